@@ -1,0 +1,68 @@
+import type { Ticks } from "../core/ticks.ts";
+
+/** An encoded tuple (`core/keys.ts`); keys compare byte by byte. At most `keyBytesMax` long. */
+export type Key = Uint8Array;
+export type Value = Uint8Array;
+
+export interface Entry {
+  readonly key: Key;
+  readonly value: Value;
+}
+
+/** Keys from `start` (included) to `end` (left out), in order, or backwards from the end. */
+export interface Bounds {
+  readonly start: Key;
+  readonly end: Key;
+  readonly reverse?: boolean;
+  readonly limit?: number;
+}
+
+/** One consistent state. Entries must not be modified; they may be views of engine memory that
+ *  stay valid only until the view ends, so whoever keeps bytes copies them. */
+export interface View {
+  /** Store time when the view began. Never goes backwards, common to all processes. */
+  readonly now: Ticks;
+  /** Every commit up to this one is visible, none after it. */
+  readonly sequence: number;
+  get(key: Key): Promise<Value | undefined>;
+  /** In arrays, because a listing reads thousands. */
+  range(bounds: Bounds): AsyncIterable<readonly Entry[]>;
+}
+
+/** Reads are remembered and validated at commit; writes are buffered until then. */
+export interface Transaction extends View {
+  put(key: Key, value: Value): void;
+  delete(key: Key): void;
+  /** Commutative, never a conflict: live bytes, quotas, message counts. Read with `peek`. */
+  add(counter: Key, delta: bigint): void;
+  /** A read that is not validated. */
+  peek(key: Key): Promise<Value | undefined>;
+}
+
+export interface TransactOptions {
+  /** How often a conflict may re-run the work before `StoreBusy`. */
+  readonly attemptsMax?: number;
+}
+
+export interface Store {
+  /** Runs `work` atomically and durably; may run it again after a conflict, so `work` has no side
+   *  effects. Without writes it only reads, and nothing is validated. */
+  transact<T>(work: (tx: Transaction) => Promise<T>, options?: TransactOptions): Promise<T>;
+  /** Runs `work` on one consistent snapshot. */
+  snapshot<T>(work: (view: View) => Promise<T>): Promise<T>;
+  /** Calls back, soon and at least once, after any commit under `prefix`, by whatever process. */
+  watch(prefix: Key, onChange: () => void): Unwatch;
+  close(): Promise<void>;
+}
+
+export type Unwatch = () => void;
+
+/** Too many conflicts in a row: the caller answers `ServerBusy`. */
+export class StoreBusy extends Error {
+  override readonly name = "StoreBusy";
+}
+
+/** The disk is full or failing: nothing was committed. Reads go on. */
+export class StoreUnavailable extends Error {
+  override readonly name = "StoreUnavailable";
+}

@@ -1,0 +1,110 @@
+import { faults } from "./fault-table.ts";
+import type { Failure } from "./result.ts";
+
+export { faults };
+
+export type FaultCode = keyof typeof faults;
+
+/** What differs from the table for one occurrence. */
+export interface FaultDetail {
+  readonly status?: number;
+  readonly message?: string;
+  /** Extra XML elements after the message, in this order, such as HeaderName and HeaderValue. */
+  readonly elements?: Readonly<Record<string, string>>;
+  readonly headers?: Readonly<Record<string, string>>;
+}
+
+export interface Fault {
+  readonly code: FaultCode;
+  readonly detail?: FaultDetail;
+}
+
+export function faultStatus(fault: Fault): number {
+  return fault.detail?.status ?? faults[fault.code].status;
+}
+
+export function faultMessage(fault: Fault): string {
+  return fault.detail?.message ?? faults[fault.code].message;
+}
+
+/** 400 InvalidHeaderValue, naming the header and what it held. */
+export function invalidHeader(name: string, value: string): Failure {
+  return withElements("InvalidHeaderValue", { HeaderName: name, HeaderValue: value });
+}
+
+export function missingHeader(name: string): Failure {
+  return withElements("MissingRequiredHeader", { HeaderName: name });
+}
+
+export function unsupportedHeader(name: string): Failure {
+  return withElements("UnsupportedHeader", { HeaderName: name });
+}
+
+/** The service leaves `Reason` out where it has none to give, as for a malformed snapshot. */
+export function invalidQuery(name: string, value: string, reason?: string): Failure {
+  const elements = { QueryParameterName: name, QueryParameterValue: value };
+  return withElements(
+    "InvalidQueryParameterValue",
+    reason === undefined ? elements : { ...elements, Reason: reason },
+  );
+}
+
+export function missingQuery(name: string): Failure {
+  return withElements("MissingRequiredQueryParameter", { QueryParameterName: name });
+}
+
+export function outOfRangeQuery(
+  name: string,
+  value: string,
+  minimum: number | bigint,
+  maximum: number | bigint,
+): Failure {
+  return withElements("OutOfRangeQueryParameterValue", {
+    QueryParameterName: name,
+    QueryParameterValue: value,
+    MinimumAllowed: String(minimum),
+    MaximumAllowed: String(maximum),
+  });
+}
+
+/** Position counts from 1; the service sends 0, 0 when it objects to the whole document. */
+export function invalidXml(line: number, position: number, reason: string): Failure {
+  return withElements("InvalidXmlDocument", {
+    LineNumber: String(line),
+    LinePosition: String(position),
+    Reason: reason,
+  });
+}
+
+export function invalidXmlNode(name: string, value: string, reason?: string): Failure {
+  const elements = { XmlNodeName: name, XmlNodeValue: value };
+  return withElements(
+    "InvalidXmlNodeValue",
+    reason === undefined ? elements : { ...elements, Reason: reason },
+  );
+}
+
+export function missingXmlNode(name: string): Failure {
+  return withElements("MissingRequiredXmlNode", { XmlNodeName: name });
+}
+
+export function bodyTooLarge(maxLimit: number): Failure {
+  return withElements("RequestBodyTooLarge", { MaxLimit: String(maxLimit) });
+}
+
+/** A well-formed name of the wrong length has its own text under the general code. */
+export function nameLengthOutOfRange(): Failure {
+  const message = "The specified resource name length is not within the permissible limits.";
+  return { ok: false, fault: { code: "OutOfRangeInput", detail: { message } } };
+}
+
+export function sourceIpMismatch(address: string): Failure {
+  const message =
+    "This request is not authorized to perform this operation using this source IP " +
+    `${address}.`;
+  return { ok: false, fault: { code: "AuthorizationSourceIPMismatch", detail: { message } } };
+}
+
+function withElements(code: FaultCode, elements: Readonly<Record<string, string>>): Failure {
+  return { ok: false, fault: { code, detail: { elements } } };
+}

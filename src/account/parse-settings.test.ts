@@ -1,0 +1,78 @@
+import { describe, expect, it } from "vitest";
+import { parseAccounts } from "./parse-settings.ts";
+import { developmentAccountKey } from "./settings.ts";
+
+const key = "a2V5LW9uZQ==";
+const other = "a2V5LXR3bw==";
+
+function accepted(input: unknown, variable?: string) {
+  const parsed = parseAccounts(input, variable);
+  if (!parsed.ok) throw new Error(parsed.problems.join("\n"));
+  return parsed.value;
+}
+
+function refused(input: unknown, variable?: string): readonly string[] {
+  const parsed = parseAccounts(input, variable);
+  return parsed.ok ? [] : parsed.problems;
+}
+
+describe("accounts", () => {
+  it("without any source are the development account alone", () => {
+    expect(accepted(undefined).map(({ name, keys }) => ({ name, keys }))).toEqual([
+      { name: "devstoreaccount1", keys: [developmentAccountKey] },
+    ]);
+  });
+
+  it("come from the variable, which leaves the development account out", () => {
+    const accounts = accepted(undefined, `first:${key};second:${key}:${other};`);
+    expect(accounts.map(({ name, keys }) => [name, ...keys])).toEqual([
+      ["first", key],
+      ["second", key, other],
+    ]);
+  });
+
+  it("of a configuration take missing keys from the variable and missing settings from Azure", () => {
+    const [account] = accepted({ first: { versioning: true } }, `first:${key}`);
+    expect(account).toEqual({
+      name: "first",
+      keys: [key],
+      versioning: true,
+      containerSoftDeleteDays: 0,
+      shareSoftDeleteDays: 0,
+      publicAccess: true,
+      sharedKey: true,
+      smb: { requireEncryption: false },
+    });
+  });
+
+  it.each([
+    ["a bad name", { "Has Space": { keys: [key] } }, /a name is 1 to 63/],
+    ["a name for the secondary", { "a-secondary": { keys: [key] } }, /not ending in -secondary/],
+    ["no keys", { first: {} }, /"keys" is missing/],
+    ["an empty key", { first: { keys: [""] } }, /one or two keys in base64/],
+    ["three keys", { first: { keys: [key, key, key] } }, /one or two keys in base64/],
+    ["keys that are not base64", { first: { keys: ["*"] } }, /one or two keys in base64/],
+    ["an unknown setting", { first: { keys: [key], version: 1 } }, /no setting "version"/],
+    ["a boolean as text", { first: { keys: [key], sharedKey: "yes" } }, /must be true or false/],
+    ["half a day", { first: { keys: [key], containerSoftDeleteDays: 0.5 } }, /0 to 365/],
+    ["a year and a day", { first: { keys: [key], containerSoftDeleteDays: 366 } }, /0 to 365/],
+    ["an unknown SMB setting", { first: { keys: [key], smb: { on: true } } }, /"smb" must be/],
+    ["a list", [], /must be an object/],
+    ["an account that is no object", { first: true }, /settings must be an object/],
+  ])("refuse %s in one line", (_what, input, message) => {
+    expect(refused(input).join("\n")).toMatch(message);
+  });
+
+  it("refuse a malformed variable without repeating what may be a key", () => {
+    expect(refused(undefined, key)).toEqual([
+      "AZURITE_ACCOUNTS: each account must read name:key1 or name:key1:key2",
+    ]);
+    expect(refused(undefined, `a:${key};a:${key}`)).toEqual([
+      'AZURITE_ACCOUNTS: account "a" is named twice',
+    ]);
+  });
+
+  it("report every mistake at once", () => {
+    expect(refused({ first: { versioning: 1 }, second: {} })).toHaveLength(3);
+  });
+});

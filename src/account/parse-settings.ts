@@ -1,0 +1,156 @@
+import {
+  accountDefaults,
+  developmentAccount,
+  developmentAccountKey,
+  developmentAccountName,
+  softDeleteDaysMax,
+} from "./settings.ts";
+import type { AccountKeys, AccountSettings } from "./settings.ts";
+
+/** What may be left out of an account's settings; the rest comes from `accountDefaults`. */
+export interface AccountInput {
+  readonly keys?: readonly string[];
+  readonly versioning?: boolean;
+  readonly containerSoftDeleteDays?: number;
+  readonly shareSoftDeleteDays?: number;
+  readonly publicAccess?: boolean;
+  readonly sharedKey?: boolean;
+  readonly smb?: { readonly requireEncryption?: boolean };
+}
+
+export type AccountInputs = Readonly<Record<string, AccountInput>>;
+
+/** Every mistake is one line for whoever wrote the settings; no list means no mistake. */
+export type Parsed<T> =
+  | { readonly ok: true; readonly value: T }
+  | { readonly ok: false; readonly problems: readonly string[] };
+
+const namePattern = /^[a-z0-9][a-z0-9-]{0,62}$/;
+const base64Pattern = /^(?:[A-Za-z0-9+/]{4})*(?:[A-Za-z0-9+/]{2}==|[A-Za-z0-9+/]{3}=)?$/;
+const booleanFields = ["versioning", "publicAccess", "sharedKey"] as const;
+const dayFields = ["containerSoftDeleteDays", "shareSoftDeleteDays"] as const;
+const fields: readonly string[] = [...booleanFields, ...dayFields, "keys", "smb"];
+
+/**
+ * The accounts of one server. `variable` is the text of AZURITE_ACCOUNTS
+ * (`name:key1[:key2];…`), `input` the "accounts" object of a configuration. An account that is
+ * configured without keys takes them from the variable; the development account has its own.
+ * With neither source there is the development account alone.
+ */
+export function parseAccounts(
+  input: unknown,
+  variable: string | undefined,
+): Parsed<readonly AccountSettings[]> {
+  const problems: string[] = [];
+  const keysByName = parseVariable(variable, problems);
+  const configured = new Map<string, unknown>();
+  if (isObject(input))
+    for (const [name, value] of Object.entries(input)) configured.set(name, value);
+  else if (input !== undefined) problems.push('"accounts" must be an object: { "name": { … } }');
+  const names = new Set([...keysByName.keys(), ...configured.keys()]);
+  const accounts = [...names].map((name) =>
+    parseAccount(name, configured.get(name) ?? {}, keysByName.get(name), problems),
+  );
+  if (problems.length > 0) return { ok: false, problems };
+  return { ok: true, value: accounts.length > 0 ? accounts : [developmentAccount()] };
+}
+
+function parseVariable(text: string | undefined, problems: string[]): Map<string, string[]> {
+  const found = new Map<string, string[]>();
+  const entries = (text ?? "").split(";").filter((entry) => entry.trim() !== "");
+  for (const entry of entries) {
+    const [name = "", ...keys] = entry.trim().split(":");
+    if (keys.length === 0 || keys.length > 2) {
+      // The entry itself may be a key, so the message does not show it.
+      problems.push("AZURITE_ACCOUNTS: each account must read name:key1 or name:key1:key2");
+    } else if (found.has(name)) problems.push(`AZURITE_ACCOUNTS: account "${name}" is named twice`);
+    else found.set(name, keys);
+  }
+  return found;
+}
+
+function parseAccount(
+  name: string,
+  value: unknown,
+  fallbackKeys: readonly string[] | undefined,
+  problems: string[],
+): AccountSettings {
+  const where = `account "${name}"`;
+  if (!namePattern.test(name) || name.endsWith("-secondary")) {
+    problems.push(
+      `${where}: a name is 1 to 63 lower-case letters, digits and hyphens, not ending in -secondary`,
+    );
+  }
+  const object = isObject(value) ? value : {};
+  if (!isObject(value)) problems.push(`${where}: its settings must be an object`);
+  for (const field of Object.keys(object)) {
+    if (!fields.includes(field)) problems.push(`${where}: there is no setting "${field}"`);
+  }
+  const pick = { where, object, problems };
+  return {
+    name,
+    keys: parseKeys(pick, name, fallbackKeys),
+    versioning: parseBoolean(pick, "versioning"),
+    publicAccess: parseBoolean(pick, "publicAccess"),
+    sharedKey: parseBoolean(pick, "sharedKey"),
+    containerSoftDeleteDays: parseDays(pick, "containerSoftDeleteDays"),
+    shareSoftDeleteDays: parseDays(pick, "shareSoftDeleteDays"),
+    smb: parseSmb(pick),
+  };
+}
+
+interface Pick {
+  readonly where: string;
+  readonly object: Readonly<Record<string, unknown>>;
+  readonly problems: string[];
+}
+
+function parseKeys(pick: Pick, name: string, fallback: readonly string[] | undefined): AccountKeys {
+  const development = name === developmentAccountName ? [developmentAccountKey] : undefined;
+  const given = pick.object["keys"] ?? fallback ?? development;
+  if (given === undefined) {
+    pick.problems.push(`${pick.where}: "keys" is missing: one or two keys in base64`);
+    return [""];
+  }
+  const keys: readonly unknown[] = Array.isArray(given) ? given : [];
+  const [first, second, ...more] = keys;
+  if (!isKey(first) || (second !== undefined && !isKey(second)) || more.length > 0) {
+    pick.problems.push(`${pick.where}: "keys" must be a list of one or two keys in base64`);
+    return [""];
+  }
+  return second === undefined ? [first] : [first, second];
+}
+
+function isKey(value: unknown): value is string {
+  return typeof value === "string" && value !== "" && base64Pattern.test(value);
+}
+
+function parseBoolean(pick: Pick, field: (typeof booleanFields)[number]): boolean {
+  const value = pick.object[field] ?? accountDefaults[field];
+  if (typeof value === "boolean") return value;
+  pick.problems.push(`${pick.where}: "${field}" must be true or false`);
+  return accountDefaults[field];
+}
+
+function parseDays(pick: Pick, field: (typeof dayFields)[number]): number {
+  const value = pick.object[field] ?? accountDefaults[field];
+  const whole = typeof value === "number" && Number.isInteger(value) ? value : -1;
+  if (whole >= 0 && whole <= softDeleteDaysMax) return whole;
+  pick.problems.push(
+    `${pick.where}: "${field}" must be a whole number of days, 0 to ${softDeleteDaysMax}`,
+  );
+  return 0;
+}
+
+function parseSmb(pick: Pick): AccountSettings["smb"] {
+  const value = pick.object["smb"] ?? {};
+  const known = isObject(value) && Object.keys(value).every((key) => key === "requireEncryption");
+  const required = isObject(value) ? (value["requireEncryption"] ?? false) : undefined;
+  if (known && typeof required === "boolean") return { requireEncryption: required };
+  pick.problems.push(`${pick.where}: "smb" must be { "requireEncryption": true or false }`);
+  return accountDefaults.smb;
+}
+
+export function isObject(value: unknown): value is Readonly<Record<string, unknown>> {
+  return typeof value === "object" && value !== null && !Array.isArray(value);
+}

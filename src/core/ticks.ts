@@ -8,3 +8,27 @@ export const ticksPerSecond = 10_000_000n;
 export const ticksPerMillisecond = 10_000n;
 /** 1970-01-01 in ticks. */
 export const unixEpochTicks = 621_355_968_000_000_000n;
+/** The last tick of the year 9999, beyond which no date can be written. */
+export const ticksMax = 3_155_378_975_999_999_999n;
+
+/** Dates on the wire have whole seconds, so comparisons with them must drop the fraction. */
+export function truncateToSecond(ticks: Ticks): Ticks {
+  return ticks - (ticks % ticksPerSecond);
+}
+
+export function ticksFromUnixMilliseconds(milliseconds: number): Ticks {
+  return unixEpochTicks + BigInt(Math.trunc(milliseconds)) * ticksPerMillisecond;
+}
+
+export function ticksToUnixMilliseconds(ticks: Ticks): number {
+  return Number((ticks - unixEpochTicks) / ticksPerMillisecond);
+}
+
+export function ticksFromSeconds(seconds: number): Ticks {
+  return BigInt(seconds) * ticksPerSecond;
+}
+
+/** Whole seconds, rounded down as the service does for `x-ms-lease-time`. */
+export function wholeSeconds(duration: Ticks): number {
+  return Number(duration / ticksPerSecond);
+}

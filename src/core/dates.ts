@@ -1,0 +1,145 @@
+import { civilFromDays, daysFromCivil, isCivilDate, weekdayFromDays } from "./calendar.ts";
+import type { CivilDate } from "./calendar.ts";
+import { ticksPerSecond } from "./ticks.ts";
+import type { Ticks } from "./ticks.ts";
+
+const weekdays = ["Sunday", "Monday", "Tuesday", "Wednesday", "Thursday", "Friday", "Saturday"];
+const months = "Jan Feb Mar Apr May Jun Jul Aug Sep Oct Nov Dec".split(" ");
+
+const secondsPerDay = 86_400;
+/** Listings repeat a few thousand Last-Modified seconds; more than this is not worth keeping. */
+const cachedSecondsMax = 4096;
+const httpDatesBySecond = new Map<number, string>();
+
+/** RFC 1123, for `Date` and `Last-Modified`: `Sat, 01 Jan 2022 00:00:00 GMT`. */
+export function formatHttpDate(ticks: Ticks): string {
+  const second = Number(ticks / ticksPerSecond);
+  const known = httpDatesBySecond.get(second);
+  if (known !== undefined) return known;
+  if (httpDatesBySecond.size >= cachedSecondsMax) httpDatesBySecond.clear();
+  const days = Math.floor(second / secondsPerDay);
+  const { year, month, day } = civilFromDays(days);
+  const weekday = weekdays[weekdayFromDays(days)]?.slice(0, 3);
+  const text =
+    `${weekday}, ${padded(day, 2)} ${months[month - 1]} ${padded(year, 4)} ` +
+    `${timeOfDay(second)} GMT`;
+  httpDatesBySecond.set(second, text);
+  return text;
+}
+
+/** Seven digits, as in snapshots, versions and error messages: `2022-01-01T00:00:00.0000000Z`. */
+export function formatIso(ticks: Ticks): string {
+  const fraction = padded(Number(ticks % ticksPerSecond), 7);
+  return `${isoToSecond(ticks)}.${fraction}Z`;
+}
+
+/** Whole seconds, as in user delegation keys: `2022-01-01T00:00:00Z`. */
+export function formatIsoSeconds(ticks: Ticks): string {
+  return `${isoToSecond(ticks)}Z`;
+}
+
+/** RFC 1123, and the two older forms HTTP obliges a server to read. A false weekday is refused. */
+export function parseHttpDate(text: string): Ticks | undefined {
+  return parseRfc1123(text) ?? parseRfc850(text) ?? parseAsctime(text);
+}
+
+const isoForm =
+  /^(\d{4})-(\d\d)-(\d\d)(?:T(\d\d):(\d\d)(?::(\d\d)(?:\.(\d{1,7}))?)?(?:Z|([+-])(\d\d):(\d\d)))?$/;
+
+/** Every form a shared access signature may use: a date, minutes, seconds, 1 to 7 more digits. */
+export function parseIso(text: string): Ticks | undefined {
+  const found = isoForm.exec(text);
+  if (found === null) return undefined;
+  const moment = ticksOf(
+    { year: Number(found[1]), month: Number(found[2]), day: Number(found[3]) },
+    { hour: Number(found[4] ?? 0), minute: Number(found[5] ?? 0), second: Number(found[6] ?? 0) },
+  );
+  if (moment === undefined) return undefined;
+  const withFraction = moment + BigInt((found[7] ?? "").padEnd(7, "0"));
+  if (found[8] === undefined) return withFraction;
+  const offsetMinutes = Number(found[9]) * 60 + Number(found[10]);
+  if (offsetMinutes > 14 * 60) return undefined;
+  const offset = BigInt(offsetMinutes * 60) * ticksPerSecond;
+  const utc = found[8] === "+" ? withFraction - offset : withFraction + offset;
+  return utc < 0n ? undefined : utc;
+}
+
+const snapshotForm = /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{7}Z$/;
+
+/** The names of snapshots and versions have exactly one spelling. */
+export function parseSnapshotTime(text: string): Ticks | undefined {
+  return snapshotForm.test(text) ? parseIso(text) : undefined;
+}
+
+const rfc1123Form = /^([A-Z][a-z]{2}), (\d\d) ([A-Z][a-z]{2}) (\d{4}) (\d\d):(\d\d):(\d\d) GMT$/;
+
+function parseRfc1123(text: string): Ticks | undefined {
+  const [, weekday, day, month, year, ...time] = rfc1123Form.exec(text) ?? [];
+  if (weekday === undefined) return undefined;
+  return fromNames({ weekday, day, month, year: Number(year), time });
+}
+
+const rfc850Form = /^([A-Z][a-z]+day), (\d\d)-([A-Z][a-z]{2})-(\d\d) (\d\d):(\d\d):(\d\d) GMT$/;
+
+function parseRfc850(text: string): Ticks | undefined {
+  const [, weekday, day, month, shortYear, ...time] = rfc850Form.exec(text) ?? [];
+  if (weekday === undefined || !weekdays.includes(weekday)) return undefined;
+  const yearInCentury = Number(shortYear);
+  const year = yearInCentury < 50 ? 2000 + yearInCentury : 1900 + yearInCentury;
+  return fromNames({ weekday: weekday.slice(0, 3), day, month, year, time });
+}
+
+const asctimeForm = /^([A-Z][a-z]{2}) ([A-Z][a-z]{2}) ([ \d]\d) (\d\d):(\d\d):(\d\d) (\d{4})$/;
+
+function parseAsctime(text: string): Ticks | undefined {
+  const [, weekday, month, day, hour, minute, second, year] = asctimeForm.exec(text) ?? [];
+  if (weekday === undefined) return undefined;
+  return fromNames({ weekday, day, month, year: Number(year), time: [hour, minute, second] });
+}
+
+interface NamedDate {
+  readonly weekday: string;
+  readonly day: string | undefined;
+  readonly month: string | undefined;
+  readonly year: number;
+  readonly time: readonly (string | undefined)[];
+}
+
+function fromNames({ weekday, day, month, year, time }: NamedDate): Ticks | undefined {
+  const date = { year, month: months.indexOf(month ?? "") + 1, day: Number(day) };
+  const [hour, minute, second] = time.map(Number);
+  const moment = ticksOf(date, { hour: hour ?? 0, minute: minute ?? 0, second: second ?? 0 });
+  if (moment === undefined) return undefined;
+  const actual = weekdays[weekdayFromDays(daysFromCivil(date))];
+  return actual?.slice(0, 3) === weekday ? moment : undefined;
+}
+
+interface TimeOfDay {
+  readonly hour: number;
+  readonly minute: number;
+  readonly second: number;
+}
+
+function ticksOf(date: CivilDate, time: TimeOfDay): Ticks | undefined {
+  if (!isCivilDate(date)) return undefined;
+  if (time.hour > 23 || time.minute > 59 || time.second > 59) return undefined;
+  const seconds = time.hour * 3600 + time.minute * 60 + time.second;
+  return BigInt(daysFromCivil(date) * secondsPerDay + seconds) * ticksPerSecond;
+}
+
+function isoToSecond(ticks: Ticks): string {
+  const second = Number(ticks / ticksPerSecond);
+  const { year, month, day } = civilFromDays(Math.floor(second / secondsPerDay));
+  return `${padded(year, 4)}-${padded(month, 2)}-${padded(day, 2)}T${timeOfDay(second)}`;
+}
+
+function timeOfDay(second: number): string {
+  const inDay = second % secondsPerDay;
+  const hour = Math.floor(inDay / 3600);
+  const minute = Math.floor(inDay / 60) % 60;
+  return `${padded(hour, 2)}:${padded(minute, 2)}:${padded(inDay % 60, 2)}`;
+}
+
+function padded(value: number, width: number): string {
+  return String(value).padStart(width, "0");
+}

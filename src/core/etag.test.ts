@@ -1,0 +1,63 @@
+import fc from "fast-check";
+import { describe, expect, test } from "vitest";
+import { bareETag, formatETag, isETag, nextStamp, parseETagList } from "./etag.ts";
+import { parseSnapshotTime } from "./dates.ts";
+import { ticksMax } from "./ticks.ts";
+
+const moment = fc.bigInt({ min: 1n, max: ticksMax });
+
+test("an ETag is the moment of the change in upper-case hexadecimal", () => {
+  const change = parseSnapshotTime("2021-11-08T22:59:24.9068841Z");
+  expect(change).toBeDefined();
+  expect(formatETag(change ?? 0n)).toBe('"0x8D9A30B68DF4F29"');
+});
+
+test("stamps of one record always ascend", () => {
+  fc.assert(
+    fc.property(moment, moment, (now, previous) => {
+      const stamp = nextStamp(now, previous);
+      expect(stamp > previous).toBe(true);
+      expect(stamp >= now).toBe(true);
+      expect(nextStamp(now)).toBe(now);
+    }),
+  );
+});
+
+describe("lists", () => {
+  test.each([
+    ['"0x1"', ["0x1"]],
+    ["0x1", ["0x1"]],
+    ["*", "*"],
+    [" * ", "*"],
+    ['"0x1", "0x2"', ["0x1", "0x2"]],
+    ['0x1,"0x2" ,0x3', ["0x1", "0x2", "0x3"]],
+    ['"with, comma"', ["with, comma"]],
+    ['W/"0x1"', ['W/"0x1"']],
+    ['"garbage"', ["garbage"]],
+    ['""', [""]],
+    ["", undefined],
+    [" , ", undefined],
+  ])("%j", (header, expected) => {
+    expect(parseETagList(header)).toEqual(expected);
+  });
+
+  test("every stamp is found again, quoted or not", () => {
+    fc.assert(
+      fc.property(fc.array(moment, { minLength: 1, maxLength: 5 }), (stamps) => {
+        const bare = stamps.map(bareETag);
+        expect(parseETagList(stamps.map(formatETag).join(", "))).toEqual(bare);
+        expect(parseETagList(bare.join(","))).toEqual(bare);
+      }),
+    );
+  });
+});
+
+test.each([
+  ['"0x8D9A30B68B73CB9"', true],
+  ["0x8D9A30B68B73CB9", true],
+  ['"garbage"', false],
+  ["8D9A30B68B73CB9", false],
+  ["", false],
+])("%j is an ETag: %s", (text, expected) => {
+  expect(isETag(text)).toBe(expected);
+});

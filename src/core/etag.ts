@@ -1,0 +1,53 @@
+import type { Ticks } from "./ticks.ts";
+
+/** The unquoted form, as listings carry it: `0x8D9A30B68B73CB9`. */
+export function bareETag(stamp: Ticks): string {
+  return `0x${stamp.toString(16).toUpperCase()}`;
+}
+
+/** The header form: the moment of the change, so equal ETags mean the same change. */
+export function formatETag(stamp: Ticks): string {
+  return `"${bareETag(stamp)}"`;
+}
+
+/** Two changes within one tick, or after the clock was set back, must still differ and ascend. */
+export function nextStamp(now: Ticks, previous?: Ticks): Ticks {
+  return previous === undefined || now > previous ? now : previous + 1n;
+}
+
+const bareForm = /^0x[0-9A-Fa-f]{1,16}$/;
+
+/** Some copy operations answer differently to a value that could never be an ETag. */
+export function isETag(text: string): boolean {
+  return bareForm.test(unquoted(text));
+}
+
+export type ETagList = "*" | readonly string[];
+
+/** More than any client sends; a longer list is taken for malformed. */
+export const etagsInHeaderMax = 1000;
+
+/**
+ * The tags of an If-Match or If-None-Match header without their quotes; `undefined` when there is
+ * none. A weak tag keeps its prefix, which no stored ETag has, so it never matches.
+ */
+export function parseETagList(header: string): ETagList | undefined {
+  const text = header.trim();
+  if (text === "*") return "*";
+  const tags: string[] = [];
+  let at = 0;
+  while (at < text.length && tags.length < etagsInHeaderMax) {
+    const quoted = text[at] === '"';
+    const close = quoted ? text.indexOf('"', at + 1) : -1;
+    const end = text.indexOf(",", close === -1 ? at : close);
+    const tag = text.slice(at, end === -1 ? text.length : end).trim();
+    if (tag !== "") tags.push(unquoted(tag));
+    at = end === -1 ? text.length : end + 1;
+    while (text[at] === " " || text[at] === "\t") at += 1;
+  }
+  return tags.length === 0 ? undefined : tags;
+}
+
+function unquoted(text: string): string {
+  return text.length >= 2 && text.startsWith('"') && text.endsWith('"') ? text.slice(1, -1) : text;
+}

@@ -29,7 +29,7 @@ const namePattern = /^[a-z0-9][a-z0-9-]{0,62}$/;
 const base64Pattern = /^(?:[A-Za-z0-9+/]{4})*(?:[A-Za-z0-9+/]{2}==|[A-Za-z0-9+/]{3}=)?$/;
 const booleanFields = ["versioning", "publicAccess", "sharedKey"] as const;
 const dayFields = ["containerSoftDeleteDays", "shareSoftDeleteDays"] as const;
-const fields: readonly string[] = [...booleanFields, ...dayFields, "keys", "smb"];
+const fields: ReadonlySet<string> = new Set([...booleanFields, ...dayFields, "keys", "smb"]);
 
 /**
  * The accounts of one server. `variable` is the text of AZURITE_ACCOUNTS
@@ -84,7 +84,7 @@ function parseAccount(
   const object = isObject(value) ? value : {};
   if (!isObject(value)) problems.push(`${where}: its settings must be an object`);
   for (const field of Object.keys(object)) {
-    if (!fields.includes(field)) problems.push(`${where}: there is no setting "${field}"`);
+    if (!fields.has(field)) problems.push(`${where}: there is no setting "${field}"`);
   }
   const pick = { where, object, problems };
   return {

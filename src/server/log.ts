@@ -1,0 +1,32 @@
+import { mkdirSync } from "node:fs";
+import { dirname } from "node:path";
+import { destination, pino } from "pino";
+import type { Log } from "../core/world.ts";
+
+export interface LogOptions {
+  /** Everything goes to this file, down to `debug`. */
+  readonly debugFile?: string;
+  readonly silent: boolean;
+}
+
+/** On standard error: other tools wait for certain lines on standard output. */
+export function openLog(options: LogOptions): Log {
+  const { debugFile, silent } = options;
+  if (debugFile !== undefined) {
+    mkdirSync(dirname(debugFile), { recursive: true });
+    return fromPino("debug", destination({ dest: debugFile, append: true, sync: true }));
+  }
+  return fromPino(silent ? "error" : "info", destination({ fd: 2, sync: true }));
+}
+
+function fromPino(level: string, target: ReturnType<typeof destination>): Log {
+  const logger = pino({ level, base: null, messageKey: "message" }, target);
+  return {
+    debug: (fields, message) => logger.debug(fields, message),
+    info: (fields, message) => logger.info(fields, message),
+    warn: (fields, message) => logger.warn(fields, message),
+    error: (fields, message) => logger.error(fields, message),
+  };
+}
+
+export const noLog: Log = { debug() {}, info() {}, warn() {}, error() {} };

@@ -1,0 +1,80 @@
+import { execFileSync } from "node:child_process";
+import { randomFillSync } from "node:crypto";
+import { readFileSync } from "node:fs";
+import { hostname, uptime } from "node:os";
+import { ticksPerMillisecond, ticksPerSecond, unixEpochTicks } from "../core/ticks.ts";
+import type { Ticks } from "../core/ticks.ts";
+import type { Clock, Random } from "../core/world.ts";
+
+/** The only place that asks the operating system for time, chance or the environment. */
+export function realClock(): Clock {
+  const monotonic = countSuspendedTime(() => process.hrtime.bigint() / 100n, uptime);
+  return {
+    bootId: readBootId(),
+    wall: () => BigInt(Date.now()) * ticksPerMillisecond + unixEpochTicks,
+    monotonic,
+    after(milliseconds, run) {
+      // Unreferenced: work that waits for a time never keeps a process alive that is done.
+      const timer = setTimeout(run, milliseconds).unref();
+      return () => clearTimeout(timer);
+    },
+  };
+}
+
+const suspendCheckTicks = ticksPerSecond;
+const suspendStepTicks = ticksPerSecond / 10n;
+
+/**
+ * `process.hrtime` stands still while a machine is suspended, the uptime does not. Their difference
+ * is the time spent suspended; it is looked up about once a second, and rounded, because the uptime
+ * comes in hundredths of a second and all processes of a boot must agree.
+ */
+export function countSuspendedTime(awake: () => Ticks, uptimeSeconds: () => number): () => Ticks {
+  let suspended = 0n;
+  let checkAt: Ticks | undefined;
+  return () => {
+    const now = awake();
+    if (checkAt === undefined || now >= checkAt) {
+      checkAt = now + suspendCheckTicks;
+      const difference = BigInt(Math.round(uptimeSeconds() * 1000)) * ticksPerMillisecond - now;
+      const rounded = ((difference + suspendStepTicks / 2n) / suspendStepTicks) * suspendStepTicks;
+      if (rounded > suspended) suspended = rounded;
+    }
+    return now + suspended;
+  };
+}
+
+function readBootId(): string {
+  try {
+    if (process.platform === "darwin") {
+      return execFileSync("sysctl", ["-n", "kern.bootsessionuuid"], { encoding: "utf8" }).trim();
+    }
+    return readFileSync("/proc/sys/kernel/random/boot_id", "utf8").trim();
+  } catch {
+    // No id from the system: the moment of the boot to the minute, which a clock step may change.
+    return `${hostname()}-${Math.round((Date.now() / 1000 - uptime()) / 60)}`;
+  }
+}
+
+const randomPoolBytes = 4096;
+
+/** Asking the system once for many ids is several times cheaper than once for each. */
+export function realRandom(): Random {
+  const pool = new Uint8Array(randomPoolBytes);
+  let used = randomPoolBytes;
+  return {
+    bytes(count) {
+      if (count > randomPoolBytes) return randomFillSync(new Uint8Array(count));
+      if (used + count > randomPoolBytes) {
+        randomFillSync(pool);
+        used = 0;
+      }
+      used += count;
+      return pool.slice(used - count, used);
+    },
+  };
+}
+
+export function environmentVariable(name: string): string | undefined {
+  return process.env[name];
+}

@@ -1,3 +1,6 @@
+import { decodeKey } from "./key-decoding.ts";
+import { encodeTaggedKey, prefixBounds, taggedStringPrefixBounds } from "./keys.ts";
+import type { KeyBounds, KeyPart } from "./keys.ts";
 import type { RecordCodec } from "./record.ts";
 
 /** One kind of record in the key space. `tag` is the first byte of all its keys and never reused. */
@@ -9,4 +12,43 @@ export interface Table<K, R> {
   readonly codec: RecordCodec<R>;
   /** The field that refers to stored bytes, if any: the execution layer keeps its references. */
   readonly content?: keyof R & string;
+}
+
+/** A table with what scans need: where a part of it lies, and the tuple behind a key. */
+export interface DefinedTable<K, R> extends Table<K, R> {
+  /** The records below a partial tuple; with a string prefix, those whose next part is a string
+   *  that starts with it. `range([])` is the whole table. */
+  readonly range: (parts: readonly KeyPart[], stringPrefix?: string) => KeyBounds;
+  /** What all keys below a partial tuple begin with: for `watch`, and to start a range after it. */
+  readonly prefix: (parts: readonly KeyPart[]) => Uint8Array;
+  /** The tuple below the tag. */
+  readonly parts: (key: Uint8Array) => KeyPart[];
+}
+
+export interface TableDefinition<K, R> {
+  readonly name: string;
+  readonly tag: number;
+  readonly key: (key: K) => readonly KeyPart[];
+  readonly codec: RecordCodec<R>;
+  readonly content?: keyof R & string;
+}
+
+export function defineTable<K, R>(definition: TableDefinition<K, R>): DefinedTable<K, R> {
+  const { name, tag, codec, content } = definition;
+  if (!Number.isInteger(tag) || tag < 1 || tag >= 0xff) {
+    throw new RangeError(`the tag of ${name} must be a byte from 1 to 254`);
+  }
+  return {
+    name,
+    tag,
+    codec,
+    ...(content === undefined ? {} : { content }),
+    key: (key) => encodeTaggedKey(tag, definition.key(key)),
+    range: (parts, stringPrefix) =>
+      stringPrefix === undefined
+        ? prefixBounds(encodeTaggedKey(tag, parts))
+        : taggedStringPrefixBounds(tag, parts, stringPrefix),
+    prefix: (parts) => encodeTaggedKey(tag, parts),
+    parts: (key) => decodeKey(key, 1),
+  };
 }

@@ -1,0 +1,201 @@
+/**
+ * Keys are tuples whose encoding compares byte by byte in the order of the parts.
+ *
+ * Every part starts with a byte that says its kind, and the kinds are ordered by that byte:
+ * bytes `02`, strings `03`, numbers `10`–`17`, big integers `20`–`28`. Bytes and strings end in
+ * `00`; inside them `00` becomes `01 01` and `01` becomes `01 02`, so that the encoding of a tuple
+ * is a prefix of exactly those keys whose tuples begin with the same parts. The kinds of integers
+ * carry the count of the big-endian bytes that follow.
+ *
+ * Example: `["ab", 258]` is `03 61 62 00  12 01 02`.
+ */
+export type KeyPart = string | number | bigint | Uint8Array;
+
+export interface KeyBounds {
+  readonly start: Uint8Array;
+  readonly end: Uint8Array;
+}
+
+/** Room for a blob name of 1,024 three-byte characters, or a pair of table keys, and their ids. */
+export const keyBytesMax = 4000;
+
+const kindBytes = 0x02;
+const kindString = 0x03;
+const kindNumber = 0x10;
+const kindBigint = 0x20;
+const escapeByte = 0x01;
+/** Greater than every byte that can follow a complete part or a stretch of a string. */
+const beyondAnyPart = 0xff;
+const uint64Max = 0xffff_ffff_ffff_ffffn;
+
+/** A code unit becomes at most three bytes; parts that cannot fit are refused before writing. */
+const scratch = new Uint8Array(3 * keyBytesMax + 32);
+
+export function encodeKey(parts: readonly KeyPart[]): Uint8Array {
+  return scratch.slice(0, writeParts(parts, 0));
+}
+
+/** As `encodeKey`, with one byte in front that names the kind of record. */
+export function encodeTaggedKey(tag: number, parts: readonly KeyPart[]): Uint8Array {
+  scratch[0] = tag;
+  return scratch.slice(0, writeParts(parts, 1));
+}
+
+/** All keys that begin with `prefix`, which ends where a part ends. */
+export function prefixBounds(prefix: Uint8Array): KeyBounds {
+  const end = new Uint8Array(prefix.length + 1);
+  end.set(prefix);
+  end[prefix.length] = beyondAnyPart;
+  return { start: prefix, end };
+}
+
+/** All keys below `parts` whose next part is a string that starts with `stringPrefix`. */
+export function stringPrefixBounds(parts: readonly KeyPart[], stringPrefix: string): KeyBounds {
+  return stringBoundsAt(writeParts(parts, 0), stringPrefix);
+}
+
+export function taggedStringPrefixBounds(
+  tag: number,
+  parts: readonly KeyPart[],
+  stringPrefix: string,
+): KeyBounds {
+  scratch[0] = tag;
+  return stringBoundsAt(writeParts(parts, 1), stringPrefix);
+}
+
+/** The smallest key greater than `key`. */
+export function successor(key: Uint8Array): Uint8Array {
+  const next = new Uint8Array(key.length + 1);
+  next.set(key);
+  return next;
+}
+
+export function compareKeys(left: Uint8Array, right: Uint8Array): number {
+  const shared = Math.min(left.length, right.length);
+  for (let index = 0; index < shared; index += 1) {
+    const difference = (left[index] ?? 0) - (right[index] ?? 0);
+    if (difference !== 0) return difference;
+  }
+  return left.length - right.length;
+}
+
+function stringBoundsAt(at: number, stringPrefix: string): KeyBounds {
+  scratch[at] = kindString;
+  const end = writeText(stringPrefix, at + 1);
+  checkLength(end);
+  return prefixBounds(scratch.slice(0, end));
+}
+
+function writeParts(parts: readonly KeyPart[], from: number): number {
+  let at = from;
+  for (const part of parts) {
+    at = writePart(part, at);
+    checkLength(at);
+  }
+  return at;
+}
+
+function checkLength(length: number): void {
+  if (length > keyBytesMax) throw new RangeError(`a key is longer than ${keyBytesMax} bytes`);
+}
+
+function writePart(part: KeyPart, at: number): number {
+  if (typeof part === "string") {
+    scratch[at] = kindString;
+    const end = writeText(part, at + 1);
+    scratch[end] = 0;
+    return end + 1;
+  }
+  if (typeof part === "number") return writeNumber(part, at);
+  if (typeof part === "bigint") return writeBigint(part, at);
+  return writeBytes(part, at);
+}
+
+/** Lone surrogates are kept as three bytes of their own: replacing them would make two different
+ *  names one key. */
+function writeText(text: string, from: number): number {
+  if (text.length > keyBytesMax) checkLength(text.length);
+  let at = from;
+  for (let index = 0; index < text.length; index += 1) {
+    const unit = text.charCodeAt(index);
+    if (unit > 0x01 && unit < 0x80) {
+      scratch[at++] = unit;
+    } else if (unit <= 0x01) {
+      scratch[at++] = escapeByte;
+      scratch[at++] = unit + 1;
+    } else if (unit < 0x800) {
+      scratch[at++] = 0xc0 | (unit >> 6);
+      scratch[at++] = 0x80 | (unit & 0x3f);
+    } else {
+      const point = text.codePointAt(index) ?? unit;
+      if (point > 0xffff) index += 1;
+      at = writeWidePoint(point, at);
+    }
+  }
+  return at;
+}
+
+function writeWidePoint(point: number, from: number): number {
+  let at = from;
+  if (point > 0xffff) {
+    scratch[at++] = 0xf0 | (point >> 18);
+    scratch[at++] = 0x80 | ((point >> 12) & 0x3f);
+  } else {
+    scratch[at++] = 0xe0 | (point >> 12);
+  }
+  scratch[at++] = 0x80 | ((point >> 6) & 0x3f);
+  scratch[at++] = 0x80 | (point & 0x3f);
+  return at;
+}
+
+function writeBytes(bytes: Uint8Array, from: number): number {
+  if (bytes.length > keyBytesMax) checkLength(bytes.length);
+  let at = from;
+  scratch[at++] = kindBytes;
+  for (const byte of bytes) {
+    if (byte <= 0x01) {
+      scratch[at++] = escapeByte;
+      scratch[at++] = byte + 1;
+    } else {
+      scratch[at++] = byte;
+    }
+  }
+  scratch[at++] = 0;
+  return at;
+}
+
+function writeNumber(value: number, at: number): number {
+  if (!Number.isSafeInteger(value) || value < 0) {
+    throw new RangeError(`a key part must be a non-negative safe integer, not ${value}`);
+  }
+  let count = 0;
+  for (let rest = value; rest > 0; rest = Math.floor(rest / 256)) count += 1;
+  scratch[at] = kindNumber + count;
+  let rest = value;
+  for (let index = at + count; index > at; index -= 1) {
+    scratch[index] = rest % 256;
+    rest = Math.floor(rest / 256);
+  }
+  return at + 1 + count;
+}
+
+function writeBigint(value: bigint, at: number): number {
+  if (value < 0n || value > uint64Max) {
+    throw new RangeError(`a key part must fit 64 unsigned bits, not ${value}`);
+  }
+  let high = Number(value >> 32n);
+  let low = Number(value & 0xffff_ffffn);
+  const count = high > 0 ? 4 + byteCount(high) : byteCount(low);
+  scratch[at] = kindBigint + count;
+  for (let index = at + count; index > at; index -= 1) {
+    scratch[index] = low & 0xff;
+    low = ((low >>> 8) | ((high & 0xff) << 24)) >>> 0;
+    high >>>= 8;
+  }
+  return at + 1 + count;
+}
+
+function byteCount(value: number): number {
+  if (value === 0) return 0;
+  return 4 - (Math.clz32(value) >> 3);
+}

@@ -1,3 +1,5 @@
+import type { Ticks } from "./ticks.ts";
+
 /**
  * What a caller must hold to run an operation, declared once with the operation. Account keys and
  * accepted bearer tokens hold everything; the fields say what a shared access signature or an
@@ -27,3 +29,12 @@ export interface Permission {
 }
 
 export type ResourceTypeLetters = "s" | "c" | "o" | "sc" | "so" | "co" | "sco";
+
+/** A stored access policy: what a signature that names it leaves open. Part of an ACL. */
+export interface StoredPolicy {
+  readonly id: string;
+  readonly start?: Ticks | undefined;
+  readonly expiry?: Ticks | undefined;
+  /** Letters as in `sp`. */
+  readonly permission?: string | undefined;
+}

@@ -1,0 +1,69 @@
+import { describe, expect, it } from "vitest";
+import { flags } from "../server/flags.ts";
+import { helpText, parseCommandLine } from "./command-line.ts";
+
+function valuesOf(...words: readonly string[]): unknown {
+  const parsed = parseCommandLine(words);
+  return parsed.ok && parsed.value.run === "serve" ? parsed.value.values : parsed;
+}
+
+function problemsOf(...words: readonly string[]): readonly string[] {
+  const parsed = parseCommandLine(words);
+  return parsed.ok ? [] : parsed.problems;
+}
+
+describe("the command line", () => {
+  it("takes a value apart from its flag or attached to it", () => {
+    expect(valuesOf("--blobPort", "1", "--queuePort=2", "-l", "a folder")).toEqual({
+      blobPort: 1,
+      queuePort: 2,
+      location: "a folder",
+    });
+  });
+
+  it("knows Azurite's letters", () => {
+    expect(valuesOf("-s", "-L", "-d", "debug.log", "-l=here")).toEqual({
+      silent: true,
+      loose: true,
+      debug: "debug.log",
+      location: "here",
+    });
+  });
+
+  it("lets a switch be turned off", () => {
+    expect(valuesOf("--silent=false", "--loose=true")).toEqual({ silent: false, loose: true });
+  });
+
+  it("keeps an equals sign inside a value", () => {
+    expect(valuesOf("--pwd=a=b")).toEqual({ pwd: "a=b" });
+  });
+
+  it("keeps text where a number should be, for the message to show it", () => {
+    expect(valuesOf("--blobPort", "http")).toEqual({ blobPort: "http" });
+  });
+
+  it.each([
+    [["--blobPrt", "1"], "--blobPrt: there is no such option; --help lists all"],
+    [["blob"], "blob: there is no such option"],
+    [["-x"], "-x: there is no such option"],
+    [["--toString"], "--toString: there is no such option"],
+    [["--location"], "--location: needs a value"],
+    [["--location="], "--location: needs a value"],
+    [["--location", "--silent"], "--location: needs a value"],
+    [["--silent=maybe"], "--silent: takes true, false or no value"],
+    [["--blobPort", "1", "--blobPort", "2"], "--blobPort: given twice"],
+  ])("refuses %j", (words, message) => {
+    expect(problemsOf(...words).join("\n")).toContain(message);
+  });
+
+  it("answers --help and --version before anything else", () => {
+    expect(parseCommandLine(["--bad", "--help"])).toEqual({ ok: true, value: { run: "help" } });
+    expect(parseCommandLine(["-v"])).toEqual({ ok: true, value: { run: "version" } });
+  });
+
+  it("has help for every flag, within the width of a terminal", () => {
+    const help = helpText();
+    for (const name of Object.keys(flags)) expect(help).toContain(`--${name}`);
+    for (const line of help.split("\n")) expect(line.length).toBeLessThanOrEqual(100);
+  });
+});

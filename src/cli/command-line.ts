@@ -1,0 +1,98 @@
+import type { Parsed } from "../account/parse-settings.ts";
+import { defaultLocation, flagDefaults, flags, isFlagName } from "../server/flags.ts";
+import type { Flag, FlagName, FlagValues } from "../server/flags.ts";
+
+export type Command =
+  | { readonly run: "help" }
+  | { readonly run: "version" }
+  | { readonly run: "serve"; readonly values: FlagValues };
+
+type FlagValue = string | number | boolean;
+
+const all: readonly (readonly [FlagName, Flag])[] = Object.keys(flags)
+  .filter((name) => isFlagName(name))
+  .map((name) => [name, flags[name]]);
+const byLetter = new Map(all.flatMap(([name, { short }]) => (short ? [[short, name]] : [])));
+
+/** Only reads words; whether the values make sense is `resolveOptions`' business. */
+export function parseCommandLine(words: readonly string[]): Parsed<Command> {
+  const values: Partial<Record<FlagName, FlagValue>> = {};
+  const problems: string[] = [];
+  for (let index = 0; index < words.length; index++) {
+    const word = words[index] ?? "";
+    if (word === "-h" || word === "--help") return { ok: true, value: { run: "help" } };
+    if (word === "-v" || word === "--version") return { ok: true, value: { run: "version" } };
+    const [spelled, attached] = splitAtEquals(word);
+    const name = flagNamed(spelled);
+    if (name === undefined) {
+      problems.push(`${spelled}: there is no such option; --help lists all`);
+      continue;
+    }
+    if (values[name] !== undefined) problems.push(`${spelled}: given twice`);
+    if (flags[name].kind === "switch") {
+      values[name] = readSwitch(attached) ?? true;
+      if (attached !== undefined && readSwitch(attached) === undefined) {
+        problems.push(`${spelled}: takes true, false or no value`);
+      }
+      continue;
+    }
+    const following = words[index + 1];
+    const taken = attached ?? (isValue(following) ? following : undefined);
+    if (attached === undefined && taken !== undefined) index += 1;
+    if (taken === undefined || taken === "") problems.push(`${spelled}: needs a value`);
+    else values[name] = readValue(flags[name], taken);
+  }
+  if (problems.length > 0) return { ok: false, problems };
+  return { ok: true, value: { run: "serve", values: values as FlagValues } };
+}
+
+function splitAtEquals(word: string): readonly [string, string | undefined] {
+  const at = word.indexOf("=");
+  return at < 0 ? [word, undefined] : [word.slice(0, at), word.slice(at + 1)];
+}
+
+function flagNamed(spelled: string): FlagName | undefined {
+  if (/^-[a-zA-Z]$/.test(spelled)) return byLetter.get(spelled.slice(1));
+  const name = spelled.startsWith("--") ? spelled.slice(2) : "";
+  return isFlagName(name) ? name : undefined;
+}
+
+/** A value that begins with a hyphen must be attached with `=`, or a forgotten one swallows the
+ *  next flag. */
+function isValue(word: string | undefined): word is string {
+  return word !== undefined && !word.startsWith("-");
+}
+
+function readSwitch(text: string | undefined): boolean | undefined {
+  return text === "true" ? true : text === "false" ? false : undefined;
+}
+
+function readValue(flag: Flag, text: string): FlagValue {
+  // Text that is no number stays text, so that the refusal can show it.
+  return flag.kind === "text" || !/^\d+(\.\d+)?$/.test(text) ? text : Number(text);
+}
+
+export function helpText(): string {
+  const defaults: Readonly<Record<string, FlagValue>> = {
+    ...flagDefaults,
+    location: defaultLocation,
+  };
+  const lines = all.map(([name, { short, value, help }]) => {
+    const left = `${short ? `-${short}, ` : "    "}--${name}${value ? ` ${value}` : ""}`;
+    const standard = value === undefined ? undefined : defaults[name];
+    const right = standard === undefined ? help : `${help} (${String(standard)})`;
+    return `  ${left.padEnd(37)} ${right}`;
+  });
+  return [
+    "etagere: an Azure-Storage-compatible server",
+    "",
+    "usage: etagere [options]        --option value and --option=value are the same",
+    "",
+    ...lines,
+    `  ${"-v, --version".padEnd(37)} print the version`,
+    `  ${"-h, --help".padEnd(37)} print this`,
+    "",
+    "AZURITE_ACCOUNTS=name:key1[:key2];… replaces the development account devstoreaccount1.",
+    "",
+  ].join("\n");
+}

@@ -1,0 +1,94 @@
+/** How a flag's value reads, on the command line and in `start()` alike. */
+export type FlagKind = "text" | "port" | "switch" | "seconds" | "megabytes";
+
+export interface Flag {
+  readonly kind: FlagKind;
+  readonly short?: string;
+  /** What stands for the value in the help text. */
+  readonly value?: string;
+  readonly help: string;
+}
+
+const loopback = "127.0.0.1";
+
+/** The first part is Azurite's, name for name and letter for letter; the second is ours. */
+export const flags = {
+  blobHost: { kind: "text", value: "HOST", help: "listen for blobs at this address" },
+  blobPort: { kind: "port", value: "PORT", help: "0 takes a free port, here and below" },
+  blobKeepAliveTimeout: { kind: "seconds", value: "SECONDS", help: "close idle connections" },
+  queueHost: { kind: "text", value: "HOST", help: "listen for queues at this address" },
+  queuePort: { kind: "port", value: "PORT", help: "port of the queue service" },
+  queueKeepAliveTimeout: { kind: "seconds", value: "SECONDS", help: "close idle connections" },
+  tableHost: { kind: "text", value: "HOST", help: "listen for tables at this address" },
+  tablePort: { kind: "port", value: "PORT", help: "port of the table service" },
+  tableKeepAliveTimeout: { kind: "seconds", value: "SECONDS", help: "close idle connections" },
+  location: { kind: "text", short: "l", value: "FOLDER", help: "where everything is stored" },
+  silent: { kind: "switch", short: "s", help: "log errors only" },
+  debug: { kind: "text", short: "d", value: "FILE", help: "write a detailed log to this file" },
+  loose: { kind: "switch", short: "L", help: "ignore headers and parameters nobody knows" },
+  cert: { kind: "text", value: "FILE", help: "serve HTTPS with this certificate (pem or pfx)" },
+  key: { kind: "text", value: "FILE", help: "the key that belongs to a pem certificate" },
+  pwd: { kind: "text", value: "PASSWORD", help: "the password of a pfx certificate" },
+  oauth: { kind: "text", value: "basic", help: "let bearer tokens in, over HTTPS" },
+  skipApiVersionCheck: { kind: "switch", help: "accept any x-ms-version" },
+  disableProductStyleUrl: { kind: "switch", help: "never take the account from the host name" },
+  inMemoryPersistence: { kind: "switch", help: "store nothing on disk; all is gone at the end" },
+  extentMemoryLimit: { kind: "megabytes", value: "MB", help: "how much of it stays in memory" },
+  disableTelemetry: { kind: "switch", help: "accepted; there is no telemetry" },
+  fileHost: { kind: "text", value: "HOST", help: "listen for files (REST) at this address" },
+  filePort: { kind: "port", value: "PORT", help: "port of the file service (REST)" },
+  fileKeepAliveTimeout: { kind: "seconds", value: "SECONDS", help: "close idle connections" },
+  smbHost: { kind: "text", value: "HOST", help: "listen for files (SMB) at this address" },
+  smbPort: { kind: "port", value: "PORT", help: "port of the file service (SMB)" },
+  noSmb: { kind: "switch", help: "do not serve SMB" },
+  adminPort: { kind: "port", value: "PORT", help: "health, metrics and reset, on 127.0.0.1 only" },
+  config: { kind: "text", value: "FILE", help: "settings per account (JSON), re-read on SIGHUP" },
+  enableReset: { kind: "switch", help: "let POST /admin/v1/reset delete everything" },
+} as const satisfies Readonly<Record<string, Flag>>;
+
+export type FlagName = keyof typeof flags;
+
+type ValueOf<K extends FlagKind> = K extends "text"
+  ? string
+  : K extends "switch"
+    ? boolean
+    : number;
+
+/** What whoever starts a server may say; all of it can be left out. */
+export type FlagValues = {
+  readonly [N in FlagName]?: ValueOf<(typeof flags)[N]["kind"]>;
+};
+
+/** Flags without an entry have no value unless one is given. */
+export const flagDefaults = {
+  blobHost: loopback,
+  blobPort: 10_000,
+  blobKeepAliveTimeout: 5,
+  queueHost: loopback,
+  queuePort: 10_001,
+  queueKeepAliveTimeout: 5,
+  tableHost: loopback,
+  tablePort: 10_002,
+  tableKeepAliveTimeout: 5,
+  silent: false,
+  loose: false,
+  skipApiVersionCheck: false,
+  disableProductStyleUrl: false,
+  inMemoryPersistence: false,
+  disableTelemetry: false,
+  fileHost: loopback,
+  filePort: 10_003,
+  fileKeepAliveTimeout: 5,
+  smbHost: loopback,
+  smbPort: 10_445,
+  noSmb: false,
+  adminPort: 10_004,
+  enableReset: false,
+} as const satisfies FlagValues;
+
+/** Beside the work of whoever starts a server, not in the midst of it. */
+export const defaultLocation = ".etagere";
+
+export function isFlagName(name: string): name is FlagName {
+  return Object.hasOwn(flags, name);
+}

@@ -1,0 +1,115 @@
+import type { Meter, RequestDone } from "../core/meter.ts";
+
+export interface Metrics extends Meter {
+  /** Prometheus text exposition format 0.0.4. */
+  render(process: ProcessFigures): string;
+}
+
+export interface ProcessFigures {
+  readonly residentBytes: number;
+  readonly heapUsedBytes: number;
+}
+
+/** Upper bounds; the last, unbounded bucket is the count itself. */
+const latencySecondsBounds = [0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 5, 30];
+const batchSizeBounds = [1, 2, 4, 8, 16, 32, 64, 128, 256, 512, 1024];
+/** Labels come from declarations, so their number is known; a mistake must not eat the memory. */
+const seriesMax = 5000;
+
+export function newMetrics(): Metrics {
+  const requests = new Map<string, number>();
+  const latencies = new Map<string, Histogram>();
+  const batches = new Histogram(batchSizeBounds);
+  const bytes = { received: 0, sent: 0 };
+  let transactions = 0;
+  let conflicts = 0;
+  return {
+    request(done) {
+      const series = requestLabels(done);
+      const count = requests.get(series);
+      if (count === undefined && requests.size >= seriesMax) return;
+      requests.set(series, (count ?? 0) + 1);
+      let latency = latencies.get(done.service);
+      if (latency === undefined) {
+        latency = new Histogram(latencySecondsBounds);
+        latencies.set(done.service, latency);
+      }
+      latency.observe(done.seconds);
+    },
+    commit(batch) {
+      batches.observe(batch.transactions);
+      transactions += batch.transactions;
+      conflicts += batch.conflicts;
+    },
+    contentBytes(direction, count) {
+      bytes[direction] += count;
+    },
+    render: (figures) =>
+      [
+        ...help("etagere_requests_total", "counter", "Requests answered."),
+        ...[...requests].map(([labels, count]) => `etagere_requests_total{${labels}} ${count}`),
+        ...help("etagere_request_seconds", "histogram", "Time from request to last byte."),
+        ...[...latencies].flatMap(([service, latency]) =>
+          latency.render("etagere_request_seconds", `service="${service}"`),
+        ),
+        ...single("etagere_store_transactions_total", "counter", "Commits.", transactions),
+        ...single("etagere_store_conflicts_total", "counter", "Lost validations.", conflicts),
+        ...help("etagere_store_batch_size", "histogram", "Transactions that shared a flush."),
+        ...batches.render("etagere_store_batch_size", ""),
+        ...help("etagere_content_bytes_total", "counter", "Bytes of bodies."),
+        `etagere_content_bytes_total{direction="received"} ${bytes.received}`,
+        `etagere_content_bytes_total{direction="sent"} ${bytes.sent}`,
+        ...single("process_resident_memory_bytes", "gauge", "Memory.", figures.residentBytes),
+        ...single("etagere_heap_used_bytes", "gauge", "Heap in use.", figures.heapUsedBytes),
+        "",
+      ].join("\n"),
+  };
+}
+
+function requestLabels({ service, operation, status }: RequestDone): string {
+  return `service="${service}",operation="${operation}",status="${status}"`;
+}
+
+function help(name: string, type: string, text: string): readonly string[] {
+  return [`# HELP ${name} ${text}`, `# TYPE ${name} ${type}`];
+}
+
+function single(name: string, type: string, text: string, value: number): readonly string[] {
+  return [...help(name, type, text), `${name} ${value}`];
+}
+
+class Histogram {
+  readonly #bounds: readonly number[];
+  readonly #counts: number[];
+  #count = 0;
+  #sum = 0;
+
+  constructor(bounds: readonly number[]) {
+    this.#bounds = bounds;
+    this.#counts = bounds.map(() => 0);
+  }
+
+  observe(value: number): void {
+    this.#count += 1;
+    this.#sum += value;
+    const bucket = this.#bounds.findIndex((bound) => value <= bound);
+    if (bucket >= 0) this.#counts[bucket] = (this.#counts[bucket] ?? 0) + 1;
+  }
+
+  /** Buckets are cumulative on the wire: each counts everything up to its bound. */
+  render(name: string, labels: string): readonly string[] {
+    const prefix = labels === "" ? "" : `${labels},`;
+    const suffix = labels === "" ? "" : `{${labels}}`;
+    let cumulative = 0;
+    const buckets = this.#bounds.map((bound, index) => {
+      cumulative += this.#counts[index] ?? 0;
+      return `${name}_bucket{${prefix}le="${bound}"} ${cumulative}`;
+    });
+    return [
+      ...buckets,
+      `${name}_bucket{${prefix}le="+Inf"} ${this.#count}`,
+      `${name}_sum${suffix} ${this.#sum}`,
+      `${name}_count${suffix} ${this.#count}`,
+    ];
+  }
+}

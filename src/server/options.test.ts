@@ -1,0 +1,76 @@
+import { describe, expect, it } from "vitest";
+import { resolveOptions } from "./options.ts";
+import type { StartOptions } from "./options.ts";
+
+function problemsOf(input: StartOptions): readonly string[] {
+  const resolved = resolveOptions(input, (name) => `--${name}`);
+  return resolved.ok ? [] : resolved.problems;
+}
+
+describe("options", () => {
+  it("default to Azurite's ports on the loopback address", () => {
+    const resolved = resolveOptions({});
+    expect(resolved).toMatchObject({
+      ok: true,
+      value: {
+        blobHost: "127.0.0.1",
+        blobPort: 10_000,
+        queuePort: 10_001,
+        tablePort: 10_002,
+        filePort: 10_003,
+        adminPort: 10_004,
+        smbPort: 10_445,
+        blobKeepAliveTimeout: 5,
+      },
+    });
+  });
+
+  it("put all listeners on free ports, except those that are named", () => {
+    const resolved = resolveOptions({ port: 0, queuePort: 4711 });
+    expect(resolved).toMatchObject({
+      ok: true,
+      value: { blobPort: 0, queuePort: 4711, adminPort: 0, smbPort: 0 },
+    });
+  });
+
+  it("take an explicit undefined for the default", () => {
+    const input: object = { blobPort: undefined };
+    expect(resolveOptions(input)).toMatchObject({ ok: true, value: { blobPort: 10_000 } });
+  });
+
+  it.each<[string, object, string]>([
+    ["a port beyond the last", { blobPort: 65_536 }, "--blobPort: must be a port, 0 to 65535"],
+    [
+      "a port that is text",
+      { blobPort: "http" },
+      '--blobPort: must be a port, 0 to 65535, not "ht',
+    ],
+    ["half a port", { adminPort: 1.5 }, "--adminPort: must be a port, 0 to 65535, not 1.5"],
+    ["an unknown option", { blobprot: 1 }, "--blobprot: there is no such option"],
+    ["a switch with a value", { silent: "yes" }, "--silent: is either there or not"],
+    ["an empty location", { location: "" }, "--location: needs a value"],
+    ["another kind of OAuth", { oauth: "full" }, '--oauth: only "basic" is known, not "full"'],
+    ["a certificate alone", { cert: "a.pem" }, "--cert: needs --key (pem) or --pwd (pfx)"],
+    ["a key alone", { key: "a.key" }, "--key: needs --cert"],
+    ["a password alone", { pwd: "a" }, "--pwd: needs --cert"],
+    ["a key and a password", { cert: "a", key: "b", pwd: "c" }, "--pwd: contradicts --key"],
+    [
+      "memory and a folder",
+      { inMemoryPersistence: true, location: "a" },
+      "--inMemoryPersistence: contradicts --location",
+    ],
+    ["a memory limit for a disk", { extentMemoryLimit: 5 }, "--extentMemoryLimit: needs --inMem"],
+    ["no memory at all", { extentMemoryLimit: 0, inMemoryPersistence: true }, "--extentMemoryLim"],
+    ["an hour and a second", { blobKeepAliveTimeout: 3601 }, "--blobKeepAliveTimeout: must be wh"],
+    ["accounts twice", { accounts: {}, config: "a.json" }, "--config: contradicts --accounts"],
+    ["one port for all", { port: 80 }, "--port: only 0 works"],
+  ])("refuse %s in one line", (_what, input, message) => {
+    const problems = problemsOf(input);
+    expect(problems).toHaveLength(1);
+    expect(problems[0]).toContain(message);
+  });
+
+  it("report every mistake at once", () => {
+    expect(problemsOf({ blobPort: -1, queuePort: -1, key: "a" })).toHaveLength(3);
+  });
+});

@@ -1,0 +1,106 @@
+import type { AccountInputs, Parsed } from "../account/parse-settings.ts";
+import { flagDefaults, flags, isFlagName } from "./flags.ts";
+import type { FlagName, FlagValues } from "./flags.ts";
+
+/** The options of `start()`: the flags of the command line by the same names, and what only a
+ *  program can say. */
+export interface StartOptions extends FlagValues {
+  /** 0 puts every listener whose port is not given on a free one. */
+  readonly port?: 0;
+  /** Settings per account, as in the file that `config` names, which then must not be given. */
+  readonly accounts?: AccountInputs;
+}
+
+type Defaulted = keyof typeof flagDefaults;
+type Widen<T> = T extends string ? string : T extends number ? number : boolean;
+
+/** Everything checked, and every default filled in. */
+export type Options = {
+  readonly [N in Defaulted]: Widen<(typeof flagDefaults)[N]>;
+} & Omit<FlagValues, Defaulted> & { readonly accounts?: AccountInputs };
+
+const portMax = 65_535;
+const keepAliveSecondsMax = 3600;
+const notFlags: ReadonlySet<string> = new Set(["port", "accounts"]);
+
+/** `spell` names an option the way its author wrote it: `--blobPort` or `blobPort`. */
+export function resolveOptions(
+  input: StartOptions,
+  spell: (name: string) => string = (name) => name,
+): Parsed<Options> {
+  const problems: string[] = [];
+  for (const [name, value] of Object.entries(input)) {
+    if (value === undefined || notFlags.has(name)) continue;
+    const problem = isFlagName(name) ? checkValue(name, value) : "there is no such option";
+    if (problem !== undefined) problems.push(`${spell(name)}: ${problem}`);
+  }
+  problems.push(...checkTogether(input, spell));
+  if (input.port !== undefined && input.port !== 0) problems.push(`${spell("port")}: only 0 works`);
+  if (problems.length > 0) return { ok: false, problems };
+  const { port, ...given } = input;
+  const free = { blobPort: 0, queuePort: 0, tablePort: 0, filePort: 0, smbPort: 0, adminPort: 0 };
+  const defaults = port === 0 ? { ...flagDefaults, ...free } : flagDefaults;
+  return { ok: true, value: { ...defaults, ...withoutUndefined(given) } };
+}
+
+function checkValue(name: FlagName, value: unknown): string | undefined {
+  switch (flags[name].kind) {
+    case "text":
+      return typeof value === "string" && value !== "" ? checkText(name, value) : "needs a value";
+    case "switch":
+      return typeof value === "boolean" ? undefined : "is either there or not: it takes no value";
+    case "port":
+      return inRange(value, 0, portMax)
+        ? undefined
+        : `must be a port, 0 to ${portMax}, not ${show(value)}`;
+    case "seconds":
+      return inRange(value, 0, keepAliveSecondsMax)
+        ? undefined
+        : `must be whole seconds, 0 to ${keepAliveSecondsMax}, not ${show(value)}`;
+    case "megabytes":
+      return typeof value === "number" && value > 0 && Number.isFinite(value)
+        ? undefined
+        : `must be a number of megabytes above 0, not ${show(value)}`;
+  }
+}
+
+function checkText(name: FlagName, value: string): string | undefined {
+  if (name === "oauth" && value !== "basic") return `only "basic" is known, not ${show(value)}`;
+  return undefined;
+}
+
+function checkTogether(input: StartOptions, spell: (name: string) => string): readonly string[] {
+  const problems: string[] = [];
+  const refuse = (name: FlagName, why: string): void =>
+    void problems.push(`${spell(name)}: ${why}`);
+  const { cert, key, pwd, inMemoryPersistence, extentMemoryLimit, location } = input;
+  if (cert !== undefined && key === undefined && pwd === undefined) {
+    refuse("cert", `needs ${spell("key")} (pem) or ${spell("pwd")} (pfx)`);
+  }
+  if (cert === undefined && key !== undefined) refuse("key", `needs ${spell("cert")}`);
+  if (cert === undefined && pwd !== undefined) refuse("pwd", `needs ${spell("cert")}`);
+  if (key !== undefined && pwd !== undefined) refuse("pwd", `contradicts ${spell("key")}`);
+  if (inMemoryPersistence === true && location !== undefined) {
+    refuse("inMemoryPersistence", `contradicts ${spell("location")}`);
+  }
+  if (extentMemoryLimit !== undefined && inMemoryPersistence !== true) {
+    refuse("extentMemoryLimit", `needs ${spell("inMemoryPersistence")}`);
+  }
+  if (input.accounts !== undefined && input.config !== undefined) {
+    refuse("config", `contradicts ${spell("accounts")}`);
+  }
+  return problems;
+}
+
+function inRange(value: unknown, low: number, high: number): boolean {
+  return typeof value === "number" && Number.isInteger(value) && value >= low && value <= high;
+}
+
+function show(value: unknown): string {
+  return typeof value === "number" ? String(value) : JSON.stringify(value);
+}
+
+/** A caller's explicit `undefined` means the default, too. */
+function withoutUndefined(values: Omit<StartOptions, "port">): Omit<StartOptions, "port"> {
+  return Object.fromEntries(Object.entries(values).filter(([, value]) => value !== undefined));
+}

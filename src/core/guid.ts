@@ -1,0 +1,31 @@
+const compactForm = /^[0-9a-f]{32}$/i;
+const dashedForm = /^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$/i;
+
+/**
+ * Reads the four spellings .NET writes (N compact, D dashed, B in braces, P in parentheses) and
+ * returns the lower-case dashed one, so that ids compare as strings.
+ */
+export function parseGuid(text: string): string | undefined {
+  if (compactForm.test(text)) return dashed(text.toLowerCase());
+  const enclosed =
+    (text.startsWith("{") && text.endsWith("}")) || (text.startsWith("(") && text.endsWith(")"));
+  const inner = enclosed ? text.slice(1, -1) : text;
+  return dashedForm.test(inner) ? inner.toLowerCase() : undefined;
+}
+
+/** A version 4 GUID from 16 random bytes. */
+export function guidFromBytes(bytes: Uint8Array): string {
+  let digits = "";
+  for (let index = 0; index < 16; index += 1) {
+    let byte = bytes[index] ?? 0;
+    if (index === 6) byte = (byte & 0x0f) | 0x40;
+    if (index === 8) byte = (byte & 0x3f) | 0x80;
+    digits += byte.toString(16).padStart(2, "0");
+  }
+  return dashed(digits);
+}
+
+function dashed(digits: string): string {
+  const groups = [digits.slice(0, 8), digits.slice(8, 12), digits.slice(12, 16)];
+  return [...groups, digits.slice(16, 20), digits.slice(20)].join("-");
+}

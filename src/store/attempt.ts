@@ -1,0 +1,160 @@
+import { keyBytesMax } from "../core/keys.ts";
+import type { Ticks } from "../core/ticks.ts";
+import { Changes, changedValue, combine } from "./changes.ts";
+import type { Change } from "./changes.ts";
+import type { EngineReader, Stamped } from "./engine.ts";
+import { textOfKey } from "./key-text.ts";
+import type { KeyText } from "./key-text.ts";
+import { scanLayers } from "./layered-scan.ts";
+import type { Covered } from "./layered-scan.ts";
+import type { Bounds, Entry, Key, Transaction, Value } from "./store.ts";
+
+/** A change of a transaction that is about to commit, and everyone it is made of. */
+export type SharedChange = Change & { readonly writers: readonly Attempt[] };
+
+interface KeyRead {
+  readonly key: Key;
+  /** Zero if there was nothing. */
+  readonly stamp: number;
+}
+
+interface RangeRead extends Covered {
+  readonly entries: readonly Stamped[];
+}
+
+/**
+ * One run of a transaction's work: it reads a state of the engine, with what earlier transactions
+ * of the same batch are about to write (`shared`) and its own changes on top, and remembers what it
+ * saw of the first two.
+ */
+export class Attempt implements Transaction {
+  readonly now: Ticks;
+  readonly sequence: number;
+  readonly changes = new Changes<Change>();
+  /** Those whose uncommitted changes this attempt has seen: it stands and falls with them. */
+  readonly dependencies = new Set<Attempt>();
+  readonly #reader: EngineReader;
+  readonly #shared: Changes<SharedChange> | undefined;
+  readonly #keyReads = new Map<KeyText, KeyRead>();
+  readonly #rangeReads: RangeRead[] = [];
+  #ended = false;
+
+  constructor(reader: EngineReader, now: Ticks, shared?: Changes<SharedChange>) {
+    this.#reader = reader;
+    this.now = now;
+    this.sequence = reader.sequence;
+    this.#shared = shared;
+  }
+
+  async get(key: Key): Promise<Value | undefined> {
+    return this.#read(key, true);
+  }
+
+  async peek(key: Key): Promise<Value | undefined> {
+    return this.#read(key, false);
+  }
+
+  range(bounds: Bounds): AsyncIterable<readonly Entry[]> {
+    const shared = this.#shared;
+    return scanLayers(
+      {
+        base: (part, countMax) => {
+          this.#checkRunning();
+          return this.#reader.scan(part, countMax);
+        },
+        changes: [
+          ...(shared === undefined ? [] : [shared.scan.bind(shared)]),
+          this.changes.scan.bind(this.changes),
+        ],
+        onCovered: (covered, base) => this.#rememberRange(covered, base),
+      },
+      bounds,
+    );
+  }
+
+  put(key: Key, value: Value): void {
+    this.#change({ kind: "put", key, text: textOfKey(key), value });
+  }
+
+  delete(key: Key): void {
+    this.#change({ kind: "delete", key, text: textOfKey(key) });
+  }
+
+  add(counter: Key, delta: bigint): void {
+    this.#change({ kind: "add", key: counter, text: textOfKey(counter), delta });
+  }
+
+  /** Whatever the work left running can no longer read or write. */
+  end(): void {
+    this.#ended = true;
+  }
+
+  /** Whether something it read is among changes that it did not see. */
+  readsAny(changes: Changes<Change>): boolean {
+    if (changes.isEmpty) return false;
+    for (const text of this.#keyReads.keys()) if (changes.get(text) !== undefined) return true;
+    return this.#rangeReads.some(({ start, end }) =>
+      changes.touches({ start, end, reverse: false }),
+    );
+  }
+
+  /** Whether something it read of the engine is no longer what `current` holds. */
+  isStaleAgainst(current: EngineReader): boolean {
+    for (const [text, read] of this.#keyReads) {
+      if ((current.get(read.key, text)?.stamp ?? 0) !== read.stamp) return true;
+    }
+    return this.#rangeReads.some((read) => !holdsTheSame(current, read));
+  }
+
+  #read(key: Key, remember: boolean): Value | undefined {
+    this.#checkRunning();
+    const text = textOfKey(key);
+    const own = this.changes.get(text);
+    if (own !== undefined && own.kind !== "add") return changedValue(undefined, own);
+    const below = this.#readBelow(key, text, remember);
+    return own === undefined ? below : changedValue(below, own);
+  }
+
+  #readBelow(key: Key, text: KeyText, remember: boolean): Value | undefined {
+    const shared = this.#shared?.get(text);
+    if (shared !== undefined && remember) this.#dependOn(shared);
+    if (shared !== undefined && shared.kind !== "add") return changedValue(undefined, shared);
+    const found = this.#reader.get(key, text);
+    if (remember) this.#keyReads.set(text, { key, stamp: found?.stamp ?? 0 });
+    return shared === undefined ? found?.value : changedValue(found?.value, shared);
+  }
+
+  #rememberRange(covered: Covered, entries: readonly Stamped[]): void {
+    this.#rangeReads.push({ ...covered, entries });
+    for (const shared of this.#shared?.scan({ ...covered, reverse: false }) ?? []) {
+      this.#dependOn(shared);
+    }
+  }
+
+  #dependOn(shared: SharedChange): void {
+    for (const writer of shared.writers) this.dependencies.add(writer);
+  }
+
+  #change(change: Change): void {
+    this.#checkRunning();
+    if (change.key.length === 0 || change.key.length > keyBytesMax) {
+      throw new RangeError(`a key must have 1 to ${keyBytesMax} bytes, not ${change.key.length}`);
+    }
+    this.changes.set(combine(this.changes.get(change.text), change));
+  }
+
+  #checkRunning(): void {
+    if (this.#ended) throw new Error("a transaction was used after its work had ended");
+  }
+}
+
+function holdsTheSame(current: EngineReader, read: RangeRead): boolean {
+  const { start, end, entries } = read;
+  const found = current.scan({ start, end, reverse: false }, entries.length + 1);
+  if (found.length !== entries.length) return false;
+  const isReversed = (entries[0]?.text ?? "") > (entries.at(-1)?.text ?? "");
+  return found.every((entry, index) => {
+    const before = entries[isReversed ? entries.length - 1 - index : index];
+    return before?.text === entry.text && before.stamp === entry.stamp;
+  });
+}

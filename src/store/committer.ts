@@ -1,0 +1,200 @@
+import type { Ticks } from "../core/ticks.ts";
+import { Attempt } from "./attempt.ts";
+import type { SharedChange } from "./attempt.ts";
+import { Changes } from "./changes.ts";
+import type { Engine, EngineBatch, EngineReader, EngineWrite } from "./engine.ts";
+import { shareChanges, writesOf } from "./shared-changes.ts";
+import { StoreBusy } from "./store.ts";
+import type { Transaction } from "./store.ts";
+
+export type Outcome = { readonly value: unknown } | { readonly error: unknown };
+
+/** A transaction whose work has run at least once and waits to be committed. */
+export interface Pending {
+  readonly work: (tx: Transaction) => Promise<unknown>;
+  readonly attemptsMax: number;
+  readonly settle: (outcome: Outcome) => void;
+  attempt: Attempt;
+  outcome: Outcome;
+  attemptsUsed: number;
+  /** The attempt is known to have read what is no longer so. */
+  isStale: boolean;
+}
+
+export interface CommitterOptions {
+  readonly engine: Engine;
+  readonly nextTicks: (floor: Ticks) => Ticks;
+  /** After each durable commit; `previous` is the sequence just before it. */
+  readonly onCommitted: (commit: Committed) => void;
+}
+
+export interface Committed {
+  readonly previous: number;
+  readonly sequence: number;
+  readonly writes: readonly EngineWrite[];
+}
+
+const batchTransactionsMax = 512;
+const queueTransactionsMax = 100_000;
+
+/**
+ * Commits what is waiting as one batch, with one flush; while it flushes the next batch gathers.
+ *
+ * A transaction that lost is run again inside the batch, over the changes of those before it: a hot
+ * key then costs no wasted flush, and in the order of arrival everyone gets through. Whether other
+ * processes have committed in between is checked under the engine's write lock: those of the batch
+ * who read what changed, and those who read their changes, are dropped from it and go into the next.
+ */
+export class Committer {
+  readonly #options: CommitterOptions;
+  readonly #queue: Pending[] = [];
+  #running: Promise<void> | undefined;
+
+  constructor(options: CommitterOptions) {
+    this.#options = options;
+  }
+
+  submit(pending: Pending): void {
+    if (this.#queue.length >= queueTransactionsMax) {
+      pending.settle({ error: new StoreBusy("too many transactions wait to be committed") });
+      return;
+    }
+    this.#queue.push(pending);
+    this.#running ??= this.#run();
+  }
+
+  /** Resolves when nothing waits any more. */
+  async idle(): Promise<void> {
+    while (this.#running !== undefined) await this.#running;
+  }
+
+  async #run(): Promise<void> {
+    while (this.#queue.length > 0) {
+      // Everyone who is ready in this turn of the event loop shares the flush.
+      await new Promise((resolve) => setImmediate(resolve));
+      const batch = this.#queue.splice(0, batchTransactionsMax);
+      try {
+        await this.#commit(batch);
+      } catch (error) {
+        for (const pending of batch) pending.settle({ error });
+      }
+    }
+    this.#running = undefined;
+  }
+
+  async #commit(batch: readonly Pending[]): Promise<void> {
+    const { engine } = this.#options;
+    const latest = engine.open();
+    const accepted: Pending[] = [];
+    try {
+      const shared = new Changes<SharedChange>();
+      for (const pending of batch) {
+        if (isBeaten(pending, latest, shared)) {
+          if (!mayRunAgain(pending)) continue;
+          await this.#runAgain(pending, latest, shared);
+        }
+        accepted.push(pending);
+        shareChanges(shared, pending.attempt);
+      }
+    } finally {
+      latest.close();
+    }
+    await this.#write(accepted, latest.sequence);
+  }
+
+  async #runAgain(
+    pending: Pending,
+    latest: EngineReader,
+    shared: Changes<SharedChange>,
+  ): Promise<void> {
+    const now = this.#options.nextTicks(latest.ticks);
+    pending.attempt = new Attempt(latest, now, shared);
+    pending.isStale = false;
+    pending.attemptsUsed += 1;
+    pending.outcome = await runAttempt(pending.work, pending.attempt);
+    if ("error" in pending.outcome) pending.attempt.changes.clear();
+  }
+
+  async #write(accepted: readonly Pending[], sequence: number): Promise<void> {
+    const writers = accepted.filter(({ attempt }) => !attempt.changes.isEmpty);
+    let dropped: ReadonlySet<Attempt> = new Set();
+    let committed: Committed | undefined;
+    const decide = (current: EngineReader): EngineBatch | undefined => {
+      if (current.sequence !== sequence) dropped = droppedBy(accepted, current);
+      const attempts = writers.map(({ attempt }) => attempt).filter((each) => !dropped.has(each));
+      if (attempts.length === 0) return undefined;
+      const writes = writesOf(attempts, current);
+      const next = current.sequence + attempts.length;
+      committed = { previous: current.sequence, sequence: next, writes };
+      return { sequence: next, ticks: latestTicks(attempts, current.ticks), writes };
+    };
+    try {
+      if (writers.length > 0) await this.#options.engine.commit(decide);
+    } catch (error) {
+      settleUnwritten(accepted, error);
+      return;
+    }
+    this.#requeue(accepted.filter(({ attempt }) => dropped.has(attempt)));
+    for (const pending of accepted) {
+      if (!dropped.has(pending.attempt)) pending.settle(pending.outcome);
+    }
+    if (committed !== undefined) this.#options.onCommitted(committed);
+  }
+
+  #requeue(beaten: readonly Pending[]): void {
+    for (const pending of beaten) pending.isStale = true;
+    this.#queue.unshift(...beaten);
+  }
+}
+
+export async function runAttempt(
+  work: (tx: Transaction) => Promise<unknown>,
+  attempt: Attempt,
+): Promise<Outcome> {
+  try {
+    return { value: await work(attempt) };
+  } catch (error) {
+    return { error };
+  } finally {
+    attempt.end();
+  }
+}
+
+function isBeaten(pending: Pending, latest: EngineReader, shared: Changes<SharedChange>): boolean {
+  const { attempt } = pending;
+  if (pending.isStale || attempt.readsAny(shared)) return true;
+  return attempt.sequence !== latest.sequence && attempt.isStaleAgainst(latest);
+}
+
+function mayRunAgain(pending: Pending): boolean {
+  if (pending.attemptsUsed < pending.attemptsMax) return true;
+  const message = `lost to other transactions ${pending.attemptsUsed} times in a row`;
+  pending.settle({ error: new StoreBusy(message) });
+  return false;
+}
+
+/** Under the write lock another process turned out to have committed: who has read its changes, or
+ *  those of one who has, cannot stand. */
+function droppedBy(accepted: readonly Pending[], current: EngineReader): ReadonlySet<Attempt> {
+  const dropped = new Set<Attempt>();
+  for (const { attempt } of accepted) {
+    const isLeaning = [...attempt.dependencies].some((each) => dropped.has(each));
+    if (isLeaning || attempt.isStaleAgainst(current)) dropped.add(attempt);
+  }
+  return dropped;
+}
+
+/** Nothing was committed; only those who neither wrote nor saw what was to be written have an
+ *  answer that holds. */
+function settleUnwritten(accepted: readonly Pending[], error: unknown): void {
+  for (const { attempt, outcome, settle } of accepted) {
+    const holds = attempt.changes.isEmpty && attempt.dependencies.size === 0;
+    settle(holds ? outcome : { error });
+  }
+}
+
+function latestTicks(attempts: readonly Attempt[], floor: Ticks): Ticks {
+  let latest = floor;
+  for (const { now } of attempts) if (now > latest) latest = now;
+  return latest;
+}

@@ -1,0 +1,61 @@
+import type { Ticks } from "../core/ticks.ts";
+import type { KeyText } from "./key-text.ts";
+import type { Key, Value } from "./store.ts";
+
+/** What an engine keeps at a key: the value and the commit that wrote it. Stamps are never used
+ *  twice, so the same stamp means the same value. */
+export interface Stamped {
+  readonly key: Key;
+  readonly text: KeyText;
+  readonly value: Value;
+  readonly stamp: number;
+}
+
+export interface ScanBounds {
+  readonly start: KeyText;
+  readonly end: KeyText;
+  readonly reverse: boolean;
+}
+
+/** One state of an engine, read synchronously. */
+export interface EngineReader {
+  /** The greatest stamp in this state. */
+  readonly sequence: number;
+  /** The latest moment that a commit of this state has used. */
+  readonly ticks: Ticks;
+  get(key: Key, text: KeyText): Stamped | undefined;
+  /** At most `countMax` entries of the bounds, in their direction. */
+  scan(bounds: ScanBounds, countMax: number): Stamped[];
+}
+
+export interface EngineView extends EngineReader {
+  close(): void;
+}
+
+/** Without a value the key is deleted. */
+export interface EngineWrite {
+  readonly key: Key;
+  readonly text: KeyText;
+  readonly value: Value | undefined;
+  readonly stamp: number;
+}
+
+export interface EngineBatch {
+  readonly sequence: number;
+  readonly ticks: Ticks;
+  readonly writes: readonly EngineWrite[];
+}
+
+/**
+ * What a store is built on (`transactional-store.ts` adds the rest). An engine only knows how to
+ * show its latest state and how to replace it durably.
+ */
+export interface Engine {
+  /** The latest state, including whatever other processes have committed. */
+  open(): EngineView;
+  /** Takes the write lock and calls `decide`, synchronously and once, with the state as it is under
+   *  the lock. Writes what it returns, all or nothing, and resolves when that is durable. Rejects
+   *  with `StoreUnavailable` if it could not; then nothing was written. */
+  commit(decide: (current: EngineReader) => EngineBatch | undefined): Promise<void>;
+  close(): Promise<void>;
+}

@@ -1,0 +1,46 @@
+import type { Ticks } from "../../core/ticks.ts";
+import type { Engine, EngineBatch, EngineReader, EngineView, Stamped } from "../engine.ts";
+import { Edit, emptyTree, treeDelete, treeGet, treePut, treeScan } from "../tree.ts";
+import type { TreeNode } from "../tree.ts";
+
+interface State {
+  readonly root: TreeNode<Stamped>;
+  readonly sequence: number;
+  readonly ticks: Ticks;
+}
+
+/** Keeps everything in this process. A snapshot is a pointer to the root of its time. */
+export function memoryEngine(): Engine {
+  let state: State = { root: emptyTree(), sequence: 0, ticks: 0n };
+  return {
+    open: () => viewOf(state),
+    commit(decide) {
+      const batch = decide(viewOf(state));
+      if (batch !== undefined) state = apply(state, batch);
+      return Promise.resolve();
+    },
+    close: () => Promise.resolve(),
+  };
+}
+
+function viewOf(state: State): EngineView & EngineReader {
+  return {
+    sequence: state.sequence,
+    ticks: state.ticks,
+    get: (_key, text) => treeGet(state.root, text),
+    scan: (bounds, countMax) => treeScan(state.root, bounds, countMax),
+    close: () => undefined,
+  };
+}
+
+function apply(state: State, batch: EngineBatch): State {
+  const edit = new Edit();
+  let root = state.root;
+  for (const { key, text, value, stamp } of batch.writes) {
+    root =
+      value === undefined
+        ? treeDelete(root, text, edit)
+        : treePut(root, text, { key, text, value, stamp }, edit);
+  }
+  return { root, sequence: batch.sequence, ticks: batch.ticks };
+}

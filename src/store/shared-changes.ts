@@ -1,0 +1,33 @@
+import type { Attempt, SharedChange } from "./attempt.ts";
+import { Changes, changedValue, combine } from "./changes.ts";
+import type { Change } from "./changes.ts";
+import type { EngineReader, EngineWrite } from "./engine.ts";
+import type { KeyText } from "./key-text.ts";
+
+/** Puts the changes of an accepted attempt on top of those before it in the batch. */
+export function shareChanges(shared: Changes<SharedChange>, attempt: Attempt): void {
+  for (const change of attempt.changes.all()) {
+    const earlier = change.kind === "add" ? shared.get(change.text) : undefined;
+    const writers = earlier === undefined ? [attempt] : [...earlier.writers, attempt];
+    shared.set({ ...combine(earlier, change), writers });
+  }
+}
+
+/** What a batch writes: the last state of each key, stamped with the place in the global order of
+ *  the attempt that wrote it. Counters are added to what `current` holds. */
+export function writesOf(attempts: readonly Attempt[], current: EngineReader): EngineWrite[] {
+  const last = new Map<KeyText, { change: Change; stamp: number }>();
+  let stamp = current.sequence;
+  for (const attempt of attempts) {
+    stamp += 1;
+    for (const change of attempt.changes.all()) {
+      const earlier = last.get(change.text)?.change;
+      last.set(change.text, { change: combine(earlier, change), stamp });
+    }
+  }
+  return Array.from(last.values(), ({ change, stamp: writtenBy }) => {
+    const { key, text } = change;
+    const before = change.kind === "add" ? current.get(key, text)?.value : undefined;
+    return { key, text, value: changedValue(before, change), stamp: writtenBy };
+  });
+}

@@ -1,0 +1,73 @@
+import type { Clock } from "../core/world.ts";
+import type { Committed } from "./committer.ts";
+import type { Engine } from "./engine.ts";
+import { textOfKey } from "./key-text.ts";
+import type { KeyText } from "./key-text.ts";
+import type { Key, Unwatch } from "./store.ts";
+
+interface Watcher {
+  readonly prefix: KeyText;
+  readonly onChange: () => void;
+}
+
+/** How soon a commit of another process is noticed. */
+const pollMilliseconds = 50;
+
+/**
+ * Tells watchers of commits. What this process commits is known by key; that another process has
+ * committed shows in the sequence alone, so then every watcher is called.
+ */
+export class Watchers {
+  readonly #engine: Engine;
+  readonly #clock: Clock;
+  readonly #watchers = new Set<Watcher>();
+  #seenSequence = 0;
+  #cancelPoll: (() => void) | undefined;
+
+  constructor(engine: Engine, clock: Clock) {
+    this.#engine = engine;
+    this.#clock = clock;
+  }
+
+  watch(prefix: Key, onChange: () => void): Unwatch {
+    if (this.#watchers.size === 0) this.#seenSequence = this.#latestSequence();
+    const watcher: Watcher = { prefix: textOfKey(prefix), onChange };
+    this.#watchers.add(watcher);
+    this.#cancelPoll ??= this.#schedulePoll();
+    return () => {
+      this.#watchers.delete(watcher);
+      if (this.#watchers.size === 0) this.stop();
+    };
+  }
+
+  committed({ previous, sequence, writes }: Committed): void {
+    if (this.#watchers.size === 0) return;
+    const isForeign = previous !== this.#seenSequence;
+    this.#seenSequence = sequence;
+    for (const { prefix, onChange } of this.#watchers) {
+      if (isForeign || writes.some(({ text }) => text.startsWith(prefix))) onChange();
+    }
+  }
+
+  stop(): void {
+    this.#watchers.clear();
+    this.#cancelPoll?.();
+    this.#cancelPoll = undefined;
+  }
+
+  #latestSequence(): number {
+    const view = this.#engine.open();
+    view.close();
+    return view.sequence;
+  }
+
+  #schedulePoll(): () => void {
+    return this.#clock.after(pollMilliseconds, () => {
+      this.#cancelPoll = this.#schedulePoll();
+      const sequence = this.#latestSequence();
+      if (sequence === this.#seenSequence) return;
+      this.#seenSequence = sequence;
+      for (const { onChange } of this.#watchers) onChange();
+    });
+  }
+}

@@ -29,7 +29,12 @@ export interface ContentStore {
     plan: ContentPlan | undefined,
   ): Promise<ContentRef | undefined>;
   /** The slices that overlap `[from, from + length)`, in order, in bounded arrays. */
-  slices(view: View, ref: ContentRef, from: number, length: number): AsyncIterable<readonly Slice[]>;
+  slices(
+    view: View,
+    ref: ContentRef,
+    from: number,
+    length: number,
+  ): AsyncIterable<readonly Slice[]>;
   /** Called inside a view that sees `ref`: what it shows stays readable until `close`, whatever is
    *  overwritten, deleted or compacted meanwhile. */
   open(view: View, ref: ContentRef): ContentReader;

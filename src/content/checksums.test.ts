@@ -1,0 +1,55 @@
+import { createHash } from "node:crypto";
+import fc from "fast-check";
+import { describe, expect, test } from "vitest";
+import { BodyChecksums, md5Of } from "./checksums.ts";
+import { combineCrc64, crc64Bytes, crc64Of } from "./crc64.ts";
+
+const text = (value: string): Uint8Array => new TextEncoder().encode(value);
+
+describe("CRC64", () => {
+  test("agrees with the published check value", () => {
+    expect(crc64Of(text("123456789"))).toBe(0xae8b14860a799888n);
+    expect(crc64Of(new Uint8Array(0))).toBe(0n);
+  });
+
+  test("is little-endian on the wire", () => {
+    expect([...crc64Bytes(0x0102030405060708n)]).toEqual([8, 7, 6, 5, 4, 3, 2, 1]);
+  });
+
+  test("of two stretches combines to that of the whole", () => {
+    fc.assert(
+      fc.property(fc.uint8Array({ maxLength: 300 }), fc.uint8Array({ maxLength: 300 }), (a, b) => {
+        const combined = combineCrc64(crc64Of(a), crc64Of(b), b.length);
+        expect(combined).toBe(crc64Of(Buffer.concat([a, b])));
+      }),
+    );
+  });
+
+  test("combines across a long second stretch", () => {
+    const long = Buffer.alloc(1_234_567, 0x5a);
+    const whole = Buffer.concat([text("start"), long]);
+    expect(combineCrc64(crc64Of(text("start")), crc64Of(long), long.length)).toBe(crc64Of(whole));
+  });
+});
+
+describe("checksums of a body", () => {
+  test("do not depend on how it was cut", () => {
+    const stretches = fc.array(fc.uint8Array({ minLength: 1, maxLength: 50 }), { maxLength: 6 });
+    fc.assert(
+      fc.property(stretches, (parts) => {
+        const sums = new BodyChecksums({ md5: true, crc64: true });
+        parts.forEach((part, index) => sums.update(part, index === parts.length - 1));
+        const whole = Buffer.concat(parts);
+        expect(sums.crc64()).toBe(crc64Of(whole));
+        expect(Buffer.from(sums.md5() ?? [])).toEqual(createHash("md5").update(whole).digest());
+      }),
+    );
+  });
+
+  test("are left out when nobody asked", () => {
+    const sums = new BodyChecksums({ md5: false, crc64: false });
+    expect(sums.update(text("x"), true)).toBeUndefined();
+    expect([sums.md5(), sums.crc64()]).toEqual([undefined, undefined]);
+    expect(md5Of(text("")).length).toBe(16);
+  });
+});

@@ -1,0 +1,64 @@
+import type {
+  ContentEdit,
+  ContentPart,
+  ContentPlan,
+  ContentRef,
+  Received,
+  Slice,
+} from "../core/content-ref.ts";
+
+/** Plans are plain values, so that decisions stay pure; `settle` carries them out. */
+
+export function whole(received: Received): ContentPlan {
+  return compose([asPart(received)]);
+}
+
+export function share(ref: ContentRef): ContentPlan {
+  return { plan: "share", ref };
+}
+
+export function compose(parts: readonly ContentPart[]): ContentPlan {
+  return { plan: "compose", parts };
+}
+
+export function edit(base: ContentRef, ...edits: readonly ContentEdit[]): ContentPlan {
+  return { plan: "edit", base, edits };
+}
+
+/** Writing beyond the end makes the content longer. */
+export function write(base: ContentRef, at: number, received: Received): ContentPlan {
+  return edit(base, { edit: "write", at, part: asPart(received) });
+}
+
+export function append(base: ContentRef, received: Received, block?: string): ContentPlan {
+  return edit(base, { edit: "write", at: base.length, part: asPart(received, block) });
+}
+
+export function clear(base: ContentRef, range: { at: number; length: number }): ContentPlan {
+  return edit(base, { edit: "clear", ...range });
+}
+
+export function resize(base: ContentRef, length: number): ContentPlan {
+  return edit(base, { edit: "resize", length });
+}
+
+/** All holes: a new page blob or file. */
+export function empty(length: number): ContentPlan {
+  return edit({ kind: "slices", length: 0, slices: [] }, { edit: "resize", length });
+}
+
+export function asPart(received: Received, block?: string): ContentPart {
+  return block === undefined ? { pieces: received.pieces } : { pieces: received.pieces, block };
+}
+
+/** An already committed block: its slices, in order and without gaps. */
+export function partOfSlices(slices: readonly Slice[], block?: string): ContentPart {
+  const pieces = slices.map(({ length, source }) => ({ length, source }));
+  return block === undefined ? { pieces } : { pieces, block };
+}
+
+export function partLength(part: ContentPart): number {
+  let length = 0;
+  for (const piece of part.pieces) length += piece.length;
+  return length;
+}

@@ -1,0 +1,60 @@
+import { readFileSync } from "node:fs";
+import { logFor, realSurroundings, startWith } from "../server/start.ts";
+import type { EtagereServer } from "../server/start.ts";
+import { resolveOptions } from "../server/options.ts";
+import { StartRefused } from "../server/start-refused.ts";
+import { helpText, parseCommandLine } from "./command-line.ts";
+
+await main(process.argv.slice(2));
+
+async function main(words: readonly string[]): Promise<void> {
+  const command = parseCommandLine(words);
+  if (!command.ok) return refuse(command.problems);
+  switch (command.value.run) {
+    case "help":
+      return void process.stdout.write(helpText());
+    case "version":
+      return void process.stdout.write(`${readVersion()}\n`);
+    case "serve":
+      return serve(command.value.values);
+  }
+}
+
+async function serve(values: Parameters<typeof resolveOptions>[0]): Promise<void> {
+  const options = resolveOptions(values, (name) => `--${name}`);
+  if (!options.ok) return refuse(options.problems);
+  const log = logFor(options.value);
+  const announce = (line: string): void => void process.stdout.write(`${line}\n`);
+  try {
+    const server = await startWith(options.value, { ...realSurroundings(log), announce });
+    obeySignals(server);
+  } catch (error) {
+    if (!(error instanceof StartRefused)) throw error;
+    refuse(error.problems);
+  }
+}
+
+function obeySignals(server: EtagereServer): void {
+  let stopping = false;
+  const stop = (): void => {
+    // Whoever asks twice does not want to wait for requests to finish.
+    if (stopping) process.exit(1);
+    stopping = true;
+    void server.stop().then(() => process.exit(0));
+  };
+  process.on("SIGTERM", stop);
+  process.on("SIGINT", stop);
+  process.on("SIGHUP", () => void server.reload());
+}
+
+function refuse(problems: readonly string[]): void {
+  for (const problem of problems) process.stderr.write(`etagere: ${problem}\n`);
+  process.exitCode = 1;
+}
+
+/** From the package itself, which lies two folders above `dist/cli`. */
+function readVersion(): string {
+  const text = readFileSync(new URL("../../package.json", import.meta.url), "utf8");
+  const { version } = JSON.parse(text) as { version: string };
+  return version;
+}

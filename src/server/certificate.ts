@@ -1,0 +1,32 @@
+import { readFile } from "node:fs/promises";
+import { createSecureContext } from "node:tls";
+import type { Options } from "./options.ts";
+import { messageOf, StartRefused } from "./start-refused.ts";
+
+export type Certificate =
+  | { readonly cert: Buffer; readonly key: Buffer }
+  | { readonly pfx: Buffer; readonly passphrase: string };
+
+export async function readCertificate(options: Options): Promise<Certificate | undefined> {
+  const { cert, key, pwd } = options;
+  if (cert === undefined) return undefined;
+  const certificate =
+    key === undefined
+      ? { pfx: await read("cert", cert), passphrase: pwd ?? "" }
+      : { cert: await read("cert", cert), key: await read("key", key) };
+  try {
+    // Now, with a name for the culprit, rather than at the first handshake.
+    createSecureContext(certificate);
+  } catch (error) {
+    throw new StartRefused([`cert: ${cert} cannot be used: ${messageOf(error)}`], error);
+  }
+  return certificate;
+}
+
+async function read(name: string, path: string): Promise<Buffer> {
+  try {
+    return await readFile(path);
+  } catch (error) {
+    throw new StartRefused([`${name}: cannot be read: ${messageOf(error)}`], error);
+  }
+}

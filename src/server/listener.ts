@@ -1,0 +1,128 @@
+import { createServer } from "node:http";
+import type { IncomingMessage, Server, ServerResponse } from "node:http";
+import { createServer as createSecureServer } from "node:https";
+import type { Socket } from "node:net";
+import type { Clock } from "../core/world.ts";
+import { messageOf, StartRefused, systemErrorCode } from "./start-refused.ts";
+import type { Certificate } from "./certificate.ts";
+
+export type Handler = (request: IncomingMessage, response: ServerResponse) => void;
+
+export interface ListenerOptions {
+  /** As messages call it, e.g. `Blob service`. */
+  readonly title: string;
+  readonly host: string;
+  /** 0 takes a free one. */
+  readonly port: number;
+  readonly keepAliveSeconds: number;
+  readonly certificate: Certificate | undefined;
+  readonly handler: Handler;
+  readonly clock: Clock;
+}
+
+export interface Listener {
+  /** With the port that was really taken. */
+  readonly url: string;
+  /** Takes no more connections, lets running requests finish within the bound, then cuts them. */
+  stop(graceMilliseconds: number): Promise<void>;
+}
+
+const headerBytesMax = 32 * 1024;
+const headersMillisecondsMax = 30_000;
+/** Without a byte in either direction; an upload may take hours as long as it moves. */
+const idleMillisecondsMax = 120_000;
+const idlePollMilliseconds = 20;
+
+export async function listen(options: ListenerOptions): Promise<Listener> {
+  const server = newServer(options);
+  server.on("request", options.handler);
+  // The handler itself asks for the body once it knows that the request is not refused.
+  server.on("checkContinue", options.handler);
+  server.on("clientError", refuseMalformed);
+  await bind(server, options);
+  return {
+    url: urlOf(server, options),
+    stop: (graceMilliseconds) => stop(server, options.clock, graceMilliseconds),
+  };
+}
+
+function newServer({ certificate, keepAliveSeconds }: ListenerOptions): Server {
+  const limits = {
+    maxHeaderSize: headerBytesMax,
+    headersTimeout: headersMillisecondsMax,
+    requestTimeout: 0,
+    keepAliveTimeout: keepAliveSeconds * 1000,
+  };
+  const server =
+    certificate === undefined
+      ? createServer(limits)
+      : createSecureServer({ ...limits, ...certificate });
+  server.timeout = idleMillisecondsMax;
+  return server;
+}
+
+function bind(server: Server, options: ListenerOptions): Promise<void> {
+  const { title, host, port } = options;
+  return new Promise((resolve, reject) => {
+    const fail = (error: Error): void => {
+      reject(new StartRefused([`${title}: ${explain(error, host, port)}`], error));
+    };
+    server.once("error", fail);
+    server.listen({ host, port }, () => {
+      server.off("error", fail);
+      resolve();
+    });
+  });
+}
+
+function explain(error: Error, host: string, port: number): string {
+  switch (systemErrorCode(error)) {
+    case "EADDRINUSE":
+      return `port ${port} of ${host} is taken; choose another, or 0 for any free one`;
+    case "EACCES":
+      return `port ${port} of ${host} needs more rights than this process has`;
+    case "EADDRNOTAVAIL":
+    case "ENOTFOUND":
+    case "EAI_AGAIN":
+      return `${host} is not an address of this machine`;
+    default:
+      return `cannot listen at ${host}:${port}: ${messageOf(error)}`;
+  }
+}
+
+/** What Node could not read as HTTP never reaches the pipeline. */
+function refuseMalformed(error: Error, socket: Socket): void {
+  if (!socket.writable) return;
+  const tooLarge = systemErrorCode(error) === "HPE_HEADER_OVERFLOW";
+  const status = tooLarge ? "431 Request Header Fields Too Large" : "400 Bad Request";
+  socket.end(`HTTP/1.1 ${status}\r\nConnection: close\r\nContent-Length: 0\r\n\r\n`);
+}
+
+function urlOf(server: Server, { certificate, host, port }: ListenerOptions): string {
+  const address = server.address();
+  const taken = typeof address === "object" && address !== null ? address.port : port;
+  return formatUrl(certificate !== undefined, host, taken);
+}
+
+export function formatUrl(secure: boolean, host: string, port: number): string {
+  const name = host.includes(":") ? `[${host}]` : host;
+  return `${secure ? "https" : "http"}://${name}:${port}`;
+}
+
+function stop(server: Server, clock: Clock, graceMilliseconds: number): Promise<void> {
+  return new Promise((resolve) => {
+    let cancelPoll = (): void => {};
+    // A connection that was busy becomes idle only after its answer; nothing tells us when.
+    const closeIdle = (): void => {
+      server.closeIdleConnections();
+      cancelPoll = clock.after(idlePollMilliseconds, closeIdle);
+    };
+    const cancelCut = clock.after(graceMilliseconds, () => server.closeAllConnections());
+    server.close(() => {
+      cancelPoll();
+      cancelCut();
+      resolve();
+    });
+    closeIdle();
+  });
+}

@@ -1,0 +1,84 @@
+import { resolve } from "node:path";
+import type { ServiceName } from "../core/operation.ts";
+import type { Log } from "../core/world.ts";
+import { openAccounts } from "./accounts.ts";
+import { connectionStringOf } from "./connection-string.ts";
+import { environmentVariable, realClock, realRandom } from "./world.ts";
+import { defaultLocation } from "./flags.ts";
+import { noLog, openLog } from "./log.ts";
+import { resolveOptions } from "./options.ts";
+import type { Options, StartOptions } from "./options.ts";
+import { RunningServer } from "./running-server.ts";
+import { StartRefused } from "./start-refused.ts";
+import type { Surroundings } from "./surroundings.ts";
+
+/** A server in this process. `await using` stops it at the end of its block. */
+export interface EtagereServer extends AsyncDisposable {
+  /** Of the first account, for any Azure client library. */
+  readonly connectionString: string;
+  /** Base addresses without the account, e.g. `http://127.0.0.1:10000`. */
+  readonly urls: Readonly<Partial<Record<ServiceName, string>>>;
+  readonly adminUrl: string;
+  /** Takes no more requests, finishes those that run, and closes the store. */
+  stop(): Promise<void>;
+  /** Deletes everything, whatever is stored, in one moment. */
+  reset(): Promise<void>;
+  /** Reads the settings of the accounts again. */
+  reload(): Promise<void>;
+}
+
+/** Starts a server with the options of the command line, quietly. Rejects with `StartRefused`. */
+export async function start(input: StartOptions = {}): Promise<EtagereServer> {
+  const options = orRefuse(resolveOptions(input));
+  const log = options.debug === undefined ? noLog : logFor(options);
+  return startWith(options, { ...realSurroundings(log), announce: () => {} });
+}
+
+export function realSurroundings(log: Log): Omit<Surroundings, "announce"> {
+  return { clock: realClock(), random: realRandom(), log };
+}
+
+export function logFor(options: Options): Log {
+  const { debug, silent } = options;
+  return openLog(debug === undefined ? { silent } : { silent, debugFile: debug });
+}
+
+export async function startWith(
+  options: Options,
+  surroundings: Surroundings,
+): Promise<EtagereServer> {
+  const accounts = orRefuse(
+    await openAccounts({
+      config: options.config,
+      given: options.accounts,
+      variable: environmentVariable("AZURITE_ACCOUNTS"),
+    }),
+  );
+  const location = options.inMemoryPersistence
+    ? undefined
+    : resolve(options.location ?? defaultLocation);
+  if (options.oauth !== undefined && options.cert === undefined) {
+    surroundings.log.warn({}, "bearer tokens are let in over HTTPS only: give cert and key");
+  }
+  const server = await RunningServer.open({ ...surroundings, options, accounts, location });
+  const [first] = accounts.names();
+  const account = first === undefined ? undefined : accounts.get(first);
+  return {
+    connectionString: account === undefined ? "" : connectionStringOf(account, server.urls),
+    urls: server.urls,
+    adminUrl: server.adminUrl,
+    stop: () => server.stop(),
+    reset: () => server.reset(),
+    reload: () => accounts.reload(surroundings.log),
+    [Symbol.asyncDispose]: () => server.stop(),
+  };
+}
+
+function orRefuse<T>(
+  parsed:
+    | { readonly ok: true; readonly value: T }
+    | { readonly ok: false; readonly problems: readonly string[] },
+): T {
+  if (parsed.ok) return parsed.value;
+  throw new StartRefused(parsed.problems);
+}

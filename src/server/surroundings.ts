@@ -1,0 +1,10 @@
+import type { Clock, Log, Random } from "../core/world.ts";
+
+/** What the outside gives a running server. */
+export interface Surroundings {
+  readonly clock: Clock;
+  readonly random: Random;
+  readonly log: Log;
+  /** Tools wait for these lines on the standard output of the command line. */
+  readonly announce: (line: string) => void;
+}

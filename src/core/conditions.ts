@@ -1,0 +1,179 @@
+import { bareETag, isETag, parseETagList } from "./etag.ts";
+import type { ETagList } from "./etag.ts";
+import { parseHttpDate } from "./dates.ts";
+import { invalidHeader } from "./faults.ts";
+import type { FaultCode } from "./faults.ts";
+import type { ParamReader } from "./params.ts";
+import { fail, ok, type Result } from "./result.ts";
+import { matchesTags, parseTagPredicate } from "./tags.ts";
+import type { TagPredicate, Tags } from "./tags.ts";
+import { truncateToSecond } from "./ticks.ts";
+import type { Ticks } from "./ticks.ts";
+
+/** The conditional headers of a request, or those about the source of a copy. */
+export interface Conditions {
+  readonly ifMatch?: ETagList;
+  readonly ifNoneMatch?: ETagList;
+  readonly ifModifiedSince?: Ticks;
+  readonly ifUnmodifiedSince?: Ticks;
+  readonly ifTags?: TagPredicate;
+}
+
+/** What conditions are held against; its absence is `undefined`. */
+export interface ConditionTarget {
+  readonly etag: Ticks;
+  /** Where it is not the moment of the ETag. */
+  readonly lastModified?: Ticks;
+  readonly tags?: Tags | undefined;
+}
+
+export const noConditions: Conditions = {};
+
+/** `source` is for copies, `blob` the newer spelling that the tag operations use. */
+export type ConditionHeaders = "plain" | "source" | "blob";
+
+const prefixes: Readonly<Record<ConditionHeaders, string>> = {
+  plain: "",
+  source: "x-ms-source-",
+  blob: "x-ms-blob-",
+};
+
+/** Empty headers count as absent: recorded for the source headers of copies. */
+export function parseConditions(
+  reader: Pick<ParamReader, "header">,
+  which: ConditionHeaders = "plain",
+): Result<Conditions> {
+  const prefix = prefixes[which];
+  const conditions: Mutable<Conditions> = {};
+  const ifMatch = parseETagList(reader.header(`${prefix}if-match`) ?? "");
+  if (ifMatch !== undefined) conditions.ifMatch = ifMatch;
+  const ifNoneMatch = parseETagList(reader.header(`${prefix}if-none-match`) ?? "");
+  if (ifNoneMatch !== undefined) conditions.ifNoneMatch = ifNoneMatch;
+  for (const [name, field] of dateHeaders) {
+    const text = reader.header(prefix + name) ?? "";
+    if (text === "") continue;
+    const date = parseHttpDate(text);
+    if (date === undefined) return invalidHeader(prefix + name, text);
+    conditions[field] = date;
+  }
+  const tagsHeader = which === "source" ? "x-ms-source-if-tags" : "x-ms-if-tags";
+  const tagsText = reader.header(tagsHeader) ?? "";
+  if (tagsText !== "") {
+    const ifTags = parseTagPredicate(tagsText);
+    if (ifTags === undefined) return invalidHeader(tagsHeader, tagsText);
+    conditions.ifTags = ifTags;
+  }
+  return ok(conditions);
+}
+
+type Mutable<T> = { -readonly [K in keyof T]: T[K] };
+
+const dateHeaders = [
+  ["if-modified-since", "ifModifiedSince"],
+  ["if-unmodified-since", "ifUnmodifiedSince"],
+] as const;
+
+const passed = ok(undefined);
+
+/**
+ * Reads take any combination: If-Match and If-Unmodified-Since must both hold (412), and of
+ * If-None-Match and If-Modified-Since one is enough (304).
+ */
+export function checkRead(
+  conditions: Conditions,
+  target: ConditionTarget | undefined,
+): Result<undefined> | "not-modified" {
+  if (conditions === noConditions) return passed;
+  if (conditions.ifNoneMatch === "*") return fail("UnsatisfiableCondition");
+  const { matches, noneMatches, modified, unmodified } = evaluate(conditions, target);
+  if (matches === false || unmodified === false) return fail("ConditionNotMet");
+  if (noneMatches === false && modified !== true) return "not-modified";
+  if (modified === false && noneMatches !== true) return "not-modified";
+  return checkTagCondition(conditions, target);
+}
+
+export interface WriteCheck {
+  /** Put Blob and its kin: `If-None-Match: *` then says 409 BlobAlreadyExists. */
+  readonly creates: boolean;
+  /** The request named the lease id and it was the right one: recorded to outrank that 409. */
+  readonly holdsLease?: boolean;
+  /** Copy Blob answers TargetConditionNotMet, or SourceConditionNotMet for its source. */
+  readonly unmet?: FaultCode;
+  /** Some copies answer differently if the If-Match value could never be an ETag. */
+  readonly unmetNoETag?: FaultCode;
+}
+
+/** Writes take one header, or a pair that one of the two decides; unmet is always 412. */
+export function checkWrite(
+  conditions: Conditions,
+  target: ConditionTarget | undefined,
+  check: WriteCheck,
+): Result<undefined> {
+  if (conditions === noConditions) return passed;
+  if (!isWriteCombination(conditions)) return fail("MultipleConditionHeadersNotSupported");
+  const unmet = check.unmet ?? "ConditionNotMet";
+  if (conditions.ifNoneMatch === "*" && target !== undefined && check.creates) {
+    if (check.holdsLease !== true) return fail("BlobAlreadyExists");
+    return checkTagCondition(conditions, target);
+  }
+  const { matches, noneMatches, modified, unmodified } = evaluate(conditions, target);
+  if (noneMatches === false) return fail(unmet);
+  if (matches === false) {
+    return fail(namesNoETag(conditions.ifMatch) ? (check.unmetNoETag ?? unmet) : unmet);
+  }
+  // The ETag of a pair decides alone.
+  if (modified === false && noneMatches === undefined) return fail(unmet);
+  if (unmodified === false && matches === undefined) return fail(unmet);
+  return checkTagCondition(conditions, target);
+}
+
+/** Each header by itself; `undefined` where it is absent or has nothing to compare with. */
+function evaluate(conditions: Conditions, target: ConditionTarget | undefined) {
+  const { ifMatch, ifNoneMatch, ifModifiedSince, ifUnmodifiedSince } = conditions;
+  const changed =
+    target === undefined ? undefined : truncateToSecond(target.lastModified ?? target.etag);
+  return {
+    matches: ifMatch && includesETag(ifMatch, target),
+    noneMatches: ifNoneMatch && !includesETag(ifNoneMatch, target),
+    modified: compareDates(changed, ifModifiedSince, (change, date) => change > date),
+    unmodified: compareDates(changed, ifUnmodifiedSince, (change, date) => change <= date),
+  };
+}
+
+function includesETag(list: ETagList, target: ConditionTarget | undefined): boolean {
+  if (target === undefined) return false;
+  return list === "*" || list.includes(bareETag(target.etag));
+}
+
+function compareDates(
+  changed: Ticks | undefined,
+  date: Ticks | undefined,
+  holds: (change: Ticks, date: Ticks) => boolean,
+): boolean | undefined {
+  return changed === undefined || date === undefined ? undefined : holds(changed, date);
+}
+
+/** Unmet tags have the same code everywhere, copies included (recorded). */
+function checkTagCondition(
+  { ifTags }: Conditions,
+  target: ConditionTarget | undefined,
+): Result<undefined> {
+  if (ifTags === undefined || matchesTags(ifTags, target?.tags)) return passed;
+  return fail("ConditionNotMet");
+}
+
+function isWriteCombination(conditions: Conditions): boolean {
+  const { ifMatch, ifNoneMatch, ifModifiedSince, ifUnmodifiedSince } = conditions;
+  if (isSeveral(ifMatch) || isSeveral(ifNoneMatch)) return false;
+  if (ifMatch !== undefined) return ifNoneMatch === undefined && ifModifiedSince === undefined;
+  return ifUnmodifiedSince === undefined || (ifNoneMatch ?? ifModifiedSince) === undefined;
+}
+
+function isSeveral(list: ETagList | undefined): boolean {
+  return list !== undefined && list !== "*" && list.length > 1;
+}
+
+/** A value that no resource could ever have; some copies have a code of its own for it. */
+export function namesNoETag(list: ETagList | undefined): boolean {
+  return list !== undefined && list !== "*" && !list.some(isETag);
+}

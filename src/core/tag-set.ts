@@ -1,0 +1,48 @@
+import { invalidHeader } from "./faults.ts";
+import { fail, ok, type Result } from "./result.ts";
+import type { Tags } from "./tags.ts";
+
+export const tagsMax = 10;
+export const tagNameUnitsMax = 128;
+export const tagValueUnitsMax = 256;
+
+const allowedCharacters = /^[A-Za-z0-9 +\-./:=_]*$/;
+
+/** The rules for the tags of one blob, whether they came in a header or as XML. */
+export function checkTags(pairs: readonly (readonly [string, string])[]): Result<Tags> {
+  if (pairs.length > tagsMax) return fail("TagsTooLarge");
+  const names = new Set<string>();
+  for (const [name, value] of pairs) {
+    if (name === "") return fail("EmptyTagName");
+    if (name.length > tagNameUnitsMax || value.length > tagValueUnitsMax) {
+      return fail("TagsTooLarge");
+    }
+    if (!allowedCharacters.test(name) || !allowedCharacters.test(value)) return fail("InvalidTags");
+    if (names.has(name)) return fail("DuplicateTagNames");
+    names.add(name);
+  }
+  // `fromEntries` defines own properties, so that a tag may even be called `__proto__`.
+  return ok(Object.fromEntries(pairs));
+}
+
+/** The `x-ms-tags` header: `name=value&name=value`, both URL-encoded. Empty clears. */
+export function parseTagsHeader(text: string, headerName = "x-ms-tags"): Result<Tags> {
+  if (text === "") return ok({});
+  const pairs: (readonly [string, string])[] = [];
+  for (const part of text.split("&")) {
+    const equals = part.indexOf("=");
+    const name = decodeForm(equals === -1 ? part : part.slice(0, equals));
+    const value = equals === -1 ? "" : decodeForm(part.slice(equals + 1));
+    if (name === undefined || value === undefined) return invalidHeader(headerName, text);
+    pairs.push([name, value]);
+  }
+  return checkTags(pairs);
+}
+
+function decodeForm(text: string): string | undefined {
+  try {
+    return decodeURIComponent(text.replaceAll("+", " "));
+  } catch {
+    return undefined;
+  }
+}

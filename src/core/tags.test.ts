@@ -1,0 +1,136 @@
+import * as fc from "fast-check";
+import { describe, expect, test } from "vitest";
+import { checkTags, parseTagsHeader } from "./tag-set.ts";
+import { matchesTags, parseTagPredicate, parseTagSearch } from "./tags.ts";
+
+const tags = { tag1: "firsttag", "tag1 name": "my tag", tag2: "secondtag", quote: "it's" };
+
+describe("predicates", () => {
+  test.each([
+    ["\"tag1 name\"='my tag' AND \"tag2\"='secondtag'", true],
+    ["tag1 = 'firsttag'", true],
+    ["tag1='other'", false],
+    ["tag1 <> 'other'", true],
+    ["absent <> 'other'", false],
+    ["absent = ''", false],
+    ["tag1 > 'a'", true],
+    ["tag1 >= 'firsttag' and tag1 <= 'firsttag'", true],
+    ["tag1 < 'A'", false],
+    ["quote = 'it''s'", true],
+    ["tag1 = 'x' OR tag2 = 'secondtag' AND tag1 = 'firsttag'", true],
+    ["(tag1 = 'x' OR tag2 = 'secondtag') AND tag1 = 'x'", false],
+    ["((tag1 = 'firsttag'))", true],
+    ["Tag1 = 'firsttag'", false],
+    ["__proto__ <> 'x'", false],
+  ])("%s is %s", (text, expected) => {
+    const predicate = parseTagPredicate(text);
+    expect(predicate).toBeDefined();
+    expect(predicate && matchesTags(predicate, tags)).toBe(expected);
+  });
+
+  test.each([
+    "",
+    "tag1",
+    "tag1 =",
+    "tag1 = value",
+    "'tag1' = 'value'",
+    "tag1 = 'value",
+    "tag1 == 'value'",
+    "tag1 != 'value'",
+    "(tag1 = 'value'",
+    "tag1 = 'value')",
+    "tag1 = 'value' AND",
+    "tag1 = 'value' tag2 = 'value'",
+    "@container = 'c'",
+    "1tag = 'value'",
+    "tag name = 'value'",
+    Array.from({ length: 12 }, () => "t = 'v'").join(" AND "),
+  ])("%j is refused", (text) => {
+    expect(parseTagPredicate(text)).toBeUndefined();
+  });
+
+  test("ten logical operators are allowed", () => {
+    const text = Array.from({ length: 11 }, () => "t = 'v'").join(" OR ");
+    expect(parseTagPredicate(text)).toBeDefined();
+  });
+
+  test("any name and value can be quoted", () => {
+    const word = fc.string({ minLength: 1 });
+    fc.assert(
+      fc.property(word, word, (name, value) => {
+        const quotedName = name.replaceAll('"', '""');
+        const text = `"${quotedName}" = '${value.replaceAll("'", "''")}'`;
+        const predicate = parseTagPredicate(text);
+        expect(predicate).toEqual({ kind: "compare", name, operator: "=", value });
+        const held = Object.fromEntries([[name, value]]);
+        expect(predicate && matchesTags(predicate, held)).toBe(true);
+      }),
+    );
+  });
+
+  test("no text whatever throws", () => {
+    const piece = fc.constantFrom(
+      "a",
+      "'v'",
+      '"n"',
+      "=",
+      "<>",
+      "(",
+      ")",
+      " AND ",
+      " or ",
+      "@",
+      "'",
+    );
+    fc.assert(
+      fc.property(fc.array(piece), (pieces) => {
+        const predicate = parseTagPredicate(pieces.join(""));
+        if (predicate !== undefined) matchesTags(predicate, tags);
+      }),
+    );
+  });
+});
+
+describe("searches", () => {
+  test("take terms and a container", () => {
+    expect(parseTagSearch("@container='c' and \"a b\" >= '1' AND x < '9'")).toEqual({
+      container: "c",
+      terms: [
+        { kind: "compare", name: "a b", operator: ">=", value: "1" },
+        { kind: "compare", name: "x", operator: "<", value: "9" },
+      ],
+    });
+  });
+
+  test.each(["", "a <> 'b'", "a = 'b' OR c = 'd'", "(a = 'b')", "@container > 'c'", "a = 'b' AND"])(
+    "%j is refused",
+    (text) => {
+      expect(parseTagSearch(text)).toBeUndefined();
+    },
+  );
+});
+
+describe("tag sets", () => {
+  const long = "x".repeat(129);
+  test.each([
+    ["", {}],
+    ["a=b", { a: "b" }],
+    ["a%20b=c%3D1&d=", { "a b": "c=1", d: "" }],
+    ["a+b=c", { "a b": "c" }],
+    ["=b", "EmptyTagName"],
+    ["a=b&a=c", "DuplicateTagNames"],
+    ["a=%21", "InvalidTags"],
+    ["a=%E", "InvalidHeaderValue"],
+    [`${long}=b`, "TagsTooLarge"],
+    [`a=${long}${long}`, "TagsTooLarge"],
+    [Array.from({ length: 11 }, (_, index) => `t${index}=v`).join("&"), "TagsTooLarge"],
+  ])("%j", (text, expected) => {
+    const parsed = parseTagsHeader(text);
+    expect(parsed.ok ? parsed.value : parsed.fault.code).toEqual(expected);
+  });
+
+  test("a tag may have a name that objects know", () => {
+    const checked = checkTags([["__proto__", "x"]]);
+    expect(checked.ok && Object.hasOwn(checked.value, "__proto__")).toBe(true);
+  });
+});

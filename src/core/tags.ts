@@ -1,0 +1,142 @@
+import { parseTagTokens } from "./tag-tokens.ts";
+import type { TagToken } from "./tag-tokens.ts";
+
+/** The tags of a blob. */
+export type Tags = Readonly<Record<string, string>>;
+
+export type TagOperator = "=" | "<>" | ">" | ">=" | "<" | "<=";
+
+export interface TagComparison {
+  readonly kind: "compare";
+  readonly name: string;
+  readonly operator: TagOperator;
+  readonly value: string;
+}
+
+/** What `x-ms-if-tags` asks of a blob's tags. */
+export type TagPredicate =
+  | TagComparison
+  | { readonly kind: "and" | "or"; readonly left: TagPredicate; readonly right: TagPredicate };
+
+/** The service refuses longer expressions; the bound also ends the recursion. */
+export const logicalOperatorsMax = 10;
+const parenthesesMax = 100;
+
+/** `undefined` for anything that is not an expression of the grammar. */
+export function parseTagPredicate(text: string): TagPredicate | undefined {
+  const tokens = parseTagTokens(text);
+  if (tokens === undefined) return undefined;
+  const counts = { logical: 0, open: 0 };
+  for (const { kind } of tokens) {
+    if (kind === "and" || kind === "or") counts.logical += 1;
+    if (kind === "(") counts.open += 1;
+  }
+  if (counts.logical > logicalOperatorsMax || counts.open > parenthesesMax) return undefined;
+  const cursor = { tokens, at: 0 };
+  const predicate = parseOr(cursor);
+  return cursor.at === tokens.length ? predicate : undefined;
+}
+
+/** Ordinal comparison. A tag that is not there compares false, with `<>` too. */
+export function matchesTags(predicate: TagPredicate, tags: Tags | undefined): boolean {
+  switch (predicate.kind) {
+    case "and":
+      return matchesTags(predicate.left, tags) && matchesTags(predicate.right, tags);
+    case "or":
+      return matchesTags(predicate.left, tags) || matchesTags(predicate.right, tags);
+    case "compare":
+      return tags !== undefined && Object.hasOwn(tags, predicate.name)
+        ? compareTag(tags[predicate.name] ?? "", predicate)
+        : false;
+  }
+}
+
+export function compareTag(
+  actual: string,
+  { operator, value }: Pick<TagComparison, "operator" | "value">,
+): boolean {
+  switch (operator) {
+    case "=":
+      return actual === value;
+    case "<>":
+      return actual !== value;
+    case ">":
+      return actual > value;
+    case ">=":
+      return actual >= value;
+    case "<":
+      return actual < value;
+    case "<=":
+      return actual <= value;
+  }
+}
+
+/** What Find Blobs by Tags looks for: every term must hold. */
+export interface TagSearch {
+  readonly container?: string;
+  readonly terms: readonly TagComparison[];
+}
+
+/** The `where` of Find Blobs by Tags: only AND, no `<>`, no parentheses, and `@container`. */
+export function parseTagSearch(text: string): TagSearch | undefined {
+  const tokens = parseTagTokens(text);
+  if (tokens === undefined) return undefined;
+  const cursor = { tokens, at: 0 };
+  const terms: TagComparison[] = [];
+  let container: string | undefined;
+  for (let count = 0; count <= logicalOperatorsMax; count += 1) {
+    const term = parseComparison(cursor, true);
+    if (term === undefined || term.operator === "<>") return undefined;
+    if (term.name !== "@container") terms.push(term);
+    else if (term.operator !== "=" || container !== undefined) return undefined;
+    else container = term.value;
+    if (cursor.at === tokens.length) {
+      return container === undefined ? { terms } : { container, terms };
+    }
+    if (!take(cursor, "and")) return undefined;
+  }
+  return undefined;
+}
+
+interface Cursor {
+  readonly tokens: readonly TagToken[];
+  at: number;
+}
+
+function take(cursor: Cursor, kind: TagToken["kind"]): boolean {
+  if (cursor.tokens[cursor.at]?.kind !== kind) return false;
+  cursor.at += 1;
+  return true;
+}
+
+function parseOr(cursor: Cursor): TagPredicate | undefined {
+  let left = parseAnd(cursor);
+  while (left !== undefined && take(cursor, "or")) {
+    const right = parseAnd(cursor);
+    left = right === undefined ? undefined : { kind: "or", left, right };
+  }
+  return left;
+}
+
+function parseAnd(cursor: Cursor): TagPredicate | undefined {
+  let left = parseTerm(cursor);
+  while (left !== undefined && take(cursor, "and")) {
+    const right = parseTerm(cursor);
+    left = right === undefined ? undefined : { kind: "and", left, right };
+  }
+  return left;
+}
+
+function parseTerm(cursor: Cursor): TagPredicate | undefined {
+  if (!take(cursor, "(")) return parseComparison(cursor, false);
+  const inner = parseOr(cursor);
+  return take(cursor, ")") ? inner : undefined;
+}
+
+function parseComparison(cursor: Cursor, containerAllowed: boolean): TagComparison | undefined {
+  const [name, operator, value] = cursor.tokens.slice(cursor.at, cursor.at + 3);
+  if (name?.kind !== "name" && !(containerAllowed && name?.kind === "container")) return undefined;
+  if (operator?.kind !== "operator" || value?.kind !== "value") return undefined;
+  cursor.at += 3;
+  return { kind: "compare", name: name.text, operator: operator.text, value: value.text };
+}

@@ -16,9 +16,7 @@ export function resolvePolicy(
   if (principal.kind !== "service-sas" || principal.identifier === undefined) return ok(principal);
   const policy = policies.find((candidate) => candidate.id === principal.identifier);
   if (policy === undefined) {
-    return authenticationFailed(
-      "SAS identifier cannot be found for specified signed identifier",
-    );
+    return authenticationFailed("SAS identifier cannot be found for specified signed identifier");
   }
   return merge(principal, policy, wallNow);
 }

@@ -175,8 +175,13 @@ function coversTable(
 function holds(permissions: string, need: Permission): boolean {
   if (need.letters === "") return true;
   return need.every === true
-    ? [...need.letters].every((letter) => permissions.includes(letter))
+    ? holdsEvery(permissions, need.letters)
     : holdsAny(permissions, need.letters);
+}
+
+function holdsEvery(held: string, wanted: string): boolean {
+  for (const letter of wanted) if (!held.includes(letter)) return false;
+  return true;
 }
 
 function holdsAny(held: string, wanted: string): boolean {

@@ -1,0 +1,112 @@
+import type { ServiceName } from "../operation.ts";
+import { queryText, type SignableRequest } from "./request.ts";
+
+/**
+ * The texts that shared access signatures sign, by the `sv` that the token names.
+ * learn.microsoft.com/rest/api/storageservices/delegate-access-with-shared-access-signature
+ */
+
+/** Every field is followed by a newline, the last one too. */
+export function accountSasText(request: SignableRequest): string {
+  const field = (name: string) => queryText(request, name);
+  const version = field("sv");
+  const text =
+    `${request.account}\n${field("sp")}\n${field("ss")}\n${field("srt")}\n${field("st")}\n` +
+    `${field("se")}\n${field("sip")}\n${field("spr")}\n${version}\n`;
+  return version >= "2020-12-06" ? `${text}${field("ses")}\n` : text;
+}
+
+/** What a resource token is about, as its text names it. */
+export interface SignedResource {
+  readonly service: ServiceName;
+  /** The container, share, queue or table. */
+  readonly name: string;
+  /** The blob, file or directory below it, unencoded. */
+  readonly path: string | undefined;
+  /** The snapshot or version id, if the token is about one. */
+  readonly moment: string;
+}
+
+const responseFields = ["rscc", "rscd", "rsce", "rscl", "rsct"];
+const entityFields = ["spk", "srk", "epk", "erk"];
+
+export function serviceSasText(request: SignableRequest, resource: SignedResource): string {
+  const version = queryText(request, "sv");
+  const fields = (names: readonly string[]) => names.map((name) => queryText(request, name));
+  const parts = fields(["sp", "st", "se"]);
+  parts.push(canonicalName(request.account, version, resource), queryText(request, "si"));
+  if (version >= "2015-04-05") parts.push(...fields(["sip", "spr"]));
+  if (version >= "2012-02-12") parts.push(version);
+  switch (resource.service) {
+    case "blob":
+      if (version >= "2018-11-09") parts.push(queryText(request, "sr"), resource.moment);
+      if (version >= "2020-12-06") parts.push(queryText(request, "ses"));
+      if (version >= "2013-08-15") parts.push(...fields(responseFields));
+      break;
+    case "file":
+      if (version >= "2013-08-15") parts.push(...fields(responseFields));
+      break;
+    case "table":
+      if (version >= "2012-02-12") parts.push(...fields(entityFields));
+      break;
+    case "queue":
+      break;
+  }
+  return parts.join("\n");
+}
+
+/** Undefined if tokens of this kind did not exist for that service and version. */
+export function delegationSasText(
+  request: SignableRequest,
+  resource: SignedResource,
+): string | undefined {
+  const version = queryText(request, "sv");
+  const { service } = resource;
+  const since = service === "blob" ? "2018-11-09" : "2025-07-05";
+  if (service === "table" || version < since) return undefined;
+  const fields = (...names: readonly string[]) => names.map((name) => queryText(request, name));
+  const parts = fields("sp", "st", "se");
+  parts.push(canonicalName(request.account, version, resource));
+  parts.push(...fields("skoid", "sktid", "skt", "ske", "sks", "skv"));
+  if (service === "blob" && version >= "2020-02-10")
+    parts.push(...fields("saoid", "suoid", "scid"));
+  if (version >= "2025-07-05") parts.push(...fields("skdutid", "sduoid"));
+  parts.push(...fields("sip", "spr"), version);
+  if (service === "queue") return parts.join("\n");
+  if (service === "blob") {
+    parts.push(queryText(request, "sr"), resource.moment);
+    if (version >= "2020-12-06") parts.push(queryText(request, "ses"));
+    if (version >= "2026-04-06") parts.push(boundHeaders(request), boundQuery(request));
+  }
+  parts.push(...fields(...responseFields));
+  return parts.join("\n");
+}
+
+/** Tokens older than 2015-02-21 name the resource without its service. */
+function canonicalName(account: string, version: string, resource: SignedResource): string {
+  const { service, path } = resource;
+  const name = service === "table" ? resource.name.toLowerCase() : resource.name;
+  const whole = `/${account}/${name}${path === undefined ? "" : `/${path}`}`;
+  return version >= "2015-02-21" ? `/${service}${whole}` : whole;
+}
+
+/** Headers that the token's maker fixed: the request must carry them with these very values. */
+function boundHeaders(request: SignableRequest): string {
+  let text = "";
+  for (const name of namesIn(queryText(request, "srh"))) {
+    text += `${name}:${request.header(name.toLowerCase()) ?? ""}\n`;
+  }
+  return text;
+}
+
+function boundQuery(request: SignableRequest): string {
+  let text = "";
+  for (const name of namesIn(queryText(request, "srq"))) {
+    text += `\n${name}:${queryText(request, name)}`;
+  }
+  return text;
+}
+
+function namesIn(list: string): readonly string[] {
+  return list === "" ? [] : list.split(",");
+}

@@ -1,0 +1,86 @@
+import type { ServiceName } from "../operation.ts";
+import { canonicalHeaders } from "./canonical-headers.ts";
+import { canonicalResource, canonicalResourceLite } from "./canonical-resource.ts";
+import { asciiOrder, serviceOrder, type HeaderOrder } from "./header-order.ts";
+import type { SignableRequest } from "./request.ts";
+
+/**
+ * The texts that account keys sign.
+ * learn.microsoft.com/rest/api/storageservices/authorize-with-shared-key
+ */
+export type SharedKeyScheme = "SharedKey" | "SharedKeyLite";
+
+/** Client libraries disagree on details of the text; each reading signs the same request. */
+export interface Reading {
+  readonly order: HeaderOrder;
+  /** One library signs Content-Language before Content-Encoding. */
+  readonly languageFirst: boolean;
+}
+
+/** The documented reading first: nearly every request is accepted by it. */
+export const readings: readonly Reading[] = [
+  { order: serviceOrder, languageFirst: false },
+  { order: serviceOrder, languageFirst: true },
+  { order: asciiOrder, languageFirst: false },
+  { order: asciiOrder, languageFirst: true },
+];
+
+export function sharedKeyText(
+  request: SignableRequest,
+  service: ServiceName,
+  scheme: SharedKeyScheme,
+  reading: Reading,
+): string {
+  if (service === "table") return tableText(request, scheme);
+  return scheme === "SharedKey" ? fullText(request, reading) : liteText(request, reading);
+}
+
+/** Versions up to 2014-02-14 sign a length of zero as `0`, later ones as nothing. */
+const emptyLengthSince = "2015-02-21";
+
+function fullText(request: SignableRequest, { order, languageFirst }: Reading): string {
+  const encoding = signed(request, "content-encoding");
+  const language = signed(request, "content-language");
+  return (
+    `${request.method}\n` +
+    (languageFirst ? `${language}\n${encoding}\n` : `${encoding}\n${language}\n`) +
+    `${contentLength(request)}\n${signed(request, "content-md5")}\n` +
+    `${signed(request, "content-type")}\n${dateLine(request)}\n` +
+    `${signed(request, "if-modified-since")}\n${signed(request, "if-match")}\n` +
+    `${signed(request, "if-none-match")}\n${signed(request, "if-unmodified-since")}\n` +
+    `${signed(request, "range")}\n${canonicalHeaders(request, order)}${canonicalResource(request)}`
+  );
+}
+
+function liteText(request: SignableRequest, { order }: Reading): string {
+  return (
+    `${request.method}\n${signed(request, "content-md5")}\n${signed(request, "content-type")}\n` +
+    `${dateLine(request)}\n${canonicalHeaders(request, order)}${canonicalResourceLite(request)}`
+  );
+}
+
+/** Tables sign no `x-ms-` headers, but the date line holds x-ms-date. */
+function tableText(request: SignableRequest, scheme: SharedKeyScheme): string {
+  const date = request.header("x-ms-date") ?? signed(request, "date");
+  const resource = canonicalResourceLite(request);
+  if (scheme === "SharedKeyLite") return `${date}\n${resource}`;
+  return (
+    `${request.method}\n${signed(request, "content-md5")}\n${signed(request, "content-type")}\n` +
+    `${date}\n${resource}`
+  );
+}
+
+function signed(request: SignableRequest, name: string): string {
+  return request.header(name) ?? "";
+}
+
+/** Empty where x-ms-date is signed with the other headers. */
+function dateLine(request: SignableRequest): string {
+  return request.header("x-ms-date") === undefined ? signed(request, "date") : "";
+}
+
+function contentLength(request: SignableRequest): string {
+  const length = signed(request, "content-length");
+  const zeroCounts = request.version !== undefined && request.version < emptyLengthSince;
+  return length === "0" && !zeroCounts ? "" : length;
+}

@@ -1,0 +1,78 @@
+import {
+  authenticationFailed,
+  malformedAuthorization,
+  tokenRefused,
+} from "../../core/authentication-faults.ts";
+import { missingHeader } from "../../core/faults.ts";
+import type { BearerPrincipal } from "../../core/principal.ts";
+import { ok, type Result } from "../../core/result.ts";
+import { ticksPerSecond, unixEpochTicks } from "../../core/ticks.ts";
+import { readClaims, type Claims } from "./claims.ts";
+import type { AuthOptions, AuthRequest } from "./request.ts";
+
+const bearerSince = "2017-11-09";
+
+/** Entra ID in its public and national clouds; the tenant's id is in the path. */
+const issuerForms: readonly RegExp[] = [
+  /^https:\/\/sts\.(?:windows\.net|windows-ppe\.net|chinacloudapi\.cn|microsoftonline\.de)\/[^/]+\/?$/,
+  /^https:\/\/login\.(?:microsoftonline\.(?:com|us|de)|partner\.microsoftonline\.cn)\/[^/]+\/v2\.0$/,
+  /^https:\/\/login\.windows-ppe\.net\/[^/]+\/v2\.0$/,
+];
+
+const anyAccountAudiences = new Set([
+  "https://storage.azure.com",
+  // The storage service's own application id, which newer tokens name.
+  "e406a681-f3d4-42a8-90b6-c2b029497af1",
+]);
+
+const accountAudienceForm =
+  /^https:\/\/([a-z0-9]+)\.(blob|queue|table|file)\.core\.(?:windows\.net|chinacloudapi\.cn|usgovcloudapi\.net|cloudapi\.de)$/;
+
+/** Checks the claims only: nothing outside this machine has to be reached to use it. */
+export function authenticateBearer(
+  request: AuthRequest,
+  token: string,
+  options: AuthOptions,
+): Result<BearerPrincipal> {
+  const claims = readClaims(token);
+  if (claims === undefined) return malformedAuthorization();
+  const refused = (detail: string) => tokenRefused(request.service, request.version, detail);
+  if (options.oauth === undefined)
+    return refused("Bearer tokens are not accepted by this account.");
+  if (request.version === undefined || request.version < bearerSince) {
+    return authenticationFailed("Authentication scheme Bearer is not supported in this version.");
+  }
+  if (!request.secure) {
+    return authenticationFailed("Authentication scheme Bearer is only supported over HTTPS.");
+  }
+  const objection = objectionTo(claims, request);
+  if (objection !== undefined) return refused(objection);
+  if (request.service === "file" && request.header("x-ms-file-request-intent") !== "backup") {
+    return missingHeader("x-ms-file-request-intent");
+  }
+  return ok({ kind: "bearer", objectId: claims.oid ?? "", tenantId: claims.tid ?? "" });
+}
+
+function objectionTo(claims: Claims, request: AuthRequest): string | undefined {
+  const now = Number((request.wallNow - unixEpochTicks) / ticksPerSecond);
+  if (claims.exp === undefined || claims.exp <= now) {
+    return "Lifetime validation failed. The token is expired.";
+  }
+  if (claims.nbf !== undefined && claims.nbf > now) {
+    return "Lifetime validation failed. The token is not yet valid.";
+  }
+  if (!issuerForms.some((form) => form.test(claims.iss ?? ""))) {
+    return "Issuer validation failed. Issuer did not match.";
+  }
+  if (!isAudience(claims.aud ?? "", request)) {
+    return "Audience validation failed. Audience did not match.";
+  }
+  return undefined;
+}
+
+function isAudience(audience: string, { account, service }: AuthRequest): boolean {
+  const plain = audience.endsWith("/") ? audience.slice(0, -1) : audience;
+  if (anyAccountAudiences.has(plain)) return true;
+  const found = accountAudienceForm.exec(plain);
+  return found !== null && found[1] === account && found[2] === service;
+}

@@ -1,0 +1,49 @@
+/** The part of a JSON Web Token that says who it is about and when and where it counts. */
+export interface Claims {
+  readonly aud: string | undefined;
+  readonly iss: string | undefined;
+  readonly oid: string | undefined;
+  readonly tid: string | undefined;
+  /** Unix seconds. */
+  readonly nbf: number | undefined;
+  readonly exp: number | undefined;
+}
+
+const tokenForm = /^[\w-]+\.([\w-]+)\.[\w-]*$/;
+
+/** Undefined if the text is not a token at all. */
+export function readClaims(token: string): Claims | undefined {
+  const payload = tokenForm.exec(token)?.[1];
+  if (payload === undefined) return undefined;
+  const claims = parseObject(Buffer.from(payload, "base64url").toString("utf8"));
+  if (claims === undefined) return undefined;
+  return {
+    aud: textOf(claims, "aud"),
+    iss: textOf(claims, "iss"),
+    oid: textOf(claims, "oid"),
+    tid: textOf(claims, "tid"),
+    nbf: numberOf(claims, "nbf"),
+    exp: numberOf(claims, "exp"),
+  };
+}
+
+function parseObject(text: string): Map<string, unknown> | undefined {
+  try {
+    const value: unknown = JSON.parse(text);
+    const isObject = typeof value === "object" && value !== null && !Array.isArray(value);
+    return isObject ? new Map(Object.entries(value)) : undefined;
+  } catch {
+    // Not JSON: the caller hears that it is no token.
+    return undefined;
+  }
+}
+
+function textOf(claims: ReadonlyMap<string, unknown>, name: string): string | undefined {
+  const value = claims.get(name);
+  return typeof value === "string" ? value : undefined;
+}
+
+function numberOf(claims: ReadonlyMap<string, unknown>, name: string): number | undefined {
+  const value = claims.get(name);
+  return typeof value === "number" ? value : undefined;
+}

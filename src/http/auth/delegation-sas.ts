@@ -1,0 +1,101 @@
+import { createSecretKey, type KeyObject } from "node:crypto";
+import { authenticationFailed } from "../../core/authentication-faults.ts";
+import type { Principal, SasResource } from "../../core/principal.ts";
+import { ok, type Result } from "../../core/result.ts";
+import { queryText } from "../../core/signing/request.ts";
+import { delegationSasText } from "../../core/signing/sas-text.ts";
+import type { Ticks } from "../../core/ticks.ts";
+import { delegationKeyValue } from "./delegation-key.ts";
+import { isSignedBy, type KeyRing } from "./key-ring.ts";
+import type { AuthRequest } from "./request.ts";
+import {
+  commonFields,
+  encryptionScopeOf,
+  mandatory,
+  momentOf,
+  notWellFormed,
+  overridesOf,
+} from "./sas-fields.ts";
+import { tokenResource } from "./sas-resource.ts";
+import { applyVerdict, type SasVerdict } from "./sas-verdict.ts";
+
+const serviceLetters = { blob: "b", queue: "q", file: "f", table: "t" } as const;
+const mandatoryFields = ["sv", "sp", "se", "skoid", "sktid", "skt", "ske", "sks", "skv"];
+
+/** A token signed with a user delegation key, which the account's first key lets us derive. */
+export function authenticateDelegationSas(request: AuthRequest, ring: KeyRing): Result<Principal> {
+  const located = tokenResource(request);
+  if (!located.ok) return located;
+  for (const name of mandatoryFields) if (queryText(request, name) === "") return mandatory(name);
+  if (request.query.has("si")) return notWellFormed();
+  const { moment, ...resource } = located.value;
+  const text = delegationSasText(request, { ...resource, moment });
+  const accountKey = ring.keys[0];
+  if (text === undefined || accountKey === undefined) return notWellFormed();
+  const signature = queryText(request, "sig");
+  const key = `delegation ${resource.kind}\n${text}\n${signature}`;
+  const known = ring.verdicts.get(key);
+  if (known !== undefined) return applyVerdict(known, request);
+  const verdict = delegationVerdict(request, resource, { accountKey, text, signature });
+  if (!verdict.ok) return verdict;
+  ring.verdicts.set(key, verdict.value);
+  return applyVerdict(verdict.value, request);
+}
+
+interface Signed {
+  readonly accountKey: KeyObject;
+  readonly text: string;
+  readonly signature: string;
+}
+
+function delegationVerdict(
+  request: AuthRequest,
+  resource: SasResource,
+  { accountKey, text, signature }: Signed,
+): Result<SasVerdict> {
+  const keyStart = momentOf(request, "skt");
+  const keyExpiry = momentOf(request, "ske");
+  if (typeof keyStart !== "bigint" || typeof keyExpiry !== "bigint") return notWellFormed();
+  if (!isSignedBy(delegationKey(request, accountKey, keyStart, keyExpiry), text, signature)) {
+    return authenticationFailed(`Signature did not match. String to sign used was ${text}`);
+  }
+  const common = commonFields(request);
+  if (!common.ok) return common;
+  const { version, start, expiry } = common.value;
+  if (queryText(request, "sks") !== serviceLetters[request.service]) return notWellFormed();
+  if (expiry === undefined || expiry > keyExpiry) {
+    return authenticationFailed("se must not be later than ske");
+  }
+  return ok({
+    ...common.value,
+    start: start === undefined || start < keyStart ? keyStart : start,
+    principal: {
+      kind: "delegation-sas",
+      version,
+      resource,
+      permissions: queryText(request, "sp"),
+      encryptionScope: request.service === "blob" ? encryptionScopeOf(request) : undefined,
+      overrides: request.service === "queue" ? undefined : overridesOf(request),
+      objectId: queryText(request, "skoid"),
+      tenantId: queryText(request, "sktid"),
+    },
+  });
+}
+
+function delegationKey(
+  request: AuthRequest,
+  accountKey: KeyObject,
+  start: Ticks,
+  expiry: Ticks,
+): KeyObject {
+  const value = delegationKeyValue(accountKey, {
+    objectId: queryText(request, "skoid"),
+    tenantId: queryText(request, "sktid"),
+    start,
+    expiry,
+    service: queryText(request, "sks"),
+    version: queryText(request, "skv"),
+    delegatedUserTenantId: queryText(request, "skdutid"),
+  });
+  return createSecretKey(Buffer.from(value, "base64"));
+}

@@ -1,0 +1,55 @@
+import { createHmac, createSecretKey, timingSafeEqual, type KeyObject } from "node:crypto";
+import type { AccountKeys } from "../../account/settings.ts";
+import { RecentMap } from "./recent-map.ts";
+import type { SasVerdict } from "./sas-verdict.ts";
+
+/** Enough for every token of a busy server; one takes about a kilobyte. */
+const verdictsMax = 16_384;
+const ringsMax = 4_096;
+
+/** An account's keys, ready to sign, and what they have already verified. */
+export interface KeyRing {
+  readonly source: AccountKeys;
+  readonly keys: readonly KeyObject[];
+  readonly verdicts: RecentMap<SasVerdict>;
+}
+
+/** Keeps one ring per account. A changed key makes a new ring, so that nothing verified with the
+ *  old key outlives it. */
+export class KeyRings {
+  readonly #rings = new Map<string, KeyRing>();
+
+  of(account: string, keys: AccountKeys): KeyRing {
+    const known = this.#rings.get(account);
+    if (known !== undefined && sameKeys(known.source, keys)) return known;
+    if (this.#rings.size >= ringsMax) this.#rings.clear();
+    const ring = {
+      source: keys,
+      keys: keys.map((key) => createSecretKey(Buffer.from(key, "base64"))),
+      verdicts: new RecentMap<SasVerdict>(verdictsMax),
+    };
+    this.#rings.set(account, ring);
+    return ring;
+  }
+}
+
+function sameKeys(left: AccountKeys, right: AccountKeys): boolean {
+  return left === right || (left[0] === right[0] && left[1] === right[1]);
+}
+
+/** The Base64 form of the HMAC-SHA256 of a text. */
+export function sign(key: KeyObject, text: string): string {
+  return createHmac("sha256", key).update(text, "utf8").digest("base64");
+}
+
+export function isSignedBy(key: KeyObject, text: string, signature: string): boolean {
+  // The texts are compared, not the bytes, because Base64 has several spellings of one value.
+  const expected = Buffer.from(sign(key, text), "latin1");
+  const given = Buffer.from(signature, "latin1");
+  return given.length === expected.length && timingSafeEqual(given, expected);
+}
+
+export function isSignedByAny(ring: KeyRing, text: string, signature: string): boolean {
+  for (const key of ring.keys) if (isSignedBy(key, text, signature)) return true;
+  return false;
+}

@@ -1,0 +1,27 @@
+import type { ServiceName } from "../../core/operation.ts";
+import type { SignableRequest } from "../../core/signing/request.ts";
+import type { Ticks } from "../../core/ticks.ts";
+
+/** What authentication looks at. A part of a batch and the source of a copy are requests too. */
+export interface AuthRequest extends SignableRequest {
+  readonly service: ServiceName;
+  readonly resource: AddressedResource;
+  /** Whether it came over TLS. */
+  readonly secure: boolean;
+  readonly remoteAddress: string | undefined;
+  readonly wallNow: Ticks;
+}
+
+/** The path below the account, decoded; both parts are missing at the level of the service. */
+export interface AddressedResource {
+  /** The container (also `$root`), share, queue or table. */
+  readonly name?: string | undefined;
+  /** The blob, or the file or directory. */
+  readonly path?: string | undefined;
+}
+
+export interface AuthOptions {
+  readonly sharedKeyAllowed: boolean;
+  /** `basic`: the claims of bearer tokens are checked, their signature is not. */
+  readonly oauth: "basic" | undefined;
+}

@@ -1,0 +1,34 @@
+import { checkWindow } from "../../core/authentication-faults.ts";
+import { sourceIpMismatch } from "../../core/faults.ts";
+import type { Principal } from "../../core/principal.ts";
+import { fail, ok, type Result } from "../../core/result.ts";
+import type { Ticks } from "../../core/ticks.ts";
+import { isWithin, type AddressRange } from "./address-range.ts";
+import type { AuthRequest } from "./request.ts";
+
+/** What a verified token grants, and what has still to be checked for every request. */
+export interface SasVerdict {
+  readonly principal: Principal;
+  readonly start: Ticks | undefined;
+  /** Undefined only if a stored policy has to supply it. */
+  readonly expiry: Ticks | undefined;
+  readonly addresses: AddressRange | undefined;
+  readonly httpsOnly: boolean;
+}
+
+export function applyVerdict(verdict: SasVerdict, request: AuthRequest): Result<Principal> {
+  const { start, expiry, addresses, principal } = verdict;
+  if (expiry !== undefined || !awaitsPolicy(principal)) {
+    const window = checkWindow({ start, expiry }, request.wallNow);
+    if (!window.ok) return window;
+  }
+  if (verdict.httpsOnly && !request.secure) return fail("AuthorizationProtocolMismatch");
+  if (addresses !== undefined && !isWithin(addresses, request.remoteAddress)) {
+    return sourceIpMismatch(request.remoteAddress ?? "");
+  }
+  return ok(principal);
+}
+
+function awaitsPolicy(principal: Principal): boolean {
+  return principal.kind === "service-sas" && principal.identifier !== undefined;
+}

@@ -1,0 +1,135 @@
+import { authenticationFailed } from "../../core/authentication-faults.ts";
+import type { EntityRange, Principal, SasResource } from "../../core/principal.ts";
+import { fail, ok, type Failure, type Result } from "../../core/result.ts";
+import { queryText } from "../../core/signing/request.ts";
+import { accountSasText, serviceSasText } from "../../core/signing/sas-text.ts";
+import { authenticateDelegationSas } from "./delegation-sas.ts";
+import { isSignedByAny, type KeyRing } from "./key-ring.ts";
+import type { AuthOptions, AuthRequest } from "./request.ts";
+import {
+  checkFields,
+  commonFields,
+  encryptionScopeOf,
+  mandatory,
+  notWellFormed,
+  overridesOf,
+  presentText,
+} from "./sas-fields.ts";
+import { tokenResource } from "./sas-resource.ts";
+import { applyVerdict, type SasVerdict } from "./sas-verdict.ts";
+
+/** A token that lost its signature must not pass for an anonymous request. */
+export function hasSas({ query }: AuthRequest): boolean {
+  return query.has("sig") || (query.has("sv") && (query.has("sp") || query.has("si")));
+}
+
+export function authenticateSas(
+  request: AuthRequest,
+  ring: KeyRing,
+  options: AuthOptions,
+): Result<Principal> {
+  const malformed = checkFields(request);
+  if (malformed !== undefined) return malformed;
+  if (queryText(request, "sig") === "") return mandatory("sig");
+  if (request.query.has("skoid")) return authenticateDelegationSas(request, ring);
+  if (!options.sharedKeyAllowed) return fail("KeyBasedAuthenticationNotPermitted");
+  return request.query.has("ss") || request.query.has("srt")
+    ? authenticateAccountSas(request, ring)
+    : authenticateServiceSas(request, ring);
+}
+
+function authenticateAccountSas(request: AuthRequest, ring: KeyRing): Result<Principal> {
+  const text = accountSasText(request);
+  const signature = queryText(request, "sig");
+  const known = ring.verdicts.get(`account\n${text}${signature}`);
+  if (known !== undefined) return applyVerdict(known, request);
+  if (queryText(request, "sv") < "2015-04-05") return notWellFormed();
+  for (const name of ["ss", "srt", "sp", "se"]) {
+    if (queryText(request, name) === "") return mandatory(name);
+  }
+  if (!isSignedByAny(ring, text, signature)) return notMatched(text);
+  const common = commonFields(request);
+  if (!common.ok) return common;
+  const verdict: SasVerdict = {
+    ...common.value,
+    principal: {
+      kind: "account-sas",
+      version: common.value.version,
+      services: queryText(request, "ss"),
+      resourceTypes: queryText(request, "srt"),
+      permissions: queryText(request, "sp"),
+      encryptionScope: encryptionScopeOf(request),
+    },
+  };
+  ring.verdicts.set(`account\n${text}${signature}`, verdict);
+  return applyVerdict(verdict, request);
+}
+
+function authenticateServiceSas(request: AuthRequest, ring: KeyRing): Result<Principal> {
+  const located = tokenResource(request);
+  if (!located.ok) return located;
+  const { moment, ...resource } = located.value;
+  const text = serviceSasText(request, { ...resource, moment });
+  const signature = queryText(request, "sig");
+  // Old texts name neither the service nor the kind of resource.
+  const key = `${resource.service} ${resource.kind}\n${text}\n${signature}`;
+  const known = ring.verdicts.get(key);
+  if (known !== undefined) return applyVerdict(known, request);
+  if (!isSignedByAny(ring, text, signature)) return notMatched(text);
+  const verdict = serviceVerdict(request, resource);
+  if (!verdict.ok) return verdict;
+  ring.verdicts.set(key, verdict.value);
+  return applyVerdict(verdict.value, request);
+}
+
+function serviceVerdict(request: AuthRequest, resource: SasResource): Result<SasVerdict> {
+  const common = commonFields(request);
+  if (!common.ok) return common;
+  const { version, start, expiry } = common.value;
+  const identifier = presentText(request, "si");
+  const permissions = presentText(request, "sp");
+  if (identifier === undefined && permissions === undefined) return mandatory("sp");
+  if (identifier === undefined && expiry === undefined) return mandatory("se");
+  const entities = resource.service === "table" ? entityRange(request) : ok(undefined);
+  if (!entities.ok) return entities;
+  return ok({
+    ...common.value,
+    principal: {
+      kind: "service-sas",
+      version,
+      resource,
+      permissions,
+      start,
+      expiry,
+      identifier,
+      encryptionScope: resource.service === "blob" ? encryptionScopeOf(request) : undefined,
+      overrides: hasOverrides(resource) ? overridesOf(request) : undefined,
+      entities: entities.value,
+    },
+  });
+}
+
+function hasOverrides({ service }: SasResource): boolean {
+  return service === "blob" || service === "file";
+}
+
+/** A row key bounds rows of one partition only, so that it needs a partition key beside it. */
+function entityRange(request: AuthRequest): Result<EntityRange | undefined> {
+  // Older texts do not cover these fields.
+  if (queryText(request, "sv") < "2012-02-12") return ok(undefined);
+  const range = {
+    startPartitionKey: presentText(request, "spk"),
+    startRowKey: presentText(request, "srk"),
+    endPartitionKey: presentText(request, "epk"),
+    endRowKey: presentText(request, "erk"),
+  };
+  if (range.startRowKey !== undefined && range.startPartitionKey === undefined) {
+    return mandatory("spk");
+  }
+  if (range.endRowKey !== undefined && range.endPartitionKey === undefined) return mandatory("epk");
+  return ok((range.startPartitionKey ?? range.endPartitionKey) ? range : undefined);
+}
+
+function notMatched(text: string): Failure {
+  return authenticationFailed(`Signature did not match. String to sign used was ${text}`);
+}

@@ -1,0 +1,72 @@
+import { authenticationFailed, malformedAuthorization } from "../../core/authentication-faults.ts";
+import { parseHttpDate } from "../../core/dates.ts";
+import { invalidHeader } from "../../core/faults.ts";
+import { keyPrincipal, type Principal } from "../../core/principal.ts";
+import { ok, type Failure, type Result } from "../../core/result.ts";
+import { repeatedSignedHeader } from "../../core/signing/canonical-headers.ts";
+import { readings, sharedKeyText, type SharedKeyScheme } from "../../core/signing/shared-key.ts";
+import { ticksPerSecond, type Ticks } from "../../core/ticks.ts";
+import { isSignedByAny, type KeyRing } from "./key-ring.ts";
+import type { AuthRequest } from "./request.ts";
+
+const dateSkewMax: Ticks = 15n * 60n * ticksPerSecond;
+
+const accepted = ok(keyPrincipal);
+
+/** `credentials` is what follows the scheme in the Authorization header: `account:signature`. */
+export function authenticateSharedKey(
+  request: AuthRequest,
+  ring: KeyRing,
+  scheme: SharedKeyScheme,
+  credentials: string,
+): Result<Principal> {
+  const colon = credentials.indexOf(":");
+  if (colon <= 0 || colon === credentials.length - 1) return malformedAuthorization();
+  const account = credentials.slice(0, colon);
+  if (account !== request.account) {
+    return authenticationFailed(
+      `Cannot find the claimed account when trying to GetProperties for the account ${account}.`,
+    );
+  }
+  const repeated = repeatedSignedHeader(request.rawHeaders);
+  if (repeated !== undefined) return invalidHeader(repeated, request.header(repeated) ?? "");
+  const misdated = checkDate(request);
+  if (misdated !== undefined) return misdated;
+  return checkSignature(request, ring, scheme, credentials.slice(colon + 1));
+}
+
+function checkSignature(
+  request: AuthRequest,
+  ring: KeyRing,
+  scheme: SharedKeyScheme,
+  signature: string,
+): Result<Principal> {
+  const tried: string[] = [];
+  for (const reading of readings) {
+    const text = sharedKeyText(request, request.service, scheme, reading);
+    if (tried.includes(text)) continue;
+    if (isSignedByAny(ring, text, signature)) return accepted;
+    tried.push(text);
+  }
+  return authenticationFailed(
+    `The MAC signature found in the HTTP request '${signature}' is not the same as any computed ` +
+      `signature. Server used following string to sign: '${tried[0]}'.`,
+  );
+}
+
+/** Bounds how long a captured request can be sent again. */
+function checkDate(request: AuthRequest): Failure | undefined {
+  const text = request.header("x-ms-date") ?? request.header("date");
+  if (text === undefined) return authenticationFailed("Request date header not specified");
+  const moment = parseHttpDate(text);
+  if (moment === undefined) {
+    return authenticationFailed(`Request date header is not well formed: '${text}'`);
+  }
+  if (moment < request.wallNow - dateSkewMax) {
+    return authenticationFailed(`Request date header too old: '${text}'`);
+  }
+  if (moment > request.wallNow + dateSkewMax) {
+    return authenticationFailed(`Request date header is in the future: '${text}'`);
+  }
+  return undefined;
+}

@@ -1,0 +1,130 @@
+import { missingHeader } from "./faults.ts";
+import { fail, ok, type Result } from "./result.ts";
+
+/**
+ * One rule of a service's CORS settings. A `*` among origins or headers stands for any; a header
+ * such as `x-ms-meta-*` for every name that begins so; `https://*.contoso.com` for subdomains.
+ */
+export interface CorsRule {
+  readonly allowedOrigins: readonly string[];
+  readonly allowedMethods: readonly string[];
+  readonly allowedHeaders: readonly string[];
+  readonly exposedHeaders: readonly string[];
+  readonly maxAgeSeconds: number;
+}
+
+export type CorsHeaders = Readonly<Record<string, string>>;
+
+export interface Preflight {
+  readonly origin: string | undefined;
+  readonly method: string | undefined;
+  /** Access-Control-Request-Headers as sent. */
+  readonly requestHeaders: string | undefined;
+}
+
+export interface CrossOriginRequest {
+  readonly origin: string | undefined;
+  readonly method: string;
+}
+
+/** Answers a browser that asks before it sends. learn.microsoft.com/rest/api/storageservices/
+ *  preflight-blob-request */
+export function preflight(rules: readonly CorsRule[], asked: Preflight): Result<CorsHeaders> {
+  const { origin, method } = asked;
+  if (isBlank(origin)) return missingHeader("Origin");
+  if (isBlank(method)) return missingHeader("Access-Control-Request-Method");
+  const rule = ruleFor(rules, origin, method);
+  // Later rules are not tried if the selected one refuses a header.
+  if (rule === undefined || !allowsHeaders(rule, namesIn(asked.requestHeaders))) {
+    return fail("CorsPreflightFailure");
+  }
+  const headers: Record<string, string> = {
+    ...allowOrigin(rule, origin),
+    "Access-Control-Allow-Methods": method,
+    "Access-Control-Max-Age": String(rule.maxAgeSeconds),
+  };
+  if (!isBlank(asked.requestHeaders)) {
+    headers["Access-Control-Allow-Headers"] = asked.requestHeaders;
+  }
+  return ok(headers);
+}
+
+const noHeaders: CorsHeaders = {};
+const variesByOrigin: CorsHeaders = { Vary: "Origin" };
+
+/** What the answer to an ordinary request carries; CORS never refuses one. Browsers and caches
+ *  keep the answers to reads, so these must say whether they depend on the origin. */
+export function actual(rules: readonly CorsRule[], request: CrossOriginRequest): CorsHeaders {
+  if (rules.length === 0) return noHeaders;
+  const isRead = request.method === "GET" || request.method === "HEAD";
+  const rule = isBlank(request.origin)
+    ? isRead && rules.find((each) => allowsAnyOrigin(each) && allowsMethod(each, request.method))
+    : ruleFor(rules, request.origin, request.method);
+  const varies = isRead ? variesByOrigin : noHeaders;
+  if (rule === undefined || rule === false) return varies;
+  const headers: Record<string, string> = { ...allowOrigin(rule, request.origin ?? "") };
+  if (rule.exposedHeaders.length > 0) {
+    headers["Access-Control-Expose-Headers"] = rule.exposedHeaders.join(",");
+  }
+  return allowsAnyOrigin(rule) ? headers : { ...headers, ...varies };
+}
+
+function ruleFor(rules: readonly CorsRule[], origin: string, method: string): CorsRule | undefined {
+  return rules.find((rule) => allowsMethod(rule, method) && allowsOrigin(rule, origin));
+}
+
+/** Credentials may be shared with a named origin, never with everyone. */
+function allowOrigin(rule: CorsRule, origin: string): CorsHeaders {
+  if (allowsAnyOrigin(rule)) return { "Access-Control-Allow-Origin": "*" };
+  return {
+    "Access-Control-Allow-Origin": origin,
+    "Access-Control-Allow-Credentials": "true",
+  };
+}
+
+function allowsAnyOrigin(rule: CorsRule): boolean {
+  return rule.allowedOrigins.includes("*");
+}
+
+function allowsOrigin(rule: CorsRule, origin: string): boolean {
+  return rule.allowedOrigins.some((allowed) => matchesOrigin(allowed, origin));
+}
+
+/** Origins compare exactly, case included. `*.` stands for one or more leading labels. */
+function matchesOrigin(allowed: string, origin: string): boolean {
+  if (allowed === "*" || allowed === origin) return true;
+  const star = allowed.indexOf("*.");
+  if (star === -1) return false;
+  const scheme = allowed.slice(0, star);
+  const domain = allowed.slice(star + 1);
+  return (
+    origin.length > scheme.length + domain.length &&
+    origin.startsWith(scheme) &&
+    origin.endsWith(domain)
+  );
+}
+
+function allowsMethod(rule: CorsRule, method: string): boolean {
+  return rule.allowedMethods.includes(method);
+}
+
+function allowsHeaders(rule: CorsRule, names: readonly string[]): boolean {
+  return names.every((name) => rule.allowedHeaders.some((allowed) => matchesName(allowed, name)));
+}
+
+function matchesName(allowed: string, name: string): boolean {
+  const pattern = allowed.trim().toLowerCase();
+  const wanted = name.toLowerCase();
+  return pattern.endsWith("*") ? wanted.startsWith(pattern.slice(0, -1)) : wanted === pattern;
+}
+
+function namesIn(list: string | undefined): readonly string[] {
+  return (list ?? "")
+    .split(",")
+    .map((name) => name.trim())
+    .filter((name) => name !== "");
+}
+
+function isBlank(text: string | undefined): text is undefined | "" {
+  return text === undefined || text === "";
+}

@@ -1,11 +1,11 @@
-import type { Parsed } from "../account/parse-settings.ts";
 import { defaultLocation, flagDefaults, flags, isFlagName } from "../server/flags.ts";
 import type { Flag, FlagName, FlagValues } from "../server/flags.ts";
 
 export type Command =
   | { readonly run: "help" }
   | { readonly run: "version" }
-  | { readonly run: "serve"; readonly values: FlagValues };
+  /** With what could be read, so that its mistakes show along with those of the spelling. */
+  | { readonly run: "serve"; readonly values: FlagValues; readonly problems: readonly string[] };
 
 type FlagValue = string | number | boolean;
 
@@ -15,13 +15,13 @@ const all: readonly (readonly [FlagName, Flag])[] = Object.keys(flags)
 const byLetter = new Map(all.flatMap(([name, { short }]) => (short ? [[short, name]] : [])));
 
 /** Only reads words; whether the values make sense is `resolveOptions`' business. */
-export function parseCommandLine(words: readonly string[]): Parsed<Command> {
+export function parseCommandLine(words: readonly string[]): Command {
   const values: Partial<Record<FlagName, FlagValue>> = {};
   const problems: string[] = [];
   for (let index = 0; index < words.length; index++) {
     const word = words[index] ?? "";
-    if (word === "-h" || word === "--help") return { ok: true, value: { run: "help" } };
-    if (word === "-v" || word === "--version") return { ok: true, value: { run: "version" } };
+    if (word === "-h" || word === "--help") return { run: "help" };
+    if (word === "-v" || word === "--version") return { run: "version" };
     const [spelled, attached] = splitAtEquals(word);
     const name = flagNamed(spelled);
     if (name === undefined) {
@@ -42,8 +42,7 @@ export function parseCommandLine(words: readonly string[]): Parsed<Command> {
     if (taken === undefined || taken === "") problems.push(`${spelled}: needs a value`);
     else values[name] = readValue(flags[name], taken);
   }
-  if (problems.length > 0) return { ok: false, problems };
-  return { ok: true, value: { run: "serve", values: values as FlagValues } };
+  return { run: "serve", values: values as FlagValues, problems };
 }
 
 function splitAtEquals(word: string): readonly [string, string | undefined] {

@@ -4,25 +4,26 @@ import type { EtagereServer } from "../server/start.ts";
 import { resolveOptions } from "../server/options.ts";
 import { StartRefused } from "../server/start-refused.ts";
 import { helpText, parseCommandLine } from "./command-line.ts";
+import type { Command } from "./command-line.ts";
 
 await main(process.argv.slice(2));
 
 async function main(words: readonly string[]): Promise<void> {
   const command = parseCommandLine(words);
-  if (!command.ok) return refuse(command.problems);
-  switch (command.value.run) {
+  switch (command.run) {
     case "help":
       return void process.stdout.write(helpText());
     case "version":
       return void process.stdout.write(`${readVersion()}\n`);
     case "serve":
-      return serve(command.value.values);
+      return serve(command);
   }
 }
 
-async function serve(values: Parameters<typeof resolveOptions>[0]): Promise<void> {
+async function serve({ values, problems }: Extract<Command, { run: "serve" }>): Promise<void> {
   const options = resolveOptions(values, (name) => `--${name}`);
-  if (!options.ok) return refuse(options.problems);
+  if (!options.ok) return refuse([...problems, ...options.problems]);
+  if (problems.length > 0) return refuse(problems);
   const log = logFor(options.value);
   const announce = (line: string): void => void process.stdout.write(`${line}\n`);
   try {

@@ -1,0 +1,92 @@
+// `npm run parity -- FOLDER [words for replay.mjs]`: replays recordings of the real service against
+// an empty server of our own, once plain, once with versioning and soft delete.
+import { spawnSync } from "node:child_process";
+import { createHmac } from "node:crypto";
+import { existsSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join, parse, resolve } from "node:path";
+import { ensureBuilt, ensureInstalled, root } from "./prepare.mjs";
+import { serve } from "./serve.mjs";
+
+const account = "devstoreaccount1";
+const key =
+  "Eby8vdM02xNOcqFlqUwJPLlmEtlCDXJ1OUzFT50uSRZ6IFsuFq2UVErCz4I6tq/K1SZFPTOtr/KBHBeksoGMGw==";
+const retention = { versioning: true, containerSoftDeleteDays: 7, shareSoftDeleteDays: 7 };
+const runs = [
+  { name: "plain", accounts: { [account]: {} }, environment: {} },
+  {
+    name: "versions",
+    accounts: { [account]: retention },
+    environment: { REPLAY_VERSIONING: "1", REPLAY_SOFTDELETE: "1" },
+  },
+];
+
+const [folder, ...words] = process.argv.slice(2);
+const callerFolder = process.env["INIT_CWD"] ?? process.cwd();
+const replay = folder === undefined ? undefined : resolve(callerFolder, folder, "replay.mjs");
+if (replay === undefined || !existsSync(replay)) {
+  console.error("usage: npm run parity -- FOLDER [words for FOLDER/replay.mjs]");
+  process.exit(2);
+}
+ensureInstalled();
+ensureBuilt();
+for (const run of runs) await replayAgainst(run);
+
+async function replayAgainst({ name, accounts, environment }) {
+  console.log(`\n== ${name}`);
+  const scratch = mkdtempSync(join(tmpdir(), "etagere-parity-"));
+  const config = join(scratch, "accounts.json");
+  writeFileSync(config, JSON.stringify({ accounts }));
+  const ports = ["blob", "queue", "table", "file", "smb", "admin"].map((port) => `--${port}Port=0`);
+  const flags = [...ports, `--location=${join(scratch, "data")}`, `--config=${config}`, "--silent"];
+  const command = [process.execPath, join(root, "bin", "etagere"), ...flags];
+  const { urls, stop } = await serve({ command, last: /Etagere admin is successfully listening/ });
+  try {
+    if (environment.REPLAY_SOFTDELETE !== undefined) await turnSoftDeleteOn(urls.blob);
+    spawnSync(process.execPath, [replay, ...wordsFor(name)], {
+      cwd: callerFolder,
+      stdio: "inherit",
+      env: { ...process.env, ...environment, ...endpoints(urls) },
+    });
+  } finally {
+    await stop();
+    rmSync(scratch, { recursive: true, force: true });
+  }
+}
+
+function endpoints(urls) {
+  const services = ["blob", "queue", "table", "file"].filter((service) => service in urls);
+  return Object.fromEntries(
+    services.map((service) => [`REPLAY_${service.toUpperCase()}`, `${urls[service]}/${account}`]),
+  );
+}
+
+/** Two runs, two files of results: `--out a.json` becomes a-plain.json and a-versions.json. */
+function wordsFor(name) {
+  return words.map((word, index) => {
+    if (words[index - 1] !== "--out") return word;
+    const { dir, name: stem, ext } = parse(word);
+    return join(dir, `${stem}-${name}${ext}`);
+  });
+}
+
+/** For blobs it is no setting of the account but a property that clients set. */
+async function turnSoftDeleteOn(url) {
+  const policy = "<Enabled>true</Enabled><Days>7</Days>";
+  const body = `<StorageServiceProperties><DeleteRetentionPolicy>${policy}</DeleteRetentionPolicy></StorageServiceProperties>`;
+  const answer = await fetch(`${url}/${account}/?restype=service&comp=properties&${accountSas()}`, {
+    method: "PUT",
+    headers: { "x-ms-version": "2021-12-02", "content-type": "application/xml" },
+    body,
+  });
+  if (answer.status !== 202) console.error(`soft delete could not be set: ${answer.status}`);
+}
+
+function accountSas() {
+  const fields = { sp: "rwdlacup", ss: "b", srt: "sco", se: "2099-01-01T00:00:00Z" };
+  const { sp, ss, srt, se } = fields;
+  const version = "2019-12-12";
+  const text = [account, sp, ss, srt, "", se, "", "", version, ""].join("\n");
+  const sig = createHmac("sha256", Buffer.from(key, "base64")).update(text).digest("base64");
+  return String(new URLSearchParams({ sv: version, ...fields, sig }));
+}

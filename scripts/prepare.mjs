@@ -1,0 +1,56 @@
+// What a fresh clone needs before it can run, with nothing but Node at hand.
+import { spawnSync } from "node:child_process";
+import { existsSync, readdirSync, rmSync, statSync } from "node:fs";
+import { dirname, join } from "node:path";
+import { fileURLToPath } from "node:url";
+
+export const root = dirname(dirname(fileURLToPath(import.meta.url)));
+
+/** Runs a command in the foreground; a failure ends this process with the same code. */
+export function run(command, words, options = {}) {
+  const { status, error } = spawnSync(command, words, { cwd: root, stdio: "inherit", ...options });
+  if (error !== undefined) throw error;
+  if (status !== 0) process.exit(status ?? 1);
+}
+
+/** npm writes its own record of what it installed; older than the lock file means out of date. */
+export function ensureInstalled() {
+  const installed = join(root, "node_modules", ".package-lock.json");
+  const lock = join(root, "package-lock.json");
+  if (existsSync(installed) && statSync(installed).mtimeMs >= statSync(lock).mtimeMs) return;
+  run("npm", ["ci", "--no-audit", "--no-fund"]);
+}
+
+export function ensureBuilt() {
+  const built = join(root, "dist", "cli", "main.js");
+  const sources = [
+    join(root, "src"),
+    join(root, "tsconfig.json"),
+    join(root, "tsconfig.build.json"),
+  ];
+  const changed = Math.max(...sources.map(newestChange));
+  if (!existsSync(built) || statSync(built).mtimeMs < changed) build();
+}
+
+export function build() {
+  // Compiled files whose source is gone must not stay.
+  rmSync(join(root, "dist"), { recursive: true, force: true });
+  run(tool("tsc"), ["-p", "tsconfig.build.json"]);
+}
+
+/** Scripts in TypeScript are compiled beside the sources they import. */
+export function buildScripts() {
+  rmSync(join(root, ".build"), { recursive: true, force: true });
+  run(tool("tsc"), ["-p", "tsconfig.scripts.json"]);
+}
+
+export function tool(name) {
+  return join(root, "node_modules", ".bin", name);
+}
+
+function newestChange(path) {
+  const state = statSync(path);
+  if (!state.isDirectory()) return state.mtimeMs;
+  const inside = readdirSync(path).map((name) => newestChange(join(path, name)));
+  return Math.max(state.mtimeMs, ...inside);
+}

@@ -1,0 +1,31 @@
+// Starts a server of its own for a script, on free ports, and learns where it listens.
+import { spawn } from "node:child_process";
+import { createInterface } from "node:readline";
+
+const startMillisecondsMax = 30_000;
+
+/**
+ * `command` is the program and its words, `last` what the last line of its start matches.
+ * Resolves with the addresses by service, in lower case (`{ blob: "http://…", admin: … }`).
+ */
+export async function serve({ command: [program, ...words], last }) {
+  const server = spawn(program, words, { stdio: ["ignore", "pipe", "inherit"] });
+  const gone = new Promise((resolve) => server.once("exit", resolve));
+  const urls = {};
+  const timer = setTimeout(() => server.kill("SIGKILL"), startMillisecondsMax);
+  const lines = createInterface({ input: server.stdout });
+  await new Promise((resolve, reject) => {
+    lines.on("line", (line) => {
+      const found = /(\w+)(?: service| endpoint)? is successfully listening at (\S+)/.exec(line);
+      if (found !== null) urls[found[1].toLowerCase()] = found[2];
+      if (last.test(line)) resolve();
+    });
+    server.once("exit", (code) => reject(new Error(`the server ended with code ${code}`)));
+  });
+  clearTimeout(timer);
+  const stop = async () => {
+    server.kill("SIGTERM");
+    await gone;
+  };
+  return { urls, pid: server.pid, stop };
+}

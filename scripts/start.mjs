@@ -1,0 +1,13 @@
+// `npm start`: from a fresh clone to a running server. Flags follow after `--`.
+import { spawn } from "node:child_process";
+import { join } from "node:path";
+import { ensureBuilt, ensureInstalled, root } from "./prepare.mjs";
+
+ensureInstalled();
+ensureBuilt();
+const words = [join(root, "bin", "etagere"), ...process.argv.slice(2)];
+const server = spawn(process.execPath, words, { stdio: "inherit" });
+for (const signal of ["SIGTERM", "SIGINT", "SIGHUP"]) {
+  process.on(signal, () => server.kill(signal));
+}
+server.on("exit", (code, signal) => process.exit(code ?? (signal === null ? 1 : 0)));

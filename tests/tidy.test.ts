@@ -1,0 +1,211 @@
+import { readFileSync, readdirSync } from "node:fs";
+import { join, posix } from "node:path";
+import { describe, expect, it } from "vitest";
+
+/** From the top down. A file imports from its own folder and from layers below; never a sibling. */
+const layers: readonly (readonly string[])[] = [
+  ["cli"],
+  ["server"],
+  ["http", "smb"],
+  ["blob", "table", "queue", "file"],
+  ["account"],
+  ["execution"],
+  ["content"],
+  ["store"],
+  ["core"],
+];
+/** Tables of data, which grow by a row for every fact. */
+const dataTables: ReadonlySet<string> = new Set(["src/core/fault-table.ts"]);
+const fileLinesMax = 300;
+const functionLinesMax = 60;
+const lineColumnsMax = 100;
+
+/** Names that reach for time, chance or the environment behind the world's back. */
+const bannedNames: readonly { readonly name: string; readonly pattern: RegExp }[] = [
+  { name: "Date", pattern: /(?<![\w.$"'`-])Date(?=[.(])|new Date\b/ },
+  { name: "Math.random", pattern: /\bMath\.random\b/ },
+  { name: "crypto.random*", pattern: /\brandom(Bytes|FillSync|Fill|UUID|Int)\b|getRandomValues/ },
+  { name: "setTimeout, setInterval", pattern: /\bset(Timeout|Interval)\(/ },
+  { name: "process.env", pattern: /\bprocess\.env\b/ },
+  { name: "process.hrtime", pattern: /\bprocess\.hrtime\b/ },
+  { name: "performance.now", pattern: /\bperformance\.now\b/ },
+];
+const bannedNamesAreAtHome = (path: string): boolean =>
+  path === "src/server/world.ts" || path.startsWith("src/cli/");
+
+interface Source {
+  readonly path: string;
+  readonly text: string;
+  readonly lines: readonly string[];
+  readonly isTest: boolean;
+}
+
+const sources = [...readFolder("src"), ...readFolder("tests"), ...readFolder("scripts")];
+const product = sources.filter(({ path, isTest }) => path.startsWith("src/") && !isTest);
+
+function readFolder(folder: string): readonly Source[] {
+  return readdirSync(folder, { recursive: true, encoding: "utf8" })
+    .filter((name) => name.endsWith(".ts"))
+    .map((name) => join(folder, name))
+    .map((path) => {
+      const text = readFileSync(path, "utf8");
+      const isTest = path.endsWith(".test.ts") || path.endsWith("conformance.ts");
+      return { path, text, lines: text.split("\n"), isTest };
+    });
+}
+
+/** Comments and quoted text may speak of anything. Lines keep their numbers. */
+function codeOf(text: string): string {
+  return text
+    .replace(/\/\*[\s\S]*?\*\//g, (comment) => comment.replace(/[^\n]/g, " "))
+    .replace(/(^|[^:"'`])\/\/.*$/gm, "$1")
+    .replace(/"(?:[^"\\\n]|\\.)*"/g, '""');
+}
+
+function importsOf({ path, text }: Source): readonly string[] {
+  const found = text.matchAll(/(?:from|import)\s*\(?\s*"(\.[^"]+)"/g);
+  return [...found].map(([, target = ""]) => posix.join(posix.dirname(path), target));
+}
+
+function layerOf(path: string): { readonly rank: number; readonly name: string } | undefined {
+  const name = path.split("/")[1] ?? "";
+  const rank = layers.findIndex((layer) => layer.includes(name));
+  return rank < 0 ? undefined : { rank, name };
+}
+
+function complaintsAboutLines(
+  files: readonly Source[],
+  complain: (line: string, index: number, source: Source) => boolean,
+): readonly string[] {
+  return files.flatMap((source) =>
+    source.lines.flatMap((line, index) =>
+      complain(line, index, source) ? [`${source.path}:${index + 1}: ${line.trim()}`] : [],
+    ),
+  );
+}
+
+/**
+ * The formatter indents a function's closing brace like the line that opens its body, so the length
+ * shows without a parser.
+ */
+function longFunctions({ path, lines }: Source): readonly string[] {
+  return lines.flatMap((line, start) => {
+    if (!line.endsWith("{") || !opensFunction(line)) return [];
+    const indent = /^\s*/.exec(line)?.[0] ?? "";
+    const closing = new RegExp(`^${indent}\\}`);
+    const length = lines.slice(start + 1).findIndex((other) => closing.test(other)) + 2;
+    return length > functionLinesMax ? [`${path}:${start + 1}: ${length} lines`] : [];
+  });
+}
+
+function opensFunction(line: string): boolean {
+  if (line.endsWith("=> {") || /\bfunction\b/.test(line)) return true;
+  const isStatement = /^\s*(\} )?(if|else|for|while|switch|catch|try|do|return|const|let)\b/;
+  return /\)(: .+)? \{$/.test(line) && !isStatement.test(line);
+}
+
+describe("imports", () => {
+  it("point downwards, never to a sibling", () => {
+    const wrong = product.flatMap((source) => {
+      const own = layerOf(source.path);
+      if (own === undefined) return [];
+      return importsOf(source)
+        .filter((target) => {
+          const other = layerOf(target);
+          return other === undefined || (other.name !== own.name && other.rank <= own.rank);
+        })
+        .map((target) => `${source.path} imports ${target}`);
+    });
+    expect(wrong).toEqual([]);
+  });
+
+  it("keep core free of the platform", () => {
+    const core = product.filter(({ path }) => path.startsWith("src/core/"));
+    expect(complaintsAboutLines(core, (line) => /from "node:/.test(line))).toEqual([]);
+  });
+
+  it("know every folder of src", () => {
+    const folders = readdirSync("src", { withFileTypes: true }).filter((one) => one.isDirectory());
+    const known = new Set(layers.flat());
+    expect(folders.map(({ name }) => name).filter((name) => !known.has(name))).toEqual([]);
+  });
+});
+
+describe("size", () => {
+  it(`keeps files within ${fileLinesMax} lines`, () => {
+    const long = sources.filter(
+      ({ path, lines, isTest }) =>
+        !dataTables.has(path) && !isTest && lines.length - 1 > fileLinesMax,
+    );
+    expect(long.map(({ path, lines }) => `${path}: ${lines.length - 1}`)).toEqual([]);
+  });
+
+  it(`keeps functions within ${functionLinesMax} lines`, () => {
+    const short = sources.filter(({ path, isTest }) => !isTest && !dataTables.has(path));
+    expect(short.flatMap(longFunctions)).toEqual([]);
+  });
+
+  it(`keeps lines within ${lineColumnsMax} columns`, () => {
+    const wide = complaintsAboutLines(
+      sources,
+      // A key, an address or a pattern cannot be broken.
+      (line) => line.length > lineColumnsMax && !/\S{80}/.test(line),
+    );
+    expect(wide).toEqual([]);
+  });
+});
+
+describe("names", () => {
+  it.each(bannedNames)("$name stays in the world", ({ pattern }) => {
+    const strangers = product.filter(({ path }) => !bannedNamesAreAtHome(path));
+    const found = strangers.flatMap(({ path, text }) =>
+      codeOf(text)
+        .split("\n")
+        .flatMap((line, index) => (pattern.test(line) ? [`${path}:${index + 1}`] : [])),
+    );
+    expect(found).toEqual([]);
+  });
+
+  it("no test waits for the wall clock", () => {
+    const tests = sources.filter(({ path, isTest }) => isTest && path !== "tests/tidy.test.ts");
+    const waits = /setTimeout\([^)]*\b\d{3,}|sleep\(/;
+    expect(complaintsAboutLines(tests, (line) => waits.test(line))).toEqual([]);
+  });
+
+  it("files are kebab-case and say what is in them", () => {
+    const wrong = sources.filter(({ path }) => {
+      const name = posix.basename(path).replace(/(\.test)?\.ts$/, "");
+      return !/^[a-z0-9]+(-[a-z0-9]+)*$/.test(name) || /^(utils?|helpers?|common|misc)$/.test(name);
+    });
+    expect(wrong.map(({ path }) => path)).toEqual([]);
+  });
+});
+
+describe("house rules", () => {
+  it("nothing is exported by default", () => {
+    expect(complaintsAboutLines(product, (line) => /^export default\b/.test(line))).toEqual([]);
+  });
+
+  it("no file only passes on what others export, except the package's entry", () => {
+    const barrels = product.filter(
+      ({ path, text }) =>
+        path !== "src/index.ts" && /^export (type )?(\*|\{[^}]*\}) from/m.test(text),
+    );
+    expect(barrels.map(({ path }) => path)).toEqual([]);
+  });
+
+  it("what is left for later has an issue number", () => {
+    const words = /\b(TO[D]O|FIX[M]E|XX[X])\b(?!.*#\d)/;
+    expect(complaintsAboutLines(sources, (line) => words.test(line))).toEqual([]);
+  });
+
+  it("no test is focused, and none is skipped without a reason", () => {
+    const focused = /\b(it|test|describe)\.(only|skip)\(/;
+    const tests = sources.filter(({ isTest }) => isTest);
+    expect(complaintsAboutLines(tests, (line) => focused.test(line))).toEqual([]);
+  });
+
+  it("the lock file names no download hosts", () => {
+    expect(readFileSync("package-lock.json", "utf8")).not.toContain('"resolved": "http');
+  });
+});

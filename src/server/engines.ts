@@ -1,5 +1,6 @@
 import type { ContentStore } from "../content/content.ts";
 import type { Clock, Log } from "../core/world.ts";
+import { openMemoryStore } from "../store/memory/open-memory-store.ts";
 import type { Store } from "../store/store.ts";
 
 export interface EngineOptions {
@@ -18,29 +19,20 @@ export interface Engines {
   close(): Promise<void>;
 }
 
-/** Stands in until the engines are joined to the server: every use of it is an error. */
-export async function openEngines(_options: EngineOptions): Promise<Engines> {
-  const absent = async (): Promise<never> => {
-    throw new Error("there is no storage engine yet");
-  };
-  const store: Store = {
-    transact: absent,
-    snapshot: absent,
-    watch: () => () => {},
-    close: async () => {},
+/** Content stands in until it is joined to the server: every use of it is an error. */
+export async function openEngines({ clock }: EngineOptions): Promise<Engines> {
+  const store = openMemoryStore({ clock });
+  const absent = (): never => {
+    throw new Error("there is no content store yet");
   };
   const content: ContentStore = {
     receive: absent,
     discard() {},
     settle: absent,
-    slices() {
-      throw new Error("there is no storage engine yet");
-    },
-    open() {
-      throw new Error("there is no storage engine yet");
-    },
+    slices: absent,
+    open: absent,
     reclaim: async () => false,
     close: async () => {},
   };
-  return { store, content, close: async () => {} };
+  return { store, content, close: () => store.close() };
 }

@@ -61,10 +61,12 @@ export async function startWith(
     surroundings.log.warn({}, "bearer tokens are let in over HTTPS only: give cert and key");
   }
   const server = await RunningServer.open({ ...surroundings, options, accounts, location });
-  const [first] = accounts.names();
-  const account = first === undefined ? undefined : accounts.get(first);
   return {
-    connectionString: account === undefined ? "" : connectionStringOf(account, server.urls),
+    get connectionString() {
+      const [first] = accounts.names();
+      const account = first === undefined ? undefined : accounts.get(first);
+      return account === undefined ? "" : connectionStringOf(account, server.urls);
+    },
     urls: server.urls,
     adminUrl: server.adminUrl,
     stop: () => server.stop(),

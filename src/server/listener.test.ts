@@ -1,0 +1,83 @@
+import type { ServerResponse } from "node:http";
+import { connect } from "node:net";
+import { describe, expect, it } from "vitest";
+import { listen } from "./listener.ts";
+import type { Handler, Listener } from "./listener.ts";
+import { realClock } from "./world.ts";
+
+function listenWith(handler: Handler): Promise<Listener> {
+  return listen({
+    title: "Test",
+    host: "127.0.0.1",
+    port: 0,
+    keepAliveSeconds: 60,
+    certificate: undefined,
+    handler,
+    clock: realClock(),
+  });
+}
+
+/** Sends raw text and resolves with everything that came back when the server hangs up. */
+function exchange(url: string, text: string): Promise<string> {
+  return new Promise((resolve, reject) => {
+    const socket = connect(Number(new URL(url).port), "127.0.0.1", () => socket.write(text));
+    let received = "";
+    socket.on("data", (chunk) => {
+      received += chunk.toString("latin1");
+    });
+    socket.on("close", () => resolve(received));
+    socket.on("error", reject);
+  });
+}
+
+describe("stopping", () => {
+  it("lets a running request finish, and does not wait for idle connections", async () => {
+    const running = await runningRequest();
+    const stopped = running.listener.stop(60_000);
+    running.response.end("done");
+    expect(await running.answer.then((answer) => answer.text())).toBe("done");
+    await stopped;
+  });
+
+  it("cuts what does not finish in time", async () => {
+    const running = await runningRequest();
+    const answer = expect(running.answer).rejects.toThrow();
+    await running.listener.stop(1);
+    await answer;
+  });
+});
+
+async function runningRequest() {
+  let arrive = (_response: ServerResponse): void => {};
+  const arrived = new Promise<ServerResponse>((resolve) => {
+    arrive = resolve;
+  });
+  const listener = await listenWith((_request, response) => arrive(response));
+  const answer = fetch(listener.url);
+  return { listener, answer, response: await arrived };
+}
+
+describe("limits", () => {
+  it("refuse headers beyond 32 KiB", async () => {
+    const listener = await listenWith((_request, response) => response.end());
+    const long = "a".repeat(33 * 1024);
+    const text = `GET / HTTP/1.1\r\nHost: a\r\nx-long: ${long}\r\n\r\n`;
+    expect(await exchange(listener.url, text)).toMatch(/^HTTP\/1\.1 431 /);
+    await listener.stop(0);
+  });
+
+  it("refuse what is not HTTP", async () => {
+    const listener = await listenWith((_request, response) => response.end());
+    expect(await exchange(listener.url, "nonsense\r\n\r\n")).toMatch(/^HTTP\/1\.1 400 /);
+    await listener.stop(0);
+  });
+
+  it("leave it to the handler to ask for a body", async () => {
+    const listener = await listenWith((_request, response) => {
+      response.writeHead(412, { Connection: "close" }).end();
+    });
+    const text = "PUT / HTTP/1.1\r\nHost: a\r\nExpect: 100-continue\r\nContent-Length: 9\r\n\r\n";
+    expect(await exchange(listener.url, text)).toMatch(/^HTTP\/1\.1 412 /);
+    await listener.stop(0);
+  });
+});

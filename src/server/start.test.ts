@@ -1,0 +1,133 @@
+import { mkdtemp, rm, writeFile } from "node:fs/promises";
+import { createServer } from "node:net";
+import type { AddressInfo } from "node:net";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { start } from "./start.ts";
+import { StartRefused } from "./start-refused.ts";
+
+let folder = "";
+beforeAll(async () => {
+  folder = await mkdtemp(join(tmpdir(), "etagere-start-"));
+});
+afterAll(() => rm(folder, { recursive: true, force: true }));
+
+async function problemsOf(starting: Promise<unknown>): Promise<readonly string[]> {
+  const outcome: unknown = await starting.catch((error: unknown) => error);
+  if (outcome instanceof StartRefused) return outcome.problems;
+  throw new Error("the server started", { cause: outcome });
+}
+
+describe("a server in this process", () => {
+  it("names its addresses, and its block's end stops it", async () => {
+    let url = "";
+    {
+      await using server = await start({ port: 0, inMemoryPersistence: true });
+      url = server.urls.blob ?? "";
+      expect(url).toMatch(/^http:\/\/127\.0\.0\.1:\d+$/);
+      expect(server.connectionString).toContain(`BlobEndpoint=${url}/devstoreaccount1;`);
+      expect(server.connectionString).toContain("AccountName=devstoreaccount1;AccountKey=Eby8");
+      await fetch(`${url}/devstoreaccount1`);
+    }
+    await expect(fetch(url)).rejects.toThrow();
+  });
+
+  it("stops once, however often it is asked to", async () => {
+    const server = await start({ port: 0, inMemoryPersistence: true });
+    await Promise.all([server.stop(), server.stop()]);
+    await server.stop();
+  });
+
+  it("says which port is taken, and leaves nothing listening", async () => {
+    const occupant = createServer();
+    await new Promise<void>((listening) => occupant.listen(0, "127.0.0.1", listening));
+    const { port } = occupant.address() as AddressInfo;
+    const starting = start({ port: 0, adminPort: port, inMemoryPersistence: true });
+    expect(await problemsOf(starting)).toEqual([
+      `Admin listener: port ${port} of 127.0.0.1 is taken; choose another, or 0 for any free one`,
+    ]);
+    await new Promise((closed) => occupant.close(closed));
+  });
+
+  it("says what is wrong with a location", async () => {
+    const file = join(folder, "a-file");
+    await writeFile(file, "");
+    expect(await problemsOf(start({ port: 0, location: file }))).toEqual([
+      `location: ${file} cannot be used: it is not a folder`,
+    ]);
+  });
+
+  it("says what is wrong with options, accounts and certificates", async () => {
+    expect(await problemsOf(start({ port: 0, blobPort: -1 }))).toHaveLength(1);
+    expect(await problemsOf(start({ port: 0, accounts: { other: {} } }))).toEqual([
+      'account "other": "keys" is missing: one or two keys in base64',
+    ]);
+    const pem = join(folder, "not-a-certificate.pem");
+    await writeFile(pem, "no certificate");
+    const [problem] = await problemsOf(start({ port: 0, cert: pem, key: pem }));
+    expect(problem).toMatch(/^cert: .* cannot be used: /);
+    const [missing] = await problemsOf(start({ port: 0, cert: join(folder, "none"), key: pem }));
+    expect(missing).toMatch(/^cert: cannot be read: ENOENT/);
+  });
+
+  it("says what is wrong with a host", async () => {
+    const starting = start({ port: 0, blobHost: "192.0.2.1", inMemoryPersistence: true });
+    expect(await problemsOf(starting)).toEqual([
+      "Blob service: 192.0.2.1 is not an address of this machine",
+    ]);
+  });
+});
+
+describe("account settings", () => {
+  it("are read again, and stay as they were if the file is wrong", async () => {
+    const config = join(folder, "accounts.json");
+    const write = (text: string): Promise<void> => writeFile(config, text);
+    await write('{ "accounts": { "first": { "keys": ["a2V5"] } } }');
+    await using server = await start({ port: 0, inMemoryPersistence: true, config });
+    expect(server.connectionString).toContain("AccountName=first;AccountKey=a2V5;");
+    await write('{ "accounts": { "first": { "keys": ["bmV3"] } } }');
+    await server.reload();
+    expect(server.connectionString).toContain("AccountName=first;AccountKey=bmV3;");
+    await write("{ broken");
+    await server.reload();
+    expect(server.connectionString).toContain("AccountName=first;AccountKey=bmV3;");
+  });
+
+  it.each([
+    ["{ broken", /accounts\.json: is not valid JSON$/],
+    ["[]", /accounts\.json: must hold an object/],
+    ['{ "account": {} }', /accounts\.json: there is no setting "account"/],
+    ['{ "accounts": { "a": {} } }', /accounts\.json: account "a": "keys" is missing/],
+  ])("that read %s do not start a server", async (text, message) => {
+    const config = join(folder, "wrong-accounts.json");
+    await writeFile(config, text);
+    const problems = await problemsOf(start({ port: 0, inMemoryPersistence: true, config }));
+    expect(problems.join("\n")).toMatch(message);
+  });
+});
+
+describe("the admin listener", () => {
+  it("tells health, readiness and figures", async () => {
+    await using server = await start({ port: 0, inMemoryPersistence: true });
+    const get = (path: string): Promise<Response> => fetch(`${server.adminUrl}${path}`);
+    expect((await get("/healthz")).status).toBe(200);
+    expect((await get("/readyz")).status).toBe(200);
+    const metrics = await get("/metrics");
+    expect(metrics.headers.get("content-type")).toContain("version=0.0.4");
+    expect(await metrics.text()).toMatch(/^process_resident_memory_bytes [1-9]\d+$/m);
+    expect((await get("/constructor")).status).toBe(404);
+    expect((await get("/admin/v1/reset")).status).toBe(405);
+    expect((await fetch(`${server.adminUrl}/healthz`, { method: "HEAD" })).status).toBe(200);
+  });
+
+  it("resets only where that was asked for, and never for a page", async () => {
+    const post = (url: string, headers = {}): Promise<Response> =>
+      fetch(`${url}/admin/v1/reset`, { method: "POST", headers });
+    await using closed = await start({ port: 0, inMemoryPersistence: true });
+    expect((await post(closed.adminUrl)).status).toBe(403);
+    await using open = await start({ port: 0, inMemoryPersistence: true, enableReset: true });
+    expect((await post(open.adminUrl, { origin: "http://example.com" })).status).toBe(403);
+    expect((await post(open.adminUrl)).status).toBe(204);
+  });
+});

@@ -1,0 +1,89 @@
+import { spawnSync } from "node:child_process";
+import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import { createServer } from "node:net";
+import type { AddressInfo } from "node:net";
+import { tmpdir } from "node:os";
+import { join, resolve } from "node:path";
+import { afterAll, describe, expect, it } from "vitest";
+import { startCommand } from "./start-command.ts";
+
+const command = [process.execPath, resolve("bin/etagere")];
+const freePorts = ["blob", "queue", "table", "file", "smb", "admin"].map(
+  (name) => `--${name}Port=0`,
+);
+const folder = mkdtempSync(join(tmpdir(), "etagere-cli-"));
+afterAll(() => rmSync(folder, { recursive: true, force: true }));
+
+function run(...words: readonly string[]) {
+  const [program = "", ...rest] = [...command, ...words];
+  const { status, stdout, stderr } = spawnSync(program, rest, { cwd: folder, encoding: "utf8" });
+  return { status, stdout, stderr };
+}
+
+describe("etagere", () => {
+  it("prints the lines other tools wait for, and ends well on SIGTERM", async () => {
+    const server = await startCommand([...command, ...freePorts], { folder });
+    const url = server.urlOf("Blob");
+    expect(server.lines).toContain("Azurite Blob service is starting at http://127.0.0.1:0");
+    expect(server.lines).toContain(`Azurite Blob service is successfully listening at ${url}`);
+    expect(url).toMatch(/^http:\/\/127\.0\.0\.1:[1-9]\d*$/);
+    expect((await fetch(url)).headers.get("connection")).toBe("keep-alive");
+    expect((await fetch(`${server.urlOf("admin")}/readyz`)).status).toBe(200);
+    expect(await server.end()).toBe(0);
+  });
+
+  it("reads its accounts again on SIGHUP and goes on serving", async () => {
+    const config = join(folder, "accounts.json");
+    writeFileSync(config, '{ "accounts": { "first": { "keys": ["a2V5"] } } }');
+    const words = [...command, ...freePorts, "--inMemoryPersistence", "--config", config];
+    const server = await startCommand(words, { folder });
+    writeFileSync(config, "{ broken");
+    server.child.kill("SIGHUP");
+    const [line] = await new Promise<readonly string[]>((logged) => {
+      server.child.stderr?.once("data", (chunk: Buffer) => logged([chunk.toString()]));
+    });
+    expect(line).toContain("account settings stay as they were");
+    expect((await fetch(`${server.urlOf("admin")}/readyz`)).status).toBe(200);
+    expect(await server.end("SIGINT")).toBe(0);
+  });
+
+  it("says all that is wrong with its flags, a line each", () => {
+    const { status, stdout, stderr } = run("--blobPort", "http", "--nonsense", "--key", "a");
+    expect(status).toBe(1);
+    expect(stdout).toBe("");
+    expect(stderr.trimEnd().split("\n")).toEqual([
+      "etagere: --nonsense: there is no such option; --help lists all",
+      'etagere: --blobPort: must be a port, 0 to 65535, not "http"',
+      "etagere: --key: needs --cert",
+    ]);
+  });
+
+  it("says which port is taken", async () => {
+    const occupant = createServer();
+    await new Promise<void>((listening) => occupant.listen(0, "127.0.0.1", listening));
+    const { port } = occupant.address() as AddressInfo;
+    const { status, stderr } = run(...freePorts.slice(1), `--blobPort=${port}`);
+    expect(status).toBe(1);
+    expect(stderr).toBe(
+      `etagere: Blob service: port ${port} of 127.0.0.1 is taken; choose another, or 0 for any free one\n`,
+    );
+    await new Promise((closed) => occupant.close(closed));
+  });
+
+  it("does not repeat a key when AZURITE_ACCOUNTS is malformed", () => {
+    const [program = "", ...rest] = [...command, ...freePorts];
+    const { status, stderr } = spawnSync(program, rest, {
+      cwd: folder,
+      encoding: "utf8",
+      env: { ...process.env, AZURITE_ACCOUNTS: "c2VjcmV0" },
+    });
+    expect(status).toBe(1);
+    expect(stderr).toContain("AZURITE_ACCOUNTS: each account must read name:key1");
+    expect(stderr).not.toContain("c2VjcmV0");
+  });
+
+  it("prints help and version", () => {
+    expect(run("--help")).toMatchObject({ status: 0, stderr: "" });
+    expect(run("-v").stdout).toMatch(/^\d+\.\d+\.\d+\n$/);
+  });
+});

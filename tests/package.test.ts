@@ -1,0 +1,38 @@
+import { execFileSync } from "node:child_process";
+import { mkdtempSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { afterAll, expect, it } from "vitest";
+import { startCommand } from "./cli/start-command.ts";
+
+const folder = mkdtempSync(join(tmpdir(), "etagere-package-"));
+afterAll(() => rmSync(folder, { recursive: true, force: true }));
+
+const quiet = { encoding: "utf8", stdio: ["ignore", "pipe", "inherit"] } as const;
+
+it("installs in an empty folder and serves", { timeout: 180_000 }, async () => {
+  // Built already: building again would pull the rug from under other tests.
+  const packed = execFileSync(
+    "npm",
+    ["pack", "--ignore-scripts", "--json", `--pack-destination=${folder}`],
+    quiet,
+  );
+  const [tarball] = JSON.parse(packed) as [{ filename: string; files: { path: string }[] }];
+  const paths = tarball.files.map(({ path }) => path);
+  expect(paths).toEqual(expect.arrayContaining(["bin/etagere", "dist/cli/main.js", "LICENSE"]));
+  expect(paths.filter((path) => /\.test\.|^src\/|^tests\//.test(path))).toEqual([]);
+
+  execFileSync("npm", ["init", "--yes"], { ...quiet, cwd: folder });
+  const install = ["install", "--prefer-offline", "--no-audit", "--no-fund", tarball.filename];
+  execFileSync("npm", install, { ...quiet, cwd: folder });
+  const ports = ["--blobPort=0", "--queuePort=0", "--tablePort=0", "--filePort=0", "--adminPort=0"];
+  const words = ["npx", "--no-install", "etagere", "--location", join(folder, "data"), ...ports];
+  const server = await startCommand(words, { folder });
+  try {
+    const answer = await fetch(`${server.urlOf("Blob")}/devstoreaccount1?comp=list`);
+    expect(answer.status).toBeGreaterThanOrEqual(400);
+    expect((await fetch(`${server.urlOf("admin")}/readyz`)).status).toBe(200);
+  } finally {
+    await server.end();
+  }
+});

@@ -2,15 +2,16 @@ import * as fc from "fast-check";
 import { describe, expect, test } from "vitest";
 import { applyLeaseAction } from "./lease-action.ts";
 import type { LeaseAction } from "./lease-action.ts";
+import { checkLease } from "./lease-check.ts";
+import type { LeaseCheckPolicy } from "./lease-check.ts";
 import {
   afterWrite,
-  checkLease,
   infiniteLeaseSeconds,
   leaseProperties,
   leaseState,
   startLease,
 } from "./lease.ts";
-import type { Lease, LeaseCheckPolicy, LeaseKind, LeaseState } from "./lease.ts";
+import type { Lease, LeaseKind, LeaseState } from "./lease.ts";
 import type { Result } from "./result.ts";
 import { ticksFromSeconds } from "./ticks.ts";
 import { faultMessage } from "./faults.ts";

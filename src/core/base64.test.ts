@@ -1,0 +1,48 @@
+import * as fc from "fast-check";
+import { expect, test } from "vitest";
+import { base64ByteLength, decodeBase64, encodeBase64, isCanonicalBase64 } from "./base64.ts";
+
+test("bytes come back", () => {
+  fc.assert(
+    fc.property(fc.uint8Array(), (bytes) => {
+      const text = encodeBase64(bytes);
+      expect(decodeBase64(text)).toEqual(bytes);
+      expect(base64ByteLength(text)).toBe(bytes.length);
+      expect(isCanonicalBase64(text)).toBe(true);
+    }),
+  );
+});
+
+test("a view into a larger buffer is encoded alone", () => {
+  expect(encodeBase64(new Uint8Array([9, 1, 2, 9]).subarray(1, 3))).toBe("AQI=");
+});
+
+test.each([
+  "A",
+  "AA",
+  "AAA",
+  "AA=",
+  "A===",
+  "AAAA=",
+  "AA==AAAA",
+  "AA-_",
+  "AAAA\n",
+  " AAAA",
+  "Ä===",
+])("%j is refused", (text) => {
+  expect(decodeBase64(text)).toBeUndefined();
+  expect(base64ByteLength(text)).toBeUndefined();
+  expect(isCanonicalBase64(text)).toBe(false);
+});
+
+test.each([
+  ["", 0, true],
+  ["AA==", 1, true],
+  ["AB==", 1, false],
+  ["AAA=", 2, true],
+  ["AAB=", 2, false],
+  ["AAAA", 3, true],
+])("%j", (text, bytes, canonical) => {
+  expect(decodeBase64(text)?.length).toBe(bytes);
+  expect(isCanonicalBase64(text)).toBe(canonical);
+});

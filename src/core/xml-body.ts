@@ -1,0 +1,6 @@
+import { byteOrderMark, xmlDeclaration } from "./xml-writer.ts";
+
+/** A success body as the service writes it: byte order mark, declaration, no line breaks. */
+export function xmlBody(inner: string): { readonly type: string; readonly text: string } {
+  return { type: "application/xml", text: byteOrderMark + xmlDeclaration + inner };
+}

@@ -1,0 +1,226 @@
+import { firstIllegalCharacter } from "./xml-characters.ts";
+import { decodeXmlText, withLineFeeds } from "./xml-entities.ts";
+import { readAttributes } from "./xml-attributes.ts";
+import type { XmlElement, XmlPlace } from "./xml.ts";
+
+const depthMax = 64;
+/** Twice the blocks a list may name, so that too long a list gets its own fault. */
+const elementsMax = 200_000;
+
+interface OpenElement {
+  readonly qualifiedName: string;
+  readonly name: string;
+  readonly attributes: Readonly<Record<string, string>>;
+  children: XmlElement[];
+  readonly start: XmlPlace;
+  text: string;
+  end: XmlPlace;
+}
+
+/** Newlines are met in order, so lines are counted while reading, not by searching again. */
+interface Reader {
+  readonly text: string;
+  at: number;
+  readonly open: OpenElement[];
+  root: XmlElement | undefined;
+  elements: number;
+  line: number;
+  lineStart: number;
+  nextNewline: number;
+  /** Most documents repeat a handful of names; each is examined once. */
+  readonly localNames: Map<string, string>;
+}
+
+const noAttributes: Readonly<Record<string, string>> = {};
+/** Leaves share it, and never add to it: most elements of a block list are leaves. */
+const noChildren: XmlElement[] = [];
+const whitespaceOnly = /^[ \t\r\n]*$/;
+
+export function readDocument(text: string): { readonly root: XmlElement } | XmlPlace {
+  const reader: Reader = {
+    text,
+    at: 0,
+    open: [],
+    root: undefined,
+    elements: 0,
+    line: 1,
+    lineStart: 0,
+    nextNewline: newlineFrom(text, 0),
+    localNames: new Map(),
+  };
+  const illegalAt = firstIllegalCharacter(text);
+  const failedAt = readAll(reader);
+  const illegalFirst = failedAt === -1 || (illegalAt !== -1 && illegalAt < failedAt);
+  const faultAt = illegalFirst ? illegalAt : failedAt;
+  if (faultAt !== -1) return placeFromStart(text, faultAt);
+  return reader.root === undefined ? { line: 1, position: 1 } : { root: reader.root };
+}
+
+/** Returns where the document stops being well-formed, or -1. */
+function readAll(reader: Reader): number {
+  const { text } = reader;
+  if (text.startsWith("<?xml") && /^<\?xml[ \t\r\n]/.test(text)) {
+    const end = text.indexOf("?>");
+    if (end === -1) return 0;
+    reader.at = end + 2;
+  }
+  while (reader.at < text.length) {
+    const tag = text.indexOf("<", reader.at);
+    const end = tag === -1 ? text.length : tag;
+    const badText = end > reader.at ? readText(reader, end) : -1;
+    if (badText !== -1) return badText;
+    if (tag === -1) break;
+    const failedAt = readMarkup(reader, tag);
+    if (failedAt !== -1) return failedAt;
+  }
+  return reader.open.length > 0 || reader.root === undefined ? text.length : -1;
+}
+
+function readText(reader: Reader, end: number): number {
+  const start = reader.at;
+  const raw = reader.text.slice(start, end);
+  reader.at = end;
+  const element = reader.open.at(-1);
+  if (element === undefined) return whitespaceOnly.test(raw) ? -1 : start;
+  const cdataEnd = raw.indexOf("]]>");
+  if (cdataEnd !== -1) return start + cdataEnd;
+  const decoded = decodeXmlText(raw);
+  if (typeof decoded === "number") return start + decoded;
+  element.text += decoded;
+  return -1;
+}
+
+function readMarkup(reader: Reader, tag: number): number {
+  const { text } = reader;
+  switch (text[tag + 1]) {
+    case "/":
+      return readEndTag(reader, tag);
+    case "?":
+      if (text.slice(tag, tag + 5).toLowerCase() === "<?xml") return tag;
+      return skipTo(reader, tag, "?>");
+    case "!":
+      if (text.startsWith("<!--", tag)) return skipComment(reader, tag);
+      return text.startsWith("<![CDATA[", tag) ? readCdata(reader, tag) : tag;
+    default:
+      return readStartTag(reader, tag);
+  }
+}
+
+function readStartTag(reader: Reader, tag: number): number {
+  const { text, open } = reader;
+  if (open.length >= depthMax || reader.elements >= elementsMax) return tag;
+  if (open.length === 0 && reader.root !== undefined) return tag;
+  const nameEnd = endOfName(text, tag + 1);
+  const qualifiedName = text.slice(tag + 1, nameEnd);
+  const name = localNameOf(reader, qualifiedName);
+  if (name === undefined) return tag + 1;
+  const start = placeOf(reader, tag + 1);
+  let attributes = noAttributes;
+  let at = nameEnd;
+  if (text[at] !== ">" && text[at] !== "/") {
+    const read = readAttributes(text, at);
+    if (typeof read === "number") return read;
+    ({ attributes, at } = read);
+  }
+  const closed = text[at] === "/";
+  if (closed) at += 1;
+  if (text[at] !== ">") return at;
+  reader.elements += 1;
+  reader.at = at + 1;
+  const children = noChildren;
+  const element = { qualifiedName, name, attributes, children, start, text: "", end: start };
+  if (closed) closeElement(reader, element);
+  else open.push(element);
+  return -1;
+}
+
+function readEndTag(reader: Reader, tag: number): number {
+  const { text, open } = reader;
+  const element = open.at(-1);
+  if (element === undefined) return tag;
+  if (!text.startsWith(element.qualifiedName, tag + 2)) return tag + 2;
+  let at = tag + 2 + element.qualifiedName.length;
+  while (isSpace(text.charCodeAt(at))) at += 1;
+  if (text[at] !== ">") return tag + 2;
+  element.end = placeOf(reader, tag + 2);
+  open.pop();
+  reader.at = at + 1;
+  closeElement(reader, element);
+  return -1;
+}
+
+function closeElement(reader: Reader, element: OpenElement): void {
+  const parent = reader.open.at(-1);
+  if (parent === undefined) reader.root = element;
+  else if (parent.children === noChildren) parent.children = [element];
+  else parent.children.push(element);
+}
+
+function readCdata(reader: Reader, tag: number): number {
+  const element = reader.open.at(-1);
+  const end = reader.text.indexOf("]]>", tag);
+  if (element === undefined || end === -1) return tag;
+  element.text += withLineFeeds(reader.text.slice(tag + "<![CDATA[".length, end));
+  reader.at = end + 3;
+  return -1;
+}
+
+function skipComment(reader: Reader, tag: number): number {
+  const end = reader.text.indexOf("--", tag + 4);
+  if (end === -1 || reader.text[end + 2] !== ">") return tag;
+  reader.at = end + 3;
+  return -1;
+}
+
+function skipTo(reader: Reader, tag: number, closing: string): number {
+  const end = reader.text.indexOf(closing, tag + 2);
+  if (end === -1) return tag;
+  reader.at = end + closing.length;
+  return -1;
+}
+
+const nameForm =
+  /^[\p{L}_][\p{L}\p{N}\p{M}_.\-\u00B7]*(?::[\p{L}_][\p{L}\p{N}\p{M}_.\-\u00B7]*)?$/u;
+const distinctNamesMax = 10_000;
+
+function localNameOf(reader: Reader, qualifiedName: string): string | undefined {
+  const known = reader.localNames.get(qualifiedName);
+  if (known !== undefined) return known;
+  if (!nameForm.test(qualifiedName) || reader.localNames.size >= distinctNamesMax) return undefined;
+  const local = qualifiedName.slice(qualifiedName.indexOf(":") + 1);
+  reader.localNames.set(qualifiedName, local);
+  return local;
+}
+
+function endOfName(text: string, from: number): number {
+  let at = from;
+  for (; at < text.length; at += 1) {
+    const code = text.charCodeAt(at);
+    if (code === 0x3e || code === 0x2f || code === 0x3c || isSpace(code)) break;
+  }
+  return at;
+}
+
+function isSpace(code: number): boolean {
+  return code === 0x20 || code === 0x0a || code === 0x0d || code === 0x09;
+}
+
+function placeOf(reader: Reader, offset: number): XmlPlace {
+  while (reader.nextNewline < offset) {
+    reader.line += 1;
+    reader.lineStart = reader.nextNewline + 1;
+    reader.nextNewline = newlineFrom(reader.text, reader.lineStart);
+  }
+  return { line: reader.line, position: offset - reader.lineStart + 1 };
+}
+
+function placeFromStart(text: string, offset: number): XmlPlace {
+  const before = text.slice(0, offset);
+  const lines = before.split("\n");
+  return { line: lines.length, position: offset - (before.lastIndexOf("\n") + 1) + 1 };
+}
+
+function newlineFrom(text: string, from: number): number {
+  const found = text.indexOf("\n", from);
+  return found === -1 ? text.length : found;
+}

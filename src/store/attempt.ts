@@ -12,6 +12,9 @@ import type { Bounds, Entry, Key, Transaction, Value } from "./store.ts";
 /** A change of a transaction that is about to commit, and everyone it is made of. */
 export type SharedChange = Change & { readonly writers: readonly Attempt[] };
 
+/** Engines keep their own records there. */
+const reservedFirstByte = 0;
+
 interface KeyRead {
   readonly key: Key;
   /** Zero if there was nothing. */
@@ -137,8 +140,9 @@ export class Attempt implements Transaction {
 
   #change(change: Change): void {
     this.#checkRunning();
-    if (change.key.length === 0 || change.key.length > keyBytesMax) {
-      throw new RangeError(`a key must have 1 to ${keyBytesMax} bytes, not ${change.key.length}`);
+    const { key } = change;
+    if (key.length === 0 || key.length > keyBytesMax || key[0] === reservedFirstByte) {
+      throw new RangeError(`a key must have 1 to ${keyBytesMax} bytes and not start with 00`);
     }
     this.changes.set(combine(this.changes.get(change.text), change));
   }

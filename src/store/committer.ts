@@ -23,7 +23,7 @@ export interface Pending {
 
 export interface CommitterOptions {
   readonly engine: Engine;
-  readonly nextTicks: (floor: Ticks) => Ticks;
+  readonly nextTicks: (reader: EngineReader) => Ticks;
   /** After each durable commit; `previous` is the sequence just before it. */
   readonly onCommitted: (commit: Committed) => void;
 }
@@ -107,7 +107,7 @@ export class Committer {
     latest: EngineReader,
     shared: Changes<SharedChange>,
   ): Promise<void> {
-    const now = this.#options.nextTicks(latest.ticks);
+    const now = this.#options.nextTicks(latest);
     pending.attempt = new Attempt(latest, now, shared);
     pending.isStale = false;
     pending.attemptsUsed += 1;

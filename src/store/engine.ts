@@ -23,6 +23,8 @@ export interface EngineReader {
   readonly sequence: number;
   /** The latest moment that a commit of this state has used. */
   readonly ticks: Ticks;
+  /** Store time when the monotonic clock of this boot reads zero. */
+  readonly epoch: Ticks;
   get(key: Key, text: KeyText): Stamped | undefined;
   /** At most `countMax` entries of the bounds, in their direction. */
   scan(bounds: ScanBounds, countMax: number): Stamped[];
@@ -43,6 +45,8 @@ export interface EngineWrite {
 export interface EngineBatch {
   readonly sequence: number;
   readonly ticks: Ticks;
+  /** Left as it is if not given. */
+  readonly epoch?: Ticks;
   readonly writes: readonly EngineWrite[];
 }
 

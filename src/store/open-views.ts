@@ -51,6 +51,7 @@ export class OpenViews {
     return {
       sequence: view.sequence,
       ticks: view.ticks,
+      epoch: view.epoch,
       get(key, text) {
         checkOpen();
         return view.get(key, text);

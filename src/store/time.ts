@@ -1,31 +1,38 @@
 import type { Ticks } from "../core/ticks.ts";
 import type { Clock } from "../core/world.ts";
+import type { Engine, EngineReader } from "./engine.ts";
+import { textOfKey } from "./key-text.ts";
 
-/** A moment of store time and the reading of the monotonic clock that belongs to it. */
-export interface Anchor {
-  readonly bootId: string;
-  readonly monotonic: Ticks;
-  readonly ticks: Ticks;
-}
-
-/** Where store time starts from: at the wall clock, but never before what was already used. */
-export function newAnchor(clock: Clock, lastCommitted: Ticks): Anchor {
-  const wall = clock.wall();
-  const ticks = wall > lastCommitted ? wall : lastCommitted + 1n;
-  return { bootId: clock.bootId, monotonic: clock.monotonic(), ticks };
-}
+/** The boot whose monotonic clock the epoch belongs to. */
+const bootKey = new Uint8Array([0, 2]);
 
 /**
- * Store time: follows the monotonic clock from an anchor that all processes share, so a wall clock
- * that jumps changes nothing. Every call gives a later moment, and one after `floor`, which is the
- * latest that any process has committed.
+ * Store time follows the monotonic clock from an epoch kept in the store, so that it is common to
+ * all processes and a wall clock that jumps changes nothing. It is set to the wall clock, but never
+ * back behind what was committed, by whoever opens the store first after a boot, or alone.
  */
-export function storeTime(clock: Clock, anchor: Anchor): (floor: Ticks) => Ticks {
-  let last = anchor.ticks - 1n;
-  return (floor) => {
-    const passed = anchor.ticks + (clock.monotonic() - anchor.monotonic);
-    const atLeast = (last > floor ? last : floor) + 1n;
-    last = passed > atLeast ? passed : atLeast;
+export async function setEpoch(engine: Engine, clock: Clock, isAlone: boolean): Promise<void> {
+  const text = textOfKey(bootKey);
+  await engine.commit((current) => {
+    const boot = current.get(bootKey, text)?.value;
+    const isThisBoot = boot !== undefined && new TextDecoder().decode(boot) === clock.bootId;
+    if (isThisBoot && !isAlone) return undefined;
+    const wall = clock.wall();
+    const start = wall > current.ticks ? wall : current.ticks + 1n;
+    const { sequence, ticks } = current;
+    const value = new TextEncoder().encode(clock.bootId);
+    const writes = [{ key: bootKey, text, value, stamp: sequence }];
+    return { sequence, ticks, epoch: start - clock.monotonic(), writes };
+  });
+}
+
+/** Every call gives a later moment, and one after all that the reader's state has seen. */
+export function storeTime(clock: Clock): (reader: EngineReader) => Ticks {
+  let last = 0n;
+  return ({ ticks, epoch }) => {
+    const measured = clock.monotonic() + epoch;
+    const atLeast = (last > ticks ? last : ticks) + 1n;
+    last = measured > atLeast ? measured : atLeast;
     return last;
   };
 }

@@ -4,17 +4,16 @@ import type { Clock } from "../core/world.ts";
 import { Attempt } from "./attempt.ts";
 import { Committer, runAttempt } from "./committer.ts";
 import type { Outcome } from "./committer.ts";
-import type { Engine } from "./engine.ts";
+import type { Engine, EngineReader } from "./engine.ts";
 import { OpenViews } from "./open-views.ts";
 import { snapshotView } from "./snapshot-view.ts";
 import type { Key, Store, TransactOptions, Transaction, Unwatch, View } from "./store.ts";
+import { storeTime } from "./time.ts";
 import { Watchers } from "./watchers.ts";
 
 export interface TransactionalStoreOptions {
   readonly engine: Engine;
   readonly clock: Clock;
-  /** A later moment with each call, and later than the one given. */
-  readonly nextTicks: (floor: Ticks) => Ticks;
   readonly snapshotAgeMax?: Ticks;
 }
 
@@ -29,21 +28,21 @@ export class StoreClosed extends Error {
 /** Optimistic transactions, snapshots and watching, on any engine. */
 export class TransactionalStore implements Store {
   readonly #engine: Engine;
-  readonly #nextTicks: (floor: Ticks) => Ticks;
+  readonly #nextTicks: (reader: EngineReader) => Ticks;
   readonly #views: OpenViews;
   readonly #watchers: Watchers;
   readonly #committer: Committer;
   #closing: Promise<void> | undefined;
 
   constructor(options: TransactionalStoreOptions) {
-    const { engine, clock, nextTicks, snapshotAgeMax = snapshotAgeMaxDefault } = options;
+    const { engine, clock, snapshotAgeMax = snapshotAgeMaxDefault } = options;
     this.#engine = engine;
-    this.#nextTicks = nextTicks;
+    this.#nextTicks = storeTime(clock);
     this.#views = new OpenViews({ engine, clock, snapshotAgeMax });
     this.#watchers = new Watchers(engine, clock);
     this.#committer = new Committer({
       engine,
-      nextTicks,
+      nextTicks: this.#nextTicks,
       onCommitted: (commit) => this.#watchers.committed(commit),
     });
   }
@@ -54,7 +53,7 @@ export class TransactionalStore implements Store {
   ): Promise<T> {
     this.#checkOpen();
     const view = this.#views.open();
-    const attempt = new Attempt(view, this.#nextTicks(view.ticks));
+    const attempt = new Attempt(view, this.#nextTicks(view));
     let outcome = await runAttempt(work, attempt);
     view.close();
     if (!("error" in outcome) && !attempt.changes.isEmpty) {
@@ -73,7 +72,7 @@ export class TransactionalStore implements Store {
     this.#checkOpen();
     const view = this.#views.open();
     try {
-      return await work(snapshotView(view, this.#nextTicks(view.ticks)));
+      return await work(snapshotView(view, this.#nextTicks(view)));
     } finally {
       view.close();
     }

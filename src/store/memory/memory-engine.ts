@@ -7,11 +7,12 @@ interface State {
   readonly root: TreeNode<Stamped>;
   readonly sequence: number;
   readonly ticks: Ticks;
+  readonly epoch: Ticks;
 }
 
 /** Keeps everything in this process. A snapshot is a pointer to the root of its time. */
 export function memoryEngine(): Engine {
-  let state: State = { root: emptyTree(), sequence: 0, ticks: 0n };
+  let state: State = { root: emptyTree(), sequence: 0, ticks: 0n, epoch: 0n };
   return {
     open: () => viewOf(state),
     commit(decide) {
@@ -27,6 +28,7 @@ function viewOf(state: State): EngineView & EngineReader {
   return {
     sequence: state.sequence,
     ticks: state.ticks,
+    epoch: state.epoch,
     get: (_key, text) => treeGet(state.root, text),
     scan: (bounds, countMax) => treeScan(state.root, bounds, countMax),
     close: () => undefined,
@@ -42,5 +44,6 @@ function apply(state: State, batch: EngineBatch): State {
         ? treeDelete(root, text, edit)
         : treePut(root, text, { key, text, value, stamp }, edit);
   }
-  return { root, sequence: batch.sequence, ticks: batch.ticks };
+  const { sequence, ticks, epoch = state.epoch } = batch;
+  return { root, sequence, ticks, epoch };
 }

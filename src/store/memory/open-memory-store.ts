@@ -1,7 +1,7 @@
 import type { Ticks } from "../../core/ticks.ts";
 import type { Clock } from "../../core/world.ts";
 import type { Store } from "../store.ts";
-import { newAnchor, storeTime } from "../time.ts";
+import { setEpoch } from "../time.ts";
 import { TransactionalStore } from "../transactional-store.ts";
 import { memoryEngine } from "./memory-engine.ts";
 
@@ -13,7 +13,8 @@ export interface MemoryStoreOptions {
 
 /** A store that lives and ends with this process: for tests, and for running without a disk. */
 export function openMemoryStore(options: MemoryStoreOptions): Store {
-  const { clock } = options;
-  const nextTicks = storeTime(clock, newAnchor(clock, 0n));
-  return new TransactionalStore({ ...options, engine: memoryEngine(), nextTicks });
+  const engine = memoryEngine();
+  // This engine commits before it returns.
+  void setEpoch(engine, options.clock, true);
+  return new TransactionalStore({ ...options, engine });
 }

@@ -1,0 +1,153 @@
+import { open } from "lmdb";
+import type { RootDatabase, Transaction as ReadTransaction } from "lmdb";
+
+import type { Ticks } from "../../core/ticks.ts";
+import type { Engine, EngineBatch, EngineReader, EngineView, ScanBounds } from "../engine.ts";
+import type { Stamped } from "../engine.ts";
+import { keyOfText, textOfKey } from "../key-text.ts";
+import { StoreUnavailable } from "../store.ts";
+import type { Key } from "../store.ts";
+import { decodeState, encodeState, stamped, stateKey, withStamp } from "./stamped-value.ts";
+
+export interface LmdbEngineOptions {
+  readonly path: string;
+  /** Nothing is ever flushed: for what does not outlive the boot. */
+  readonly noSync: boolean;
+}
+
+type Database = RootDatabase<Uint8Array, Uint8Array>;
+interface ReadOptions {
+  readonly transaction?: ReadTransaction;
+}
+/** The declared types leave out that binary reads take a transaction too. */
+interface BinaryReader {
+  getBinary(key: Key, options: ReadOptions): Uint8Array | undefined;
+}
+
+/** Address space only: the file is as large as what it holds. */
+const mapBytesMax = 256 * 2 ** 30;
+const readersMax = 4096;
+/** Keys of 4,000 bytes need pages of this size. */
+const pageBytes = 8192;
+
+/**
+ * LMDB on one file, shared by any number of processes. `overlappingSync` is off: with it a commit
+ * becomes visible to other processes before it is durable.
+ */
+export class LmdbEngine implements Engine {
+  readonly #database: Database;
+  readonly #ofWriter: EngineReading;
+
+  constructor({ path, noSync }: LmdbEngineOptions) {
+    this.#database = open<Uint8Array, Uint8Array>(path, {
+      noSubdir: true,
+      keyEncoding: "binary",
+      encoding: "binary",
+      pageSize: pageBytes,
+      mapSize: mapBytesMax,
+      maxReaders: readersMax,
+      overlappingSync: false,
+      eventTurnBatching: false,
+      noSync,
+    });
+    this.#ofWriter = new EngineReading(this.#database, {});
+  }
+
+  open(): EngineView {
+    // Without the reset the library would hand out the state of the start of this turn.
+    this.#database.resetReadTxn();
+    const transaction = this.#database.useReadTransaction();
+    const reading = new EngineReading(this.#database, { transaction });
+    let isOpen = true;
+    return Object.assign(reading.at(), {
+      close: () => {
+        if (isOpen) transaction.done();
+        isOpen = false;
+      },
+    });
+  }
+
+  async commit(decide: (current: EngineReader) => EngineBatch | undefined): Promise<void> {
+    let failure: unknown;
+    try {
+      await this.#database.transaction(() => {
+        try {
+          // A callback that throws would still commit what it has put: all is decided first.
+          const current = this.#ofWriter.at();
+          const batch = decide(current);
+          if (batch !== undefined) this.#apply(batch, current.epoch);
+        } catch (error) {
+          failure = error;
+        }
+      });
+    } catch (error) {
+      throw await unavailable(error);
+    }
+    if (failure !== undefined) throw failure;
+  }
+
+  close(): Promise<void> {
+    return this.#database.close();
+  }
+
+  #apply(batch: EngineBatch, currentEpoch: Ticks): void {
+    const { sequence, ticks, epoch = currentEpoch, writes } = batch;
+    const database = this.#database;
+    for (const { key, value, stamp } of writes) {
+      if (value === undefined) void database.remove(key);
+      else void database.put(key, withStamp(value, stamp));
+    }
+    void database.put(stateKey, encodeState({ sequence, ticks, epoch }));
+  }
+}
+
+class EngineReading {
+  readonly #database: Database;
+  readonly #options: ReadOptions;
+
+  constructor(database: Database, options: ReadOptions) {
+    this.#database = database;
+    this.#options = options;
+  }
+
+  at(): EngineReader {
+    const { sequence, ticks, epoch } = decodeState(this.#binary(stateKey));
+    return {
+      sequence,
+      ticks,
+      epoch,
+      get: (key, text) => {
+        const stored = this.#binary(key);
+        return stored === undefined ? undefined : stamped(key, text, stored);
+      },
+      scan: (bounds, countMax) => this.#scan(bounds, countMax),
+    };
+  }
+
+  #binary(key: Key): Uint8Array | undefined {
+    return (this.#database as BinaryReader).getBinary(key, this.#options);
+  }
+
+  #scan({ start, end, reverse }: ScanBounds, countMax: number): Stamped[] {
+    const direction = reverse
+      ? { start: keyOfText(end), end: keyOfText(start), exclusiveStart: true, inclusiveEnd: true }
+      : { start: keyOfText(start), end: keyOfText(end) };
+    const found: Stamped[] = [];
+    const options = { ...direction, reverse, limit: countMax, ...this.#options };
+    for (const { key, value } of this.#database.getRange(options)) {
+      const plain = new Uint8Array(key.buffer, key.byteOffset, key.length);
+      found.push(stamped(plain, textOfKey(plain), value));
+    }
+    return found;
+  }
+}
+
+/** The library rejects with an error that carries the promise of the reason. */
+async function unavailable(error: unknown): Promise<StoreUnavailable> {
+  let cause = error;
+  if (error instanceof Error && "commitError" in error) {
+    cause = await Promise.resolve(error.commitError).catch((reason: unknown) => reason);
+  }
+  const reason = cause instanceof Error ? cause.message : String(cause);
+  return new StoreUnavailable(`could not commit: ${reason}`, { cause });
+}

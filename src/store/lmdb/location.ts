@@ -1,0 +1,180 @@
+import { mkdirSync, readFileSync, readdirSync, rmSync, statSync } from "node:fs";
+import { appendFileSync, renameSync, writeFileSync } from "node:fs";
+import { hostname } from "node:os";
+import { join } from "node:path";
+
+import type { Clock } from "../../core/world.ts";
+import { identifyProcess, isAlive } from "../process-identity.ts";
+import type { ProcessIdentity } from "../process-identity.ts";
+
+/** Raised when an older release could no longer read what is written. */
+export const formatVersion = 1;
+
+/** The folder was written by a newer release. */
+export class StoreTooNew extends Error {
+  override readonly name = "StoreTooNew";
+}
+
+/** Another machine, or a release with another format, has the folder open. */
+export class StoreInUse extends Error {
+  override readonly name = "StoreInUse";
+}
+
+export interface LocationOptions {
+  readonly location: string;
+  readonly clock: Clock;
+  readonly format?: number;
+  readonly host?: string;
+}
+
+export interface Location {
+  /** Nobody else had it open at that moment. */
+  readonly isAlone: boolean;
+  release(): void;
+}
+
+interface Opener extends ProcessIdentity {
+  readonly bootId: string;
+  readonly host: string;
+  readonly format: number;
+}
+
+/** A file that was not touched for this long belongs to no running process. */
+const silenceSecondsMax = 30;
+const heartbeatMilliseconds = 5_000;
+const namesMax = 10_000;
+
+/**
+ * Everyone who has the folder open keeps a file in `open/` and touches it now and then. On the same
+ * boot the process list says who is alive; a file of another machine counts while it is touched,
+ * measured against our own file, so that only the clock of the file system matters.
+ */
+export function claimLocation(options: LocationOptions): Location {
+  const { location, clock, format = formatVersion, host = hostIdentity() } = options;
+  const folder = join(location, "open");
+  mkdirSync(folder, { recursive: true });
+  checkFormat(location, format);
+  const self = { ...identifyProcess(process.pid), bootId: clock.bootId, host, format };
+  const name = createOwnFile(folder, self);
+  const path = join(folder, name);
+  try {
+    const isAlone = checkOthers(folder, name, self);
+    const stop = keepTouching(path, clock);
+    return {
+      isAlone,
+      release() {
+        stop();
+        rmSync(path, { force: true });
+      },
+    };
+  } catch (error) {
+    rmSync(path, { force: true });
+    throw error;
+  }
+}
+
+function checkFormat(location: string, format: number): void {
+  const path = join(location, "format");
+  const found = readText(path);
+  if (found === undefined) {
+    writeFileSync(`${path}.new`, `${format}\n`, { flush: true });
+    renameSync(`${path}.new`, path);
+  } else if (Number(found) > format) {
+    throw new StoreTooNew(
+      `${location} was written in format ${found.trim()} by a newer release; ` +
+        `this one knows up to ${format}`,
+    );
+  }
+}
+
+/** Under a name of its own until complete, so that nobody reads half of it. */
+function createOwnFile(folder: string, self: Opener): string {
+  for (let count = 0; count < namesMax; count += 1) {
+    const name = `${self.pid}-${self.startTime}-${count}.json`;
+    try {
+      writeFileSync(join(folder, name), JSON.stringify(self), { flag: "wx" });
+      return name;
+    } catch (error) {
+      if (!(error instanceof Error && "code" in error && error.code === "EEXIST")) throw error;
+    }
+  }
+  throw new StoreInUse(`this process has opened ${folder} too often`);
+}
+
+function checkOthers(folder: string, ownName: string, self: Opener): boolean {
+  const touched = statSync(join(folder, ownName)).mtimeMs;
+  let isAlone = true;
+  for (const name of readdirSync(folder)) {
+    if (name === ownName) continue;
+    const path = join(folder, name);
+    const opener = readOpener(path);
+    if (!isOpenerAlive(path, opener, { self, touched })) {
+      rmSync(path, { force: true });
+      continue;
+    }
+    isAlone = false;
+    if (opener !== undefined) checkOther(folder, opener, self);
+  }
+  return isAlone;
+}
+
+function checkOther(folder: string, opener: Opener, self: Opener): void {
+  if (opener.bootId !== self.bootId) {
+    throw new StoreInUse(
+      `${folder}: process ${opener.pid} on machine ${opener.host} has this location open; ` +
+        "only processes of one machine can share it",
+    );
+  }
+  if (opener.format !== self.format) {
+    throw new StoreInUse(
+      `${folder}: process ${opener.pid} has this location open in format ${opener.format}, ` +
+        `this release writes ${self.format}; stop it first`,
+    );
+  }
+}
+
+function isOpenerAlive(
+  path: string,
+  opener: Opener | undefined,
+  own: { readonly self: Opener; readonly touched: number },
+): boolean {
+  if (opener?.bootId === own.self.bootId) return isAlive(opener);
+  // The same machine has booted since: whoever ran then has ended.
+  if (opener !== undefined && opener.host === own.self.host) return false;
+  const silence = own.touched - (statSync(path, { throwIfNoEntry: false })?.mtimeMs ?? 0);
+  return silence < 1000 * silenceSecondsMax;
+}
+
+function keepTouching(path: string, clock: Clock): () => void {
+  let cancel = clock.after(heartbeatMilliseconds, function touch() {
+    cancel = clock.after(heartbeatMilliseconds, touch);
+    try {
+      // Written rather than dated: so the file system's own clock says when.
+      appendFileSync(path, "\n");
+    } catch {
+      // The folder was removed under us; whatever needs it will say so.
+    }
+  });
+  return () => cancel();
+}
+
+/** Names alone are not unique; machines without an id of their own only have their names. */
+function hostIdentity(): string {
+  return [hostname(), readText("/etc/machine-id")?.trim()].filter(Boolean).join(" ");
+}
+
+function readOpener(path: string): Opener | undefined {
+  try {
+    return JSON.parse(readText(path) ?? "") as Opener;
+  } catch {
+    return undefined;
+  }
+}
+
+function readText(path: string): string | undefined {
+  try {
+    return readFileSync(path, "utf8");
+  } catch {
+    return undefined;
+  }
+}

@@ -1,0 +1,65 @@
+import type { Ticks } from "../../core/ticks.ts";
+import type { Stamped } from "../engine.ts";
+import type { KeyText } from "../key-text.ts";
+import type { Key, Value } from "../store.ts";
+
+/** Every stored value is preceded by its stamp: eight bytes, little-endian. */
+export const stampBytes = 8;
+/** `00` starts no key of a table, so the store keeps its own records there. */
+export const stateKey = new Uint8Array([0, 1]);
+const twoToThe32 = 0x1_0000_0000;
+
+export interface StoredState {
+  readonly sequence: number;
+  readonly ticks: Ticks;
+  readonly epoch: Ticks;
+}
+
+export function stamped(key: Key, text: KeyText, stored: Uint8Array): Stamped {
+  const value = new Uint8Array(
+    stored.buffer,
+    stored.byteOffset + stampBytes,
+    stored.length - stampBytes,
+  );
+  return { key, text, value, stamp: readStamp(stored) };
+}
+
+export function withStamp(value: Value, stamp: number): Uint8Array {
+  const stored = Buffer.allocUnsafe(stampBytes + value.length);
+  writeStamp(stored, stamp);
+  stored.set(value, stampBytes);
+  return stored;
+}
+
+/** What holds for the whole store, written with every batch. */
+export function encodeState({ sequence, ticks, epoch }: StoredState): Uint8Array {
+  const stored = Buffer.alloc(stampBytes + 16);
+  writeStamp(stored, sequence);
+  stored.writeBigUInt64LE(ticks, stampBytes);
+  stored.writeBigInt64LE(epoch, stampBytes + 8);
+  return stored;
+}
+
+export function decodeState(stored: Uint8Array | undefined): StoredState {
+  if (stored === undefined) return { sequence: 0, ticks: 0n, epoch: 0n };
+  const view = new DataView(stored.buffer, stored.byteOffset, stored.length);
+  return {
+    sequence: readStamp(stored),
+    ticks: view.getBigUint64(stampBytes, true),
+    epoch: view.getBigInt64(stampBytes + 8, true),
+  };
+}
+
+function readStamp(stored: Uint8Array): number {
+  return readUint32(stored, 0) + readUint32(stored, 4) * twoToThe32;
+}
+
+function readUint32(bytes: Uint8Array, at: number): number {
+  const low = (bytes[at] ?? 0) | ((bytes[at + 1] ?? 0) << 8) | ((bytes[at + 2] ?? 0) << 16);
+  return low + (bytes[at + 3] ?? 0) * 0x100_0000;
+}
+
+function writeStamp(stored: Buffer, stamp: number): void {
+  stored.writeUInt32LE(stamp % twoToThe32, 0);
+  stored.writeUInt32LE(Math.floor(stamp / twoToThe32), 4);
+}

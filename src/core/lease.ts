@@ -9,7 +9,8 @@ export const infiniteLeaseSeconds = -1;
 /**
  * A lease that was taken and not released; `undefined` is the state "available". Which of the other
  * four states it is in depends on the moment it is looked at, so no timer has to run:
- * broken once `breaksAt` is past, breaking before it; expired once `expiresAt` is past, else leased.
+ * broken once `breaksAt` is past, breaking before it; expired once `expiresAt` is past, else
+ * leased.
  */
 export interface Lease {
   /** Canonical lower-case GUID. */

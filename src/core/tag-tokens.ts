@@ -8,8 +8,19 @@ export type TagToken =
 const operators: ReadonlySet<string> = new Set<TagOperator>(["=", "<>", ">", ">=", "<", "<="]);
 
 /** One token with the white space before it; quotes are doubled inside their own kind. */
-const tokenForm =
-  /\s*(?:'((?:[^']|'')*)'|"((?:[^"]|"")+)"|(@container)|([A-Za-z_][A-Za-z0-9_]*)|(<>|>=|<=|[=<>])|([()]))/y;
+const tokenForm = new RegExp(
+  [
+    /'((?:[^']|'')*)'/,
+    /"((?:[^"]|"")+)"/,
+    /(@container)/,
+    /([A-Za-z_][A-Za-z0-9_]*)/,
+    /(<>|>=|<=|[=<>])/,
+    /([()])/,
+  ]
+    .map(({ source }) => `\\s*${source}`)
+    .join("|"),
+  "y",
+);
 
 const tokensMax = 1000;
 

@@ -20,6 +20,8 @@ interface OpenElement {
 /** Newlines are met in order, so lines are counted while reading, not by searching again. */
 interface Reader {
   readonly text: string;
+  /** No entity, carriage return or `]]>` anywhere: characters can be taken as they are. */
+  readonly isPlain: boolean;
   at: number;
   readonly open: OpenElement[];
   root: XmlElement | undefined;
@@ -39,6 +41,7 @@ const whitespaceOnly = /^[ \t\r\n]*$/;
 export function readDocument(text: string): { readonly root: XmlElement } | XmlPlace {
   const reader: Reader = {
     text,
+    isPlain: !text.includes("&") && !text.includes("\r") && !text.includes("]]>"),
     at: 0,
     open: [],
     root: undefined,
@@ -82,6 +85,10 @@ function readText(reader: Reader, end: number): number {
   reader.at = end;
   const element = reader.open.at(-1);
   if (element === undefined) return whitespaceOnly.test(raw) ? -1 : start;
+  if (reader.isPlain) {
+    element.text = element.text === "" ? raw : element.text + raw;
+    return -1;
+  }
   const cdataEnd = raw.indexOf("]]>");
   if (cdataEnd !== -1) return start + cdataEnd;
   const decoded = decodeXmlText(raw);

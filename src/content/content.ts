@@ -17,7 +17,9 @@ export interface ContentStore {
   /** Streams a body to disk with back-pressure; resolves when its bytes are synced. A body that
    *  breaks off rejects, and its bytes are free again. */
   receive(body: AsyncIterable<Uint8Array>, options: ReceiveOptions): Promise<Received>;
-  /** Gives back the bytes of a body that no record came to own (the decision refused it). */
+  /** The request is over with this body: what no record came to own is free again. Called once for
+   *  every body received, after its transaction ended, whether that kept the bytes or not; until
+   *  then its extent stays open. */
   discard(received: Received): void;
   /** Makes `plan` the content of the record at `owner`, inside its transaction: releases what
    *  `before` held and `plan` does not use, takes references on what it does. Without a plan the

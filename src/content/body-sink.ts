@@ -1,0 +1,156 @@
+import type { SliceSourceOfLength } from "../core/content-ref.ts";
+import type { BodyChecksums } from "./checksums.ts";
+import type { ReceiveOptions } from "./content.ts";
+import { combineCrc64 } from "./crc64.ts";
+import type { ExtentWriter, Region } from "./extent-writer.ts";
+
+/** A body gathers up to this and is then written at once; two of them are all it ever holds. */
+const batchBytes = 256 * 1024;
+/** A body of unknown length reserves this much at a time. */
+const chunkReserveBytes = 4 * 1024 * 1024;
+
+/** Reserved space and how much of it is written. */
+interface Piece {
+  region: Region;
+  filled: number;
+  crc64: bigint | undefined;
+}
+
+/** Where one body goes: into memory while it is small, then to extents. */
+export class BodySink {
+  readonly #writer: ExtentWriter;
+  readonly #checksums: BodyChecksums;
+  readonly #announced: number | undefined;
+  readonly #inlineBytesMax: number;
+  readonly #pieces: Piece[] = [];
+  #batch: Uint8Array;
+  #spare: Uint8Array | undefined;
+  #filled = 0;
+  #writing: Promise<void> | undefined;
+  length = 0;
+
+  constructor(writer: ExtentWriter, checksums: BodyChecksums, options: ReceiveOptions) {
+    this.#writer = writer;
+    this.#checksums = checksums;
+    this.#announced = options.length;
+    this.#inlineBytesMax = options.inlineBytesMax;
+    const expected = options.length ?? Math.max(options.inlineBytesMax, 16 * 1024);
+    this.#batch = new Uint8Array(Math.min(batchBytes, Math.max(1, expected)));
+  }
+
+  async add(chunk: Uint8Array): Promise<void> {
+    this.length += chunk.length;
+    for (let from = 0; from < chunk.length;) {
+      if (this.#filled === this.#batch.length) await this.#makeRoom();
+      const count = Math.min(chunk.length - from, this.#batch.length - this.#filled);
+      this.#batch.set(chunk.subarray(from, from + count), this.#filled);
+      this.#filled += count;
+      from += count;
+    }
+  }
+
+  /** The places of all bytes, which are now safe. */
+  async finish(): Promise<SliceSourceOfLength[]> {
+    const bytes = this.#batch.subarray(0, this.#filled);
+    if (this.length <= this.#inlineBytesMax && this.#pieces.length === 0) {
+      this.#checksums.update(bytes, true);
+      return bytes.length === 0
+        ? []
+        : [{ length: bytes.length, source: { bytes: ownBytes(bytes) } }];
+    }
+    await this.#writing;
+    this.#writing = undefined;
+    if (bytes.length > 0) await this.#write(bytes, true);
+    this.#trimLast();
+    await this.#writer.sync(this.#pieces.map(({ region }) => region.extent));
+    return this.#pieces.map(describePiece);
+  }
+
+  /** Gives back what was reserved, once no write into it is under way. */
+  async abandon(): Promise<void> {
+    await this.#writing?.catch(() => undefined);
+    for (const { region } of this.#pieces) this.#writer.giveBack(region);
+    this.#pieces.length = 0;
+  }
+
+  /** Grows a small batch, or writes a full one while the next one fills. */
+  async #makeRoom(): Promise<void> {
+    if (this.#batch.length < batchBytes) {
+      const grown = Buffer.allocUnsafeSlow(batchBytes);
+      grown.set(this.#batch);
+      this.#batch = grown;
+      return;
+    }
+    await this.#writing;
+    const full = this.#batch;
+    this.#batch = this.#spare ?? Buffer.allocUnsafeSlow(batchBytes);
+    this.#spare = full;
+    this.#filled = 0;
+    this.#writing = this.#write(full, false);
+    // A failure shows when the write is awaited; until then it is no unhandled one.
+    this.#writing.catch(() => undefined);
+  }
+
+  async #write(bytes: Uint8Array, last: boolean): Promise<void> {
+    const whole = this.#checksums.update(bytes, last && this.#pieces.length === 0);
+    for (let from = 0; from < bytes.length;) {
+      const piece = await this.#pieceWithRoom(bytes.length - from, last);
+      const count = Math.min(bytes.length - from, piece.region.length - piece.filled);
+      const part = count === bytes.length ? bytes : bytes.subarray(from, from + count);
+      await this.#writer.write(piece.region, part, piece.filled);
+      // Checksums of parts would cost a second pass; a body that is cut here does without.
+      const crc64 = count === bytes.length ? whole : undefined;
+      piece.crc64 = joined(piece, crc64, count);
+      piece.filled += count;
+      from += count;
+    }
+  }
+
+  async #pieceWithRoom(length: number, last: boolean): Promise<Piece> {
+    const current = this.#pieces.at(-1);
+    if (current !== undefined && current.filled < current.region.length) return current;
+    const region = await this.#writer.reserve(this.#reserveBytes(length, last));
+    const touches = current !== undefined && follows(current.region, region);
+    if (touches) {
+      current.region = { ...current.region, length: current.region.length + region.length };
+      this.#writer.letGo(region.extent);
+      return current;
+    }
+    const piece = { region, filled: 0, crc64: undefined };
+    this.#pieces.push(piece);
+    return piece;
+  }
+
+  #reserveBytes(length: number, last: boolean): number {
+    if (this.#announced === undefined) return last ? length : Math.max(length, chunkReserveBytes);
+    let written = 0;
+    for (const { filled } of this.#pieces) written += filled;
+    return Math.max(length, this.#announced - written);
+  }
+
+  #trimLast(): void {
+    const last = this.#pieces.at(-1);
+    if (last === undefined || last.filled === last.region.length) return;
+    last.region = this.#writer.shorten(last.region, last.filled);
+  }
+}
+
+function follows(left: Region, right: Region): boolean {
+  return left.extent === right.extent && left.offset + left.length === right.offset;
+}
+
+function joined(piece: Piece, crc64: bigint | undefined, length: number): bigint | undefined {
+  if (piece.filled === 0) return crc64;
+  if (piece.crc64 === undefined || crc64 === undefined) return undefined;
+  return combineCrc64(piece.crc64, crc64, length);
+}
+
+function describePiece({ region, crc64 }: Piece): SliceSourceOfLength {
+  const { extent, offset, length } = region;
+  return { length, source: crc64 === undefined ? { extent, offset } : { extent, offset, crc64 } };
+}
+
+/** A view of a larger buffer would keep all of it in memory as long as the record. */
+function ownBytes(bytes: Uint8Array): Uint8Array {
+  return bytes.byteLength === bytes.buffer.byteLength ? bytes : new Uint8Array(bytes);
+}

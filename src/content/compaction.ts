@@ -1,0 +1,149 @@
+import type { ContentRef, Slice } from "../core/content-ref.ts";
+import type { Table } from "../core/table.ts";
+import type { Log } from "../core/world.ts";
+import type { Key, Store, Transaction, View } from "../store/store.ts";
+import type { ExtentWriter } from "./extent-writer.ts";
+import { copyStretches, type Copied } from "./copy-stretches.ts";
+import type { Handles } from "./handles.ts";
+import { decodeNode, encodeNode } from "./node-codec.ts";
+import { bytesByExtent } from "./slices.ts";
+import {
+  liveKey,
+  nodeKey,
+  nodeOwnerKey,
+  ownerDigest,
+  ownersOf,
+  parseOwnerKey,
+  recordOwnerKey,
+} from "./tables.ts";
+
+/** One round moves what belongs to this many owners. */
+const ownersPerRoundMax = 128;
+
+/** Any table whose records refer to contents. */
+export type ContentTable = Pick<Table<never, never>, "tag"> & {
+  readonly codec: { encode(record: never): Uint8Array; decode(bytes: Uint8Array): unknown };
+  readonly content?: string | undefined;
+};
+
+export interface CompactionParts {
+  readonly store: Store;
+  readonly writer: ExtentWriter;
+  readonly handles: Handles;
+  readonly log: Log;
+  readonly contentTables: readonly ContentTable[];
+}
+
+/** Who refers to an extent: a leaf of a tree, or a record. */
+type Owner = { readonly node: bigint } | { readonly record: Key };
+
+/** Moves some of what is alive in an extent. Returns whether anything moved. */
+export async function compactSome(parts: CompactionParts, extent: bigint): Promise<boolean> {
+  const { store, writer } = parts;
+  const found = await store.snapshot((view) => findOwners(parts, view, extent));
+  if (found.slices.length === 0) return false;
+  const copied = await copyStretches(parts, extent, found.slices);
+  try {
+    for (const owner of found.owners) {
+      await store.transact((tx) => moveOwner(parts, tx, { owner, extent, copied }));
+    }
+  } finally {
+    for (const region of copied.regions) writer.letGo(region.extent);
+  }
+  return copied.stretches.length > 0;
+}
+
+async function findOwners(
+  parts: CompactionParts,
+  view: View,
+  extent: bigint,
+): Promise<{ owners: Owner[]; slices: Slice[] }> {
+  const owners: Owner[] = [];
+  const slices: Slice[] = [];
+  for await (const entries of view.range({ ...ownersOf(extent), limit: ownersPerRoundMax })) {
+    for (const { key, value } of entries) {
+      const node = parseOwnerKey(key);
+      const owner = node === undefined ? { record: new Uint8Array(value) } : { node };
+      owners.push(owner);
+      const held = await heldBy(parts, view, owner);
+      if (held !== undefined) slices.push(...held.slices.filter((slice) => liesIn(slice, extent)));
+    }
+  }
+  return { owners, slices };
+}
+
+function liesIn({ source }: Slice, extent: bigint): boolean {
+  return "extent" in source && source.extent === extent;
+}
+
+/** The slices an owner holds, and how to write it with others in their place. */
+interface Held {
+  readonly slices: readonly Slice[];
+  readonly key: Key;
+  encode(slices: readonly Slice[]): Uint8Array;
+}
+
+async function heldBy(parts: CompactionParts, view: View, owner: Owner): Promise<Held | undefined> {
+  const key = "node" in owner ? nodeKey(owner.node) : owner.record;
+  const value = await view.get(key);
+  if (value === undefined) return undefined;
+  if ("record" in owner) return heldByRecord(parts, key, value);
+  const node = decodeNode(value);
+  if (node.kind !== "leaf") return undefined;
+  return { key, slices: node.slices, encode: (slices) => encodeNode({ kind: "leaf", slices }) };
+}
+
+/** Nothing of the record changes but where its bytes lie. */
+function heldByRecord(parts: CompactionParts, key: Key, value: Uint8Array): Held | undefined {
+  const table = parts.contentTables.find(({ tag }) => tag === key[0]);
+  if (table?.content === undefined) {
+    parts.log.error({ tag: key[0] }, "a record of an unknown table refers to contents");
+    return undefined;
+  }
+  const field = table.content;
+  const record = table.codec.decode(value) as Readonly<Record<string, unknown>>;
+  const ref = record[field] as ContentRef | undefined;
+  if (ref?.kind !== "slices") return undefined;
+  const encode = (slices: readonly Slice[]): Uint8Array =>
+    table.codec.encode({ ...record, [field]: { ...ref, slices } } as never);
+  return { key, slices: ref.slices, encode };
+}
+
+async function moveOwner(
+  parts: CompactionParts,
+  tx: Transaction,
+  { owner, extent, copied }: { owner: Owner; extent: bigint; copied: Copied },
+): Promise<void> {
+  const held = await heldBy(parts, tx, owner);
+  if (held === undefined) return;
+  const moved = held.slices.flatMap((slice) =>
+    liesIn(slice, extent) ? copied.move(slice) : [slice],
+  );
+  if (moved.every((slice, index) => slice === held.slices[index])) return;
+  tx.put(held.key, held.encode(moved));
+  moveAccounts(tx, owner, bytesByExtent(held.slices), bytesByExtent(moved));
+}
+
+function moveAccounts(
+  tx: Transaction,
+  owner: Owner,
+  before: ReadonlyMap<bigint, number>,
+  after: ReadonlyMap<bigint, number>,
+): void {
+  const digest = "record" in owner ? ownerDigest(owner.record) : undefined;
+  const indexKey = (extent: bigint): Key =>
+    "node" in owner
+      ? nodeOwnerKey(extent, owner.node)
+      : recordOwnerKey(extent, digest as Uint8Array);
+  for (const [extent, bytes] of before) {
+    const change = (after.get(extent) ?? 0) - bytes;
+    if (change !== 0) tx.add(liveKey(extent), BigInt(change));
+    if (!after.has(extent)) tx.delete(indexKey(extent));
+  }
+  const value = "record" in owner ? owner.record : new Uint8Array(0);
+  for (const [extent, bytes] of after) {
+    if (before.has(extent)) continue;
+    tx.add(liveKey(extent), BigInt(bytes));
+    tx.put(indexKey(extent), value);
+  }
+}

@@ -1,0 +1,81 @@
+import { close, fdatasync, open, read, write } from "node:fs";
+import { mkdir, open as openFolder, rm, stat } from "node:fs/promises";
+import { join } from "node:path";
+import { promisify } from "node:util";
+import { ExtentTooShort, type ExtentFile, type ExtentFiles } from "./extent-files.ts";
+
+const openDescriptor = promisify(open);
+const closeDescriptor = promisify(close);
+const syncDescriptor = promisify(fdatasync);
+
+/** Extents as files of one folder, which is made if it is missing. */
+export async function openDiskFiles(folder: string): Promise<ExtentFiles> {
+  await mkdir(folder, { recursive: true });
+  const pathOf = (extent: bigint): string =>
+    join(folder, `${extent.toString(16).padStart(16, "0")}.extent`);
+  return {
+    async create(extent) {
+      const descriptor = await openDescriptor(pathOf(extent), "wx");
+      await syncFolder(folder);
+      return diskFile(descriptor);
+    },
+    open: async (extent) => diskFile(await openDescriptor(pathOf(extent), "r")),
+    remove: (extent) => rm(pathOf(extent), { force: true }),
+    size: (extent) => sizeOf(pathOf(extent)),
+  };
+}
+
+/** Without it a new file's name may be lost with the power, though its bytes are on the disk. */
+async function syncFolder(folder: string): Promise<void> {
+  const handle = await openFolder(folder, "r");
+  try {
+    await handle.sync();
+  } finally {
+    await handle.close();
+  }
+}
+
+async function sizeOf(path: string): Promise<number> {
+  try {
+    return (await stat(path)).size;
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code === "ENOENT") return 0;
+    throw error;
+  }
+}
+
+function diskFile(descriptor: number): ExtentFile {
+  return {
+    async write(bytes, position) {
+      for (let done = 0; done < bytes.length;) {
+        done += await writeSome(descriptor, bytes.subarray(done), position + done);
+      }
+    },
+    async read(bytes, position) {
+      for (let done = 0; done < bytes.length;) {
+        const count = await readSome(descriptor, bytes.subarray(done), position + done);
+        if (count === 0) throw new ExtentTooShort(`an extent ends before ${position + done}`);
+        done += count;
+      }
+    },
+    sync: () => syncDescriptor(descriptor),
+    close: () => closeDescriptor(descriptor),
+  };
+}
+
+/** Plain callbacks: for small bodies a promise-based file handle costs more than the call. */
+function writeSome(descriptor: number, bytes: Uint8Array, position: number): Promise<number> {
+  return new Promise((resolve, reject) => {
+    write(descriptor, bytes, 0, bytes.length, position, (error, count) =>
+      error === null ? resolve(count) : reject(error),
+    );
+  });
+}
+
+function readSome(descriptor: number, bytes: Uint8Array, position: number): Promise<number> {
+  return new Promise((resolve, reject) => {
+    read(descriptor, bytes, 0, bytes.length, position, (error, count) =>
+      error === null ? resolve(count) : reject(error),
+    );
+  });
+}

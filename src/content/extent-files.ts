@@ -1,0 +1,25 @@
+/** Where extents lie: a folder, or memory. Errors carry the code of the system call. */
+export interface ExtentFiles {
+  /** Makes an empty extent that survives a crash as an entry of its folder. */
+  create(extent: bigint): Promise<ExtentFile>;
+  open(extent: bigint): Promise<ExtentFile>;
+  /** Does nothing if there is no such extent. */
+  remove(extent: bigint): Promise<void>;
+  /** Zero if there is no such extent. */
+  size(extent: bigint): Promise<number>;
+}
+
+export interface ExtentFile {
+  /** Writes all of `bytes`. */
+  write(bytes: Uint8Array, position: number): Promise<void>;
+  /** Fills all of `bytes`, or throws because the extent is shorter. */
+  read(bytes: Uint8Array, position: number): Promise<void>;
+  /** Resolves when what was written before the call survives a loss of power. */
+  sync(): Promise<void>;
+  close(): Promise<void>;
+}
+
+/** The extent ends before what a record says of it. */
+export class ExtentTooShort extends Error {
+  override readonly name = "ExtentTooShort";
+}

@@ -1,0 +1,86 @@
+import { decodeCounter } from "../store/counter.ts";
+import type { Store, Transaction, View } from "../store/store.ts";
+import type { ExtentFiles } from "./extent-files.ts";
+import type { ExtentWriter } from "./extent-writer.ts";
+import {
+  extentCodec,
+  extentKey,
+  extentsAfter,
+  garbageCodec,
+  garbageKey,
+  liveKey,
+  parseExtentKey,
+  type ExtentRecord,
+} from "./tables.ts";
+
+/** An extent as the store knows it. */
+export interface ExtentState {
+  readonly extent: bigint;
+  readonly record: ExtentRecord;
+  readonly liveBytes: bigint;
+}
+
+/** Up to `limit` extents after one. */
+export async function listExtents(
+  view: View,
+  after: bigint,
+  limit: number,
+): Promise<readonly ExtentState[]> {
+  const records = new Map<bigint, ExtentRecord>();
+  const live = new Map<bigint, bigint>();
+  for await (const entries of view.range({ ...extentsAfter(after), limit: 2 * limit })) {
+    for (const { key, value } of entries) {
+      const { extent, isRecord } = parseExtentKey(key);
+      if (isRecord) records.set(extent, extentCodec.decode(value));
+      else live.set(extent, decodeCounter(value));
+    }
+  }
+  return [...records]
+    .slice(0, limit)
+    .map(([extent, record]) => ({ extent, record, liveBytes: live.get(extent) ?? 0n }));
+}
+
+export interface SealParts {
+  readonly store: Store;
+  readonly files: ExtentFiles;
+  readonly writer: ExtentWriter;
+  readonly self: string;
+}
+
+/** An extent whose writer died, or that this process failed to make, gets no more bytes. */
+export async function sealAbandoned(
+  { store, files, writer, self }: SealParts,
+  states: readonly ExtentState[],
+  alive: ReadonlySet<string>,
+): Promise<void> {
+  for (const { extent, record } of states) {
+    if (record.sealedBytes !== undefined) continue;
+    const inUse = record.writer === self ? writer.owns(extent) : alive.has(record.writer);
+    if (inUse) continue;
+    const sealedBytes = await files.size(extent);
+    await store.transact(async (tx) => {
+      const current = await tx.get(extentKey(extent));
+      if (current === undefined) return;
+      const { sealedBytes: known, writer: by } = extentCodec.decode(current);
+      if (known === undefined)
+        tx.put(extentKey(extent), extentCodec.encode({ writer: by, sealedBytes }));
+    });
+  }
+}
+
+/** Forgets a sealed extent that nothing refers to; its file goes when no reader can see it. The
+ *  counter is read, not peeked at: a reference that comes in meanwhile makes this run again. */
+export async function forgetIfUnused(
+  tx: Transaction,
+  extent: bigint,
+  garbageId: bigint,
+): Promise<boolean> {
+  const stored = await tx.get(extentKey(extent));
+  if (stored === undefined || extentCodec.decode(stored).sealedBytes === undefined) return false;
+  if (decodeCounter(await tx.get(liveKey(extent))) !== 0n) return false;
+  tx.delete(extentKey(extent));
+  tx.delete(liveKey(extent));
+  const garbage = { nodes: [], trees: [], extents: [extent] };
+  tx.put(garbageKey(tx.sequence, garbageId), garbageCodec.encode(garbage));
+  return true;
+}

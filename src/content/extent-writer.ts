@@ -1,0 +1,161 @@
+import type { Store } from "../store/store.ts";
+import type { ExtentFile, ExtentFiles } from "./extent-files.ts";
+import type { Ids } from "./ids.ts";
+import { RegionAllocator } from "./regions.ts";
+import { Syncer } from "./syncer.ts";
+import { extentCodec, extentKey } from "./tables.ts";
+import { asUnavailable } from "./unavailable.ts";
+
+/** Reserved bytes of one extent. */
+export interface Region {
+  readonly extent: bigint;
+  readonly offset: number;
+  readonly length: number;
+}
+
+/** An extent that this process still appends to, or has filled but not yet sealed. */
+interface OpenExtent {
+  readonly id: bigint;
+  readonly file: ExtentFile;
+  readonly regions: RegionAllocator;
+  readonly syncer: Syncer;
+  /** Bodies that lie here and are in the hands of a request: it must not be swept. */
+  held: number;
+}
+
+export interface ExtentWriterOptions {
+  readonly store: Store;
+  readonly files: ExtentFiles;
+  readonly ids: Ids;
+  /** Names this process in the records of its extents. */
+  readonly writer: string;
+  readonly extentBytes: number;
+}
+
+const attemptsMax = 16;
+
+/** The one place where this process appends bytes. */
+export class ExtentWriter {
+  readonly #options: ExtentWriterOptions;
+  readonly #open = new Map<bigint, OpenExtent>();
+  #current: OpenExtent | undefined;
+  #rolling: Promise<void> | undefined;
+
+  constructor(options: ExtentWriterOptions) {
+    this.#options = options;
+  }
+
+  /** At most `length` bytes in one stretch, and all of them unless they are so many that leaving
+   *  the rest of the current extent empty would be a waste. */
+  async reserve(length: number): Promise<Region> {
+    for (let attempt = 0; attempt < attemptsMax; attempt += 1) {
+      const region = this.#take(length);
+      if (region !== undefined) return region;
+      this.#rolling ??= this.#roll().finally(() => {
+        this.#rolling = undefined;
+      });
+      await this.#rolling;
+    }
+    throw new Error(`no extent had room for ${length} bytes`);
+  }
+
+  async write(region: Region, bytes: Uint8Array, at: number): Promise<void> {
+    const extent = this.#extent(region.extent);
+    try {
+      await extent.file.write(bytes, region.offset + at);
+    } catch (error) {
+      throw asUnavailable(error);
+    }
+  }
+
+  async sync(extents: Iterable<bigint>): Promise<void> {
+    try {
+      for (const id of new Set(extents)) await this.#extent(id).syncer.sync();
+    } catch (error) {
+      throw asUnavailable(error);
+    }
+  }
+
+  /** Only for bytes that nobody was told of: they are written over. */
+  giveBack({ extent: id, offset, length }: Region): void {
+    const extent = this.#extent(id);
+    if (this.#current === extent) extent.regions.giveBack({ offset, length });
+    this.letGo(id);
+  }
+
+  /** The end of a reservation that is not needed any more. */
+  shorten(region: Region, length: number): Region {
+    const extent = this.#extent(region.extent);
+    const rest = { offset: region.offset + length, length: region.length - length };
+    if (this.#current === extent) extent.regions.giveBack(rest);
+    return { ...region, length };
+  }
+
+  /** The request that held a body here is over. */
+  letGo(extent: bigint): void {
+    const open = this.#open.get(extent);
+    if (open !== undefined) open.held -= 1;
+  }
+
+  owns(extent: bigint): boolean {
+    return this.#open.has(extent);
+  }
+
+  /** Seals what is full and in no request's hands; with `all`, the current one too. */
+  async seal({ all }: { all: boolean }): Promise<void> {
+    if (all) this.#current = undefined;
+    for (const extent of this.#open.values()) {
+      if (extent === this.#current || extent.held > 0) continue;
+      await this.#sealOne(extent);
+    }
+  }
+
+  async close(): Promise<void> {
+    await this.seal({ all: true });
+    for (const { file } of this.#open.values()) await file.close();
+    this.#open.clear();
+  }
+
+  #take(length: number): Region | undefined {
+    const current = this.#current;
+    if (current === undefined || current.syncer.failed) return undefined;
+    const { extentBytes } = this.#options;
+    const { bytesLeft } = current.regions;
+    const mayBeCut = length > extentBytes / 4 && bytesLeft >= extentBytes / 256;
+    const wanted = mayBeCut ? Math.min(length, bytesLeft) : length;
+    const stretch = current.regions.take(wanted);
+    if (stretch === undefined) return undefined;
+    current.held += 1;
+    return { extent: current.id, ...stretch };
+  }
+
+  /** The record comes first: a file without one would never be swept. */
+  async #roll(): Promise<void> {
+    const { store, files, ids, writer, extentBytes } = this.#options;
+    const id = ids.next();
+    await store.transact(async (tx) => tx.put(extentKey(id), extentCodec.encode({ writer })));
+    try {
+      const file = await files.create(id);
+      const syncer = new Syncer(() => file.sync());
+      const regions = new RegionAllocator(extentBytes);
+      this.#current = { id, file, regions, syncer, held: 0 };
+      this.#open.set(id, this.#current);
+    } catch (error) {
+      throw asUnavailable(error);
+    }
+  }
+
+  async #sealOne({ id, file, regions }: OpenExtent): Promise<void> {
+    const { store, writer } = this.#options;
+    const sealed = extentCodec.encode({ writer, sealedBytes: regions.tail });
+    await store.transact(async (tx) => tx.put(extentKey(id), sealed));
+    this.#open.delete(id);
+    await file.close();
+  }
+
+  #extent(id: bigint): OpenExtent {
+    const extent = this.#open.get(id);
+    if (extent === undefined) throw new Error(`extent ${id} is not open for writing`);
+    return extent;
+  }
+}

@@ -1,0 +1,65 @@
+import type { Store } from "../store/store.ts";
+import { identityCodec, identityKey } from "./tables.ts";
+
+const idsPerBlock = 2 ** 32;
+/** Reached long before a block ends, whatever happens meanwhile. */
+const renewAfter = idsPerBlock / 2;
+/** Ids stay below 2^63, so that they fit a signed integer wherever records go. */
+const blocksMax = 2 ** 31;
+
+/** Ids of nodes and extents, unique over processes and time: each process takes whole blocks of
+ *  them from the store, so that drawing one is no read and no conflict. */
+export class Ids {
+  readonly #store: Store;
+  #block: number;
+  #drawn = 0;
+  #nextBlock: number | undefined;
+  #renewing = false;
+
+  private constructor(store: Store, block: number) {
+    this.#store = store;
+    this.#block = block;
+  }
+
+  static async open(store: Store): Promise<Ids> {
+    return new Ids(store, await takeBlock(store));
+  }
+
+  next(): bigint {
+    if (this.#drawn >= renewAfter) this.#renew();
+    if (this.#drawn >= idsPerBlock) throw new Error("no block of ids came in time");
+    return (BigInt(this.#block) << 32n) | BigInt(this.#drawn++);
+  }
+
+  #renew(): void {
+    if (this.#nextBlock !== undefined) {
+      this.#block = this.#nextBlock;
+      this.#nextBlock = undefined;
+      this.#drawn = 0;
+    } else if (!this.#renewing) {
+      this.#renewing = true;
+      void this.#fetchNext();
+    }
+  }
+
+  /** If it fails, a later call tries again: half a block is left. */
+  async #fetchNext(): Promise<void> {
+    try {
+      this.#nextBlock = await takeBlock(this.#store);
+    } catch {
+      this.#nextBlock = undefined;
+    } finally {
+      this.#renewing = false;
+    }
+  }
+}
+
+function takeBlock(store: Store): Promise<number> {
+  return store.transact(async (tx) => {
+    const stored = await tx.get(identityKey());
+    const block = stored === undefined ? 1 : identityCodec.decode(stored).next;
+    if (block >= blocksMax) throw new Error("all blocks of ids are used up");
+    tx.put(identityKey(), identityCodec.encode({ next: block + 1 }));
+    return block;
+  });
+}

@@ -1,0 +1,99 @@
+import { ExtentTooShort, type ExtentFile, type ExtentFiles } from "./extent-files.ts";
+
+const pageBytes = 64 * 1024;
+
+/** Extents in memory, in pages that are taken as they fill, at most `bytesMax` in all. */
+export function memoryFiles({ bytesMax }: { bytesMax: number }): ExtentFiles {
+  const extents = new Map<bigint, MemoryExtent>();
+  const budget = { bytesLeft: bytesMax };
+  return {
+    create(extent) {
+      const made = new MemoryExtent(budget);
+      extents.set(extent, made);
+      return Promise.resolve(made);
+    },
+    open(extent) {
+      const found = extents.get(extent);
+      return found === undefined
+        ? Promise.reject(new Error(`there is no extent ${extent}`))
+        : Promise.resolve(found);
+    },
+    remove(extent) {
+      extents.get(extent)?.free();
+      extents.delete(extent);
+      return Promise.resolve();
+    },
+    size: (extent) => Promise.resolve(extents.get(extent)?.size ?? 0),
+  };
+}
+
+class MemoryExtent implements ExtentFile {
+  readonly #budget: { bytesLeft: number };
+  #pages: (Uint8Array | undefined)[] = [];
+  size = 0;
+
+  constructor(budget: { bytesLeft: number }) {
+    this.#budget = budget;
+  }
+
+  async write(bytes: Uint8Array, position: number): Promise<void> {
+    for (const { page, offset, from, length } of stretches(bytes.length, position)) {
+      this.#page(page).set(bytes.subarray(from, from + length), offset);
+    }
+    this.size = Math.max(this.size, position + bytes.length);
+  }
+
+  async read(bytes: Uint8Array, position: number): Promise<void> {
+    if (position + bytes.length > this.size) {
+      throw new ExtentTooShort(`an extent ends before ${position + bytes.length}`);
+    }
+    for (const { page, offset, from, length } of stretches(bytes.length, position)) {
+      const found = this.#pages[page];
+      if (found === undefined) bytes.fill(0, from, from + length);
+      else bytes.set(found.subarray(offset, offset + length), from);
+    }
+  }
+
+  sync(): Promise<void> {
+    return Promise.resolve();
+  }
+
+  close(): Promise<void> {
+    return Promise.resolve();
+  }
+
+  free(): void {
+    for (const page of this.#pages) if (page !== undefined) this.#budget.bytesLeft += pageBytes;
+    this.#pages = [];
+    this.size = 0;
+  }
+
+  #page(index: number): Uint8Array {
+    const found = this.#pages[index];
+    if (found !== undefined) return found;
+    if (this.#budget.bytesLeft < pageBytes) {
+      throw Object.assign(new Error("the memory for contents is used up"), { code: "ENOSPC" });
+    }
+    this.#budget.bytesLeft -= pageBytes;
+    const page = new Uint8Array(pageBytes);
+    this.#pages[index] = page;
+    return page;
+  }
+}
+
+interface Stretch {
+  readonly page: number;
+  readonly offset: number;
+  readonly from: number;
+  readonly length: number;
+}
+
+function* stretches(total: number, position: number): Generator<Stretch> {
+  for (let from = 0; from < total;) {
+    const page = Math.floor((position + from) / pageBytes);
+    const offset = (position + from) % pageBytes;
+    const length = Math.min(pageBytes - offset, total - from);
+    yield { page, offset, from, length };
+    from += length;
+  }
+}

@@ -1,0 +1,70 @@
+import type { Slice } from "../core/content-ref.ts";
+
+/**
+ * A node of the tree that maps a large content's offsets to slices. Nodes never change, except that
+ * compaction may let a leaf refer to the same bytes in another place.
+ */
+export type Node =
+  | { readonly kind: "leaf"; readonly slices: readonly Slice[] }
+  | { readonly kind: "inner"; readonly children: readonly Child[] };
+
+/** `first` is the offset of the first slice below the child; the child's slices all end before the
+ *  next child's `first`. */
+export interface Child {
+  readonly first: number;
+  readonly id: bigint;
+}
+
+/** Below half a page of the engine, so that a node is no overflow page. */
+export const nodeBytesMax = 3600;
+/** A changed node smaller than this is merged with its neighbour. */
+export const nodeBytesMin = nodeBytesMax / 4;
+
+const childCost = 13;
+
+export function nodeCost(node: Node): number {
+  if (node.kind === "inner") return node.children.length * childCost;
+  let cost = 0;
+  for (const slice of node.slices) cost += sliceCost(slice);
+  return cost;
+}
+
+/** About the bytes that a slice takes when encoded. */
+export function sliceCost({ length, source, block }: Slice): number {
+  const blockCost = block === undefined ? 0 : 1 + block.length;
+  if ("bytes" in source) return 6 + length + blockCost;
+  return (source.crc64 === undefined ? 15 : 23) + blockCost;
+}
+
+export function costOfChild(): number {
+  return childCost;
+}
+
+/** Cuts a list into groups of at most `costMax`. Packed groups are full up to the last, as suits
+ *  growth at the end; others are of about one size, so that each has room to grow. */
+export function cutByCost<T>(
+  items: readonly T[],
+  cost: (item: T) => number,
+  { costMax, packed }: { costMax: number; packed: boolean },
+): (readonly T[])[] {
+  let total = 0;
+  for (const item of items) total += cost(item);
+  if (total <= costMax) return items.length === 0 ? [] : [items];
+  const limit = packed ? costMax : total / Math.ceil(total / costMax);
+  const groups: T[][] = [];
+  let group: T[] = [];
+  let filled = 0;
+  for (const item of items) {
+    const added = cost(item);
+    const over = packed ? filled + added > limit : filled >= limit || filled + added > costMax;
+    if (over && group.length > 0) {
+      groups.push(group);
+      group = [];
+      filled = 0;
+    }
+    group.push(item);
+    filled += added;
+  }
+  groups.push(group);
+  return groups;
+}

@@ -1,0 +1,114 @@
+import type { ContentPlan, ContentRef, Received, Slice } from "../core/content-ref.ts";
+import type { Ticks } from "../core/ticks.ts";
+import type { Clock, Log } from "../core/world.ts";
+import type { Key, Store, Transaction, View } from "../store/store.ts";
+import { Buffers } from "./buffers.ts";
+import type { ContentTable } from "./compaction.ts";
+import type { ContentReader, ContentStore, ReceiveOptions } from "./content.ts";
+import type { ExtentFiles } from "./extent-files.ts";
+import { ExtentWriter } from "./extent-writer.ts";
+import { Handles } from "./handles.ts";
+import { Ids } from "./ids.ts";
+import { PinBoard, type Pins } from "./pins.ts";
+import { contentReader } from "./reader.ts";
+import { receive } from "./receive.ts";
+import { Reclaimer } from "./reclaimer.ts";
+import { settle } from "./settle.ts";
+import { nodesOf, walk, type NodeSource } from "./tree-walk.ts";
+
+export interface ContentOptions {
+  readonly store: Store;
+  /** `openDiskFiles(folder)`, or `memoryFiles({ bytesMax })`. */
+  readonly files: ExtentFiles;
+  readonly clock: Clock;
+  readonly log: Log;
+  readonly pins: Pins;
+  /** Every table with a content field: compaction must be able to read their records. */
+  readonly contentTables: readonly ContentTable[];
+  readonly extentBytes?: number;
+  readonly viewAgeMax?: Ticks;
+}
+
+const extentBytesDefault = 256 * 1024 * 1024;
+
+export async function openContentStore(options: ContentOptions): Promise<ContentStore> {
+  const { store, files, clock, pins, extentBytes = extentBytesDefault } = options;
+  const ids = await Ids.open(store);
+  const writer = new ExtentWriter({ store, files, ids, writer: pins.self, extentBytes });
+  const handles = new Handles(files);
+  const board = new PinBoard(clock, options.viewAgeMax);
+  const reclaimer = new Reclaimer({ ...options, ids, writer, handles, board });
+  await reclaimer.publish();
+  await reclaimer.sealAbandoned();
+  return new StoredContent({ store, ids, writer, handles, board, reclaimer });
+}
+
+interface Parts {
+  readonly store: Store;
+  readonly ids: Ids;
+  readonly writer: ExtentWriter;
+  readonly handles: Handles;
+  readonly board: PinBoard;
+  readonly reclaimer: Reclaimer;
+}
+
+class StoredContent implements ContentStore {
+  readonly #parts: Parts;
+  readonly #buffers = new Buffers();
+  /** Nodes stay while pinned, so each may be read from a short state of its own. */
+  readonly #pinnedNodes: NodeSource;
+  #reclaiming: Promise<boolean> | undefined;
+
+  constructor(parts: Parts) {
+    this.#parts = parts;
+    this.#pinnedNodes = (id) => parts.store.snapshot((view) => nodesOf(view)(id));
+  }
+
+  receive(body: AsyncIterable<Uint8Array>, options: ReceiveOptions): Promise<Received> {
+    return receive(this.#parts.writer, body, options);
+  }
+
+  discard(received: Received): void {
+    for (const { source } of received.pieces) {
+      if ("extent" in source) this.#parts.writer.letGo(source.extent);
+    }
+  }
+
+  settle(
+    tx: Transaction,
+    owner: Key,
+    before: ContentRef | undefined,
+    plan: ContentPlan | undefined,
+  ): Promise<ContentRef | undefined> {
+    return settle(tx, this.#parts.ids, { owner, before, plan });
+  }
+
+  slices(
+    view: View,
+    ref: ContentRef,
+    from: number,
+    length: number,
+  ): AsyncIterable<readonly Slice[]> {
+    return walk(nodesOf(view), ref, { from, to: from + length });
+  }
+
+  open(view: View, ref: ContentRef): ContentReader {
+    const unpin = ref.kind === "inline" ? () => undefined : this.#parts.board.pin(view.sequence);
+    const { handles } = this.#parts;
+    return contentReader(ref, { handles, buffers: this.#buffers, nodes: this.#pinnedNodes, unpin });
+  }
+
+  /** Rounds never overlap: a second caller gets the one under way. */
+  reclaim(): Promise<boolean> {
+    this.#reclaiming ??= this.#parts.reclaimer.round().finally(() => {
+      this.#reclaiming = undefined;
+    });
+    return this.#reclaiming;
+  }
+
+  async close(): Promise<void> {
+    await this.#reclaiming?.catch(() => undefined);
+    await this.#parts.writer.close();
+    await this.#parts.handles.close();
+  }
+}

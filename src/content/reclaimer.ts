@@ -1,0 +1,104 @@
+import { compactSome, type CompactionParts } from "./compaction.ts";
+import type { ExtentFiles } from "./extent-files.ts";
+import { forgetIfUnused, listExtents, sealAbandoned, type ExtentState } from "./extent-table.ts";
+import { GarbageCollector } from "./garbage.ts";
+import type { Ids } from "./ids.ts";
+import type { PinBoard, Pins } from "./pins.ts";
+import { extentKey } from "./tables.ts";
+
+/** One round looks at this many extents, the next one goes on from there. */
+const extentsPerRoundMax = 256;
+
+export interface ReclaimerParts extends CompactionParts {
+  readonly files: ExtentFiles;
+  readonly ids: Ids;
+  readonly pins: Pins;
+  readonly board: PinBoard;
+}
+
+/** Gives space back, a bounded round at a time. */
+export class Reclaimer {
+  readonly #parts: ReclaimerParts;
+  readonly #garbage: GarbageCollector;
+  #after = 0n;
+  /** Extents whose rest cannot be moved, because it is damaged: not tried again and again. */
+  readonly #stuck = new Set<bigint>();
+
+  constructor(parts: ReclaimerParts) {
+    this.#parts = parts;
+    const { store, files, handles } = parts;
+    const removeExtent = async (extent: bigint): Promise<void> => {
+      await handles.drop(extent);
+      await files.remove(extent);
+    };
+    this.#garbage = new GarbageCollector({ store, removeExtent });
+  }
+
+  /** Tells the others how far this process has come. */
+  async publish(): Promise<void> {
+    const { store, pins, board } = this.#parts;
+    const sequence = await store.snapshot(async (view) => view.sequence);
+    await pins.publish(board.promise(sequence));
+  }
+
+  async round(): Promise<boolean> {
+    await this.publish();
+    await this.#parts.writer.seal({ all: false });
+    const swept = await this.#sweep();
+    await this.#closeForgotten();
+    const more = await this.#garbage.collect(() => this.#lowestPromise());
+    return swept || more;
+  }
+
+  /** Returns whether anything was moved or forgotten, and so more may be. */
+  async #sweep(): Promise<boolean> {
+    const { store, ids } = this.#parts;
+    const states = await this.sealAbandoned();
+    let changed = false;
+    for (const { extent, record, liveBytes } of states) {
+      if (record.sealedBytes === undefined) continue;
+      if (liveBytes === 0n) {
+        const garbageId = ids.next();
+        changed = (await store.transact((tx) => forgetIfUnused(tx, extent, garbageId))) || changed;
+      } else if (2n * liveBytes < BigInt(record.sealedBytes) && !this.#stuck.has(extent)) {
+        if (await compactSome(this.#parts, extent)) changed = true;
+        else this.#stuck.add(extent);
+      }
+    }
+    return changed;
+  }
+
+  /** Looks at the next page of extents and seals what a dead process left. */
+  async sealAbandoned(): Promise<readonly ExtentState[]> {
+    const { store, pins } = this.#parts;
+    const list = (after: bigint): Promise<readonly ExtentState[]> =>
+      store.snapshot((view) => listExtents(view, after, extentsPerRoundMax));
+    const states = await list(this.#after);
+    const alive = new Set((await pins.published()).keys());
+    await sealAbandoned({ ...this.#parts, self: pins.self }, states, alive);
+    const full = states.length === extentsPerRoundMax;
+    this.#after = full ? (states.at(-1)?.extent ?? 0n) : 0n;
+    return states;
+  }
+
+  /** An extent that another process removes would take up its space as long as it is open here. */
+  async #closeForgotten(): Promise<void> {
+    const { store, handles } = this.#parts;
+    const forgotten = await store.snapshot(async (view) => {
+      const gone: bigint[] = [];
+      for (const extent of handles.open()) {
+        if ((await view.get(extentKey(extent))) === undefined) gone.push(extent);
+      }
+      return gone;
+    });
+    for (const extent of forgotten) await handles.drop(extent);
+  }
+
+  async #lowestPromise(): Promise<number> {
+    let lowest = Infinity;
+    for (const sequence of (await this.#parts.pins.published()).values()) {
+      lowest = Math.min(lowest, sequence);
+    }
+    return lowest;
+  }
+}

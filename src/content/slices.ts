@@ -1,0 +1,132 @@
+import type { ContentPart, Slice, SliceSource } from "../core/content-ref.ts";
+import { combineCrc64 } from "./crc64.ts";
+
+/** Half-open stretch of logical offsets; `to` may be `Infinity`. */
+export interface Span {
+  readonly from: number;
+  readonly to: number;
+}
+
+/** Neighbouring inline slices grow together up to this, so that tiny appends stay few. */
+export const inlineSliceBytesMax = 256;
+
+export function endOf(slice: Slice): number {
+  return slice.at + slice.length;
+}
+
+/** The index of the first slice that ends after `offset`. */
+export function firstEndingAfter(slices: readonly Slice[], offset: number): number {
+  let low = 0;
+  let high = slices.length;
+  while (low < high) {
+    const middle = (low + high) >>> 1;
+    const slice = slices[middle] as Slice;
+    if (endOf(slice) > offset) high = middle;
+    else low = middle + 1;
+  }
+  return low;
+}
+
+export function overlapping(slices: readonly Slice[], span: Span): readonly Slice[] {
+  const first = firstEndingAfter(slices, span.from);
+  let end = first;
+  while (end < slices.length && (slices[end] as Slice).at < span.to) end += 1;
+  return first === 0 && end === slices.length ? slices : slices.slice(first, end);
+}
+
+/** Takes away what lies in `span` and puts `insert`, which lies within it, in its place. */
+export function splice(slices: readonly Slice[], span: Span, insert: readonly Slice[]): Slice[] {
+  const first = firstEndingAfter(slices, span.from);
+  const result = slices.slice(0, first);
+  let next = first;
+  const head = slices[first];
+  if (head !== undefined && head.at < span.from) {
+    result.push(trim(head, { from: head.at, to: Math.min(span.from, endOf(head)) }));
+    if (endOf(head) <= span.to) next += 1;
+  }
+  for (const slice of insert) pushMerged(result, slice);
+  while (next < slices.length && endOf(slices[next] as Slice) <= span.to) next += 1;
+  const tail = slices[next];
+  if (tail !== undefined && tail.at < span.to) {
+    pushMerged(result, trim(tail, { from: Math.max(span.to, tail.at), to: endOf(tail) }));
+    next += 1;
+  }
+  const neighbour = slices[next];
+  if (neighbour !== undefined) pushMerged(result, neighbour);
+  for (let index = next + 1; index < slices.length; index += 1) result.push(slices[index] as Slice);
+  return result;
+}
+
+/** A trimmed slice has no known checksum; one cut at its start no longer begins a block. */
+export function trim(slice: Slice, { from, to }: Span): Slice {
+  if (from === slice.at && to === endOf(slice)) return slice;
+  const skipped = from - slice.at;
+  const length = to - from;
+  const source: SliceSource =
+    "bytes" in slice.source
+      ? { bytes: slice.source.bytes.slice(skipped, skipped + length) }
+      : { extent: slice.source.extent, offset: slice.source.offset + skipped };
+  const startsBlock = skipped === 0 && slice.block !== undefined;
+  return startsBlock
+    ? { at: from, length, source, block: slice.block }
+    : { at: from, length, source };
+}
+
+/** Appends, as part of the last slice if both are one stretch of one extent or of few bytes. */
+export function pushMerged(slices: Slice[], slice: Slice): void {
+  const last = slices.at(-1);
+  const joined = last === undefined ? undefined : join(last, slice);
+  if (joined === undefined) slices.push(slice);
+  else slices[slices.length - 1] = joined;
+}
+
+function join(left: Slice, right: Slice): Slice | undefined {
+  if (right.block !== undefined || endOf(left) !== right.at) return undefined;
+  const source = joinSources(left, right);
+  return source === undefined ? undefined : { ...left, length: left.length + right.length, source };
+}
+
+function joinSources(left: Slice, right: Slice): SliceSource | undefined {
+  if ("bytes" in left.source) {
+    const length = left.length + right.length;
+    if (!("bytes" in right.source) || length > inlineSliceBytesMax) return undefined;
+    const bytes = new Uint8Array(length);
+    bytes.set(left.source.bytes);
+    bytes.set(right.source.bytes, left.length);
+    return { bytes };
+  }
+  if ("bytes" in right.source) return undefined;
+  const { extent, offset, crc64 } = left.source;
+  if (right.source.extent !== extent || right.source.offset !== offset + left.length) {
+    return undefined;
+  }
+  if (crc64 === undefined || right.source.crc64 === undefined) return { extent, offset };
+  return { extent, offset, crc64: combineCrc64(crc64, right.source.crc64, right.length) };
+}
+
+/** Lays parts one after the other from `at` on. */
+export function slicesOfParts(parts: readonly ContentPart[], at: number): Slice[] {
+  const slices: Slice[] = [];
+  let next = at;
+  for (const { pieces, block } of parts) {
+    let startsBlock = block !== undefined;
+    for (const { length, source } of pieces) {
+      if (length === 0) continue;
+      const slice = { at: next, length, source };
+      pushMerged(slices, startsBlock ? { ...slice, block: block as string } : slice);
+      startsBlock = false;
+      next += length;
+    }
+  }
+  return slices;
+}
+
+/** How many bytes of each extent the slices refer to. */
+export function bytesByExtent(slices: readonly Slice[]): Map<bigint, number> {
+  const bytes = new Map<bigint, number>();
+  for (const { source, length } of slices) {
+    if ("bytes" in source) continue;
+    bytes.set(source.extent, (bytes.get(source.extent) ?? 0) + length);
+  }
+  return bytes;
+}

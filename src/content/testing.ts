@@ -1,0 +1,159 @@
+import { recordCodec } from "../core/record.ts";
+import { defineTable } from "../core/table.ts";
+import type { ContentPlan, ContentRef, Received } from "../core/content-ref.ts";
+import type { Log } from "../core/world.ts";
+import { manualClock, type ManualClock } from "../store/manual-clock.ts";
+import { openMemoryStore } from "../store/memory/open-memory-store.ts";
+import type { Store } from "../store/store.ts";
+import type { ContentStore, ReceiveOptions } from "./content.ts";
+import type { ExtentFiles } from "./extent-files.ts";
+import { memoryFiles } from "./memory-files.ts";
+import { openContentStore, type ContentOptions } from "./open-content.ts";
+import { soloPins } from "./pins.ts";
+import { contentBounds } from "./tables.ts";
+
+/** A store with contents and one table of named objects, for tests. */
+
+export const quietLog: Log = {
+  debug: () => undefined,
+  info: () => undefined,
+  warn: () => undefined,
+  error: () => undefined,
+};
+
+export interface TestObject {
+  readonly content?: ContentRef | undefined;
+  readonly name: string;
+}
+
+export const testObjects = defineTable<string, TestObject>({
+  name: "test-object",
+  tag: 0x40,
+  key: (name) => [name],
+  codec: recordCodec({ version: 1 }),
+  content: "content",
+});
+
+export interface Shelf {
+  readonly store: Store;
+  readonly content: ContentStore;
+  readonly clock: ManualClock;
+  readonly files: ExtentFiles;
+  receive(
+    body: Uint8Array | AsyncIterable<Uint8Array>,
+    options?: Partial<ReceiveOptions>,
+  ): Promise<Received>;
+  get(name: string): Promise<ContentRef | undefined>;
+  /** Makes what `plan` says the content of the named object. */
+  put(name: string, plan: (before: ContentRef) => ContentPlan): Promise<void>;
+  remove(name: string): Promise<void>;
+  read(name: string, range?: { from: number; length: number }): Promise<Uint8Array>;
+  /** Until there is no more to do. */
+  reclaimAll(): Promise<void>;
+  /** Everything in the key space that belongs to contents, but ids. */
+  entries(): Promise<number>;
+}
+
+const roundsMax = 200;
+
+export async function openShelf(options: Partial<ContentOptions> = {}): Promise<Shelf> {
+  const clock = manualClock();
+  const store = options.store ?? openMemoryStore({ clock });
+  const files = options.files ?? memoryFiles({ bytesMax: 2 ** 30 });
+  const content = await openContentStore({
+    clock,
+    log: quietLog,
+    pins: soloPins("test"),
+    contentTables: [testObjects],
+    viewAgeMax: 0n,
+    ...options,
+    store,
+    files,
+  });
+  const shelf = { store, content, clock, files };
+  return { ...shelf, ...actions(store, content) };
+}
+
+type Actions = Omit<Shelf, "store" | "content" | "clock" | "files">;
+
+function actions(store: Store, content: ContentStore): Actions {
+  const settle = (name: string, plan: ((before: ContentRef) => ContentPlan) | undefined) =>
+    store.transact(async (tx) => {
+      const key = testObjects.key(name);
+      const value = await tx.get(key);
+      const before = value === undefined ? undefined : testObjects.codec.decode(value).content;
+      const made = plan?.(before ?? { kind: "slices", length: 0, slices: [] });
+      const after = await content.settle(tx, key, before, made);
+      if (made === undefined) tx.delete(key);
+      else tx.put(key, testObjects.codec.encode({ name, content: after }));
+    });
+  const get = (name: string) =>
+    store.snapshot(async (view) => {
+      const value = await view.get(testObjects.key(name));
+      return value === undefined ? undefined : testObjects.codec.decode(value).content;
+    });
+  return {
+    get,
+    receive: (body, options = {}) =>
+      content.receive(body instanceof Uint8Array ? once(body) : body, {
+        lengthMax: Number.MAX_SAFE_INTEGER,
+        inlineBytesMax: 256,
+        md5: false,
+        crc64: true,
+        ...(body instanceof Uint8Array ? { length: body.length } : {}),
+        ...options,
+      }),
+    put: (name, plan) => settle(name, plan),
+    remove: (name) => settle(name, undefined),
+    async read(name, range) {
+      const reader = await store.snapshot(async (view) => {
+        const value = await view.get(testObjects.key(name));
+        if (value === undefined) throw new Error(`there is no ${name}`);
+        const ref = testObjects.codec.decode(value).content as ContentRef;
+        return content.open(view, ref);
+      });
+      try {
+        return await readAll(reader.read(range?.from ?? 0, range?.length ?? reader.length));
+      } finally {
+        reader.close();
+      }
+    },
+    async reclaimAll() {
+      for (let round = 0; round < roundsMax; round += 1) {
+        const more = await content.reclaim();
+        if (!more && !(await content.reclaim())) return;
+      }
+      throw new Error("reclaiming never ends");
+    },
+    entries: () => countEntries(store),
+  };
+}
+
+async function countEntries(store: Store): Promise<number> {
+  return store.snapshot(async (view) => {
+    let count = 0;
+    for await (const entries of view.range(contentBounds())) count += entries.length;
+    return count;
+  });
+}
+
+export async function* once(bytes: Uint8Array): AsyncGenerator<Uint8Array> {
+  yield bytes;
+}
+
+export async function readAll(chunks: AsyncIterable<Uint8Array>): Promise<Uint8Array> {
+  const copies: Uint8Array[] = [];
+  for await (const chunk of chunks) copies.push(new Uint8Array(chunk));
+  return new Uint8Array(Buffer.concat(copies));
+}
+
+/** Bytes that differ from place to place and from seed to seed. */
+export function pattern(length: number, seed: number): Uint8Array {
+  const bytes = new Uint8Array(length);
+  let state = (seed * 2_654_435_761 + 1) >>> 0;
+  for (let index = 0; index < length; index += 1) {
+    state = (Math.imul(state, 1_664_525) + 1_013_904_223) >>> 0;
+    bytes[index] = state >>> 24;
+  }
+  return bytes;
+}

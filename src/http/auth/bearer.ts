@@ -14,9 +14,9 @@ const bearerSince = "2017-11-09";
 
 /** Entra ID in its public and national clouds; the tenant's id is in the path. */
 const issuerForms: readonly RegExp[] = [
-  /^https:\/\/sts\.(?:windows\.net|windows-ppe\.net|chinacloudapi\.cn|microsoftonline\.de)\/[^/]+\/?$/,
-  /^https:\/\/login\.(?:microsoftonline\.(?:com|us|de)|partner\.microsoftonline\.cn)\/[^/]+\/v2\.0$/,
-  /^https:\/\/login\.windows-ppe\.net\/[^/]+\/v2\.0$/,
+  /^https:\/\/sts\.(windows\.net|chinacloudapi\.cn|microsoftonline\.de)\/[^/]+\/$/,
+  /^https:\/\/login\.(microsoftonline\.(com|us|de)|chinacloudapi\.cn)\/[^/]+\/v2\.0$/,
+  /^https:\/\/login\.partner\.microsoftonline\.cn\/[^/]+\/v2\.0$/,
 ];
 
 const anyAccountAudiences = new Set([
@@ -25,8 +25,13 @@ const anyAccountAudiences = new Set([
   "e406a681-f3d4-42a8-90b6-c2b029497af1",
 ]);
 
-const accountAudienceForm =
-  /^https:\/\/([a-z0-9]+)\.(blob|queue|table|file)\.core\.(?:windows\.net|chinacloudapi\.cn|usgovcloudapi\.net|cloudapi\.de)$/;
+const accountAudienceForm = /^https:\/\/([a-z0-9]+)\.(blob|queue|table|file)\.core\.([a-z.]+)$/;
+const audienceClouds = new Set([
+  "windows.net",
+  "chinacloudapi.cn",
+  "usgovcloudapi.net",
+  "cloudapi.de",
+]);
 
 /** Checks the claims only: nothing outside this machine has to be reached to use it. */
 export function authenticateBearer(
@@ -61,7 +66,7 @@ function objectionTo(claims: Claims, request: AuthRequest): string | undefined {
   if (claims.nbf !== undefined && claims.nbf > now) {
     return "Lifetime validation failed. The token is not yet valid.";
   }
-  if (!issuerForms.some((form) => form.test(claims.iss ?? ""))) {
+  if (!isIssuer(claims.iss ?? "")) {
     return "Issuer validation failed. Issuer did not match.";
   }
   if (!isAudience(claims.aud ?? "", request)) {
@@ -70,9 +75,14 @@ function objectionTo(claims: Claims, request: AuthRequest): string | undefined {
   return undefined;
 }
 
+function isIssuer(issuer: string): boolean {
+  return issuerForms.some((form) => form.test(issuer));
+}
+
 function isAudience(audience: string, { account, service }: AuthRequest): boolean {
   const plain = audience.endsWith("/") ? audience.slice(0, -1) : audience;
   if (anyAccountAudiences.has(plain)) return true;
   const found = accountAudienceForm.exec(plain);
-  return found !== null && found[1] === account && found[2] === service;
+  if (found === null || !audienceClouds.has(found[3] ?? "")) return false;
+  return found[1] === account && found[2] === service;
 }

@@ -8,7 +8,7 @@ import { startCommand } from "./cli/start-command.ts";
 const folder = mkdtempSync(join(tmpdir(), "etagere-package-"));
 afterAll(() => rmSync(folder, { recursive: true, force: true }));
 
-const quiet = { encoding: "utf8", stdio: ["ignore", "pipe", "inherit"] } as const;
+const quiet = { encoding: "utf8", stdio: "pipe" } as const;
 
 it("installs in an empty folder and serves", { timeout: 180_000 }, async () => {
   // Built already: building again would pull the rug from under other tests.

@@ -39,8 +39,13 @@ test.each([
   ["", 0, true],
   ["AA==", 1, true],
   ["AB==", 1, false],
+  ["AE==", 1, false],
+  ["AI==", 1, false],
+  ["AQ==", 1, true],
   ["AAA=", 2, true],
   ["AAB=", 2, false],
+  ["AAC=", 2, false],
+  ["AAE=", 2, true],
   ["AAAA", 3, true],
 ])("%j", (text, bytes, canonical) => {
   expect(decodeBase64(text)?.length).toBe(bytes);

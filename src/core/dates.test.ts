@@ -71,6 +71,13 @@ describe("ISO dates", () => {
     );
   });
 
+  test.each(["1600-02-29", "2000-02-29", "2100-02-28", "2400-02-29", "2400-03-01", "9999-12-31"])(
+    "%s is written as it was read",
+    (text) => {
+      expect(formatIsoSeconds(parseIso(text) ?? 0n)).toBe(`${text}T00:00:00Z`);
+    },
+  );
+
   const day = ticksFromUnixMilliseconds(Date.UTC(2021, 4, 6));
   const seconds = (count: number): bigint => day + BigInt(count) * ticksPerSecond;
   test.each([

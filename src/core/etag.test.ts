@@ -13,6 +13,9 @@ test("an ETag is the moment of the change in upper-case hexadecimal", () => {
 });
 
 test("stamps of one record always ascend", () => {
+  expect(nextStamp(5n, 4n)).toBe(5n);
+  expect(nextStamp(5n, 5n)).toBe(6n);
+  expect(nextStamp(5n, 9n)).toBe(10n);
   fc.assert(
     fc.property(moment, moment, (now, previous) => {
       const stamp = nextStamp(now, previous);

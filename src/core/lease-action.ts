@@ -111,6 +111,5 @@ function breakMoment(lease: Lease, periodSeconds: number | undefined, now: Ticks
   const asked = periodSeconds === undefined ? undefined : now + ticksFromSeconds(periodSeconds);
   const natural = lease.breaksAt ?? lease.expiresAt;
   if (natural === undefined) return isInfinite(lease) ? (asked ?? now) : now;
-  if (natural <= now) return natural;
   return asked === undefined || natural < asked ? natural : asked;
 }

@@ -1,7 +1,7 @@
 import { expect, test } from "vitest";
 import {
   isAtLeast,
-  isKnownVersion,
+  isVersion,
   isVersionShaped,
   knownVersions,
   latestVersion,
@@ -27,6 +27,6 @@ test.each([
   ["2021-6-8", false, false],
   ["", false, false],
 ])("%j", (text, known, shaped) => {
-  expect(isKnownVersion(text)).toBe(known);
+  expect(isVersion(text)).toBe(known);
   expect(isVersionShaped(text)).toBe(shaped);
 });

@@ -60,7 +60,7 @@ export const latestVersion: Version = "2026-12-06";
 
 const known: ReadonlySet<string> = new Set(knownVersions);
 
-export function isKnownVersion(text: string): text is Version {
+export function isVersion(text: string): text is Version {
   return known.has(text);
 }
 

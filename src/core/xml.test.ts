@@ -114,7 +114,7 @@ test.each([
   ["<a>&lt;&gt;&amp;&quot;&apos;&#65;&#x42;&#x1F600;</a>", "<>&\"'AB\u{1F600}"],
   ["<a><![CDATA[<b>&amp;]]]]></a>", "<b>&amp;]]"],
   ["<a>x<!-- comment -->y<?target data?>z</a>", "xyz"],
-  ["<a>1\r\n2\r3&#xD;</a>", "1\n2\n3\r"],
+  ["<a>1\r\n2\r3&#xD;4\r\n5</a>", "1\n2\n3\r4\n5"],
   ['<?xml version="1.0"?>\n<!-- c -->\n<a>x</a>\n<!-- d -->\n', "x"],
   ['<p:a xmlns:p="urn:x" xmlns="urn:y">x</p:a>', "x"],
   ["<a> spaces </a>", " spaces "],

@@ -25,6 +25,8 @@ export interface ScanLayers<B extends TextEntry> {
   readonly onCovered?: (covered: Covered, base: readonly B[]) => void;
 }
 
+/** What lies before belongs to the store itself. */
+const firstKey: KeyText = "\u0001";
 const chunkEntriesFirst = 64;
 const chunkEntriesMax = 512;
 
@@ -34,13 +36,13 @@ export async function* scanLayers<B extends TextEntry>(
   bounds: Bounds,
 ): AsyncGenerator<readonly Entry[]> {
   const reverse = bounds.reverse ?? false;
-  let rest: Covered = { start: textOfKey(bounds.start), end: textOfKey(bounds.end) };
+  const start = textOfKey(bounds.start);
+  let rest: Covered = { start: start < firstKey ? firstKey : start, end: textOfKey(bounds.end) };
   let remaining = bounds.limit ?? Infinity;
-  let chunkEntries = chunkEntriesFirst;
+  let chunkEntries = Math.min(remaining, chunkEntriesFirst);
   while (rest.start < rest.end && remaining > 0) {
-    const countMax = Math.min(remaining, chunkEntries);
-    const base = layers.base({ ...rest, reverse }, countMax);
-    const last = base.length < countMax ? undefined : base.at(-1);
+    const base = layers.base({ ...rest, reverse }, chunkEntries);
+    const last = base.length < chunkEntries ? undefined : base.at(-1);
     let covered = coveredUpTo(rest, last?.text, reverse);
     let entries: readonly TextEntry[] = base;
     for (const layer of layers.changes) {

@@ -77,8 +77,10 @@ function checkFormat(location: string, format: number): void {
   const path = join(location, "format");
   const found = readText(path);
   if (found === undefined) {
-    writeFileSync(`${path}.new`, `${format}\n`, { flush: true });
-    renameSync(`${path}.new`, path);
+    // Several processes may come first at the same time, with the same thing to say.
+    const draft = `${path}.${process.pid}`;
+    writeFileSync(draft, `${format}\n`, { flush: true });
+    renameSync(draft, path);
   } else if (Number(found) > format) {
     throw new StoreTooNew(
       `${location} was written in format ${found.trim()} by a newer release; ` +
@@ -87,7 +89,7 @@ function checkFormat(location: string, format: number): void {
   }
 }
 
-/** Under a name of its own until complete, so that nobody reads half of it. */
+/** Whoever reads half of it takes its date as a sign of life. */
 function createOwnFile(folder: string, self: Opener): string {
   for (let count = 0; count < namesMax; count += 1) {
     const name = `${self.pid}-${self.startTime}-${count}.json`;

@@ -1,0 +1,50 @@
+import fc from "fast-check";
+import { describe, expect, it } from "vitest";
+
+import { bytes, k, put, text } from "./conformance/store-steps.ts";
+import { manualClock } from "./manual-clock.ts";
+import { openMemoryStore } from "./memory/open-memory-store.ts";
+
+const clients = 4;
+
+/** How many of several clients that all send the same If-Match succeed, with every await of theirs
+ *  in an order that the scheduler chooses. */
+async function winners(scheduler: fc.Scheduler, look: "get" | "peek"): Promise<number> {
+  const store = openMemoryStore({ clock: manualClock() });
+  await put(store, k("etag"), "first");
+  const client = async (index: number): Promise<boolean> => {
+    await scheduler.schedule(Promise.resolve(), `client ${index} starts`);
+    return store.transact(async (tx) => {
+      const etag = text(await tx[look](k("etag")));
+      await scheduler.schedule(Promise.resolve(), `client ${index} has read ${etag}`);
+      if (etag !== "first") return false;
+      tx.put(k("etag"), bytes(`by ${index}`));
+      return true;
+    });
+  };
+  const all = Promise.all(Array.from({ length: clients }, (_, index) => client(index)));
+  const won = await scheduler.waitFor(all);
+  await store.close();
+  return won.filter(Boolean).length;
+}
+
+describe("clients with the same If-Match", () => {
+  it("have exactly one winner, in whatever order they go", async () => {
+    await fc.assert(
+      fc.asyncProperty(fc.scheduler(), async (scheduler) => {
+        expect(await winners(scheduler, "get")).toBe(1);
+      }),
+      { numRuns: 60 },
+    );
+  });
+
+  it("have more than one if what they read is not validated: the test can fail", async () => {
+    const result = await fc.check(
+      fc.asyncProperty(fc.scheduler(), async (scheduler) => {
+        expect(await winners(scheduler, "peek")).toBe(1);
+      }),
+      { numRuns: 60 },
+    );
+    expect(result.failed).toBe(true);
+  });
+});

@@ -1,0 +1,74 @@
+import { readFileSync, writeSync } from "node:fs";
+
+import { ticksPerSecond, unixEpochTicks } from "../../core/ticks.ts";
+import type { Clock } from "../../core/world.ts";
+import { increment, k, put, read } from "../conformance/store-steps.ts";
+import { silentLog } from "../silent-log.ts";
+import type { Store } from "../store.ts";
+import { openLmdbStore } from "./open-lmdb-store.ts";
+
+/** The other process of `two-processes.test.ts`: does what its arguments say and reports in lines. */
+const [mode = "", location = "", name = "", count = "0"] = process.argv.slice(2);
+const callers = 8;
+const hammeredMax = 1_000_000;
+
+/** Only uptime is needed here; nothing waits for a timer. */
+const clock: Clock = {
+  bootId: "boot-1",
+  monotonic: () => BigInt(Math.round(Number(uptimeSeconds()) * Number(ticksPerSecond))),
+  wall: () => unixEpochTicks,
+  after: () => () => undefined,
+};
+
+function uptimeSeconds(): string {
+  return readFileSync("/proc/uptime", "latin1").split(" ")[0] ?? "0";
+}
+
+function report(line: string): void {
+  writeSync(1, `${line}\n`);
+}
+
+/** Increments a key that both processes share and one of its own, in turns. */
+async function incrementBoth(store: Store): Promise<void> {
+  const each = Number(count) / callers;
+  const caller = async (): Promise<void> => {
+    for (let round = 0; round < each; round += 1) {
+      await store.transact((tx) => increment(tx, k("shared")));
+      await store.transact((tx) => increment(tx, k("own", name)));
+    }
+  };
+  await Promise.all(Array.from({ length: callers }, caller));
+}
+
+/** Reports each write after it was acknowledged, until killed. */
+async function hammer(store: Store): Promise<void> {
+  let next = 0;
+  const caller = async (): Promise<void> => {
+    while (next < hammeredMax) {
+      next += 1;
+      const index = next;
+      await put(store, k("hammered", name, index), String(index));
+      report(String(index));
+    }
+  };
+  await Promise.all(Array.from({ length: callers }, caller));
+}
+
+/** Answers the other process as soon as it sees its turn: `2n` is written after `2n - 1` is seen. */
+async function answer(store: Store): Promise<void> {
+  for (let turn = 1; turn <= Number(count); turn += 2) {
+    while ((await read(store, k("turn"))) !== String(turn)) {
+      await new Promise((resolve) => setImmediate(resolve));
+    }
+    await put(store, k("turn"), String(turn + 1));
+  }
+}
+
+const store = await openLmdbStore({ location, clock, log: silentLog });
+report("open");
+if (mode === "increment") await incrementBoth(store);
+else if (mode === "hammer") await hammer(store);
+else if (mode === "answer") await answer(store);
+else await put(store, k(name), "by the child");
+await store.close();
+report("closed");

@@ -1,0 +1,127 @@
+import { execFileSync, spawn } from "node:child_process";
+import type { ChildProcess } from "node:child_process";
+import { once } from "node:events";
+import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { dirname, join } from "node:path";
+import { createInterface } from "node:readline";
+import { fileURLToPath } from "node:url";
+
+import { afterAll, beforeAll, describe, expect, it } from "vitest";
+
+import { below, increment, k, put, read, values } from "../conformance/store-steps.ts";
+import { manualClock } from "../manual-clock.ts";
+import { silentLog } from "../silent-log.ts";
+import type { Store } from "../store.ts";
+import { openLmdbStore } from "./open-lmdb-store.ts";
+
+const root = join(dirname(fileURLToPath(import.meta.url)), "../../..");
+const folder = mkdtempSync(join(tmpdir(), "two-processes-"));
+/** Below the packages' folder, so that the compiled child finds them. */
+const compiled = join(root, "node_modules/.cache", `two-processes-${process.pid}`);
+const children: ChildProcess[] = [];
+
+beforeAll(() => {
+  mkdirSync(compiled, { recursive: true });
+  const config = {
+    extends: join(root, "tsconfig.json"),
+    compilerOptions: { rootDir: join(root, "src"), outDir: compiled, sourceMap: false },
+    include: [],
+    files: [join(root, "src/store/lmdb/two-processes.child.ts")],
+  };
+  writeFileSync(join(compiled, "package.json"), JSON.stringify({ type: "module" }));
+  writeFileSync(join(compiled, "tsconfig.json"), JSON.stringify(config));
+  const compiler = join(root, "node_modules/typescript/bin/tsc");
+  execFileSync(process.execPath, [compiler, "-p", join(compiled, "tsconfig.json")]);
+});
+
+afterAll(() => {
+  for (const child of children) child.kill("SIGKILL");
+  rmSync(folder, { recursive: true });
+  rmSync(compiled, { recursive: true });
+});
+
+interface Child {
+  readonly process: ChildProcess;
+  readonly lines: AsyncIterator<string>;
+  readonly ended: Promise<unknown>;
+}
+
+function start(mode: string, location: string, ...rest: string[]): Child {
+  const script = join(compiled, "store/lmdb/two-processes.child.js");
+  const args = [script, mode, location, ...rest];
+  const child = spawn(process.execPath, args, { stdio: ["ignore", "pipe", "inherit"] });
+  children.push(child);
+  const lines = createInterface({ input: child.stdout })[Symbol.asyncIterator]();
+  return { process: child, lines, ended: once(child, "exit") };
+}
+
+const open = (location: string, clock = manualClock()): Promise<Store> =>
+  openLmdbStore({ location, clock, log: silentLog });
+
+describe("two processes at one location", () => {
+  it("lose no update, on a key of both and on keys of each", async () => {
+    const location = join(folder, "increment");
+    const count = 800;
+    const both = ["left", "right"].map((name) => start("increment", location, name, String(count)));
+    const ended = await Promise.all(both.map((child) => child.ended));
+    expect(ended.map((each) => (each as unknown[])[0])).toEqual([0, 0]);
+    const store = await open(location);
+    expect(await read(store, k("shared"))).toBe(String(2 * count));
+    expect(await read(store, k("own", "left"))).toBe(String(count));
+    expect(await read(store, k("own", "right"))).toBe(String(count));
+    await store.close();
+  });
+
+  it("see what the other has committed as soon as it is acknowledged", async () => {
+    const location = join(folder, "answer");
+    const turns = 40;
+    const child = start("answer", location, "", String(turns));
+    await child.lines.next();
+    const store = await open(location);
+    for (let turn = 0; turn < turns; turn += 2) {
+      expect(await store.transact((tx) => increment(tx, k("turn")))).toBe(turn + 1);
+      while ((await read(store, k("turn"))) !== String(turn + 2)) {
+        await new Promise((resolve) => setImmediate(resolve));
+      }
+    }
+    await child.ended;
+    await store.close();
+  });
+
+  it("tell their watchers of each other's commits", async () => {
+    const location = join(folder, "watch");
+    const clock = manualClock();
+    const store = await open(location, clock);
+    let calls = 0;
+    store.watch(k("watched"), () => {
+      calls += 1;
+    });
+    await start("put", location, "watched").ended;
+    clock.advance(50);
+    expect(calls).toBe(1);
+    clock.advance(500);
+    expect(calls).toBe(1);
+    await store.close();
+  });
+
+  it("keep what was acknowledged when one is killed", async () => {
+    const location = join(folder, "kill");
+    const other = await open(location);
+    for (let round = 0; round < 3; round += 1) {
+      const child = start("hammer", location, String(round));
+      const acknowledged: string[] = [];
+      for (let line = await child.lines.next(); !line.done; line = await child.lines.next()) {
+        if (line.value !== "open") acknowledged.push(line.value);
+        if (acknowledged.length === 300) child.process.kill("SIGKILL");
+      }
+      await child.ended;
+      await put(other, k("other", round), "still writable");
+      const bounds = below("hammered", String(round));
+      const kept = new Set(await other.snapshot((view) => values(view, bounds)));
+      expect(acknowledged.length).toBeGreaterThanOrEqual(300);
+      expect(acknowledged.filter((each) => !kept.has(each))).toEqual([]);
+    }
+    await other.close();
+  });
+});

@@ -56,10 +56,13 @@ function delegationKey(service: string): blobs.UserDelegationKey {
 
 const times = { startsOn: new Date("2026-01-02T10:30:00Z"), expiresOn: new Date(keyExpiry) };
 
-function blobToken(values: Partial<blobs.BlobSASSignatureValues> = {}): string {
+function blobToken(
+  values: Partial<blobs.BlobSASSignatureValues> = {},
+  key = delegationKey("b"),
+): string {
   const permissions = blobs.BlobSASPermissions.parse("rw");
   const all = { containerName: "c", blobName: "b", permissions, ...times, ...values };
-  return blobs.generateBlobSASQueryParameters(all, delegationKey("b"), account).toString();
+  return blobs.generateBlobSASQueryParameters(all, key, account).toString();
 }
 
 describe("user delegation signatures of the client libraries", () => {
@@ -112,6 +115,8 @@ describe("user delegation signatures of the client libraries", () => {
     const longer = blobToken({ expiresOn: new Date("2026-01-02T14:00:00Z") });
     expect(outcome({ url: `/c/b?${longer}` })).toBe("AuthenticationFailed");
     expect(outcome({ url: `${url}&si=p` })).toBe("AuthenticationFailed");
+    const ofQueues = blobToken({}, delegationKey("q"));
+    expect(outcome({ url: `/c/b?${ofQueues}` })).toBe("AuthenticationFailed");
   });
 
   test("a token limited to a user needs that user's bearer token", () => {

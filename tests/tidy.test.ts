@@ -49,7 +49,7 @@ function readFolder(folder: string): readonly Source[] {
     .map((name) => join(folder, name))
     .map((path) => {
       const text = readFileSync(path, "utf8");
-      const isTest = path.endsWith(".test.ts") || path.endsWith("conformance.ts");
+      const isTest = /\.test\.ts$|\/conformance(\.ts$|\/)/.test(path);
       return { path, text, lines: text.split("\n"), isTest };
     });
 }

@@ -1,0 +1,7 @@
+// `npm run docs`: writes what the documents derive from the declarations.
+import { join } from "node:path";
+import { buildScripts, ensureInstalled, root, run } from "./prepare.mjs";
+
+ensureInstalled();
+buildScripts();
+run(process.execPath, [join(root, ".build", "scripts", "support-matrix.js")]);

@@ -52,3 +52,16 @@ export function defineTable<K, R>(definition: TableDefinition<K, R>): DefinedTab
     parts: (key) => decodeKey(key, 1),
   };
 }
+
+/** A table as the layers see it that handle all of them alike. */
+export interface AnyTable {
+  readonly name: string;
+  readonly tag: number;
+  readonly key: (key: unknown) => Uint8Array;
+  readonly codec: RecordCodec<object>;
+  readonly content?: string;
+}
+
+export function anyTable<K, R extends object>(table: Table<K, R>): AnyTable {
+  return table as unknown as AnyTable;
+}

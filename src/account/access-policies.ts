@@ -1,0 +1,58 @@
+import { formatIso, parseIso } from "../core/dates.ts";
+import type { StoredPolicy } from "../core/permission.ts";
+import { fail, ok, type Result } from "../core/result.ts";
+import type { Ticks } from "../core/ticks.ts";
+import { invalidXmlAt, xmlChild, xmlChildText, type XmlElement } from "../core/xml.ts";
+import { element, textElement } from "../core/xml-writer.ts";
+
+export const storedPoliciesMax = 5;
+export const policyIdUnitsMax = 64;
+export const accessPoliciesBytesMax = 64 * 1024;
+
+/** The body of Set ACL of any service; an empty one takes all policies away. */
+export function parseAccessPolicies(root: XmlElement | undefined): Result<readonly StoredPolicy[]> {
+  if (root === undefined) return ok([]);
+  if (root.name !== "SignedIdentifiers") return invalidXmlAt(root.start, "");
+  if (root.children.length > storedPoliciesMax) return invalidXmlAt({ line: 0, position: 0 }, "");
+  const policies: StoredPolicy[] = [];
+  for (const child of root.children) {
+    const policy = parsePolicy(child);
+    if (!policy.ok) return policy;
+    if (policies.some(({ id }) => id === policy.value.id)) return fail("InvalidXmlDocument");
+    policies.push(policy.value);
+  }
+  return ok(policies);
+}
+
+function parsePolicy(child: XmlElement): Result<StoredPolicy> {
+  const id = xmlChildText(child, "Id");
+  if (child.name !== "SignedIdentifier" || id === undefined) return invalidXmlAt(child.start, "");
+  if (id === "" || id.length > policyIdUnitsMax) return invalidXmlAt(child.start, "");
+  const policy = xmlChild(child, "AccessPolicy");
+  const start = parseTime(policy, "Start");
+  const expiry = parseTime(policy, "Expiry");
+  if (!start.ok) return start;
+  if (!expiry.ok) return expiry;
+  const permission = (policy && xmlChildText(policy, "Permission")?.trim()) || undefined;
+  return ok({ id, start: start.value, expiry: expiry.value, permission });
+}
+
+function parseTime(policy: XmlElement | undefined, name: string): Result<Ticks | undefined> {
+  const text = policy && xmlChildText(policy, name)?.trim();
+  if (text === undefined || text === "") return ok(undefined);
+  const time = parseIso(text);
+  return time === undefined ? fail("InvalidXmlNodeValue") : ok(time);
+}
+
+export function renderAccessPolicies(policies: readonly StoredPolicy[]): string {
+  let inner = "";
+  for (const { id, start, expiry, permission } of policies) {
+    const fields =
+      textElement("Start", start === undefined ? undefined : formatIso(start)) +
+      textElement("Expiry", expiry === undefined ? undefined : formatIso(expiry)) +
+      textElement("Permission", permission);
+    const policy = fields === "" ? "" : element("AccessPolicy", fields);
+    inner += element("SignedIdentifier", textElement("Id", id) + policy);
+  }
+  return element("SignedIdentifiers", inner);
+}

@@ -1,0 +1,22 @@
+import type { ServiceName } from "../core/operation.ts";
+import { recordCodec } from "../core/record.ts";
+import { defineTable } from "../core/table.ts";
+import type { ServiceProperties } from "./service-properties.ts";
+
+/** What the store knows of an account. Everything else in it is keyed by `id`, never by name, so
+ *  that a reset gives the account a new id and reclaims the old one later. */
+export interface AccountRecord {
+  readonly id: bigint;
+  readonly properties: Readonly<Partial<Record<ServiceName, ServiceProperties>>>;
+}
+
+export const accounts = defineTable<string, AccountRecord>({
+  name: "accounts",
+  tag: 0x01,
+  key: (name) => [name],
+  codec: recordCodec<AccountRecord>({ version: 1 }),
+});
+
+export interface AccountScope {
+  readonly account: AccountRecord;
+}

@@ -1,0 +1,189 @@
+import type { CorsRule } from "../core/cors.ts";
+import type { ServiceName } from "../core/operation.ts";
+import { fail, ok, type Result } from "../core/result.ts";
+import { invalidXmlAt, xmlChild, xmlChildText, type XmlElement } from "../core/xml.ts";
+import { isVersion } from "../core/versions.ts";
+import type {
+  DeleteRetention,
+  Logging,
+  Metrics,
+  Retention,
+  ServiceProperties,
+  StaticWebsite,
+} from "./service-properties.ts";
+
+export const corsRulesMax = 5;
+export const retentionDaysMax = 365;
+export const servicePropertiesBytesMax = 64 * 1024;
+const corsMethods = new Set(["DELETE", "GET", "HEAD", "MERGE", "POST", "PATCH", "OPTIONS", "PUT"]);
+const corsTextUnitsMax = 256;
+const corsHeadersMax = 64;
+const corsPrefixesMax = 2;
+
+type Part = Partial<ServiceProperties>;
+type PartParser = (child: XmlElement) => Result<Part>;
+
+const commonParts: Readonly<Record<string, PartParser>> = {
+  Logging: (child) => map(parseLogging(child), (logging) => ({ logging })),
+  HourMetrics: (child) => map(parseMetrics(child), (hourMetrics) => ({ hourMetrics })),
+  MinuteMetrics: (child) => map(parseMetrics(child), (minuteMetrics) => ({ minuteMetrics })),
+  Cors: (child) => map(parseCors(child), (cors) => ({ cors })),
+};
+
+const blobParts: Readonly<Record<string, PartParser>> = {
+  DefaultServiceVersion: (child) =>
+    isVersion(child.text) ? ok({ defaultServiceVersion: child.text }) : invalidNode(child),
+  DeleteRetentionPolicy: (child) =>
+    map(parseDeleteRetention(child), (deleteRetention) => ({ deleteRetention })),
+  StaticWebsite: (child) => map(parseStaticWebsite(child), (staticWebsite) => ({ staticWebsite })),
+};
+
+/** What a Set Service Properties body changes; elements it leaves out stay as they are. */
+export function parseServiceProperties(service: ServiceName) {
+  const parts = service === "blob" ? { ...commonParts, ...blobParts } : commonParts;
+  return (root: XmlElement | undefined): Result<Part> => {
+    if (root === undefined || root.name !== "StorageServiceProperties") {
+      return root === undefined ? fail("InvalidXmlDocument") : invalidXmlAt(root.start, "");
+    }
+    let parsed: Part = {};
+    for (const child of root.children) {
+      const part = parts[child.name]?.(child) ?? fail("UnsupportedXmlNode");
+      if (!part.ok) return part;
+      parsed = { ...parsed, ...part.value };
+    }
+    return ok(parsed);
+  };
+}
+
+function map<T, U>(result: Result<T>, make: (value: T) => U): Result<U> {
+  return result.ok ? ok(make(result.value)) : result;
+}
+
+function invalidNode(node: XmlElement): Result<never> {
+  return fail("InvalidXmlNodeValue", {
+    elements: { XmlNodeName: node.name, XmlNodeValue: node.text },
+  });
+}
+
+function parseBoolean(parent: XmlElement, name: string): Result<boolean> {
+  const child = xmlChild(parent, name);
+  if (child === undefined)
+    return fail("MissingRequiredXmlNode", { elements: { XmlNodeName: name } });
+  const text = child.text.trim().toLowerCase();
+  return text === "true" || text === "false" ? ok(text === "true") : invalidNode(child);
+}
+
+function parseRetention(parent: XmlElement): Result<Retention> {
+  const enabled = parseBoolean(parent, "Enabled");
+  if (!enabled.ok) return enabled;
+  const child = xmlChild(parent, "Days");
+  if (child === undefined) {
+    return enabled.value ? invalidXmlAt(parent.start, daysReason) : ok({ enabled: false });
+  }
+  const days = /^\d{1,9}$/.test(child.text.trim()) ? Number(child.text) : 0;
+  if (days < 1 || days > retentionDaysMax) return invalidXmlAt(child.start, daysReason);
+  return ok({ enabled: enabled.value, days });
+}
+
+const daysReason = "Retention days must be greater than 0 and less than or equal to 365 days.";
+
+function parseRetentionPolicy(parent: XmlElement): Result<Retention> {
+  const child = xmlChild(parent, "RetentionPolicy");
+  return child === undefined ? ok({ enabled: false }) : parseRetention(child);
+}
+
+function parseLogging(child: XmlElement): Result<Logging> {
+  const read = parseBoolean(child, "Read");
+  const write = parseBoolean(child, "Write");
+  const remove = parseBoolean(child, "Delete");
+  const retention = parseRetentionPolicy(child);
+  if (!read.ok) return read;
+  if (!write.ok) return write;
+  if (!remove.ok) return remove;
+  if (!retention.ok) return retention;
+  const version = xmlChildText(child, "Version") ?? "1.0";
+  const [reads, writes, deletes] = [read.value, write.value, remove.value];
+  return ok({ version, read: reads, write: writes, delete: deletes, retention: retention.value });
+}
+
+function parseMetrics(child: XmlElement): Result<Metrics> {
+  const enabled = parseBoolean(child, "Enabled");
+  if (!enabled.ok) return enabled;
+  const retention = parseRetentionPolicy(child);
+  if (!retention.ok) return retention;
+  const version = xmlChildText(child, "Version") ?? "1.0";
+  const base = { version, enabled: enabled.value, retention: retention.value };
+  if (xmlChild(child, "IncludeAPIs") === undefined) {
+    return enabled.value ? invalidXmlAt(child.start, "") : ok(base);
+  }
+  const includeApis = parseBoolean(child, "IncludeAPIs");
+  return includeApis.ok ? ok({ ...base, includeApis: includeApis.value }) : includeApis;
+}
+
+function parseCors(child: XmlElement): Result<readonly CorsRule[]> {
+  if (child.children.length > corsRulesMax) return invalidXmlAt({ line: 0, position: 0 }, "");
+  const rules: CorsRule[] = [];
+  for (const each of child.children) {
+    const rule = parseCorsRule(each);
+    if (!rule.ok) return rule;
+    rules.push(rule.value);
+  }
+  return ok(rules);
+}
+
+function parseCorsRule(rule: XmlElement): Result<CorsRule> {
+  const allowedOrigins = words(rule, "AllowedOrigins");
+  const allowedMethods = words(rule, "AllowedMethods");
+  const allowedHeaders = words(rule, "AllowedHeaders");
+  const exposedHeaders = words(rule, "ExposedHeaders");
+  const age = xmlChildText(rule, "MaxAgeInSeconds")?.trim() ?? "";
+  const fits =
+    allowedOrigins.length > 0 &&
+    allowedMethods.length > 0 &&
+    allowedMethods.every((method) => corsMethods.has(method)) &&
+    headersFit(allowedHeaders) &&
+    headersFit(exposedHeaders) &&
+    allowedOrigins.every((origin) => origin.length <= corsTextUnitsMax) &&
+    /^\d{1,10}$/.test(age);
+  if (rule.name !== "CorsRule" || !fits) return invalidXmlAt(rule.start, "");
+  const maxAgeSeconds = Number(age);
+  return ok({ allowedOrigins, allowedMethods, allowedHeaders, exposedHeaders, maxAgeSeconds });
+}
+
+function words(rule: XmlElement, name: string): readonly string[] {
+  const text = xmlChildText(rule, name) ?? "";
+  return text
+    .split(",")
+    .map((word) => word.trim())
+    .filter((word) => word !== "");
+}
+
+function headersFit(headers: readonly string[]): boolean {
+  const prefixes = headers.filter((header) => header.endsWith("*") && header !== "*");
+  return (
+    prefixes.length <= corsPrefixesMax &&
+    headers.length - prefixes.length <= corsHeadersMax &&
+    headers.every((header) => header.length <= corsTextUnitsMax)
+  );
+}
+
+function parseDeleteRetention(child: XmlElement): Result<DeleteRetention> {
+  const retention = parseRetention(child);
+  if (!retention.ok || xmlChild(child, "AllowPermanentDelete") === undefined) return retention;
+  const allowed = parseBoolean(child, "AllowPermanentDelete");
+  return allowed.ok ? ok({ ...retention.value, allowPermanentDelete: allowed.value }) : allowed;
+}
+
+function parseStaticWebsite(child: XmlElement): Result<StaticWebsite> {
+  const enabled = parseBoolean(child, "Enabled");
+  if (!enabled.ok) return enabled;
+  const indexDocument = xmlChildText(child, "IndexDocument");
+  const errorDocument404Path = xmlChildText(child, "ErrorDocument404Path");
+  const defaultIndexDocumentPath = xmlChildText(child, "DefaultIndexDocumentPath");
+  return ok({
+    enabled: enabled.value,
+    ...(indexDocument === undefined ? {} : { indexDocument }),
+    ...(errorDocument404Path === undefined ? {} : { errorDocument404Path }),
+    ...(defaultIndexDocumentPath === undefined ? {} : { defaultIndexDocumentPath }),
+  });
+}

@@ -1,0 +1,70 @@
+import type { CorsRule } from "../core/cors.ts";
+
+/** What Set Service Properties keeps, for any of the four services. */
+export interface ServiceProperties {
+  readonly logging?: Logging;
+  readonly hourMetrics?: Metrics;
+  readonly minuteMetrics?: Metrics;
+  readonly cors?: readonly CorsRule[];
+  readonly defaultServiceVersion?: string;
+  readonly deleteRetention?: DeleteRetention;
+  readonly staticWebsite?: StaticWebsite;
+  /** File service: the SMB settings, kept as the tree of element names and texts they came in. */
+  readonly protocol?: readonly ProtocolSetting[];
+}
+
+export interface Retention {
+  readonly enabled: boolean;
+  readonly days?: number;
+}
+
+export interface DeleteRetention extends Retention {
+  readonly allowPermanentDelete?: boolean;
+}
+
+export interface Logging {
+  readonly version: string;
+  readonly read: boolean;
+  readonly write: boolean;
+  readonly delete: boolean;
+  readonly retention: Retention;
+}
+
+export interface Metrics {
+  readonly version: string;
+  readonly enabled: boolean;
+  readonly includeApis?: boolean;
+  readonly retention: Retention;
+}
+
+export interface StaticWebsite {
+  readonly enabled: boolean;
+  readonly indexDocument?: string;
+  readonly errorDocument404Path?: string;
+  readonly defaultIndexDocumentPath?: string;
+}
+
+export interface ProtocolSetting {
+  readonly path: string;
+  readonly value: string;
+}
+
+const noRetention: Retention = { enabled: false };
+export const defaultLogging: Logging = {
+  version: "1.0",
+  read: false,
+  write: false,
+  delete: false,
+  retention: noRetention,
+};
+export const defaultHourMetrics: Metrics = {
+  version: "1.0",
+  enabled: true,
+  includeApis: true,
+  retention: { enabled: true, days: 7 },
+};
+export const defaultMinuteMetrics: Metrics = {
+  version: "1.0",
+  enabled: false,
+  retention: noRetention,
+};

@@ -1,0 +1,125 @@
+import { compose } from "../../content/plan.ts";
+import { metadata } from "../../core/common-params.ts";
+import { emptyContent, type ContentPart, type ContentRef } from "../../core/content-ref.ts";
+import { fail, ok, type Result } from "../../core/result.ts";
+import type { RecordView } from "../../core/view.ts";
+import { operation } from "../resources.ts";
+import { blobHeaders } from "../shared/http-headers.ts";
+import {
+  blobKey,
+  dropUpload,
+  keepPrevious,
+  nextVersion,
+  versionHeader,
+} from "../shared/succession.ts";
+import { tagsHeader } from "../shared/tags-header.ts";
+import { blockBlobTier } from "../shared/tier.ts";
+import { parseBlockList, type BlockListEntry } from "./block-list-body.ts";
+import { bodyChecksum } from "./put-block.ts";
+import { committedBlocks, findUpload, piecesOf, stagedBlocks, type Staged } from "./uncommitted.ts";
+
+const blockListBytesMax = 16 * 1024 * 1024;
+
+type Parts = ReadonlyMap<string, ContentPart>;
+
+/** learn.microsoft.com/rest/api/storageservices/put-block-list */
+export const putBlockList = operation({
+  name: "Put Block List",
+  ids: ["BlockBlob_CommitBlockList"],
+  route: { method: "PUT", resource: "blob", query: { comp: "blocklist" } },
+  since: "2009-09-19",
+  params: { metadata, headers: blobHeaders, tags: tagsHeader, tier: blockBlobTier },
+  body: { kind: "xml", bytesMax: blockListBytesMax, parse: parseBlockList },
+  permission: { letters: "w", resourceType: "o" },
+  target: "may-exist",
+  conditions: "create",
+  lease: "match-if-leased",
+  etag: "renew",
+  effect: "writes",
+  success: {
+    status: 201,
+    headers: [
+      "Content-MD5",
+      "x-ms-content-crc64",
+      "x-ms-request-server-encrypted",
+      "x-ms-version-id",
+    ],
+  },
+  reads: async (view, { scope, address, target }) => {
+    const staged = await findUpload(view, blobKey({ scope, address }));
+    return {
+      staged,
+      uncommitted: await uncommittedParts(view, staged),
+      committed: await committedParts(view, target?.content),
+    };
+  },
+  decide: (context) => {
+    const { target, input, seen, stamp, now, received } = context;
+    if (target !== undefined && target.type !== "BlockBlob") return fail("InvalidBlobType");
+    const parts = chooseParts(input.body, seen);
+    if (!parts.ok) return parts;
+    const versionId = nextVersion(context);
+    return {
+      put: {
+        etag: stamp,
+        created: target?.created ?? now,
+        type: "BlockBlob" as const,
+        content: emptyContent,
+        headers: input.headers,
+        metadata: input.metadata,
+        lease: target?.lease,
+        tags: input.tags,
+        tier: input.tier,
+        tierChanged: input.tier === undefined ? undefined : now,
+        versionId,
+      },
+      content: compose(parts.value),
+      effects: [...keepPrevious(context), ...dropUpload(blobKey(context), seen.staged.stored)],
+      headers: {
+        ...bodyChecksum(received),
+        "x-ms-request-server-encrypted": "true",
+        "x-ms-version-id": versionHeader(versionId),
+      },
+    };
+  },
+});
+
+async function uncommittedParts(view: RecordView, { live }: Staged): Promise<Parts> {
+  const parts = new Map<string, ContentPart>();
+  for (const { id, content } of await stagedBlocks(view, live)) {
+    parts.set(id, { pieces: await piecesOf(view, content), block: id });
+  }
+  return parts;
+}
+
+async function committedParts(view: RecordView, content: ContentRef | undefined): Promise<Parts> {
+  const parts = new Map<string, ContentPart>();
+  for (const { id, pieces } of await committedBlocks(view, content)) {
+    parts.set(id, { pieces, block: id });
+  }
+  return parts;
+}
+
+interface Available {
+  readonly uncommitted: Parts;
+  readonly committed: Parts;
+}
+
+/** An id may come twice, but only from the same place. */
+function chooseParts(
+  entries: readonly BlockListEntry[],
+  { uncommitted, committed }: Available,
+): Result<readonly ContentPart[]> {
+  const places = new Map<string, string>();
+  const chosen: ContentPart[] = [];
+  for (const { from, id } of entries) {
+    if ((places.get(id) ?? from) !== from) return fail("InvalidBlockList");
+    places.set(id, from);
+    const part =
+      (from === "Committed" ? undefined : uncommitted.get(id)) ??
+      (from === "Uncommitted" ? undefined : committed.get(id));
+    if (part === undefined) return fail("InvalidBlockList");
+    chosen.push(part);
+  }
+  return ok(chosen);
+}

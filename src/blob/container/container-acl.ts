@@ -1,0 +1,57 @@
+import {
+  accessPoliciesBytesMax,
+  parseAccessPolicies,
+  renderAccessPolicies,
+} from "../../account/access-policies.ts";
+import { noBody } from "../../core/operation.ts";
+import { fail } from "../../core/result.ts";
+import { xmlBody } from "../../core/xml-body.ts";
+import { operation } from "../resources.ts";
+import { publicAccess } from "./public-access.ts";
+
+const query = { restype: "container", comp: "acl" };
+
+/** learn.microsoft.com/rest/api/storageservices/get-container-acl */
+export const getContainerAcl = operation({
+  name: "Get Container ACL",
+  ids: ["Container_GetAccessPolicy", "Container_GetAccessPolicy_HEAD"],
+  route: { method: ["GET", "HEAD"], resource: "container", query },
+  since: "2009-09-19",
+  params: {},
+  body: noBody,
+  permission: { letters: "", resourceType: "c", sas: "none" },
+  target: "must-exist",
+  conditions: "none",
+  lease: "match-if-given",
+  etag: "keep",
+  effect: "reads",
+  success: { status: 200, headers: ["x-ms-blob-public-access"] },
+  decide: ({ target }) => ({
+    headers: { "x-ms-blob-public-access": target.publicAccess },
+    body: xmlBody(renderAccessPolicies(target.policies)),
+  }),
+});
+
+/** Replaces the policies and the public access at once, for everyone at once.
+ *  learn.microsoft.com/rest/api/storageservices/set-container-acl */
+export const setContainerAcl = operation({
+  name: "Set Container ACL",
+  ids: ["Container_SetAccessPolicy"],
+  route: { method: "PUT", resource: "container", query },
+  since: "2009-09-19",
+  params: { publicAccess },
+  body: { kind: "xml", bytesMax: accessPoliciesBytesMax, parse: parseAccessPolicies },
+  permission: { letters: "", resourceType: "c", sas: "none" },
+  target: "must-exist",
+  conditions: "write",
+  lease: "match-if-given",
+  etag: "renew",
+  effect: "writes",
+  success: { status: 200, headers: [] },
+  decide: ({ target, input, features }) => {
+    if (input.publicAccess !== undefined && !features.publicAccess) {
+      return fail("PublicAccessNotPermitted");
+    }
+    return { put: { ...target, policies: input.body, publicAccess: input.publicAccess } };
+  },
+});

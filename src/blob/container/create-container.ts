@@ -1,0 +1,46 @@
+import { metadata } from "../../core/common-params.ts";
+import { noBody } from "../../core/operation.ts";
+import { boolean, header, text } from "../../core/params.ts";
+import { fail } from "../../core/result.ts";
+import { operation } from "../resources.ts";
+import { publicAccess } from "./public-access.ts";
+
+/** learn.microsoft.com/rest/api/storageservices/create-container */
+export const createContainer = operation({
+  name: "Create Container",
+  ids: ["Container_Create"],
+  route: { method: "PUT", resource: "container", query: { restype: "container" } },
+  since: "2009-09-19",
+  params: {
+    metadata,
+    publicAccess,
+    defaultEncryptionScope: header("x-ms-default-encryption-scope", text),
+    denyEncryptionScopeOverride: header("x-ms-deny-encryption-scope-override", boolean),
+  },
+  body: noBody,
+  permission: { letters: "cw", resourceType: "c", sas: "account-only" },
+  target: "must-not-exist",
+  conditions: "none",
+  lease: "none",
+  etag: "renew",
+  effect: "writes",
+  success: { status: 201, headers: [] },
+  decide: ({ input, features, stamp, newId }) => {
+    if (input.publicAccess !== undefined && !features.publicAccess) {
+      return fail("PublicAccessNotPermitted");
+    }
+    const { metadata: pairs, ...rest } = input;
+    const { publicAccess: access, defaultEncryptionScope, denyEncryptionScopeOverride } = rest;
+    return {
+      put: {
+        id: newId(),
+        etag: stamp,
+        metadata: pairs,
+        policies: [],
+        publicAccess: access,
+        defaultEncryptionScope,
+        denyEncryptionScopeOverride,
+      },
+    };
+  },
+});

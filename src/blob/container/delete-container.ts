@@ -1,0 +1,31 @@
+import { noBody } from "../../core/operation.ts";
+import { put, reclaim } from "../../core/effects.ts";
+import { deletedContainers } from "../records.ts";
+import { operation } from "../resources.ts";
+
+/** The name is free at once; the blobs inside are reclaimed later, or kept for a restore.
+ *  learn.microsoft.com/rest/api/storageservices/delete-container */
+export const deleteContainer = operation({
+  name: "Delete Container",
+  ids: ["Container_Delete"],
+  route: { method: "DELETE", resource: "container", query: { restype: "container" } },
+  since: "2009-09-19",
+  params: {},
+  body: noBody,
+  permission: { letters: "d", resourceType: "c", sas: "account-only" },
+  target: "must-exist",
+  conditions: "write",
+  lease: "match-if-leased",
+  etag: "none",
+  effect: "writes",
+  success: { status: 202, headers: [] },
+  decide: ({ target, scope, address, features, now }) => {
+    const retentionDays = features.containerSoftDeleteDays;
+    if (retentionDays === 0) {
+      return { remove: true, effects: [reclaim("blob-container", target.id)] };
+    }
+    const key = { account: scope.account.id, name: address.container, version: now };
+    const record = { ...target, lease: undefined, deletedAt: now, retentionDays };
+    return { remove: true, effects: [put(deletedContainers, key, record)] };
+  },
+});

@@ -1,0 +1,141 @@
+import { encodeBase64 } from "../../core/base64.ts";
+import { formatHttpDate, formatIso } from "../../core/dates.ts";
+import { bareETag } from "../../core/etag.ts";
+import { leaseProperties } from "../../core/lease.ts";
+import type { Tags } from "../../core/tags.ts";
+import { ticksPerSecond, type Ticks } from "../../core/ticks.ts";
+import { element, nameElement, textElement } from "../../core/xml-writer.ts";
+import type { BlobRecord } from "../records.ts";
+import { defaultContentType } from "../shared/http-headers.ts";
+import { defaultTier } from "../shared/tier.ts";
+import type { Listed } from "./scan-blobs.ts";
+
+export interface EntryOptions {
+  readonly now: Ticks;
+  readonly metadata: boolean;
+  readonly tags: boolean;
+  readonly versions: boolean;
+}
+
+export function renderEntry(entry: Listed, options: EntryOptions): string {
+  switch (entry.kind) {
+    case "prefix":
+      return element("BlobPrefix", nameElement("Name", entry.name));
+    case "uncommitted":
+      return element("Blob", nameElement("Name", entry.name) + uncommittedProperties);
+    case "blob":
+      return renderBlob(entry.name, entry.record, options);
+    default:
+      return entry satisfies never;
+  }
+}
+
+/** An uncommitted blob has neither dates nor an ETag yet. */
+const uncommittedProperties = element(
+  "Properties",
+  textElement("Content-Length", 0) +
+    textElement("BlobType", "BlockBlob") +
+    textElement("AccessTier", defaultTier) +
+    textElement("AccessTierInferred", "true") +
+    textElement("LeaseStatus", "unlocked") +
+    textElement("LeaseState", "available") +
+    textElement("ServerEncrypted", "true"),
+);
+
+function renderBlob(name: string, record: BlobRecord, options: EntryOptions): string {
+  const { snapshot, versionId, deleted, superseded } = record;
+  const isVersion = versionId !== undefined && snapshot === undefined;
+  const current = isVersion && superseded !== true && deleted === undefined;
+  const metadata = options.metadata ? renderMetadata(record) : "";
+  const tags = options.tags && record.tags !== undefined ? renderTags(record.tags) : "";
+  return element(
+    "Blob",
+    nameElement("Name", name) +
+      textElement("VersionId", isVersion ? formatIso(versionId) : undefined) +
+      textElement("IsCurrentVersion", current ? "true" : undefined) +
+      textElement("Snapshot", snapshot === undefined ? undefined : formatIso(snapshot)) +
+      textElement("Deleted", deleted === undefined ? undefined : "true") +
+      element("Properties", renderProperties(record, options)) +
+      metadata +
+      tags +
+      "<OrMetadata />",
+  );
+}
+
+/** In the order the service writes them; absent headers are empty elements. */
+function renderProperties(record: BlobRecord, { now }: EntryOptions): string {
+  const { headers } = record;
+  const md5 = headers.contentMd5;
+  return (
+    textElement("Creation-Time", formatHttpDate(record.created)) +
+    textElement("Last-Modified", formatHttpDate(record.etag)) +
+    textElement("Etag", bareETag(record.etag)) +
+    textElement("Content-Length", record.content.length) +
+    textElement("Content-Type", headers.contentType || defaultContentType) +
+    textElement("Content-Encoding", headers.contentEncoding ?? "") +
+    textElement("Content-Language", headers.contentLanguage ?? "") +
+    textElement("Content-CRC64", "") +
+    textElement("Content-MD5", md5 === undefined ? "" : encodeBase64(md5)) +
+    textElement("Cache-Control", headers.cacheControl ?? "") +
+    textElement("Content-Disposition", headers.contentDisposition ?? "") +
+    textElement("BlobType", record.type) +
+    renderTier(record) +
+    renderLease(record, now) +
+    textElement("ServerEncrypted", "true") +
+    renderDeletion(record, now) +
+    textElement("EncryptionScope", record.encryptionScope) +
+    textElement("TagCount", tagCountOf(record))
+  );
+}
+
+function renderTier({ type, tier, tierChanged }: BlobRecord): string {
+  if (type !== "BlockBlob") return "";
+  if (tier === undefined) {
+    return textElement("AccessTier", defaultTier) + textElement("AccessTierInferred", "true");
+  }
+  const changed = tierChanged === undefined ? undefined : formatHttpDate(tierChanged);
+  return textElement("AccessTier", tier) + textElement("AccessTierChangeTime", changed);
+}
+
+/** Snapshots, versions and deleted entries have no lease to tell of. */
+function renderLease(record: BlobRecord, now: Ticks): string {
+  const { snapshot, superseded, deleted } = record;
+  if (snapshot !== undefined || superseded === true || deleted !== undefined) return "";
+  const { status, state, duration } = leaseProperties(record.lease, now);
+  return (
+    textElement("LeaseStatus", status) +
+    textElement("LeaseState", state) +
+    textElement("LeaseDuration", duration)
+  );
+}
+
+const ticksPerDay = 86_400n * ticksPerSecond;
+
+function renderDeletion({ deleted }: BlobRecord, now: Ticks): string {
+  if (deleted === undefined) return "";
+  const goneDays = Number((now - deleted.at) / ticksPerDay);
+  const remaining = Math.max(0, deleted.retentionDays - goneDays);
+  return (
+    textElement("DeletedTime", formatHttpDate(deleted.at)) +
+    textElement("RemainingRetentionDays", remaining)
+  );
+}
+
+function tagCountOf({ tags }: BlobRecord): number | undefined {
+  const count = tags === undefined ? 0 : Object.keys(tags).length;
+  return count === 0 ? undefined : count;
+}
+
+function renderMetadata({ metadata }: BlobRecord): string {
+  let inner = "";
+  for (const [name, value] of metadata) inner += textElement(name, value);
+  return element("Metadata", inner);
+}
+
+export function renderTags(tags: Tags): string {
+  let inner = "";
+  for (const [key, value] of Object.entries(tags)) {
+    inner += element("Tag", textElement("Key", key) + textElement("Value", value));
+  }
+  return element("Tags", element("TagSet", inner));
+}

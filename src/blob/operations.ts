@@ -1,0 +1,59 @@
+import type { Operation } from "../core/operation.ts";
+import { getBlockList } from "./block/get-block-list.ts";
+import { putBlockList } from "./block/put-block-list.ts";
+import { putBlock } from "./block/put-block.ts";
+import { getContainerAcl, setContainerAcl } from "./container/container-acl.ts";
+import { createContainer } from "./container/create-container.ts";
+import { deleteContainer } from "./container/delete-container.ts";
+import { getContainerMetadata } from "./container/get-container-metadata.ts";
+import { getContainerProperties } from "./container/get-container-properties.ts";
+import { breakContainerLease, leaseContainer } from "./container/lease-container.ts";
+import { setContainerMetadata } from "./container/set-container-metadata.ts";
+import { listBlobs } from "./list/list-blobs.ts";
+import { getBlobMetadata } from "./read/get-blob-metadata.ts";
+import { getBlobProperties } from "./read/get-blob-properties.ts";
+import { getBlob } from "./read/get-blob.ts";
+import { getAccountInformation } from "./service/account-information.ts";
+import { listContainers } from "./service/list-containers.ts";
+import {
+  getBlobServiceProperties,
+  setBlobServiceProperties,
+} from "./service/service-properties.ts";
+import { getBlobServiceStats } from "./service/service-stats.ts";
+import { deleteBlob } from "./write/delete-blob.ts";
+import { breakBlobLease, leaseBlob } from "./write/lease-blob.ts";
+import { putBlockBlob } from "./write/put-block-blob.ts";
+import { setBlobMetadata } from "./write/set-blob-metadata.ts";
+import { setBlobProperties } from "./write/set-blob-properties.ts";
+import { snapshotBlob } from "./write/snapshot-blob.ts";
+
+export const operations: readonly Operation[] = [
+  getBlobServiceProperties,
+  setBlobServiceProperties,
+  getBlobServiceStats,
+  ...getAccountInformation,
+  listContainers,
+  createContainer,
+  getContainerProperties,
+  getContainerMetadata,
+  setContainerMetadata,
+  getContainerAcl,
+  setContainerAcl,
+  deleteContainer,
+  leaseContainer,
+  breakContainerLease,
+  listBlobs,
+  putBlockBlob,
+  getBlob,
+  getBlobProperties,
+  setBlobProperties,
+  getBlobMetadata,
+  setBlobMetadata,
+  snapshotBlob,
+  leaseBlob,
+  breakBlobLease,
+  deleteBlob,
+  putBlock,
+  putBlockList,
+  getBlockList,
+];

@@ -1,0 +1,50 @@
+import { formatHttpDate, formatIso } from "../../core/dates.ts";
+import type { Ticks } from "../../core/ticks.ts";
+import type { BlobRecord } from "../records.ts";
+import type { BlobAddress } from "../resources.ts";
+import { renderHttpHeaders } from "../shared/http-headers.ts";
+import { leaseHeaderNames, leaseHeaders } from "../shared/lease-headers.ts";
+
+/** Headers that Get Blob and Get Blob Properties share. */
+export const blobPropertyNames = [
+  ...leaseHeaderNames,
+  "Content-Type",
+  "Content-Encoding",
+  "Content-Language",
+  "Cache-Control",
+  "Content-Disposition",
+  "Content-MD5",
+  "Accept-Ranges",
+  "x-ms-creation-time",
+  "x-ms-blob-type",
+  "x-ms-server-encrypted",
+  "x-ms-tag-count",
+  "x-ms-version-id",
+  "x-ms-is-current-version",
+  "x-ms-encryption-scope",
+] as const;
+
+export interface Looked {
+  readonly target: BlobRecord;
+  readonly address: BlobAddress;
+  readonly now: Ticks;
+}
+
+export function blobProperties({ target, address, now }: Looked) {
+  const isBase = address.snapshot === undefined && address.versionId === undefined;
+  const versionId = address.snapshot === undefined ? target.versionId : undefined;
+  const current = versionId !== undefined && target.superseded !== true;
+  const tags = Object.keys(target.tags ?? {}).length;
+  return {
+    ...renderHttpHeaders(target.headers),
+    ...(isBase ? leaseHeaders(target.lease, now) : {}),
+    "Accept-Ranges": "bytes",
+    "x-ms-creation-time": formatHttpDate(target.created),
+    "x-ms-blob-type": target.type,
+    "x-ms-server-encrypted": "true",
+    "x-ms-tag-count": tags === 0 ? undefined : String(tags),
+    "x-ms-version-id": versionId === undefined ? undefined : formatIso(versionId),
+    "x-ms-is-current-version": current ? "true" : undefined,
+    "x-ms-encryption-scope": target.encryptionScope,
+  };
+}

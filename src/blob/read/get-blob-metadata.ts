@@ -1,0 +1,20 @@
+import { noBody } from "../../core/operation.ts";
+import { operation } from "../resources.ts";
+
+/** learn.microsoft.com/rest/api/storageservices/get-blob-metadata */
+export const getBlobMetadata = operation({
+  name: "Get Blob Metadata",
+  ids: ["Blob_GetMetadata_GET", "Blob_GetMetadata_HEAD"],
+  route: { method: ["GET", "HEAD"], resource: "blob", query: { comp: "metadata" } },
+  since: "2009-09-19",
+  params: {},
+  body: noBody,
+  permission: { letters: "r", resourceType: "o", publicRead: "blob" },
+  target: "must-exist",
+  conditions: "read",
+  lease: "match-if-given",
+  etag: "keep",
+  effect: "reads",
+  success: { status: 200, headers: [] },
+  decide: ({ target }) => ({ metadata: target.metadata }),
+});

@@ -1,0 +1,140 @@
+import type { ContentRef } from "../core/content-ref.ts";
+import type { Lease } from "../core/lease.ts";
+import type { Metadata } from "../core/metadata.ts";
+import type { StoredPolicy } from "../core/permission.ts";
+import { recordCodec } from "../core/record.ts";
+import { defineTable } from "../core/table.ts";
+import type { Tags } from "../core/tags.ts";
+import type { Ticks } from "../core/ticks.ts";
+
+export type PublicAccess = "container" | "blob";
+export type BlobType = "BlockBlob" | "AppendBlob" | "PageBlob";
+
+export interface ContainerRecord {
+  /** What the blobs inside are keyed by: deleting or renaming a container touches only this. */
+  readonly id: bigint;
+  readonly etag: Ticks;
+  readonly lease?: Lease | undefined;
+  readonly metadata: Metadata;
+  readonly publicAccess?: PublicAccess | undefined;
+  readonly policies: readonly StoredPolicy[];
+  readonly defaultEncryptionScope?: string | undefined;
+  readonly denyEncryptionScopeOverride?: boolean | undefined;
+}
+
+/** A container that can still be restored, in `deletedContainers`. */
+export interface DeletedContainerRecord extends ContainerRecord {
+  readonly deletedAt: Ticks;
+  readonly retentionDays: number;
+}
+
+export interface HttpHeaders {
+  readonly contentType?: string | undefined;
+  readonly contentEncoding?: string | undefined;
+  readonly contentLanguage?: string | undefined;
+  readonly contentMd5?: Uint8Array | undefined;
+  readonly cacheControl?: string | undefined;
+  readonly contentDisposition?: string | undefined;
+}
+
+/** A blob, a snapshot or a version of it: they differ in where they lie and in the marks. */
+export interface BlobRecord {
+  readonly etag: Ticks;
+  readonly created: Ticks;
+  readonly type: BlobType;
+  readonly content: ContentRef;
+  readonly headers: HttpHeaders;
+  readonly metadata: Metadata;
+  readonly lease?: Lease | undefined;
+  readonly tags?: Tags | undefined;
+  readonly tier?: string | undefined;
+  readonly tierChanged?: Ticks | undefined;
+  /** The version this is, on accounts that keep versions. */
+  readonly versionId?: Ticks | undefined;
+  /** A newer version took its place. */
+  readonly superseded?: true | undefined;
+  /** When it was snapshotted; only on snapshots. */
+  readonly snapshot?: Ticks | undefined;
+  readonly deleted?: Deletion | undefined;
+  readonly encryptionScope?: string | undefined;
+}
+
+export interface Deletion {
+  readonly at: Ticks;
+  readonly retentionDays: number;
+}
+
+/** Blocks that were put and not yet committed: one record for the blob, one for each block. */
+export interface UploadRecord {
+  readonly id: bigint;
+  /** All ids of a blob have the same length, encoded. */
+  readonly blockIdLength: number;
+  /** Refreshed at most every hour; a week after it the blocks are forgotten. */
+  readonly touched: Ticks;
+}
+
+export interface BlockRecord {
+  readonly content: ContentRef;
+}
+
+export interface BlobKey {
+  readonly container: bigint;
+  readonly name: string;
+}
+
+export interface GenerationKey extends BlobKey {
+  readonly at: Ticks;
+  readonly kind: "snapshot" | "version" | "deleted";
+}
+
+export const containers = defineTable<{ account: bigint; name: string }, ContainerRecord>({
+  name: "containers",
+  tag: 0x20,
+  key: ({ account, name }) => [account, name],
+  codec: recordCodec<ContainerRecord>({ version: 1 }),
+});
+
+export const deletedContainers = defineTable<
+  { account: bigint; name: string; version: Ticks },
+  DeletedContainerRecord
+>({
+  name: "deleted-containers",
+  tag: 0x21,
+  key: ({ account, name, version }) => [account, name, version],
+  codec: recordCodec<DeletedContainerRecord>({ version: 1 }),
+});
+
+export const blobs = defineTable<BlobKey, BlobRecord>({
+  name: "blobs",
+  tag: 0x22,
+  key: ({ container, name }) => [container, name],
+  codec: recordCodec<BlobRecord>({ version: 1 }),
+  content: "content",
+});
+
+const generationKinds = { version: 0, snapshot: 1, deleted: 2 } as const;
+
+/** Snapshots, earlier versions and soft-deleted states, oldest first below each name. Apart from
+ *  `blobs`, so that a plain listing never steps over them. */
+export const generations = defineTable<GenerationKey, BlobRecord>({
+  name: "generations",
+  tag: 0x23,
+  key: ({ container, name, at, kind }) => [container, name, at, generationKinds[kind]],
+  codec: recordCodec<BlobRecord>({ version: 1 }),
+  content: "content",
+});
+
+export const uploads = defineTable<BlobKey, UploadRecord>({
+  name: "uploads",
+  tag: 0x24,
+  key: ({ container, name }) => [container, name],
+  codec: recordCodec<UploadRecord>({ version: 1 }),
+});
+
+export const blocks = defineTable<{ upload: bigint; id: string }, BlockRecord>({
+  name: "blocks",
+  tag: 0x25,
+  key: ({ upload, id }) => [upload, id],
+  codec: recordCodec<BlockRecord>({ version: 1 }),
+  content: "content",
+});

@@ -1,0 +1,182 @@
+import { accounts, type AccountRecord, type AccountScope } from "../account/account-record.ts";
+import type { CorsRule } from "../core/cors.ts";
+import { parseSnapshotTime } from "../core/dates.ts";
+import { invalidQuery } from "../core/faults.ts";
+import { checkBlobName, checkContainerName } from "../core/names.ts";
+import { operationsOf, type Address } from "../core/operation.ts";
+import { fail, ok, type Result } from "../core/result.ts";
+import { defineResource } from "../core/service.ts";
+import type { Located, QueryReader, Resource, SignedName, Where } from "../core/service.ts";
+import { anyTable } from "../core/table.ts";
+import type { Ticks } from "../core/ticks.ts";
+import type { RecordView } from "../core/view.ts";
+import {
+  blobs,
+  containers,
+  generations,
+  type BlobRecord,
+  type ContainerRecord,
+} from "./records.ts";
+
+export interface BlobAddress extends Address {
+  readonly resource: "service" | "container" | "blob";
+  readonly container: string;
+  readonly blob: string;
+  readonly snapshot: Ticks | undefined;
+  readonly versionId: Ticks | undefined;
+}
+
+export interface ContainerScope extends AccountScope {
+  readonly container: ContainerRecord;
+}
+
+export interface BlobResources {
+  readonly [name: string]: { scope: object; target: object };
+  readonly service: { scope: AccountScope; target: AccountRecord };
+  readonly container: { scope: AccountScope; target: ContainerRecord };
+  readonly blob: { scope: ContainerScope; target: BlobRecord };
+}
+
+export const operation = operationsOf<BlobResources, BlobAddress>();
+
+const rootContainer = "$root";
+
+/** `/`, `/container?restype=container`, `/container/blob`, and `/blob` in the root container. */
+export function identify(path: string, query: QueryReader): Result<BlobAddress> {
+  const times = parseTimes(query);
+  if (!times.ok) return times;
+  const at = { container: "", blob: "", ...times.value };
+  if (path === "") return ok({ resource: "service", ...at });
+  const slash = path.indexOf("/");
+  const first = slash < 0 ? path : path.slice(0, slash);
+  const rest = slash < 0 ? "" : path.slice(slash + 1);
+  if (rest === "" && (slash >= 0 || query.get("restype")?.toLowerCase() === "container")) {
+    const named = checkContainerName(first);
+    return named.ok ? ok({ resource: "container", ...at, container: first }) : named;
+  }
+  const container = rest === "" ? rootContainer : first;
+  const blob = rest === "" ? first : rest;
+  const named = checkContainerName(container);
+  if (!named.ok) return named;
+  const valid = checkBlobName(blob);
+  return valid.ok ? ok({ resource: "blob", ...at, container, blob }) : valid;
+}
+
+export function signedName({ container, blob }: BlobAddress): SignedName {
+  return { name: container || undefined, path: blob || undefined };
+}
+
+function parseTimes(query: QueryReader) {
+  const snapshot = parseTime(query, "snapshot");
+  if (!snapshot.ok) return snapshot;
+  const versionId = parseTime(query, "versionid");
+  if (!versionId.ok) return versionId;
+  if (snapshot.value !== undefined && versionId.value !== undefined) {
+    return invalidQuery("versionid", query.get("versionid") ?? "");
+  }
+  return ok({ snapshot: snapshot.value, versionId: versionId.value });
+}
+
+function parseTime(query: QueryReader, name: string): Result<Ticks | undefined> {
+  const text = query.get(name);
+  if (text === undefined || text === "") return ok(undefined);
+  const time = parseSnapshotTime(text);
+  return time === undefined ? invalidQuery(name, text) : ok(time);
+}
+
+async function loadAccount(view: RecordView, { account }: Where): Promise<AccountRecord> {
+  const record = await view.get(accounts, account);
+  if (record === undefined) throw new Error(`the account ${account} has no record`);
+  return record;
+}
+
+async function loadService(view: RecordView, where: Where): Promise<Located> {
+  const account = await loadAccount(view, where);
+  return { access: undefined, scope: ok({ account }), target: account, cors: corsOf(account) };
+}
+
+async function loadContainer(view: RecordView, where: Where<BlobAddress>): Promise<Located> {
+  const account = await loadAccount(view, where);
+  const container = await view.get(containers, {
+    account: account.id,
+    name: where.address.container,
+  });
+  const access = accessOf(container);
+  return { access, scope: ok({ account }), target: container, cors: corsOf(account) };
+}
+
+async function loadBlob(view: RecordView, where: Where<BlobAddress>): Promise<Located> {
+  const account = await loadAccount(view, where);
+  const { address } = where;
+  const container = await view.get(containers, { account: account.id, name: address.container });
+  const access = accessOf(container);
+  const cors = corsOf(account);
+  if (container === undefined) {
+    return { access, scope: fail("ContainerNotFound"), target: undefined, cors };
+  }
+  const target = await findBlob(view, container.id, address);
+  return { access, scope: ok({ account, container }), target, cors };
+}
+
+/** The current blob, or the snapshot or version that the address names. */
+export async function findBlob(
+  view: RecordView,
+  container: bigint,
+  { blob: name, snapshot, versionId }: BlobAddress,
+): Promise<BlobRecord | undefined> {
+  if (snapshot !== undefined) {
+    const found = await view.get(generations, { container, name, at: snapshot, kind: "snapshot" });
+    return found?.deleted === undefined ? found : undefined;
+  }
+  const current = await view.get(blobs, { container, name });
+  if (versionId === undefined || current?.versionId === versionId) return current;
+  const found = await view.get(generations, { container, name, at: versionId, kind: "version" });
+  return found?.deleted === undefined ? found : undefined;
+}
+
+function corsOf({ properties }: AccountRecord): readonly CorsRule[] {
+  return properties.blob?.cors ?? noRules;
+}
+
+const noRules: readonly CorsRule[] = [];
+
+function accessOf(container: ContainerRecord | undefined) {
+  if (container === undefined) return undefined;
+  const { policies, publicAccess } = container;
+  return publicAccess === undefined ? { policies } : { policies, publicAccess };
+}
+
+const service: Resource = {
+  load: loadService,
+  table: anyTable(accounts),
+  keyOf: (_scope, { account }) => account,
+  missing: "ResourceNotFound",
+  present: "ResourceAlreadyExists",
+  leaseKind: "container",
+};
+
+const container = defineResource<BlobAddress>({
+  load: loadContainer,
+  table: anyTable(containers),
+  keyOf: (scope, { address }) => ({
+    account: (scope as AccountScope).account.id,
+    name: address.container,
+  }),
+  missing: "ContainerNotFound",
+  present: "ContainerAlreadyExists",
+  leaseKind: "container",
+});
+
+const blob = defineResource<BlobAddress>({
+  load: loadBlob,
+  table: anyTable(blobs),
+  keyOf: (scope, { address }) => ({
+    container: (scope as ContainerScope).container.id,
+    name: address.blob,
+  }),
+  missing: "BlobNotFound",
+  present: "BlobAlreadyExists",
+  leaseKind: "blob",
+});
+
+export const resources = { service, container, blob };

@@ -1,0 +1,16 @@
+import type { Service } from "../core/service.ts";
+import { anyTable } from "../core/table.ts";
+import { operations } from "./operations.ts";
+import { reclaimers } from "./reclaim.ts";
+import { blobs, blocks, generations } from "./records.ts";
+import { identify, resources, signedName, type BlobAddress } from "./resources.ts";
+
+export const blobService: Service = {
+  name: "blob",
+  identify,
+  signedName: (address) => signedName(address as BlobAddress),
+  resources,
+  operations,
+  contentTables: [anyTable(blobs), anyTable(generations), anyTable(blocks)],
+  reclaimers,
+};

@@ -1,0 +1,41 @@
+import { noBody } from "../../core/operation.ts";
+import { operation } from "../resources.ts";
+
+/** The same answer on every level. learn.microsoft.com/rest/api/storageservices/get-account-information */
+function declareAccountInformation(id: string, resource: "service" | "container" | "blob") {
+  return operation({
+    name: "Get Account Information",
+    ids: [id],
+    route: {
+      method: ["GET", "HEAD"],
+      resource,
+      query: { restype: "account", comp: "properties" },
+    },
+    since: "2018-03-28",
+    params: {},
+    body: noBody,
+    permission: { letters: "", resourceType: "sco", hidden: true },
+    target: "optional",
+    conditions: "none",
+    lease: "none",
+    etag: "none",
+    effect: "reads",
+    success: {
+      status: 200,
+      headers: ["x-ms-sku-name", "x-ms-account-kind", "x-ms-is-hns-enabled"],
+    },
+    decide: () => ({
+      headers: {
+        "x-ms-sku-name": "Standard_RAGRS",
+        "x-ms-account-kind": "StorageV2",
+        "x-ms-is-hns-enabled": "false",
+      },
+    }),
+  });
+}
+
+export const getAccountInformation = [
+  declareAccountInformation("Service_GetAccountInfo", "service"),
+  declareAccountInformation("Container_GetAccountInfo", "container"),
+  declareAccountInformation("Blob_GetAccountInfo", "blob"),
+];

@@ -1,0 +1,183 @@
+import { formatHttpDate } from "../../core/dates.ts";
+import { bareETag } from "../../core/etag.ts";
+import { leaseProperties } from "../../core/lease.ts";
+import { maxResults, pageSize, prefix, wordSet } from "../../core/listing.ts";
+import type { Metadata } from "../../core/metadata.ts";
+import { noBody } from "../../core/operation.ts";
+import { query, text } from "../../core/params.ts";
+import { fail } from "../../core/result.ts";
+import { ticksPerSecond, type Ticks } from "../../core/ticks.ts";
+import type { RecordView } from "../../core/view.ts";
+import { xmlBody } from "../../core/xml-body.ts";
+import { element, textElement } from "../../core/xml-writer.ts";
+import {
+  containers,
+  deletedContainers,
+  type ContainerRecord,
+  type DeletedContainerRecord,
+} from "../records.ts";
+import { formatIso } from "../../core/dates.ts";
+import { operation } from "../resources.ts";
+
+interface ListedContainer {
+  readonly name: string;
+  readonly record: ContainerRecord | DeletedContainerRecord;
+  readonly version: Ticks | undefined;
+}
+
+/** learn.microsoft.com/rest/api/storageservices/list-containers2 */
+export const listContainers = operation({
+  name: "List Containers",
+  ids: ["Service_ListContainersSegment"],
+  route: { method: ["GET", "HEAD"], resource: "service", query: { comp: "list" } },
+  since: "2009-09-19",
+  params: {
+    prefix,
+    maxResults,
+    marker: query("marker", text),
+    include: wordSet("include", "metadata", "deleted", "system"),
+  },
+  body: noBody,
+  permission: { letters: "l", resourceType: "s", sas: "account-only" },
+  target: "must-exist",
+  conditions: "none",
+  lease: "none",
+  etag: "none",
+  effect: "reads",
+  success: { status: 200, headers: [] },
+  reads: async (view, { target, input, account }) => {
+    const from = markerName(input.marker, account);
+    const limit = pageSize(input.maxResults) + 1;
+    const bounds = { prefix: input.prefix ?? "", from: from ?? "", limit };
+    const live = await scanLive(view, target.id, bounds);
+    const deleted = input.include?.has("deleted") === true;
+    const gone = deleted ? await scanDeleted(view, target.id, bounds) : [];
+    const found = [...live, ...gone].toSorted((a, b) => Buffer.compare(bytes(a), bytes(b)));
+    return { badMarker: from === undefined, found: found.slice(0, limit) };
+  },
+  decide: ({ input, seen, now, endpoint, account }) => {
+    if (seen.badMarker) return fail("OutOfRangeInput");
+    const shown = seen.found.slice(0, pageSize(input.maxResults));
+    const next = seen.found[shown.length];
+    const withMetadata = input.include?.has("metadata") ?? false;
+    let entries = "";
+    for (const container of shown) entries += renderContainer(container, now, withMetadata);
+    const inner =
+      textElement("Prefix", input.prefix) +
+      textElement("Marker", input.marker) +
+      textElement("MaxResults", input.maxResults) +
+      element("Containers", entries) +
+      textElement("NextMarker", next === undefined ? "" : `/${account}/${next.name}`);
+    const names = { ServiceEndpoint: `${endpoint}/` };
+    return { body: xmlBody(element("EnumerationResults", inner, names)) };
+  },
+});
+
+function bytes({ name }: ListedContainer): Uint8Array {
+  return Buffer.from(name);
+}
+
+/** Markers are `/account/name` of the first entry of the next page. */
+function markerName(marker: string | undefined, account: string): string | undefined {
+  if (marker === undefined) return "";
+  const start = `/${account}/`;
+  return marker.startsWith(start) ? marker.slice(start.length) : undefined;
+}
+
+interface ListBounds {
+  readonly prefix: string;
+  readonly from: string;
+  readonly limit: number;
+}
+
+async function scanLive(
+  view: RecordView,
+  account: bigint,
+  { prefix: start, from, limit }: ListBounds,
+) {
+  const within = containers.range([account], start);
+  const first = containers.prefix([account, from]);
+  const bounds = { ...within, start: later(within.start, first), limit };
+  const found: ListedContainer[] = [];
+  for await (const batch of view.scan(containers, bounds)) {
+    for (const { key, record } of batch) {
+      found.push({ name: containers.parts(key)[1] as string, record, version: undefined });
+    }
+  }
+  return found;
+}
+
+async function scanDeleted(
+  view: RecordView,
+  account: bigint,
+  { prefix: start, from, limit }: ListBounds,
+) {
+  const within = deletedContainers.range([account], start);
+  const first = deletedContainers.prefix([account, from]);
+  const bounds = { ...within, start: later(within.start, first), limit };
+  const found: ListedContainer[] = [];
+  for await (const batch of view.scan(deletedContainers, bounds)) {
+    for (const { key, record } of batch) {
+      if (remainingDays(record, view.now) < 0) continue;
+      const [, name, version] = deletedContainers.parts(key);
+      found.push({ name: name as string, record, version: version as Ticks });
+    }
+  }
+  return found;
+}
+
+function later(left: Uint8Array, right: Uint8Array): Uint8Array {
+  return Buffer.compare(left, right) < 0 ? right : left;
+}
+
+const ticksPerDay = 86_400n * ticksPerSecond;
+
+function remainingDays({ deletedAt, retentionDays }: DeletedContainerRecord, now: Ticks): number {
+  return retentionDays - Number((now - deletedAt) / ticksPerDay);
+}
+
+function renderContainer(
+  { name, record, version }: ListedContainer,
+  now: Ticks,
+  withMetadata: boolean,
+): string {
+  const { status, state, duration } = leaseProperties(record.lease, now);
+  const deletion =
+    "deletedAt" in record
+      ? textElement("DeletedTime", formatHttpDate(record.deletedAt)) +
+        textElement("RemainingRetentionDays", Math.max(0, remainingDays(record, now)))
+      : "";
+  const properties =
+    textElement("Last-Modified", formatHttpDate(record.etag)) +
+    textElement("Etag", `"${bareETag(record.etag)}"`) +
+    textElement("LeaseStatus", status) +
+    textElement("LeaseState", state) +
+    textElement("LeaseDuration", duration) +
+    textElement("PublicAccess", record.publicAccess) +
+    textElement(
+      "DefaultEncryptionScope",
+      record.defaultEncryptionScope ?? "$account-encryption-key",
+    ) +
+    textElement(
+      "DenyEncryptionScopeOverride",
+      String(record.denyEncryptionScopeOverride ?? false),
+    ) +
+    textElement("HasImmutabilityPolicy", "false") +
+    textElement("HasLegalHold", "false") +
+    textElement("ImmutableStorageWithVersioningEnabled", "false") +
+    deletion;
+  return element(
+    "Container",
+    textElement("Name", name) +
+      textElement("Deleted", version === undefined ? undefined : "true") +
+      textElement("Version", version === undefined ? undefined : formatIso(version)) +
+      element("Properties", properties) +
+      (withMetadata ? renderMetadata(record.metadata) : ""),
+  );
+}
+
+function renderMetadata(metadata: Metadata): string {
+  let inner = "";
+  for (const [name, value] of metadata) inner += textElement(name, value);
+  return element("Metadata", inner);
+}

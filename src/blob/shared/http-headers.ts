@@ -1,0 +1,57 @@
+import { decodeBase64, encodeBase64 } from "../../core/base64.ts";
+import { fail, ok, type Result } from "../../core/result.ts";
+import type { Param, ParamReader } from "../../core/params.ts";
+import type { HttpHeaders } from "../records.ts";
+
+const md5Bytes = 16;
+
+/** `x-ms-blob-content-type` and its like. */
+export const blobHeaders: Param<HttpHeaders> = {
+  sources: [
+    "x-ms-blob-content-type",
+    "x-ms-blob-content-encoding",
+    "x-ms-blob-content-language",
+    "x-ms-blob-content-md5",
+    "x-ms-blob-cache-control",
+    "x-ms-blob-content-disposition",
+  ],
+  parse: (reader) => parseHeaders(reader, false),
+};
+
+/** As above; on Put Blob the plain headers stand in for those that are missing. */
+export const blobOrRequestHeaders: Param<HttpHeaders> = {
+  sources: [...blobHeaders.sources, "Content-Type", "Content-Encoding", "Content-Language"],
+  parse: (reader) => parseHeaders(reader, true),
+};
+
+function parseHeaders(reader: ParamReader, fallBack: boolean): Result<HttpHeaders> {
+  const pick = (blobName: string, requestName: string) =>
+    reader.header(blobName) ?? (fallBack ? reader.header(requestName) : undefined);
+  const md5Text = reader.header("x-ms-blob-content-md5");
+  const contentMd5 = md5Text === undefined || md5Text === "" ? undefined : decodeBase64(md5Text);
+  if (md5Text !== undefined && md5Text !== "" && contentMd5?.length !== md5Bytes) {
+    return fail("InvalidMd5");
+  }
+  return ok({
+    contentType: pick("x-ms-blob-content-type", "content-type"),
+    contentEncoding: pick("x-ms-blob-content-encoding", "content-encoding"),
+    contentLanguage: pick("x-ms-blob-content-language", "content-language"),
+    contentMd5,
+    cacheControl: pick("x-ms-blob-cache-control", "cache-control"),
+    contentDisposition: reader.header("x-ms-blob-content-disposition"),
+  });
+}
+
+export const defaultContentType = "application/octet-stream";
+
+/** Empty values are the same as none. */
+export function renderHttpHeaders(headers: HttpHeaders) {
+  return {
+    "Content-Type": headers.contentType || defaultContentType,
+    "Content-Encoding": headers.contentEncoding || undefined,
+    "Content-Language": headers.contentLanguage || undefined,
+    "Cache-Control": headers.cacheControl || undefined,
+    "Content-Disposition": headers.contentDisposition || undefined,
+    "Content-MD5": headers.contentMd5 === undefined ? undefined : encodeBase64(headers.contentMd5),
+  };
+}

@@ -1,0 +1,22 @@
+const mebibyte = 1024 * 1024;
+
+/** Bodies up to this size live in the blob's record. */
+export const inlineBlobBytesMax = 4096;
+/** A block or an append is one piece of many: only tiny ones are kept out of the extents. */
+export const inlinePartBytesMax = 256;
+
+export function putBlobBytesMax(version: string): number {
+  if (version >= "2019-12-12") return 5000 * mebibyte;
+  return version >= "2016-05-31" ? 256 * mebibyte : 64 * mebibyte;
+}
+
+export function putBlockBytesMax(version: string): number {
+  if (version >= "2019-12-12") return 4000 * mebibyte;
+  return version >= "2016-05-31" ? 100 * mebibyte : 4 * mebibyte;
+}
+
+export const committedBlocksMax = 50_000;
+export const uncommittedBlocksMax = 100_000;
+export const blockIdBytesMax = 64;
+export const rangeChecksumBytesMax = 4 * mebibyte;
+export const uncommittedLifetimeDays = 7;

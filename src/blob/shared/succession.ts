@@ -1,0 +1,69 @@
+import type { AccountRecord } from "../../account/account-record.ts";
+import { formatIso } from "../../core/dates.ts";
+import { put, reclaim, remove, type Effect } from "../../core/effects.ts";
+import type { Features } from "../../core/operation.ts";
+import type { Ticks } from "../../core/ticks.ts";
+import {
+  generations,
+  uploads,
+  type BlobKey,
+  type BlobRecord,
+  type UploadRecord,
+} from "../records.ts";
+import type { BlobAddress, ContainerScope } from "../resources.ts";
+
+/** What a decision that replaces or deletes a blob looks at. */
+export interface Succession {
+  readonly scope: ContainerScope;
+  readonly address: BlobAddress;
+  readonly target: BlobRecord | undefined;
+  readonly features: Features;
+  readonly now: Ticks;
+  readonly stamp: Ticks;
+}
+
+export function blobKey({ scope, address }: Pick<Succession, "scope" | "address">): BlobKey {
+  return { container: scope.container.id, name: address.blob };
+}
+
+/** How long deleted blobs can be brought back; undefined if they cannot. */
+export function retentionDays(account: AccountRecord): number | undefined {
+  const policy = account.properties.blob?.deleteRetention;
+  return policy?.enabled === true ? policy.days : undefined;
+}
+
+/**
+ * The state a write leaves behind: an earlier version on accounts that keep versions, else a
+ * soft-deleted snapshot where deletes can be undone, else nothing.
+ */
+export function keepPrevious(succession: Succession): readonly Effect[] {
+  const { target, features, stamp, now, scope } = succession;
+  if (target === undefined) return [];
+  const key = blobKey(succession);
+  const previous = { ...target, lease: undefined };
+  if (features.versioning || target.versionId !== undefined) {
+    const at = target.versionId ?? target.etag;
+    const version = { ...previous, versionId: at, superseded: true as const };
+    return [put(generations, { ...key, at, kind: "version" }, version)];
+  }
+  const days = retentionDays(scope.account);
+  if (days === undefined) return [];
+  const deleted = { at: now, retentionDays: days };
+  const kept = { ...previous, snapshot: stamp, deleted };
+  return [put(generations, { ...key, at: stamp, kind: "snapshot" }, kept)];
+}
+
+/** The version id a replacing write gives, where versions are kept. */
+export function nextVersion({ features, stamp }: Succession): Ticks | undefined {
+  return features.versioning ? stamp : undefined;
+}
+
+export function versionHeader(versionId: Ticks | undefined): string | undefined {
+  return versionId === undefined ? undefined : formatIso(versionId);
+}
+
+/** A new content makes blocks that were waiting to be committed worthless. */
+export function dropUpload(key: BlobKey, upload: UploadRecord | undefined): readonly Effect[] {
+  if (upload === undefined) return [];
+  return [remove(uploads, key), reclaim("blob-blocks", upload.id)];
+}

@@ -1,0 +1,36 @@
+import { leaseAction } from "../../core/common-params.ts";
+import { noBody, type Route } from "../../core/operation.ts";
+import { leaseReply, leaseReplyHeaders } from "../shared/lease-reply.ts";
+import { operation } from "../resources.ts";
+
+/** learn.microsoft.com/rest/api/storageservices/lease-blob */
+function declareLease(ids: readonly string[], letters: string, headers: Route["headers"] = {}) {
+  const query = { comp: "lease" };
+  return operation({
+    name: "Lease Blob",
+    ids,
+    route: { method: "PUT", resource: "blob", query, headers },
+    since: "2009-09-19",
+    params: { action: leaseAction("blob") },
+    body: noBody,
+    permission: { letters, resourceType: "o" },
+    target: "must-exist",
+    conditions: "write",
+    lease: "action",
+    etag: "keep",
+    effect: "writes",
+    success: { status: 200, headers: leaseReplyHeaders },
+    decide: ({ target, input, now, newGuid }) =>
+      leaseReply({ target, action: input.action, kind: "blob", now, newGuid }),
+  });
+}
+
+export const leaseBlob = declareLease(
+  ["Blob_AcquireLease", "Blob_RenewLease", "Blob_ChangeLease", "Blob_ReleaseLease"],
+  "w",
+);
+
+/** Whoever may delete the blob may also break its lease. */
+export const breakBlobLease = declareLease(["Blob_BreakLease"], "wd", {
+  "x-ms-lease-action": "break",
+});

@@ -1,0 +1,93 @@
+import { encodeBase64 } from "../../core/base64.ts";
+import { metadata } from "../../core/common-params.ts";
+import { fail } from "../../core/result.ts";
+import { whole } from "../../content/plan.ts";
+import { emptyContent } from "../../core/content-ref.ts";
+import { uploads } from "../records.ts";
+import { operation } from "../resources.ts";
+import { blobOrRequestHeaders } from "../shared/http-headers.ts";
+import { inlineBlobBytesMax, putBlobBytesMax } from "../shared/limits.ts";
+import {
+  blobKey,
+  dropUpload,
+  keepPrevious,
+  nextVersion,
+  versionHeader,
+} from "../shared/succession.ts";
+import { tagsHeader } from "../shared/tags-header.ts";
+import { blockBlobTier } from "../shared/tier.ts";
+
+/** learn.microsoft.com/rest/api/storageservices/put-blob */
+export const putBlockBlob = operation({
+  name: "Put Blob",
+  ids: ["BlockBlob_Upload"],
+  route: {
+    method: "PUT",
+    resource: "blob",
+    headers: { "x-ms-blob-type": "BlockBlob", "x-ms-copy-source": false },
+  },
+  since: "2009-09-19",
+  params: { metadata, headers: blobOrRequestHeaders, tags: tagsHeader, tier: blockBlobTier },
+  body: {
+    kind: "content",
+    lengthMax: putBlobBytesMax,
+    inlineBytesMax: inlineBlobBytesMax,
+    md5Always: true,
+    nonEmpty: false,
+  },
+  permission: { letters: "cw", resourceType: "o", overwrite: true },
+  target: "may-exist",
+  conditions: "create",
+  lease: "match-if-leased",
+  etag: "renew",
+  effect: "writes",
+  success: {
+    status: 201,
+    headers: [
+      "Content-MD5",
+      "x-ms-content-crc64",
+      "x-ms-request-server-encrypted",
+      "x-ms-version-id",
+    ],
+  },
+  reads: (view, { scope, address }) => view.get(uploads, blobKey({ scope, address })),
+  decide: (context) => {
+    const { input, received, target, stamp, now, version, seen } = context;
+    const { headers } = input;
+    const md5 = received.md5;
+    if (md5 === undefined) throw new Error("Put Blob always computes the MD5");
+    if (headers.contentMd5 !== undefined && Buffer.compare(headers.contentMd5, md5) !== 0) {
+      return fail("Md5Mismatch", {
+        elements: {
+          UserSpecifiedMd5: encodeBase64(headers.contentMd5),
+          ServerCalculatedMd5: encodeBase64(md5),
+        },
+      });
+    }
+    const versionId = nextVersion(context);
+    const crc64 = version >= "2019-02-02" ? received.crc64 : undefined;
+    return {
+      put: {
+        etag: stamp,
+        created: target?.created ?? now,
+        type: "BlockBlob" as const,
+        content: emptyContent,
+        headers: { ...headers, contentMd5: md5 },
+        metadata: input.metadata,
+        lease: target?.lease,
+        tags: input.tags,
+        tier: input.tier,
+        tierChanged: input.tier === undefined ? undefined : now,
+        versionId,
+      },
+      content: whole(received),
+      effects: [...keepPrevious(context), ...dropUpload(blobKey(context), seen)],
+      headers: {
+        "Content-MD5": encodeBase64(md5),
+        "x-ms-content-crc64": crc64 && encodeBase64(crc64),
+        "x-ms-request-server-encrypted": "true",
+        "x-ms-version-id": versionHeader(versionId),
+      },
+    };
+  },
+});

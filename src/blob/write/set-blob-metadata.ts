@@ -1,0 +1,33 @@
+import { metadata } from "../../core/common-params.ts";
+import { noBody } from "../../core/operation.ts";
+import { operation } from "../resources.ts";
+import { keepPrevious, nextVersion, versionHeader } from "../shared/succession.ts";
+
+/** Replaces every pair. learn.microsoft.com/rest/api/storageservices/set-blob-metadata */
+export const setBlobMetadata = operation({
+  name: "Set Blob Metadata",
+  ids: ["Blob_SetMetadata"],
+  route: { method: "PUT", resource: "blob", query: { comp: "metadata" } },
+  since: "2009-09-19",
+  params: { metadata },
+  body: noBody,
+  permission: { letters: "w", resourceType: "o" },
+  target: "must-exist",
+  conditions: "write",
+  lease: "match-if-leased",
+  etag: "renew",
+  effect: "writes",
+  success: { status: 200, headers: ["x-ms-request-server-encrypted", "x-ms-version-id"] },
+  decide: (context) => {
+    const { target, input, features } = context;
+    const versionId = nextVersion(context);
+    return {
+      put: { ...target, metadata: input.metadata, versionId },
+      effects: features.versioning ? keepPrevious(context) : [],
+      headers: {
+        "x-ms-request-server-encrypted": "true",
+        "x-ms-version-id": versionHeader(versionId),
+      },
+    };
+  },
+});

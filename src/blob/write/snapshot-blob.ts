@@ -1,0 +1,50 @@
+import { metadata } from "../../core/common-params.ts";
+import { formatIso } from "../../core/dates.ts";
+import { put } from "../../core/effects.ts";
+import { noBody } from "../../core/operation.ts";
+import { generations } from "../records.ts";
+import { operation } from "../resources.ts";
+import { blobKey, keepPrevious, nextVersion, versionHeader } from "../shared/succession.ts";
+
+/** One more reference to the same bytes, whatever their size.
+ *  learn.microsoft.com/rest/api/storageservices/snapshot-blob */
+export const snapshotBlob = operation({
+  name: "Snapshot Blob",
+  ids: ["Blob_CreateSnapshot"],
+  route: { method: "PUT", resource: "blob", query: { comp: "snapshot" } },
+  since: "2009-09-19",
+  params: { metadata },
+  body: noBody,
+  permission: { letters: "cw", resourceType: "o" },
+  target: "must-exist",
+  conditions: "write",
+  lease: "match-if-given",
+  etag: "keep",
+  effect: "writes",
+  success: {
+    status: 201,
+    headers: ["x-ms-snapshot", "x-ms-request-server-encrypted", "x-ms-version-id"],
+  },
+  decide: (context) => {
+    const { target, input, stamp, features } = context;
+    const given = input.metadata.length > 0;
+    // Only a snapshot with metadata of its own differs from its base, and gets its own ETag.
+    const etag = given ? stamp : target.etag;
+    const pairs = given ? input.metadata : target.metadata;
+    const marks = { lease: undefined, versionId: undefined, snapshot: stamp };
+    const snapshot = { ...target, ...marks, metadata: pairs, etag };
+    const versionId = nextVersion(context);
+    const key = { ...blobKey(context), at: stamp, kind: "snapshot" as const };
+    const taken = put(generations, key, snapshot);
+    return {
+      ...(features.versioning ? { put: { ...target, versionId } } : {}),
+      effects: [taken, ...(features.versioning ? keepPrevious(context) : [])],
+      etag,
+      headers: {
+        "x-ms-snapshot": formatIso(stamp),
+        "x-ms-request-server-encrypted": "false",
+        "x-ms-version-id": versionHeader(versionId),
+      },
+    };
+  },
+});

@@ -1,0 +1,24 @@
+import { integer, query, type Param } from "./params.ts";
+import { parseMetadata, type Metadata } from "./metadata.ts";
+import { parseLeaseAction } from "./lease-request.ts";
+import type { LeaseAction } from "./lease-action.ts";
+import type { LeaseKind } from "./lease.ts";
+
+/** Parameters that operations of several services share. */
+
+export const metadata: Param<Metadata> = {
+  sources: ["x-ms-meta-*"],
+  parse: parseMetadata,
+};
+
+const timeoutSecondsMax = 2_147_483_647;
+
+/** Accepted and checked; nothing here takes long enough to need it. */
+export const timeout = query("timeout", integer(0, timeoutSecondsMax));
+
+export function leaseAction(kind: LeaseKind): Param<LeaseAction> {
+  return {
+    sources: ["x-ms-lease-action", "x-ms-lease-duration", "x-ms-proposed-lease-id"],
+    parse: (reader) => parseLeaseAction(reader, kind),
+  };
+}

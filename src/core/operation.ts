@@ -1,0 +1,207 @@
+import type { ContentPlan, ContentRef, Received } from "./content-ref.ts";
+import type { Effect } from "./effects.ts";
+import type { InputOf, Params } from "./params.ts";
+import type { Permission } from "./permission.ts";
+import type { Failure, Result } from "./result.ts";
+import type { Ticks } from "./ticks.ts";
+import type { RecordView } from "./view.ts";
+import type { XmlElement } from "./xml.ts";
+import type { Metadata } from "./metadata.ts";
+
+/** The form of an operation: data plus one small function. Services declare, doors interpret. */
+
+export type ServiceName = "blob" | "queue" | "table" | "file";
+export type Method = "GET" | "HEAD" | "PUT" | "POST" | "DELETE" | "PATCH" | "MERGE" | "OPTIONS";
+
+export interface Route<N extends string = string> {
+  readonly method: Method | readonly Method[];
+  readonly resource: N;
+  /** Query parameters that select the operation; `true` only asks for presence. */
+  readonly query?: Readonly<Record<string, string | true>>;
+  /** Headers that select among operations of the same method and query; `false` asks for absence. */
+  readonly headers?: Readonly<Record<string, string | boolean>>;
+}
+
+/** `must-exist` and `must-not-exist` fail with the resource's own codes. `may-exist` writes what is
+ *  not there yet, so conditions and leases speak of absence too; with `optional` the decision says
+ *  what absence means, and they only bind a target that exists. */
+export type TargetPolicy = "must-exist" | "may-exist" | "must-not-exist" | "optional";
+/** `read`: 304 or 412; `write`: 412; `create`: 412, and 409 for `If-None-Match: *`; `tags`: only
+ *  `x-ms-if-tags`, 412. */
+export type ConditionsPolicy = "read" | "write" | "create" | "tags" | "none";
+/** `match-if-leased`: a leased target needs its id; `match-if-given`: an id must be the current
+ *  one; `action`: the operation is about the lease itself; `none`: it takes no id. */
+export type LeasePolicy = "match-if-leased" | "match-if-given" | "action" | "none";
+/** `renew` stamps a new ETag and answers it; `keep` answers the present one; `none` answers none. */
+export type ETagPolicy = "renew" | "keep" | "none";
+
+export type BodySpec<B> =
+  | { readonly kind: "none" }
+  | { readonly kind: "xml"; readonly bytesMax: number; readonly parse: XmlParser<B> }
+  | { readonly kind: "bytes"; readonly bytesMax: number; readonly parse: BytesParser<B> }
+  | ContentBody;
+
+export type XmlParser<B> = (root: XmlElement | undefined) => Result<B>;
+export type BytesParser<B> = (bytes: Uint8Array, contentType: string) => Result<B>;
+
+/** Streamed to content storage before the decision. */
+export interface ContentBody {
+  readonly kind: "content";
+  readonly lengthMax: (version: string) => number;
+  readonly inlineBytesMax: number;
+  /** Compute the MD5 even if the request names none. */
+  readonly md5Always: boolean;
+  /** Refuses an empty body. */
+  readonly nonEmpty: boolean;
+}
+
+export interface Features {
+  readonly versioning: boolean;
+  readonly containerSoftDeleteDays: number;
+  readonly publicAccess: boolean;
+}
+
+export interface Address {
+  readonly resource: string;
+}
+
+export interface Sighting<Scope, Target, Input, A> {
+  readonly now: Ticks;
+  readonly version: string;
+  readonly account: string;
+  readonly features: Features;
+  readonly address: A;
+  readonly scope: Scope;
+  readonly target: Target;
+  readonly input: Input;
+}
+
+export interface Context<Scope, Target, Input, A, Seen> extends Sighting<Scope, Target, Input, A> {
+  /** The ETag the target gets if the operation renews it. */
+  readonly stamp: Ticks;
+  /** What `reads` returned. */
+  readonly seen: Seen;
+  /** The received body of a `content` operation. */
+  readonly received: Received;
+  /** How the caller reaches this service, for `ServiceEndpoint` attributes and markers. */
+  readonly endpoint: string;
+  readonly secondary: boolean;
+  readonly newId: () => bigint;
+  readonly newGuid: () => string;
+}
+
+export type ReplyBody =
+  | { readonly type: string; readonly text: string }
+  | { readonly type: string; readonly bytes: Uint8Array }
+  | {
+      readonly content: ContentRef;
+      readonly from: number;
+      readonly length: number;
+      /** Answer the checksum of just these bytes as well. */
+      readonly checksum?: "md5" | "crc64" | undefined;
+    };
+
+export interface Reply<Target, H extends string> {
+  readonly status?: number;
+  readonly headers?: Readonly<Partial<Record<H, string | undefined>>>;
+  readonly metadata?: Metadata;
+  readonly body?: ReplyBody;
+  /** The target's new record (its ETag is stamped if the policy says so) … */
+  readonly put?: Target;
+  /** … and what its bytes become. */
+  readonly content?: ContentPlan;
+  /** The target goes away. */
+  readonly remove?: true;
+  readonly effects?: readonly Effect[];
+  /** The ETag to answer if it is not the target's: a snapshot's own. */
+  readonly etag?: Ticks;
+}
+
+/** Scope and record types of each resource of a service, e.g. `{ blob: { scope: …; target: … } }`. */
+export type ResourceTypes = Readonly<Record<string, { scope: object; target: object }>>;
+
+type TargetOf<T, P extends TargetPolicy> = P extends "must-exist"
+  ? T
+  : P extends "may-exist" | "optional"
+    ? T | undefined
+    : undefined;
+
+export interface OperationSpec<
+  Rs extends ResourceTypes,
+  A,
+  N extends keyof Rs & string,
+  T extends TargetPolicy,
+  P extends Params,
+  B,
+  S,
+  H extends string,
+> {
+  /** The service's own name for it, e.g. "Set Blob Metadata". */
+  readonly name: string;
+  /** The ids it has in the published interface documents. */
+  readonly ids: readonly string[];
+  readonly route: Route<N>;
+  /** The first x-ms-version that has it. */
+  readonly since: string;
+  readonly params: P;
+  readonly body: BodySpec<B>;
+  readonly permission: Permission;
+  readonly target: T;
+  readonly conditions: ConditionsPolicy;
+  readonly lease: LeasePolicy;
+  readonly etag: ETagPolicy;
+  /** Writers run in a transaction, readers on a snapshot. */
+  readonly effect: "reads" | "writes";
+  readonly success: { readonly status: number; readonly headers: readonly H[] };
+  /** What else the decision looks at, in the same transaction. */
+  readonly reads?: (
+    view: RecordView,
+    sighting: Sighting<Rs[N]["scope"], TargetOf<Rs[N]["target"], T>, InputOf<P> & BodyInput<B>, A>,
+  ) => Promise<S>;
+  /** Pure and synchronous: runs again on fresh data after a conflict. */
+  readonly decide: (
+    context: Context<Rs[N]["scope"], TargetOf<Rs[N]["target"], T>, InputOf<P> & BodyInput<B>, A, S>,
+  ) => Reply<Rs[N]["target"], H> | Failure;
+}
+
+export interface BodyInput<B> {
+  /** What the body parser made of a `xml` or `bytes` body. */
+  readonly body: B;
+}
+
+/** An operation as the doors see it, whatever its types. */
+export type Operation = Omit<
+  OperationSpec<
+    Readonly<Record<string, { scope: object; target: object }>>,
+    Address,
+    string,
+    TargetPolicy,
+    Params,
+    unknown,
+    unknown,
+    string
+  >,
+  "reads" | "decide"
+> & {
+  readonly reads?: (view: RecordView, sighting: AnySighting) => Promise<unknown>;
+  readonly decide: (context: AnyContext) => Reply<object, string> | Failure;
+};
+
+export type AnySighting = Sighting<object, object | undefined, object, Address>;
+export type AnyContext = Context<object, object | undefined, object, Address, unknown>;
+
+/** A service's `operation` function: infers inputs from the parameters and checks headers. */
+export function operationsOf<Rs extends ResourceTypes, A extends Address>() {
+  return function operation<
+    const N extends keyof Rs & string,
+    const T extends TargetPolicy,
+    P extends Params,
+    const H extends string,
+    B = undefined,
+    S = undefined,
+  >(spec: OperationSpec<Rs, A, N, T, P, B, S, H>): Operation {
+    return spec as unknown as Operation;
+  };
+}
+
+export const noBody = { kind: "none" } as const;

@@ -1,0 +1,111 @@
+import { invalidHeader, invalidQuery, missingHeader, missingQuery } from "./faults.ts";
+import { ok, type Result } from "./result.ts";
+
+/** What a parameter parser may look at. Header names are lower case. */
+export interface ParamReader {
+  /** The x-ms-version this request runs under. */
+  readonly version: string;
+  header(name: string): string | undefined;
+  query(name: string): string | undefined;
+  /** Header pairs whose lower-case name starts with `prefix`, in the client's own spelling. */
+  headersWith(prefix: string): Iterable<readonly [name: string, value: string]>;
+}
+
+/** A typed input of an operation; `sources` name what it reads, for the documents. */
+export interface Param<T> {
+  readonly sources: readonly string[];
+  readonly parse: (reader: ParamReader) => Result<T>;
+}
+
+export type Params = Readonly<Record<string, Param<unknown>>>;
+
+export type InputOf<P extends Params> = {
+  readonly [K in keyof P]: P[K] extends Param<infer T> ? T : never;
+};
+
+/** Turns the text of one header or query parameter into a value; undefined means malformed. */
+export type TextParser<T> = (text: string) => T | undefined;
+
+const absent = ok(undefined);
+
+export function header<T>(name: string, parse: TextParser<T>): Param<T | undefined> {
+  return {
+    sources: [name],
+    parse: (reader) => {
+      const text = reader.header(name);
+      if (text === undefined || text === "") return absent;
+      const value = parse(text);
+      return value === undefined ? invalidHeader(name, text) : ok(value);
+    },
+  };
+}
+
+export function query<T>(
+  name: string,
+  parse: TextParser<T>,
+  reason?: string,
+): Param<T | undefined> {
+  return {
+    sources: [`?${name}`],
+    parse: (reader) => {
+      const text = reader.query(name);
+      if (text === undefined || text === "") return absent;
+      const value = parse(text);
+      return value === undefined ? invalidQuery(name, text, reason) : ok(value);
+    },
+  };
+}
+
+/** The same parameter, but its absence is a fault. */
+export function required<T>(param: Param<T | undefined>): Param<T> {
+  return {
+    sources: param.sources,
+    parse: (reader) => {
+      const parsed = param.parse(reader);
+      if (!parsed.ok || parsed.value !== undefined) return parsed as Result<T>;
+      const source = param.sources[0] ?? "";
+      return source.startsWith("?") ? missingQuery(source.slice(1)) : missingHeader(source);
+    },
+  };
+}
+
+/** Refines a parsed value with a rule of its own fault. */
+export function checked<T>(param: Param<T>, check: (value: T) => Result<T>): Param<T> {
+  return {
+    sources: param.sources,
+    parse: (reader) => {
+      const parsed = param.parse(reader);
+      return parsed.ok ? check(parsed.value) : parsed;
+    },
+  };
+}
+
+/** Parses every parameter; the first fault in declaration order wins. */
+export function parseParams<P extends Params>(params: P, reader: ParamReader): Result<InputOf<P>> {
+  const input: Record<string, unknown> = {};
+  for (const name in params) {
+    const parsed = params[name]!.parse(reader);
+    if (!parsed.ok) return parsed;
+    input[name] = parsed.value;
+  }
+  return ok(input as InputOf<P>);
+}
+
+export const text: TextParser<string> = (value) => value;
+
+export const boolean: TextParser<boolean> = (value) => {
+  const lower = value.toLowerCase();
+  return lower === "true" ? true : lower === "false" ? false : undefined;
+};
+
+export function integer(min: number, max: number): TextParser<number> {
+  return (value) => {
+    if (!/^-?\d{1,16}$/.test(value)) return undefined;
+    const number = Number(value);
+    return number >= min && number <= max ? number : undefined;
+  };
+}
+
+export function oneOf<const T extends string>(...choices: readonly T[]): TextParser<T> {
+  return (value) => choices.find((choice) => choice.toLowerCase() === value.toLowerCase());
+}

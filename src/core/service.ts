@@ -1,0 +1,80 @@
+import type { CorsRule } from "./cors.ts";
+import type { FaultCode } from "./faults.ts";
+import type { LeaseKind } from "./lease.ts";
+import type { Address, Operation, ServiceName } from "./operation.ts";
+import type { StoredPolicy } from "./permission.ts";
+import type { Result } from "./result.ts";
+import type { AnyTable } from "./table.ts";
+import type { RecordView } from "./view.ts";
+
+/** What the owner of a resource decided about others' access to it. */
+export interface Access {
+  readonly policies: readonly StoredPolicy[];
+  readonly publicAccess?: "container" | "blob";
+}
+
+export interface Where<A = Address> {
+  readonly account: string;
+  readonly address: A;
+}
+
+export interface Located {
+  /** Known even if the target is not there, because a refusal comes before a 404. */
+  readonly access: Access | undefined;
+  /** What surrounds the target, or why there is no such place. */
+  readonly scope: Result<object>;
+  readonly target: object | undefined;
+  /** The service's rules for pages of other origins. */
+  readonly cors: readonly CorsRule[];
+}
+
+/** How one kind of resource is found in the key space, and what its absence is called. */
+export interface Resource<A = Address> {
+  readonly load: (view: RecordView, where: Where<A>) => Promise<Located>;
+  /** Where the target's record is written. */
+  readonly table: AnyTable | undefined;
+  readonly keyOf: (scope: object, where: Where<A>) => unknown;
+  readonly missing: FaultCode;
+  readonly present: FaultCode;
+  readonly leaseKind: LeaseKind;
+}
+
+/** A service as the doors see it: everything they do is derived from this. */
+export interface Service {
+  readonly name: ServiceName;
+  /** Which resource a decoded path below the account names. */
+  readonly identify: (path: string, query: QueryReader) => Result<Address>;
+  /** What signatures say of an address: the container, share, queue or table, and what is below. */
+  readonly signedName: (address: Address) => SignedName;
+  readonly resources: Readonly<Record<string, Resource>>;
+  readonly operations: readonly Operation[];
+  /** Tables whose records refer to stored bytes. */
+  readonly contentTables: readonly AnyTable[];
+  readonly reclaimers: Readonly<Record<string, Reclaimer>>;
+}
+
+export interface SignedName {
+  readonly name?: string | undefined;
+  readonly path?: string | undefined;
+}
+
+export interface QueryReader {
+  get(name: string): string | undefined;
+}
+
+/** Deletes a bounded part of what a job names; returns the records to remove and whether it is
+ *  done. Runs in a transaction of its own, again and again until it is. */
+export type Reclaimer = (
+  view: RecordView,
+  scope: readonly (string | bigint)[],
+) => Promise<{
+  readonly removals: readonly {
+    readonly table: AnyTable;
+    readonly key: Uint8Array;
+  }[];
+  readonly done: boolean;
+}>;
+
+export function defineResource<A extends Address>(resource: Resource<A>): Resource {
+  return resource as unknown as Resource;
+}

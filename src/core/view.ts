@@ -1,0 +1,27 @@
+import type { ContentRef, Slice } from "./content-ref.ts";
+import type { Table } from "./table.ts";
+import type { Ticks } from "./ticks.ts";
+
+/** What an operation may look at: records of one consistent state, decoded. */
+export interface RecordView {
+  readonly now: Ticks;
+  get<K, R>(table: Table<K, R>, key: K): Promise<R | undefined>;
+  /** Records between two encoded keys (`table.range(…)`), in arrays. */
+  scan<K, R>(table: Table<K, R>, bounds: ScanBounds): AsyncIterable<readonly Scanned<R>[]>;
+  /** A commutative counter, zero if never touched. Not validated at commit. */
+  count(counter: Uint8Array): Promise<bigint>;
+  /** The slices of a content that overlap a stretch of it. */
+  slices(ref: ContentRef, from: number, length: number): AsyncIterable<readonly Slice[]>;
+}
+
+export interface ScanBounds {
+  readonly start: Uint8Array;
+  readonly end: Uint8Array;
+  readonly reverse?: boolean;
+  readonly limit?: number;
+}
+
+export interface Scanned<R> {
+  readonly key: Uint8Array;
+  readonly record: R;
+}

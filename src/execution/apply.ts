@@ -1,0 +1,115 @@
+import type { ContentPlan, ContentRef } from "../core/content-ref.ts";
+import type { Effect } from "../core/effects.ts";
+import { afterWrite } from "../core/lease.ts";
+import type { Reply } from "../core/operation.ts";
+import type { AnyTable } from "../core/table.ts";
+import type { Ticks } from "../core/ticks.ts";
+import type { ContentStore } from "../content/content.ts";
+import type { Transaction } from "../store/store.ts";
+import type { Call, Stamped } from "./execute.ts";
+import { reclaimJobs } from "./reclaim-jobs.ts";
+
+export interface Settled {
+  readonly call: Call;
+  readonly scope: object;
+  readonly before: Stamped | undefined;
+  readonly stamp: Ticks;
+  readonly now: Ticks;
+}
+
+/** Turns a decision into writes of the transaction that made it. */
+export async function applyReply(
+  content: ContentStore,
+  tx: Transaction,
+  settled: Settled,
+  reply: Reply<object, string>,
+): Promise<void> {
+  const { call, scope, before } = settled;
+  const { table, keyOf } = call.resource;
+  if (reply.put !== undefined || reply.remove) {
+    if (table === undefined) throw new Error(`${call.operation.name} has no record to write`);
+    const key = keyOf(scope, call);
+    const record = reply.put === undefined ? undefined : stampRecord(settled, reply.put);
+    await write(content, tx, { table, key, before, record, plan: reply.content });
+  }
+  for (const effect of reply.effects ?? []) await applyEffect(content, tx, effect, settled.now);
+}
+
+/** A renewed record gets the new ETag, and a lease that had run out is forgotten by the write. */
+function stampRecord({ call, stamp, now }: Settled, record: object): object {
+  if (call.operation.etag !== "renew") return record;
+  const lease = (record as Stamped).lease;
+  const kept =
+    call.operation.lease === "match-if-leased"
+      ? afterWrite(lease, now, call.resource.leaseKind)
+      : lease;
+  return { ...record, etag: stamp, lease: kept };
+}
+
+async function applyEffect(
+  content: ContentStore,
+  tx: Transaction,
+  effect: Effect,
+  now: Ticks,
+): Promise<void> {
+  switch (effect.effect) {
+    case "put":
+    case "remove": {
+      const { table, key } = effect;
+      const before = table.content === undefined ? undefined : await present(tx, table, key);
+      const record = effect.effect === "put" ? effect.record : undefined;
+      const plan = effect.effect === "put" ? effect.content : undefined;
+      await write(content, tx, { table, key, before, record, plan });
+      return;
+    }
+    case "add":
+      tx.add(effect.counter, effect.delta);
+      return;
+    case "reclaim":
+      await reclaimJobs.enqueue(tx, effect.job, now);
+      return;
+    default:
+      effect satisfies never;
+  }
+}
+
+async function present(tx: Transaction, table: AnyTable, key: unknown) {
+  const value = await tx.get(table.key(key));
+  return value === undefined ? undefined : table.codec.decode(value);
+}
+
+interface Writing {
+  readonly table: AnyTable;
+  readonly key: unknown;
+  readonly before: object | undefined;
+  readonly record: object | undefined;
+  readonly plan: ContentPlan | undefined;
+}
+
+async function write(content: ContentStore, tx: Transaction, writing: Writing): Promise<void> {
+  const { table, record, before } = writing;
+  const key = table.key(writing.key);
+  const settledRecord =
+    table.content === undefined ? record : await settleContent(content, tx, key, writing);
+  if (settledRecord !== undefined) tx.put(key, table.codec.encode(settledRecord));
+  else if (before !== undefined || table.content === undefined) tx.delete(key);
+}
+
+async function settleContent(
+  content: ContentStore,
+  tx: Transaction,
+  key: Uint8Array,
+  { table, before, record, plan }: Writing,
+): Promise<object | undefined> {
+  const field = table.content ?? "";
+  const held = (before as Record<string, ContentRef> | undefined)?.[field];
+  const wanted = (record as Record<string, ContentRef> | undefined)?.[field];
+  if (record === undefined) {
+    if (held !== undefined) await content.settle(tx, key, held, undefined);
+    return undefined;
+  }
+  if (plan === undefined && wanted === held) return record;
+  const effective: ContentPlan | undefined =
+    plan ?? (wanted === undefined ? undefined : { plan: "share", ref: wanted });
+  return { ...record, [field]: await content.settle(tx, key, held, effective) };
+}

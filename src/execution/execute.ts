@@ -1,0 +1,205 @@
+import type { Received } from "../core/content-ref.ts";
+import { checkRead, checkWrite, noConditions, type Conditions } from "../core/conditions.ts";
+import { nextStamp } from "../core/etag.ts";
+import type { Fault } from "../core/faults.ts";
+import { checkLease, type Lease } from "../core/lease.ts";
+import type { Metadata } from "../core/metadata.ts";
+import type {
+  Address,
+  AnyContext,
+  Features,
+  Operation,
+  Reply,
+  ReplyBody,
+} from "../core/operation.ts";
+import { fail, ok, type Result } from "../core/result.ts";
+import type { Access, Located, Resource } from "../core/service.ts";
+import type { Ticks } from "../core/ticks.ts";
+import type { Random } from "../core/world.ts";
+import type { ContentReader, ContentStore } from "../content/content.ts";
+import type { Store, Transaction, View } from "../store/store.ts";
+import { applyReply } from "./apply.ts";
+import { newGuid, newId } from "./identifiers.ts";
+import { Records } from "./records.ts";
+
+export interface Runtime {
+  readonly store: Store;
+  readonly content: ContentStore;
+  readonly random: Random;
+}
+
+/** A request after parsing, whatever door it came through. */
+export interface Call {
+  readonly operation: Operation;
+  readonly resource: Resource;
+  readonly account: string;
+  readonly features: Features;
+  readonly address: Address;
+  readonly version: string;
+  readonly endpoint: string;
+  readonly secondary: boolean;
+  readonly input: object;
+  readonly conditions: Conditions;
+  readonly leaseId: string | undefined;
+  readonly received: Received | undefined;
+  /** The door's last word on access, once the owner's policies and the target are known. */
+  readonly authorise: (access: Access | undefined, exists: boolean) => Result<void>;
+  /** Told what was found, whatever comes of it: an answer to a page of another origin needs it. */
+  readonly located: (located: Located) => void;
+}
+
+export type Outcome =
+  | {
+      readonly kind: "reply";
+      readonly status: number;
+      readonly headers: Readonly<Record<string, string | undefined>>;
+      readonly metadata: Metadata | undefined;
+      readonly etag: Ticks | undefined;
+      readonly body: ReplyBody | undefined;
+      /** Opened inside the transaction, so that what it reads belongs to this answer. */
+      readonly reader: ContentReader | undefined;
+    }
+  | { readonly kind: "not-modified" }
+  | { readonly kind: "fault"; readonly fault: Fault };
+
+/** The fields every stamped record shares. */
+export interface Stamped {
+  readonly etag?: Ticks;
+  readonly lease?: Lease | undefined;
+  readonly tags?: Readonly<Record<string, string>> | undefined;
+}
+
+/** Runs one operation: load, check and decide on one state, commit only if it still stands. */
+export function execute(runtime: Runtime, call: Call): Promise<Outcome> {
+  return call.operation.effect === "reads"
+    ? runtime.store.snapshot((view) => run(runtime, call, view, undefined))
+    : runtime.store.transact((tx) => run(runtime, call, tx, tx));
+}
+
+/** The checks alone, so that a doomed upload is refused before its body is received. */
+export function preview(runtime: Runtime, call: Call): Promise<Outcome | undefined> {
+  return runtime.store.snapshot(async (view) => {
+    const records = new Records(view, runtime.content);
+    const located = await call.resource.load(records, call);
+    const refusal = check(call, located, view.now);
+    return refusal;
+  });
+}
+
+async function run(
+  runtime: Runtime,
+  call: Call,
+  view: View,
+  tx: Transaction | undefined,
+): Promise<Outcome> {
+  const { operation } = call;
+  const records = new Records(view, runtime.content);
+  const located = await call.resource.load(records, call);
+  const refusal = check(call, located, view.now);
+  if (refusal !== undefined) return refusal;
+  const scope = valueOf(located.scope);
+  const sighting = { ...call, now: view.now, scope, target: located.target };
+  const seen = operation.reads === undefined ? undefined : await operation.reads(records, sighting);
+  const target = located.target as Stamped | undefined;
+  const stamp = nextStamp(view.now, target?.etag);
+  const context: AnyContext = {
+    ...sighting,
+    stamp,
+    seen,
+    received: call.received ?? nothingReceived,
+    newId: () => newId(runtime.random),
+    newGuid: () => newGuid(runtime.random),
+  };
+  const decision = operation.decide(context);
+  if ("fault" in decision) return { kind: "fault", fault: decision.fault };
+  if (tx !== undefined) {
+    const settled = { call, scope, before: target, stamp, now: view.now };
+    await applyReply(runtime.content, tx, settled, decision);
+  }
+  return outcomeOf(runtime, call, view, decision, { target, stamp });
+}
+
+/** Refusals in the service's own order: access, place, existence, lease, conditions. */
+function check(call: Call, located: Located, now: Ticks): Outcome | undefined {
+  call.located(located);
+  const target = located.target as Stamped | undefined;
+  const allowed = call.authorise(located.access, target !== undefined);
+  if (!allowed.ok) return faultOutcome(allowed);
+  if (!located.scope.ok) return faultOutcome(located.scope);
+  const existence = checkExistence(call, target);
+  if (!existence.ok) return faultOutcome(existence);
+  if (target === undefined && call.operation.target === "optional") return undefined;
+  const leased = checkTargetLease(call, target, now);
+  if (!leased.ok) return faultOutcome(leased);
+  return checkConditions(call, target);
+}
+
+function checkExistence({ operation, resource }: Call, target: object | undefined): Result<void> {
+  if (operation.target === "must-exist" && target === undefined) return fail(resource.missing);
+  if (operation.target === "must-not-exist" && target !== undefined) return fail(resource.present);
+  return done;
+}
+
+function checkTargetLease(call: Call, target: Stamped | undefined, now: Ticks): Result<void> {
+  const policy = call.operation.lease;
+  if (policy === "none" || policy === "action") return done;
+  const lease = target?.lease;
+  return checkLease(lease, call.leaseId, policy, call.resource.leaseKind, now);
+}
+
+function checkConditions(call: Call, target: Stamped | undefined): Outcome | undefined {
+  const { operation, conditions } = call;
+  if (operation.conditions === "none") return undefined;
+  const present = target?.etag === undefined ? undefined : { etag: target.etag, tags: target.tags };
+  if (operation.conditions === "tags") {
+    const { ifTags } = conditions;
+    const verdict = checkRead(ifTags === undefined ? noConditions : { ifTags }, present);
+    return verdict === "not-modified" || verdict.ok ? undefined : faultOutcome(verdict);
+  }
+  if (operation.conditions === "read") {
+    const verdict = checkRead(conditions, present);
+    if (verdict === "not-modified") return { kind: "not-modified" };
+    return verdict.ok ? undefined : faultOutcome(verdict);
+  }
+  const creates = operation.conditions === "create";
+  const holdsLease = call.leaseId !== undefined;
+  const verdict = checkWrite(conditions, present, { creates, holdsLease });
+  return verdict.ok ? undefined : faultOutcome(verdict);
+}
+
+function outcomeOf(
+  runtime: Runtime,
+  call: Call,
+  view: View,
+  reply: Reply<object, string>,
+  { target, stamp }: { target: Stamped | undefined; stamp: Ticks },
+): Outcome {
+  const { etag: policy, success } = call.operation;
+  const kept = (reply.put as Stamped | undefined)?.etag ?? target?.etag;
+  const current = policy === "renew" ? stamp : policy === "keep" ? kept : undefined;
+  const body = reply.body;
+  const streams = body !== undefined && "content" in body && body.content.kind !== "inline";
+  return {
+    kind: "reply",
+    status: reply.status ?? success.status,
+    headers: reply.headers ?? noHeaders,
+    metadata: reply.metadata,
+    etag: reply.etag ?? current,
+    body,
+    reader: streams ? runtime.content.open(view, body.content) : undefined,
+  };
+}
+
+const noHeaders = {};
+const nothingReceived: Received = { length: 0, pieces: [] };
+const done = ok(undefined);
+
+function faultOutcome(failure: Result<unknown>): Outcome {
+  if (failure.ok) throw new Error("a fault was expected");
+  return { kind: "fault", fault: failure.fault };
+}
+
+function valueOf<T>(result: Result<T>): T {
+  if (!result.ok) throw new Error("checked before");
+  return result.value;
+}

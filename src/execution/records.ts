@@ -1,0 +1,42 @@
+import type { ContentRef, Slice } from "../core/content-ref.ts";
+import type { Table } from "../core/table.ts";
+import type { Ticks } from "../core/ticks.ts";
+import type { RecordView, ScanBounds, Scanned } from "../core/view.ts";
+import type { ContentStore } from "../content/content.ts";
+import { decodeCounter } from "../store/counter.ts";
+import type { Transaction, View } from "../store/store.ts";
+
+/** Decodes what a view of the store shows. */
+export class Records implements RecordView {
+  readonly #view: View | Transaction;
+  readonly #content: ContentStore;
+
+  constructor(view: View | Transaction, content: ContentStore) {
+    this.#view = view;
+    this.#content = content;
+  }
+
+  get now(): Ticks {
+    return this.#view.now;
+  }
+
+  async get<K, R>(table: Table<K, R>, key: K): Promise<R | undefined> {
+    const value = await this.#view.get(table.key(key));
+    return value === undefined ? undefined : table.codec.decode(value);
+  }
+
+  async *scan<K, R>(table: Table<K, R>, bounds: ScanBounds): AsyncIterable<readonly Scanned<R>[]> {
+    for await (const entries of this.#view.range(bounds)) {
+      yield entries.map(({ key, value }) => ({ key, record: table.codec.decode(value) }));
+    }
+  }
+
+  async count(counter: Uint8Array): Promise<bigint> {
+    const value = await ("peek" in this.#view ? this.#view.peek(counter) : this.#view.get(counter));
+    return value === undefined ? 0n : decodeCounter(value);
+  }
+
+  slices(ref: ContentRef, from: number, length: number): AsyncIterable<readonly Slice[]> {
+    return this.#content.slices(this.#view, ref, from, length);
+  }
+}

@@ -1,0 +1,184 @@
+import type { Received } from "../core/content-ref.ts";
+import { invalidHeader } from "../core/faults.ts";
+import type { BodySpec, ContentBody, Operation } from "../core/operation.ts";
+import { fail, ok, type Result } from "../core/result.ts";
+import { parseXml } from "../core/xml.ts";
+import { decodeBase64 } from "../core/base64.ts";
+import { md5Of } from "../content/checksums.ts";
+import { crc64Bytes, crc64Of } from "../content/crc64.ts";
+import { BodyTooLarge, type ContentStore } from "../content/content.ts";
+import type { WireRequest } from "./wire.ts";
+
+/** A body as the decision gets it. */
+export interface Body {
+  /** What the operation's parser made of a small body. */
+  readonly parsed: unknown;
+  readonly received: Received | undefined;
+}
+
+interface Checksums {
+  readonly md5: Uint8Array | undefined;
+  readonly crc64: Uint8Array | undefined;
+}
+
+const md5Bytes = 16;
+const crc64Length = 8;
+const noBody = ok<Body>({ parsed: undefined, received: undefined });
+
+/** Takes the body the operation declares, checks it against what the client said of it. */
+export async function receiveBody(
+  request: WireRequest,
+  operation: Operation,
+  version: string,
+  content: ContentStore,
+): Promise<Result<Body>> {
+  const spec = operation.body;
+  if (spec.kind === "none") return noBody;
+  const expected = readChecksums(request);
+  if (!expected.ok) return expected;
+  if (spec.kind === "content") return receive(request, spec, version, content, expected.value);
+  const bytes = await collect(request, spec.bytesMax);
+  if (!bytes.ok) return bytes;
+  const received = checksumsOf(bytes.value, expected.value);
+  const intact = compare(expected.value, received);
+  return intact.ok ? parseSmall(spec, bytes.value, received, request) : intact;
+}
+
+/** The MD5 only if the client named one: answers tell it just then. */
+function checksumsOf(bytes: Uint8Array, { md5 }: Checksums): Received {
+  const crc64 = crc64Bytes(crc64Of(bytes));
+  const base = { length: bytes.length, pieces: [], crc64 };
+  return md5 === undefined ? base : { ...base, md5: md5Of(bytes) };
+}
+
+/** What an unread body would cost: refused by its announced length, before it is asked for. */
+export function checkAnnouncedLength(
+  request: WireRequest,
+  operation: Operation,
+  version: string,
+): Result<void> {
+  const text = request.headers["content-length"];
+  if (text === undefined) {
+    const chunked = request.headers["transfer-encoding"] !== undefined;
+    const needsLength = operation.body.kind !== "none" && !chunked && request.method !== "POST";
+    return needsLength ? fail("MissingContentLengthHeader") : ok(undefined);
+  }
+  const length = Number(text);
+  if (!Number.isSafeInteger(length) || length < 0) return invalidHeader("Content-Length", text);
+  const spec = operation.body;
+  if (spec.kind === "none") return ok(undefined);
+  const limit = spec.kind === "content" ? spec.lengthMax(version) : spec.bytesMax;
+  if (length > limit) return tooLarge(limit);
+  if (spec.kind === "content" && spec.nonEmpty && length === 0) {
+    return invalidHeader("Content-Length", "0");
+  }
+  return ok(undefined);
+}
+
+async function receive(
+  request: WireRequest,
+  spec: ContentBody,
+  version: string,
+  content: ContentStore,
+  expected: Checksums,
+): Promise<Result<Body>> {
+  const announced = request.headers["content-length"];
+  const lengthMax = spec.lengthMax(version);
+  let received: Received;
+  try {
+    received = await content.receive(request.body, {
+      ...(announced === undefined ? {} : { length: Number(announced) }),
+      lengthMax,
+      inlineBytesMax: spec.inlineBytesMax,
+      md5: spec.md5Always || expected.md5 !== undefined,
+      crc64: true,
+    });
+  } catch (error) {
+    if (error instanceof BodyTooLarge) return tooLarge(lengthMax);
+    throw error;
+  }
+  const intact = compare(expected, received);
+  if (intact.ok) return ok({ parsed: undefined, received });
+  content.discard(received);
+  return intact;
+}
+
+async function collect(request: WireRequest, bytesMax: number): Promise<Result<Uint8Array>> {
+  const chunks: Uint8Array[] = [];
+  let length = 0;
+  for await (const chunk of request.body) {
+    length += chunk.length;
+    if (length > bytesMax) return tooLarge(bytesMax);
+    chunks.push(chunk);
+  }
+  return ok(chunks.length === 1 ? chunks[0]! : Buffer.concat(chunks, length));
+}
+
+function parseSmall(
+  spec: Exclude<BodySpec<unknown>, { kind: "none" } | ContentBody>,
+  bytes: Uint8Array,
+  received: Received,
+  request: WireRequest,
+): Result<Body> {
+  const parsed = spec.kind === "xml" ? parseXmlBody(spec, bytes) : parseBytes(spec, bytes, request);
+  return parsed.ok ? ok({ parsed: parsed.value, received }) : parsed;
+}
+
+function parseXmlBody(spec: Extract<BodySpec<unknown>, { kind: "xml" }>, bytes: Uint8Array) {
+  if (bytes.length === 0) return spec.parse(undefined);
+  const document = parseXml(bytes);
+  return document.ok ? spec.parse(document.value) : document;
+}
+
+function parseBytes(
+  spec: Extract<BodySpec<unknown>, { kind: "bytes" }>,
+  bytes: Uint8Array,
+  request: WireRequest,
+): Result<unknown> {
+  return spec.parse(bytes, request.headers["content-type"] ?? "");
+}
+
+function readChecksums({ headers }: WireRequest): Result<Checksums> {
+  const md5Text = headers["content-md5"];
+  const crc64Text = headers["x-ms-content-crc64"];
+  if (md5Text !== undefined && crc64Text !== undefined) return fail("BothCrc64AndMd5HeaderPresent");
+  const md5 = md5Text === undefined ? undefined : decodeBase64(md5Text);
+  if (md5Text !== undefined && md5?.length !== md5Bytes) return fail("InvalidMd5");
+  const crc64 = crc64Text === undefined ? undefined : decodeBase64(crc64Text);
+  if (crc64Text !== undefined && crc64?.length !== crc64Length) {
+    return invalidHeader("x-ms-content-crc64", crc64Text);
+  }
+  return ok({ md5, crc64 });
+}
+
+function compare(expected: Checksums, actual: Received): Result<void> {
+  if (expected.md5 !== undefined && !same(expected.md5, actual.md5)) {
+    return mismatch("Md5Mismatch", "Md5", expected.md5, actual.md5);
+  }
+  if (expected.crc64 !== undefined && !same(expected.crc64, actual.crc64)) {
+    return mismatch("Crc64Mismatch", "Crc", expected.crc64, actual.crc64);
+  }
+  return ok(undefined);
+}
+
+function same(left: Uint8Array, right: Uint8Array | undefined): boolean {
+  return right !== undefined && Buffer.compare(left, right) === 0;
+}
+
+function mismatch(
+  code: "Md5Mismatch" | "Crc64Mismatch",
+  kind: "Md5" | "Crc",
+  given: Uint8Array,
+  computed: Uint8Array | undefined,
+): Result<never> {
+  const base64 = (bytes: Uint8Array | undefined) => Buffer.from(bytes ?? []).toString("base64");
+  const elements = {
+    [`UserSpecified${kind}`]: base64(given),
+    [`ServerCalculated${kind}`]: base64(computed),
+  };
+  return fail(code, { elements });
+}
+
+function tooLarge(limit: number): Result<never> {
+  return fail("RequestBodyTooLarge", { elements: { MaxLimit: String(limit) } });
+}

@@ -1,0 +1,111 @@
+import type { IncomingMessage, ServerResponse } from "node:http";
+import type { TLSSocket } from "node:tls";
+import type { Log } from "../core/world.ts";
+import type { ContentReader } from "../content/content.ts";
+import type { WireReply, WireRequest } from "./wire.ts";
+
+export type Serve = (request: WireRequest) => Promise<WireReply>;
+
+/** Joins Node's HTTP server to the pipeline. Whatever escapes the pipeline is a bug: it is logged
+ *  with its stack, and the client gets a plain 500. */
+export function nodeHandler(serve: Serve, log: Log) {
+  return (request: IncomingMessage, response: ServerResponse): void => {
+    void answer(request, response, serve, log);
+  };
+}
+
+async function answer(
+  request: IncomingMessage,
+  response: ServerResponse,
+  serve: Serve,
+  log: Log,
+): Promise<void> {
+  try {
+    const reply = await serve(wireRequest(request, response));
+    await send(reply, request, response);
+  } catch (error) {
+    if (request.destroyed && !request.complete) return;
+    log.error({ err: error, url: request.url, method: request.method }, "request failed");
+    if (response.headersSent) response.destroy();
+    else response.writeHead(500, { "Content-Length": 0 }).end();
+  }
+}
+
+function wireRequest(request: IncomingMessage, response: ServerResponse): WireRequest {
+  return {
+    method: request.method ?? "GET",
+    target: request.url ?? "/",
+    headers: request.headers as Record<string, string | undefined>,
+    rawHeaders: request.rawHeaders,
+    body: request,
+    secure: (request.socket as TLSSocket).encrypted === true,
+    remoteAddress: request.socket.remoteAddress ?? "",
+    proceed: () => {
+      if (request.headers.expect !== undefined) response.writeContinue();
+    },
+  };
+}
+
+async function send(
+  reply: WireReply,
+  request: IncomingMessage,
+  response: ServerResponse,
+): Promise<void> {
+  const unread = !request.complete && hasBody(request);
+  if (unread) reply.headers["Connection"] = "close";
+  if (reply.reason === undefined) response.writeHead(reply.status, reply.headers);
+  else response.writeHead(reply.status, reply.reason, reply.headers);
+  if (reply.body?.kind === "stream") {
+    await stream(reply.body.reader, reply.body, response);
+  } else {
+    response.end(reply.body?.bytes);
+  }
+  if (unread) drain(request);
+}
+
+function hasBody({ headers }: IncomingMessage): boolean {
+  const length = headers["content-length"];
+  return headers["transfer-encoding"] !== undefined || (length !== undefined && length !== "0");
+}
+
+/** An answer given before the body arrived: take in a little of it, so that the client, still
+ *  sending, gets to read the answer before the connection closes. */
+const drainBytesMax = 1024 * 1024;
+
+function drain(request: IncomingMessage): void {
+  let taken = 0;
+  request.on("data", (chunk: Buffer) => {
+    taken += chunk.length;
+    if (taken > drainBytesMax) request.destroy();
+  });
+  request.on("error", () => {});
+  request.resume();
+}
+
+async function stream(
+  reader: ContentReader,
+  { from, length }: { from: number; length: number },
+  response: ServerResponse,
+): Promise<void> {
+  try {
+    for await (const chunk of reader.read(from, length)) {
+      if (response.destroyed) return;
+      await written(response, chunk);
+    }
+    response.end();
+  } finally {
+    reader.close();
+  }
+}
+
+/** Resolves when the chunk has left our hands: its buffer belongs to a pool. */
+function written(response: ServerResponse, chunk: Uint8Array): Promise<void> {
+  return new Promise((resolve) => {
+    const gone = () => resolve();
+    response.once("close", gone);
+    response.write(chunk, () => {
+      response.off("close", gone);
+      resolve();
+    });
+  });
+}

@@ -1,0 +1,80 @@
+import type { ServiceName } from "../core/operation.ts";
+import { fail, ok, type Result } from "../core/result.ts";
+import { parseQuery, type Query } from "./query-string.ts";
+import type { WireRequest } from "./wire.ts";
+
+/** Where a request points: the account, and the path below it. */
+export interface Location {
+  readonly account: string;
+  readonly secondary: boolean;
+  /** The whole path as it stands in the request line: what signatures cover. */
+  readonly rawPath: string;
+  /** The decoded path below the account, without its leading slash. */
+  readonly path: string;
+  readonly query: Query;
+  /** The address of the service as this caller wrote it, e.g. `http://127.0.0.1:10000/account`. */
+  readonly endpoint: string;
+}
+
+export interface LocationOptions {
+  readonly service: ServiceName;
+  readonly productStyle: boolean;
+  readonly isAccount: (name: string) => boolean;
+}
+
+const secondarySuffix = "-secondary";
+
+export function locate(request: WireRequest, options: LocationOptions): Result<Location> {
+  const { target } = request;
+  const mark = target.indexOf("?");
+  const rawPath = pathOf(mark < 0 ? target : target.slice(0, mark));
+  const query = parseQuery(mark < 0 ? "" : target.slice(mark + 1));
+  if (!query.ok) return query;
+  const host = request.headers["host"] ?? "";
+  const hostAccount = options.productStyle ? accountOfHost(host, options) : undefined;
+  const named = hostAccount ?? firstSegment(rawPath);
+  const path = decodePath(hostAccount === undefined ? rawPath.slice(named.length + 1) : rawPath);
+  if (path === undefined) return fail("InvalidUri");
+  const secondary = named.endsWith(secondarySuffix);
+  const root = `${request.secure ? "https" : "http"}://${host}`;
+  return ok({
+    account: secondary ? named.slice(0, -secondarySuffix.length) : named,
+    secondary,
+    rawPath,
+    path: path.startsWith("/") ? path.slice(1) : path,
+    query: query.value,
+    endpoint: hostAccount === undefined ? `${root}/${named}` : root,
+  });
+}
+
+/** Proxies send the absolute form; only its path matters. */
+function pathOf(target: string): string {
+  if (target.startsWith("/")) return target;
+  const match = /^https?:\/\/[^/]*(\/.*)?$/i.exec(target);
+  return match?.[1] ?? "/";
+}
+
+/** `account.blob.localhost` names the account in the host, unlike `127.0.0.1` or `localhost`. */
+function accountOfHost(host: string, { service, isAccount }: LocationOptions): string | undefined {
+  const dot = host.indexOf(".");
+  if (dot <= 0) return undefined;
+  const label = host.slice(0, dot).toLowerCase();
+  const account = label.endsWith(secondarySuffix) ? label.slice(0, -secondarySuffix.length) : label;
+  const rest = host.slice(dot + 1).toLowerCase();
+  const namesService = rest === service || rest.startsWith(`${service}.`);
+  return namesService || isAccount(account) ? label : undefined;
+}
+
+function firstSegment(rawPath: string): string {
+  const end = rawPath.indexOf("/", 1);
+  return end < 0 ? rawPath.slice(1) : rawPath.slice(1, end);
+}
+
+function decodePath(path: string): string | undefined {
+  if (!path.includes("%")) return path;
+  try {
+    return decodeURIComponent(path);
+  } catch {
+    return undefined;
+  }
+}

@@ -1,0 +1,45 @@
+import { fail, ok, type Result } from "../core/result.ts";
+
+/** Decoded query parameters by lower-case name; the first value counts, all are signed. */
+export class Query {
+  readonly values: ReadonlyMap<string, readonly string[]>;
+
+  constructor(values: ReadonlyMap<string, readonly string[]>) {
+    this.values = values;
+  }
+
+  get(name: string): string | undefined {
+    return this.values.get(name)?.[0];
+  }
+}
+
+export const queryParametersMax = 128;
+
+const noQuery = ok(new Query(new Map()));
+
+export function parseQuery(text: string): Result<Query> {
+  if (text === "") return noQuery;
+  const parts = text.split("&");
+  if (parts.length > queryParametersMax) return fail("InvalidUri");
+  const values = new Map<string, string[]>();
+  for (const part of parts) {
+    if (part === "") continue;
+    const equals = part.indexOf("=");
+    const name = decode(equals < 0 ? part : part.slice(0, equals))?.toLowerCase();
+    const value = equals < 0 ? "" : decode(part.slice(equals + 1));
+    if (name === undefined || value === undefined) return fail("InvalidUri");
+    const present = values.get(name);
+    if (present === undefined) values.set(name, [value]);
+    else present.push(value);
+  }
+  return ok(new Query(values));
+}
+
+function decode(text: string): string | undefined {
+  if (!text.includes("%") && !text.includes("+")) return text;
+  try {
+    return decodeURIComponent(text.replaceAll("+", " "));
+  } catch {
+    return undefined;
+  }
+}

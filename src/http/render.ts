@@ -1,0 +1,120 @@
+import { formatHttpDate, formatIso } from "../core/dates.ts";
+import { formatETag } from "../core/etag.ts";
+import { faultMessage, faultStatus, type Fault } from "../core/faults.ts";
+import type { Ticks } from "../core/ticks.ts";
+import { byteOrderMark, escapeText, xmlDeclaration } from "../core/xml-writer.ts";
+import type { Outcome } from "../execution/execute.ts";
+import type { WireBody, WireReply } from "./wire.ts";
+
+/** What every answer to one request carries. */
+export interface Envelope {
+  readonly requestId: string;
+  readonly clientRequestId: string | undefined;
+  readonly version: string | undefined;
+  readonly server: string;
+  readonly wallNow: Ticks;
+  readonly head: boolean;
+}
+
+export function commonHeaders(envelope: Envelope): Record<string, string> {
+  const headers: Record<string, string> = {
+    Server: envelope.server,
+    "x-ms-request-id": envelope.requestId,
+  };
+  if (envelope.clientRequestId !== undefined) {
+    headers["x-ms-client-request-id"] = envelope.clientRequestId;
+  }
+  if (envelope.version !== undefined) headers["x-ms-version"] = envelope.version;
+  headers["Date"] = formatHttpDate(envelope.wallNow);
+  return headers;
+}
+
+export function renderOutcome(outcome: Outcome, envelope: Envelope): WireReply {
+  switch (outcome.kind) {
+    case "fault":
+      return renderFault(outcome.fault, envelope);
+    case "not-modified":
+      return renderNotModified(envelope);
+    case "reply":
+      return renderReply(outcome, envelope);
+    default:
+      return outcome satisfies never;
+  }
+}
+
+function renderReply(outcome: Extract<Outcome, { kind: "reply" }>, envelope: Envelope): WireReply {
+  const headers = commonHeaders(envelope);
+  if (outcome.etag !== undefined) {
+    headers["ETag"] = formatETag(outcome.etag);
+    headers["Last-Modified"] = formatHttpDate(outcome.etag);
+  }
+  for (const name in outcome.headers) {
+    const value = outcome.headers[name];
+    if (value !== undefined) headers[name] = value;
+  }
+  for (const [name, value] of outcome.metadata ?? []) headers[`x-ms-meta-${name}`] = value;
+  const body = bodyOf(outcome, headers);
+  return { status: outcome.status, headers, body: envelope.head ? withoutBody(body) : body };
+}
+
+/** HEAD answers have the headers of their GET and no bytes. */
+function withoutBody(body: WireBody | undefined): undefined {
+  if (body?.kind === "stream") body.reader.close();
+  return undefined;
+}
+
+function bodyOf(
+  { body, reader }: Extract<Outcome, { kind: "reply" }>,
+  headers: Record<string, string>,
+): WireBody | undefined {
+  if (body === undefined) {
+    headers["Content-Length"] ??= "0";
+    return undefined;
+  }
+  if ("content" in body) {
+    headers["Content-Length"] = String(body.length);
+    if (reader !== undefined) return { kind: "stream", reader, ...span(body) };
+    const held = body.content.kind === "inline" ? body.content.bytes : new Uint8Array(0);
+    return { kind: "bytes", bytes: held.subarray(body.from, body.from + body.length) };
+  }
+  headers["Content-Type"] = body.type;
+  const bytes = "text" in body ? Buffer.from(body.text, "utf8") : body.bytes;
+  headers["Content-Length"] = String(bytes.length);
+  return { kind: "bytes", bytes };
+}
+
+function span({ from, length }: { from: number; length: number }) {
+  return { from, length };
+}
+
+/** Seen on the wire: neither ETag nor Last-Modified, but the error code. */
+function renderNotModified(envelope: Envelope): WireReply {
+  const headers = commonHeaders(envelope);
+  headers["x-ms-error-code"] = "ConditionNotMet";
+  return { status: 304, headers, body: undefined };
+}
+
+export function renderFault(fault: Fault, envelope: Envelope): WireReply {
+  const status = faultStatus(fault);
+  const message = faultMessage(fault);
+  const headers = { ...commonHeaders(envelope), ...fault.detail?.headers };
+  headers["x-ms-error-code"] = fault.code;
+  if (status === 304) return { status, headers, body: undefined };
+  const reason = message.split("\n", 1)[0]!.replaceAll(/[^\x20-\x7e]/g, " ");
+  if (envelope.head) return { status, reason, headers, body: undefined };
+  const bytes = Buffer.from(faultXml(fault, message, envelope), "utf8");
+  headers["Content-Type"] = "application/xml";
+  headers["Content-Length"] = String(bytes.length);
+  return { status, reason, headers, body: { kind: "bytes", bytes } };
+}
+
+function faultXml(fault: Fault, message: string, { requestId, wallNow }: Envelope): string {
+  const text = `${message}\nRequestId:${requestId}\nTime:${formatIso(wallNow)}`;
+  let extra = "";
+  for (const [name, value] of Object.entries(fault.detail?.elements ?? {})) {
+    extra += `<${name}>${escapeText(value)}</${name}>`;
+  }
+  const code = `<Code>${fault.code}</Code>`;
+  const start = byteOrderMark + xmlDeclaration;
+  return `${start}<Error>${code}<Message>${escapeText(text)}</Message>${extra}</Error>`;
+}

@@ -1,0 +1,100 @@
+import { invalidHeader, invalidQuery, missingHeader } from "../core/faults.ts";
+import type { Method, Operation } from "../core/operation.ts";
+import { fail, ok, type Result } from "../core/result.ts";
+import type { Query } from "./query-string.ts";
+
+/** Finds the operation a request means; compiled once from the declarations. */
+export type Router = (request: Routed) => Result<Operation>;
+
+export interface Routed {
+  readonly resource: string;
+  readonly method: string;
+  readonly query: Query;
+  readonly header: (name: string) => string | undefined;
+}
+
+export function compileRoutes(operations: readonly Operation[]): Router {
+  const groups = new Map<string, Operation[]>();
+  for (const operation of operations) {
+    for (const method of methodsOf(operation)) {
+      const { resource, query } = operation.route;
+      const key = groupKey(resource, method, fixed(query, "comp"), fixed(query, "restype"));
+      const group = groups.get(key) ?? [];
+      group.push(operation);
+      groups.set(
+        key,
+        group.toSorted((a, b) => specificity(b) - specificity(a)),
+      );
+    }
+  }
+  return (request) => {
+    const { resource, method, query } = request;
+    const comp = query.get("comp")?.toLowerCase() ?? "";
+    const restype = query.get("restype")?.toLowerCase() ?? "";
+    const group = groups.get(groupKey(resource, method, comp, restype));
+    if (group === undefined) return noRoute(groups, request, comp, restype);
+    for (const operation of group) if (selects(operation, request)) return ok(operation);
+    return undecided(group, request);
+  };
+}
+
+function methodsOf({ route }: Operation): readonly Method[] {
+  return typeof route.method === "string" ? [route.method] : route.method;
+}
+
+function fixed(query: Operation["route"]["query"], name: string): string {
+  const value = query?.[name];
+  return typeof value === "string" ? value.toLowerCase() : "";
+}
+
+function groupKey(resource: string, method: string, comp: string, restype: string): string {
+  return `${resource} ${method} ${comp} ${restype}`;
+}
+
+/** The more a route asks for, the earlier it is tried. */
+function specificity({ route }: Operation): number {
+  return Object.keys(route.query ?? {}).length + Object.keys(route.headers ?? {}).length;
+}
+
+function selects({ route }: Operation, { query, header }: Routed): boolean {
+  for (const [name, wanted] of Object.entries(route.query ?? {})) {
+    const value = query.get(name);
+    if (value === undefined) return false;
+    if (wanted !== true && value.toLowerCase() !== wanted.toLowerCase()) return false;
+  }
+  for (const [name, wanted] of Object.entries(route.headers ?? {})) {
+    const value = header(name);
+    if (typeof wanted === "boolean" ? (value !== undefined) !== wanted : value === undefined) {
+      return false;
+    }
+    if (typeof wanted === "string" && value?.toLowerCase() !== wanted.toLowerCase()) return false;
+  }
+  return true;
+}
+
+/** Operations exist for this method and query, but the header that tells them apart is off. */
+function undecided(group: readonly Operation[], { header }: Routed): Result<Operation> {
+  for (const operation of group) {
+    for (const [name, wanted] of Object.entries(operation.route.headers ?? {})) {
+      if (wanted === false) continue;
+      const value = header(name);
+      return value === undefined ? missingHeader(name) : invalidHeader(name, value);
+    }
+  }
+  return fail("InvalidUri");
+}
+
+const otherMethods: readonly Method[] = ["GET", "HEAD", "PUT", "POST", "DELETE", "PATCH", "MERGE"];
+
+function noRoute(
+  groups: ReadonlyMap<string, unknown>,
+  { resource }: Routed,
+  comp: string,
+  restype: string,
+): Result<Operation> {
+  const known = otherMethods.some((other) => groups.has(groupKey(resource, other, comp, restype)));
+  if (known) return fail("UnsupportedHttpVerb");
+  if (comp !== "") return invalidQuery("comp", comp);
+  if (restype !== "") return invalidQuery("restype", restype);
+  return fail("UnsupportedHttpVerb");
+}

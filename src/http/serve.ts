@@ -1,0 +1,114 @@
+import { actual } from "../core/cors.ts";
+import type { Result } from "../core/result.ts";
+import type { ServiceName } from "../core/operation.ts";
+import type { Outcome } from "../execution/execute.ts";
+import { newGuid } from "../execution/identifiers.ts";
+import { StoreBusy, StoreUnavailable } from "../store/store.ts";
+import { ticksPerSecond } from "../core/ticks.ts";
+import { runPipeline, type Door, type Progress } from "./pipeline.ts";
+import { addRangeChecksum } from "./range-checksum.ts";
+import { renderFault, renderOutcome, type Envelope } from "./render.ts";
+import type { WireReply, WireRequest } from "./wire.ts";
+
+const serverNames: Readonly<Record<ServiceName, string>> = {
+  blob: "Etagere-Blob/1.0",
+  queue: "Etagere-Queue/1.0",
+  table: "Etagere-Table/1.0",
+  file: "Etagere-File/1.0",
+};
+
+const clientRequestIdUnitsMax = 1024;
+
+/** Answers one request of one service, from the wire and back. */
+export async function serveRequest(door: Door, request: WireRequest): Promise<WireReply> {
+  const began = door.clock.monotonic();
+  const progress: Progress = {};
+  const requestId = newGuid(door.runtime.random);
+  const result = await guarded(door, request, progress, requestId);
+  const envelope = envelopeOf(door, request, progress, requestId);
+  const reply = result.ok
+    ? renderOutcome(await addRangeChecksum(result.value), envelope)
+    : renderFault(result.fault, envelope);
+  addCors(reply, request, progress);
+  addOverrides(reply, progress);
+  door.meter.request({
+    service: door.service.name,
+    operation: progress.operation?.name ?? "none",
+    status: reply.status,
+    seconds: Number(door.clock.monotonic() - began) / Number(ticksPerSecond),
+  });
+  return reply;
+}
+
+/** What escapes the pipeline is a bug or an engine in trouble; either has a storage-shaped answer. */
+async function guarded(
+  door: Door,
+  request: WireRequest,
+  progress: Progress,
+  requestId: string,
+): Promise<Result<Outcome>> {
+  try {
+    return await runPipeline(door, request, progress);
+  } catch (error) {
+    if (isBrokenOff(error)) throw error;
+    if (error instanceof StoreBusy) return { ok: false, fault: { code: "ServerBusy" } };
+    if (error instanceof StoreUnavailable) {
+      door.log.error({ err: error, requestId }, "the storage engine refused a write");
+      return { ok: false, fault: { code: "ServerBusy" } };
+    }
+    door.log.error({ err: error, requestId, operation: progress.operation?.name }, "a bug");
+    return { ok: false, fault: { code: "InternalError" } };
+  }
+}
+
+/** The client went away in the middle of its body: there is nobody to answer. */
+function isBrokenOff(error: unknown): boolean {
+  const code = (error as { code?: unknown } | undefined)?.code;
+  return code === "ECONNRESET" || code === "ABORT_ERR" || code === "ERR_STREAM_PREMATURE_CLOSE";
+}
+
+function envelopeOf(
+  door: Door,
+  request: WireRequest,
+  progress: Progress,
+  requestId: string,
+): Envelope {
+  const { name } = door.service;
+  const sent = request.headers["x-ms-client-request-id"];
+  // The queue service was never seen to echo it.
+  const echoes = name !== "queue" && sent !== undefined && sent.length <= clientRequestIdUnitsMax;
+  return {
+    requestId,
+    clientRequestId: echoes ? sent : undefined,
+    version: progress.version,
+    server: serverNames[name],
+    wallNow: door.clock.wall(),
+    head: request.method === "HEAD",
+  };
+}
+
+function addCors(reply: WireReply, request: WireRequest, { cors, operation }: Progress): void {
+  if (cors === undefined || cors.length === 0 || request.method === "OPTIONS") return;
+  if (operation === undefined) return;
+  const origin = request.headers["origin"];
+  Object.assign(reply.headers, actual(cors, { origin, method: request.method }));
+}
+
+const overridable = {
+  "cache-control": "Cache-Control",
+  "content-disposition": "Content-Disposition",
+  "content-encoding": "Content-Encoding",
+  "content-language": "Content-Language",
+  "content-type": "Content-Type",
+} as const;
+
+/** `rscc` and its like on a signature replace what a read answers. */
+function addOverrides(reply: WireReply, { principal, operation }: Progress): void {
+  if (operation?.effect !== "reads" || reply.status >= 300) return;
+  if (principal?.kind !== "service-sas" && principal?.kind !== "delegation-sas") return;
+  if (principal.overrides === undefined) return;
+  for (const [name, header] of Object.entries(overridable)) {
+    const value = principal.overrides[name as keyof typeof overridable];
+    if (value !== undefined) reply.headers[header] = value;
+  }
+}

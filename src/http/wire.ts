@@ -1,0 +1,32 @@
+import type { ContentReader } from "../content/content.ts";
+
+/** A request as it came over the wire, or as a part of a batch. Header names are lower case. */
+export interface WireRequest {
+  readonly method: string;
+  /** Path and query exactly as sent. */
+  readonly target: string;
+  readonly headers: Readonly<Record<string, string | undefined>>;
+  /** Name, value, name, value … in the client's own spelling and order. */
+  readonly rawHeaders: readonly string[];
+  readonly body: AsyncIterable<Uint8Array>;
+  readonly secure: boolean;
+  readonly remoteAddress: string;
+  /** Asks the client for the body it holds back (`Expect: 100-continue`). */
+  readonly proceed: () => void;
+}
+
+export interface WireReply {
+  readonly status: number;
+  readonly reason?: string;
+  readonly headers: Record<string, string>;
+  readonly body: WireBody | undefined;
+}
+
+export type WireBody =
+  | { readonly kind: "bytes"; readonly bytes: Uint8Array | string }
+  | {
+      readonly kind: "stream";
+      readonly reader: ContentReader;
+      readonly from: number;
+      readonly length: number;
+    };

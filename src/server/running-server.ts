@@ -1,6 +1,7 @@
 import { memoryUsage } from "node:process";
 import type { Accounts } from "../account/settings.ts";
 import type { ServiceName } from "../core/operation.ts";
+import type { Service } from "../core/service.ts";
 import { adminHandler } from "./admin.ts";
 import { readCertificate } from "./certificate.ts";
 import type { Certificate } from "./certificate.ts";
@@ -12,8 +13,7 @@ import { formatUrl, listen } from "./listener.ts";
 import type { Listener } from "./listener.ts";
 import { newMetrics } from "./metrics.ts";
 import type { Options } from "./options.ts";
-import { services } from "./services.ts";
-import type { ServedService } from "./services.ts";
+import { contentTables, handlerOf, services, titleOf } from "./services.ts";
 import type { Surroundings } from "./surroundings.ts";
 
 export interface RunningServerOptions extends Surroundings {
@@ -111,12 +111,14 @@ export class RunningServer {
     const world = { clock, random, log, accounts, options, engines, meter: this.#metrics };
     return new Generation(
       engines,
-      new Map(services.map(({ name, handler }) => [name, handler(world)])),
+      new Map(services.map((service) => [service.name, handlerOf(service, world)])),
     );
   }
 
-  async #listen({ name, title }: ServedService, certificate: Certificate | undefined) {
+  async #listen(service: Service, certificate: Certificate | undefined): Promise<void> {
     const { options, announce, clock } = this.#given;
+    const { name } = service;
+    const title = titleOf(service);
     const host = options[`${name}Host`];
     const port = options[`${name}Port`];
     const url = formatUrl(certificate !== undefined, host, port);
@@ -171,5 +173,5 @@ function engineOptions(given: RunningServerOptions, folder: string | undefined) 
   const { extentMemoryLimit } = options;
   const memoryBytesMax =
     extentMemoryLimit === undefined ? undefined : Math.floor(extentMemoryLimit * bytesPerMegabyte);
-  return { folder, memoryBytesMax, clock, log };
+  return { folder, memoryBytesMax, contentTables, clock, log };
 }

@@ -1,10 +1,21 @@
 import type { Accounts } from "../account/settings.ts";
+import { blobService } from "../blob/service.ts";
 import type { Meter } from "../core/meter.ts";
-import type { ServiceName } from "../core/operation.ts";
+import type { Service } from "../core/service.ts";
 import type { Clock, Log, Random } from "../core/world.ts";
+import { Authenticator } from "../http/auth/authenticator.ts";
+import { nodeHandler } from "../http/handler.ts";
+import { compileRoutes } from "../http/routing.ts";
+import { serveRequest } from "../http/serve.ts";
 import type { Engines } from "./engines.ts";
 import type { Handler } from "./listener.ts";
 import type { Options } from "./options.ts";
+
+/** The services that exist: each gets its listener, its line and its place in the URLs. */
+export const services: readonly Service[] = [blobService];
+
+/** Tables whose records refer to stored bytes, of all services. */
+export const contentTables = services.flatMap((service) => service.contentTables);
 
 /** Everything a service needs of its surroundings. */
 export interface World {
@@ -17,19 +28,28 @@ export interface World {
   readonly options: Options;
 }
 
-export interface ServedService {
-  readonly name: ServiceName;
-  readonly title: string;
-  readonly handler: (world: World) => Handler;
+/** As people call it: "Blob". */
+export function titleOf({ name }: Service): string {
+  return name.slice(0, 1).toUpperCase() + name.slice(1);
 }
 
-/** The services that exist: each gets its listener, its line and its place in the URLs. */
-export const services: readonly ServedService[] = [
-  { name: "blob", title: "Blob", handler: () => refuseAll },
-];
-
-/** Stands in until the pipeline is joined to the server. */
-const refuseAll: Handler = (request, response) => {
-  request.resume();
-  response.writeHead(501, { "Content-Length": 0 }).end();
-};
+export function handlerOf(service: Service, world: World): Handler {
+  const { clock, random, log, meter, accounts, engines, options } = world;
+  const door = {
+    service,
+    router: compileRoutes(service.operations),
+    runtime: { store: engines.store, content: engines.content, random },
+    accounts,
+    authenticator: new Authenticator(),
+    clock,
+    log,
+    meter,
+    options: {
+      loose: options.loose,
+      anyVersion: options.skipApiVersionCheck,
+      productStyle: !options.disableProductStyleUrl,
+      oauth: options.oauth === undefined ? undefined : ("basic" as const),
+    },
+  };
+  return nodeHandler((request) => serveRequest(door, request), log);
+}

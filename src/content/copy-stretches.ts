@@ -1,4 +1,4 @@
-import type { Slice, SliceSource } from "../core/content-ref.ts";
+import type { Slice } from "../core/content-ref.ts";
 import type { Log } from "../core/world.ts";
 import { combineCrc64, crc64Of, crc64OfNothing } from "./crc64.ts";
 import type { ExtentWriter, Region } from "./extent-writer.ts";
@@ -71,7 +71,7 @@ function moveSlice(placed: readonly Placed[], slice: Slice): readonly Slice[] {
     const count = Math.min(slice.length - done, offset + length - at);
     const part = trim(slice, { from: slice.at + done, to: slice.at + done + count });
     const place = { extent: to.extent, offset: to.offset + at - offset };
-    moved.push({ ...part, source: { ...part.source, ...place } as SliceSource });
+    moved.push({ ...part, source: { ...part.source, ...place } });
     done += count;
   }
   return done === slice.length ? moved : [slice];

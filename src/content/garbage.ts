@@ -34,10 +34,10 @@ export class GarbageCollector {
     this.#parts = parts;
   }
 
-  /** `horizon` learns the lowest promise after the queue was looked at. Returns whether there is
-   *  more that could go now. */
+  /** `horizon` learns the lowest promise after the queue was looked at. Returns whether anything
+   *  went, and so more may. */
   async collect(horizon: () => Promise<number>): Promise<boolean> {
-    const { keys, seen, complete } = await this.#look();
+    const { keys, seen } = await this.#look();
     this.#seen = seen;
     const lowest = await horizon();
     const ripe = keys.filter((key) => (seen.get(nameOf(key)) ?? Infinity) <= lowest);
@@ -49,10 +49,10 @@ export class GarbageCollector {
       }
       this.#seen.delete(nameOf(key));
     }
-    return ripe.length > 0 && !complete;
+    return ripe.length > 0;
   }
 
-  async #look(): Promise<{ keys: Key[]; seen: Map<string, number>; complete: boolean }> {
+  async #look(): Promise<{ keys: Key[]; seen: Map<string, number> }> {
     return this.#parts.store.snapshot(async (view) => {
       const keys: Key[] = [];
       const seen = new Map<string, number>();
@@ -63,7 +63,7 @@ export class GarbageCollector {
           seen.set(nameOf(key), this.#seen.get(nameOf(key)) ?? view.sequence);
         }
       }
-      return { keys, seen, complete: keys.length < entriesPerRoundMax };
+      return { keys, seen };
     });
   }
 

@@ -44,10 +44,10 @@ export class Reclaimer {
   async round(): Promise<boolean> {
     await this.publish();
     await this.#parts.writer.seal({ all: false });
+    const collected = await this.#garbage.collect(() => this.#lowestPromise());
     const swept = await this.#sweep();
     await this.#closeForgotten();
-    const more = await this.#garbage.collect(() => this.#lowestPromise());
-    return swept || more;
+    return collected || swept;
   }
 
   /** Returns whether anything was moved or forgotten, and so more may be. */

@@ -157,3 +157,8 @@ export function pattern(length: number, seed: number): Uint8Array {
   }
   return bytes;
 }
+
+/** Comparing large arrays element by element takes seconds. */
+export function expectSame(found: Uint8Array, wanted: Uint8Array): void {
+  if (Buffer.compare(found, wanted) !== 0) throw new Error("the bytes differ");
+}

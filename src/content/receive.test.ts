@@ -1,0 +1,174 @@
+import { describe, expect, test } from "vitest";
+import { StoreUnavailable } from "../store/store.ts";
+import { md5Of } from "./checksums.ts";
+import { BodyTooLarge } from "./content.ts";
+import { crc64Bytes, crc64Of } from "./crc64.ts";
+import type { ExtentFiles } from "./extent-files.ts";
+import { memoryFiles } from "./memory-files.ts";
+import { whole } from "./plan.ts";
+import { BodyLengthWrong } from "./receive.ts";
+import { Syncer } from "./syncer.ts";
+import { expectSame, openShelf, pattern } from "./testing.ts";
+
+async function* inChunks(bytes: Uint8Array, size: number): AsyncGenerator<Uint8Array> {
+  // One buffer for all chunks, as a pooled source would have.
+  const buffer = new Uint8Array(size);
+  for (let from = 0; from < bytes.length; from += size) {
+    const part = bytes.subarray(from, from + size);
+    buffer.set(part);
+    yield buffer.subarray(0, part.length);
+    buffer.fill(0xee);
+  }
+}
+
+async function* breakingOff(bytes: Uint8Array): AsyncGenerator<Uint8Array> {
+  yield* inChunks(bytes, 50_000);
+  throw new Error("the client went away");
+}
+
+describe("receiving a body", () => {
+  test.each([
+    [0, 10],
+    [1, 10],
+    [256, 100],
+    [257, 100],
+    [70_000, 16_384],
+    [300_000, 65_536],
+    [3_000_000, 65_536],
+    [3_000_000, 1_000_000],
+  ])("of %i bytes in chunks of %i keeps them, announced or not", async (length, size) => {
+    const bytes = pattern(length, length);
+    for (const announced of [true, false]) {
+      const shelf = await openShelf({ extentBytes: 1 << 20 });
+      const options = { md5: true, crc64: true, ...(announced ? { length } : {}) };
+      const received = await shelf.receive(inChunks(bytes, size), options);
+      expect(received.length).toBe(length);
+      expect(Buffer.from(received.md5 ?? [])).toEqual(Buffer.from(md5Of(bytes)));
+      expect(received.crc64).toEqual(crc64Bytes(crc64Of(bytes)));
+      await shelf.put("a", () => whole(received));
+      shelf.content.discard(received);
+      expect(Buffer.compare(await shelf.read("a"), bytes)).toBe(0);
+      expect((await shelf.get("a"))?.kind).toBe(length <= 256 ? "inline" : "slices");
+    }
+  });
+
+  test("keeps the bytes of an announced body together", async () => {
+    const shelf = await openShelf({ extentBytes: 1 << 20 });
+    const bodies = [1, 2, 3].map((seed) => pattern(200_000, seed));
+    const all = await Promise.all(
+      bodies.map((body) => shelf.receive(inChunks(body, 10_000), { length: body.length })),
+    );
+    for (const { pieces } of all) expect(pieces.length).toBe(1);
+  });
+
+  test("refuses more than it may take, before or while it comes", async () => {
+    const shelf = await openShelf();
+    const body = pattern(1000, 1);
+    await expect(shelf.receive(body, { lengthMax: 999 })).rejects.toThrow(BodyTooLarge);
+    await expect(shelf.receive(inChunks(body, 10), { lengthMax: 999 })).rejects.toThrow(
+      BodyTooLarge,
+    );
+    await expect(shelf.receive(body, { length: 1001 })).rejects.toThrow(BodyLengthWrong);
+  });
+
+  test("a body that breaks off leaves its space to the next one", async () => {
+    const shelf = await openShelf({ extentBytes: 1 << 20 });
+    const kept = await shelf.receive(pattern(1000, 1));
+    for (const length of [600_000, undefined]) {
+      const broken = shelf.receive(breakingOff(pattern(400_000, 2)), length ? { length } : {});
+      await expect(broken).rejects.toThrow("went away");
+    }
+    const next = await shelf.receive(pattern(1000, 3));
+    const first = kept.pieces[0]?.source as { extent: bigint; offset: number };
+    expect(next.pieces[0]?.source).toMatchObject({ extent: first.extent, offset: 1000 });
+  });
+});
+
+describe("a full or failing disk", () => {
+  function failingFiles(): { files: ExtentFiles; fail: Map<"write" | "sync" | "create", string> } {
+    const inner = memoryFiles({ bytesMax: 1 << 24 });
+    const fail = new Map<"write" | "sync" | "create", string>();
+    const check = (call: "write" | "sync" | "create"): void => {
+      const code = fail.get(call);
+      if (code !== undefined) throw Object.assign(new Error(`${code}: ${call}`), { code });
+    };
+    const create = async (extent: bigint) => {
+      check("create");
+      const file = await inner.create(extent);
+      return {
+        write: async (bytes: Uint8Array, position: number) => {
+          check("write");
+          await file.write(bytes, position);
+        },
+        read: (bytes: Uint8Array, position: number) => file.read(bytes, position),
+        sync: async () => check("sync"),
+        close: () => file.close(),
+      };
+    };
+    return { files: { ...inner, create }, fail };
+  }
+
+  test.each(["write", "sync", "create"] as const)("at %s refuses, and recovers", async (call) => {
+    const { files, fail } = failingFiles();
+    const shelf = await openShelf({ files, extentBytes: 1 << 20 });
+    if (call !== "create") {
+      const before = await shelf.receive(pattern(5000, 1));
+      await shelf.put("before", () => whole(before));
+      shelf.content.discard(before);
+    }
+    fail.set(call, "ENOSPC");
+    await expect(shelf.receive(pattern(700_000, 2))).rejects.toThrow(StoreUnavailable);
+    await expect(shelf.receive(pattern(9000, 2))).rejects.toThrow(StoreUnavailable);
+    fail.clear();
+    const after = await shelf.receive(pattern(700_000, 3));
+    await shelf.put("after", () => whole(after));
+    shelf.content.discard(after);
+    expectSame(await shelf.read("after"), pattern(700_000, 3));
+    if (call !== "create") expectSame(await shelf.read("before"), pattern(5000, 1));
+    await shelf.remove("before");
+    await shelf.remove("after");
+    await shelf.content.close();
+    await shelf.reclaimAll();
+    expect(await shelf.entries()).toBe(0);
+  });
+
+  test("memory for contents is bounded, and free again after deleting", async () => {
+    const files = memoryFiles({ bytesMax: 1 << 20 });
+    const shelf = await openShelf({ files, extentBytes: 1 << 18 });
+    const first = await shelf.receive(pattern(700_000, 1));
+    await shelf.put("a", () => whole(first));
+    shelf.content.discard(first);
+    await expect(shelf.receive(pattern(700_000, 2))).rejects.toThrow(StoreUnavailable);
+    await shelf.remove("a");
+    await shelf.reclaimAll();
+    await shelf.receive(pattern(700_000, 2));
+  });
+});
+
+describe("flushes of one extent", () => {
+  test("run one at a time, and those who come meanwhile share the next", async () => {
+    const running: (() => void)[] = [];
+    const syncer = new Syncer(() => new Promise<void>((resolve) => running.push(resolve)));
+    const first = syncer.sync();
+    const shared = [syncer.sync(), syncer.sync(), syncer.sync()];
+    expect(running.length).toBe(1);
+    running[0]?.();
+    await first;
+    await Promise.resolve();
+    expect(running.length).toBe(2);
+    running[1]?.();
+    await Promise.all(shared);
+    expect(running.length).toBe(2);
+  });
+
+  test("are not believed after a failure", async () => {
+    let broken = true;
+    const syncer = new Syncer(async () => {
+      if (broken) throw new Error("EIO");
+    });
+    await expect(syncer.sync()).rejects.toThrow("EIO");
+    broken = false;
+    await expect(syncer.sync()).rejects.toThrow("EIO");
+    expect(syncer.failed).toBe(true);
+  });
+});

@@ -1,0 +1,41 @@
+import { expect, test } from "vitest";
+import type { ExtentFiles } from "./extent-files.ts";
+import { memoryFiles } from "./memory-files.ts";
+import { openShelf } from "./testing.ts";
+
+/** Takes every byte and keeps none, in its own time, as a slow disk does. */
+function forgetfulFiles(): ExtentFiles {
+  const write = () => new Promise<void>((resolve) => setImmediate(resolve));
+  const done = () => Promise.resolve();
+  const file = { write, read: done, sync: write, close: done };
+  return {
+    ...memoryFiles({ bytesMax: 0 }),
+    create: () => Promise.resolve(file),
+  };
+}
+
+async function* chunksOf(length: number): AsyncGenerator<Uint8Array> {
+  const chunk = Buffer.alloc(64 * 1024);
+  for (let sent = 0; sent < length; sent += chunk.length) {
+    await Promise.resolve();
+    yield chunk;
+  }
+}
+
+test("two hundred uploads at a time take little memory, whatever their length", async () => {
+  const shelf = await openShelf({ files: forgetfulFiles() });
+  const length = 16 * 1024 * 1024;
+  const before = process.memoryUsage().rss;
+  let peak = before;
+  const watch = async function* (): AsyncGenerator<Uint8Array> {
+    for await (const chunk of chunksOf(length)) {
+      peak = Math.max(peak, process.memoryUsage.rss());
+      yield chunk;
+    }
+  };
+  const uploads = Array.from({ length: 200 }, (_, index) =>
+    shelf.receive(index === 0 ? watch() : chunksOf(length), { length, crc64: false }),
+  );
+  await Promise.all(uploads);
+  expect((peak - before) / 2 ** 20).toBeLessThan(200);
+});

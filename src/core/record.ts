@@ -25,10 +25,10 @@ export class RecordTooNew extends Error {
 const packOptions = {
   useRecords: false,
   copyBuffers: true,
-  int64AsType: "bigint",
+  int64AsType: "bigint" as const,
   skipValues: [undefined],
-} as const;
-const packr = new Packr(packOptions as unknown as ConstructorParameters<typeof Packr>[0]);
+};
+const packr = new Packr(packOptions);
 const versionBytes = 1;
 
 export function recordCodec<R>(options: RecordCodecOptions): RecordCodec<R> {

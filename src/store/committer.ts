@@ -6,6 +6,7 @@ import type { Engine, EngineBatch, EngineReader, EngineWrite } from "./engine.ts
 import { shareChanges, writesOf } from "./shared-changes.ts";
 import { StoreBusy } from "./store.ts";
 import type { Transaction } from "./store.ts";
+import { Turns } from "./turn.ts";
 
 export type Outcome = { readonly value: unknown } | { readonly error: unknown };
 
@@ -17,12 +18,16 @@ export interface Pending {
   attempt: Attempt;
   outcome: Outcome;
   attemptsUsed: number;
+  /** How often another process has beaten it under the write lock. */
+  drops: number;
   /** The attempt is known to have read what is no longer so. */
   isStale: boolean;
 }
 
 export interface CommitterOptions {
   readonly engine: Engine;
+  /** Tells this process from others with the same store open; not zero. */
+  readonly owner: number;
   readonly nextTicks: (reader: EngineReader) => Ticks;
   /** After each durable commit; `previous` is the sequence just before it. */
   readonly onCommitted: (commit: Committed) => void;
@@ -48,10 +53,12 @@ const queueTransactionsMax = 100_000;
 export class Committer {
   readonly #options: CommitterOptions;
   readonly #queue: Pending[] = [];
+  readonly #turns: Turns;
   #running: Promise<void> | undefined;
 
   constructor(options: CommitterOptions) {
     this.#options = options;
+    this.#turns = new Turns(options.engine, options.owner);
   }
 
   submit(pending: Pending): void {
@@ -72,6 +79,7 @@ export class Committer {
     while (this.#queue.length > 0) {
       // Everyone who is ready in this turn of the event loop shares the flush.
       await new Promise((resolve) => setImmediate(resolve));
+      await this.#turns.letOthersGo();
       const batch = this.#queue.splice(0, batchTransactionsMax);
       try {
         await this.#commit(batch);
@@ -119,19 +127,28 @@ export class Committer {
     const writers = accepted.filter(({ attempt }) => !attempt.changes.isEmpty);
     let dropped: ReadonlySet<Attempt> = new Set();
     let committed: Committed | undefined;
+    let isPostponed = false;
     const decide = (current: EngineReader): EngineBatch | undefined => {
+      isPostponed = this.#turns.mustWait(current);
+      if (isPostponed) return undefined;
       if (current.sequence !== sequence) dropped = droppedBy(accepted, current);
+      const turn = this.#turns.next(accepted.filter(({ attempt }) => dropped.has(attempt)));
       const attempts = writers.map(({ attempt }) => attempt).filter((each) => !dropped.has(each));
-      if (attempts.length === 0) return undefined;
+      if (attempts.length === 0 && turn === current.turn) return undefined;
       const writes = writesOf(attempts, current);
       const next = current.sequence + attempts.length;
-      committed = { previous: current.sequence, sequence: next, writes };
-      return { sequence: next, ticks: latestTicks(attempts, current.ticks), writes };
+      if (attempts.length > 0) committed = { previous: current.sequence, sequence: next, writes };
+      return { sequence: next, ticks: latestTicks(attempts, current.ticks), turn, writes };
     };
     try {
       if (writers.length > 0) await this.#options.engine.commit(decide);
     } catch (error) {
       settleUnwritten(accepted, error);
+      return;
+    }
+    if (isPostponed) {
+      this.#queue.unshift(...accepted);
+      for (const pending of accepted) pending.isStale = pending.attempt.dependencies.size > 0;
       return;
     }
     this.#requeue(accepted.filter(({ attempt }) => dropped.has(attempt)));
@@ -142,7 +159,10 @@ export class Committer {
   }
 
   #requeue(beaten: readonly Pending[]): void {
-    for (const pending of beaten) pending.isStale = true;
+    for (const pending of beaten) {
+      pending.isStale = true;
+      pending.drops += 1;
+    }
     this.#queue.unshift(...beaten);
   }
 }

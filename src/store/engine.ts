@@ -25,6 +25,8 @@ export interface EngineReader {
   readonly ticks: Ticks;
   /** Store time when the monotonic clock of this boot reads zero. */
   readonly epoch: Ticks;
+  /** The process that others let go first (`turn.ts`); zero for none. */
+  readonly turn: number;
   get(key: Key, text: KeyText): Stamped | undefined;
   /** At most `countMax` entries of the bounds, in their direction. */
   scan(bounds: ScanBounds, countMax: number): Stamped[];
@@ -45,8 +47,9 @@ export interface EngineWrite {
 export interface EngineBatch {
   readonly sequence: number;
   readonly ticks: Ticks;
-  /** Left as it is if not given. */
+  /** These are left as they are if not given. */
   readonly epoch?: Ticks;
+  readonly turn?: number;
   readonly writes: readonly EngineWrite[];
 }
 

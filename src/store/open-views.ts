@@ -52,6 +52,7 @@ export class OpenViews {
       sequence: view.sequence,
       ticks: view.ticks,
       epoch: view.epoch,
+      turn: view.turn,
       get(key, text) {
         checkOpen();
         return view.get(key, text);

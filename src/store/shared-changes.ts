@@ -1,6 +1,6 @@
 import type { Attempt, SharedChange } from "./attempt.ts";
-import { Changes, changedValue, combine } from "./changes.ts";
-import type { Change } from "./changes.ts";
+import { changedValue, combine } from "./changes.ts";
+import type { Change, Changes } from "./changes.ts";
 import type { EngineReader, EngineWrite } from "./engine.ts";
 import type { KeyText } from "./key-text.ts";
 

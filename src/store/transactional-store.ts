@@ -42,6 +42,7 @@ export class TransactionalStore implements Store {
     this.#watchers = new Watchers(engine, clock);
     this.#committer = new Committer({
       engine,
+      owner: process.pid,
       nextTicks: this.#nextTicks,
       onCommitted: (commit) => this.#watchers.committed(commit),
     });
@@ -60,7 +61,7 @@ export class TransactionalStore implements Store {
       const attemptsMax = options.attemptsMax ?? attemptsMaxDefault;
       const first = outcome;
       outcome = await new Promise<Outcome>((settle) => {
-        const count = { attemptsMax, attemptsUsed: 1, isStale: false };
+        const count = { attemptsMax, attemptsUsed: 1, drops: 0, isStale: false };
         this.#committer.submit({ work, settle, attempt, outcome: first, ...count });
       });
     }

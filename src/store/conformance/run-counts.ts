@@ -39,8 +39,8 @@ export function describeRunCounts(newStore: NewStore): void {
           const { store } = await open();
           await put(store, k("r", 1), "1");
           await put(store, k("r", 3), "3");
-          const read = (tx: View): Promise<unknown> => values(tx, { ...below("r"), reverse });
-          expect(await runsUntilCommitted({ store, change }, read)).toBe(2);
+          const look = (tx: View): Promise<unknown> => values(tx, { ...below("r"), reverse });
+          expect(await runsUntilCommitted({ store, change }, look)).toBe(2);
         }
       }
     });

@@ -5,8 +5,8 @@ import type { Bounds, Key, Store, Transaction, Value, View } from "../store.ts";
 export const k = (...parts: readonly KeyPart[]): Key => encodeKey(parts);
 export const below = (...parts: readonly KeyPart[]): Bounds => prefixBounds(encodeKey(parts));
 
-export function bytes(text: string): Value {
-  return new TextEncoder().encode(text);
+export function bytes(content: string): Value {
+  return new TextEncoder().encode(content);
 }
 
 export function text(value: Value | undefined): string | undefined {

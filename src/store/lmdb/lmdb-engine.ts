@@ -1,7 +1,6 @@
 import { open } from "lmdb";
 import type { RootDatabase, Transaction as ReadTransaction } from "lmdb";
 
-import type { Ticks } from "../../core/ticks.ts";
 import type { Engine, EngineBatch, EngineReader, EngineView, ScanBounds } from "../engine.ts";
 import type { Stamped } from "../engine.ts";
 import { keyOfText, textOfKey } from "../key-text.ts";
@@ -75,7 +74,7 @@ export class LmdbEngine implements Engine {
           // A callback that throws would still commit what it has put: all is decided first.
           const current = this.#ofWriter.at();
           const batch = decide(current);
-          if (batch !== undefined) this.#apply(batch, current.epoch);
+          if (batch !== undefined) this.#apply(batch, current);
         } catch (error) {
           failure = error;
         }
@@ -90,14 +89,14 @@ export class LmdbEngine implements Engine {
     return this.#database.close();
   }
 
-  #apply(batch: EngineBatch, currentEpoch: Ticks): void {
-    const { sequence, ticks, epoch = currentEpoch, writes } = batch;
+  #apply(batch: EngineBatch, current: EngineReader): void {
+    const { sequence, ticks, epoch = current.epoch, turn = current.turn, writes } = batch;
     const database = this.#database;
     for (const { key, value, stamp } of writes) {
       if (value === undefined) void database.remove(key);
       else void database.put(key, withStamp(value, stamp));
     }
-    void database.put(stateKey, encodeState({ sequence, ticks, epoch }));
+    void database.put(stateKey, encodeState({ sequence, ticks, epoch, turn }));
   }
 }
 
@@ -111,11 +110,12 @@ class EngineReading {
   }
 
   at(): EngineReader {
-    const { sequence, ticks, epoch } = decodeState(this.#binary(stateKey));
+    const { sequence, ticks, epoch, turn } = decodeState(this.#binary(stateKey));
     return {
       sequence,
       ticks,
       epoch,
+      turn,
       get: (key, text) => {
         const stored = this.#binary(key);
         return stored === undefined ? undefined : stamped(key, text, stored);
@@ -145,8 +145,10 @@ class EngineReading {
 /** The library rejects with an error that carries the promise of the reason. */
 async function unavailable(error: unknown): Promise<StoreUnavailable> {
   let cause = error;
-  if (error instanceof Error && "commitError" in error) {
-    cause = await Promise.resolve(error.commitError).catch((reason: unknown) => reason);
+  try {
+    if (error instanceof Error && "commitError" in error) await error.commitError;
+  } catch (reason) {
+    cause = reason;
   }
   const reason = cause instanceof Error ? cause.message : String(cause);
   return new StoreUnavailable(`could not commit: ${reason}`, { cause });

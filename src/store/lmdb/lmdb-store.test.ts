@@ -1,11 +1,15 @@
-import { mkdtempSync, rmSync } from "node:fs";
+import { mkdtempSync, readdirSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 
-import { afterAll } from "vitest";
+import { afterAll, describe, expect, it } from "vitest";
 
 import { storeConformance } from "../conformance.ts";
+import { k, put, read } from "../conformance/store-steps.ts";
+import { manualClock } from "../manual-clock.ts";
+import type { ManualClock } from "../manual-clock.ts";
 import { silentLog } from "../silent-log.ts";
+import type { Store } from "../store.ts";
 import { openLmdbStore } from "./open-lmdb-store.ts";
 
 const folder = mkdtempSync(join(tmpdir(), "lmdb-store-"));
@@ -23,3 +27,68 @@ storeConformance("the lmdb store", (options) =>
 storeConformance("the ephemeral lmdb store", (options) =>
   openLmdbStore({ ...options, location: newLocation(), log: silentLog, ephemeral: true }),
 );
+
+describe("the lmdb store, opened again", () => {
+  const open = (options: {
+    location: string;
+    clock: ManualClock;
+    ephemeral?: boolean;
+  }): Promise<Store> => openLmdbStore({ ...options, log: silentLog });
+  const nowOf = (store: Store): Promise<bigint> => store.snapshot(async (view) => view.now);
+
+  it("has kept everything", async () => {
+    const location = newLocation();
+    const first = await open({ location, clock: manualClock() });
+    await put(first, k("a"), "1");
+    await first.close();
+    const second = await open({ location, clock: manualClock("boot-2") });
+    expect(await read(second, k("a"))).toBe("1");
+    await second.close();
+  });
+
+  it("never goes back in time, and follows the wall clock when alone", async () => {
+    const location = newLocation();
+    const first = await open({ location, clock: manualClock() });
+    const committed = await first.transact(async (tx) => {
+      tx.put(k("a"), new Uint8Array(1));
+      return tx.now;
+    });
+    await first.close();
+    const early = manualClock("boot-2");
+    early.jumpWall(-1000);
+    const second = await open({ location, clock: early });
+    expect(await nowOf(second)).toBe(committed + 1n);
+    await second.close();
+    const late = manualClock("boot-2");
+    late.jumpWall(5000);
+    const third = await open({ location, clock: late });
+    expect(await nowOf(third)).toBe(late.wall());
+    await third.close();
+  });
+
+  it("shares its time with those who open it while it is open", async () => {
+    const location = newLocation();
+    const clock = manualClock();
+    const first = await open({ location, clock });
+    clock.jumpWall(9_000_000);
+    const second = await open({ location, clock });
+    clock.advance(10);
+    expect(await nowOf(second)).toBe(await nowOf(first));
+    await first.close();
+    await second.close();
+  });
+
+  it("is empty after a boot if it is ephemeral", async () => {
+    const location = newLocation();
+    const first = await open({ location, clock: manualClock(), ephemeral: true });
+    await put(first, k("a"), "1");
+    await first.close();
+    const again = await open({ location, clock: manualClock(), ephemeral: true });
+    expect(await read(again, k("a"))).toBe("1");
+    await again.close();
+    const booted = await open({ location, clock: manualClock("boot-2"), ephemeral: true });
+    expect(await read(booted, k("a"))).toBeUndefined();
+    await booted.close();
+    expect(readdirSync(location).filter((name) => name.includes("boot-1"))).toEqual([]);
+  });
+});

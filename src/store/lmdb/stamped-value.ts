@@ -13,6 +13,7 @@ export interface StoredState {
   readonly sequence: number;
   readonly ticks: Ticks;
   readonly epoch: Ticks;
+  readonly turn: number;
 }
 
 export function stamped(key: Key, text: KeyText, stored: Uint8Array): Stamped {
@@ -32,21 +33,23 @@ export function withStamp(value: Value, stamp: number): Uint8Array {
 }
 
 /** What holds for the whole store, written with every batch. */
-export function encodeState({ sequence, ticks, epoch }: StoredState): Uint8Array {
-  const stored = Buffer.alloc(stampBytes + 16);
+export function encodeState({ sequence, ticks, epoch, turn }: StoredState): Uint8Array {
+  const stored = Buffer.alloc(stampBytes + 20);
   writeStamp(stored, sequence);
   stored.writeBigUInt64LE(ticks, stampBytes);
   stored.writeBigInt64LE(epoch, stampBytes + 8);
+  stored.writeUInt32LE(turn, stampBytes + 16);
   return stored;
 }
 
 export function decodeState(stored: Uint8Array | undefined): StoredState {
-  if (stored === undefined) return { sequence: 0, ticks: 0n, epoch: 0n };
+  if (stored === undefined) return { sequence: 0, ticks: 0n, epoch: 0n, turn: 0 };
   const view = new DataView(stored.buffer, stored.byteOffset, stored.length);
   return {
     sequence: readStamp(stored),
     ticks: view.getBigUint64(stampBytes, true),
     epoch: view.getBigInt64(stampBytes + 8, true),
+    turn: view.getUint32(stampBytes + 16, true),
   };
 }
 

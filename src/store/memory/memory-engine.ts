@@ -8,11 +8,12 @@ interface State {
   readonly sequence: number;
   readonly ticks: Ticks;
   readonly epoch: Ticks;
+  readonly turn: number;
 }
 
 /** Keeps everything in this process. A snapshot is a pointer to the root of its time. */
 export function memoryEngine(): Engine {
-  let state: State = { root: emptyTree(), sequence: 0, ticks: 0n, epoch: 0n };
+  let state: State = { root: emptyTree(), sequence: 0, ticks: 0n, epoch: 0n, turn: 0 };
   return {
     open: () => viewOf(state),
     commit(decide) {
@@ -29,6 +30,7 @@ function viewOf(state: State): EngineView & EngineReader {
     sequence: state.sequence,
     ticks: state.ticks,
     epoch: state.epoch,
+    turn: state.turn,
     get: (_key, text) => treeGet(state.root, text),
     scan: (bounds, countMax) => treeScan(state.root, bounds, countMax),
     close: () => undefined,
@@ -44,6 +46,6 @@ function apply(state: State, batch: EngineBatch): State {
         ? treeDelete(root, text, edit)
         : treePut(root, text, { key, text, value, stamp }, edit);
   }
-  const { sequence, ticks, epoch = state.epoch } = batch;
-  return { root, sequence, ticks, epoch };
+  const { sequence, ticks, epoch = state.epoch, turn = state.turn } = batch;
+  return { root, sequence, ticks, epoch, turn };
 }

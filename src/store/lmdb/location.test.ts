@@ -1,0 +1,84 @@
+import { mkdirSync, mkdtempSync, readdirSync, rmSync, utimesSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+
+import { afterEach, beforeEach, describe, expect, it } from "vitest";
+
+import { manualClock } from "../manual-clock.ts";
+import { identifyProcess } from "../process-identity.ts";
+import { StoreInUse, StoreTooNew, claimLocation } from "./location.ts";
+
+let location = "";
+beforeEach(() => {
+  location = mkdtempSync(join(tmpdir(), "location-"));
+});
+afterEach(() => rmSync(location, { recursive: true }));
+
+const own = (): string[] => readdirSync(join(location, "open"));
+const clock = manualClock();
+const claim = (options: object = {}): ReturnType<typeof claimLocation> =>
+  claimLocation({ location, clock, host: "here", ...options });
+
+function leaveOpener(fields: object, isSilent = false): void {
+  const path = join(location, "open", "other.json");
+  mkdirSync(join(location, "open"), { recursive: true });
+  const opener = { pid: 1, startTime: "0", bootId: "boot-1", host: "here", format: 1, ...fields };
+  writeFileSync(path, JSON.stringify(opener));
+  if (isSilent) utimesSync(path, 0, 0);
+}
+
+describe("claimLocation", () => {
+  it("is alone, then shared, then alone again", () => {
+    const first = claim();
+    expect(first.isAlone).toBe(true);
+    const second = claim();
+    expect(second.isAlone).toBe(false);
+    first.release();
+    second.release();
+    expect(own()).toEqual([]);
+    const third = claim();
+    expect(third.isAlone).toBe(true);
+    third.release();
+  });
+
+  it("refuses what a newer release has written", () => {
+    claim({ format: 2 }).release();
+    expect(() => claim({ format: 1 })).toThrow(StoreTooNew);
+    claim({ format: 3 }).release();
+  });
+
+  it("refuses to share with a process that writes another format", () => {
+    claim().release();
+    leaveOpener({ ...identifyProcess(process.pid), format: 2 });
+    expect(() => claim()).toThrow(StoreInUse);
+    expect(own()).toEqual(["other.json"]);
+  });
+
+  it("sweeps the dead of this boot and of this machine's earlier boots", () => {
+    for (const fields of [{ pid: 1, startTime: "no such" }, { bootId: "earlier" }]) {
+      leaveOpener(fields);
+      const claimed = claim();
+      expect(claimed.isAlone).toBe(true);
+      claimed.release();
+      expect(own()).toEqual([]);
+    }
+  });
+
+  it("refuses a location that another machine has open, until that falls silent", () => {
+    leaveOpener({ bootId: "another", host: "there" });
+    expect(() => claim()).toThrow(/on machine there has this location open/);
+    leaveOpener({ bootId: "another", host: "there" }, true);
+    const claimed = claim();
+    expect(claimed.isAlone).toBe(true);
+    claimed.release();
+  });
+
+  it("shows now and then that it is alive", () => {
+    const claimed = claim();
+    const path = join(location, "open", own()[0] ?? "");
+    utimesSync(path, 0, 0);
+    clock.advance(6000);
+    expect(() => claim({ clock: manualClock("another"), host: "there" })).toThrow(StoreInUse);
+    claimed.release();
+  });
+});

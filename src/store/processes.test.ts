@@ -1,0 +1,43 @@
+import { spawn } from "node:child_process";
+import { once } from "node:events";
+
+import { describe, expect, it } from "vitest";
+
+import { manualClock } from "./manual-clock.ts";
+import { openMemoryStore } from "./memory/open-memory-store.ts";
+import { identifyProcess, isAlive } from "./process-identity.ts";
+import { openProcesses } from "./processes.ts";
+
+describe("processes", () => {
+  it("lists the living with what they published, and sweeps the dead", async () => {
+    const store = openMemoryStore({ clock: manualClock() });
+    const dead = new Set<number>();
+    const isRunning = ({ pid }: { pid: number }): boolean => !dead.has(pid);
+    const join = (pid: number): ReturnType<typeof openProcesses> =>
+      openProcesses({ store, self: { pid, startTime: "9" }, isAlive: isRunning });
+    const [first, second] = [await join(1), await join(2)];
+    await second.publish({ oldestSequence: 17 });
+    const seen = await first.live();
+    expect(seen.map(({ id, fields }) => [id, fields])).toEqual([
+      ["1-9", {}],
+      ["2-9", { oldestSequence: 17 }],
+    ]);
+    dead.add(2);
+    expect((await first.live()).map(({ id }) => id)).toEqual([first.self]);
+    expect(await first.sweep()).toEqual([second.self]);
+    expect(await first.sweep()).toEqual([]);
+    await first.close();
+    expect(await second.live()).toEqual([]);
+  });
+
+  it("tells a running process from one that has ended, and from another with the same id", async () => {
+    expect(isAlive(identifyProcess(process.pid))).toBe(true);
+    expect(isAlive({ pid: process.pid, startTime: "1" })).toBe(false);
+    const child = spawn(process.execPath, ["-e", "process.stdin.resume()"]);
+    const identity = identifyProcess(child.pid ?? 0);
+    expect(isAlive(identity)).toBe(true);
+    child.kill("SIGKILL");
+    await once(child, "exit");
+    expect(isAlive(identity)).toBe(false);
+  });
+});

@@ -15,8 +15,9 @@ export interface AccountSources {
 }
 
 export interface ReloadableAccounts extends Accounts {
-  /** Reads the configuration again; one with mistakes is logged, and the old one stays. */
-  reload(log: Log): Promise<void>;
+  /** Reads the configuration again; one with mistakes is logged, and the old one stays. `prepare`
+   *  runs before anyone sees the new accounts. */
+  reload(log: Log, prepare: (names: readonly string[]) => Promise<void>): Promise<void>;
 }
 
 export async function openAccounts(sources: AccountSources): Promise<Parsed<ReloadableAccounts>> {
@@ -26,10 +27,12 @@ export async function openAccounts(sources: AccountSources): Promise<Parsed<Relo
   const accounts: ReloadableAccounts = {
     get: (name) => current.get(name),
     names: () => current.names(),
-    async reload(log) {
+    async reload(log, prepare) {
       const next = await readAccounts(sources);
       if (next.ok) {
-        current = accountsOf(next.value);
+        const loaded = accountsOf(next.value);
+        await prepare(loaded.names());
+        current = loaded;
         log.info({ accounts: current.names() }, "account settings were read again");
       } else {
         log.error({ problems: next.problems }, "account settings stay as they were");

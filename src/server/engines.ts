@@ -1,3 +1,4 @@
+import { mkdir } from "node:fs/promises";
 import { totalmem } from "node:os";
 import { join } from "node:path";
 import type { ContentStore } from "../content/content.ts";
@@ -6,20 +7,23 @@ import { memoryFiles } from "../content/memory-files.ts";
 import { openContentStore } from "../content/open-content.ts";
 import type { ContentOptions } from "../content/open-content.ts";
 import { sharedPins, soloPins } from "../content/pins.ts";
+import type { Service } from "../core/service.ts";
 import type { Clock, Log } from "../core/world.ts";
+import { reclaimStep } from "../execution/reclaim.ts";
 import { openLmdbStore } from "../store/lmdb/open-lmdb-store.ts";
 import { openMemoryStore } from "../store/memory/open-memory-store.ts";
 import { openProcesses } from "../store/processes.ts";
 import type { Store } from "../store/store.ts";
 import { runInBackground } from "./background.ts";
-import { messageOf, StartRefused } from "./start-refused.ts";
+import { locationRefused } from "./location-refused.ts";
 
 export interface EngineOptions {
   /** Nothing is written to disk without one. */
-  readonly folder: string | undefined;
-  /** How much content stays in memory without a folder; half of the machine's if not said. */
+  readonly location: string | undefined;
+  /** How much content stays in memory without one; half of the machine's if not said. */
   readonly memoryBytesMax: number | undefined;
-  readonly contentTables: ContentOptions["contentTables"];
+  /** Whose records and bytes they keep. */
+  readonly services: readonly Service[];
   readonly clock: Clock;
   readonly log: Log;
 }
@@ -35,7 +39,9 @@ type Close = () => Promise<void>;
 type Foundation = Pick<ContentOptions, "store" | "files" | "pins">;
 
 export async function openEngines(options: EngineOptions): Promise<Engines> {
-  const { clock, log, contentTables, folder } = options;
+  const { clock, log, services, location } = options;
+  const contentTables = services.flatMap((service) => service.contentTables);
+  const reclaimers = new Map(services.flatMap((service) => Object.entries(service.reclaimers)));
   const opened: Close[] = [];
   // What was opened last rests on what was opened before it.
   const close = async (): Promise<void> => {
@@ -43,17 +49,20 @@ export async function openEngines(options: EngineOptions): Promise<Engines> {
   };
   try {
     const foundation =
-      folder === undefined ? inMemory(options, opened) : await onDisk(folder, options, opened);
+      location === undefined ? inMemory(options, opened) : await onDisk(location, options, opened);
     const content = await openContentStore({ ...foundation, clock, log, contentTables });
     opened.push(() => content.close());
-    const chores = [{ name: "reclaim", round: () => content.reclaim() }];
+    const { store } = foundation;
+    const chores = [
+      { name: "jobs", round: () => reclaimStep({ store, content, reclaimers }) },
+      { name: "content", round: () => content.reclaim() },
+    ];
     const background = runInBackground(chores, { clock, log });
     opened.push(() => background.stop());
-    return { store: foundation.store, content, close };
+    return { store, content, close };
   } catch (error) {
     await close();
-    if (folder === undefined) throw error;
-    throw new StartRefused([`location: cannot be opened: ${messageOf(error)}`], error);
+    throw location === undefined ? error : locationRefused(location, error);
   }
 }
 
@@ -65,18 +74,18 @@ function inMemory({ clock, memoryBytesMax }: EngineOptions, opened: Close[]): Fo
 }
 
 async function onDisk(
-  folder: string,
-  options: EngineOptions,
+  location: string,
+  { clock, log }: EngineOptions,
   opened: Close[],
 ): Promise<Foundation> {
-  const { clock, log } = options;
-  const store = await openLmdbStore({ location: join(folder, "store"), clock, log });
+  await mkdir(location, { recursive: true });
+  const store = await openLmdbStore({ location: join(location, "store"), clock, log });
   opened.push(() => store.close());
-  const location = join(folder, "ephemeral");
-  const ephemeral = await openLmdbStore({ location, ephemeral: true, clock, log });
+  const passing = { location: join(location, "ephemeral"), ephemeral: true };
+  const ephemeral = await openLmdbStore({ ...passing, clock, log });
   opened.push(() => ephemeral.close());
   const processes = await openProcesses({ store: ephemeral });
   opened.push(() => processes.close());
-  const files = await openDiskFiles(join(folder, "extents"));
+  const files = await openDiskFiles(join(location, "extents"));
   return { store, files, pins: sharedPins(processes) };
 }

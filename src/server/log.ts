@@ -28,5 +28,3 @@ function fromPino(level: string, target: ReturnType<typeof destination>): Log {
     error: (fields, message) => logger.error(fields, message),
   };
 }
-
-export const noLog: Log = { debug() {}, info() {}, warn() {}, error() {} };

@@ -14,9 +14,6 @@ import type { Options } from "./options.ts";
 /** The services that exist: each gets its listener, its line and its place in the URLs. */
 export const services: readonly Service[] = [blobService];
 
-/** Tables whose records refer to stored bytes, of all services. */
-export const contentTables = services.flatMap((service) => service.contentTables);
-
 /** Everything a service needs of its surroundings. */
 export interface World {
   readonly clock: Clock;

@@ -5,7 +5,7 @@ import { openAccounts } from "./accounts.ts";
 import { connectionStringOf } from "./connection-string.ts";
 import { environmentVariable, realClock, realRandom } from "./world.ts";
 import { defaultLocation } from "./flags.ts";
-import { noLog, openLog } from "./log.ts";
+import { openLog } from "./log.ts";
 import { resolveOptions } from "./options.ts";
 import type { Options, StartOptions } from "./options.ts";
 import { RunningServer } from "./running-server.ts";
@@ -30,7 +30,8 @@ export interface EtagereServer extends AsyncDisposable {
 /** Starts a server with the options of the command line, quietly. Rejects with `StartRefused`. */
 export async function start(input: StartOptions = {}): Promise<EtagereServer> {
   const options = orRefuse(resolveOptions(input));
-  const log = options.debug === undefined ? noLog : logFor(options);
+  // Quiet, not deaf: what it logs as an error is a bug or a failing disk.
+  const log = logFor({ ...options, silent: true });
   return startWith(options, { ...realSurroundings(log), announce: () => {} });
 }
 
@@ -71,7 +72,7 @@ export async function startWith(
     adminUrl: server.adminUrl,
     stop: () => server.stop(),
     reset: () => server.reset(),
-    reload: () => accounts.reload(surroundings.log),
+    reload: () => server.reload(),
     [Symbol.asyncDispose]: () => server.stop(),
   };
 }

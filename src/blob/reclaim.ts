@@ -1,53 +1,98 @@
-import type { Reclaimer } from "../core/service.ts";
-import { anyTable, type AnyTable, type DefinedTable } from "../core/table.ts";
+import type { ReclaimJob } from "../core/effects.ts";
+import type { Reclaimer, Removal } from "../core/service.ts";
+import { anyTable, type DefinedTable } from "../core/table.ts";
+import type { Ticks } from "../core/ticks.ts";
 import type { RecordView } from "../core/view.ts";
-import { blobs, blocks, generations, uploads } from "./records.ts";
+import { blockCounter, uploadEnds } from "./block/uncommitted.ts";
+import {
+  blobs,
+  blocks,
+  containers,
+  deletedContainers,
+  generations,
+  uploads,
+  type ContainerRecord,
+} from "./records.ts";
 
 /** Records removed in one transaction. */
 const removalsMax = 500;
-
-type Removal = { readonly table: AnyTable; readonly key: Uint8Array };
 
 /** The first records below an id in a table. */
 async function firstBelow<K, R extends object>(
   view: RecordView,
   table: DefinedTable<K, R>,
   id: bigint,
-): Promise<readonly Removal[]> {
-  const found: Removal[] = [];
+): Promise<readonly (Removal & { readonly record: R })[]> {
+  const found: (Removal & { readonly record: R })[] = [];
   for await (const batch of view.scan(table, { ...table.range([id]), limit: removalsMax })) {
-    for (const { key } of batch) found.push({ table: anyTable(table), key });
+    for (const { key, record } of batch) found.push({ table: anyTable(table), key, record });
   }
   return found;
 }
 
 const reclaimBlocks: Reclaimer = async (view, [upload]) => {
-  const removals = await firstBelow(view, blocks, upload as bigint);
-  return { removals, done: removals.length < removalsMax };
+  const id = upload as bigint;
+  const removals = await firstBelow(view, blocks, id);
+  if (removals.length === removalsMax) return { removals, done: false };
+  return { removals: [...removals, { key: blockCounter(id) }], done: true };
 };
 
+/** Everything keyed by a container's id, a bounded number of records at a time. */
 const reclaimContainer: Reclaimer = async (view, [container]) => {
   const id = container as bigint;
   const current = await firstBelow(view, blobs, id);
   if (current.length > 0) return { removals: current, done: false };
   const earlier = await firstBelow(view, generations, id);
   if (earlier.length > 0) return { removals: earlier, done: false };
-  return reclaimUploads(view, id);
+  const staged = await firstBelow(view, uploads, id);
+  const jobs = staged.map(({ record }) => ({ kind: "blob-blocks", scope: [record.id] }));
+  return { removals: staged, jobs, done: staged.length < removalsMax };
 };
 
-/** Uploads take their blocks with them, one upload at a time. */
-async function reclaimUploads(view: RecordView, container: bigint) {
-  for await (const batch of view.scan(uploads, { ...uploads.range([container]), limit: 1 })) {
-    for (const { key, record } of batch) {
-      const staged = await reclaimBlocks(view, [record.id]);
-      const own = { table: anyTable(uploads), key };
-      return { removals: staged.done ? [...staged.removals, own] : staged.removals, done: false };
-    }
+/** Blocks that nobody committed for a week. The week starts anew with every block. */
+const expireUpload: Reclaimer = async (view, scope) => {
+  const [container, name, id] = scope;
+  const key = { container: container as bigint, name: name as string };
+  const upload = await view.get(uploads, key);
+  if (upload === undefined || upload.id !== id) return { done: true };
+  const due = uploadEnds(upload);
+  if (due > view.now) {
+    return { jobs: [{ kind: "blob-upload", scope, due }], done: true };
   }
-  return { removals: [], done: true };
+  const removals = [{ table: anyTable(uploads), key: uploads.key(key) }];
+  return { removals, jobs: [{ kind: "blob-blocks", scope: [upload.id] }], done: true };
+};
+
+/** A deleted container that nobody restored in time. */
+const expireContainer: Reclaimer = async (view, [account, name, version]) => {
+  const key = {
+    account: account as bigint,
+    name: name as string,
+    version: version as Ticks,
+  };
+  const record = await view.get(deletedContainers, key);
+  if (record === undefined) return { done: true };
+  const removals = [{ table: anyTable(deletedContainers), key: deletedContainers.key(key) }];
+  return { removals, jobs: [containerJob(record)], done: true };
+};
+
+const reclaimAccount: Reclaimer = async (view, [account]) => {
+  const id = account as bigint;
+  const live = await firstBelow(view, containers, id);
+  const deleted = await firstBelow(view, deletedContainers, id);
+  const removals = [...live, ...deleted];
+  const jobs = removals.map(({ record }) => containerJob(record));
+  return { removals, jobs, done: removals.length === 0 };
+};
+
+function containerJob({ id }: ContainerRecord): ReclaimJob {
+  return { kind: "blob-container", scope: [id] };
 }
 
 export const reclaimers: Readonly<Record<string, Reclaimer>> = {
+  "blob-account": reclaimAccount,
   "blob-blocks": reclaimBlocks,
   "blob-container": reclaimContainer,
+  "blob-deleted-container": expireContainer,
+  "blob-upload": expireUpload,
 };

@@ -1,4 +1,5 @@
 import type { ContentPlan } from "./content-ref.ts";
+import type { Ticks } from "./ticks.ts";
 import { anyTable, type AnyTable, type Table } from "./table.ts";
 
 /** What a decision wants changed; applied in the transaction that decided. */
@@ -19,6 +20,8 @@ export interface ReclaimJob {
   /** Names the handler, e.g. `blob-container`. */
   readonly kind: string;
   readonly scope: readonly (string | bigint)[];
+  /** Not before this moment; at once if left out. */
+  readonly due?: Ticks;
 }
 
 /** Writes a record. On a table with content, `content` says what its bytes become; without it
@@ -42,4 +45,13 @@ export function add(counter: Uint8Array, delta: bigint): Effect {
 
 export function reclaim(kind: string, ...scope: readonly (string | bigint)[]): Effect {
   return { effect: "reclaim", job: { kind, scope } };
+}
+
+/** As `reclaim`, but what has a term is looked at only when the term is over. */
+export function reclaimAt(
+  due: Ticks,
+  kind: string,
+  ...scope: readonly (string | bigint)[]
+): Effect {
+  return { effect: "reclaim", job: { kind, scope, due } };
 }

@@ -1,4 +1,5 @@
 import type { CorsRule } from "./cors.ts";
+import type { ReclaimJob } from "./effects.ts";
 import type { FaultCode } from "./faults.ts";
 import type { LeaseKind } from "./lease.ts";
 import type { Address, Operation, ServiceName } from "./operation.ts";
@@ -50,6 +51,7 @@ export interface Service {
   readonly operations: readonly Operation[];
   /** Tables whose records refer to stored bytes. */
   readonly contentTables: readonly AnyTable[];
+  /** By the kind of job; `<service>-account` takes down all that an account id held. */
   readonly reclaimers: Readonly<Record<string, Reclaimer>>;
 }
 
@@ -62,18 +64,24 @@ export interface QueryReader {
   get(name: string): string | undefined;
 }
 
-/** Deletes a bounded part of what a job names; returns the records to remove and whether it is
- *  done. Runs in a transaction of its own, again and again until it is. */
+/** Looks at a bounded part of what a job names: which records go, which jobs follow, and whether
+ *  the job itself is done. Runs in a transaction of its own, again and again until it is. */
 export type Reclaimer = (
   view: RecordView,
   scope: readonly (string | bigint)[],
-) => Promise<{
-  readonly removals: readonly {
-    readonly table: AnyTable;
-    readonly key: Uint8Array;
-  }[];
+) => Promise<Reclamation>;
+
+export interface Reclamation {
+  readonly removals?: readonly Removal[];
+  readonly jobs?: readonly ReclaimJob[];
   readonly done: boolean;
-}>;
+}
+
+export interface Removal {
+  /** Left out for keys that are no record, such as counters. */
+  readonly table?: AnyTable;
+  readonly key: Uint8Array;
+}
 
 export function defineResource<A extends Address>(resource: Resource<A>): Resource {
   return resource as unknown as Resource;

@@ -6,6 +6,7 @@ export type Ticks = bigint;
 
 export const ticksPerSecond = 10_000_000n;
 export const ticksPerMillisecond = 10_000n;
+export const ticksPerDay = 86_400n * ticksPerSecond;
 /** 1970-01-01 in ticks. */
 export const unixEpochTicks = 621_355_968_000_000_000n;
 /** The last tick of the year 9999, beyond which no date can be written. */

@@ -7,7 +7,7 @@ import type { Ticks } from "../core/ticks.ts";
 import type { ContentStore } from "../content/content.ts";
 import type { Transaction } from "../store/store.ts";
 import type { Call, Stamped } from "./execute.ts";
-import { reclaimJobs } from "./reclaim-jobs.ts";
+import { enqueueJob } from "./reclaim-jobs.ts";
 
 export interface Settled {
   readonly call: Call;
@@ -66,7 +66,7 @@ async function applyEffect(
       tx.add(effect.counter, effect.delta);
       return;
     case "reclaim":
-      await reclaimJobs.enqueue(tx, effect.job, now);
+      enqueueJob(tx, effect.job, now);
       return;
     default:
       effect satisfies never;

@@ -100,7 +100,7 @@ async function run(
   const scope = valueOf(located.scope);
   const sighting = { ...call, now: view.now, scope, target: located.target };
   const seen = operation.reads === undefined ? undefined : await operation.reads(records, sighting);
-  const target = located.target as Stamped | undefined;
+  const target: Stamped | undefined = located.target;
   const stamp = nextStamp(view.now, target?.etag);
   const context: AnyContext = {
     ...sighting,
@@ -122,7 +122,7 @@ async function run(
 /** Refusals in the service's own order: access, place, existence, lease, conditions. */
 function check(call: Call, located: Located, now: Ticks): Outcome | undefined {
   call.located(located);
-  const target = located.target as Stamped | undefined;
+  const target: Stamped | undefined = located.target;
   const allowed = call.authorise(located.access, target !== undefined);
   if (!allowed.ok) return faultOutcome(allowed);
   if (!located.scope.ok) return faultOutcome(located.scope);
@@ -175,7 +175,8 @@ function outcomeOf(
   { target, stamp }: { target: Stamped | undefined; stamp: Ticks },
 ): Outcome {
   const { etag: policy, success } = call.operation;
-  const kept = (reply.put as Stamped | undefined)?.etag ?? target?.etag;
+  const next: Stamped | undefined = reply.put;
+  const kept = next?.etag ?? target?.etag;
   const current = policy === "renew" ? stamp : policy === "keep" ? kept : undefined;
   const body = reply.body;
   const streams = body !== undefined && "content" in body && body.content.kind !== "inline";

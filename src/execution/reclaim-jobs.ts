@@ -2,20 +2,35 @@ import type { ReclaimJob } from "../core/effects.ts";
 import { recordCodec } from "../core/record.ts";
 import { defineTable } from "../core/table.ts";
 import type { Ticks } from "../core/ticks.ts";
-import type { Transaction } from "../store/store.ts";
+import type { Transaction, View } from "../store/store.ts";
 
-const jobs = defineTable<{ at: Ticks; kind: string; scope: string }, ReclaimJob>({
+/** Jobs lie in the order they fall due. */
+export const reclaimJobs = defineTable<{ due: Ticks; kind: string; scope: string }, ReclaimJob>({
   name: "reclaim-jobs",
   tag: 0x02,
-  key: ({ at, kind, scope }) => [at, kind, scope],
+  key: ({ due, kind, scope }) => [due, kind, scope],
   codec: recordCodec<ReclaimJob>({ version: 1 }),
 });
 
-/** Jobs lie in the order of their making; the reclaimer takes the oldest. */
-export const reclaimJobs = {
-  table: jobs,
-  async enqueue(tx: Transaction, job: ReclaimJob, at: Ticks): Promise<void> {
-    const key = jobs.key({ at, kind: job.kind, scope: job.scope.join("/") });
-    tx.put(key, jobs.codec.encode(job));
-  },
-};
+export function enqueueJob(tx: Transaction, job: ReclaimJob, now: Ticks): void {
+  const key = { due: job.due ?? now, kind: job.kind, scope: job.scope.join("/") };
+  tx.put(reclaimJobs.key(key), reclaimJobs.codec.encode(job));
+}
+
+export interface DueJob {
+  readonly key: Uint8Array;
+  readonly job: ReclaimJob;
+}
+
+/** The first job whose moment has come. */
+export async function firstDueJob(view: View): Promise<DueJob | undefined> {
+  const bounds = {
+    start: reclaimJobs.prefix([]),
+    end: reclaimJobs.prefix([view.now + 1n]),
+    limit: 1,
+  };
+  for await (const [entry] of view.range(bounds)) {
+    if (entry !== undefined) return { key: entry.key, job: reclaimJobs.codec.decode(entry.value) };
+  }
+  return undefined;
+}

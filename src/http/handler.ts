@@ -38,7 +38,7 @@ function wireRequest(request: IncomingMessage, response: ServerResponse): WireRe
     headers: request.headers as Record<string, string | undefined>,
     rawHeaders: request.rawHeaders,
     body: request,
-    secure: (request.socket as TLSSocket).encrypted === true,
+    secure: (request.socket as Partial<TLSSocket>).encrypted === true,
     remoteAddress: request.socket.remoteAddress ?? "",
     proceed: () => {
       if (request.headers.expect !== undefined) response.writeContinue();

@@ -1,7 +1,7 @@
 import { whole } from "../../content/plan.ts";
 import { encodeBase64 } from "../../core/base64.ts";
 import { emptyContent, type Received } from "../../core/content-ref.ts";
-import { add, put, reclaim, type Effect } from "../../core/effects.ts";
+import { add, put, reclaim, reclaimAt, type Effect } from "../../core/effects.ts";
 import { fail } from "../../core/result.ts";
 import { ticksPerSecond, type Ticks } from "../../core/ticks.ts";
 import type { RecordView } from "../../core/view.ts";
@@ -10,7 +10,7 @@ import { operation } from "../resources.ts";
 import { inlinePartBytesMax, putBlockBytesMax, uncommittedBlocksMax } from "../shared/limits.ts";
 import { blobKey } from "../shared/succession.ts";
 import { blockId } from "./block-id.ts";
-import { blockCounter, findUpload, type Staged } from "./uncommitted.ts";
+import { blockCounter, findUpload, uploadEnds, type Staged } from "./uncommitted.ts";
 
 const touchEvery = 3600n * ticksPerSecond;
 
@@ -97,7 +97,8 @@ function openUpload(key: BlobKey, { stored, live }: Staged, opening: Opening) {
     return { upload: live, effects: stale ? [put(uploads, key, touched)] : [] };
   }
   const upload: UploadRecord = { id: newId(), blockIdLength, touched: now };
-  const effects: Effect[] = [put(uploads, key, upload)];
+  const term = reclaimAt(uploadEnds(upload), "blob-upload", key.container, key.name, upload.id);
+  const effects: Effect[] = [put(uploads, key, upload), term];
   if (stored !== undefined) effects.push(reclaim("blob-blocks", stored.id));
   return { upload, effects };
 }

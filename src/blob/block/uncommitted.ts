@@ -1,12 +1,11 @@
 import type { ContentRef, Slice, SliceSourceOfLength } from "../../core/content-ref.ts";
 import { encodeTaggedKey } from "../../core/keys.ts";
-import { ticksPerSecond, type Ticks } from "../../core/ticks.ts";
+import { ticksPerDay, type Ticks } from "../../core/ticks.ts";
 import type { RecordView } from "../../core/view.ts";
 import { blocks, uploads, type BlobKey, type UploadRecord } from "../records.ts";
 import { uncommittedLifetimeDays } from "../shared/limits.ts";
 
-const secondsPerDay = 86_400n;
-const lifetime = BigInt(uncommittedLifetimeDays) * secondsPerDay * ticksPerSecond;
+const lifetime = BigInt(uncommittedLifetimeDays) * ticksPerDay;
 const blockCountTag = 0x26;
 
 /** How many blocks an upload holds, counted without conflicts between parallel Put Blocks. */
@@ -27,7 +26,11 @@ export async function findUpload(view: RecordView, key: BlobKey): Promise<Staged
 }
 
 export function isLive(upload: UploadRecord, now: Ticks): boolean {
-  return now - upload.touched < lifetime;
+  return now < uploadEnds(upload);
+}
+
+export function uploadEnds({ touched }: UploadRecord): Ticks {
+  return touched + lifetime;
 }
 
 export interface StagedBlock {

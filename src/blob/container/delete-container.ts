@@ -1,5 +1,6 @@
 import { noBody } from "../../core/operation.ts";
-import { put, reclaim } from "../../core/effects.ts";
+import { put, reclaim, reclaimAt } from "../../core/effects.ts";
+import { ticksPerDay } from "../../core/ticks.ts";
 import { deletedContainers } from "../records.ts";
 import { operation } from "../resources.ts";
 
@@ -26,6 +27,8 @@ export const deleteContainer = operation({
     }
     const key = { account: scope.account.id, name: address.container, version: now };
     const record = { ...target, lease: undefined, deletedAt: now, retentionDays };
-    return { remove: true, effects: [put(deletedContainers, key, record)] };
+    const due = now + BigInt(retentionDays) * ticksPerDay;
+    const term = reclaimAt(due, "blob-deleted-container", key.account, key.name, key.version);
+    return { remove: true, effects: [put(deletedContainers, key, record), term] };
   },
 });

@@ -3,7 +3,7 @@ import { formatHttpDate, formatIso } from "../../core/dates.ts";
 import { bareETag } from "../../core/etag.ts";
 import { leaseProperties } from "../../core/lease.ts";
 import type { Tags } from "../../core/tags.ts";
-import { ticksPerSecond, type Ticks } from "../../core/ticks.ts";
+import { ticksPerDay, type Ticks } from "../../core/ticks.ts";
 import { element, nameElement, textElement } from "../../core/xml-writer.ts";
 import type { BlobRecord } from "../records.ts";
 import { defaultContentType } from "../shared/http-headers.ts";
@@ -108,8 +108,6 @@ function renderLease(record: BlobRecord, now: Ticks): string {
     textElement("LeaseDuration", duration)
   );
 }
-
-const ticksPerDay = 86_400n * ticksPerSecond;
 
 function renderDeletion({ deleted }: BlobRecord, now: Ticks): string {
   if (deleted === undefined) return "";

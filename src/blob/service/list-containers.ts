@@ -6,7 +6,7 @@ import type { Metadata } from "../../core/metadata.ts";
 import { noBody } from "../../core/operation.ts";
 import { query, text } from "../../core/params.ts";
 import { fail } from "../../core/result.ts";
-import { ticksPerSecond, type Ticks } from "../../core/ticks.ts";
+import { ticksPerDay, type Ticks } from "../../core/ticks.ts";
 import type { RecordView } from "../../core/view.ts";
 import { xmlBody } from "../../core/xml-body.ts";
 import { element, textElement } from "../../core/xml-writer.ts";
@@ -129,8 +129,6 @@ async function scanDeleted(
 function later(left: Uint8Array, right: Uint8Array): Uint8Array {
   return Buffer.compare(left, right) < 0 ? right : left;
 }
-
-const ticksPerDay = 86_400n * ticksPerSecond;
 
 function remainingDays({ deletedAt, retentionDays }: DeletedContainerRecord, now: Ticks): number {
   return retentionDays - Number((now - deletedAt) / ticksPerDay);

@@ -1,4 +1,5 @@
 import type { Ticks } from "../core/ticks.ts";
+import type { Clock } from "../core/world.ts";
 import { Attempt } from "./attempt.ts";
 import type { SharedChange } from "./attempt.ts";
 import { Changes } from "./changes.ts";
@@ -26,6 +27,7 @@ export interface Pending {
 
 export interface CommitterOptions {
   readonly engine: Engine;
+  readonly clock: Clock;
   /** Tells this process from others with the same store open; not zero. */
   readonly owner: number;
   readonly nextTicks: (reader: EngineReader) => Ticks;
@@ -41,6 +43,7 @@ export interface Committed {
 
 const batchTransactionsMax = 512;
 const queueTransactionsMax = 100_000;
+const rerunMillisecondsMax = 5_000;
 
 /**
  * Commits what is waiting as one batch, with one flush; while it flushes the next batch gathers.
@@ -119,8 +122,23 @@ export class Committer {
     pending.attempt = new Attempt(latest, now, shared);
     pending.isStale = false;
     pending.attemptsUsed += 1;
-    pending.outcome = await runAttempt(pending.work, pending.attempt);
+    pending.outcome = await this.#withinPatience(pending);
     if ("error" in pending.outcome) pending.attempt.changes.clear();
+  }
+
+  /** Work awaits nothing but the store, which answers at once; work that waits for something else,
+   *  such as another transaction, would hold up everyone, and itself for ever. */
+  async #withinPatience({ work, attempt }: Pending): Promise<Outcome> {
+    let cancel = (): void => undefined;
+    const patience = new Promise<Outcome>((resolve) => {
+      cancel = this.#options.clock.after(rerunMillisecondsMax, () => {
+        attempt.end();
+        resolve({ error: new Error("the work of a transaction waits for more than the store") });
+      });
+    });
+    const outcome = await Promise.race([runAttempt(work, attempt), patience]);
+    cancel();
+    return outcome;
   }
 
   async #write(accepted: readonly Pending[], sequence: number): Promise<void> {

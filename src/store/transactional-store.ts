@@ -42,6 +42,7 @@ export class TransactionalStore implements Store {
     this.#watchers = new Watchers(engine, clock);
     this.#committer = new Committer({
       engine,
+      clock,
       owner: process.pid,
       nextTicks: this.#nextTicks,
       onCommitted: (commit) => this.#watchers.committed(commit),

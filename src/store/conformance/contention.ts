@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
 
-import { opener, racers, times } from "./harness.ts";
+import { gate, opener, racers, times } from "./harness.ts";
 import { below, bytes, increment, k, put, read, text, values } from "./store-steps.ts";
 import type { NewStore } from "./harness.ts";
 
@@ -47,6 +47,32 @@ export function describeContention(newStore: NewStore): void {
       );
       const amounts = await store.snapshot((view) => values(view, below("account")));
       expect(amounts.map(Number).reduce((left, right) => left + right)).toBe(300);
+    });
+
+    it("does not wait for ever for work that waits for another transaction", async () => {
+      const { store, clock } = await open();
+      const [hasRead, mayEnd, isStuck] = [gate(), gate(), gate()];
+      let runs = 0;
+      const stuck = store.transact(async (tx) => {
+        runs += 1;
+        await tx.get(k("a"));
+        tx.put(k("b"), bytes("never"));
+        hasRead.open();
+        await mayEnd.passed;
+        if ((await tx.get(k("a"))) === undefined) return;
+        isStuck.open();
+        await put(store, k("c"), "inside");
+      });
+      const refused = expect(stuck).rejects.toThrow("waits for more than the store");
+      await hasRead.passed;
+      await put(store, k("a"), "1");
+      mayEnd.open();
+      await isStuck.passed;
+      clock.advance(5_001);
+      await refused;
+      await put(store, k("a"), "2");
+      expect(await read(store, k("b"))).toBeUndefined();
+      expect(runs).toBeGreaterThan(1);
     });
 
     it("answers a loser that then only reads, and one that then throws", async () => {

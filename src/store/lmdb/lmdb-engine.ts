@@ -6,7 +6,14 @@ import type { Stamped } from "../engine.ts";
 import { keyOfText, textOfKey } from "../key-text.ts";
 import { StoreUnavailable } from "../store.ts";
 import type { Key } from "../store.ts";
-import { decodeState, encodeState, stamped, stateKey, withStamp } from "./stamped-value.ts";
+import {
+  decodeState,
+  encodeState,
+  stamped,
+  stampedCopy,
+  stateKey,
+  withStamp,
+} from "./stamped-value.ts";
 
 export interface LmdbEngineOptions {
   readonly path: string;
@@ -20,7 +27,7 @@ interface ReadOptions {
 }
 /** The declared types leave out that binary reads take a transaction too. */
 interface BinaryReader {
-  getBinary(key: Key, options: ReadOptions): Uint8Array | undefined;
+  getBinaryFast(key: Key, options: ReadOptions): Uint8Array | undefined;
 }
 
 /** Address space only: the file is as large as what it holds. */
@@ -118,14 +125,17 @@ class EngineReading {
       turn,
       get: (key, text) => {
         const stored = this.#binary(key);
-        return stored === undefined ? undefined : stamped(key, text, stored);
+        return stored === undefined ? undefined : stampedCopy(key, text, stored);
       },
       scan: (bounds, countMax) => this.#scan(bounds, countMax),
     };
   }
 
+  /** Valid until the next read: the library uses one buffer for all, with a length of its own. */
   #binary(key: Key): Uint8Array | undefined {
-    return (this.#database as BinaryReader).getBinary(key, this.#options);
+    const shared = (this.#database as BinaryReader).getBinaryFast(key, this.#options);
+    if (shared === undefined) return undefined;
+    return new Uint8Array(shared.buffer, shared.byteOffset, shared.length);
   }
 
   #scan({ start, end, reverse }: ScanBounds, countMax: number): Stamped[] {

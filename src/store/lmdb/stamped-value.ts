@@ -25,6 +25,11 @@ export function stamped(key: Key, text: KeyText, stored: Uint8Array): Stamped {
   return { key, text, value, stamp: readStamp(stored) };
 }
 
+/** For bytes that are about to be reused. */
+export function stampedCopy(key: Key, text: KeyText, stored: Uint8Array): Stamped {
+  return { key, text, value: stored.slice(stampBytes), stamp: readStamp(stored) };
+}
+
 export function withStamp(value: Value, stamp: number): Uint8Array {
   const stored = Buffer.allocUnsafe(stampBytes + value.length);
   writeStamp(stored, stamp);

@@ -89,6 +89,18 @@ describe("two processes at one location", () => {
     await store.close();
   });
 
+  it("see it even within the turn of the event loop in which they have a view open", async () => {
+    const location = join(folder, "turn");
+    const store = await open(location);
+    await store.snapshot(async (view) => {
+      const script = join(compiled, "store/lmdb/two-processes.child.js");
+      execFileSync(process.execPath, [script, "put", location, "late"]);
+      expect(await read(store, k("late"))).toBe("by the child");
+      expect(await view.get(k("late"))).toBeUndefined();
+    });
+    await store.close();
+  });
+
   it("tell their watchers of each other's commits", async () => {
     const location = join(folder, "watch");
     const clock = manualClock();

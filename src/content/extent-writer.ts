@@ -32,14 +32,16 @@ export interface ExtentWriterOptions {
   readonly extentBytes: number;
 }
 
-const attemptsMax = 16;
+const noop = (): void => undefined;
 
 /** The one place where this process appends bytes. */
 export class ExtentWriter {
   readonly #options: ExtentWriterOptions;
   readonly #open = new Map<bigint, OpenExtent>();
   #current: OpenExtent | undefined;
-  #rolling: Promise<void> | undefined;
+  /** Who finds no room stands in line, so that no body waits for ever while others come. */
+  #line: Promise<void> = Promise.resolve();
+  #waiting = 0;
 
   constructor(options: ExtentWriterOptions) {
     this.#options = options;
@@ -48,15 +50,16 @@ export class ExtentWriter {
   /** At most `length` bytes in one stretch, and all of them unless they are so many that leaving
    *  the rest of the current extent empty would be a waste. */
   async reserve(length: number): Promise<Region> {
-    for (let attempt = 0; attempt < attemptsMax; attempt += 1) {
-      const region = this.#take(length);
-      if (region !== undefined) return region;
-      this.#rolling ??= this.#roll().finally(() => {
-        this.#rolling = undefined;
-      });
-      await this.#rolling;
+    const region = this.#waiting === 0 ? this.#take(length) : undefined;
+    if (region !== undefined) return region;
+    this.#waiting += 1;
+    const turn = this.#line.then(() => this.#takeOrRoll(length));
+    this.#line = turn.then(noop, noop);
+    try {
+      return await turn;
+    } finally {
+      this.#waiting -= 1;
     }
-    throw new Error(`no extent had room for ${length} bytes`);
   }
 
   async write(region: Region, bytes: Uint8Array, at: number): Promise<void> {
@@ -127,6 +130,15 @@ export class ExtentWriter {
     if (stretch === undefined) return undefined;
     current.held += 1;
     return { extent: current.id, ...stretch };
+  }
+
+  async #takeOrRoll(length: number): Promise<Region> {
+    const region = this.#take(length);
+    if (region !== undefined) return region;
+    await this.#roll();
+    const first = this.#take(length);
+    if (first === undefined) throw new Error(`a new extent has no room for ${length} bytes`);
+    return first;
   }
 
   /** The record comes first: a file without one would never be swept. */

@@ -61,6 +61,14 @@ describe("receiving a body", () => {
     for (const { pieces } of all) expect(pieces.length).toBe(1);
   });
 
+  test("finds room for many long bodies at once", async () => {
+    const shelf = await openShelf({ extentBytes: 1 << 20 });
+    const bodies = Array.from({ length: 120 }, (_, seed) => pattern(260_000, seed));
+    const all = await Promise.all(bodies.map((body) => shelf.receive(body)));
+    await Promise.all(all.map((received, index) => shelf.put(`${index}`, () => whole(received))));
+    for (const [index, body] of bodies.entries()) expectSame(await shelf.read(`${index}`), body);
+  });
+
   test("refuses more than it may take, before or while it comes", async () => {
     const shelf = await openShelf();
     const body = pattern(1000, 1);

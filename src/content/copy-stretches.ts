@@ -36,7 +36,10 @@ export async function copyStretches(
 ): Promise<Copied> {
   const placed: Placed[] = [];
   const damaged = await damagedSlices(handles, extent, slices);
-  if (damaged.length > 0) log.error({ extent, damaged }, "stored bytes differ from their checksum");
+  if (damaged.length > 0) {
+    const fields = { extent: String(extent), slices: damaged.length };
+    log.error(fields, "stored bytes differ from their checksum");
+  }
   const sound = slices.filter((slice) => !damaged.includes(slice));
   let budget = copiedPerRoundMax;
   try {

@@ -1,6 +1,6 @@
 import { close, fdatasync, open, read, write } from "node:fs";
 import { mkdir, open as openFolder, rm, stat } from "node:fs/promises";
-import { join } from "node:path";
+import { dirname, join } from "node:path";
 import { promisify } from "node:util";
 import { ExtentTooShort, type ExtentFile, type ExtentFiles } from "./extent-files.ts";
 
@@ -11,6 +11,7 @@ const syncDescriptor = promisify(fdatasync);
 /** Extents as files of one folder, which is made if it is missing. */
 export async function openDiskFiles(folder: string): Promise<ExtentFiles> {
   await mkdir(folder, { recursive: true });
+  await syncFolder(dirname(folder));
   const pathOf = (extent: bigint): string =>
     join(folder, `${extent.toString(16).padStart(16, "0")}.extent`);
   return {
@@ -20,12 +21,16 @@ export async function openDiskFiles(folder: string): Promise<ExtentFiles> {
       return diskFile(descriptor);
     },
     open: async (extent) => diskFile(await openDescriptor(pathOf(extent), "r")),
-    remove: (extent) => rm(pathOf(extent), { force: true }),
+    async remove(extent) {
+      await rm(pathOf(extent), { force: true });
+      await syncFolder(folder);
+    },
     size: (extent) => sizeOf(pathOf(extent)),
   };
 }
 
-/** Without it a new file's name may be lost with the power, though its bytes are on the disk. */
+/** Without it a loss of power may undo the making or the removal of a file, and the store, which
+ *  remembers, would miss it or never know of it again. */
 async function syncFolder(folder: string): Promise<void> {
   const handle = await openFolder(folder, "r");
   try {

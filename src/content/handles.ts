@@ -56,15 +56,16 @@ export class Handles {
     if (known === undefined) {
       // A failed opening is not remembered: the next reader tries again.
       handle.file.catch(() => this.#handles.delete(extent));
-      this.#evict();
+      this.#evict(handle);
     }
     return handle;
   }
 
-  #evict(): void {
+  /** Never the one just opened, though nobody uses it yet. */
+  #evict(newest: Handle): void {
     if (this.#handles.size <= handlesMax) return;
     for (const [extent, handle] of this.#handles) {
-      if (handle.users > 0) continue;
+      if (handle.users > 0 || handle === newest) continue;
       this.#handles.delete(extent);
       void closeQuietly(handle);
       return;

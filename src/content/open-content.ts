@@ -37,7 +37,7 @@ export async function openContentStore(options: ContentOptions): Promise<Content
   const writer = new ExtentWriter({ store, files, ids, writer: pins.self, extentBytes });
   const handles = new Handles(files);
   const board = new PinBoard(clock, options.viewAgeMax);
-  const reclaimer = new Reclaimer({ ...options, ids, writer, handles, board });
+  const reclaimer = new Reclaimer({ ...options, ids, writer, handles, board, extentBytes });
   await reclaimer.publish();
   await reclaimer.sealAbandoned();
   return new StoredContent({ store, ids, writer, handles, board, reclaimer });

@@ -40,7 +40,8 @@ export function sharedPins(processes: Processes): Pins {
 
 /** Views live for milliseconds; this much later nobody opens a content in one. */
 export const viewAgeMax: Ticks = 5n * ticksPerSecond;
-const readingsMax = 64;
+/** A reading every fraction of that time is enough. */
+const readingsMax = 16n;
 
 /**
  * The states that readers of this process hold on to. A promise never reaches beyond the oldest
@@ -51,7 +52,7 @@ export class PinBoard {
   readonly #clock: Clock;
   readonly #viewAgeMax: Ticks;
   readonly #pinned = new Map<number, number>();
-  #readings: { readonly sequence: number; readonly at: Ticks }[] = [];
+  readonly #readings: { readonly sequence: number; readonly at: Ticks }[] = [];
   #promised = 0;
 
   constructor(clock: Clock, viewAge: Ticks = viewAgeMax) {
@@ -75,11 +76,12 @@ export class PinBoard {
   /** What may be promised, given that the newest state is `sequence`. */
   promise(sequence: number): number {
     const now = this.#clock.monotonic();
-    this.#readings.push({ sequence, at: now });
-    const oldEnough = this.#readings.filter(({ at }) => at + this.#viewAgeMax <= now);
-    const settled = oldEnough.at(-1)?.sequence ?? 0;
-    this.#readings = this.#readings.filter((reading) => reading.sequence >= settled);
-    if (this.#readings.length > readingsMax) this.#readings.splice(1, readingsMax / 2);
+    const last = this.#readings.at(-1);
+    const spacing = this.#viewAgeMax / readingsMax;
+    if (last === undefined || now - last.at >= spacing) this.#readings.push({ sequence, at: now });
+    const old = this.#readings.findLastIndex(({ at }) => at + this.#viewAgeMax <= now);
+    const settled = this.#readings[old]?.sequence ?? 0;
+    this.#readings.splice(0, old);
     let lowest = settled;
     for (const pinned of this.#pinned.keys()) lowest = Math.min(lowest, pinned);
     this.#promised = Math.max(this.#promised, lowest);

@@ -47,8 +47,8 @@ async function* readChunks(
   let left = span.to - span.from;
   if (left === 0) return;
   const buffer = buffers.take(Math.min(left, readChunkBytes));
+  const filler = new ChunkFiller(buffer, parts.handles);
   try {
-    const filler = new ChunkFiller(buffer, parts.handles);
     for await (const segment of segments(parts.nodes, ref, span)) {
       for (let from = 0; from < segment.length;) {
         from += await filler.add(segment, from);
@@ -59,6 +59,7 @@ async function* readChunks(
     }
     if (left > 0) yield await filler.finish();
   } finally {
+    await filler.drain();
     buffers.giveBack(buffer);
   }
 }
@@ -98,13 +99,15 @@ class ChunkFiller {
     return chunk;
   }
 
-  /** All of them end before one's failure shows: the buffer goes to another reader then. */
-  async #settle(): Promise<void> {
+  /** Afterwards nothing is written into the buffer any more, and another reader may have it. */
+  async drain(): Promise<PromiseSettledResult<void>[]> {
     const reads = this.#reads;
     this.#reads = [];
-    for (const result of await Promise.allSettled(reads)) {
-      if (result.status === "rejected") throw result.reason;
-    }
+    return Promise.allSettled(reads);
+  }
+
+  async #settle(): Promise<void> {
+    for (const result of await this.drain()) if (result.status === "rejected") throw result.reason;
   }
 }
 

@@ -69,6 +69,18 @@ describe("receiving a body", () => {
     for (const [index, body] of bodies.entries()) expectSame(await shelf.read(`${index}`), body);
   });
 
+  test("more extents than may be open at a time can be read at once", async () => {
+    const shelf = await openShelf({ extentBytes: 1000 });
+    const names = Array.from({ length: 300 }, (_, index) => `${index}`);
+    for (const name of names) {
+      const received = await shelf.receive(pattern(900, Number(name)));
+      await shelf.put(name, () => whole(received));
+      shelf.content.discard(received);
+    }
+    const found = await Promise.all(names.map((name) => shelf.read(name)));
+    found.forEach((bytes, index) => expectSame(bytes, pattern(900, index)));
+  });
+
   test("refuses more than it may take, before or while it comes", async () => {
     const shelf = await openShelf();
     const body = pattern(1000, 1);

@@ -107,6 +107,45 @@ describe("compaction", () => {
     expectSame(await shelf.read("tree"), expected.slice(0, 120 * 600));
   });
 
+  test("brings the small extents of many short runs together", async () => {
+    const files = await openDiskFiles(folder);
+    let shelf = await openShelf({ files, pins: soloPins("run-0") });
+    for (let run = 1; run <= 20; run += 1) {
+      await putBody(shelf, `object-${run}`, pattern(5000, run));
+      await shelf.content.close();
+      shelf = await openShelf({ store: shelf.store, files, pins: soloPins(`run-${run}`) });
+    }
+    expect((await readdir(folder)).length).toBe(20);
+    await shelf.reclaimAll();
+    expect((await readdir(folder)).length).toBe(1);
+    for (let run = 1; run <= 20; run += 1) {
+      expectSame(await shelf.read(`object-${run}`), pattern(5000, run));
+    }
+  });
+
+  test("of an extent that cannot be read does not keep the others waiting", async () => {
+    const inner = memoryFiles({ bytesMax: 1 << 24 });
+    const lost = new Set<bigint>();
+    const files = {
+      ...inner,
+      open: (extent: bigint) =>
+        lost.has(extent) ? Promise.reject(new Error("lost")) : inner.open(extent),
+    };
+    const shelf = await openShelf({ files, extentBytes });
+    for (const round of ["first", "second"]) {
+      await putBody(shelf, round, pattern(20_000, 1));
+      await putBody(shelf, "gone", pattern(extentBytes - 20_000, 2));
+      await shelf.remove("gone");
+    }
+    const first = (await shelf.get("first")) as ContentRef & { kind: "slices" };
+    for (const { source } of first.slices) if ("extent" in source) lost.add(source.extent);
+    const second = await shelf.get("second");
+    await putBody(shelf, "next", pattern(20_000, 3));
+    await shelf.reclaimAll();
+    expect(await shelf.get("first")).toEqual(first);
+    expect(await shelf.get("second")).not.toEqual(second);
+  });
+
   test("leaves damaged bytes where they are, and says so", async () => {
     const lines: string[] = [];
     const log = {

@@ -1,3 +1,4 @@
+import { StoreBusy, StoreUnavailable } from "../store/store.ts";
 import { compactSome, type CompactionParts } from "./compaction.ts";
 import type { ExtentFiles } from "./extent-files.ts";
 import { forgetIfUnused, listExtents, sealAbandoned, type ExtentState } from "./extent-table.ts";
@@ -8,12 +9,16 @@ import { extentKey } from "./tables.ts";
 
 /** One round looks at this many extents, the next one goes on from there. */
 const extentsPerRoundMax = 256;
+/** Every start of a process leaves an extent behind, full or not; more small ones than this are
+ *  brought together. */
+const smallExtentsMax = 16;
 
 export interface ReclaimerParts extends CompactionParts {
   readonly files: ExtentFiles;
   readonly ids: Ids;
   readonly pins: Pins;
   readonly board: PinBoard;
+  readonly extentBytes: number;
 }
 
 /** Gives space back, a bounded round at a time. */
@@ -54,18 +59,39 @@ export class Reclaimer {
   async #sweep(): Promise<boolean> {
     const { store, ids } = this.#parts;
     const states = await this.sealAbandoned();
+    const manySmall = states.filter((state) => this.#isSmall(state)).length > smallExtentsMax;
     let changed = false;
-    for (const { extent, record, liveBytes } of states) {
+    for (const state of states) {
+      const { extent, record, liveBytes } = state;
       if (record.sealedBytes === undefined) continue;
       if (liveBytes === 0n) {
         const garbageId = ids.next();
         changed = (await store.transact((tx) => forgetIfUnused(tx, extent, garbageId))) || changed;
-      } else if (2n * liveBytes < BigInt(record.sealedBytes) && !this.#stuck.has(extent)) {
-        if (await compactSome(this.#parts, extent)) changed = true;
-        else this.#stuck.add(extent);
+      } else if (isSparse(state) || (manySmall && this.#isSmall(state))) {
+        changed = (await this.#compact(extent)) || changed;
       }
     }
     return changed;
+  }
+
+  #isSmall({ record }: ExtentState): boolean {
+    const { sealedBytes } = record;
+    return sealedBytes !== undefined && sealedBytes < this.#parts.extentBytes / 64;
+  }
+
+  /** One unreadable extent must not keep the space of all others from coming back. */
+  async #compact(extent: bigint): Promise<boolean> {
+    if (this.#stuck.has(extent)) return false;
+    try {
+      const moved = await compactSome(this.#parts, extent);
+      if (!moved) this.#stuck.add(extent);
+      return moved;
+    } catch (error) {
+      if (error instanceof StoreUnavailable || error instanceof StoreBusy) throw error;
+      this.#parts.log.error({ extent: String(extent), error }, "an extent cannot be compacted");
+      this.#stuck.add(extent);
+      return false;
+    }
   }
 
   /** Looks at the next page of extents and seals what a dead process left. */
@@ -101,4 +127,8 @@ export class Reclaimer {
     }
     return lowest;
   }
+}
+
+function isSparse({ record, liveBytes }: ExtentState): boolean {
+  return 2n * liveBytes < BigInt(record.sealedBytes ?? 0);
 }

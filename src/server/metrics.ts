@@ -56,7 +56,7 @@ export function newMetrics(): Metrics {
         ...single("etagere_store_conflicts_total", "counter", "Lost validations.", conflicts),
         ...help("etagere_store_batch_size", "histogram", "Transactions that shared a flush."),
         ...batches.render("etagere_store_batch_size", ""),
-        ...help("etagere_content_bytes_total", "counter", "Bytes of bodies."),
+        ...help("etagere_content_bytes_total", "counter", "Bytes into and out of content storage."),
         `etagere_content_bytes_total{direction="received"} ${bytes.received}`,
         `etagere_content_bytes_total{direction="sent"} ${bytes.sent}`,
         ...single("process_resident_memory_bytes", "gauge", "Memory.", figures.residentBytes),

@@ -9,6 +9,7 @@ import { compileRoutes } from "../http/routing.ts";
 import { serveRequest } from "../http/serve.ts";
 import type { Engines } from "./engines.ts";
 import type { Handler } from "./listener.ts";
+import { meteredContent } from "./metered-content.ts";
 import type { Options } from "./options.ts";
 
 /** The services that exist: each gets its listener, its line and its place in the URLs. */
@@ -35,7 +36,7 @@ export function handlerOf(service: Service, world: World): Handler {
   const door = {
     service,
     router: compileRoutes(service.operations),
-    runtime: { store: engines.store, content: engines.content, random },
+    runtime: { store: engines.store, content: meteredContent(engines.content, meter), random },
     accounts,
     authenticator: new Authenticator(),
     clock,

@@ -1,0 +1,30 @@
+import type { ContentStore } from "../content/content.ts";
+import type { Meter } from "../core/meter.ts";
+
+/** Counts what goes through the content storage; small bodies that a record holds are answered
+ *  without it. */
+export function meteredContent(content: ContentStore, meter: Meter): ContentStore {
+  return {
+    async receive(body, options) {
+      const received = await content.receive(body, options);
+      meter.contentBytes("received", received.length);
+      return received;
+    },
+    open(view, ref) {
+      const reader = content.open(view, ref);
+      return {
+        length: reader.length,
+        read(from, length) {
+          meter.contentBytes("sent", length);
+          return reader.read(from, length);
+        },
+        close: () => reader.close(),
+      };
+    },
+    discard: (received) => content.discard(received),
+    settle: (tx, owner, before, plan) => content.settle(tx, owner, before, plan),
+    slices: (view, ref, from, length) => content.slices(view, ref, from, length),
+    reclaim: () => content.reclaim(),
+    close: () => content.close(),
+  };
+}

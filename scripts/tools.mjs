@@ -7,6 +7,7 @@ import { root } from "./prepare.mjs";
 
 /** `tests` is what needs the program; a program whose tests are not there is not asked for. */
 export const tools = [
+  { name: "openssl", probe: ["openssl", "version"], debian: "openssl", tests: "tests/https" },
   { name: "smbclient", probe: ["smbclient", "--version"], debian: "smbclient", tests: "tests/smb" },
   { name: "rclone", probe: ["rclone", "version"], debian: "rclone", tests: "tests/e2e/rclone" },
   { name: "az", probe: ["az", "version"], debian: undefined, tests: "tests/e2e/azure-cli" },

@@ -1,9 +1,11 @@
-import { mkdtemp, rm } from "node:fs/promises";
+import { mkdir, mkdtemp, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
-import { join } from "node:path";
+import { join, resolve } from "node:path";
 import { BlobServiceClient } from "@azure/storage-blob";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import { start } from "./start.ts";
+import { startCommand } from "./start-command.ts";
+import { start } from "../../src/server/start.ts";
+import { StartRefused } from "../../src/server/start-refused.ts";
 
 let folder = "";
 beforeAll(async () => {
@@ -13,6 +15,40 @@ afterAll(() => rm(folder, { recursive: true, force: true }));
 
 function containerOf(connectionString: string) {
   return BlobServiceClient.fromConnectionString(connectionString).getContainerClient("box");
+}
+
+describe("a location", () => {
+  it("that a newer release wrote is refused in one line", async () => {
+    const location = join(folder, "newer");
+    await mkdir(join(location, "store"), { recursive: true });
+    await writeFile(join(location, "store", "format"), "99\n");
+    const refused: unknown = await start({ port: 0, location }).catch((error: unknown) => error);
+    expect(refused).toBeInstanceOf(StartRefused);
+    expect(String(refused)).toContain("format 99 by a newer release");
+  });
+
+  it("is shared by servers: what one acknowledges the other shows", async () => {
+    const options = { port: 0, location: join(folder, "shared") } as const;
+    await using one = await start(options);
+    const other = await startCommand([process.execPath, resolve("bin/etagere"), ...words(options)]);
+    try {
+      const container = containerOf(one.connectionString);
+      await container.create();
+      await container.getBlockBlobClient("blob").upload("text", 4);
+      const elsewhere = one.connectionString.replace(one.urls.blob ?? "", other.urlOf("Blob"));
+      const seen = await containerOf(elsewhere).getBlockBlobClient("blob").downloadToBuffer();
+      expect(seen.toString()).toBe("text");
+      await one.reset();
+      expect(await containerOf(elsewhere).exists()).toBe(false);
+    } finally {
+      await other.end();
+    }
+  });
+});
+
+function words({ location }: { readonly location: string }): readonly string[] {
+  const ports = ["blob", "queue", "table", "file", "smb", "admin"].map((name) => `--${name}Port=0`);
+  return [...ports, "--location", location];
 }
 
 describe("data", () => {

@@ -162,3 +162,17 @@ export function pattern(length: number, seed: number): Uint8Array {
 export function expectSame(found: Uint8Array, wanted: Uint8Array): void {
   if (Buffer.compare(found, wanted) !== 0) throw new Error("the bytes differ");
 }
+
+/** A body that says which one it is: its seed, then bytes that follow from it. */
+export function stamped(seed: number): Uint8Array {
+  const bytes = pattern(2000 + ((seed * 7919) % 30_000), seed);
+  new DataView(bytes.buffer).setUint32(0, seed);
+  return bytes;
+}
+
+/** The seed, if the body is one of those and whole. */
+export function checkStamped(bytes: Uint8Array): number {
+  const seed = new DataView(bytes.buffer, bytes.byteOffset).getUint32(0);
+  expectSame(bytes, stamped(seed));
+  return seed;
+}

@@ -1,0 +1,87 @@
+import { execFileSync, spawn } from "node:child_process";
+import { once } from "node:events";
+import { mkdirSync, mkdtempSync, readdirSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { dirname, join } from "node:path";
+import { createInterface } from "node:readline";
+import { fileURLToPath } from "node:url";
+import { afterAll, beforeAll, expect, test } from "vitest";
+import { openSharedShelf } from "./shared-shelf.ts";
+import { checkStamped, type Shelf } from "./testing.ts";
+
+const root = join(dirname(fileURLToPath(import.meta.url)), "../..");
+const folder = mkdtempSync(join(tmpdir(), "etagere-crash-"));
+/** Below the packages' folder, so that the compiled child finds them. */
+const compiled = join(root, "node_modules/.cache", `content-crash-${process.pid}`);
+const writesBeforeKill = 150;
+const rounds = 3;
+
+beforeAll(() => {
+  mkdirSync(compiled, { recursive: true });
+  const config = {
+    extends: join(root, "tsconfig.json"),
+    compilerOptions: { rootDir: join(root, "src"), outDir: compiled, sourceMap: false },
+    include: [],
+    files: [join(root, "src/content/crash.child.ts")],
+  };
+  writeFileSync(join(compiled, "package.json"), JSON.stringify({ type: "module" }));
+  writeFileSync(join(compiled, "tsconfig.json"), JSON.stringify(config));
+  const compiler = join(root, "node_modules/typescript/bin/tsc");
+  execFileSync(process.execPath, [compiler, "-p", join(compiled, "tsconfig.json")]);
+});
+
+afterAll(() => {
+  rmSync(folder, { recursive: true });
+  rmSync(compiled, { recursive: true });
+});
+
+/** The seeds that were acknowledged for each object, in order. */
+type Acknowledged = ReadonlyMap<string, readonly number[]>;
+
+/** Runs the child until it has acknowledged enough, and kills it. */
+async function writeUntilKilled(meanwhile: () => Promise<unknown>): Promise<Acknowledged> {
+  const script = join(compiled, "content/crash.child.js");
+  const child = spawn(process.execPath, [script, folder], { stdio: ["ignore", "pipe", "inherit"] });
+  const ended = once(child, "exit");
+  const acknowledged = new Map<string, number[]>();
+  let lines = 0;
+  for await (const line of createInterface({ input: child.stdout })) {
+    const seed = Number(line);
+    const name = `object-${seed % 10}`;
+    acknowledged.set(name, [...(acknowledged.get(name) ?? []), seed]);
+    lines += 1;
+    if (lines % 10 === 0) await meanwhile();
+    if (lines >= writesBeforeKill) child.kill("SIGKILL");
+  }
+  const [, signal] = await ended;
+  expect(signal).toBe("SIGKILL");
+  return acknowledged;
+}
+
+/** Callers race, so the last one to commit need not be the last one to report; but it is one of
+ *  the latest, or later than all of them. */
+async function checkAll(shelf: Shelf, acknowledged: Acknowledged): Promise<void> {
+  expect(acknowledged.size).toBe(10);
+  for (const [name, seeds] of acknowledged) {
+    const found = checkStamped(await shelf.read(name));
+    expect(found).toBeGreaterThanOrEqual(Math.min(...seeds.slice(-3)));
+    expect(`object-${found % 10}`).toBe(name);
+  }
+}
+
+test("what a killed process acknowledged is there, and what it left behind goes", async () => {
+  const shelf = await openSharedShelf(folder, { extentBytes: 128 * 1024 });
+  for (let round = 0; round < rounds; round += 1) {
+    const acknowledged = await writeUntilKilled(() => shelf.content.reclaim());
+    await checkAll(shelf, acknowledged);
+    await shelf.reclaimAll();
+    await checkAll(shelf, acknowledged);
+  }
+  for (let index = 0; index < 10; index += 1) await shelf.remove(`object-${index}`);
+  await shelf.reclaimAll();
+  await shelf.content.close();
+  await shelf.reclaimAll();
+  expect(readdirSync(join(folder, "extents"))).toEqual([]);
+  expect(await shelf.entries()).toBe(0);
+  await shelf.store.close();
+});

@@ -3,7 +3,7 @@ import { encodeTaggedKey, prefixBounds, taggedStringPrefixBounds } from "./keys.
 import type { KeyBounds, KeyPart } from "./keys.ts";
 import type { RecordCodec } from "./record.ts";
 
-/** One kind of record in the key space. `tag` is the first byte of all its keys and never reused. */
+/** One kind of record in the key space. `tag` is the first byte of all its keys, never reused. */
 export interface Table<K, R> {
   readonly name: string;
   readonly tag: number;

@@ -51,7 +51,7 @@ const rerunMillisecondsMax = 5_000;
  * A transaction that lost is run again inside the batch, over the changes of those before it: a hot
  * key then costs no wasted flush, and in the order of arrival everyone gets through. Whether other
  * processes have committed in between is checked under the engine's write lock: those of the batch
- * who read what changed, and those who read their changes, are dropped from it and go into the next.
+ * who read what changed, and those who read their changes, are dropped and go into the next.
  */
 export class Committer {
   readonly #options: CommitterOptions;

@@ -30,7 +30,7 @@ const firstKey: KeyText = "\u0001";
 const chunkEntriesFirst = 64;
 const chunkEntriesMax = 512;
 
-/** Reads in chunks, so that a caller who stops early has read, and has to have validated, little. */
+/** Reads in chunks: a caller who stops early has read, and has to have validated, little. */
 export async function* scanLayers<B extends TextEntry>(
   layers: ScanLayers<B>,
   bounds: Bounds,

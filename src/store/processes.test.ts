@@ -30,7 +30,7 @@ describe("processes", () => {
     expect(await second.live()).toEqual([]);
   });
 
-  it("tells a running process from one that has ended, and from another with the same id", async () => {
+  it("tells a running process from one that has ended or had the same id", async () => {
     expect(isAlive(identifyProcess(process.pid))).toBe(true);
     expect(isAlive({ pid: process.pid, startTime: "1" })).toBe(false);
     const child = spawn(process.execPath, ["-e", "process.stdin.resume()"]);

@@ -20,7 +20,7 @@ export interface Processes {
   publish(fields: Readonly<Record<string, unknown>>): Promise<void>;
   /** All that are running now; entries of others are owned by the dead. */
   live(): Promise<readonly LiveProcess[]>;
-  /** Takes the dead out of the list and says who they were, so that others sweep what they owned. */
+  /** Takes the dead out of the list and says who they were: what they owned can be swept. */
   sweep(): Promise<readonly string[]>;
   /** Takes this process out of the list. */
   close(): Promise<void>;

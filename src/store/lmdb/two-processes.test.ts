@@ -19,6 +19,7 @@ const root = join(dirname(fileURLToPath(import.meta.url)), "../../..");
 const folder = mkdtempSync(join(tmpdir(), "two-processes-"));
 /** Below the packages' folder, so that the compiled child finds them. */
 const compiled = join(root, "node_modules/.cache", `two-processes-${process.pid}`);
+const script = join(compiled, "store/conformance/second-process.js");
 const children: ChildProcess[] = [];
 
 beforeAll(() => {
@@ -27,7 +28,7 @@ beforeAll(() => {
     extends: join(root, "tsconfig.json"),
     compilerOptions: { rootDir: join(root, "src"), outDir: compiled, sourceMap: false },
     include: [],
-    files: [join(root, "src/store/lmdb/two-processes.child.ts")],
+    files: [join(root, "src/store/conformance/second-process.ts")],
   };
   writeFileSync(join(compiled, "package.json"), JSON.stringify({ type: "module" }));
   writeFileSync(join(compiled, "tsconfig.json"), JSON.stringify(config));
@@ -48,7 +49,6 @@ interface Child {
 }
 
 function start(mode: string, location: string, ...rest: string[]): Child {
-  const script = join(compiled, "store/lmdb/two-processes.child.js");
   const args = [script, mode, location, ...rest];
   const child = spawn(process.execPath, args, { stdio: ["ignore", "pipe", "inherit"] });
   children.push(child);
@@ -58,6 +58,25 @@ function start(mode: string, location: string, ...rest: string[]): Child {
 
 const open = (location: string, clock = manualClock()): Promise<Store> =>
   openLmdbStore({ location, clock, log: silentLog });
+
+describe("a process whose disk is full", () => {
+  it("commits nothing more, reads on, and writes again where there is room", async () => {
+    const location = join(folder, "full");
+    // A limit on the size of files, in blocks of 512 bytes, fails writes as a full disk does.
+    const limited = `ulimit -f 6000 && exec "$0" "$@" 2>/dev/null`;
+    const args = [limited, process.execPath, script, "fill", location];
+    const output = execFileSync("sh", ["-c", ...args], { encoding: "utf8" });
+    const count = /StoreUnavailable after (\d+)/.exec(output)?.[1] ?? "";
+    expect(Number(count)).toBeGreaterThan(10);
+    expect(output).toBe(
+      `open\nStoreUnavailable after ${count}\nreads ${count}\nbody undefined\nclosed\n`,
+    );
+    const store = await open(location);
+    expect(await read(store, k("count"))).toBe(count);
+    expect(await read(store, k("small"))).toBe("written later");
+    await store.close();
+  });
+});
 
 describe("two processes at one location", () => {
   it("lose no update, on a key of both and on keys of each", async () => {
@@ -93,7 +112,6 @@ describe("two processes at one location", () => {
     const location = join(folder, "turn");
     const store = await open(location);
     await store.snapshot(async (view) => {
-      const script = join(compiled, "store/lmdb/two-processes.child.js");
       execFileSync(process.execPath, [script, "put", location, "late"]);
       expect(await read(store, k("late"))).toBe("by the child");
       expect(await view.get(k("late"))).toBeUndefined();

@@ -2,12 +2,12 @@ import { readFileSync, writeSync } from "node:fs";
 
 import { ticksPerSecond, unixEpochTicks } from "../../core/ticks.ts";
 import type { Clock } from "../../core/world.ts";
-import { increment, k, put, read } from "../conformance/store-steps.ts";
+import { bytes, increment, k, put, read } from "./store-steps.ts";
+import { openLmdbStore } from "../lmdb/open-lmdb-store.ts";
 import { silentLog } from "../silent-log.ts";
 import type { Store } from "../store.ts";
-import { openLmdbStore } from "./open-lmdb-store.ts";
 
-/** The other process of `two-processes.test.ts`: does what its arguments say and reports in lines. */
+/** The other process of the tests with two: does what its arguments say and reports in lines. */
 const [mode = "", location = "", name = "", count = "0"] = process.argv.slice(2);
 const callers = 8;
 const hammeredMax = 1_000_000;
@@ -54,7 +54,7 @@ async function hammer(store: Store): Promise<void> {
   await Promise.all(Array.from({ length: callers }, caller));
 }
 
-/** Answers the other process as soon as it sees its turn: `2n` is written after `2n - 1` is seen. */
+/** Answers the other process when it sees its turn: writes `2n` after it has seen `2n - 1`. */
 async function answer(store: Store): Promise<void> {
   for (let turn = 1; turn <= Number(count); turn += 2) {
     while ((await read(store, k("turn"))) !== String(turn)) {
@@ -64,10 +64,30 @@ async function answer(store: Store): Promise<void> {
   }
 }
 
+/** Writes until the disk takes no more, then looks whether the rest still works. */
+async function fill(store: Store): Promise<void> {
+  const body = "x".repeat(20_000);
+  let index = 0;
+  try {
+    for (; index < hammeredMax; index += 1) {
+      await store.transact(async (tx) => {
+        await increment(tx, k("count"));
+        tx.put(k("body", index), bytes(body));
+      });
+    }
+  } catch (error) {
+    report(`${error instanceof Error ? error.name : "?"} after ${index}`);
+  }
+  report(`reads ${await read(store, k("count"))}`);
+  report(`body ${await read(store, k("body", index))}`);
+  await put(store, k("small"), "written later");
+}
+
 const store = await openLmdbStore({ location, clock, log: silentLog });
 report("open");
 if (mode === "increment") await incrementBoth(store);
 else if (mode === "hammer") await hammer(store);
+else if (mode === "fill") await fill(store);
 else if (mode === "answer") await answer(store);
 else await put(store, k(name), "by the child");
 await store.close();

@@ -1,0 +1,152 @@
+import { fail, ok, type Result } from "../core/result.ts";
+
+/** One part of a multipart/mixed body. Header names are lower case in `headers`. */
+export interface Part {
+  readonly headers: Readonly<Record<string, string | undefined>>;
+  /** Name, value, name, value … in the client's own spelling and order. */
+  readonly rawHeaders: readonly string[];
+  readonly body: Uint8Array;
+}
+
+export interface MultipartLimits {
+  /** More parts than this are refused before they are looked at. */
+  readonly partsMax: number;
+}
+
+export const partHeadersMax = 64;
+export const boundaryUnitsMax = 70;
+
+const lineFeed = 0x0a;
+const carriageReturn = 0x0d;
+const boundaryForm = /^multipart\/mixed\s*;(?:[^"]*;)?\s*boundary=(?:"([^"]+)"|([^\s;"]+))/i;
+
+/** The boundary a `multipart/mixed` content type names; undefined for any other type. */
+export function boundaryOf(contentType: string): string | undefined {
+  const match = boundaryForm.exec(contentType.trim());
+  const boundary = match?.[1] ?? match?.[2];
+  return boundary === undefined || boundary.length > boundaryUnitsMax ? undefined : boundary;
+}
+
+/** Splits a body at its boundary. Strict: a body without a closing delimiter was cut off. Lines
+ *  may end in a bare line feed, as some old clients send them. */
+export function parseMultipart(
+  bytes: Uint8Array,
+  boundary: string,
+  { partsMax }: MultipartLimits,
+): Result<readonly Part[]> {
+  const body = Buffer.from(bytes.buffer, bytes.byteOffset, bytes.length);
+  const parts: Part[] = [];
+  let delimiter = nextDelimiter(body, boundary, 0);
+  while (delimiter !== undefined && !delimiter.closes) {
+    const next = nextDelimiter(body, boundary, delimiter.after);
+    if (next === undefined) break;
+    if (parts.length >= partsMax) return malformed(`more than ${partsMax} parts`);
+    const part = parsePart(body.subarray(delimiter.after, Math.max(delimiter.after, next.before)));
+    if (!part.ok) return part;
+    parts.push(part.value);
+    delimiter = next;
+  }
+  return delimiter?.closes === true ? ok(parts) : malformed("no closing boundary");
+}
+
+interface Delimiter {
+  /** Where the part before it ends: the line break in front belongs to the delimiter. */
+  readonly before: number;
+  readonly after: number;
+  readonly closes: boolean;
+}
+
+function nextDelimiter(body: Buffer, boundary: string, from: number): Delimiter | undefined {
+  const mark = Buffer.from(`--${boundary}`, "latin1");
+  let at = body.indexOf(mark, from);
+  for (; at >= 0; at = body.indexOf(mark, at + 1)) {
+    if (at !== 0 && body[at - 1] !== lineFeed) continue;
+    const closes = body[at + mark.length] === 0x2d && body[at + mark.length + 1] === 0x2d;
+    const after = lineEnd(body, at + mark.length + (closes ? 2 : 0));
+    if (after === undefined) continue;
+    const feed = at === 0 ? 0 : body[at - 2] === carriageReturn ? 2 : 1;
+    return { before: at - feed, after, closes };
+  }
+  return undefined;
+}
+
+/** The start of the next line, if nothing but blanks is left on this one. */
+function lineEnd(body: Buffer, from: number): number | undefined {
+  let at = from;
+  while (body[at] === 0x20 || body[at] === 0x09) at += 1;
+  if (at >= body.length) return at;
+  if (body[at] === carriageReturn) at += 1;
+  return body[at] === lineFeed ? at + 1 : undefined;
+}
+
+function parsePart(bytes: Buffer): Result<Part> {
+  const head = parseHeaders(bytes, 0);
+  if (!head.ok) return head;
+  const { headers, rawHeaders, after } = head.value;
+  return ok({ headers, rawHeaders, body: bytes.subarray(after) });
+}
+
+export interface HeaderBlock {
+  readonly headers: Readonly<Record<string, string | undefined>>;
+  readonly rawHeaders: readonly string[];
+  /** Where the body starts. */
+  readonly after: number;
+}
+
+const headerForm = /^([!#$%&'*+.^_`|~0-9A-Za-z-]+):[ \t]*(.*?)[ \t]*$/;
+
+/** Header lines up to the empty one; a block that the bytes end in counts as closed. */
+export function parseHeaders(bytes: Buffer, from: number): Result<HeaderBlock> {
+  const headers: Record<string, string | undefined> = Object.create(null) as typeof headers;
+  const rawHeaders: string[] = [];
+  let at = from;
+  for (let count = 0; count <= partHeadersMax; count += 1) {
+    const { line, after } = readLine(bytes, at);
+    at = after;
+    if (line === "") return ok({ headers, rawHeaders, after: at });
+    const match = headerForm.exec(line);
+    if (match === null) return malformed("a header line has no name");
+    const [, name = "", value = ""] = match;
+    headers[name.toLowerCase()] ??= value;
+    rawHeaders.push(name, value);
+  }
+  return malformed(`more than ${partHeadersMax} headers`);
+}
+
+export function readLine(bytes: Buffer, from: number): { line: string; after: number } {
+  const feed = bytes.indexOf(lineFeed, from);
+  if (feed < 0) return { line: bytes.toString("utf8", from), after: bytes.length };
+  const end = feed > from && bytes[feed - 1] === carriageReturn ? feed - 1 : feed;
+  return { line: bytes.toString("utf8", from, end), after: feed + 1 };
+}
+
+function malformed(detail: string): Result<never> {
+  return fail("InvalidInput", { message: `The multipart body is malformed: ${detail}.` });
+}
+
+export interface RenderedPart {
+  readonly headers: Readonly<Record<string, string>>;
+  readonly body: Uint8Array | string;
+}
+
+const crlf = "\r\n";
+
+/** The body of a multipart/mixed answer. */
+export function renderMultipart(boundary: string, parts: readonly RenderedPart[]): Buffer {
+  const pieces: Uint8Array[] = [];
+  const write = (text: string) => pieces.push(Buffer.from(text, "utf8"));
+  for (const { headers, body } of parts) {
+    write(`--${boundary}${crlf}${headerLines(headers)}${crlf}`);
+    if (typeof body === "string") write(body);
+    else pieces.push(body);
+    write(crlf);
+  }
+  write(`--${boundary}--${crlf}`);
+  return Buffer.concat(pieces);
+}
+
+export function headerLines(headers: Readonly<Record<string, string>>): string {
+  let lines = "";
+  for (const name in headers) lines += `${name}: ${headers[name]}${crlf}`;
+  return lines;
+}

@@ -32,7 +32,7 @@ export function crc64Bytes(crc: bigint): Uint8Array {
   return bytes;
 }
 
-/** The CRC of two stretches in a row, from the CRC of each: composed content needs no re-reading. */
+/** The CRC of two stretches in a row, from that of each: composed content needs no re-reading. */
 export function combineCrc64(first: bigint, second: bigint, secondLength: number): bigint {
   if (secondLength === 0) return first;
   const shifted = multiply(operatorFor(secondLength), {

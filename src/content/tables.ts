@@ -4,7 +4,7 @@ import { encodeTaggedKey, prefixBounds, type KeyBounds } from "../core/keys.ts";
 import { recordCodec } from "../core/record.ts";
 import type { Key } from "../store/store.ts";
 
-/** What lies in the key space below the services' records. A tag is never used for anything else. */
+/** What contents keep in the key space. A tag is never used for anything else. */
 const tagNode = 0x10;
 const tagCount = 0x11;
 const tagExtent = 0x12;
@@ -70,7 +70,7 @@ export function parseExtentKey(key: Key): { extent: bigint; isRecord: boolean } 
   return { extent: extent as bigint, isRecord: part === partRecord };
 }
 
-/** A record's key may be as long as any key, so the index holds its digest, and the key as value. */
+/** A record's key may be as long as any, so the index holds its digest, and the key as value. */
 export function recordOwnerKey(extent: bigint, digest: Uint8Array): Key {
   return encodeTaggedKey(tagOwner, [extent, ownerIsRecord, digest]);
 }

@@ -4,7 +4,7 @@ import type { ContentPlan, ContentRef, Received } from "../core/content-ref.ts";
 import type { Log } from "../core/world.ts";
 import { manualClock, type ManualClock } from "../store/manual-clock.ts";
 import { openMemoryStore } from "../store/memory/open-memory-store.ts";
-import type { Store } from "../store/store.ts";
+import type { Store, View } from "../store/store.ts";
 import type { ContentStore, ReceiveOptions } from "./content.ts";
 import type { ExtentFiles } from "./extent-files.ts";
 import { memoryFiles } from "./memory-files.ts";
@@ -46,6 +46,8 @@ export interface Shelf {
   get(name: string): Promise<ContentRef | undefined>;
   /** Makes what `plan` says the content of the named object. */
   put(name: string, plan: (before: ContentRef) => ContentPlan): Promise<void>;
+  /** Makes one object's content that of another, in one transaction. */
+  putFrom(source: string, name: string): Promise<void>;
   remove(name: string): Promise<void>;
   read(name: string, range?: { from: number; length: number }): Promise<Uint8Array>;
   /** Until there is no more to do. */
@@ -74,24 +76,25 @@ export async function openShelf(options: Partial<ContentOptions> = {}): Promise<
   return { ...shelf, ...actions(store, content) };
 }
 
+type Planner = (before: ContentRef) => ContentPlan;
 type Actions = Omit<Shelf, "store" | "content" | "clock" | "files">;
 
 function actions(store: Store, content: ContentStore): Actions {
-  const settle = (name: string, plan: ((before: ContentRef) => ContentPlan) | undefined) =>
+  const contentAt = async (view: View, name: string): Promise<ContentRef | undefined> => {
+    const value = await view.get(testObjects.key(name));
+    return value === undefined ? undefined : testObjects.codec.decode(value).content;
+  };
+  const settle = (name: string, plan: Planner | undefined, source?: string) =>
     store.transact(async (tx) => {
       const key = testObjects.key(name);
-      const value = await tx.get(key);
-      const before = value === undefined ? undefined : testObjects.codec.decode(value).content;
-      const made = plan?.(before ?? { kind: "slices", length: 0, slices: [] });
+      const before = await contentAt(tx, name);
+      const base = source === undefined ? before : await contentAt(tx, source);
+      const made = plan?.(base ?? { kind: "slices", length: 0, slices: [] });
       const after = await content.settle(tx, key, before, made);
       if (made === undefined) tx.delete(key);
       else tx.put(key, testObjects.codec.encode({ name, content: after }));
     });
-  const get = (name: string) =>
-    store.snapshot(async (view) => {
-      const value = await view.get(testObjects.key(name));
-      return value === undefined ? undefined : testObjects.codec.decode(value).content;
-    });
+  const get = (name: string) => store.snapshot((view) => contentAt(view, name));
   return {
     get,
     receive: (body, options = {}) =>
@@ -104,12 +107,12 @@ function actions(store: Store, content: ContentStore): Actions {
         ...options,
       }),
     put: (name, plan) => settle(name, plan),
+    putFrom: (source, name) => settle(name, (ref) => ({ plan: "share", ref }), source),
     remove: (name) => settle(name, undefined),
     async read(name, range) {
       const reader = await store.snapshot(async (view) => {
-        const value = await view.get(testObjects.key(name));
-        if (value === undefined) throw new Error(`there is no ${name}`);
-        const ref = testObjects.codec.decode(value).content as ContentRef;
+        const ref = await contentAt(view, name);
+        if (ref === undefined) throw new Error(`there is no ${name}`);
         return content.open(view, ref);
       });
       try {

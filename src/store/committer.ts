@@ -82,7 +82,6 @@ export class Committer {
     while (this.#queue.length > 0) {
       // Everyone who is ready in this turn of the event loop shares the flush.
       await new Promise((resolve) => setImmediate(resolve));
-      await this.#turns.letOthersGo();
       const batch = this.#queue.splice(0, batchTransactionsMax);
       try {
         await this.#commit(batch);
@@ -95,6 +94,7 @@ export class Committer {
 
   async #commit(batch: readonly Pending[]): Promise<void> {
     const { engine } = this.#options;
+    await this.#turns.letOthersGo();
     const latest = engine.open();
     const accepted: Pending[] = [];
     try {

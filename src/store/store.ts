@@ -31,6 +31,7 @@ export interface View {
 
 /** Reads are remembered and validated at commit; writes are buffered until then. */
 export interface Transaction extends View {
+  /** The bytes belong to the store from then on. */
   put(key: Key, value: Value): void;
   delete(key: Key): void;
   /** Commutative, never a conflict: live bytes, quotas, message counts. Read with `peek`. */

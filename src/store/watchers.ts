@@ -44,8 +44,9 @@ export class Watchers {
     if (this.#watchers.size === 0) return;
     const isForeign = previous !== this.#seenSequence;
     this.#seenSequence = sequence;
-    for (const { prefix, onChange } of this.#watchers) {
-      if (isForeign || writes.some(({ text }) => text.startsWith(prefix))) onChange();
+    for (const watcher of this.#watchers) {
+      const isTouched = writes.some(({ text }) => text.startsWith(watcher.prefix));
+      if (isForeign || isTouched) this.#call(watcher);
     }
   }
 
@@ -53,6 +54,13 @@ export class Watchers {
     this.#watchers.clear();
     this.#cancelPoll?.();
     this.#cancelPoll = undefined;
+  }
+
+  /** Apart from whoever commits, who must not stumble over a callback that throws. */
+  #call(watcher: Watcher): void {
+    queueMicrotask(() => {
+      if (this.#watchers.has(watcher)) watcher.onChange();
+    });
   }
 
   #latestSequence(): number {
@@ -67,7 +75,7 @@ export class Watchers {
       const sequence = this.#latestSequence();
       if (sequence === this.#seenSequence) return;
       this.#seenSequence = sequence;
-      for (const { onChange } of this.#watchers) onChange();
+      for (const watcher of this.#watchers) this.#call(watcher);
     });
   }
 }

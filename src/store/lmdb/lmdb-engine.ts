@@ -4,7 +4,7 @@ import type { RootDatabase, Transaction as ReadTransaction } from "lmdb";
 import type { Engine, EngineBatch, EngineReader, EngineView, ScanBounds } from "../engine.ts";
 import type { Stamped } from "../engine.ts";
 import { keyOfText, textOfKey } from "../key-text.ts";
-import { StoreUnavailable } from "../store.ts";
+import { StoreBusy, StoreUnavailable } from "../store.ts";
 import type { Key } from "../store.ts";
 import {
   decodeState,
@@ -62,7 +62,7 @@ export class LmdbEngine implements Engine {
   open(): EngineView {
     // Without the reset the library would hand out the state of the start of this turn.
     this.#database.resetReadTxn();
-    const transaction = this.#database.useReadTransaction();
+    const transaction = this.#readTransaction();
     const reading = new EngineReading(this.#database, { transaction });
     let isOpen = true;
     return Object.assign(reading.at(), {
@@ -71,6 +71,20 @@ export class LmdbEngine implements Engine {
         isOpen = false;
       },
     });
+  }
+
+  /** Frees the slots of readers that were killed: what they could see would never be reused. */
+  checkReaders(): void {
+    this.#database.readerCheck();
+  }
+
+  #readTransaction(): ReadTransaction {
+    try {
+      return this.#database.useReadTransaction();
+    } catch (error) {
+      if (!(error instanceof Error) || !error.message.includes("MDB_READERS_FULL")) throw error;
+      throw new StoreBusy(`more than ${readersMax} states are being read`, { cause: error });
+    }
   }
 
   async commit(decide: (current: EngineReader) => EngineBatch | undefined): Promise<void> {

@@ -20,6 +20,8 @@ export interface LmdbStoreOptions {
   readonly snapshotAgeMax?: Ticks;
 }
 
+const readersCheckMilliseconds = 30_000;
+
 /**
  * The folder holds `format`, `open/` (`location.ts`) and the data: `store.mdb`, or for an ephemeral
  * store `ephemeral-<boot>.mdb`. A file that is never flushed may be torn by a loss of power, so
@@ -35,7 +37,9 @@ export async function openLmdbStore(options: LmdbStoreOptions): Promise<Store> {
     const engine = new LmdbEngine({ path: join(location, name), noSync: ephemeral });
     await setEpoch(engine, clock, claim.isAlone);
     log.debug({ location, ephemeral, isAlone: claim.isAlone }, "store opened");
+    const stopChecking = checkReadersRegularly(engine, clock);
     const close = async (): Promise<void> => {
+      stopChecking();
       await engine.close();
       claim.release();
     };
@@ -45,6 +49,14 @@ export async function openLmdbStore(options: LmdbStoreOptions): Promise<Store> {
     claim.release();
     throw error;
   }
+}
+
+function checkReadersRegularly(engine: LmdbEngine, clock: Clock): () => void {
+  let cancel = clock.after(readersCheckMilliseconds, function check() {
+    cancel = clock.after(readersCheckMilliseconds, check);
+    engine.checkReaders();
+  });
+  return () => cancel();
 }
 
 function ephemeralName(clock: Clock): string {

@@ -129,8 +129,10 @@ describe("two processes at one location", () => {
     });
     await start("put", location, "watched").ended;
     clock.advance(50);
+    await Promise.resolve();
     expect(calls).toBe(1);
     clock.advance(500);
+    await Promise.resolve();
     expect(calls).toBe(1);
     await store.close();
   });

@@ -1,0 +1,46 @@
+import { describe, expect, it } from "vitest";
+import { operations } from "../../src/blob/operations.ts";
+import {
+  blobLeaseOperations,
+  blobRows,
+  containerLeaseOperations,
+  containerRows,
+} from "./blob-tables.ts";
+
+const byName = (name: string) => operations.filter((operation) => operation.name === name);
+
+describe.each([...containerRows, ...blobRows])("3 blob $operation", (row) => {
+  const declared = byName(row.operation);
+  it("is declared", () => {
+    expect(declared).not.toHaveLength(0);
+  });
+  it.each(declared.map((operation) => [operation.ids.join(), operation] as const))(
+    "%s declares what the contract says",
+    (_ids, operation) => {
+      expect(operation.etag !== "none").toBe(row.returnsETag);
+      const accepts = ["read", "write", "create"].includes(operation.conditions);
+      expect(accepts).toBe(row.conditions);
+    },
+  );
+});
+
+describe("3 blob leases", () => {
+  it.each(blobLeaseOperations)("%s takes a lease id", (name) => {
+    for (const operation of byName(name)) expect(operation.lease).not.toBe("none");
+  });
+  it.each(containerLeaseOperations)("%s takes a lease id", (name) => {
+    for (const operation of byName(name)) expect(operation.lease).not.toBe("none");
+  });
+  it("only Delete Container is exclusive under a container lease", () => {
+    const exclusive = operations.filter(
+      ({ route, lease }) => route.resource === "container" && lease === "match-if-leased",
+    );
+    expect(new Set(exclusive.map(({ name }) => name))).toEqual(new Set(["Delete Container"]));
+  });
+  it("every operation that changes a blob's ETag needs the id of its lease", () => {
+    for (const { name, route, etag, lease } of operations) {
+      if (route.resource !== "blob" || etag !== "renew") continue;
+      expect(lease, name).toBe("match-if-leased");
+    }
+  });
+});

@@ -1,0 +1,82 @@
+import { request } from "node:http";
+import {
+  AccountSASPermissions,
+  AccountSASResourceTypes,
+  AccountSASServices,
+  generateAccountSASQueryParameters,
+  StorageSharedKeyCredential,
+} from "@azure/storage-blob";
+import { developmentAccountKey, developmentAccountName } from "../../src/account/settings.ts";
+
+/** A client that sends exactly what a test says, signed with an account SAS. */
+export interface RawClient {
+  send(call: RawCall): Promise<RawAnswer>;
+}
+
+export interface RawCall {
+  readonly method: string;
+  /** Below the account, with its query, e.g. `/container/blob?comp=metadata`. */
+  readonly path: string;
+  readonly headers?: Readonly<Record<string, string>>;
+  readonly body?: Uint8Array | string;
+}
+
+export interface RawAnswer {
+  readonly status: number;
+  readonly headers: Readonly<Record<string, string | string[] | undefined>>;
+  readonly body: Buffer;
+  readonly code: string | undefined;
+}
+
+export const version = "2023-11-03";
+
+export function rawClient(serviceUrl: string): RawClient {
+  const base = new URL(serviceUrl);
+  const sas = accountSas();
+  return {
+    send: ({ method, path, headers = {}, body }) => {
+      const signed = `/${developmentAccountName}${path}${path.includes("?") ? "&" : "?"}${sas}`;
+      const length = body === undefined ? {} : { "content-length": Buffer.byteLength(body) };
+      return new Promise((resolve, reject) => {
+        const sent = request(
+          {
+            host: base.hostname,
+            port: base.port,
+            method,
+            path: signed,
+            headers: { "x-ms-version": version, "content-length": 0, ...length, ...headers },
+          },
+          (response) => {
+            const chunks: Buffer[] = [];
+            response.on("data", (chunk: Buffer) => chunks.push(chunk));
+            response.on("end", () =>
+              resolve({
+                status: response.statusCode ?? 0,
+                headers: response.headers,
+                body: Buffer.concat(chunks),
+                code: response.headers["x-ms-error-code"] as string | undefined,
+              }),
+            );
+            response.on("error", reject);
+          },
+        );
+        sent.on("error", reject);
+        sent.end(body);
+      });
+    },
+  };
+}
+
+function accountSas(): string {
+  const credential = new StorageSharedKeyCredential(developmentAccountName, developmentAccountKey);
+  return generateAccountSASQueryParameters(
+    {
+      permissions: AccountSASPermissions.parse("rwdlacuptfxiy"),
+      services: AccountSASServices.parse("bqtf").toString(),
+      resourceTypes: AccountSASResourceTypes.parse("sco").toString(),
+      expiresOn: new Date("2099-01-01"),
+      startsOn: new Date("2020-01-01"),
+    },
+    credential,
+  ).toString();
+}

@@ -1,0 +1,33 @@
+import { afterAll, beforeAll } from "vitest";
+import { start, type EtagereServer, type StartOptions } from "../../src/index.ts";
+import { rawClient, type RawClient } from "./raw-client.ts";
+
+export const freePorts = {
+  blobPort: 0,
+  queuePort: 0,
+  tablePort: 0,
+  filePort: 0,
+  smbPort: 0,
+  adminPort: 0,
+} as const;
+
+/** A server for one test file, in memory unless it says otherwise. */
+export function testServer(options: StartOptions = {}): { server: EtagereServer; blob: RawClient } {
+  const held = {} as { server: EtagereServer; blob: RawClient };
+  beforeAll(async () => {
+    held.server = await start({ ...freePorts, inMemoryPersistence: true, ...options });
+    held.blob = rawClient(held.server.urls.blob ?? "");
+  });
+  afterAll(async () => {
+    await held.server.stop();
+  });
+  return held;
+}
+
+let names = 0;
+
+/** A container name that no other test of this file uses. */
+export function freshName(start = "c"): string {
+  names += 1;
+  return `${start}${names}x`;
+}

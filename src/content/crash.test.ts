@@ -22,7 +22,7 @@ beforeAll(() => {
     extends: join(root, "tsconfig.json"),
     compilerOptions: { rootDir: join(root, "src"), outDir: compiled, sourceMap: false },
     include: [],
-    files: [join(root, "src/content/crash.child.ts")],
+    files: [join(root, "src/content/crash-child.ts")],
   };
   writeFileSync(join(compiled, "package.json"), JSON.stringify({ type: "module" }));
   writeFileSync(join(compiled, "tsconfig.json"), JSON.stringify(config));
@@ -40,7 +40,7 @@ type Acknowledged = ReadonlyMap<string, readonly number[]>;
 
 /** Runs the child until it has acknowledged enough, and kills it. */
 async function writeUntilKilled(meanwhile: () => Promise<unknown>): Promise<Acknowledged> {
-  const script = join(compiled, "content/crash.child.js");
+  const script = join(compiled, "content/crash-child.js");
   const child = spawn(process.execPath, [script, folder], { stdio: ["ignore", "pipe", "inherit"] });
   const ended = once(child, "exit");
   const acknowledged = new Map<string, number[]>();

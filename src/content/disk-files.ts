@@ -8,6 +8,8 @@ const openDescriptor = promisify(open);
 const closeDescriptor = promisify(close);
 const syncDescriptor = promisify(fdatasync);
 
+const extentBytes = 256 * 1024 * 1024;
+
 /** Extents as files of one folder, which is made if it is missing. */
 export async function openDiskFiles(folder: string): Promise<ExtentFiles> {
   await mkdir(folder, { recursive: true });
@@ -15,6 +17,7 @@ export async function openDiskFiles(folder: string): Promise<ExtentFiles> {
   const pathOf = (extent: bigint): string =>
     join(folder, `${extent.toString(16).padStart(16, "0")}.extent`);
   return {
+    extentBytes,
     async create(extent) {
       const descriptor = await openDescriptor(pathOf(extent), "wx");
       await syncFolder(folder);

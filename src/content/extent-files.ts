@@ -1,5 +1,7 @@
 /** Where extents lie: a folder, or memory. Errors carry the code of the system call. */
 export interface ExtentFiles {
+  /** How long an extent should get before the next one is begun. */
+  readonly extentBytes: number;
   /** Makes an empty extent that survives a crash as an entry of its folder. */
   create(extent: bigint): Promise<ExtentFile>;
   open(extent: bigint): Promise<ExtentFile>;

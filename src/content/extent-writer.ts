@@ -104,6 +104,16 @@ export class ExtentWriter {
     return this.#open.has(extent);
   }
 
+  /** Begins a new extent early if the current one holds much and little of it is alive: only what
+   *  is sealed can be swept. */
+  retireIfSparse(extent: bigint, liveBytes: bigint): void {
+    const current = this.#current;
+    if (current?.id !== extent || current.held > 0) return;
+    const { tail } = current.regions;
+    const isLong = tail >= this.#options.extentBytes / 16;
+    if (isLong && 2n * liveBytes < BigInt(tail)) this.#current = undefined;
+  }
+
   /** Seals what is full and in no request's hands; with `all`, the current one too. */
   async seal({ all }: { all: boolean }): Promise<void> {
     if (all) this.#current = undefined;

@@ -13,9 +13,9 @@ import {
   type GarbageRecord,
 } from "./tables.ts";
 
-const entriesPerRoundMax = 512;
+const entriesPerRoundMax = 4096;
 /** Keeps each transaction short, however large the tree. */
-const nodesPerTransactionMax = 256;
+const nodesPerTransactionMax = 512;
 const transactionsPerRoundMax = 64;
 
 export interface GarbageParts {
@@ -37,70 +37,80 @@ export class GarbageCollector {
   /** `horizon` learns the lowest promise after the queue was looked at. Returns whether anything
    *  went, and so more may. */
   async collect(horizon: () => Promise<number>): Promise<boolean> {
-    const { keys, seen } = await this.#look();
-    this.#seen = seen;
+    const entries = await this.#look();
     const lowest = await horizon();
-    const ripe = keys.filter((key) => (seen.get(nameOf(key)) ?? Infinity) <= lowest);
-    let transactions = 0;
-    for (const key of ripe) {
-      for (let done = false; !done; transactions += 1) {
-        if (transactions >= transactionsPerRoundMax) return true;
-        done = await this.#free(key);
-      }
-      this.#seen.delete(nameOf(key));
+    const ripe = entries.filter(({ name }) => (this.#seen.get(name) ?? Infinity) <= lowest);
+    // Files go first: a crash in between only means that they are removed once more.
+    for (const { extents } of ripe) {
+      for (const extent of extents) await this.#parts.removeExtent(extent);
+    }
+    let waiting = ripe.map(({ key }) => key);
+    for (let count = 0; count < transactionsPerRoundMax && waiting.length > 0; count += 1) {
+      const keys = waiting;
+      waiting = await this.#parts.store.transact((tx) => freeSome(tx, keys));
     }
     return ripe.length > 0;
   }
 
-  async #look(): Promise<{ keys: Key[]; seen: Map<string, number> }> {
-    return this.#parts.store.snapshot(async (view) => {
-      const keys: Key[] = [];
-      const seen = new Map<string, number>();
-      for await (const entries of view.range({ ...allGarbage(), limit: entriesPerRoundMax })) {
-        for (const entry of entries) {
-          const key = new Uint8Array(entry.key);
-          keys.push(key);
-          seen.set(nameOf(key), this.#seen.get(nameOf(key)) ?? view.sequence);
+  async #look(): Promise<readonly Waiting[]> {
+    const entries: Waiting[] = [];
+    const seen = new Map<string, number>();
+    await this.#parts.store.snapshot(async (view) => {
+      for await (const page of view.range({ ...allGarbage(), limit: entriesPerRoundMax })) {
+        for (const { key, value } of page) {
+          const name = Buffer.from(key).toString("hex");
+          const { extents } = garbageCodec.decode(value);
+          entries.push({ key: new Uint8Array(key), name, extents });
+          seen.set(name, this.#seen.get(name) ?? view.sequence);
         }
       }
-      return { keys, seen };
     });
-  }
-
-  /** One bounded step; true when the entry is gone. Files go first: a crash in between only means
-   *  that they are removed once more. */
-  async #free(key: Key): Promise<boolean> {
-    const { store, removeExtent } = this.#parts;
-    const stored = await store.snapshot(async (view) => {
-      const value = await view.get(key);
-      return value === undefined ? undefined : garbageCodec.decode(value);
-    });
-    if (stored === undefined) return true;
-    for (const extent of stored.extents) await removeExtent(extent);
-    return store.transact(async (tx) => {
-      const value = await tx.get(key);
-      if (value === undefined) return true;
-      const left = await freeSome(tx, garbageCodec.decode(value));
-      if (left.nodes.length + left.trees.length === 0) tx.delete(key);
-      else tx.put(key, garbageCodec.encode(left));
-      return left.nodes.length + left.trees.length === 0;
-    });
+    this.#seen = seen;
+    return entries;
   }
 }
 
-function nameOf(key: Key): string {
-  return Buffer.from(key).toString("hex");
+/** An entry of the queue. */
+interface Waiting {
+  readonly key: Key;
+  readonly name: string;
+  readonly extents: readonly bigint[];
 }
 
-async function freeSome(tx: Transaction, garbage: GarbageRecord): Promise<GarbageRecord> {
+/** Frees entries up to the bound of one transaction, and returns those that are not done. */
+async function freeSome(tx: Transaction, keys: readonly Key[]): Promise<Key[]> {
+  let budget = nodesPerTransactionMax;
+  for (const [index, key] of keys.entries()) {
+    if (budget <= 0) return keys.slice(index);
+    const value = await tx.get(key);
+    if (value === undefined) continue;
+    const { left, freed } = await freeEntry(tx, garbageCodec.decode(value), budget);
+    budget -= Math.max(1, freed);
+    if (left === undefined) tx.delete(key);
+    else {
+      tx.put(key, garbageCodec.encode(left));
+      return keys.slice(index);
+    }
+  }
+  return [];
+}
+
+async function freeEntry(
+  tx: Transaction,
+  garbage: GarbageRecord,
+  nodesMax: number,
+): Promise<{ left: GarbageRecord | undefined; freed: number }> {
   const nodes = [...garbage.nodes];
   const trees = [...garbage.trees];
-  let budget = nodesPerTransactionMax;
-  for (; budget > 0 && nodes.length > 0; budget -= 1) tx.delete(nodeKey(nodes.pop() as bigint));
-  for (; budget > 0 && trees.length > 0; budget -= 1) {
-    trees.push(...(await releaseNode(tx, trees.pop() as bigint)));
+  let freed = 0;
+  for (; freed < nodesMax && nodes.length > 0; freed += 1) {
+    tx.delete(nodeKey(nodes.pop() as bigint));
   }
-  return { nodes, trees, extents: [] };
+  for (; freed < nodesMax && trees.length > 0; freed += 1) {
+    for (const child of await releaseNode(tx, trees.pop() as bigint)) trees.push(child);
+  }
+  const done = nodes.length + trees.length === 0;
+  return { left: done ? undefined : { nodes, trees, extents: [] }, freed };
 }
 
 /** Gives up one reference; returns the references that the node held, if it was the last. */

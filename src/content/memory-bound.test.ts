@@ -10,6 +10,7 @@ function forgetfulFiles(): ExtentFiles {
   const file = { write, read: done, sync: write, close: done };
   return {
     ...memoryFiles({ bytesMax: 0 }),
+    extentBytes: 256 * 1024 * 1024,
     create: () => Promise.resolve(file),
   };
 }

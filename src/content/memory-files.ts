@@ -1,12 +1,17 @@
 import { ExtentTooShort, type ExtentFile, type ExtentFiles } from "./extent-files.ts";
 
 const pageBytes = 64 * 1024;
+const extentBytesMax = 16 * 1024 * 1024;
+/** Space comes back by whole extents, so a small budget is cut into small ones. */
+const extentsPerBudget = 16;
 
 /** Extents in memory, in pages that are taken as they fill, at most `bytesMax` in all. */
 export function memoryFiles({ bytesMax }: { bytesMax: number }): ExtentFiles {
   const extents = new Map<bigint, MemoryExtent>();
   const budget = { bytesLeft: bytesMax };
+  const share = Math.floor(bytesMax / extentsPerBudget);
   return {
+    extentBytes: Math.max(pageBytes, Math.min(extentBytesMax, share)),
     create(extent) {
       const made = new MemoryExtent(budget);
       extents.set(extent, made);

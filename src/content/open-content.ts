@@ -29,10 +29,8 @@ export interface ContentOptions {
   readonly viewAgeMax?: Ticks;
 }
 
-const extentBytesDefault = 256 * 1024 * 1024;
-
 export async function openContentStore(options: ContentOptions): Promise<ContentStore> {
-  const { store, files, clock, pins, extentBytes = extentBytesDefault } = options;
+  const { store, files, clock, pins, extentBytes = options.files.extentBytes } = options;
   const ids = await Ids.open(store);
   const writer = new ExtentWriter({ store, files, ids, writer: pins.self, extentBytes });
   const handles = new Handles(files);

@@ -107,6 +107,16 @@ describe("compaction", () => {
     expectSame(await shelf.read("tree"), expected.slice(0, 120 * 600));
   });
 
+  test("does not wait for a long extent to be full before its space comes back", async () => {
+    const shelf = await openShelf({ files: await openDiskFiles(folder), extentBytes });
+    await putBody(shelf, "kept", pattern(5000, 1));
+    await putBody(shelf, "gone", pattern(50_000, 2));
+    await shelf.remove("gone");
+    await shelf.reclaimAll();
+    expect(await folderBytes()).toBe(5000);
+    expectSame(await shelf.read("kept"), pattern(5000, 1));
+  });
+
   test("brings the small extents of many short runs together", async () => {
     const files = await openDiskFiles(folder);
     let shelf = await openShelf({ files, pins: soloPins("run-0") });

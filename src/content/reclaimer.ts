@@ -57,14 +57,14 @@ export class Reclaimer {
 
   /** Returns whether anything was moved or forgotten, and so more may be. */
   async #sweep(): Promise<boolean> {
-    const { store, ids } = this.#parts;
+    const { store, ids, writer } = this.#parts;
     const states = await this.sealAbandoned();
     const manySmall = states.filter((state) => this.#isSmall(state)).length > smallExtentsMax;
     let changed = false;
     for (const state of states) {
       const { extent, record, liveBytes } = state;
-      if (record.sealedBytes === undefined) continue;
-      if (liveBytes === 0n) {
+      if (record.sealedBytes === undefined) writer.retireIfSparse(extent, liveBytes);
+      else if (liveBytes === 0n) {
         const garbageId = ids.next();
         changed = (await store.transact((tx) => forgetIfUnused(tx, extent, garbageId))) || changed;
       } else if (isSparse(state) || (manySmall && this.#isSmall(state))) {

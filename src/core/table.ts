@@ -12,6 +12,16 @@ export interface Table<K, R> {
   readonly codec: RecordCodec<R>;
   /** The field that refers to stored bytes, if any: the execution layer keeps its references. */
   readonly content?: keyof R & string;
+  /** Entries elsewhere that follow from a record: written and removed together with it, by the
+   *  execution layer, whoever writes the record. `parts` gives the tuple of its key. */
+  readonly indexes?: IndexesOf<R>;
+}
+
+export type IndexesOf<R> = (record: R, parts: () => readonly KeyPart[]) => readonly IndexEntry[];
+
+export interface IndexEntry {
+  readonly key: Uint8Array;
+  readonly value: Uint8Array;
 }
 
 /** A table with what scans need: where a part of it lies, and the tuple behind a key. */
@@ -31,10 +41,11 @@ export interface TableDefinition<K, R> {
   readonly key: (key: K) => readonly KeyPart[];
   readonly codec: RecordCodec<R>;
   readonly content?: keyof R & string;
+  readonly indexes?: IndexesOf<R>;
 }
 
 export function defineTable<K, R>(definition: TableDefinition<K, R>): DefinedTable<K, R> {
-  const { name, tag, codec, content } = definition;
+  const { name, tag, codec, content, indexes } = definition;
   if (!Number.isInteger(tag) || tag < 1 || tag >= 0xff) {
     throw new RangeError(`the tag of ${name} must be a byte from 1 to 254`);
   }
@@ -43,6 +54,7 @@ export function defineTable<K, R>(definition: TableDefinition<K, R>): DefinedTab
     tag,
     codec,
     ...(content === undefined ? {} : { content }),
+    ...(indexes === undefined ? {} : { indexes }),
     key: (key) => encodeTaggedKey(tag, definition.key(key)),
     range: (parts, stringPrefix) =>
       stringPrefix === undefined
@@ -60,6 +72,7 @@ export interface AnyTable {
   readonly key: (key: unknown) => Uint8Array;
   readonly codec: RecordCodec<object>;
   readonly content?: string;
+  readonly indexes?: IndexesOf<object>;
 }
 
 export function anyTable<K, R extends object>(table: Table<K, R>): AnyTable {

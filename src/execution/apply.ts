@@ -7,6 +7,7 @@ import type { Ticks } from "../core/ticks.ts";
 import type { ContentStore } from "../content/content.ts";
 import type { Transaction } from "../store/store.ts";
 import type { Call, Stamped } from "./execute.ts";
+import { moveIndexes } from "./indexes.ts";
 import { enqueueJob } from "./reclaim-jobs.ts";
 
 export interface Settled {
@@ -56,7 +57,7 @@ async function applyEffect(
     case "put":
     case "remove": {
       const { table, key } = effect;
-      const before = table.content === undefined ? undefined : await present(tx, table, key);
+      const before = isFollowed(table) ? await present(tx, table, key) : undefined;
       const record = effect.effect === "put" ? effect.record : undefined;
       const plan = effect.effect === "put" ? effect.content : undefined;
       await write(content, tx, { table, key, before, record, plan });
@@ -71,6 +72,11 @@ async function applyEffect(
     default:
       effect satisfies never;
   }
+}
+
+/** Whether something else hangs on the record that is about to change. */
+function isFollowed({ content, indexes }: AnyTable): boolean {
+  return content !== undefined || indexes !== undefined;
 }
 
 async function present(tx: Transaction, table: AnyTable, key: unknown) {
@@ -91,6 +97,7 @@ async function write(content: ContentStore, tx: Transaction, writing: Writing): 
   const key = table.key(writing.key);
   const settledRecord =
     table.content === undefined ? record : await settleContent(content, tx, key, writing);
+  if (table.indexes !== undefined) moveIndexes(tx, table, { key, before, after: settledRecord });
   if (settledRecord !== undefined) tx.put(key, table.codec.encode(settledRecord));
   else if (before !== undefined || table.content === undefined) tx.delete(key);
 }

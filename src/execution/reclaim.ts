@@ -2,6 +2,7 @@ import type { ContentRef } from "../core/content-ref.ts";
 import type { Reclaimer, Reclamation, Removal } from "../core/service.ts";
 import type { ContentStore } from "../content/content.ts";
 import type { Store, Transaction } from "../store/store.ts";
+import { moveIndexes } from "./indexes.ts";
 import { enqueueJob, firstDueJob } from "./reclaim-jobs.ts";
 import { Records } from "./records.ts";
 
@@ -39,11 +40,12 @@ async function removeRecord(
   tx: Transaction,
   { table, key }: Removal,
 ): Promise<void> {
-  if (table?.content !== undefined) {
+  if (table?.content !== undefined || table?.indexes !== undefined) {
     const value = await tx.get(key);
-    const record = value && (table.codec.decode(value) as Record<string, ContentRef>);
-    const held = record?.[table.content];
+    const before = value && table.codec.decode(value);
+    const held = (before as Record<string, ContentRef> | undefined)?.[table.content ?? ""];
     if (held !== undefined) await content.settle(tx, key, held, undefined);
+    moveIndexes(tx, table, { key, before, after: undefined });
   }
   tx.delete(key);
 }

@@ -27,25 +27,36 @@ async function serve({ values, problems }: Extract<Command, { run: "serve" }>): 
   const log = logFor(options.value);
   const announce = (line: string): void => void process.stdout.write(`${line}\n`);
   try {
-    const server = await startWith(options.value, { ...realSurroundings(log), announce });
-    obeySignals(server);
+    const starting = startWith(options.value, { ...realSurroundings(log), announce });
+    obeySignals(starting);
+    await starting;
   } catch (error) {
     if (!(error instanceof StartRefused)) throw error;
     refuse(error.problems);
   }
 }
 
-function obeySignals(server: EtagereServer): void {
+/** From the first moment: whoever sees the listening lines may send a signal at once. */
+function obeySignals(starting: Promise<EtagereServer>): void {
   let stopping = false;
   const stop = (): void => {
     // Whoever asks twice does not want to wait for requests to finish.
     if (stopping) process.exit(1);
     stopping = true;
-    void server.stop().then(() => process.exit(0));
+    void withServer(starting, (server) => server.stop()).then(() => process.exit());
   };
   process.on("SIGTERM", stop);
   process.on("SIGINT", stop);
-  process.on("SIGHUP", () => void server.reload());
+  process.on("SIGHUP", () => void withServer(starting, (server) => server.reload()));
+}
+
+async function withServer(
+  starting: Promise<EtagereServer>,
+  act: (server: EtagereServer) => Promise<void>,
+): Promise<void> {
+  // One that did not start is reported by whoever waits for it.
+  const server = await starting.catch(() => undefined);
+  if (server !== undefined) await act(server);
 }
 
 function refuse(problems: readonly string[]): void {

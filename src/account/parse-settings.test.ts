@@ -31,7 +31,7 @@ describe("accounts", () => {
     ]);
   });
 
-  it("of a configuration take missing keys from the variable and missing settings from Azure", () => {
+  it("of a configuration take missing keys from the variable, other settings from Azure", () => {
     const [account] = accepted({ first: { versioning: true } }, `first:${key}`);
     expect(account).toEqual({
       name: "first",

@@ -78,7 +78,7 @@ function parseAccount(
   const where = `account "${name}"`;
   if (!namePattern.test(name) || name.endsWith("-secondary")) {
     problems.push(
-      `${where}: a name is 1 to 63 lower-case letters, digits and hyphens, not ending in -secondary`,
+      `${where}: a name is 1 to 63 lower-case letters, digits or hyphens, not ending in -secondary`,
     );
   }
   const object = isObject(value) ? value : {};

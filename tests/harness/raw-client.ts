@@ -67,7 +67,7 @@ export function rawClient(serviceUrl: string): RawClient {
   };
 }
 
-function accountSas(): string {
+export function accountSas(): string {
   const credential = new StorageSharedKeyCredential(developmentAccountName, developmentAccountKey);
   return generateAccountSASQueryParameters(
     {

@@ -3,6 +3,7 @@ import type { Effect } from "./effects.ts";
 import type { InputOf, Params } from "./params.ts";
 import type { Permission } from "./permission.ts";
 import type { Failure, Result } from "./result.ts";
+import type { CopySource, SourceBody } from "./source.ts";
 import type { Ticks } from "./ticks.ts";
 import type { RecordView } from "./view.ts";
 import type { XmlElement } from "./xml.ts";
@@ -39,7 +40,8 @@ export type BodySpec<B> =
   | { readonly kind: "none" }
   | { readonly kind: "xml"; readonly bytesMax: number; readonly parse: XmlParser<B> }
   | { readonly kind: "bytes"; readonly bytesMax: number; readonly parse: BytesParser<B> }
-  | ContentBody;
+  | ContentBody
+  | SourceBody;
 
 export type XmlParser<B> = (root: XmlElement | undefined) => Result<B>;
 export type BytesParser<B> = (bytes: Uint8Array, contentType: string) => Result<B>;
@@ -74,6 +76,8 @@ export interface Sighting<Scope, Target, Input, A> {
   readonly scope: Scope;
   readonly target: Target;
   readonly input: Input;
+  /** Of an operation with a `source` body, or one that names a `source`. */
+  readonly source: CopySource | undefined;
 }
 
 export interface Context<Scope, Target, Input, A, Seen> extends Sighting<Scope, Target, Input, A> {
@@ -145,6 +149,8 @@ export interface OperationSpec<
   readonly since: string;
   readonly params: P;
   readonly body: BodySpec<B>;
+  /** `x-ms-copy-source` names a record that the decision reads; bytes, if need be, come later. */
+  readonly source?: "record";
   readonly permission: Permission;
   readonly target: T;
   readonly conditions: ConditionsPolicy;

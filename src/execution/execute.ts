@@ -14,6 +14,7 @@ import type {
 } from "../core/operation.ts";
 import { fail, ok, type Result } from "../core/result.ts";
 import type { Access, Located, Resource } from "../core/service.ts";
+import type { CopySource } from "../core/source.ts";
 import type { Ticks } from "../core/ticks.ts";
 import type { Random } from "../core/world.ts";
 import type { ContentReader, ContentStore } from "../content/content.ts";
@@ -42,6 +43,7 @@ export interface Call {
   readonly conditions: Conditions;
   readonly leaseId: string | undefined;
   readonly received: Received | undefined;
+  readonly source: CopySource | undefined;
   /** The door's last word on access, once the owner's policies and the target are known. */
   readonly authorise: (access: Access | undefined, exists: boolean) => Result<void>;
   /** Told what was found, whatever comes of it: an answer to a page of another origin needs it. */

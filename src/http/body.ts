@@ -16,7 +16,7 @@ export interface Body {
   readonly received: Received | undefined;
 }
 
-interface Checksums {
+export interface Checksums {
   readonly md5: Uint8Array | undefined;
   readonly crc64: Uint8Array | undefined;
 }
@@ -33,7 +33,7 @@ export async function receiveBody(
   content: ContentStore,
 ): Promise<Result<Body>> {
   const spec = operation.body;
-  if (spec.kind === "none") return noBody;
+  if (spec.kind === "none" || spec.kind === "source") return noBody;
   const expected = readChecksums(request);
   if (!expected.ok) return expected;
   if (spec.kind === "content") return receive(request, spec, version, content, expected.value);
@@ -60,13 +60,14 @@ export function checkAnnouncedLength(
   const text = request.headers["content-length"];
   if (text === undefined) {
     const chunked = request.headers["transfer-encoding"] !== undefined;
-    const needsLength = operation.body.kind !== "none" && !chunked && request.method !== "POST";
+    const awaited = operation.body.kind !== "none" && operation.body.kind !== "source";
+    const needsLength = awaited && !chunked && request.method !== "POST";
     return needsLength ? fail("MissingContentLengthHeader") : ok(undefined);
   }
   const length = Number(text);
   if (!Number.isSafeInteger(length) || length < 0) return invalidHeader("Content-Length", text);
   const spec = operation.body;
-  if (spec.kind === "none") return ok(undefined);
+  if (spec.kind === "none" || spec.kind === "source") return ok(undefined);
   const limit = spec.kind === "content" ? spec.lengthMax(version) : spec.bytesMax;
   if (length > limit) return tooLarge(limit);
   if (spec.kind === "content" && spec.nonEmpty && length === 0) {
@@ -115,7 +116,7 @@ async function collect(request: WireRequest, bytesMax: number): Promise<Result<U
 }
 
 function parseSmall(
-  spec: Exclude<BodySpec<unknown>, { kind: "none" } | ContentBody>,
+  spec: Extract<BodySpec<unknown>, { kind: "xml" | "bytes" }>,
   bytes: Uint8Array,
   received: Received,
   request: WireRequest,
@@ -138,9 +139,14 @@ function parseBytes(
   return spec.parse(bytes, request.headers["content-type"] ?? "");
 }
 
-function readChecksums({ headers }: WireRequest): Result<Checksums> {
-  const md5Text = headers["content-md5"];
-  const crc64Text = headers["x-ms-content-crc64"];
+function readChecksums({ headers }: Pick<WireRequest, "headers">): Result<Checksums> {
+  return parseChecksums(headers["content-md5"], headers["x-ms-content-crc64"]);
+}
+
+export function parseChecksums(
+  md5Text: string | undefined,
+  crc64Text: string | undefined,
+): Result<Checksums> {
   if (md5Text !== undefined && crc64Text !== undefined) return fail("BothCrc64AndMd5HeaderPresent");
   const md5 = md5Text === undefined ? undefined : decodeBase64(md5Text);
   if (md5Text !== undefined && md5?.length !== md5Bytes) return fail("InvalidMd5");
@@ -151,7 +157,7 @@ function readChecksums({ headers }: WireRequest): Result<Checksums> {
   return ok({ md5, crc64 });
 }
 
-function compare(expected: Checksums, actual: Received): Result<void> {
+export function compare(expected: Checksums, actual: Received): Result<void> {
   if (expected.md5 !== undefined && !same(expected.md5, actual.md5)) {
     return mismatch("Md5Mismatch", "Md5", expected.md5, actual.md5);
   }
@@ -179,6 +185,6 @@ function mismatch(
   return fail(code, { elements });
 }
 
-function tooLarge(limit: number): Result<never> {
+export function tooLarge(limit: number): Result<never> {
   return fail("RequestBodyTooLarge", { elements: { MaxLimit: String(limit) } });
 }

@@ -10,14 +10,18 @@ import { parseParams } from "../core/params.ts";
 import type { Principal } from "../core/principal.ts";
 import { fail, ok, type Result } from "../core/result.ts";
 import type { Service } from "../core/service.ts";
+import type { SourceBody } from "../core/source.ts";
 import type { Clock, Log } from "../core/world.ts";
 import { execute, preview, type Call, type Outcome, type Runtime } from "../execution/execute.ts";
 import type { Authenticator } from "./auth/authenticator.ts";
 import { checkAnnouncedLength, receiveBody } from "./body.ts";
-import { locate, type Location } from "./location.ts";
+import { locate, type Location, type LocationOptions } from "./location.ts";
 import { paramReader } from "./params.ts";
 import { requestVersion } from "./request-version.ts";
 import type { Router } from "./routing.ts";
+import { nameSource, type NamingParts } from "./source/name-source.ts";
+import type { SourceReader } from "./source/source-reader.ts";
+import { takeSource } from "./source/take-source.ts";
 import type { WireRequest } from "./wire.ts";
 
 /** What the pipeline of one service works with. */
@@ -27,6 +31,7 @@ export interface Door {
   readonly runtime: Runtime;
   readonly accounts: Accounts;
   readonly authenticator: Authenticator;
+  readonly sources: SourceReader;
   readonly clock: Clock;
   readonly log: Log;
   readonly meter: Meter;
@@ -76,7 +81,9 @@ export async function runPipeline(
   if (!allowed.ok) return allowed;
   const call = parse(door, request, target, known.value, operation.value, progress);
   if (!call.ok) return call;
-  const body = await receive(door, request, call.value);
+  const sourced = await name(door, request, call.value, known.value);
+  if (!sourced.ok) return sourced;
+  const body = await receive(door, request, sourced.value);
   if ("outcome" in body) return ok(body.outcome);
   if (!body.ok) return body;
   return ok(await decide(door, body.value));
@@ -93,12 +100,16 @@ interface Known {
   readonly settings: AccountSettings;
 }
 
-function locateRequest({ service, accounts, options }: Door, request: WireRequest) {
-  return locate(request, {
+function locateRequest(door: Door, request: WireRequest) {
+  return locate(request, locationOptions(door));
+}
+
+function locationOptions({ service, accounts, options }: Door): LocationOptions {
+  return {
     service: service.name,
     productStyle: options.productStyle,
-    isAccount: (name) => accounts.get(name) !== undefined,
-  });
+    isAccount: (account) => accounts.get(account) !== undefined,
+  };
 }
 
 function readVersion({ service, options }: Door, request: WireRequest, { query }: Location) {
@@ -191,6 +202,7 @@ function parse(
     conditions: conditions.value,
     leaseId: leaseId.value,
     received: undefined,
+    source: undefined,
     authorise: (access, exists) => {
       const { principal, settings } = known;
       if (principal.kind === "key") return granted;
@@ -221,6 +233,37 @@ function readConditions(operation: Operation, reader: ReturnType<typeof paramRea
   return operation.conditions === "none" ? noConditions : parseConditions(reader);
 }
 
+/** Finds out what an operation copies from, if it does. */
+async function name(
+  door: Door,
+  request: WireRequest,
+  call: Call,
+  { principal }: Known,
+): Promise<Result<Call>> {
+  if (call.operation.source === undefined) return ok(call);
+  const { account, version } = call;
+  const source = await nameSource(namingParts(door), request, { account, principal, version });
+  return source.ok ? ok({ ...call, source: source.value }) : source;
+}
+
+function namingParts(door: Door): NamingParts {
+  const { service, sources, accounts, clock } = door;
+  return {
+    service,
+    read: sources,
+    locating: locationOptions(door),
+    publicAccessPermitted: (account) => accounts.get(account)?.publicAccess === true,
+    authenticate: (request, location) => {
+      const address = service.identify(location.path, location.query);
+      if (!address.ok) return address;
+      const version = request.headers["x-ms-version"] ?? "";
+      const known = authenticate(door, request, { location, address: address.value, version });
+      return known.ok ? ok(known.value.principal) : known;
+    },
+    wallNow: () => clock.wall(),
+  };
+}
+
 /** A body this small is here before the checks could be done twice. */
 const previewBodyBytesMin = 64 * 1024;
 
@@ -230,6 +273,7 @@ type Reception = Result<Call> | { readonly outcome: Outcome };
 async function receive(door: Door, request: WireRequest, call: Call): Promise<Reception> {
   const { operation, version } = call;
   if (operation.body.kind === "none") return ok(call);
+  if (operation.body.kind === "source") return receiveSource(door, request, call, operation.body);
   const length = request.headers["content-length"];
   const small = length !== undefined && Number(length) <= previewBodyBytesMin;
   if (!small || request.headers["expect"] !== undefined) {
@@ -242,6 +286,20 @@ async function receive(door: Door, request: WireRequest, call: Call): Promise<Re
   const { parsed, received } = body.value;
   const input = parsed === undefined ? call.input : { ...call.input, body: parsed };
   return ok({ ...call, input, received });
+}
+
+/** The bytes come from elsewhere, but only if the target would take them. */
+async function receiveSource(
+  { runtime, sources }: Door,
+  request: WireRequest,
+  call: Call,
+  body: SourceBody,
+): Promise<Reception> {
+  const refusal = await preview(runtime, call);
+  if (refusal !== undefined) return { outcome: refusal };
+  const parts = { read: sources, content: runtime.content };
+  const taken = await takeSource(parts, request, body, call.version);
+  return taken.ok ? ok({ ...call, ...taken.value }) : taken;
 }
 
 /** The transaction. Bytes that no record came to own are given back. */

@@ -5,8 +5,11 @@ import type { Service } from "../core/service.ts";
 import type { Clock, Log, Random } from "../core/world.ts";
 import { Authenticator } from "../http/auth/authenticator.ts";
 import { nodeHandler } from "../http/handler.ts";
+import type { Door } from "../http/pipeline.ts";
 import { compileRoutes } from "../http/routing.ts";
 import { serveRequest } from "../http/serve.ts";
+import { sourceReader } from "../http/source/own-source.ts";
+import { remoteSources } from "../http/source/remote-source.ts";
 import type { Engines } from "./engines.ts";
 import type { Handler } from "./listener.ts";
 import { meteredContent } from "./metered-content.ts";
@@ -33,12 +36,17 @@ export function titleOf({ name }: Service): string {
 
 export function handlerOf(service: Service, world: World): Handler {
   const { clock, random, log, meter, accounts, engines, options } = world;
-  const door = {
+  const door: Door = {
     service,
     router: compileRoutes(service.operations),
     runtime: { store: engines.store, content: meteredContent(engines.content, meter), random },
     accounts,
     authenticator: new Authenticator(),
+    sources: sourceReader({
+      service: service.name,
+      serve: (request) => serveRequest(door, request),
+      elsewhere: remoteSources({ forbidden: [] }),
+    }),
     clock,
     log,
     meter,

@@ -1,0 +1,60 @@
+import type { ServiceName } from "../../core/operation.ts";
+import type { WireReply, WireRequest } from "../wire.ts";
+import type { SourceAnswer, SourceReader, SourceRequest } from "./source-reader.ts";
+
+/** Whether a URL names the server that the caller is talking to: the same host and port, or
+ *  another account of it, as in `one.blob.localhost:10000` and `two.blob.localhost:10000`. */
+export function isOwnHost(host: string, asked: string, service: ServiceName): boolean {
+  if (host.toLowerCase() === asked.toLowerCase()) return true;
+  const rest = host.slice(host.indexOf(".") + 1).toLowerCase();
+  const askedRest = asked.slice(asked.indexOf(".") + 1).toLowerCase();
+  return rest === askedRest && rest.startsWith(`${service}.`);
+}
+
+export interface OwnSources {
+  readonly service: ServiceName;
+  readonly serve: (request: WireRequest) => Promise<WireReply>;
+  readonly elsewhere: SourceReader;
+}
+
+/** Reads a source of this server as its own request, with the source's own credentials, so that
+ *  every rule of reading holds; others over the network. */
+export function sourceReader({ service, serve, elsewhere }: OwnSources): SourceReader {
+  return async (request) => {
+    if (!isOwnHost(request.url.host, request.host, service)) return elsewhere(request);
+    return answerOf(await serve(wireRequestOf(request)));
+  };
+}
+
+export function wireRequestOf(request: SourceRequest): WireRequest {
+  const { url, method, remoteAddress } = request;
+  const all: Record<string, string> = { host: url.host, ...request.headers };
+  return {
+    method,
+    target: url.pathname + url.search,
+    headers: all,
+    rawHeaders: Object.entries(all).flat(),
+    body: nothing(),
+    secure: url.protocol === "https:",
+    remoteAddress,
+    proceed: () => {},
+  };
+}
+
+async function* nothing(): AsyncGenerator<Uint8Array> {}
+
+function answerOf({ status, reason = "", headers, body }: WireReply): SourceAnswer {
+  const lower: Record<string, string> = {};
+  for (const [name, value] of Object.entries(headers)) lower[name.toLowerCase()] = value;
+  const answer = { status, reason, headers: lower };
+  if (body?.kind === "stream") {
+    const { reader, from, length } = body;
+    return { ...answer, body: reader.read(from, length), close: () => reader.close() };
+  }
+  const bytes = typeof body?.bytes === "string" ? Buffer.from(body.bytes) : body?.bytes;
+  return { ...answer, body: once(bytes), close: () => {} };
+}
+
+async function* once(bytes: Uint8Array | undefined): AsyncGenerator<Uint8Array> {
+  if (bytes !== undefined && bytes.length > 0) yield bytes;
+}

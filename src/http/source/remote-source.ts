@@ -1,0 +1,82 @@
+import { lookup as resolve, type LookupAddress } from "node:dns";
+import { request as requestHttp, type IncomingMessage, type RequestOptions } from "node:http";
+import { request as requestHttps } from "node:https";
+import { BlockList, isIP, isIPv6 } from "node:net";
+import { SourceUnreachable, type SourceReader, type SourceRequest } from "./source-reader.ts";
+
+export interface RemoteOptions {
+  /** Addresses that must not be asked, on top of link-local ones, as `10.0.0.0/8`. */
+  readonly forbidden: readonly string[];
+}
+
+/** Without a byte for this long, a source counts as gone. */
+const idleMilliseconds = 30_000;
+
+/** Where clouds keep the credentials of a machine: nothing of it is ever a blob. */
+const linkLocal = ["169.254.0.0/16", "fe80::/10"];
+
+/** Reads a source over the network. Redirects are not followed: they could lead anywhere. */
+export function remoteSources({ forbidden }: RemoteOptions): SourceReader {
+  const barred = blockListOf([...linkLocal, ...forbidden]);
+  return (request) =>
+    new Promise((settle, refuse) => {
+      const { url } = request;
+      const host = url.hostname.replace(/^\[|\]$/g, "");
+      if (isIP(host) !== 0 && isBarred(barred, host)) {
+        refuse(new SourceUnreachable(`${host} must not be asked`));
+        return;
+      }
+      const send = url.protocol === "https:" ? requestHttps : requestHttp;
+      const sent = send(url, requestOptions(request, barred));
+      sent.on("response", (response: IncomingMessage) => settle(answerOf(response)));
+      sent.on("timeout", () => sent.destroy(new SourceUnreachable(`${host} does not answer`)));
+      sent.on("error", (error) => refuse(new SourceUnreachable(error.message)));
+      sent.end();
+    });
+}
+
+function requestOptions({ method, headers }: SourceRequest, barred: BlockList): RequestOptions {
+  return {
+    method,
+    headers: { ...headers, "accept-encoding": "identity" },
+    agent: false,
+    timeout: idleMilliseconds,
+    // A name is judged by what it resolves to at this very moment, not by an earlier answer.
+    lookup: (hostname, options, done) =>
+      resolve(hostname, { ...options, all: true }, (error, addresses) => {
+        if (error !== null) return done(error, "", 0);
+        const open = addresses.filter(({ address }) => !isBarred(barred, address));
+        const [first] = open;
+        if (first === undefined) return done(new Error(`${hostname} must not be asked`), "", 0);
+        if (options.all === true) return (done as DoneWithAll)(null, open);
+        return done(null, first.address, first.family);
+      }),
+  };
+}
+
+type DoneWithAll = (error: Error | null, addresses: LookupAddress[]) => void;
+
+function answerOf(response: IncomingMessage) {
+  return {
+    status: response.statusCode ?? 0,
+    reason: response.statusMessage ?? "",
+    headers: response.headers as Record<string, string | undefined>,
+    body: response as AsyncIterable<Uint8Array>,
+    close: () => void response.destroy(),
+  };
+}
+
+export function blockListOf(ranges: readonly string[]): BlockList {
+  const list = new BlockList();
+  for (const range of ranges) {
+    const [address = "", bits] = range.trim().split("/");
+    const family = isIPv6(address) ? "ipv6" : "ipv4";
+    if (bits === undefined) list.addAddress(address, family);
+    else list.addSubnet(address, Number(bits), family);
+  }
+  return list;
+}
+
+function isBarred(list: BlockList, address: string): boolean {
+  return list.check(address, isIPv6(address) ? "ipv6" : "ipv4");
+}

@@ -1,0 +1,30 @@
+/** A request for the source of a copy: to this very server, or to any other. */
+export interface SourceRequest {
+  readonly url: URL;
+  readonly method: "GET" | "HEAD";
+  /** By lower-case name. */
+  readonly headers: Readonly<Record<string, string>>;
+  /** The host by which the caller of this server reached it: the same host is this server. */
+  readonly host: string;
+  /** Whom the source is read for: a signature may be limited to an address. */
+  readonly remoteAddress: string;
+}
+
+export interface SourceAnswer {
+  readonly status: number;
+  /** What it says of the status, e.g. "The specified blob does not exist." */
+  readonly reason: string;
+  /** By lower-case name. */
+  readonly headers: Readonly<Record<string, string | undefined>>;
+  /** A chunk is valid until the next one is asked for. */
+  readonly body: AsyncIterable<Uint8Array>;
+  /** Gives up on the rest. Also called after everything was read. */
+  close(): void;
+}
+
+/** Rejects with `SourceUnreachable` if nobody answers, or nobody that may be asked. */
+export type SourceReader = (request: SourceRequest) => Promise<SourceAnswer>;
+
+export class SourceUnreachable extends Error {
+  override readonly name = "SourceUnreachable";
+}

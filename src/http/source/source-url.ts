@@ -1,0 +1,35 @@
+import { invalidHeader, missingHeader } from "../../core/faults.ts";
+import { ok, type Result } from "../../core/result.ts";
+import type { WireRequest } from "../wire.ts";
+
+export const copySourceHeader = "x-ms-copy-source";
+const urlUnitsMax = 4096;
+
+/** An absolute URL, or the path form of old versions, `/account/container/blob`. */
+export function parseSourceUrl({ headers, secure }: WireRequest): Result<URL> {
+  const text = headers[copySourceHeader];
+  if (text === undefined || text === "") return missingHeader(copySourceHeader);
+  const here = `${secure ? "https" : "http"}://${headers["host"] ?? "localhost"}`;
+  const url =
+    text.length > urlUnitsMax ? null : URL.parse(text.startsWith("/") ? here + text : text);
+  const known = url?.protocol === "http:" || url?.protocol === "https:";
+  return url !== null && known ? ok(url) : invalidHeader(copySourceHeader, text);
+}
+
+const conditionNames = ["if-match", "if-none-match", "if-modified-since", "if-unmodified-since"];
+
+/** What the request for the source carries: the conditions about it, and its own credentials. */
+export function sourceHeaders({ headers }: WireRequest, version: string): Record<string, string> {
+  const sent: Record<string, string> = { "x-ms-version": version };
+  for (const name of conditionNames) {
+    const value = headers[`x-ms-source-${name}`];
+    if (value !== undefined && value !== "") sent[name] = value;
+  }
+  const authorization = headers["x-ms-copy-source-authorization"];
+  if (authorization !== undefined) sent["authorization"] = authorization;
+  for (const part of ["key", "key-sha256", "algorithm"]) {
+    const value = headers[`x-ms-source-encryption-${part}`];
+    if (value !== undefined) sent[`x-ms-encryption-${part}`] = value;
+  }
+  return sent;
+}

@@ -1,0 +1,136 @@
+import type { Received } from "../../core/content-ref.ts";
+import { invalidHeader } from "../../core/faults.ts";
+import { namesNoETag } from "../../core/conditions.ts";
+import { parseETagList } from "../../core/etag.ts";
+import { parseReadRange } from "../../core/ranges.ts";
+import { fail, ok, type Result } from "../../core/result.ts";
+import { withoutSignature, type CopySource, type SourceBody } from "../../core/source.ts";
+import { BodyTooLarge, type ContentStore } from "../../content/content.ts";
+import { compare, parseChecksums, tooLarge } from "../body.ts";
+import type { WireRequest } from "../wire.ts";
+import { sourceFoundIn } from "./source-found.ts";
+import {
+  SourceUnreachable,
+  type SourceAnswer,
+  type SourceReader,
+  type SourceRequest,
+} from "./source-reader.ts";
+import { parseSourceUrl, sourceHeaders } from "./source-url.ts";
+
+export interface Taken {
+  readonly received: Received;
+  readonly source: CopySource;
+}
+
+export interface SourceParts {
+  readonly read: SourceReader;
+  readonly content: ContentStore;
+}
+
+const rangeHeader = "x-ms-source-range";
+
+/** Takes the bytes of `x-ms-copy-source` in, as if the client had sent them. */
+export async function takeSource(
+  { read, content }: SourceParts,
+  request: WireRequest,
+  body: SourceBody,
+  version: string,
+): Promise<Result<Taken>> {
+  const asked = sourceRequest(request, body, version);
+  if (!asked.ok) return asked;
+  const { headers } = request;
+  const expected = parseChecksums(
+    headers["x-ms-source-content-md5"],
+    headers["x-ms-source-content-crc64"],
+  );
+  if (!expected.ok) return expected;
+  const answer = await ask(read, asked.value);
+  if (answer === undefined) return fail("CannotVerifyCopySource");
+  try {
+    if (answer.status >= 300) return refusal(answer, body, asked.value);
+    const md5 = body.md5Always || expected.value.md5 !== undefined;
+    const received = await receive(content, answer, body.lengthMax(version), {
+      inlineBytesMax: body.inlineBytesMax,
+      md5,
+    });
+    if (!received.ok) return received;
+    const intact = compare(expected.value, received.value);
+    if (!intact.ok) {
+      content.discard(received.value);
+      return intact;
+    }
+    const url = withoutSignature(asked.value.url.href);
+    const source = { kind: "elsewhere", url, found: sourceFoundIn(answer) } as const;
+    return ok({ received: received.value, source });
+  } finally {
+    answer.close();
+  }
+}
+
+function sourceRequest(
+  request: WireRequest,
+  body: SourceBody,
+  version: string,
+): Result<SourceRequest> {
+  const url = parseSourceUrl(request);
+  if (!url.ok) return url;
+  const headers = sourceHeaders(request, version);
+  const range = body.range === "none" ? undefined : request.headers[rangeHeader];
+  if (range !== undefined) {
+    if (parseReadRange(range) === undefined) return invalidHeader(rangeHeader, range);
+    headers["range"] = range;
+  }
+  const { remoteAddress } = request;
+  const host = request.headers["host"] ?? "";
+  return ok({ url: url.value, method: "GET", headers, host, remoteAddress });
+}
+
+/** Undefined if nobody answers. */
+export async function ask(
+  read: SourceReader,
+  request: SourceRequest,
+): Promise<SourceAnswer | undefined> {
+  try {
+    return await read(request);
+  } catch (error) {
+    if (error instanceof SourceUnreachable) return undefined;
+    throw error;
+  }
+}
+
+/** As recorded: the status of the source, and, but for pages and appends, its own words. */
+function refusal(
+  { status, reason, headers }: SourceAnswer,
+  { style }: SourceBody,
+  asked: SourceRequest,
+): Result<never> {
+  if (status < 400) return fail("CannotVerifyCopySource", { status: status === 304 ? 304 : 409 });
+  const unmet = headers["x-ms-error-code"] === "ConditionNotMet";
+  const ifMatch = parseETagList(asked.headers["if-match"] ?? "");
+  if (style === "blob-from-url" && unmet && namesNoETag(ifMatch)) {
+    return fail("SourceConditionNotMet");
+  }
+  if (style === "range-from-url" || reason === "")
+    return fail("CannotVerifyCopySource", { status });
+  return fail("CannotVerifyCopySource", { status, message: reason });
+}
+
+async function receive(
+  content: ContentStore,
+  { body, headers }: SourceAnswer,
+  lengthMax: number,
+  options: { readonly inlineBytesMax: number; readonly md5: boolean },
+): Promise<Result<Received>> {
+  const announced = Number(headers["content-length"] ?? Number.NaN);
+  if (announced > lengthMax) return tooLarge(lengthMax);
+  const length = Number.isSafeInteger(announced) ? { length: announced } : {};
+  try {
+    return ok(await content.receive(body, { ...length, lengthMax, ...options, crc64: true }));
+  } catch (error) {
+    if (error instanceof BodyTooLarge) return tooLarge(lengthMax);
+    if (error instanceof Error && "code" in error && typeof error.code === "string") {
+      return fail("CannotVerifyCopySource");
+    }
+    throw error;
+  }
+}

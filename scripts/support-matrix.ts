@@ -14,7 +14,8 @@ const end = "<!-- support-matrix:end -->";
 export function withSupportMatrix(document: string): string {
   const from = document.indexOf(begin) + begin.length;
   const to = document.indexOf(end);
-  return `${document.slice(0, from)}\n${documented.map(renderService).join("\n")}\n${document.slice(to)}`;
+  const matrix = documented.map(renderService).join("\n");
+  return `${document.slice(0, from)}\n${matrix}\n${document.slice(to)}`;
 }
 
 function renderService({ name, operations }: Service): string {

@@ -148,8 +148,8 @@ describe("size", () => {
   it(`keeps lines within ${lineColumnsMax} columns`, () => {
     const wide = complaintsAboutLines(
       sources,
-      // A key, an address or a pattern cannot be broken.
-      (line) => line.length > lineColumnsMax && !/\S{80}/.test(line),
+      // A key, an address, a pattern or the title of a test cannot be broken.
+      (line) => line.length > lineColumnsMax && !/\S{80}|^\s*(it|describe)\("/.test(line),
     );
     expect(wide).toEqual([]);
   });

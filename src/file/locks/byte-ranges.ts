@@ -1,0 +1,89 @@
+import { rangesMax, type LockState, type RangeLock } from "./lock-state.ts";
+
+export interface Stretch {
+  readonly offset: bigint;
+  readonly length: bigint;
+}
+
+export interface LockRequest extends Stretch {
+  readonly exclusive: boolean;
+}
+
+export type RangeRefusal = "lock-not-granted" | "range-not-locked" | "too-many-locks";
+
+export type RangeOutcome =
+  | { readonly ok: true; readonly state: LockState }
+  | { readonly ok: false; readonly refusal: RangeRefusal; readonly state: LockState };
+
+/**
+ * Whether two stretches touch. An empty one lies between two bytes: it touches what strictly
+ * surrounds it, and never another empty one ([MS-FSA] 2.1.4.10).
+ */
+export function overlaps(left: Stretch, right: Stretch): boolean {
+  if (left.length === 0n && right.length === 0n) return false;
+  if (left.length === 0n) return inside(left.offset, right);
+  if (right.length === 0n) return inside(right.offset, left);
+  return left.offset < right.offset + right.length && right.offset < left.offset + left.length;
+}
+
+function inside(point: bigint, { offset, length }: Stretch): boolean {
+  return offset < point && point < offset + length;
+}
+
+/** An exclusive lock tolerates nothing beside it, not even its own open's; shared ones stack. */
+function denies(held: RangeLock, wanted: LockRequest): boolean {
+  return overlaps(held, wanted) && (held.exclusive || wanted.exclusive);
+}
+
+/** All of the locks or none. */
+export function lockRanges(
+  state: LockState,
+  open: bigint,
+  requests: readonly LockRequest[],
+): RangeOutcome {
+  let ranges = state.ranges;
+  for (const request of requests) {
+    if (ranges.some((held) => denies(held, request))) {
+      return { ok: false, refusal: "lock-not-granted", state };
+    }
+    if (ranges.length >= rangesMax) return { ok: false, refusal: "too-many-locks", state };
+    const { offset, length, exclusive } = request;
+    ranges = [...ranges, { open, offset, length, exclusive }];
+  }
+  return { ok: true, state: { ...state, ranges } };
+}
+
+/** Exactly the ranges that were locked, one lock each; those before a missing one stay unlocked. */
+export function unlockRanges(
+  state: LockState,
+  open: bigint,
+  stretches: readonly Stretch[],
+): RangeOutcome {
+  const ranges = [...state.ranges];
+  for (const { offset, length } of stretches) {
+    const index = ranges.findIndex(
+      (held) => held.open === open && held.offset === offset && held.length === length,
+    );
+    if (index < 0) {
+      return { ok: false, refusal: "range-not-locked", state: { ...state, ranges } };
+    }
+    ranges.splice(index, 1);
+  }
+  return { ok: true, state: { ...state, ranges } };
+}
+
+/**
+ * Whether bytes may be read or written past the locks: reading stops at others' exclusive locks,
+ * writing also at shared ones, whoever holds them. REST has no open, so every lock is another's.
+ */
+export function isRangeLocked(
+  { ranges }: LockState,
+  stretch: Stretch,
+  { open, writes }: { readonly open?: bigint; readonly writes: boolean },
+): boolean {
+  if (stretch.length === 0n) return false;
+  return ranges.some((held) => {
+    if (!overlaps(held, stretch)) return false;
+    return held.exclusive ? held.open !== open : writes;
+  });
+}

@@ -1,0 +1,120 @@
+import { ticksFromSeconds, type Ticks } from "../../core/ticks.ts";
+import { isStatOpen } from "./access.ts";
+import {
+  cacheHandle,
+  cacheRead,
+  cacheWrite,
+  type Cache,
+  type LockState,
+  type Open,
+} from "./lock-state.ts";
+
+/** A client that does not answer a break in this time has lost what it held. */
+export const breakSecondsMax = 35;
+
+/** What touching a file takes from those who cache it, and what of it must be waited for. */
+export const breakTriggers = {
+  open: { loses: cacheWrite, waitsFor: cacheWrite },
+  overwrite: {
+    loses: cacheRead | cacheWrite | cacheHandle,
+    waitsFor: cacheWrite | cacheHandle,
+  },
+  violation: { loses: cacheHandle, waitsFor: cacheHandle },
+  write: { loses: cacheRead | cacheWrite | cacheHandle, waitsFor: cacheWrite },
+  read: { loses: cacheWrite, waitsFor: cacheWrite },
+  remove: { loses: cacheHandle, waitsFor: cacheHandle },
+} as const;
+
+export type BreakTrigger = keyof typeof breakTriggers;
+
+export interface Breaking {
+  readonly state: LockState;
+  /** Keys of caches whose holders must hear of it now. */
+  readonly told: readonly string[];
+  /** Since when a holder is being waited for; undefined if nothing stands in the way. */
+  readonly waitingSince: Ticks | undefined;
+}
+
+/** Starts the breaks that a trigger asks for, except of the cache that belongs to the cause. */
+export function breakCaches(
+  state: LockState,
+  trigger: BreakTrigger,
+  { ownKey, now, only }: { ownKey?: string | undefined; now: Ticks; only?: ReadonlySet<string> },
+): Breaking {
+  const { loses, waitsFor } = breakTriggers[trigger];
+  const told: string[] = [];
+  let waitingSince: Ticks | undefined;
+  const caches = state.caches.map((cache) => {
+    if (cache.key === ownKey || only?.has(cache.key) === false) return cache;
+    const current = settled(cache, now);
+    if ((current.held & loses) === 0) return current;
+    const next = startBreak(current, loses, now);
+    if (next !== current) told.push(cache.key);
+    if ((next.held & waitsFor) !== 0) {
+      const since = next.breaking?.askedAt ?? now;
+      waitingSince = waitingSince === undefined || since < waitingSince ? since : waitingSince;
+    }
+    return next;
+  });
+  return { state: { ...state, caches }, told, waitingSince };
+}
+
+/** A break that was not answered in time counts as answered with nothing. */
+function settled(cache: Cache, now: Ticks): Cache {
+  const { breaking } = cache;
+  if (breaking === undefined) return cache;
+  const due = breaking.askedAt + ticksFromSeconds(breakSecondsMax);
+  return now < due ? cache : { key: cache.key, held: 0, epoch: cache.epoch };
+}
+
+/** One break at a time: whoever needs a deeper one asks again after the answer. */
+function startBreak(cache: Cache, loses: number, now: Ticks): Cache {
+  if (cache.breaking !== undefined) return cache;
+  const to = legal(cache.held & ~loses);
+  const epoch = cache.epoch + 1;
+  // Whoever only reads has nothing to flush: it is told, and nobody waits for an answer.
+  if (cache.held === cacheRead) return { key: cache.key, held: to, epoch };
+  return { ...cache, breaking: { to, askedAt: now }, epoch };
+}
+
+/** R, RW, RH and RWH exist; without R nothing is left. */
+function legal(bits: number): number {
+  return (bits & cacheRead) === 0 ? 0 : bits;
+}
+
+export type Acknowledged = LockState | "no-such-cache" | "not-breaking" | "too-much";
+
+/** A holder's answer to a break: at most what it was asked to come down to. */
+export function acknowledgeBreak(state: LockState, key: string, kept: number): Acknowledged {
+  const cache = state.caches.find((each) => each.key === key);
+  if (cache === undefined) return "no-such-cache";
+  if (cache.breaking === undefined) return "not-breaking";
+  if ((kept & ~cache.breaking.to) !== 0) return "too-much";
+  const answered: Cache = { key, held: legal(kept), epoch: cache.epoch };
+  return { ...state, caches: state.caches.map((each) => (each === cache ? answered : each)) };
+}
+
+export interface CacheRequest {
+  readonly key: string;
+  readonly wanted: number;
+}
+
+/** What a newcomer may cache, after its open was entered: never less than its key held already. */
+export function grantCache(state: LockState, { key, wanted }: CacheRequest): LockState {
+  const held = state.caches.find((cache) => cache.key === key);
+  if (held?.breaking !== undefined) return state;
+  const others = state.opens.filter((open) => isOther(open, key));
+  const allowed = others.length === 0 ? wanted : wanted & ~cacheWrite;
+  const shared = state.ranges.length > 0 ? 0 : allowed;
+  const granted = legal(shared) | (held?.held ?? 0);
+  if (held === undefined) {
+    return { ...state, caches: [...state.caches, { key, held: granted, epoch: 1 }] };
+  }
+  if (granted === held.held) return state;
+  const raised = { key, held: granted, epoch: held.epoch + 1 };
+  return { ...state, caches: state.caches.map((cache) => (cache === held ? raised : cache)) };
+}
+
+function isOther({ cacheKey, access }: Open, key: string): boolean {
+  return cacheKey !== key && !isStatOpen(access);
+}

@@ -1,0 +1,133 @@
+import { describe, expect, it } from "vitest";
+import { ticksFromSeconds } from "../../core/ticks.ts";
+import { deleteAccess, readAttributes, readData, writeData } from "./access.ts";
+import { acknowledgeBreak, breakSecondsMax } from "./caching.ts";
+import { noLocks, type LockState, type Open } from "./lock-state.ts";
+import { decideClose, decideOpen, oplockKey } from "./opens.ts";
+
+function open(id: bigint, more: Partial<Open> = {}): Open {
+  return {
+    id,
+    owner: "test",
+    access: readData | writeData,
+    share: 7,
+    deleteOnClose: false,
+    session: 1n,
+    client: "",
+    openedAt: 0n,
+    ...more,
+  };
+}
+
+function granted(state: LockState, request: Parameters<typeof decideOpen>[1]): LockState {
+  const outcome = decideOpen(state, request);
+  if (outcome.kind !== "granted") throw new Error(outcome.kind);
+  return outcome.state;
+}
+
+const plain = { overwrites: false, now: 1n };
+
+function withLease(wanted: number, more: Partial<Open> = {}): LockState {
+  const first = open(1n, { cacheKey: "a", ...more });
+  return granted(noLocks, { ...plain, open: first, cache: { key: "a", wanted } });
+}
+
+describe("leases", () => {
+  /** Held, what the second open is, whether it waits, what the holder comes down to. */
+  const cases = [
+    [7, { overwrites: false }, true, 3],
+    [5, { overwrites: false }, true, 1],
+    [3, { overwrites: false }, false, 3],
+    [7, { overwrites: true }, true, 0],
+    [3, { overwrites: true }, true, 0],
+    [1, { overwrites: true }, false, 0],
+  ] as const;
+  for (const [held, { overwrites }, waits, left] of cases) {
+    it(`${held} under an open (overwrites: ${overwrites}) becomes ${left}`, () => {
+      const state = withLease(held);
+      const outcome = decideOpen(state, { open: open(2n), overwrites, now: 2n });
+      expect(outcome.kind).toBe(waits ? "wait" : "granted");
+      if (outcome.kind === "refused") return;
+      const [cache] = outcome.state.caches;
+      expect(cache?.breaking?.to ?? cache?.held).toBe(left);
+    });
+  }
+
+  it("are disturbed by nobody who only looks", () => {
+    const asked = { open: open(2n, { access: readAttributes }), ...plain };
+    expect(decideOpen(withLease(7), asked)).toMatchObject({ kind: "granted", told: [] });
+  });
+
+  it("give up a handle before anyone is refused because of it", () => {
+    const state = withLease(7, { share: 0 });
+    const waiting = decideOpen(state, { ...plain, open: open(2n) });
+    if (waiting.kind !== "wait") throw new Error(waiting.kind);
+    expect(waiting.state.caches[0]?.breaking?.to).toBe(5);
+    const { state: closed } = decideClose(waiting.state, 1n, { mayDelete: true });
+    expect(decideOpen(closed, { ...plain, open: open(2n) }).kind).toBe("granted");
+    const answered = acknowledgeBreak(waiting.state, "a", 5);
+    if (typeof answered === "string") throw new Error(answered);
+    expect(decideOpen(answered, { ...plain, open: open(2n) })).toEqual({
+      kind: "refused",
+      refusal: "sharing-violation",
+    });
+  });
+
+  it("end for a holder that does not answer", () => {
+    const waiting = decideOpen(withLease(7), { ...plain, open: open(2n) });
+    if (waiting.kind !== "wait") throw new Error(waiting.kind);
+    const now = 1n + ticksFromSeconds(breakSecondsMax);
+    const late = decideOpen(waiting.state, { ...plain, open: open(2n), now });
+    expect(late).toMatchObject({ kind: "granted", state: { caches: [{ held: 0 }] } });
+  });
+
+  it("are granted without write caching beside another open, and not at all beside locks", () => {
+    const first = granted(noLocks, { ...plain, open: open(1n) });
+    const second = { ...plain, open: open(2n, { cacheKey: "b" }), cache: { key: "b", wanted: 7 } };
+    expect(granted(first, second).caches).toEqual([{ key: "b", held: 3, epoch: 1 }]);
+    const locked = {
+      ...first,
+      ranges: [{ open: 1n, offset: 0n, length: 1n, exclusive: true }],
+    };
+    expect(granted(locked, second).caches).toEqual([{ key: "b", held: 0, epoch: 1 }]);
+  });
+
+  it("answer only breaks, and with no more than was left", () => {
+    const state = withLease(7);
+    expect(acknowledgeBreak(state, "a", 3)).toBe("not-breaking");
+    expect(acknowledgeBreak(state, "z", 3)).toBe("no-such-cache");
+    const waiting = decideOpen(state, { ...plain, open: open(2n) });
+    if (waiting.kind !== "wait") throw new Error(waiting.kind);
+    expect(acknowledgeBreak(waiting.state, "a", 7)).toBe("too-much");
+  });
+
+  it("ask a batch oplock before they complain of its share mode", () => {
+    const key = oplockKey(1n);
+    const first = open(1n, { share: 0, cacheKey: key });
+    const state = granted(noLocks, { ...plain, open: first, cache: { key, wanted: 7 } });
+    expect(decideOpen(state, { ...plain, open: open(2n) }).kind).toBe("wait");
+  });
+});
+
+describe("closing", () => {
+  it("takes the file away with the last handle once it is marked", () => {
+    let state = granted(noLocks, {
+      ...plain,
+      open: open(1n, { access: deleteAccess, deleteOnClose: true }),
+    });
+    state = granted(state, { ...plain, open: open(2n) });
+    const first = decideClose(state, 1n, { mayDelete: true });
+    expect(first).toMatchObject({ gone: false, state: { deletePending: true } });
+    const last = decideClose(first.state, 2n, { mayDelete: true });
+    expect(last).toMatchObject({ gone: true, state: { opens: [], deletePending: false } });
+  });
+
+  it("lets go of the locks and the cache of that open alone", () => {
+    let state = withLease(3);
+    state = granted(state, { ...plain, open: open(2n, { cacheKey: "b" }) });
+    const ranges = [1n, 2n].map((id) => ({ open: id, offset: id, length: 1n, exclusive: true }));
+    const closed = decideClose({ ...state, ranges }, 1n, { mayDelete: true });
+    expect(closed.state.ranges).toEqual([ranges[1]]);
+    expect(closed.state.caches).toEqual([]);
+  });
+});

@@ -1,0 +1,128 @@
+import type { Ticks } from "../../core/ticks.ts";
+import { isStatOpen } from "./access.ts";
+import { breakCaches, grantCache, type CacheRequest } from "./caching.ts";
+import {
+  cacheHandle,
+  cacheRead,
+  cacheWrite,
+  opensMax,
+  type LockState,
+  type Open,
+} from "./lock-state.ts";
+import { collisions } from "./share-modes.ts";
+
+export interface OpenRequest {
+  readonly open: Open;
+  /** The file's bytes go away with the open: overwrite and supersede. */
+  readonly overwrites: boolean;
+  readonly cache?: CacheRequest | undefined;
+  readonly now: Ticks;
+}
+
+export type OpenRefusal = "delete-pending" | "sharing-violation" | "too-many-opens";
+
+/**
+ * `wait` is no refusal: breaks were started (keep `state`, tell the holders of `told`), and the
+ * caller asks again, about everything, when the state changes or the break runs out.
+ */
+export type OpenOutcome =
+  | { readonly kind: "granted"; readonly state: LockState; readonly told: readonly string[] }
+  | {
+      readonly kind: "wait";
+      readonly state: LockState;
+      readonly told: readonly string[];
+      readonly since: Ticks;
+    }
+  | { readonly kind: "refused"; readonly refusal: OpenRefusal };
+
+const batch = cacheRead | cacheWrite | cacheHandle;
+
+/** The order of [MS-FSA] 2.1.5.1.2: going away, sharing, caches, then the open itself. */
+export function decideOpen(before: LockState, request: OpenRequest): OpenOutcome {
+  const { open, overwrites, now } = request;
+  if (before.deletePending) return { kind: "refused", refusal: "delete-pending" };
+  if (before.opens.length >= opensMax) return { kind: "refused", refusal: "too-many-opens" };
+  const early = breakBatchOplocks(before, request);
+  if (early.waitingSince !== undefined) {
+    return { kind: "wait", state: early.state, told: early.told, since: early.waitingSince };
+  }
+  const colliding = collisions(early.state, open);
+  if (colliding.length > 0) return breakForViolation(early.state, request, colliding);
+  const quiet = isStatOpen(open.access) && !overwrites;
+  const breaking = quiet
+    ? { state: early.state, told: [], waitingSince: undefined }
+    : breakCaches(early.state, overwrites ? "overwrite" : "open", {
+        ownKey: open.cacheKey,
+        now,
+      });
+  const told = [...early.told, ...breaking.told];
+  if (breaking.waitingSince !== undefined) {
+    return { kind: "wait", state: breaking.state, told, since: breaking.waitingSince };
+  }
+  const entered = { ...breaking.state, opens: [...breaking.state.opens, open] };
+  const state = request.cache === undefined ? entered : grantCache(entered, request.cache);
+  return { kind: "granted", state, told };
+}
+
+/** The holder of a batch oplock may have closed its file long ago and kept only the handle: it is
+ *  asked before anyone complains of how it shares. */
+function breakBatchOplocks(state: LockState, { open, now }: OpenRequest) {
+  const keys = new Set(
+    state.caches
+      .filter(({ key, held }) => held === batch && isOplockKey(key))
+      .map(({ key }) => key),
+  );
+  if (keys.size === 0 || isStatOpen(open.access)) {
+    return { state, told: [], waitingSince: undefined };
+  }
+  return breakCaches(state, "open", { ownKey: open.cacheKey, now, only: keys });
+}
+
+const oplockPrefix = "oplock:";
+
+/** The key of an open that caches for itself rather than under a lease. */
+export function oplockKey(open: bigint): string {
+  return `${oplockPrefix}${open}`;
+}
+
+export function isOplockKey(key: string): boolean {
+  return key.startsWith(oplockPrefix);
+}
+
+/** A handle that is kept only for caching may be given up: its holder is asked first. */
+function breakForViolation(
+  state: LockState,
+  { open, now }: OpenRequest,
+  colliding: readonly Open[],
+): OpenOutcome {
+  const only = new Set(colliding.flatMap(({ cacheKey }) => cacheKey ?? []));
+  const breaking = breakCaches(state, "violation", { ownKey: open.cacheKey, now, only });
+  if (breaking.waitingSince === undefined) {
+    return { kind: "refused", refusal: "sharing-violation" };
+  }
+  const { told, waitingSince: since } = breaking;
+  return { kind: "wait", state: breaking.state, told, since };
+}
+
+export interface Closed {
+  readonly state: LockState;
+  /** The file was marked and this was its last handle: it goes away now. */
+  readonly gone: boolean;
+}
+
+/** Ends an open with its locks; a cache that no open shares any more ends with it. */
+export function decideClose(
+  before: LockState,
+  id: bigint,
+  { mayDelete }: { readonly mayDelete: boolean },
+): Closed {
+  const closing = before.opens.find((open) => open.id === id);
+  if (closing === undefined) return { state: before, gone: false };
+  const opens = before.opens.filter((open) => open !== closing);
+  const ranges = before.ranges.filter((range) => range.open !== id);
+  const keys = new Set(opens.map(({ cacheKey }) => cacheKey));
+  const caches = before.caches.filter(({ key }) => keys.has(key));
+  const deletePending = before.deletePending || (closing.deleteOnClose && mayDelete);
+  const gone = deletePending && opens.length === 0;
+  return { state: { opens, ranges, caches, deletePending: deletePending && !gone }, gone };
+}

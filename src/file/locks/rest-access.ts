@@ -1,0 +1,126 @@
+import { fail, ok, type Failure, type Result } from "../../core/result.ts";
+import { ticksFromSeconds, type Ticks } from "../../core/ticks.ts";
+import { deleteAccess, readData, shareAll, shareRead, writeData } from "./access.ts";
+import { isRangeLocked, type Stretch } from "./byte-ranges.ts";
+import { breakCaches, type BreakTrigger } from "./caching.ts";
+import { noLocks, type LockState } from "./lock-state.ts";
+import { collisions } from "./share-modes.ts";
+
+/** How long a REST operation waits for an SMB client to give up what it caches. */
+export const flushSecondsMax = 30;
+
+interface ShortOpen {
+  /** What the operation does to the file, as an SMB access mask. */
+  readonly access: number;
+  /** What it lets others do meanwhile: everything, but for leases. */
+  readonly share: number;
+  readonly breaks: BreakTrigger | undefined;
+  /** How it touches bytes that may be locked. */
+  readonly bytes: "reads" | "writes" | undefined;
+  /** No handle of any kind may be open, whatever it shares. */
+  readonly alone?: true;
+}
+
+const quiet: ShortOpen = { access: 0, share: shareAll, breaks: undefined, bytes: undefined };
+const looks: ShortOpen = { ...quiet, breaks: "read" };
+const reads: ShortOpen = { ...looks, access: readData, bytes: "reads" };
+const writes: ShortOpen = {
+  access: writeData,
+  share: shareAll,
+  breaks: "write",
+  bytes: "writes",
+};
+const replaces: ShortOpen = { ...writes, access: writeData | deleteAccess, breaks: "overwrite" };
+const removes: ShortOpen = {
+  access: deleteAccess,
+  share: shareAll,
+  breaks: "remove",
+  bytes: undefined,
+  alone: true,
+};
+
+/**
+ * What each REST operation counts as: an SMB open with this access, for its duration.
+ * learn.microsoft.com/rest/api/storageservices/managing-file-locks
+ */
+export const shortOpens = {
+  "List Directories and Files": quiet,
+  "List Handles": quiet,
+  "Force Close Handles": quiet,
+  "Get File Properties": looks,
+  "Get File Metadata": looks,
+  "Get Symbolic Link": looks,
+  "Get File": reads,
+  "List Ranges": reads,
+  "Copy File source": reads,
+  "Put Range": writes,
+  "Put Range From URL": writes,
+  "Set File Properties": writes,
+  "Set File Metadata": writes,
+  "Create File": replaces,
+  "Copy File": replaces,
+  "Abort Copy File": writes,
+  "Delete File": removes,
+  "Delete Directory": removes,
+  "Rename File": { ...removes, alone: undefined },
+  "Rename Directory": { ...removes, alone: undefined },
+  "Create Hard Link": writes,
+  "Get Directory Properties": quiet,
+  "Get Directory Metadata": quiet,
+  "Set Directory Properties": writes,
+  "Set Directory Metadata": writes,
+  // Held as long as the lease: nobody else may write or delete.
+  "Lease File": { ...replaces, share: shareRead, breaks: undefined, bytes: undefined },
+} satisfies Readonly<Record<string, Omit<ShortOpen, "alone"> & { alone?: true | undefined }>>;
+
+export type RestOperation = keyof typeof shortOpens;
+
+export type Passage =
+  | { readonly kind: "pass"; readonly state: LockState }
+  /** Breaks were started: keep the state and ask again when it changes. */
+  | { readonly kind: "wait"; readonly state: LockState; readonly until: Ticks }
+  | { readonly kind: "refused"; readonly failure: Failure };
+
+const deletePending = fail("DeletePending", { elements: { Reason: "SMBDeletePending" } });
+const sharingViolation = fail("SharingViolation");
+
+/** Whether a REST operation may touch a file at this moment, and whom it must disturb first. */
+export function decideShortOpen(
+  locks: LockState | undefined,
+  operation: RestOperation,
+  { now, stretch }: { readonly now: Ticks; readonly stretch?: Stretch | undefined },
+): Passage {
+  if (locks === undefined) return { kind: "pass", state: noLocks };
+  if (locks.deletePending) return { kind: "refused", failure: deletePending };
+  const short: ShortOpen = shortOpens[operation] as ShortOpen;
+  const colliding = short.alone === true ? locks.opens : collisions(locks, short);
+  if (colliding.length > 0) {
+    const only = new Set(colliding.flatMap(({ cacheKey }) => cacheKey ?? []));
+    const breaking = breakCaches(locks, "violation", { now, only });
+    if (breaking.waitingSince === undefined) {
+      return { kind: "refused", failure: sharingViolation };
+    }
+    return waiting(breaking.state, breaking.waitingSince, now, sharingViolation);
+  }
+  const locked = checkRange(locks, short, stretch);
+  if (!locked.ok) return { kind: "refused", failure: locked };
+  if (short.breaks === undefined) return { kind: "pass", state: locks };
+  const { state, waitingSince } = breakCaches(locks, short.breaks, { now });
+  if (waitingSince === undefined) return { kind: "pass", state };
+  return waiting(state, waitingSince, now, fail("ClientCacheFlushDelay"));
+}
+
+function waiting(state: LockState, since: Ticks, now: Ticks, tooLate: Failure): Passage {
+  const until = since + ticksFromSeconds(flushSecondsMax);
+  return now < until ? { kind: "wait", state, until } : { kind: "refused", failure: tooLate };
+}
+
+function checkRange(
+  locks: LockState,
+  { bytes }: ShortOpen,
+  stretch: Stretch | undefined,
+): Result<void> {
+  if (bytes === undefined || stretch === undefined) return ok(undefined);
+  const locked = isRangeLocked(locks, stretch, { writes: bytes === "writes" });
+  return locked ? fail("FileLockConflict") : ok(undefined);
+}

@@ -73,6 +73,8 @@ export type Reclaimer = (
 
 export interface Reclamation {
   readonly removals?: readonly Removal[];
+  /** What commutative counters lose by it. */
+  readonly counts?: readonly { readonly counter: Uint8Array; readonly delta: bigint }[];
   readonly jobs?: readonly ReclaimJob[];
   readonly done: boolean;
 }

@@ -29,9 +29,10 @@ export function reclaimStep({ store, content, reclaimers }: ReclaimParts): Promi
 async function apply(
   content: ContentStore,
   tx: Transaction,
-  { removals = [], jobs = [] }: Reclamation,
+  { removals = [], counts = [], jobs = [] }: Reclamation,
 ): Promise<void> {
   for (const removal of removals) await removeRecord(content, tx, removal);
+  for (const { counter, delta } of counts) tx.add(counter, delta);
   for (const job of jobs) enqueueJob(tx, job, tx.now);
 }
 

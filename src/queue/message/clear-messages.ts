@@ -1,0 +1,25 @@
+import { reclaim } from "../../core/effects.ts";
+import { noBody } from "../../core/operation.ts";
+import { operation } from "../resources.ts";
+
+/** Whatever the number of messages: they are keyed by an id that the queue no longer has.
+ *  learn.microsoft.com/rest/api/storageservices/clear-messages */
+export const clearMessages = operation({
+  name: "Clear Messages",
+  ids: ["Messages_Clear"],
+  route: { method: "DELETE", resource: "messages" },
+  since: "2009-09-19",
+  params: {},
+  body: noBody,
+  permission: { letters: "d", resourceType: "o", sas: "account-only" },
+  target: "must-exist",
+  conditions: "none",
+  lease: "none",
+  etag: "none",
+  effect: "writes",
+  success: { status: 204, headers: [] },
+  decide: ({ target, newId }) => ({
+    put: { ...target, id: newId() },
+    effects: [reclaim("queue-messages", target.id)],
+  }),
+});

@@ -1,0 +1,27 @@
+import { noBody } from "../../core/operation.ts";
+import { operation } from "../resources.ts";
+import { removeMessage } from "./message-effects.ts";
+import { popReceipt } from "./message-params.ts";
+import { checkPopReceipt } from "./pop-receipt.ts";
+
+/** learn.microsoft.com/rest/api/storageservices/delete-message2 */
+export const deleteMessage = operation({
+  name: "Delete Message",
+  ids: ["MessageId_Delete"],
+  route: { method: "DELETE", resource: "message" },
+  since: "2009-09-19",
+  params: { popReceipt },
+  body: noBody,
+  permission: { letters: "p", resourceType: "o" },
+  target: "must-exist",
+  conditions: "none",
+  lease: "none",
+  etag: "none",
+  effect: "writes",
+  success: { status: 204, headers: [] },
+  decide: ({ target, scope, address, input }) => {
+    const held = checkPopReceipt(target, input.popReceipt);
+    if (!held.ok) return held;
+    return { effects: removeMessage(scope.queue.id, { ...target, id: address.message }) };
+  },
+});

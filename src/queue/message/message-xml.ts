@@ -1,0 +1,57 @@
+import { formatHttpDate } from "../../core/dates.ts";
+import { xmlBody } from "../../core/xml-body.ts";
+import { element, textElement } from "../../core/xml-writer.ts";
+import type { MessageRecord } from "../records.ts";
+import { popReceiptOf } from "./pop-receipt.ts";
+
+export interface IdentifiedMessage {
+  readonly id: string;
+  readonly message: MessageRecord;
+}
+
+function identity({ id, message }: IdentifiedMessage): string {
+  return (
+    textElement("MessageId", id) +
+    textElement("InsertionTime", formatHttpDate(message.inserted)) +
+    textElement("ExpirationTime", formatHttpDate(message.expires))
+  );
+}
+
+function claim({ message }: IdentifiedMessage): string {
+  return (
+    textElement("PopReceipt", popReceiptOf(message)) +
+    textElement("TimeNextVisible", formatHttpDate(message.visibleAt))
+  );
+}
+
+function contents({ message }: IdentifiedMessage): string {
+  return (
+    textElement("DequeueCount", message.dequeueCount) + textElement("MessageText", message.text)
+  );
+}
+
+type Part = (message: IdentifiedMessage) => string;
+
+function listOf(messages: readonly IdentifiedMessage[], parts: readonly Part[]) {
+  let inner = "";
+  for (const message of messages) {
+    let fields = "";
+    for (const part of parts) fields += part(message);
+    inner += element("QueueMessage", fields);
+  }
+  return xmlBody(element("QueueMessagesList", inner));
+}
+
+/** What the sender learns; it knows the text. */
+export function putAnswer(message: IdentifiedMessage) {
+  return listOf([message], [identity, claim]);
+}
+
+export function getAnswer(messages: readonly IdentifiedMessage[]) {
+  return listOf(messages, [identity, claim, contents]);
+}
+
+/** No receipt: who only looks can neither delete nor update. */
+export function peekAnswer(messages: readonly IdentifiedMessage[]) {
+  return listOf(messages, [identity, contents]);
+}

@@ -1,0 +1,27 @@
+import { noBody } from "../../core/operation.ts";
+import { operation } from "../resources.ts";
+import { headOfLine } from "./line.ts";
+import { messageCount } from "./message-params.ts";
+import { peekAnswer } from "./message-xml.ts";
+
+/** learn.microsoft.com/rest/api/storageservices/peek-messages */
+export const peekMessages = operation({
+  name: "Peek Messages",
+  ids: ["Messages_Peek"],
+  route: { method: "GET", resource: "messages", query: { peekonly: "true" } },
+  since: "2009-09-19",
+  params: { count: messageCount },
+  body: noBody,
+  permission: { letters: "r", resourceType: "o" },
+  target: "must-exist",
+  conditions: "none",
+  lease: "none",
+  etag: "none",
+  effect: "reads",
+  success: { status: 200, headers: ["Cache-Control"] },
+  reads: (view, { target, input }) => headOfLine(view, target.id, input.count ?? 1),
+  decide: ({ seen }) => ({
+    headers: { "Cache-Control": "no-cache" },
+    body: peekAnswer(seen.visible),
+  }),
+});

@@ -1,0 +1,45 @@
+import { formatHttpDate } from "../../core/dates.ts";
+import { outOfRangeQuery } from "../../core/faults.ts";
+import { ticksFromSeconds, wholeSeconds } from "../../core/ticks.ts";
+import { operation } from "../resources.ts";
+import { messageBodyBytesMax, parseMessageUpdate } from "./message-body.ts";
+import { moveMessage } from "./message-effects.ts";
+import { popReceipt, visibilityOfUpdate } from "./message-params.ts";
+import { checkPopReceipt, popReceiptOf } from "./pop-receipt.ts";
+
+/** Holds a message for longer, lets go of it, or writes down how far its work has come.
+ *  learn.microsoft.com/rest/api/storageservices/update-message */
+export const updateMessage = operation({
+  name: "Update Message",
+  ids: ["MessageId_Update"],
+  route: { method: "PUT", resource: "message" },
+  since: "2011-08-18",
+  params: { popReceipt, visibilitySeconds: visibilityOfUpdate },
+  body: { kind: "xml", bytesMax: messageBodyBytesMax, parse: parseMessageUpdate },
+  permission: { letters: "u", resourceType: "o" },
+  target: "must-exist",
+  conditions: "none",
+  lease: "none",
+  etag: "none",
+  effect: "writes",
+  success: { status: 204, headers: ["x-ms-popreceipt", "x-ms-time-next-visible"] },
+  decide: ({ target, scope, address, input, now }) => {
+    const held = checkPopReceipt(target, input.popReceipt);
+    if (!held.ok) return held;
+    const { visibilitySeconds } = input;
+    const visibleAt = now + ticksFromSeconds(visibilitySeconds);
+    if (visibleAt > target.expires) {
+      const secondsLeft = wholeSeconds(target.expires - now);
+      return outOfRangeQuery("visibilitytimeout", String(visibilitySeconds), 0, secondsLeft);
+    }
+    const text = input.body ?? target.text;
+    const to = { ...target, visibleAt, text, revision: target.revision + 1 };
+    return {
+      headers: {
+        "x-ms-popreceipt": popReceiptOf(to),
+        "x-ms-time-next-visible": formatHttpDate(visibleAt),
+      },
+      effects: moveMessage({ queue: scope.queue.id, id: address.message, from: target, to }),
+    };
+  },
+});

@@ -1,0 +1,36 @@
+import type { Operation } from "../core/operation.ts";
+import { clearMessages } from "./message/clear-messages.ts";
+import { deleteMessage } from "./message/delete-message.ts";
+import { getMessages } from "./message/get-messages.ts";
+import { peekMessages } from "./message/peek-messages.ts";
+import { putMessage } from "./message/put-message.ts";
+import { updateMessage } from "./message/update-message.ts";
+import { createQueue } from "./queue/create-queue.ts";
+import { deleteQueue } from "./queue/delete-queue.ts";
+import { getQueueAcl, setQueueAcl } from "./queue/queue-acl.ts";
+import { getQueueMetadata, setQueueMetadata } from "./queue/queue-metadata.ts";
+import { listQueues } from "./service/list-queues.ts";
+import {
+  getQueueServiceProperties,
+  setQueueServiceProperties,
+} from "./service/service-properties.ts";
+import { getQueueServiceStats } from "./service/service-stats.ts";
+
+export const operations: readonly Operation[] = [
+  getQueueServiceProperties,
+  setQueueServiceProperties,
+  getQueueServiceStats,
+  listQueues,
+  createQueue,
+  deleteQueue,
+  getQueueMetadata,
+  setQueueMetadata,
+  getQueueAcl,
+  setQueueAcl,
+  putMessage,
+  getMessages,
+  peekMessages,
+  updateMessage,
+  deleteMessage,
+  clearMessages,
+];

@@ -1,0 +1,39 @@
+import { metadata } from "../../core/common-params.ts";
+import type { Metadata } from "../../core/metadata.ts";
+import { noBody } from "../../core/operation.ts";
+import { fail } from "../../core/result.ts";
+import { deletedQueues } from "../records.ts";
+import { operation } from "../resources.ts";
+
+/** Creating what is there already succeeds if it is the same.
+ *  learn.microsoft.com/rest/api/storageservices/create-queue4 */
+export const createQueue = operation({
+  name: "Create Queue",
+  ids: ["Queue_Create"],
+  route: { method: "PUT", resource: "queue" },
+  since: "2009-09-19",
+  params: { metadata },
+  body: noBody,
+  permission: { letters: "cw", resourceType: "c", sas: "account-only" },
+  target: "optional",
+  conditions: "none",
+  lease: "none",
+  etag: "none",
+  effect: "writes",
+  success: { status: 201, headers: [] },
+  reads: (view, { scope, address }) =>
+    view.get(deletedQueues, { account: scope.account.id, name: address.queue }),
+  decide: ({ target, input, seen, now, newId }) => {
+    if (target !== undefined) {
+      return isSame(target.metadata, input.metadata) ? { status: 204 } : fail("QueueAlreadyExists");
+    }
+    if (seen !== undefined && seen.until > now) return fail("QueueBeingDeleted");
+    return { put: { id: newId(), metadata: input.metadata, policies: [] } };
+  },
+});
+
+function isSame(left: Metadata, right: Metadata): boolean {
+  if (left.length !== right.length) return false;
+  const values = new Map(left.map(([name, value]) => [name.toLowerCase(), value]));
+  return right.every(([name, value]) => values.get(name.toLowerCase()) === value);
+}

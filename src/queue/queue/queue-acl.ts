@@ -1,0 +1,48 @@
+import {
+  accessPoliciesBytesMax,
+  parseAccessPolicies,
+  renderAccessPolicies,
+} from "../../account/access-policies.ts";
+import { noBody } from "../../core/operation.ts";
+import { xmlBody } from "../../core/xml-body.ts";
+import { operation } from "../resources.ts";
+
+/** learn.microsoft.com/rest/api/storageservices/get-queue-acl */
+export const getQueueAcl = operation({
+  name: "Get Queue ACL",
+  ids: ["Queue_GetAccessPolicy"],
+  route: { method: ["GET", "HEAD"], resource: "queue", query: { comp: "acl" } },
+  since: "2012-02-12",
+  params: {},
+  body: noBody,
+  permission: { letters: "", resourceType: "c", sas: "none" },
+  target: "must-exist",
+  conditions: "none",
+  lease: "none",
+  etag: "none",
+  effect: "reads",
+  success: { status: 200, headers: ["Cache-Control"] },
+  decide: ({ target }) => ({
+    headers: { "Cache-Control": "no-cache" },
+    body: xmlBody(renderAccessPolicies(target.policies)),
+  }),
+});
+
+/** Replaces the policies for everyone at once.
+ *  learn.microsoft.com/rest/api/storageservices/set-queue-acl */
+export const setQueueAcl = operation({
+  name: "Set Queue ACL",
+  ids: ["Queue_SetAccessPolicy"],
+  route: { method: "PUT", resource: "queue", query: { comp: "acl" } },
+  since: "2012-02-12",
+  params: {},
+  body: { kind: "xml", bytesMax: accessPoliciesBytesMax, parse: parseAccessPolicies },
+  permission: { letters: "", resourceType: "c", sas: "none" },
+  target: "must-exist",
+  conditions: "none",
+  lease: "none",
+  etag: "none",
+  effect: "writes",
+  success: { status: 204, headers: [] },
+  decide: ({ target, input }) => ({ put: { ...target, policies: input.body } }),
+});

@@ -1,0 +1,47 @@
+import { metadata } from "../../core/common-params.ts";
+import { noBody } from "../../core/operation.ts";
+import { messageCounter } from "../records.ts";
+import { operation } from "../resources.ts";
+
+const query = { comp: "metadata" };
+
+/** The count includes messages that are invisible, and expired ones not yet reclaimed.
+ *  learn.microsoft.com/rest/api/storageservices/get-queue-metadata */
+export const getQueueMetadata = operation({
+  name: "Get Queue Metadata",
+  ids: ["Queue_GetProperties"],
+  route: { method: ["GET", "HEAD"], resource: "queue", query },
+  since: "2009-09-19",
+  params: {},
+  body: noBody,
+  permission: { letters: "r", resourceType: "c" },
+  target: "must-exist",
+  conditions: "none",
+  lease: "none",
+  etag: "none",
+  effect: "reads",
+  success: { status: 200, headers: ["Cache-Control", "x-ms-approximate-messages-count"] },
+  reads: (view, { target }) => view.count(messageCounter(target.id)),
+  decide: ({ target, seen }) => ({
+    metadata: target.metadata,
+    headers: { "Cache-Control": "no-cache", "x-ms-approximate-messages-count": String(seen) },
+  }),
+});
+
+/** Replaces every pair. learn.microsoft.com/rest/api/storageservices/set-queue-metadata */
+export const setQueueMetadata = operation({
+  name: "Set Queue Metadata",
+  ids: ["Queue_SetMetadata"],
+  route: { method: "PUT", resource: "queue", query },
+  since: "2009-09-19",
+  params: { metadata },
+  body: noBody,
+  permission: { letters: "w", resourceType: "c", sas: "account-only" },
+  target: "must-exist",
+  conditions: "none",
+  lease: "none",
+  etag: "none",
+  effect: "writes",
+  success: { status: 204, headers: [] },
+  decide: ({ target, input }) => ({ put: { ...target, metadata: input.metadata } }),
+});

@@ -1,0 +1,94 @@
+import type { Reclaimer, Removal } from "../core/service.ts";
+import { anyTable, type DefinedTable } from "../core/table.ts";
+import type { Ticks } from "../core/ticks.ts";
+import type { RecordView } from "../core/view.ts";
+import { messageIdOfBytes } from "./message/message-id.ts";
+import { deletedQueues, expiries, messageCounter, messages, queues, turns } from "./records.ts";
+
+/** Small records removed in one transaction. */
+const removalsMax = 1000;
+/** Messages have up to 64 KiB. */
+const messageRemovalsMax = 250;
+
+async function firstBelow<K, R extends object>(
+  view: RecordView,
+  table: DefinedTable<K, R>,
+  id: bigint,
+  limit: number = removalsMax,
+): Promise<readonly (Removal & { readonly record: R })[]> {
+  const found: (Removal & { readonly record: R })[] = [];
+  for await (const batch of view.scan(table, { ...table.range([id]), limit })) {
+    for (const { key, record } of batch) found.push({ table: anyTable(table), key, record });
+  }
+  return found;
+}
+
+/** Everything keyed by an id that no queue has any more. */
+async function messagesBelow(view: RecordView, id: bigint) {
+  const gone = await firstBelow(view, messages, id, messageRemovalsMax);
+  if (gone.length > 0) return { removals: gone, done: false };
+  const places = await firstBelow(view, turns, id);
+  if (places.length > 0) return { removals: places, done: false };
+  const terms = await firstBelow(view, expiries, id);
+  const isLast = terms.length < removalsMax;
+  const removals = isLast ? [...terms, { key: messageCounter(id) }] : terms;
+  return { removals, done: isLast };
+}
+
+const reclaimMessages: Reclaimer = (view, [queue]) => messagesBelow(view, queue as bigint);
+
+/** The name of a deleted queue is free as soon as its messages are gone. */
+const reclaimQueue: Reclaimer = async (view, [account, name, id]) => {
+  const step = await messagesBelow(view, id as bigint);
+  if (!step.done) return step;
+  const key = { account: account as bigint, name: name as string };
+  const deleted = await view.get(deletedQueues, key);
+  if (deleted?.id !== id) return step;
+  const mark = { table: anyTable(deletedQueues), key: deletedQueues.key(key) };
+  return { removals: [...step.removals, mark], done: true };
+};
+
+/** Messages nobody got in time. Those of a queue that was cleared or deleted meanwhile are gone,
+ *  or about to go, by the job of that. */
+const reclaimExpired: Reclaimer = async (view, [queue]) => {
+  const id = queue as bigint;
+  const end = expiries.prefix([id, view.now + 1n]);
+  const bounds = { start: expiries.prefix([id]), end, limit: messageRemovalsMax };
+  const removals: Removal[] = [];
+  let count = 0n;
+  let found = 0;
+  for await (const batch of view.scan(expiries, bounds)) {
+    for (const { key } of batch) {
+      found += 1;
+      removals.push({ table: anyTable(expiries), key });
+      const messageKey = { queue: id, id: messageIdOfBytes(expiries.parts(key)[2] as Uint8Array) };
+      const message = await view.get(messages, messageKey);
+      if (message === undefined) continue;
+      count += 1n;
+      removals.push({ table: anyTable(messages), key: messages.key(messageKey) });
+      removals.push(turnOf(messageKey, message.visibleAt));
+    }
+  }
+  const counts = count === 0n ? [] : [{ counter: messageCounter(id), delta: -count }];
+  return { removals, counts, done: found < messageRemovalsMax };
+};
+
+function turnOf(key: { queue: bigint; id: string }, visibleAt: Ticks): Removal {
+  return { table: anyTable(turns), key: turns.key({ ...key, visibleAt }) };
+}
+
+const reclaimAccount: Reclaimer = async (view, [account]) => {
+  const id = account as bigint;
+  const live = await firstBelow(view, queues, id);
+  const deleted = await firstBelow(view, deletedQueues, id);
+  const jobs = live.map(({ record }) => ({ kind: "queue-messages", scope: [record.id] }));
+  const removals = [...live, ...deleted];
+  return { removals, jobs, done: removals.length === 0 };
+};
+
+export const reclaimers: Readonly<Record<string, Reclaimer>> = {
+  "queue-account": reclaimAccount,
+  "queue-deleted": reclaimQueue,
+  "queue-expired": reclaimExpired,
+  "queue-messages": reclaimMessages,
+};

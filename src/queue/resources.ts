@@ -1,0 +1,129 @@
+import { accounts, type AccountRecord, type AccountScope } from "../account/account-record.ts";
+import type { CorsRule } from "../core/cors.ts";
+import { checkQueueName } from "../core/names.ts";
+import { operationsOf, type Address } from "../core/operation.ts";
+import { fail, ok, type Result } from "../core/result.ts";
+import { defineResource } from "../core/service.ts";
+import type { Located, Resource, SignedName, Where } from "../core/service.ts";
+import { anyTable } from "../core/table.ts";
+import type { RecordView } from "../core/view.ts";
+import { parseMessageId } from "./message/message-id.ts";
+import { messages, queues, type MessageRecord, type QueueRecord } from "./records.ts";
+
+export interface QueueAddress extends Address {
+  readonly resource: "service" | "queue" | "messages" | "message";
+  readonly queue: string;
+  /** Empty for an id that no message can have. */
+  readonly message: string;
+}
+
+export interface QueueScope extends AccountScope {
+  readonly queue: QueueRecord;
+}
+
+export interface QueueResources {
+  readonly [name: string]: { scope: object; target: object };
+  readonly service: { scope: AccountScope; target: AccountRecord };
+  readonly queue: { scope: AccountScope; target: QueueRecord };
+  /** The messages of a queue as a whole: its record says which they are. */
+  readonly messages: { scope: AccountScope; target: QueueRecord };
+  readonly message: { scope: QueueScope; target: MessageRecord };
+}
+
+export const operation = operationsOf<QueueResources, QueueAddress>();
+
+const messagesSegment = "messages";
+
+/** `/`, `/queue`, `/queue/messages` and `/queue/messages/id`. */
+export function identify(path: string): Result<QueueAddress> {
+  const [queue = "", segment = "", message = "", ...rest] = withoutLastSlash(path).split("/");
+  if (queue === "" && segment === "") return ok({ resource: "service", queue, message });
+  const named = checkQueueName(queue);
+  if (!named.ok) return named;
+  if (segment === "") return ok({ resource: "queue", queue, message });
+  if (segment.toLowerCase() !== messagesSegment || rest.length > 0) return fail("InvalidUri");
+  if (message === "") return ok({ resource: "messages", queue, message });
+  return ok({ resource: "message", queue, message: parseMessageId(message) ?? "" });
+}
+
+function withoutLastSlash(path: string): string {
+  return path.endsWith("/") ? path.slice(0, -1) : path;
+}
+
+export function signedName({ queue }: QueueAddress): SignedName {
+  return { name: queue || undefined };
+}
+
+async function loadAccount(view: RecordView, { account }: Where): Promise<AccountRecord> {
+  const record = await view.get(accounts, account);
+  if (record === undefined) throw new Error(`the account ${account} has no record`);
+  return record;
+}
+
+async function loadService(view: RecordView, where: Where): Promise<Located> {
+  const account = await loadAccount(view, where);
+  return { access: undefined, scope: ok({ account }), target: account, cors: corsOf(account) };
+}
+
+async function loadQueue(view: RecordView, where: Where<QueueAddress>): Promise<Located> {
+  const account = await loadAccount(view, where);
+  const queue = await view.get(queues, { account: account.id, name: where.address.queue });
+  return {
+    access: queue && { policies: queue.policies },
+    scope: ok({ account }),
+    target: queue,
+    cors: corsOf(account),
+  };
+}
+
+async function loadMessage(view: RecordView, where: Where<QueueAddress>): Promise<Located> {
+  const account = await loadAccount(view, where);
+  const { queue: name, message: id } = where.address;
+  const queue = await view.get(queues, { account: account.id, name });
+  const cors = corsOf(account);
+  if (queue === undefined) {
+    return { access: undefined, scope: fail("QueueNotFound"), target: undefined, cors };
+  }
+  const found = id === "" ? undefined : await view.get(messages, { queue: queue.id, id });
+  const target = found !== undefined && found.expires > view.now ? found : undefined;
+  return { access: { policies: queue.policies }, scope: ok({ account, queue }), target, cors };
+}
+
+function corsOf({ properties }: AccountRecord): readonly CorsRule[] {
+  return properties.queue?.cors ?? noRules;
+}
+
+const noRules: readonly CorsRule[] = [];
+
+const service: Resource = {
+  load: loadService,
+  table: anyTable(accounts),
+  keyOf: (_scope, { account }) => account,
+  missing: "ResourceNotFound",
+  present: "ResourceAlreadyExists",
+  leaseKind: "container",
+};
+
+const queue = defineResource<QueueAddress>({
+  load: loadQueue,
+  table: anyTable(queues),
+  keyOf: (scope, { address }) => ({
+    account: (scope as AccountScope).account.id,
+    name: address.queue,
+  }),
+  missing: "QueueNotFound",
+  present: "QueueAlreadyExists",
+  leaseKind: "container",
+});
+
+/** A message lies in several tables: its operations write all of them as effects. */
+const message = defineResource<QueueAddress>({
+  load: loadMessage,
+  table: undefined,
+  keyOf: () => undefined,
+  missing: "MessageNotFound",
+  present: "ResourceAlreadyExists",
+  leaseKind: "container",
+});
+
+export const resources = { service, queue, messages: queue, message };

@@ -1,0 +1,14 @@
+import type { Service } from "../core/service.ts";
+import { operations } from "./operations.ts";
+import { reclaimers } from "./reclaim.ts";
+import { identify, resources, signedName, type QueueAddress } from "./resources.ts";
+
+export const queueService: Service = {
+  name: "queue",
+  identify,
+  signedName: (address) => signedName(address as QueueAddress),
+  resources,
+  operations,
+  contentTables: [],
+  reclaimers,
+};

@@ -1,0 +1,95 @@
+import { maxResults, pageSize, prefix, wordSet } from "../../core/listing.ts";
+import type { Metadata } from "../../core/metadata.ts";
+import { noBody } from "../../core/operation.ts";
+import { query, text } from "../../core/params.ts";
+import { fail } from "../../core/result.ts";
+import type { RecordView } from "../../core/view.ts";
+import { xmlBody } from "../../core/xml-body.ts";
+import { element, textElement } from "../../core/xml-writer.ts";
+import { queues } from "../records.ts";
+import { operation } from "../resources.ts";
+
+interface ListedQueue {
+  readonly name: string;
+  readonly metadata: Metadata;
+}
+
+/** learn.microsoft.com/rest/api/storageservices/list-queues1 */
+export const listQueues = operation({
+  name: "List Queues",
+  ids: ["Service_ListQueuesSegment"],
+  route: { method: "GET", resource: "service", query: { comp: "list" } },
+  since: "2009-09-19",
+  params: {
+    prefix,
+    maxResults,
+    marker: query("marker", text),
+    include: wordSet("include", "metadata"),
+  },
+  body: noBody,
+  permission: { letters: "l", resourceType: "s", sas: "account-only" },
+  target: "must-exist",
+  conditions: "none",
+  lease: "none",
+  etag: "none",
+  effect: "reads",
+  success: { status: 200, headers: ["Cache-Control"] },
+  reads: async (view, { target, input, account }) => {
+    const from = nameInMarker(input.marker, account);
+    if (from === undefined) return undefined;
+    const limit = pageSize(input.maxResults) + 1;
+    return scan(view, target.id, { start: input.prefix ?? "", from, limit });
+  },
+  decide: ({ input, seen, endpoint, account }) => {
+    if (seen === undefined) return fail("OutOfRangeInput");
+    const shown = seen.slice(0, pageSize(input.maxResults));
+    const next = seen[shown.length];
+    const withMetadata = input.include?.has("metadata") ?? false;
+    let entries = "";
+    for (const queue of shown) entries += renderQueue(queue, withMetadata);
+    const inner =
+      textElement("Prefix", input.prefix) +
+      textElement("Marker", input.marker) +
+      textElement("MaxResults", input.maxResults) +
+      element("Queues", entries) +
+      textElement("NextMarker", next === undefined ? "" : `/${account}/${next.name}`);
+    return {
+      headers: { "Cache-Control": "no-cache" },
+      body: xmlBody(element("EnumerationResults", inner, { ServiceEndpoint: `${endpoint}/` })),
+    };
+  },
+});
+
+/** Markers are `/account/name` of the first entry of the next page. */
+function nameInMarker(marker: string | undefined, account: string): string | undefined {
+  if (marker === undefined) return "";
+  const start = `/${account}/`;
+  return marker.startsWith(start) ? marker.slice(start.length) : undefined;
+}
+
+interface ListBounds {
+  readonly start: string;
+  readonly from: string;
+  readonly limit: number;
+}
+
+async function scan(view: RecordView, account: bigint, { start, from, limit }: ListBounds) {
+  const within = queues.range([account], start);
+  const first = queues.prefix([account, from]);
+  const isLater = Buffer.compare(first, within.start) > 0;
+  const bounds = { ...within, start: isLater ? first : within.start, limit };
+  const found: ListedQueue[] = [];
+  for await (const batch of view.scan(queues, bounds)) {
+    for (const { key, record } of batch) {
+      found.push({ name: queues.parts(key)[1] as string, metadata: record.metadata });
+    }
+  }
+  return found;
+}
+
+function renderQueue({ name, metadata }: ListedQueue, withMetadata: boolean): string {
+  let pairs = "";
+  for (const [key, value] of metadata) pairs += textElement(key, value);
+  const shown = withMetadata ? element("Metadata", pairs) : "";
+  return element("Queue", textElement("Name", name) + shown);
+}

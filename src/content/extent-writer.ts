@@ -38,6 +38,8 @@ const noop = (): void => undefined;
 export class ExtentWriter {
   readonly #options: ExtentWriterOptions;
   readonly #open = new Map<bigint, OpenExtent>();
+  /** In the store already, but not yet open: reclaiming must not take it for one left behind. */
+  readonly #making = new Set<bigint>();
   #current: OpenExtent | undefined;
   /** Who finds no room stands in line, so that no body waits for ever while others come. */
   #line: Promise<void> = Promise.resolve();
@@ -101,7 +103,7 @@ export class ExtentWriter {
   }
 
   owns(extent: bigint): boolean {
-    return this.#open.has(extent);
+    return this.#open.has(extent) || this.#making.has(extent);
   }
 
   /** Begins a new extent early if the current one holds much and little of it is alive: only what
@@ -155,8 +157,9 @@ export class ExtentWriter {
   async #roll(): Promise<void> {
     const { store, files, ids, writer, extentBytes } = this.#options;
     const id = ids.next();
-    await store.transact(async (tx) => tx.put(extentKey(id), extentCodec.encode({ writer })));
+    this.#making.add(id);
     try {
+      await store.transact(async (tx) => tx.put(extentKey(id), extentCodec.encode({ writer })));
       const file = await files.create(id);
       const syncer = new Syncer(() => file.sync());
       const regions = new RegionAllocator(extentBytes);
@@ -164,6 +167,8 @@ export class ExtentWriter {
       this.#open.set(id, this.#current);
     } catch (error) {
       throw asUnavailable(error);
+    } finally {
+      this.#making.delete(id);
     }
   }
 

@@ -4,6 +4,7 @@ import { md5Of } from "./checksums.ts";
 import { BodyTooLarge } from "./content.ts";
 import { crc64Bytes, crc64Of } from "./crc64.ts";
 import type { ExtentFiles } from "./extent-files.ts";
+import { listExtents } from "./extent-table.ts";
 import { memoryFiles } from "./memory-files.ts";
 import { whole } from "./plan.ts";
 import { BodyLengthWrong } from "./receive.ts";
@@ -102,6 +103,37 @@ describe("receiving a body", () => {
     const first = kept.pieces[0]?.source as { extent: bigint; offset: number };
     expect(next.pieces[0]?.source).toMatchObject({ extent: first.extent, offset: 1000 });
   });
+});
+
+test("an extent that is being made is not taken for one left behind", async () => {
+  const inner = memoryFiles({ bytesMax: 1 << 24 });
+  let goOn = (): void => undefined;
+  const waiting = new Promise<void>((resolve) => {
+    goOn = resolve;
+  });
+  let begun = (): void => undefined;
+  const beginning = new Promise<void>((resolve) => {
+    begun = resolve;
+  });
+  const create = async (extent: bigint) => {
+    begun();
+    await waiting;
+    return inner.create(extent);
+  };
+  const shelf = await openShelf({ files: { ...inner, create } });
+  const receiving = shelf.receive(pattern(5000, 1));
+  await beginning;
+  await shelf.reclaimAll();
+  goOn();
+  const received = await receiving;
+  await shelf.reclaimAll();
+  await shelf.put("a", () => whole(received));
+  shelf.content.discard(received);
+  await shelf.reclaimAll();
+  expectSame(await shelf.read("a"), pattern(5000, 1));
+  const extents = await shelf.store.snapshot((view) => listExtents(view, 0n, 10));
+  expect(extents).toMatchObject([{ record: { writer: "test" }, liveBytes: 5000n }]);
+  expect(extents[0]?.record.sealedBytes).toBeUndefined();
 });
 
 describe("a full or failing disk", () => {

@@ -6,7 +6,7 @@ import type { Clock, Log, Random } from "../core/world.ts";
 import { queueService } from "../queue/service.ts";
 import { Authenticator } from "../http/auth/authenticator.ts";
 import { nodeHandler } from "../http/handler.ts";
-import type { Door } from "../http/pipeline.ts";
+import type { Door } from "../http/door.ts";
 import { compileRoutes } from "../http/routing.ts";
 import { serveRequest } from "../http/serve.ts";
 import { sourceReader } from "../http/source/own-source.ts";

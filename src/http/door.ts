@@ -1,0 +1,62 @@
+import type { AccountSettings, Accounts } from "../account/settings.ts";
+import type { CorsRule } from "../core/cors.ts";
+import type { Meter } from "../core/meter.ts";
+import type { Address, Operation } from "../core/operation.ts";
+import type { Principal } from "../core/principal.ts";
+import type { Service } from "../core/service.ts";
+import type { Clock, Log } from "../core/world.ts";
+import type { Runtime } from "../execution/execute.ts";
+import type { Authenticator } from "./auth/authenticator.ts";
+import type { Location, LocationOptions } from "./location.ts";
+import type { Router } from "./routing.ts";
+import type { SourceReader } from "./source/source-reader.ts";
+
+/** What the pipeline of one service works with. */
+export interface Door {
+  readonly service: Service;
+  readonly router: Router;
+  readonly runtime: Runtime;
+  readonly accounts: Accounts;
+  readonly authenticator: Authenticator;
+  readonly sources: SourceReader;
+  readonly clock: Clock;
+  readonly log: Log;
+  readonly meter: Meter;
+  readonly options: DoorOptions;
+}
+
+export interface DoorOptions {
+  readonly loose: boolean;
+  readonly anyVersion: boolean;
+  readonly productStyle: boolean;
+  readonly oauth: "basic" | undefined;
+}
+
+/** How far a request came; the renderer tells the client as much as is known. */
+export interface Progress {
+  version?: string;
+  operation?: Operation;
+  principal?: Principal;
+  cors?: readonly CorsRule[];
+}
+
+/** Where a request points, and the version it runs under. */
+export interface Target {
+  readonly location: Location;
+  readonly address: Address;
+  readonly version: string;
+}
+
+/** Who asks, and the account that is asked for. */
+export interface Known {
+  readonly principal: Principal;
+  readonly settings: AccountSettings;
+}
+
+export function locationOptions({ service, accounts, options }: Door): LocationOptions {
+  return {
+    service: service.name,
+    productStyle: options.productStyle,
+    isAccount: (account) => accounts.get(account) !== undefined,
+  };
+}

@@ -1,0 +1,196 @@
+import { authorise, authoriseWithRecord, mayOverwrite } from "../core/authorise.ts";
+import { parseConditions, type Conditions } from "../core/conditions.ts";
+import { parseLeaseId } from "../core/lease-request.ts";
+import type { Operation } from "../core/operation.ts";
+import { parseParams } from "../core/params.ts";
+import { fail, ok, type Result } from "../core/result.ts";
+import type { SourceBody } from "../core/source.ts";
+import { preview, type Call, type Outcome } from "../execution/execute.ts";
+import { checkAnnouncedLength, receiveBody } from "./body.ts";
+import { locationOptions, type Door, type Known, type Progress, type Target } from "./door.ts";
+import { paramReader } from "./params.ts";
+import { nameSource, type NamingParts } from "./source/name-source.ts";
+import { takeSource } from "./source/take-source.ts";
+import { authenticate } from "./target.ts";
+import type { WireRequest } from "./wire.ts";
+
+/** Which operation a request means, if the caller may run it. */
+export function choose(
+  door: Door,
+  request: WireRequest,
+  target: Target,
+  known: Known,
+  progress: Progress,
+): Result<Operation> {
+  const operation = match(door, request, target);
+  if (!operation.ok) return operation;
+  progress.operation = operation.value;
+  const allowed = checkPermission(door, target, known, operation.value);
+  return allowed.ok ? operation : allowed;
+}
+
+/** A request whose operation is known, made ready to decide: parsed, its body received. */
+export async function prepare(
+  door: Door,
+  request: WireRequest,
+  target: Target,
+  known: Known,
+  operation: Operation,
+  progress: Progress,
+): Promise<Reception> {
+  const call = parse(door, request, target, known, operation, progress);
+  if (!call.ok) return call;
+  const sourced = await name(door, request, call.value, known);
+  return sourced.ok ? receive(door, request, sourced.value) : sourced;
+}
+
+function match({ router }: Door, request: WireRequest, { location, address }: Target) {
+  return router({
+    resource: address.resource,
+    method: request.method,
+    query: location.query,
+    header: (name) => request.headers[name],
+  });
+}
+
+function checkPermission(
+  { service }: Door,
+  { location, version }: Target,
+  { principal }: Known,
+  operation: Operation,
+): Result<void> {
+  if (location.secondary && operation.effect === "writes") {
+    return fail("InsufficientAccountPermissions", { message: "Write operations are not allowed." });
+  }
+  return authorise(principal, operation.permission, { service: service.name, version });
+}
+
+function parse(
+  door: Door,
+  request: WireRequest,
+  { location, address, version }: Target,
+  known: Known,
+  operation: Operation,
+  progress: Progress,
+): Result<Call> {
+  const announced = checkAnnouncedLength(request, operation, version);
+  if (!announced.ok) return announced;
+  const reader = paramReader(request, location.query, version);
+  const input = parseParams(operation.params, reader);
+  if (!input.ok) return input;
+  const conditions = readConditions(operation, reader);
+  if (!conditions.ok) return conditions;
+  const leaseId = operation.lease === "none" ? ok(undefined) : parseLeaseId(reader);
+  if (!leaseId.ok) return leaseId;
+  return ok({
+    operation,
+    resource: door.service.resources[address.resource]!,
+    account: location.account,
+    features: known.settings,
+    address,
+    version,
+    endpoint: location.endpoint,
+    secondary: location.secondary,
+    input: input.value,
+    conditions: conditions.value,
+    leaseId: leaseId.value,
+    received: undefined,
+    source: undefined,
+    authorise: (access, exists) => {
+      const { principal, settings } = known;
+      if (principal.kind === "key") return granted;
+      const target = { service: door.service.name, version };
+      const recordAccess = access && {
+        ...access,
+        publicAccessPermitted: settings.publicAccess,
+        wallNow: door.clock.wall(),
+      };
+      const need = operation.permission;
+      const resolved = authoriseWithRecord(principal, need, target, recordAccess);
+      if (!resolved.ok) return resolved;
+      const overwrites = exists && need.overwrite === true;
+      return overwrites && !mayOverwrite(resolved.value)
+        ? fail("UnauthorizedBlobOverwrite")
+        : granted;
+    },
+    located: ({ cors }) => {
+      progress.cors = cors;
+    },
+  });
+}
+
+const granted = ok(undefined);
+const noConditions: Result<Conditions> = ok({});
+
+function readConditions(operation: Operation, reader: ReturnType<typeof paramReader>) {
+  return operation.conditions === "none" ? noConditions : parseConditions(reader);
+}
+
+/** Finds out what an operation copies from, if it does. */
+async function name(
+  door: Door,
+  request: WireRequest,
+  call: Call,
+  { principal }: Known,
+): Promise<Result<Call>> {
+  if (call.operation.source === undefined) return ok(call);
+  const { account, version } = call;
+  const source = await nameSource(namingParts(door), request, { account, principal, version });
+  return source.ok ? ok({ ...call, source: source.value }) : source;
+}
+
+function namingParts(door: Door): NamingParts {
+  const { service, sources, accounts, clock } = door;
+  return {
+    service,
+    read: sources,
+    locating: locationOptions(door),
+    publicAccessPermitted: (account) => accounts.get(account)?.publicAccess === true,
+    authenticate: (request, location) => {
+      const address = service.identify(location.path, location.query);
+      if (!address.ok) return address;
+      const version = request.headers["x-ms-version"] ?? "";
+      const known = authenticate(door, request, { location, address: address.value, version });
+      return known.ok ? ok(known.value.principal) : known;
+    },
+    wallNow: () => clock.wall(),
+  };
+}
+
+/** A body this small is here before the checks could be done twice. */
+const previewBodyBytesMin = 64 * 1024;
+
+export type Reception = Result<Call> | { readonly outcome: Outcome };
+
+/** Refuses what is doomed before the body is asked for, then takes the body in. */
+async function receive(door: Door, request: WireRequest, call: Call): Promise<Reception> {
+  const { operation, version } = call;
+  if (operation.body.kind === "none") return ok(call);
+  if (operation.body.kind === "source") return receiveSource(door, request, call, operation.body);
+  const length = request.headers["content-length"];
+  const small = length !== undefined && Number(length) <= previewBodyBytesMin;
+  if (!small || request.headers["expect"] !== undefined) {
+    const refusal = await preview(door.runtime, call);
+    if (refusal !== undefined) return { outcome: refusal };
+    request.proceed();
+  }
+  const body = await receiveBody(request, operation, version, door.runtime.content);
+  if (!body.ok) return body;
+  const { parsed, received } = body.value;
+  const input = parsed === undefined ? call.input : { ...call.input, body: parsed };
+  return ok({ ...call, input, received });
+}
+
+/** The bytes come from elsewhere, but only if the target would take them. */
+async function receiveSource(
+  { runtime, sources }: Door,
+  request: WireRequest,
+  call: Call,
+  body: SourceBody,
+): Promise<Reception> {
+  const refusal = await preview(runtime, call);
+  if (refusal !== undefined) return { outcome: refusal };
+  const parts = { read: sources, content: runtime.content };
+  const taken = await takeSource(parts, request, body, call.version);
+  return taken.ok ? ok({ ...call, ...taken.value }) : taken;
+}

@@ -1,0 +1,57 @@
+import { authenticationFailed } from "../core/authentication-faults.ts";
+import { fail, ok, type Result } from "../core/result.ts";
+import { locationOptions, type Door, type Known, type Progress, type Target } from "./door.ts";
+import { locate, type Location } from "./location.ts";
+import { requestVersion } from "./request-version.ts";
+import type { WireRequest } from "./wire.ts";
+
+/** Reads off the request line where it points and under which version. */
+export function findTarget(door: Door, request: WireRequest, progress: Progress): Result<Target> {
+  const location = locate(request, locationOptions(door));
+  if (!location.ok) return location;
+  const version = readVersion(door, request, location.value);
+  if (!version.ok) return version;
+  progress.version = version.value;
+  const address = identify(door, request, location.value);
+  if (!address.ok) return address;
+  return ok({ location: location.value, address: address.value, version: version.value });
+}
+
+function readVersion({ service, options }: Door, request: WireRequest, { query }: Location) {
+  const anyVersion = options.anyVersion || options.loose;
+  return requestVersion(request, query, { service: service.name, anyVersion });
+}
+
+/** A preflight asks about the service, whatever path it names. */
+function identify({ service }: Door, { method }: WireRequest, { path, query }: Location) {
+  return method === "OPTIONS" ? service.identify("", query) : service.identify(path, query);
+}
+
+export function authenticate(door: Door, request: WireRequest, target: Target): Result<Known> {
+  const { accounts, authenticator, service, clock, options } = door;
+  const { location, address, version } = target;
+  const settings = accounts.get(location.account);
+  if (settings === undefined) {
+    const signed = request.headers["authorization"] !== undefined;
+    return signed ? authenticationFailed() : fail("ResourceNotFound");
+  }
+  const principal = authenticator.authenticate(
+    {
+      service: service.name,
+      resource: service.signedName(address),
+      method: request.method,
+      account: location.account,
+      rawPath: location.rawPath,
+      query: location.query.values,
+      rawHeaders: request.rawHeaders,
+      version,
+      header: (name) => request.headers[name],
+      secure: request.secure,
+      remoteAddress: request.remoteAddress,
+      wallNow: clock.wall(),
+    },
+    settings.keys,
+    { sharedKeyAllowed: settings.sharedKey, oauth: options.oauth },
+  );
+  return principal.ok ? ok({ principal: principal.value, settings }) : principal;
+}

@@ -44,11 +44,12 @@ describe("recordCodec", () => {
     expect(recordCodec({ version: 7 }).encode({ a: 1 })[0]).toBe(7);
   });
 
-  it("copies byte fields out of the value it reads", () => {
-    const bytes = codec.encode(sample).slice();
+  it("decodes byte fields without copying them: a listing reads thousands", () => {
+    const codec = recordCodec<{ body: Uint8Array }>({ version: 1 });
+    const bytes = codec.encode({ body: new Uint8Array([1, 2, 3]) });
     const back = codec.decode(bytes);
-    bytes.fill(0);
-    expect(back.body).toEqual(new Uint8Array([1, 2, 3]));
+    expect([...back.body]).toEqual([1, 2, 3]);
+    expect(back.body.buffer).toBe(bytes.buffer);
   });
 
   it("does not reuse the bytes it handed out", () => {

@@ -19,12 +19,12 @@ export class RecordTooNew extends Error {
   override readonly name = "RecordTooNew";
 }
 
-/** Fields that are undefined are left out. Byte fields are decoded as copies, because a value may
- *  be a view of engine memory that is about to be reused. A field named `__proto__` does not
+/** Fields that are undefined are left out. Byte fields are decoded as views of the value: engines
+ *  hand out values that stay as they are. A field named `__proto__` does not
  *  survive: names that users choose belong in arrays of pairs. */
 const packOptions = {
   useRecords: false,
-  copyBuffers: true,
+  copyBuffers: false,
   int64AsType: "bigint" as const,
   skipValues: [undefined],
 };

@@ -17,8 +17,8 @@ export interface Bounds {
   readonly limit?: number;
 }
 
-/** One consistent state. Entries must not be modified; they may be views of engine memory that
- *  stay valid only until the view ends, so whoever keeps bytes copies them. */
+/** One consistent state. Keys and values must not be modified; they stay as they are after the
+ *  view has ended. */
 export interface View {
   /** Store time when the view began. Never goes backwards, common to all processes. */
   readonly now: Ticks;

@@ -8,6 +8,7 @@ import { element, nameElement, textElement } from "../../core/xml-writer.ts";
 import type { BlobRecord } from "../records.ts";
 import { defaultContentType } from "../shared/http-headers.ts";
 import { defaultTier } from "../shared/tier.ts";
+import { afterRehydration, tierHeaders } from "../tier/rehydration.ts";
 import type { Listed } from "./scan-blobs.ts";
 
 export interface EntryOptions {
@@ -79,7 +80,7 @@ function renderProperties(record: BlobRecord, { now }: EntryOptions): string {
     textElement("Cache-Control", headers.cacheControl ?? "") +
     textElement("Content-Disposition", headers.contentDisposition ?? "") +
     textElement("BlobType", record.type) +
-    renderTier(record) +
+    renderTier(afterRehydration(record, now)) +
     renderLease(record, now) +
     textElement("ServerEncrypted", "true") +
     renderDeletion(record, now) +
@@ -88,13 +89,15 @@ function renderProperties(record: BlobRecord, { now }: EntryOptions): string {
   );
 }
 
-function renderTier({ type, tier, tierChanged }: BlobRecord): string {
-  if (type !== "BlockBlob") return "";
-  if (tier === undefined) {
-    return textElement("AccessTier", defaultTier) + textElement("AccessTierInferred", "true");
-  }
-  const changed = tierChanged === undefined ? undefined : formatHttpDate(tierChanged);
-  return textElement("AccessTier", tier) + textElement("AccessTierChangeTime", changed);
+function renderTier(record: BlobRecord): string {
+  const headers = tierHeaders(record);
+  return (
+    textElement("AccessTier", headers["x-ms-access-tier"]) +
+    textElement("AccessTierInferred", headers["x-ms-access-tier-inferred"]) +
+    textElement("ArchiveStatus", headers["x-ms-archive-status"]) +
+    textElement("RehydratePriority", headers["x-ms-rehydrate-priority"]) +
+    textElement("AccessTierChangeTime", headers["x-ms-access-tier-change-time"])
+  );
 }
 
 /** Snapshots, versions and deleted entries have no lease to tell of. */

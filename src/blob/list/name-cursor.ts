@@ -1,68 +1,83 @@
+import { successor } from "../../core/keys.ts";
 import type { DefinedTable } from "../../core/table.ts";
 import type { RecordView, Scanned } from "../../core/view.ts";
+
+export interface CursorBounds {
+  readonly start: Uint8Array;
+  readonly end: Uint8Array;
+  /** Records read at once: few at first where jumps are likely, more while none comes. */
+  readonly batchMin: number;
+  readonly batchMax: number;
+}
 
 /** A position among the records of one container in one table, ordered by name. */
 export class NameCursor<K, R> {
   readonly #view: RecordView;
   readonly #table: DefinedTable<K, R>;
-  readonly #end: Uint8Array;
-  readonly #batchMax: number;
+  readonly #bounds: CursorBounds;
   #start: Uint8Array;
+  #batch: number;
   #buffer: readonly Scanned<R>[] = [];
   #at = 0;
   #exhausted = false;
+  #name: string | undefined;
 
-  constructor(
-    view: RecordView,
-    table: DefinedTable<K, R>,
-    bounds: { readonly start: Uint8Array; readonly end: Uint8Array },
-    batchMax: number,
-  ) {
+  constructor(view: RecordView, table: DefinedTable<K, R>, bounds: CursorBounds) {
     this.#view = view;
     this.#table = table;
+    this.#bounds = bounds;
     this.#start = bounds.start;
-    this.#end = bounds.end;
-    this.#batchMax = batchMax;
+    this.#batch = bounds.batchMin;
+  }
+
+  /** Whether there may be more that only `fill` can show. */
+  get isDrained(): boolean {
+    return this.#at >= this.#buffer.length && !this.#exhausted;
   }
 
   /** The record under the cursor, without moving. */
-  async peek(): Promise<(Scanned<R> & { readonly name: string }) | undefined> {
-    if (this.#at >= this.#buffer.length) await this.#fill();
+  get current(): Scanned<R> | undefined {
+    return this.#buffer[this.#at];
+  }
+
+  /** The name of the record under the cursor. */
+  get name(): string | undefined {
     const entry = this.#buffer[this.#at];
-    return entry && { ...entry, name: this.#table.parts(entry.key)[1] as string };
+    if (entry === undefined) return undefined;
+    this.#name ??= this.#table.parts(entry.key)[1] as string;
+    return this.#name;
   }
 
   step(): void {
     this.#at += 1;
+    this.#name = undefined;
   }
 
   /** Moves forward to the first key that is not below `start`. */
   seek(start: Uint8Array): void {
     while (this.#at < this.#buffer.length) {
       if (Buffer.compare(this.#buffer[this.#at]!.key, start) >= 0) return;
-      this.#at += 1;
+      this.step();
     }
     if (Buffer.compare(start, this.#start) <= 0) return;
     this.#start = start;
-    this.#exhausted = Buffer.compare(start, this.#end) >= 0;
+    this.#batch = this.#bounds.batchMin;
+    this.#exhausted = Buffer.compare(start, this.#bounds.end) >= 0;
   }
 
-  async #fill(): Promise<void> {
-    this.#buffer = [];
-    this.#at = 0;
-    if (this.#exhausted) return;
-    const bounds = { start: this.#start, end: this.#end, limit: this.#batchMax };
+  async fill(): Promise<void> {
+    const limit = this.#batch;
     const collected: Scanned<R>[] = [];
-    for await (const batch of this.#view.scan(this.#table, bounds)) collected.push(...batch);
+    const bounds = { start: this.#start, end: this.#bounds.end, limit };
+    for await (const batch of this.#view.scan(this.#table, bounds)) {
+      for (const entry of batch) collected.push(entry);
+    }
     this.#buffer = collected;
+    this.#at = 0;
+    this.#name = undefined;
+    this.#batch = Math.min(limit * 2, this.#bounds.batchMax);
     const last = collected.at(-1);
-    if (last === undefined || collected.length < this.#batchMax) this.#exhausted = true;
-    if (last !== undefined) this.#start = after(last.key);
+    if (last !== undefined) this.#start = successor(last.key);
+    this.#exhausted = collected.length < limit;
   }
-}
-
-function after(key: Uint8Array): Uint8Array {
-  const next = new Uint8Array(key.length + 1);
-  next.set(key);
-  return next;
 }

@@ -34,40 +34,44 @@ export async function scanBlobs(view: RecordView, selection: Selection): Promise
   const sources = openSources(view, selection);
   const entries: Listed[] = [];
   for (;;) {
-    const found = await nearest(sources);
-    if (found === undefined) return { entries, next: undefined };
-    const rolled = rolledUp(found.name, selection);
-    const listed = rolled === undefined ? await found.source.list(view) : rolled;
+    for (const source of sources) if (source.isDrained()) await source.fill();
+    const source = nearest(sources);
+    const name = source?.name();
+    if (source === undefined || name === undefined) return { entries, next: undefined };
+    const rolled = rolledUp(name, selection);
+    const found = rolled ?? source.list();
+    // Only a source that has to look elsewhere makes the scan wait.
+    const listed = found instanceof Promise ? await found : found;
     if (listed !== undefined && entries.length >= selection.limit) {
-      return { entries, next: rolled === undefined ? found.place : [found.name] };
+      return { entries, next: rolled === undefined ? source.place() : [name] };
     }
     if (listed !== undefined) entries.push(listed);
-    if (rolled === undefined) found.source.step();
-    else for (const source of sources) source.skipPast(rolled.name);
+    if (rolled === undefined) source.step();
+    else for (const each of sources) each.skipPast(rolled.name);
   }
 }
 
 interface Source {
-  readonly peek: () => Promise<Found | undefined>;
-  readonly list: (view: RecordView) => Promise<Listed | undefined>;
+  readonly isDrained: () => boolean;
+  readonly fill: () => Promise<void>;
+  /** Of the record under the cursor; undefined at the end. */
+  readonly name: () => string | undefined;
+  /** What a marker must say to start at the record under the cursor. */
+  readonly place: () => readonly string[];
+  readonly list: () => Listed | undefined | Promise<Listed | undefined>;
   readonly step: () => void;
   readonly skipPast: (prefix: string) => void;
 }
 
-interface Found {
-  readonly name: string;
-  /** What a marker must say to start here. */
-  readonly place: readonly string[];
-  readonly source: Source;
-}
-
 /** The first in name order; of equal names the source that was opened first. */
-async function nearest(sources: readonly Source[]): Promise<Found | undefined> {
-  let best: Found | undefined;
+function nearest(sources: readonly Source[]): Source | undefined {
+  let best: Source | undefined;
+  let bestName = "";
   for (const source of sources) {
-    const found = await source.peek();
-    if (found === undefined) continue;
-    if (best === undefined || comesBefore(found.name, best.name)) best = found;
+    const name = source.name();
+    if (name === undefined || (best !== undefined && !comesBefore(name, bestName))) continue;
+    best = source;
+    bestName = name;
   }
   return best;
 }
@@ -118,26 +122,30 @@ function isShown(record: BlobRecord, { snapshots, versions, deleted }: Selection
 function openSource<K, R>(
   view: RecordView,
   table: DefinedTable<K, R>,
-  { container, prefix, from, limit }: Selection,
+  { container, prefix, delimiter, from, limit }: Selection,
   list: (name: string, record: R) => Listed | undefined | Promise<Listed | undefined>,
 ): Source {
   const within = table.range([container], prefix);
-  const cursor = new NameCursor(view, table, within, limit + 1);
+  const batchMax = limit + 1;
+  const batchMin = delimiter === "" ? batchMax : Math.min(batchMax, jumpBatchMin);
+  const cursor = new NameCursor(view, table, { ...within, batchMin, batchMax });
   if (from !== undefined) cursor.seek(startOf(table, container, from));
-  const source: Source = {
-    peek: async () => {
-      const entry = await cursor.peek();
-      return entry && { name: entry.name, place: placeOf(table, entry.key), source };
-    },
-    list: async () => {
-      const entry = await cursor.peek();
-      return entry && list(entry.name, entry.record);
+  return {
+    isDrained: () => cursor.isDrained,
+    fill: () => cursor.fill(),
+    name: () => cursor.name,
+    place: () => (cursor.current === undefined ? [] : placeOf(table, cursor.current.key)),
+    list: () => {
+      const { current, name } = cursor;
+      return current && name !== undefined ? list(name, current.record) : undefined;
     },
     step: () => cursor.step(),
     skipPast: (rolled) => cursor.seek(table.range([container], rolled).end),
   };
-  return source;
 }
+
+/** After a jump over a rolled-up prefix another may follow at once. */
+const jumpBatchMin = 32;
 
 /** Generations of a name come before the blob itself, so a marker must say which it means:
  *  the name and then `base`, or the time and kind of a generation. */

@@ -1,5 +1,6 @@
 import type { ContentPlan, ContentRef, Received } from "./content-ref.ts";
 import type { Effect } from "./effects.ts";
+import type { FaultCode } from "./faults.ts";
 import type { InputOf, Params } from "./params.ts";
 import type { Permission } from "./permission.ts";
 import type { Failure, Result } from "./result.ts";
@@ -28,7 +29,7 @@ export interface Route<N extends string = string> {
  *  what absence means, and they only bind a target that exists. */
 export type TargetPolicy = "must-exist" | "may-exist" | "must-not-exist" | "optional";
 /** `read`: 304 or 412; `write`: 412; `create`: 412, and 409 for `If-None-Match: *`; `tags`: only
- *  `x-ms-if-tags`, 412. */
+ *  `x-ms-if-tags` and the `x-ms-blob-if-…` spelling of the others. */
 export type ConditionsPolicy = "read" | "write" | "create" | "tags" | "none";
 /** `match-if-leased`: a leased target needs its id; `match-if-given`: an id must be the current
  *  one; `action`: the operation is about the lease itself; `none`: it takes no id. */
@@ -117,8 +118,17 @@ export interface Reply<Target, H extends string> {
   /** The target goes away. */
   readonly remove?: true;
   readonly effects?: readonly Effect[];
+  /** Effects that share the bytes the target holds now, so they come before its own change. */
+  readonly preserve?: readonly Effect[];
   /** The ETag to answer if it is not the target's: a snapshot's own. */
   readonly etag?: Ticks;
+}
+
+/** Not yet: the effects are committed, and the whole operation runs again when something changes
+ *  under `key`, or at `until`. A reader that waits writes its effects, too. */
+export interface Waiting {
+  readonly wait: { readonly key: Uint8Array; readonly until: Ticks };
+  readonly effects: readonly Effect[];
 }
 
 /** Scope and record types of each resource of a service, e.g. `{ blob: { scope: …; target: … } }`. */
@@ -154,6 +164,9 @@ export interface OperationSpec<
   readonly permission: Permission;
   readonly target: T;
   readonly conditions: ConditionsPolicy;
+  /** What an unmet condition is called if not ConditionNotMet: copies speak of their target, some
+   *  of them only if the If-Match value could never be an ETag. */
+  readonly unmet?: { readonly any?: FaultCode; readonly noETag?: FaultCode };
   readonly lease: LeasePolicy;
   readonly etag: ETagPolicy;
   /** Writers run in a transaction, readers on a snapshot. */
@@ -167,7 +180,7 @@ export interface OperationSpec<
   /** Pure and synchronous: runs again on fresh data after a conflict. */
   readonly decide: (
     context: Context<Rs[N]["scope"], TargetOf<Rs[N]["target"], T>, InputOf<P> & BodyInput<B>, A, S>,
-  ) => Reply<Rs[N]["target"], H> | Failure;
+  ) => Reply<Rs[N]["target"], H> | Failure | Waiting;
 }
 
 export interface BodyInput<B> {
@@ -190,7 +203,7 @@ export type Operation = Omit<
   "reads" | "decide"
 > & {
   readonly reads?: (view: RecordView, sighting: AnySighting) => Promise<unknown>;
-  readonly decide: (context: AnyContext) => Reply<object, string> | Failure;
+  readonly decide: (context: AnyContext) => Reply<object, string> | Failure | Waiting;
 };
 
 export type AnySighting = Sighting<object, object | undefined, object, Address>;

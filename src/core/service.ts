@@ -2,10 +2,11 @@ import type { CorsRule } from "./cors.ts";
 import type { ReclaimJob } from "./effects.ts";
 import type { FaultCode } from "./faults.ts";
 import type { LeaseKind } from "./lease.ts";
-import type { Address, Operation, ServiceName } from "./operation.ts";
+import type { Address, Features, Operation, ServiceName } from "./operation.ts";
 import type { StoredPolicy } from "./permission.ts";
 import type { Result } from "./result.ts";
 import type { AnyTable } from "./table.ts";
+import type { Ticks } from "./ticks.ts";
 import type { RecordView } from "./view.ts";
 
 /** What the owner of a resource decided about others' access to it. */
@@ -17,6 +18,8 @@ export interface Access {
 export interface Where<A = Address> {
   readonly account: string;
   readonly address: A;
+  /** The parsed parameters of the operation, where they bear on what the address means. */
+  readonly input?: object;
 }
 
 export interface Located {
@@ -38,6 +41,17 @@ export interface Resource<A = Address> {
   readonly missing: FaultCode;
   readonly present: FaultCode;
   readonly leaseKind: LeaseKind;
+  /** What holds for every operation on such a resource, so that none can forget it. */
+  readonly guard?: (guarded: Guarded<A>) => Result<void>;
+}
+
+export interface Guarded<A = Address> {
+  readonly operation: Operation;
+  readonly address: A;
+  readonly target: object | undefined;
+  readonly input: object;
+  readonly features: Features;
+  readonly now: Ticks;
 }
 
 /** A service as the doors see it: everything they do is derived from this. */

@@ -27,13 +27,23 @@ export async function applyReply(
 ): Promise<void> {
   const { call, scope, before } = settled;
   const { table, keyOf } = call.resource;
+  await applyEffects(content, tx, reply.preserve ?? [], settled.now);
   if (reply.put !== undefined || reply.remove) {
     if (table === undefined) throw new Error(`${call.operation.name} has no record to write`);
     const key = keyOf(scope, call);
     const record = reply.put === undefined ? undefined : stampRecord(settled, reply.put);
     await write(content, tx, { table, key, before, record, plan: reply.content });
   }
-  for (const effect of reply.effects ?? []) await applyEffect(content, tx, effect, settled.now);
+  await applyEffects(content, tx, reply.effects ?? [], settled.now);
+}
+
+export async function applyEffects(
+  content: ContentStore,
+  tx: Transaction,
+  effects: readonly Effect[],
+  now: Ticks,
+): Promise<void> {
+  for (const effect of effects) await applyEffect(content, tx, effect, now);
 }
 
 /** A renewed record gets the new ETag, and a lease that had run out is forgotten by the write. */

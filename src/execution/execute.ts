@@ -1,5 +1,5 @@
 import type { Received } from "../core/content-ref.ts";
-import { checkRead, checkWrite, noConditions, type Conditions } from "../core/conditions.ts";
+import { checkRead, checkWrite, type Conditions } from "../core/conditions.ts";
 import { nextStamp } from "../core/etag.ts";
 import type { Fault } from "../core/faults.ts";
 import { checkLease, type Lease } from "../core/lease.ts";
@@ -16,17 +16,20 @@ import { fail, ok, type Result } from "../core/result.ts";
 import type { Access, Located, Resource } from "../core/service.ts";
 import type { CopySource } from "../core/source.ts";
 import type { Ticks } from "../core/ticks.ts";
-import type { Random } from "../core/world.ts";
+import type { Clock, Random } from "../core/world.ts";
 import type { ContentReader, ContentStore } from "../content/content.ts";
 import type { Store, Transaction, View } from "../store/store.ts";
-import { applyReply } from "./apply.ts";
+import { applyEffects, applyReply } from "./apply.ts";
 import { newGuid, newId } from "./identifiers.ts";
 import { Records } from "./records.ts";
+import { isPending, waitFor, type Pending } from "./wait.ts";
 
 export interface Runtime {
   readonly store: Store;
   readonly content: ContentStore;
   readonly random: Random;
+  /** Only to be woken by; what time it is, the store says. */
+  readonly clock: Clock;
 }
 
 /** A request after parsing, whatever door it came through. */
@@ -72,10 +75,14 @@ export interface Stamped {
 }
 
 /** Runs one operation: load, check and decide on one state, commit only if it still stands. */
-export function execute(runtime: Runtime, call: Call): Promise<Outcome> {
-  return call.operation.effect === "reads"
-    ? runtime.store.snapshot((view) => run(runtime, call, view, undefined))
-    : runtime.store.transact((tx) => run(runtime, call, tx, tx));
+export async function execute(runtime: Runtime, call: Call): Promise<Outcome> {
+  const { store } = runtime;
+  const writing = () => store.transact((tx) => run(runtime, call, tx, tx));
+  const first =
+    call.operation.effect === "reads"
+      ? await store.snapshot((view) => run(runtime, call, view, undefined))
+      : await writing();
+  return isPending(first) ? waitFor(runtime, first, writing) : first;
 }
 
 /** The checks alone, so that a doomed upload is refused before its body is received. */
@@ -93,7 +100,7 @@ async function run(
   call: Call,
   view: View,
   tx: Transaction | undefined,
-): Promise<Outcome> {
+): Promise<Outcome | Pending> {
   const { operation } = call;
   const records = new Records(view, runtime.content);
   const located = await call.resource.load(records, call);
@@ -114,6 +121,10 @@ async function run(
   };
   const decision = operation.decide(context);
   if ("fault" in decision) return { kind: "fault", fault: decision.fault };
+  if ("wait" in decision) {
+    if (tx !== undefined) await applyEffects(runtime.content, tx, decision.effects, view.now);
+    return { kind: "wait", ...decision };
+  }
   if (tx !== undefined) {
     const settled = { call, scope, before: target, stamp, now: view.now };
     await applyReply(runtime.content, tx, settled, decision);
@@ -133,7 +144,12 @@ function check(call: Call, located: Located, now: Ticks): Outcome | undefined {
   if (target === undefined && call.operation.target === "optional") return undefined;
   const leased = checkTargetLease(call, target, now);
   if (!leased.ok) return faultOutcome(leased);
-  return checkConditions(call, target);
+  return checkConditions(call, target) ?? checkGuard(call, target, now);
+}
+
+function checkGuard(call: Call, target: object | undefined, now: Ticks): Outcome | undefined {
+  const verdict = call.resource.guard?.({ ...call, target, now }) ?? done;
+  return verdict.ok ? undefined : faultOutcome(verdict);
 }
 
 function checkExistence({ operation, resource }: Call, target: object | undefined): Result<void> {
@@ -153,19 +169,20 @@ function checkConditions(call: Call, target: Stamped | undefined): Outcome | und
   const { operation, conditions } = call;
   if (operation.conditions === "none") return undefined;
   const present = target?.etag === undefined ? undefined : { etag: target.etag, tags: target.tags };
-  if (operation.conditions === "tags") {
-    const { ifTags } = conditions;
-    const verdict = checkRead(ifTags === undefined ? noConditions : { ifTags }, present);
-    return verdict === "not-modified" || verdict.ok ? undefined : faultOutcome(verdict);
-  }
-  if (operation.conditions === "read") {
+  const { conditions: policy, effect } = operation;
+  if (policy === "read" || (policy === "tags" && effect === "reads")) {
     const verdict = checkRead(conditions, present);
     if (verdict === "not-modified") return { kind: "not-modified" };
     return verdict.ok ? undefined : faultOutcome(verdict);
   }
   const creates = operation.conditions === "create";
   const holdsLease = call.leaseId !== undefined;
-  const verdict = checkWrite(conditions, present, { creates, holdsLease });
+  const { any, noETag } = operation.unmet ?? {};
+  const unmet = {
+    ...(any === undefined ? {} : { unmet: any }),
+    ...(noETag === undefined ? {} : { unmetNoETag: noETag }),
+  };
+  const verdict = checkWrite(conditions, present, { creates, holdsLease, ...unmet });
   return verdict.ok ? undefined : faultOutcome(verdict);
 }
 

@@ -40,7 +40,12 @@ export function handlerOf(service: Service, world: World): Handler {
   const door: Door = {
     service,
     router: compileRoutes(service.operations),
-    runtime: { store: engines.store, content: meteredContent(engines.content, meter), random },
+    runtime: {
+      store: engines.store,
+      content: meteredContent(engines.content, meter),
+      random,
+      clock,
+    },
     accounts,
     authenticator: new Authenticator(),
     sources: sourceReader({

@@ -20,6 +20,12 @@ import {
   setBlobServiceProperties,
 } from "./service/service-properties.ts";
 import { getBlobServiceStats } from "./service/service-stats.ts";
+import { deleteImmutabilityPolicy } from "./protection/set-immutability-policy.ts";
+import { setImmutabilityPolicy } from "./protection/set-immutability-policy.ts";
+import { setLegalHold } from "./protection/set-legal-hold.ts";
+import { getBlobTags } from "./tags/get-blob-tags.ts";
+import { setBlobTags } from "./tags/set-blob-tags.ts";
+import { setBlobTier } from "./tier/set-blob-tier.ts";
 import { deleteBlob } from "./write/delete-blob.ts";
 import { breakBlobLease, leaseBlob } from "./write/lease-blob.ts";
 import { putBlockBlob } from "./write/put-block-blob.ts";
@@ -56,4 +62,10 @@ export const operations: readonly Operation[] = [
   putBlock,
   putBlockList,
   getBlockList,
+  getBlobTags,
+  setBlobTags,
+  setBlobTier,
+  setImmutabilityPolicy,
+  deleteImmutabilityPolicy,
+  setLegalHold,
 ];

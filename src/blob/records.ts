@@ -3,6 +3,7 @@ import type { Lease } from "../core/lease.ts";
 import type { Metadata } from "../core/metadata.ts";
 import type { StoredPolicy } from "../core/permission.ts";
 import { recordCodec } from "../core/record.ts";
+import { containerNameEntries, holdEntries, tagEntries } from "./indexes.ts";
 import { defineTable } from "../core/table.ts";
 import type { Tags } from "../core/tags.ts";
 import type { Ticks } from "../core/ticks.ts";
@@ -56,7 +57,55 @@ export interface BlobRecord {
   /** When it was snapshotted; only on snapshots. */
   readonly snapshot?: Ticks | undefined;
   readonly deleted?: Deletion | undefined;
+  /** Page blobs: what a client may tell its writes apart by; 0 if never set. */
+  readonly sequenceNumber?: bigint | undefined;
+  /** Page blobs: stays the same from creation on, so that a diff knows a recreated blob. */
+  readonly lineage?: Ticks | undefined;
+  /** Append blobs: how many blocks were appended. */
+  readonly committedBlockCount?: number | undefined;
+  /** An append blob that takes no more blocks. */
+  readonly sealed?: true | undefined;
+  /** The last copy onto this blob. */
+  readonly copy?: CopyState | undefined;
+  /** The target of incremental copies, which only its snapshots can be read of. */
+  readonly incrementalCopy?: true | undefined;
+  /** When it ceases to exist. */
+  readonly expiresAt?: Ticks | undefined;
   readonly encryptionScope?: string | undefined;
+  /** SHA-256 of the client's own key; the bytes are of no use without that key. */
+  readonly keySha256?: Uint8Array | undefined;
+  /** An archived blob on its way back. */
+  readonly rehydration?: Rehydration | undefined;
+  readonly immutability?: ImmutabilityPolicy | undefined;
+  readonly legalHold?: boolean | undefined;
+  /** On accounts that track it; refreshed at most once a day. */
+  readonly lastAccess?: Ticks | undefined;
+}
+
+export interface Rehydration {
+  readonly to: string;
+  /** From then on the blob has that tier. */
+  readonly due: Ticks;
+  readonly priority: "High" | "Standard";
+}
+
+export interface ImmutabilityPolicy {
+  readonly until: Ticks;
+  readonly mode: "unlocked" | "locked";
+}
+
+export interface CopyState {
+  readonly id: string;
+  /** The URL, without its signature. */
+  readonly source: string;
+  readonly status: "pending" | "success" | "aborted" | "failed";
+  readonly copiedBytes: number;
+  readonly totalBytes: number;
+  readonly completed?: Ticks | undefined;
+  /** Why it failed. */
+  readonly description?: string | undefined;
+  /** Of an incremental copy: the snapshot it made. */
+  readonly destinationSnapshot?: Ticks | undefined;
 }
 
 export interface Deletion {
@@ -75,6 +124,7 @@ export interface UploadRecord {
 
 export interface BlockRecord {
   readonly content: ContentRef;
+  readonly keySha256?: Uint8Array | undefined;
 }
 
 export interface BlobKey {
@@ -92,6 +142,7 @@ export const containers = defineTable<{ account: bigint; name: string }, Contain
   tag: 0x20,
   key: ({ account, name }) => [account, name],
   codec: recordCodec<ContainerRecord>({ version: 1 }),
+  indexes: ({ id }, parts) => containerNameEntries(id, parts()),
 });
 
 export const deletedContainers = defineTable<
@@ -110,6 +161,7 @@ export const blobs = defineTable<BlobKey, BlobRecord>({
   key: ({ container, name }) => [container, name],
   codec: recordCodec<BlobRecord>({ version: 1 }),
   content: "content",
+  indexes: (record, parts) => [...tagEntries(record, parts), ...holdEntries(record, parts)],
 });
 
 const generationKinds = { version: 0, snapshot: 1, deleted: 2 } as const;
@@ -122,6 +174,7 @@ export const generations = defineTable<GenerationKey, BlobRecord>({
   key: ({ container, name, at, kind }) => [container, name, at, generationKinds[kind]],
   codec: recordCodec<BlobRecord>({ version: 1 }),
   content: "content",
+  indexes: holdEntries,
 });
 
 export const uploads = defineTable<BlobKey, UploadRecord>({

@@ -10,6 +10,7 @@ import type { Located, QueryReader, Resource, SignedName, Where } from "../core/
 import { anyTable } from "../core/table.ts";
 import type { Ticks } from "../core/ticks.ts";
 import type { RecordView } from "../core/view.ts";
+import { guardBlob } from "./guard.ts";
 import {
   blobs,
   containers,
@@ -17,6 +18,7 @@ import {
   type BlobRecord,
   type ContainerRecord,
 } from "./records.ts";
+import { afterRehydration } from "./tier/rehydration.ts";
 
 export interface BlobAddress extends Address {
   readonly resource: "service" | "container" | "blob";
@@ -114,7 +116,7 @@ async function loadBlob(view: RecordView, where: Where<BlobAddress>): Promise<Lo
   if (container === undefined) {
     return { access, scope: fail("ContainerNotFound"), target: undefined, cors };
   }
-  const target = await findBlob(view, container.id, address);
+  const target = afterRehydration(await findBlob(view, container.id, address), view.now);
   return { access, scope: ok({ account, container }), target, cors };
 }
 
@@ -177,6 +179,7 @@ const blob = defineResource<BlobAddress>({
   missing: "BlobNotFound",
   present: "BlobAlreadyExists",
   leaseKind: "blob",
+  guard: guardBlob,
 });
 
 export const resources = { service, container, blob };

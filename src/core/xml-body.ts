@@ -4,3 +4,8 @@ import { byteOrderMark, xmlDeclaration } from "./xml-writer.ts";
 export function xmlBody(inner: string): { readonly type: string; readonly text: string } {
   return { type: "application/xml", text: byteOrderMark + xmlDeclaration + inner };
 }
+
+/** As the newer operations write it: a line feed after the declaration. */
+export function newXmlBody(inner: string): { readonly type: string; readonly text: string } {
+  return { type: "application/xml", text: `${byteOrderMark}${xmlDeclaration}\n${inner}` };
+}

@@ -3,6 +3,7 @@ import { metadata } from "../../core/common-params.ts";
 import { emptyContent, type ContentPart, type ContentRef } from "../../core/content-ref.ts";
 import { fail, ok, type Result } from "../../core/result.ts";
 import type { RecordView } from "../../core/view.ts";
+import { protection } from "../protection/protection.ts";
 import { operation } from "../resources.ts";
 import { blobHeaders } from "../shared/http-headers.ts";
 import {
@@ -28,7 +29,7 @@ export const putBlockList = operation({
   ids: ["BlockBlob_CommitBlockList"],
   route: { method: "PUT", resource: "blob", query: { comp: "blocklist" } },
   since: "2009-09-19",
-  params: { metadata, headers: blobHeaders, tags: tagsHeader, tier: blockBlobTier },
+  params: { metadata, headers: blobHeaders, tags: tagsHeader, tier: blockBlobTier, protection },
   body: { kind: "xml", bytesMax: blockListBytesMax, parse: parseBlockList },
   permission: { letters: "w", resourceType: "o" },
   target: "may-exist",
@@ -72,6 +73,7 @@ export const putBlockList = operation({
         tier: input.tier,
         tierChanged: input.tier === undefined ? undefined : now,
         versionId,
+        ...input.protection,
       },
       content: compose(parts.value),
       effects: [...keepPrevious(context), ...dropUpload(blobKey(context), seen.staged.stored)],

@@ -1,6 +1,8 @@
 import { noBody } from "../../core/operation.ts";
 import { put, reclaim, reclaimAt } from "../../core/effects.ts";
+import { fail } from "../../core/result.ts";
 import { ticksPerDay } from "../../core/ticks.ts";
+import { firstHold } from "../protection/first-hold.ts";
 import { deletedContainers } from "../records.ts";
 import { operation } from "../resources.ts";
 
@@ -20,7 +22,9 @@ export const deleteContainer = operation({
   etag: "none",
   effect: "writes",
   success: { status: 202, headers: [] },
-  decide: ({ target, scope, address, features, now }) => {
+  reads: (view, { target }) => firstHold(view, target.id),
+  decide: ({ target, scope, address, features, now, seen }) => {
+    if (seen !== undefined) return fail(seen);
     const retentionDays = features.containerSoftDeleteDays;
     if (retentionDays === 0) {
       return { remove: true, effects: [reclaim("blob-container", target.id)] };

@@ -1,6 +1,8 @@
+import { encodeBase64 } from "../../core/base64.ts";
 import { formatHttpDate, formatIso } from "../../core/dates.ts";
 import type { Ticks } from "../../core/ticks.ts";
 import type { BlobRecord } from "../records.ts";
+import { protectionHeaderNames, protectionHeaders } from "../protection/protection.ts";
 import type { BlobAddress } from "../resources.ts";
 import { renderHttpHeaders } from "../shared/http-headers.ts";
 import { leaseHeaderNames, leaseHeaders } from "../shared/lease-headers.ts";
@@ -22,6 +24,9 @@ export const blobPropertyNames = [
   "x-ms-version-id",
   "x-ms-is-current-version",
   "x-ms-encryption-scope",
+  "x-ms-encryption-key-sha256",
+  "x-ms-last-access-time",
+  ...protectionHeaderNames,
 ] as const;
 
 export interface Looked {
@@ -46,5 +51,12 @@ export function blobProperties({ target, address, now }: Looked) {
     "x-ms-version-id": versionId === undefined ? undefined : formatIso(versionId),
     "x-ms-is-current-version": current ? "true" : undefined,
     "x-ms-encryption-scope": target.encryptionScope,
+    "x-ms-encryption-key-sha256": target.keySha256 && encodeBase64(target.keySha256),
+    "x-ms-last-access-time": optionalDate(target.lastAccess),
+    ...protectionHeaders(target),
   };
+}
+
+function optionalDate(time: Ticks | undefined): string | undefined {
+  return time === undefined ? undefined : formatHttpDate(time);
 }

@@ -1,8 +1,6 @@
-import { formatHttpDate } from "../../core/dates.ts";
 import { noBody } from "../../core/operation.ts";
-import type { BlobRecord } from "../records.ts";
 import { operation } from "../resources.ts";
-import { defaultTier } from "../shared/tier.ts";
+import { tierHeaderNames, tierHeaders } from "../tier/rehydration.ts";
 import { blobProperties, blobPropertyNames } from "./blob-properties.ts";
 
 /** learn.microsoft.com/rest/api/storageservices/get-blob-properties */
@@ -24,9 +22,7 @@ export const getBlobProperties = operation({
     headers: [
       ...blobPropertyNames,
       "Content-Length",
-      "x-ms-access-tier",
-      "x-ms-access-tier-inferred",
-      "x-ms-access-tier-change-time",
+      ...tierHeaderNames,
     ],
   },
   decide: ({ target, address, now }) => ({
@@ -38,16 +34,3 @@ export const getBlobProperties = operation({
     },
   }),
 });
-
-/** A tier that nobody chose is told as inferred, one that somebody chose with the time of it. */
-function tierHeaders({ type, tier, tierChanged }: BlobRecord) {
-  if (type !== "BlockBlob") return {};
-  if (tier === undefined) {
-    return { "x-ms-access-tier": defaultTier, "x-ms-access-tier-inferred": "true" };
-  }
-  return {
-    "x-ms-access-tier": tier,
-    "x-ms-access-tier-change-time":
-      tierChanged === undefined ? undefined : formatHttpDate(tierChanged),
-  };
-}

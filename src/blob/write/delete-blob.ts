@@ -12,6 +12,7 @@ import {
   type GenerationKey,
 } from "../records.ts";
 import { operation } from "../resources.ts";
+import { anyGeneration } from "../shared/generation.ts";
 import { blobKey, dropUpload, keepPrevious, retentionDays } from "../shared/succession.ts";
 import type { Succession } from "../shared/succession.ts";
 
@@ -39,7 +40,10 @@ export const deleteBlob = operation({
   ids: ["Blob_Delete"],
   route: { method: "DELETE", resource: "blob" },
   since: "2009-09-19",
-  params: { snapshots: header("x-ms-delete-snapshots", oneOf("include", "only")) },
+  params: {
+    snapshots: header("x-ms-delete-snapshots", oneOf("include", "only")),
+    generation: anyGeneration,
+  },
   body: noBody,
   permission: { letters: "d", resourceType: "o" },
   target: "optional",

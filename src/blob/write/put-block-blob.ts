@@ -3,6 +3,7 @@ import { metadata } from "../../core/common-params.ts";
 import { fail } from "../../core/result.ts";
 import { whole } from "../../content/plan.ts";
 import { emptyContent } from "../../core/content-ref.ts";
+import { protection } from "../protection/protection.ts";
 import { uploads } from "../records.ts";
 import { operation } from "../resources.ts";
 import { blobOrRequestHeaders } from "../shared/http-headers.ts";
@@ -27,7 +28,13 @@ export const putBlockBlob = operation({
     headers: { "x-ms-blob-type": "BlockBlob", "x-ms-copy-source": false },
   },
   since: "2009-09-19",
-  params: { metadata, headers: blobOrRequestHeaders, tags: tagsHeader, tier: blockBlobTier },
+  params: {
+    metadata,
+    headers: blobOrRequestHeaders,
+    tags: tagsHeader,
+    tier: blockBlobTier,
+    protection,
+  },
   body: {
     kind: "content",
     lengthMax: putBlobBytesMax,
@@ -79,6 +86,7 @@ export const putBlockBlob = operation({
         tier: input.tier,
         tierChanged: input.tier === undefined ? undefined : now,
         versionId,
+        ...input.protection,
       },
       content: whole(received),
       effects: [...keepPrevious(context), ...dropUpload(blobKey(context), seen)],

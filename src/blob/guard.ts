@@ -1,0 +1,66 @@
+import { formatIso } from "../core/dates.ts";
+import { invalidQuery } from "../core/faults.ts";
+import type { Operation } from "../core/operation.ts";
+import { fail, ok, type Result } from "../core/result.ts";
+import type { Guarded } from "../core/service.ts";
+import type { Ticks } from "../core/ticks.ts";
+import { checkProtection } from "./protection/protection.ts";
+import type { BlobRecord } from "./records.ts";
+import type { BlobAddress } from "./resources.ts";
+import { archive } from "./tier/rehydration.ts";
+
+const passed = ok(undefined);
+
+/** What holds for every operation on a blob: derived from what it declares, never from its name. */
+export function guardBlob(guarded: Guarded<BlobAddress>): Result<void> {
+  const aimed = checkAim(guarded);
+  if (!aimed.ok || guarded.target === undefined) return aimed;
+  const target = guarded.target as BlobRecord;
+  const immutable = checkImmutable(guarded, target);
+  if (!immutable.ok) return immutable;
+  return checkArchived(guarded, target);
+}
+
+/** Snapshots and versions are read only, but for operations that say they can be aimed at one. */
+function checkAim({ operation, address }: Guarded<BlobAddress>): Result<void> {
+  if (operation.effect !== "writes") return passed;
+  const { snapshot, versionId } = address;
+  if (snapshot !== undefined && !takes(operation, "?snapshot")) {
+    return misaimed("snapshot", snapshot);
+  }
+  if (versionId !== undefined && !takes(operation, "?versionid")) {
+    return misaimed("versionid", versionId);
+  }
+  return passed;
+}
+
+function takes({ params }: Operation, source: string): boolean {
+  return Object.values(params).some(({ sources }) => sources.includes(source));
+}
+
+function misaimed(name: string, time: Ticks): Result<void> {
+  return invalidQuery(name, formatIso(time));
+}
+
+/** A write that replaces the blob leaves the protected state as a version, where versions are kept;
+ *  all others would change or remove it. */
+function checkImmutable(
+  { operation, features, now }: Guarded<BlobAddress>,
+  target: BlobRecord,
+): Result<void> {
+  if (!changesState(operation)) return passed;
+  const replaces = operation.target === "may-exist" || operation.target === "must-not-exist";
+  return replaces && features.versioning ? passed : checkProtection(target, now);
+}
+
+/** Whatever renews the ETag changes the blob; a plain DELETE takes it away. */
+function changesState({ effect, etag, route }: Operation): boolean {
+  if (effect !== "writes") return false;
+  return etag === "renew" || (route.method === "DELETE" && route.query === undefined);
+}
+
+/** The bytes of an archived blob cannot be read. Only whoever answers ranges reads them. */
+function checkArchived({ operation }: Guarded<BlobAddress>, target: BlobRecord): Result<void> {
+  if (target.tier !== archive || !operation.success.headers.includes("Content-Range")) return passed;
+  return fail(target.rehydration === undefined ? "BlobArchived" : "BlobBeingRehydrated");
+}

@@ -1,0 +1,97 @@
+import type { KeyPart } from "../core/keys.ts";
+import { recordCodec } from "../core/record.ts";
+import { defineTable, type IndexEntry } from "../core/table.ts";
+import type { BlobRecord } from "./records.ts";
+
+/** What follows from containers and blobs, kept in step by the execution layer. */
+
+export interface TagKey {
+  readonly container: bigint;
+  readonly tag: string;
+  readonly value: string;
+  readonly name: string;
+}
+
+type Nothing = Readonly<Record<string, never>>;
+const nothing: Nothing = {};
+
+/** The tags of the blobs of one container … */
+export const containerTags = defineTable<TagKey, Nothing>({
+  name: "container-tags",
+  tag: 0x27,
+  key: ({ container, tag, value, name }) => [container, tag, value, name],
+  codec: recordCodec<Nothing>({ version: 1 }),
+});
+
+/** … and of all: a search of an account skips the containers of others. */
+export const allTags = defineTable<TagKey, Nothing>({
+  name: "all-tags",
+  tag: 0x28,
+  key: ({ container, tag, value, name }) => [tag, value, container, name],
+  codec: recordCodec<Nothing>({ version: 1 }),
+});
+
+export interface ContainerName {
+  readonly account: bigint;
+  readonly name: string;
+}
+
+/** From the id that blobs are keyed by to the container as it is called now. A container that was
+ *  deleted has none, so that nothing inside it can be found any more. */
+export const containerNames = defineTable<{ id: bigint; name: string }, ContainerName>({
+  name: "container-names",
+  tag: 0x29,
+  key: ({ id, name }) => [id, name],
+  codec: recordCodec<ContainerName>({ version: 1 }),
+});
+
+export interface Hold {
+  readonly legalHold: boolean;
+  readonly until?: bigint | undefined;
+}
+
+/** What in a container must not be deleted with it. */
+export const holds = defineTable<{ container: bigint; below: readonly KeyPart[] }, Hold>({
+  name: "holds",
+  tag: 0x2a,
+  key: ({ container, below }) => [container, ...below],
+  codec: recordCodec<Hold>({ version: 1 }),
+});
+
+const empty = containerTags.codec.encode(nothing);
+const noEntries: readonly IndexEntry[] = [];
+
+export function tagEntries(
+  { tags }: BlobRecord,
+  parts: () => readonly KeyPart[],
+): readonly IndexEntry[] {
+  if (tags === undefined) return noEntries;
+  const [container, name] = parts() as [bigint, string];
+  return Object.entries(tags).flatMap(([tag, value]) => {
+    const key = { container, tag, value, name };
+    return [
+      { key: containerTags.key(key), value: empty },
+      { key: allTags.key(key), value: empty },
+    ];
+  });
+}
+
+export function containerNameEntries(
+  id: bigint,
+  [account, name]: readonly KeyPart[],
+): readonly IndexEntry[] {
+  const record = { account: account as bigint, name: name as string };
+  const key = containerNames.key({ id, name: record.name });
+  return [{ key, value: containerNames.codec.encode(record) }];
+}
+
+export function holdEntries(
+  { legalHold, immutability }: BlobRecord,
+  parts: () => readonly KeyPart[],
+): readonly IndexEntry[] {
+  if (legalHold !== true && immutability === undefined) return noEntries;
+  const [container, ...below] = parts();
+  const key = holds.key({ container: container as bigint, below });
+  const hold = { legalHold: legalHold === true, until: immutability?.until };
+  return [{ key, value: holds.codec.encode(hold) }];
+}

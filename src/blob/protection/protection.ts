@@ -1,0 +1,69 @@
+import { formatHttpDate, parseHttpDate } from "../../core/dates.ts";
+import { boolean, header, oneOf, required, type Param } from "../../core/params.ts";
+import { missingHeader } from "../../core/faults.ts";
+import { fail, ok, type Result } from "../../core/result.ts";
+import type { Ticks } from "../../core/ticks.ts";
+import type { BlobRecord, ImmutabilityPolicy } from "../records.ts";
+
+const untilHeader = "x-ms-immutability-policy-until-date";
+const modeHeader = "x-ms-immutability-policy-mode";
+
+const until = header(untilHeader, parseHttpDate);
+const mode = header(modeHeader, oneOf("unlocked", "locked"));
+
+/** A policy as the headers give it; both or neither. */
+const policy: Param<ImmutabilityPolicy | undefined> = {
+  sources: [untilHeader, modeHeader],
+  parse: (reader) => {
+    const end = until.parse(reader);
+    if (!end.ok) return end;
+    const kind = mode.parse(reader);
+    if (!kind.ok) return kind;
+    if (end.value !== undefined) {
+      return ok({ until: end.value, mode: kind.value ?? "unlocked" });
+    }
+    return kind.value === undefined ? ok(undefined) : missingHeader(untilHeader);
+  },
+};
+
+export const immutabilityPolicy = required(policy);
+export const legalHold = required(header("x-ms-legal-hold", boolean));
+
+export interface Protection {
+  readonly immutability: ImmutabilityPolicy | undefined;
+  readonly legalHold: boolean | undefined;
+}
+
+/** What any write that creates a blob may protect it with. */
+export const protection: Param<Protection> = {
+  sources: [...policy.sources, "x-ms-legal-hold"],
+  parse: (reader) => {
+    const immutability = policy.parse(reader);
+    if (!immutability.ok) return immutability;
+    const hold = header("x-ms-legal-hold", boolean).parse(reader);
+    return hold.ok ? ok({ immutability: immutability.value, legalHold: hold.value }) : hold;
+  },
+};
+
+export const protectionHeaderNames = [untilHeader, modeHeader, "x-ms-legal-hold"] as const;
+
+export function protectionHeaders({ immutability, legalHold: hold }: BlobRecord) {
+  return {
+    ...policyHeaders(immutability),
+    "x-ms-legal-hold": hold === undefined ? undefined : String(hold),
+  };
+}
+
+export function policyHeaders(immutability: ImmutabilityPolicy | undefined) {
+  return {
+    [untilHeader]: immutability && formatHttpDate(immutability.until),
+    [modeHeader]: immutability?.mode,
+  };
+}
+
+/** Refuses what would change or take away a protected state. */
+export function checkProtection(record: BlobRecord, now: Ticks): Result<void> {
+  if (record.legalHold === true) return fail("BlobImmutableDueToLegalHold");
+  const bound = record.immutability !== undefined && record.immutability.until > now;
+  return bound ? fail("BlobImmutableDueToPolicy") : ok(undefined);
+}

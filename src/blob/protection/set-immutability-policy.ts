@@ -1,0 +1,70 @@
+import { invalidHeader } from "../../core/faults.ts";
+import { formatHttpDate } from "../../core/dates.ts";
+import { noBody } from "../../core/operation.ts";
+import { fail } from "../../core/result.ts";
+import type { ImmutabilityPolicy } from "../records.ts";
+import { operation } from "../resources.ts";
+import { anyGeneration, putAddressed } from "../shared/generation.ts";
+import { immutabilityPolicy, policyHeaders, protectionHeaderNames } from "./protection.ts";
+
+const query = { comp: "immutabilityPolicies" };
+
+/** A locked policy can only grow longer.
+ *  learn.microsoft.com/rest/api/storageservices/set-blob-immutability-policy */
+export const setImmutabilityPolicy = operation({
+  name: "Set Blob Immutability Policy",
+  ids: ["Blob_SetImmutabilityPolicy"],
+  route: { method: "PUT", resource: "blob", query },
+  since: "2020-06-12",
+  params: { policy: immutabilityPolicy, generation: anyGeneration },
+  body: noBody,
+  permission: { letters: "i", resourceType: "o" },
+  target: "must-exist",
+  conditions: "write",
+  lease: "none",
+  etag: "none",
+  effect: "writes",
+  success: { status: 200, headers: protectionHeaderNames },
+  decide: (context) => {
+    const { target, input } = context;
+    const refusal = refusalOf(target.immutability, input.policy);
+    if (refusal !== undefined) return refusal;
+    const immutability = input.policy;
+    return {
+      ...putAddressed(context, { ...target, immutability }),
+      headers: policyHeaders(immutability),
+    };
+  },
+});
+
+function refusalOf(present: ImmutabilityPolicy | undefined, next: ImmutabilityPolicy) {
+  if (present?.mode !== "locked") return undefined;
+  if (next.mode !== "locked") return invalidHeader("x-ms-immutability-policy-mode", next.mode);
+  if (next.until >= present.until) return undefined;
+  return invalidHeader("x-ms-immutability-policy-until-date", formatHttpDate(next.until));
+}
+
+/** learn.microsoft.com/rest/api/storageservices/delete-blob-immutability-policy */
+export const deleteImmutabilityPolicy = operation({
+  name: "Delete Blob Immutability Policy",
+  ids: ["Blob_DeleteImmutabilityPolicy"],
+  route: { method: "DELETE", resource: "blob", query },
+  since: "2020-06-12",
+  params: { generation: anyGeneration },
+  body: noBody,
+  permission: { letters: "i", resourceType: "o" },
+  target: "must-exist",
+  conditions: "none",
+  lease: "none",
+  etag: "none",
+  effect: "writes",
+  success: { status: 200, headers: [] },
+  decide: (context) => {
+    const { target } = context;
+    if (target.immutability === undefined) return {};
+    if (target.immutability.mode === "locked") {
+      return fail("ImmutabilityPolicyDeleteOnLockedPolicy");
+    }
+    return putAddressed(context, { ...target, immutability: undefined });
+  },
+});

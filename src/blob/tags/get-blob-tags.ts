@@ -1,0 +1,22 @@
+import { noBody } from "../../core/operation.ts";
+import { newXmlBody } from "../../core/xml-body.ts";
+import { renderTags } from "../list/blob-entry.ts";
+import { operation } from "../resources.ts";
+
+/** learn.microsoft.com/rest/api/storageservices/get-blob-tags */
+export const getBlobTags = operation({
+  name: "Get Blob Tags",
+  ids: ["Blob_GetTags"],
+  route: { method: "GET", resource: "blob", query: { comp: "tags" } },
+  since: "2019-12-12",
+  params: {},
+  body: noBody,
+  permission: { letters: "t", resourceType: "o" },
+  target: "must-exist",
+  conditions: "tags",
+  lease: "match-if-given",
+  etag: "none",
+  effect: "reads",
+  success: { status: 200, headers: [] },
+  decide: ({ target }) => ({ body: newXmlBody(renderTags(target.tags ?? {})) }),
+});

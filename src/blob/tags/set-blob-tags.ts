@@ -1,0 +1,26 @@
+import { operation } from "../resources.ts";
+import { putAddressed, versionOnly } from "../shared/generation.ts";
+import { parseTagsBody, tagsBytesMax } from "./tags-body.ts";
+
+/** Replaces all tags of a blob or a version; its ETag stays, since the blob itself did not change.
+ *  learn.microsoft.com/rest/api/storageservices/set-blob-tags */
+export const setBlobTags = operation({
+  name: "Set Blob Tags",
+  ids: ["Blob_SetTags"],
+  route: { method: "PUT", resource: "blob", query: { comp: "tags" } },
+  since: "2019-12-12",
+  params: { generation: versionOnly },
+  body: { kind: "xml", bytesMax: tagsBytesMax, parse: parseTagsBody },
+  permission: { letters: "t", resourceType: "o" },
+  target: "must-exist",
+  conditions: "tags",
+  lease: "match-if-leased",
+  etag: "none",
+  effect: "writes",
+  success: { status: 204, headers: [] },
+  decide: (context) => {
+    const { target, input } = context;
+    const tags = Object.keys(input.body).length === 0 ? undefined : input.body;
+    return putAddressed(context, { ...target, tags });
+  },
+});

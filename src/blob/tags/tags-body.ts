@@ -1,0 +1,23 @@
+import { invalidXmlNode, missingXmlNode } from "../../core/faults.ts";
+import { fail, type Result } from "../../core/result.ts";
+import { checkTags } from "../../core/tag-set.ts";
+import type { Tags } from "../../core/tags.ts";
+import { invalidXmlAt, xmlChild, xmlChildText, type XmlElement } from "../../core/xml.ts";
+
+export const tagsBytesMax = 64 * 1024;
+
+/** `<Tags><TagSet><Tag><Key/><Value/></Tag>…</TagSet></Tags>`; an empty set takes all away. */
+export function parseTagsBody(root: XmlElement | undefined): Result<Tags> {
+  if (root === undefined) return fail("InvalidXmlDocument");
+  if (root.name !== "Tags") return invalidXmlAt(root.start, "");
+  const set = xmlChild(root, "TagSet");
+  if (set === undefined) return missingXmlNode("TagSet");
+  const pairs: (readonly [string, string])[] = [];
+  for (const tag of set.children) {
+    if (tag.name !== "Tag") return invalidXmlNode(tag.name, tag.text);
+    const key = xmlChildText(tag, "Key");
+    if (key === undefined) return missingXmlNode("Key");
+    pairs.push([key, xmlChildText(tag, "Value") ?? ""]);
+  }
+  return checkTags(pairs);
+}

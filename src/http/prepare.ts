@@ -123,7 +123,8 @@ const granted = ok(undefined);
 const noConditions: Result<Conditions> = ok({});
 
 function readConditions(operation: Operation, reader: ReturnType<typeof paramReader>) {
-  return operation.conditions === "none" ? noConditions : parseConditions(reader);
+  if (operation.conditions === "none") return noConditions;
+  return parseConditions(reader, operation.conditions === "tags" ? "blob" : "plain");
 }
 
 /** Finds out what an operation copies from, if it does. */

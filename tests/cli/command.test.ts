@@ -39,8 +39,9 @@ describe("etagere", () => {
     const server = await startCommand(words, { folder });
     writeFileSync(config, "{ broken");
     server.child.kill("SIGHUP");
-    const [line] = await new Promise<readonly string[]>((logged) => {
-      server.child.stderr?.once("data", (chunk: Buffer) => logged([chunk.toString()]));
+    const line = await new Promise<string>((logged) => {
+      server.child.stderr?.once("data", (chunk: Buffer) => logged(chunk.toString()));
+      server.child.once("exit", () => logged("the server ended"));
     });
     expect(line).toContain("account settings stay as they were");
     expect((await fetch(`${server.urlOf("admin")}/readyz`)).status).toBe(200);

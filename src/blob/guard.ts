@@ -61,6 +61,7 @@ function changesState({ effect, etag, route }: Operation): boolean {
 
 /** The bytes of an archived blob cannot be read. Only whoever answers ranges reads them. */
 function checkArchived({ operation }: Guarded<BlobAddress>, target: BlobRecord): Result<void> {
-  if (target.tier !== archive || !operation.success.headers.includes("Content-Range")) return passed;
+  if (target.tier !== archive || !operation.success.headers.includes("Content-Range"))
+    return passed;
   return fail(target.rehydration === undefined ? "BlobArchived" : "BlobBeingRehydrated");
 }

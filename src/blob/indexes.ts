@@ -12,7 +12,7 @@ export interface TagKey {
   readonly name: string;
 }
 
-type Nothing = Readonly<Record<string, never>>;
+export type Nothing = Readonly<Record<string, never>>;
 const nothing: Nothing = {};
 
 /** The tags of the blobs of one container … */

@@ -1,4 +1,8 @@
 import type { Operation } from "../core/operation.ts";
+import { appendBlockFromUrl } from "./append/append-block-from-url.ts";
+import { appendBlock } from "./append/append-block.ts";
+import { createAppendBlob } from "./append/create-append-blob.ts";
+import { sealAppendBlob } from "./append/seal-append-blob.ts";
 import { getBlockList } from "./block/get-block-list.ts";
 import { putBlockList } from "./block/put-block-list.ts";
 import { putBlock } from "./block/put-block.ts";
@@ -10,6 +14,10 @@ import { getContainerProperties } from "./container/get-container-properties.ts"
 import { breakContainerLease, leaseContainer } from "./container/lease-container.ts";
 import { setContainerMetadata } from "./container/set-container-metadata.ts";
 import { listBlobs } from "./list/list-blobs.ts";
+import { createPageBlob } from "./page/create-page-blob.ts";
+import { getPageRanges } from "./page/get-page-ranges.ts";
+import { putPageFromUrl } from "./page/put-page-from-url.ts";
+import { clearPages, putPage } from "./page/put-page.ts";
 import { getBlobMetadata } from "./read/get-blob-metadata.ts";
 import { getBlobProperties } from "./read/get-blob-properties.ts";
 import { getBlob } from "./read/get-blob.ts";
@@ -24,6 +32,7 @@ import { deleteImmutabilityPolicy } from "./protection/set-immutability-policy.t
 import { setImmutabilityPolicy } from "./protection/set-immutability-policy.ts";
 import { setLegalHold } from "./protection/set-legal-hold.ts";
 import { getBlobTags } from "./tags/get-blob-tags.ts";
+import { findBlobsByTags, findBlobsByTagsInContainer } from "./tags/find-blobs.ts";
 import { setBlobTags } from "./tags/set-blob-tags.ts";
 import { setBlobTier } from "./tier/set-blob-tier.ts";
 import { deleteBlob } from "./write/delete-blob.ts";
@@ -50,6 +59,15 @@ export const operations: readonly Operation[] = [
   breakContainerLease,
   listBlobs,
   putBlockBlob,
+  createAppendBlob,
+  createPageBlob,
+  appendBlock,
+  appendBlockFromUrl,
+  sealAppendBlob,
+  putPage,
+  clearPages,
+  putPageFromUrl,
+  getPageRanges,
   getBlob,
   getBlobProperties,
   setBlobProperties,
@@ -64,6 +82,8 @@ export const operations: readonly Operation[] = [
   getBlockList,
   getBlobTags,
   setBlobTags,
+  findBlobsByTags,
+  findBlobsByTagsInContainer,
   setBlobTier,
   setImmutabilityPolicy,
   deleteImmutabilityPolicy,

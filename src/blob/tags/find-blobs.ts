@@ -1,0 +1,124 @@
+import { formatMarker, marker, maxResults, pageSize, wordSet } from "../../core/listing.ts";
+import { noBody, type Reply } from "../../core/operation.ts";
+import { query, required } from "../../core/params.ts";
+import { parseTagSearch, type TagSearch } from "../../core/tags.ts";
+import type { RecordView } from "../../core/view.ts";
+import { newXmlBody } from "../../core/xml-body.ts";
+import { element, escapeText, nameElement, textElement } from "../../core/xml-writer.ts";
+import { renderTags } from "../list/blob-entry.ts";
+import { containers } from "../records.ts";
+import { operation } from "../resources.ts";
+import { searchTags, type Finding, type TaggedBlob } from "./search-tags.ts";
+
+const whereUnitsMax = 4096;
+const malformed = "The where clause is not a valid tag expression.";
+
+const params = {
+  where: required(query("where", (text) => parseWhere(text), malformed)),
+  marker,
+  maxResults,
+  include: wordSet("include", "none", "versions", "deleted"),
+};
+
+interface Where extends TagSearch {
+  readonly text: string;
+}
+
+function parseWhere(text: string): Where | undefined {
+  const search = text.length > whereUnitsMax ? undefined : parseTagSearch(text);
+  return search && { ...search, text };
+}
+
+interface Input {
+  readonly where: Where;
+  readonly marker: readonly string[] | undefined;
+  readonly maxResults: number | undefined;
+}
+
+interface Within {
+  readonly account: bigint;
+  readonly container: { readonly id: bigint; readonly name: string } | undefined;
+}
+
+const nothing: Finding = { blobs: [], next: undefined };
+
+function find(view: RecordView, input: Input, within: Within): Promise<Finding> {
+  const { where } = input;
+  const limit = pageSize(input.maxResults);
+  return searchTags(view, { ...within, terms: where.terms, from: input.marker?.[0], limit });
+}
+
+/** learn.microsoft.com/rest/api/storageservices/find-blobs-by-tags */
+export const findBlobsByTags = operation({
+  name: "Find Blobs by Tags",
+  ids: ["Service_FilterBlobs"],
+  route: { method: "GET", resource: "service", query: { comp: "blobs" } },
+  since: "2019-12-12",
+  params,
+  body: noBody,
+  permission: { letters: "f", resourceType: "so", sas: "account-only" },
+  target: "must-exist",
+  conditions: "none",
+  lease: "none",
+  etag: "none",
+  effect: "reads",
+  success: { status: 200, headers: [] },
+  reads: async (view, { target, input }) => {
+    const name = input.where.container;
+    if (name === undefined) return find(view, input, { account: target.id, container: undefined });
+    const container = await view.get(containers, { account: target.id, name });
+    if (container === undefined) return nothing;
+    return find(view, input, { account: target.id, container: { id: container.id, name } });
+  },
+  decide: ({ input, seen, endpoint }) => render(input, seen, endpoint),
+});
+
+/** learn.microsoft.com/rest/api/storageservices/find-blobs-by-tags-container */
+export const findBlobsByTagsInContainer = operation({
+  name: "Find Blobs by Tags in Container",
+  ids: ["Container_FilterBlobs"],
+  route: {
+    method: "GET",
+    resource: "container",
+    query: { restype: "container", comp: "blobs" },
+  },
+  since: "2021-04-10",
+  params,
+  body: noBody,
+  permission: { letters: "f", resourceType: "co" },
+  target: "must-exist",
+  conditions: "none",
+  lease: "none",
+  etag: "none",
+  effect: "reads",
+  success: { status: 200, headers: [] },
+  reads: async (view, { scope, target, input, address }) => {
+    const name = address.container;
+    if ((input.where.container ?? name) !== name) return nothing;
+    return find(view, input, { account: scope.account.id, container: { id: target.id, name } });
+  },
+  decide: ({ input, seen, endpoint }) => render(input, seen, endpoint),
+});
+
+function render(input: Input, { blobs, next }: Finding, endpoint: string): Reply<never, never> {
+  let entries = "";
+  for (const blob of blobs) entries += renderBlob(blob);
+  const inner =
+    textElement("Marker", input.marker && formatMarker(input.marker)) +
+    element("Where", quoted(input.where.text)) +
+    textElement("MaxResults", input.maxResults) +
+    element("Blobs", entries) +
+    (next === undefined ? "<NextMarker/>" : textElement("NextMarker", formatMarker([next])));
+  const attributes = { ServiceEndpoint: `${endpoint}/` };
+  return { body: newXmlBody(element("EnumerationResults", inner, attributes)) };
+}
+
+function renderBlob({ name, container, tags }: TaggedBlob): string {
+  const place = nameElement("Name", name) + textElement("ContainerName", container);
+  return element("Blob", place + renderTags(tags));
+}
+
+/** The service spells out both quotation marks here. */
+function quoted(text: string): string {
+  return escapeText(text).replaceAll("'", "&apos;").replaceAll('"', "&quot;");
+}

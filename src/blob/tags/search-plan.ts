@@ -1,0 +1,61 @@
+import type { KeyBounds, KeyPart } from "../../core/keys.ts";
+import { compareTag, type TagComparison, type Tags } from "../../core/tags.ts";
+
+/** How a search walks the index: side by side through tags that must equal a value, or, where none
+ *  must, through the values of one tag. Everything else is checked on the blob. */
+export type SearchPlan =
+  | { readonly walk: "join"; readonly equals: readonly (readonly [tag: string, value: string])[] }
+  | { readonly walk: "values"; readonly tag: string; readonly terms: readonly TagComparison[] };
+
+export function planSearch(terms: readonly TagComparison[]): SearchPlan | undefined {
+  const equals = new Map<string, readonly [string, string]>();
+  for (const { name, operator, value } of terms) {
+    if (operator === "=") equals.set(`${name}\u0000${value}`, [name, value]);
+  }
+  if (equals.size > 0) return { walk: "join", equals: [...equals.values()] };
+  const tag = terms[0]?.name;
+  if (tag === undefined) return undefined;
+  return { walk: "values", tag, terms: terms.filter(({ name }) => name === tag) };
+}
+
+export interface ValueRange {
+  readonly range: (parts: readonly KeyPart[]) => KeyBounds;
+  readonly prefix: (parts: readonly KeyPart[]) => Uint8Array;
+}
+
+/** The part of an index whose values of one tag may satisfy the terms. */
+export function valueBounds(
+  table: ValueRange,
+  above: readonly KeyPart[],
+  terms: readonly TagComparison[],
+): KeyBounds {
+  let { start, end } = table.range(above);
+  for (const { operator, value } of terms) {
+    const at = table.range([...above, value]);
+    if (operator === ">=") start = later(start, at.start);
+    if (operator === ">") start = later(start, at.end);
+    if (operator === "<") end = earlier(end, at.start);
+    if (operator === "<=") end = earlier(end, at.end);
+  }
+  return { start, end };
+}
+
+function later(left: Uint8Array, right: Uint8Array): Uint8Array {
+  return Buffer.compare(left, right) >= 0 ? left : right;
+}
+
+function earlier(left: Uint8Array, right: Uint8Array): Uint8Array {
+  return Buffer.compare(left, right) <= 0 ? left : right;
+}
+
+/** The tags that the search speaks of, if all terms hold. */
+export function matchedTags(terms: readonly TagComparison[], tags: Tags): Tags | undefined {
+  const matched: Record<string, string> = {};
+  for (const term of terms) {
+    if (!Object.hasOwn(tags, term.name)) return undefined;
+    const value = tags[term.name] ?? "";
+    if (!compareTag(value, term)) return undefined;
+    matched[term.name] = value;
+  }
+  return matched;
+}

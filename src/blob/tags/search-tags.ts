@@ -1,0 +1,163 @@
+import { decodeKey } from "../../core/key-decoding.ts";
+import { encodeKey } from "../../core/keys.ts";
+import type { DefinedTable } from "../../core/table.ts";
+import type { TagComparison, Tags } from "../../core/tags.ts";
+import type { RecordView } from "../../core/view.ts";
+import { allTags, containerNames, containerTags } from "../indexes.ts";
+import type { Nothing, TagKey } from "../indexes.ts";
+import { findBlob } from "../resources.ts";
+import { matchedTags, planSearch, valueBounds } from "./search-plan.ts";
+import { TagCursor } from "./tag-cursor.ts";
+
+export interface Search {
+  readonly account: bigint;
+  /** Only this container, or all of the account. */
+  readonly container: { readonly id: bigint; readonly name: string } | undefined;
+  readonly terms: readonly TagComparison[];
+  /** Where the last page stopped: the place in the index, Base64. */
+  readonly from: string | undefined;
+  readonly limit: number;
+}
+
+export interface TaggedBlob {
+  readonly container: string;
+  readonly name: string;
+  readonly tags: Tags;
+}
+
+export interface Finding {
+  readonly blobs: readonly TaggedBlob[];
+  readonly next: string | undefined;
+}
+
+/** A page may come out short, but never takes long: then the next one goes on from there. */
+const examinedMax = 20_000;
+const pastEverything = 0xff;
+type Cursor = TagCursor<TagKey, Nothing>;
+
+export async function searchTags(view: RecordView, search: Search): Promise<Finding> {
+  const cursors = openCursors(view, search);
+  const names = new ContainerNames(view, search);
+  const blobs: TaggedBlob[] = [];
+  for (;;) {
+    const suffix = await meet(cursors);
+    if (suffix === undefined) return { blobs, next: undefined };
+    if (blobs.length >= search.limit || examined(cursors) > examinedMax) {
+      return { blobs, next: Buffer.from(suffix).toString("base64") };
+    }
+    const place = placeOf(suffix, search);
+    const container = await names.of(place.container);
+    if (container === undefined) {
+      for (const cursor of cursors) cursor.seek(place.pastContainer);
+      continue;
+    }
+    const found = await matching(view, search, place);
+    if (found !== undefined) blobs.push({ container, name: place.name, tags: found });
+    cursors[0]?.step();
+  }
+}
+
+function openCursors(view: RecordView, search: Search): readonly Cursor[] {
+  const plan = planSearch(search.terms);
+  if (plan === undefined) return [];
+  const { container, from } = search;
+  const table: DefinedTable<TagKey, Nothing> = container === undefined ? allTags : containerTags;
+  const above = container === undefined ? [] : [container.id];
+  const paths =
+    plan.walk === "join" ? plan.equals.map((pair) => [...above, ...pair]) : [[...above, plan.tag]];
+  return paths.map((path) => {
+    const bounds = plan.walk === "join" ? table.range(path) : valueBounds(table, path, plan.terms);
+    const cursor = new TagCursor(view, table, table.prefix(path), bounds);
+    if (from !== undefined) cursor.seek(Buffer.from(from, "base64"));
+    return cursor;
+  });
+}
+
+/** Brings all cursors to the next blob they share. */
+async function meet(cursors: readonly Cursor[]): Promise<Uint8Array | undefined> {
+  const [first, ...others] = cursors;
+  if (first === undefined) return undefined;
+  for (;;) {
+    let farthest = await first.suffix();
+    if (farthest === undefined) return undefined;
+    const start = farthest;
+    for (const other of others) {
+      other.seek(farthest);
+      const suffix = await other.suffix();
+      if (suffix === undefined) return undefined;
+      if (Buffer.compare(suffix, farthest) > 0) farthest = suffix;
+    }
+    if (farthest === start || examined(cursors) > examinedMax) return farthest;
+    first.seek(farthest);
+  }
+}
+
+function examined(cursors: readonly Cursor[]): number {
+  let total = 0;
+  for (const cursor of cursors) total += cursor.examined;
+  return total;
+}
+
+interface Place {
+  readonly container: bigint;
+  readonly name: string;
+  /** Behind everything of this container that has the same value. */
+  readonly pastContainer: Uint8Array;
+}
+
+/** The suffix of a join is `[container,] name`; that of a walk through values has one in front. */
+function placeOf(suffix: Uint8Array, { container }: Search): Place {
+  const parts = decodeKey(suffix);
+  const name = parts.at(-1) as string;
+  if (container !== undefined) {
+    return { container: container.id, name, pastContainer: Uint8Array.of(pastEverything) };
+  }
+  const upToContainer = encodeKey(parts.slice(0, -1));
+  return {
+    container: parts.at(-2) as bigint,
+    name,
+    pastContainer: Buffer.concat([upToContainer, Uint8Array.of(pastEverything)]),
+  };
+}
+
+async function matching(
+  view: RecordView,
+  { terms }: Search,
+  { container, name }: Place,
+): Promise<Tags | undefined> {
+  const address = { resource: "blob", container: "", blob: name } as const;
+  const record = await findBlob(view, container, {
+    ...address,
+    snapshot: undefined,
+    versionId: undefined,
+  });
+  return record?.tags === undefined ? undefined : matchedTags(terms, record.tags);
+}
+
+/** Containers by id, each looked up once; one of another account, or deleted, has no name. */
+class ContainerNames {
+  readonly #view: RecordView;
+  readonly #search: Search;
+  readonly #known = new Map<bigint, string | undefined>();
+
+  constructor(view: RecordView, search: Search) {
+    this.#view = view;
+    this.#search = search;
+  }
+
+  async of(id: bigint): Promise<string | undefined> {
+    const { container } = this.#search;
+    if (container !== undefined) return container.name;
+    if (!this.#known.has(id)) this.#known.set(id, await this.#find(id));
+    return this.#known.get(id);
+  }
+
+  async #find(id: bigint): Promise<string | undefined> {
+    for await (const batch of this.#view.scan(containerNames, containerNames.range([id]))) {
+      for (const { record } of batch) {
+        if (record.account === this.#search.account) return record.name;
+      }
+    }
+    return undefined;
+  }
+}

@@ -1,12 +1,12 @@
 import { whole } from "../../content/plan.ts";
-import { encodeBase64 } from "../../core/base64.ts";
-import { emptyContent, type Received } from "../../core/content-ref.ts";
+import { emptyContent } from "../../core/content-ref.ts";
 import { add, put, reclaim, reclaimAt, type Effect } from "../../core/effects.ts";
 import { fail } from "../../core/result.ts";
 import { ticksPerSecond, type Ticks } from "../../core/ticks.ts";
 import type { RecordView } from "../../core/view.ts";
 import { blocks, uploads, type BlobKey, type BlobRecord, type UploadRecord } from "../records.ts";
 import { operation } from "../resources.ts";
+import { bodyChecksum } from "../shared/checksum-headers.ts";
 import { inlinePartBytesMax, putBlockBytesMax, uncommittedBlocksMax } from "../shared/limits.ts";
 import { blobKey } from "../shared/succession.ts";
 import { blockId } from "./block-id.ts";
@@ -75,12 +75,7 @@ export const putBlock = operation({
   },
 });
 
-/** The MD5 if the client sent one, else the CRC64; never both. */
-export function bodyChecksum({ md5, crc64 }: Received) {
-  return md5 !== undefined
-    ? { "Content-MD5": encodeBase64(md5) }
-    : { "x-ms-content-crc64": crc64 && encodeBase64(crc64) };
-}
+export { bodyChecksum };
 
 interface Opening {
   readonly now: Ticks;

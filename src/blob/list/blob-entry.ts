@@ -5,6 +5,7 @@ import { leaseProperties } from "../../core/lease.ts";
 import type { Tags } from "../../core/tags.ts";
 import { ticksPerDay, type Ticks } from "../../core/ticks.ts";
 import { element, nameElement, textElement } from "../../core/xml-writer.ts";
+import { copyElements } from "../copy/copy-headers.ts";
 import type { BlobRecord } from "../records.ts";
 import { defaultContentType } from "../shared/http-headers.ts";
 import { defaultTier } from "../shared/tier.ts";
@@ -14,6 +15,7 @@ import type { Listed } from "./scan-blobs.ts";
 export interface EntryOptions {
   readonly now: Ticks;
   readonly metadata: boolean;
+  readonly copy: boolean;
   readonly tags: boolean;
   readonly versions: boolean;
 }
@@ -64,7 +66,7 @@ function renderBlob(name: string, record: BlobRecord, options: EntryOptions): st
 }
 
 /** In the order the service writes them; absent headers are empty elements. */
-function renderProperties(record: BlobRecord, { now }: EntryOptions): string {
+function renderProperties(record: BlobRecord, { now, copy }: EntryOptions): string {
   const { headers } = record;
   const md5 = headers.contentMd5;
   return (
@@ -79,14 +81,27 @@ function renderProperties(record: BlobRecord, { now }: EntryOptions): string {
     textElement("Content-MD5", md5 === undefined ? "" : encodeBase64(md5)) +
     textElement("Cache-Control", headers.cacheControl ?? "") +
     textElement("Content-Disposition", headers.contentDisposition ?? "") +
+    sequenceElement(record) +
     textElement("BlobType", record.type) +
     renderTier(afterRehydration(record, now)) +
     renderLease(record, now) +
+    (copy ? copyElements(record) : "") +
     textElement("ServerEncrypted", "true") +
+    textElement("Sealed", sealedOf(record)) +
+    textElement("Expiry-Time", record.expiresAt && formatHttpDate(record.expiresAt)) +
     renderDeletion(record, now) +
     textElement("EncryptionScope", record.encryptionScope) +
     textElement("TagCount", tagCountOf(record))
   );
+}
+
+function sequenceElement({ type, sequenceNumber = 0n }: BlobRecord): string {
+  return type === "PageBlob" ? textElement("x-ms-blob-sequence-number", sequenceNumber) : "";
+}
+
+/** Recorded on append blobs only, sealed or not yet. */
+function sealedOf({ type, sealed }: BlobRecord): string | undefined {
+  return type === "AppendBlob" && sealed === true ? "true" : undefined;
 }
 
 function renderTier(record: BlobRecord): string {

@@ -71,6 +71,7 @@ export const listBlobs = operation({
     const options = {
       now,
       metadata: asked?.has("metadata") ?? false,
+      copy: asked?.has("copy") ?? false,
       tags: asked?.has("tags") ?? false,
       versions: asked?.has("versions") ?? false,
     };

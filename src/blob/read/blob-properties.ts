@@ -1,15 +1,19 @@
 import { encodeBase64 } from "../../core/base64.ts";
 import { formatHttpDate, formatIso } from "../../core/dates.ts";
 import type { Ticks } from "../../core/ticks.ts";
+import { copyHeaderNames, copyHeaders } from "../copy/copy-headers.ts";
 import type { BlobRecord } from "../records.ts";
 import { protectionHeaderNames, protectionHeaders } from "../protection/protection.ts";
 import type { BlobAddress } from "../resources.ts";
 import { renderHttpHeaders } from "../shared/http-headers.ts";
 import { leaseHeaderNames, leaseHeaders } from "../shared/lease-headers.ts";
+import { typeHeaderNames, typeHeaders } from "./type-headers.ts";
 
 /** Headers that Get Blob and Get Blob Properties share. */
 export const blobPropertyNames = [
   ...leaseHeaderNames,
+  ...typeHeaderNames,
+  ...copyHeaderNames,
   "Content-Type",
   "Content-Encoding",
   "Content-Language",
@@ -42,6 +46,8 @@ export function blobProperties({ target, address, now }: Looked) {
   const tags = Object.keys(target.tags ?? {}).length;
   return {
     ...renderHttpHeaders(target.headers),
+    ...typeHeaders(target),
+    ...copyHeaders(target),
     ...(isBase ? leaseHeaders(target.lease, now) : {}),
     "Accept-Ranges": "bytes",
     "x-ms-creation-time": formatHttpDate(target.created),

@@ -20,3 +20,13 @@ export const uncommittedBlocksMax = 100_000;
 export const blockIdBytesMax = 64;
 export const rangeChecksumBytesMax = 4 * mebibyte;
 export const uncommittedLifetimeDays = 7;
+
+export function appendBlockBytesMax(version: string): number {
+  return version >= "2022-11-02" ? 100 * mebibyte : 4 * mebibyte;
+}
+
+export const appendedBlocksMax = 50_000;
+export const pageBlobBytesMax = 8 * mebibyte * mebibyte;
+export const putPageBytesMax = 4 * mebibyte;
+/** Copy Blob From URL answers only when it is done, so it takes no more than this. */
+export const syncCopyBytesMax = 256 * mebibyte;

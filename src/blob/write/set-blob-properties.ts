@@ -1,15 +1,28 @@
+import { resize } from "../../content/plan.ts";
+import { invalidHeader, missingHeader } from "../../core/faults.ts";
 import { noBody } from "../../core/operation.ts";
+import { header, oneOf } from "../../core/params.ts";
+import { fail, ok, type Result } from "../../core/result.ts";
+import { pageBlobLength, sequenceNumber, sequenceNumberMax } from "../page/page-params.ts";
+import type { BlobRecord } from "../records.ts";
 import { operation } from "../resources.ts";
 import { blobHeaders } from "../shared/http-headers.ts";
 
-/** Any one of the six headers replaces all six.
+type SequenceAction = "max" | "update" | "increment";
+
+/** Any one of the six headers replaces all six; page blobs are resized and renumbered here, too.
  *  learn.microsoft.com/rest/api/storageservices/set-blob-properties */
 export const setBlobProperties = operation({
   name: "Set Blob Properties",
-  ids: ["Blob_SetHTTPHeaders"],
+  ids: ["Blob_SetHTTPHeaders", "PageBlob_Resize", "PageBlob_UpdateSequenceNumber"],
   route: { method: "PUT", resource: "blob", query: { comp: "properties" } },
   since: "2009-09-19",
-  params: { headers: blobHeaders },
+  params: {
+    headers: blobHeaders,
+    length: pageBlobLength,
+    action: header("x-ms-sequence-number-action", oneOf("max", "update", "increment")),
+    number: sequenceNumber,
+  },
   body: noBody,
   permission: { letters: "w", resourceType: "o" },
   target: "must-exist",
@@ -17,9 +30,39 @@ export const setBlobProperties = operation({
   lease: "match-if-leased",
   etag: "renew",
   effect: "writes",
-  success: { status: 200, headers: [] },
+  success: { status: 200, headers: ["x-ms-blob-sequence-number"] },
   decide: ({ target, input }) => {
-    const given = Object.values(input.headers).some((value) => value !== undefined);
-    return { put: given ? { ...target, headers: input.headers } : target };
+    const { headers, length, action, number } = input;
+    const isPage = target.type === "PageBlob";
+    const aboutPages = length !== undefined || action !== undefined || number !== undefined;
+    if (aboutPages && !isPage) return fail("InvalidBlobType");
+    const next = nextSequenceNumber(target, action, number);
+    if (!next.ok) return next;
+    const given = Object.values(headers).some((value) => value !== undefined);
+    const changed = isPage ? { ...target, sequenceNumber: next.value } : target;
+    const resized = length === undefined ? undefined : resize(target.content, length);
+    return {
+      put: given ? { ...changed, headers } : changed,
+      ...(resized === undefined ? {} : { content: resized }),
+      headers: { "x-ms-blob-sequence-number": isPage ? String(next.value) : undefined },
+    };
   },
 });
+
+/** `increment` takes no number, the others need one. */
+function nextSequenceNumber(
+  { sequenceNumber: current = 0n }: BlobRecord,
+  action: SequenceAction | undefined,
+  given: bigint | undefined,
+): Result<bigint> {
+  const name = "x-ms-blob-sequence-number";
+  if (action === undefined) {
+    return given === undefined ? ok(current) : missingHeader("x-ms-sequence-number-action");
+  }
+  if (action === "increment") {
+    if (given !== undefined) return invalidHeader(name, String(given));
+    return current < sequenceNumberMax ? ok(current + 1n) : fail("SequenceNumberIncrementTooLarge");
+  }
+  if (given === undefined) return missingHeader(name);
+  return ok(action === "max" && current > given ? current : given);
+}

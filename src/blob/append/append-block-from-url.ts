@@ -1,0 +1,40 @@
+import { operation } from "../resources.ts";
+import { appendBlockBytesMax, inlinePartBytesMax } from "../shared/limits.ts";
+import { bothChecksums } from "../shared/checksum-headers.ts";
+import { appendPosition, maxSize } from "./append-conditions.ts";
+import { appendReply, appendReplyHeaders } from "./append.ts";
+
+/** learn.microsoft.com/rest/api/storageservices/append-block-from-url */
+export const appendBlockFromUrl = operation({
+  name: "Append Block From URL",
+  ids: ["AppendBlob_AppendBlockFromUrl"],
+  route: {
+    method: "PUT",
+    resource: "blob",
+    query: { comp: "appendblock" },
+    headers: { "x-ms-copy-source": true },
+  },
+  since: "2018-11-09",
+  params: { appendPosition, maxSize },
+  body: {
+    kind: "source",
+    lengthMax: appendBlockBytesMax,
+    inlineBytesMax: inlinePartBytesMax,
+    style: "range-from-url",
+    range: "x-ms-source-range",
+    md5Always: true,
+  },
+  permission: { letters: "aw", resourceType: "o" },
+  target: "must-exist",
+  conditions: "write",
+  lease: "match-if-leased",
+  etag: "renew",
+  effect: "writes",
+  success: { status: 201, headers: appendReplyHeaders },
+  decide: ({ target, received, input }) => {
+    const reply = appendReply(target, received, input);
+    return "fault" in reply
+      ? reply
+      : { ...reply, headers: { ...reply.headers, ...bothChecksums(received) } };
+  },
+});

@@ -1,0 +1,33 @@
+import { operation } from "../resources.ts";
+import { appendBlockBytesMax, inlinePartBytesMax } from "../shared/limits.ts";
+import { appendPosition, maxSize } from "./append-conditions.ts";
+import { appendReply, appendReplyHeaders } from "./append.ts";
+
+/** learn.microsoft.com/rest/api/storageservices/append-block */
+export const appendBlock = operation({
+  name: "Append Block",
+  ids: ["AppendBlob_AppendBlock"],
+  route: {
+    method: "PUT",
+    resource: "blob",
+    query: { comp: "appendblock" },
+    headers: { "x-ms-copy-source": false },
+  },
+  since: "2015-02-21",
+  params: { appendPosition, maxSize },
+  body: {
+    kind: "content",
+    lengthMax: appendBlockBytesMax,
+    inlineBytesMax: inlinePartBytesMax,
+    md5Always: false,
+    nonEmpty: true,
+  },
+  permission: { letters: "aw", resourceType: "o" },
+  target: "must-exist",
+  conditions: "write",
+  lease: "match-if-leased",
+  etag: "renew",
+  effect: "writes",
+  success: { status: 201, headers: appendReplyHeaders },
+  decide: ({ target, received, input }) => appendReply(target, received, input),
+});

@@ -1,0 +1,56 @@
+import { metadata } from "../../core/common-params.ts";
+import { emptyContent } from "../../core/content-ref.ts";
+import { noBody } from "../../core/operation.ts";
+import { uploads } from "../records.ts";
+import { operation } from "../resources.ts";
+import { emptyBody } from "../shared/empty-body.ts";
+import { blobOrRequestHeaders } from "../shared/http-headers.ts";
+import {
+  blobKey,
+  dropUpload,
+  keepPrevious,
+  nextVersion,
+  versionHeader,
+} from "../shared/succession.ts";
+import { tagsHeader } from "../shared/tags-header.ts";
+
+/** learn.microsoft.com/rest/api/storageservices/put-blob */
+export const createAppendBlob = operation({
+  name: "Put Blob",
+  ids: ["AppendBlob_Create"],
+  route: { method: "PUT", resource: "blob", headers: { "x-ms-blob-type": "AppendBlob" } },
+  since: "2015-02-21",
+  params: { emptyBody, metadata, headers: blobOrRequestHeaders, tags: tagsHeader },
+  body: noBody,
+  permission: { letters: "cw", resourceType: "o", overwrite: true },
+  target: "may-exist",
+  conditions: "create",
+  lease: "match-if-leased",
+  etag: "renew",
+  effect: "writes",
+  success: { status: 201, headers: ["x-ms-request-server-encrypted", "x-ms-version-id"] },
+  reads: (view, { scope, address }) => view.get(uploads, blobKey({ scope, address })),
+  decide: (context) => {
+    const { input, target, stamp, now, seen } = context;
+    const versionId = nextVersion(context);
+    return {
+      put: {
+        etag: stamp,
+        created: target?.created ?? now,
+        type: "AppendBlob" as const,
+        content: emptyContent,
+        headers: input.headers,
+        metadata: input.metadata,
+        lease: target?.lease,
+        tags: input.tags,
+        committedBlockCount: 0,
+        versionId,
+      },
+      effects: [...keepPrevious(context), ...dropUpload(blobKey(context), seen)],
+      headers: {
+        "x-ms-request-server-encrypted": "true",
+        "x-ms-version-id": versionHeader(versionId),
+      },
+    };
+  },
+});

@@ -1,0 +1,48 @@
+import { formatHttpDate, formatIso } from "../../core/dates.ts";
+import { textElement } from "../../core/xml-writer.ts";
+import type { BlobRecord } from "../records.ts";
+
+export const copyHeaderNames = [
+  "x-ms-copy-id",
+  "x-ms-copy-source",
+  "x-ms-copy-status",
+  "x-ms-copy-progress",
+  "x-ms-copy-completion-time",
+  "x-ms-copy-status-description",
+  "x-ms-copy-destination-snapshot",
+  "x-ms-incremental-copy",
+] as const;
+
+/** What reads tell of the last copy onto a blob. */
+export function copyHeaders({ copy, incrementalCopy }: BlobRecord) {
+  if (copy === undefined) return {};
+  const { id, source, status, copiedBytes, totalBytes, completed, description } = copy;
+  const snapshot = copy.destinationSnapshot;
+  return {
+    "x-ms-copy-id": id,
+    "x-ms-copy-source": source,
+    "x-ms-copy-status": status,
+    "x-ms-copy-progress": `${copiedBytes}/${totalBytes}`,
+    "x-ms-copy-completion-time": completed === undefined ? undefined : formatHttpDate(completed),
+    "x-ms-copy-status-description": description,
+    "x-ms-copy-destination-snapshot": snapshot === undefined ? undefined : formatIso(snapshot),
+    "x-ms-incremental-copy": incrementalCopy === true ? "true" : undefined,
+  };
+}
+
+/** The same in a listing that asks for it. */
+export function copyElements({ copy, incrementalCopy }: BlobRecord): string {
+  if (copy === undefined) return "";
+  const { id, source, status, copiedBytes, totalBytes, completed, description } = copy;
+  const snapshot = copy.destinationSnapshot;
+  return (
+    textElement("CopyId", id) +
+    textElement("CopySource", source) +
+    textElement("CopyStatus", status) +
+    textElement("CopyProgress", `${copiedBytes}/${totalBytes}`) +
+    textElement("CopyCompletionTime", completed && formatHttpDate(completed)) +
+    textElement("CopyStatusDescription", description) +
+    textElement("IncrementalCopy", incrementalCopy === true ? "true" : undefined) +
+    textElement("CopyDestinationSnapshot", snapshot && formatIso(snapshot))
+  );
+}

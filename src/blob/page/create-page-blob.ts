@@ -1,0 +1,71 @@
+import { empty } from "../../content/plan.ts";
+import { metadata } from "../../core/common-params.ts";
+import { emptyContent } from "../../core/content-ref.ts";
+import { noBody } from "../../core/operation.ts";
+import { required } from "../../core/params.ts";
+import { uploads } from "../records.ts";
+import { operation } from "../resources.ts";
+import { emptyBody } from "../shared/empty-body.ts";
+import { blobOrRequestHeaders } from "../shared/http-headers.ts";
+import {
+  blobKey,
+  dropUpload,
+  keepPrevious,
+  nextVersion,
+  versionHeader,
+} from "../shared/succession.ts";
+import { tagsHeader } from "../shared/tags-header.ts";
+import { pageBlobLength, pageTier, sequenceNumber } from "./page-params.ts";
+
+/** All zeros, and none of them stored. learn.microsoft.com/rest/api/storageservices/put-blob */
+export const createPageBlob = operation({
+  name: "Put Blob",
+  ids: ["PageBlob_Create"],
+  route: { method: "PUT", resource: "blob", headers: { "x-ms-blob-type": "PageBlob" } },
+  since: "2009-09-19",
+  params: {
+    emptyBody,
+    length: required(pageBlobLength),
+    sequenceNumber,
+    metadata,
+    headers: blobOrRequestHeaders,
+    tags: tagsHeader,
+    tier: pageTier,
+  },
+  body: noBody,
+  permission: { letters: "cw", resourceType: "o", overwrite: true },
+  target: "may-exist",
+  conditions: "create",
+  lease: "match-if-leased",
+  etag: "renew",
+  effect: "writes",
+  success: { status: 201, headers: ["x-ms-request-server-encrypted", "x-ms-version-id"] },
+  reads: (view, { scope, address }) => view.get(uploads, blobKey({ scope, address })),
+  decide: (context) => {
+    const { input, target, stamp, now, seen } = context;
+    const versionId = nextVersion(context);
+    return {
+      put: {
+        etag: stamp,
+        created: target?.created ?? now,
+        type: "PageBlob" as const,
+        content: emptyContent,
+        headers: input.headers,
+        metadata: input.metadata,
+        lease: target?.lease,
+        tags: input.tags,
+        tier: input.tier,
+        tierChanged: input.tier === undefined ? undefined : now,
+        sequenceNumber: input.sequenceNumber ?? 0n,
+        lineage: stamp,
+        versionId,
+      },
+      content: empty(input.length),
+      effects: [...keepPrevious(context), ...dropUpload(blobKey(context), seen)],
+      headers: {
+        "x-ms-request-server-encrypted": "true",
+        "x-ms-version-id": versionHeader(versionId),
+      },
+    };
+  },
+});

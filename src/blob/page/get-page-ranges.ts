@@ -1,0 +1,136 @@
+import { parseSnapshotTime } from "../../core/dates.ts";
+import { invalidHeader } from "../../core/faults.ts";
+import { maxResults } from "../../core/listing.ts";
+import { noBody } from "../../core/operation.ts";
+import { query, type Param } from "../../core/params.ts";
+import { pageBytes, parseReadRange, type ByteRange, type Span } from "../../core/ranges.ts";
+import { fail, ok } from "../../core/result.ts";
+import type { Ticks } from "../../core/ticks.ts";
+import type { RecordView } from "../../core/view.ts";
+import { xmlBody } from "../../core/xml-body.ts";
+import { element, textElement } from "../../core/xml-writer.ts";
+import { generations, type BlobKey, type BlobRecord } from "../records.ts";
+import { operation } from "../resources.ts";
+import { blobKey } from "../shared/succession.ts";
+import { changedPages, validPages, type RangePage } from "./page-ranges.ts";
+
+/** More ranges than this come in further pages, also for clients that name no limit. */
+const rangesMax = 10_000;
+
+const range: Param<ByteRange | undefined> = {
+  sources: ["x-ms-range", "Range"],
+  parse: (reader) => {
+    const text = reader.header("x-ms-range") ?? reader.header("range");
+    return ok(text === undefined ? undefined : parseReadRange(text));
+  },
+};
+
+/** Managed disks name the earlier snapshot by its whole URL. */
+const previousUrl: Param<Ticks | undefined> = {
+  sources: ["x-ms-previous-snapshot-url"],
+  parse: (reader) => {
+    const text = reader.header("x-ms-previous-snapshot-url");
+    if (text === undefined || text === "") return ok(undefined);
+    const snapshot = URL.parse(text)?.searchParams.get("snapshot");
+    const time = parseSnapshotTime(snapshot ?? "");
+    return time === undefined ? invalidHeader("x-ms-previous-snapshot-url", text) : ok(time);
+  },
+};
+
+const marker = query("marker", (text) => (/^\d{1,15}$/.test(text) ? Number(text) : undefined));
+
+interface Seen {
+  readonly page: RangePage | undefined;
+  readonly previous: BlobRecord | undefined;
+}
+
+/** With an earlier snapshot: what changed since.
+ *  learn.microsoft.com/rest/api/storageservices/get-page-ranges */
+export const getPageRanges = operation({
+  name: "Get Page Ranges",
+  ids: ["PageBlob_GetPageRanges", "PageBlob_GetPageRangesDiff"],
+  route: { method: "GET", resource: "blob", query: { comp: "pagelist" } },
+  since: "2009-09-19",
+  params: {
+    range,
+    previous: query("prevsnapshot", parseSnapshotTime),
+    previousUrl,
+    marker,
+    maxResults,
+  },
+  body: noBody,
+  permission: { letters: "r", resourceType: "o", publicRead: "blob" },
+  target: "must-exist",
+  conditions: "read",
+  lease: "match-if-given",
+  etag: "keep",
+  effect: "reads",
+  success: { status: 200, headers: ["x-ms-blob-content-length"] },
+  reads: async (view, { scope, address, target, input }): Promise<Seen> => {
+    const at = input.previous ?? input.previousUrl;
+    const key = blobKey({ scope, address });
+    const previous = at === undefined ? undefined : await findPrevious(view, key, at);
+    const span = askedSpan(input.range, target.content.length, input.marker);
+    if (span === undefined || target.type !== "PageBlob") return { page: undefined, previous };
+    const asked = { span, rangesMax: Math.min(input.maxResults ?? rangesMax, rangesMax) };
+    if (at === undefined) {
+      return { page: await validPages(view, target.content, asked), previous };
+    }
+    if (previous === undefined) return { page: undefined, previous };
+    const contents = { before: previous.content, after: target.content };
+    return { page: await changedPages(view, contents, asked), previous };
+  },
+  decide: ({ target, input, seen }) => {
+    if (target.type !== "PageBlob") return fail("InvalidBlobType");
+    const at = input.previous ?? input.previousUrl;
+    if (at !== undefined) {
+      if (seen.previous === undefined) return fail("PreviousSnapshotNotFound");
+      if (target.snapshot !== undefined && at > target.snapshot) {
+        return fail("PreviousSnapshotCannotBeNewer");
+      }
+      if (seen.previous.lineage !== target.lineage) return fail("BlobOverwritten");
+    }
+    if (seen.page === undefined) return fail("InvalidRange");
+    return {
+      headers: { "x-ms-blob-content-length": String(target.content.length) },
+      body: xmlBody(renderRanges(seen.page, input.maxResults !== undefined)),
+    };
+  },
+});
+
+async function findPrevious(
+  view: RecordView,
+  key: BlobKey,
+  at: Ticks,
+): Promise<BlobRecord | undefined> {
+  const found = await view.get(generations, { ...key, at, kind: "snapshot" });
+  return found?.deleted === undefined ? found : undefined;
+}
+
+/** Widened to whole pages; undefined if all of it lies beyond the end. */
+function askedSpan(
+  asked: ByteRange | undefined,
+  length: number,
+  start: number | undefined,
+): Span | undefined {
+  const first = asked?.first ?? 0;
+  if (asked !== undefined && first >= length) return undefined;
+  const from = Math.max(first - (first % pageBytes), start ?? 0);
+  const end = asked?.last === undefined ? length : Math.min(pageEnd(asked.last), length);
+  return { from, length: Math.max(0, end - from) };
+}
+
+function pageEnd(last: number): number {
+  return last - (last % pageBytes) + pageBytes;
+}
+
+function renderRanges({ ranges, next }: RangePage, paged: boolean): string {
+  let inner = "";
+  for (const { kind, from, length } of ranges) {
+    const name = kind === "page" ? "PageRange" : "ClearRange";
+    inner += element(name, textElement("Start", from) + textElement("End", from + length - 1));
+  }
+  if (next !== undefined) inner += textElement("NextMarker", String(next));
+  else if (paged) inner += textElement("NextMarker", "");
+  return element("PageList", inner);
+}

@@ -1,0 +1,87 @@
+import { invalidHeader } from "../../core/faults.ts";
+import { header, integer, oneOf, type Param } from "../../core/params.ts";
+import { pageBytes, parsePageRange, type Span } from "../../core/ranges.ts";
+import { fail, ok, type Result } from "../../core/result.ts";
+import { missingHeader } from "../../core/faults.ts";
+import type { BlobRecord } from "../records.ts";
+import { pageBlobBytesMax } from "../shared/limits.ts";
+
+export const sequenceNumberMax = 2n ** 63n - 1n;
+
+export const pageTier = header(
+  "x-ms-access-tier",
+  oneOf("P4", "P6", "P10", "P15", "P20", "P30", "P40", "P50", "P60", "P70", "P80"),
+);
+
+const anyLength = integer(0, pageBlobBytesMax);
+
+/** Whole pages, up to 8 TiB. */
+export const pageBlobLength = header("x-ms-blob-content-length", (text) => {
+  const length = anyLength(text);
+  return length === undefined || length % pageBytes !== 0 ? undefined : length;
+});
+
+export const sequenceNumber = header("x-ms-blob-sequence-number", parseSequenceNumber);
+
+export function parseSequenceNumber(text: string): bigint | undefined {
+  if (!/^\d{1,19}$/.test(text)) return undefined;
+  const number = BigInt(text);
+  return number <= sequenceNumberMax ? number : undefined;
+}
+
+/** `x-ms-range` wins over `Range`; one of them must be there. */
+export const pageRange: Param<Span> = {
+  sources: ["x-ms-range", "Range"],
+  parse: (reader) => {
+    const own = reader.header("x-ms-range");
+    const text = own ?? reader.header("range");
+    if (text === undefined) return missingHeader("Range");
+    return parsePageRange(own === undefined ? "Range" : "x-ms-range", text);
+  },
+};
+
+export interface SequenceConditions {
+  readonly atMost: bigint | undefined;
+  readonly below: bigint | undefined;
+  readonly equal: bigint | undefined;
+}
+
+const sequenceHeaders = {
+  atMost: "x-ms-if-sequence-number-le",
+  below: "x-ms-if-sequence-number-lt",
+  equal: "x-ms-if-sequence-number-eq",
+} as const;
+
+/** A negative number has its own code on Put Page, and the usual one with a source (recorded). */
+export function sequenceConditions(negative: "InvalidInput" | "InvalidHeaderValue") {
+  const param: Param<SequenceConditions> = {
+    sources: Object.values(sequenceHeaders),
+    parse: (reader) => {
+      const found: Record<string, bigint> = {};
+      for (const [field, name] of Object.entries(sequenceHeaders)) {
+        const text = reader.header(name);
+        if (text === undefined || text === "") continue;
+        const number = parseSequenceNumber(text);
+        if (number === undefined) {
+          const isNegative = negative === "InvalidInput" && /^-\d+$/.test(text);
+          return isNegative ? fail("InvalidInput") : invalidHeader(name, text);
+        }
+        found[field] = number;
+      }
+      return ok({ atMost: found["atMost"], below: found["below"], equal: found["equal"] });
+    },
+  };
+  return param;
+}
+
+export function checkSequence(
+  { type, sequenceNumber: current = 0n }: BlobRecord,
+  { atMost, below, equal }: SequenceConditions,
+): Result<undefined> {
+  if (type !== "PageBlob") return fail("InvalidBlobType");
+  const met =
+    (atMost === undefined || current <= atMost) &&
+    (below === undefined || current < below) &&
+    (equal === undefined || current === equal);
+  return met ? ok(undefined) : fail("SequenceNumberConditionNotMet");
+}

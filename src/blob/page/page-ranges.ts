@@ -1,0 +1,156 @@
+import type { ContentRef, Slice, SliceSource } from "../../core/content-ref.ts";
+import type { Span } from "../../core/ranges.ts";
+import type { RecordView } from "../../core/view.ts";
+
+/** Pages that hold data, or, in a diff, pages that were written or cleared since. */
+export interface PageRange extends Span {
+  readonly kind: "page" | "clear";
+}
+
+export interface RangePage {
+  readonly ranges: readonly PageRange[];
+  /** Where the next page of the answer starts. */
+  readonly next: number | undefined;
+}
+
+interface Asked {
+  readonly span: Span;
+  readonly rangesMax: number;
+}
+
+/** Neighbours of one kind are one range. */
+class Collector {
+  readonly ranges: { kind: "page" | "clear"; from: number; length: number }[] = [];
+  next: number | undefined;
+  readonly #max: number;
+
+  constructor(max: number) {
+    this.#max = max;
+  }
+
+  /** Returns whether there is room for more. */
+  add(kind: "page" | "clear", from: number, to: number): boolean {
+    const last = this.ranges.at(-1);
+    if (last !== undefined && last.kind === kind && last.from + last.length === from) {
+      last.length = to - last.from;
+      return true;
+    }
+    if (this.ranges.length === this.#max) {
+      this.next = from;
+      return false;
+    }
+    this.ranges.push({ kind, from, length: to - from });
+    return true;
+  }
+}
+
+/** The pages of a content that were written and not cleared. */
+export async function validPages(
+  view: RecordView,
+  content: ContentRef,
+  { span, rangesMax }: Asked,
+): Promise<RangePage> {
+  const collector = new Collector(rangesMax);
+  const end = span.from + span.length;
+  for await (const { at, length } of slicesOf(view, content, span)) {
+    const from = Math.max(at, span.from);
+    if (!collector.add("page", from, Math.min(at + length, end))) break;
+  }
+  return collector;
+}
+
+/** What changed from one content to another, in the order of offsets: both share the slices that
+ *  no write has touched. */
+export async function changedPages(
+  view: RecordView,
+  { before, after }: { readonly before: ContentRef; readonly after: ContentRef },
+  { span, rangesMax }: Asked,
+): Promise<RangePage> {
+  const collector = new Collector(rangesMax);
+  const old = new SliceCursor(slicesOf(view, before, span));
+  const current = new SliceCursor(slicesOf(view, after, span));
+  const end = span.from + span.length;
+  let at = span.from;
+  while (at < end) {
+    const was = await old.at(at);
+    const is = await current.at(at);
+    const to = Math.min(end, was.to, is.to);
+    const kind = changeOf(was.slice, is.slice, at);
+    if (kind !== undefined && !collector.add(kind, at, to)) break;
+    at = to;
+  }
+  return collector;
+}
+
+function changeOf(was: Slice | undefined, is: Slice | undefined, at: number) {
+  if (is === undefined) return was === undefined ? undefined : "clear";
+  return was !== undefined && isSame(was, is, at) ? undefined : "page";
+}
+
+/** The same stored bytes; where they were moved, the checksums of whole slices tell. */
+function isSame(was: Slice, is: Slice, at: number): boolean {
+  const left = was.source;
+  const right = is.source;
+  if ("bytes" in left || "bytes" in right) return isSameInline(was, is, at);
+  if (left.extent === right.extent) {
+    return left.offset + (at - was.at) === right.offset + (at - is.at);
+  }
+  const whole = was.at === is.at && was.length === is.length;
+  return whole && left.crc64 !== undefined && left.crc64 === right.crc64;
+}
+
+function isSameInline(was: Slice, is: Slice, at: number): boolean {
+  const end = Math.min(was.at + was.length, is.at + is.length);
+  const left = inlineBytes(was.source, at - was.at, end - at);
+  const right = inlineBytes(is.source, at - is.at, end - at);
+  return left !== undefined && right !== undefined && Buffer.compare(left, right) === 0;
+}
+
+function inlineBytes(source: SliceSource, from: number, length: number): Uint8Array | undefined {
+  return "bytes" in source ? source.bytes.subarray(from, from + length) : undefined;
+}
+
+interface Stretch {
+  /** Undefined in a hole. */
+  readonly slice: Slice | undefined;
+  /** Where the slice or the hole ends. */
+  readonly to: number;
+}
+
+/** Goes through slices in step with growing offsets. */
+class SliceCursor {
+  readonly #slices: AsyncIterator<Slice>;
+  #current: Slice | undefined;
+  #done = false;
+
+  constructor(slices: AsyncIterable<Slice>) {
+    this.#slices = slices[Symbol.asyncIterator]();
+  }
+
+  async at(offset: number): Promise<Stretch> {
+    while (!this.#done && (this.#current === undefined || endOf(this.#current) <= offset)) {
+      const { value, done } = await this.#slices.next();
+      this.#done = done === true;
+      this.#current = this.#done ? undefined : (value as Slice);
+    }
+    const slice = this.#current;
+    if (slice === undefined) return { slice: undefined, to: Infinity };
+    return slice.at > offset ? { slice: undefined, to: slice.at } : { slice, to: endOf(slice) };
+  }
+}
+
+function endOf({ at, length }: Slice): number {
+  return at + length;
+}
+
+async function* slicesOf(
+  view: RecordView,
+  content: ContentRef,
+  { from, length }: Span,
+): AsyncGenerator<Slice> {
+  if (content.kind === "inline") {
+    if (content.length > 0) yield { at: 0, length: content.length, source: content };
+    return;
+  }
+  for await (const batch of view.slices(content, from, length)) yield* batch;
+}

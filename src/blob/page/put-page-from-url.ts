@@ -1,0 +1,46 @@
+import { invalidHeader } from "../../core/faults.ts";
+import { operation } from "../resources.ts";
+import { bothChecksums } from "../shared/checksum-headers.ts";
+import { inlinePartBytesMax, putPageBytesMax } from "../shared/limits.ts";
+import { pageRange, sequenceConditions } from "./page-params.ts";
+import { checkPages, pageReplyHeaders, pagesReply } from "./put-page.ts";
+
+/** learn.microsoft.com/rest/api/storageservices/put-page-from-url */
+export const putPageFromUrl = operation({
+  name: "Put Page From URL",
+  ids: ["PageBlob_UploadPagesFromURL"],
+  route: {
+    method: "PUT",
+    resource: "blob",
+    query: { comp: "page" },
+    headers: { "x-ms-page-write": "update", "x-ms-copy-source": true },
+  },
+  since: "2018-11-09",
+  params: { range: pageRange, sequence: sequenceConditions("InvalidHeaderValue") },
+  body: {
+    kind: "source",
+    lengthMax: () => putPageBytesMax,
+    inlineBytesMax: inlinePartBytesMax,
+    style: "range-from-url",
+    range: "x-ms-source-range",
+    md5Always: true,
+  },
+  permission: { letters: "w", resourceType: "o" },
+  target: "must-exist",
+  conditions: "write",
+  unmet: { noETag: "TargetConditionNotMet" },
+  lease: "match-if-leased",
+  etag: "renew",
+  effect: "writes",
+  success: { status: 201, headers: pageReplyHeaders },
+  decide: ({ target, received, input }) => {
+    const { range } = input;
+    if (range.length !== received.length) {
+      return invalidHeader("x-ms-range", `bytes=${range.from}-${range.from + range.length - 1}`);
+    }
+    const allowed = checkPages(target, range, input.sequence);
+    if (!allowed.ok) return allowed;
+    const reply = pagesReply(target, range, received);
+    return { ...reply, headers: { ...reply.headers, ...bothChecksums(received) } };
+  },
+});

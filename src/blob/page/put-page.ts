@@ -1,0 +1,111 @@
+import { clear, write } from "../../content/plan.ts";
+import type { Received } from "../../core/content-ref.ts";
+import { bodyTooLarge, invalidHeader } from "../../core/faults.ts";
+import { noBody } from "../../core/operation.ts";
+import type { Span } from "../../core/ranges.ts";
+import { fail, ok, type Result } from "../../core/result.ts";
+import type { BlobRecord } from "../records.ts";
+import { operation } from "../resources.ts";
+import { bodyChecksum } from "../shared/checksum-headers.ts";
+import { inlinePartBytesMax, putPageBytesMax } from "../shared/limits.ts";
+import { checkSequence, pageRange, sequenceConditions } from "./page-params.ts";
+import type { SequenceConditions } from "./page-params.ts";
+
+const query = { comp: "page" };
+const sequence = sequenceConditions("InvalidInput");
+
+export const pageReplyHeaders = [
+  "Content-MD5",
+  "x-ms-content-crc64",
+  "x-ms-blob-sequence-number",
+  "x-ms-request-server-encrypted",
+] as const;
+
+export function checkPages(
+  target: BlobRecord,
+  range: Span,
+  conditions: SequenceConditions,
+): Result<undefined> {
+  const allowed = checkSequence(target, conditions);
+  if (!allowed.ok) return allowed;
+  return range.from + range.length > target.content.length
+    ? fail("InvalidPageRange")
+    : ok(undefined);
+}
+
+/** Whole pages in place of those that were there, wherever the bytes came from. */
+export function pagesReply(target: BlobRecord, { from }: Span, received: Received) {
+  return {
+    put: target,
+    content: write(target.content, from, received),
+    headers: {
+      ...bodyChecksum(received),
+      "x-ms-blob-sequence-number": String(target.sequenceNumber ?? 0n),
+      "x-ms-request-server-encrypted": "true",
+    },
+  };
+}
+
+/** learn.microsoft.com/rest/api/storageservices/put-page */
+export const putPage = operation({
+  name: "Put Page",
+  ids: ["PageBlob_UploadPages"],
+  route: {
+    method: "PUT",
+    resource: "blob",
+    query,
+    headers: { "x-ms-page-write": "update", "x-ms-copy-source": false },
+  },
+  since: "2009-09-19",
+  params: { range: pageRange, sequence },
+  body: {
+    kind: "content",
+    lengthMax: () => putPageBytesMax,
+    inlineBytesMax: inlinePartBytesMax,
+    md5Always: false,
+    nonEmpty: true,
+  },
+  permission: { letters: "w", resourceType: "o" },
+  target: "must-exist",
+  conditions: "write",
+  lease: "match-if-leased",
+  etag: "renew",
+  effect: "writes",
+  success: { status: 201, headers: pageReplyHeaders },
+  decide: ({ target, received, input }) => {
+    const { range } = input;
+    if (range.length > putPageBytesMax) return bodyTooLarge(putPageBytesMax);
+    if (range.length !== received.length) {
+      return invalidHeader("Content-Length", String(received.length));
+    }
+    const allowed = checkPages(target, range, input.sequence);
+    return allowed.ok ? pagesReply(target, range, received) : allowed;
+  },
+});
+
+/** Pages that were cleared read as zeros and take no space. */
+export const clearPages = operation({
+  name: "Put Page",
+  ids: ["PageBlob_ClearPages"],
+  route: { method: "PUT", resource: "blob", query, headers: { "x-ms-page-write": "clear" } },
+  since: "2009-09-19",
+  params: { range: pageRange, sequence },
+  body: noBody,
+  permission: { letters: "w", resourceType: "o" },
+  target: "must-exist",
+  conditions: "write",
+  lease: "match-if-leased",
+  etag: "renew",
+  effect: "writes",
+  success: { status: 201, headers: ["x-ms-blob-sequence-number"] },
+  decide: ({ target, input }) => {
+    const allowed = checkPages(target, input.range, input.sequence);
+    if (!allowed.ok) return allowed;
+    const { from: at, length } = input.range;
+    return {
+      put: target,
+      content: clear(target.content, { at, length }),
+      headers: { "x-ms-blob-sequence-number": String(target.sequenceNumber ?? 0n) },
+    };
+  },
+});

@@ -1,5 +1,6 @@
 import { resolvePolicy } from "./access-policy.ts";
 import { authenticationFailed, noCredentials } from "./authentication-faults.ts";
+import { coversEntity, type EntityKeys } from "./entity-range.ts";
 import type { FaultCode } from "./faults.ts";
 import type { ServiceName } from "./operation.ts";
 import type { Permission, StoredPolicy } from "./permission.ts";
@@ -18,6 +19,7 @@ export interface AuthorisationTarget {
   readonly version: string | undefined;
   /** The table an entity operation works on, also inside a batch. */
   readonly table?: string | undefined;
+  readonly entity?: EntityKeys | undefined;
 }
 
 /** What the record of the container, share, queue or table says about access to it. */
@@ -151,9 +153,12 @@ function authoriseResourceSas(
   if (target.table !== undefined && !coversTable(principal, target.table)) {
     return refuse(principal, "AuthorizationFailure");
   }
-  if (principal.permissions === undefined) return granted;
-  if (holds(principal.permissions, need)) return granted;
-  return refuse(principal, "AuthorizationPermissionMismatch");
+  if (principal.permissions !== undefined && !holds(principal.permissions, need)) {
+    return refuse(principal, "AuthorizationPermissionMismatch");
+  }
+  if (target.entity === undefined || coversEntity(principal, target.entity)) return granted;
+  // Recorded: a read outside the range finds nothing, a write is refused.
+  return fail(need.letters === "r" ? "ResourceNotFound" : "AuthorizationFailure");
 }
 
 /** Before 2015-04-05 a refusal denied that the resource exists. */

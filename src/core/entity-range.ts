@@ -1,13 +1,15 @@
 import type { EntityRange, Principal } from "./principal.ts";
 
+export interface EntityKeys {
+  readonly partitionKey: string;
+  readonly rowKey: string;
+}
+
 /**
  * Whether a table signature reaches this entity. Both bounds are inclusive and compare the pair of
  * keys in order: with spk=A, srk=5 the entity (A, 4) is outside and (B, 1) inside.
  */
-export function coversEntity(
-  principal: Principal,
-  entity: { readonly partitionKey: string; readonly rowKey: string },
-): boolean {
+export function coversEntity(principal: Principal, entity: EntityKeys): boolean {
   if (principal.kind !== "service-sas" || principal.entities === undefined) return true;
   const { startPartitionKey, startRowKey, endPartitionKey, endRowKey }: EntityRange =
     principal.entities;

@@ -3,6 +3,7 @@ import type { Effect } from "./effects.ts";
 import type { FaultCode } from "./faults.ts";
 import type { InputOf, Params } from "./params.ts";
 import type { Permission } from "./permission.ts";
+import type { EntityRange } from "./principal.ts";
 import type { Failure, Result } from "./result.ts";
 import type { CopySource, SourceBody } from "./source.ts";
 import type { Ticks } from "./ticks.ts";
@@ -29,8 +30,9 @@ export interface Route<N extends string = string> {
  *  what absence means, and they only bind a target that exists. */
 export type TargetPolicy = "must-exist" | "may-exist" | "must-not-exist" | "optional";
 /** `read`: 304 or 412; `write`: 412; `create`: 412, and 409 for `If-None-Match: *`; `tags`: only
- *  `x-ms-if-tags` and the `x-ms-blob-if-…` spelling of the others. */
-export type ConditionsPolicy = "read" | "write" | "create" | "tags" | "none";
+ *  `x-ms-if-tags` and the `x-ms-blob-if-…` spelling of the others; `match`: `If-Match`
+ *  alone, which must be there, in the form the service's dialect gives ETags. */
+export type ConditionsPolicy = "read" | "write" | "create" | "tags" | "match" | "none";
 /** `match-if-leased`: a leased target needs its id; `match-if-given`: an id must be the current
  *  one; `action`: the operation is about the lease itself; `none`: it takes no id. */
 export type LeasePolicy = "match-if-leased" | "match-if-given" | "action" | "none";
@@ -41,6 +43,7 @@ export type BodySpec<B> =
   | { readonly kind: "none" }
   | { readonly kind: "xml"; readonly bytesMax: number; readonly parse: XmlParser<B> }
   | { readonly kind: "bytes"; readonly bytesMax: number; readonly parse: BytesParser<B> }
+  | { readonly kind: "transaction"; readonly bytesMax: number }
   | ContentBody
   | SourceBody;
 
@@ -61,6 +64,7 @@ export interface ContentBody {
 export interface Features {
   readonly versioning: boolean;
   readonly containerSoftDeleteDays: number;
+  readonly shareSoftDeleteDays: number;
   readonly publicAccess: boolean;
 }
 
@@ -77,6 +81,8 @@ export interface Sighting<Scope, Target, Input, A> {
   readonly scope: Scope;
   readonly target: Target;
   readonly input: Input;
+  /** The entities a table signature is limited to. */
+  readonly entities?: EntityRange | undefined;
   /** Of an operation with a `source` body, or one that names a `source`. */
   readonly source: CopySource | undefined;
 }
@@ -98,6 +104,7 @@ export interface Context<Scope, Target, Input, A, Seen> extends Sighting<Scope, 
 export type ReplyBody =
   | { readonly type: string; readonly text: string }
   | { readonly type: string; readonly bytes: Uint8Array }
+  | { readonly batch: Batch }
   | {
       readonly content: ContentRef;
       readonly from: number;
@@ -105,6 +112,16 @@ export type ReplyBody =
       /** Answer the checksum of just these bytes as well. */
       readonly checksum?: "md5" | "crc64" | undefined;
     };
+
+/** Requests to be run as if each had come alone, and answered together in a multipart body. */
+export interface Batch {
+  readonly bytes: Uint8Array;
+  readonly contentType: string;
+  /** Names of the operations that may be in it. */
+  readonly operations: readonly string[];
+  /** All parts must be about this container. */
+  readonly within?: string;
+}
 
 export interface Reply<Target, H extends string> {
   readonly status?: number;
@@ -169,6 +186,8 @@ export interface OperationSpec<
   readonly unmet?: { readonly any?: FaultCode; readonly noETag?: FaultCode };
   readonly lease: LeasePolicy;
   readonly etag: ETagPolicy;
+  /** What the body adds to the address: the keys of an entity that is inserted. */
+  readonly locate?: (address: A, input: InputOf<P> & BodyInput<B>) => A;
   /** Writers run in a transaction, readers on a snapshot. */
   readonly effect: "reads" | "writes";
   readonly success: { readonly status: number; readonly headers: readonly H[] };
@@ -200,8 +219,9 @@ export type Operation = Omit<
     unknown,
     string
   >,
-  "reads" | "decide"
+  "reads" | "decide" | "locate"
 > & {
+  readonly locate?: (address: Address, input: object) => Address;
   readonly reads?: (view: RecordView, sighting: AnySighting) => Promise<unknown>;
   readonly decide: (context: AnyContext) => Reply<object, string> | Failure | Waiting;
 };

@@ -1,5 +1,7 @@
 import type { CorsRule } from "./cors.ts";
+import type { Dialect } from "./dialect.ts";
 import type { ReclaimJob } from "./effects.ts";
+import type { EntityKeys } from "./entity-range.ts";
 import type { FaultCode } from "./faults.ts";
 import type { LeaseKind } from "./lease.ts";
 import type { Address, Features, Operation, ServiceName } from "./operation.ts";
@@ -65,6 +67,8 @@ export interface Service {
   readonly operations: readonly Operation[];
   /** Tables whose records refer to stored bytes. */
   readonly contentTables: readonly AnyTable[];
+  /** Where its wire forms differ from those the others share. */
+  readonly dialect?: Dialect;
   /** By the kind of job; `<service>-account` takes down all that an account id held. */
   readonly reclaimers: Readonly<Record<string, Reclaimer>>;
 }
@@ -72,6 +76,7 @@ export interface Service {
 export interface SignedName {
   readonly name?: string | undefined;
   readonly path?: string | undefined;
+  readonly entity?: EntityKeys | undefined;
 }
 
 export interface QueryReader {

@@ -4,6 +4,7 @@ import { nextStamp } from "../core/etag.ts";
 import type { Fault } from "../core/faults.ts";
 import { checkLease, type Lease } from "../core/lease.ts";
 import type { Metadata } from "../core/metadata.ts";
+import type { EntityRange } from "../core/principal.ts";
 import type {
   Address,
   AnyContext,
@@ -46,9 +47,14 @@ export interface Call {
   readonly conditions: Conditions;
   readonly leaseId: string | undefined;
   readonly received: Received | undefined;
+  readonly entities?: EntityRange | undefined;
   readonly source: CopySource | undefined;
   /** The door's last word on access, once the owner's policies and the target are known. */
-  readonly authorise: (access: Access | undefined, exists: boolean) => Result<void>;
+  readonly authorise: (
+    access: Access | undefined,
+    exists: boolean,
+    address: Address,
+  ) => Result<void>;
   /** Told what was found, whatever comes of it: an answer to a page of another origin needs it. */
   readonly located: (located: Located) => void;
 }
@@ -83,6 +89,41 @@ export async function execute(runtime: Runtime, call: Call): Promise<Outcome> {
       ? await store.snapshot((view) => run(runtime, call, view, undefined))
       : await writing();
   return isPending(first) ? waitFor(runtime, first, writing) : first;
+}
+
+/** Runs several operations in one transaction: all of them take effect, or none does. */
+export async function executeAll(
+  runtime: Runtime,
+  calls: readonly Call[],
+): Promise<readonly Outcome[] | TransactionRefused> {
+  try {
+    return await runtime.store.transact(async (tx) => {
+      const outcomes: Outcome[] = [];
+      for (const call of calls) {
+        const outcome = await run(runtime, call, tx, tx);
+        if (isPending(outcome)) throw new Error(`${call.operation.name} waits in a transaction`);
+        if (outcome.kind !== "reply") throw new TransactionRefused(outcomes.length, outcome);
+        outcomes.push(outcome);
+      }
+      return outcomes;
+    });
+  } catch (error) {
+    if (error instanceof TransactionRefused) return error;
+    throw error;
+  }
+}
+
+/** Thrown to leave the transaction without committing what its earlier operations wrote. */
+export class TransactionRefused extends Error {
+  override readonly name = "TransactionRefused";
+  readonly index: number;
+  readonly outcome: Outcome;
+
+  constructor(index: number, outcome: Outcome) {
+    super(`operation ${index} was refused`);
+    this.index = index;
+    this.outcome = outcome;
+  }
 }
 
 /** The checks alone, so that a doomed upload is refused before its body is received. */
@@ -136,7 +177,7 @@ async function run(
 function check(call: Call, located: Located, now: Ticks): Outcome | undefined {
   call.located(located);
   const target: Stamped | undefined = located.target;
-  const allowed = call.authorise(located.access, target !== undefined);
+  const allowed = call.authorise(located.access, target !== undefined, call.address);
   if (!allowed.ok) return faultOutcome(allowed);
   if (!located.scope.ok) return faultOutcome(located.scope);
   const existence = checkExistence(call, target);

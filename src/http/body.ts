@@ -33,6 +33,7 @@ export async function receiveBody(
   content: ContentStore,
 ): Promise<Result<Body>> {
   const spec = operation.body;
+  if (spec.kind === "transaction") throw new Error("a transaction takes its parts in itself");
   if (spec.kind === "none" || spec.kind === "source") return noBody;
   const expected = readChecksums(request);
   if (!expected.ok) return expected;
@@ -104,7 +105,8 @@ async function receive(
   return intact;
 }
 
-async function collect(request: WireRequest, bytesMax: number): Promise<Result<Uint8Array>> {
+/** A small body in one piece. */
+export async function collect(request: WireRequest, bytesMax: number): Promise<Result<Uint8Array>> {
   const chunks: Uint8Array[] = [];
   let length = 0;
   for await (const chunk of request.body) {

@@ -34,6 +34,7 @@ export interface DoorOptions {
 
 /** How far a request came; the renderer tells the client as much as is known. */
 export interface Progress {
+  readonly requestId: string;
   version?: string;
   operation?: Operation;
   principal?: Principal;

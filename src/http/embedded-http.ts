@@ -40,15 +40,16 @@ function cut(rest: Buffer, length: string | undefined): Buffer | undefined {
 /** The part as the pipeline takes it; what it does not say of itself, the batch says for it. */
 export function wireRequestOf(embedded: EmbeddedRequest, batch: WireRequest): WireRequest {
   const { method, target, headers, rawHeaders, body } = embedded;
-  const length = String(body.length);
+  const said = {
+    // Absolute addresses name the host once more; what counts is where the batch was sent.
+    host: batch.headers["host"],
+    "x-ms-version": headers["x-ms-version"] ?? batch.headers["x-ms-version"],
+    "content-length": String(body.length),
+  };
   return {
     method,
     target,
-    headers: {
-      ...headers,
-      host: headers["host"] ?? batch.headers["host"],
-      "content-length": length,
-    },
+    headers: { ...headers, ...said },
     rawHeaders,
     body: once(body),
     secure: batch.secure,

@@ -3,6 +3,7 @@ import { execute, type Call, type Outcome } from "../execution/execute.ts";
 import type { Door, Progress } from "./door.ts";
 import { choose, prepare } from "./prepare.ts";
 import { authenticate, findTarget } from "./target.ts";
+import { runTransaction } from "./transaction.ts";
 import type { WireRequest } from "./wire.ts";
 
 /** The steps of every request, in order. The first fault ends it. */
@@ -18,6 +19,11 @@ export async function runPipeline(
   progress.principal = known.value.principal;
   const operation = choose(door, request, target.value, known.value, progress);
   if (!operation.ok) return operation;
+  if (operation.value.body.kind === "transaction") {
+    const { bytesMax } = operation.value.body;
+    const batch = { target: target.value, known: known.value, bytesMax };
+    return runTransaction(door, request, batch, progress);
+  }
   const call = await prepare(door, request, target.value, known.value, operation.value, progress);
   if ("outcome" in call) return ok(call.outcome);
   if (!call.ok) return call;

@@ -1,8 +1,10 @@
 import { authorise, authoriseWithRecord, mayOverwrite } from "../core/authorise.ts";
 import { parseConditions, type Conditions } from "../core/conditions.ts";
+import type { Dialect } from "../core/dialect.ts";
 import { parseLeaseId } from "../core/lease-request.ts";
-import type { Operation } from "../core/operation.ts";
-import { parseParams } from "../core/params.ts";
+import type { Address, Operation } from "../core/operation.ts";
+import { parseParams, type ParamReader } from "../core/params.ts";
+import type { Principal } from "../core/principal.ts";
 import { fail, ok, type Result } from "../core/result.ts";
 import type { SourceBody } from "../core/source.ts";
 import { preview, type Call, type Outcome } from "../execution/execute.ts";
@@ -40,29 +42,46 @@ export async function prepare(
 ): Promise<Reception> {
   const call = parse(door, request, target, known, operation, progress);
   if (!call.ok) return call;
-  const sourced = await name(door, request, call.value, known);
+  const sourced = await findSource(door, request, call.value, known);
   return sourced.ok ? receive(door, request, sourced.value) : sourced;
 }
 
-function match({ router }: Door, request: WireRequest, { location, address }: Target) {
+function match(
+  { router, service }: Door,
+  request: WireRequest,
+  { location, address }: Target,
+): Result<Operation> {
+  const { dialect } = service;
+  const method = dialect?.method(request.method, request.rawHeaders) ?? ok(request.method);
+  if (!method.ok) return method;
   return router({
     resource: address.resource,
-    method: request.method,
+    method: method.value,
     query: location.query,
     header: (name) => request.headers[name],
   });
 }
 
 function checkPermission(
-  { service }: Door,
-  { location, version }: Target,
+  door: Door,
+  { location, address, version }: Target,
   { principal }: Known,
   operation: Operation,
 ): Result<void> {
   if (location.secondary && operation.effect === "writes") {
     return fail("InsufficientAccountPermissions", { message: "Write operations are not allowed." });
   }
-  return authorise(principal, operation.permission, { service: service.name, version });
+  return authorise(principal, operation.permission, authorisationTarget(door, address, version));
+}
+
+function authorisationTarget({ service }: Door, address: Address, version: string) {
+  if (service.name !== "table") return { service: service.name, version };
+  const { name: table, entity } = service.signedName(address);
+  return { service: service.name, version, table, entity };
+}
+
+function entitiesOf(principal: Principal) {
+  return principal.kind === "service-sas" ? principal.entities : undefined;
 }
 
 function parse(
@@ -78,7 +97,7 @@ function parse(
   const reader = paramReader(request, location.query, version);
   const input = parseParams(operation.params, reader);
   if (!input.ok) return input;
-  const conditions = readConditions(operation, reader);
+  const conditions = readConditions(door, operation, reader);
   if (!conditions.ok) return conditions;
   const leaseId = operation.lease === "none" ? ok(undefined) : parseLeaseId(reader);
   if (!leaseId.ok) return leaseId;
@@ -96,10 +115,11 @@ function parse(
     leaseId: leaseId.value,
     received: undefined,
     source: undefined,
-    authorise: (access, exists) => {
+    entities: entitiesOf(known.principal),
+    authorise: (access, exists, found) => {
       const { principal, settings } = known;
       if (principal.kind === "key") return granted;
-      const target = { service: door.service.name, version };
+      const target = authorisationTarget(door, found, version);
       const recordAccess = access && {
         ...access,
         publicAccessPermitted: settings.publicAccess,
@@ -122,13 +142,19 @@ function parse(
 const granted = ok(undefined);
 const noConditions: Result<Conditions> = ok({});
 
-function readConditions(operation: Operation, reader: ReturnType<typeof paramReader>) {
+function dialectOf({ service }: Door): Dialect {
+  if (service.dialect === undefined) throw new Error(`${service.name} has no dialect`);
+  return service.dialect;
+}
+
+function readConditions(door: Door, operation: Operation, reader: ParamReader) {
   if (operation.conditions === "none") return noConditions;
+  if (operation.conditions === "match") return dialectOf(door).readMatch(reader);
   return parseConditions(reader, operation.conditions === "tags" ? "blob" : "plain");
 }
 
 /** Finds out what an operation copies from, if it does. */
-async function name(
+async function findSource(
   door: Door,
   request: WireRequest,
   call: Call,
@@ -171,7 +197,9 @@ async function receive(door: Door, request: WireRequest, call: Call): Promise<Re
   const length = request.headers["content-length"];
   const small = length !== undefined && Number(length) <= previewBodyBytesMin;
   if (!small || request.headers["expect"] !== undefined) {
-    const refusal = await preview(door.runtime, call);
+    // What the body still has to name cannot be looked up yet.
+    const isNamed = operation.locate === undefined;
+    const refusal = isNamed ? await preview(door.runtime, call) : undefined;
     if (refusal !== undefined) return { outcome: refusal };
     request.proceed();
   }
@@ -179,7 +207,8 @@ async function receive(door: Door, request: WireRequest, call: Call): Promise<Re
   if (!body.ok) return body;
   const { parsed, received } = body.value;
   const input = parsed === undefined ? call.input : { ...call.input, body: parsed };
-  return ok({ ...call, input, received });
+  const address = operation.locate?.(call.address, input) ?? call.address;
+  return ok({ ...call, address, input, received });
 }
 
 /** The bytes come from elsewhere, but only if the target would take them. */

@@ -1,3 +1,4 @@
+import type { Asked, Dialect, RenderedFault } from "../core/dialect.ts";
 import { formatHttpDate, formatIso } from "../core/dates.ts";
 import { formatETag } from "../core/etag.ts";
 import { faultMessage, faultStatus, type Fault } from "../core/faults.ts";
@@ -14,6 +15,9 @@ export interface Envelope {
   readonly server: string;
   readonly wallNow: Ticks;
   readonly head: boolean;
+  readonly dialect?: Dialect | undefined;
+  /** For the faults of a dialect. */
+  readonly asked?: Asked;
 }
 
 export function commonHeaders(envelope: Envelope): Record<string, string> {
@@ -45,8 +49,7 @@ export function renderOutcome(outcome: Outcome, envelope: Envelope): WireReply {
 function renderReply(outcome: Extract<Outcome, { kind: "reply" }>, envelope: Envelope): WireReply {
   const headers = commonHeaders(envelope);
   if (outcome.etag !== undefined) {
-    headers["ETag"] = formatETag(outcome.etag);
-    headers["Last-Modified"] = formatHttpDate(outcome.etag);
+    Object.assign(headers, stampHeaders(outcome.etag, envelope));
   }
   for (const name in outcome.headers) {
     const value = outcome.headers[name];
@@ -55,6 +58,11 @@ function renderReply(outcome: Extract<Outcome, { kind: "reply" }>, envelope: Env
   for (const [name, value] of outcome.metadata ?? []) headers[`x-ms-meta-${name}`] = value;
   const body = bodyOf(outcome, headers);
   return { status: outcome.status, headers, body: envelope.head ? withoutBody(body) : body };
+}
+
+function stampHeaders(stamp: Ticks, { dialect }: Envelope): Readonly<Record<string, string>> {
+  if (dialect !== undefined) return dialect.stampHeaders(stamp);
+  return { ETag: formatETag(stamp), "Last-Modified": formatHttpDate(stamp) };
 }
 
 /** HEAD answers have the headers of their GET and no bytes. */
@@ -95,6 +103,10 @@ function renderNotModified(envelope: Envelope): WireReply {
 }
 
 export function renderFault(fault: Fault, envelope: Envelope): WireReply {
+  const { dialect, asked } = envelope;
+  if (dialect !== undefined && asked !== undefined) {
+    return renderDialectFault(fault, envelope, dialect.renderFault(fault, asked));
+  }
   const status = faultStatus(fault);
   const message = faultMessage(fault);
   const headers = { ...commonHeaders(envelope), ...fault.detail?.headers };
@@ -106,6 +118,20 @@ export function renderFault(fault: Fault, envelope: Envelope): WireReply {
   headers["Content-Type"] = "application/xml";
   headers["Content-Length"] = String(bytes.length);
   return { status, reason, headers, body: { kind: "bytes", bytes } };
+}
+
+function renderDialectFault(
+  fault: Fault,
+  envelope: Envelope,
+  { headers: own, type, text, bare }: RenderedFault,
+): WireReply {
+  const seen = bare ? { ...envelope, version: undefined, clientRequestId: undefined } : envelope;
+  const headers = { ...commonHeaders(seen), ...fault.detail?.headers, ...own };
+  const status = faultStatus(fault);
+  const bytes = Buffer.from(text, "utf8");
+  headers["Content-Type"] = type;
+  headers["Content-Length"] = String(bytes.length);
+  return { status, headers, body: envelope.head ? undefined : { kind: "bytes", bytes } };
 }
 
 function faultXml(fault: Fault, message: string, { requestId, wallNow }: Envelope): string {

@@ -1,32 +1,23 @@
 import { actual } from "../core/cors.ts";
 import type { Result } from "../core/result.ts";
-import type { ServiceName } from "../core/operation.ts";
 import type { Outcome } from "../execution/execute.ts";
 import { newGuid } from "../execution/identifiers.ts";
 import { StoreBusy, StoreUnavailable } from "../store/store.ts";
 import { ticksPerSecond } from "../core/ticks.ts";
 import type { Door, Progress } from "./door.ts";
+import { envelopeOf } from "./envelope.ts";
 import { runPipeline } from "./pipeline.ts";
 import { addRangeChecksum } from "./range-checksum.ts";
-import { renderFault, renderOutcome, type Envelope } from "./render.ts";
+import { renderFault, renderOutcome } from "./render.ts";
 import type { WireReply, WireRequest } from "./wire.ts";
-
-const serverNames: Readonly<Record<ServiceName, string>> = {
-  blob: "Etagere-Blob/1.0",
-  queue: "Etagere-Queue/1.0",
-  table: "Etagere-Table/1.0",
-  file: "Etagere-File/1.0",
-};
-
-const clientRequestIdUnitsMax = 1024;
 
 /** Answers one request of one service, from the wire and back. */
 export async function serveRequest(door: Door, request: WireRequest): Promise<WireReply> {
   const began = door.clock.monotonic();
-  const progress: Progress = {};
   const requestId = newGuid(door.runtime.random);
-  const result = await guarded(door, request, progress, requestId);
-  const envelope = envelopeOf(door, request, progress, requestId);
+  const progress: Progress = { requestId };
+  const result = await guarded(door, request, progress);
+  const envelope = envelopeOf(door, request, progress);
   const reply = result.ok
     ? renderOutcome(await addRangeChecksum(result.value), envelope)
     : renderFault(result.fault, envelope);
@@ -41,13 +32,34 @@ export async function serveRequest(door: Door, request: WireRequest): Promise<Wi
   return reply;
 }
 
+/** The requests inside a batch, each through the whole pipeline. */
+async function runParts(
+  door: Door,
+  request: WireRequest,
+  outcome: Outcome,
+  envelope: Envelope,
+): Promise<Result<Outcome>> {
+  if (outcome.kind !== "reply" || outcome.body === undefined || !("batch" in outcome.body)) {
+    return ok(outcome);
+  }
+  const body = await runBatch({
+    door,
+    request,
+    version: envelope.version ?? "",
+    batch: outcome.body.batch,
+    serve: serveRequest,
+    refuse: (failure) => renderOutcome({ kind: "fault", ...failureOf(failure) }, envelope),
+  });
+  return body.ok ? ok({ ...outcome, body: body.value }) : body;
+}
+
 /** What escapes the pipeline is a bug or an engine in trouble; either has a storage-shaped answer. */
 async function guarded(
   door: Door,
   request: WireRequest,
   progress: Progress,
-  requestId: string,
 ): Promise<Result<Outcome>> {
+  const { requestId } = progress;
   try {
     return await runPipeline(door, request, progress);
   } catch (error) {
@@ -66,26 +78,6 @@ async function guarded(
 function isBrokenOff(error: unknown): boolean {
   const code = (error as { code?: unknown } | undefined)?.code;
   return code === "ECONNRESET" || code === "ABORT_ERR" || code === "ERR_STREAM_PREMATURE_CLOSE";
-}
-
-function envelopeOf(
-  door: Door,
-  request: WireRequest,
-  progress: Progress,
-  requestId: string,
-): Envelope {
-  const { name } = door.service;
-  const sent = request.headers["x-ms-client-request-id"];
-  // The queue service was never seen to echo it.
-  const echoes = name !== "queue" && sent !== undefined && sent.length <= clientRequestIdUnitsMax;
-  return {
-    requestId,
-    clientRequestId: echoes ? sent : undefined,
-    version: progress.version,
-    server: serverNames[name],
-    wallNow: door.clock.wall(),
-    head: request.method === "HEAD",
-  };
 }
 
 function addCors(reply: WireReply, request: WireRequest, { cors, operation }: Progress): void {

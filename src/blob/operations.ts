@@ -3,6 +3,7 @@ import { appendBlockFromUrl } from "./append/append-block-from-url.ts";
 import { appendBlock } from "./append/append-block.ts";
 import { createAppendBlob } from "./append/create-append-blob.ts";
 import { sealAppendBlob } from "./append/seal-append-blob.ts";
+import { submitBatch, submitContainerBatch } from "./batch/submit-batch.ts";
 import { getBlockList } from "./block/get-block-list.ts";
 import { putBlockList } from "./block/put-block-list.ts";
 import { putBlock } from "./block/put-block.ts";
@@ -84,6 +85,8 @@ export const operations: readonly Operation[] = [
   setBlobTags,
   findBlobsByTags,
   findBlobsByTagsInContainer,
+  submitBatch,
+  submitContainerBatch,
   setBlobTier,
   setImmutabilityPolicy,
   deleteImmutabilityPolicy,

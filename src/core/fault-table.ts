@@ -62,6 +62,10 @@ export const faults = {
     status: 400,
     message: "The HTTP verb specified was not recognized by the server.",
   },
+  ExceedsMaxBatchRequestCount: {
+    status: 400,
+    message: "The batch operation exceeds maximum number of allowed subrequests.",
+  },
   InvalidInput: { status: 400, message: "One of the request inputs is not valid." },
   InvalidMd5: {
     status: 400,

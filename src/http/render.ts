@@ -85,6 +85,7 @@ function bodyOf(
     const held = body.content.kind === "inline" ? body.content.bytes : new Uint8Array(0);
     return { kind: "bytes", bytes: held.subarray(body.from, body.from + body.length) };
   }
+  if ("batch" in body) throw new Error("a batch was not run");
   headers["Content-Type"] = body.type;
   const bytes = "text" in body ? Buffer.from(body.text, "utf8") : body.bytes;
   headers["Content-Length"] = String(bytes.length);

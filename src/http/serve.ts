@@ -5,10 +5,11 @@ import { newGuid } from "../execution/identifiers.ts";
 import { StoreBusy, StoreUnavailable } from "../store/store.ts";
 import { ticksPerSecond } from "../core/ticks.ts";
 import type { Door, Progress } from "./door.ts";
+import { runBatch } from "./batch/run-batch.ts";
 import { envelopeOf } from "./envelope.ts";
 import { runPipeline } from "./pipeline.ts";
 import { addRangeChecksum } from "./range-checksum.ts";
-import { renderFault, renderOutcome } from "./render.ts";
+import { renderFault, renderOutcome, type Envelope } from "./render.ts";
 import type { WireReply, WireRequest } from "./wire.ts";
 
 /** Answers one request of one service, from the wire and back. */
@@ -19,7 +20,7 @@ export async function serveRequest(door: Door, request: WireRequest): Promise<Wi
   const result = await guarded(door, request, progress);
   const envelope = envelopeOf(door, request, progress);
   const reply = result.ok
-    ? renderOutcome(await addRangeChecksum(result.value), envelope)
+    ? renderOutcome(await finish(door, request, result.value, envelope), envelope)
     : renderFault(result.fault, envelope);
   addCors(reply, request, progress);
   addOverrides(reply, progress);
@@ -32,25 +33,18 @@ export async function serveRequest(door: Door, request: WireRequest): Promise<Wi
   return reply;
 }
 
-/** The requests inside a batch, each through the whole pipeline. */
-async function runParts(
+/** What is left to do before the headers can go: run the parts of a batch, sum up a range. */
+async function finish(
   door: Door,
   request: WireRequest,
   outcome: Outcome,
   envelope: Envelope,
-): Promise<Result<Outcome>> {
-  if (outcome.kind !== "reply" || outcome.body === undefined || !("batch" in outcome.body)) {
-    return ok(outcome);
-  }
-  const body = await runBatch({
-    door,
-    request,
-    version: envelope.version ?? "",
-    batch: outcome.body.batch,
-    serve: serveRequest,
-    refuse: (failure) => renderOutcome({ kind: "fault", ...failureOf(failure) }, envelope),
-  });
-  return body.ok ? ok({ ...outcome, body: body.value }) : body;
+): Promise<Outcome> {
+  if (outcome.kind !== "reply" || outcome.body === undefined) return outcome;
+  if (!("batch" in outcome.body)) return addRangeChecksum(outcome);
+  const { batch } = outcome.body;
+  const body = await runBatch({ door, request, envelope, batch, serve: serveRequest });
+  return body.ok ? { ...outcome, body: body.value } : { kind: "fault", fault: body.fault };
 }
 
 /** What escapes the pipeline is a bug or an engine in trouble; either has a storage-shaped answer. */

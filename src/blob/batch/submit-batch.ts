@@ -1,0 +1,60 @@
+import { ok, type Result } from "../../core/result.ts";
+import { operation } from "../resources.ts";
+
+const batchBytesMax = 4 * 1024 * 1024;
+const allowed = ["Delete Blob", "Set Blob Tier"];
+
+interface BatchBody {
+  readonly bytes: Uint8Array;
+  readonly contentType: string;
+}
+
+/** The parts are taken apart by the door, which alone can run them. */
+const body = {
+  kind: "bytes",
+  bytesMax: batchBytesMax,
+  parse: (bytes: Uint8Array, contentType: string): Result<BatchBody> => ok({ bytes, contentType }),
+} as const;
+
+/** Each part is authorised and decided by itself; the batch is not a transaction.
+ *  learn.microsoft.com/rest/api/storageservices/blob-batch */
+export const submitBatch = operation({
+  name: "Blob Batch",
+  ids: ["Service_SubmitBatch"],
+  route: { method: "POST", resource: "service", query: { comp: "batch" } },
+  since: "2018-11-09",
+  params: {},
+  body,
+  permission: { letters: "", resourceType: "sco", sas: "account-only" },
+  target: "must-exist",
+  conditions: "none",
+  lease: "none",
+  etag: "none",
+  effect: "reads",
+  success: { status: 202, headers: [] },
+  decide: ({ input }) => ({ body: { batch: { ...input.body, operations: allowed } } }),
+});
+
+/** The same, for blobs of one container alone. */
+export const submitContainerBatch = operation({
+  name: "Blob Batch",
+  ids: ["Container_SubmitBatch"],
+  route: {
+    method: "POST",
+    resource: "container",
+    query: { restype: "container", comp: "batch" },
+  },
+  since: "2020-04-08",
+  params: {},
+  body,
+  permission: { letters: "", resourceType: "co" },
+  target: "must-exist",
+  conditions: "none",
+  lease: "none",
+  etag: "none",
+  effect: "reads",
+  success: { status: 202, headers: [] },
+  decide: ({ input, address }) => ({
+    body: { batch: { ...input.body, operations: allowed, within: address.container } },
+  }),
+});

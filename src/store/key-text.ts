@@ -5,7 +5,7 @@ import type { Key } from "./store.ts";
 export type KeyText = string;
 
 export function textOfKey(key: Key): KeyText {
-  return asBuffer(key).latin1Slice();
+  return latin1Slice.call(key);
 }
 
 export function keyOfText(text: KeyText): Key {
@@ -13,7 +13,7 @@ export function keyOfText(text: KeyText): Key {
   return new Uint8Array(buffer.buffer, buffer.byteOffset, buffer.length);
 }
 
-function asBuffer(key: Key): Buffer & { latin1Slice(): string } {
-  const buffer = Buffer.from(key.buffer, key.byteOffset, key.length);
-  return buffer as Buffer & { latin1Slice(): string };
-}
+/** Works on any bytes; wrapping each key in a Buffer first would double its cost. */
+const { latin1Slice } = Buffer.prototype as unknown as {
+  readonly latin1Slice: (this: Uint8Array) => string;
+};

@@ -6,6 +6,7 @@ import type { Stamped } from "../engine.ts";
 import { keyOfText, textOfKey } from "../key-text.ts";
 import { StoreBusy, StoreUnavailable } from "../store.ts";
 import type { Key } from "../store.ts";
+import { copyBytes } from "./slabs.ts";
 import {
   decodeState,
   encodeState,
@@ -20,6 +21,13 @@ export interface LmdbEngineOptions {
   /** Nothing is ever flushed: for what does not outlive the boot. */
   readonly noSync: boolean;
 }
+
+/** The library would give every value of a range an allocation of its own. */
+const sharedSlabs = {
+  encode: (value: Uint8Array): Uint8Array => value,
+  decode: (bytes: Uint8Array, length = bytes.length): Uint8Array =>
+    copyBytes(new Uint8Array(bytes.buffer, bytes.byteOffset, length), 0),
+};
 
 type Database = RootDatabase<Uint8Array, Uint8Array>;
 interface ReadOptions {
@@ -49,6 +57,7 @@ export class LmdbEngine implements Engine {
       noSubdir: true,
       keyEncoding: "binary",
       encoding: "binary",
+      encoder: sharedSlabs,
       pageSize: pageBytes,
       mapSize: mapBytesMax,
       maxReaders: readersMax,

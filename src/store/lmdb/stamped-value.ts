@@ -2,6 +2,7 @@ import type { Ticks } from "../../core/ticks.ts";
 import type { Stamped } from "../engine.ts";
 import type { KeyText } from "../key-text.ts";
 import type { Key, Value } from "../store.ts";
+import { copyBytes } from "./slabs.ts";
 
 /** Every stored value is preceded by its stamp: eight bytes, little-endian. */
 export const stampBytes = 8;
@@ -27,7 +28,7 @@ export function stamped(key: Key, text: KeyText, stored: Uint8Array): Stamped {
 
 /** For bytes that are about to be reused. */
 export function stampedCopy(key: Key, text: KeyText, stored: Uint8Array): Stamped {
-  return { key, text, value: stored.slice(stampBytes), stamp: readStamp(stored) };
+  return { key, text, value: copyBytes(stored, stampBytes), stamp: readStamp(stored) };
 }
 
 export function withStamp(value: Value, stamp: number): Uint8Array {

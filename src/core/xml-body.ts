@@ -9,3 +9,19 @@ export function xmlBody(inner: string): { readonly type: string; readonly text: 
 export function newXmlBody(inner: string): { readonly type: string; readonly text: string } {
   return { type: "application/xml", text: `${byteOrderMark}${xmlDeclaration}\n${inner}` };
 }
+
+/** As `xmlBody`, for a long list of entries that are bytes already. */
+export function xmlListBody(list: {
+  readonly before: string;
+  readonly name: string;
+  readonly entries: Uint8Array;
+  readonly after: string;
+}): { readonly type: string; readonly bytes: Uint8Array } {
+  const { before, name, entries, after } = list;
+  const start = byteOrderMark + xmlDeclaration + before;
+  const isEmpty = entries.length === 0;
+  const head = isEmpty ? `${start}<${name} />${after}` : `${start}<${name}>`;
+  const tail = isEmpty ? "" : `</${name}>${after}`;
+  const bytes = Buffer.concat([Buffer.from(head), entries, Buffer.from(tail)]);
+  return { type: "application/xml", bytes };
+}

@@ -35,11 +35,21 @@ export function element(
   inner: string,
   attributes: Readonly<Record<string, string>> = {},
 ): string {
+  const open = withAttributes(name, attributes);
+  return inner === "" ? `<${open} />` : `<${open}>${inner}</${name}>`;
+}
+
+/** The start of an element whose inside and end are written later. */
+export function startTag(name: string, attributes: Readonly<Record<string, string>>): string {
+  return `<${withAttributes(name, attributes)}>`;
+}
+
+function withAttributes(name: string, attributes: Readonly<Record<string, string>>): string {
   let open = name;
   for (const [key, value] of Object.entries(attributes)) {
     open += ` ${key}="${escapeAttribute(value)}"`;
   }
-  return inner === "" ? `<${open} />` : `<${open}>${inner}</${name}>`;
+  return open;
 }
 
 /** A name in a listing; one that XML cannot carry is percent-encoded and says so. */

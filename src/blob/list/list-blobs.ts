@@ -9,11 +9,12 @@ import {
   wordSet,
 } from "../../core/listing.ts";
 import { noBody } from "../../core/operation.ts";
-import { xmlBody } from "../../core/xml-body.ts";
-import { element, textElement } from "../../core/xml-writer.ts";
+import { TextBytes } from "../../core/text-bytes.ts";
+import { xmlListBody } from "../../core/xml-body.ts";
+import { startTag, textElement } from "../../core/xml-writer.ts";
 import { operation } from "../resources.ts";
 import { renderEntry } from "./blob-entry.ts";
-import { scanBlobs } from "./scan-blobs.ts";
+import { scanBlobs, type Listed } from "./scan-blobs.ts";
 
 const include = wordSet(
   "include",
@@ -49,42 +50,46 @@ export const listBlobs = operation({
   etag: "none",
   effect: "reads",
   success: { status: 200, headers: [] },
-  reads: (view, { target, input }) => {
+  reads: async (view, { target, input, now }) => {
     const asked = input.include;
-    return scanBlobs(view, {
+    const has = (word: Parameters<NonNullable<typeof asked>["has"]>[0]) =>
+      asked?.has(word) ?? false;
+    const options = {
+      now,
+      metadata: has("metadata"),
+      copy: has("copy"),
+      tags: has("tags"),
+      versions: has("versions"),
+    };
+    const selection = {
       container: target.id,
       prefix: input.prefix ?? "",
       delimiter: input.delimiter ?? "",
       from: input.marker,
       limit: pageSize(input.maxResults),
-      snapshots: asked?.has("snapshots") ?? false,
-      versions: (asked?.has("versions") || asked?.has("deletedwithversions")) ?? false,
-      deleted: asked?.has("deleted") ?? false,
-      uncommitted: asked?.has("uncommittedblobs") ?? false,
-    });
+      snapshots: has("snapshots"),
+      versions: has("versions") || has("deletedwithversions"),
+      deleted: has("deleted"),
+      uncommitted: has("uncommittedblobs"),
+    };
+    const entries = new TextBytes();
+    const emit = (entry: Listed) => entries.append(renderEntry(entry, options));
+    const { next } = await scanBlobs(view, selection, emit);
+    return { next, entries: entries.bytes() };
   },
-  decide: ({ input, seen, now, endpoint, address }) => {
-    const asked = input.include;
-    if (input.delimiter !== undefined && asked?.has("snapshots") === true) {
+  decide: ({ input, seen, endpoint, address }) => {
+    if (input.delimiter !== undefined && input.include?.has("snapshots") === true) {
       return invalidQuery("delimiter", input.delimiter);
     }
-    const options = {
-      now,
-      metadata: asked?.has("metadata") ?? false,
-      copy: asked?.has("copy") ?? false,
-      tags: asked?.has("tags") ?? false,
-      versions: asked?.has("versions") ?? false,
-    };
-    let entries = "";
-    for (const entry of seen.entries) entries += renderEntry(entry, options);
-    const inner =
+    const head =
       textElement("Prefix", input.prefix) +
       textElement("Marker", input.marker && formatMarker(input.marker)) +
       textElement("MaxResults", input.maxResults) +
-      textElement("Delimiter", input.delimiter) +
-      element("Blobs", entries) +
-      textElement("NextMarker", seen.next === undefined ? "" : formatMarker(seen.next));
+      textElement("Delimiter", input.delimiter);
+    const tail = textElement("NextMarker", seen.next === undefined ? "" : formatMarker(seen.next));
     const names = { ServiceEndpoint: `${endpoint}/`, ContainerName: address.container };
-    return { body: xmlBody(element("EnumerationResults", inner, names)) };
+    const before = startTag("EnumerationResults", names) + head;
+    const after = `${tail}</EnumerationResults>`;
+    return { body: xmlListBody({ before, name: "Blobs", entries: seen.entries, after }) };
   },
 });

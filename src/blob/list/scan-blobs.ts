@@ -23,29 +23,38 @@ export type Listed =
   | { readonly kind: "prefix"; readonly name: string };
 
 export interface Page {
-  readonly entries: readonly Listed[];
   /** Where the next page starts; undefined at the end. */
   readonly next: readonly string[] | undefined;
 }
 
+/** Records that are held at a time: each entry is handed on as soon as it is found. */
+const batchEntriesMax = 256;
+
 /** One page in the order of names; below each name its earlier states, oldest first, then the
  *  blob itself. The cost is that of the page: a prefix that is rolled up is jumped over. */
-export async function scanBlobs(view: RecordView, selection: Selection): Promise<Page> {
+export async function scanBlobs(
+  view: RecordView,
+  selection: Selection,
+  emit: (entry: Listed) => void,
+): Promise<Page> {
   const sources = openSources(view, selection);
-  const entries: Listed[] = [];
+  let emitted = 0;
   for (;;) {
     for (const source of sources) if (source.isDrained()) await source.fill();
     const source = nearest(sources);
     const name = source?.name();
-    if (source === undefined || name === undefined) return { entries, next: undefined };
+    if (source === undefined || name === undefined) return { next: undefined };
     const rolled = rolledUp(name, selection);
     const found = rolled ?? source.list();
     // Only a source that has to look elsewhere makes the scan wait.
     const listed = found instanceof Promise ? await found : found;
-    if (listed !== undefined && entries.length >= selection.limit) {
-      return { entries, next: rolled === undefined ? source.place() : [name] };
+    if (listed !== undefined) {
+      if (emitted >= selection.limit) {
+        return { next: rolled === undefined ? source.place() : [name] };
+      }
+      emit(listed);
+      emitted += 1;
     }
-    if (listed !== undefined) entries.push(listed);
     if (rolled === undefined) source.step();
     else for (const each of sources) each.skipPast(rolled.name);
   }
@@ -126,7 +135,7 @@ function openSource<K, R>(
   list: (name: string, record: R) => Listed | undefined | Promise<Listed | undefined>,
 ): Source {
   const within = table.range([container], prefix);
-  const batchMax = limit + 1;
+  const batchMax = Math.min(limit + 1, batchEntriesMax);
   const batchMin = delimiter === "" ? batchMax : Math.min(batchMax, jumpBatchMin);
   const cursor = new NameCursor(view, table, { ...within, batchMin, batchMax });
   if (from !== undefined) cursor.seek(startOf(table, container, from));

@@ -30,14 +30,12 @@ export async function runPipeline(
   return ok(await decide(door, call.value));
 }
 
-/** The transaction. Bytes that no record came to own are given back. */
+/** The transaction. Whether a record came to own the body's bytes or not, the request is over with
+ *  them, and content gives back those that nobody owns. */
 async function decide({ runtime }: Door, call: Call): Promise<Outcome> {
-  let owned = false;
   try {
-    const outcome = await execute(runtime, call);
-    owned = outcome.kind === "reply";
-    return outcome;
+    return await execute(runtime, call);
   } finally {
-    if (!owned && call.received !== undefined) runtime.content.discard(call.received);
+    if (call.received !== undefined) runtime.content.discard(call.received);
   }
 }

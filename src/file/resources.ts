@@ -1,0 +1,245 @@
+import { accounts, type AccountRecord, type AccountScope } from "../account/account-record.ts";
+import type { CorsRule } from "../core/cors.ts";
+import { formatIso, parseSnapshotTime } from "../core/dates.ts";
+import { invalidQuery } from "../core/faults.ts";
+import { parseFilePath } from "../core/file-names.ts";
+import { checkShareName } from "../core/names.ts";
+import { operationsOf, type Address } from "../core/operation.ts";
+import { fail, ok, type Result } from "../core/result.ts";
+import { defineResource } from "../core/service.ts";
+import type {
+  Guarded,
+  Located,
+  QueryReader,
+  Resource,
+  SignedName,
+  Where,
+} from "../core/service.ts";
+import { anyTable } from "../core/table.ts";
+import type { Ticks } from "../core/ticks.ts";
+import type { RecordView } from "../core/view.ts";
+import type { LockState } from "./locks/lock-state.ts";
+import {
+  locks,
+  nodes,
+  shares,
+  shareSnapshots,
+  type NodeKey,
+  type NodeRecord,
+  type ShareRecord,
+  type ShareSnapshotRecord,
+} from "./records.ts";
+import { walk } from "./tree.ts";
+
+export interface FileAddress extends Address {
+  readonly resource: "service" | "share" | "directory" | "file" | "handles";
+  readonly share: string;
+  /** As it stands in the URL, decoded; how it is read depends on a header. */
+  readonly path: string;
+  readonly snapshot: Ticks | undefined;
+}
+
+export interface ShareScope extends AccountScope {
+  /** The share itself, also where a snapshot is addressed. */
+  readonly current: ShareRecord;
+}
+
+export interface NodeScope extends AccountScope {
+  readonly share: ShareRecord;
+  readonly snapshot: ShareSnapshotRecord | undefined;
+  readonly key: NodeKey;
+  /** In the spelling of the request, as it would be stored. */
+  readonly name: string;
+  readonly parent: NodeRecord;
+  readonly trail: readonly bigint[];
+  readonly components: readonly string[];
+  readonly locks: LockState | undefined;
+}
+
+export interface FileResources {
+  readonly [name: string]: { scope: object; target: object };
+  readonly service: { scope: AccountScope; target: AccountRecord };
+  readonly share: { scope: Partial<ShareScope> & AccountScope; target: ShareRecord };
+  readonly directory: { scope: NodeScope; target: NodeRecord };
+  readonly file: { scope: NodeScope; target: NodeRecord };
+  /** A file or a directory, whichever it is. */
+  readonly handles: { scope: NodeScope; target: NodeRecord };
+}
+
+export const operation = operationsOf<FileResources, FileAddress>();
+
+const handleWords: ReadonlySet<string> = new Set(["listhandles", "forceclosehandles"]);
+
+/** `/`, `/share?restype=share`, `/share/path?restype=directory`, `/share/path`. */
+export function identify(path: string, query: QueryReader): Result<FileAddress> {
+  const at = parseTime(query, "sharesnapshot");
+  if (!at.ok) return at;
+  const snapshot = at.value;
+  if (path === "") return ok({ resource: "service", share: "", path: "", snapshot });
+  const slash = path.indexOf("/");
+  const share = slash < 0 ? path : path.slice(0, slash);
+  const rest = slash < 0 ? "" : path.slice(slash + 1);
+  const named = checkShareName(share);
+  if (!named.ok) return named;
+  const restype = query.get("restype")?.toLowerCase();
+  const comp = query.get("comp")?.toLowerCase() ?? "";
+  const address = { share, path: rest, snapshot };
+  if (handleWords.has(comp)) return ok({ resource: "handles", ...address });
+  if (restype === "directory") return ok({ resource: "directory", ...address });
+  return ok({ resource: rest === "" ? "share" : "file", ...address });
+}
+
+export function signedName({ share, path }: FileAddress): SignedName {
+  return { name: share || undefined, path: path || undefined };
+}
+
+export function parseTime(query: QueryReader, name: string): Result<Ticks | undefined> {
+  const text = query.get(name);
+  if (text === undefined || text === "") return ok(undefined);
+  const time = parseSnapshotTime(text);
+  return time === undefined ? invalidQuery(name, text) : ok(time);
+}
+
+async function loadAccount(view: RecordView, { account }: Where): Promise<AccountRecord> {
+  const record = await view.get(accounts, account);
+  if (record === undefined) throw new Error(`the account ${account} has no record`);
+  return record;
+}
+
+async function loadService(view: RecordView, where: Where): Promise<Located> {
+  const account = await loadAccount(view, where);
+  return { access: undefined, scope: ok({ account }), target: account, cors: corsOf(account) };
+}
+
+async function loadShare(view: RecordView, where: Where<FileAddress>): Promise<Located> {
+  const account = await loadAccount(view, where);
+  const { share: name, snapshot } = where.address;
+  const current = await view.get(shares, { account: account.id, name });
+  const target =
+    current === undefined || snapshot === undefined
+      ? current
+      : await view.get(shareSnapshots, { share: current.id, at: snapshot });
+  const scope = ok(current === undefined ? { account } : { account, current });
+  return { access: current, scope, target, cors: corsOf(account) };
+}
+
+/** How the operation that looks for a file wants its path read. */
+interface PathInput {
+  readonly keepsTrailingDots?: boolean | undefined;
+}
+
+async function loadNode(view: RecordView, where: Where<FileAddress>): Promise<Located> {
+  const account = await loadAccount(view, where);
+  const cors = corsOf(account);
+  const { address } = where;
+  const share = await view.get(shares, { account: account.id, name: address.share });
+  const missing = (failure: Result<never>): Located => {
+    return { access: share, scope: failure, target: undefined, cors };
+  };
+  if (share === undefined) return missing(fail("ShareNotFound"));
+  const { keepsTrailingDots = false }: PathInput = where.input ?? {};
+  const parsed = parseFilePath(address.path, { keepsTrailingDots });
+  if (!parsed.ok) return missing(parsed);
+  const snapshot = await findSnapshot(view, share, address.snapshot);
+  if (!snapshot.ok) return missing(snapshot);
+  const tree = { share: share.id, epoch: snapshot.value?.epoch };
+  const walked = await walk(view, tree, parsed.value);
+  if (walked.parent === undefined) return missing(fail("ParentNotFound"));
+  const { parent, key, trail, target } = walked;
+  const held =
+    target === undefined || snapshot.value !== undefined
+      ? undefined
+      : await view.get(locks, { share: share.id, id: target.id });
+  const scope: NodeScope = {
+    account,
+    share,
+    snapshot: snapshot.value,
+    key,
+    name: parsed.value.at(-1) ?? "",
+    parent,
+    trail,
+    components: parsed.value,
+    locks: held,
+  };
+  return { access: share, scope: ok(scope), target, cors };
+}
+
+async function findSnapshot(
+  view: RecordView,
+  share: ShareRecord,
+  at: Ticks | undefined,
+): Promise<Result<ShareSnapshotRecord | undefined>> {
+  if (at === undefined) return ok(undefined);
+  const record = await view.get(shareSnapshots, { share: share.id, at });
+  return record === undefined ? fail("ShareNotFound") : ok(record);
+}
+
+/** A name that is taken by the other kind is neither there nor free. */
+function loadKind(kind: "file" | "directory") {
+  return async (view: RecordView, where: Where<FileAddress>): Promise<Located> => {
+    const located = await loadNode(view, where);
+    const target = located.target as NodeRecord | undefined;
+    const isDirectory = target?.kind === "directory";
+    if (target === undefined || isDirectory === (kind === "directory")) return located;
+    return { ...located, target: undefined, scope: fail("ResourceTypeMismatch") };
+  };
+}
+
+function corsOf({ properties }: AccountRecord): readonly CorsRule[] {
+  return properties.file?.cors ?? noRules;
+}
+
+const noRules: readonly CorsRule[] = [];
+
+/** What may be done to a snapshot although it writes: it is leased and deleted as a whole. */
+const snapshotWriters: ReadonlySet<string> = new Set([
+  "Delete Share",
+  "Lease Share",
+  "Force Close Handles",
+]);
+
+/** Snapshots are read-only. */
+function guardSnapshot({ operation: { name, effect }, address }: Guarded<FileAddress>) {
+  const { snapshot } = address;
+  if (snapshot === undefined || effect === "reads" || snapshotWriters.has(name)) return passed;
+  return invalidQuery("sharesnapshot", formatIso(snapshot));
+}
+
+const passed = ok(undefined);
+
+const service: Resource = {
+  load: loadService,
+  table: anyTable(accounts),
+  keyOf: (_scope, { account }) => account,
+  missing: "ResourceNotFound",
+  present: "ResourceAlreadyExists",
+  leaseKind: "share",
+};
+
+const share = defineResource<FileAddress>({
+  load: loadShare,
+  table: anyTable(shares),
+  keyOf: (scope, { address }) => ({
+    account: (scope as AccountScope).account.id,
+    name: address.share,
+  }),
+  missing: "ShareNotFound",
+  present: "ShareAlreadyExists",
+  leaseKind: "share",
+  guard: guardSnapshot,
+});
+
+const node = {
+  table: anyTable(nodes),
+  keyOf: (scope: object) => (scope as NodeScope).key,
+  missing: "ResourceNotFound",
+  present: "ResourceAlreadyExists",
+  leaseKind: "file",
+  guard: guardSnapshot,
+} as const;
+
+const directory = defineResource<FileAddress>({ ...node, load: loadKind("directory") });
+const file = defineResource<FileAddress>({ ...node, load: loadKind("file") });
+const handles = defineResource<FileAddress>({ ...node, load: loadNode });
+
+export const resources = { service, share, directory, file, handles };

@@ -1,0 +1,88 @@
+import { put, reclaim, reclaimAt, remove } from "../../core/effects.ts";
+import { invalidQuery } from "../../core/faults.ts";
+import { formatIso } from "../../core/dates.ts";
+import { isLocked } from "../../core/lease.ts";
+import { noBody } from "../../core/operation.ts";
+import { header, oneOf } from "../../core/params.ts";
+import { fail } from "../../core/result.ts";
+import { ticksPerDay, type Ticks } from "../../core/ticks.ts";
+import {
+  deletedShares,
+  shares,
+  shareSnapshots,
+  type ShareRecord,
+  type ShareSnapshotRecord,
+} from "../records.ts";
+import { operation } from "../resources.ts";
+import { snapshotsOf } from "./snapshots.ts";
+
+/** The name is free at once; what is inside is reclaimed later, or kept for a restore.
+ *  learn.microsoft.com/rest/api/storageservices/delete-share */
+export const deleteShare = operation({
+  name: "Delete Share",
+  ids: ["Share_Delete"],
+  route: { method: "DELETE", resource: "share", query: { restype: "share" } },
+  since: "2015-02-21",
+  params: {
+    snapshots: header("x-ms-delete-snapshots", oneOf("include", "include-leased")),
+  },
+  body: noBody,
+  permission: { letters: "d", resourceType: "c", sas: "account-only" },
+  target: "optional",
+  conditions: "none",
+  lease: "match-if-leased",
+  etag: "none",
+  effect: "writes",
+  success: { status: 202, headers: [] },
+  reads: async (view, { scope }) =>
+    scope.current === undefined ? [] : snapshotsOf(view, scope.current.id),
+  decide: ({ target, scope, address, input, seen, features, now }) => {
+    if (scope.current === undefined) return fail("ShareNotFound");
+    if (target === undefined) return fail("ShareSnapshotNotFound");
+    const { snapshot } = address;
+    const { id } = scope.current;
+    const key = { account: scope.account.id, name: address.share };
+    if (snapshot !== undefined) {
+      if (input.snapshots !== undefined) return invalidQuery("sharesnapshot", formatIso(snapshot));
+      const { epoch } = target;
+      const effects = [
+        remove(shareSnapshots, { share: id, at: snapshot }),
+        put(shares, key, withoutSnapshot(scope.current, seen, epoch)),
+        reclaim("file-snapshot", id, BigInt(epoch)),
+      ];
+      return { effects };
+    }
+    const kept = keptBySnapshots(seen, input.snapshots, now);
+    if (kept !== undefined) return kept;
+    const retentionDays = features.shareSoftDeleteDays;
+    if (retentionDays === 0) return { remove: true, effects: [reclaim("file-share", id)] };
+    const record = { ...target, lease: undefined, deletedAt: now, retentionDays };
+    const due = now + BigInt(retentionDays) * ticksPerDay;
+    const term = reclaimAt(due, "file-deleted-share", key.account, key.name, now);
+    return { remove: true, effects: [put(deletedShares, { ...key, version: now }, record), term] };
+  },
+});
+
+function keptBySnapshots(
+  snapshots: readonly ShareSnapshotRecord[],
+  asked: "include" | "include-leased" | undefined,
+  now: Ticks,
+) {
+  if (snapshots.length === 0) return undefined;
+  if (asked === undefined) return fail("ShareHasSnapshots");
+  const leased = snapshots.some(({ lease }) => isLocked(lease, now));
+  return leased && asked === "include" ? fail("DeleteShareWhenSnapshotLeased") : undefined;
+}
+
+function withoutSnapshot(
+  share: ShareRecord,
+  snapshots: readonly ShareSnapshotRecord[],
+  gone: number,
+): ShareRecord {
+  const epochs = snapshots.map(({ epoch }) => epoch).filter((epoch) => epoch !== gone);
+  return {
+    ...share,
+    newestSnapshot: epochs.at(-1) ?? 0,
+    snapshotCount: epochs.length,
+  };
+}

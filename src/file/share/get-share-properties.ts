@@ -1,0 +1,102 @@
+import { formatHttpDate } from "../../core/dates.ts";
+import { noBody } from "../../core/operation.ts";
+import type { ShareRecord } from "../records.ts";
+import { operation } from "../resources.ts";
+import { leaseHeaderNames, leaseHeaders } from "../shared/lease-reply.ts";
+import {
+  defaultTier,
+  isPremium,
+  nextDowngrade,
+  provisioned,
+  tierChanged,
+} from "./share-settings.ts";
+
+/** learn.microsoft.com/rest/api/storageservices/get-share-properties */
+export const getShareProperties = operation({
+  name: "Get Share Properties",
+  ids: ["Share_GetProperties"],
+  route: { method: ["GET", "HEAD"], resource: "share", query: { restype: "share" } },
+  since: "2015-02-21",
+  params: {},
+  body: noBody,
+  permission: { letters: "r", resourceType: "c", sas: "account-only" },
+  target: "must-exist",
+  conditions: "none",
+  lease: "match-if-given",
+  etag: "keep",
+  effect: "reads",
+  success: {
+    status: 200,
+    headers: [
+      ...leaseHeaderNames,
+      "x-ms-share-quota",
+      "x-ms-has-immutability-policy",
+      "x-ms-has-legal-hold",
+      "x-ms-access-tier",
+      "x-ms-access-tier-change-time",
+      "x-ms-enabled-protocols",
+      "x-ms-root-squash",
+      "x-ms-enable-snapshot-virtual-directory-access",
+      "x-ms-enable-smb-directory-lease",
+      "x-ms-share-paid-bursting-enabled",
+      "x-ms-share-paid-bursting-max-bandwidth-mibps",
+      "x-ms-share-paid-bursting-max-iops",
+      "x-ms-share-next-allowed-quota-downgrade-time",
+      "x-ms-share-provisioned-iops",
+      "x-ms-share-provisioned-bandwidth-mibps",
+      "x-ms-share-provisioned-ingress-mbps",
+      "x-ms-share-provisioned-egress-mbps",
+    ],
+  },
+  decide: ({ target, now }) => ({
+    metadata: target.metadata,
+    headers: {
+      ...leaseHeaders(target.lease, now),
+      "x-ms-share-quota": String(target.quotaGib),
+      "x-ms-has-immutability-policy": "false",
+      "x-ms-has-legal-hold": "false",
+      ...(isPremium(target) ? premiumHeaders(target) : standardHeaders(target)),
+      ...chosenHeaders(target),
+    },
+  }),
+});
+
+function standardHeaders(share: ShareRecord) {
+  return {
+    "x-ms-access-tier": share.settings.tier ?? defaultTier,
+    "x-ms-access-tier-change-time": tierChanged(share),
+    "x-ms-share-provisioned-iops": text(share.settings.provisionedIops),
+    "x-ms-share-provisioned-bandwidth-mibps": text(share.settings.provisionedMibps),
+  };
+}
+
+function premiumHeaders(share: ShareRecord) {
+  const { iops, mibps, ingressMbps, egressMbps } = provisioned(share);
+  const { protocol = "SMB", rootSquash, snapshotDirectoryAccess } = share.settings;
+  const isNfs = protocol === "NFS";
+  return {
+    "x-ms-access-tier": "Premium",
+    "x-ms-enabled-protocols": protocol,
+    "x-ms-root-squash": isNfs ? (rootSquash ?? "NoRootSquash") : undefined,
+    "x-ms-enable-snapshot-virtual-directory-access": text(snapshotDirectoryAccess),
+    "x-ms-share-next-allowed-quota-downgrade-time": formatHttpDate(nextDowngrade(share)),
+    "x-ms-share-provisioned-iops": String(iops),
+    "x-ms-share-provisioned-bandwidth-mibps": String(mibps),
+    "x-ms-share-provisioned-ingress-mbps": String(ingressMbps),
+    "x-ms-share-provisioned-egress-mbps": String(egressMbps),
+  };
+}
+
+/** Told only where somebody asked for them. */
+function chosenHeaders({ settings }: ShareRecord) {
+  return {
+    "x-ms-enable-smb-directory-lease": text(settings.directoryLease),
+    "x-ms-share-paid-bursting-enabled": text(settings.paidBursting),
+    "x-ms-share-paid-bursting-max-bandwidth-mibps": text(settings.paidBurstingMibps),
+    "x-ms-share-paid-bursting-max-iops": text(settings.paidBurstingIops),
+  };
+}
+
+function text(value: number | boolean | undefined): string | undefined {
+  return value === undefined ? undefined : String(value);
+}

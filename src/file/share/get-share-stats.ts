@@ -1,0 +1,26 @@
+import { noBody } from "../../core/operation.ts";
+import { xmlBody } from "../../core/xml-body.ts";
+import { element, textElement } from "../../core/xml-writer.ts";
+import { usageCounter } from "../records.ts";
+import { operation } from "../resources.ts";
+
+/** learn.microsoft.com/rest/api/storageservices/get-share-stats */
+export const getShareStats = operation({
+  name: "Get Share Stats",
+  ids: ["Share_GetStatistics"],
+  route: { method: "GET", resource: "share", query: { restype: "share", comp: "stats" } },
+  since: "2015-02-21",
+  params: {},
+  body: noBody,
+  permission: { letters: "r", resourceType: "c", sas: "account-only" },
+  target: "must-exist",
+  conditions: "none",
+  lease: "match-if-given",
+  etag: "keep",
+  effect: "reads",
+  success: { status: 200, headers: [] },
+  reads: (view, { target }) => view.count(usageCounter(target.id)),
+  decide: ({ seen }) => ({
+    body: xmlBody(element("ShareStats", textElement("ShareUsageBytes", seen))),
+  }),
+});

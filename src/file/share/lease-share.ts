@@ -1,0 +1,45 @@
+import { leaseAction } from "../../core/common-params.ts";
+import { put } from "../../core/effects.ts";
+import { noBody, type Route } from "../../core/operation.ts";
+import { shareSnapshots, type ShareSnapshotRecord } from "../records.ts";
+import { operation } from "../resources.ts";
+import { leaseReply, leaseReplyHeaders } from "../shared/lease-reply.ts";
+
+/** Of a share, or of one of its snapshots. learn.microsoft.com/rest/api/storageservices/lease-share */
+function declareLease(ids: readonly string[], letters: string, headers: Route["headers"] = {}) {
+  const query = { restype: "share", comp: "lease" };
+  return operation({
+    name: "Lease Share",
+    ids,
+    route: { method: "PUT", resource: "share", query, headers },
+    since: "2020-02-10",
+    params: { action: leaseAction("share") },
+    body: noBody,
+    permission: { letters, resourceType: "c", sas: "account-only" },
+    target: "must-exist",
+    conditions: "none",
+    lease: "action",
+    etag: "keep",
+    effect: "writes",
+    success: { status: 200, headers: leaseReplyHeaders },
+    decide: ({ target, scope, address, input, now, newGuid }) => {
+      const reply = leaseReply({ target, action: input.action, kind: "share", now, newGuid });
+      const { snapshot } = address;
+      if ("fault" in reply || snapshot === undefined || scope.current === undefined) return reply;
+      const { status, headers: told, put: next } = reply;
+      const key = { share: scope.current.id, at: snapshot };
+      const effects = [put(shareSnapshots, key, next as ShareSnapshotRecord)];
+      return { status, headers: told, effects };
+    },
+  });
+}
+
+export const leaseShare = declareLease(
+  ["Share_AcquireLease", "Share_RenewLease", "Share_ChangeLease", "Share_ReleaseLease"],
+  "w",
+);
+
+/** Whoever may delete the share may also break its lease. */
+export const breakShareLease = declareLease(["Share_BreakLease"], "wd", {
+  "x-ms-lease-action": "break",
+});

@@ -1,0 +1,88 @@
+import { invalidHeader } from "../../core/faults.ts";
+import { noBody } from "../../core/operation.ts";
+import { checked, header, oneOf, required, text } from "../../core/params.ts";
+import { fail, ok, type Result } from "../../core/result.ts";
+import { permissions } from "../records.ts";
+import { operation } from "../resources.ts";
+import { defaultPermissionKey, defaultSddl, isSddl, permissionKeyForm } from "../shared/sddl.ts";
+import { keepPermission } from "../shared/smb-properties.ts";
+import { sddlFromBinary, sddlToBinary } from "../shared/sddl-binary.ts";
+
+const query = { restype: "share", comp: "filepermission" };
+const format = header("x-ms-file-permission-format", oneOf("sddl", "binary"));
+const permissionBytesMax = 32 * 1024;
+
+/** For permissions too long for a header. learn.microsoft.com/rest/api/storageservices/create-permission */
+export const createPermission = operation({
+  name: "Create Permission",
+  ids: ["Share_CreatePermission"],
+  route: { method: "PUT", resource: "share", query },
+  since: "2019-02-02",
+  params: { format },
+  body: { kind: "bytes", bytesMax: permissionBytesMax, parse: parseBody },
+  permission: { letters: "w", resourceType: "c" },
+  target: "must-exist",
+  conditions: "none",
+  lease: "none",
+  etag: "none",
+  effect: "writes",
+  success: { status: 201, headers: ["x-ms-file-permission-key"] },
+  decide: ({ target, input }) => {
+    const { permission, format: told } = input.body;
+    const isBinary = (told ?? input.format) === "binary";
+    const sddl = isBinary ? sddlFromBinary(permission) : permission;
+    if (sddl === undefined || !isSddl(sddl)) return fail("FileInvalidPermission");
+    const { key, effects } = keepPermission(target.id, sddl);
+    return { effects, headers: { "x-ms-file-permission-key": key } };
+  },
+});
+
+interface PermissionBody {
+  readonly permission: string;
+  readonly format?: string;
+}
+
+function parseBody(bytes: Uint8Array): Result<PermissionBody> {
+  try {
+    const parsed: unknown = JSON.parse(new TextDecoder("utf-8", { fatal: true }).decode(bytes));
+    if (typeof parsed !== "object" || parsed === null) return fail("InvalidInput");
+    const { permission, format: told } = parsed as Record<string, unknown>;
+    if (typeof permission !== "string") return fail("InvalidInput");
+    return ok(
+      typeof told === "string" ? { permission, format: told.toLowerCase() } : { permission },
+    );
+  } catch {
+    return fail("InvalidInput");
+  }
+}
+
+const key = checked(required(header("x-ms-file-permission-key", text)), (value) =>
+  permissionKeyForm.test(value) ? ok(value) : invalidHeader("x-ms-file-permission-key", value),
+);
+
+/** learn.microsoft.com/rest/api/storageservices/get-permission */
+export const getPermission = operation({
+  name: "Get Permission",
+  ids: ["Share_GetPermission"],
+  route: { method: "GET", resource: "share", query },
+  since: "2019-02-02",
+  params: { key, format },
+  body: noBody,
+  permission: { letters: "r", resourceType: "c" },
+  target: "must-exist",
+  conditions: "none",
+  lease: "none",
+  etag: "none",
+  effect: "reads",
+  success: { status: 200, headers: [] },
+  reads: (view, { target, input }) => view.get(permissions, { share: target.id, key: input.key }),
+  decide: ({ input, seen }) => {
+    const found = seen?.sddl ?? (input.key === defaultPermissionKey ? defaultSddl : undefined);
+    if (found === undefined) return invalidHeader("x-ms-file-permission-key", input.key);
+    const binary = input.format === "binary" ? sddlToBinary(found) : undefined;
+    if (input.format === "binary" && binary === undefined) return fail("FileInvalidPermission");
+    const told = input.format === undefined ? {} : { format: input.format };
+    const json = JSON.stringify({ permission: binary ?? found, ...told });
+    return { body: { type: "application/json", text: json } };
+  },
+});

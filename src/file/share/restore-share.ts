@@ -1,0 +1,40 @@
+import { remove } from "../../core/effects.ts";
+import { noBody } from "../../core/operation.ts";
+import { header, required, text } from "../../core/params.ts";
+import { fail } from "../../core/result.ts";
+import { deletedShares } from "../records.ts";
+import { operation } from "../resources.ts";
+import { parseDeletedVersion } from "./deleted-version.ts";
+
+/** learn.microsoft.com/rest/api/storageservices/restore-share */
+export const restoreShare = operation({
+  name: "Restore Share",
+  ids: ["Share_Restore"],
+  route: { method: "PUT", resource: "share", query: { restype: "share", comp: "undelete" } },
+  since: "2019-12-12",
+  params: {
+    deletedName: required(header("x-ms-deleted-share-name", text)),
+    version: required(header("x-ms-deleted-share-version", parseDeletedVersion)),
+  },
+  body: noBody,
+  permission: { letters: "w", resourceType: "c", sas: "account-only" },
+  target: "must-not-exist",
+  conditions: "none",
+  lease: "none",
+  etag: "renew",
+  effect: "writes",
+  success: { status: 201, headers: [] },
+  reads: (view, { scope, input }) => {
+    const { deletedName: name, version } = input;
+    return view.get(deletedShares, { account: scope.account.id, name, version });
+  },
+  decide: ({ scope, input, seen }) => {
+    if (seen === undefined) return fail("ShareNotFound");
+    const { deletedAt: _at, retentionDays: _days, ...share } = seen;
+    const { deletedName: name, version } = input;
+    return {
+      put: share,
+      effects: [remove(deletedShares, { account: scope.account.id, name, version })],
+    };
+  },
+});

@@ -1,0 +1,36 @@
+import { noBody } from "../../core/operation.ts";
+import { operation } from "../resources.ts";
+import { quota, settings } from "./share-settings.ts";
+
+/** What the request leaves out stays as it is. A quota below what is used only stops writes.
+ *  learn.microsoft.com/rest/api/storageservices/set-share-properties */
+export const setShareProperties = operation({
+  name: "Set Share Properties",
+  ids: ["Share_SetProperties"],
+  route: {
+    method: "PUT",
+    resource: "share",
+    query: { restype: "share", comp: "properties" },
+  },
+  since: "2015-02-21",
+  params: { quota, settings },
+  body: noBody,
+  permission: { letters: "w", resourceType: "c", sas: "account-only" },
+  target: "must-exist",
+  conditions: "none",
+  lease: "match-if-given",
+  etag: "renew",
+  effect: "writes",
+  success: { status: 200, headers: [] },
+  decide: ({ target, input, stamp }) => {
+    const moved = input.settings.tier !== undefined && input.settings.tier !== target.settings.tier;
+    const tierChanged = moved ? stamp : target.settings.tierChanged;
+    return {
+      put: {
+        ...target,
+        quotaGib: input.quota ?? target.quotaGib,
+        settings: { ...target.settings, ...input.settings, tierChanged },
+      },
+    };
+  },
+});

@@ -1,0 +1,47 @@
+import {
+  accessPoliciesBytesMax,
+  parseAccessPolicies,
+  renderAccessPolicies,
+} from "../../account/access-policies.ts";
+import { noBody } from "../../core/operation.ts";
+import { xmlBody } from "../../core/xml-body.ts";
+import { operation } from "../resources.ts";
+
+const query = { restype: "share", comp: "acl" };
+
+/** learn.microsoft.com/rest/api/storageservices/get-share-acl */
+export const getShareAcl = operation({
+  name: "Get Share ACL",
+  ids: ["Share_GetAccessPolicy"],
+  route: { method: ["GET", "HEAD"], resource: "share", query },
+  since: "2015-02-21",
+  params: {},
+  body: noBody,
+  permission: { letters: "", resourceType: "c", sas: "none" },
+  target: "must-exist",
+  conditions: "none",
+  lease: "match-if-given",
+  etag: "keep",
+  effect: "reads",
+  success: { status: 200, headers: [] },
+  decide: ({ target }) => ({ body: xmlBody(renderAccessPolicies(target.policies)) }),
+});
+
+/** Replaces the policies, for everyone at once.
+ *  learn.microsoft.com/rest/api/storageservices/set-share-acl */
+export const setShareAcl = operation({
+  name: "Set Share ACL",
+  ids: ["Share_SetAccessPolicy"],
+  route: { method: "PUT", resource: "share", query },
+  since: "2015-02-21",
+  params: {},
+  body: { kind: "xml", bytesMax: accessPoliciesBytesMax, parse: parseAccessPolicies },
+  permission: { letters: "", resourceType: "c", sas: "none" },
+  target: "must-exist",
+  conditions: "none",
+  lease: "match-if-given",
+  etag: "renew",
+  effect: "writes",
+  success: { status: 200, headers: [] },
+  decide: ({ target, input }) => ({ put: { ...target, policies: input.body } }),
+});

@@ -1,0 +1,65 @@
+import { formatHttpDate } from "../../core/dates.ts";
+import { boolean, header, integer, oneOf, type Param } from "../../core/params.ts";
+import { ok } from "../../core/result.ts";
+import { ticksPerDay, type Ticks } from "../../core/ticks.ts";
+import type { ShareRecord, ShareSettings } from "../records.ts";
+
+export const quotaGibDefault = 5120;
+const quotaGibMax = 102_400;
+const rateMax = 1_000_000;
+
+export const quota = header("x-ms-share-quota", integer(1, quotaGibMax));
+
+const tier = header("x-ms-access-tier", oneOf("TransactionOptimized", "Hot", "Cool", "Premium"));
+
+const parts = {
+  tier,
+  protocol: header("x-ms-enabled-protocols", oneOf("SMB", "NFS")),
+  rootSquash: header("x-ms-root-squash", oneOf("NoRootSquash", "RootSquash", "AllSquash")),
+  snapshotDirectoryAccess: header("x-ms-enable-snapshot-virtual-directory-access", boolean),
+  directoryLease: header("x-ms-enable-smb-directory-lease", boolean),
+  paidBursting: header("x-ms-share-paid-bursting-enabled", boolean),
+  paidBurstingMibps: header("x-ms-share-paid-bursting-max-bandwidth-mibps", integer(0, rateMax)),
+  paidBurstingIops: header("x-ms-share-paid-bursting-max-iops", integer(0, rateMax)),
+  provisionedIops: header("x-ms-share-provisioned-iops", integer(0, rateMax)),
+  provisionedMibps: header("x-ms-share-provisioned-bandwidth-mibps", integer(0, rateMax)),
+} as const;
+
+/** Only what the request names, so that it can be laid over what was there. */
+export const settings: Param<ShareSettings> = {
+  sources: Object.values(parts).flatMap(({ sources }) => sources),
+  parse: (reader) => {
+    const found: Record<string, unknown> = {};
+    for (const [name, part] of Object.entries(parts)) {
+      const parsed = part.parse(reader);
+      if (!parsed.ok) return parsed;
+      if (parsed.value !== undefined) found[name] = parsed.value;
+    }
+    return ok(found as ShareSettings);
+  },
+};
+
+export function isPremium({ settings: { tier: held, protocol } }: ShareRecord): boolean {
+  return held === "Premium" || protocol === "NFS";
+}
+
+/** What a premium share of this size is given, as documented for provisioned capacity. */
+export function provisioned({ quotaGib, settings: held }: ShareRecord) {
+  return {
+    iops: held.provisionedIops ?? 3000 + quotaGib,
+    mibps: held.provisionedMibps ?? 100 + Math.ceil(quotaGib * 0.1),
+    ingressMbps: 40 + Math.ceil(quotaGib * 0.04),
+    egressMbps: 60 + Math.ceil(quotaGib * 0.06),
+  };
+}
+
+export const defaultTier = "TransactionOptimized";
+
+/** A premium share can be made smaller a day after it was made or made larger. */
+export function nextDowngrade({ etag }: ShareRecord): Ticks {
+  return etag + ticksPerDay;
+}
+
+export function tierChanged({ settings: held, etag }: ShareRecord): string {
+  return formatHttpDate(held.tierChanged ?? etag);
+}

@@ -1,0 +1,54 @@
+import { metadata } from "../../core/common-params.ts";
+import { formatIso } from "../../core/dates.ts";
+import { put } from "../../core/effects.ts";
+import { noBody } from "../../core/operation.ts";
+import { fail } from "../../core/result.ts";
+import { ticksPerSecond, truncateToSecond, type Ticks } from "../../core/ticks.ts";
+import { shareSnapshots, type ShareSnapshotRecord } from "../records.ts";
+import { operation } from "../resources.ts";
+import { shareSnapshotsMax, snapshotsOf } from "./snapshots.ts";
+
+/** Ends an epoch: whoever writes later keeps what was there. Costs the same for any share.
+ *  learn.microsoft.com/rest/api/storageservices/snapshot-share */
+export const snapshotShare = operation({
+  name: "Snapshot Share",
+  ids: ["Share_CreateSnapshot"],
+  route: { method: "PUT", resource: "share", query: { restype: "share", comp: "snapshot" } },
+  since: "2017-04-17",
+  params: { metadata },
+  body: noBody,
+  permission: { letters: "cw", resourceType: "c", sas: "account-only" },
+  target: "must-exist",
+  conditions: "none",
+  lease: "none",
+  etag: "keep",
+  effect: "writes",
+  success: { status: 201, headers: ["x-ms-snapshot"] },
+  reads: (view, { target }) => snapshotsOf(view, target.id),
+  decide: ({ target, input, stamp, now, seen }) => {
+    if (seen.length >= shareSnapshotsMax) return fail("ShareSnapshotCountExceeded");
+    const at = nextName(now, seen.at(-1));
+    const given = input.metadata.length > 0;
+    const etag = given ? stamp : target.etag;
+    const pairs = given ? input.metadata : target.metadata;
+    const snapshot = { ...target, lease: undefined, metadata: pairs, etag, at };
+    const { epoch, snapshotCount } = target;
+    return {
+      put: {
+        ...target,
+        epoch: epoch + 1,
+        newestSnapshot: epoch,
+        snapshotCount: snapshotCount + 1,
+      },
+      effects: [put(shareSnapshots, { share: target.id, at }, snapshot)],
+      etag,
+      headers: { "x-ms-snapshot": formatIso(at) },
+    };
+  },
+});
+
+/** Snapshots are named by whole seconds, and no two alike. */
+function nextName(now: Ticks, last: ShareSnapshotRecord | undefined): Ticks {
+  const second = truncateToSecond(now);
+  return last === undefined || last.at < second ? second : last.at + ticksPerSecond;
+}

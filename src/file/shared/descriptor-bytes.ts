@@ -1,0 +1,149 @@
+import type { AccessEntry, AccessList, SecurityDescriptor } from "./security-descriptor.ts";
+
+/** The self-relative form of a security descriptor ([MS-DTYP] 2.4.6), as SMB carries it. */
+
+const selfRelative = 0x8000;
+const accessPresent = 0x4;
+const auditPresent = 0x10;
+const accessAutoInherited = 0x400;
+const auditAutoInherited = 0x800;
+const accessProtected = 0x1000;
+const auditProtected = 0x2000;
+const headerBytes = 20;
+const listHeaderBytes = 8;
+const entryHeaderBytes = 8;
+const entriesMax = 2000;
+const subAuthoritiesMax = 15;
+
+export function encodeDescriptor(descriptor: SecurityDescriptor): Uint8Array {
+  const { owner, group, access, audit } = descriptor;
+  const parts = [
+    encodeSid(owner),
+    encodeSid(group),
+    audit === undefined ? new Uint8Array(0) : encodeList(audit),
+    encodeList(access),
+  ];
+  const total = parts.reduce((sum, part) => sum + part.length, headerBytes);
+  const bytes = new Uint8Array(total);
+  const view = new DataView(bytes.buffer);
+  bytes[0] = 1;
+  view.setUint16(2, controlOf(descriptor), true);
+  let at = headerBytes;
+  for (const [index, part] of parts.entries()) {
+    if (part.length === 0) continue;
+    view.setUint32(4 + index * 4, at, true);
+    bytes.set(part, at);
+    at += part.length;
+  }
+  return bytes;
+}
+
+function controlOf({ access, audit }: SecurityDescriptor): number {
+  let control = selfRelative | accessPresent;
+  if (access.autoInherited) control |= accessAutoInherited;
+  if (access.isProtected) control |= accessProtected;
+  if (audit !== undefined) control |= auditPresent;
+  if (audit?.autoInherited === true) control |= auditAutoInherited;
+  if (audit?.isProtected === true) control |= auditProtected;
+  return control;
+}
+
+function encodeList({ entries }: AccessList): Uint8Array {
+  const parts = entries.map(encodeEntry);
+  const total = parts.reduce((sum, part) => sum + part.length, listHeaderBytes);
+  const bytes = new Uint8Array(total);
+  const view = new DataView(bytes.buffer);
+  bytes[0] = 2;
+  view.setUint16(2, total, true);
+  view.setUint16(4, parts.length, true);
+  let at = listHeaderBytes;
+  for (const part of parts) {
+    bytes.set(part, at);
+    at += part.length;
+  }
+  return bytes;
+}
+
+function encodeEntry({ type, flags, mask, sid }: AccessEntry): Uint8Array {
+  const who = encodeSid(sid);
+  const bytes = new Uint8Array(entryHeaderBytes + who.length);
+  const view = new DataView(bytes.buffer);
+  bytes[0] = type;
+  bytes[1] = flags;
+  view.setUint16(2, bytes.length, true);
+  view.setUint32(4, mask, true);
+  bytes.set(who, entryHeaderBytes);
+  return bytes;
+}
+
+export function encodeSid(sid: string): Uint8Array {
+  const [authority = "0", ...rest] = sid.split("-").slice(2);
+  const bytes = new Uint8Array(8 + rest.length * 4);
+  const view = new DataView(bytes.buffer);
+  bytes[0] = 1;
+  bytes[1] = rest.length;
+  view.setUint16(2, Number(BigInt(authority) >> 32n));
+  view.setUint32(4, Number(BigInt(authority) & 0xffff_ffffn));
+  for (const [index, part] of rest.entries()) view.setUint32(8 + index * 4, Number(part), true);
+  return bytes;
+}
+
+/** Undefined for anything that does not hold together. */
+export function decodeDescriptor(bytes: Uint8Array): SecurityDescriptor | undefined {
+  const view = new DataView(bytes.buffer, bytes.byteOffset, bytes.byteLength);
+  try {
+    const control = view.getUint16(2, true);
+    const offset = (index: number) => view.getUint32(4 + index * 4, true);
+    const hasAudit = (control & auditPresent) !== 0 && offset(2) !== 0;
+    return {
+      owner: decodeSid(view, offset(0)),
+      group: decodeSid(view, offset(1)),
+      access: {
+        isProtected: (control & accessProtected) !== 0,
+        autoInherited: (control & accessAutoInherited) !== 0,
+        entries: decodeList(view, offset(3)),
+      },
+      audit: hasAudit
+        ? {
+            isProtected: (control & auditProtected) !== 0,
+            autoInherited: (control & auditAutoInherited) !== 0,
+            entries: decodeList(view, offset(2)),
+          }
+        : undefined,
+    };
+  } catch (error) {
+    // Reading past the end: the bytes promise more than they hold.
+    if (error instanceof RangeError) return undefined;
+    throw error;
+  }
+}
+
+function decodeList(view: DataView, start: number): readonly AccessEntry[] {
+  if (start === 0) return [];
+  const count = Math.min(view.getUint16(start + 4, true), entriesMax);
+  const entries: AccessEntry[] = [];
+  let at = start + listHeaderBytes;
+  for (let index = 0; index < count; index += 1) {
+    const length = view.getUint16(at + 2, true);
+    if (length < entryHeaderBytes) throw new RangeError("an entry without a length");
+    entries.push({
+      type: view.getUint8(at),
+      flags: view.getUint8(at + 1),
+      mask: view.getUint32(at + 4, true),
+      sid: decodeSid(view, at + entryHeaderBytes),
+    });
+    at += length;
+  }
+  return entries;
+}
+
+function decodeSid(view: DataView, at: number): string {
+  const count = view.getUint8(at + 1);
+  if (at === 0 || count > subAuthoritiesMax) throw new RangeError("no such SID");
+  const authority = (BigInt(view.getUint16(at + 2)) << 32n) | BigInt(view.getUint32(at + 4));
+  let sid = `S-1-${authority}`;
+  for (let index = 0; index < count; index += 1) {
+    sid += `-${view.getUint32(at + 8 + index * 4, true)}`;
+  }
+  return sid;
+}

@@ -1,0 +1,56 @@
+import { decodeBase64, encodeBase64 } from "../../core/base64.ts";
+import type { Param } from "../../core/params.ts";
+import { fail, ok } from "../../core/result.ts";
+import type { HttpHeaders } from "../records.ts";
+
+const md5Bytes = 16;
+
+/** `x-ms-content-type` and its like; undefined if the request names none of them. */
+export const fileHeaders: Param<HttpHeaders | undefined> = {
+  sources: [
+    "x-ms-content-type",
+    "x-ms-content-encoding",
+    "x-ms-content-language",
+    "x-ms-content-md5",
+    "x-ms-cache-control",
+    "x-ms-content-disposition",
+  ],
+  parse: (reader) => {
+    const md5Text = reader.header("x-ms-content-md5") || undefined;
+    const contentMd5 = md5Text === undefined ? undefined : decodeBase64(md5Text);
+    if (md5Text !== undefined && contentMd5?.length !== md5Bytes) return fail("InvalidMd5");
+    const headers: HttpHeaders = {
+      contentType: reader.header("x-ms-content-type"),
+      contentEncoding: reader.header("x-ms-content-encoding"),
+      contentLanguage: reader.header("x-ms-content-language"),
+      contentMd5,
+      cacheControl: reader.header("x-ms-cache-control"),
+      contentDisposition: reader.header("x-ms-content-disposition"),
+    };
+    const named = Object.values(headers).some((value) => value !== undefined);
+    return ok(named ? headers : undefined);
+  },
+};
+
+export const httpHeaderNames = [
+  "Content-Type",
+  "Content-Encoding",
+  "Content-Language",
+  "Cache-Control",
+  "Content-Disposition",
+  "Content-MD5",
+] as const;
+
+export const defaultContentType = "application/octet-stream";
+
+/** Empty values are the same as none. */
+export function renderHttpHeaders(headers: HttpHeaders) {
+  return {
+    "Content-Type": headers.contentType || undefined,
+    "Content-Encoding": headers.contentEncoding || undefined,
+    "Content-Language": headers.contentLanguage || undefined,
+    "Cache-Control": headers.cacheControl || undefined,
+    "Content-Disposition": headers.contentDisposition || undefined,
+    "Content-MD5": headers.contentMd5 && encodeBase64(headers.contentMd5),
+  };
+}

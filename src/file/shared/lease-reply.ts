@@ -1,0 +1,54 @@
+import { applyLeaseAction, type LeaseAction } from "../../core/lease-action.ts";
+import { leaseProperties, type Lease, type LeaseKind } from "../../core/lease.ts";
+import type { Failure } from "../../core/result.ts";
+import type { Ticks } from "../../core/ticks.ts";
+
+export const leaseReplyHeaders = ["x-ms-lease-id", "x-ms-lease-time"] as const;
+
+interface Leasable {
+  readonly lease?: Lease | undefined;
+}
+
+export interface LeaseSituation<T> {
+  readonly target: T;
+  readonly action: LeaseAction;
+  readonly kind: LeaseKind;
+  readonly now: Ticks;
+  readonly newGuid: () => string;
+}
+
+const statuses = { acquire: 201, renew: 200, change: 200, release: 200, break: 202 } as const;
+
+/** The answer to any lease action: the target with its new lease, and the id or the time left. */
+export function leaseReply<T extends Leasable>(situation: LeaseSituation<T>) {
+  const { target, action, kind, now, newGuid } = situation;
+  const applied = applyLeaseAction(target.lease, action, { kind, now, freshId: newGuid() });
+  if (!applied.ok) return applied satisfies Failure;
+  const { lease, leaseTimeSeconds } = applied.value;
+  const tellsId = action.action !== "break" && action.action !== "release";
+  // Seen on the wire: a released share tells that no time is left.
+  const released = action.action === "release" && kind === "share" ? "0" : undefined;
+  return {
+    status: statuses[action.action],
+    put: { ...target, lease },
+    headers: {
+      "x-ms-lease-id": tellsId ? lease?.id : undefined,
+      "x-ms-lease-time": leaseTimeSeconds === undefined ? released : String(leaseTimeSeconds),
+    },
+  };
+}
+
+export const leaseHeaderNames = [
+  "x-ms-lease-status",
+  "x-ms-lease-state",
+  "x-ms-lease-duration",
+] as const;
+
+export function leaseHeaders(lease: Lease | undefined, now: Ticks) {
+  const { status, state, duration } = leaseProperties(lease, now);
+  return {
+    "x-ms-lease-status": status,
+    "x-ms-lease-state": state,
+    "x-ms-lease-duration": duration,
+  };
+}

@@ -1,0 +1,46 @@
+/** Permissions are stored as text, in the security descriptor definition language. */
+
+export const sddlUnitsMax = 8 * 1024;
+
+const sid = "(?:S-1(?:-(?:\\d{1,20}|0x[0-9a-fA-F]{1,16})){2,16}|[A-Z]{2})";
+const aces = "(?:\\([^()]{1,1024}\\)){0,2000}";
+const flags = "(?:P|AR|AI|NO_ACCESS_CONTROL){0,4}";
+const descriptor = new RegExp(`^O:(${sid})G:(${sid})D:${flags}(${aces})(?:S:${flags}(${aces}))?$`);
+const aceForm = new RegExp(
+  `^\\([A-Z]{1,2};[A-Z]{0,16};[A-Z0-9a-fx]{0,64};[^;]{0,64};[^;]{0,64};${sid}(?:;.*)?\\)$`,
+);
+
+/** Owner, group and an access list are all needed. */
+export function isSddl(text: string): boolean {
+  if (text.length > sddlUnitsMax) return false;
+  const found = descriptor.exec(text.replaceAll(/\s/g, ""));
+  if (found === null) return false;
+  const entries = `${found[3] ?? ""}${found[4] ?? ""}`.match(/\([^()]*\)/g) ?? [];
+  return entries.every((entry) => aceForm.test(entry));
+}
+
+/** Full access for administrators and the system, what users need for everybody else. */
+export const defaultSddl =
+  "O:SYG:SYD:(A;OICIID;FA;;;BA)(A;OICIID;FA;;;SY)(A;OICIIOID;FA;;;CO)" +
+  "(A;ID;0x1301bf;;;AU)(A;OICIIOID;SDGXGWGR;;;AU)(A;OICIID;0x1200a9;;;BU)";
+
+const offsets = [0xcbf2_9ce4_8422_2325n, 0x8422_2325_cbf2_9ce4n] as const;
+const prime = 0x100_0000_01b3n;
+const mask = 0xffff_ffff_ffff_ffffn;
+
+/** The same text has the same key, so that a million files with one permission store it once. */
+export function permissionKeyOf(sddl: string): string {
+  return offsets.map((offset) => hash(sddl, offset)).join("*");
+}
+
+function hash(text: string, offset: bigint): bigint {
+  let value = offset;
+  for (const byte of new TextEncoder().encode(text)) {
+    value = ((value ^ BigInt(byte)) * prime) & mask;
+  }
+  return value ^ (value >> 29n);
+}
+
+export const permissionKeyForm = /^\d{1,20}\*\d{1,20}$/;
+
+export const defaultPermissionKey = permissionKeyOf(defaultSddl);

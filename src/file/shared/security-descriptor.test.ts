@@ -1,0 +1,39 @@
+import { describe, expect, it } from "vitest";
+import { sddlFromBinary, sddlToBinary } from "./sddl-binary.ts";
+import { defaultSddl, isSddl } from "./sddl.ts";
+
+const samples = [
+  defaultSddl.replace("SDGXGWGR", "0xe0010000"),
+  "O:S-1-5-21-2127521184-1604012920-1887927527-21560751G:S-1-5-21-2127521184-1604012920-" +
+    "1887927527-513D:AI(A;;FA;;;SY)(A;;FA;;;BA)(A;;0x1200a9;;;S-1-5-21-397955417-626881126-" +
+    "188441444-3053964)",
+  "O:BAG:SYD:PAI(D;OICI;FR;;;WD)(A;OICIIO;GA;;;CO)S:(AU;SAFA;FA;;;WD)",
+];
+
+describe("permissions", () => {
+  it("come back from their bytes as they went in", () => {
+    for (const sample of samples) {
+      const binary = sddlToBinary(sample);
+      expect(sddlFromBinary(binary ?? "")).toBe(sample);
+    }
+  });
+
+  it("have the layout that SMB clients know", () => {
+    const bytes = Buffer.from(sddlToBinary("O:SYG:SYD:(A;;FA;;;WD)") ?? "", "base64");
+    expect(bytes.toString("hex")).toBe(
+      "010004801400000020000000000000002c000000" +
+        "010100000000000512000000" +
+        "010100000000000512000000" +
+        "02001c0001000000" +
+        "00001400ff011f00010100000000000100000000",
+    );
+  });
+
+  it("are refused when they are not", () => {
+    const bad = ["invalidPermission", "", "O:SYG:SY", "O:SYG:SYD:(A;;FA;;)", "D:(A;;FA;;;SY)"];
+    expect(bad.filter((text) => isSddl(text))).toEqual([]);
+    expect(samples.every((text) => isSddl(text))).toBe(true);
+    expect(sddlFromBinary(Buffer.from([1, 0, 4, 128, 20, 0]).toString("base64"))).toBeUndefined();
+    expect(sddlFromBinary(Buffer.alloc(64).toString("base64"))).toBeUndefined();
+  });
+});

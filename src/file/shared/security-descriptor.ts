@@ -1,0 +1,101 @@
+import { aceFlagWords, aceTypeWords, rightWords, sidWords } from "./security-words.ts";
+
+/** A security descriptor taken apart, between its text and its bytes. SIDs are in full. */
+export interface SecurityDescriptor {
+  readonly owner: string;
+  readonly group: string;
+  readonly access: AccessList;
+  readonly audit: AccessList | undefined;
+}
+
+export interface AccessList {
+  readonly isProtected: boolean;
+  readonly autoInherited: boolean;
+  readonly entries: readonly AccessEntry[];
+}
+
+export interface AccessEntry {
+  readonly type: number;
+  readonly flags: number;
+  readonly mask: number;
+  readonly sid: string;
+}
+
+const descriptorForm =
+  /^O:(.+?)G:(.+?)D:([A-Z_]*)((?:\([^()]*\))*)(?:S:([A-Z_]*)((?:\([^()]*\))*))?$/;
+
+export function parseSddl(text: string): SecurityDescriptor | undefined {
+  const found = descriptorForm.exec(text.replaceAll(/\s/g, ""));
+  if (found === null) return undefined;
+  const owner = sidOf(found[1] ?? "");
+  const group = sidOf(found[2] ?? "");
+  const access = parseList(found[3] ?? "", found[4] ?? "");
+  const hasAudit = found[6] !== undefined && found[6] !== "";
+  const audit = hasAudit ? parseList(found[5] ?? "", found[6] ?? "") : undefined;
+  if (owner === undefined || group === undefined || access === undefined) return undefined;
+  if (hasAudit && audit === undefined) return undefined;
+  return { owner, group, access, audit };
+}
+
+function parseList(flags: string, text: string): AccessList | undefined {
+  const entries: AccessEntry[] = [];
+  for (const entry of text.match(/\([^()]*\)/g) ?? []) {
+    const parsed = parseEntry(entry.slice(1, -1));
+    if (parsed === undefined) return undefined;
+    entries.push(parsed);
+  }
+  const isProtected = flags.replaceAll("AI", "").replaceAll("AR", "").includes("P");
+  return { isProtected, autoInherited: flags.includes("AI"), entries };
+}
+
+function parseEntry(text: string): AccessEntry | undefined {
+  const [type = "", flags = "", rights = "", , , sid = ""] = text.split(";");
+  const kind = aceTypeWords[type];
+  const bits = sumOf(flags, aceFlagWords);
+  const mask = /^0x[0-9a-f]{1,8}$/i.test(rights) ? Number(rights) : sumOf(rights, rightWords);
+  const full = sidOf(sid);
+  if (kind === undefined || bits === undefined || mask === undefined) return undefined;
+  return full === undefined ? undefined : { type: kind, flags: bits, mask, sid: full };
+}
+
+function sumOf(text: string, words: Readonly<Record<string, number>>): number | undefined {
+  if (text.length % 2 !== 0) return undefined;
+  let bits = 0;
+  for (const word of text.match(/../g) ?? []) {
+    const value = words[word];
+    if (value === undefined) return undefined;
+    bits = (bits | value) >>> 0;
+  }
+  return bits;
+}
+
+const sidForm = /^S-1-\d{1,15}(?:-\d{1,10}){1,15}$/;
+
+function sidOf(text: string): string | undefined {
+  return sidForm.test(text) ? text : sidWords[text];
+}
+
+export function formatSddl({ owner, group, access, audit }: SecurityDescriptor): string {
+  const system = audit === undefined ? "" : `S:${formatList(audit)}`;
+  return `O:${wordOf(owner)}G:${wordOf(group)}D:${formatList(access)}${system}`;
+}
+
+function formatList({ isProtected, autoInherited, entries }: AccessList): string {
+  const flags = (isProtected ? "P" : "") + (autoInherited ? "AI" : "");
+  return flags + entries.map(formatEntry).join("");
+}
+
+function formatEntry({ type, flags, mask, sid }: AccessEntry): string {
+  const [kind = "A"] = Object.entries(aceTypeWords).find(([, value]) => value === type) ?? [];
+  const bits = Object.entries(aceFlagWords)
+    .filter(([, value]) => (flags & value) !== 0)
+    .map(([word]) => word)
+    .join("");
+  const [right] = Object.entries(rightWords).find(([, value]) => value === mask) ?? [];
+  return `(${kind};${bits};${right ?? `0x${mask.toString(16)}`};;;${wordOf(sid)})`;
+}
+
+function wordOf(sid: string): string {
+  const [word] = Object.entries(sidWords).find(([, full]) => full === sid) ?? [];
+  return word ?? sid;
+}

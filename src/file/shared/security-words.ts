@@ -1,0 +1,69 @@
+/** The two-letter words of the security descriptor definition language ([MS-DTYP] 2.5.1.1). */
+
+export const sidWords: Readonly<Record<string, string>> = {
+  SY: "S-1-5-18",
+  LS: "S-1-5-19",
+  NS: "S-1-5-20",
+  BA: "S-1-5-32-544",
+  BU: "S-1-5-32-545",
+  BG: "S-1-5-32-546",
+  PU: "S-1-5-32-547",
+  SO: "S-1-5-32-549",
+  BO: "S-1-5-32-551",
+  AU: "S-1-5-11",
+  RC: "S-1-5-12",
+  AN: "S-1-5-7",
+  NU: "S-1-5-2",
+  IU: "S-1-5-4",
+  SU: "S-1-5-6",
+  WD: "S-1-1-0",
+  CO: "S-1-3-0",
+  CG: "S-1-3-1",
+  OW: "S-1-3-4",
+  LW: "S-1-16-4096",
+  ME: "S-1-16-8192",
+  HI: "S-1-16-12288",
+  SI: "S-1-16-16384",
+};
+
+export const rightWords: Readonly<Record<string, number>> = {
+  FA: 0x1f_01ff,
+  FR: 0x12_0089,
+  FW: 0x12_0116,
+  FX: 0x12_00a0,
+  GA: 0x1000_0000,
+  GX: 0x2000_0000,
+  GW: 0x4000_0000,
+  GR: 0x8000_0000,
+  RC: 0x2_0000,
+  SD: 0x1_0000,
+  WD: 0x4_0000,
+  WO: 0x8_0000,
+  CC: 0x1,
+  DC: 0x2,
+  LC: 0x4,
+  SW: 0x8,
+  RP: 0x10,
+  WP: 0x20,
+  DT: 0x40,
+  LO: 0x80,
+  CR: 0x100,
+};
+
+export const aceTypeWords: Readonly<Record<string, number>> = {
+  A: 0,
+  D: 1,
+  AU: 2,
+  AL: 3,
+  ML: 0x11,
+};
+
+export const aceFlagWords: Readonly<Record<string, number>> = {
+  OI: 0x1,
+  CI: 0x2,
+  NP: 0x4,
+  IO: 0x8,
+  ID: 0x10,
+  SA: 0x40,
+  FA: 0x80,
+};

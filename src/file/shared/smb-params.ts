@@ -1,0 +1,131 @@
+import { parseIso } from "../../core/dates.ts";
+import { invalidHeader, missingHeader } from "../../core/faults.ts";
+import { boolean, header, type Param, type ParamReader } from "../../core/params.ts";
+import { fail, ok, type Result } from "../../core/result.ts";
+import type { Ticks } from "../../core/ticks.ts";
+import { parseAttributes } from "./attributes.ts";
+import { isSddl, permissionKeyForm } from "./sddl.ts";
+
+/** What a request says of the properties that SMB clients see. `undefined` leaves it open. */
+export interface SmbInput {
+  readonly attributes: number | Word | undefined;
+  readonly created: Ticks | Word | undefined;
+  readonly lastWrite: Ticks | Word | undefined;
+  readonly change: Ticks | Word | undefined;
+  readonly permission: PermissionInput | undefined;
+  readonly posix: PosixInput;
+}
+
+export type Word = "now" | "preserve" | "source" | "none";
+
+export type PermissionInput =
+  | { readonly sddl: string }
+  | { readonly key: string }
+  | "inherit"
+  | "preserve";
+
+export interface PosixInput {
+  readonly mode: string | undefined;
+  readonly owner: string | undefined;
+  readonly group: string | undefined;
+}
+
+/** Versions that had these properties, but no defaults for them yet. */
+const required = { from: "2019-02-02", before: "2021-06-08" };
+
+const sources = [
+  "x-ms-file-attributes",
+  "x-ms-file-creation-time",
+  "x-ms-file-last-write-time",
+  "x-ms-file-change-time",
+  "x-ms-file-permission",
+  "x-ms-file-permission-key",
+  "x-ms-mode",
+  "x-ms-owner",
+  "x-ms-group",
+];
+
+interface SmbParamOptions {
+  /** Words that may stand for a value. */
+  readonly words: readonly Word[];
+  readonly requiredOnce: boolean;
+}
+
+export function smbProperties({ words, requiredOnce }: SmbParamOptions): Param<SmbInput> {
+  return {
+    sources,
+    parse: (reader) => {
+      const { version } = reader;
+      const needed = requiredOnce && version >= required.from && version < required.before;
+      const attributes = read(reader, "x-ms-file-attributes", words, parseAttributes, needed);
+      if (!attributes.ok) return attributes;
+      const created = read(reader, "x-ms-file-creation-time", words, parseIso, needed);
+      if (!created.ok) return created;
+      const lastWrite = read(reader, "x-ms-file-last-write-time", words, parseIso, needed);
+      if (!lastWrite.ok) return lastWrite;
+      const change = read(reader, "x-ms-file-change-time", words, parseIso, false);
+      if (!change.ok) return change;
+      const permission = readPermission(reader);
+      if (!permission.ok) return permission;
+      const posix = readPosix(reader);
+      if (!posix.ok) return posix;
+      return ok({
+        attributes: attributes.value,
+        created: created.value,
+        lastWrite: lastWrite.value,
+        change: change.value,
+        permission: permission.value,
+        posix: posix.value,
+      });
+    },
+  };
+}
+
+function read<T>(
+  reader: ParamReader,
+  name: string,
+  words: readonly Word[],
+  parse: (text: string) => T | undefined,
+  needed: boolean,
+): Result<T | Word | undefined> {
+  const text = reader.header(name);
+  if (text === undefined || text === "") return needed ? missingHeader(name) : ok(undefined);
+  const word = words.find((each) => each === text.toLowerCase());
+  const value = word ?? parse(text);
+  return value === undefined ? invalidHeader(name, text) : ok(value);
+}
+
+/** One or the other; each empty value is the same as none. */
+function readPermission(reader: ParamReader): Result<PermissionInput | undefined> {
+  const text = reader.header("x-ms-file-permission") || undefined;
+  const key = reader.header("x-ms-file-permission-key") || undefined;
+  if (text !== undefined && key !== undefined) {
+    return invalidHeader("x-ms-file-permission-key", key);
+  }
+  if (key !== undefined) {
+    return permissionKeyForm.test(key)
+      ? ok({ key })
+      : invalidHeader("x-ms-file-permission-key", key);
+  }
+  if (text === undefined) return ok(undefined);
+  const word = text.toLowerCase();
+  if (word === "inherit" || word === "preserve") return ok(word);
+  return isSddl(text) ? ok({ sddl: text }) : fail("FileInvalidPermission");
+}
+
+const modeForm = /^[0-7]{3,4}$/;
+const identityForm = /^\d{1,10}$/;
+
+function readPosix(reader: ParamReader): Result<PosixInput> {
+  const mode = reader.header("x-ms-mode") || undefined;
+  if (mode !== undefined && !modeForm.test(mode)) return invalidHeader("x-ms-mode", mode);
+  const owner = reader.header("x-ms-owner") || undefined;
+  if (owner !== undefined && !identityForm.test(owner)) return invalidHeader("x-ms-owner", owner);
+  const group = reader.header("x-ms-group") || undefined;
+  if (group !== undefined && !identityForm.test(group)) return invalidHeader("x-ms-group", group);
+  return ok({ mode: mode?.padStart(4, "0"), owner, group });
+}
+
+/** Every operation on a path takes it: otherwise dots at the end of a name are cut off. */
+export const keepsTrailingDots = header("x-ms-allow-trailing-dot", boolean);
+export const keepsSourceTrailingDots = header("x-ms-source-allow-trailing-dot", boolean);

@@ -1,0 +1,169 @@
+import { formatIso } from "../../core/dates.ts";
+import { put, type Effect } from "../../core/effects.ts";
+import { unsupportedHeader } from "../../core/faults.ts";
+import { ok, type Result } from "../../core/result.ts";
+import type { Ticks } from "../../core/ticks.ts";
+import {
+  permissions,
+  rootId,
+  type NodeKind,
+  type NodeRecord,
+  type PosixProperties,
+  type ShareRecord,
+} from "../records.ts";
+import { archiveAttribute, directoryAttribute, formatAttributes } from "./attributes.ts";
+import { defaultPermissionKey, permissionKeyOf } from "./sddl.ts";
+import type { PermissionInput, PosixInput, SmbInput, Word } from "./smb-params.ts";
+
+/** What SMB clients see of a file or directory, beside its name and bytes. */
+export type SmbProperties = Pick<
+  NodeRecord,
+  "attributes" | "created" | "lastWrite" | "change" | "permissionKey" | "posix"
+>;
+
+export interface Settling {
+  readonly share: ShareRecord;
+  readonly kind: NodeKind;
+  readonly parent: NodeRecord;
+  readonly input: SmbInput;
+  /** What it was before, or what it is copied from. */
+  readonly present: SmbProperties | undefined;
+  /** The moment that `now` means, which becomes the ETag, too. */
+  readonly now: Ticks;
+}
+
+export interface SettledProperties {
+  readonly properties: SmbProperties;
+  readonly effects: readonly Effect[];
+}
+
+/** Fills in what the request leaves open: from what was there, else with the service's defaults. */
+export function settleSmb(settling: Settling): Result<SettledProperties> {
+  const { share, kind, input, present, now } = settling;
+  const posix = settlePosix(settling);
+  if (!posix.ok) return posix;
+  const { key, effects } = settlePermission(share, input.permission, settling);
+  return ok({
+    properties: {
+      attributes: settleAttributes(input.attributes, kind, present?.attributes),
+      created: settleTime(input.created, present?.created, now),
+      lastWrite: settleTime(input.lastWrite, present?.lastWrite, now),
+      change: typeof input.change === "bigint" ? input.change : now,
+      permissionKey: key,
+      posix: posix.value,
+    },
+    effects,
+  });
+}
+
+/** Every file is marked for archiving when it is made, and a directory is always one. */
+function settleAttributes(
+  asked: number | Word | undefined,
+  kind: NodeKind,
+  present: number | undefined,
+): number {
+  const implied = kind === "directory" ? directoryAttribute : 0;
+  if (typeof asked === "number") {
+    return asked | implied | (kind === "directory" || present !== undefined ? 0 : archiveAttribute);
+  }
+  const start = kind === "directory" ? directoryAttribute : archiveAttribute;
+  return asked === "none" ? start : (present ?? start);
+}
+
+function settleTime(
+  asked: Ticks | Word | undefined,
+  present: Ticks | undefined,
+  now: Ticks,
+): Ticks {
+  if (typeof asked === "bigint") return asked;
+  return asked === "now" ? now : (present ?? now);
+}
+
+function settlePermission(
+  share: ShareRecord,
+  asked: PermissionInput | undefined,
+  { parent, present }: Settling,
+): { readonly key: string | undefined; readonly effects: readonly Effect[] } {
+  if (typeof asked === "object") {
+    return "key" in asked ? { key: asked.key, effects: [] } : keepPermission(share.id, asked.sddl);
+  }
+  const inherited = parent.permissionKey ?? defaultPermissionKey;
+  const key = asked === "inherit" ? inherited : (present?.permissionKey ?? inherited);
+  return { key, effects: [] };
+}
+
+export function keepPermission(share: bigint, sddl: string) {
+  const key = permissionKeyOf(sddl);
+  return { key, effects: [put(permissions, { share, key }, { sddl })] };
+}
+
+/** Modes and owners are for NFS shares, and only for them. */
+function settlePosix({
+  share,
+  kind,
+  input,
+  present,
+}: Settling): Result<PosixProperties | undefined> {
+  const { mode, owner, group }: PosixInput = input.posix;
+  if (share.settings.protocol !== "NFS") {
+    const given = mode ?? owner ?? group;
+    return given === undefined ? ok(undefined) : unsupportedHeader(namePosix(input.posix));
+  }
+  const start = present?.posix;
+  const usual = kind === "directory" ? "0755" : "0664";
+  return ok({
+    mode: mode ?? start?.mode ?? usual,
+    owner: owner ?? start?.owner ?? "0",
+    group: group ?? start?.group ?? "0",
+  });
+}
+
+function namePosix({ mode, owner }: PosixInput): string {
+  return mode !== undefined ? "x-ms-mode" : owner !== undefined ? "x-ms-owner" : "x-ms-group";
+}
+
+export const smbHeaderNames = [
+  "x-ms-file-attributes",
+  "x-ms-file-creation-time",
+  "x-ms-file-last-write-time",
+  "x-ms-file-change-time",
+  "x-ms-file-id",
+  "x-ms-file-parent-id",
+  "x-ms-file-permission-key",
+  "x-ms-mode",
+  "x-ms-owner",
+  "x-ms-group",
+  "x-ms-link-count",
+  "x-ms-file-file-type",
+] as const;
+
+const firstVersion = "2019-02-02";
+const fileTypes = { file: "Regular", directory: "Directory", symlink: "SymLink" } as const;
+
+/** The root directory tells no permission key; NFS shares tell modes instead of attributes. */
+export function smbHeaders(node: NodeRecord, version: string) {
+  if (version < firstVersion) return {};
+  const { posix, kind } = node;
+  const common = {
+    "x-ms-file-creation-time": formatIso(node.created),
+    "x-ms-file-last-write-time": formatIso(node.lastWrite),
+    "x-ms-file-change-time": formatIso(node.change),
+    "x-ms-file-id": String(node.id),
+    "x-ms-file-parent-id": String(node.parent),
+  };
+  if (posix !== undefined) {
+    return {
+      ...common,
+      "x-ms-mode": posix.mode,
+      "x-ms-owner": posix.owner,
+      "x-ms-group": posix.group,
+      "x-ms-link-count": kind === "file" ? "1" : undefined,
+      "x-ms-file-file-type": fileTypes[kind],
+    };
+  }
+  return {
+    ...common,
+    "x-ms-file-attributes": formatAttributes(node.attributes),
+    "x-ms-file-permission-key": node.id === rootId ? undefined : node.permissionKey,
+  };
+}

@@ -4,6 +4,7 @@ import type { Operation } from "../core/operation.ts";
 import { fail, ok, type Result } from "../core/result.ts";
 import type { Guarded } from "../core/service.ts";
 import type { Ticks } from "../core/ticks.ts";
+import { checkCopy } from "./copy/check-copy.ts";
 import { checkProtection } from "./protection/protection.ts";
 import type { BlobRecord } from "./records.ts";
 import type { BlobAddress } from "./resources.ts";
@@ -16,6 +17,8 @@ export function guardBlob(guarded: Guarded<BlobAddress>): Result<void> {
   const aimed = checkAim(guarded);
   if (!aimed.ok || guarded.target === undefined) return aimed;
   const target = guarded.target as BlobRecord;
+  const copied = checkCopy(guarded.operation, target);
+  if (!copied.ok) return copied;
   const immutable = checkImmutable(guarded, target);
   if (!immutable.ok) return immutable;
   return checkArchived(guarded, target);

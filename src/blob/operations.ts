@@ -6,6 +6,7 @@ import { sealAppendBlob } from "./append/seal-append-blob.ts";
 import { submitBatch, submitContainerBatch } from "./batch/submit-batch.ts";
 import { getBlockList } from "./block/get-block-list.ts";
 import { putBlockList } from "./block/put-block-list.ts";
+import { putBlockFromUrl } from "./block/put-block-from-url.ts";
 import { putBlock } from "./block/put-block.ts";
 import { getContainerAcl, setContainerAcl } from "./container/container-acl.ts";
 import { createContainer } from "./container/create-container.ts";
@@ -14,6 +15,11 @@ import { getContainerMetadata } from "./container/get-container-metadata.ts";
 import { getContainerProperties } from "./container/get-container-properties.ts";
 import { breakContainerLease, leaseContainer } from "./container/lease-container.ts";
 import { setContainerMetadata } from "./container/set-container-metadata.ts";
+import { abortCopyBlob } from "./copy/abort-copy.ts";
+import { copyBlobFromUrl } from "./copy/copy-blob-from-url.ts";
+import { copyBlob } from "./copy/copy-blob.ts";
+import { incrementalCopyBlob } from "./copy/incremental-copy.ts";
+import { putBlobFromUrl } from "./copy/put-blob-from-url.ts";
 import { listBlobs } from "./list/list-blobs.ts";
 import { createPageBlob } from "./page/create-page-blob.ts";
 import { getPageRanges } from "./page/get-page-ranges.ts";
@@ -69,6 +75,11 @@ export const operations: readonly Operation[] = [
   clearPages,
   putPageFromUrl,
   getPageRanges,
+  putBlobFromUrl,
+  copyBlobFromUrl,
+  copyBlob,
+  abortCopyBlob,
+  incrementalCopyBlob,
   getBlob,
   getBlobProperties,
   setBlobProperties,
@@ -79,6 +90,7 @@ export const operations: readonly Operation[] = [
   breakBlobLease,
   deleteBlob,
   putBlock,
+  putBlockFromUrl,
   putBlockList,
   getBlockList,
   getBlobTags,

@@ -1,5 +1,6 @@
 import type { Service } from "../core/service.ts";
 import { anyTable } from "../core/table.ts";
+import { blobCopy } from "./copy/transfer.ts";
 import { operations } from "./operations.ts";
 import { reclaimers } from "./reclaim.ts";
 import { blobs, blocks, generations } from "./records.ts";
@@ -13,4 +14,5 @@ export const blobService: Service = {
   operations,
   contentTables: [anyTable(blobs), anyTable(generations), anyTable(blocks)],
   reclaimers,
+  transfers: { "blob-copy": blobCopy },
 };

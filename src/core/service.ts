@@ -9,6 +9,7 @@ import type { StoredPolicy } from "./permission.ts";
 import type { Result } from "./result.ts";
 import type { AnyTable } from "./table.ts";
 import type { Ticks } from "./ticks.ts";
+import type { TransferHandler } from "./transfer.ts";
 import type { RecordView } from "./view.ts";
 
 /** What the owner of a resource decided about others' access to it. */
@@ -71,6 +72,8 @@ export interface Service {
   readonly dialect?: Dialect;
   /** By the kind of job; `<service>-account` takes down all that an account id held. */
   readonly reclaimers: Readonly<Record<string, Reclaimer>>;
+  /** What becomes of bytes that were fetched after the answer, by the kind of job. */
+  readonly transfers?: Readonly<Record<string, TransferHandler>>;
 }
 
 export interface SignedName {

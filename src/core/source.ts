@@ -2,6 +2,7 @@ import type { Metadata } from "./metadata.ts";
 import type { StoredPolicy } from "./permission.ts";
 import type { Result } from "./result.ts";
 import type { SourceStyle } from "./source-conditions.ts";
+import type { Tags } from "./tags.ts";
 
 /** Where an operation takes its bytes from when the request brings none: `x-ms-copy-source`. */
 export interface SourceBody {
@@ -23,6 +24,8 @@ export interface SourceFound {
   readonly metadata: Metadata;
   /** Of all of it, even if only a range was taken; unknown if the source does not say. */
   readonly length: number | undefined;
+  /** Only if the request wants them copied. */
+  readonly tags?: Tags | undefined;
 }
 
 /**

@@ -10,6 +10,8 @@ import { openEngines } from "./engines.ts";
 import type { Engines } from "./engines.ts";
 import { formatUrl, listen } from "./listener.ts";
 import type { Listener } from "./listener.ts";
+import { remoteSources } from "../http/source/remote-source.ts";
+import { runTransfers, type Transfers } from "../http/source/transfers.ts";
 import { newMetrics } from "./metrics.ts";
 import type { Options } from "./options.ts";
 import { handlerOf, services, titleOf } from "./services.ts";
@@ -36,6 +38,7 @@ export class RunningServer {
   readonly #engines: Engines;
   readonly #metrics = newMetrics();
   readonly #listeners: Listener[] = [];
+  #transfers: Transfers | undefined;
   #state: "starting" | "ready" | "stopping" = "starting";
   #stopped: Promise<void> | undefined;
 
@@ -51,6 +54,7 @@ export class RunningServer {
       await server.#ensureAccounts(given.accounts.names());
       for (const service of services) await server.#listen(service, certificate);
       await server.#listenAdmin();
+      server.#transfers = server.#runTransfers();
     } catch (error) {
       await server.stop();
       throw error;
@@ -79,7 +83,16 @@ export class RunningServer {
   async #stop(): Promise<void> {
     this.#state = "stopping";
     await Promise.all(this.#listeners.map((listener) => listener.stop(graceMilliseconds)));
+    await this.#transfers?.stop();
     await this.#engines.close();
+  }
+
+  #runTransfers(): Transfers {
+    const { clock, log } = this.#given;
+    const { store, content } = this.#engines;
+    const handlers = new Map(services.flatMap(({ transfers = {} }) => Object.entries(transfers)));
+    const read = remoteSources({ forbidden: [] });
+    return runTransfers({ store, content, handlers, read, clock, log });
   }
 
   #ensureAccounts(names: readonly string[]): Promise<void> {

@@ -1,6 +1,7 @@
 import { metadata } from "../../core/common-params.ts";
 import { emptyContent } from "../../core/content-ref.ts";
 import { noBody } from "../../core/operation.ts";
+import { protection } from "../protection/protection.ts";
 import { uploads } from "../records.ts";
 import { operation } from "../resources.ts";
 import { emptyBody } from "../shared/empty-body.ts";
@@ -20,7 +21,7 @@ export const createAppendBlob = operation({
   ids: ["AppendBlob_Create"],
   route: { method: "PUT", resource: "blob", headers: { "x-ms-blob-type": "AppendBlob" } },
   since: "2015-02-21",
-  params: { emptyBody, metadata, headers: blobOrRequestHeaders, tags: tagsHeader },
+  params: { emptyBody, metadata, headers: blobOrRequestHeaders, tags: tagsHeader, protection },
   body: noBody,
   permission: { letters: "cw", resourceType: "o", overwrite: true },
   target: "may-exist",
@@ -45,8 +46,10 @@ export const createAppendBlob = operation({
         tags: input.tags,
         committedBlockCount: 0,
         versionId,
+        ...input.protection,
       },
-      effects: [...keepPrevious(context), ...dropUpload(blobKey(context), seen)],
+      preserve: keepPrevious(context),
+      effects: dropUpload(blobKey(context), seen),
       headers: {
         "x-ms-request-server-encrypted": "true",
         "x-ms-version-id": versionHeader(versionId),

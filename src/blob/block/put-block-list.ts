@@ -5,6 +5,7 @@ import { fail, ok, type Result } from "../../core/result.ts";
 import type { RecordView } from "../../core/view.ts";
 import { protection } from "../protection/protection.ts";
 import { operation } from "../resources.ts";
+import { bodyChecksum } from "../shared/checksum-headers.ts";
 import { blobHeaders } from "../shared/http-headers.ts";
 import {
   blobKey,
@@ -16,7 +17,6 @@ import {
 import { tagsHeader } from "../shared/tags-header.ts";
 import { blockBlobTier } from "../shared/tier.ts";
 import { parseBlockList, type BlockListEntry } from "./block-list-body.ts";
-import { bodyChecksum } from "./put-block.ts";
 import { committedBlocks, findUpload, piecesOf, stagedBlocks, type Staged } from "./uncommitted.ts";
 
 const blockListBytesMax = 16 * 1024 * 1024;
@@ -76,7 +76,8 @@ export const putBlockList = operation({
         ...input.protection,
       },
       content: compose(parts.value),
-      effects: [...keepPrevious(context), ...dropUpload(blobKey(context), seen.staged.stored)],
+      preserve: keepPrevious(context),
+      effects: dropUpload(blobKey(context), seen.staged.stored),
       headers: {
         ...bodyChecksum(received),
         "x-ms-request-server-encrypted": "true",

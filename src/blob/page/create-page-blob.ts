@@ -3,6 +3,7 @@ import { metadata } from "../../core/common-params.ts";
 import { emptyContent } from "../../core/content-ref.ts";
 import { noBody } from "../../core/operation.ts";
 import { required } from "../../core/params.ts";
+import { protection } from "../protection/protection.ts";
 import { uploads } from "../records.ts";
 import { operation } from "../resources.ts";
 import { emptyBody } from "../shared/empty-body.ts";
@@ -31,6 +32,7 @@ export const createPageBlob = operation({
     headers: blobOrRequestHeaders,
     tags: tagsHeader,
     tier: pageTier,
+    protection,
   },
   body: noBody,
   permission: { letters: "cw", resourceType: "o", overwrite: true },
@@ -59,9 +61,11 @@ export const createPageBlob = operation({
         sequenceNumber: input.sequenceNumber ?? 0n,
         lineage: stamp,
         versionId,
+        ...input.protection,
       },
       content: empty(input.length),
-      effects: [...keepPrevious(context), ...dropUpload(blobKey(context), seen)],
+      preserve: keepPrevious(context),
+      effects: dropUpload(blobKey(context), seen),
       headers: {
         "x-ms-request-server-encrypted": "true",
         "x-ms-version-id": versionHeader(versionId),

@@ -89,7 +89,8 @@ export const putBlockBlob = operation({
         ...input.protection,
       },
       content: whole(received),
-      effects: [...keepPrevious(context), ...dropUpload(blobKey(context), seen)],
+      preserve: keepPrevious(context),
+      effects: dropUpload(blobKey(context), seen),
       headers: {
         "Content-MD5": encodeBase64(md5),
         "x-ms-content-crc64": crc64 && encodeBase64(crc64),

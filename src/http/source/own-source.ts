@@ -1,5 +1,6 @@
 import type { ServiceName } from "../../core/operation.ts";
 import type { WireReply, WireRequest } from "../wire.ts";
+import { metadataIn } from "./source-found.ts";
 import type { SourceAnswer, SourceReader, SourceRequest } from "./source-reader.ts";
 
 /** Whether a URL names the server that the caller is talking to: the same host and port, or
@@ -46,7 +47,8 @@ async function* nothing(): AsyncGenerator<Uint8Array> {}
 function answerOf({ status, reason = "", headers, body }: WireReply): SourceAnswer {
   const lower: Record<string, string> = {};
   for (const [name, value] of Object.entries(headers)) lower[name.toLowerCase()] = value;
-  const answer = { status, reason, headers: lower };
+  const metadata = metadataIn(Object.entries(headers));
+  const answer = { status, reason, headers: lower, metadata };
   if (body?.kind === "stream") {
     const { reader, from, length } = body;
     return { ...answer, body: reader.read(from, length), close: () => reader.close() };

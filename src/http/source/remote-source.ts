@@ -2,6 +2,7 @@ import { lookup as resolve, type LookupAddress } from "node:dns";
 import { request as requestHttp, type IncomingMessage, type RequestOptions } from "node:http";
 import { request as requestHttps } from "node:https";
 import { BlockList, isIP, isIPv6 } from "node:net";
+import { metadataIn } from "./source-found.ts";
 import { SourceUnreachable, type SourceReader, type SourceRequest } from "./source-reader.ts";
 
 export interface RemoteOptions {
@@ -61,9 +62,15 @@ function answerOf(response: IncomingMessage) {
     status: response.statusCode ?? 0,
     reason: response.statusMessage ?? "",
     headers: response.headers as Record<string, string | undefined>,
+    metadata: metadataIn(pairsOf(response.rawHeaders)),
     body: response as AsyncIterable<Uint8Array>,
     close: () => void response.destroy(),
   };
+}
+
+function* pairsOf(rawHeaders: readonly string[]): Generator<readonly [string, string]> {
+  for (let at = 0; at + 1 < rawHeaders.length; at += 2)
+    yield [rawHeaders[at]!, rawHeaders[at + 1]!];
 }
 
 export function blockListOf(ranges: readonly string[]): BlockList {

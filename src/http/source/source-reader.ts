@@ -1,3 +1,5 @@
+import type { Metadata } from "../../core/metadata.ts";
+
 /** A request for the source of a copy: to this very server, or to any other. */
 export interface SourceRequest {
   readonly url: URL;
@@ -16,6 +18,8 @@ export interface SourceAnswer {
   readonly reason: string;
   /** By lower-case name. */
   readonly headers: Readonly<Record<string, string | undefined>>;
+  /** With names as the source spells them. */
+  readonly metadata: Metadata;
   /** A chunk is valid until the next one is asked for. */
   readonly body: AsyncIterable<Uint8Array>;
   /** Gives up on the rest. Also called after everything was read. */

@@ -1,0 +1,102 @@
+import { whole } from "../../content/plan.ts";
+import { emptyContent, type Received } from "../../core/content-ref.ts";
+import { add, put, reclaim, reclaimAt, type Effect } from "../../core/effects.ts";
+import { fail } from "../../core/result.ts";
+import { ticksPerSecond, type Ticks } from "../../core/ticks.ts";
+import type { RecordView } from "../../core/view.ts";
+import { blocks, uploads, type BlobKey, type BlobRecord, type UploadRecord } from "../records.ts";
+import { bodyChecksum } from "../shared/checksum-headers.ts";
+import { uncommittedBlocksMax } from "../shared/limits.ts";
+import { blockCounter, findUpload, uploadEnds, type Staged } from "./uncommitted.ts";
+
+const touchEvery = 3600n * ticksPerSecond;
+
+export const stageReplyHeaders = [
+  "Content-MD5",
+  "x-ms-content-crc64",
+  "x-ms-request-server-encrypted",
+] as const;
+
+/** What is known of the blocks that wait beside a new one. */
+export interface Stage {
+  readonly staged: Staged;
+  readonly idLength: number | undefined;
+  readonly replaces: boolean;
+  readonly count: bigint;
+}
+
+export async function readStage(
+  view: RecordView,
+  key: BlobKey,
+  { target, blockId }: { readonly target: BlobRecord | undefined; readonly blockId: string },
+): Promise<Stage> {
+  const staged = await findUpload(view, key);
+  const upload = staged.live;
+  const idLength = upload?.blockIdLength ?? (await committedIdLength(view, target));
+  const block = upload && (await view.get(blocks, { upload: upload.id, id: blockId }));
+  const count = upload === undefined ? 0n : await view.count(blockCounter(upload.id));
+  return { staged, idLength, replaces: block !== undefined, count };
+}
+
+export interface Staging {
+  readonly target: BlobRecord | undefined;
+  readonly seen: Stage;
+  readonly blockId: string;
+  readonly received: Received;
+  readonly now: Ticks;
+  readonly newId: () => bigint;
+}
+
+/** Puts one block beside those that wait, wherever its bytes came from. */
+export function stageBlock(key: BlobKey, { target, seen, blockId, ...staging }: Staging) {
+  const { received, now, newId } = staging;
+  if (target !== undefined && target.type !== "BlockBlob") return fail("InvalidBlobType");
+  if (seen.idLength !== undefined && seen.idLength !== blockId.length) {
+    return fail("InvalidBlobOrBlock");
+  }
+  if (!seen.replaces && seen.count >= BigInt(uncommittedBlocksMax)) {
+    return fail("BlockCountExceedsLimit");
+  }
+  const opening = { now, newId, blockIdLength: blockId.length };
+  const opened = openUpload(key, seen.staged, opening);
+  const at = { upload: opened.upload.id, id: blockId };
+  const block = put(blocks, at, { content: emptyContent }, whole(received));
+  const counted = seen.replaces ? [] : [add(blockCounter(opened.upload.id), 1n)];
+  return {
+    effects: [...opened.effects, block, ...counted],
+    headers: { ...bodyChecksum(received), "x-ms-request-server-encrypted": "true" },
+  };
+}
+
+interface Opening {
+  readonly now: Ticks;
+  readonly newId: () => bigint;
+  readonly blockIdLength: number;
+}
+
+/** The upload the block belongs to, written only when it is new or its week must start anew. */
+function openUpload(key: BlobKey, { stored, live }: Staged, opening: Opening) {
+  const { now, newId, blockIdLength } = opening;
+  if (live !== undefined) {
+    const touched: UploadRecord = { ...live, touched: now };
+    const stale = now - live.touched > touchEvery;
+    return { upload: live, effects: stale ? [put(uploads, key, touched)] : [] };
+  }
+  const upload: UploadRecord = { id: newId(), blockIdLength, touched: now };
+  const term = reclaimAt(uploadEnds(upload), "blob-upload", key.container, key.name, upload.id);
+  const effects: Effect[] = [put(uploads, key, upload), term];
+  if (stored !== undefined) effects.push(reclaim("blob-blocks", stored.id));
+  return { upload, effects };
+}
+
+/** New ids must be as long as those already committed. */
+async function committedIdLength(
+  view: RecordView,
+  target: BlobRecord | undefined,
+): Promise<number | undefined> {
+  if (target === undefined || target.content.kind === "inline") return undefined;
+  for await (const batch of view.slices(target.content, 0, 1)) {
+    for (const { block } of batch) return block?.length;
+  }
+  return undefined;
+}

@@ -1,0 +1,39 @@
+import { empty } from "../../content/plan.ts";
+import { noBody } from "../../core/operation.ts";
+import { query, required, text } from "../../core/params.ts";
+import { fail } from "../../core/result.ts";
+import { dropTransfer } from "../../execution/transfer.ts";
+import { operation } from "../resources.ts";
+
+/** Leaves an empty blob. learn.microsoft.com/rest/api/storageservices/abort-copy-blob */
+export const abortCopyBlob = operation({
+  name: "Abort Copy Blob",
+  ids: ["Blob_AbortCopyFromURL"],
+  route: {
+    method: "PUT",
+    resource: "blob",
+    query: { comp: "copy" },
+    headers: { "x-ms-copy-action": "abort" },
+  },
+  since: "2012-02-12",
+  params: { copyId: required(query("copyid", text)) },
+  body: noBody,
+  permission: { letters: "w", resourceType: "o" },
+  target: "must-exist",
+  conditions: "none",
+  lease: "match-if-leased",
+  etag: "none",
+  effect: "writes",
+  success: { status: 204, headers: [] },
+  decide: ({ target, input, stamp, now }) => {
+    const { copy } = target;
+    if (copy?.status !== "pending") return fail("NoPendingCopyOperation");
+    if (copy.id !== input.copyId.toLowerCase()) return fail("CopyIdMismatch");
+    const aborted = { ...copy, status: "aborted" as const, completed: now };
+    return {
+      put: { ...target, etag: stamp, copy: aborted },
+      content: empty(0),
+      effects: [dropTransfer(copy.id)],
+    };
+  },
+});

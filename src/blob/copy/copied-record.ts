@@ -1,0 +1,112 @@
+import { emptyContent } from "../../core/content-ref.ts";
+import { invalidHeader } from "../../core/faults.ts";
+import type { Metadata } from "../../core/metadata.ts";
+import { fail, ok, type Result } from "../../core/result.ts";
+import type { SourceFound } from "../../core/source.ts";
+import type { Tags } from "../../core/tags.ts";
+import type { Ticks } from "../../core/ticks.ts";
+import { parseSequenceNumber } from "../page/page-params.ts";
+import type { BlobRecord, BlobType, HttpHeaders } from "../records.ts";
+import { decodeBase64 } from "../../core/base64.ts";
+import { pageTiers } from "../shared/tier.ts";
+import { archive, beginRehydration } from "../tier/rehydration.ts";
+
+/** What a copy takes from its source. */
+export interface Original {
+  readonly type: BlobType;
+  readonly headers: HttpHeaders;
+  readonly metadata: Metadata;
+  readonly sequenceNumber?: bigint | undefined;
+  readonly committedBlockCount?: number | undefined;
+  readonly sealed?: true | undefined;
+  readonly tags?: Tags | undefined;
+  readonly tier?: string | undefined;
+}
+
+export interface CopyWishes {
+  readonly metadata: Metadata;
+  readonly tags: Tags | undefined;
+  readonly tagOption?: "REPLACE" | "COPY" | undefined;
+  readonly tier: string | undefined;
+  readonly priority?: "High" | "Standard" | undefined;
+  readonly seal?: boolean | undefined;
+}
+
+export interface CopyMoment {
+  readonly stamp: Ticks;
+  readonly now: Ticks;
+  readonly target: BlobRecord | undefined;
+  readonly versionId: Ticks | undefined;
+}
+
+/** The target of a copy, but for its content and the state of the copy itself. */
+export function copiedRecord(
+  original: Original,
+  wishes: CopyWishes,
+  { stamp, now, target, versionId }: CopyMoment,
+): Result<BlobRecord> {
+  const { type } = original;
+  if (target !== undefined && target.type !== type) return fail("InvalidBlobType");
+  const tiered = tierOf(original, wishes, now);
+  if (!tiered.ok) return tiered;
+  const copiesTags = wishes.tagOption === "COPY";
+  if (copiesTags && wishes.tags !== undefined) {
+    return fail("BothUserTagsAndSourceTagsCopyPresentException");
+  }
+  const sealed = wishes.seal ?? original.sealed === true;
+  return ok({
+    etag: stamp,
+    created: target?.created ?? now,
+    type,
+    content: emptyContent,
+    headers: original.headers,
+    metadata: wishes.metadata.length > 0 ? wishes.metadata : original.metadata,
+    lease: target?.lease,
+    tags: copiesTags ? original.tags : wishes.tags,
+    ...tiered.value,
+    sequenceNumber: type === "PageBlob" ? (original.sequenceNumber ?? 0n) : undefined,
+    lineage: type === "PageBlob" ? stamp : undefined,
+    committedBlockCount: type === "AppendBlob" ? (original.committedBlockCount ?? 0) : undefined,
+    sealed: type === "AppendBlob" && sealed ? true : undefined,
+    versionId,
+  });
+}
+
+type Tiered = Pick<BlobRecord, "tier" | "tierChanged" | "rehydration">;
+
+/** A copy of an archived blob to a tier that is online has to wait, as if it were rehydrated. */
+function tierOf(
+  { type, tier: present }: Original,
+  { tier, priority }: CopyWishes,
+  now: Ticks,
+): Result<Tiered> {
+  if (tier === undefined) return ok(present === archive ? { tier: archive, tierChanged: now } : {});
+  const isPageTier = pageTiers.some((each) => each === tier);
+  if (type === "BlockBlob" && isPageTier) return invalidHeader("x-ms-access-tier", tier);
+  if (type !== "BlockBlob" && !isPageTier) return fail("InvalidBlobTier");
+  if (present !== archive || tier === archive) return ok({ tier, tierChanged: now });
+  const rehydration = beginRehydration(tier, priority ?? "Standard", now);
+  return ok({ tier: archive, tierChanged: now, rehydration });
+}
+
+/** What a source elsewhere tells of itself in the headers of its answer. */
+export function originalFound({ header, metadata, tags }: SourceFound): Original {
+  const type = header("x-ms-blob-type");
+  const md5 = header("content-md5") ?? header("x-ms-blob-content-md5");
+  return {
+    type: type === "PageBlob" || type === "AppendBlob" ? type : "BlockBlob",
+    headers: {
+      contentType: header("content-type"),
+      contentEncoding: header("content-encoding"),
+      contentLanguage: header("content-language"),
+      cacheControl: header("cache-control"),
+      contentDisposition: header("content-disposition"),
+      contentMd5: md5 === undefined ? undefined : decodeBase64(md5),
+    },
+    metadata,
+    tags,
+    sequenceNumber: parseSequenceNumber(header("x-ms-blob-sequence-number") ?? ""),
+    committedBlockCount: Number(header("x-ms-blob-committed-block-count") ?? 0),
+    sealed: header("x-ms-blob-sealed") === "true" ? true : undefined,
+  };
+}

@@ -1,0 +1,77 @@
+import { whole } from "../../content/plan.ts";
+import { encodeBase64 } from "../../core/base64.ts";
+import { metadata } from "../../core/common-params.ts";
+import { protection } from "../protection/protection.ts";
+import { uploads } from "../records.ts";
+import { operation } from "../resources.ts";
+import { syncCopyBytesMax } from "../shared/limits.ts";
+import {
+  blobKey,
+  dropUpload,
+  keepPrevious,
+  nextVersion,
+  versionHeader,
+} from "../shared/succession.ts";
+import { tagsHeader } from "../shared/tags-header.ts";
+import { blockBlobTier } from "../shared/tier.ts";
+import { copiedRecord, originalFound } from "./copied-record.ts";
+import { tagOption } from "./copy-params.ts";
+import { foundIn, wholeSource } from "./from-url.ts";
+
+/** Answers when it is done. learn.microsoft.com/rest/api/storageservices/copy-blob-from-url */
+export const copyBlobFromUrl = operation({
+  name: "Copy Blob From URL",
+  ids: ["Blob_CopyFromURL"],
+  route: {
+    method: "PUT",
+    resource: "blob",
+    headers: { "x-ms-copy-source": true, "x-ms-requires-sync": "true" },
+  },
+  since: "2018-03-28",
+  params: { metadata, tags: tagsHeader, tagOption, tier: blockBlobTier, protection },
+  body: wholeSource(() => syncCopyBytesMax),
+  permission: { letters: "cw", resourceType: "o", overwrite: true },
+  target: "may-exist",
+  conditions: "create",
+  unmet: { noETag: "TargetConditionNotMet" },
+  lease: "match-if-leased",
+  etag: "renew",
+  effect: "writes",
+  success: {
+    status: 202,
+    headers: [
+      "Content-MD5",
+      "x-ms-content-crc64",
+      "x-ms-copy-id",
+      "x-ms-copy-status",
+      "x-ms-request-server-encrypted",
+      "x-ms-version-id",
+    ],
+  },
+  reads: (view, { scope, address }) => view.get(uploads, blobKey({ scope, address })),
+  decide: (context) => {
+    const { input, source, received, stamp, now, target, seen, newGuid } = context;
+    const versionId = nextVersion(context);
+    const original = { ...originalFound(foundIn(source)), type: "BlockBlob" as const };
+    const record = copiedRecord(original, input, { stamp, now, target, versionId });
+    if (!record.ok) return record;
+    const id = newGuid();
+    const { length, md5, crc64 } = received;
+    const state = { id, source: source?.url ?? "", copiedBytes: length, totalBytes: length };
+    const copy = { ...state, status: "success" as const, completed: now };
+    return {
+      put: { ...record.value, copy, ...input.protection },
+      content: whole(received),
+      preserve: keepPrevious(context),
+      effects: dropUpload(blobKey(context), seen),
+      headers: {
+        "Content-MD5": md5 && encodeBase64(md5),
+        "x-ms-content-crc64": crc64 && encodeBase64(crc64),
+        "x-ms-copy-id": id,
+        "x-ms-copy-status": "success",
+        "x-ms-request-server-encrypted": "true",
+        "x-ms-version-id": versionHeader(versionId),
+      },
+    };
+  },
+});

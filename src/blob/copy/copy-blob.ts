@@ -1,0 +1,157 @@
+import { empty, share } from "../../content/plan.ts";
+import { metadata } from "../../core/common-params.ts";
+import type { Effect } from "../../core/effects.ts";
+import { isInfinite, isLocked } from "../../core/lease.ts";
+import { noBody } from "../../core/operation.ts";
+import { fail, ok, type Result } from "../../core/result.ts";
+import { withoutSignature, type CopySource } from "../../core/source.ts";
+import { startTransfer } from "../../execution/transfer.ts";
+import { protection } from "../protection/protection.ts";
+import { uploads, type BlobRecord } from "../records.ts";
+import { operation } from "../resources.ts";
+import {
+  blobKey,
+  dropUpload,
+  keepPrevious,
+  nextVersion,
+  versionHeader,
+  type Succession,
+} from "../shared/succession.ts";
+import { tagsHeader } from "../shared/tags-header.ts";
+import { copiedRecord, originalFound, type CopyWishes, type Original } from "./copied-record.ts";
+import {
+  anyTier,
+  rehydratePriority,
+  sealBlob,
+  sourceConditions,
+  sourceLeaseId,
+  tagOption,
+} from "./copy-params.ts";
+import { checkOwnSource, loadOwnSource, type SourceDemands } from "./own-record.ts";
+
+/** Inside this server a copy is one more reference to the same bytes, so it is done at once;
+ *  from elsewhere it goes on after the answer.
+ *  learn.microsoft.com/rest/api/storageservices/copy-blob */
+export const copyBlob = operation({
+  name: "Copy Blob",
+  ids: ["Blob_StartCopyFromURL"],
+  route: { method: "PUT", resource: "blob", headers: { "x-ms-copy-source": true } },
+  since: "2009-09-19",
+  params: {
+    metadata,
+    tags: tagsHeader,
+    tagOption,
+    tier: anyTier,
+    priority: rehydratePriority,
+    seal: sealBlob,
+    sourceConditions,
+    sourceLeaseId,
+    protection,
+  },
+  body: noBody,
+  source: "record",
+  permission: { letters: "cw", resourceType: "o", overwrite: true },
+  target: "may-exist",
+  conditions: "create",
+  unmet: { any: "TargetConditionNotMet" },
+  lease: "match-if-leased",
+  etag: "renew",
+  effect: "writes",
+  success: { status: 202, headers: ["x-ms-copy-id", "x-ms-copy-status", "x-ms-version-id"] },
+  reads: async (view, { scope, address, source }) => ({
+    upload: await view.get(uploads, blobKey({ scope, address })),
+    own: await loadOwnSource(view, source),
+  }),
+  decide: (context) => {
+    const { input, source, seen, newGuid } = context;
+    if (source === undefined) throw new Error("Copy Blob names a source");
+    const id = newGuid();
+    const copied = copyFrom(context, { id, source, own: seen.own, input });
+    if (!copied.ok) return copied;
+    const { record, content, effects, status } = copied.value;
+    return {
+      put: { ...record, ...input.protection },
+      content,
+      preserve: keepPrevious(context),
+      effects: [...dropUpload(blobKey(context), seen.upload), ...effects],
+      headers: {
+        "x-ms-copy-id": id,
+        "x-ms-copy-status": status,
+        "x-ms-version-id": versionHeader(record.versionId),
+      },
+    };
+  },
+});
+
+interface Copying {
+  readonly id: string;
+  readonly source: CopySource;
+  readonly own: Result<BlobRecord> | undefined;
+  readonly input: CopyWishes & SourceDemands;
+}
+
+function copyFrom(context: Succession, copying: Copying) {
+  const { own, source } = copying;
+  if (source.kind === "own") {
+    if (own === undefined) throw new Error("a source of this service is loaded");
+    return own.ok ? copyAtOnce(context, copying, own.value) : own;
+  }
+  return copyLater(context, copying, source);
+}
+
+function copyAtOnce(context: Succession, { id, source, input }: Copying, original: BlobRecord) {
+  const { now } = context;
+  const allowed = checkOwnSource(original, input, now);
+  if (!allowed.ok) return allowed;
+  const record = prepare(context, original, input);
+  if (!record.ok) return record;
+  const bytes = original.content.length;
+  const state = { id, source: source.url, copiedBytes: bytes, totalBytes: bytes, completed: now };
+  return ok({
+    record: { ...record.value, copy: { ...state, status: "success" as const } },
+    content: share(original.content),
+    effects: [] as readonly Effect[],
+    status: "success" as const,
+  });
+}
+
+/** The target is there at once, empty, and can neither be written nor leased until it is full. */
+function copyLater(
+  context: Succession,
+  { id, input }: Copying,
+  { url, found }: Extract<CopySource, { kind: "elsewhere" }>,
+) {
+  const { target, now } = context;
+  const lease = target?.lease;
+  if (lease !== undefined && isLocked(lease, now) && !isInfinite(lease)) {
+    return fail("InfiniteLeaseDurationRequired");
+  }
+  const original = originalFound(found);
+  const record = prepare(context, original, input);
+  if (!record.ok) return record;
+  const totalBytes = found.length ?? 0;
+  const { container, name } = blobKey(context);
+  const etag = found.header("etag");
+  const job = startTransfer({
+    id,
+    kind: "blob-copy",
+    scope: [container, name],
+    url,
+    headers: etag === undefined || etag.startsWith("W/") ? {} : { "if-match": etag },
+    length: found.length,
+  });
+  const source = withoutSignature(url);
+  const copy = { id, source, status: "pending" as const, copiedBytes: 0, totalBytes };
+  return ok({
+    record: { ...record.value, copy },
+    content: empty(original.type === "PageBlob" ? totalBytes : 0),
+    effects: [job] as readonly Effect[],
+    status: "pending" as const,
+  });
+}
+
+function prepare(context: Succession, original: Original, wishes: CopyWishes) {
+  const { stamp, now, target } = context;
+  const moment = { stamp, now, target, versionId: nextVersion(context) };
+  return copiedRecord(original, wishes, moment);
+}

@@ -1,0 +1,23 @@
+import { parseConditions, type Conditions } from "../../core/conditions.ts";
+import { parseGuid } from "../../core/guid.ts";
+import { boolean, header, oneOf, type Param } from "../../core/params.ts";
+import { blockTiers, pageTiers } from "../shared/tier.ts";
+
+/** `x-ms-source-if-…` */
+export const sourceConditions: Param<Conditions> = {
+  sources: [
+    "x-ms-source-if-match",
+    "x-ms-source-if-none-match",
+    "x-ms-source-if-modified-since",
+    "x-ms-source-if-unmodified-since",
+    "x-ms-source-if-tags",
+  ],
+  parse: (reader) => parseConditions(reader, "source"),
+};
+
+/** Which tiers suit depends on the type of the source. */
+export const anyTier = header("x-ms-access-tier", oneOf(...blockTiers, ...pageTiers));
+export const rehydratePriority = header("x-ms-rehydrate-priority", oneOf("High", "Standard"));
+export const sealBlob = header("x-ms-seal-blob", boolean);
+export const tagOption = header("x-ms-copy-source-tag-option", oneOf("REPLACE", "COPY"));
+export const sourceLeaseId = header("x-ms-source-lease-id", parseGuid);

@@ -1,0 +1,48 @@
+import { checkLease } from "../../core/lease.ts";
+import type { Conditions } from "../../core/conditions.ts";
+import { faultMessage, faultStatus } from "../../core/faults.ts";
+import { fail, ok, type Failure, type Result } from "../../core/result.ts";
+import { checkSource } from "../../core/source-conditions.ts";
+import type { CopySource } from "../../core/source.ts";
+import type { Ticks } from "../../core/ticks.ts";
+import type { RecordView } from "../../core/view.ts";
+import type { BlobRecord } from "../records.ts";
+import { resources } from "../resources.ts";
+
+/** The record that a source of this service names, if the caller may read it. Undefined if the
+ *  source lies elsewhere. */
+export async function loadOwnSource(
+  view: RecordView,
+  source: CopySource | undefined,
+): Promise<Result<BlobRecord> | undefined> {
+  if (source?.kind !== "own") return undefined;
+  const { account, address } = source;
+  if (address.resource !== "blob") return fail("InvalidSourceBlobUrl");
+  const located = await resources.blob.load(view, { account, address });
+  const allowed = source.authorise(located.access);
+  if (!allowed.ok) return allowed;
+  if (!located.scope.ok) return located.scope;
+  return located.target === undefined ? fail("BlobNotFound") : ok(located.target as BlobRecord);
+}
+
+/** Some copies pass on what their source answered instead of having its code. */
+export function unverified({ fault }: Failure): Failure {
+  const detail = { status: faultStatus(fault), message: faultMessage(fault) };
+  return fail("CannotVerifyCopySource", detail);
+}
+
+export interface SourceDemands {
+  readonly sourceConditions: Conditions;
+  readonly sourceLeaseId?: string | undefined;
+}
+
+export function checkOwnSource(
+  record: BlobRecord,
+  { sourceConditions, sourceLeaseId }: SourceDemands,
+  now: Ticks,
+): Result<undefined> {
+  const leased = checkLease(record.lease, sourceLeaseId, "match-if-given", "blob", now);
+  if (!leased.ok) return leased;
+  if (record.keySha256 !== undefined) return fail("BlobUsesCustomerSpecifiedEncryption");
+  return checkSource(sourceConditions, { etag: record.etag, tags: record.tags }, "copy");
+}

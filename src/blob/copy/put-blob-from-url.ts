@@ -1,0 +1,98 @@
+import { whole } from "../../content/plan.ts";
+import { metadata } from "../../core/common-params.ts";
+import { boolean, header } from "../../core/params.ts";
+import { protection } from "../protection/protection.ts";
+import { uploads, type HttpHeaders } from "../records.ts";
+import { operation } from "../resources.ts";
+import { bodyChecksum } from "../shared/checksum-headers.ts";
+import { blobHeaders } from "../shared/http-headers.ts";
+import { putBlobBytesMax } from "../shared/limits.ts";
+import {
+  blobKey,
+  dropUpload,
+  keepPrevious,
+  nextVersion,
+  versionHeader,
+} from "../shared/succession.ts";
+import { tagsHeader } from "../shared/tags-header.ts";
+import { blockBlobTier } from "../shared/tier.ts";
+import { copiedRecord, originalFound, type Original } from "./copied-record.ts";
+import { tagOption } from "./copy-params.ts";
+import { foundIn, wholeSource } from "./from-url.ts";
+
+/** As Put Blob, with a body from elsewhere.
+ *  learn.microsoft.com/rest/api/storageservices/put-blob-from-url */
+export const putBlobFromUrl = operation({
+  name: "Put Blob From URL",
+  ids: ["BlockBlob_PutBlobFromUrl"],
+  route: {
+    method: "PUT",
+    resource: "blob",
+    headers: { "x-ms-blob-type": "BlockBlob", "x-ms-copy-source": true },
+  },
+  since: "2020-04-08",
+  params: {
+    metadata,
+    headers: blobHeaders,
+    tags: tagsHeader,
+    tagOption,
+    tier: blockBlobTier,
+    copiesProperties: header("x-ms-copy-source-blob-properties", boolean),
+    protection,
+  },
+  body: wholeSource(putBlobBytesMax),
+  permission: { letters: "cw", resourceType: "o", overwrite: true },
+  target: "may-exist",
+  conditions: "create",
+  unmet: { noETag: "TargetConditionNotMet" },
+  lease: "match-if-leased",
+  etag: "renew",
+  effect: "writes",
+  success: {
+    status: 201,
+    headers: [
+      "Content-MD5",
+      "x-ms-content-crc64",
+      "x-ms-request-server-encrypted",
+      "x-ms-version-id",
+    ],
+  },
+  reads: (view, { scope, address }) => view.get(uploads, blobKey({ scope, address })),
+  decide: (context) => {
+    const { input, source, received, stamp, now, target, seen } = context;
+    const versionId = nextVersion(context);
+    const found = originalFound(foundIn(source));
+    const original = chooseProperties(found, input.headers, input.copiesProperties !== false);
+    // Unlike a copy it may replace a blob of another type.
+    const before = target?.type === "BlockBlob" ? target : undefined;
+    const record = copiedRecord(original, input, { stamp, now, target: before, versionId });
+    if (!record.ok) return record;
+    const kept = { lease: target?.lease, created: target?.created ?? now };
+    return {
+      put: { ...record.value, ...kept, ...input.protection },
+      content: whole(received),
+      preserve: keepPrevious(context),
+      effects: dropUpload(blobKey(context), seen),
+      headers: {
+        ...bodyChecksum(received),
+        "x-ms-request-server-encrypted": "true",
+        "x-ms-version-id": versionHeader(versionId),
+      },
+    };
+  },
+});
+
+/** What the request says wins over what the source says. */
+function chooseProperties(found: Original, given: HttpHeaders, copies: boolean): Original {
+  const base = copies ? found.headers : {};
+  const headers: HttpHeaders = {
+    contentType: given.contentType ?? base.contentType,
+    contentEncoding: given.contentEncoding ?? base.contentEncoding,
+    contentLanguage: given.contentLanguage ?? base.contentLanguage,
+    contentMd5: given.contentMd5 ?? base.contentMd5,
+    cacheControl: given.cacheControl ?? base.cacheControl,
+    contentDisposition: given.contentDisposition ?? base.contentDisposition,
+  };
+  const { tags, metadata: pairs } = found;
+  return { type: "BlockBlob", headers, metadata: copies ? pairs : [], tags };
+}

@@ -1,0 +1,51 @@
+import { whole } from "../../content/plan.ts";
+import { put } from "../../core/effects.ts";
+import { nextStamp } from "../../core/etag.ts";
+import type { TransferHandler, TransferJob } from "../../core/transfer.ts";
+import type { RecordView } from "../../core/view.ts";
+import { blobs, type BlobKey, type BlobRecord } from "../records.ts";
+
+interface Waiting {
+  readonly key: BlobKey;
+  readonly record: BlobRecord;
+  readonly copy: NonNullable<BlobRecord["copy"]>;
+}
+
+/** The blob that waits for these very bytes: it may have been deleted, or its copy aborted. */
+async function findWaiting(view: RecordView, job: TransferJob): Promise<Waiting | undefined> {
+  const [container, name] = job.scope;
+  const key = { container: container as bigint, name: name as string };
+  const record = await view.get(blobs, key);
+  const copy = record?.copy;
+  if (record === undefined || copy?.id !== job.id || copy.status !== "pending") return undefined;
+  return { key, record, copy };
+}
+
+export const blobCopy: TransferHandler = {
+  progress: async (view, job, copiedBytes) => {
+    const waiting = await findWaiting(view, job);
+    if (waiting === undefined) return undefined;
+    const { key, record, copy } = waiting;
+    return [put(blobs, key, { ...record, copy: { ...copy, copiedBytes } })];
+  },
+  finish: async (view, job, end) => {
+    const waiting = await findWaiting(view, job);
+    if (waiting === undefined) return undefined;
+    const { key, record, copy } = waiting;
+    const completed = view.now;
+    const etag = nextStamp(completed, record.etag);
+    if (end.ended === "failed") {
+      const failed = {
+        ...copy,
+        status: "failed" as const,
+        description: end.description,
+        completed,
+      };
+      return [put(blobs, key, { ...record, etag, copy: failed })];
+    }
+    const { length } = end.received;
+    const done = { status: "success" as const, copiedBytes: length, totalBytes: length, completed };
+    const full = { ...record, etag, copy: { ...copy, ...done } };
+    return [put(blobs, key, full, whole(end.received))];
+  },
+};

@@ -1,0 +1,120 @@
+import {
+  AccountSASPermissions,
+  AccountSASResourceTypes,
+  AccountSASServices,
+  generateAccountSASQueryParameters,
+  StorageSharedKeyCredential,
+} from "@azure/storage-queue";
+import { ensureAccounts } from "../../src/account/ensure-accounts.ts";
+import {
+  accountsOf,
+  developmentAccount,
+  developmentAccountKey,
+  developmentAccountName,
+} from "../../src/account/settings.ts";
+import { memoryFiles } from "../../src/content/memory-files.ts";
+import { openContentStore } from "../../src/content/open-content.ts";
+import { soloPins } from "../../src/content/pins.ts";
+import { noMeter } from "../../src/core/meter.ts";
+import { reclaimStep } from "../../src/execution/reclaim.ts";
+import { Authenticator } from "../../src/http/auth/authenticator.ts";
+import type { Door } from "../../src/http/door.ts";
+import { compileRoutes } from "../../src/http/routing.ts";
+import { serveRequest } from "../../src/http/serve.ts";
+import { sourceReader } from "../../src/http/source/own-source.ts";
+import { queueService } from "../../src/queue/service.ts";
+import { simWorld, type SimClock } from "../../src/server/sim-world.ts";
+import { openMemoryStore } from "../../src/store/memory/open-memory-store.ts";
+import type { RawCall } from "./raw-client.ts";
+
+export interface SimAnswer {
+  readonly status: number;
+  readonly headers: Readonly<Record<string, string>>;
+  readonly body: string;
+  readonly code: string | undefined;
+}
+
+/** The queue service in a world whose time only the test moves. */
+export interface SimQueue {
+  readonly clock: SimClock;
+  send(call: RawCall): Promise<SimAnswer>;
+  /** Does all background work that is due, and returns how many steps that took. */
+  reclaim(): Promise<number>;
+}
+
+const version = "2023-11-03";
+const reclaimStepsMax = 10_000;
+
+export async function simQueue(seed = 1): Promise<SimQueue> {
+  const { clock, random, log } = simWorld(seed);
+  const store = openMemoryStore({ clock });
+  const files = memoryFiles({ bytesMax: 1024 * 1024 });
+  const parts = { store, files, pins: soloPins("memory"), clock, log, contentTables: [] };
+  const content = await openContentStore(parts);
+  await ensureAccounts({ store, random, names: [developmentAccountName] });
+  const door: Door = {
+    service: queueService,
+    router: compileRoutes(queueService.operations),
+    runtime: { store, content, random, clock },
+    accounts: accountsOf([developmentAccount()]),
+    authenticator: new Authenticator(),
+    sources: sourceReader({
+      service: "queue",
+      serve: (request) => serveRequest(door, request),
+      elsewhere: () => Promise.reject(new Error("queues copy nothing")),
+    }),
+    clock,
+    log,
+    meter: noMeter,
+    options: { loose: false, anyVersion: false, productStyle: true, oauth: undefined },
+  };
+  const reclaimers = new Map(Object.entries(queueService.reclaimers));
+  return {
+    clock,
+    send: (call) => send(door, call),
+    async reclaim() {
+      for (let steps = 0; steps < reclaimStepsMax; steps += 1) {
+        if (!(await reclaimStep({ store, content, reclaimers }))) return steps;
+      }
+      throw new Error("the background work does not end");
+    },
+  };
+}
+
+async function send(door: Door, { method, path, headers = {}, body }: RawCall): Promise<SimAnswer> {
+  const bytes = Buffer.from(body ?? "");
+  const all: Record<string, string> = {
+    host: "127.0.0.1",
+    "x-ms-version": version,
+    "content-length": String(bytes.length),
+    ...headers,
+  };
+  const reply = await serveRequest(door, {
+    method,
+    target: `/${developmentAccountName}${path}${path.includes("?") ? "&" : "?"}${sas}`,
+    headers: all,
+    rawHeaders: Object.entries(all).flat(),
+    body: chunksOf(bytes),
+    secure: false,
+    remoteAddress: "127.0.0.1",
+    proceed: () => {},
+  });
+  const text = reply.body?.kind === "bytes" ? Buffer.from(reply.body.bytes).toString() : "";
+  const { status, headers: answered } = reply;
+  return { status, headers: answered, body: text, code: answered["x-ms-error-code"] };
+}
+
+async function* chunksOf(bytes: Uint8Array): AsyncGenerator<Uint8Array> {
+  if (bytes.length > 0) yield bytes;
+}
+
+const sas = generateAccountSASQueryParameters(
+  {
+    permissions: AccountSASPermissions.parse("rwdlacup"),
+    services: AccountSASServices.parse("q").toString(),
+    resourceTypes: AccountSASResourceTypes.parse("sco").toString(),
+    startsOn: new Date("2020-01-01"),
+    expiresOn: new Date("2099-01-01"),
+  },
+  new StorageSharedKeyCredential(developmentAccountName, developmentAccountKey),
+).toString();

@@ -148,18 +148,10 @@ async function run(
   const refusal = check(call, located, view.now);
   if (refusal !== undefined) return refusal;
   const scope = valueOf(located.scope);
-  const sighting = { ...call, now: view.now, scope, target: located.target };
-  const seen = operation.reads === undefined ? undefined : await operation.reads(records, sighting);
   const target: Stamped | undefined = located.target;
   const stamp = nextStamp(view.now, target?.etag);
-  const context: AnyContext = {
-    ...sighting,
-    stamp,
-    seen,
-    received: call.received ?? nothingReceived,
-    newId: () => newId(runtime.random),
-    newGuid: () => newGuid(runtime.random),
-  };
+  const context = contextOf(runtime, call, { scope, target, stamp, now: view.now });
+  if (operation.reads !== undefined) context.seen = await operation.reads(records, context);
   const decision = operation.decide(context);
   if ("fault" in decision) return { kind: "fault", fault: decision.fault };
   if ("wait" in decision) {
@@ -171,6 +163,40 @@ async function run(
     await applyReply(runtime.content, tx, settled, decision);
   }
   return outcomeOf(runtime, call, view, decision, { target, stamp });
+}
+
+interface Circumstances {
+  readonly scope: object;
+  readonly target: object | undefined;
+  readonly stamp: Ticks;
+  readonly now: Ticks;
+}
+
+/** Spelled out, because spreading the call would cost more than most decisions. */
+function contextOf(
+  runtime: Runtime,
+  call: Call,
+  { scope, target, stamp, now }: Circumstances,
+): AnyContext & { seen: unknown } {
+  return {
+    now,
+    version: call.version,
+    account: call.account,
+    features: call.features,
+    address: call.address,
+    scope,
+    target,
+    input: call.input,
+    entities: call.entities,
+    source: call.source,
+    stamp,
+    seen: undefined,
+    received: call.received ?? nothingReceived,
+    endpoint: call.endpoint,
+    secondary: call.secondary,
+    newId: () => newId(runtime.random),
+    newGuid: () => newGuid(runtime.random),
+  };
 }
 
 /** Refusals in the service's own order: access, place, existence, lease, conditions. */
@@ -189,7 +215,10 @@ function check(call: Call, located: Located, now: Ticks): Outcome | undefined {
 }
 
 function checkGuard(call: Call, target: object | undefined, now: Ticks): Outcome | undefined {
-  const verdict = call.resource.guard?.({ ...call, target, now }) ?? done;
+  const { guard } = call.resource;
+  if (guard === undefined) return undefined;
+  const { operation, address, input, features } = call;
+  const verdict = guard({ operation, address, input, features, target, now });
   return verdict.ok ? undefined : faultOutcome(verdict);
 }
 

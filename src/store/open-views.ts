@@ -1,7 +1,9 @@
 import { ticksPerMillisecond } from "../core/ticks.ts";
 import type { Ticks } from "../core/ticks.ts";
 import type { Clock } from "../core/world.ts";
-import type { Engine, EngineView } from "./engine.ts";
+import type { Engine, EngineView, ScanBounds, Stamped } from "./engine.ts";
+import type { KeyText } from "./key-text.ts";
+import type { Key } from "./store.ts";
 
 /** The view is older than `snapshotAgeMax`: keeping it would make the stored file grow. */
 export class SnapshotTooOld extends Error {
@@ -12,11 +14,6 @@ export interface OpenViewsOptions {
   readonly engine: Engine;
   readonly clock: Clock;
   readonly snapshotAgeMax: Ticks;
-}
-
-interface OpenView {
-  readonly openedAt: Ticks;
-  readonly expire: (reason: Error) => void;
 }
 
 /** Opens views of the engine and ends those that are kept for too long, read or not. */
@@ -31,67 +28,97 @@ export class OpenViews {
   }
 
   open(): EngineView {
-    const { engine, clock } = this.#options;
-    const view = engine.open();
-    let failure: Error | undefined;
-    const entry: OpenView = {
-      openedAt: clock.monotonic(),
-      expire: (reason) => {
-        failure = reason;
-        this.#open.delete(entry);
-        view.close();
-      },
-    };
-    const checkOpen = (): void => {
-      if (failure === undefined && this.#isTooOld(entry)) entry.expire(this.#tooOld());
-      if (failure !== undefined) throw failure;
-    };
-    this.#open.add(entry);
+    const { engine, clock, snapshotAgeMax } = this.#options;
+    const view = new OpenView(engine.open(), clock.monotonic() + snapshotAgeMax, this);
+    this.#open.add(view);
     this.#cancelSweep ??= this.#scheduleSweep();
-    return {
-      sequence: view.sequence,
-      ticks: view.ticks,
-      epoch: view.epoch,
-      turn: view.turn,
-      get(key, text) {
-        checkOpen();
-        return view.get(key, text);
-      },
-      scan(bounds, countMax) {
-        checkOpen();
-        return view.scan(bounds, countMax);
-      },
-      close() {
-        if (failure === undefined) entry.expire(new Error("a view was used after its end"));
-      },
-    };
+    return view;
   }
 
   closeAll(reason: Error): void {
     this.#cancelSweep?.();
     this.#cancelSweep = undefined;
-    for (const entry of this.#open) entry.expire(reason);
+    for (const view of this.#open) view.expire(reason);
   }
 
-  #isTooOld(entry: OpenView): boolean {
+  closed(view: OpenView): void {
+    this.#open.delete(view);
+  }
+
+  /** Ends the view if its time is over. */
+  checkAge(view: OpenView): void {
     const { clock, snapshotAgeMax } = this.#options;
-    return clock.monotonic() - entry.openedAt > snapshotAgeMax;
-  }
-
-  #tooOld(): Error {
-    const milliseconds = this.#options.snapshotAgeMax / ticksPerMillisecond;
-    return new SnapshotTooOld(`a view was kept for more than ${milliseconds} ms`);
+    if (clock.monotonic() <= view.endsAt) return;
+    const milliseconds = snapshotAgeMax / ticksPerMillisecond;
+    view.expire(new SnapshotTooOld(`a view was kept for more than ${milliseconds} ms`));
   }
 
   #scheduleSweep(): () => void {
     const { clock, snapshotAgeMax } = this.#options;
     return clock.after(Number(snapshotAgeMax / ticksPerMillisecond) + 1, () => {
       this.#cancelSweep = undefined;
-      for (const entry of this.#open) {
-        if (!this.#isTooOld(entry)) break;
-        entry.expire(this.#tooOld());
+      for (const view of this.#open) {
+        this.checkAge(view);
+        if (!view.isClosed) break;
       }
       if (this.#open.size > 0) this.#cancelSweep = this.#scheduleSweep();
     });
+  }
+}
+
+class OpenView implements EngineView {
+  readonly endsAt: Ticks;
+  readonly #view: EngineView;
+  readonly #views: OpenViews;
+  isClosed = false;
+  #failure: Error | undefined;
+
+  constructor(view: EngineView, endsAt: Ticks, views: OpenViews) {
+    this.#view = view;
+    this.endsAt = endsAt;
+    this.#views = views;
+  }
+
+  get sequence(): number {
+    return this.#view.sequence;
+  }
+
+  get ticks(): Ticks {
+    return this.#view.ticks;
+  }
+
+  get epoch(): Ticks {
+    return this.#view.epoch;
+  }
+
+  get turn(): number {
+    return this.#view.turn;
+  }
+
+  get(key: Key, text: KeyText): Stamped | undefined {
+    this.#checkOpen();
+    return this.#view.get(key, text);
+  }
+
+  scan(bounds: ScanBounds, countMax: number): Stamped[] {
+    this.#checkOpen();
+    return this.#view.scan(bounds, countMax);
+  }
+
+  close(): void {
+    if (this.isClosed) return;
+    this.isClosed = true;
+    this.#views.closed(this);
+    this.#view.close();
+  }
+
+  expire(reason: Error): void {
+    this.#failure = reason;
+    this.close();
+  }
+
+  #checkOpen(): void {
+    if (!this.isClosed) this.#views.checkAge(this);
+    if (this.isClosed) throw this.#failure ?? new Error("a view was used after its end");
   }
 }

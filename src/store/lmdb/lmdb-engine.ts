@@ -3,7 +3,8 @@ import type { RootDatabase, Transaction as ReadTransaction } from "lmdb";
 
 import type { Engine, EngineBatch, EngineReader, EngineView, ScanBounds } from "../engine.ts";
 import type { Stamped } from "../engine.ts";
-import { keyOfText, textOfKey } from "../key-text.ts";
+import { keyOfText, textOfKey, type KeyText } from "../key-text.ts";
+import type { Ticks } from "../../core/ticks.ts";
 import { StoreBusy, StoreUnavailable } from "../store.ts";
 import type { Key } from "../store.ts";
 import { copyBytes } from "./slabs.ts";
@@ -50,7 +51,6 @@ const pageBytes = 8192;
  */
 export class LmdbEngine implements Engine {
   readonly #database: Database;
-  readonly #ofWriter: EngineReading;
 
   constructor({ path, noSync }: LmdbEngineOptions) {
     this.#database = open<Uint8Array, Uint8Array>(path, {
@@ -65,21 +65,13 @@ export class LmdbEngine implements Engine {
       eventTurnBatching: false,
       noSync,
     });
-    this.#ofWriter = new EngineReading(this.#database, {});
   }
 
   open(): EngineView {
     // Without the reset the library would hand out the state of the start of this turn.
     this.#database.resetReadTxn();
     const transaction = this.#readTransaction();
-    const reading = new EngineReading(this.#database, { transaction });
-    let isOpen = true;
-    return Object.assign(reading.at(), {
-      close: () => {
-        if (isOpen) transaction.done();
-        isOpen = false;
-      },
-    });
+    return new LmdbView(this.#database, transaction);
   }
 
   /** Frees the slots of readers that were killed: what they could see would never be reused. */
@@ -102,7 +94,7 @@ export class LmdbEngine implements Engine {
       await this.#database.transaction(() => {
         try {
           // A callback that throws would still commit what it has put: all is decided first.
-          const current = this.#ofWriter.at();
+          const current = new LmdbView(this.#database, undefined);
           const batch = decide(current);
           if (batch !== undefined) this.#apply(batch, current);
         } catch (error) {
@@ -130,28 +122,34 @@ export class LmdbEngine implements Engine {
   }
 }
 
-class EngineReading {
+/** A state to read from: that of a read transaction, or the writer's own under its lock. */
+class LmdbView implements EngineView {
+  readonly sequence: number;
+  readonly ticks: Ticks;
+  readonly epoch: Ticks;
+  readonly turn: number;
   readonly #database: Database;
   readonly #options: ReadOptions;
+  #isOpen = true;
 
-  constructor(database: Database, options: ReadOptions) {
+  constructor(database: Database, transaction: ReadTransaction | undefined) {
     this.#database = database;
-    this.#options = options;
+    this.#options = transaction === undefined ? {} : { transaction };
+    const state = decodeState(this.#binary(stateKey));
+    this.sequence = state.sequence;
+    this.ticks = state.ticks;
+    this.epoch = state.epoch;
+    this.turn = state.turn;
   }
 
-  at(): EngineReader {
-    const { sequence, ticks, epoch, turn } = decodeState(this.#binary(stateKey));
-    return {
-      sequence,
-      ticks,
-      epoch,
-      turn,
-      get: (key, text) => {
-        const stored = this.#binary(key);
-        return stored === undefined ? undefined : stampedCopy(key, text, stored);
-      },
-      scan: (bounds, countMax) => this.#scan(bounds, countMax),
-    };
+  get(key: Key, text: KeyText): Stamped | undefined {
+    const stored = this.#binary(key);
+    return stored === undefined ? undefined : stampedCopy(key, text, stored);
+  }
+
+  close(): void {
+    if (this.#isOpen) this.#options.transaction?.done();
+    this.#isOpen = false;
   }
 
   /** Valid until the next read: the library uses one buffer for all, with a length of its own. */
@@ -161,7 +159,7 @@ class EngineReading {
     return new Uint8Array(shared.buffer, shared.byteOffset, shared.length);
   }
 
-  #scan({ start, end, reverse }: ScanBounds, countMax: number): Stamped[] {
+  scan({ start, end, reverse }: ScanBounds, countMax: number): Stamped[] {
     const direction = reverse
       ? { start: keyOfText(end), end: keyOfText(start), exclusiveStart: true, inclusiveEnd: true }
       : { start: keyOfText(start), end: keyOfText(end) };

@@ -25,6 +25,7 @@ import { createPageBlob } from "./page/create-page-blob.ts";
 import { getPageRanges } from "./page/get-page-ranges.ts";
 import { putPageFromUrl } from "./page/put-page-from-url.ts";
 import { clearPages, putPage } from "./page/put-page.ts";
+import { queryBlob } from "./query/query-blob.ts";
 import { getBlobMetadata } from "./read/get-blob-metadata.ts";
 import { getBlobProperties } from "./read/get-blob-properties.ts";
 import { getBlob } from "./read/get-blob.ts";
@@ -97,6 +98,7 @@ export const operations: readonly Operation[] = [
   setBlobTags,
   findBlobsByTags,
   findBlobsByTagsInContainer,
+  queryBlob,
   submitBatch,
   submitContainerBatch,
   setBlobTier,

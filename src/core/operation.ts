@@ -87,6 +87,21 @@ export interface Sighting<Scope, Target, Input, A> {
   readonly source: CopySource | undefined;
 }
 
+export type Delegate = (request: DelegationRequest) => {
+  readonly objectId: string;
+  readonly tenantId: string;
+  readonly value: string;
+};
+
+export interface DelegationRequest {
+  readonly start: Ticks;
+  readonly expiry: Ticks;
+  /** `b`, `q`, `t` or `f`. */
+  readonly service: string;
+  readonly version: string;
+  readonly delegatedUserTenantId: string;
+}
+
 export interface Context<Scope, Target, Input, A, Seen> extends Sighting<Scope, Target, Input, A> {
   /** The ETag the target gets if the operation renews it. */
   readonly stamp: Ticks;
@@ -97,6 +112,8 @@ export interface Context<Scope, Target, Input, A, Seen> extends Sighting<Scope, 
   /** How the caller reaches this service, for `ServiceEndpoint` attributes and markers. */
   readonly endpoint: string;
   readonly secondary: boolean;
+  /** Derives a key for a user who came with a bearer token; nobody else can have one. */
+  readonly delegate: Delegate | undefined;
   readonly newId: () => bigint;
   readonly newGuid: () => string;
 }
@@ -111,7 +128,11 @@ export type ReplyBody =
       readonly length: number;
       /** Answer the checksum of just these bytes as well. */
       readonly checksum?: "md5" | "crc64" | undefined;
+      /** What becomes of the bytes on their way out; the answer's length is then unknown. */
+      readonly through?: Transform;
     };
+
+export type Transform = (chunks: AsyncIterable<Uint8Array>) => AsyncIterable<Uint8Array>;
 
 /** Requests to be run as if each had come alone, and answered together in a multipart body. */
 export interface Batch {

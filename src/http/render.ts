@@ -5,6 +5,7 @@ import { faultMessage, faultStatus, type Fault } from "../core/faults.ts";
 import type { Ticks } from "../core/ticks.ts";
 import { byteOrderMark, escapeText, xmlDeclaration } from "../core/xml-writer.ts";
 import type { Outcome } from "../execution/execute.ts";
+import { transformed } from "./transformed.ts";
 import type { WireBody, WireReply } from "./wire.ts";
 
 /** What every answer to one request carries. */
@@ -80,6 +81,10 @@ function bodyOf(
     return undefined;
   }
   if ("content" in body) {
+    if (body.through !== undefined) {
+      const passed = transformed(body.content, reader, body.through);
+      return { kind: "stream", reader: passed, ...span(body) };
+    }
     headers["Content-Length"] = String(body.length);
     if (reader !== undefined) return { kind: "stream", reader, ...span(body) };
     const held = body.content.kind === "inline" ? body.content.bytes : new Uint8Array(0);

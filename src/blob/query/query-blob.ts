@@ -1,0 +1,42 @@
+import { blobProperties, blobPropertyNames } from "../read/blob-properties.ts";
+import { fail } from "../../core/result.ts";
+import { operation } from "../resources.ts";
+import { runQuery } from "./run-query.ts";
+import { parseQueryRequest, queryBytesMax } from "./serialization.ts";
+
+/** learn.microsoft.com/rest/api/storageservices/query-blob-contents */
+export const queryBlob = operation({
+  name: "Query Blob Contents",
+  ids: ["Blob_Query"],
+  route: { method: "POST", resource: "blob", query: { comp: "query" } },
+  since: "2019-12-12",
+  params: {},
+  body: { kind: "xml", bytesMax: queryBytesMax, parse: parseQueryRequest },
+  permission: { letters: "r", resourceType: "o", publicRead: "blob" },
+  target: "must-exist",
+  conditions: "read",
+  lease: "match-if-given",
+  etag: "keep",
+  effect: "reads",
+  success: { status: 200, headers: [...blobPropertyNames, "Content-Range"] },
+  decide: ({ target, address, input, now, newGuid }) => {
+    if (target.type !== "BlockBlob") return fail("InvalidBlobType");
+    const { content, metadata } = target;
+    const totalBytes = content.length;
+    const marker = Buffer.from(newGuid().replaceAll("-", ""), "hex");
+    return {
+      metadata,
+      headers: {
+        ...blobProperties({ target, address, now }),
+        "Content-Type": "avro/binary",
+        "Content-MD5": undefined,
+      },
+      body: {
+        content,
+        from: 0,
+        length: totalBytes,
+        through: (chunks) => runQuery(chunks, input.body, { totalBytes, marker }),
+      },
+    };
+  },
+});

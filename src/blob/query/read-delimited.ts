@@ -1,0 +1,143 @@
+import type { Delimited } from "./serialization.ts";
+import { checkRecordLength, type Field, type InputRecord } from "./records.ts";
+
+/** Records of delimited text, one after the other, never more of them in memory than a chunk. */
+export async function* readDelimited(
+  chunks: AsyncIterable<Uint8Array>,
+  form: Delimited,
+): AsyncGenerator<InputRecord, void, undefined> {
+  let names: readonly string[] | undefined;
+  for await (const { text, offset } of readLines(chunks, form)) {
+    const fields = splitFields(text, form);
+    if (form.headers && names === undefined) {
+      names = fields;
+      continue;
+    }
+    if (text !== "") yield recordOf(fields, names, offset);
+  }
+}
+
+interface Line {
+  readonly text: string;
+  readonly offset: number;
+}
+
+async function* readLines(
+  chunks: AsyncIterable<Uint8Array>,
+  form: Delimited,
+): AsyncGenerator<Line, void, undefined> {
+  const decoder = new TextDecoder("utf-8", { ignoreBOM: true });
+  let pending = "";
+  let offset = 0;
+  let scanned = 0;
+  const scan = new QuoteScan(form);
+  for await (const chunk of chunks) {
+    pending += decoder.decode(chunk, { stream: true });
+    let start = 0;
+    for (;;) {
+      const end = scan.recordEnd(pending, start, scanned);
+      if (end < 0) break;
+      const text = pending.slice(start, end);
+      yield { text: withoutReturn(text, form), offset };
+      offset += Buffer.byteLength(text) + Buffer.byteLength(form.recordSeparator);
+      start = end + form.recordSeparator.length;
+      scanned = start;
+    }
+    pending = pending.slice(start);
+    scanned = scan.position - start;
+    checkRecordLength(pending.length, offset);
+  }
+  pending += decoder.decode();
+  if (pending !== "") yield { text: withoutReturn(pending, form), offset };
+}
+
+/** Finds separators outside quotes, and goes on where it stopped when more text arrives. */
+class QuoteScan {
+  readonly #form: Delimited;
+  #quoted = false;
+  /** How far the text was looked at. */
+  position = 0;
+
+  constructor(form: Delimited) {
+    this.#form = form;
+  }
+
+  recordEnd(text: string, start: number, from: number): number {
+    const { quote, escape, recordSeparator } = this.#form;
+    let at = Math.max(start, from);
+    // A separator that may still be arriving is left for the next time.
+    const last = text.length - recordSeparator.length;
+    for (; at <= last; at += 1) {
+      const character = text[at];
+      if (escape !== "" && escape !== quote && character === escape) at += 1;
+      else if (quote !== "" && character === quote) this.#quoted = !this.#quoted;
+      else if (!this.#quoted && text.startsWith(recordSeparator, at)) {
+        this.position = at;
+        return at;
+      }
+    }
+    this.position = Math.max(at, start);
+    return -1;
+  }
+}
+
+/** Lines of other systems end in two characters. */
+function withoutReturn(text: string, { recordSeparator }: Delimited): string {
+  return recordSeparator === "\n" && text.endsWith("\r") ? text.slice(0, -1) : text;
+}
+
+export function splitFields(text: string, form: Delimited): readonly string[] {
+  const { columnSeparator, quote, escape } = form;
+  const plain =
+    (quote === "" || !text.includes(quote)) && (escape === "" || !text.includes(escape));
+  if (plain) return text.split(columnSeparator);
+  const fields: string[] = [];
+  let field = "";
+  let quoted = false;
+  for (let at = 0; at < text.length; at += 1) {
+    const character = text[at]!;
+    if (escape !== "" && character === escape && escape !== quote) {
+      at += 1;
+      field += text[at] ?? "";
+    } else if (quote !== "" && character === quote) {
+      const doubled = quoted && text[at + 1] === quote;
+      if (doubled) {
+        field += quote;
+        at += 1;
+      } else quoted = !quoted;
+    } else if (!quoted && text.startsWith(columnSeparator, at)) {
+      fields.push(field);
+      field = "";
+      at += columnSeparator.length - 1;
+    } else field += character;
+  }
+  fields.push(field);
+  return fields;
+}
+
+function recordOf(
+  fields: readonly string[],
+  names: readonly string[] | undefined,
+  offset: number,
+): InputRecord {
+  return {
+    offset,
+    lookup: ([name]) => fields[columnOf(String(name), names)] ?? null,
+    all: () => fields.map((value, index): Field => ({ name: nameAt(index, names), value })),
+  };
+}
+
+const ordinalForm = /^_([1-9]\d{0,5})$/;
+
+/** `_1` is the first column, whether or not it has a name; names do not heed case. */
+function columnOf(name: string, names: readonly string[] | undefined): number {
+  const lower = name.toLowerCase();
+  const named = names?.findIndex((known) => known.toLowerCase() === lower) ?? -1;
+  if (named >= 0) return named;
+  const ordinal = ordinalForm.exec(name)?.[1];
+  return ordinal === undefined ? -1 : Number(ordinal) - 1;
+}
+
+function nameAt(index: number, names: readonly string[] | undefined): string {
+  return names?.[index] ?? `_${index + 1}`;
+}

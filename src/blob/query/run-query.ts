@@ -1,0 +1,154 @@
+import { Aggregation } from "./aggregates.ts";
+import { AvroWriter } from "./avro.ts";
+import { evaluate, holds, InvalidConversion } from "./evaluate.ts";
+import { readDelimited } from "./read-delimited.ts";
+import { readJson } from "./read-json.ts";
+import { FatalQueryError, type Field, type InputRecord } from "./records.ts";
+import type { QueryRequest } from "./serialization.ts";
+import type { Projection } from "./sql-tree.ts";
+import { writeHeaders, writeRecord } from "./write-records.ts";
+
+const resultUnitsMax = 64 * 1024;
+const progressEveryBytes = 4 * 1024 * 1024;
+
+export interface QueriedBlob {
+  readonly totalBytes: number;
+  /** Closes every block of the answer. */
+  readonly marker: Uint8Array;
+}
+
+/** Runs over the bytes of a blob once, holding a record and a page of results at a time. */
+export async function* runQuery(
+  chunks: AsyncIterable<Uint8Array>,
+  request: QueryRequest,
+  { totalBytes, marker }: QueriedBlob,
+): AsyncGenerator<Uint8Array, void, undefined> {
+  const avro = new AvroWriter(marker);
+  const meter = new Meter(chunks);
+  yield avro.header();
+  const pages = new Pages(request);
+  let told = 0;
+  try {
+    for await (const record of recordsOf(meter, request)) {
+      const problem = pages.take(record);
+      if (problem !== undefined) {
+        yield* pages.flush(avro);
+        yield avro.error({ ...problem, fatal: false, position: record.offset });
+      }
+      if (pages.isFull) yield* pages.flush(avro);
+      if (meter.bytes - told >= progressEveryBytes) {
+        told = meter.bytes;
+        yield avro.progress(told, totalBytes);
+      }
+      if (pages.isDone) break;
+    }
+    pages.finish();
+    yield* pages.flush(avro);
+  } catch (error) {
+    if (!(error instanceof FatalQueryError)) throw error;
+    yield* pages.flush(avro);
+    const { name, message: description, position } = error;
+    yield avro.error({ fatal: true, name, description, position });
+  }
+  yield avro.progress(totalBytes, totalBytes);
+  yield avro.end(totalBytes);
+}
+
+function recordsOf(meter: Meter, { input, query }: QueryRequest): AsyncIterable<InputRecord> {
+  return input.type === "json"
+    ? readJson(meter.chunks(), query.from)
+    : readDelimited(meter.chunks(), input);
+}
+
+class Meter {
+  readonly #source: AsyncIterable<Uint8Array>;
+  bytes = 0;
+
+  constructor(source: AsyncIterable<Uint8Array>) {
+    this.#source = source;
+  }
+
+  async *chunks(): AsyncGenerator<Uint8Array, void, undefined> {
+    for await (const chunk of this.#source) {
+      this.bytes += chunk.length;
+      yield chunk;
+    }
+  }
+}
+
+interface Problem {
+  readonly name: string;
+  readonly description: string;
+}
+
+/** Turns records into results, and results into pages of text. */
+class Pages {
+  readonly #request: QueryRequest;
+  readonly #aggregation: Aggregation | undefined;
+  #text = "";
+  #written = 0;
+  #headersDue: boolean;
+
+  constructor(request: QueryRequest) {
+    this.#request = request;
+    const { selection } = request.query;
+    this.#aggregation =
+      selection.kind === "aggregates" ? new Aggregation(selection.aggregates) : undefined;
+    this.#headersDue = request.output.type === "delimited" && request.output.headers;
+  }
+
+  get isFull(): boolean {
+    return this.#text.length >= resultUnitsMax;
+  }
+
+  get isDone(): boolean {
+    return this.#written >= (this.#request.query.limit ?? Infinity);
+  }
+
+  /** What was wrong with the record, if it had to be left out. */
+  take(record: InputRecord): Problem | undefined {
+    const { query } = this.#request;
+    if (this.isDone) return undefined;
+    try {
+      if (query.where !== undefined && !holds(query.where, record.lookup)) return undefined;
+      if (this.#aggregation !== undefined) this.#aggregation.add(record.lookup);
+      else this.#write(this.#fieldsOf(record));
+      return undefined;
+    } catch (error) {
+      if (!(error instanceof InvalidConversion)) throw error;
+      return { name: error.name, description: error.message };
+    }
+  }
+
+  finish(): void {
+    if (this.#aggregation !== undefined && !this.isDone) this.#write(this.#aggregation.fields());
+  }
+
+  *flush(avro: AvroWriter): Generator<Uint8Array, void, undefined> {
+    if (this.#text === "") return;
+    yield avro.data(new TextEncoder().encode(this.#text));
+    this.#text = "";
+  }
+
+  #fieldsOf(record: InputRecord): readonly Field[] {
+    const { selection } = this.#request.query;
+    if (selection.kind !== "columns") return record.all();
+    return selection.columns.map((column, index) => ({
+      name: nameOf(column, index),
+      value: evaluate(column.of, record.lookup),
+    }));
+  }
+
+  #write(fields: readonly Field[]): void {
+    const { output } = this.#request;
+    if (this.#headersDue && output.type === "delimited") this.#text += writeHeaders(fields, output);
+    this.#headersDue = false;
+    this.#text += writeRecord(fields, output);
+    this.#written += 1;
+  }
+}
+
+function nameOf({ of, alias }: Projection, index: number): string {
+  const last = of.kind === "column" ? of.path.findLast((step) => typeof step === "string") : "";
+  return alias ?? (last || `_${index + 1}`);
+}

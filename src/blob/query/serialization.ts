@@ -1,0 +1,105 @@
+import { invalidXmlNode, missingXmlNode } from "../../core/faults.ts";
+import { fail, ok, type Result } from "../../core/result.ts";
+import { invalidXmlAt, xmlChild, xmlChildText, type XmlElement } from "../../core/xml.ts";
+import { parseQuery } from "./parse-query.ts";
+import type { Query } from "./sql-tree.ts";
+
+export const queryBytesMax = 512 * 1024;
+const separatorUnitsMax = 16;
+
+export interface Delimited {
+  readonly type: "delimited";
+  readonly columnSeparator: string;
+  readonly recordSeparator: string;
+  /** Empty for none. */
+  readonly quote: string;
+  readonly escape: string;
+  readonly headers: boolean;
+}
+
+export interface JsonLines {
+  readonly type: "json";
+  readonly recordSeparator: string;
+}
+
+export type Serialization = Delimited | JsonLines;
+
+export interface QueryRequest {
+  readonly query: Query;
+  readonly input: Serialization;
+  readonly output: Serialization;
+}
+
+const plainDelimited: Delimited = {
+  type: "delimited",
+  columnSeparator: ",",
+  recordSeparator: "\n",
+  quote: '"',
+  escape: "",
+  headers: false,
+};
+
+/** The body of Query Blob Contents; without an output form, results look like the input. */
+export function parseQueryRequest(root: XmlElement | undefined): Result<QueryRequest> {
+  if (root === undefined) return fail("InvalidXmlDocument");
+  if (root.name !== "QueryRequest") return invalidXmlAt(root.start, "");
+  const type = xmlChildText(root, "QueryType");
+  if (type === undefined) return missingXmlNode("QueryType");
+  if (type.toUpperCase() !== "SQL") return invalidXmlNode("QueryType", type);
+  const expression = xmlChildText(root, "Expression");
+  if (expression === undefined) return missingXmlNode("Expression");
+  const query = parseQuery(expression);
+  if (!query.ok) return query;
+  const input = parseSerialization(xmlChild(root, "InputSerialization"), plainDelimited);
+  if (!input.ok) return input;
+  const fallback = input.value.type === "json" ? input.value : plainDelimited;
+  const output = parseSerialization(xmlChild(root, "OutputSerialization"), fallback);
+  return output.ok ? ok({ query: query.value, input: input.value, output: output.value }) : output;
+}
+
+function parseSerialization(
+  parent: XmlElement | undefined,
+  fallback: Serialization,
+): Result<Serialization> {
+  const format = parent && xmlChild(parent, "Format");
+  if (parent === undefined) return ok(fallback);
+  if (format === undefined) return missingXmlNode("Format");
+  const type = xmlChildText(format, "Type") ?? "";
+  switch (type.toLowerCase()) {
+    case "delimited":
+      return parseDelimited(xmlChild(format, "DelimitedTextConfiguration"));
+    case "json":
+      return parseJson(xmlChild(format, "JsonTextConfiguration"));
+    default:
+      // Parquet and Arrow among them: what is not understood is refused, never misread.
+      return invalidXmlNode("Type", type, "The format is not supported.");
+  }
+}
+
+function parseDelimited(configuration: XmlElement | undefined): Result<Delimited> {
+  if (configuration === undefined) return ok(plainDelimited);
+  const text = (name: string) => xmlChildText(configuration, name);
+  const delimited: Delimited = {
+    type: "delimited",
+    columnSeparator: text("ColumnSeparator") || ",",
+    recordSeparator: text("RecordSeparator") || "\n",
+    quote: text("FieldQuote") ?? '"',
+    escape: text("EscapeChar") ?? "",
+    headers: text("HasHeaders")?.trim().toLowerCase() === "true",
+  };
+  for (const value of [delimited.columnSeparator, delimited.recordSeparator]) {
+    if (value.length > separatorUnitsMax) return invalidXmlNode("Separator", value);
+  }
+  if (delimited.quote.length > 1) return invalidXmlNode("FieldQuote", delimited.quote);
+  if (delimited.escape.length > 1) return invalidXmlNode("EscapeChar", delimited.escape);
+  return ok(delimited);
+}
+
+function parseJson(configuration: XmlElement | undefined): Result<JsonLines> {
+  const separator = configuration && xmlChildText(configuration, "RecordSeparator");
+  const recordSeparator = separator === undefined || separator === "" ? "\n" : separator;
+  if (recordSeparator.length > separatorUnitsMax) {
+    return invalidXmlNode("RecordSeparator", recordSeparator);
+  }
+  return ok({ type: "json", recordSeparator });
+}

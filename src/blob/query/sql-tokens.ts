@@ -1,0 +1,44 @@
+/** One word of a query expression. Names in double quotes keep their spelling. */
+export type SqlToken =
+  | { readonly kind: "word"; readonly text: string; readonly upper: string }
+  | { readonly kind: "name" | "string" | "symbol"; readonly text: string }
+  | { readonly kind: "number"; readonly value: number };
+
+export const expressionUnitsMax = 256 * 1024;
+/** Also what keeps a long chain of operators from nesting too deep to evaluate. */
+const tokensMax = 4000;
+
+const tokenForm = new RegExp(
+  [
+    /'((?:[^']|'')*)'/,
+    /"((?:[^"]|"")*)"/,
+    /((?:\d+\.?\d*|\.\d+)(?:[eE][+-]?\d+)?)/,
+    /([A-Za-z_][A-Za-z0-9_]*)/,
+    /(<>|!=|<=|>=|\[\*\]|[-=<>+*\/%^&|(),.;[\]])/,
+  ]
+    .map(({ source }) => `\\s*${source}`)
+    .join("|"),
+  "y",
+);
+
+/** `undefined` for a text with something in it that no expression can have. */
+export function parseSqlTokens(text: string): readonly SqlToken[] | undefined {
+  const trimmed = text.trimEnd();
+  if (trimmed.length > expressionUnitsMax) return undefined;
+  const tokens: SqlToken[] = [];
+  tokenForm.lastIndex = 0;
+  while (tokenForm.lastIndex < trimmed.length) {
+    const found = tokenForm.exec(trimmed);
+    if (found === null || tokens.length >= tokensMax) return undefined;
+    tokens.push(tokenOf(found));
+  }
+  return tokens;
+}
+
+function tokenOf([, string, name, number, word, symbol]: RegExpExecArray): SqlToken {
+  if (string !== undefined) return { kind: "string", text: string.replaceAll("''", "'") };
+  if (name !== undefined) return { kind: "name", text: name.replaceAll('""', '"') };
+  if (number !== undefined) return { kind: "number", value: Number(number) };
+  if (word !== undefined) return { kind: "word", text: word, upper: word.toUpperCase() };
+  return { kind: "symbol", text: symbol ?? "" };
+}

@@ -49,6 +49,7 @@ export function authorise(
   need: Permission,
   target: AuthorisationTarget,
 ): Result<void> {
+  if (need.open === true) return granted;
   if (principal.kind === "anonymous") {
     if (need.publicRead !== undefined && target.service === "blob") return granted;
     return anonymousRefused(need, target);
@@ -84,6 +85,7 @@ export function authoriseWithRecord(
   target: AuthorisationTarget,
   access: RecordAccess | undefined,
 ): Result<Principal> {
+  if (need.open === true) return ok(principal);
   if (principal.kind === "anonymous") {
     const open = authoriseAnonymous(need, target, access);
     return open.ok ? ok(principal) : open;

@@ -24,6 +24,8 @@ export interface Permission {
   readonly publicRead?: "container" | "blob";
   /** Only a bearer token will do: a delegation key is handed to a named user. */
   readonly bearerOnly?: true;
+  /** Anyone may, with or without credentials: a browser asks before it has any. */
+  readonly open?: true;
   /** `c` alone only creates: replacing what exists needs `w`. */
   readonly overwrite?: true;
   /** Without credentials the answer is 404 at every version, as Get Account Information gives. */

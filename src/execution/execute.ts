@@ -8,6 +8,7 @@ import type { EntityRange } from "../core/principal.ts";
 import type {
   Address,
   AnyContext,
+  Delegate,
   Features,
   Operation,
   Reply,
@@ -49,6 +50,7 @@ export interface Call {
   readonly received: Received | undefined;
   readonly entities?: EntityRange | undefined;
   readonly source: CopySource | undefined;
+  readonly delegate: Delegate | undefined;
   /** The door's last word on access, once the owner's policies and the target are known. */
   readonly authorise: (
     access: Access | undefined,
@@ -194,6 +196,7 @@ function contextOf(
     received: call.received ?? nothingReceived,
     endpoint: call.endpoint,
     secondary: call.secondary,
+    delegate: call.delegate,
     newId: () => newId(runtime.random),
     newGuid: () => newGuid(runtime.random),
   };

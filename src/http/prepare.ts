@@ -2,12 +2,13 @@ import { authorise, authoriseWithRecord, mayOverwrite } from "../core/authorise.
 import { parseConditions, type Conditions } from "../core/conditions.ts";
 import type { Dialect } from "../core/dialect.ts";
 import { parseLeaseId } from "../core/lease-request.ts";
-import type { Address, Operation } from "../core/operation.ts";
+import type { Address, Delegate, Operation } from "../core/operation.ts";
 import { parseParams, type ParamReader } from "../core/params.ts";
 import type { Principal } from "../core/principal.ts";
 import { fail, ok, type Result } from "../core/result.ts";
 import type { SourceBody } from "../core/source.ts";
 import { preview, type Call, type Outcome } from "../execution/execute.ts";
+import { delegationKeyValueFrom } from "./auth/delegation-key.ts";
 import { checkAnnouncedLength, receiveBody } from "./body.ts";
 import { locationOptions, type Door, type Known, type Progress, type Target } from "./door.ts";
 import { paramReader } from "./params.ts";
@@ -84,6 +85,15 @@ function entitiesOf(principal: Principal) {
   return principal.kind === "service-sas" ? principal.entities : undefined;
 }
 
+function delegateOf({ principal, settings }: Known): Delegate | undefined {
+  if (principal.kind !== "bearer") return undefined;
+  const { objectId, tenantId } = principal;
+  return (request) => {
+    const fields = { ...request, objectId, tenantId };
+    return { objectId, tenantId, value: delegationKeyValueFrom(settings.keys[0], fields) };
+  };
+}
+
 function parse(
   door: Door,
   request: WireRequest,
@@ -115,6 +125,7 @@ function parse(
     leaseId: leaseId.value,
     received: undefined,
     source: undefined,
+    delegate: delegateOf(known),
     entities: entitiesOf(known.principal),
     authorise: (access, exists, found) => {
       const { principal, settings } = known;

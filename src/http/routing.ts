@@ -29,8 +29,10 @@ export function compileRoutes(operations: readonly Operation[]): Router {
   }
   return (request) => {
     const { resource, method, query } = request;
-    const comp = query.get("comp")?.toLowerCase() ?? "";
-    const restype = query.get("restype")?.toLowerCase() ?? "";
+    // A preflight repeats the query of the request it asks about.
+    const asked = method === "OPTIONS" ? undefined : query;
+    const comp = asked?.get("comp")?.toLowerCase() ?? "";
+    const restype = asked?.get("restype")?.toLowerCase() ?? "";
     const group = groups.get(groupKey(resource, method, comp, restype));
     if (group === undefined) return noRoute(groups, request, comp, restype);
     for (const operation of group) if (selects(operation, request)) return ok(operation);

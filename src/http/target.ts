@@ -1,4 +1,5 @@
 import { authenticationFailed } from "../core/authentication-faults.ts";
+import { anonymousPrincipal } from "../core/principal.ts";
 import { fail, ok, type Result } from "../core/result.ts";
 import { locationOptions, type Door, type Known, type Progress, type Target } from "./door.ts";
 import { locate, type Location } from "./location.ts";
@@ -35,6 +36,8 @@ export function authenticate(door: Door, request: WireRequest, target: Target): 
     const signed = request.headers["authorization"] !== undefined;
     return signed ? authenticationFailed() : fail("ResourceNotFound");
   }
+  // A browser repeats the signature of the request it asks about, which is for another method.
+  if (request.method === "OPTIONS") return ok({ principal: anonymousPrincipal, settings });
   const principal = authenticator.authenticate(
     {
       service: service.name,

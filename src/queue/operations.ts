@@ -1,3 +1,5 @@
+import { declarePreflight } from "../account/preflight.ts";
+import { declareUserDelegationKey } from "../account/user-delegation-key.ts";
 import type { Operation } from "../core/operation.ts";
 import { clearMessages } from "./message/clear-messages.ts";
 import { deleteMessage } from "./message/delete-message.ts";
@@ -20,6 +22,8 @@ export const operations: readonly Operation[] = [
   getQueueServiceProperties,
   setQueueServiceProperties,
   getQueueServiceStats,
+  declareUserDelegationKey("queue", "2026-02-06"),
+  declarePreflight("queue", "Preflight Queue Request"),
   listQueues,
   createQueue,
   deleteQueue,

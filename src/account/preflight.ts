@@ -1,0 +1,48 @@
+import { preflight } from "../core/cors.ts";
+import { noBody, operationsOf, type Address, type ServiceName } from "../core/operation.ts";
+import { header, text } from "../core/params.ts";
+import type { AccountRecord, AccountScope } from "./account-record.ts";
+
+interface ServiceResource {
+  readonly [name: string]: { scope: object; target: object };
+  readonly service: { scope: AccountScope; target: AccountRecord };
+}
+
+const operation = operationsOf<ServiceResource, Address>();
+
+/** The question of a browser before it sends a page's request, the same for every service: only the
+ *  rules matter, neither credentials nor what the path names. */
+export function declarePreflight(service: ServiceName, name: string) {
+  return operation({
+    name,
+    ids: ["Preflight"],
+    route: { method: "OPTIONS", resource: "service" },
+    since: "2013-08-15",
+    params: {
+      origin: header("origin", text),
+      method: header("access-control-request-method", text),
+      requestHeaders: header("access-control-request-headers", text),
+    },
+    body: noBody,
+    permission: { letters: "", resourceType: "sco", open: true },
+    target: "must-exist",
+    conditions: "none",
+    lease: "none",
+    etag: "none",
+    effect: "reads",
+    success: {
+      status: 200,
+      headers: [
+        "Access-Control-Allow-Origin",
+        "Access-Control-Allow-Credentials",
+        "Access-Control-Allow-Methods",
+        "Access-Control-Allow-Headers",
+        "Access-Control-Max-Age",
+      ],
+    },
+    decide: ({ target, input }) => {
+      const answer = preflight(target.properties[service]?.cors ?? [], input);
+      return answer.ok ? { headers: answer.value } : answer;
+    },
+  });
+}

@@ -1,0 +1,94 @@
+import { formatIsoSeconds, parseIso } from "../core/dates.ts";
+import { invalidXmlNode, missingXmlNode } from "../core/faults.ts";
+import { operationsOf, type Address, type ServiceName } from "../core/operation.ts";
+import { fail, ok, type Result } from "../core/result.ts";
+import { ticksPerDay, type Ticks } from "../core/ticks.ts";
+import { xmlBody } from "../core/xml-body.ts";
+import { element, textElement } from "../core/xml-writer.ts";
+import { invalidXmlAt, xmlChildText, type XmlElement } from "../core/xml.ts";
+import type { AccountRecord, AccountScope } from "./account-record.ts";
+
+interface ServiceResource {
+  readonly [name: string]: { scope: object; target: object };
+  readonly service: { scope: AccountScope; target: AccountRecord };
+}
+
+const operation = operationsOf<ServiceResource, Address>();
+
+const keyInfoBytesMax = 64 * 1024;
+const keyDaysMax = 7n;
+const serviceLetters: Readonly<Record<ServiceName, string>> = {
+  blob: "b",
+  queue: "q",
+  table: "t",
+  file: "f",
+};
+
+interface KeyInfo {
+  readonly start: Ticks | undefined;
+  readonly expiry: Ticks;
+  readonly delegatedUserTenantId: string;
+}
+
+/** A key that a user signs tokens with instead of the account's own, the same for every service.
+ *  learn.microsoft.com/rest/api/storageservices/get-user-delegation-key */
+export function declareUserDelegationKey(service: ServiceName, since: string) {
+  return operation({
+    name: "Get User Delegation Key",
+    ids: ["Service_GetUserDelegationKey"],
+    route: {
+      method: "POST",
+      resource: "service",
+      query: { restype: "service", comp: "userdelegationkey" },
+    },
+    since,
+    params: {},
+    body: { kind: "xml", bytesMax: keyInfoBytesMax, parse: parseKeyInfo },
+    permission: { letters: "", resourceType: "s", bearerOnly: true },
+    target: "must-exist",
+    conditions: "none",
+    lease: "none",
+    etag: "none",
+    effect: "reads",
+    success: { status: 200, headers: [] },
+    decide: ({ input, now, version, delegate }) => {
+      const { expiry, delegatedUserTenantId } = input.body;
+      const start = input.body.start ?? now;
+      if (expiry <= start || expiry <= now || expiry > now + keyDaysMax * ticksPerDay) {
+        return invalidXmlNode("Expiry", formatIsoSeconds(expiry));
+      }
+      const letter = serviceLetters[service];
+      const key = delegate?.({ start, expiry, service: letter, version, delegatedUserTenantId });
+      if (key === undefined) return fail("AuthenticationFailed");
+      const inner =
+        textElement("SignedOid", key.objectId) +
+        textElement("SignedTid", key.tenantId) +
+        textElement("SignedStart", formatIsoSeconds(start)) +
+        textElement("SignedExpiry", formatIsoSeconds(expiry)) +
+        textElement("SignedService", letter) +
+        textElement("SignedVersion", version) +
+        textElement("SignedDelegatedUserTid", delegatedUserTenantId || undefined) +
+        textElement("Value", key.value);
+      return { body: xmlBody(element("UserDelegationKey", inner)) };
+    },
+  });
+}
+
+function parseKeyInfo(root: XmlElement | undefined): Result<KeyInfo> {
+  if (root === undefined) return fail("InvalidXmlDocument");
+  if (root.name !== "KeyInfo") return invalidXmlAt(root.start, "");
+  const start = parseMoment(root, "Start");
+  if (!start.ok) return start;
+  const expiry = parseMoment(root, "Expiry");
+  if (!expiry.ok) return expiry;
+  if (expiry.value === undefined) return missingXmlNode("Expiry");
+  const delegatedUserTenantId = xmlChildText(root, "DelegatedUserTid")?.trim() ?? "";
+  return ok({ start: start.value, expiry: expiry.value, delegatedUserTenantId });
+}
+
+function parseMoment(root: XmlElement, name: string): Result<Ticks | undefined> {
+  const written = xmlChildText(root, name)?.trim();
+  if (written === undefined || written === "") return ok(undefined);
+  const moment = parseIso(written);
+  return moment === undefined ? invalidXmlNode(name, written) : ok(moment);
+}

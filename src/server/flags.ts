@@ -41,6 +41,7 @@ export const flags = {
   smbHost: { kind: "text", value: "HOST", help: "listen for files (SMB) at this address" },
   smbPort: { kind: "port", value: "PORT", help: "port of the file service (SMB)" },
   noSmb: { kind: "switch", help: "do not serve SMB" },
+  smbOldestDialect: { kind: "switch", help: "also speak SMB 2.0.2, for very old clients" },
   adminPort: { kind: "port", value: "PORT", help: "health, metrics and reset, on 127.0.0.1 only" },
   config: { kind: "text", value: "FILE", help: "settings per account (JSON), re-read on SIGHUP" },
   enableReset: { kind: "switch", help: "let POST /admin/v1/reset delete everything" },
@@ -82,6 +83,7 @@ export const flagDefaults = {
   smbHost: loopback,
   smbPort: 10_445,
   noSmb: false,
+  smbOldestDialect: false,
   adminPort: 10_004,
   enableReset: false,
 } as const satisfies FlagValues;

@@ -1,7 +1,7 @@
 import { createServer } from "node:http";
 import type { IncomingMessage, Server, ServerResponse } from "node:http";
 import { createServer as createSecureServer } from "node:https";
-import type { Socket } from "node:net";
+import type { Server as NetServer, Socket } from "node:net";
 import type { Clock } from "../core/world.ts";
 import { messageOf, StartRefused, systemErrorCode } from "./start-refused.ts";
 import type { Certificate } from "./certificate.ts";
@@ -61,8 +61,10 @@ function newServer({ certificate, keepAliveSeconds }: ListenerOptions): Server {
   return server;
 }
 
-function bind(server: Server, options: ListenerOptions): Promise<void> {
-  const { title, host, port } = options;
+export function bind(
+  server: NetServer,
+  { title, host, port }: Pick<ListenerOptions, "title" | "host" | "port">,
+): Promise<void> {
   return new Promise((resolve, reject) => {
     const fail = (error: Error): void => {
       reject(new StartRefused([`${title}: ${explain(error, host, port)}`], error));

@@ -15,6 +15,7 @@ import { runTransfers, type Transfers } from "../http/source/transfers.ts";
 import { newMetrics } from "./metrics.ts";
 import type { Options } from "./options.ts";
 import { handlerOf, services, titleOf } from "./services.ts";
+import { listenSmb } from "./smb-endpoint.ts";
 import type { Surroundings } from "./surroundings.ts";
 
 export interface RunningServerOptions extends Surroundings {
@@ -34,6 +35,8 @@ const adminKeepAliveSeconds = 5;
 export class RunningServer {
   readonly urls: Partial<Record<ServiceName, string>> = {};
   adminUrl = "";
+  /** Empty if SMB is not served. */
+  smbUrl = "";
   readonly #given: RunningServerOptions;
   readonly #engines: Engines;
   readonly #metrics = newMetrics();
@@ -53,6 +56,7 @@ export class RunningServer {
     try {
       await server.#ensureAccounts(given.accounts.names());
       for (const service of services) await server.#listen(service, certificate);
+      if (!given.options.noSmb) await server.#listenSmb();
       await server.#listenAdmin();
       server.#transfers = server.#runTransfers();
     } catch (error) {
@@ -125,6 +129,15 @@ export class RunningServer {
     });
     this.urls[name] = url;
     announce(`Azurite ${title} service is successfully listening at ${url}`);
+  }
+
+  async #listenSmb(): Promise<void> {
+    const { clock, random, log, announce, accounts, options } = this.#given;
+    const common = { clock, random, log, accounts, options };
+    const listener = await listenSmb({ ...common, engines: this.#engines, meter: this.#metrics });
+    this.#listeners.push(listener);
+    this.smbUrl = listener.url;
+    announce(`Etagere SMB endpoint is successfully listening at ${listener.url}`);
   }
 
   async #listenAdmin(): Promise<void> {

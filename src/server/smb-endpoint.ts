@@ -1,0 +1,41 @@
+import type { Accounts } from "../account/settings.ts";
+import type { Meter } from "../core/meter.ts";
+import type { Clock, Log, Random } from "../core/world.ts";
+import { smbListener } from "../smb/listen.ts";
+import type { Engines } from "./engines.ts";
+import { bind } from "./listener.ts";
+import type { Listener } from "./listener.ts";
+import { meteredContent } from "./metered-content.ts";
+import type { Options } from "./options.ts";
+
+export interface SmbEndpointOptions {
+  readonly clock: Clock;
+  readonly random: Random;
+  readonly log: Log;
+  readonly meter: Meter;
+  readonly accounts: Accounts;
+  readonly engines: Engines;
+  readonly options: Options;
+}
+
+const serverName = "etagere";
+
+/** The door for SMB clients: the same files, the same locks. */
+export async function listenSmb(given: SmbEndpointOptions): Promise<Listener> {
+  const { clock, random, log, meter, accounts, engines, options } = given;
+  const { smbHost: host, smbPort: port } = options;
+  const { store } = engines;
+  const content = meteredContent(engines.content, meter);
+  const { server, stop } = smbListener({
+    clock,
+    random,
+    log,
+    accounts,
+    runtime: { store, content, random, clock },
+    options: { allowsOldestDialect: options.smbOldestDialect, serverName },
+  });
+  await bind(server, { title: "SMB endpoint", host, port });
+  const address = server.address();
+  const taken = typeof address === "object" && address !== null ? address.port : port;
+  return { url: `smb://${host.includes(":") ? `[${host}]` : host}:${taken}`, stop };
+}

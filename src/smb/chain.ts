@@ -1,0 +1,167 @@
+import { refusal, type Answer, type FileId } from "./answer.ts";
+import type { Connection } from "./connection.ts";
+import { dispatch } from "./dispatch.ts";
+import type { Element } from "./elements.ts";
+import { RequestLife } from "./request.ts";
+import type { Session } from "./session.ts";
+import { Status, type NtStatus } from "./status.ts";
+import { encodeHeader } from "./wire/header.ts";
+import { Command, HeaderFlag } from "./wire/protocol.ts";
+
+/** What a related message takes from the one before it. */
+export interface ChainLink {
+  readonly sessionId: bigint;
+  readonly treeId: number;
+  readonly fileId: FileId | undefined;
+  /** Why there is no handle to go on with. */
+  readonly failure: NtStatus | undefined;
+}
+
+const alignment = 8;
+const nextCommandOffset = 20;
+
+/** The messages of one frame, run in order and answered in one frame. */
+export class Chain {
+  readonly #connection: Connection;
+  readonly #elements: readonly Element[];
+  readonly #sealedBy: Session | undefined;
+  readonly #lives: readonly RequestLife[];
+  #finished: Finished[] = [];
+  #link: ChainLink | undefined;
+  #stepAside: () => void = () => {};
+
+  constructor(connection: Connection, elements: readonly Element[], sealedBy: Session | undefined) {
+    this.#connection = connection;
+    this.#elements = elements;
+    this.#sealedBy = sealedBy;
+    this.#lives = elements.map(({ header }, index) => {
+      const life = new RequestLife((self) => this.#goAsync(self, index));
+      connection.register(header.messageId, life);
+      return life;
+    });
+  }
+
+  async run(stepAside: () => void): Promise<void> {
+    this.#stepAside = stepAside;
+    for (const [index, element] of this.#elements.entries()) {
+      const life = this.#lives[index]!;
+      const answer = await this.#runOne(element, index, life);
+      this.#connection.forget(element.header.messageId, life);
+      if (answer.ends === "instead") {
+        this.#connection.end();
+        return;
+      }
+      this.#finished.push(this.#finish(element, answer, life.asyncId));
+    }
+    this.#flush();
+  }
+
+  async #runOne(element: Element, index: number, life: RequestLife): Promise<Answer> {
+    const { header } = element;
+    const isRelated = (header.flags & HeaderFlag.related) !== 0;
+    if (isRelated && index === 0) return refusal(Status.invalidParameter);
+    const before = isRelated ? this.#link : undefined;
+    const request = {
+      ...element,
+      header: before === undefined ? header : { ...header, ...pick(before) },
+      connection: this.#connection,
+      isEncrypted: this.#sealedBy !== undefined,
+      sealedBy: this.#sealedBy,
+      previous: before,
+      life,
+    };
+    const answer = await dispatch(request);
+    this.#link = nextLink(request.header, before, answer);
+    return answer;
+  }
+
+  #goAsync(life: RequestLife, index: number): boolean {
+    const element = this.#elements[index]!;
+    const isLast = index === this.#elements.length - 1;
+    // In the midst of a chain only an open may wait, and the whole chain waits with it.
+    if (!isLast && element.header.command !== Command.create) return false;
+    this.#stepAside();
+    if (!isLast) return true;
+    this.#flush();
+    life.asyncId = this.#connection.newAsyncId(life);
+    this.#finished.push(this.#finish(element, refusal(Status.pending), life.asyncId));
+    this.#flush();
+    return true;
+  }
+
+  #finish({ header }: Element, answer: Answer, asyncId: bigint | undefined): Finished {
+    const { window } = this.#connection;
+    const isFinalOfAsync = asyncId !== undefined && answer.status !== Status.pending;
+    const sessionId = answer.sessionId ?? this.#link?.sessionId ?? header.sessionId;
+    const session = this.#connection.sessions.get(sessionId) ?? answer.session;
+    const wasSigned = (header.flags & HeaderFlag.signed) !== 0;
+    const signs =
+      this.#sealedBy === undefined &&
+      session?.signer !== undefined &&
+      (answer.proves === true || (session.isValid && (wasSigned || session.signingRequired)));
+    encodeHeader(answer.message, {
+      creditCharge: header.creditCharge,
+      status: answer.status,
+      command: header.command,
+      credits: isFinalOfAsync ? 0 : window.grant(header.creditRequest, header.creditCharge),
+      flags:
+        (header.flags & (HeaderFlag.related | HeaderFlag.replay)) | (signs ? HeaderFlag.signed : 0),
+      messageId: header.messageId,
+      asyncId,
+      treeId: answer.treeId ?? this.#link?.treeId ?? header.treeId,
+      sessionId,
+    });
+    answer.whenEncoded?.(answer.message);
+    return { message: answer.message, signer: signs ? session.signer : undefined };
+  }
+
+  /** Sends what is finished as one frame. */
+  #flush(): void {
+    const finished = this.#finished;
+    this.#finished = [];
+    const parts: Buffer[] = [];
+    for (const [index, { message, signer }] of finished.entries()) {
+      const part = index === finished.length - 1 ? message : padded(message);
+      signer?.sign(part);
+      parts.push(part);
+    }
+    if (parts.length === 0) return;
+    const sealer = this.#sealedBy?.sealer;
+    this.#connection.send(sealer === undefined ? parts : sealer.seal(parts));
+  }
+}
+
+interface Finished {
+  readonly message: Buffer;
+  readonly signer: Session["signer"];
+}
+
+function pick({ sessionId, treeId }: ChainLink) {
+  return { sessionId, treeId };
+}
+
+/** The next message begins at a multiple of eight, and this one says where. */
+function padded(message: Buffer): Buffer {
+  const length = Math.ceil(message.length / alignment) * alignment;
+  const part = length === message.length ? message : Buffer.alloc(length);
+  if (part !== message) message.copy(part);
+  part.writeUInt32LE(length, nextCommandOffset);
+  return part;
+}
+
+function nextLink(
+  header: { sessionId: bigint; treeId: number; command: number },
+  before: ChainLink | undefined,
+  answer: Answer,
+): ChainLink {
+  const creates = header.command === Command.create;
+  const failed = answer.status >= failureMin;
+  return {
+    sessionId: answer.sessionId ?? header.sessionId,
+    treeId: answer.treeId ?? header.treeId,
+    fileId: answer.fileId ?? (creates ? undefined : before?.fileId),
+    failure: creates ? (failed ? answer.status : undefined) : before?.failure,
+  };
+}
+
+const failureMin = 0xc000_0000;

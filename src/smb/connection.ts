@@ -1,0 +1,177 @@
+import type { Socket } from "node:net";
+import { Chain } from "./chain.ts";
+import { splitChain, type Element } from "./elements.ts";
+import { answerOldNegotiate } from "./operations/negotiate.ts";
+import type { RequestLife } from "./request.ts";
+import { RequestQueue } from "./request-queue.ts";
+import { SequenceWindow } from "./sequence-window.ts";
+import type { SmbServerState } from "./server.ts";
+import type { Session } from "./session.ts";
+import { endSession } from "./session-end.ts";
+import { Framer, framePrefix } from "./transport/framing.ts";
+import { encryptedMagic, smb1Magic, smb2Magic } from "./wire/header.ts";
+import { Command, Dialect, HeaderFlag } from "./wire/protocol.ts";
+import { transformHeaderBytes } from "./crypto/encryption.ts";
+
+export const transactBytesMax = 8 * 1024 * 1024;
+const frameBytesMax = transactBytesMax + 64 * 1024;
+/** More than this under way, and the client is not read from until some of it is answered. */
+const inFlightBytesMax = 64 * 1024 * 1024;
+export const sessionsMax = 64;
+/** A client that has not logged in by then is let go. */
+const loginMillisecondsMax = 30_000;
+
+export interface Negotiated {
+  readonly dialect: number;
+  readonly cipher: number;
+  readonly signingAlgorithm: number;
+  readonly clientGuid: Buffer;
+  readonly clientCapabilities: number;
+  readonly clientSecurityMode: number;
+  readonly capabilities: number;
+  readonly clientDialects: readonly number[];
+}
+
+/** One client's connection: its dialect, its sessions, and what is under way. */
+export class Connection {
+  readonly server: SmbServerState;
+  readonly peer: string;
+  readonly window = new SequenceWindow();
+  readonly sessions = new Map<bigint, Session>();
+  negotiated: Negotiated | undefined;
+  preauthHash: Buffer = Buffer.alloc(64);
+  /** An old client was told to ask again in the form of SMB 2. */
+  isUpgrading = false;
+  readonly #socket: Socket;
+  readonly #framer: Framer;
+  readonly #queue = new RequestQueue();
+  readonly #lives = new Map<bigint, RequestLife>();
+  readonly #asyncLives = new Map<bigint, RequestLife>();
+  #inFlightBytes = 0;
+  #lastAsyncId = 0n;
+  #isOpen = true;
+
+  constructor(server: SmbServerState, socket: Socket) {
+    this.server = server;
+    this.#socket = socket;
+    this.peer = `${socket.remoteAddress ?? ""}:${socket.remotePort ?? 0}`;
+    this.#framer = new Framer(frameBytesMax, (frame) => this.#receive(frame));
+    socket.setNoDelay(true);
+    socket.on("data", (chunk: Buffer) => {
+      if (this.#isOpen && !this.#framer.push(chunk)) this.end();
+    });
+    socket.on("error", () => this.end());
+    socket.on("close", () => this.end());
+    server.world.clock.after(loginMillisecondsMax, () => {
+      if (![...this.sessions.values()].some((session) => session.isValid)) this.end();
+    });
+  }
+
+  get isOpen(): boolean {
+    return this.#isOpen;
+  }
+
+  get dialect(): number {
+    return this.negotiated?.dialect ?? Dialect.v202;
+  }
+
+  end(): void {
+    if (!this.#isOpen) return;
+    this.#isOpen = false;
+    this.#socket.destroy();
+    for (const life of [...this.#lives.values(), ...this.#asyncLives.values()]) life.cancel();
+    for (const session of this.sessions.values()) {
+      this.server.finishing(endSession(this.server, session, "lost"));
+    }
+    this.sessions.clear();
+  }
+
+  /** Parts of one message, already signed or sealed. */
+  send(parts: readonly Buffer[]): void {
+    if (!this.#isOpen) return;
+    const length = parts.reduce((sum, part) => sum + part.length, 0);
+    this.#socket.cork();
+    this.#socket.write(framePrefix(length));
+    for (const part of parts) this.#socket.write(part);
+    this.#socket.uncork();
+  }
+
+  newAsyncId(life: RequestLife): bigint {
+    this.#lastAsyncId += 1n;
+    this.#asyncLives.set(this.#lastAsyncId, life);
+    return this.#lastAsyncId;
+  }
+
+  #receive(frame: Buffer): void {
+    if (!this.#isOpen) return;
+    const magic = frame.length < 4 ? 0 : frame.readUInt32LE(0);
+    if (magic === smb1Magic) {
+      const answered = answerOldNegotiate(this, frame);
+      if (!answered) this.end();
+      return;
+    }
+    if (magic === smb2Magic) return this.#take(frame, undefined);
+    if (magic !== encryptedMagic || frame.length <= transformHeaderBytes) return this.end();
+    const session = this.sessions.get(frame.readBigUInt64LE(44));
+    const plain = session?.sealer?.open(frame);
+    if (session === undefined || plain === undefined) return this.end();
+    this.#take(plain, session);
+  }
+
+  #take(chain: Buffer, sealedBy: Session | undefined): void {
+    const elements = splitChain(chain);
+    if (elements === undefined) return this.end();
+    for (const { header } of elements) {
+      if (header.command === Command.cancel) continue;
+      const count = this.dialect === Dialect.v202 ? 1 : Math.max(1, header.creditCharge);
+      if (!this.window.take(header.messageId, count)) return this.end();
+    }
+    if (elements[0]?.header.command === Command.cancel) return this.#cancel(elements[0]);
+    this.#enqueue(elements, chain.length, sealedBy);
+  }
+
+  #enqueue(elements: readonly Element[], length: number, sealedBy: Session | undefined): void {
+    this.#inFlightBytes += length;
+    if (this.#inFlightBytes > inFlightBytesMax) this.#socket.pause();
+    const parallel = elements.length === 1 && isParallel(elements[0]!.header.command);
+    const work = new Chain(this, elements, sealedBy);
+    this.#queue.add({
+      isParallel: parallel,
+      run: async (stepAside) => {
+        try {
+          await work.run(stepAside);
+        } catch (error) {
+          this.server.world.log.error({ err: error }, "an SMB message failed unexpectedly");
+          this.end();
+        }
+        this.#inFlightBytes -= length;
+        if (this.#inFlightBytes <= inFlightBytesMax && this.#isOpen) this.#socket.resume();
+      },
+    });
+  }
+
+  register(messageId: bigint, life: RequestLife): void {
+    this.#lives.set(messageId, life);
+    if (!this.#isOpen) life.cancel();
+  }
+
+  forget(messageId: bigint, life: RequestLife): void {
+    this.#lives.delete(messageId);
+    if (life.asyncId !== undefined) this.#asyncLives.delete(life.asyncId);
+  }
+
+  /** Never answered: the message that it means is. */
+  #cancel({ header, message }: Element): void {
+    const session = this.sessions.get(header.sessionId);
+    const isSigned = (header.flags & HeaderFlag.signed) !== 0;
+    if (isSigned && session?.signer?.verify(message) !== true) return;
+    const isAsync = (header.flags & HeaderFlag.async) !== 0;
+    const life = isAsync ? this.#asyncLives.get(header.asyncId) : this.#lives.get(header.messageId);
+    life?.cancel();
+  }
+}
+
+/** Side by side with its like: these neither create nor remove what another one names. */
+function isParallel(command: number): boolean {
+  return command === Command.read || command === Command.write || command === Command.echo;
+}

@@ -1,0 +1,48 @@
+import { createCipheriv } from "node:crypto";
+
+/** AES-128-CMAC (RFC 4493): a CBC-MAC whose last block is masked, so the platform's CBC does it. */
+
+const blockBytes = 16;
+const zeroBlock = Buffer.alloc(blockBytes);
+
+export interface CmacKey {
+  readonly key: Buffer;
+  /** Masks a last block that is full. */
+  readonly fullMask: Buffer;
+  /** Masks a last block that had to be padded. */
+  readonly paddedMask: Buffer;
+}
+
+export function cmacKey(key: Buffer): CmacKey {
+  const cipher = createCipheriv("aes-128-ecb", key, null).setAutoPadding(false);
+  const fullMask = double(cipher.update(zeroBlock));
+  return { key, fullMask, paddedMask: double(fullMask) };
+}
+
+export function cmac({ key, fullMask, paddedMask }: CmacKey, message: Buffer): Buffer {
+  const isFull = message.length > 0 && message.length % blockBytes === 0;
+  const headBytes = isFull
+    ? message.length - blockBytes
+    : message.length - (message.length % blockBytes);
+  const last = Buffer.alloc(blockBytes);
+  message.copy(last, 0, headBytes);
+  if (!isFull) last[message.length - headBytes] = 0x80;
+  const mask = isFull ? fullMask : paddedMask;
+  for (let index = 0; index < blockBytes; index += 1) last[index]! ^= mask[index]!;
+  const cipher = createCipheriv("aes-128-cbc", key, zeroBlock).setAutoPadding(false);
+  if (headBytes > 0) cipher.update(message.subarray(0, headBytes));
+  return cipher.update(last);
+}
+
+/** Multiplication by x in the field of the cipher's blocks. */
+function double(block: Buffer): Buffer {
+  const result = Buffer.alloc(blockBytes);
+  let carry = 0;
+  for (let index = blockBytes - 1; index >= 0; index -= 1) {
+    const shifted = (block[index]! << 1) | carry;
+    result[index] = shifted & 0xff;
+    carry = shifted >> 8;
+  }
+  if (carry !== 0) result[blockBytes - 1]! ^= 0x87;
+  return result;
+}

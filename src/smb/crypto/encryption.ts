@@ -1,0 +1,143 @@
+import { createCipheriv, createDecipheriv } from "node:crypto";
+import type { CipherCCMTypes, CipherGCMTypes } from "node:crypto";
+import { Cipher } from "../wire/protocol.ts";
+import type { SessionKeys } from "./key-derivation.ts";
+
+/** Encrypts and opens messages of one session ([MS-SMB2] 2.2.41). */
+export interface Sealer {
+  /** The transform header, then the encrypted chain. */
+  seal(chain: readonly Buffer[]): Buffer[];
+  /** Nothing if the message was not made with this session's key. */
+  open(transform: Buffer): Buffer | undefined;
+}
+
+export const transformHeaderBytes = 52;
+const tagOffset = 4;
+const tagBytes = 16;
+const nonceOffset = 20;
+const sizeOffset = 36;
+const flagsOffset = 42;
+const sessionIdOffset = 44;
+const encryptedFlag = 1;
+const transformMagic = 0x424d53fd;
+
+const gcmNonceBytes = 12;
+const ccmNonceBytes = 11;
+const authentication = { authTagLength: tagBytes };
+
+export interface SealerOptions {
+  readonly sessionId: bigint;
+  readonly cipher: number;
+  readonly keys: SessionKeys;
+}
+
+export function sealerOf({ sessionId, cipher, keys }: SealerOptions): Sealer {
+  const form = formOf(cipher);
+  let sent = 0n;
+  return {
+    seal(chain) {
+      const length = chain.reduce((sum, part) => sum + part.length, 0);
+      const header = Buffer.alloc(transformHeaderBytes);
+      header.writeUInt32LE(transformMagic, 0);
+      // A count is the one thing that never repeats under the same key.
+      sent += 1n;
+      header.writeBigUInt64LE(sent, nonceOffset);
+      header.writeUInt32LE(length, sizeOffset);
+      header.writeUInt16LE(encryptedFlag, flagsOffset);
+      header.writeBigUInt64LE(sessionId, sessionIdOffset);
+      const { body, tag } = form.encrypt(keys.outgoing, header, chain, length);
+      tag.copy(header, tagOffset);
+      return [header, ...body];
+    },
+    open(transform) {
+      return form.decrypt(keys.incoming, transform);
+    },
+  };
+}
+
+interface Form {
+  readonly encrypt: (
+    key: Buffer,
+    header: Buffer,
+    chain: readonly Buffer[],
+    length: number,
+  ) => { readonly body: Buffer[]; readonly tag: Buffer };
+  readonly decrypt: (key: Buffer, transform: Buffer) => Buffer | undefined;
+}
+
+function formOf(cipher: number): Form {
+  switch (cipher) {
+    case Cipher.aes128Gcm:
+      return gcm("aes-128-gcm");
+    case Cipher.aes256Gcm:
+      return gcm("aes-256-gcm");
+    case Cipher.aes256Ccm:
+      return ccm("aes-256-ccm");
+    default:
+      return ccm("aes-128-ccm");
+  }
+}
+
+function additionalData(transform: Buffer): Buffer {
+  return transform.subarray(nonceOffset, transformHeaderBytes);
+}
+
+function nonceOf(transform: Buffer, bytes: number): Buffer {
+  return transform.subarray(nonceOffset, nonceOffset + bytes);
+}
+
+function tagOf(transform: Buffer): Buffer {
+  return transform.subarray(tagOffset, tagOffset + tagBytes);
+}
+
+function gcm(name: CipherGCMTypes): Form {
+  return {
+    encrypt(key, header, chain) {
+      const cipher = createCipheriv(name, key, nonceOf(header, gcmNonceBytes), authentication);
+      cipher.setAAD(additionalData(header));
+      const body = chain.map((part) => cipher.update(part));
+      cipher.final();
+      return { body, tag: cipher.getAuthTag() };
+    },
+    decrypt(key, transform) {
+      const nonce = nonceOf(transform, gcmNonceBytes);
+      const decipher = createDecipheriv(name, key, nonce, authentication);
+      decipher.setAuthTag(tagOf(transform));
+      decipher.setAAD(additionalData(transform));
+      const plain = decipher.update(transform.subarray(transformHeaderBytes));
+      try {
+        decipher.final();
+        return plain;
+      } catch {
+        return undefined;
+      }
+    },
+  };
+}
+
+/** CCM takes the whole message at once. */
+function ccm(name: CipherCCMTypes): Form {
+  return {
+    encrypt(key, header, chain, length) {
+      const cipher = createCipheriv(name, key, nonceOf(header, ccmNonceBytes), authentication);
+      cipher.setAAD(additionalData(header), { plaintextLength: length });
+      const body = cipher.update(chain.length === 1 ? chain[0]! : Buffer.concat(chain));
+      cipher.final();
+      return { body: [body], tag: cipher.getAuthTag() };
+    },
+    decrypt(key, transform) {
+      const sealed = transform.subarray(transformHeaderBytes);
+      const nonce = nonceOf(transform, ccmNonceBytes);
+      const decipher = createDecipheriv(name, key, nonce, authentication);
+      decipher.setAuthTag(tagOf(transform));
+      decipher.setAAD(additionalData(transform), { plaintextLength: sealed.length });
+      try {
+        const plain = decipher.update(sealed);
+        decipher.final();
+        return plain;
+      } catch {
+        return undefined;
+      }
+    },
+  };
+}

@@ -1,0 +1,68 @@
+import { createHmac } from "node:crypto";
+import { Cipher, Dialect } from "../wire/protocol.ts";
+
+/** The keys of one session ([MS-SMB2] 3.1.4.2). */
+export interface SessionKeys {
+  readonly signing: Buffer;
+  /** Server to client. */
+  readonly outgoing: Buffer;
+  /** Client to server. */
+  readonly incoming: Buffer;
+}
+
+export interface KeyOptions {
+  readonly dialect: number;
+  readonly cipher: number;
+  readonly sessionKey: Buffer;
+  /** The hash over negotiation and session setup, with dialect 3.1.1. */
+  readonly preauthHash: Buffer;
+}
+
+const keyBits = 128;
+const wideKeyBits = 256;
+
+export function deriveSessionKeys(options: KeyOptions): SessionKeys {
+  const { dialect, cipher, sessionKey, preauthHash } = options;
+  if (dialect < Dialect.v300) {
+    return { signing: sessionKey, outgoing: Buffer.alloc(0), incoming: Buffer.alloc(0) };
+  }
+  const wide = cipher === Cipher.aes256Ccm || cipher === Cipher.aes256Gcm;
+  const bits = wide ? wideKeyBits : keyBits;
+  if (dialect === Dialect.v311) {
+    const derive = (label: string, length: number) =>
+      deriveKey(sessionKey, terminated(label), preauthHash, length);
+    return {
+      signing: derive("SMBSigningKey", keyBits),
+      outgoing: derive("SMBS2CCipherKey", bits),
+      incoming: derive("SMBC2SCipherKey", bits),
+    };
+  }
+  const derive = (label: string, context: string) =>
+    deriveKey(sessionKey, terminated(label), terminated(context), keyBits);
+  return {
+    signing: derive("SMB2AESCMAC", "SmbSign"),
+    outgoing: derive("SMB2AESCCM", "ServerOut"),
+    incoming: derive("SMB2AESCCM", "ServerIn "),
+  };
+}
+
+/** SP 800-108 in counter mode with HMAC-SHA256; one block holds the longest key we need. */
+export function deriveKey(key: Buffer, label: Buffer, context: Buffer, bits: number): Buffer {
+  const length = Buffer.alloc(4);
+  length.writeUInt32BE(bits);
+  return createHmac("sha256", key)
+    .update(firstCounter)
+    .update(label)
+    .update(separator)
+    .update(context)
+    .update(length)
+    .digest()
+    .subarray(0, bits / 8);
+}
+
+const firstCounter = Buffer.from([0, 0, 0, 1]);
+const separator = Buffer.from([0]);
+
+function terminated(text: string): Buffer {
+  return Buffer.from(`${text}\0`, "latin1");
+}

@@ -1,0 +1,61 @@
+import { createCipheriv, createHmac, timingSafeEqual } from "node:crypto";
+import { Command, Dialect, SigningAlgorithm } from "../wire/protocol.ts";
+import { cmac, cmacKey } from "./cmac.ts";
+
+/** Signs and checks messages of one session ([MS-SMB2] 3.1.4.1). */
+export interface Signer {
+  /** Puts the signature into the message. */
+  sign(message: Buffer): void;
+  verify(message: Buffer): boolean;
+}
+
+const signatureOffset = 48;
+const signatureBytes = 16;
+const commandOffset = 12;
+const messageIdOffset = 24;
+const fromServer = 1;
+const ofCancel = 2;
+
+type Direction = "incoming" | "outgoing";
+type Digest = (message: Buffer, direction: Direction) => Buffer;
+
+export function signerOf(key: Buffer, dialect: number, algorithm: number): Signer {
+  const digest = digestOf(key, dialect, algorithm);
+  return {
+    sign(message) {
+      message.fill(0, signatureOffset, signatureOffset + signatureBytes);
+      digest(message, "outgoing").copy(message, signatureOffset, 0, signatureBytes);
+    },
+    verify(message) {
+      const given = Buffer.from(
+        message.subarray(signatureOffset, signatureOffset + signatureBytes),
+      );
+      message.fill(0, signatureOffset, signatureOffset + signatureBytes);
+      return timingSafeEqual(given, digest(message, "incoming").subarray(0, signatureBytes));
+    },
+  };
+}
+
+function digestOf(key: Buffer, dialect: number, algorithm: number): Digest {
+  const negotiates = dialect === Dialect.v311;
+  if (dialect < Dialect.v300 || (negotiates && algorithm === SigningAlgorithm.hmacSha256)) {
+    return (message) => createHmac("sha256", key).update(message).digest();
+  }
+  if (negotiates && algorithm === SigningAlgorithm.aesGmac) return gmacOf(key);
+  const prepared = cmacKey(key);
+  return (message) => cmac(prepared, message);
+}
+
+/** The nonce is never reused: ids are used once, and direction and cancelling are told apart. */
+function gmacOf(key: Buffer): Digest {
+  return (message, direction) => {
+    const nonce = Buffer.alloc(12);
+    message.copy(nonce, 0, messageIdOffset, messageIdOffset + 8);
+    const cancels = message.readUInt16LE(commandOffset) === Command.cancel;
+    nonce.writeUInt32LE((direction === "outgoing" ? fromServer : 0) | (cancels ? ofCancel : 0), 8);
+    const cipher = createCipheriv("aes-128-gcm", key, nonce);
+    cipher.setAAD(message);
+    cipher.final();
+    return cipher.getAuthTag();
+  };
+}

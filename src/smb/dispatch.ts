@@ -1,0 +1,66 @@
+import { disconnect, refusal, type Answer } from "./answer.ts";
+import { handlers, type Declaration } from "./operations/handlers.ts";
+import type { Request } from "./request.ts";
+import type { Session } from "./session.ts";
+import { Status, type NtStatus } from "./status.ts";
+import { Command, Dialect, HeaderFlag } from "./wire/protocol.ts";
+
+/** Checks what every message must satisfy, in the order of [MS-SMB2] 3.3.5.2, then runs it. */
+export async function dispatch(request: Request): Promise<Answer> {
+  const { header, connection } = request;
+  const declaration = handlers[header.command];
+  if (declaration === undefined) return disconnect;
+  if (connection.negotiated === undefined && header.command !== Command.negotiate) {
+    return disconnect;
+  }
+  const refused = checkSignature(request);
+  if (refused !== undefined) return refusal(refused);
+  switch (declaration.needs) {
+    case "nothing":
+      return declaration.handle(request);
+    case "session":
+    case "tree":
+      return withSession(request, declaration);
+  }
+}
+
+function checkSignature(request: Request): NtStatus | undefined {
+  const { header, message, connection, isEncrypted } = request;
+  if (isEncrypted || header.command === Command.negotiate) return undefined;
+  const session = connection.sessions.get(header.sessionId);
+  if ((header.flags & HeaderFlag.signed) !== 0) {
+    if (session === undefined) return Status.userSessionDeleted;
+    if (session.signer === undefined) return Status.notSupported;
+    return session.signer.verify(message) ? undefined : Status.accessDenied;
+  }
+  const mustSign = session?.isValid === true && session.signingRequired;
+  return mustSign ? Status.accessDenied : undefined;
+}
+
+async function withSession(
+  request: Request,
+  declaration: Exclude<Declaration, { needs: "nothing" }>,
+): Promise<Answer> {
+  const { header, connection, sealedBy } = request;
+  const session = connection.sessions.get(header.sessionId);
+  if (session === undefined || !session.isValid) {
+    return refusal(Status.userSessionDeleted);
+  }
+  if (sealedBy !== undefined && sealedBy !== session) return refusal(Status.accessDenied);
+  if (session.encrypts && sealedBy === undefined) return refusal(Status.accessDenied);
+  if (declaration.needs === "session") {
+    if (mustBeProtected(request, session)) return disconnect;
+    return declaration.handle({ ...request, session });
+  }
+  const tree = session.trees.get(header.treeId);
+  if (tree === undefined) return refusal(Status.networkNameDeleted);
+  if (tree.encrypts && sealedBy === undefined) return refusal(Status.accessDenied);
+  return declaration.handle({ ...request, session, tree });
+}
+
+/** With 3.1.1 the first message after the login shows that both sides made the same keys. */
+function mustBeProtected({ header, connection, isEncrypted }: Request, session: Session): boolean {
+  if (header.command !== Command.treeConnect || connection.dialect !== Dialect.v311) return false;
+  const isSigned = (header.flags & HeaderFlag.signed) !== 0;
+  return session.signer !== undefined && !isSigned && !isEncrypted;
+}

@@ -1,0 +1,12 @@
+import type { Ticks } from "../core/ticks.ts";
+
+/** The wire counts 100 ns steps from 1601; the product from the year 1. */
+const fileTimeEpochTicks = 504_911_232_000_000_000n;
+
+export function fileTimeOf(ticks: Ticks): bigint {
+  return ticks <= fileTimeEpochTicks ? 0n : ticks - fileTimeEpochTicks;
+}
+
+export function ticksOfFileTime(fileTime: bigint): Ticks {
+  return fileTime + fileTimeEpochTicks;
+}

@@ -1,0 +1,43 @@
+import { accounts } from "../../account/account-record.ts";
+import type { Runtime } from "../../execution/execute.ts";
+import { Records } from "../../execution/records.ts";
+import { shares, type ShareRecord } from "../../file/records.ts";
+
+export interface NamedShare {
+  readonly name: string;
+  readonly id: bigint;
+}
+
+/** More shares than this are not told to a client that lists them. */
+const sharesMax = 10_000;
+
+export function findShare(
+  { store, content }: Runtime,
+  account: string,
+  name: string,
+): Promise<ShareRecord | undefined> {
+  return store.snapshot(async (view) => {
+    const records = new Records(view, content);
+    const owner = await records.get(accounts, account);
+    return owner && records.get(shares, { account: owner.id, name });
+  });
+}
+
+export function listShares(
+  { store, content }: Runtime,
+  account: string,
+): Promise<readonly NamedShare[]> {
+  return store.snapshot(async (view) => {
+    const records = new Records(view, content);
+    const owner = await records.get(accounts, account);
+    if (owner === undefined) return [];
+    const found: NamedShare[] = [];
+    const bounds = { ...shares.range([owner.id]), limit: sharesMax };
+    for await (const entries of records.scan(shares, bounds)) {
+      for (const { key, record } of entries) {
+        found.push({ name: String(shares.parts(key)[1]), id: record.id });
+      }
+    }
+    return found;
+  });
+}

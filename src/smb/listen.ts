@@ -1,0 +1,32 @@
+import { createServer, type Server } from "node:net";
+import { Connection } from "./connection.ts";
+import { SmbServerState, type SmbWorld } from "./server.ts";
+
+export interface SmbListener {
+  readonly server: Server;
+  /** Cuts what is still connected, and clears away what clients had open. */
+  stop(): Promise<void>;
+}
+
+const connectionsMax = 1024;
+
+/** A server that is not listening yet: where, its owner decides. */
+export function smbListener(world: SmbWorld): SmbListener {
+  const state = new SmbServerState(world);
+  const connections = new Set<Connection>();
+  const server = createServer((socket) => {
+    const connection = new Connection(state, socket);
+    connections.add(connection);
+    socket.on("close", () => connections.delete(connection));
+  });
+  server.maxConnections = connectionsMax;
+  return {
+    server,
+    async stop() {
+      const closed = new Promise<void>((resolve) => void server.close(() => resolve()));
+      for (const connection of connections) connection.end();
+      await closed;
+      await state.settled();
+    },
+  };
+}

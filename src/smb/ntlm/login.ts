@@ -1,0 +1,134 @@
+import { timingSafeEqual } from "node:crypto";
+import type { AccountSettings, Accounts } from "../../account/settings.ts";
+import {
+  decodeClientToken,
+  encodeServerToken,
+  Negotiation,
+  type ClientToken,
+} from "../spnego/tokens.ts";
+import { decodeAuthenticate, encodeChallenge, MessageType, typeOfMessage } from "./messages.ts";
+import { listCheck, passwordHash, proveSession } from "./proof.ts";
+
+/** One run of SPNEGO and NTLM, from the first token to a session key or a refusal. */
+
+export type LoginStep =
+  | { readonly step: "continue"; readonly token: Buffer }
+  | {
+      readonly step: "done";
+      readonly token: Buffer;
+      readonly account: AccountSettings;
+      readonly sessionKey: Buffer;
+    }
+  | { readonly step: "malformed" | "refused" };
+
+export interface LoginOptions {
+  readonly accounts: Accounts;
+  readonly challenge: Uint8Array;
+  readonly serverName: string;
+  readonly fileTime: () => bigint;
+}
+
+const refused: LoginStep = { step: "refused" };
+const malformed: LoginStep = { step: "malformed" };
+
+export class Login {
+  readonly #options: LoginOptions;
+  #negotiate: Buffer | undefined;
+  #challengeMessage: Buffer | undefined;
+  #mechanisms: Buffer | undefined;
+  /** Some clients speak NTLM without the wrapping. */
+  #isBare = false;
+
+  constructor(options: LoginOptions) {
+    this.#options = options;
+  }
+
+  take(bytes: Buffer): LoginStep {
+    if (typeOfMessage(bytes) !== undefined) {
+      this.#isBare = true;
+      return this.#takeNtlm(bytes, undefined);
+    }
+    const wrapped = decodeClientToken(bytes);
+    if (wrapped === undefined) return malformed;
+    if (wrapped.mechanisms !== undefined) {
+      if (!wrapped.offersNtlm) return refused;
+      this.#mechanisms = wrapped.mechanisms;
+      if (!wrapped.isNtlm || wrapped.token.length === 0) return askForNtlm;
+    }
+    return this.#takeNtlm(wrapped.token, wrapped);
+  }
+
+  #takeNtlm(message: Buffer, wrapped: ClientToken | undefined): LoginStep {
+    switch (typeOfMessage(message)) {
+      case MessageType.negotiate:
+        return this.#challenge(message);
+      case MessageType.authenticate:
+        return this.#authenticate(message, wrapped);
+      default:
+        return malformed;
+    }
+  }
+
+  #challenge(negotiate: Buffer): LoginStep {
+    if (negotiate.length < 16) return malformed;
+    const { challenge, serverName, fileTime } = this.#options;
+    this.#negotiate = Buffer.from(negotiate);
+    this.#challengeMessage = encodeChallenge({
+      clientFlags: negotiate.readUInt32LE(12),
+      challenge,
+      serverName,
+      time: fileTime(),
+    });
+    const token = this.#isBare
+      ? this.#challengeMessage
+      : encodeServerToken({
+          state: Negotiation.incomplete,
+          namesMechanism: true,
+          token: this.#challengeMessage,
+        });
+    return { step: "continue", token };
+  }
+
+  #authenticate(message: Buffer, wrapped: ClientToken | undefined): LoginStep {
+    const answer = decodeAuthenticate(message);
+    const negotiate = this.#negotiate;
+    const challengeMessage = this.#challengeMessage;
+    if (answer === undefined || negotiate === undefined || challengeMessage === undefined) {
+      return malformed;
+    }
+    const account = findAccount(this.#options.accounts, answer.user);
+    if (account === undefined) return refused;
+    const { challenge } = this.#options;
+    const exchange = { negotiate, challengeMessage, challenge, authenticateMessage: message };
+    for (const key of account.keys) {
+      const sessionKey = proveSession(passwordHash(key), answer, exchange);
+      if (sessionKey === undefined) continue;
+      const token = this.#complete(sessionKey, answer.flags, wrapped?.check);
+      return token === undefined ? refused : { step: "done", token, account, sessionKey };
+    }
+    return refused;
+  }
+
+  /** Nothing if somebody changed the list of mechanisms on its way. */
+  #complete(sessionKey: Buffer, flags: number, check: Buffer | undefined): Buffer | undefined {
+    if (this.#isBare) return Buffer.alloc(0);
+    const list = this.#mechanisms;
+    const done = { state: Negotiation.completed, namesMechanism: false };
+    if (check === undefined || list === undefined) return encodeServerToken(done);
+    const expected = listCheck(sessionKey, flags, "client-to-server", list);
+    if (check.length !== expected.length || !timingSafeEqual(check, expected)) return undefined;
+    const own = listCheck(sessionKey, flags, "server-to-client", list);
+    return encodeServerToken({ ...done, check: own });
+  }
+}
+
+const askForNtlm: LoginStep = {
+  step: "continue",
+  token: encodeServerToken({ state: Negotiation.requestCheck, namesMechanism: true }),
+};
+
+/** Accounts are written in lower case; clients write user names as they like. */
+function findAccount(accounts: Accounts, user: string): AccountSettings | undefined {
+  const account = accounts.get(user.toLowerCase());
+  return account?.sharedKey === true ? account : undefined;
+}

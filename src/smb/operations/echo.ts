@@ -1,0 +1,5 @@
+import { emptyAnswer, type Answer } from "../answer.ts";
+
+export function echo(): Answer {
+  return emptyAnswer();
+}

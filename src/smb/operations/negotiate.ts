@@ -1,0 +1,194 @@
+import { createHash } from "node:crypto";
+import { answer, disconnect, refusal, type Answer } from "../answer.ts";
+import type { Connection, Negotiated } from "../connection.ts";
+import { transactBytesMax } from "../connection.ts";
+import { fileTimeOf } from "../file-time.ts";
+import type { Request } from "../request.ts";
+import { encodeOffer } from "../spnego/tokens.ts";
+import { Status, type NtStatus } from "../status.ts";
+import { encodeHeader } from "../wire/header.ts";
+import {
+  ContextType,
+  decodeChoices,
+  decodeNegotiate,
+  decodeOldNegotiate,
+  encodeNegotiateResponse,
+  type NegotiateContext,
+  type NegotiateRequest,
+} from "../wire/negotiate.ts";
+import {
+  Capability,
+  Cipher,
+  Command,
+  Dialect,
+  SecurityMode,
+  SigningAlgorithm,
+} from "../wire/protocol.ts";
+
+const sha512 = 1;
+const saltBytes = 32;
+const oldestTransactBytesMax = 65_536;
+const ciphers = [Cipher.aes128Gcm, Cipher.aes256Gcm, Cipher.aes128Ccm, Cipher.aes256Ccm];
+const signings = [SigningAlgorithm.aesGmac, SigningAlgorithm.aesCmac, SigningAlgorithm.hmacSha256];
+const onlyOnce = new Set([1, 2, 3, 7, 8]);
+const oldWildcard = "SMB 2.???";
+const oldExact = "SMB 2.002";
+
+export function negotiate(request: Request): Answer {
+  const { connection, message } = request;
+  if (connection.negotiated !== undefined) return disconnect;
+  const asked = decodeNegotiate(message);
+  if (asked === undefined) return refusal(Status.invalidParameter);
+  const dialect = chooseDialect(connection, asked.dialects);
+  if (dialect === undefined) return refusal(Status.notSupported);
+  const choice = choose(asked, dialect);
+  if (typeof choice === "number") return refusal(choice);
+  const capabilities = capabilitiesOf(dialect, asked.capabilities);
+  connection.negotiated = {
+    dialect,
+    ...choice,
+    capabilities,
+    clientGuid: asked.clientGuid,
+    clientCapabilities: asked.capabilities,
+    clientSecurityMode: asked.securityMode,
+    clientDialects: asked.dialects,
+  };
+  const contexts = dialect === Dialect.v311 ? contextsOf(connection, asked, choice) : [];
+  const body = response(connection, dialect, capabilities, contexts);
+  hashInto(connection, message);
+  return { ...answer(body), whenEncoded: (whole) => hashInto(connection, whole) };
+}
+
+/** The hash from which 3.1.1 makes its keys covers the negotiation, so nobody can weaken it. */
+function hashInto(connection: Connection, message: Buffer): void {
+  connection.preauthHash = extendHash(connection.preauthHash, message);
+}
+
+export function extendHash(hash: Buffer, message: Buffer): Buffer {
+  return createHash("sha512").update(hash).update(message).digest();
+}
+
+function chooseDialect(connection: Connection, offered: readonly number[]): number | undefined {
+  return known(connection).find((dialect) => offered.includes(dialect));
+}
+
+function known({ server }: Connection): readonly number[] {
+  const usual = [Dialect.v311, Dialect.v302, Dialect.v300, Dialect.v210];
+  return server.world.options.allowsOldestDialect ? [...usual, Dialect.v202] : usual;
+}
+
+type Choice = Pick<Negotiated, "cipher" | "signingAlgorithm">;
+
+function choose(asked: NegotiateRequest, dialect: number): Choice | NtStatus {
+  const simple = { cipher: Cipher.aes128Ccm, signingAlgorithm: SigningAlgorithm.aesCmac };
+  if (dialect !== Dialect.v311) {
+    const seals = dialect >= Dialect.v300 && (asked.capabilities & Capability.encryption) !== 0;
+    return { ...simple, cipher: seals ? Cipher.aes128Ccm : Cipher.none };
+  }
+  const found = new Map<number, readonly number[]>();
+  for (const { type, data } of asked.contexts) {
+    if (found.has(type) && onlyOnce.has(type)) return Status.invalidParameter;
+    if (!isChoice(type)) continue;
+    const choices = decodeChoices(data, type === ContextType.preauthIntegrity);
+    if (choices === undefined) return Status.invalidParameter;
+    found.set(type, choices);
+  }
+  const hashes = found.get(ContextType.preauthIntegrity);
+  if (hashes === undefined) return Status.invalidParameter;
+  if (!hashes.includes(sha512)) return Status.noPreauthHashOverlap;
+  const wanted = found.get(ContextType.encryption) ?? [];
+  const signed = found.get(ContextType.signing) ?? [];
+  return {
+    cipher: ciphers.find((cipher) => wanted.includes(cipher)) ?? Cipher.none,
+    signingAlgorithm: signings.find((one) => signed.includes(one)) ?? SigningAlgorithm.aesCmac,
+  };
+}
+
+function isChoice(type: number): boolean {
+  return (
+    type === ContextType.preauthIntegrity ||
+    type === ContextType.encryption ||
+    type === ContextType.signing
+  );
+}
+
+function contextsOf(
+  { server }: Connection,
+  { contexts }: NegotiateRequest,
+  { cipher, signingAlgorithm }: Choice,
+): readonly NegotiateContext[] {
+  const salt = server.world.random.bytes(saltBytes);
+  const hash = Buffer.from([1, 0, saltBytes, 0, sha512, 0, ...salt]);
+  const answers: NegotiateContext[] = [{ type: ContextType.preauthIntegrity, data: hash }];
+  const asks = (type: number) => contexts.some((context) => context.type === type);
+  if (asks(ContextType.encryption)) {
+    answers.push({ type: ContextType.encryption, data: Buffer.from([1, 0, cipher, 0]) });
+  }
+  if (asks(ContextType.signing)) {
+    answers.push({ type: ContextType.signing, data: Buffer.from([1, 0, signingAlgorithm, 0]) });
+  }
+  return answers;
+}
+
+function capabilitiesOf(dialect: number, asked: number): number {
+  if (dialect === Dialect.v202) return 0;
+  const sealing = dialect === Dialect.v300 || dialect === Dialect.v302;
+  return Capability.leasing | Capability.largeMtu | (sealing ? asked & Capability.encryption : 0);
+}
+
+function response(
+  { server }: Connection,
+  dialect: number,
+  capabilities: number,
+  contexts: readonly NegotiateContext[],
+): Buffer {
+  const isSmall = dialect === Dialect.v202 || dialect === Dialect.wildcard;
+  return encodeNegotiateResponse({
+    securityMode: SecurityMode.signingEnabled,
+    dialect,
+    serverGuid: server.guid,
+    capabilities,
+    transactBytesMax: isSmall ? oldestTransactBytesMax : transactBytesMax,
+    systemTime: fileTimeOf(server.world.clock.wall()),
+    securityBuffer: encodeOffer(),
+    contexts,
+  });
+}
+
+/** An old client is told which dialect comes next; false if it knows none of ours. */
+export function answerOldNegotiate(connection: Connection, frame: Buffer): boolean {
+  if (connection.negotiated !== undefined || connection.isUpgrading) return false;
+  const offered = decodeOldNegotiate(frame);
+  if (offered === undefined || !connection.window.take(0n, 1)) return false;
+  const oldest = connection.server.world.options.allowsOldestDialect;
+  const isWild = offered.includes(oldWildcard);
+  if (!isWild && !(oldest && offered.includes(oldExact))) return false;
+  const dialect = isWild ? Dialect.wildcard : Dialect.v202;
+  const { message } = answer(response(connection, dialect, 0, []));
+  connection.isUpgrading = true;
+  if (!isWild) connection.negotiated = oldestNegotiated;
+  encodeHeader(message, {
+    creditCharge: 0,
+    status: Status.success,
+    command: Command.negotiate,
+    credits: connection.window.grant(1, 1),
+    flags: 0,
+    messageId: 0n,
+    asyncId: undefined,
+    treeId: 0,
+    sessionId: 0n,
+  });
+  connection.send([message]);
+  return true;
+}
+
+const oldestNegotiated: Negotiated = {
+  dialect: Dialect.v202,
+  cipher: Cipher.none,
+  signingAlgorithm: SigningAlgorithm.hmacSha256,
+  clientGuid: Buffer.alloc(16),
+  clientCapabilities: 0,
+  clientSecurityMode: SecurityMode.signingEnabled,
+  capabilities: 0,
+  clientDialects: [Dialect.v202],
+};

@@ -1,0 +1,57 @@
+import { answer, emptyAnswer, refusal, type Answer } from "../answer.ts";
+import { findShare } from "../files/shares.ts";
+import { closeHandle } from "../handle-end.ts";
+import type { SessionRequest, TreeRequest } from "../request.ts";
+import { treesMax } from "../session.ts";
+import { Status } from "../status.ts";
+import type { Tree } from "../tree.ts";
+import { ShareType } from "../wire/protocol.ts";
+import { decodeTreeConnect, encodeTreeConnectResponse } from "../wire/tree-connect.ts";
+
+const pipeShare = "ipc$";
+const sharePath = /^\\\\[^\\]+\\([^\\]+)$/;
+const noCaching = 0x30;
+const fullAccess = 0x001f_01ff;
+const pipeAccess = 0x001f_00a9;
+
+export async function treeConnect(request: SessionRequest): Promise<Answer> {
+  const { connection, session } = request;
+  const asked = decodeTreeConnect(request.message);
+  if (asked === undefined) return refusal(Status.invalidParameter);
+  const name = sharePath.exec(asked.path)?.[1]?.toLowerCase();
+  if (name === undefined) return refusal(Status.badNetworkName);
+  if (session.trees.size >= treesMax) return refusal(Status.insufficientResources);
+  const place = await find(request, name);
+  if (place === undefined) return refusal(Status.badNetworkName);
+  const id = session.nextTreeId();
+  session.trees.set(id, { id, shareName: name, encrypts: false, ...place });
+  connection.server.world.log.debug({ share: name, peer: connection.peer }, "share connected");
+  const isDisk = place.kind === "disk";
+  const body = encodeTreeConnectResponse({
+    shareType: isDisk ? ShareType.disk : ShareType.pipe,
+    shareFlags: isDisk ? 0 : noCaching,
+    capabilities: 0,
+    maximalAccess: isDisk ? fullAccess : pipeAccess,
+  });
+  return { ...answer(body), treeId: id };
+}
+
+async function find(
+  { connection, session }: SessionRequest,
+  name: string,
+): Promise<Pick<Tree, "kind" | "shareId"> | undefined> {
+  if (name === pipeShare) return { kind: "pipe", shareId: 0n };
+  const share = await findShare(connection.server.world.runtime, session.account, name);
+  return share && { kind: "disk", shareId: share.id };
+}
+
+export async function treeDisconnect(request: TreeRequest): Promise<Answer> {
+  const { connection, session, tree } = request;
+  session.trees.delete(tree.id);
+  const handles = [...session.handles.values()].filter((handle) => handle.tree === tree);
+  for (const handle of handles) {
+    session.handles.delete(handle.id.volatile);
+    await closeHandle(connection.server, handle, "closed");
+  }
+  return emptyAnswer();
+}

@@ -1,0 +1,15 @@
+import type { FileId } from "../answer.ts";
+import type { Tree } from "../tree.ts";
+
+/** A pipe to a service of the server: what is written is a call, what is read its answer. */
+export interface PipeHandle {
+  readonly kind: "pipe";
+  readonly id: FileId;
+  readonly tree: Tree;
+  readonly name: string;
+  /** Not read yet. */
+  pending: Buffer;
+}
+
+export const pipeNames: ReadonlySet<string> = new Set(["srvsvc"]);
+export const pipeBytesMax = 1024 * 1024;

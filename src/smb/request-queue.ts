@@ -1,0 +1,49 @@
+/**
+ * The order in which a connection's messages run: as they came, one after the other, except that
+ * reads and writes run side by side, because clients send many and a write waits for the disk. What
+ * waits for somebody else steps aside.
+ */
+export interface Job {
+  readonly isParallel: boolean;
+  /** `stepAside` lets the messages behind it go on. */
+  run(stepAside: () => void): Promise<void>;
+}
+
+export class RequestQueue {
+  readonly #waiting: Job[] = [];
+  #running = 0;
+  #barrierRuns = false;
+
+  get length(): number {
+    return this.#waiting.length;
+  }
+
+  add(job: Job): void {
+    this.#waiting.push(job);
+    this.#startNext();
+  }
+
+  #startNext(): void {
+    for (;;) {
+      const next = this.#waiting[0];
+      if (next === undefined || this.#barrierRuns) return;
+      if (!next.isParallel && this.#running > 0) return;
+      this.#waiting.shift();
+      this.#start(next);
+    }
+  }
+
+  #start(job: Job): void {
+    this.#running += 1;
+    this.#barrierRuns = !job.isParallel;
+    let counts = true;
+    const stepAside = (): void => {
+      if (!counts) return;
+      counts = false;
+      this.#running -= 1;
+      if (!job.isParallel) this.#barrierRuns = false;
+      this.#startNext();
+    };
+    void job.run(stepAside).finally(stepAside);
+  }
+}

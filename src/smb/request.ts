@@ -1,0 +1,67 @@
+import type { Answer } from "./answer.ts";
+import type { ChainLink } from "./chain.ts";
+import type { Connection } from "./connection.ts";
+import type { Session } from "./session.ts";
+import type { Tree } from "./tree.ts";
+import type { Header } from "./wire/header.ts";
+
+/** One message on its way through the server. */
+export interface Request {
+  readonly header: Header;
+  /** From the header on, with what pads it in a chain. */
+  readonly message: Buffer;
+  readonly connection: Connection;
+  /** It came encrypted, so its answer goes encrypted. */
+  readonly isEncrypted: boolean;
+  readonly sealedBy: Session | undefined;
+  /** The message before, if this one is related to it. */
+  readonly previous: ChainLink | undefined;
+  readonly life: RequestLife;
+}
+
+/** A request that names a session that is there. */
+export interface SessionRequest extends Request {
+  readonly session: Session;
+}
+
+/** A request that names a share that is there. */
+export interface TreeRequest extends SessionRequest {
+  readonly tree: Tree;
+}
+
+export type Handler<R> = (request: R) => Answer | Promise<Answer>;
+
+/** Whether a request is still wanted, and whether its sender knows that it takes long. */
+export class RequestLife {
+  asyncId: bigint | undefined;
+  readonly #sendInterim: (life: RequestLife) => boolean;
+  readonly #listeners = new Set<() => void>();
+  #isCancelled = false;
+
+  constructor(sendInterim: (life: RequestLife) => boolean) {
+    this.#sendInterim = sendInterim;
+  }
+
+  get isCancelled(): boolean {
+    return this.#isCancelled;
+  }
+
+  /** Tells the client that the answer will come later; false if this place in a chain cannot. */
+  goAsync(): boolean {
+    return this.asyncId !== undefined || this.#sendInterim(this);
+  }
+
+  cancel(): void {
+    if (this.#isCancelled) return;
+    this.#isCancelled = true;
+    for (const listener of this.#listeners) listener();
+    this.#listeners.clear();
+  }
+
+  /** Calls back at once if it is cancelled already. The result takes the wish back. */
+  onCancel(listener: () => void): () => void {
+    if (this.#isCancelled) listener();
+    else this.#listeners.add(listener);
+    return () => void this.#listeners.delete(listener);
+  }
+}

@@ -1,0 +1,60 @@
+import type { Accounts } from "../account/settings.ts";
+import type { Clock, Log, Random } from "../core/world.ts";
+import type { Runtime } from "../execution/execute.ts";
+import type { Session } from "./session.ts";
+
+/** What all connections of a server share. */
+export interface SmbWorld {
+  readonly clock: Clock;
+  readonly random: Random;
+  readonly log: Log;
+  readonly accounts: Accounts;
+  readonly runtime: Runtime;
+  readonly options: SmbOptions;
+}
+
+export interface SmbOptions {
+  /** The oldest dialect has no leases and small messages: only old clients and tests want it. */
+  readonly allowsOldestDialect: boolean;
+  readonly serverName: string;
+}
+
+export class SmbServerState {
+  readonly world: SmbWorld;
+  readonly guid: Uint8Array;
+  readonly sessions = new Map<bigint, SessionPlace>();
+
+  readonly #endings = new Set<Promise<void>>();
+
+  constructor(world: SmbWorld) {
+    this.world = world;
+    this.guid = world.random.bytes(16);
+  }
+
+  /** Work that outlives the connection it belongs to; a stopping server waits for it. */
+  finishing(ending: Promise<void>): void {
+    const watched = ending
+      .catch((error: unknown) => {
+        this.world.log.error({ err: error }, "a lost session could not be cleared away");
+      })
+      .finally(() => void this.#endings.delete(watched));
+    this.#endings.add(watched);
+  }
+
+  async settled(): Promise<void> {
+    await Promise.all(this.#endings);
+  }
+
+  /** Never zero and never all ones, which mean something else; random, so that none is guessed. */
+  newId(): bigint {
+    const bytes = this.world.random.bytes(8);
+    const id = Buffer.from(bytes).readBigUInt64LE() >> 1n;
+    return id === 0n ? 1n : id;
+  }
+}
+
+/** A session and the connection that it can be ended through. */
+export interface SessionPlace {
+  readonly session: Session;
+  end(): Promise<void>;
+}

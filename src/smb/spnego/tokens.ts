@@ -1,0 +1,103 @@
+import { decodeElements, encodeElement, field, Tag } from "./der.ts";
+
+/** The wrapping around NTLM's messages (RFC 4178, [MS-SPNG]). */
+
+const spnegoId = Buffer.from("2b0601050502", "hex");
+export const ntlmId = Buffer.from("2b06010401823702020a", "hex");
+const hint = "not_defined_in_RFC4178@please_ignore";
+
+export const Negotiation = { completed: 0, incomplete: 1, requestCheck: 3 } as const;
+
+/** What the server offers before anything is asked: NTLM alone. */
+export function encodeOffer(): Buffer {
+  const mechanisms = encodeElement(Tag.sequence, encodeElement(Tag.objectId, ntlmId));
+  const hints = encodeElement(
+    Tag.sequence,
+    encodeElement(field(0), encodeElement(Tag.text, Buffer.from(hint, "latin1"))),
+  );
+  const token = encodeElement(
+    Tag.sequence,
+    encodeElement(field(0), mechanisms),
+    encodeElement(field(3), hints),
+  );
+  return encodeElement(
+    Tag.application,
+    encodeElement(Tag.objectId, spnegoId),
+    encodeElement(field(0), token),
+  );
+}
+
+export interface ClientToken {
+  /** What the mechanism itself says; empty if the client only lists mechanisms. */
+  readonly token: Buffer;
+  /** The list of a first token, as it was sent: its check sum covers these bytes. */
+  readonly mechanisms: Buffer | undefined;
+  /** Whether `token` belongs to NTLM, the first mechanism of a first token. */
+  readonly isNtlm: boolean;
+  readonly offersNtlm: boolean;
+  /** The client's check over the list of mechanisms. */
+  readonly check: Buffer | undefined;
+}
+
+export function decodeClientToken(bytes: Buffer): ClientToken | undefined {
+  const outer = decodeElements(bytes)?.[0];
+  if (outer === undefined) return undefined;
+  if (outer.tag === Tag.application) return decodeFirst(outer.content);
+  return outer.tag === field(1) ? decodeNext(outer.content) : undefined;
+}
+
+function decodeFirst(content: Buffer): ClientToken | undefined {
+  const [id, body] = decodeElements(content) ?? [];
+  if (id === undefined || body === undefined || !id.content.equals(spnegoId)) return undefined;
+  const fields = fieldsOf(body.content);
+  const list = fields?.get(field(0));
+  const mechanisms = list === undefined ? undefined : decodeElements(list)?.[0];
+  const names = mechanisms === undefined ? undefined : decodeElements(mechanisms.content);
+  if (fields === undefined || mechanisms === undefined || names === undefined) return undefined;
+  return {
+    token: octetsOf(fields.get(field(2))) ?? Buffer.alloc(0),
+    mechanisms: Buffer.from(mechanisms.whole),
+    isNtlm: names[0]?.content.equals(ntlmId) ?? false,
+    offersNtlm: names.some((name) => name.content.equals(ntlmId)),
+    check: octetsOf(fields.get(field(3))),
+  };
+}
+
+function decodeNext(content: Buffer): ClientToken | undefined {
+  const fields = fieldsOf(content);
+  if (fields === undefined) return undefined;
+  return {
+    token: octetsOf(fields.get(field(2))) ?? Buffer.alloc(0),
+    mechanisms: undefined,
+    isNtlm: true,
+    offersNtlm: true,
+    check: octetsOf(fields.get(field(3))),
+  };
+}
+
+function fieldsOf(content: Buffer): ReadonlyMap<number, Buffer> | undefined {
+  const sequence = decodeElements(content)?.[0];
+  const elements = sequence?.tag === Tag.sequence ? decodeElements(sequence.content) : undefined;
+  return elements && new Map(elements.map((element) => [element.tag, element.content]));
+}
+
+function octetsOf(content: Buffer | undefined): Buffer | undefined {
+  const element = content === undefined ? undefined : decodeElements(content)?.[0];
+  return element?.tag === Tag.octets ? element.content : undefined;
+}
+
+export interface ServerToken {
+  readonly state: number;
+  /** Names NTLM as the mechanism, in the first answer. */
+  readonly namesMechanism: boolean;
+  readonly token?: Buffer | undefined;
+  readonly check?: Buffer | undefined;
+}
+
+export function encodeServerToken({ state, namesMechanism, token, check }: ServerToken): Buffer {
+  const parts = [encodeElement(field(0), encodeElement(Tag.enumerated, Buffer.from([state])))];
+  if (namesMechanism) parts.push(encodeElement(field(1), encodeElement(Tag.objectId, ntlmId)));
+  if (token !== undefined) parts.push(encodeElement(field(2), encodeElement(Tag.octets, token)));
+  if (check !== undefined) parts.push(encodeElement(field(3), encodeElement(Tag.octets, check)));
+  return encodeElement(field(1), encodeElement(Tag.sequence, ...parts));
+}

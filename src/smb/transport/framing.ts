@@ -1,0 +1,73 @@
+/** Direct TCP: a zero byte and the length in three, then the message ([MS-SMB2] 2.1). */
+
+const prefixBytes = 4;
+const messageKind = 0x00;
+const keepAliveKind = 0x85;
+
+export type OnFrame = (frame: Buffer) => void;
+
+/** Cuts a stream into messages. A message that lies in one piece is not copied. */
+export class Framer {
+  readonly #onFrame: OnFrame;
+  readonly #frameBytesMax: number;
+  #prefix = Buffer.alloc(0);
+  #frame: Buffer | undefined;
+  #filled = 0;
+
+  constructor(frameBytesMax: number, onFrame: OnFrame) {
+    this.#frameBytesMax = frameBytesMax;
+    this.#onFrame = onFrame;
+  }
+
+  /** Returns whether the stream still makes sense. */
+  push(chunk: Buffer): boolean {
+    let rest = chunk;
+    while (rest.length > 0) {
+      if (this.#frame !== undefined) {
+        rest = this.#fill(this.#frame, rest);
+        continue;
+      }
+      const begun = this.#prefix.length === 0 ? rest : Buffer.concat([this.#prefix, rest]);
+      if (begun.length < prefixBytes) {
+        this.#prefix = Buffer.from(begun);
+        return true;
+      }
+      this.#prefix = nothing;
+      const length = begun.readUIntBE(1, 3);
+      const kind = begun[0];
+      if (kind !== messageKind && kind !== keepAliveKind) return false;
+      if (length > this.#frameBytesMax) return false;
+      rest = this.#begin(begun.subarray(prefixBytes), length);
+    }
+    return true;
+  }
+
+  #begin(body: Buffer, length: number): Buffer {
+    if (length === 0) return body;
+    if (body.length >= length) {
+      this.#onFrame(body.subarray(0, length));
+      return body.subarray(length);
+    }
+    this.#frame = Buffer.allocUnsafe(length);
+    this.#filled = 0;
+    return this.#fill(this.#frame, body);
+  }
+
+  #fill(frame: Buffer, chunk: Buffer): Buffer {
+    const count = chunk.copy(frame, this.#filled);
+    this.#filled += count;
+    if (this.#filled === frame.length) {
+      this.#frame = undefined;
+      this.#onFrame(frame);
+    }
+    return chunk.subarray(count);
+  }
+}
+
+const nothing = Buffer.alloc(0);
+
+export function framePrefix(length: number): Buffer {
+  const prefix = Buffer.alloc(prefixBytes);
+  prefix.writeUIntBE(length, 1, 3);
+  return prefix;
+}

@@ -1,0 +1,8 @@
+/** A share, or the door to the server's own services, as one session sees it. */
+export interface Tree {
+  readonly id: number;
+  readonly kind: "disk" | "pipe";
+  readonly shareName: string;
+  readonly shareId: bigint;
+  readonly encrypts: boolean;
+}

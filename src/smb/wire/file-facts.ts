@@ -1,0 +1,26 @@
+import type { Writer } from "./writer.ts";
+
+/** What many answers say of a file, in the units of the wire. */
+export interface FileFacts {
+  readonly created: bigint;
+  readonly accessed: bigint;
+  readonly written: bigint;
+  readonly changed: bigint;
+  readonly allocated: bigint;
+  readonly size: bigint;
+  readonly attributes: number;
+}
+
+export const noFacts: FileFacts = {
+  created: 0n,
+  accessed: 0n,
+  written: 0n,
+  changed: 0n,
+  allocated: 0n,
+  size: 0n,
+  attributes: 0,
+};
+
+export function writeTimes(writer: Writer, facts: FileFacts): Writer {
+  return writer.u64(facts.created).u64(facts.accessed).u64(facts.written).u64(facts.changed);
+}

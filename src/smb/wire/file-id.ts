@@ -1,0 +1,11 @@
+import type { FileId } from "../answer.ts";
+import type { Reader } from "./reader.ts";
+import type { Writer } from "./writer.ts";
+
+export function readFileId(reader: Reader): FileId {
+  return { persistent: reader.u64(), volatile: reader.u64() };
+}
+
+export function writeFileId(writer: Writer, { persistent, volatile }: FileId): Writer {
+  return writer.u64(persistent).u64(volatile);
+}

@@ -1,0 +1,66 @@
+import type { FileId } from "../answer.ts";
+import { readFileId, writeFileId } from "./file-id.ts";
+import { headerBytes } from "./header.ts";
+import { Reader } from "./reader.ts";
+import { Writer } from "./writer.ts";
+
+/** OPLOCK_BREAK in its two forms, for oplocks and for leases ([MS-SMB2] 2.2.23 to 2.2.25). */
+export type BreakAcknowledgement =
+  | { readonly kind: "oplock"; readonly level: number; readonly fileId: FileId }
+  | { readonly kind: "lease"; readonly key: Buffer; readonly state: number };
+
+const oplockStructureSize = 24;
+const leaseStructureSize = 36;
+const leaseNotificationSize = 44;
+const acknowledgementRequired = 1;
+
+export function decodeBreak(message: Buffer): BreakAcknowledgement | undefined {
+  const reader = new Reader(message, headerBytes);
+  const size = reader.u16();
+  if (size === oplockStructureSize) {
+    const level = reader.u8();
+    reader.skip(5);
+    return reader.checked({ kind: "oplock", level, fileId: readFileId(reader) });
+  }
+  if (size !== leaseStructureSize) return undefined;
+  reader.skip(6);
+  const key = Buffer.from(reader.bytes(16));
+  return reader.checked({ kind: "lease", key, state: reader.u32() });
+}
+
+/** A notification and an answer look the same. */
+export function encodeOplockBreak(level: number, fileId: FileId): Buffer {
+  const writer = new Writer(oplockStructureSize).u16(oplockStructureSize).u8(level).zeros(5);
+  return writeFileId(writer, fileId).finish();
+}
+
+export function encodeLeaseAnswer(key: Buffer, state: number): Buffer {
+  return new Writer(leaseStructureSize)
+    .u16(leaseStructureSize)
+    .zeros(6)
+    .bytes(key)
+    .u32(state)
+    .u64(0n)
+    .finish();
+}
+
+export interface LeaseBreak {
+  readonly key: Buffer;
+  readonly current: number;
+  readonly next: number;
+  /** Zero for clients that count no changes. */
+  readonly epoch: number;
+  readonly needsAnswer: boolean;
+}
+
+export function encodeLeaseBreak({ key, current, next, epoch, needsAnswer }: LeaseBreak): Buffer {
+  return new Writer(leaseNotificationSize)
+    .u16(leaseNotificationSize)
+    .u16(epoch)
+    .u32(needsAnswer ? acknowledgementRequired : 0)
+    .bytes(key)
+    .u32(current)
+    .u32(next)
+    .zeros(12)
+    .finish();
+}

@@ -1,0 +1,104 @@
+/**
+ * Reads a message. Whatever lies outside of it reads as zero and leaves a mark, so that decoders
+ * stay straight lines and ask once at the end whether what they read was there.
+ */
+export class Reader {
+  readonly #bytes: Buffer;
+  #at: number;
+  #intact = true;
+
+  constructor(bytes: Buffer, at = 0) {
+    this.#bytes = bytes;
+    this.#at = at;
+  }
+
+  get intact(): boolean {
+    return this.#intact;
+  }
+
+  get position(): number {
+    return this.#at;
+  }
+
+  get remaining(): number {
+    return Math.max(0, this.#bytes.length - this.#at);
+  }
+
+  /** The value, unless something was read that was not there. */
+  checked<T>(value: T): T | undefined {
+    return this.#intact ? value : undefined;
+  }
+
+  seek(at: number): this {
+    this.#at = at;
+    return this;
+  }
+
+  skip(count: number): this {
+    this.#take(count);
+    return this;
+  }
+
+  align(unit: number): this {
+    this.#at = Math.ceil(this.#at / unit) * unit;
+    return this;
+  }
+
+  u8(): number {
+    const at = this.#take(1);
+    return at === undefined ? 0 : this.#bytes[at]!;
+  }
+
+  u16(): number {
+    const at = this.#take(2);
+    return at === undefined ? 0 : this.#bytes.readUInt16LE(at);
+  }
+
+  u32(): number {
+    const at = this.#take(4);
+    return at === undefined ? 0 : this.#bytes.readUInt32LE(at);
+  }
+
+  u64(): bigint {
+    const at = this.#take(8);
+    return at === undefined ? 0n : this.#bytes.readBigUInt64LE(at);
+  }
+
+  i64(): bigint {
+    const at = this.#take(8);
+    return at === undefined ? 0n : this.#bytes.readBigInt64LE(at);
+  }
+
+  bytes(count: number): Buffer {
+    const at = this.#take(count);
+    return at === undefined ? nothing : this.#bytes.subarray(at, at + count);
+  }
+
+  /** UTF-16; an odd length is not text. */
+  text(byteCount: number): string {
+    if (byteCount % 2 !== 0) this.#intact = false;
+    return this.bytes(byteCount).toString("utf16le");
+  }
+
+  /** A stretch that an offset and a length elsewhere in the message name; empty ones lie nowhere. */
+  stretch(offset: number, length: number): Buffer {
+    if (length === 0) return nothing;
+    if (offset < 0 || offset + length > this.#bytes.length) {
+      this.#intact = false;
+      return nothing;
+    }
+    return this.#bytes.subarray(offset, offset + length);
+  }
+
+  #take(count: number): number | undefined {
+    const at = this.#at;
+    if (count < 0 || at < 0 || at + count > this.#bytes.length) {
+      this.#intact = false;
+      return undefined;
+    }
+    this.#at = at + count;
+    return at;
+  }
+}
+
+const nothing = Buffer.alloc(0);

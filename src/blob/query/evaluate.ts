@@ -1,5 +1,6 @@
 import { parseIso } from "../../core/dates.ts";
 import { matchesLike } from "./like-pattern.ts";
+import { RecordError } from "./records.ts";
 import { callScalar } from "./scalars.ts";
 import type { Arithmetic, CastType, Comparison, Expression } from "./sql-tree.ts";
 
@@ -9,10 +10,8 @@ export type SqlValue = string | number | boolean | bigint | null | object;
 /** How a record gives up a column; absent ones are null. */
 export type Lookup = (path: readonly (string | number)[]) => SqlValue;
 
-/** A value has not the type that is asked of it. The record is left out, the query goes on. */
-export class InvalidConversion extends Error {
-  override readonly name = "InvalidTypeConversion";
-}
+/** A value has not the type that is asked of it. */
+export const invalidConversion = "InvalidTypeConversion";
 
 export function evaluate(expression: Expression, lookup: Lookup): SqlValue {
   switch (expression.kind) {
@@ -160,7 +159,7 @@ function divide(left: number, right: number): number {
 }
 
 function nonZero(value: number): number {
-  if (value === 0) throw new InvalidConversion("Division by zero.");
+  if (value === 0) throw new RecordError(invalidConversion, "Division by zero.");
   return value;
 }
 
@@ -170,7 +169,7 @@ export function numberOf(value: SqlValue): number {
   if (typeof value === "number") return value;
   if (typeof value === "boolean") return value ? 1 : 0;
   if (typeof value === "string" && numberForm.test(value)) return Number(value);
-  throw new InvalidConversion("Invalid type conversion.");
+  throw new RecordError(invalidConversion, "Invalid type conversion.");
 }
 
 export function textOf(value: SqlValue): string {
@@ -199,12 +198,12 @@ function booleanOf(value: SqlValue): boolean {
   const lower = textOf(value).trim().toLowerCase();
   if (lower === "true") return true;
   if (lower === "false") return false;
-  throw new InvalidConversion("Invalid type conversion.");
+  throw new RecordError(invalidConversion, "Invalid type conversion.");
 }
 
 function ticksOf(value: SqlValue): bigint {
   if (typeof value === "bigint") return value;
   const ticks = typeof value === "string" ? parseIso(value.trim()) : undefined;
-  if (ticks === undefined) throw new InvalidConversion("Invalid type conversion.");
+  if (ticks === undefined) throw new RecordError(invalidConversion, "Invalid type conversion.");
   return ticks;
 }

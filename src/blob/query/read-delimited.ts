@@ -1,5 +1,6 @@
 import type { Delimited } from "./serialization.ts";
-import { checkRecordLength, type Field, type InputRecord } from "./records.ts";
+import { checkRecordLength, FatalQueryError, RecordError } from "./records.ts";
+import type { Field, InputRecord } from "./records.ts";
 
 /** Records of delimited text, one after the other, never more of them in memory than a chunk. */
 export async function* readDelimited(
@@ -122,20 +123,32 @@ function recordOf(
 ): InputRecord {
   return {
     offset,
-    lookup: ([name]) => fields[columnOf(String(name), names)] ?? null,
+    lookup: ([name]) => fieldAt(fields, columnOf(String(name), names, offset)),
     all: () => fields.map((value, index): Field => ({ name: nameAt(index, names), value })),
   };
+}
+
+function fieldAt(fields: readonly string[], index: number): string {
+  const field = fields[index];
+  if (field !== undefined) return field;
+  const message = `Column ordinal ${index} does not exist in row.`;
+  throw new RecordError("InvalidColumnOrdinal", message);
 }
 
 const ordinalForm = /^_([1-9]\d{0,5})$/;
 
 /** `_1` is the first column, whether or not it has a name; names do not heed case. */
-function columnOf(name: string, names: readonly string[] | undefined): number {
+function columnOf(name: string, names: readonly string[] | undefined, offset: number): number {
   const lower = name.toLowerCase();
   const named = names?.findIndex((known) => known.toLowerCase() === lower) ?? -1;
   if (named >= 0) return named;
   const ordinal = ordinalForm.exec(name)?.[1];
-  return ordinal === undefined ? -1 : Number(ordinal) - 1;
+  if (ordinal !== undefined) return Number(ordinal) - 1;
+  throw new FatalQueryError("InvalidColumnName", `There is no column '${name}'.`, offset);
+}
+
+export function isOrdinal(name: string): boolean {
+  return ordinalForm.test(name);
 }
 
 function nameAt(index: number, names: readonly string[] | undefined): string {

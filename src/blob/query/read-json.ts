@@ -102,8 +102,9 @@ function parseValue(text: string, offset: number): unknown {
   try {
     return JSON.parse(text);
   } catch (error) {
-    const message = error instanceof Error ? error.message : "Invalid JSON";
-    throw new FatalQueryError("ParseError", message.slice(0, 256), offset);
+    const at = Number(/position (\d+)/.exec(String(error))?.[1] ?? 0);
+    const message = `Unexpected token '${text[at] ?? ""}' at [byte: ${offset + at}].`;
+    throw new FatalQueryError("ParseError", message, offset);
   }
 }
 

@@ -16,6 +16,16 @@ export interface Field {
 
 export type FieldValue = string | number | boolean | bigint | null | object;
 
+/** A record that has to be left out; the query goes on without it. */
+export class RecordError extends Error {
+  override readonly name: string;
+
+  constructor(name: string, message: string) {
+    super(message);
+    this.name = name;
+  }
+}
+
 /** What ends a query before the end of the blob. */
 export class FatalQueryError extends Error {
   override readonly name: string;

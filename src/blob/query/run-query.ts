@@ -1,9 +1,9 @@
 import { Aggregation } from "./aggregates.ts";
 import { AvroWriter } from "./avro.ts";
-import { evaluate, holds, InvalidConversion } from "./evaluate.ts";
-import { readDelimited } from "./read-delimited.ts";
+import { evaluate, holds } from "./evaluate.ts";
+import { isOrdinal, readDelimited } from "./read-delimited.ts";
 import { readJson } from "./read-json.ts";
-import { FatalQueryError, type Field, type InputRecord } from "./records.ts";
+import { FatalQueryError, RecordError, type Field, type InputRecord } from "./records.ts";
 import type { QueryRequest } from "./serialization.ts";
 import type { Projection } from "./sql-tree.ts";
 import { writeHeaders, writeRecord } from "./write-records.ts";
@@ -115,7 +115,7 @@ class Pages {
       else this.#write(this.#fieldsOf(record));
       return undefined;
     } catch (error) {
-      if (!(error instanceof InvalidConversion)) throw error;
+      if (!(error instanceof RecordError)) throw error;
       return { name: error.name, description: error.message };
     }
   }
@@ -149,6 +149,7 @@ class Pages {
 }
 
 function nameOf({ of, alias }: Projection, index: number): string {
-  const last = of.kind === "column" ? of.path.findLast((step) => typeof step === "string") : "";
-  return alias ?? (last || `_${index + 1}`);
+  const last =
+    of.kind === "column" ? of.path.findLast((step) => typeof step === "string") : undefined;
+  return alias ?? (last === undefined || isOrdinal(last) ? `_${index + 1}` : last);
 }

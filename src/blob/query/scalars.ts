@@ -1,4 +1,5 @@
-import { InvalidConversion, numberOf, textOf, type SqlValue } from "./evaluate.ts";
+import { invalidConversion, numberOf, textOf, type SqlValue } from "./evaluate.ts";
+import { RecordError } from "./records.ts";
 import type { ScalarName } from "./sql-tree.ts";
 
 export function callScalar(name: ScalarName, given: readonly SqlValue[]): SqlValue {
@@ -29,6 +30,6 @@ function substring(text: string, from: SqlValue, length: SqlValue | undefined): 
   if (from === null || length === null) return null;
   const start = numberOf(from) - 1;
   const end = length === undefined ? text.length : start + numberOf(length);
-  if (end < start) throw new InvalidConversion("A length must not be negative.");
+  if (end < start) throw new RecordError(invalidConversion, "A length must not be negative.");
   return text.slice(Math.max(0, start), Math.max(0, end));
 }

@@ -1,0 +1,31 @@
+import fc from "fast-check";
+import { expect, it } from "vitest";
+import { ticksFromUnixMilliseconds } from "../../core/ticks.ts";
+import { bytesOfMessageId, messageIdOfBytes, newMessageId, parseMessageId } from "./message-id.ts";
+
+const guid = "11111111-2222-4333-8444-555555555555";
+const earliest = ticksFromUnixMilliseconds(Date.UTC(2020, 0, 1));
+const ticks = fc.bigInt({ min: 0n, max: 10n ** 16n }).map((offset) => earliest + offset);
+
+it("is a version 7 GUID that survives the store", () => {
+  fc.assert(
+    fc.property(ticks, fc.uuid({ version: 4 }), (now, random) => {
+      const id = newMessageId(now, random);
+      expect(id).toMatch(/^[0-9a-f]{8}-[0-9a-f]{4}-7[0-9a-f]{3}-[89ab][0-9a-f]{3}-[0-9a-f]{12}$/);
+      expect(messageIdOfBytes(bytesOfMessageId(id))).toBe(id);
+    }),
+  );
+});
+
+it("a later message has a greater id, down to a microsecond", () => {
+  fc.assert(
+    fc.property(ticks, fc.bigInt({ min: 10n, max: 10n ** 12n }), (now, later) => {
+      expect(newMessageId(now, guid) < newMessageId(now + later, guid)).toBe(true);
+    }),
+  );
+});
+
+it("other texts name no message", () => {
+  expect(parseMessageId(guid.toUpperCase())).toBe(guid);
+  expect(parseMessageId(`test-message-${guid}`)).toBeUndefined();
+});

@@ -4,6 +4,7 @@ import type { Meter } from "../core/meter.ts";
 import type { Service } from "../core/service.ts";
 import type { Clock, Log, Random } from "../core/world.ts";
 import { queueService } from "../queue/service.ts";
+import { tableService } from "../table/service.ts";
 import { Authenticator } from "../http/auth/authenticator.ts";
 import { nodeHandler } from "../http/handler.ts";
 import type { Door } from "../http/door.ts";
@@ -17,7 +18,7 @@ import { meteredContent } from "./metered-content.ts";
 import type { Options } from "./options.ts";
 
 /** The services that exist: each gets its listener, its line and its place in the URLs. */
-export const services: readonly Service[] = [blobService, queueService];
+export const services: readonly Service[] = [blobService, queueService, tableService];
 
 /** Everything a service needs of its surroundings. */
 export interface World {

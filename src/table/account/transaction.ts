@@ -1,0 +1,94 @@
+import type { IndexedFault, PartAnswer, TransactionDialect } from "../../core/dialect.ts";
+import { faultMessage, type FaultCode } from "../../core/faults.ts";
+import type { TransactionPart } from "../../core/dialect.ts";
+import { operation } from "../resources.ts";
+import type { TableAddress } from "../path.ts";
+
+export const transactionBytesMax = 4 * 1024 * 1024;
+const operationsMax = 100;
+
+/** Up to a hundred writes of one partition, all or nothing.
+ *  learn.microsoft.com/rest/api/storageservices/performing-entity-group-transactions */
+export const entityGroupTransaction = operation({
+  name: "Entity Group Transaction",
+  ids: ["Table_Batch"],
+  route: { method: "POST", resource: "batch" },
+  since: "2009-09-19",
+  params: {},
+  body: { kind: "transaction", bytesMax: transactionBytesMax },
+  permission: { letters: "", resourceType: "o" },
+  target: "must-exist",
+  conditions: "none",
+  lease: "none",
+  etag: "none",
+  effect: "writes",
+  success: { status: 202, headers: [] },
+  decide: () => {
+    throw new Error("the parts of a transaction decide for themselves");
+  },
+});
+
+/** One table, one partition, no entity twice. */
+function check(parts: readonly TransactionPart[]): IndexedFault | undefined {
+  const first = parts[0]?.address as TableAddress | undefined;
+  const rows = new Set<string>();
+  for (const [index, { address }] of parts.entries()) {
+    const { resource, table, keys } = address as TableAddress;
+    if (resource !== "entity" && resource !== "entities") return at(index, "InvalidInput");
+    if (keys === undefined) continue;
+    const sameTable = table.toLowerCase() === first?.table.toLowerCase();
+    if (!sameTable || keys.partitionKey !== (first?.keys ?? keys).partitionKey) {
+      return at(index, "CommandsInBatchActOnDifferentPartitions");
+    }
+    if (rows.has(keys.rowKey)) return at(index, "InvalidDuplicateRow");
+    rows.add(keys.rowKey);
+  }
+  return undefined;
+}
+
+function at(index: number, code: FaultCode): IndexedFault {
+  return { index, fault: { code } };
+}
+
+/** Of a single operation only faults about its table have the index in front (recorded). */
+const alwaysIndexed: ReadonlySet<FaultCode> = new Set([
+  "TableNotFound",
+  "InvalidResourceName",
+  "OutOfRangeInput",
+]);
+
+function fault({ index, fault: cause }: IndexedFault, count: number) {
+  if (count === 1 && !alwaysIndexed.has(cause.code)) return cause;
+  const message = `${index}:${faultMessage(cause)}`;
+  return { code: cause.code, detail: { ...cause.detail, message } };
+}
+
+const order = [
+  "X-Content-Type-Options",
+  "Cache-Control",
+  "Preference-Applied",
+  "DataServiceVersion",
+  "Location",
+  "DataServiceId",
+  "ETag",
+  "Content-Type",
+];
+
+/** Recorded: updates and deletes answer with the older protocol version. */
+function partHeaders({ method, status, headers }: PartAnswer): Readonly<Record<string, string>> {
+  const isOld = method !== "POST" && method !== "GET" && status < 300;
+  const known: Readonly<Record<string, string | undefined>> = {
+    ...headers,
+    "X-Content-Type-Options": "nosniff",
+    "Cache-Control": "no-cache",
+    DataServiceVersion: isOld ? "1.0;" : "3.0;",
+  };
+  const chosen: Record<string, string> = {};
+  for (const name of order) {
+    const value = known[name];
+    if (value !== undefined) chosen[name] = value;
+  }
+  return chosen;
+}
+
+export const transaction: TransactionDialect = { operationsMax, check, fault, partHeaders };

@@ -1,0 +1,129 @@
+import { encodeBase64 } from "../../core/base64.ts";
+import type { Ticks } from "../../core/ticks.ts";
+import { element, escapeText, xmlDeclaration } from "../../core/xml-writer.ts";
+import { formatDateTime } from "../edm/date-time.ts";
+import { edm, edmNames, type EdmType, type EdmValue, type Property } from "../edm/edm.ts";
+import { formatEntityETag } from "../etag.ts";
+import type { TextBody } from "../json/documents.ts";
+import { doubleText, type Row, type Writing } from "../json/write-entity.ts";
+import { entityPath } from "../path.ts";
+
+type Place = Omit<Writing, "level">;
+
+const services = "http://schemas.microsoft.com/ado/2007/08/dataservices";
+const namespaces = {
+  "xmlns:d": services,
+  "xmlns:m": `${services}/metadata`,
+  xmlns: "http://www.w3.org/2005/Atom",
+};
+
+/** Clients older than JSON read this. learn.microsoft.com/rest/api/storageservices/
+ *  payload-format-for-table-service-operations */
+export function atomEntity(row: Row, place: Place): TextBody {
+  return document("entry", entityEntry(row, place, namespaces));
+}
+
+export function atomEntities(rows: readonly Row[], place: Place): TextBody {
+  const entries = rows.map((row) => entityEntry(row, place, {})).join("");
+  return document("feed", feed(place.table, place.endpoint, entries));
+}
+
+export function atomTable(name: string, place: Place): TextBody {
+  return document("entry", tableEntry(name, place, namespaces));
+}
+
+export function atomTables(names: readonly string[], place: Place): TextBody {
+  const entries = names.map((name) => tableEntry(name, place, {})).join("");
+  return document("feed", feed("Tables", place.endpoint, entries));
+}
+
+function document(type: "entry" | "feed", inner: string): TextBody {
+  return { type: `application/atom+xml;type=${type};charset=utf-8`, text: xmlDeclaration + inner };
+}
+
+function feed(name: string, endpoint: string, entries: string): string {
+  const inner =
+    `<title type="text">${escapeText(name)}</title><id>${escapeText(`${endpoint}/${name}`)}</id>` +
+    `${element("link", "", { rel: "self", title: name, href: name })}${entries}`;
+  return element("feed", inner, { "xml:base": `${endpoint}/`, ...namespaces });
+}
+
+function entityEntry(row: Row, place: Place, names: Readonly<Record<string, string>>): string {
+  const { table, account, endpoint, select } = place;
+  const all: readonly Property[] = [
+    ["PartitionKey", edm.string, row.partitionKey],
+    ["RowKey", edm.string, row.rowKey],
+    ["Timestamp", edm.dateTime, row.etag],
+    ...row.properties,
+  ];
+  const shown = select === undefined ? all : all.filter(([name]) => select.includes(name));
+  return entry({
+    path: entityPath(table, row),
+    title: table,
+    term: `${account}.${table}`,
+    endpoint,
+    attributes: { ...baseOf(endpoint, names), "m:etag": formatEntityETag(row.etag) },
+    updated: row.etag,
+    properties: shown.map(propertyElement).join(""),
+  });
+}
+
+function tableEntry(name: string, place: Place, names: Readonly<Record<string, string>>): string {
+  const { account, endpoint } = place;
+  return entry({
+    path: `Tables('${name}')`,
+    title: "Tables",
+    term: `${account}.Tables`,
+    endpoint,
+    attributes: baseOf(endpoint, names),
+    updated: undefined,
+    properties: propertyElement(["TableName", edm.string, name]),
+  });
+}
+
+function baseOf(endpoint: string, names: Readonly<Record<string, string>>) {
+  return "xmlns" in names ? { "xml:base": `${endpoint}/`, ...names } : names;
+}
+
+interface Entry {
+  readonly path: string;
+  readonly title: string;
+  readonly term: string;
+  readonly endpoint: string;
+  readonly attributes: Readonly<Record<string, string>>;
+  readonly updated: Ticks | undefined;
+  readonly properties: string;
+}
+
+function entry({ path, title, term, endpoint, attributes, updated, properties }: Entry): string {
+  const inner =
+    `<id>${escapeText(`${endpoint}/${path}`)}</id>` +
+    element("category", "", { term, scheme: `${services}/scheme` }) +
+    element("link", "", { rel: "edit", title, href: path }) +
+    "<title />" +
+    (updated === undefined ? "" : `<updated>${formatDateTime(updated)}</updated>`) +
+    "<author><name /></author>" +
+    element("content", element("m:properties", properties), { type: "application/xml" });
+  return element("entry", inner, attributes);
+}
+
+function propertyElement([name, type, value]: Property): string {
+  const open = type === edm.string ? `d:${name}` : `d:${name} m:type="${edmNames[type]}"`;
+  const text = valueText(type, value);
+  // Blanks at the edge would be lost to readers that were not told.
+  const spaced = type === edm.string && /^\s|\s$/.test(text) ? ' xml:space="preserve"' : "";
+  return `<${open}${spaced}>${escapeText(text)}</d:${name}>`;
+}
+
+function valueText(type: EdmType, value: EdmValue): string {
+  switch (type) {
+    case edm.dateTime:
+      return formatDateTime(value as bigint);
+    case edm.binary:
+      return encodeBase64(value as Uint8Array);
+    case edm.double:
+      return Number.isFinite(value) ? doubleText(value as number) : String(value);
+    default:
+      return String(value as string | number | bigint | boolean);
+  }
+}

@@ -1,0 +1,69 @@
+import { fail, ok, type Result } from "../../core/result.ts";
+import { edm, type EdmType, type EdmValue, type Property } from "./edm.ts";
+
+export const propertiesMax = 252;
+export const propertyNameUnitsMax = 255;
+export const valueBytesMax = 64 * 1024;
+export const keyUnitsMax = 512;
+export const entityBytesMax = 1024 * 1024;
+/** JSON may take more room than what it says. */
+export const entityBodyBytesMax = 4 * 1024 * 1024;
+
+const passed = ok(undefined);
+
+/** A C# identifier. */
+const nameForm = /^[\p{L}\p{Nl}_][\p{L}\p{Nl}\p{Nd}\p{Mn}\p{Mc}\p{Pc}\p{Cf}]*$/u;
+const plainNameForm = /^[A-Za-z_][A-Za-z0-9_]*$/;
+
+export function checkPropertyName(name: string): Result<undefined> {
+  if (name.length > propertyNameUnitsMax) return fail("PropertyNameTooLong");
+  if (plainNameForm.test(name) || nameForm.test(name)) return passed;
+  return fail("PropertyNameInvalid");
+}
+
+// eslint-disable-next-line no-control-regex -- the service refuses exactly these
+const forbiddenInKey = /[/\\#?\u0000-\u001F\u007F-\u009F]/;
+
+export function checkKey(which: "PartitionKey" | "RowKey", key: string): Result<undefined> {
+  if (key.length > keyUnitsMax) return fail("KeyValueTooLarge");
+  if (!forbiddenInKey.test(key)) return passed;
+  const message = `The '${which}' parameter of value '${key}' is out of range.`;
+  return fail("OutOfRangeInput", { message });
+}
+
+export function checkValue(type: EdmType, value: EdmValue): Result<undefined> {
+  return valueBytes(type, value) > valueBytesMax ? fail("PropertyValueTooLarge") : passed;
+}
+
+/** What the service counts: learn.microsoft.com/rest/api/storageservices/
+ *  understanding-the-table-service-data-model */
+export function checkEntity(
+  { partitionKey, rowKey }: { readonly partitionKey: string; readonly rowKey: string },
+  properties: readonly Property[],
+): Result<undefined> {
+  if (properties.length > propertiesMax) return fail("TooManyProperties");
+  let bytes = 4 + (partitionKey.length + rowKey.length) * 2;
+  for (const [name, type, value] of properties) {
+    bytes += 8 + name.length * 2 + valueBytes(type, value);
+  }
+  return bytes > entityBytesMax ? fail("EntityTooLarge") : passed;
+}
+
+function valueBytes(type: EdmType, value: EdmValue): number {
+  switch (type) {
+    case edm.string:
+      return (value as string).length * 2;
+    case edm.binary:
+      return (value as Uint8Array).length;
+    case edm.guid:
+      return 16;
+    case edm.boolean:
+      return 1;
+    case edm.int32:
+      return 4;
+    case edm.int64:
+    case edm.double:
+    case edm.dateTime:
+      return 8;
+  }
+}

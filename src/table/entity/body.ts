@@ -1,0 +1,29 @@
+import { fail, type Result } from "../../core/result.ts";
+import { readAtomEntity } from "../atom/read-atom.ts";
+import { entityBodyBytesMax } from "../edm/limits.ts";
+import { readJsonEntity } from "../json/read-entity.ts";
+import { unreadable, type EntityInput } from "./entity-input.ts";
+
+/** The body of every write of an entity, JSON or Atom by its type. */
+export const entityBody = {
+  kind: "bytes",
+  bytesMax: entityBodyBytesMax,
+  parse: parseEntity,
+} as const;
+
+function parseEntity(bytes: Uint8Array, contentType: string): Result<EntityInput> {
+  const text = decodeText(bytes);
+  if (text === undefined) return unreadable();
+  const type = contentType.toLowerCase();
+  if (type.includes("xml")) return readAtomEntity(text);
+  const isJson = type === "" || type.includes("json");
+  return isJson ? readJsonEntity(text) : fail("MediaTypeNotSupported");
+}
+
+export function decodeText(bytes: Uint8Array): string | undefined {
+  try {
+    return new TextDecoder("utf-8", { fatal: true }).decode(bytes);
+  } catch {
+    return undefined;
+  }
+}

@@ -1,0 +1,48 @@
+import { timeout } from "../../core/common-params.ts";
+import { noBody } from "../../core/operation.ts";
+import { fail } from "../../core/result.ts";
+import { odataHeaderNames, odataHeaders } from "../odata-headers.ts";
+import { representation } from "../representation.ts";
+import { operation } from "../resources.ts";
+
+/** learn.microsoft.com/rest/api/storageservices/delete-entity1 */
+export const deleteEntity = operation({
+  name: "Delete Entity",
+  ids: ["Table_DeleteEntity"],
+  route: { method: "DELETE", resource: "entity" },
+  since: "2009-09-19",
+  params: { representation, timeout },
+  body: noBody,
+  permission: { letters: "d", resourceType: "o" },
+  target: "must-exist",
+  conditions: "match",
+  unmet: { any: "UpdateConditionNotSatisfied" },
+  lease: "none",
+  etag: "none",
+  effect: "writes",
+  success: { status: 204, headers: odataHeaderNames },
+  decide: () => ({ remove: true, headers: odataHeaders }),
+});
+
+/** Clients that were given a table's address for the account's ask for this; recorded. */
+export const deleteNested = operation({
+  name: "Delete Entity",
+  ids: [],
+  route: { method: "DELETE", resource: "nested" },
+  since: "2009-09-19",
+  params: {},
+  body: noBody,
+  permission: { letters: "d", resourceType: "o" },
+  target: "optional",
+  conditions: "none",
+  lease: "none",
+  etag: "none",
+  effect: "writes",
+  success: { status: 204, headers: [] },
+  decide: ({ account, scope }) =>
+    fail("InvalidInput", {
+      message:
+        "The number of keys specified in the URI does not match number of key properties for " +
+        `the resource '${account}.${scope.table.name}'.`,
+    }),
+});

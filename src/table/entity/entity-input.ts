@@ -1,0 +1,54 @@
+import { fail, ok, type Result } from "../../core/result.ts";
+import { edm, type Property, type Typed } from "../edm/edm.ts";
+import { checkKey, checkPropertyName, checkValue, propertiesMax } from "../edm/limits.ts";
+
+/** An entity as a client sent it, whatever the format. Properties that are null are left out. */
+export interface EntityInput {
+  readonly partitionKey: string | undefined;
+  readonly rowKey: string | undefined;
+  readonly properties: readonly Property[];
+}
+
+/** Recorded for a value that is not of the type it says. */
+export function unreadable(): ReturnType<typeof fail> {
+  return fail("InvalidInput", { message: "An error occurred while processing this request." });
+}
+
+/** Takes in properties one by one and holds them to the rules that need no more than one look. */
+export class EntityBuilder {
+  readonly #names = new Set<string>();
+  readonly #properties: Property[] = [];
+  #partitionKey: string | undefined;
+  #rowKey: string | undefined;
+
+  /** `undefined` stands for null. */
+  add(name: string, typed: Typed | undefined): Result<undefined> {
+    if (this.#names.has(name)) return fail("DuplicatePropertiesSpecified");
+    this.#names.add(name);
+    if (name === "Timestamp") return ok(undefined);
+    if (name === "PartitionKey" || name === "RowKey") return this.#addKey(name, typed);
+    const named = checkPropertyName(name);
+    if (!named.ok || typed === undefined) return named;
+    const fits = checkValue(typed.type, typed.value);
+    if (!fits.ok) return fits;
+    if (this.#properties.length >= propertiesMax) return fail("TooManyProperties");
+    this.#properties.push([name, typed.type, typed.value]);
+    return ok(undefined);
+  }
+
+  #addKey(name: "PartitionKey" | "RowKey", typed: Typed | undefined): Result<undefined> {
+    if (typed === undefined) return ok(undefined);
+    if (typed.type !== edm.string) return unreadable();
+    if (name === "PartitionKey") this.#partitionKey = typed.value;
+    else this.#rowKey = typed.value;
+    return checkKey(name, typed.value);
+  }
+
+  get entity(): EntityInput {
+    return {
+      partitionKey: this.#partitionKey,
+      rowKey: this.#rowKey,
+      properties: this.#properties,
+    };
+  }
+}

@@ -1,0 +1,50 @@
+import { timeout } from "../../core/common-params.ts";
+import { fail } from "../../core/result.ts";
+import { checkEntity } from "../edm/limits.ts";
+import { odataHeaderNames, odataHeaders, prefer, unconditional } from "../odata-headers.ts";
+import { entityPath } from "../path.ts";
+import { renderEntity } from "../render.ts";
+import { representation } from "../representation.ts";
+import { operation } from "../resources.ts";
+import { entityBody } from "./body.ts";
+
+/** learn.microsoft.com/rest/api/storageservices/insert-entity */
+export const insertEntity = operation({
+  name: "Insert Entity",
+  ids: ["Table_InsertEntity"],
+  route: { method: "POST", resource: "entities" },
+  since: "2009-09-19",
+  params: { representation, prefer, unconditional, timeout },
+  body: entityBody,
+  permission: { letters: "a", resourceType: "o" },
+  target: "must-not-exist",
+  conditions: "none",
+  lease: "none",
+  etag: "renew",
+  effect: "writes",
+  success: {
+    status: 201,
+    headers: [...odataHeaderNames, "Preference-Applied", "Location", "DataServiceId"],
+  },
+  locate: (address, { body: { partitionKey, rowKey } }) =>
+    partitionKey === undefined || rowKey === undefined
+      ? address
+      : { ...address, keys: { partitionKey, rowKey } },
+  decide: ({ address, scope, input, stamp, account, endpoint }) => {
+    const { keys } = address;
+    if (keys === undefined) return fail("PropertiesNeedValue");
+    const { properties } = input.body;
+    const fits = checkEntity(keys, properties);
+    if (!fits.ok) return fits;
+    const record = { etag: stamp, properties };
+    const { name: table } = scope.table;
+    const location = `${endpoint}/${entityPath(table, keys)}`;
+    const headers = { ...odataHeaders, "Preference-Applied": input.prefer, Location: location };
+    if (input.prefer === "return-no-content") {
+      return { status: 204, put: record, headers: { ...headers, DataServiceId: location } };
+    }
+    const place = { table, account, endpoint, select: undefined };
+    const body = renderEntity({ ...keys, ...record }, input.representation, place);
+    return { put: record, headers, body };
+  },
+});

@@ -1,0 +1,28 @@
+import { timeout } from "../../core/common-params.ts";
+import { odataHeaderNames, unconditional } from "../odata-headers.ts";
+import { representation } from "../representation.ts";
+import { operation } from "../resources.ts";
+import { entityBody } from "./body.ts";
+import { checkUpsert, mergeInto } from "./change-entity.ts";
+
+/** The same request without an ETag checks nothing: the last writer wins.
+ *  learn.microsoft.com/rest/api/storageservices/insert-or-merge-entity */
+export const insertOrMergeEntity = operation({
+  name: "Insert Or Merge Entity",
+  ids: ["Table_InsertOrMergeEntity"],
+  route: { method: ["MERGE", "PATCH"], resource: "entity", headers: { "if-match": false } },
+  since: "2011-08-18",
+  params: { representation, unconditional, timeout },
+  body: entityBody,
+  permission: { letters: "au", every: true, resourceType: "o" },
+  target: "may-exist",
+  conditions: "none",
+  lease: "none",
+  etag: "renew",
+  effect: "writes",
+  success: { status: 204, headers: odataHeaderNames },
+  decide: (context) => {
+    const known = checkUpsert(context.version);
+    return known.ok ? mergeInto(context) : known;
+  },
+});

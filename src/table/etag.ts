@@ -1,0 +1,33 @@
+import { bareETag } from "../core/etag.ts";
+import type { Conditions } from "../core/conditions.ts";
+import { missingHeader } from "../core/faults.ts";
+import type { ParamReader } from "../core/params.ts";
+import { fail, ok, type Result } from "../core/result.ts";
+import type { Ticks } from "../core/ticks.ts";
+import { formatDateTime, parseDateTime } from "./edm/date-time.ts";
+
+/** Weak, and the moment of the change: `W/"datetime'2022-05-06T00%3A34%3A41.820498Z'"`. */
+export function formatEntityETag(stamp: Ticks): string {
+  return `W/"datetime'${formatDateTime(stamp).replaceAll(":", "%3A")}'"`;
+}
+
+const form = /^W\/"datetime'([^']{1,40})'"$/;
+
+function parseEntityETag(text: string): Ticks | undefined {
+  const inner = form.exec(text.trim())?.[1];
+  return inner === undefined ? undefined : parseDateTime(inner.replaceAll(/%3a/gi, ":"));
+}
+
+/** The condition in the form that all services share. */
+export function readMatch(reader: ParamReader): Result<Conditions> {
+  const text = reader.header("if-match");
+  if (text === undefined) return missingHeader("If-Match");
+  if (reader.header("if-none-match") !== undefined) return fail("InvalidInput");
+  if (text.trim() === "*") return ok({ ifMatch: "*" });
+  const stamp = parseEntityETag(text);
+  if (stamp !== undefined) return ok({ ifMatch: [bareETag(stamp)] });
+  const message =
+    `The etag value '${text}' specified in one of the request headers is not valid. ` +
+    "Please make sure only one etag value is specified and is valid.";
+  return fail("InvalidInput", { message });
+}

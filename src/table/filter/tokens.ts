@@ -1,0 +1,74 @@
+import { fail, ok, type Failure, type Result } from "../../core/result.ts";
+
+export type TokenKind = "word" | "string" | "number" | "typed" | "open" | "close" | "comma" | "end";
+
+export interface Token {
+  readonly kind: TokenKind;
+  /** The word, number or contents of the quotes. */
+  readonly text: string;
+  /** Of a typed literal, what stands in front of the quotes. */
+  readonly prefix: string;
+  readonly end: number;
+}
+
+/** Longer than any URL; what a client puts into a filter is read once. */
+export const filterUnitsMax = 32 * 1024;
+
+const word = /[\p{L}\p{Nl}_][\p{L}\p{Nl}\p{Nd}\p{Mn}\p{Mc}\p{Pc}\p{Cf}.]*/uy;
+const number = /-?(?:\d+\.?\d*|\.\d+)(?:[eE][+-]?\d+)?[LlDdFfMm]?/y;
+const marks: Readonly<Record<string, TokenKind>> = { "(": "open", ")": "close", ",": "comma" };
+
+/** Recorded: the position is where the token ends that did not fit. */
+export function syntaxError(position: number, filter: string): Failure {
+  return fail("InvalidInput", { message: `Syntax error at position ${position} in '${filter}'.` });
+}
+
+export function readTokens(filter: string): Result<readonly Token[]> {
+  if (filter.length > filterUnitsMax) return fail("InvalidInput");
+  const tokens: Token[] = [];
+  let at = 0;
+  for (;;) {
+    while (/\s/.test(filter[at] ?? "")) at += 1;
+    if (at >= filter.length) break;
+    const token = readToken(filter, at);
+    if (token === undefined) return syntaxError(at, filter);
+    tokens.push(token);
+    at = token.end;
+  }
+  tokens.push({ kind: "end", text: "", prefix: "", end: filter.length });
+  return ok(tokens);
+}
+
+function readToken(filter: string, at: number): Token | undefined {
+  const mark = marks[filter[at] ?? ""];
+  if (mark !== undefined) return { kind: mark, text: filter[at] ?? "", prefix: "", end: at + 1 };
+  if (filter[at] === "'") return readQuoted(filter, at, "string", "");
+  const digits = match(number, filter, at);
+  if (digits !== undefined) {
+    return { kind: "number", text: digits, prefix: "", end: at + digits.length };
+  }
+  const text = match(word, filter, at);
+  if (text === undefined) return undefined;
+  const end = at + text.length;
+  if (filter[end] === "'") return readQuoted(filter, end, "typed", text);
+  return { kind: "word", text, prefix: "", end };
+}
+
+function match(form: RegExp, text: string, at: number): string | undefined {
+  form.lastIndex = at;
+  return form.exec(text)?.[0];
+}
+
+/** A doubled quote stands for one. */
+function readQuoted(
+  filter: string,
+  at: number,
+  kind: "string" | "typed",
+  prefix: string,
+): Token | undefined {
+  let end = filter.indexOf("'", at + 1);
+  while (end >= 0 && filter[end + 1] === "'") end = filter.indexOf("'", end + 2);
+  if (end < 0) return undefined;
+  const text = filter.slice(at + 1, end).replaceAll("''", "'");
+  return { kind, text, prefix, end: end + 1 };
+}

@@ -1,0 +1,19 @@
+import type { Typed } from "../edm/edm.ts";
+
+export type Comparison = "eq" | "ne" | "gt" | "ge" | "lt" | "le";
+
+export type Operand =
+  | { readonly kind: "property"; readonly name: string }
+  | { readonly kind: "literal"; readonly literal: Typed | undefined };
+
+/** A parsed `$filter`. */
+export type Filter =
+  | { readonly kind: "and" | "or"; readonly left: Filter; readonly right: Filter }
+  | { readonly kind: "not"; readonly inner: Filter }
+  | { readonly kind: "value"; readonly operand: Operand }
+  | {
+      readonly kind: "compare";
+      readonly comparison: Comparison;
+      readonly left: Operand;
+      readonly right: Operand;
+    };

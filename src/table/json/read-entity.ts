@@ -1,0 +1,54 @@
+import { ok, type Result } from "../../core/result.ts";
+import { edm, edmTypeOf, type EdmType, type Typed } from "../edm/edm.ts";
+import { parseDouble, parseInt32, parseValue } from "../edm/parse-value.ts";
+import { EntityBuilder, unreadable, type EntityInput } from "../entity/entity-input.ts";
+import { parseFlatJson, type JsonMember, type JsonScalar } from "./flat-json.ts";
+
+const annotation = "@odata.type";
+
+/** An entity in any of the JSON forms; what a server would annotate is passed over. */
+export function readJsonEntity(text: string): Result<EntityInput> {
+  const members = parseFlatJson(text);
+  if (members === undefined) return unreadable();
+  const types = readAnnotations(members);
+  if (types === undefined) return unreadable();
+  const builder = new EntityBuilder();
+  for (const [name, value] of members) {
+    if (name.startsWith("odata.") || name.includes("@")) continue;
+    const typed = typedOf(types.get(name), value);
+    if (typed === "wrong") return unreadable();
+    const added = builder.add(name, typed);
+    if (!added.ok) return added;
+  }
+  return ok(builder.entity);
+}
+
+function readAnnotations(members: readonly JsonMember[]): Map<string, EdmType> | undefined {
+  const types = new Map<string, EdmType>();
+  for (const [name, value] of members) {
+    if (!name.endsWith(annotation) || name === annotation) continue;
+    const type = typeof value === "string" ? edmTypeOf(value) : undefined;
+    if (type === undefined) return undefined;
+    types.set(name.slice(0, -annotation.length), type);
+  }
+  return types;
+}
+
+/** Undefined for null. Quoted numbers and booleans are taken if the annotation asks (recorded). */
+function typedOf(type: EdmType | undefined, value: JsonScalar): Typed | undefined | "wrong" {
+  if (value === null) return undefined;
+  if (type === undefined) return plain(value) ?? "wrong";
+  if (typeof value === "boolean") {
+    return type === edm.boolean ? { type, value } : "wrong";
+  }
+  if (typeof value === "string") return parseValue(type, value) ?? "wrong";
+  const numeric = type === edm.int32 || type === edm.int64 || type === edm.double;
+  return (numeric ? parseValue(type, value.number) : undefined) ?? "wrong";
+}
+
+function plain(value: Exclude<JsonScalar, null>): Typed | undefined {
+  if (typeof value === "string") return { type: edm.string, value };
+  if (typeof value === "boolean") return { type: edm.boolean, value };
+  const { number } = value;
+  return /[.eE]/.test(number) ? parseDouble(number) : parseInt32(number);
+}

@@ -1,0 +1,41 @@
+import type { Operation } from "../core/operation.ts";
+import {
+  getTableServiceProperties,
+  setTableServiceProperties,
+} from "./account/service-properties.ts";
+import { getTableServiceStats } from "./account/service-stats.ts";
+import { entityGroupTransaction } from "./account/transaction.ts";
+import { deleteEntity, deleteNested } from "./entity/delete-entity.ts";
+import { insertEntity } from "./entity/insert-entity.ts";
+import { insertOrMergeEntity } from "./entity/insert-or-merge-entity.ts";
+import { insertOrReplaceEntity } from "./entity/insert-or-replace-entity.ts";
+import { mergeEntity } from "./entity/merge-entity.ts";
+import { updateEntity } from "./entity/update-entity.ts";
+import { getEntity } from "./query/get-entity.ts";
+import { queryEntities } from "./query/query-entities.ts";
+import { createTable } from "./tables/create-table.ts";
+import { deleteTable } from "./tables/delete-table.ts";
+import { getTable, queryTables } from "./tables/query-tables.ts";
+import { getTableAcl, setTableAcl } from "./tables/table-acl.ts";
+
+export const operations: readonly Operation[] = [
+  getTableServiceProperties,
+  setTableServiceProperties,
+  getTableServiceStats,
+  entityGroupTransaction,
+  queryTables,
+  getTable,
+  createTable,
+  deleteTable,
+  getTableAcl,
+  setTableAcl,
+  queryEntities,
+  getEntity,
+  insertEntity,
+  updateEntity,
+  mergeEntity,
+  deleteEntity,
+  deleteNested,
+  insertOrReplaceEntity,
+  insertOrMergeEntity,
+];

@@ -1,0 +1,38 @@
+import { decodeBase64, encodeBase64 } from "../../core/base64.ts";
+import type { EntityKeys } from "../../core/entity-range.ts";
+import type { Param } from "../../core/params.ts";
+import { ok } from "../../core/result.ts";
+
+/** `1!`, the length and the Base64 of the text with `-` for `=`: the form the service gives. */
+export function formatToken(text: string): string {
+  const encoded = encodeBase64(new TextEncoder().encode(text)).replaceAll("=", "-");
+  return `1!${encoded.length}!${encoded}`;
+}
+
+const form = /^1!(\d{1,5})!([A-Za-z0-9+/-]*)$/;
+
+/** A token that is none of ours is taken for the key itself, as older clients sent it. */
+export function parseToken(token: string): string {
+  const encoded = form.exec(token)?.[2];
+  const bytes = encoded === undefined ? undefined : decodeBase64(encoded.replaceAll("-", "="));
+  return bytes === undefined ? token : new TextDecoder().decode(bytes);
+}
+
+/** Where a page of entities starts. */
+export const nextEntity: Param<EntityKeys | undefined> = {
+  sources: ["?NextPartitionKey", "?NextRowKey"],
+  parse: (reader) => {
+    const partition = reader.query("nextpartitionkey");
+    if (partition === undefined || partition === "") return ok(undefined);
+    const row = reader.query("nextrowkey") ?? "";
+    return ok({ partitionKey: parseToken(partition), rowKey: parseToken(row) });
+  },
+};
+
+export const nextTable: Param<string | undefined> = {
+  sources: ["?NextTableName"],
+  parse: (reader) => {
+    const token = reader.query("nexttablename");
+    return ok(token === undefined || token === "" ? undefined : parseToken(token));
+  },
+};

@@ -1,0 +1,33 @@
+import { timeout } from "../../core/common-params.ts";
+import { noBody } from "../../core/operation.ts";
+import { odataHeaderNames, odataHeaders } from "../odata-headers.ts";
+import { renderEntity } from "../render.ts";
+import { representation } from "../representation.ts";
+import { keysOf, operation } from "../resources.ts";
+import { select } from "./options.ts";
+
+/** The entity with these keys. learn.microsoft.com/rest/api/storageservices/query-entities */
+export const getEntity = operation({
+  name: "Query Entities",
+  ids: ["Table_QueryEntityWithPartitionAndRowKey"],
+  route: { method: "GET", resource: "entity" },
+  since: "2009-09-19",
+  params: { representation, select, timeout },
+  body: noBody,
+  permission: { letters: "r", resourceType: "o" },
+  target: "must-exist",
+  conditions: "none",
+  lease: "none",
+  etag: "keep",
+  effect: "reads",
+  success: { status: 200, headers: odataHeaderNames },
+  decide: ({ address, scope, target, input, account, endpoint }) => ({
+    headers: odataHeaders,
+    body: renderEntity({ ...keysOf(address), ...target }, input.representation, {
+      table: scope.table.name,
+      account,
+      endpoint,
+      select: input.select,
+    }),
+  }),
+});

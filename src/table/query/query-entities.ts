@@ -1,0 +1,60 @@
+import { timeout } from "../../core/common-params.ts";
+import { noBody } from "../../core/operation.ts";
+import { fail } from "../../core/result.ts";
+import { odataHeaderNames, odataHeaders } from "../odata-headers.ts";
+import { representation } from "../representation.ts";
+import { operation } from "../resources.ts";
+import { renderEntities } from "../render.ts";
+import { formatToken, nextEntity } from "./continuation.ts";
+import { filter, select, top } from "./options.ts";
+import { scanEntities } from "./scan-entities.ts";
+
+/** learn.microsoft.com/rest/api/storageservices/query-entities */
+export const queryEntities = operation({
+  name: "Query Entities",
+  ids: ["Table_QueryEntities"],
+  route: { method: "GET", resource: "entities" },
+  since: "2009-09-19",
+  params: { representation, filter, select, top, nextEntity, timeout },
+  body: noBody,
+  permission: { letters: "r", resourceType: "o" },
+  target: "optional",
+  conditions: "none",
+  lease: "none",
+  etag: "none",
+  effect: "reads",
+  success: {
+    status: 200,
+    headers: [
+      ...odataHeaderNames,
+      "x-ms-continuation-NextPartitionKey",
+      "x-ms-continuation-NextRowKey",
+    ],
+  },
+  reads: (view, { scope, input, entities }) =>
+    scanEntities(view, {
+      table: scope.table.id,
+      filter: input.filter,
+      limit: input.top,
+      from: input.nextEntity,
+      within: entities,
+    }),
+  decide: ({ address, scope, seen, input, account, endpoint }) => {
+    if (address.isNested === true) return fail("NotImplemented");
+    const { name: table } = scope.table;
+    const { select: names } = input;
+    const next = seen.next && {
+      "x-ms-continuation-NextPartitionKey": formatToken(seen.next.partitionKey),
+      "x-ms-continuation-NextRowKey": formatToken(seen.next.rowKey),
+    };
+    return {
+      headers: { ...odataHeaders, ...next },
+      body: renderEntities(seen.rows, input.representation, {
+        table,
+        account,
+        endpoint,
+        select: names,
+      }),
+    };
+  },
+});

@@ -1,0 +1,72 @@
+import type { EntityKeys } from "../../core/entity-range.ts";
+import type { RecordView } from "../../core/view.ts";
+import { edm, type Typed } from "../edm/edm.ts";
+import { matches, type PropertyReader } from "../filter/evaluate.ts";
+import { keyBoxes } from "../filter/key-boxes.ts";
+import type { Filter } from "../filter/tree.ts";
+import type { Row } from "../json/write-entity.ts";
+import { decodeKeyText } from "../key-text.ts";
+import { entities } from "../records.ts";
+import { keyRanges, type Reach } from "./key-ranges.ts";
+
+export interface Selection extends Omit<Reach, "boxes"> {
+  readonly filter: Filter | undefined;
+  readonly limit: number;
+}
+
+export interface Page {
+  readonly rows: readonly Row[];
+  /** Where the next page starts; undefined at the end. */
+  readonly next: EntityKeys | undefined;
+}
+
+/** A page looks at no more entities than this, whatever it finds: the rest is for the next one. */
+export const scannedRowsMax = 20_000;
+
+/** One page in the order of the keys, of one state. The cost is that of the stretches of keys the
+ *  filter leaves open, never that of the table. */
+export async function scanEntities(view: RecordView, selection: Selection): Promise<Page> {
+  const { filter, limit } = selection;
+  const rows: Row[] = [];
+  let scanned = 0;
+  for (const range of keyRanges({ ...selection, boxes: keyBoxes(filter) })) {
+    const most = filter === undefined ? limit - rows.length + 1 : scannedRowsMax - scanned + 1;
+    for await (const batch of view.scan(entities, { ...range, limit: most })) {
+      for (const { key, record } of batch) {
+        const row = { ...entityKeyOf(key), ...record };
+        if (scanned >= scannedRowsMax) return { rows, next: row };
+        scanned += 1;
+        if (filter !== undefined && !matches(filter, readerOf(row))) continue;
+        if (rows.length >= limit) return { rows, next: row };
+        rows.push(row);
+      }
+    }
+  }
+  return { rows, next: undefined };
+}
+
+/** The keys behind a place in the key space. */
+export function entityKeyOf(key: Uint8Array): EntityKeys {
+  const [, partition, row] = entities.parts(key);
+  return {
+    partitionKey: decodeKeyText(partition as Uint8Array),
+    rowKey: decodeKeyText(row as Uint8Array),
+  };
+}
+
+export function readerOf(row: Row): PropertyReader {
+  return (name) => {
+    switch (name) {
+      case "PartitionKey":
+        return { type: edm.string, value: row.partitionKey };
+      case "RowKey":
+        return { type: edm.string, value: row.rowKey };
+      case "Timestamp":
+        return { type: edm.dateTime, value: row.etag };
+      default: {
+        const found = row.properties.find(([own]) => own === name);
+        return found && ({ type: found[1], value: found[2] } as Typed);
+      }
+    }
+  };
+}

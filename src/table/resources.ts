@@ -1,0 +1,127 @@
+import { accounts, type AccountRecord, type AccountScope } from "../account/account-record.ts";
+import type { CorsRule } from "../core/cors.ts";
+import { operationsOf } from "../core/operation.ts";
+import { fail, ok } from "../core/result.ts";
+import { defineResource } from "../core/service.ts";
+import type { Located, SignedName, Where } from "../core/service.ts";
+import { anyTable } from "../core/table.ts";
+import type { RecordView } from "../core/view.ts";
+import type { TableAddress } from "./path.ts";
+import { entities, tables, type EntityRecord, type TableRecord } from "./records.ts";
+
+export interface TableScope extends AccountScope {
+  readonly table: TableRecord;
+}
+
+export interface TableResources {
+  readonly [name: string]: { scope: object; target: object };
+  readonly service: { scope: AccountScope; target: AccountRecord };
+  readonly batch: { scope: AccountScope; target: AccountRecord };
+  readonly tables: { scope: AccountScope; target: TableRecord };
+  readonly table: { scope: AccountScope; target: TableRecord };
+  readonly entities: { scope: TableScope; target: EntityRecord };
+  readonly entity: { scope: TableScope; target: EntityRecord };
+  readonly nested: { scope: TableScope; target: EntityRecord };
+}
+
+export const operation = operationsOf<TableResources, TableAddress>();
+
+export function signedName({ table, keys }: TableAddress): SignedName {
+  return { name: table || undefined, entity: keys };
+}
+
+async function loadAccount(view: RecordView, { account }: Where): Promise<AccountRecord> {
+  const record = await view.get(accounts, account);
+  if (record === undefined) throw new Error(`the account ${account} has no record`);
+  return record;
+}
+
+async function loadService(view: RecordView, where: Where): Promise<Located> {
+  const account = await loadAccount(view, where);
+  return { access: undefined, scope: ok({ account }), target: account, cors: corsOf(account) };
+}
+
+async function loadTable(view: RecordView, where: Where<TableAddress>): Promise<Located> {
+  const account = await loadAccount(view, where);
+  const table = await findTable(view, account, where.address);
+  return { access: table, scope: ok({ account }), target: table, cors: corsOf(account) };
+}
+
+async function loadEntity(view: RecordView, where: Where<TableAddress>): Promise<Located> {
+  const account = await loadAccount(view, where);
+  const table = await findTable(view, account, where.address);
+  const cors = corsOf(account);
+  if (table === undefined) {
+    return { access: undefined, scope: fail("TableNotFound"), target: undefined, cors };
+  }
+  const { keys } = where.address;
+  const target = keys && (await view.get(entities, { table: table.id, ...keys }));
+  return { access: table, scope: ok({ account, table }), target, cors };
+}
+
+/** A table that is being deleted is not there any more. */
+async function findTable(
+  view: RecordView,
+  account: AccountRecord,
+  { table: name }: TableAddress,
+): Promise<TableRecord | undefined> {
+  if (name === "") return undefined;
+  const table = await view.get(tables, { account: account.id, name });
+  return table?.isBeingDeleted === true ? undefined : table;
+}
+
+const noRules: readonly CorsRule[] = [];
+
+function corsOf({ properties }: AccountRecord): readonly CorsRule[] {
+  return properties.table?.cors ?? noRules;
+}
+
+const service = defineResource<TableAddress>({
+  load: loadService,
+  table: anyTable(accounts),
+  keyOf: (_scope, { account }) => account,
+  missing: "ResourceNotFound",
+  present: "ResourceAlreadyExists",
+  leaseKind: "container",
+});
+
+const table = defineResource<TableAddress>({
+  load: loadTable,
+  table: anyTable(tables),
+  keyOf: (scope, { address }) => ({
+    account: (scope as AccountScope).account.id,
+    name: address.table,
+  }),
+  missing: "ResourceNotFound",
+  present: "TableAlreadyExists",
+  leaseKind: "container",
+});
+
+const entity = defineResource<TableAddress>({
+  load: loadEntity,
+  table: anyTable(entities),
+  keyOf: (scope, { address }) => ({
+    table: (scope as TableScope).table.id,
+    ...keysOf(address),
+  }),
+  missing: "ResourceNotFound",
+  present: "EntityAlreadyExists",
+  leaseKind: "container",
+});
+
+/** Every operation on one entity names its keys, in the address or in the body. */
+export function keysOf({ keys }: TableAddress) {
+  if (keys === undefined) throw new Error("an entity has no keys");
+  return keys;
+}
+
+/** A collection has the rules of its members: what an insert names in its body is one of them. */
+export const resources = {
+  service,
+  batch: service,
+  tables: table,
+  table,
+  entities: entity,
+  entity,
+  nested: entity,
+};

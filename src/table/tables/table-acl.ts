@@ -1,0 +1,47 @@
+import {
+  accessPoliciesBytesMax,
+  parseAccessPolicies,
+  renderAccessPolicies,
+} from "../../account/access-policies.ts";
+import { timeout } from "../../core/common-params.ts";
+import { noBody } from "../../core/operation.ts";
+import { xmlBody } from "../../core/xml-body.ts";
+import { operation } from "../resources.ts";
+
+const query = { comp: "acl" };
+
+/** learn.microsoft.com/rest/api/storageservices/get-table-acl */
+export const getTableAcl = operation({
+  name: "Get Table ACL",
+  ids: ["Table_GetAccessPolicy"],
+  route: { method: ["GET", "HEAD"], resource: "table", query },
+  since: "2012-02-12",
+  params: { timeout },
+  body: noBody,
+  permission: { letters: "", resourceType: "c", sas: "none" },
+  target: "must-exist",
+  conditions: "none",
+  lease: "none",
+  etag: "none",
+  effect: "reads",
+  success: { status: 200, headers: [] },
+  decide: ({ target }) => ({ body: xmlBody(renderAccessPolicies(target.policies)) }),
+});
+
+/** learn.microsoft.com/rest/api/storageservices/set-table-acl */
+export const setTableAcl = operation({
+  name: "Set Table ACL",
+  ids: ["Table_SetAccessPolicy"],
+  route: { method: "PUT", resource: "table", query },
+  since: "2012-02-12",
+  params: { timeout },
+  body: { kind: "xml", bytesMax: accessPoliciesBytesMax, parse: parseAccessPolicies },
+  permission: { letters: "", resourceType: "c", sas: "none" },
+  target: "must-exist",
+  conditions: "none",
+  lease: "none",
+  etag: "none",
+  effect: "writes",
+  success: { status: 204, headers: [] },
+  decide: ({ target, input }) => ({ put: { ...target, policies: input.body } }),
+});

@@ -489,6 +489,10 @@ export const faults = {
     status: 409,
     message: "The specified container is being restored.",
   },
+  PermanentDeleteNotEnabled: {
+    status: 409,
+    message: "Permanent delete is not enabled for this account, or this is not soft-deleted.",
+  },
   ContainerSoftDeleteNotEnabled: {
     status: 409,
     message: "Container soft delete is not enabled on this account.",
@@ -678,6 +682,14 @@ export const faults = {
   SMBDeletePending: {
     status: 409,
     message: "The specified resource is marked for deletion by an SMB client.",
+  },
+  ShareSizeLimitReached: {
+    status: 413,
+    message: "The specified share size limit has been reached.",
+  },
+  HandleLimitExceeded: {
+    status: 400,
+    message: "The number of open handles on the file has reached its limit.",
   },
   FileInvalidPermission: { status: 400, message: "The specified file permission is not valid." },
   DeleteShareWhenSnapshotLeased: {

@@ -3,6 +3,7 @@ import { blobService } from "../blob/service.ts";
 import type { Meter } from "../core/meter.ts";
 import type { Service } from "../core/service.ts";
 import type { Clock, Log, Random } from "../core/world.ts";
+import { fileService } from "../file/service.ts";
 import { queueService } from "../queue/service.ts";
 import { tableService } from "../table/service.ts";
 import { Authenticator } from "../http/auth/authenticator.ts";
@@ -18,7 +19,7 @@ import { meteredContent } from "./metered-content.ts";
 import type { Options } from "./options.ts";
 
 /** The services that exist: each gets its listener, its line and its place in the URLs. */
-export const services: readonly Service[] = [blobService, queueService, tableService];
+export const services: readonly Service[] = [blobService, queueService, tableService, fileService];
 
 /** Everything a service needs of its surroundings. */
 export interface World {

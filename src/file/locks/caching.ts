@@ -56,7 +56,8 @@ export function breakCaches(
     }
     return next;
   });
-  return { state: { ...state, caches }, told, waitingSince };
+  const changed = caches.some((cache, index) => cache !== state.caches[index]);
+  return { state: changed ? { ...state, caches } : state, told, waitingSince };
 }
 
 /** A break that was not answered in time counts as answered with nothing. */

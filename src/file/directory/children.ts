@@ -1,0 +1,110 @@
+import { compareKeys, encodeKey, successor } from "../../core/keys.ts";
+import type { DefinedTable } from "../../core/table.ts";
+import type { RecordView, Scanned } from "../../core/view.ts";
+import { nodes, versions, type NodeRecord } from "../records.ts";
+import type { Tree } from "../tree.ts";
+
+export interface ChildrenWanted {
+  readonly directory: bigint;
+  /** Folded. */
+  readonly prefix: string;
+  /** Folded; the first name to show. */
+  readonly from: string;
+  readonly limit: number;
+}
+
+export interface Child {
+  readonly folded: string;
+  readonly node: NodeRecord;
+}
+
+/** Names in a directory, in the order of their folded spelling. */
+export async function childrenOf(
+  view: RecordView,
+  tree: Tree,
+  wanted: ChildrenWanted,
+): Promise<readonly Child[]> {
+  const { epoch } = tree;
+  return epoch === undefined
+    ? presentChildren(view, tree, wanted)
+    : earlierChildren(view, { ...tree, epoch }, wanted);
+}
+
+/** The nameless root lies among its own children; it comes first and is stepped over. */
+function boundsOf<K, R>(
+  table: DefinedTable<K, R>,
+  { share }: Tree,
+  { directory, prefix, from }: ChildrenWanted,
+) {
+  const within = table.range([share, directory], prefix);
+  const named = successor(table.prefix([share, directory, ""]));
+  const first = from === "" ? named : table.prefix([share, directory, from]);
+  const start = [within.start, named, first].reduce((left, right) =>
+    compareKeys(left, right) < 0 ? right : left,
+  );
+  return { start, end: within.end };
+}
+
+async function presentChildren(
+  view: RecordView,
+  tree: Tree,
+  wanted: ChildrenWanted,
+): Promise<readonly Child[]> {
+  const found: Child[] = [];
+  const bounds = { ...boundsOf(nodes, tree, wanted), limit: wanted.limit };
+  for await (const batch of view.scan(nodes, bounds)) {
+    for (const { key, record } of batch) {
+      found.push({ folded: nodes.parts(key)[2] as string, node: record });
+    }
+  }
+  return found;
+}
+
+/** Goes through present and kept states side by side. What was made or changed since costs a step
+ *  each, so a page of an old snapshot costs what changed in that directory. */
+async function earlierChildren(
+  view: RecordView,
+  tree: Tree & { readonly epoch: number },
+  wanted: ChildrenWanted,
+): Promise<readonly Child[]> {
+  const { epoch } = tree;
+  const present = entriesOf(view, nodes, boundsOf(nodes, tree, wanted));
+  const kept = entriesOf(view, versions, boundsOf(versions, tree, wanted));
+  const found: Child[] = [];
+  let [left, right] = [await present.next(), await kept.next()];
+  while (found.length < wanted.limit && !(left.done === true && right.done === true)) {
+    const useLeft =
+      right.done === true || (left.done !== true && comesFirst(left.value[0], right.value[0]));
+    const [folded, node] = (useLeft ? left.value : right.value) as Entry;
+    const shown = useLeft
+      ? node.since <= epoch
+      : node.since <= epoch && (node as Kept).until >= epoch;
+    if (shown) found.push({ folded, node });
+    if (useLeft) left = await present.next();
+    else right = await kept.next();
+  }
+  return found;
+}
+
+/** In the order of keys, which is not that of JavaScript's strings. */
+function comesFirst(left: string, right: string): boolean {
+  return compareKeys(encodeKey([left]), encodeKey([right])) <= 0;
+}
+
+type Entry = readonly [folded: string, node: NodeRecord];
+type Kept = NodeRecord & { readonly until: number };
+
+async function* entriesOf<K, R extends NodeRecord>(
+  view: RecordView,
+  table: DefinedTable<K, R>,
+  bounds: { readonly start: Uint8Array; readonly end: Uint8Array },
+): AsyncGenerator<Entry, undefined> {
+  for await (const batch of view.scan(table, bounds)) {
+    for (const entry of batch) yield [nameOf(table, entry), entry.record];
+  }
+  return undefined;
+}
+
+function nameOf<K, R>(table: DefinedTable<K, R>, { key }: Scanned<R>): string {
+  return table.parts(key)[2] as string;
+}

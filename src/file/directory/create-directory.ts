@@ -1,0 +1,55 @@
+import { metadata } from "../../core/common-params.ts";
+import { noBody } from "../../core/operation.ts";
+import { operation } from "../resources.ts";
+import { place } from "../shared/revise.ts";
+import { keepsTrailingDots, smbProperties } from "../shared/smb-params.ts";
+import { settleSmb, smbHeaderNames, smbHeaders } from "../shared/smb-properties.ts";
+
+/** learn.microsoft.com/rest/api/storageservices/create-directory */
+export const createDirectory = operation({
+  name: "Create Directory",
+  ids: ["Directory_Create"],
+  route: { method: "PUT", resource: "directory", query: { restype: "directory" } },
+  since: "2015-02-21",
+  params: {
+    metadata,
+    smb: smbProperties({ words: ["now", "none"], requiredOnce: true }),
+    keepsTrailingDots,
+  },
+  body: noBody,
+  permission: { letters: "cw", resourceType: "o" },
+  target: "must-not-exist",
+  conditions: "none",
+  lease: "none",
+  etag: "renew",
+  effect: "writes",
+  success: { status: 201, headers: [...smbHeaderNames, "x-ms-request-server-encrypted"] },
+  decide: ({ scope, input, stamp, newId, version }) => {
+    const { share, parent } = scope;
+    const settled = settleSmb({
+      share,
+      kind: "directory",
+      parent,
+      input: input.smb,
+      present: undefined,
+      now: stamp,
+    });
+    if (!settled.ok) return settled;
+    const next = {
+      id: newId(),
+      parent: parent.id,
+      name: scope.name,
+      kind: "directory" as const,
+      etag: stamp,
+      since: share.epoch,
+      ...settled.value.properties,
+      metadata: input.metadata,
+    };
+    const placed = place(scope, { target: undefined, next });
+    return {
+      ...placed,
+      effects: [...placed.effects, ...settled.value.effects],
+      headers: { ...smbHeaders(next, version), "x-ms-request-server-encrypted": "true" },
+    };
+  },
+});

@@ -1,0 +1,44 @@
+import { noBody } from "../../core/operation.ts";
+import { fail } from "../../core/result.ts";
+import type { RecordView } from "../../core/view.ts";
+import { nodes, rootId } from "../records.ts";
+import { operation } from "../resources.ts";
+import { readOnlyAttribute } from "../shared/attributes.ts";
+import { takeAway } from "../shared/revise.ts";
+import { keepsTrailingDots } from "../shared/smb-params.ts";
+
+/** Only an empty one. learn.microsoft.com/rest/api/storageservices/delete-directory */
+export const deleteDirectory = operation({
+  name: "Delete Directory",
+  ids: ["Directory_Delete"],
+  route: { method: "DELETE", resource: "directory", query: { restype: "directory" } },
+  since: "2015-02-21",
+  params: { keepsTrailingDots },
+  body: noBody,
+  permission: { letters: "d", resourceType: "o" },
+  target: "must-exist",
+  conditions: "none",
+  lease: "none",
+  etag: "none",
+  effect: "writes",
+  success: { status: 202, headers: [] },
+  reads: (view, { scope, target }) => hasChildren(view, scope.share.id, target.id),
+  decide: ({ target, scope, seen: holdsAnything }) => {
+    if (target.id === rootId) return fail("InvalidResourceName");
+    if (holdsAnything) return fail("DirectoryNotEmpty");
+    if ((target.attributes & readOnlyAttribute) !== 0) return fail("ReadOnlyAttribute");
+    return takeAway(scope, target);
+  },
+});
+
+/** The range is validated at commit, so a file that is created meanwhile is not lost. */
+export async function hasChildren(
+  view: RecordView,
+  share: bigint,
+  directory: bigint,
+): Promise<boolean> {
+  for await (const [first] of view.scan(nodes, { ...nodes.range([share, directory]), limit: 1 })) {
+    if (first !== undefined) return true;
+  }
+  return false;
+}

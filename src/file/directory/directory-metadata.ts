@@ -1,0 +1,46 @@
+import { metadata } from "../../core/common-params.ts";
+import { noBody } from "../../core/operation.ts";
+import { operation } from "../resources.ts";
+import { revise } from "../shared/revise.ts";
+import { keepsTrailingDots } from "../shared/smb-params.ts";
+
+const query = { restype: "directory", comp: "metadata" };
+
+/** learn.microsoft.com/rest/api/storageservices/get-directory-metadata */
+export const getDirectoryMetadata = operation({
+  name: "Get Directory Metadata",
+  ids: ["Directory_GetMetadata_GET", "Directory_GetMetadata_HEAD"],
+  route: { method: ["GET", "HEAD"], resource: "directory", query },
+  since: "2015-02-21",
+  params: { keepsTrailingDots },
+  body: noBody,
+  permission: { letters: "r", resourceType: "o" },
+  target: "must-exist",
+  conditions: "none",
+  lease: "none",
+  etag: "keep",
+  effect: "reads",
+  success: { status: 200, headers: [] },
+  decide: ({ target }) => ({ metadata: target.metadata }),
+});
+
+/** Replaces every pair. learn.microsoft.com/rest/api/storageservices/set-directory-metadata */
+export const setDirectoryMetadata = operation({
+  name: "Set Directory Metadata",
+  ids: ["Directory_SetMetadata"],
+  route: { method: "PUT", resource: "directory", query },
+  since: "2015-02-21",
+  params: { metadata, keepsTrailingDots },
+  body: noBody,
+  permission: { letters: "w", resourceType: "o" },
+  target: "must-exist",
+  conditions: "none",
+  lease: "none",
+  etag: "renew",
+  effect: "writes",
+  success: { status: 200, headers: ["x-ms-request-server-encrypted"] },
+  decide: ({ target, scope, input, stamp }) => ({
+    ...revise(scope, { target, next: { ...target, metadata: input.metadata, change: stamp } }),
+    headers: { "x-ms-request-server-encrypted": "true" },
+  }),
+});

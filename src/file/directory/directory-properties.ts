@@ -1,0 +1,70 @@
+import { noBody } from "../../core/operation.ts";
+import { operation } from "../resources.ts";
+import { revise } from "../shared/revise.ts";
+import { keepsTrailingDots, smbProperties } from "../shared/smb-params.ts";
+import { settleSmb, smbHeaderNames, smbHeaders } from "../shared/smb-properties.ts";
+
+/** Also of a share's root. learn.microsoft.com/rest/api/storageservices/get-directory-properties */
+export const getDirectoryProperties = operation({
+  name: "Get Directory Properties",
+  ids: ["Directory_GetProperties"],
+  route: { method: ["GET", "HEAD"], resource: "directory", query: { restype: "directory" } },
+  since: "2015-02-21",
+  params: { keepsTrailingDots },
+  body: noBody,
+  permission: { letters: "r", resourceType: "o" },
+  target: "must-exist",
+  conditions: "none",
+  lease: "none",
+  etag: "keep",
+  effect: "reads",
+  success: { status: 200, headers: [...smbHeaderNames, "x-ms-server-encrypted"] },
+  decide: ({ target, version }) => ({
+    metadata: target.metadata,
+    headers: { ...smbHeaders(target, version), "x-ms-server-encrypted": "true" },
+  }),
+});
+
+/** What the request leaves out stays as it is.
+ *  learn.microsoft.com/rest/api/storageservices/set-directory-properties */
+export const setDirectoryProperties = operation({
+  name: "Set Directory Properties",
+  ids: ["Directory_SetProperties"],
+  route: {
+    method: "PUT",
+    resource: "directory",
+    query: { restype: "directory", comp: "properties" },
+  },
+  since: "2019-02-02",
+  params: {
+    smb: smbProperties({ words: ["now", "preserve", "none"], requiredOnce: true }),
+    keepsTrailingDots,
+  },
+  body: noBody,
+  permission: { letters: "w", resourceType: "o" },
+  target: "must-exist",
+  conditions: "none",
+  lease: "none",
+  etag: "renew",
+  effect: "writes",
+  success: { status: 200, headers: [...smbHeaderNames, "x-ms-request-server-encrypted"] },
+  decide: ({ target, scope, input, stamp, version }) => {
+    const { share, parent } = scope;
+    const settled = settleSmb({
+      share,
+      kind: "directory",
+      parent,
+      input: input.smb,
+      present: target,
+      now: stamp,
+    });
+    if (!settled.ok) return settled;
+    const next = { ...target, ...settled.value.properties };
+    const revised = revise(scope, { target, next });
+    return {
+      ...revised,
+      effects: [...revised.effects, ...settled.value.effects],
+      headers: { ...smbHeaders(next, version), "x-ms-request-server-encrypted": "true" },
+    };
+  },
+});

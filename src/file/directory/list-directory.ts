@@ -1,0 +1,77 @@
+import { formatIso } from "../../core/dates.ts";
+import { formatMarker, marker, maxResults, pageSize, prefix, wordSet } from "../../core/listing.ts";
+import { noBody } from "../../core/operation.ts";
+import { boolean, header } from "../../core/params.ts";
+import { xmlBody } from "../../core/xml-body.ts";
+import { element, nameElement, textElement } from "../../core/xml-writer.ts";
+import { operation } from "../resources.ts";
+import { foldName } from "../shared/fold.ts";
+import { keepsTrailingDots } from "../shared/smb-params.ts";
+import { childrenOf } from "./children.ts";
+import { renderEntry } from "./directory-entry.ts";
+
+/** Files and directories of one level, in one sequence.
+ *  learn.microsoft.com/rest/api/storageservices/list-directories-and-files */
+export const listDirectory = operation({
+  name: "List Directories and Files",
+  ids: ["Directory_ListFilesAndDirectoriesSegment"],
+  route: {
+    method: "GET",
+    resource: "directory",
+    query: { restype: "directory", comp: "list" },
+  },
+  since: "2015-02-21",
+  params: {
+    prefix,
+    marker,
+    maxResults,
+    include: wordSet("include", "timestamps", "etag", "attributes", "permissionkey"),
+    extended: header("x-ms-file-extended-info", boolean),
+    keepsTrailingDots,
+  },
+  body: noBody,
+  permission: { letters: "l", resourceType: "co" },
+  target: "must-exist",
+  conditions: "none",
+  lease: "none",
+  etag: "none",
+  effect: "reads",
+  success: { status: 200, headers: [] },
+  reads: (view, { scope, target, input }) =>
+    childrenOf(
+      view,
+      { share: scope.share.id, epoch: scope.snapshot?.epoch },
+      {
+        directory: target.id,
+        prefix: foldName(input.prefix ?? ""),
+        from: input.marker?.[0] ?? "",
+        limit: pageSize(input.maxResults) + 1,
+      },
+    ),
+  decide: ({ target, scope, address, input, seen, endpoint, version }) => {
+    const shown = seen.slice(0, pageSize(input.maxResults));
+    const next = seen[shown.length];
+    const { include = new Set() } = input;
+    const hidesPending = scope.snapshot === undefined;
+    let entries = "";
+    for (const { node } of shown) {
+      if (hidesPending && node.deletePending === true) continue;
+      entries += renderEntry(node, { include, version });
+    }
+    const inner =
+      (input.prefix === undefined ? "" : nameElement("Prefix", input.prefix)) +
+      textElement("Marker", input.marker && formatMarker(input.marker)) +
+      textElement("MaxResults", input.maxResults) +
+      (version >= "2020-10-02" ? textElement("DirectoryId", target.id) : "") +
+      element("Entries", entries) +
+      textElement("NextMarker", next === undefined ? "" : formatMarker([next.folded]));
+    const { snapshot } = address;
+    const names = {
+      ServiceEndpoint: `${endpoint}/`,
+      ShareName: address.share,
+      ...(snapshot === undefined ? {} : { ShareSnapshot: formatIso(snapshot) }),
+      DirectoryPath: scope.components.join("/"),
+    };
+    return { body: xmlBody(element("EnumerationResults", inner, names)) };
+  },
+});

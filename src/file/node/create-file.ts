@@ -1,0 +1,84 @@
+import { metadata } from "../../core/common-params.ts";
+import { invalidHeader } from "../../core/faults.ts";
+import { noBody } from "../../core/operation.ts";
+import { checked, header, integer, required } from "../../core/params.ts";
+import { fail, ok } from "../../core/result.ts";
+import { empty } from "../../content/plan.ts";
+import { emptyContent } from "../../core/content-ref.ts";
+import { operation } from "../resources.ts";
+import { readOnlyAttribute } from "../shared/attributes.ts";
+import { defaultContentType, fileHeaders } from "../shared/http-headers.ts";
+import { fileBytesMax } from "../shared/limits.ts";
+import { place } from "../shared/revise.ts";
+import { keepsTrailingDots, smbProperties } from "../shared/smb-params.ts";
+import { settleSmb, smbHeaderNames, smbHeaders } from "../shared/smb-properties.ts";
+
+const length = checked(
+  required(header("x-ms-content-length", integer(0, Number.MAX_SAFE_INTEGER))),
+  (value) => {
+    const fits = value <= fileBytesMax;
+    return fits ? ok(value) : invalidHeader("x-ms-content-length", String(value));
+  },
+);
+
+/** A file of zeros, in the place of one that was there.
+ *  learn.microsoft.com/rest/api/storageservices/create-file */
+export const createFile = operation({
+  name: "Create File",
+  ids: ["File_Create"],
+  route: {
+    method: "PUT",
+    resource: "file",
+    headers: { "x-ms-type": "file", "x-ms-copy-source": false },
+  },
+  since: "2015-02-21",
+  params: {
+    length,
+    headers: fileHeaders,
+    metadata,
+    smb: smbProperties({ words: ["now", "none"], requiredOnce: true }),
+    keepsTrailingDots,
+  },
+  body: noBody,
+  permission: { letters: "cw", resourceType: "o", overwrite: true },
+  target: "may-exist",
+  conditions: "none",
+  lease: "match-if-leased",
+  etag: "renew",
+  effect: "writes",
+  success: { status: 201, headers: [...smbHeaderNames, "x-ms-request-server-encrypted"] },
+  decide: ({ target, scope, input, stamp, newId, version }) => {
+    const { share, parent } = scope;
+    if (((target?.attributes ?? 0) & readOnlyAttribute) !== 0) return fail("ReadOnlyAttribute");
+    const settled = settleSmb({
+      share,
+      kind: "file",
+      parent,
+      input: input.smb,
+      present: undefined,
+      now: stamp,
+    });
+    if (!settled.ok) return settled;
+    const { contentType = defaultContentType, ...others } = input.headers ?? {};
+    const next = {
+      id: target?.id ?? newId(),
+      parent: parent.id,
+      name: scope.name,
+      kind: "file" as const,
+      etag: stamp,
+      since: share.epoch,
+      ...settled.value.properties,
+      metadata: input.metadata,
+      headers: { ...others, contentType },
+      content: emptyContent,
+      lease: target?.lease,
+      allocated: 0,
+    };
+    const placed = place(scope, { target, next, content: empty(input.length) });
+    return {
+      ...placed,
+      effects: [...placed.effects, ...settled.value.effects],
+      headers: { ...smbHeaders(next, version), "x-ms-request-server-encrypted": "true" },
+    };
+  },
+});

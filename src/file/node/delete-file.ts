@@ -1,0 +1,28 @@
+import { noBody } from "../../core/operation.ts";
+import { fail } from "../../core/result.ts";
+import { operation } from "../resources.ts";
+import { readOnlyAttribute } from "../shared/attributes.ts";
+import { takeAway } from "../shared/revise.ts";
+import { keepsTrailingDots } from "../shared/smb-params.ts";
+
+/** At once: nothing here leaves a file waiting to go away.
+ *  learn.microsoft.com/rest/api/storageservices/delete-file2 */
+export const deleteFile = operation({
+  name: "Delete File",
+  ids: ["File_Delete"],
+  route: { method: "DELETE", resource: "file" },
+  since: "2015-02-21",
+  params: { keepsTrailingDots },
+  body: noBody,
+  permission: { letters: "d", resourceType: "o" },
+  target: "must-exist",
+  conditions: "none",
+  lease: "match-if-leased",
+  etag: "none",
+  effect: "writes",
+  success: { status: 202, headers: [] },
+  decide: ({ target, scope }) => {
+    if ((target.attributes & readOnlyAttribute) !== 0) return fail("ReadOnlyAttribute");
+    return takeAway(scope, target);
+  },
+});

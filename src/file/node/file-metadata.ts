@@ -1,0 +1,50 @@
+import { metadata } from "../../core/common-params.ts";
+import { noBody } from "../../core/operation.ts";
+import { fail } from "../../core/result.ts";
+import { operation } from "../resources.ts";
+import { readOnlyAttribute } from "../shared/attributes.ts";
+import { revise } from "../shared/revise.ts";
+import { keepsTrailingDots } from "../shared/smb-params.ts";
+
+/** learn.microsoft.com/rest/api/storageservices/get-file-metadata */
+export const getFileMetadata = operation({
+  name: "Get File Metadata",
+  ids: ["File_GetMetadata_GET", "File_GetMetadata_HEAD"],
+  route: { method: ["GET", "HEAD"], resource: "file", query: { comp: "metadata" } },
+  since: "2015-02-21",
+  params: { keepsTrailingDots },
+  body: noBody,
+  permission: { letters: "r", resourceType: "o" },
+  target: "must-exist",
+  conditions: "none",
+  lease: "match-if-given",
+  etag: "keep",
+  effect: "reads",
+  success: { status: 200, headers: [] },
+  decide: ({ target }) => ({ metadata: target.metadata }),
+});
+
+/** Replaces every pair. learn.microsoft.com/rest/api/storageservices/set-file-metadata */
+export const setFileMetadata = operation({
+  name: "Set File Metadata",
+  ids: ["File_SetMetadata"],
+  route: { method: "PUT", resource: "file", query: { comp: "metadata" } },
+  since: "2015-02-21",
+  params: { metadata, keepsTrailingDots },
+  body: noBody,
+  permission: { letters: "w", resourceType: "o" },
+  target: "must-exist",
+  conditions: "none",
+  lease: "match-if-leased",
+  etag: "renew",
+  effect: "writes",
+  success: { status: 200, headers: ["x-ms-request-server-encrypted"] },
+  decide: ({ target, scope, input, stamp }) => {
+    if ((target.attributes & readOnlyAttribute) !== 0) return fail("ReadOnlyAttribute");
+    const next = { ...target, metadata: input.metadata, change: stamp };
+    return {
+      ...revise(scope, { target, next }),
+      headers: { "x-ms-request-server-encrypted": "true" },
+    };
+  },
+});

@@ -1,0 +1,51 @@
+import { formatHttpDate } from "../../core/dates.ts";
+import type { Ticks } from "../../core/ticks.ts";
+import type { CopyState, NodeRecord } from "../records.ts";
+import type { FileAddress } from "../resources.ts";
+import { httpHeaderNames, renderHttpHeaders } from "../shared/http-headers.ts";
+import { leaseHeaderNames, leaseHeaders } from "../shared/lease-reply.ts";
+import { smbHeaderNames, smbHeaders } from "../shared/smb-properties.ts";
+
+export const filePropertyNames = [
+  ...httpHeaderNames,
+  ...leaseHeaderNames,
+  ...smbHeaderNames,
+  "x-ms-type",
+  "x-ms-server-encrypted",
+  "x-ms-copy-id",
+  "x-ms-copy-source",
+  "x-ms-copy-status",
+  "x-ms-copy-progress",
+  "x-ms-copy-completion-time",
+] as const;
+
+export interface Looked {
+  readonly target: NodeRecord;
+  readonly address: FileAddress;
+  readonly version: string;
+  readonly now: Ticks;
+}
+
+/** Headers that Get File and Get File Properties share. A snapshot tells no lease. */
+export function fileProperties({ target, address, version, now }: Looked) {
+  return {
+    ...renderHttpHeaders(target.headers ?? {}),
+    ...(address.snapshot === undefined ? leaseHeaders(target.lease, now) : {}),
+    ...smbHeaders(target, version),
+    ...copyHeaders(target.copy),
+    "x-ms-type": "File",
+    "x-ms-server-encrypted": "true",
+  };
+}
+
+function copyHeaders(copy: CopyState | undefined) {
+  if (copy === undefined) return {};
+  return {
+    "x-ms-copy-id": copy.id,
+    "x-ms-copy-source": copy.source,
+    "x-ms-copy-status": copy.status,
+    "x-ms-copy-progress": copy.progress,
+    "x-ms-copy-completion-time":
+      copy.completed === undefined ? undefined : formatHttpDate(copy.completed),
+  };
+}

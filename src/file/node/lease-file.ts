@@ -1,0 +1,36 @@
+import { leaseAction } from "../../core/common-params.ts";
+import { noBody, type Route } from "../../core/operation.ts";
+import { operation } from "../resources.ts";
+import { leaseReply, leaseReplyHeaders } from "../shared/lease-reply.ts";
+import { keepsTrailingDots } from "../shared/smb-params.ts";
+
+/** Always infinite. learn.microsoft.com/rest/api/storageservices/lease-file */
+function declareLease(ids: readonly string[], letters: string, headers: Route["headers"] = {}) {
+  return operation({
+    name: "Lease File",
+    ids,
+    route: { method: "PUT", resource: "file", query: { comp: "lease" }, headers },
+    since: "2019-07-07",
+    params: { action: leaseAction("file"), keepsTrailingDots },
+    body: noBody,
+    permission: { letters, resourceType: "o" },
+    target: "must-exist",
+    conditions: "none",
+    lease: "action",
+    etag: "keep",
+    effect: "writes",
+    success: { status: 200, headers: leaseReplyHeaders },
+    decide: ({ target, input, now, newGuid }) =>
+      leaseReply({ target, action: input.action, kind: "file", now, newGuid }),
+  });
+}
+
+export const leaseFile = declareLease(
+  ["File_AcquireLease", "File_ChangeLease", "File_ReleaseLease"],
+  "w",
+);
+
+/** Whoever may delete the file may also break its lease. */
+export const breakFileLease = declareLease(["File_BreakLease"], "wd", {
+  "x-ms-lease-action": "break",
+});

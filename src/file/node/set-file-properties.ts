@@ -1,0 +1,83 @@
+import { emptyContent } from "../../core/content-ref.ts";
+import { invalidHeader } from "../../core/faults.ts";
+import { noBody } from "../../core/operation.ts";
+import { checked, header, integer } from "../../core/params.ts";
+import { fail, ok } from "../../core/result.ts";
+import { resize } from "../../content/plan.ts";
+import { operation } from "../resources.ts";
+import { coveredBytes } from "../range/covered.ts";
+import { readOnlyAttribute } from "../shared/attributes.ts";
+import { fileHeaders } from "../shared/http-headers.ts";
+import { fileBytesMax } from "../shared/limits.ts";
+import { revise } from "../shared/revise.ts";
+import { keepsTrailingDots, smbProperties } from "../shared/smb-params.ts";
+import { settleSmb, smbHeaderNames, smbHeaders } from "../shared/smb-properties.ts";
+
+const length = checked(
+  header("x-ms-content-length", integer(0, Number.MAX_SAFE_INTEGER)),
+  (value) => {
+    const fits = value === undefined || value <= fileBytesMax;
+    return fits ? ok(value) : invalidHeader("x-ms-content-length", String(value));
+  },
+);
+
+/** Any HTTP header replaces all of them; a length cuts or lengthens the file.
+ *  learn.microsoft.com/rest/api/storageservices/set-file-properties */
+export const setFileProperties = operation({
+  name: "Set File Properties",
+  ids: ["File_SetHTTPHeaders"],
+  route: { method: "PUT", resource: "file", query: { comp: "properties" } },
+  since: "2015-02-21",
+  params: {
+    length,
+    headers: fileHeaders,
+    smb: smbProperties({ words: ["now", "preserve", "none"], requiredOnce: true }),
+    keepsTrailingDots,
+  },
+  body: noBody,
+  permission: { letters: "w", resourceType: "o" },
+  target: "must-exist",
+  conditions: "none",
+  lease: "match-if-leased",
+  etag: "renew",
+  effect: "writes",
+  success: { status: 200, headers: [...smbHeaderNames, "x-ms-request-server-encrypted"] },
+  reads: (view, { target, input }) => {
+    const { content = emptyContent } = target;
+    const from = Math.min(input.length ?? content.length, content.length);
+    return coveredBytes(view, content, { from, length: content.length - from });
+  },
+  decide: ({ target, scope, input, stamp, version, seen: cutOff }) => {
+    const { share, parent } = scope;
+    const staysReadOnly =
+      typeof input.smb.attributes !== "number" || (input.smb.attributes & readOnlyAttribute) !== 0;
+    const changesMore = input.length !== undefined || input.headers !== undefined;
+    if ((target.attributes & readOnlyAttribute) !== 0 && staysReadOnly && changesMore) {
+      return fail("ReadOnlyAttribute");
+    }
+    const settled = settleSmb({
+      share,
+      kind: target.kind,
+      parent,
+      input: input.smb,
+      present: target,
+      now: stamp,
+    });
+    if (!settled.ok) return settled;
+    const { content = emptyContent, headers, allocated = 0 } = target;
+    const next = {
+      ...target,
+      ...settled.value.properties,
+      headers: input.headers ?? headers,
+      allocated: allocated - cutOff,
+    };
+    const resized = input.length !== undefined && input.length !== content.length;
+    const plan = resized ? { content: resize(content, input.length ?? 0) } : {};
+    const revised = revise(scope, { target, next, ...plan });
+    return {
+      ...revised,
+      effects: [...revised.effects, ...settled.value.effects],
+      headers: { ...smbHeaders(next, version), "x-ms-request-server-encrypted": "true" },
+    };
+  },
+});

@@ -1,0 +1,78 @@
+import type { Operation } from "../core/operation.ts";
+import { createDirectory } from "./directory/create-directory.ts";
+import { deleteDirectory } from "./directory/delete-directory.ts";
+import { getDirectoryMetadata, setDirectoryMetadata } from "./directory/directory-metadata.ts";
+import {
+  getDirectoryProperties,
+  setDirectoryProperties,
+} from "./directory/directory-properties.ts";
+import { listDirectory } from "./directory/list-directory.ts";
+import { createFile } from "./node/create-file.ts";
+import { deleteFile } from "./node/delete-file.ts";
+import { getFileMetadata, setFileMetadata } from "./node/file-metadata.ts";
+import { getFile, getFileProperties } from "./node/get-file.ts";
+import { breakFileLease, leaseFile } from "./node/lease-file.ts";
+import { setFileProperties } from "./node/set-file-properties.ts";
+import { listRanges } from "./range/list-ranges.ts";
+import { putRangeFromUrl } from "./range/put-range-from-url.ts";
+import { clearRange, putRange } from "./range/put-range.ts";
+import { listShares } from "./service/list-shares.ts";
+import {
+  getFileServiceProperties,
+  setFileServiceProperties,
+} from "./service/service-properties.ts";
+import { createShare } from "./share/create-share.ts";
+import { deleteShare } from "./share/delete-share.ts";
+import { getShareProperties } from "./share/get-share-properties.ts";
+import { getShareStats } from "./share/get-share-stats.ts";
+import { breakShareLease, leaseShare } from "./share/lease-share.ts";
+import { createPermission, getPermission } from "./share/permissions.ts";
+import { restoreShare } from "./share/restore-share.ts";
+import { setShareProperties } from "./share/set-share-properties.ts";
+import { getShareAcl, setShareAcl } from "./share/share-acl.ts";
+import { getShareMetadata, setShareMetadata } from "./share/share-metadata.ts";
+import { snapshotShare } from "./share/snapshot-share.ts";
+import { throughLocks } from "./through-locks.ts";
+
+const declared: readonly Operation[] = [
+  getFileServiceProperties,
+  setFileServiceProperties,
+  listShares,
+  createShare,
+  getShareProperties,
+  setShareProperties,
+  getShareMetadata,
+  setShareMetadata,
+  getShareAcl,
+  setShareAcl,
+  getShareStats,
+  createPermission,
+  getPermission,
+  leaseShare,
+  breakShareLease,
+  snapshotShare,
+  deleteShare,
+  restoreShare,
+  createDirectory,
+  getDirectoryProperties,
+  setDirectoryProperties,
+  getDirectoryMetadata,
+  setDirectoryMetadata,
+  listDirectory,
+  deleteDirectory,
+  createFile,
+  getFile,
+  getFileProperties,
+  setFileProperties,
+  getFileMetadata,
+  setFileMetadata,
+  leaseFile,
+  breakFileLease,
+  deleteFile,
+  putRange,
+  clearRange,
+  putRangeFromUrl,
+  listRanges,
+];
+
+export const operations: readonly Operation[] = declared.map(throughLocks);

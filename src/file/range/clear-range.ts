@@ -1,0 +1,27 @@
+import type { ContentEdit } from "../../core/content-ref.ts";
+import type { Span } from "../../core/ranges.ts";
+import { sectorBytes } from "../shared/limits.ts";
+
+export interface Clearing {
+  readonly edits: readonly ContentEdit[];
+  /** Bytes that are written as zeros and go on counting. */
+  readonly written: number;
+}
+
+/** `bytes=100-2000` clears the sectors from 512 to 1535, and writes zeros before and behind. */
+export function clearEdits({ from, length }: Span): Clearing {
+  const end = from + length;
+  const first = Math.ceil(from / sectorBytes) * sectorBytes;
+  const last = Math.floor(end / sectorBytes) * sectorBytes;
+  if (last <= first) return { edits: [zeros(from, length)], written: length };
+  const edits: ContentEdit[] = [{ edit: "clear", at: first, length: last - first }];
+  if (from < first) edits.push(zeros(from, first - from));
+  if (last < end) edits.push(zeros(last, end - last));
+  return { edits, written: length - (last - first) };
+}
+
+/** At most two sectors, so that they fit into the record of the range. */
+function zeros(at: number, length: number): ContentEdit {
+  const pieces = [{ length, source: { bytes: new Uint8Array(length) } }];
+  return { edit: "write", at, part: { pieces } };
+}

@@ -1,0 +1,89 @@
+import { emptyContent } from "../../core/content-ref.ts";
+import { parseSnapshotTime } from "../../core/dates.ts";
+import { noBody } from "../../core/operation.ts";
+import { boolean, header, query } from "../../core/params.ts";
+import { clipRange, type ByteRange, type Span } from "../../core/ranges.ts";
+import { fail } from "../../core/result.ts";
+import { xmlBody } from "../../core/xml-body.ts";
+import { element, textElement } from "../../core/xml-writer.ts";
+import { shareSnapshots } from "../records.ts";
+import { operation } from "../resources.ts";
+import { readRange } from "../shared/range-params.ts";
+import { keepsTrailingDots } from "../shared/smb-params.ts";
+import { nodeAt } from "./previous-node.ts";
+import {
+  sameBytes,
+  sectorsOf,
+  slicesOf,
+  stretchesOf,
+  subtract,
+  type Stretch,
+} from "./range-list.ts";
+
+/** What was written and not cleared, or what changed of it since a snapshot.
+ *  learn.microsoft.com/rest/api/storageservices/list-ranges */
+export const listRanges = operation({
+  name: "List Ranges",
+  ids: ["File_GetRangeList"],
+  route: { method: "GET", resource: "file", query: { comp: "rangelist" } },
+  since: "2015-02-21",
+  params: {
+    range: readRange,
+    previous: query("prevsharesnapshot", parseSnapshotTime),
+    followsRenames: header("x-ms-file-support-rename", boolean),
+    keepsTrailingDots,
+  },
+  body: noBody,
+  permission: { letters: "r", resourceType: "o" },
+  target: "must-exist",
+  conditions: "none",
+  lease: "match-if-given",
+  etag: "keep",
+  effect: "reads",
+  success: { status: 200, headers: ["x-ms-content-length"] },
+  reads: async (view, { scope, target, input }) => {
+    const { content = emptyContent } = target;
+    const span = spanOf(input.range, content.length);
+    const present = await slicesOf(view, content, span);
+    if (input.previous === undefined) return { present };
+    const key = { share: scope.share.id, at: input.previous };
+    const snapshot = await view.get(shareSnapshots, key);
+    if (snapshot === undefined) return { present, missing: true };
+    const { followsRenames = false } = input;
+    const then = await nodeAt(view, scope, target, { epoch: snapshot.epoch, followsRenames });
+    const earlier = then?.content ?? emptyContent;
+    const previous = await slicesOf(view, earlier, spanOf(input.range, earlier.length));
+    return { present, previous };
+  },
+  decide: ({ target, seen }) => {
+    if ("missing" in seen) return fail("ShareNotFound");
+    const length = target.content?.length ?? 0;
+    const now = stretchesOf(seen.present);
+    const held = sectorsOf(now, Infinity);
+    if (!("previous" in seen)) return reply(length, held, []);
+    const changed = sectorsOf(subtract(now, sameBytes(seen.present, seen.previous)), Infinity);
+    const then = sectorsOf(stretchesOf(seen.previous), Infinity);
+    return reply(length, changed, subtract(then, held));
+  },
+});
+
+function spanOf(asked: ByteRange | undefined, length: number): Span {
+  const whole = { from: 0, length };
+  return asked === undefined ? whole : (clipRange(asked, length) ?? { from: 0, length: 0 });
+}
+
+/** Ranges and cleared ranges in one sequence, by where they lie. */
+function reply(length: number, ranges: readonly Stretch[], cleared: readonly Stretch[]) {
+  const all = [
+    ...ranges.map((stretch) => ({ name: "Range", ...stretch })),
+    ...cleared.map((stretch) => ({ name: "ClearRange", ...stretch })),
+  ].toSorted((left, right) => left.from - right.from);
+  let inner = "";
+  for (const { name, from, to } of all) {
+    inner += element(name, textElement("Start", from) + textElement("End", to - 1));
+  }
+  return {
+    body: xmlBody(element("Ranges", inner)),
+    headers: { "x-ms-content-length": String(length) },
+  };
+}

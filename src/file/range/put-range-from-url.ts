@@ -1,0 +1,91 @@
+import { decodeBase64, encodeBase64 } from "../../core/base64.ts";
+import { emptyContent } from "../../core/content-ref.ts";
+import { formatIso } from "../../core/dates.ts";
+import { invalidHeader } from "../../core/faults.ts";
+import { header } from "../../core/params.ts";
+import { fail } from "../../core/result.ts";
+import { write } from "../../content/plan.ts";
+import { operation } from "../resources.ts";
+import { inlineRangeBytesMax, rangeBytesMax } from "../shared/limits.ts";
+import { checkQuota, usedBytes } from "../shared/quota.ts";
+import { writeRange } from "../shared/range-params.ts";
+import { revise } from "../shared/revise.ts";
+import { keepsTrailingDots } from "../shared/smb-params.ts";
+import { coveredBytes } from "./covered.ts";
+import { afterRangeWrite, checkRange, keepsLastWrite } from "./range-write.ts";
+
+const crc64Bytes = 8;
+
+function checksum(text: string): Uint8Array | undefined {
+  const bytes = decodeBase64(text);
+  return bytes?.length === crc64Bytes ? bytes : undefined;
+}
+
+/** As Put Range, but the bytes come from a URL.
+ *  learn.microsoft.com/rest/api/storageservices/put-range-from-url */
+export const putRangeFromUrl = operation({
+  name: "Put Range From URL",
+  ids: ["File_UploadRangeFromURL"],
+  route: {
+    method: "PUT",
+    resource: "file",
+    query: { comp: "range" },
+    headers: { "x-ms-write": "update", "x-ms-copy-source": true },
+  },
+  since: "2019-02-02",
+  params: {
+    range: writeRange,
+    ifMatch: header("x-ms-source-if-match-crc64", checksum),
+    ifNoneMatch: header("x-ms-source-if-none-match-crc64", checksum),
+    keepsLastWrite,
+    keepsTrailingDots,
+  },
+  body: {
+    kind: "source",
+    lengthMax: () => rangeBytesMax,
+    inlineBytesMax: inlineRangeBytesMax,
+    style: "range-from-url",
+    range: "x-ms-source-range",
+    md5Always: false,
+  },
+  permission: { letters: "w", resourceType: "o" },
+  target: "must-exist",
+  conditions: "none",
+  lease: "match-if-leased",
+  etag: "renew",
+  effect: "writes",
+  success: {
+    status: 201,
+    headers: ["x-ms-content-crc64", "x-ms-request-server-encrypted", "x-ms-file-last-write-time"],
+  },
+  reads: async (view, { scope, target, input }) => ({
+    used: await usedBytes(view, scope.share),
+    covered: await coveredBytes(view, target.content ?? emptyContent, input.range),
+  }),
+  decide: ({ target, scope, input, received, stamp, version, seen }) => {
+    const { range, ifMatch, ifNoneMatch } = input;
+    const { content = emptyContent } = target;
+    const writable = checkRange(target, range, content.length);
+    if (!writable.ok) return writable;
+    if (received.length !== range.length) {
+      return invalidHeader("x-ms-source-range", String(received.length));
+    }
+    const sum = received.crc64 && encodeBase64(received.crc64);
+    const differs = ifMatch !== undefined && encodeBase64(ifMatch) !== sum;
+    const same = ifNoneMatch !== undefined && encodeBase64(ifNoneMatch) === sum;
+    if (differs || same) return fail("SourceConditionNotMet");
+    const delta = range.length - seen.covered;
+    const fits = checkQuota(scope.share, seen.used, delta);
+    if (!fits.ok) return fits;
+    const next = afterRangeWrite(target, { delta, stamp, keepsLastWrite: input.keepsLastWrite });
+    return {
+      ...revise(scope, { target, next, content: write(content, range.from, received) }),
+      headers: {
+        "x-ms-content-crc64": sum,
+        "x-ms-request-server-encrypted": "true",
+        "x-ms-file-last-write-time":
+          version >= "2021-06-08" ? formatIso(next.lastWrite) : undefined,
+      },
+    };
+  },
+});

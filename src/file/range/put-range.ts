@@ -1,0 +1,115 @@
+import { encodeBase64 } from "../../core/base64.ts";
+import { emptyContent } from "../../core/content-ref.ts";
+import { formatIso } from "../../core/dates.ts";
+import { invalidHeader } from "../../core/faults.ts";
+import { noBody } from "../../core/operation.ts";
+import { fail } from "../../core/result.ts";
+import { write } from "../../content/plan.ts";
+import { operation } from "../resources.ts";
+import { inlineRangeBytesMax, rangeBytesMax } from "../shared/limits.ts";
+import { checkQuota, usedBytes } from "../shared/quota.ts";
+import { writeRange } from "../shared/range-params.ts";
+import { revise } from "../shared/revise.ts";
+import { keepsTrailingDots } from "../shared/smb-params.ts";
+import { clearEdits } from "./clear-range.ts";
+import { coveredBytes } from "./covered.ts";
+import { afterRangeWrite, checkRange, keepsLastWrite } from "./range-write.ts";
+
+/** Bytes inside the file; it does not grow.
+ *  learn.microsoft.com/rest/api/storageservices/put-range */
+export const putRange = operation({
+  name: "Put Range",
+  ids: ["File_UploadRange"],
+  route: {
+    method: "PUT",
+    resource: "file",
+    query: { comp: "range" },
+    headers: { "x-ms-write": "update", "x-ms-copy-source": false },
+  },
+  since: "2015-02-21",
+  params: { range: writeRange, keepsLastWrite, keepsTrailingDots },
+  body: {
+    kind: "content",
+    lengthMax: () => rangeBytesMax,
+    inlineBytesMax: inlineRangeBytesMax,
+    md5Always: true,
+    nonEmpty: true,
+  },
+  permission: { letters: "w", resourceType: "o" },
+  target: "must-exist",
+  conditions: "none",
+  lease: "match-if-leased",
+  etag: "renew",
+  effect: "writes",
+  success: {
+    status: 201,
+    headers: ["Content-MD5", "x-ms-request-server-encrypted", "x-ms-file-last-write-time"],
+  },
+  reads: async (view, { scope, target, input }) => ({
+    used: await usedBytes(view, scope.share),
+    covered: await coveredBytes(view, target.content ?? emptyContent, input.range),
+  }),
+  decide: ({ target, scope, input, received, stamp, version, seen }) => {
+    const { range } = input;
+    if (received.length !== range.length) {
+      return invalidHeader("Content-Length", String(received.length));
+    }
+    const { content = emptyContent } = target;
+    const writable = checkRange(target, range, content.length);
+    if (!writable.ok) return writable;
+    const delta = range.length - seen.covered;
+    const fits = checkQuota(scope.share, seen.used, delta);
+    if (!fits.ok) return fits;
+    const next = afterRangeWrite(target, { delta, stamp, keepsLastWrite: input.keepsLastWrite });
+    return {
+      ...revise(scope, { target, next, content: write(content, range.from, received) }),
+      headers: {
+        "Content-MD5": received.md5 && encodeBase64(received.md5),
+        "x-ms-request-server-encrypted": "true",
+        "x-ms-file-last-write-time":
+          version >= "2021-06-08" ? formatIso(next.lastWrite) : undefined,
+      },
+    };
+  },
+});
+
+/** Whole sectors give their space back; what is left at the edges becomes zeros. */
+export const clearRange = operation({
+  name: "Put Range",
+  ids: ["File_UploadRange"],
+  route: {
+    method: "PUT",
+    resource: "file",
+    query: { comp: "range" },
+    headers: { "x-ms-write": "clear" },
+  },
+  since: "2015-02-21",
+  params: { range: writeRange, keepsLastWrite, keepsTrailingDots },
+  body: noBody,
+  permission: { letters: "w", resourceType: "o" },
+  target: "must-exist",
+  conditions: "none",
+  lease: "match-if-leased",
+  etag: "renew",
+  effect: "writes",
+  success: { status: 201, headers: ["x-ms-file-last-write-time"] },
+  reads: async (view, { target, input }) =>
+    coveredBytes(view, target.content ?? emptyContent, input.range),
+  decide: ({ target, scope, input, stamp, version, seen: covered }) => {
+    const { range } = input;
+    const { content = emptyContent } = target;
+    const writable = checkRange(target, range, content.length);
+    if (!writable.ok) return writable;
+    if (range.length <= 0) return fail("InvalidRange");
+    const { edits, written } = clearEdits(range);
+    const delta = written - covered;
+    const next = afterRangeWrite(target, { delta, stamp, keepsLastWrite: input.keepsLastWrite });
+    return {
+      ...revise(scope, { target, next, content: { plan: "edit", base: content, edits } }),
+      headers: {
+        "x-ms-file-last-write-time":
+          version >= "2021-06-08" ? formatIso(next.lastWrite) : undefined,
+      },
+    };
+  },
+});

@@ -1,0 +1,90 @@
+import type { ContentRef, Slice } from "../../core/content-ref.ts";
+import type { Span } from "../../core/ranges.ts";
+import type { RecordView } from "../../core/view.ts";
+import { sectorBytes } from "../shared/limits.ts";
+
+/** `to` is left out. */
+export interface Stretch {
+  readonly from: number;
+  readonly to: number;
+}
+
+/** What a file holds of a span, slice by slice. */
+export async function slicesOf(
+  view: RecordView,
+  content: ContentRef,
+  { from, length }: Span,
+): Promise<readonly Slice[]> {
+  const found: Slice[] = [];
+  if (length <= 0) return found;
+  for await (const slices of view.slices(content, from, length)) found.push(...slices);
+  return found;
+}
+
+/** Whole sectors, touching ones grown together. */
+export function sectorsOf(stretches: readonly Stretch[], end: number): readonly Stretch[] {
+  const merged: Stretch[] = [];
+  for (const { from, to } of stretches) {
+    const start = Math.floor(from / sectorBytes) * sectorBytes;
+    const stop = Math.min(Math.ceil(to / sectorBytes) * sectorBytes, end);
+    const last = merged.at(-1);
+    if (last !== undefined && last.to >= start) {
+      merged[merged.length - 1] = { from: last.from, to: Math.max(last.to, stop) };
+    } else if (stop > start) merged.push({ from: start, to: stop });
+  }
+  return merged;
+}
+
+export function stretchesOf(slices: readonly Slice[]): readonly Stretch[] {
+  return slices.map(({ at, length }) => ({ from: at, to: at + length }));
+}
+
+/** What lies in the first list and not in the second; both in order. */
+export function subtract(whole: readonly Stretch[], taken: readonly Stretch[]): readonly Stretch[] {
+  const left: Stretch[] = [];
+  let next = 0;
+  for (const { from, to } of whole) {
+    let at = from;
+    while (next < taken.length && taken[next]!.to <= at) next += 1;
+    for (let index = next; index < taken.length && taken[index]!.from < to; index += 1) {
+      const cut = taken[index]!;
+      if (cut.from > at) left.push({ from: at, to: cut.from });
+      at = Math.max(at, cut.to);
+    }
+    if (at < to) left.push({ from: at, to });
+  }
+  return left;
+}
+
+/**
+ * Where two states hold the very same stored bytes at the same offsets. Bytes that were moved
+ * meanwhile, to give space back, count as changed: more is told than changed, never less.
+ */
+export function sameBytes(
+  present: readonly Slice[],
+  previous: readonly Slice[],
+): readonly Stretch[] {
+  const same: Stretch[] = [];
+  let [left, right] = [0, 0];
+  while (left < present.length && right < previous.length) {
+    const [now, then] = [present[left]!, previous[right]!];
+    const from = Math.max(now.at, then.at);
+    const to = Math.min(now.at + now.length, then.at + then.length);
+    if (from < to && isSameStretch(now, then, { from, to })) same.push({ from, to });
+    if (now.at + now.length <= then.at + then.length) left += 1;
+    else right += 1;
+  }
+  return same;
+}
+
+function isSameStretch(left: Slice, right: Slice, { from, to }: Stretch): boolean {
+  const [a, b] = [left.source, right.source];
+  if ("extent" in a && "extent" in b) {
+    return a.extent === b.extent && a.offset - left.at === b.offset - right.at;
+  }
+  if (!("bytes" in a && "bytes" in b)) return false;
+  for (let at = from; at < to; at += 1) {
+    if (a.bytes[at - left.at] !== b.bytes[at - right.at]) return false;
+  }
+  return true;
+}

@@ -1,0 +1,31 @@
+import { header, oneOf } from "../../core/params.ts";
+import type { Span } from "../../core/ranges.ts";
+import { fail, ok, type Result } from "../../core/result.ts";
+import type { Ticks } from "../../core/ticks.ts";
+import type { NodeRecord } from "../records.ts";
+import { readOnlyAttribute } from "../shared/attributes.ts";
+
+/** `preserve` leaves the last write time as it is. */
+export const keepsLastWrite = header("x-ms-file-last-write-time", oneOf("now", "preserve"));
+
+export function checkRange(target: NodeRecord, range: Span, length: number): Result<void> {
+  if ((target.attributes & readOnlyAttribute) !== 0) return fail("ReadOnlyAttribute");
+  return range.from + range.length > length ? fail("InvalidRange") : ok(undefined);
+}
+
+/** The file after bytes of it changed: `delta` more of them are held. */
+export function afterRangeWrite(
+  target: NodeRecord,
+  {
+    delta,
+    stamp,
+    keepsLastWrite: asked,
+  }: {
+    readonly delta: number;
+    readonly stamp: Ticks;
+    readonly keepsLastWrite: "now" | "preserve" | undefined;
+  },
+): NodeRecord {
+  const lastWrite = asked === "preserve" ? target.lastWrite : stamp;
+  return { ...target, lastWrite, change: stamp, allocated: (target.allocated ?? 0) + delta };
+}

@@ -1,0 +1,78 @@
+import type { ReclaimJob } from "../core/effects.ts";
+import type { Reclaimer, Removal } from "../core/service.ts";
+import { anyTable, type DefinedTable } from "../core/table.ts";
+import type { Ticks } from "../core/ticks.ts";
+import type { RecordView } from "../core/view.ts";
+import {
+  deletedShares,
+  locks,
+  nodes,
+  permissions,
+  places,
+  shares,
+  shareSnapshots,
+  usageCounter,
+  versionEnds,
+  versions,
+  type ShareRecord,
+} from "./records.ts";
+import { reclaimSnapshot } from "./reclaim-snapshot.ts";
+
+/** Records removed in one transaction. */
+const removalsMax = 500;
+
+async function firstBelow<K, R extends object>(
+  view: RecordView,
+  table: DefinedTable<K, R>,
+  id: bigint,
+): Promise<readonly (Removal & { readonly record: R })[]> {
+  const found: (Removal & { readonly record: R })[] = [];
+  for await (const batch of view.scan(table, { ...table.range([id]), limit: removalsMax })) {
+    for (const { key, record } of batch) found.push({ table: anyTable(table), key, record });
+  }
+  return found;
+}
+
+/** Everything keyed by a share's id, a bounded number of records at a time. */
+const reclaimShare: Reclaimer = async (view, [share]) => {
+  const id = share as bigint;
+  const kinds = [nodes, places, versions, versionEnds, shareSnapshots, locks, permissions];
+  for (const table of kinds) {
+    const removals = await firstBelow(view, table as DefinedTable<unknown, object>, id);
+    if (removals.length > 0) return { removals, done: false };
+  }
+  return { removals: [{ key: usageCounter(id) }], done: true };
+};
+
+/** A deleted share that nobody restored in time. */
+const expireShare: Reclaimer = async (view, [account, name, version]) => {
+  const key = {
+    account: account as bigint,
+    name: name as string,
+    version: version as Ticks,
+  };
+  const record = await view.get(deletedShares, key);
+  if (record === undefined) return { done: true };
+  const removals = [{ table: anyTable(deletedShares), key: deletedShares.key(key) }];
+  return { removals, jobs: [shareJob(record)], done: true };
+};
+
+const reclaimAccount: Reclaimer = async (view, [account]) => {
+  const id = account as bigint;
+  const live = await firstBelow(view, shares, id);
+  const deleted = await firstBelow(view, deletedShares, id);
+  const removals = [...live, ...deleted];
+  const jobs = removals.map(({ record }) => shareJob(record));
+  return { removals, jobs, done: removals.length === 0 };
+};
+
+function shareJob({ id }: ShareRecord): ReclaimJob {
+  return { kind: "file-share", scope: [id] };
+}
+
+export const reclaimers: Readonly<Record<string, Reclaimer>> = {
+  "file-share": reclaimShare,
+  "file-snapshot": reclaimSnapshot,
+  "file-deleted-share": expireShare,
+  "file-account": reclaimAccount,
+};

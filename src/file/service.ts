@@ -1,0 +1,16 @@
+import type { Service } from "../core/service.ts";
+import { anyTable } from "../core/table.ts";
+import { operations } from "./operations.ts";
+import { reclaimers } from "./reclaim.ts";
+import { nodes, versions } from "./records.ts";
+import { identify, resources, signedName, type FileAddress } from "./resources.ts";
+
+export const fileService: Service = {
+  name: "file",
+  identify,
+  signedName: (address) => signedName(address as FileAddress),
+  resources,
+  operations,
+  contentTables: [anyTable(nodes), anyTable(versions)],
+  reclaimers,
+};

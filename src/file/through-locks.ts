@@ -1,0 +1,81 @@
+import { put, type Effect } from "../core/effects.ts";
+import type { AnyContext, Operation, Reply } from "../core/operation.ts";
+import type { ByteRange, Span } from "../core/ranges.ts";
+import type { Stretch } from "./locks/byte-ranges.ts";
+import { decideShortOpen, shortOpens, type RestOperation } from "./locks/rest-access.ts";
+import { locks, type NodeRecord } from "./records.ts";
+import type { NodeScope } from "./resources.ts";
+
+/**
+ * Every REST operation on a file or directory counts as an SMB open for its duration, and asks the
+ * lock engine in the very transaction that carries it out. The decision itself knows nothing of it.
+ */
+export function throughLocks(operation: Operation): Operation {
+  const { name } = operation;
+  if (!isRestOperation(name)) return operation;
+  return {
+    ...operation,
+    decide: (context) => {
+      const { locks: held, share } = context.scope as Partial<NodeScope>;
+      const target = context.target as NodeRecord | undefined;
+      if (held === undefined || share === undefined || target === undefined) {
+        return operation.decide(context);
+      }
+      if (!concerns(name, context)) return operation.decide(context);
+      const key = { share: share.id, id: target.id };
+      const { now } = context;
+      const passage = decideShortOpen(held, name, { now, stretch: stretchOf(name, context) });
+      if (passage.kind === "refused") return passage.failure;
+      const kept = passage.state === held ? [] : [put(locks, key, passage.state)];
+      if (passage.kind === "wait") {
+        return { wait: { key: locks.key(key), until: passage.until }, effects: kept };
+      }
+      const decision = operation.decide(context);
+      return "fault" in decision || "wait" in decision ? decision : withEffects(decision, kept);
+    },
+  };
+}
+
+function isRestOperation(name: string): name is RestOperation {
+  return name in shortOpens;
+}
+
+function withEffects(reply: Reply<object, string>, more: readonly Effect[]): Reply<object, string> {
+  return more.length === 0 ? reply : { ...reply, effects: [...(reply.effects ?? []), ...more] };
+}
+
+/** Only taking a lease is like opening a file; giving it back disturbs nobody. */
+function concerns(name: RestOperation, { input }: AnyContext): boolean {
+  if (name !== "Lease File") return true;
+  const { action } = (input as { readonly action: { readonly action: string } }).action;
+  return action === "acquire";
+}
+
+/** The bytes that an operation touches, for those who have locked some. */
+function stretchOf(name: RestOperation, { input, target }: AnyContext): Stretch | undefined {
+  const { length = 0 } = (target as NodeRecord).content ?? {};
+  const asked = input as { readonly range?: Span & ByteRange; readonly length?: number };
+  switch (name) {
+    case "Put Range":
+    case "Put Range From URL":
+      return asked.range && stretch(asked.range.from, asked.range.length);
+    case "Get File": {
+      const { first = 0, last = length - 1 } = asked.range ?? {};
+      return stretch(first, Math.min(last, length - 1) - first + 1);
+    }
+    case "Create File":
+    case "Copy File":
+    case "List Ranges":
+      return stretch(0, length);
+    case "Set File Properties":
+      return asked.length === undefined || asked.length >= length
+        ? undefined
+        : stretch(asked.length, length - asked.length);
+    default:
+      return undefined;
+  }
+}
+
+function stretch(offset: number, length: number): Stretch | undefined {
+  return length <= 0 ? undefined : { offset: BigInt(offset), length: BigInt(length) };
+}

@@ -14,6 +14,8 @@ import { deleteContainer } from "./container/delete-container.ts";
 import { getContainerMetadata } from "./container/get-container-metadata.ts";
 import { getContainerProperties } from "./container/get-container-properties.ts";
 import { breakContainerLease, leaseContainer } from "./container/lease-container.ts";
+import { renameContainer } from "./container/rename-container.ts";
+import { restoreContainer } from "./container/restore-container.ts";
 import { setContainerMetadata } from "./container/set-container-metadata.ts";
 import { abortCopyBlob } from "./copy/abort-copy.ts";
 import { copyBlobFromUrl } from "./copy/copy-blob-from-url.ts";
@@ -43,11 +45,13 @@ import { getBlobTags } from "./tags/get-blob-tags.ts";
 import { findBlobsByTags, findBlobsByTagsInContainer } from "./tags/find-blobs.ts";
 import { setBlobTags } from "./tags/set-blob-tags.ts";
 import { setBlobTier } from "./tier/set-blob-tier.ts";
-import { deleteBlob } from "./write/delete-blob.ts";
+import { deleteBlob, deleteBlobPermanently, deleteBlobVersion } from "./write/delete-blob.ts";
 import { breakBlobLease, leaseBlob } from "./write/lease-blob.ts";
 import { putBlockBlob } from "./write/put-block-blob.ts";
 import { setBlobMetadata } from "./write/set-blob-metadata.ts";
 import { setBlobProperties } from "./write/set-blob-properties.ts";
+import { setBlobExpiry } from "./write/set-blob-expiry.ts";
+import { undeleteBlob } from "./write/undelete-blob.ts";
 import { snapshotBlob } from "./write/snapshot-blob.ts";
 
 export const operations: readonly Operation[] = [
@@ -63,6 +67,8 @@ export const operations: readonly Operation[] = [
   getContainerAcl,
   setContainerAcl,
   deleteContainer,
+  restoreContainer,
+  renameContainer,
   leaseContainer,
   breakContainerLease,
   listBlobs,
@@ -90,6 +96,10 @@ export const operations: readonly Operation[] = [
   leaseBlob,
   breakBlobLease,
   deleteBlob,
+  deleteBlobVersion,
+  deleteBlobPermanently,
+  undeleteBlob,
+  setBlobExpiry,
   putBlock,
   putBlockFromUrl,
   putBlockList,

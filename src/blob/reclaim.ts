@@ -12,7 +12,10 @@ import {
   generations,
   uploads,
   type ContainerRecord,
+  type GenerationKey,
 } from "./records.ts";
+import { isExpired } from "./shared/expiry.ts";
+import { retentionEnds } from "./shared/soft-delete.ts";
 
 /** Records removed in one transaction. */
 const removalsMax = 500;
@@ -76,6 +79,30 @@ const expireContainer: Reclaimer = async (view, [account, name, version]) => {
   return { removals, jobs: [containerJob(record)], done: true };
 };
 
+/** A deleted state that nobody brought back in time. */
+const expireGeneration: Reclaimer = async (view, scope) => {
+  const [container, name, at, kind] = scope;
+  const key: GenerationKey = {
+    container: container as bigint,
+    name: name as string,
+    at: at as Ticks,
+    kind: kind as GenerationKey["kind"],
+  };
+  const record = await view.get(generations, key);
+  if (record?.deleted === undefined) return { done: true };
+  const due = retentionEnds(record.deleted);
+  if (due > view.now) return { jobs: [{ kind: "blob-generation", scope, due }], done: true };
+  return { removals: [{ table: anyTable(generations), key: generations.key(key) }], done: true };
+};
+
+/** A blob that was given a time to end. */
+const expireBlob: Reclaimer = async (view, [container, name]) => {
+  const key = { container: container as bigint, name: name as string };
+  const record = await view.get(blobs, key);
+  if (record === undefined || !isExpired(record, view.now)) return { done: true };
+  return { removals: [{ table: anyTable(blobs), key: blobs.key(key) }], done: true };
+};
+
 const reclaimAccount: Reclaimer = async (view, [account]) => {
   const id = account as bigint;
   const live = await firstBelow(view, containers, id);
@@ -93,6 +120,8 @@ export const reclaimers: Readonly<Record<string, Reclaimer>> = {
   "blob-account": reclaimAccount,
   "blob-blocks": reclaimBlocks,
   "blob-container": reclaimContainer,
+  "blob-expiry": expireBlob,
+  "blob-generation": expireGeneration,
   "blob-deleted-container": expireContainer,
   "blob-upload": expireUpload,
 };

@@ -18,6 +18,7 @@ import {
   type BlobRecord,
   type ContainerRecord,
 } from "./records.ts";
+import { isExpired } from "./shared/expiry.ts";
 import { afterRehydration } from "./tier/rehydration.ts";
 
 export interface BlobAddress extends Address {
@@ -130,7 +131,8 @@ export async function findBlob(
     const found = await view.get(generations, { container, name, at: snapshot, kind: "snapshot" });
     return found?.deleted === undefined ? found : undefined;
   }
-  const current = await view.get(blobs, { container, name });
+  const stored = await view.get(blobs, { container, name });
+  const current = stored === undefined || isExpired(stored, view.now) ? undefined : stored;
   if (versionId === undefined || current?.versionId === versionId) return current;
   const found = await view.get(generations, { container, name, at: versionId, kind: "version" });
   return found?.deleted === undefined ? found : undefined;

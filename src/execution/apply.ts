@@ -32,7 +32,9 @@ export async function applyReply(
     if (table === undefined) throw new Error(`${call.operation.name} has no record to write`);
     const key = keyOf(scope, call);
     const record = reply.put === undefined ? undefined : stampRecord(settled, reply.put);
-    await write(content, tx, { table, key, before, record, plan: reply.content });
+    // What counts as absent, as an expired blob does, may still lie there with its bytes.
+    const held = before ?? (isFollowed(table) ? await present(tx, table, key) : undefined);
+    await write(content, tx, { table, key, before: held, record, plan: reply.content });
   }
   await applyEffects(content, tx, reply.effects ?? [], settled.now);
 }

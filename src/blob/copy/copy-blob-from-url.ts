@@ -1,5 +1,4 @@
 import { whole } from "../../content/plan.ts";
-import { encodeBase64 } from "../../core/base64.ts";
 import { metadata } from "../../core/common-params.ts";
 import { protection } from "../protection/protection.ts";
 import { uploads } from "../records.ts";
@@ -16,7 +15,7 @@ import { tagsHeader } from "../shared/tags-header.ts";
 import { blockBlobTier } from "../shared/tier.ts";
 import { copiedRecord, originalFound } from "./copied-record.ts";
 import { tagOption } from "./copy-params.ts";
-import { foundIn, wholeSource } from "./from-url.ts";
+import { foundIn, sourceMd5, toldChecksum, wholeSource } from "./from-url.ts";
 
 /** Answers when it is done. learn.microsoft.com/rest/api/storageservices/copy-blob-from-url */
 export const copyBlobFromUrl = operation({
@@ -28,7 +27,7 @@ export const copyBlobFromUrl = operation({
     headers: { "x-ms-copy-source": true, "x-ms-requires-sync": "true" },
   },
   since: "2018-03-28",
-  params: { metadata, tags: tagsHeader, tagOption, tier: blockBlobTier, protection },
+  params: { metadata, tags: tagsHeader, tagOption, tier: blockBlobTier, sourceMd5, protection },
   body: wholeSource(() => syncCopyBytesMax),
   permission: { letters: "cw", resourceType: "o", overwrite: true },
   target: "may-exist",
@@ -56,7 +55,7 @@ export const copyBlobFromUrl = operation({
     const record = copiedRecord(original, input, { stamp, now, target, versionId });
     if (!record.ok) return record;
     const id = newGuid();
-    const { length, md5, crc64 } = received;
+    const { length } = received;
     const state = { id, source: source?.url ?? "", copiedBytes: length, totalBytes: length };
     const copy = { ...state, status: "success" as const, completed: now };
     return {
@@ -65,8 +64,7 @@ export const copyBlobFromUrl = operation({
       preserve: keepPrevious(context),
       effects: dropUpload(blobKey(context), seen),
       headers: {
-        "Content-MD5": md5 && encodeBase64(md5),
-        "x-ms-content-crc64": crc64 && encodeBase64(crc64),
+        ...toldChecksum(received, input.sourceMd5),
         "x-ms-copy-id": id,
         "x-ms-copy-status": "success",
         "x-ms-request-server-encrypted": "true",

@@ -1,5 +1,7 @@
-import type { SourceBody, SourceFound } from "../../core/source.ts";
-import type { CopySource } from "../../core/source.ts";
+import { encodeBase64 } from "../../core/base64.ts";
+import type { Received } from "../../core/content-ref.ts";
+import { header, text } from "../../core/params.ts";
+import type { CopySource, SourceBody, SourceFound } from "../../core/source.ts";
 import { inlineBlobBytesMax } from "../shared/limits.ts";
 
 /** A whole blob whose bytes are taken from a URL. */
@@ -10,8 +12,17 @@ export function wholeSource(lengthMax: (version: string) => number): SourceBody 
     inlineBytesMax: inlineBlobBytesMax,
     style: "blob-from-url",
     range: "none",
-    md5Always: false,
+    md5Always: true,
   };
+}
+
+/** The answer tells the MD5 if the client named one, else the CRC64; stored is the MD5 always. */
+export const sourceMd5 = header("x-ms-source-content-md5", text);
+
+export function toldChecksum({ md5, crc64 }: Received, asked: string | undefined) {
+  return asked === undefined
+    ? { "x-ms-content-crc64": crc64 && encodeBase64(crc64) }
+    : { "Content-MD5": md5 && encodeBase64(md5) };
 }
 
 export function foundIn(source: CopySource | undefined): SourceFound {

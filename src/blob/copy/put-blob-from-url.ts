@@ -1,10 +1,10 @@
 import { whole } from "../../content/plan.ts";
 import { metadata } from "../../core/common-params.ts";
+import type { Received } from "../../core/content-ref.ts";
 import { boolean, header } from "../../core/params.ts";
 import { protection } from "../protection/protection.ts";
 import { uploads, type HttpHeaders } from "../records.ts";
 import { operation } from "../resources.ts";
-import { bodyChecksum } from "../shared/checksum-headers.ts";
 import { blobHeaders } from "../shared/http-headers.ts";
 import { putBlobBytesMax } from "../shared/limits.ts";
 import {
@@ -18,7 +18,7 @@ import { tagsHeader } from "../shared/tags-header.ts";
 import { blockBlobTier } from "../shared/tier.ts";
 import { copiedRecord, originalFound, type Original } from "./copied-record.ts";
 import { tagOption } from "./copy-params.ts";
-import { foundIn, wholeSource } from "./from-url.ts";
+import { foundIn, sourceMd5, toldChecksum, wholeSource } from "./from-url.ts";
 
 /** As Put Blob, with a body from elsewhere.
  *  learn.microsoft.com/rest/api/storageservices/put-blob-from-url */
@@ -37,6 +37,7 @@ export const putBlobFromUrl = operation({
     tags: tagsHeader,
     tagOption,
     tier: blockBlobTier,
+    sourceMd5,
     copiesProperties: header("x-ms-copy-source-blob-properties", boolean),
     protection,
   },
@@ -62,7 +63,7 @@ export const putBlobFromUrl = operation({
     const { input, source, received, stamp, now, target, seen } = context;
     const versionId = nextVersion(context);
     const found = originalFound(foundIn(source));
-    const original = chooseProperties(found, input.headers, input.copiesProperties !== false);
+    const original = chooseProperties(found, input, received);
     // Unlike a copy it may replace a blob of another type.
     const before = target?.type === "BlockBlob" ? target : undefined;
     const record = copiedRecord(original, input, { stamp, now, target: before, versionId });
@@ -74,7 +75,7 @@ export const putBlobFromUrl = operation({
       preserve: keepPrevious(context),
       effects: dropUpload(blobKey(context), seen),
       headers: {
-        ...bodyChecksum(received),
+        ...toldChecksum(received, input.sourceMd5),
         "x-ms-request-server-encrypted": "true",
         "x-ms-version-id": versionHeader(versionId),
       },
@@ -82,14 +83,24 @@ export const putBlobFromUrl = operation({
   },
 });
 
+interface Chosen {
+  readonly headers: HttpHeaders;
+  readonly copiesProperties: boolean | undefined;
+}
+
 /** What the request says wins over what the source says. */
-function chooseProperties(found: Original, given: HttpHeaders, copies: boolean): Original {
+function chooseProperties(
+  found: Original,
+  { headers: given, copiesProperties }: Chosen,
+  received: Received,
+): Original {
+  const copies = copiesProperties !== false;
   const base = copies ? found.headers : {};
   const headers: HttpHeaders = {
     contentType: given.contentType ?? base.contentType,
     contentEncoding: given.contentEncoding ?? base.contentEncoding,
     contentLanguage: given.contentLanguage ?? base.contentLanguage,
-    contentMd5: given.contentMd5 ?? base.contentMd5,
+    contentMd5: given.contentMd5 ?? received.md5,
     cacheControl: given.cacheControl ?? base.cacheControl,
     contentDisposition: given.contentDisposition ?? base.contentDisposition,
   };

@@ -27,7 +27,7 @@ export function renderEntry(entry: Listed, options: EntryOptions): string {
     case "uncommitted":
       return element("Blob", nameElement("Name", entry.name) + uncommittedProperties);
     case "blob":
-      return renderBlob(entry.name, entry.record, options);
+      return renderBlob(entry, options);
     default:
       return entry satisfies never;
   }
@@ -45,7 +45,8 @@ const uncommittedProperties = element(
     textElement("ServerEncrypted", "true"),
 );
 
-function renderBlob(name: string, record: BlobRecord, options: EntryOptions): string {
+function renderBlob(entry: Extract<Listed, { kind: "blob" }>, options: EntryOptions): string {
+  const { name, record, versionsOnly } = entry;
   const { snapshot, versionId, deleted, superseded } = record;
   const isVersion = versionId !== undefined && snapshot === undefined;
   const current = isVersion && superseded !== true && deleted === undefined;
@@ -56,6 +57,7 @@ function renderBlob(name: string, record: BlobRecord, options: EntryOptions): st
     nameElement("Name", name) +
       textElement("VersionId", isVersion ? formatIso(versionId) : undefined) +
       textElement("IsCurrentVersion", current ? "true" : undefined) +
+      textElement("HasVersionsOnly", versionsOnly === true ? "true" : undefined) +
       textElement("Snapshot", snapshot === undefined ? undefined : formatIso(snapshot)) +
       textElement("Deleted", deleted === undefined ? undefined : "true") +
       element("Properties", renderProperties(record, options)) +

@@ -31,6 +31,9 @@ const include = wordSet(
   "permissions",
 );
 
+/** Files and directories are the same without a hierarchy: everything is a file. */
+const showOnly = wordSet("showonly", "deleted", "files", "directories");
+
 /** Flat, or by hierarchy with a delimiter. learn.microsoft.com/rest/api/storageservices/list-blobs */
 export const listBlobs = operation({
   name: "List Blobs",
@@ -41,7 +44,7 @@ export const listBlobs = operation({
     query: { restype: "container", comp: "list" },
   },
   since: "2009-09-19",
-  params: { prefix, delimiter, marker, maxResults, include },
+  params: { prefix, delimiter, marker, maxResults, include, showOnly },
   body: noBody,
   permission: { letters: "l", resourceType: "c", publicRead: "container" },
   target: "must-exist",
@@ -68,8 +71,10 @@ export const listBlobs = operation({
       from: input.marker,
       limit: pageSize(input.maxResults),
       snapshots: has("snapshots"),
-      versions: has("versions") || has("deletedwithversions"),
+      versions: has("versions"),
       deleted: has("deleted"),
+      deletedWithVersions: has("deletedwithversions"),
+      onlyDeleted: input.showOnly?.has("deleted") ?? false,
       uncommitted: has("uncommittedblobs"),
     };
     const entries = new TextBytes();

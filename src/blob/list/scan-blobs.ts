@@ -1,7 +1,10 @@
 import type { RecordView } from "../../core/view.ts";
 import type { DefinedTable } from "../../core/table.ts";
 import { isLive } from "../block/uncommitted.ts";
-import { blobs, generations, uploads, type BlobRecord } from "../records.ts";
+import type { Ticks } from "../../core/ticks.ts";
+import { blobs, generations, uploads, type BlobRecord, type GenerationKey } from "../records.ts";
+import { isExpired } from "../shared/expiry.ts";
+import { generationsOf, isRestorable } from "../shared/soft-delete.ts";
 import { NameCursor } from "./name-cursor.ts";
 
 export interface Selection {
@@ -14,11 +17,21 @@ export interface Selection {
   readonly snapshots: boolean;
   readonly versions: boolean;
   readonly deleted: boolean;
+  /** Names of which only earlier versions are left, each once. */
+  readonly deletedWithVersions: boolean;
+  /** Nothing but what is deleted. */
+  readonly onlyDeleted: boolean;
   readonly uncommitted: boolean;
 }
 
 export type Listed =
-  | { readonly kind: "blob"; readonly name: string; readonly record: BlobRecord }
+  | {
+      readonly kind: "blob";
+      readonly name: string;
+      readonly record: BlobRecord;
+      /** It stands for a name without a current version. */
+      readonly versionsOnly?: true;
+    }
   | { readonly kind: "uncommitted"; readonly name: string }
   | { readonly kind: "prefix"; readonly name: string };
 
@@ -98,18 +111,20 @@ function rolledUp(name: string, { prefix, delimiter }: Selection) {
 }
 
 function openSources(view: RecordView, selection: Selection): readonly Source[] {
-  const { snapshots, versions, deleted, uncommitted } = selection;
+  const { snapshots, versions, deleted, deletedWithVersions, onlyDeleted, uncommitted } = selection;
   const sources: Source[] = [];
-  if (snapshots || versions || deleted) {
+  if (snapshots || versions || deleted || deletedWithVersions || onlyDeleted) {
     sources.push(
       openSource(view, generations, selection, (name, record) => {
-        const shown = isShown(record, selection);
-        return shown ? { kind: "blob", name, record } : undefined;
+        if (isShown(record, selection, view.now)) return { kind: "blob", name, record };
+        return deletedWithVersions ? versionsOnly(view, selection, name, record) : undefined;
       }),
     );
   }
   sources.push(
-    openSource(view, blobs, selection, (name, record) => ({ kind: "blob", name, record })),
+    openSource(view, blobs, selection, (name, record) =>
+      onlyDeleted || isExpired(record, view.now) ? undefined : { kind: "blob", name, record },
+    ),
   );
   if (uncommitted) {
     sources.push(
@@ -123,9 +138,31 @@ function openSources(view: RecordView, selection: Selection): readonly Source[] 
   return sources;
 }
 
-function isShown(record: BlobRecord, { snapshots, versions, deleted }: Selection): boolean {
-  if (record.deleted !== undefined) return deleted;
+function isShown(record: BlobRecord, selection: Selection, now: Ticks): boolean {
+  const { snapshots, versions, deleted, onlyDeleted } = selection;
+  if (record.deleted !== undefined) return (deleted || onlyDeleted) && isRestorable(record, now);
+  if (onlyDeleted) return false;
   return record.snapshot === undefined ? versions : snapshots;
+}
+
+/** The last version of a name that has no current one stands for all of them. */
+async function versionsOnly(
+  view: RecordView,
+  { container }: Selection,
+  name: string,
+  record: BlobRecord,
+): Promise<Listed | undefined> {
+  if (record.superseded !== true || record.deleted !== undefined) return undefined;
+  if ((await view.get(blobs, { container, name })) !== undefined) return undefined;
+  const kept = await generationsOf(view, { container, name });
+  const versions = kept.filter(({ key, record: { deleted } }) => isVersion(key) && !deleted);
+  if (versions.at(-1)?.record.versionId !== record.versionId) return undefined;
+  const shown = { ...record, versionId: undefined, superseded: undefined };
+  return { kind: "blob", name, record: shown, versionsOnly: true };
+}
+
+function isVersion({ kind }: GenerationKey): boolean {
+  return kind === "version";
 }
 
 function openSource<K, R>(

@@ -1,5 +1,6 @@
 import { parseSnapshotTime } from "../../core/dates.ts";
 import { invalidHeader } from "../../core/faults.ts";
+import type { ContentRef } from "../../core/content-ref.ts";
 import { maxResults } from "../../core/listing.ts";
 import { noBody } from "../../core/operation.ts";
 import { query, type Param } from "../../core/params.ts";
@@ -77,7 +78,8 @@ export const getPageRanges = operation({
       return { page: await validPages(view, target.content, asked), previous };
     }
     if (previous === undefined) return { page: undefined, previous };
-    const contents = { before: previous.content, after: target.content };
+    const between = await snapshotsBetween(view, key, { after: at, target });
+    const contents = [previous.content, ...between, target.content];
     return { page: await changedPages(view, contents, asked), previous };
   },
   decide: ({ target, input, seen }) => {
@@ -105,6 +107,29 @@ async function findPrevious(
 ): Promise<BlobRecord | undefined> {
   const found = await view.get(generations, { ...key, at, kind: "snapshot" });
   return found?.deleted === undefined ? found : undefined;
+}
+
+/** Of one page blob the service keeps no more snapshots than this either. */
+const snapshotsMax = 100;
+
+async function snapshotsBetween(
+  view: RecordView,
+  { container, name }: BlobKey,
+  { after, target }: { readonly after: Ticks; readonly target: BlobRecord },
+): Promise<readonly ContentRef[]> {
+  const { end } = generations.range([container, name]);
+  const start = generations.prefix([container, name, after + 1n]);
+  const contents: ContentRef[] = [];
+  for await (const batch of view.scan(generations, { start, end, limit: snapshotsMax })) {
+    for (const { record } of batch) {
+      const { snapshot, lineage } = record;
+      if (snapshot === undefined || lineage !== target.lineage) continue;
+      if (target.snapshot === undefined || snapshot < target.snapshot) {
+        contents.push(record.content);
+      }
+    }
+  }
+  return contents;
 }
 
 /** Widened to whole pages; undefined if all of it lies beyond the end. */

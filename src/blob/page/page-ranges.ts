@@ -59,32 +59,36 @@ export async function validPages(
   return collector;
 }
 
-/** What changed from one content to another, in the order of offsets: both share the slices that
- *  no write has touched. */
+/** What changed from the first content to the last, in the order of offsets: all of them share
+ *  the slices that no write has touched. Those in between tell of pages that were written and
+ *  cleared again. */
 export async function changedPages(
   view: RecordView,
-  { before, after }: { readonly before: ContentRef; readonly after: ContentRef },
+  contents: readonly ContentRef[],
   { span, rangesMax }: Asked,
 ): Promise<RangePage> {
   const collector = new Collector(rangesMax);
-  const old = new SliceCursor(slicesOf(view, before, span));
-  const current = new SliceCursor(slicesOf(view, after, span));
+  const cursors = contents.map((content) => new SliceCursor(slicesOf(view, content, span)));
   const end = span.from + span.length;
   let at = span.from;
   while (at < end) {
-    const was = await old.at(at);
-    const is = await current.at(at);
-    const to = Math.min(end, was.to, is.to);
-    const kind = changeOf(was.slice, is.slice, at);
-    if (kind !== undefined && !collector.add(kind, at, to)) break;
+    const stretches: Stretch[] = [];
+    for (const cursor of cursors) stretches.push(await cursor.at(at));
+    const to = Math.min(end, ...stretches.map((stretch) => stretch.to));
+    const kind = stretches.at(-1)?.slice === undefined ? "clear" : "page";
+    if (isChanged(stretches, at) && !collector.add(kind, at, to)) break;
     at = to;
   }
   return collector;
 }
 
-function changeOf(was: Slice | undefined, is: Slice | undefined, at: number) {
-  if (is === undefined) return was === undefined ? undefined : "clear";
-  return was !== undefined && isSame(was, is, at) ? undefined : "page";
+function isChanged(stretches: readonly Stretch[], at: number): boolean {
+  return stretches.some(({ slice: is }, index) => {
+    const was = stretches[index - 1];
+    if (was === undefined) return false;
+    if (is === undefined || was.slice === undefined) return is !== was.slice;
+    return !isSame(was.slice, is, at);
+  });
 }
 
 /** The same stored bytes; where they were moved, the checksums of whole slices tell. */

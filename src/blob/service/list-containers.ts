@@ -16,7 +16,7 @@ import {
   type ContainerRecord,
   type DeletedContainerRecord,
 } from "../records.ts";
-import { formatIso } from "../../core/dates.ts";
+import { formatDeletedVersion } from "../container/deleted-version.ts";
 import { operation } from "../resources.ts";
 
 interface ListedContainer {
@@ -168,7 +168,7 @@ function renderContainer(
     "Container",
     textElement("Name", name) +
       textElement("Deleted", version === undefined ? undefined : "true") +
-      textElement("Version", version === undefined ? undefined : formatIso(version)) +
+      textElement("Version", version === undefined ? undefined : formatDeletedVersion(version)) +
       element("Properties", properties) +
       (withMetadata ? renderMetadata(record.metadata) : ""),
   );

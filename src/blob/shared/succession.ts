@@ -1,4 +1,3 @@
-import type { AccountRecord } from "../../account/account-record.ts";
 import { formatIso } from "../../core/dates.ts";
 import { put, reclaim, remove, type Effect } from "../../core/effects.ts";
 import type { Features } from "../../core/operation.ts";
@@ -11,6 +10,7 @@ import {
   type UploadRecord,
 } from "../records.ts";
 import type { BlobAddress, ContainerScope } from "../resources.ts";
+import { buryAt, retentionDays } from "./soft-delete.ts";
 
 /** What a decision that replaces or deletes a blob looks at. */
 export interface Succession {
@@ -24,12 +24,6 @@ export interface Succession {
 
 export function blobKey({ scope, address }: Pick<Succession, "scope" | "address">): BlobKey {
   return { container: scope.container.id, name: address.blob };
-}
-
-/** How long deleted blobs can be brought back; undefined if they cannot. */
-export function retentionDays(account: AccountRecord): number | undefined {
-  const policy = account.properties.blob?.deleteRetention;
-  return policy?.enabled === true ? policy.days : undefined;
 }
 
 /**
@@ -49,8 +43,8 @@ export function keepPrevious(succession: Succession): readonly Effect[] {
   const days = retentionDays(scope.account);
   if (days === undefined) return [];
   const deleted = { at: now, retentionDays: days };
-  const kept = { ...previous, snapshot: stamp, deleted };
-  return [put(generations, { ...key, at: stamp, kind: "snapshot" }, kept)];
+  const kept = { ...previous, snapshot: stamp };
+  return buryAt({ ...key, at: stamp, kind: "snapshot" }, kept, deleted);
 }
 
 /** The version id a replacing write gives, where versions are kept. */

@@ -1,40 +1,27 @@
-import { put, remove, type Effect } from "../../core/effects.ts";
+import { remove, type Effect } from "../../core/effects.ts";
 import { invalidHeader } from "../../core/faults.ts";
 import { noBody } from "../../core/operation.ts";
 import { header, oneOf } from "../../core/params.ts";
 import { fail } from "../../core/result.ts";
-import type { RecordView } from "../../core/view.ts";
-import {
-  generations,
-  uploads,
-  type BlobKey,
-  type BlobRecord,
-  type GenerationKey,
-} from "../records.ts";
+import { generations, uploads, type BlobRecord, type UploadRecord } from "../records.ts";
 import { operation } from "../resources.ts";
 import { anyGeneration } from "../shared/generation.ts";
-import { blobKey, dropUpload, keepPrevious, retentionDays } from "../shared/succession.ts";
-import type { Succession } from "../shared/succession.ts";
+import {
+  buryAt,
+  generationsOf,
+  isRestorable,
+  retentionDays,
+  type Generation,
+} from "../shared/soft-delete.ts";
+import { blobKey, dropUpload, keepPrevious, type Succession } from "../shared/succession.ts";
 
-interface Snapshot {
-  readonly key: GenerationKey;
-  readonly record: BlobRecord;
+interface Seen {
+  readonly upload: UploadRecord | undefined;
+  readonly kept: readonly Generation[];
 }
 
-/** The snapshots that a plain delete must not orphan, oldest first. */
-async function liveSnapshots(view: RecordView, key: BlobKey): Promise<readonly Snapshot[]> {
-  const found: Snapshot[] = [];
-  const bounds = generations.range([key.container, key.name]);
-  for await (const batch of view.scan(generations, bounds)) {
-    for (const { record } of batch) {
-      if (record.snapshot === undefined || record.deleted !== undefined) continue;
-      found.push({ key: { ...key, at: record.snapshot, kind: "snapshot" }, record });
-    }
-  }
-  return found;
-}
-
-/** learn.microsoft.com/rest/api/storageservices/delete-blob */
+/** The blob, with or without its snapshots, or just the snapshot that the address names.
+ *  learn.microsoft.com/rest/api/storageservices/delete-blob */
 export const deleteBlob = operation({
   name: "Delete Blob",
   ids: ["Blob_Delete"],
@@ -52,61 +39,129 @@ export const deleteBlob = operation({
   etag: "none",
   effect: "writes",
   success: { status: 202, headers: ["x-ms-delete-type-permanent"] },
-  reads: async (view, { scope, address }) => {
+  reads: async (view, { scope, address }): Promise<Seen> => {
+    if (address.snapshot !== undefined) return { upload: undefined, kept: [] };
     const key = blobKey({ scope, address });
-    const isBase = address.snapshot === undefined && address.versionId === undefined;
-    if (!isBase) return { upload: undefined, snapshots: [] };
-    return { upload: await view.get(uploads, key), snapshots: await liveSnapshots(view, key) };
+    return { upload: await view.get(uploads, key), kept: await generationsOf(view, key) };
   },
   decide: (context) => {
     const { target, address, input, seen, features, scope } = context;
-    const key = blobKey(context);
-    if (address.snapshot !== undefined || address.versionId !== undefined) {
+    if (address.snapshot !== undefined) {
       if (target === undefined) return fail("BlobNotFound");
       if (input.snapshots !== undefined) {
         return invalidHeader("x-ms-delete-snapshots", input.snapshots);
       }
-      return deleteGeneration(context, target);
+      return deleteOne(context, target);
     }
-    if (target === undefined && seen.upload === undefined) return fail("BlobNotFound");
-    if (seen.snapshots.length > 0 && input.snapshots === undefined) return fail("SnapshotsPresent");
-    const buried = seen.snapshots.flatMap((snapshot) => bury(context, snapshot));
+    const key = blobKey(context);
+    const snapshots = seen.kept.filter(isLiveSnapshot);
+    const orphaned = target === undefined && snapshots.length === 0;
+    if (orphaned && seen.upload === undefined) return fail("BlobNotFound");
+    if (snapshots.length > 0 && input.snapshots === undefined) return fail("SnapshotsPresent");
+    const buried = snapshots.flatMap((snapshot) => bury(context, snapshot));
     const kept = features.versioning || retentionDays(scope.account) !== undefined;
     const headers = { "x-ms-delete-type-permanent": String(!kept) };
     if (input.snapshots === "only") return { effects: buried, headers };
     const effects = [...buried, ...dropUpload(key, seen.upload)];
     if (target === undefined) return { effects, headers };
-    return { remove: true, effects: [...effects, ...keepDeleted(context)], headers };
+    return { remove: true, preserve: keepDeleted(context, seen.kept), effects, headers };
   },
 });
 
-/** A deleted blob becomes an earlier version, or waits to be undeleted, or is gone. */
-function keepDeleted(context: Succession): readonly Effect[] {
+/** Takes a letter of its own, because a version cannot be written again.
+ *  learn.microsoft.com/rest/api/storageservices/delete-blob */
+export const deleteBlobVersion = operation({
+  name: "Delete Blob",
+  ids: [],
+  route: { method: "DELETE", resource: "blob", query: { versionid: true } },
+  since: "2019-12-12",
+  params: { generation: anyGeneration },
+  body: noBody,
+  permission: { letters: "x", resourceType: "o" },
+  target: "must-exist",
+  conditions: "write",
+  lease: "none",
+  etag: "none",
+  effect: "writes",
+  success: { status: 202, headers: ["x-ms-delete-type-permanent"] },
+  decide: (context) => {
+    const { target } = context;
+    return target.superseded === true
+      ? deleteOne(context, target)
+      : fail("OperationNotAllowedOnRootBlob");
+  },
+});
+
+/** What is deleted already can be done away with before its days are over, where the account
+ *  allows it. learn.microsoft.com/rest/api/storageservices/delete-blob */
+export const deleteBlobPermanently = operation({
+  name: "Delete Blob",
+  ids: [],
+  route: { method: "DELETE", resource: "blob", query: { deletetype: "permanent" } },
+  since: "2020-02-10",
+  params: { generation: anyGeneration },
+  body: noBody,
+  permission: { letters: "y", resourceType: "o" },
+  target: "optional",
+  conditions: "none",
+  lease: "none",
+  etag: "none",
+  effect: "writes",
+  success: { status: 202, headers: ["x-ms-delete-type-permanent"] },
+  reads: (view, { scope, address }) => generationsOf(view, blobKey({ scope, address })),
+  decide: ({ address, seen, scope, now, target }) => {
+    const policy = scope.account.properties.blob?.deleteRetention;
+    if (policy?.allowPermanentDelete !== true) return fail("PermanentDeleteNotEnabled");
+    const at = address.snapshot ?? address.versionId;
+    const found = seen.find(({ key, record }) => key.at === at && isRestorable(record, now));
+    if (found === undefined) {
+      return fail(target === undefined ? "BlobNotFound" : "PermanentDeleteNotEnabled");
+    }
+    return {
+      effects: [remove(generations, found.key)],
+      headers: { "x-ms-delete-type-permanent": "true" },
+    };
+  },
+});
+
+function isLiveSnapshot({ key, record }: Generation): boolean {
+  return key.kind === "snapshot" && record.deleted === undefined;
+}
+
+/** A deleted blob becomes an earlier version, or waits to be undeleted, or is gone. One that was
+ *  deleted before it under the same name waits on as a snapshot. */
+function keepDeleted(context: Succession, kept: readonly Generation[]): readonly Effect[] {
   const { features, target, now, scope } = context;
   if (target === undefined) return [];
   if (features.versioning || target.versionId !== undefined) return keepPrevious(context);
   const days = retentionDays(scope.account);
   if (days === undefined) return [];
-  const record = { ...target, lease: undefined, deleted: { at: now, retentionDays: days } };
-  return [put(generations, { ...blobKey(context), at: target.etag, kind: "deleted" }, record)];
+  const key = { ...blobKey(context), at: target.etag, kind: "deleted" as const };
+  const earlier = kept.filter(({ key: { kind } }) => kind === "deleted").flatMap(asSnapshot);
+  return [...earlier, ...buryAt(key, target, { at: now, retentionDays: days })];
 }
 
-function bury({ scope, now }: Succession, { key, record }: Snapshot): readonly Effect[] {
+function asSnapshot({ key, record }: Generation): readonly Effect[] {
+  const { deleted } = record;
+  if (deleted === undefined) return [];
+  const snapshot = { ...record, snapshot: deleted.at };
+  const moved = buryAt({ ...key, at: deleted.at, kind: "snapshot" }, snapshot, deleted);
+  return [...moved, remove(generations, key)];
+}
+
+function bury({ scope, now }: Succession, { key, record }: Generation): readonly Effect[] {
   const days = retentionDays(scope.account);
   if (days === undefined) return [remove(generations, key)];
-  return [put(generations, key, { ...record, deleted: { at: now, retentionDays: days } })];
+  return buryAt(key, record, { at: now, retentionDays: days });
 }
 
 /** Just the snapshot or version that the address names. */
-function deleteGeneration(context: Succession, target: BlobRecord) {
+function deleteOne(context: Succession, target: BlobRecord) {
   const { address } = context;
-  if (address.versionId !== undefined && target.superseded !== true) {
-    return fail("OperationNotAllowedOnRootBlob");
-  }
   const at = address.snapshot ?? address.versionId ?? 0n;
   const kind = address.snapshot === undefined ? "version" : "snapshot";
   const key = { ...blobKey(context), at, kind } as const;
-  const permanent = kind === "version" || retentionDays(context.scope.account) === undefined;
+  const permanent = retentionDays(context.scope.account) === undefined;
   return {
     effects: bury(context, { key, record: target }),
     headers: { "x-ms-delete-type-permanent": String(permanent) },

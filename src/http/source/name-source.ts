@@ -10,9 +10,8 @@ import { locate, type Location, type LocationOptions } from "../location.ts";
 import type { WireRequest } from "../wire.ts";
 import { isOwnHost, wireRequestOf } from "./own-source.ts";
 import { sourceFoundIn } from "./source-found.ts";
-import type { SourceReader, SourceRequest } from "./source-reader.ts";
+import { ask, type SourceReader, type SourceRequest } from "./source-reader.ts";
 import { parseSourceUrl, sourceHeaders } from "./source-url.ts";
-import { ask } from "./take-source.ts";
 
 export interface NamingParts {
   readonly service: Service;

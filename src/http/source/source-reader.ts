@@ -32,3 +32,16 @@ export type SourceReader = (request: SourceRequest) => Promise<SourceAnswer>;
 export class SourceUnreachable extends Error {
   override readonly name = "SourceUnreachable";
 }
+
+/** Undefined if nobody answers. */
+export async function ask(
+  read: SourceReader,
+  request: SourceRequest,
+): Promise<SourceAnswer | undefined> {
+  try {
+    return await read(request);
+  } catch (error) {
+    if (error instanceof SourceUnreachable) return undefined;
+    throw error;
+  }
+}

@@ -9,12 +9,8 @@ import { BodyTooLarge, type ContentStore } from "../../content/content.ts";
 import { compare, parseChecksums, tooLarge } from "../body.ts";
 import type { WireRequest } from "../wire.ts";
 import { sourceFoundIn } from "./source-found.ts";
-import {
-  SourceUnreachable,
-  type SourceAnswer,
-  type SourceReader,
-  type SourceRequest,
-} from "./source-reader.ts";
+import { readSourceTags } from "./source-tags.ts";
+import { ask, type SourceAnswer, type SourceReader, type SourceRequest } from "./source-reader.ts";
 import { parseSourceUrl, sourceHeaders } from "./source-url.ts";
 
 export interface Taken {
@@ -60,8 +56,9 @@ export async function takeSource(
       return intact;
     }
     const url = withoutSignature(asked.value.url.href);
-    const source = { kind: "elsewhere", url, found: sourceFoundIn(answer) } as const;
-    return ok({ received: received.value, source });
+    const tags = await readSourceTags(read, request, asked.value);
+    const found = { ...sourceFoundIn(answer), tags };
+    return ok({ received: received.value, source: { kind: "elsewhere", url, found } });
   } finally {
     answer.close();
   }
@@ -83,19 +80,6 @@ function sourceRequest(
   const { remoteAddress } = request;
   const host = request.headers["host"] ?? "";
   return ok({ url: url.value, method: "GET", headers, host, remoteAddress });
-}
-
-/** Undefined if nobody answers. */
-export async function ask(
-  read: SourceReader,
-  request: SourceRequest,
-): Promise<SourceAnswer | undefined> {
-  try {
-    return await read(request);
-  } catch (error) {
-    if (error instanceof SourceUnreachable) return undefined;
-    throw error;
-  }
 }
 
 /** As recorded: the status of the source, and, but for pages and appends, its own words. */

@@ -1,0 +1,46 @@
+import { remove } from "../../core/effects.ts";
+import { parseGuid } from "../../core/guid.ts";
+import { checkLease } from "../../core/lease.ts";
+import { noBody } from "../../core/operation.ts";
+import { header, required, text } from "../../core/params.ts";
+import { fail } from "../../core/result.ts";
+import { containers } from "../records.ts";
+import { operation } from "../resources.ts";
+
+/** Blobs are kept under the container's id, so only its own record moves.
+ *  learn.microsoft.com/rest/api/storageservices/rename-container */
+export const renameContainer = operation({
+  name: "Rename Container",
+  ids: ["Container_Rename"],
+  route: { method: "PUT", resource: "container", query: { restype: "container", comp: "rename" } },
+  since: "2020-06-12",
+  params: {
+    source: required(header("x-ms-source-container-name", text)),
+    sourceLeaseId: header("x-ms-source-lease-id", parseGuid),
+  },
+  body: noBody,
+  permission: { letters: "w", resourceType: "c", sas: "account-only" },
+  target: "must-not-exist",
+  conditions: "none",
+  lease: "none",
+  etag: "none",
+  effect: "writes",
+  success: { status: 200, headers: [] },
+  reads: async (view, { scope, input }) => {
+    const key = { account: scope.account.id, name: input.source };
+    const record = await view.get(containers, key);
+    return record && { key, record };
+  },
+  decide: ({ seen, input, stamp, now }) => {
+    if (seen === undefined) return fail("ContainerNotFound");
+    const { key, record } = seen;
+    const id = input.sourceLeaseId;
+    const allowed = checkLease(record.lease, id, "match-if-leased", "container", now);
+    if (!allowed.ok) return allowed;
+    // The old name goes first: both lead to the same id.
+    return {
+      preserve: [remove(containers, key)],
+      put: { ...record, etag: stamp, lease: undefined },
+    };
+  },
+});

@@ -1,0 +1,49 @@
+import { remove } from "../../core/effects.ts";
+import { noBody } from "../../core/operation.ts";
+import { header, required, text } from "../../core/params.ts";
+import { fail } from "../../core/result.ts";
+import { ticksPerDay } from "../../core/ticks.ts";
+import { deletedContainers } from "../records.ts";
+import { operation } from "../resources.ts";
+import { parseDeletedVersion } from "./deleted-version.ts";
+
+/** Everything inside was only out of reach. Another name will do if the old one is taken.
+ *  learn.microsoft.com/rest/api/storageservices/restore-container */
+export const restoreContainer = operation({
+  name: "Restore Container",
+  ids: ["Container_Restore"],
+  route: {
+    method: "PUT",
+    resource: "container",
+    query: { restype: "container", comp: "undelete" },
+  },
+  since: "2019-12-12",
+  params: {
+    name: required(header("x-ms-deleted-container-name", text)),
+    version: required(header("x-ms-deleted-container-version", text)),
+  },
+  body: noBody,
+  permission: { letters: "w", resourceType: "c", sas: "account-only" },
+  target: "must-not-exist",
+  conditions: "none",
+  lease: "none",
+  etag: "none",
+  effect: "writes",
+  success: { status: 201, headers: [] },
+  reads: async (view, { scope, input }) => {
+    const version = parseDeletedVersion(input.version);
+    if (version === undefined) return undefined;
+    const key = { account: scope.account.id, name: input.name, version };
+    const record = await view.get(deletedContainers, key);
+    return record && { key, record };
+  },
+  decide: ({ seen, stamp, now }) => {
+    if (seen === undefined) return fail("ContainerNotFound");
+    const { deletedAt, retentionDays, ...container } = seen.record;
+    if (now >= deletedAt + BigInt(retentionDays) * ticksPerDay) return fail("ContainerNotFound");
+    return {
+      put: { ...container, etag: stamp },
+      effects: [remove(deletedContainers, seen.key)],
+    };
+  },
+});

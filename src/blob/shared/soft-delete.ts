@@ -1,0 +1,57 @@
+import type { AccountRecord } from "../../account/account-record.ts";
+import { put, reclaimAt, type Effect } from "../../core/effects.ts";
+import { ticksPerDay, type Ticks } from "../../core/ticks.ts";
+import type { RecordView } from "../../core/view.ts";
+import {
+  generations,
+  type BlobKey,
+  type BlobRecord,
+  type Deletion,
+  type GenerationKey,
+} from "../records.ts";
+
+/** How long deleted blobs can be brought back; undefined if they cannot. */
+export function retentionDays(account: AccountRecord): number | undefined {
+  const policy = account.properties.blob?.deleteRetention;
+  return policy?.enabled === true ? policy.days : undefined;
+}
+
+export function retentionEnds({ at, retentionDays: days }: Deletion): Ticks {
+  return at + BigInt(days) * ticksPerDay;
+}
+
+/** Whether a deleted state can still be brought back. Nothing waits for it to be swept away. */
+export function isRestorable({ deleted }: BlobRecord, now: Ticks): boolean {
+  return deleted !== undefined && now < retentionEnds(deleted);
+}
+
+/** Keeps a state where an undelete finds it, until its days are over. */
+export function buryAt(key: GenerationKey, record: BlobRecord, deleted: Deletion): Effect[] {
+  const { container, name, at, kind } = key;
+  const term = reclaimAt(retentionEnds(deleted), "blob-generation", container, name, at, kind);
+  return [put(generations, key, { ...record, lease: undefined, deleted }), term];
+}
+
+export interface Generation {
+  readonly key: GenerationKey;
+  readonly record: BlobRecord;
+}
+
+const kinds = ["version", "snapshot", "deleted"] as const;
+
+/** Everything that is kept of a blob beside its current state, oldest first. */
+export async function generationsOf(
+  view: RecordView,
+  key: BlobKey,
+): Promise<readonly Generation[]> {
+  const found: Generation[] = [];
+  const bounds = generations.range([key.container, key.name]);
+  for await (const batch of view.scan(generations, bounds)) {
+    for (const { key: encoded, record } of batch) {
+      const [, , at, kind] = generations.parts(encoded);
+      const named = kinds[Number(kind)] ?? "version";
+      found.push({ key: { ...key, at: at as Ticks, kind: named }, record });
+    }
+  }
+  return found;
+}

@@ -1,0 +1,71 @@
+import { parseHttpDate } from "../../core/dates.ts";
+import { reclaimAt } from "../../core/effects.ts";
+import { invalidHeader, missingHeader } from "../../core/faults.ts";
+import { noBody } from "../../core/operation.ts";
+import { header, oneOf, required, text } from "../../core/params.ts";
+import { ok, type Result } from "../../core/result.ts";
+import { ticksMax, ticksPerMillisecond, type Ticks } from "../../core/ticks.ts";
+import type { BlobRecord } from "../records.ts";
+import { operation } from "../resources.ts";
+import { blobKey } from "../shared/succession.ts";
+
+const timeHeader = "x-ms-expiry-time";
+type Option = "NeverExpire" | "RelativeToCreation" | "RelativeToNow" | "Absolute";
+
+/** From its moment on the blob does not exist. learn.microsoft.com/rest/api/storageservices/set-blob-expiry */
+export const setBlobExpiry = operation({
+  name: "Set Blob Expiry",
+  ids: ["Blob_SetExpiry"],
+  route: { method: "PUT", resource: "blob", query: { comp: "expiry" } },
+  since: "2020-02-10",
+  params: {
+    option: required(
+      header(
+        "x-ms-expiry-option",
+        oneOf("NeverExpire", "RelativeToCreation", "RelativeToNow", "Absolute"),
+      ),
+    ),
+    time: header(timeHeader, text),
+  },
+  body: noBody,
+  permission: { letters: "w", resourceType: "o" },
+  target: "must-exist",
+  conditions: "none",
+  lease: "match-if-leased",
+  etag: "renew",
+  effect: "writes",
+  success: { status: 200, headers: [] },
+  decide: (context) => {
+    const { target, input, now } = context;
+    const moment = expiryOf(input.option, input.time, { target, now });
+    if (!moment.ok) return moment;
+    const expiresAt = moment.value;
+    const put = { ...target, expiresAt };
+    if (expiresAt === undefined) return { put };
+    const { container, name } = blobKey(context);
+    return { put, effects: [reclaimAt(expiresAt, "blob-expiry", container, name)] };
+  },
+});
+
+/** Relative times count milliseconds. */
+function expiryOf(
+  option: Option,
+  given: string | undefined,
+  { target, now }: { readonly target: BlobRecord; readonly now: Ticks },
+): Result<Ticks | undefined> {
+  if (option === "NeverExpire") {
+    return given === undefined ? ok(undefined) : invalidHeader(timeHeader, given);
+  }
+  if (given === undefined) return missingHeader(timeHeader);
+  const moment = option === "Absolute" ? parseHttpDate(given) : relative(option, given);
+  if (moment === undefined || moment <= now || moment > ticksMax) {
+    return invalidHeader(timeHeader, given);
+  }
+  return ok(moment);
+
+  function relative(from: Option, text: string): Ticks | undefined {
+    if (!/^\d{1,15}$/.test(text)) return undefined;
+    const start = from === "RelativeToNow" ? now : target.created;
+    return start + BigInt(text) * ticksPerMillisecond;
+  }
+}

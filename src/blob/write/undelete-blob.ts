@@ -1,0 +1,46 @@
+import { put, remove, type Effect } from "../../core/effects.ts";
+import { noBody } from "../../core/operation.ts";
+import { fail } from "../../core/result.ts";
+import { generations } from "../records.ts";
+import { operation } from "../resources.ts";
+import { generationsOf, isRestorable, type Generation } from "../shared/soft-delete.ts";
+import { blobKey } from "../shared/succession.ts";
+
+/** Brings back the blob and everything of it that was deleted; the ETag stays what it was.
+ *  learn.microsoft.com/rest/api/storageservices/undelete-blob */
+export const undeleteBlob = operation({
+  name: "Undelete Blob",
+  ids: ["Blob_Undelete"],
+  route: { method: "PUT", resource: "blob", query: { comp: "undelete" } },
+  since: "2017-07-29",
+  params: {},
+  body: noBody,
+  permission: { letters: "w", resourceType: "o" },
+  target: "optional",
+  conditions: "none",
+  lease: "none",
+  etag: "none",
+  effect: "writes",
+  success: { status: 200, headers: [] },
+  reads: (view, { scope, address }) => generationsOf(view, blobKey({ scope, address })),
+  decide: ({ target, seen, now }) => {
+    const waiting = seen.filter(({ record }) => isRestorable(record, now));
+    const known = seen.some(({ record }) => record.deleted === undefined);
+    if (target === undefined && waiting.length === 0 && !known) return fail("BlobNotFound");
+    const last = waiting.findLast(({ key }) => key.kind === "deleted");
+    const root = target === undefined ? last : undefined;
+    const others = waiting.filter((each) => each !== root).flatMap(revive);
+    if (root === undefined) return { effects: others };
+    const record = { ...root.record, deleted: undefined };
+    return { put: record, effects: [...others, remove(generations, root.key)] };
+  },
+});
+
+/** Back where it was. A blob whose name was taken meanwhile comes back as a snapshot. */
+function revive({ key, record }: Generation): readonly Effect[] {
+  const alive = { ...record, deleted: undefined };
+  if (key.kind !== "deleted") return [put(generations, key, alive)];
+  const at = record.deleted?.at ?? key.at;
+  const snapshot = put(generations, { ...key, at, kind: "snapshot" }, { ...alive, snapshot: at });
+  return [snapshot, remove(generations, key)];
+}

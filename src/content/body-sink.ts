@@ -1,7 +1,8 @@
 import type { SliceSourceOfLength } from "../core/content-ref.ts";
 import type { BodyChecksums } from "./checksums.ts";
 import type { ReceiveOptions } from "./content.ts";
-import { combineCrc64 } from "./crc64.ts";
+import { bodyCipher } from "./cipher.ts";
+import { combineCrc64, crc64Of } from "./crc64.ts";
 import type { ExtentWriter, Region } from "./extent-writer.ts";
 
 /** A body gathers up to this and is then written at once; two of them are all it ever holds. */
@@ -22,6 +23,8 @@ export class BodySink {
   readonly #checksums: BodyChecksums;
   readonly #announced: number | undefined;
   readonly #inlineBytesMax: number;
+  readonly #nonce: bigint | undefined;
+  readonly #encrypt: ((bytes: Uint8Array) => Uint8Array) | undefined;
   readonly #pieces: Piece[] = [];
   #batch: Uint8Array;
   #spare: Uint8Array | undefined;
@@ -34,6 +37,9 @@ export class BodySink {
     this.#checksums = checksums;
     this.#announced = options.length;
     this.#inlineBytesMax = options.inlineBytesMax;
+    const { encryption } = options;
+    this.#nonce = encryption?.nonce;
+    this.#encrypt = encryption && bodyCipher(encryption.key, encryption.nonce);
     const expected = options.length ?? Math.max(options.inlineBytesMax, 16 * 1024);
     this.#batch = new Uint8Array(Math.min(batchBytes, Math.max(1, expected)));
   }
@@ -54,16 +60,29 @@ export class BodySink {
     const bytes = this.#batch.subarray(0, this.#filled);
     if (this.length <= this.#inlineBytesMax && this.#pieces.length === 0) {
       this.#checksums.update(bytes, true);
-      return bytes.length === 0
-        ? []
-        : [{ length: bytes.length, source: { bytes: ownBytes(bytes) } }];
+      const held = this.#encrypt?.(bytes) ?? bytes;
+      return this.#ciphered(
+        held.length === 0 ? [] : [{ length: held.length, source: { bytes: ownBytes(held) } }],
+      );
     }
     await this.#writing;
     this.#writing = undefined;
     if (bytes.length > 0) await this.#write(bytes, true);
     this.#trimLast();
     await this.#writer.sync(this.#pieces.map(({ region }) => region.extent));
-    return this.#pieces.map(describePiece);
+    return this.#ciphered(this.#pieces.map(describePiece));
+  }
+
+  /** Tells each piece its place in the stream of the cipher, if there is one. */
+  #ciphered(pieces: SliceSourceOfLength[]): SliceSourceOfLength[] {
+    const nonce = this.#nonce;
+    if (nonce === undefined) return pieces;
+    let at = 0;
+    return pieces.map(({ length, source }) => {
+      const cipher = { nonce, at };
+      at += length;
+      return { length, source: { ...source, cipher } };
+    });
   }
 
   /** Gives back what was reserved, once no write into it is under way. */
@@ -91,8 +110,11 @@ export class BodySink {
     this.#writing.catch(() => undefined);
   }
 
-  async #write(bytes: Uint8Array, last: boolean): Promise<void> {
-    const whole = this.#checksums.update(bytes, last && this.#pieces.length === 0);
+  async #write(plain: Uint8Array, last: boolean): Promise<void> {
+    const plainCrc64 = this.#checksums.update(plain, last && this.#pieces.length === 0);
+    const bytes = this.#encrypt?.(plain) ?? plain;
+    // What is checked when bytes are moved is what lies on the disk.
+    const whole = bytes === plain ? plainCrc64 : crc64Of(bytes);
     for (let from = 0; from < bytes.length;) {
       const piece = await this.#pieceWithRoom(bytes.length - from, last);
       const count = Math.min(bytes.length - from, piece.region.length - piece.filled);

@@ -10,6 +10,15 @@ export interface ReceiveOptions {
   readonly inlineBytesMax: number;
   readonly md5: boolean;
   readonly crc64: boolean;
+  /** Encrypts what is stored; checksums are those of the plain bytes. */
+  readonly encryption?: BodyEncryption | undefined;
+}
+
+export interface BodyEncryption {
+  /** The client's own key, never kept. */
+  readonly key: Uint8Array;
+  /** Must not be used twice with one key. */
+  readonly nonce: bigint;
 }
 
 /** The stored bytes of all services. */
@@ -38,8 +47,8 @@ export interface ContentStore {
     length: number,
   ): AsyncIterable<readonly Slice[]>;
   /** Called inside a view that sees `ref`: what it shows stays readable until `close`, whatever is
-   *  overwritten, deleted or compacted meanwhile. */
-  open(view: View, ref: ContentRef): ContentReader;
+   *  overwritten, deleted or compacted meanwhile. Encrypted slices are read with `key`. */
+  open(view: View, ref: ContentRef, key?: Uint8Array): ContentReader;
   /** One round of giving space back: frees trees and extents nothing can see, compacts extents
    *  below half. Returns whether there is more to do. */
   reclaim(): Promise<boolean>;

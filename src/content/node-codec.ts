@@ -1,4 +1,4 @@
-import type { Slice, SliceSource } from "../core/content-ref.ts";
+import type { Slice, SliceCipher, SliceSource } from "../core/content-ref.ts";
 import { ByteReader, ByteWriter } from "./byte-writer.ts";
 import type { Child, Node } from "./node.ts";
 import { endOf } from "./slices.ts";
@@ -6,7 +6,8 @@ import { endOf } from "./slices.ts";
 /**
  * A node in bytes: version, kind, count, then the entries with offsets as distances.
  * Leaf: count of extents and their ids; per slice the gap before it, its length, flags, then its
- * bytes or (extent index, offset, checksum), then the block id. Inner: per child distance and id.
+ * bytes or (extent index, offset, checksum), then the cipher's nonce and place, then the block id.
+ * Inner: per child distance and id.
  */
 const nodeVersion = 1;
 const kindLeaf = 0;
@@ -14,6 +15,7 @@ const kindInner = 1;
 const flagInline = 1;
 const flagChecksum = 2;
 const flagBlock = 4;
+const flagCipher = 8;
 
 const writer = new ByteWriter();
 const encoder = new TextEncoder();
@@ -55,15 +57,20 @@ function writeLeaf(slices: readonly Slice[]): void {
 }
 
 function writeSource({ source, block }: Slice, extents: ReadonlyMap<bigint, number>): void {
-  const blockFlag = block === undefined ? 0 : flagBlock;
+  const { cipher } = source;
+  const marks = (block === undefined ? 0 : flagBlock) | (cipher === undefined ? 0 : flagCipher);
   if ("bytes" in source) {
-    writer.byte(flagInline | blockFlag);
+    writer.byte(flagInline | marks);
     writer.bytes(source.bytes);
   } else {
-    writer.byte((source.crc64 === undefined ? 0 : flagChecksum) | blockFlag);
+    writer.byte((source.crc64 === undefined ? 0 : flagChecksum) | marks);
     writer.varint(extents.get(source.extent) as number);
     writer.varint(source.offset);
     if (source.crc64 !== undefined) writer.uint64(source.crc64);
+  }
+  if (cipher !== undefined) {
+    writer.uint64(cipher.nonce);
+    writer.varint(cipher.at);
   }
   if (block === undefined) return;
   const name = encoder.encode(block);
@@ -80,13 +87,18 @@ function readLeaf(reader: ByteReader): Slice[] {
     const at = end + reader.varint();
     const length = reader.varint();
     const flags = reader.byte();
-    const source = readSource(reader, { flags, length, extents });
+    const plain = readSource(reader, { flags, length, extents });
+    const source = (flags & flagCipher) === 0 ? plain : { ...plain, cipher: readCipher(reader) };
     const slice = { at, length, source };
     const named = (flags & flagBlock) !== 0;
     slices.push(named ? { ...slice, block: decoder.decode(reader.bytes(reader.varint())) } : slice);
     end = at + length;
   }
   return slices;
+}
+
+function readCipher(reader: ByteReader): SliceCipher {
+  return { nonce: reader.uint64(), at: reader.varint() };
 }
 
 function readSource(

@@ -32,8 +32,9 @@ export function nodeCost(node: Node): number {
 /** About the bytes that a slice takes when encoded. */
 export function sliceCost({ length, source, block }: Slice): number {
   const blockCost = block === undefined ? 0 : 1 + block.length;
-  if ("bytes" in source) return 6 + length + blockCost;
-  return (source.crc64 === undefined ? 15 : 23) + blockCost;
+  const markCost = blockCost + (source.cipher === undefined ? 0 : 13);
+  if ("bytes" in source) return 6 + length + markCost;
+  return (source.crc64 === undefined ? 15 : 23) + markCost;
 }
 
 export function costOfChild(): number {

@@ -90,10 +90,11 @@ class StoredContent implements ContentStore {
     return walk(nodesOf(view), ref, { from, to: from + length });
   }
 
-  open(view: View, ref: ContentRef): ContentReader {
+  open(view: View, ref: ContentRef, key?: Uint8Array): ContentReader {
     const unpin = ref.kind === "inline" ? () => undefined : this.#parts.board.pin(view.sequence);
     const { handles } = this.#parts;
-    return contentReader(ref, { handles, buffers: this.#buffers, nodes: this.#pinnedNodes, unpin });
+    const parts = { handles, buffers: this.#buffers, nodes: this.#pinnedNodes, unpin, key };
+    return contentReader(ref, parts);
   }
 
   /** Rounds never overlap: a second caller gets the one under way. */

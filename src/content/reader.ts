@@ -3,7 +3,8 @@ import { readChunkBytes, type Buffers } from "./buffers.ts";
 import type { ContentReader } from "./content.ts";
 import type { Handles } from "./handles.ts";
 import { walk, type NodeSource } from "./tree-walk.ts";
-import type { Span } from "./slices.ts";
+import { decryptAt } from "./cipher.ts";
+import { cipherFrom, type Span } from "./slices.ts";
 
 /** Small slices of one chunk are read side by side, at most this many. */
 const readsAtOnceMax = 32;
@@ -13,6 +14,8 @@ export interface ReaderParts {
   readonly buffers: Buffers;
   readonly nodes: NodeSource;
   readonly unpin: () => void;
+  /** For slices that are encrypted. */
+  readonly key?: Uint8Array | undefined;
 }
 
 export function contentReader(ref: ContentRef, parts: ReaderParts): ContentReader {
@@ -47,7 +50,7 @@ async function* readChunks(
   let left = span.to - span.from;
   if (left === 0) return;
   const buffer = buffers.take(Math.min(left, readChunkBytes));
-  const filler = new ChunkFiller(buffer, parts.handles);
+  const filler = new ChunkFiller(buffer, parts);
   try {
     for await (const segment of segments(parts.nodes, ref, span)) {
       for (let from = 0; from < segment.length;) {
@@ -68,12 +71,14 @@ async function* readChunks(
 class ChunkFiller {
   readonly #buffer: Uint8Array;
   readonly #handles: Handles;
+  readonly #key: Uint8Array | undefined;
   #reads: Promise<void>[] = [];
   #filled = 0;
 
-  constructor(buffer: Uint8Array, handles: Handles) {
+  constructor(buffer: Uint8Array, { handles, key }: ReaderParts) {
     this.#buffer = buffer;
     this.#handles = handles;
+    this.#key = key;
   }
 
   get isFull(): boolean {
@@ -86,10 +91,19 @@ class ChunkFiller {
     const target = this.#buffer.subarray(this.#filled, this.#filled + count);
     this.#filled += count;
     if (source === undefined) target.fill(0);
+    else if (source.cipher !== undefined) this.#reads.push(this.#decrypt(source, from, target));
     else if ("bytes" in source) target.set(source.bytes.subarray(from, from + count));
     else this.#reads.push(this.#handles.read(source.extent, target, source.offset + from));
     if (this.#reads.length >= readsAtOnceMax) await this.#settle();
     return count;
+  }
+
+  async #decrypt(source: SliceSource, from: number, target: Uint8Array): Promise<void> {
+    if (this.#key === undefined) throw new Error("encrypted bytes are read without their key");
+    if ("bytes" in source) target.set(source.bytes.subarray(from, from + target.length));
+    else await this.#handles.read(source.extent, target, source.offset + from);
+    const { cipher } = cipherFrom(source, from);
+    if (cipher !== undefined) decryptAt(this.#key, cipher, target);
   }
 
   async finish(): Promise<Uint8Array> {
@@ -130,6 +144,7 @@ async function* segments(
 }
 
 function sourceFrom({ at, source }: Slice, from: number): SliceSource {
-  if ("bytes" in source) return { bytes: source.bytes.subarray(from - at) };
-  return { extent: source.extent, offset: source.offset + from - at };
+  const cipher = cipherFrom(source, from - at);
+  if ("bytes" in source) return { bytes: source.bytes.subarray(from - at), ...cipher };
+  return { extent: source.extent, offset: source.offset + from - at, ...cipher };
 }

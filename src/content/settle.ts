@@ -142,7 +142,7 @@ function wholeBytes(slices: readonly Slice[], length: number): Uint8Array | unde
   let end = 0;
   for (const slice of slices) {
     const lost = slice.block !== undefined || slice.at !== end || !("bytes" in slice.source);
-    if (lost) return undefined;
+    if (lost || slice.source.cipher !== undefined) return undefined;
     end = endOf(slice);
   }
   if (end !== length) return undefined;

@@ -62,14 +62,20 @@ export function trim(slice: Slice, { from, to }: Span): Slice {
   if (from === slice.at && to === endOf(slice)) return slice;
   const skipped = from - slice.at;
   const length = to - from;
+  const cipher = cipherFrom(slice.source, skipped);
   const source: SliceSource =
     "bytes" in slice.source
-      ? { bytes: slice.source.bytes.slice(skipped, skipped + length) }
-      : { extent: slice.source.extent, offset: slice.source.offset + skipped };
+      ? { bytes: slice.source.bytes.slice(skipped, skipped + length), ...cipher }
+      : { extent: slice.source.extent, offset: slice.source.offset + skipped, ...cipher };
   const startsBlock = skipped === 0 && slice.block !== undefined;
   return startsBlock
     ? { at: from, length, source, block: slice.block }
     : { at: from, length, source };
+}
+
+/** The cipher of a source without its first bytes. */
+export function cipherFrom({ cipher }: SliceSource, skipped: number): Pick<SliceSource, "cipher"> {
+  return cipher === undefined ? {} : { cipher: { nonce: cipher.nonce, at: cipher.at + skipped } };
 }
 
 /** Appends, as part of the last slice if both are one stretch of one extent or of few bytes. */
@@ -87,6 +93,7 @@ function join(left: Slice, right: Slice): Slice | undefined {
 }
 
 function joinSources(left: Slice, right: Slice): SliceSource | undefined {
+  if (left.source.cipher !== undefined || right.source.cipher !== undefined) return undefined;
   if ("bytes" in left.source) {
     const length = left.length + right.length;
     if (!("bytes" in right.source) || length > inlineSliceBytesMax) return undefined;

@@ -20,8 +20,20 @@ export interface Slice {
 }
 
 export type SliceSource =
-  | { readonly extent: bigint; readonly offset: number; readonly crc64?: bigint }
-  | { readonly bytes: Uint8Array };
+  | {
+      readonly extent: bigint;
+      readonly offset: number;
+      readonly crc64?: bigint;
+      readonly cipher?: SliceCipher;
+    }
+  | { readonly bytes: Uint8Array; readonly cipher?: SliceCipher };
+
+/** The bytes are encrypted with a key that is not kept here: AES-256 in counter mode, whose stream
+ *  begins with `nonce`; the slice starts `at` bytes into it. */
+export interface SliceCipher {
+  readonly nonce: bigint;
+  readonly at: number;
+}
 
 /** A body that was received: its bytes are on disk (synced) or small and in memory, not yet owned
  *  by any record. */

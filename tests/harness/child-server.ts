@@ -6,6 +6,7 @@ import { createInterface } from "node:readline";
 /** A server in a process of its own, so that it can be killed like any other program. */
 export interface ChildServer {
   readonly blobUrl: string;
+  readonly queueUrl: string;
   readonly pid: number;
   kill(signal: "SIGKILL" | "SIGTERM"): Promise<void>;
 }
@@ -17,9 +18,10 @@ export async function startChild(location: string, flags: readonly string[] = []
   const child = spawn(process.execPath, [command, `--location=${location}`, ...ports, ...flags], {
     stdio: ["ignore", "pipe", "inherit"],
   });
-  const blobUrl = await listening(child);
+  const urls = await listening(child);
   return {
-    blobUrl,
+    blobUrl: urls.get("Blob") ?? "",
+    queueUrl: urls.get("Queue") ?? "",
     pid: child.pid ?? 0,
     async kill(signal) {
       const exited = once(child, "exit");
@@ -30,15 +32,15 @@ export async function startChild(location: string, flags: readonly string[] = []
 }
 
 /** The last line of a start is the admin's; by then every service listens. */
-async function listening(child: ChildProcess): Promise<string> {
+async function listening(child: ChildProcess): Promise<ReadonlyMap<string, string>> {
   if (child.stdout === null) throw new Error("the child has no standard output");
-  let blobUrl = "";
+  const urls = new Map<string, string>();
   for await (const line of createInterface({ input: child.stdout })) {
-    const blob = /Blob service is successfully listening at (\S+)/.exec(line)?.[1];
-    if (blob !== undefined) blobUrl = blob;
+    const up = /(\w+) service is successfully listening at (\S+)/.exec(line);
+    if (up !== null) urls.set(up[1] ?? "", up[2] ?? "");
     if (/Etagere admin is successfully listening/.test(line)) {
       child.stdout.resume();
-      return blobUrl;
+      return urls;
     }
   }
   throw new Error("the server ended before it listened");

@@ -1,0 +1,72 @@
+import { mkdtemp, rm } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { expect, it } from "vitest";
+import { startChild } from "../harness/child-server.ts";
+import { rawClient, type RawClient } from "../harness/raw-client.ts";
+import { brokenPromises } from "./queue-history.ts";
+import { queue, QueueWorkload } from "./queue-workload.ts";
+
+const kills = Number(process.env["ETAGERE_KILL_ROUNDS"] ?? 3);
+const producers = 4;
+const consumers = 8;
+const putsPerRound = 300;
+const emptyGetsMax = 20_000;
+
+/** Runs all clients until enough was put, and a bit into whatever they are doing then. */
+async function burst(workload: QueueWorkload, clients: readonly RawClient[]): Promise<unknown> {
+  const enough = workload.acknowledgedPuts + putsPerRound;
+  const clientOf = (index: number) => clients[index % clients.length]!;
+  return new Promise((resolve) => {
+    const isOver = () => {
+      if (workload.acknowledgedPuts < enough) return false;
+      resolve(undefined);
+      return false;
+    };
+    const gone = () => undefined;
+    for (let index = 0; index < producers; index += 1) {
+      void workload.produce(clientOf(index), isOver).catch(gone);
+    }
+    for (let index = 0; index < consumers; index += 1) {
+      void workload.consume(clientOf(index), isOver).catch(gone);
+    }
+  });
+}
+
+/** Gets and deletes until the queue says that it holds nothing more, invisible or not. */
+async function drain(workload: QueueWorkload, client: RawClient): Promise<void> {
+  for (let round = 0; round < emptyGetsMax; round += 1) {
+    const messages = await workload.get(client);
+    for (const message of messages) await workload.remove(client, message);
+    if (messages.length > 0) continue;
+    const answer = await client.send({ method: "GET", path: `${queue}?comp=metadata` });
+    if (answer.headers["x-ms-approximate-messages-count"] === "0") return;
+  }
+  throw new Error("messages remain that nobody can get");
+}
+
+/** 5 queue: never lost, never two consumers inside one window, no delete undone. */
+it.each([1, 2])(
+  `keeps its promise over ${kills} kills with %i processes on one location`,
+  async (processes) => {
+    const location = await mkdtemp(join(tmpdir(), "etagere-queue-"));
+    const start = () => startChild(location);
+    let servers = [await start()];
+    while (servers.length < processes) servers.push(await start());
+    const clients = () => servers.map(({ queueUrl }) => rawClient(queueUrl));
+    const workload = new QueueWorkload();
+    await clients()[0]!.send({ method: "PUT", path: queue });
+    for (let round = 0; round < kills; round += 1) {
+      await burst(workload, clients());
+      await Promise.all(servers.map((server) => server.kill("SIGKILL")));
+      servers = [await start()];
+      while (servers.length < processes) servers.push(await start());
+    }
+    await drain(workload, clients()[0]!);
+    await Promise.all(servers.map((server) => server.kill("SIGTERM")));
+    await rm(location, { recursive: true, force: true });
+    expect(brokenPromises(workload.events)).toEqual([]);
+    expect(workload.acknowledgedPuts).toBeGreaterThanOrEqual(kills * putsPerRound);
+  },
+  600_000,
+);

@@ -39,8 +39,9 @@ export interface RenderedFault {
 /** Several writes in one request, all or nothing. */
 export interface TransactionDialect {
   readonly operationsMax: number;
-  /** What the parts must have in common, beyond what each says of itself. */
-  readonly check: (parts: readonly TransactionPart[]) => IndexedFault | undefined;
+  /** What the parts must have in common, beyond what each says of itself. Of more parts than there
+   *  may be it gets only the first; `count` is how many came. */
+  readonly check: (parts: readonly TransactionPart[], count: number) => IndexedFault | undefined;
   /** The failing part's fault as the one answer for all. */
   readonly fault: (failure: IndexedFault, count: number) => Fault;
   /** The headers of an answer inside the body, in the service's own order. */

@@ -20,9 +20,8 @@ export async function runPipeline(
   const operation = choose(door, request, target.value, known.value, progress);
   if (!operation.ok) return operation;
   if (operation.value.body.kind === "transaction") {
-    const { bytesMax } = operation.value.body;
-    const batch = { target: target.value, known: known.value, bytesMax };
-    return runTransaction(door, request, batch, progress);
+    const batch = { request, target: target.value, known: known.value, progress };
+    return runTransaction(door, batch, operation.value.body.bytesMax);
   }
   const call = await prepare(door, request, target.value, known.value, operation.value, progress);
   if ("outcome" in call) return ok(call.outcome);

@@ -51,12 +51,14 @@ function renderFault(fault: Fault, asked: Asked): RenderedFault {
   return { headers: odataFaultHeaders(fault, asked), type, text: body, bare };
 }
 
-function odataFaultHeaders({ code }: Fault, { operation, header }: Asked) {
+function odataFaultHeaders({ code, detail }: Fault, { operation, header }: Asked) {
   const headers: Record<string, string> = { "X-Content-Type-Options": "nosniff" };
-  if (operation === undefined || uncached.has(code)) return headers;
+  const isCached = operation === undefined || uncached.has(code);
+  if (isCached && detail?.headers?.["Cache-Control"] === undefined) return headers;
   headers["Cache-Control"] = "no-cache";
   const prefer = header("prefer");
-  if (prefer !== undefined && "prefer" in operation.params) headers["Preference-Applied"] = prefer;
+  const prefers = prefer !== undefined && operation !== undefined && "prefer" in operation.params;
+  if (prefers) headers["Preference-Applied"] = prefer;
   return headers;
 }
 

@@ -29,7 +29,8 @@ export const entityGroupTransaction = operation({
 });
 
 /** One table, one partition, no entity twice. */
-function check(parts: readonly TransactionPart[]): IndexedFault | undefined {
+function check(parts: readonly TransactionPart[], count: number): IndexedFault | undefined {
+  if (count > operationsMax) return tooMany();
   const first = parts[0]?.address as TableAddress | undefined;
   const rows = new Set<string>();
   for (const [index, { address }] of parts.entries()) {
@@ -44,6 +45,14 @@ function check(parts: readonly TransactionPart[]): IndexedFault | undefined {
     rows.add(keys.rowKey);
   }
   return undefined;
+}
+
+/** Recorded: one too many is held against the last that would have fitted. */
+function tooMany(): IndexedFault {
+  const message =
+    "The batch request operation exceeds the maximum " + `${operationsMax} changes per change set.`;
+  const detail = { message, headers: { "Cache-Control": "no-cache" } };
+  return { index: operationsMax - 1, fault: { code: "InvalidInput", detail } };
 }
 
 function at(index: number, code: FaultCode): IndexedFault {
@@ -79,8 +88,6 @@ function partHeaders({ method, status, headers }: PartAnswer): Readonly<Record<s
   const isOld = method !== "POST" && method !== "GET" && status < 300;
   const known: Readonly<Record<string, string | undefined>> = {
     ...headers,
-    "X-Content-Type-Options": "nosniff",
-    "Cache-Control": "no-cache",
     DataServiceVersion: isOld ? "1.0;" : "3.0;",
   };
   const chosen: Record<string, string> = {};

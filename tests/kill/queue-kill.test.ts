@@ -2,7 +2,7 @@ import { mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { expect, it } from "vitest";
-import { startChild } from "../harness/child-server.ts";
+import { startChild, type ChildServer } from "../harness/child-server.ts";
 import { rawClient, type RawClient } from "../harness/raw-client.ts";
 import { brokenPromises } from "./queue-history.ts";
 import { queue, QueueWorkload } from "./queue-workload.ts";
@@ -50,21 +50,27 @@ it.each([1, 2])(
   `keeps its promise over ${kills} kills with %i processes on one location`,
   async (processes) => {
     const location = await mkdtemp(join(tmpdir(), "etagere-queue-"));
-    const start = () => startChild(location);
-    let servers = [await start()];
-    while (servers.length < processes) servers.push(await start());
+    const servers: ChildServer[] = [];
+    const startAll = async () => {
+      while (servers.length < processes) servers.push(await startChild(location));
+    };
+    const endAll = (signal: "SIGKILL" | "SIGTERM") =>
+      Promise.all(servers.splice(0).map((server) => server.kill(signal)));
     const clients = () => servers.map(({ queueUrl }) => rawClient(queueUrl));
     const workload = new QueueWorkload();
-    await clients()[0]!.send({ method: "PUT", path: queue });
-    for (let round = 0; round < kills; round += 1) {
-      await burst(workload, clients());
-      await Promise.all(servers.map((server) => server.kill("SIGKILL")));
-      servers = [await start()];
-      while (servers.length < processes) servers.push(await start());
+    try {
+      await startAll();
+      await clients()[0]!.send({ method: "PUT", path: queue });
+      for (let round = 0; round < kills; round += 1) {
+        await burst(workload, clients());
+        await endAll("SIGKILL");
+        await startAll();
+      }
+      await drain(workload, clients()[0]!);
+    } finally {
+      await endAll("SIGTERM");
+      await rm(location, { recursive: true, force: true });
     }
-    await drain(workload, clients()[0]!);
-    await Promise.all(servers.map((server) => server.kill("SIGTERM")));
-    await rm(location, { recursive: true, force: true });
     expect(brokenPromises(workload.events)).toEqual([]);
     expect(workload.acknowledgedPuts).toBeGreaterThanOrEqual(kills * putsPerRound);
   },

@@ -1,0 +1,47 @@
+import type { Runtime } from "../../execution/execute.ts";
+import { childrenOf } from "../directory/children.ts";
+import { decideClose } from "../locks/opens.ts";
+import { rootId, type NodeRecord } from "../records.ts";
+import { removeNode } from "./revision.ts";
+import { change, keepLocks, type FilePlace, type Work } from "./work.ts";
+
+export interface ClosedFile {
+  /** As it was when the handle closed; nothing if it was gone before. */
+  readonly node: NodeRecord | undefined;
+  /** The file went away with its last handle. */
+  readonly isGone: boolean;
+}
+
+/** Ends a handle: its locks, its cache, and the file if it was waiting to go away. */
+export function closeFile(runtime: Runtime, place: FilePlace, handle: bigint): Promise<ClosedFile> {
+  return change(runtime, async (work) => {
+    const found = await work.find(place);
+    if (found === undefined || place.snapshot !== undefined) {
+      if (place.snapshot === undefined) await forget(work, place, handle);
+      return { node: found?.node, isGone: false };
+    }
+    const { share, node } = found;
+    const before = await work.locksOf(share.id, node.id);
+    const mayDelete = node.id !== rootId && (await isEmpty(work, place.share.id, node));
+    const { state, gone } = decideClose(before, handle, { mayDelete });
+    const isGone = gone && mayDelete;
+    await work.apply([
+      ...(isGone ? removeNode(found) : []),
+      keepLocks(share.id, node.id, isGone ? { ...state, deletePending: false } : state),
+    ]);
+    return { node, isGone };
+  });
+}
+
+/** The file is gone, or its share: only the handle is left to take away. */
+async function forget(work: Work, { share, file }: FilePlace, handle: bigint): Promise<void> {
+  const before = await work.locksOf(share.id, file);
+  const { state } = decideClose(before, handle, { mayDelete: false });
+  await work.apply([keepLocks(share.id, file, state)]);
+}
+
+export async function isEmpty(work: Work, share: bigint, node: NodeRecord): Promise<boolean> {
+  if (node.kind !== "directory") return true;
+  const wanted = { directory: node.id, prefix: "", from: "", limit: 1 };
+  return (await childrenOf(work.view, { share }, wanted)).length === 0;
+}

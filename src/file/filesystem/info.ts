@@ -1,0 +1,174 @@
+import type { Effect } from "../../core/effects.ts";
+import type { Ticks } from "../../core/ticks.ts";
+import type { Runtime } from "../../execution/execute.ts";
+import { breakCaches } from "../locks/caching.ts";
+import type { LockState } from "../locks/lock-state.ts";
+import { permissions, rootId, type NodeRecord, type ShareRecord } from "../records.ts";
+import { directoryAttribute, readOnlyAttribute } from "../shared/attributes.ts";
+import { quotaBytes } from "../shared/limits.ts";
+import { usedBytes } from "../shared/quota.ts";
+import { defaultSddl } from "../shared/sddl.ts";
+import { keepPermission } from "../shared/smb-properties.ts";
+import { pathOf } from "../tree.ts";
+import { isEmpty } from "./close.ts";
+import { holds } from "./read.ts";
+import { done, refuse, type Outcome, type WaitingOutcome } from "./refusal.ts";
+import { changeNode } from "./revision.ts";
+import { change, keepLocks, look, type FilePlace, type Found, type Work } from "./work.ts";
+
+export interface FileInfo {
+  readonly share: ShareRecord;
+  readonly node: NodeRecord;
+  readonly locks: LockState;
+  /** From the root down. */
+  readonly path: readonly string[];
+}
+
+export function fileInfo(
+  runtime: Runtime,
+  place: FilePlace,
+  handle: bigint,
+): Promise<Outcome<FileInfo>> {
+  return look(runtime, async (work) => {
+    const found = await work.find(place);
+    if (found === undefined) return refuse("file-closed");
+    const { share, node } = found;
+    const locks = await work.locksOf(share.id, node.id);
+    if (place.snapshot !== undefined) {
+      return done({ share, node, locks, path: place.snapshot.path });
+    }
+    if (!holds(locks, handle)) return refuse("file-closed");
+    const path = (await pathOf(work.view, share.id, node.id)) ?? [];
+    return done({ share, node, locks, path });
+  });
+}
+
+export interface Space {
+  readonly totalBytes: bigint;
+  readonly freeBytes: bigint;
+}
+
+/** A share is a disk of the size of its quota. */
+export function spaceOf(runtime: Runtime, place: FilePlace): Promise<Outcome<Space>> {
+  return look(runtime, async (work) => {
+    const share = await work.share(place.share);
+    if (share === undefined) return refuse("share-gone");
+    const totalBytes = quotaBytes(share);
+    const used = await usedBytes(work.view, share);
+    return done({ totalBytes, freeBytes: used > totalBytes ? 0n : totalBytes - used });
+  });
+}
+
+export interface BasicChange {
+  readonly created?: Ticks | undefined;
+  readonly lastWrite?: Ticks | undefined;
+  readonly change?: Ticks | undefined;
+  readonly attributes?: number | undefined;
+}
+
+export function setBasicInfo(
+  runtime: Runtime,
+  place: FilePlace,
+  wanted: BasicChange,
+): Promise<Outcome<void>> {
+  return changeFound(runtime, place, async (work, found) => {
+    const { node } = found;
+    const stamp = work.stampAfter(node.etag);
+    const isDirectory = node.kind === "directory";
+    const kind = isDirectory ? directoryAttribute : 0;
+    const attributes = wanted.attributes === undefined ? node.attributes : wanted.attributes | kind;
+    return changeNode(found, {
+      ...node,
+      etag: stamp,
+      created: wanted.created ?? node.created,
+      lastWrite: wanted.lastWrite ?? node.lastWrite,
+      change: wanted.change ?? stamp,
+      attributes,
+    });
+  });
+}
+
+async function changeFound(
+  runtime: Runtime,
+  place: FilePlace,
+  effectsOf: (work: Work, found: Found) => Promise<readonly Effect[]>,
+): Promise<Outcome<void>> {
+  if (place.snapshot !== undefined) return refuse("read-only-snapshot");
+  return change(runtime, async (work) => {
+    const found = await work.find(place);
+    if (found === undefined) return refuse("file-closed");
+    await work.apply(await effectsOf(work, found));
+    return done(undefined);
+  });
+}
+
+export function securityOf(runtime: Runtime, place: FilePlace): Promise<Outcome<string>> {
+  return look(runtime, async (work) => {
+    const found = await work.find(place);
+    if (found === undefined) return refuse("file-closed");
+    const key = found.node.permissionKey;
+    const kept =
+      key === undefined
+        ? undefined
+        : await work.view.get(permissions, { share: found.share.id, key });
+    return done(kept?.sddl ?? defaultSddl);
+  });
+}
+
+export function setSecurity(
+  runtime: Runtime,
+  place: FilePlace,
+  revise: (present: string) => string,
+): Promise<Outcome<void>> {
+  return changeFound(runtime, place, async (work, found) => {
+    const { share, node } = found;
+    const present =
+      node.permissionKey === undefined
+        ? undefined
+        : await work.view.get(permissions, { share: share.id, key: node.permissionKey });
+    const { key, effects } = keepPermission(share.id, revise(present?.sddl ?? defaultSddl));
+    const stamp = work.stampAfter(node.etag);
+    const next = { ...node, etag: stamp, change: stamp, permissionKey: key };
+    return [...effects, ...changeNode(found, next)];
+  });
+}
+
+/** Marks a file to go away with its last handle, or takes the mark back. */
+export function setDeletePending(
+  runtime: Runtime,
+  place: FilePlace,
+  handle: bigint,
+  isPending: boolean,
+): Promise<WaitingOutcome<void>> {
+  return change(runtime, async (work) => {
+    const found = place.snapshot === undefined ? await work.find(place) : undefined;
+    if (found === undefined) return refuse("file-closed");
+    const { share, node } = found;
+    const state = await work.locksOf(share.id, node.id);
+    if (!holds(state, handle)) return refuse("file-closed");
+    if (!isPending) {
+      await work.apply([keepLocks(share.id, node.id, { ...state, deletePending: false })]);
+      return done(undefined);
+    }
+    if ((node.attributes & readOnlyAttribute) !== 0) return refuse("cannot-delete");
+    if (node.id === rootId) return refuse("cannot-delete");
+    if (!(await isEmpty(work, share.id, node))) return refuse("directory-not-empty");
+    return markPending(work, state, { share: share.id, file: node.id, handle });
+  });
+}
+
+/** Whoever keeps a handle only for later is asked to let go of it first. */
+async function markPending(
+  work: Work,
+  state: LockState,
+  { share, file, handle }: { share: bigint; file: bigint; handle: bigint },
+): Promise<WaitingOutcome<void>> {
+  const ownKey = state.opens.find(({ id }) => id === handle)?.cacheKey;
+  const breaking = breakCaches(state, "remove", { ownKey, now: work.now });
+  if (breaking.waitingSince !== undefined) {
+    await work.apply([keepLocks(share, file, breaking.state)]);
+    return { kind: "wait", file };
+  }
+  await work.apply([keepLocks(share, file, { ...breaking.state, deletePending: true })]);
+  return done(undefined);
+}

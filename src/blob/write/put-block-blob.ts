@@ -1,8 +1,14 @@
 import { encodeBase64 } from "../../core/base64.ts";
 import { metadata } from "../../core/common-params.ts";
+import { encryption } from "../../core/encryption.ts";
 import { fail } from "../../core/result.ts";
 import { whole } from "../../content/plan.ts";
 import { emptyContent } from "../../core/content-ref.ts";
+import {
+  chooseSealing,
+  encryptionHeaderNames,
+  encryptionHeaders,
+} from "../encryption/blob-encryption.ts";
 import { protection } from "../protection/protection.ts";
 import { uploads } from "../records.ts";
 import { operation } from "../resources.ts";
@@ -34,6 +40,7 @@ export const putBlockBlob = operation({
     tags: tagsHeader,
     tier: blockBlobTier,
     protection,
+    encryption,
   },
   body: {
     kind: "content",
@@ -55,6 +62,7 @@ export const putBlockBlob = operation({
       "x-ms-content-crc64",
       "x-ms-request-server-encrypted",
       "x-ms-version-id",
+      ...encryptionHeaderNames,
     ],
   },
   reads: (view, { scope, address }) => view.get(uploads, blobKey({ scope, address })),
@@ -71,6 +79,8 @@ export const putBlockBlob = operation({
         },
       });
     }
+    const sealing = chooseSealing(input.encryption, context.scope.container);
+    if (!sealing.ok) return sealing;
     const versionId = nextVersion(context);
     const crc64 = version >= "2019-02-02" ? received.crc64 : undefined;
     return {
@@ -87,6 +97,7 @@ export const putBlockBlob = operation({
         tierChanged: input.tier === undefined ? undefined : now,
         versionId,
         ...input.protection,
+        ...sealing.value,
       },
       content: whole(received),
       preserve: keepPrevious(context),
@@ -94,6 +105,7 @@ export const putBlockBlob = operation({
       headers: {
         "Content-MD5": encodeBase64(md5),
         "x-ms-content-crc64": crc64 && encodeBase64(crc64),
+        ...encryptionHeaders(sealing.value),
         "x-ms-request-server-encrypted": "true",
         "x-ms-version-id": versionHeader(versionId),
       },

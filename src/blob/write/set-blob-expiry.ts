@@ -12,7 +12,8 @@ import { blobKey } from "../shared/succession.ts";
 const timeHeader = "x-ms-expiry-time";
 type Option = "NeverExpire" | "RelativeToCreation" | "RelativeToNow" | "Absolute";
 
-/** From its moment on the blob does not exist. learn.microsoft.com/rest/api/storageservices/set-blob-expiry */
+/** From its moment on the blob does not exist.
+ *  learn.microsoft.com/rest/api/storageservices/set-blob-expiry */
 export const setBlobExpiry = operation({
   name: "Set Blob Expiry",
   ids: ["Blob_SetExpiry"],
@@ -57,15 +58,15 @@ function expiryOf(
     return given === undefined ? ok(undefined) : invalidHeader(timeHeader, given);
   }
   if (given === undefined) return missingHeader(timeHeader);
-  const moment = option === "Absolute" ? parseHttpDate(given) : relative(option, given);
+  const start = option === "RelativeToNow" ? now : target.created;
+  const moment = option === "Absolute" ? parseHttpDate(given) : after(start, given);
   if (moment === undefined || moment <= now || moment > ticksMax) {
     return invalidHeader(timeHeader, given);
   }
   return ok(moment);
+}
 
-  function relative(from: Option, text: string): Ticks | undefined {
-    if (!/^\d{1,15}$/.test(text)) return undefined;
-    const start = from === "RelativeToNow" ? now : target.created;
-    return start + BigInt(text) * ticksPerMillisecond;
-  }
+function after(start: Ticks, milliseconds: string): Ticks | undefined {
+  if (!/^\d{1,15}$/.test(milliseconds)) return undefined;
+  return start + BigInt(milliseconds) * ticksPerMillisecond;
 }

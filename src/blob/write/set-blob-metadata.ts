@@ -1,5 +1,7 @@
 import { metadata } from "../../core/common-params.ts";
+import { encryption } from "../../core/encryption.ts";
 import { noBody } from "../../core/operation.ts";
+import { encryptionHeaderNames, encryptionHeaders } from "../encryption/blob-encryption.ts";
 import { operation } from "../resources.ts";
 import { keepPrevious, nextVersion, versionHeader } from "../shared/succession.ts";
 
@@ -9,7 +11,7 @@ export const setBlobMetadata = operation({
   ids: ["Blob_SetMetadata"],
   route: { method: "PUT", resource: "blob", query: { comp: "metadata" } },
   since: "2009-09-19",
-  params: { metadata },
+  params: { metadata, encryption },
   body: noBody,
   permission: { letters: "w", resourceType: "o" },
   target: "must-exist",
@@ -17,7 +19,10 @@ export const setBlobMetadata = operation({
   lease: "match-if-leased",
   etag: "renew",
   effect: "writes",
-  success: { status: 200, headers: ["x-ms-request-server-encrypted", "x-ms-version-id"] },
+  success: {
+    status: 200,
+    headers: ["x-ms-request-server-encrypted", "x-ms-version-id", ...encryptionHeaderNames],
+  },
   decide: (context) => {
     const { target, input, features } = context;
     const versionId = nextVersion(context);
@@ -25,6 +30,7 @@ export const setBlobMetadata = operation({
       put: { ...target, metadata: input.metadata, versionId },
       effects: features.versioning ? keepPrevious(context) : [],
       headers: {
+        ...encryptionHeaders(target),
         "x-ms-request-server-encrypted": "true",
         "x-ms-version-id": versionHeader(versionId),
       },

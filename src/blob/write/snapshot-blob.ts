@@ -1,6 +1,7 @@
 import { metadata } from "../../core/common-params.ts";
 import { formatIso } from "../../core/dates.ts";
 import { put } from "../../core/effects.ts";
+import { encryption } from "../../core/encryption.ts";
 import { noBody } from "../../core/operation.ts";
 import { generations } from "../records.ts";
 import { operation } from "../resources.ts";
@@ -13,7 +14,7 @@ export const snapshotBlob = operation({
   ids: ["Blob_CreateSnapshot"],
   route: { method: "PUT", resource: "blob", query: { comp: "snapshot" } },
   since: "2009-09-19",
-  params: { metadata },
+  params: { metadata, encryption },
   body: noBody,
   permission: { letters: "cw", resourceType: "o" },
   target: "must-exist",

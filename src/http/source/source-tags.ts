@@ -6,7 +6,8 @@ import { ask, type SourceReader, type SourceRequest } from "./source-reader.ts";
 
 const tagsBytesMax = 64 * 1024;
 
-/** The tags of the source, if the request wants them copied; they come in an answer of their own. */
+/** The tags of the source, if the request wants them copied. They come in an answer of their
+ *  own. */
 export async function readSourceTags(
   read: SourceReader,
   { headers }: WireRequest,

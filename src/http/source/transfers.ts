@@ -28,6 +28,7 @@ const progressBytes = 16 * 1024 * 1024;
 /** As large as any blob can be; what a source announces is held against it. */
 const transferBytesMax = 200 * 1024 ** 4;
 const inlineBytesMax = 4096;
+const sourceFailed = '"Copy failed when reading the source."';
 
 /** The target stopped waiting, or the server stops. */
 class BrokenOff extends Error {
@@ -41,7 +42,8 @@ export function runTransfers(parts: TransferParts): Transfers {
   let looking = Promise.resolve();
   let cancel = (): void => {};
   const look = async (): Promise<void> => {
-    while (!stopped && running.size < concurrentMax) {
+    for (;;) {
+      if (stopped || running.size >= concurrentMax) return;
       const job = await claimTransfer(parts, new Set(running.keys()));
       if (job === undefined) return;
       const done = carryOut(parts, job, () => stopped).finally(() => {
@@ -91,7 +93,7 @@ async function carryOut(
     }
     parts.log.warn({ err: error, copy: job.id }, "a copy from elsewhere broke off");
     const again = job.attempts < attemptsMax;
-    const description = '500 InternalServerError "Copy failed when reading the source."';
+    const description = `500 InternalServerError ${sourceFailed}`;
     const told = again
       ? yieldTransfer(parts, job)
       : endTransfer(parts, job, { ended: "failed", description });
@@ -110,7 +112,7 @@ async function fetchInto(
   const answer = await parts.read(request);
   try {
     if (answer.status !== 200) {
-      const description = `${answer.status} ${answer.reason} "Copy failed when reading the source."`;
+      const description = `${answer.status} ${answer.reason} ${sourceFailed}`;
       await endTransfer(parts, job, { ended: "failed", description });
       return;
     }

@@ -5,6 +5,7 @@ import { fail, ok, type Result } from "../core/result.ts";
 import type { Guarded } from "../core/service.ts";
 import type { Ticks } from "../core/ticks.ts";
 import { checkCopy } from "./copy/check-copy.ts";
+import { checkKey } from "./encryption/blob-encryption.ts";
 import { checkProtection } from "./protection/protection.ts";
 import type { BlobRecord } from "./records.ts";
 import type { BlobAddress } from "./resources.ts";
@@ -21,6 +22,8 @@ export function guardBlob(guarded: Guarded<BlobAddress>): Result<void> {
   if (!copied.ok) return copied;
   const immutable = checkImmutable(guarded, target);
   if (!immutable.ok) return immutable;
+  const opened = checkKey(guarded.operation, target, guarded.input);
+  if (!opened.ok) return opened;
   return checkArchived(guarded, target);
 }
 

@@ -1,6 +1,7 @@
 import type { Received } from "../core/content-ref.ts";
 import { checkRead, checkWrite, type Conditions } from "../core/conditions.ts";
 import { nextStamp } from "../core/etag.ts";
+import type { Encryption } from "../core/encryption.ts";
 import type { Fault } from "../core/faults.ts";
 import { checkLease, type Lease } from "../core/lease.ts";
 import type { Metadata } from "../core/metadata.ts";
@@ -279,8 +280,13 @@ function outcomeOf(
     metadata: reply.metadata,
     etag: reply.etag ?? current,
     body,
-    reader: streams ? runtime.content.open(view, body.content) : undefined,
+    reader: streams ? runtime.content.open(view, body.content, keyOf(call)) : undefined,
   };
+}
+
+/** The client's own key, for bytes that are encrypted with it. */
+function keyOf({ input }: Call): Uint8Array | undefined {
+  return "encryption" in input ? (input.encryption as Encryption).clientKey?.key : undefined;
 }
 
 const noHeaders = {};

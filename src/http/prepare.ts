@@ -9,7 +9,9 @@ import { fail, ok, type Result } from "../core/result.ts";
 import type { SourceBody } from "../core/source.ts";
 import { preview, type Call, type Outcome } from "../execution/execute.ts";
 import { delegationKeyValueFrom } from "./auth/delegation-key.ts";
+import type { ContentStore } from "../content/content.ts";
 import { checkAnnouncedLength, receiveBody } from "./body.ts";
+import { checkEncryption, clientKeyOf, encryptingContent } from "./client-key.ts";
 import { locationOptions, type Door, type Known, type Progress, type Target } from "./door.ts";
 import { paramReader } from "./params.ts";
 import { nameSource, type NamingParts } from "./source/name-source.ts";
@@ -105,7 +107,9 @@ function parse(
   const announced = checkAnnouncedLength(request, operation, version);
   if (!announced.ok) return announced;
   const reader = paramReader(request, location.query, version);
-  const input = parseParams(operation.params, reader);
+  const parsed = parseParams(operation.params, reader);
+  if (!parsed.ok) return parsed;
+  const input = checkEncryption(parsed.value, known.principal);
   if (!input.ok) return input;
   const conditions = readConditions(door, operation, reader);
   if (!conditions.ok) return conditions;
@@ -214,12 +218,16 @@ async function receive(door: Door, request: WireRequest, call: Call): Promise<Re
     if (refusal !== undefined) return { outcome: refusal };
     request.proceed();
   }
-  const body = await receiveBody(request, operation, version, door.runtime.content);
+  const body = await receiveBody(request, operation, version, contentFor(door, call));
   if (!body.ok) return body;
   const { parsed, received } = body.value;
   const input = parsed === undefined ? call.input : { ...call.input, body: parsed };
   const address = operation.locate?.(call.address, input) ?? call.address;
   return ok({ ...call, address, input, received });
+}
+
+function contentFor({ runtime }: Door, { input }: Call): ContentStore {
+  return encryptingContent(runtime.content, clientKeyOf(input), runtime.random);
 }
 
 function namesChecksum({ headers }: WireRequest): boolean {
@@ -237,7 +245,8 @@ async function receiveSource(
   const refusal = await preview(runtime, call);
   // A wrong checksum of the source outranks whatever speaks against the target (recorded).
   if (refusal !== undefined && !namesChecksum(request)) return { outcome: refusal };
-  const parts = { read: sources, content: runtime.content };
+  const content = encryptingContent(runtime.content, clientKeyOf(call.input), runtime.random);
+  const parts = { read: sources, content };
   const taken = await takeSource(parts, request, body, call.version);
   return taken.ok ? ok({ ...call, ...taken.value }) : taken;
 }

@@ -10,8 +10,8 @@ export function meteredContent(content: ContentStore, meter: Meter): ContentStor
       meter.contentBytes("received", received.length);
       return received;
     },
-    open(view, ref) {
-      const reader = content.open(view, ref);
+    open(view, ref, key) {
+      const reader = content.open(view, ref, key);
       return {
         length: reader.length,
         read(from, length) {

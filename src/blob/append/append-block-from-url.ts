@@ -1,3 +1,4 @@
+import { encryption } from "../../core/encryption.ts";
 import { operation } from "../resources.ts";
 import { appendBlockBytesMax, inlinePartBytesMax } from "../shared/limits.ts";
 import { bothChecksums } from "../shared/checksum-headers.ts";
@@ -15,7 +16,7 @@ export const appendBlockFromUrl = operation({
     headers: { "x-ms-copy-source": true },
   },
   since: "2018-11-09",
-  params: { appendPosition, maxSize },
+  params: { appendPosition, maxSize, encryption },
   body: {
     kind: "source",
     lengthMax: appendBlockBytesMax,

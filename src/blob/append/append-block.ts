@@ -1,3 +1,4 @@
+import { encryption } from "../../core/encryption.ts";
 import { operation } from "../resources.ts";
 import { appendBlockBytesMax, inlinePartBytesMax } from "../shared/limits.ts";
 import { appendPosition, maxSize } from "./append-conditions.ts";
@@ -14,7 +15,7 @@ export const appendBlock = operation({
     headers: { "x-ms-copy-source": false },
   },
   since: "2015-02-21",
-  params: { appendPosition, maxSize },
+  params: { appendPosition, maxSize, encryption },
   body: {
     kind: "content",
     lengthMax: appendBlockBytesMax,

@@ -1,6 +1,7 @@
 import { append } from "../../content/plan.ts";
 import type { Received } from "../../core/content-ref.ts";
 import { fail } from "../../core/result.ts";
+import { encryptionHeaderNames, encryptionHeaders } from "../encryption/blob-encryption.ts";
 import type { BlobRecord } from "../records.ts";
 import { bodyChecksum } from "../shared/checksum-headers.ts";
 import { appendedBlocksMax } from "../shared/limits.ts";
@@ -12,6 +13,7 @@ export const appendReplyHeaders = [
   "x-ms-blob-append-offset",
   "x-ms-blob-committed-block-count",
   "x-ms-request-server-encrypted",
+  ...encryptionHeaderNames,
 ] as const;
 
 /** One more block at the end, wherever its bytes came from. */
@@ -29,6 +31,7 @@ export function appendReply(target: BlobRecord, received: Received, conditions: 
       "x-ms-blob-append-offset": String(target.content.length),
       "x-ms-blob-committed-block-count": String(count),
       "x-ms-request-server-encrypted": "true",
+      ...encryptionHeaders(target),
     },
   };
 }

@@ -1,6 +1,12 @@
 import { metadata } from "../../core/common-params.ts";
 import { emptyContent } from "../../core/content-ref.ts";
+import { encryption } from "../../core/encryption.ts";
 import { noBody } from "../../core/operation.ts";
+import {
+  chooseSealing,
+  createReplyHeaders,
+  encryptionHeaders,
+} from "../encryption/blob-encryption.ts";
 import { protection } from "../protection/protection.ts";
 import { uploads } from "../records.ts";
 import { operation } from "../resources.ts";
@@ -21,7 +27,14 @@ export const createAppendBlob = operation({
   ids: ["AppendBlob_Create"],
   route: { method: "PUT", resource: "blob", headers: { "x-ms-blob-type": "AppendBlob" } },
   since: "2015-02-21",
-  params: { emptyBody, metadata, headers: blobOrRequestHeaders, tags: tagsHeader, protection },
+  params: {
+    emptyBody,
+    metadata,
+    headers: blobOrRequestHeaders,
+    tags: tagsHeader,
+    protection,
+    encryption,
+  },
   body: noBody,
   permission: { letters: "cw", resourceType: "o", overwrite: true },
   target: "may-exist",
@@ -29,10 +42,12 @@ export const createAppendBlob = operation({
   lease: "match-if-leased",
   etag: "renew",
   effect: "writes",
-  success: { status: 201, headers: ["x-ms-request-server-encrypted", "x-ms-version-id"] },
+  success: { status: 201, headers: createReplyHeaders },
   reads: (view, { scope, address }) => view.get(uploads, blobKey({ scope, address })),
   decide: (context) => {
     const { input, target, stamp, now, seen } = context;
+    const sealing = chooseSealing(input.encryption, context.scope.container);
+    if (!sealing.ok) return sealing;
     const versionId = nextVersion(context);
     return {
       put: {
@@ -47,10 +62,12 @@ export const createAppendBlob = operation({
         committedBlockCount: 0,
         versionId,
         ...input.protection,
+        ...sealing.value,
       },
       preserve: keepPrevious(context),
       effects: dropUpload(blobKey(context), seen),
       headers: {
+        ...encryptionHeaders(sealing.value),
         "x-ms-request-server-encrypted": "true",
         "x-ms-version-id": versionHeader(versionId),
       },

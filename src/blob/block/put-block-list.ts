@@ -1,9 +1,17 @@
 import { compose } from "../../content/plan.ts";
 import { metadata } from "../../core/common-params.ts";
-import { emptyContent, type ContentPart, type ContentRef } from "../../core/content-ref.ts";
+import { emptyContent, type ContentPart } from "../../core/content-ref.ts";
+import { encryption } from "../../core/encryption.ts";
 import { fail, ok, type Result } from "../../core/result.ts";
 import type { RecordView } from "../../core/view.ts";
+import {
+  chooseSealing,
+  compareKeys,
+  encryptionHeaderNames,
+  encryptionHeaders,
+} from "../encryption/blob-encryption.ts";
 import { protection } from "../protection/protection.ts";
+import type { BlobRecord } from "../records.ts";
 import { operation } from "../resources.ts";
 import { bodyChecksum } from "../shared/checksum-headers.ts";
 import { blobHeaders } from "../shared/http-headers.ts";
@@ -21,7 +29,12 @@ import { committedBlocks, findUpload, piecesOf, stagedBlocks, type Staged } from
 
 const blockListBytesMax = 16 * 1024 * 1024;
 
-type Parts = ReadonlyMap<string, ContentPart>;
+interface KeyedPart extends ContentPart {
+  /** What the bytes are encrypted with, if the client brought a key. */
+  readonly keySha256: Uint8Array | undefined;
+}
+
+type Parts = ReadonlyMap<string, KeyedPart>;
 
 /** learn.microsoft.com/rest/api/storageservices/put-block-list */
 export const putBlockList = operation({
@@ -29,7 +42,14 @@ export const putBlockList = operation({
   ids: ["BlockBlob_CommitBlockList"],
   route: { method: "PUT", resource: "blob", query: { comp: "blocklist" } },
   since: "2009-09-19",
-  params: { metadata, headers: blobHeaders, tags: tagsHeader, tier: blockBlobTier, protection },
+  params: {
+    metadata,
+    headers: blobHeaders,
+    tags: tagsHeader,
+    tier: blockBlobTier,
+    protection,
+    encryption,
+  },
   body: { kind: "xml", bytesMax: blockListBytesMax, parse: parseBlockList },
   permission: { letters: "w", resourceType: "o" },
   target: "may-exist",
@@ -44,6 +64,7 @@ export const putBlockList = operation({
       "x-ms-content-crc64",
       "x-ms-request-server-encrypted",
       "x-ms-version-id",
+      ...encryptionHeaderNames,
     ],
   },
   reads: async (view, { scope, address, target }) => {
@@ -51,7 +72,7 @@ export const putBlockList = operation({
     return {
       staged,
       uncommitted: await uncommittedParts(view, staged),
-      committed: await committedParts(view, target?.content),
+      committed: await committedParts(view, target),
     };
   },
   decide: (context) => {
@@ -59,6 +80,12 @@ export const putBlockList = operation({
     if (target !== undefined && target.type !== "BlockBlob") return fail("InvalidBlobType");
     const parts = chooseParts(input.body, seen);
     if (!parts.ok) return parts;
+    const sealing = chooseSealing(input.encryption, context.scope.container);
+    if (!sealing.ok) return sealing;
+    for (const { keySha256 } of parts.value) {
+      const fits = compareKeys(keySha256, sealing.value.keySha256);
+      if (!fits.ok) return fits;
+    }
     const versionId = nextVersion(context);
     return {
       put: {
@@ -74,12 +101,14 @@ export const putBlockList = operation({
         tierChanged: input.tier === undefined ? undefined : now,
         versionId,
         ...input.protection,
+        ...sealing.value,
       },
       content: compose(parts.value),
       preserve: keepPrevious(context),
       effects: dropUpload(blobKey(context), seen.staged.stored),
       headers: {
         ...bodyChecksum(received),
+        ...encryptionHeaders(sealing.value),
         "x-ms-request-server-encrypted": "true",
         "x-ms-version-id": versionHeader(versionId),
       },
@@ -88,17 +117,17 @@ export const putBlockList = operation({
 });
 
 async function uncommittedParts(view: RecordView, { live }: Staged): Promise<Parts> {
-  const parts = new Map<string, ContentPart>();
-  for (const { id, content } of await stagedBlocks(view, live)) {
-    parts.set(id, { pieces: await piecesOf(view, content), block: id });
+  const parts = new Map<string, KeyedPart>();
+  for (const { id, content, keySha256 } of await stagedBlocks(view, live)) {
+    parts.set(id, { pieces: await piecesOf(view, content), block: id, keySha256 });
   }
   return parts;
 }
 
-async function committedParts(view: RecordView, content: ContentRef | undefined): Promise<Parts> {
-  const parts = new Map<string, ContentPart>();
-  for (const { id, pieces } of await committedBlocks(view, content)) {
-    parts.set(id, { pieces, block: id });
+async function committedParts(view: RecordView, target: BlobRecord | undefined): Promise<Parts> {
+  const parts = new Map<string, KeyedPart>();
+  for (const { id, pieces } of await committedBlocks(view, target?.content)) {
+    parts.set(id, { pieces, block: id, keySha256: target?.keySha256 });
   }
   return parts;
 }
@@ -112,9 +141,9 @@ interface Available {
 function chooseParts(
   entries: readonly BlockListEntry[],
   { uncommitted, committed }: Available,
-): Result<readonly ContentPart[]> {
+): Result<readonly KeyedPart[]> {
   const places = new Map<string, string>();
-  const chosen: ContentPart[] = [];
+  const chosen: KeyedPart[] = [];
   for (const { from, id } of entries) {
     if ((places.get(id) ?? from) !== from) return fail("InvalidBlockList");
     places.set(id, from);

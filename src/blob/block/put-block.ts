@@ -1,3 +1,4 @@
+import { encryption } from "../../core/encryption.ts";
 import { operation } from "../resources.ts";
 import { inlinePartBytesMax, putBlockBytesMax } from "../shared/limits.ts";
 import { blobKey } from "../shared/succession.ts";
@@ -15,7 +16,7 @@ export const putBlock = operation({
     headers: { "x-ms-copy-source": false },
   },
   since: "2009-09-19",
-  params: { blockId },
+  params: { blockId, encryption },
   body: {
     kind: "content",
     lengthMax: putBlockBytesMax,

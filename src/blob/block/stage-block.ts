@@ -1,10 +1,17 @@
 import { whole } from "../../content/plan.ts";
 import { emptyContent, type Received } from "../../core/content-ref.ts";
 import { add, put, reclaim, reclaimAt, type Effect } from "../../core/effects.ts";
+import type { Encryption } from "../../core/encryption.ts";
 import { fail } from "../../core/result.ts";
 import { ticksPerSecond, type Ticks } from "../../core/ticks.ts";
 import type { RecordView } from "../../core/view.ts";
+import {
+  chooseSealing,
+  encryptionHeaderNames,
+  encryptionHeaders,
+} from "../encryption/blob-encryption.ts";
 import { blocks, uploads, type BlobKey, type BlobRecord, type UploadRecord } from "../records.ts";
+import type { ContainerScope } from "../resources.ts";
 import { bodyChecksum } from "../shared/checksum-headers.ts";
 import { uncommittedBlocksMax } from "../shared/limits.ts";
 import { blockCounter, findUpload, uploadEnds, type Staged } from "./uncommitted.ts";
@@ -15,6 +22,7 @@ export const stageReplyHeaders = [
   "Content-MD5",
   "x-ms-content-crc64",
   "x-ms-request-server-encrypted",
+  ...encryptionHeaderNames,
 ] as const;
 
 /** What is known of the blocks that wait beside a new one. */
@@ -43,13 +51,15 @@ export interface Staging {
   readonly seen: Stage;
   readonly blockId: string;
   readonly received: Received;
+  readonly scope: ContainerScope;
+  readonly input: { readonly encryption: Encryption };
   readonly now: Ticks;
   readonly newId: () => bigint;
 }
 
 /** Puts one block beside those that wait, wherever its bytes came from. */
 export function stageBlock(key: BlobKey, { target, seen, blockId, ...staging }: Staging) {
-  const { received, now, newId } = staging;
+  const { received, now, newId, scope, input } = staging;
   if (target !== undefined && target.type !== "BlockBlob") return fail("InvalidBlobType");
   if (seen.idLength !== undefined && seen.idLength !== blockId.length) {
     return fail("InvalidBlobOrBlock");
@@ -57,14 +67,21 @@ export function stageBlock(key: BlobKey, { target, seen, blockId, ...staging }: 
   if (!seen.replaces && seen.count >= BigInt(uncommittedBlocksMax)) {
     return fail("BlockCountExceedsLimit");
   }
+  const sealing = chooseSealing(input.encryption, scope.container);
+  if (!sealing.ok) return sealing;
   const opening = { now, newId, blockIdLength: blockId.length };
   const opened = openUpload(key, seen.staged, opening);
   const at = { upload: opened.upload.id, id: blockId };
-  const block = put(blocks, at, { content: emptyContent }, whole(received));
+  const { keySha256 } = sealing.value;
+  const block = put(blocks, at, { content: emptyContent, keySha256 }, whole(received));
   const counted = seen.replaces ? [] : [add(blockCounter(opened.upload.id), 1n)];
   return {
     effects: [...opened.effects, block, ...counted],
-    headers: { ...bodyChecksum(received), "x-ms-request-server-encrypted": "true" },
+    headers: {
+      ...bodyChecksum(received),
+      ...encryptionHeaders(sealing.value),
+      "x-ms-request-server-encrypted": "true",
+    },
   };
 }
 

@@ -37,6 +37,7 @@ export interface StagedBlock {
   readonly id: string;
   readonly length: number;
   readonly content: ContentRef;
+  readonly keySha256?: Uint8Array | undefined;
 }
 
 /** Sorted by id, as the service lists them. */
@@ -49,7 +50,8 @@ export async function stagedBlocks(
   for await (const batch of view.scan(blocks, blocks.range([upload.id]))) {
     for (const { key, record } of batch) {
       const id = blocks.parts(key)[1] as string;
-      found.push({ id, length: record.content.length, content: record.content });
+      const { content, keySha256 } = record;
+      found.push({ id, length: content.length, content, keySha256 });
     }
   }
   return found;

@@ -1,7 +1,13 @@
 import { whole } from "../../content/plan.ts";
 import { metadata } from "../../core/common-params.ts";
 import type { Received } from "../../core/content-ref.ts";
+import { encryption } from "../../core/encryption.ts";
 import { boolean, header } from "../../core/params.ts";
+import {
+  chooseSealing,
+  encryptionHeaderNames,
+  encryptionHeaders,
+} from "../encryption/blob-encryption.ts";
 import { protection } from "../protection/protection.ts";
 import { uploads, type HttpHeaders } from "../records.ts";
 import { operation } from "../resources.ts";
@@ -40,6 +46,7 @@ export const putBlobFromUrl = operation({
     sourceMd5,
     copiesProperties: header("x-ms-copy-source-blob-properties", boolean),
     protection,
+    encryption,
   },
   body: wholeSource(putBlobBytesMax),
   permission: { letters: "cw", resourceType: "o", overwrite: true },
@@ -56,11 +63,14 @@ export const putBlobFromUrl = operation({
       "x-ms-content-crc64",
       "x-ms-request-server-encrypted",
       "x-ms-version-id",
+      ...encryptionHeaderNames,
     ],
   },
   reads: (view, { scope, address }) => view.get(uploads, blobKey({ scope, address })),
   decide: (context) => {
     const { input, source, received, stamp, now, target, seen } = context;
+    const sealing = chooseSealing(input.encryption, context.scope.container);
+    if (!sealing.ok) return sealing;
     const versionId = nextVersion(context);
     const found = originalFound(foundIn(source));
     const original = chooseProperties(found, input, received);
@@ -70,12 +80,13 @@ export const putBlobFromUrl = operation({
     if (!record.ok) return record;
     const kept = { lease: target?.lease, created: target?.created ?? now };
     return {
-      put: { ...record.value, ...kept, ...input.protection },
+      put: { ...record.value, ...kept, ...input.protection, ...sealing.value },
       content: whole(received),
       preserve: keepPrevious(context),
       effects: dropUpload(blobKey(context), seen),
       headers: {
         ...toldChecksum(received, input.sourceMd5),
+        ...encryptionHeaders(sealing.value),
         "x-ms-request-server-encrypted": "true",
         "x-ms-version-id": versionHeader(versionId),
       },

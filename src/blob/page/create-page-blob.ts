@@ -1,8 +1,14 @@
 import { empty } from "../../content/plan.ts";
 import { metadata } from "../../core/common-params.ts";
 import { emptyContent } from "../../core/content-ref.ts";
+import { encryption } from "../../core/encryption.ts";
 import { noBody } from "../../core/operation.ts";
 import { required } from "../../core/params.ts";
+import {
+  chooseSealing,
+  createReplyHeaders,
+  encryptionHeaders,
+} from "../encryption/blob-encryption.ts";
 import { protection } from "../protection/protection.ts";
 import { uploads } from "../records.ts";
 import { operation } from "../resources.ts";
@@ -33,6 +39,7 @@ export const createPageBlob = operation({
     tags: tagsHeader,
     tier: pageTier,
     protection,
+    encryption,
   },
   body: noBody,
   permission: { letters: "cw", resourceType: "o", overwrite: true },
@@ -41,10 +48,12 @@ export const createPageBlob = operation({
   lease: "match-if-leased",
   etag: "renew",
   effect: "writes",
-  success: { status: 201, headers: ["x-ms-request-server-encrypted", "x-ms-version-id"] },
+  success: { status: 201, headers: createReplyHeaders },
   reads: (view, { scope, address }) => view.get(uploads, blobKey({ scope, address })),
   decide: (context) => {
     const { input, target, stamp, now, seen } = context;
+    const sealing = chooseSealing(input.encryption, context.scope.container);
+    if (!sealing.ok) return sealing;
     const versionId = nextVersion(context);
     return {
       put: {
@@ -62,11 +71,13 @@ export const createPageBlob = operation({
         lineage: stamp,
         versionId,
         ...input.protection,
+        ...sealing.value,
       },
       content: empty(input.length),
       preserve: keepPrevious(context),
       effects: dropUpload(blobKey(context), seen),
       headers: {
+        ...encryptionHeaders(sealing.value),
         "x-ms-request-server-encrypted": "true",
         "x-ms-version-id": versionHeader(versionId),
       },

@@ -1,4 +1,5 @@
 import { invalidHeader } from "../../core/faults.ts";
+import { encryption } from "../../core/encryption.ts";
 import { operation } from "../resources.ts";
 import { bothChecksums } from "../shared/checksum-headers.ts";
 import { inlinePartBytesMax, putPageBytesMax } from "../shared/limits.ts";
@@ -16,7 +17,7 @@ export const putPageFromUrl = operation({
     headers: { "x-ms-page-write": "update", "x-ms-copy-source": true },
   },
   since: "2018-11-09",
-  params: { range: pageRange, sequence: sequenceConditions("InvalidHeaderValue") },
+  params: { range: pageRange, sequence: sequenceConditions("InvalidHeaderValue"), encryption },
   body: {
     kind: "source",
     lengthMax: () => putPageBytesMax,

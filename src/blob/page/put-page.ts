@@ -1,9 +1,11 @@
 import { clear, write } from "../../content/plan.ts";
 import type { Received } from "../../core/content-ref.ts";
+import { encryption } from "../../core/encryption.ts";
 import { bodyTooLarge, invalidHeader } from "../../core/faults.ts";
 import { noBody } from "../../core/operation.ts";
 import type { Span } from "../../core/ranges.ts";
 import { fail, ok, type Result } from "../../core/result.ts";
+import { encryptionHeaderNames, encryptionHeaders } from "../encryption/blob-encryption.ts";
 import type { BlobRecord } from "../records.ts";
 import { operation } from "../resources.ts";
 import { bodyChecksum } from "../shared/checksum-headers.ts";
@@ -19,6 +21,7 @@ export const pageReplyHeaders = [
   "x-ms-content-crc64",
   "x-ms-blob-sequence-number",
   "x-ms-request-server-encrypted",
+  ...encryptionHeaderNames,
 ] as const;
 
 export function checkPages(
@@ -42,6 +45,7 @@ export function pagesReply(target: BlobRecord, { from }: Span, received: Receive
       ...bodyChecksum(received),
       "x-ms-blob-sequence-number": String(target.sequenceNumber ?? 0n),
       "x-ms-request-server-encrypted": "true",
+      ...encryptionHeaders(target),
     },
   };
 }
@@ -57,7 +61,7 @@ export const putPage = operation({
     headers: { "x-ms-page-write": "update", "x-ms-copy-source": false },
   },
   since: "2009-09-19",
-  params: { range: pageRange, sequence },
+  params: { range: pageRange, sequence, encryption },
   body: {
     kind: "content",
     lengthMax: () => putPageBytesMax,
@@ -89,7 +93,7 @@ export const clearPages = operation({
   ids: ["PageBlob_ClearPages"],
   route: { method: "PUT", resource: "blob", query, headers: { "x-ms-page-write": "clear" } },
   since: "2009-09-19",
-  params: { range: pageRange, sequence },
+  params: { range: pageRange, sequence, encryption },
   body: noBody,
   permission: { letters: "w", resourceType: "o" },
   target: "must-exist",

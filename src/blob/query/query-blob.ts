@@ -1,4 +1,5 @@
 import { blobProperties, blobPropertyNames } from "../read/blob-properties.ts";
+import { encryption } from "../../core/encryption.ts";
 import { fail } from "../../core/result.ts";
 import { operation } from "../resources.ts";
 import { runQuery } from "./run-query.ts";
@@ -10,7 +11,7 @@ export const queryBlob = operation({
   ids: ["Blob_Query"],
   route: { method: "POST", resource: "blob", query: { comp: "query" } },
   since: "2019-12-12",
-  params: {},
+  params: { encryption },
   body: { kind: "xml", bytesMax: queryBytesMax, parse: parseQueryRequest },
   permission: { letters: "r", resourceType: "o", publicRead: "blob" },
   target: "must-exist",

@@ -1,3 +1,4 @@
+import { encryption } from "../../core/encryption.ts";
 import { noBody } from "../../core/operation.ts";
 import { operation } from "../resources.ts";
 import { tierHeaderNames, tierHeaders } from "../tier/rehydration.ts";
@@ -9,7 +10,7 @@ export const getBlobProperties = operation({
   ids: ["Blob_GetProperties"],
   route: { method: "HEAD", resource: "blob" },
   since: "2009-09-19",
-  params: {},
+  params: { encryption },
   body: noBody,
   permission: { letters: "r", resourceType: "o", publicRead: "blob" },
   target: "must-exist",
@@ -19,11 +20,7 @@ export const getBlobProperties = operation({
   effect: "reads",
   success: {
     status: 200,
-    headers: [
-      ...blobPropertyNames,
-      "Content-Length",
-      ...tierHeaderNames,
-    ],
+    headers: [...blobPropertyNames, "Content-Length", ...tierHeaderNames],
   },
   decide: ({ target, address, now }) => ({
     metadata: target.metadata,

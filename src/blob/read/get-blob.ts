@@ -1,3 +1,4 @@
+import { encryption } from "../../core/encryption.ts";
 import { invalidHeader } from "../../core/faults.ts";
 import { noBody } from "../../core/operation.ts";
 import { boolean, header, type Param } from "../../core/params.ts";
@@ -26,6 +27,7 @@ export const getBlob = operation({
     range,
     rangeMd5: header("x-ms-range-get-content-md5", boolean),
     rangeCrc64: header("x-ms-range-get-content-crc64", boolean),
+    encryption,
   },
   body: noBody,
   permission: { letters: "r", resourceType: "o", publicRead: "blob" },

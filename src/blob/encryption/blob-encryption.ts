@@ -1,0 +1,64 @@
+import { encodeBase64 } from "../../core/base64.ts";
+import type { Encryption } from "../../core/encryption.ts";
+import type { Operation } from "../../core/operation.ts";
+import { fail, ok, type Result } from "../../core/result.ts";
+import type { BlobRecord, ContainerRecord } from "../records.ts";
+
+/** With which key, or under which scope, the bytes of a record are encrypted. */
+export type Sealing = Pick<BlobRecord, "keySha256" | "encryptionScope">;
+
+export const encryptionHeaderNames = [
+  "x-ms-encryption-key-sha256",
+  "x-ms-encryption-scope",
+] as const;
+
+/** What the writes answer that create a blob without a body. */
+export const createReplyHeaders = [
+  "x-ms-request-server-encrypted",
+  "x-ms-version-id",
+  ...encryptionHeaderNames,
+] as const;
+
+export function encryptionHeaders({ keySha256, encryptionScope }: Sealing) {
+  return {
+    "x-ms-encryption-key-sha256": keySha256 && encodeBase64(keySha256),
+    "x-ms-encryption-scope": encryptionScope,
+  };
+}
+
+/** What a write that creates a blob or a block seals it with: the client's key, the scope it names,
+ *  or that of the container, which may insist. */
+export function chooseSealing(
+  { clientKey, scope }: Encryption,
+  { defaultEncryptionScope, denyEncryptionScopeOverride }: ContainerRecord,
+): Result<Sealing> {
+  const insists = denyEncryptionScopeOverride === true && defaultEncryptionScope !== undefined;
+  const deviates =
+    clientKey !== undefined || (scope ?? defaultEncryptionScope) !== defaultEncryptionScope;
+  if (insists && deviates) return fail("RequestForbiddenByContainerEncryptionPolicy");
+  if (clientKey !== undefined) return ok({ keySha256: clientKey.sha256 });
+  const encryptionScope = scope ?? defaultEncryptionScope;
+  return ok(encryptionScope === undefined ? {} : { encryptionScope });
+}
+
+const keyHeader = "x-ms-encryption-key";
+
+/** Whatever reads or changes the bytes of a blob needs the key they were encrypted with; what
+ *  replaces them brings its own. */
+export function checkKey(operation: Operation, target: Sealing, input: object): Result<void> {
+  if (operation.target !== "must-exist" || !("encryption" in input)) return ok(undefined);
+  if (!operation.params["encryption"]?.sources.includes(keyHeader)) return ok(undefined);
+  const { clientKey } = input.encryption as Encryption;
+  return compareKeys(target.keySha256, clientKey?.sha256);
+}
+
+export function compareKeys(
+  stored: Uint8Array | undefined,
+  given: Uint8Array | undefined,
+): Result<void> {
+  if (stored === undefined && given === undefined) return ok(undefined);
+  if (given === undefined) return fail("BlobUsesCustomerSpecifiedEncryption");
+  if (stored === undefined) return fail("BlobDoesNotUseCustomerSpecifiedEncryption");
+  const same = Buffer.compare(stored, given) === 0;
+  return same ? ok(undefined) : fail("BlobCustomerSpecifiedEncryptionMismatch");
+}

@@ -1,0 +1,53 @@
+import { decodeBase64 } from "./base64.ts";
+import { invalidHeader, missingHeader } from "./faults.ts";
+import type { Param, ParamReader } from "./params.ts";
+import { ok, type Result } from "./result.ts";
+
+/** A key that the client brings along with every request and that is never kept. */
+export interface ClientKey {
+  readonly key: Uint8Array;
+  /** As the client states it; the door holds it against the key. */
+  readonly sha256: Uint8Array;
+}
+
+export interface Encryption {
+  readonly clientKey: ClientKey | undefined;
+  /** The name of a scope, whose key would be the service's own. */
+  readonly scope: string | undefined;
+}
+
+const keyHeader = "x-ms-encryption-key";
+const sha256Header = "x-ms-encryption-key-sha256";
+const algorithmHeader = "x-ms-encryption-algorithm";
+const scopeHeader = "x-ms-encryption-scope";
+const keyBytes = 32;
+
+/** Whatever declares this reads or writes bytes that may be encrypted with a client's key. Its
+ *  input must be called `encryption`: the door looks for the key there. */
+export const encryption: Param<Encryption> = {
+  sources: [keyHeader, sha256Header, algorithmHeader, scopeHeader],
+  parse: (reader) => {
+    const clientKey = parseClientKey(reader);
+    if (!clientKey.ok) return clientKey;
+    const scope = reader.header(scopeHeader) || undefined;
+    const both = scope !== undefined && clientKey.value !== undefined;
+    return both ? invalidHeader(scopeHeader, scope) : ok({ clientKey: clientKey.value, scope });
+  },
+};
+
+/** All three headers, or none. */
+function parseClientKey(reader: ParamReader): Result<ClientKey | undefined> {
+  const headers = [keyHeader, sha256Header, algorithmHeader] as const;
+  if (headers.every((name) => !reader.header(name))) return ok(undefined);
+  for (const name of headers) if (!reader.header(name)) return missingHeader(name);
+  const [keyText = "", sha256Text = "", algorithm = ""] = headers.map((name) =>
+    reader.header(name),
+  );
+  if (algorithm !== "AES256") return invalidHeader(algorithmHeader, algorithm);
+  const key = decodeBase64(keyText);
+  // A key must not be told back, not even a wrong one.
+  if (key?.length !== keyBytes) return invalidHeader(keyHeader, "");
+  const sha256 = decodeBase64(sha256Text);
+  if (sha256?.length !== keyBytes) return invalidHeader(sha256Header, sha256Text);
+  return ok({ key, sha256 });
+}

@@ -1,0 +1,54 @@
+import { createHash } from "node:crypto";
+import type { ClientKey, Encryption } from "../core/encryption.ts";
+import { invalidHeader } from "../core/faults.ts";
+import { fail, ok, type Result } from "../core/result.ts";
+import type { Principal } from "../core/principal.ts";
+import type { Random } from "../core/world.ts";
+import type { ContentStore } from "../content/content.ts";
+import { newId } from "../execution/identifiers.ts";
+
+/** The key of an operation that takes one. */
+export function clientKeyOf(input: object): ClientKey | undefined {
+  return "encryption" in input ? (input.encryption as Encryption).clientKey : undefined;
+}
+
+/** Holds a client's key against the hash it came with, and its scope against the signature's. */
+export function checkEncryption(input: object, principal: Principal): Result<object> {
+  if (!("encryption" in input)) return ok(input);
+  const encryption = input.encryption as Encryption;
+  const { clientKey, scope } = encryption;
+  if (clientKey !== undefined && !fits(clientKey)) {
+    const told = Buffer.from(clientKey.sha256).toString("base64");
+    return invalidHeader("x-ms-encryption-key-sha256", told);
+  }
+  const signed = "encryptionScope" in principal ? principal.encryptionScope : undefined;
+  if (signed === undefined) return ok(input);
+  if (clientKey !== undefined || (scope ?? signed) !== signed) return fail("AuthorizationFailure");
+  return ok({ ...input, encryption: { ...encryption, scope: signed } });
+}
+
+function fits({ key, sha256 }: ClientKey): boolean {
+  return createHash("sha256").update(key).digest().equals(sha256);
+}
+
+/** Storage that encrypts what it receives with the client's key, under a nonce of its own for
+ *  every body. */
+export function encryptingContent(
+  content: ContentStore,
+  key: ClientKey | undefined,
+  random: Random,
+): ContentStore {
+  if (key === undefined) return content;
+  return {
+    receive: (body, options) => {
+      const encryption = { key: key.key, nonce: newId(random) };
+      return content.receive(body, { ...options, encryption });
+    },
+    discard: (received) => content.discard(received),
+    settle: (tx, owner, before, plan) => content.settle(tx, owner, before, plan),
+    slices: (view, ref, from, length) => content.slices(view, ref, from, length),
+    open: (view, ref, opening) => content.open(view, ref, opening),
+    reclaim: () => content.reclaim(),
+    close: () => content.close(),
+  };
+}

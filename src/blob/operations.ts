@@ -1,3 +1,5 @@
+import { declarePreflight } from "../account/preflight.ts";
+import { declareUserDelegationKey } from "../account/user-delegation-key.ts";
 import type { Operation } from "../core/operation.ts";
 import { appendBlockFromUrl } from "./append/append-block-from-url.ts";
 import { appendBlock } from "./append/append-block.ts";
@@ -55,6 +57,8 @@ import { undeleteBlob } from "./write/undelete-blob.ts";
 import { snapshotBlob } from "./write/snapshot-blob.ts";
 
 export const operations: readonly Operation[] = [
+  declarePreflight("blob", "Preflight Blob Request"),
+  declareUserDelegationKey("blob", "2018-11-09"),
   getBlobServiceProperties,
   setBlobServiceProperties,
   getBlobServiceStats,

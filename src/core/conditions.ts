@@ -63,7 +63,9 @@ export function parseConditions(
     if (ifTags === undefined) return invalidHeader(tagsHeader, tagsText);
     conditions.ifTags = ifTags;
   }
-  return ok(conditions);
+  // Most requests have none; the checks then return at once.
+  for (const _ in conditions) return ok(conditions);
+  return ok(noConditions);
 }
 
 type Mutable<T> = { -readonly [K in keyof T]: T[K] };

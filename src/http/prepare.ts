@@ -1,5 +1,10 @@
-import { authorise, authoriseWithRecord, mayOverwrite } from "../core/authorise.ts";
-import { parseConditions, type Conditions } from "../core/conditions.ts";
+import {
+  authorise,
+  authoriseWithRecord,
+  isDecidedByRecord,
+  mayOverwrite,
+} from "../core/authorise.ts";
+import { noConditions, parseConditions, type Conditions } from "../core/conditions.ts";
 import type { Dialect } from "../core/dialect.ts";
 import { parseLeaseId } from "../core/lease-request.ts";
 import type { Address, Delegate, Operation } from "../core/operation.ts";
@@ -134,13 +139,15 @@ function parse(
     authorise: (access, exists, found) => {
       const { principal, settings } = known;
       if (principal.kind === "key") return granted;
+      const need = operation.permission;
+      // What no record can change was settled before the transaction.
+      if (need.overwrite !== true && !dependsOnRecord(door, principal)) return granted;
       const target = authorisationTarget(door, found, version);
       const recordAccess = access && {
         ...access,
         publicAccessPermitted: settings.publicAccess,
         wallNow: door.clock.wall(),
       };
-      const need = operation.permission;
       const resolved = authoriseWithRecord(principal, need, target, recordAccess);
       if (!resolved.ok) return resolved;
       const overwrites = exists && need.overwrite === true;
@@ -154,8 +161,13 @@ function parse(
   });
 }
 
+/** The entities of a table signature are checked against the address that was found. */
+function dependsOnRecord({ service }: Door, principal: Principal): boolean {
+  return service.name === "table" || isDecidedByRecord(principal);
+}
+
 const granted = ok(undefined);
-const noConditions: Result<Conditions> = ok({});
+const unconditional: Result<Conditions> = ok(noConditions);
 
 function dialectOf({ service }: Door): Dialect {
   if (service.dialect === undefined) throw new Error(`${service.name} has no dialect`);
@@ -163,7 +175,7 @@ function dialectOf({ service }: Door): Dialect {
 }
 
 function readConditions(door: Door, operation: Operation, reader: ParamReader) {
-  if (operation.conditions === "none") return noConditions;
+  if (operation.conditions === "none") return unconditional;
   if (operation.conditions === "match") return dialectOf(door).readMatch(reader);
   return parseConditions(reader, operation.conditions === "tags" ? "blob" : "plain");
 }
@@ -175,9 +187,11 @@ async function findSource(
   call: Call,
   { principal }: Known,
 ): Promise<Result<Call>> {
-  if (call.operation.source === undefined) return ok(call);
+  const { source: use } = call.operation;
+  if (use === undefined) return ok(call);
   const { account, version } = call;
-  const source = await nameSource(namingParts(door), request, { account, principal, version });
+  const asking = { account, principal, version, use };
+  const source = await nameSource(namingParts(door), request, asking);
   return source.ok ? ok({ ...call, source: source.value }) : source;
 }
 

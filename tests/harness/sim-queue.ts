@@ -38,6 +38,8 @@ export interface SimAnswer {
 export interface SimQueue {
   readonly clock: SimClock;
   send(call: RawCall): Promise<SimAnswer>;
+  /** Over HTTPS, with the credentials that the call itself carries. */
+  sendAs(call: RawCall): Promise<SimAnswer>;
   /** Does all background work that is due, and returns how many steps that took. */
   reclaim(): Promise<number>;
 }
@@ -66,12 +68,13 @@ export async function simQueue(seed = 1): Promise<SimQueue> {
     clock,
     log,
     meter: noMeter,
-    options: { loose: false, anyVersion: false, productStyle: true, oauth: undefined },
+    options: { loose: false, anyVersion: false, productStyle: true, oauth: "basic" },
   };
   const reclaimers = new Map(Object.entries(queueService.reclaimers));
   return {
     clock,
-    send: (call) => send(door, call),
+    send: (call) => send(door, { ...call, path: withQuery(call.path, sas) }, false),
+    sendAs: (call) => send(door, call, true),
     async reclaim() {
       for (let steps = 0; steps < reclaimStepsMax; steps += 1) {
         if (!(await reclaimStep({ store, content, reclaimers }))) return steps;
@@ -81,7 +84,15 @@ export async function simQueue(seed = 1): Promise<SimQueue> {
   };
 }
 
-async function send(door: Door, { method, path, headers = {}, body }: RawCall): Promise<SimAnswer> {
+function withQuery(path: string, query: string): string {
+  return `${path}${path.includes("?") ? "&" : "?"}${query}`;
+}
+
+async function send(
+  door: Door,
+  { method, path, headers = {}, body }: RawCall,
+  secure: boolean,
+): Promise<SimAnswer> {
   const bytes = Buffer.from(body ?? "");
   const all: Record<string, string> = {
     host: "127.0.0.1",
@@ -91,11 +102,11 @@ async function send(door: Door, { method, path, headers = {}, body }: RawCall): 
   };
   const reply = await serveRequest(door, {
     method,
-    target: `/${developmentAccountName}${path}${path.includes("?") ? "&" : "?"}${sas}`,
+    target: `/${developmentAccountName}${path}`,
     headers: all,
     rawHeaders: Object.entries(all).flat(),
     body: chunksOf(bytes),
-    secure: false,
+    secure,
     remoteAddress: "127.0.0.1",
     proceed: () => {},
   });

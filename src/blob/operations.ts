@@ -55,6 +55,7 @@ import { setBlobProperties } from "./write/set-blob-properties.ts";
 import { setBlobExpiry } from "./write/set-blob-expiry.ts";
 import { undeleteBlob } from "./write/undelete-blob.ts";
 import { snapshotBlob } from "./write/snapshot-blob.ts";
+import { getPage } from "./website/get-page.ts";
 
 export const operations: readonly Operation[] = [
   declarePreflight("blob", "Preflight Blob Request"),
@@ -113,6 +114,7 @@ export const operations: readonly Operation[] = [
   findBlobsByTags,
   findBlobsByTagsInContainer,
   queryBlob,
+  getPage,
   submitBatch,
   submitContainerBatch,
   setBlobTier,

@@ -20,9 +20,10 @@ import {
 } from "./records.ts";
 import { isExpired } from "./shared/expiry.ts";
 import { afterRehydration } from "./tier/rehydration.ts";
+import { pageCandidates } from "./website/page-candidates.ts";
 
 export interface BlobAddress extends Address {
-  readonly resource: "service" | "container" | "blob";
+  readonly resource: "service" | "container" | "blob" | "page";
   readonly container: string;
   readonly blob: string;
   readonly snapshot: Ticks | undefined;
@@ -33,11 +34,18 @@ export interface ContainerScope extends AccountScope {
   readonly container: ContainerRecord;
 }
 
+/** A page of the account's website. */
+export interface PageScope extends AccountScope {
+  /** What was asked for is not there: the page is the one for such cases. */
+  readonly missing: boolean;
+}
+
 export interface BlobResources {
   readonly [name: string]: { scope: object; target: object };
   readonly service: { scope: AccountScope; target: AccountRecord };
   readonly container: { scope: AccountScope; target: ContainerRecord };
   readonly blob: { scope: ContainerScope; target: BlobRecord };
+  readonly page: { scope: PageScope; target: BlobRecord };
 }
 
 export const operation = operationsOf<BlobResources, BlobAddress>();
@@ -121,6 +129,26 @@ async function loadBlob(view: RecordView, where: Where<BlobAddress>): Promise<Lo
   return { access, scope: ok({ account, container }), target, cors };
 }
 
+/** The first of the blobs that may answer for a path of the website; it is open to everyone. */
+async function loadPage(view: RecordView, where: Where<BlobAddress>): Promise<Located> {
+  const account = await loadAccount(view, where);
+  const { properties, id } = account;
+  const found = { access: undefined, cors: noRules };
+  const none = { ...found, scope: ok({ account, missing: true }), target: undefined };
+  const site = properties.blob?.staticWebsite;
+  const home = await view.get(containers, { account: id, name: where.address.container });
+  if (site?.enabled !== true || home === undefined) return none;
+  for (const { name, missing } of pageCandidates(where.address.blob, site)) {
+    const record = await findBlob(view, home.id, { ...where.address, blob: name });
+    const target = afterRehydration(record, view.now);
+    const readable = target?.keySha256 === undefined && target?.tier !== "Archive";
+    if (target !== undefined && readable) {
+      return { ...found, scope: ok({ account, missing }), target };
+    }
+  }
+  return none;
+}
+
 /** The current blob, or the snapshot or version that the address names. */
 export async function findBlob(
   view: RecordView,
@@ -184,4 +212,13 @@ const blob = defineResource<BlobAddress>({
   guard: guardBlob,
 });
 
-export const resources = { service, container, blob };
+const page = defineResource<BlobAddress>({
+  load: loadPage,
+  table: undefined,
+  keyOf: () => undefined,
+  missing: "WebContentNotFound",
+  present: "BlobAlreadyExists",
+  leaseKind: "blob",
+});
+
+export const resources = { service, container, blob, page };

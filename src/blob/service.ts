@@ -5,10 +5,12 @@ import { operations } from "./operations.ts";
 import { reclaimers } from "./reclaim.ts";
 import { blobs, blocks, generations } from "./records.ts";
 import { identify, resources, signedName, type BlobAddress } from "./resources.ts";
+import { identifyPage } from "./website/get-page.ts";
 
 export const blobService: Service = {
   name: "blob",
   identify,
+  identifyPage,
   signedName: (address) => signedName(address as BlobAddress),
   resources,
   operations,

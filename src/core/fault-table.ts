@@ -62,6 +62,7 @@ export const faults = {
     status: 400,
     message: "The HTTP verb specified was not recognized by the server.",
   },
+  WebContentNotFound: { status: 404, message: "The requested content does not exist." },
   ExceedsMaxBatchRequestCount: {
     status: 400,
     message: "The batch operation exceeds maximum number of allowed subrequests.",

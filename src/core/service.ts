@@ -62,6 +62,8 @@ export interface Service {
   readonly name: ServiceName;
   /** Which resource a decoded path below the account names. */
   readonly identify: (path: string, query: QueryReader) => Result<Address>;
+  /** The same for a path of the account's website, if the service has such a thing. */
+  readonly identifyPage?: (path: string) => Result<Address>;
   /** What signatures say of an address: the container, share, queue or table, and what is below. */
   readonly signedName: (address: Address) => SignedName;
   readonly resources: Readonly<Record<string, Resource>>;

@@ -7,6 +7,8 @@ import type { WireRequest } from "./wire.ts";
 export interface Location {
   readonly account: string;
   readonly secondary: boolean;
+  /** It points at the account's website: `account.web.localhost` or `/account.web/…`. */
+  readonly website: boolean;
   /** The whole path as it stands in the request line: what signatures cover. */
   readonly rawPath: string;
   /** The decoded path below the account, without its leading slash. */
@@ -23,6 +25,7 @@ export interface LocationOptions {
 }
 
 const secondarySuffix = "-secondary";
+const webSuffix = ".web";
 
 export function locate(request: WireRequest, options: LocationOptions): Result<Location> {
   const { target } = request;
@@ -32,14 +35,18 @@ export function locate(request: WireRequest, options: LocationOptions): Result<L
   if (!query.ok) return query;
   const host = request.headers["host"] ?? "";
   const hostAccount = options.productStyle ? accountOfHost(host, options) : undefined;
-  const named = hostAccount ?? firstSegment(rawPath);
+  const segment = firstSegment(rawPath);
+  const website = hostAccount === undefined ? segment.endsWith(webSuffix) : isWebHost(host);
+  const named = hostAccount ?? segment;
   const path = decodePath(hostAccount === undefined ? rawPath.slice(named.length + 1) : rawPath);
   if (path === undefined) return fail("InvalidUri");
-  const secondary = named.endsWith(secondarySuffix);
+  const label = website && named.endsWith(webSuffix) ? named.slice(0, -webSuffix.length) : named;
+  const secondary = label.endsWith(secondarySuffix);
   const root = `${request.secure ? "https" : "http"}://${host}`;
   return ok({
-    account: secondary ? named.slice(0, -secondarySuffix.length) : named,
+    account: secondary ? label.slice(0, -secondarySuffix.length) : label,
     secondary,
+    website,
     rawPath,
     path: path.startsWith("/") ? path.slice(1) : path,
     query: query.value,
@@ -63,6 +70,10 @@ function accountOfHost(host: string, { service, isAccount }: LocationOptions): s
   const rest = host.slice(dot + 1).toLowerCase();
   const namesService = rest === service || rest.startsWith(`${service}.`);
   return namesService || isAccount(account) ? label : undefined;
+}
+
+function isWebHost(host: string): boolean {
+  return /^[^.]+\.web(?:\.|:|$)/i.test(host);
 }
 
 function firstSegment(rawPath: string): string {

@@ -1,5 +1,6 @@
 import { authenticationFailed } from "../core/authentication-faults.ts";
 import { anonymousPrincipal } from "../core/principal.ts";
+import type { Address } from "../core/operation.ts";
 import { fail, ok, type Result } from "../core/result.ts";
 import { locationOptions, type Door, type Known, type Progress, type Target } from "./door.ts";
 import { locate, type Location } from "./location.ts";
@@ -24,7 +25,12 @@ function readVersion({ service, options }: Door, request: WireRequest, { query }
 }
 
 /** A preflight asks about the service, whatever path it names. */
-function identify({ service }: Door, { method }: WireRequest, { path, query }: Location) {
+function identify(
+  { service }: Door,
+  { method }: WireRequest,
+  { path, query, website }: Location,
+): Result<Address> {
+  if (website && service.identifyPage !== undefined) return service.identifyPage(path);
   return method === "OPTIONS" ? service.identify("", query) : service.identify(path, query);
 }
 

@@ -1,0 +1,68 @@
+import { noBody } from "../../core/operation.ts";
+import type { Param } from "../../core/params.ts";
+import { clipRange, parseReadRange, type ByteRange } from "../../core/ranges.ts";
+import { fail, ok, type Result } from "../../core/result.ts";
+import { operation, type BlobAddress } from "../resources.ts";
+import { renderHttpHeaders } from "../shared/http-headers.ts";
+import { websiteContainer } from "./page-candidates.ts";
+
+const range: Param<ByteRange | undefined> = {
+  sources: ["Range"],
+  parse: (reader) => ok(parseReadRange(reader.header("range") ?? "")),
+};
+
+/** Any path of the website; whether it exists is found out later. */
+export function identifyPage(path: string): Result<BlobAddress> {
+  const at = { snapshot: undefined, versionId: undefined };
+  return ok({ resource: "page", container: websiteContainer, blob: path, ...at });
+}
+
+/** learn.microsoft.com/azure/storage/blobs/storage-blob-static-website */
+export const getPage = operation({
+  name: "Static website GET",
+  ids: ["StaticWebsite_Get"],
+  route: { method: ["GET", "HEAD"], resource: "page" },
+  since: "2018-03-28",
+  params: { range },
+  body: noBody,
+  permission: { letters: "", resourceType: "o", open: true },
+  target: "must-exist",
+  conditions: "read",
+  lease: "none",
+  etag: "keep",
+  effect: "reads",
+  success: {
+    status: 200,
+    headers: [
+      "Content-Type",
+      "Content-Encoding",
+      "Content-Language",
+      "Cache-Control",
+      "Content-Disposition",
+      "Content-MD5",
+      "Content-Range",
+      "Accept-Ranges",
+    ],
+  },
+  decide: ({ target, scope, input }) => {
+    const { content } = target;
+    const headers = { ...renderHttpHeaders(target.headers), "Accept-Ranges": "bytes" };
+    const whole = { content, from: 0, length: content.length };
+    if (scope.missing) return { status: 404, headers, body: whole };
+    if (input.range === undefined) return { headers, body: whole };
+    const span = clipRange(input.range, content.length);
+    if (span === undefined) {
+      return fail("InvalidRange", { headers: { "Content-Range": `bytes */${content.length}` } });
+    }
+    const last = span.from + span.length - 1;
+    return {
+      status: 206,
+      headers: {
+        ...headers,
+        "Content-MD5": undefined,
+        "Content-Range": `bytes ${span.from}-${last}/${content.length}`,
+      },
+      body: { content, ...span },
+    };
+  },
+});

@@ -6,6 +6,7 @@ import type { Permission } from "./permission.ts";
 import type { EntityRange } from "./principal.ts";
 import type { Failure, Result } from "./result.ts";
 import type { CopySource, SourceBody } from "./source.ts";
+import type { AnyTable } from "./table.ts";
 import type { Ticks } from "./ticks.ts";
 import type { RecordView } from "./view.ts";
 import type { XmlElement } from "./xml.ts";
@@ -66,6 +67,8 @@ export interface Features {
   readonly containerSoftDeleteDays: number;
   readonly shareSoftDeleteDays: number;
   readonly publicAccess: boolean;
+  /** Whether reads of a blob leave the day of the latest one. */
+  readonly lastAccessTracking?: boolean;
 }
 
 export interface Address {
@@ -160,6 +163,16 @@ export interface Reply<Target, H extends string> {
   readonly preserve?: readonly Effect[];
   /** The ETag to answer if it is not the target's: a snapshot's own. */
   readonly etag?: Ticks;
+  /** What a read leaves behind. */
+  readonly note?: Note;
+}
+
+/** A small change that is no part of the operation: made on whatever lies there by then. */
+export interface Note {
+  readonly table: AnyTable;
+  readonly key: unknown;
+  /** Undefined if there is nothing to change any more. */
+  readonly change: (record: object) => object | undefined;
 }
 
 /** Not yet: the effects are committed, and the whole operation runs again when something changes
@@ -197,8 +210,9 @@ export interface OperationSpec<
   readonly since: string;
   readonly params: P;
   readonly body: BodySpec<B>;
-  /** `x-ms-copy-source` names a record that the decision reads; bytes, if need be, come later. */
-  readonly source?: "record";
+  /** `x-ms-copy-source` names a record that the decision reads; bytes, if need be, come later.
+   *  `x-ms-file-rename-source` names one that the decision moves. */
+  readonly source?: "record" | "rename";
   readonly permission: Permission;
   readonly target: T;
   readonly conditions: ConditionsPolicy;

@@ -32,7 +32,7 @@ import {
 import { walk } from "./tree.ts";
 
 export interface FileAddress extends Address {
-  readonly resource: "service" | "share" | "directory" | "file" | "handles";
+  readonly resource: "service" | "share" | "directory" | "file" | "entry";
   readonly share: string;
   /** As it stands in the URL, decoded; how it is read depends on a header. */
   readonly path: string;
@@ -63,12 +63,13 @@ export interface FileResources {
   readonly directory: { scope: NodeScope; target: NodeRecord };
   readonly file: { scope: NodeScope; target: NodeRecord };
   /** A file or a directory, whichever it is. */
-  readonly handles: { scope: NodeScope; target: NodeRecord };
+  readonly entry: { scope: NodeScope; target: NodeRecord };
 }
 
 export const operation = operationsOf<FileResources, FileAddress>();
 
-const handleWords: ReadonlySet<string> = new Set(["listhandles", "forceclosehandles"]);
+/** Operations that do not say, or do not care, which of the two they mean. */
+const eitherWords: ReadonlySet<string> = new Set(["listhandles", "forceclosehandles", "rename"]);
 
 /** `/`, `/share?restype=share`, `/share/path?restype=directory`, `/share/path`. */
 export function identify(path: string, query: QueryReader): Result<FileAddress> {
@@ -84,7 +85,7 @@ export function identify(path: string, query: QueryReader): Result<FileAddress> 
   const restype = query.get("restype")?.toLowerCase();
   const comp = query.get("comp")?.toLowerCase() ?? "";
   const address = { share, path: rest, snapshot };
-  if (handleWords.has(comp)) return ok({ resource: "handles", ...address });
+  if (eitherWords.has(comp)) return ok({ resource: "entry", ...address });
   if (restype === "directory") return ok({ resource: "directory", ...address });
   return ok({ resource: rest === "" ? "share" : "file", ...address });
 }
@@ -198,11 +199,16 @@ const snapshotWriters: ReadonlySet<string> = new Set([
   "Force Close Handles",
 ]);
 
-/** Snapshots are read-only. */
-function guardSnapshot({ operation: { name, effect }, address }: Guarded<FileAddress>) {
+/** Snapshots are read-only, and nothing but aborting it touches the target of a copy. */
+function guard({ operation: { name, effect }, address, target }: Guarded<FileAddress>) {
   const { snapshot } = address;
-  if (snapshot === undefined || effect === "reads" || snapshotWriters.has(name)) return passed;
-  return invalidQuery("sharesnapshot", formatIso(snapshot));
+  if (effect === "reads") return passed;
+  if (snapshot !== undefined && !snapshotWriters.has(name)) {
+    return invalidQuery("sharesnapshot", formatIso(snapshot));
+  }
+  const { copy } = (target ?? {}) as Partial<NodeRecord>;
+  const copying = copy?.status === "pending" && name !== "Abort Copy File";
+  return copying ? fail("PendingCopyOperation") : passed;
 }
 
 const passed = ok(undefined);
@@ -226,7 +232,7 @@ const share = defineResource<FileAddress>({
   missing: "ShareNotFound",
   present: "ShareAlreadyExists",
   leaseKind: "share",
-  guard: guardSnapshot,
+  guard,
 });
 
 const node = {
@@ -235,11 +241,11 @@ const node = {
   missing: "ResourceNotFound",
   present: "ResourceAlreadyExists",
   leaseKind: "file",
-  guard: guardSnapshot,
+  guard,
 } as const;
 
 const directory = defineResource<FileAddress>({ ...node, load: loadKind("directory") });
 const file = defineResource<FileAddress>({ ...node, load: loadKind("file") });
-const handles = defineResource<FileAddress>({ ...node, load: loadNode });
+const entry = defineResource<FileAddress>({ ...node, load: loadNode });
 
-export const resources = { service, share, directory, file, handles };
+export const resources = { service, share, directory, file, entry };

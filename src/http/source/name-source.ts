@@ -11,7 +11,12 @@ import type { WireRequest } from "../wire.ts";
 import { isOwnHost, wireRequestOf } from "./own-source.ts";
 import { sourceFoundIn } from "./source-found.ts";
 import { ask, type SourceReader, type SourceRequest } from "./source-reader.ts";
-import { parseSourceUrl, sourceHeaders } from "./source-url.ts";
+import {
+  copySourceHeader,
+  parseSourceUrl,
+  renameSourceHeader,
+  sourceHeaders,
+} from "./source-url.ts";
 
 export interface NamingParts {
   readonly service: Service;
@@ -27,9 +32,14 @@ export interface Asking {
   readonly account: string;
   readonly principal: Principal;
   readonly version: string;
+  /** A rename takes its source away, so reading it is not enough. */
+  readonly use: "record" | "rename";
 }
 
-const readPermission: Permission = { letters: "r", resourceType: "o", publicRead: "blob" };
+const needs: Readonly<Record<Asking["use"], Permission>> = {
+  record: { letters: "r", resourceType: "o", publicRead: "blob" },
+  rename: { letters: "w", resourceType: "o" },
+};
 
 /** What `x-ms-copy-source` means: a record of this service, or something to be fetched. */
 export async function nameSource(
@@ -37,7 +47,8 @@ export async function nameSource(
   request: WireRequest,
   asking: Asking,
 ): Promise<Result<CopySource>> {
-  const parsed = parseSourceUrl(request);
+  const header = asking.use === "rename" ? renameSourceHeader : copySourceHeader;
+  const parsed = parseSourceUrl(request, header);
   if (!parsed.ok) return parsed;
   const url = parsed.value;
   const host = request.headers["host"] ?? "";
@@ -94,12 +105,12 @@ function authoriseRead(
   { service, publicAccessPermitted, wallNow }: NamingParts,
   principal: Principal,
   access: SourceAccess | undefined,
-  { account, version }: Asking,
+  { account, version, use }: Asking,
 ): Result<void> {
   const permitted = publicAccessPermitted(account);
   const record = access && { ...access, publicAccessPermitted: permitted, wallNow: wallNow() };
   const target = { service: service.name, version };
-  const allowed = authoriseWithRecord(principal, readPermission, target, record);
+  const allowed = authoriseWithRecord(principal, needs[use], target, record);
   return allowed.ok ? ok(undefined) : cannotVerify(allowed);
 }
 

@@ -3,17 +3,21 @@ import { ok, type Result } from "../../core/result.ts";
 import type { WireRequest } from "../wire.ts";
 
 export const copySourceHeader = "x-ms-copy-source";
+export const renameSourceHeader = "x-ms-file-rename-source";
 const urlUnitsMax = 4096;
 
 /** An absolute URL, or the path form of old versions, `/account/container/blob`. */
-export function parseSourceUrl({ headers, secure }: WireRequest): Result<URL> {
-  const text = headers[copySourceHeader];
-  if (text === undefined || text === "") return missingHeader(copySourceHeader);
+export function parseSourceUrl(
+  { headers, secure }: WireRequest,
+  name = copySourceHeader,
+): Result<URL> {
+  const text = headers[name];
+  if (text === undefined || text === "") return missingHeader(name);
   const here = `${secure ? "https" : "http"}://${headers["host"] ?? "localhost"}`;
   const url =
     text.length > urlUnitsMax ? null : URL.parse(text.startsWith("/") ? here + text : text);
   const known = url?.protocol === "http:" || url?.protocol === "https:";
-  return url !== null && known ? ok(url) : invalidHeader(copySourceHeader, text);
+  return url !== null && known ? ok(url) : invalidHeader(name, text);
 }
 
 const conditionNames = ["if-match", "if-none-match", "if-modified-since", "if-unmodified-since"];
@@ -25,6 +29,8 @@ export function sourceHeaders({ headers }: WireRequest, version: string): Record
     const value = headers[`x-ms-source-${name}`];
     if (value !== undefined && value !== "") sent[name] = value;
   }
+  const keepsDots = headers["x-ms-source-allow-trailing-dot"];
+  if (keepsDots !== undefined) sent["x-ms-allow-trailing-dot"] = keepsDots;
   const authorization = headers["x-ms-copy-source-authorization"];
   if (authorization !== undefined) sent["authorization"] = authorization;
   for (const part of ["key", "key-sha256", "algorithm"]) {

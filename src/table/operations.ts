@@ -1,3 +1,5 @@
+import { declarePreflight } from "../account/preflight.ts";
+import { declareUserDelegationKey } from "../account/user-delegation-key.ts";
 import type { Operation } from "../core/operation.ts";
 import {
   getTableServiceProperties,
@@ -22,6 +24,8 @@ export const operations: readonly Operation[] = [
   getTableServiceProperties,
   setTableServiceProperties,
   getTableServiceStats,
+  declareUserDelegationKey("table", "2026-02-06"),
+  declarePreflight("table", "Preflight Table Request"),
   entityGroupTransaction,
   queryTables,
   getTable,

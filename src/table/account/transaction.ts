@@ -49,8 +49,8 @@ function check(parts: readonly TransactionPart[], count: number): IndexedFault |
 
 /** Recorded: one too many is held against the last that would have fitted. */
 function tooMany(): IndexedFault {
-  const message =
-    "The batch request operation exceeds the maximum " + `${operationsMax} changes per change set.`;
+  const limit = `the maximum ${operationsMax} changes per change set.`;
+  const message = `The batch request operation exceeds ${limit}`;
   const detail = { message, headers: { "Cache-Control": "no-cache" } };
   return { index: operationsMax - 1, fault: { code: "InvalidInput", detail } };
 }

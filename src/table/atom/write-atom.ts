@@ -124,6 +124,6 @@ function valueText(type: EdmType, value: EdmValue): string {
     case edm.double:
       return Number.isFinite(value) ? doubleText(value as number) : String(value);
     default:
-      return String(value as string | number | bigint | boolean);
+      return String(value);
   }
 }

@@ -49,6 +49,7 @@ function boxesOf(filter: Filter, negated: boolean): readonly Box[] {
 }
 
 function unite(left: readonly Box[], right: readonly Box[]): readonly Box[] {
+  if (left === everywhere || right === everywhere) return everywhere;
   return left.length + right.length > boxesMax ? everywhere : [...left, ...right];
 }
 

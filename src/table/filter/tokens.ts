@@ -12,7 +12,7 @@ export interface Token {
 }
 
 /** Longer than any URL; what a client puts into a filter is read once. */
-export const filterUnitsMax = 32 * 1024;
+export const filterUnitsMax = 16 * 1024;
 
 const word = /[\p{L}\p{Nl}_][\p{L}\p{Nl}\p{Nd}\p{Mn}\p{Mc}\p{Pc}\p{Cf}.]*/uy;
 const number = /-?(?:\d+\.?\d*|\.\d+)(?:[eE][+-]?\d+)?[LlDdFfMm]?/y;

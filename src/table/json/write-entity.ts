@@ -99,7 +99,7 @@ function valueText(type: EdmType, value: EdmValue): string {
         ? doubleText(value as number)
         : JSON.stringify(doubleText(value as number));
     default:
-      return JSON.stringify(value as string | number | boolean);
+      return JSON.stringify(value);
   }
 }
 

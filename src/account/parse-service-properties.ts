@@ -3,6 +3,7 @@ import type { ServiceName } from "../core/operation.ts";
 import { fail, ok, type Result } from "../core/result.ts";
 import { invalidXmlAt, xmlChild, xmlChildText, type XmlElement } from "../core/xml.ts";
 import { isVersion } from "../core/versions.ts";
+import { parseProtocol } from "./protocol-settings.ts";
 import type {
   DeleteRetention,
   Logging,
@@ -38,9 +39,18 @@ const blobParts: Readonly<Record<string, PartParser>> = {
   StaticWebsite: (child) => map(parseStaticWebsite(child), (staticWebsite) => ({ staticWebsite })),
 };
 
+const fileParts: Readonly<Record<string, PartParser>> = {
+  ProtocolSettings: (child) => map(parseProtocol(child), (protocol) => ({ protocol })),
+};
+
+const ownParts: Readonly<Partial<Record<ServiceName, Readonly<Record<string, PartParser>>>>> = {
+  blob: blobParts,
+  file: fileParts,
+};
+
 /** What a Set Service Properties body changes; elements it leaves out stay as they are. */
 export function parseServiceProperties(service: ServiceName) {
-  const parts = service === "blob" ? { ...commonParts, ...blobParts } : commonParts;
+  const parts = { ...commonParts, ...ownParts[service] };
   return (root: XmlElement | undefined): Result<Part> => {
     if (root === undefined || root.name !== "StorageServiceProperties") {
       return root === undefined ? fail("InvalidXmlDocument") : invalidXmlAt(root.start, "");

@@ -1,6 +1,7 @@
 import type { ServiceName } from "../core/operation.ts";
 import { element, textElement } from "../core/xml-writer.ts";
 import type { CorsRule } from "../core/cors.ts";
+import { renderProtocol } from "./protocol-settings.ts";
 import {
   defaultHourMetrics,
   defaultLogging,
@@ -27,7 +28,7 @@ export function renderServiceProperties(
       ? renderDeleteRetention(properties.deleteRetention ?? { enabled: false }) +
         renderStaticWebsite(properties.staticWebsite ?? { enabled: false }) +
         textElement("DefaultServiceVersion", properties.defaultServiceVersion)
-      : "";
+      : renderProtocol(properties.protocol);
   return element("StorageServiceProperties", inner + own);
 }
 

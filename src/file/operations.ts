@@ -1,4 +1,6 @@
 import type { Operation } from "../core/operation.ts";
+import { abortCopyFile } from "./copy/abort-copy.ts";
+import { copyFile } from "./copy/copy-file.ts";
 import { createDirectory } from "./directory/create-directory.ts";
 import { deleteDirectory } from "./directory/delete-directory.ts";
 import { getDirectoryMetadata, setDirectoryMetadata } from "./directory/directory-metadata.ts";
@@ -7,6 +9,9 @@ import {
   setDirectoryProperties,
 } from "./directory/directory-properties.ts";
 import { listDirectory } from "./directory/list-directory.ts";
+import { forceCloseHandles } from "./handle/force-close-handles.ts";
+import { listHandles } from "./handle/list-handles.ts";
+import { createSymbolicLink, getSymbolicLink } from "./link/symbolic-link.ts";
 import { createFile } from "./node/create-file.ts";
 import { deleteFile } from "./node/delete-file.ts";
 import { getFileMetadata, setFileMetadata } from "./node/file-metadata.ts";
@@ -16,6 +21,7 @@ import { setFileProperties } from "./node/set-file-properties.ts";
 import { listRanges } from "./range/list-ranges.ts";
 import { putRangeFromUrl } from "./range/put-range-from-url.ts";
 import { clearRange, putRange } from "./range/put-range.ts";
+import { renameDirectory, renameFile } from "./rename/rename.ts";
 import { listShares } from "./service/list-shares.ts";
 import {
   getFileServiceProperties,
@@ -73,6 +79,14 @@ const declared: readonly Operation[] = [
   clearRange,
   putRangeFromUrl,
   listRanges,
+  copyFile,
+  abortCopyFile,
+  renameFile,
+  renameDirectory,
+  listHandles,
+  forceCloseHandles,
+  createSymbolicLink,
+  getSymbolicLink,
 ];
 
 export const operations: readonly Operation[] = declared.map(throughLocks);

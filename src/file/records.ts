@@ -104,8 +104,6 @@ export interface NodeRecord {
   readonly copy?: CopyState | undefined;
   readonly posix?: PosixProperties | undefined;
   readonly linkText?: string | undefined;
-  /** As its lock state says, repeated here so that listings need not look there. */
-  readonly deletePending?: true | undefined;
 }
 
 /** An earlier state of a node that snapshots up to the epoch `until` still show. */

@@ -1,5 +1,6 @@
 import type { Service } from "../core/service.ts";
 import { anyTable } from "../core/table.ts";
+import { fileCopy } from "./copy/transfer.ts";
 import { operations } from "./operations.ts";
 import { reclaimers } from "./reclaim.ts";
 import { nodes, versions } from "./records.ts";
@@ -13,4 +14,5 @@ export const fileService: Service = {
   operations,
   contentTables: [anyTable(nodes), anyTable(versions)],
   reclaimers,
+  transfers: { "file-copy": fileCopy },
 };

@@ -1,7 +1,10 @@
 import { put, type Effect } from "../core/effects.ts";
-import type { AnyContext, Operation, Reply } from "../core/operation.ts";
+import type { AnyContext, Operation, Reply, Waiting } from "../core/operation.ts";
 import type { ByteRange, Span } from "../core/ranges.ts";
+import type { Failure } from "../core/result.ts";
+import type { Ticks } from "../core/ticks.ts";
 import type { Stretch } from "./locks/byte-ranges.ts";
+import type { LockState } from "./locks/lock-state.ts";
 import { decideShortOpen, shortOpens, type RestOperation } from "./locks/rest-access.ts";
 import { locks, type NodeRecord } from "./records.ts";
 import type { NodeScope } from "./resources.ts";
@@ -22,18 +25,38 @@ export function throughLocks(operation: Operation): Operation {
         return operation.decide(context);
       }
       if (!concerns(name, context)) return operation.decide(context);
-      const key = { share: share.id, id: target.id };
-      const { now } = context;
-      const passage = decideShortOpen(held, name, { now, stretch: stretchOf(name, context) });
-      if (passage.kind === "refused") return passage.failure;
-      const kept = passage.state === held ? [] : [put(locks, key, passage.state)];
-      if (passage.kind === "wait") {
-        return { wait: { key: locks.key(key), until: passage.until }, effects: kept };
-      }
+      const stretch = stretchOf(name, context);
+      const place = { locks: held, share: share.id, id: target.id, now: context.now, stretch };
+      const passage = passShortOpen(name, place);
+      if ("stop" in passage) return passage.stop;
       const decision = operation.decide(context);
-      return "fault" in decision || "wait" in decision ? decision : withEffects(decision, kept);
+      if ("fault" in decision || "wait" in decision) return decision;
+      return withEffects(decision, passage.effects);
     },
   };
+}
+
+export interface ShortOpenPlace {
+  readonly locks: LockState | undefined;
+  readonly share: bigint;
+  readonly id: bigint;
+  readonly now: Ticks;
+  readonly stretch?: Stretch | undefined;
+}
+
+type ShortOpenPassage =
+  | { readonly stop: Failure | Waiting }
+  | { readonly effects: readonly Effect[] };
+
+/** For decisions that touch another file beside their target. */
+export function passShortOpen(name: RestOperation, place: ShortOpenPlace): ShortOpenPassage {
+  const { locks: held, share, id, now, stretch: touched } = place;
+  if (held === undefined) return { effects: [] };
+  const passage = decideShortOpen(held, name, { now, stretch: touched });
+  if (passage.kind === "refused") return { stop: passage.failure };
+  const effects = passage.state === held ? [] : [put(locks, { share, id }, passage.state)];
+  if (passage.kind === "pass") return { effects };
+  return { stop: { wait: { key: locks.key({ share, id }), until: passage.until }, effects } };
 }
 
 function isRestOperation(name: string): name is RestOperation {

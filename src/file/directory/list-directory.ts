@@ -8,6 +8,7 @@ import { operation } from "../resources.ts";
 import { foldName } from "../shared/fold.ts";
 import { keepsTrailingDots } from "../shared/smb-params.ts";
 import { childrenOf } from "./children.ts";
+import { leavingFiles } from "./leaving-files.ts";
 import { renderEntry } from "./directory-entry.ts";
 
 /** Files and directories of one level, in one sequence.
@@ -37,25 +38,24 @@ export const listDirectory = operation({
   etag: "none",
   effect: "reads",
   success: { status: 200, headers: [] },
-  reads: (view, { scope, target, input }) =>
-    childrenOf(
-      view,
-      { share: scope.share.id, epoch: scope.snapshot?.epoch },
-      {
-        directory: target.id,
-        prefix: foldName(input.prefix ?? ""),
-        from: input.marker?.[0] ?? "",
-        limit: pageSize(input.maxResults) + 1,
-      },
-    ),
+  reads: async (view, { scope, target, input }) => {
+    const tree = { share: scope.share.id, epoch: scope.snapshot?.epoch };
+    const wanted = {
+      directory: target.id,
+      prefix: foldName(input.prefix ?? ""),
+      from: input.marker?.[0] ?? "",
+      limit: pageSize(input.maxResults) + 1,
+    };
+    const found = await childrenOf(view, tree, wanted);
+    return { found, leaving: await leavingFiles(view, tree) };
+  },
   decide: ({ target, scope, address, input, seen, endpoint, version }) => {
-    const shown = seen.slice(0, pageSize(input.maxResults));
-    const next = seen[shown.length];
+    const shown = seen.found.slice(0, pageSize(input.maxResults));
+    const next = seen.found[shown.length];
     const { include = new Set() } = input;
-    const hidesPending = scope.snapshot === undefined;
     let entries = "";
     for (const { node } of shown) {
-      if (hidesPending && node.deletePending === true) continue;
+      if (seen.leaving.has(node.id)) continue;
       entries += renderEntry(node, { include, version });
     }
     const inner =

@@ -98,10 +98,12 @@ export function acknowledgeBreak(state: LockState, key: string, kept: number): A
 export interface CacheRequest {
   readonly key: string;
   readonly wanted: number;
+  /** Where the client's count of changes stands; a new cache goes on from there. */
+  readonly epoch?: number | undefined;
 }
 
 /** What a newcomer may cache, after its open was entered: never less than its key held already. */
-export function grantCache(state: LockState, { key, wanted }: CacheRequest): LockState {
+export function grantCache(state: LockState, { key, wanted, epoch = 0 }: CacheRequest): LockState {
   const held = state.caches.find((cache) => cache.key === key);
   if (held?.breaking !== undefined) return state;
   const others = state.opens.filter((open) => isOther(open, key));
@@ -109,7 +111,7 @@ export function grantCache(state: LockState, { key, wanted }: CacheRequest): Loc
   const shared = state.ranges.length > 0 ? 0 : allowed;
   const granted = legal(shared) | (held?.held ?? 0);
   if (held === undefined) {
-    return { ...state, caches: [...state.caches, { key, held: granted, epoch: 1 }] };
+    return { ...state, caches: [...state.caches, { key, held: granted, epoch: epoch + 1 }] };
   }
   if (granted === held.held) return state;
   const raised = { key, held: granted, epoch: held.epoch + 1 };

@@ -62,8 +62,11 @@ export const shortOpens = {
   "Abort Copy File": writes,
   "Delete File": removes,
   "Delete Directory": removes,
-  "Rename File": { ...removes, alone: undefined },
-  "Rename Directory": { ...removes, alone: undefined },
+  // What is in the way of a rename goes away; what is renamed only moves.
+  "Rename File": removes,
+  "Rename Directory": removes,
+  "Rename File source": { ...removes, alone: undefined },
+  "Rename Directory source": { ...removes, alone: undefined },
   "Create Hard Link": writes,
   "Get Directory Properties": quiet,
   "Get Directory Metadata": quiet,

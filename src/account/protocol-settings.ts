@@ -1,0 +1,60 @@
+import { fail, ok, type Result } from "../core/result.ts";
+import type { XmlElement } from "../core/xml.ts";
+import { element, textElement } from "../core/xml-writer.ts";
+import type { ProtocolSetting } from "./service-properties.ts";
+
+const settingsMax = 32;
+const depthMax = 4;
+/** All that the service knows, on any level. */
+const known: ReadonlySet<string> = new Set([
+  "SMB",
+  "NFS",
+  "Multichannel",
+  "EncryptionInTransit",
+  "Enabled",
+  "Required",
+  "Versions",
+  "AuthenticationMethods",
+  "KerberosTicketEncryption",
+  "ChannelEncryption",
+]);
+
+/** The leaves of the tree, each with its path: `SMB/Multichannel/Enabled` is `true`. */
+export function parseProtocol(root: XmlElement): Result<readonly ProtocolSetting[]> {
+  const found: ProtocolSetting[] = [];
+  const fits = collect(root, [], found);
+  return fits ? ok(found) : fail("UnsupportedXmlNode");
+}
+
+function collect(parent: XmlElement, path: readonly string[], found: ProtocolSetting[]): boolean {
+  if (path.length > depthMax) return false;
+  for (const child of parent.children) {
+    if (!known.has(child.name) || found.length >= settingsMax) return false;
+    const at = [...path, child.name];
+    if (child.children.length === 0) found.push({ path: at.join("/"), value: child.text.trim() });
+    else if (!collect(child, at, found)) return false;
+  }
+  return true;
+}
+
+/** Nothing until somebody has set something. */
+export function renderProtocol(settings: readonly ProtocolSetting[] = []): string {
+  if (settings.length === 0) return "";
+  return element("ProtocolSettings", renderLevel(settings));
+}
+
+function renderLevel(settings: readonly ProtocolSetting[]): string {
+  const groups = new Map<string, ProtocolSetting[]>();
+  for (const { path, value } of settings) {
+    const [first = "", ...rest] = path.split("/");
+    const group = groups.get(first) ?? [];
+    group.push({ path: rest.join("/"), value });
+    groups.set(first, group);
+  }
+  let inner = "";
+  for (const [name, group] of groups) {
+    const [only] = group;
+    inner += only?.path === "" ? textElement(name, only.value) : element(name, renderLevel(group));
+  }
+  return inner;
+}

@@ -1,0 +1,48 @@
+import { empty } from "../../content/plan.ts";
+import { invalidQuery } from "../../core/faults.ts";
+import { parseGuid } from "../../core/guid.ts";
+import { noBody } from "../../core/operation.ts";
+import { checked, query, required, text } from "../../core/params.ts";
+import { fail, ok } from "../../core/result.ts";
+import { dropTransfer } from "../../execution/transfer.ts";
+import { operation } from "../resources.ts";
+import { revise } from "../shared/revise.ts";
+import { keepsTrailingDots } from "../shared/smb-params.ts";
+
+const copyId = checked(required(query("copyid", text)), (value) => {
+  const id = parseGuid(value);
+  return id === undefined
+    ? invalidQuery("copyid", value, "copyid needs to be valid Guid.")
+    : ok(id);
+});
+
+/** Leaves an empty file. learn.microsoft.com/rest/api/storageservices/abort-copy-file */
+export const abortCopyFile = operation({
+  name: "Abort Copy File",
+  ids: ["File_AbortCopy"],
+  route: {
+    method: "PUT",
+    resource: "file",
+    query: { comp: "copy" },
+    headers: { "x-ms-copy-action": "abort" },
+  },
+  since: "2015-02-21",
+  params: { copyId, keepsTrailingDots },
+  body: noBody,
+  permission: { letters: "w", resourceType: "o" },
+  target: "must-exist",
+  conditions: "none",
+  lease: "match-if-leased",
+  etag: "none",
+  effect: "writes",
+  success: { status: 204, headers: [] },
+  decide: ({ target, scope, input, stamp, now }) => {
+    const { copy } = target;
+    if (copy?.status !== "pending") return fail("NoPendingCopyOperation");
+    if (copy.id !== input.copyId) return fail("CopyIdMismatch");
+    const aborted = { ...copy, status: "aborted" as const, completed: now };
+    const next = { ...target, etag: stamp, copy: aborted, allocated: 0 };
+    const revised = revise(scope, { target, next, content: empty(0) });
+    return { ...revised, effects: [...revised.effects, dropTransfer(copy.id)] };
+  },
+});

@@ -1,0 +1,127 @@
+import { decodeBase64 } from "../../core/base64.ts";
+import { put, type Effect } from "../../core/effects.ts";
+import type { Metadata } from "../../core/metadata.ts";
+import { ok, type Result } from "../../core/result.ts";
+import type { SourceFound } from "../../core/source.ts";
+import type { Ticks } from "../../core/ticks.ts";
+import {
+  permissions,
+  type HttpHeaders,
+  type NodeRecord,
+  type PermissionRecord,
+} from "../records.ts";
+import type { NodeScope } from "../resources.ts";
+import { archiveAttribute } from "../shared/attributes.ts";
+import { defaultContentType } from "../shared/http-headers.ts";
+import type { SmbInput } from "../shared/smb-params.ts";
+import { settleSmb, type SmbProperties } from "../shared/smb-properties.ts";
+
+/** What a copy takes from its source. */
+export interface Original {
+  readonly headers: HttpHeaders;
+  readonly metadata: Metadata;
+  /** Of a file of this service; a source elsewhere has none. */
+  readonly smb?: SmbProperties;
+  readonly permission?: PermissionRecord | undefined;
+}
+
+export interface CopyWishes {
+  readonly metadata: Metadata;
+  readonly smb: SmbInput;
+  readonly permissionMode: "source" | "override" | undefined;
+  readonly setsArchive: boolean | undefined;
+}
+
+interface CopyMoment {
+  readonly scope: NodeScope;
+  readonly target: NodeRecord | undefined;
+  readonly stamp: Ticks;
+  readonly freshId: bigint;
+}
+
+/** The target of a copy, but for its content and the state of the copy itself. */
+export function copiedNode(
+  original: Original,
+  wishes: CopyWishes,
+  { scope, target, stamp, freshId }: CopyMoment,
+): Result<{ readonly node: NodeRecord; readonly effects: readonly Effect[] }> {
+  const { share, parent, name } = scope;
+  const input = fromSource(wishes, original);
+  const place = { share, kind: "file", parent, present: undefined, now: stamp } as const;
+  const settled = settleSmb({ ...place, input });
+  if (!settled.ok) return settled;
+  const { properties, effects } = settled.value;
+  const archived =
+    wishes.setsArchive === false
+      ? properties.attributes & ~archiveAttribute
+      : properties.attributes | (wishes.setsArchive === true ? archiveAttribute : 0);
+  const kept = keptPermission(share.id, properties.permissionKey, wishes, original);
+  return ok({
+    effects: [...effects, ...kept],
+    node: {
+      id: target?.id ?? freshId,
+      parent: parent.id,
+      name,
+      kind: "file",
+      etag: stamp,
+      since: share.epoch,
+      ...properties,
+      attributes: archived,
+      metadata: wishes.metadata.length > 0 ? wishes.metadata : original.metadata,
+      headers: original.headers,
+      lease: target?.lease,
+    },
+  });
+}
+
+/** The word `source` stands for what the source has. */
+function fromSource({ smb, permissionMode }: CopyWishes, original: Original): SmbInput {
+  const source = original.smb;
+  if (source === undefined) return smb;
+  const key = source.permissionKey;
+  return {
+    ...smb,
+    attributes: smb.attributes === "source" ? source.attributes : smb.attributes,
+    created: smb.created === "source" ? source.created : smb.created,
+    lastWrite: smb.lastWrite === "source" ? source.lastWrite : smb.lastWrite,
+    change: smb.change === "source" ? source.change : smb.change,
+    permission: permissionMode === "source" && key !== undefined ? { key } : smb.permission,
+    posix: {
+      mode: smb.posix.mode ?? source.posix?.mode,
+      owner: smb.posix.owner ?? source.posix?.owner,
+      group: smb.posix.group ?? source.posix?.group,
+    },
+  };
+}
+
+/** A permission belongs to its share, so that of another one is taken along. */
+function keptPermission(
+  share: bigint,
+  key: string | undefined,
+  { permissionMode }: CopyWishes,
+  { permission }: Original,
+): readonly Effect[] {
+  if (permissionMode !== "source" || permission === undefined || key === undefined) return [];
+  return [put(permissions, { share, key }, permission)];
+}
+
+export function originalOf(node: NodeRecord, permission: PermissionRecord | undefined): Original {
+  const { headers = {}, metadata } = node;
+  return { headers, metadata, smb: node, permission };
+}
+
+/** What a source elsewhere tells of itself in the headers of its answer. */
+export function originalFound({ header, metadata }: SourceFound): Original {
+  const md5 = header("content-md5");
+  return {
+    headers: {
+      contentType: header("content-type") ?? defaultContentType,
+      contentEncoding: header("content-encoding"),
+      contentLanguage: header("content-language"),
+      cacheControl: header("cache-control"),
+      contentDisposition: header("content-disposition"),
+      contentMd5: md5 === undefined ? undefined : decodeBase64(md5),
+    },
+    metadata,
+  };
+}

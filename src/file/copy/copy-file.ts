@@ -1,0 +1,169 @@
+import { empty, share as shareContent } from "../../content/plan.ts";
+import { metadata } from "../../core/common-params.ts";
+import { emptyContent, type ContentPlan } from "../../core/content-ref.ts";
+import type { Effect } from "../../core/effects.ts";
+import { noBody } from "../../core/operation.ts";
+import { fail, ok, type Result } from "../../core/result.ts";
+import { withoutSignature, type CopySource } from "../../core/source.ts";
+import type { RecordView } from "../../core/view.ts";
+import { startTransfer } from "../../execution/transfer.ts";
+import { permissions, type CopyState } from "../records.ts";
+import { operation, type NodeScope } from "../resources.ts";
+import { readOnlyAttribute } from "../shared/attributes.ts";
+import { loadOwnSource } from "../shared/own-source.ts";
+import { fileBytesMax } from "../shared/limits.ts";
+import { checkQuota, usedBytes } from "../shared/quota.ts";
+import { place } from "../shared/revise.ts";
+import { keepsSourceTrailingDots, keepsTrailingDots, smbProperties } from "../shared/smb-params.ts";
+import { passShortOpen } from "../through-locks.ts";
+import { copiedNode, originalFound, originalOf, type Original } from "./copied-node.ts";
+import {
+  ignoresReadOnly,
+  modeMode,
+  ownerMode,
+  permissionMode,
+  setsArchive,
+} from "./copy-params.ts";
+
+/** Inside this server a copy is one more reference to the same bytes, so it is done at once;
+ *  from elsewhere it goes on after the answer.
+ *  learn.microsoft.com/rest/api/storageservices/copy-file */
+export const copyFile = operation({
+  name: "Copy File",
+  ids: ["File_StartCopy"],
+  route: { method: "PUT", resource: "file", headers: { "x-ms-copy-source": true } },
+  since: "2015-02-21",
+  params: {
+    metadata,
+    permissionMode,
+    ignoresReadOnly,
+    setsArchive,
+    modeMode,
+    ownerMode,
+    smb: smbProperties({ words: ["now", "source", "none"], requiredOnce: false }),
+    keepsTrailingDots,
+    keepsSourceTrailingDots,
+  },
+  body: noBody,
+  source: "record",
+  permission: { letters: "cw", resourceType: "o", overwrite: true },
+  target: "may-exist",
+  conditions: "none",
+  lease: "match-if-leased",
+  etag: "renew",
+  effect: "writes",
+  success: { status: 202, headers: ["x-ms-copy-id", "x-ms-copy-status"] },
+  reads: async (view, { scope, source, input }) => ({
+    used: await usedBytes(view, scope.share),
+    own: await loadOriginal(view, source, input.keepsSourceTrailingDots),
+  }),
+  decide: ({ target, scope, address, input, seen, source, stamp, now, newGuid, newId }) => {
+    if (source === undefined) throw new Error("Copy File names a source");
+    const readOnly = ((target?.attributes ?? 0) & readOnlyAttribute) !== 0;
+    if (readOnly && input.ignoresReadOnly !== true) return fail("ReadOnlyAttribute");
+    const id = newGuid();
+    const copying = { id, source, now, shareName: address.share, freshId: target?.id ?? newId() };
+    const taken = take(seen.own, { scope, copying });
+    if ("wait" in taken) return taken;
+    if (!taken.ok) return taken;
+    const { original, content, copy, allocated, effects } = taken.value;
+    const fits = checkQuota(scope.share, seen.used, allocated - (target?.allocated ?? 0));
+    if (!fits.ok) return fits;
+    const moment = { scope, target, stamp, freshId: copying.freshId };
+    const copied = copiedNode(original, input, moment);
+    if (!copied.ok) return copied;
+    const next = { ...copied.value.node, content: emptyContent, allocated, copy };
+    const placed = place(scope, { target, next, content });
+    return {
+      ...placed,
+      effects: [...placed.effects, ...copied.value.effects, ...effects],
+      headers: { "x-ms-copy-id": id, "x-ms-copy-status": copy.status },
+    };
+  },
+});
+
+async function loadOriginal(
+  view: RecordView,
+  source: CopySource | undefined,
+  keepsDots: boolean | undefined,
+) {
+  const own = await loadOwnSource(view, source, { keepsTrailingDots: keepsDots });
+  if (own === undefined || !own.ok) return own;
+  const { scope, node } = own.value;
+  const key = node.permissionKey;
+  const permission =
+    key === undefined ? undefined : await view.get(permissions, { share: scope.share.id, key });
+  return ok({ scope, node, permission });
+}
+
+type Own = Awaited<ReturnType<typeof loadOriginal>>;
+
+interface Copying {
+  readonly id: string;
+  readonly source: CopySource;
+  readonly now: bigint;
+  readonly shareName: string;
+  readonly freshId: bigint;
+}
+
+interface Taken {
+  readonly original: Original;
+  readonly content: ContentPlan;
+  readonly copy: CopyState;
+  readonly allocated: number;
+  readonly effects: readonly Effect[];
+}
+
+function take(own: Own, { scope, copying }: { scope: NodeScope; copying: Copying }) {
+  const { source } = copying;
+  if (source.kind === "elsewhere") return takeLater(scope, copying, source);
+  if (own === undefined) throw new Error("a source of this service is loaded");
+  return own.ok ? takeAtOnce(own.value, copying) : own;
+}
+
+function takeAtOnce(
+  { scope, node, permission }: Extract<Own, { ok: true }>["value"],
+  { id, source, now }: Copying,
+) {
+  if (node.kind !== "file") return fail("ResourceNotFound");
+  const { content = emptyContent, allocated = 0 } = node;
+  const touched = { offset: 0n, length: BigInt(content.length) };
+  const place_ = { locks: scope.locks, share: scope.share.id, id: node.id, now, stretch: touched };
+  const passage = passShortOpen("Copy File source", place_);
+  if ("stop" in passage) return passage.stop;
+  const progress = `${content.length}/${content.length}`;
+  const taken: Taken = {
+    original: originalOf(node, permission),
+    content: shareContent(content),
+    copy: { id, source: source.url, status: "success", progress, completed: now },
+    allocated,
+    effects: passage.effects,
+  };
+  return ok(taken);
+}
+
+/** The target is there at once, empty, and nobody writes it until it is full. */
+function takeLater(
+  { account, share }: NodeScope,
+  { id, shareName, freshId }: Copying,
+  { url, found }: Extract<CopySource, { kind: "elsewhere" }>,
+): Result<Taken> {
+  const { length = 0 } = found;
+  if (length > fileBytesMax) return fail("RequestBodyTooLarge");
+  const etag = found.header("etag");
+  const job = startTransfer({
+    id,
+    kind: "file-copy",
+    scope: [account.id, shareName, share.id, freshId],
+    url,
+    headers: etag === undefined || etag.startsWith("W/") ? {} : { "if-match": etag },
+    length: found.length,
+  });
+  return ok({
+    original: originalFound(found),
+    content: empty(length),
+    copy: { id, source: withoutSignature(url), status: "pending", progress: `0/${length}` },
+    allocated: length,
+    effects: [job],
+  });
+}

@@ -1,0 +1,73 @@
+import { empty, whole } from "../../content/plan.ts";
+import { put, type Effect } from "../../core/effects.ts";
+import { nextStamp } from "../../core/etag.ts";
+import type { TransferHandler, TransferJob } from "../../core/transfer.ts";
+import type { RecordView } from "../../core/view.ts";
+import {
+  nodes,
+  shares,
+  type CopyState,
+  type NodeKey,
+  type NodeRecord,
+  type ShareRecord,
+} from "../records.ts";
+import { keepForSnapshots, useBytes } from "../shared/revise.ts";
+import { nodeById, nodeKeyOf } from "../tree.ts";
+
+interface Waiting {
+  readonly share: ShareRecord;
+  readonly key: NodeKey;
+  readonly node: NodeRecord;
+  readonly copy: CopyState;
+}
+
+/** The file that waits for these very bytes, wherever it was renamed to meanwhile. */
+async function findWaiting(view: RecordView, job: TransferJob): Promise<Waiting | undefined> {
+  const [account, name, id, file] = job.scope as [bigint, string, bigint, bigint];
+  const share = await view.get(shares, { account, name });
+  if (share?.id !== id) return undefined;
+  const node = await nodeById(view, share.id, file);
+  const copy = node?.copy;
+  if (node === undefined || copy?.id !== job.id || copy.status !== "pending") return undefined;
+  return { share, key: nodeKeyOf(share.id, node), node, copy };
+}
+
+export const fileCopy: TransferHandler = {
+  progress: async (view, job, copiedBytes) => {
+    const waiting = await findWaiting(view, job);
+    if (waiting === undefined) return undefined;
+    const { key, node, copy } = waiting;
+    const progress = `${copiedBytes}/${job.length ?? copiedBytes}`;
+    return [put(nodes, key, { ...node, copy: { ...copy, progress } })];
+  },
+  finish: async (view, job, end) => {
+    const waiting = await findWaiting(view, job);
+    if (waiting === undefined) return undefined;
+    const { copy } = waiting;
+    const completed = view.now;
+    if (end.ended === "failed") {
+      return settle(waiting, { copy: { ...copy, status: "failed", completed }, allocated: 0 });
+    }
+    const { length } = end.received;
+    const done = {
+      ...copy,
+      status: "success" as const,
+      progress: `${length}/${length}`,
+      completed,
+    };
+    return settle(waiting, { copy: done, allocated: length }, whole(end.received));
+  },
+};
+
+function settle(
+  { share, key, node }: Waiting,
+  change: { readonly copy: CopyState; readonly allocated: number },
+  content = empty(0),
+): readonly Effect[] {
+  const etag = nextStamp(change.copy.completed ?? node.etag, node.etag);
+  return [
+    ...keepForSnapshots({ share, key }, node),
+    put(nodes, key, { ...node, ...change, etag, since: share.epoch }, content),
+    ...useBytes(share.id, change.allocated - (node.allocated ?? 0)),
+  ];
+}

@@ -1,0 +1,97 @@
+import { metadata } from "../../core/common-params.ts";
+import { invalidHeader, invalidQuery } from "../../core/faults.ts";
+import { noBody } from "../../core/operation.ts";
+import { checked, header, required, text } from "../../core/params.ts";
+import { fail, ok } from "../../core/result.ts";
+import { operation } from "../resources.ts";
+import { place } from "../shared/revise.ts";
+import { keepsTrailingDots, smbProperties } from "../shared/smb-params.ts";
+import { settleSmb, smbHeaderNames, smbHeaders } from "../shared/smb-properties.ts";
+
+const linkUnitsMax = 4096;
+
+/** Percent-encoded on the wire, as it may hold anything. */
+const linkText = checked(required(header("x-ms-link-text", text)), (value) => {
+  try {
+    const decoded = decodeURIComponent(value);
+    if (decoded.length <= linkUnitsMax) return ok(decoded);
+  } catch {
+    // Malformed, as is one that is too long.
+  }
+  return invalidHeader("x-ms-link-text", value);
+});
+
+const query = { restype: "symboliclink" };
+
+/** On NFS shares only. learn.microsoft.com/rest/api/storageservices/create-symbolic-link */
+export const createSymbolicLink = operation({
+  name: "Create Symbolic Link",
+  ids: ["File_CreateSymbolicLink"],
+  route: { method: "PUT", resource: "file", query },
+  since: "2025-05-05",
+  params: {
+    linkText,
+    metadata,
+    smb: smbProperties({ words: ["now"], requiredOnce: false }),
+    keepsTrailingDots,
+  },
+  body: noBody,
+  permission: { letters: "cw", resourceType: "o" },
+  target: "must-not-exist",
+  conditions: "none",
+  lease: "none",
+  etag: "renew",
+  effect: "writes",
+  success: { status: 201, headers: [...smbHeaderNames, "x-ms-request-server-encrypted"] },
+  decide: ({ scope, input, stamp, newId, version }) => {
+    const { share, parent, name } = scope;
+    if (share.settings.protocol !== "NFS") return invalidQuery("restype", "symboliclink");
+    const settled = settleSmb({
+      share,
+      kind: "symlink",
+      parent,
+      input: input.smb,
+      present: undefined,
+      now: stamp,
+    });
+    if (!settled.ok) return settled;
+    const next = {
+      id: newId(),
+      parent: parent.id,
+      name,
+      kind: "symlink" as const,
+      etag: stamp,
+      since: share.epoch,
+      ...settled.value.properties,
+      metadata: input.metadata,
+      linkText: input.linkText,
+    };
+    const placed = place(scope, { target: undefined, next });
+    return {
+      ...placed,
+      effects: [...placed.effects, ...settled.value.effects],
+      headers: { ...smbHeaders(next, version), "x-ms-request-server-encrypted": "true" },
+    };
+  },
+});
+
+/** learn.microsoft.com/rest/api/storageservices/get-symbolic-link */
+export const getSymbolicLink = operation({
+  name: "Get Symbolic Link",
+  ids: ["File_GetSymbolicLink"],
+  route: { method: "GET", resource: "file", query },
+  since: "2025-05-05",
+  params: { keepsTrailingDots },
+  body: noBody,
+  permission: { letters: "r", resourceType: "o" },
+  target: "must-exist",
+  conditions: "none",
+  lease: "none",
+  etag: "keep",
+  effect: "reads",
+  success: { status: 200, headers: ["x-ms-link-text"] },
+  decide: ({ target }) =>
+    target.linkText === undefined
+      ? fail("ResourceTypeMismatch")
+      : { headers: { "x-ms-link-text": encodeURIComponent(target.linkText) } },
+});

@@ -41,6 +41,7 @@ describe("accounts", () => {
       shareSoftDeleteDays: 0,
       publicAccess: true,
       sharedKey: true,
+      lastAccessTracking: false,
       smb: { requireEncryption: false },
     });
   });

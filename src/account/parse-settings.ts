@@ -15,6 +15,7 @@ export interface AccountInput {
   readonly shareSoftDeleteDays?: number;
   readonly publicAccess?: boolean;
   readonly sharedKey?: boolean;
+  readonly lastAccessTracking?: boolean;
   readonly smb?: { readonly requireEncryption?: boolean };
 }
 
@@ -27,7 +28,7 @@ export type Parsed<T> =
 
 const namePattern = /^[a-z0-9][a-z0-9-]{0,62}$/;
 const base64Pattern = /^(?:[A-Za-z0-9+/]{4})*(?:[A-Za-z0-9+/]{2}==|[A-Za-z0-9+/]{3}=)?$/;
-const booleanFields = ["versioning", "publicAccess", "sharedKey"] as const;
+const booleanFields = ["versioning", "publicAccess", "sharedKey", "lastAccessTracking"] as const;
 const dayFields = ["containerSoftDeleteDays", "shareSoftDeleteDays"] as const;
 const fields: ReadonlySet<string> = new Set([...booleanFields, ...dayFields, "keys", "smb"]);
 
@@ -93,6 +94,7 @@ function parseAccount(
     versioning: parseBoolean(pick, "versioning"),
     publicAccess: parseBoolean(pick, "publicAccess"),
     sharedKey: parseBoolean(pick, "sharedKey"),
+    lastAccessTracking: parseBoolean(pick, "lastAccessTracking"),
     containerSoftDeleteDays: parseDays(pick, "containerSoftDeleteDays"),
     shareSoftDeleteDays: parseDays(pick, "shareSoftDeleteDays"),
     smb: parseSmb(pick),

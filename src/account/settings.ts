@@ -16,6 +16,8 @@ export interface AccountSettings {
   readonly publicAccess: boolean;
   /** Whether requests signed with an account key are let in. */
   readonly sharedKey: boolean;
+  /** Whether reads of a blob leave the day of the latest one. */
+  readonly lastAccessTracking: boolean;
   readonly smb: { readonly requireEncryption: boolean };
 }
 
@@ -40,6 +42,7 @@ export const accountDefaults: Omit<AccountSettings, "name" | "keys"> = {
   shareSoftDeleteDays: 0,
   publicAccess: true,
   sharedKey: true,
+  lastAccessTracking: false,
   smb: { requireEncryption: false },
 };
 

@@ -133,6 +133,8 @@ export type ReplyBody =
       readonly checksum?: "md5" | "crc64" | undefined;
       /** What becomes of the bytes on their way out; the answer's length is then unknown. */
       readonly through?: Transform;
+      /** How long the answer is then, if that is known. */
+      readonly lengthThrough?: number;
     };
 
 export type Transform = (chunks: AsyncIterable<Uint8Array>) => AsyncIterable<Uint8Array>;

@@ -1,7 +1,7 @@
 import type { ContentPlan, ContentRef } from "../core/content-ref.ts";
 import type { Effect } from "../core/effects.ts";
 import { afterWrite } from "../core/lease.ts";
-import type { Reply } from "../core/operation.ts";
+import type { Note, Reply } from "../core/operation.ts";
 import type { AnyTable } from "../core/table.ts";
 import type { Ticks } from "../core/ticks.ts";
 import type { ContentStore } from "../content/content.ts";
@@ -37,6 +37,18 @@ export async function applyReply(
     await write(content, tx, { table, key, before: held, record, plan: reply.content });
   }
   await applyEffects(content, tx, reply.effects ?? [], settled.now);
+}
+
+/** Makes a note, if there is still something to note. */
+export async function applyNote(
+  content: ContentStore,
+  tx: Transaction,
+  { table, key, change }: Note,
+): Promise<void> {
+  const before = await present(tx, table, key);
+  const record = before && change(before);
+  if (record !== undefined)
+    await write(content, tx, { table, key, before, record, plan: undefined });
 }
 
 export async function applyEffects(

@@ -1,9 +1,9 @@
 import type { Received } from "../core/content-ref.ts";
-import { checkRead, checkWrite, type Conditions } from "../core/conditions.ts";
+import type { Conditions } from "../core/conditions.ts";
 import { nextStamp } from "../core/etag.ts";
 import type { Encryption } from "../core/encryption.ts";
 import type { Fault } from "../core/faults.ts";
-import { checkLease, type Lease } from "../core/lease.ts";
+import type { Lease } from "../core/lease.ts";
 import type { Metadata } from "../core/metadata.ts";
 import type { EntityRange } from "../core/principal.ts";
 import type {
@@ -11,18 +11,20 @@ import type {
   AnyContext,
   Delegate,
   Features,
+  Note,
   Operation,
   Reply,
   ReplyBody,
 } from "../core/operation.ts";
-import { fail, ok, type Result } from "../core/result.ts";
+import type { Result } from "../core/result.ts";
 import type { Access, Located, Resource } from "../core/service.ts";
 import type { CopySource } from "../core/source.ts";
 import type { Ticks } from "../core/ticks.ts";
 import type { Clock, Random } from "../core/world.ts";
 import type { ContentReader, ContentStore } from "../content/content.ts";
 import type { Store, Transaction, View } from "../store/store.ts";
-import { applyEffects, applyReply } from "./apply.ts";
+import { applyEffects, applyNote, applyReply } from "./apply.ts";
+import { check } from "./check.ts";
 import { newGuid, newId } from "./identifiers.ts";
 import { Records } from "./records.ts";
 import { isPending, waitFor, type Pending } from "./wait.ts";
@@ -70,6 +72,7 @@ export type Outcome =
       readonly metadata: Metadata | undefined;
       readonly etag: Ticks | undefined;
       readonly body: ReplyBody | undefined;
+      readonly note?: Note | undefined;
       /** Opened inside the transaction, so that what it reads belongs to this answer. */
       readonly reader: ContentReader | undefined;
     }
@@ -91,7 +94,12 @@ export async function execute(runtime: Runtime, call: Call): Promise<Outcome> {
     call.operation.effect === "reads"
       ? await store.snapshot((view) => run(runtime, call, view, undefined))
       : await writing();
-  return isPending(first) ? waitFor(runtime, first, writing) : first;
+  const outcome = isPending(first) ? await waitFor(runtime, first, writing) : first;
+  if (outcome.kind === "reply" && outcome.note !== undefined && !call.secondary) {
+    const { note } = outcome;
+    await store.transact((tx) => applyNote(runtime.content, tx, note));
+  }
+  return outcome;
 }
 
 /** Runs several operations in one transaction: all of them take effect, or none does. */
@@ -203,63 +211,6 @@ function contextOf(
   };
 }
 
-/** Refusals in the service's own order: access, place, existence, lease, conditions. */
-function check(call: Call, located: Located, now: Ticks): Outcome | undefined {
-  call.located(located);
-  const target: Stamped | undefined = located.target;
-  const allowed = call.authorise(located.access, target !== undefined, call.address);
-  if (!allowed.ok) return faultOutcome(allowed);
-  if (!located.scope.ok) return faultOutcome(located.scope);
-  const existence = checkExistence(call, target);
-  if (!existence.ok) return faultOutcome(existence);
-  if (target === undefined && call.operation.target === "optional") return undefined;
-  const leased = checkTargetLease(call, target, now);
-  if (!leased.ok) return faultOutcome(leased);
-  return checkConditions(call, target) ?? checkGuard(call, target, now);
-}
-
-function checkGuard(call: Call, target: object | undefined, now: Ticks): Outcome | undefined {
-  const { guard } = call.resource;
-  if (guard === undefined) return undefined;
-  const { operation, address, input, features } = call;
-  const verdict = guard({ operation, address, input, features, target, now });
-  return verdict.ok ? undefined : faultOutcome(verdict);
-}
-
-function checkExistence({ operation, resource }: Call, target: object | undefined): Result<void> {
-  if (operation.target === "must-exist" && target === undefined) return fail(resource.missing);
-  if (operation.target === "must-not-exist" && target !== undefined) return fail(resource.present);
-  return done;
-}
-
-function checkTargetLease(call: Call, target: Stamped | undefined, now: Ticks): Result<void> {
-  const policy = call.operation.lease;
-  if (policy === "none" || policy === "action") return done;
-  const lease = target?.lease;
-  return checkLease(lease, call.leaseId, policy, call.resource.leaseKind, now);
-}
-
-function checkConditions(call: Call, target: Stamped | undefined): Outcome | undefined {
-  const { operation, conditions } = call;
-  if (operation.conditions === "none") return undefined;
-  const present = target?.etag === undefined ? undefined : { etag: target.etag, tags: target.tags };
-  const { conditions: policy, effect } = operation;
-  if (policy === "read" || (policy === "tags" && effect === "reads")) {
-    const verdict = checkRead(conditions, present);
-    if (verdict === "not-modified") return { kind: "not-modified" };
-    return verdict.ok ? undefined : faultOutcome(verdict);
-  }
-  const creates = operation.conditions === "create";
-  const holdsLease = call.leaseId !== undefined;
-  const { any, noETag } = operation.unmet ?? {};
-  const unmet = {
-    ...(any === undefined ? {} : { unmet: any }),
-    ...(noETag === undefined ? {} : { unmetNoETag: noETag }),
-  };
-  const verdict = checkWrite(conditions, present, { creates, holdsLease, ...unmet });
-  return verdict.ok ? undefined : faultOutcome(verdict);
-}
-
 function outcomeOf(
   runtime: Runtime,
   call: Call,
@@ -279,6 +230,7 @@ function outcomeOf(
     headers: reply.headers ?? noHeaders,
     metadata: reply.metadata,
     etag: reply.etag ?? current,
+    note: reply.note,
     body,
     reader: streams ? runtime.content.open(view, body.content, keyOf(call)) : undefined,
   };
@@ -291,12 +243,6 @@ function keyOf({ input }: Call): Uint8Array | undefined {
 
 const noHeaders = {};
 const nothingReceived: Received = { length: 0, pieces: [] };
-const done = ok(undefined);
-
-function faultOutcome(failure: Result<unknown>): Outcome {
-  if (failure.ok) throw new Error("a fault was expected");
-  return { kind: "fault", fault: failure.fault };
-}
 
 function valueOf<T>(result: Result<T>): T {
   if (!result.ok) throw new Error("checked before");

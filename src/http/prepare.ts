@@ -21,6 +21,7 @@ import { locationOptions, type Door, type Known, type Progress, type Target } fr
 import { paramReader } from "./params.ts";
 import { nameSource, type NamingParts } from "./source/name-source.ts";
 import { takeSource } from "./source/take-source.ts";
+import { structuredFault, unwrapStructured } from "./structured-body.ts";
 import { authenticate } from "./target.ts";
 import type { WireRequest } from "./wire.ts";
 
@@ -48,10 +49,20 @@ export async function prepare(
   operation: Operation,
   progress: Progress,
 ): Promise<Reception> {
-  const call = parse(door, request, target, known, operation, progress);
+  const unwrapped = unwrapStructured(request);
+  if (!unwrapped.ok) return unwrapped;
+  const plain = unwrapped.value;
+  const call = parse(door, plain, target, known, operation, progress);
   if (!call.ok) return call;
-  const sourced = await findSource(door, request, call.value, known);
-  return sourced.ok ? receive(door, request, sourced.value) : sourced;
+  const sourced = await findSource(door, plain, call.value, known);
+  if (!sourced.ok) return sourced;
+  try {
+    return await receive(door, plain, sourced.value);
+  } catch (error) {
+    const wrong = structuredFault(error);
+    if (wrong === undefined) throw error;
+    return wrong;
+  }
 }
 
 function match(

@@ -83,6 +83,8 @@ function bodyOf(
   if ("content" in body) {
     if (body.through !== undefined) {
       const passed = transformed(body.content, reader, body.through);
+      const { lengthThrough } = body;
+      if (lengthThrough !== undefined) headers["Content-Length"] = String(lengthThrough);
       return { kind: "stream", reader: passed, ...span(body) };
     }
     headers["Content-Length"] = String(body.length);

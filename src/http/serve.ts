@@ -10,6 +10,7 @@ import { envelopeOf } from "./envelope.ts";
 import { runPipeline } from "./pipeline.ts";
 import { addRangeChecksum } from "./range-checksum.ts";
 import { renderFault, renderOutcome, type Envelope } from "./render.ts";
+import { structuredHeader } from "./structured-body.ts";
 import type { WireReply, WireRequest } from "./wire.ts";
 
 /** Answers one request of one service, from the wire and back. */
@@ -24,6 +25,7 @@ export async function serveRequest(door: Door, request: WireRequest): Promise<Wi
     : renderFault(result.fault, envelope);
   addCors(reply, request, progress);
   addOverrides(reply, progress);
+  echoStructured(reply, request, progress);
   door.meter.request({
     service: door.service.name,
     operation: progress.operation?.name ?? "none",
@@ -79,6 +81,14 @@ function addCors(reply: WireReply, request: WireRequest, { cors, operation }: Pr
   if (operation === undefined) return;
   const origin = request.headers["origin"];
   Object.assign(reply.headers, actual(cors, { origin, method: request.method }));
+}
+
+/** Whoever sent a body with checksums in between learns that they were looked at. */
+function echoStructured(reply: WireReply, request: WireRequest, { operation }: Progress): void {
+  const form = request.headers[structuredHeader];
+  if (form !== undefined && operation?.body.kind === "content" && reply.status < 300) {
+    reply.headers[structuredHeader] = form;
+  }
 }
 
 const overridable = {

@@ -1,3 +1,4 @@
+import { noteAccess } from "../read/last-access.ts";
 import { blobProperties, blobPropertyNames } from "../read/blob-properties.ts";
 import { encryption } from "../../core/encryption.ts";
 import { fail } from "../../core/result.ts";
@@ -20,15 +21,17 @@ export const queryBlob = operation({
   etag: "keep",
   effect: "reads",
   success: { status: 200, headers: [...blobPropertyNames, "Content-Range"] },
-  decide: ({ target, address, input, now, newGuid }) => {
+  decide: (context) => {
+    const { target, address, input, now, features, newGuid } = context;
     if (target.type !== "BlockBlob") return fail("InvalidBlobType");
     const { content, metadata } = target;
     const totalBytes = content.length;
     const marker = Buffer.from(newGuid().replaceAll("-", ""), "hex");
     return {
+      ...noteAccess(context),
       metadata,
       headers: {
-        ...blobProperties({ target, address, now }),
+        ...blobProperties({ target, address, now, features }),
         "Content-Type": "avro/binary",
         "Content-MD5": undefined,
       },

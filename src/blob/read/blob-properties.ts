@@ -1,5 +1,6 @@
 import { encodeBase64 } from "../../core/base64.ts";
 import { formatHttpDate, formatIso } from "../../core/dates.ts";
+import type { Features } from "../../core/operation.ts";
 import type { Ticks } from "../../core/ticks.ts";
 import { copyHeaderNames, copyHeaders } from "../copy/copy-headers.ts";
 import type { BlobRecord } from "../records.ts";
@@ -7,6 +8,7 @@ import { protectionHeaderNames, protectionHeaders } from "../protection/protecti
 import type { BlobAddress } from "../resources.ts";
 import { renderHttpHeaders } from "../shared/http-headers.ts";
 import { leaseHeaderNames, leaseHeaders } from "../shared/lease-headers.ts";
+import { lastAccess } from "./last-access.ts";
 import { typeHeaderNames, typeHeaders } from "./type-headers.ts";
 
 /** Headers that Get Blob and Get Blob Properties share. */
@@ -37,9 +39,10 @@ export interface Looked {
   readonly target: BlobRecord;
   readonly address: BlobAddress;
   readonly now: Ticks;
+  readonly features: Features;
 }
 
-export function blobProperties({ target, address, now }: Looked) {
+export function blobProperties({ target, address, now, features }: Looked) {
   const isBase = address.snapshot === undefined && address.versionId === undefined;
   const versionId = address.snapshot === undefined ? target.versionId : undefined;
   const current = versionId !== undefined && target.superseded !== true;
@@ -58,7 +61,7 @@ export function blobProperties({ target, address, now }: Looked) {
     "x-ms-is-current-version": current ? "true" : undefined,
     "x-ms-encryption-scope": target.encryptionScope,
     "x-ms-encryption-key-sha256": target.keySha256 && encodeBase64(target.keySha256),
-    "x-ms-last-access-time": optionalDate(target.lastAccess),
+    "x-ms-last-access-time": optionalDate(lastAccess(target, features)),
     ...protectionHeaders(target),
   };
 }

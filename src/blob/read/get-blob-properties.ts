@@ -22,10 +22,10 @@ export const getBlobProperties = operation({
     status: 200,
     headers: [...blobPropertyNames, "Content-Length", ...tierHeaderNames],
   },
-  decide: ({ target, address, now }) => ({
+  decide: ({ target, address, now, features }) => ({
     metadata: target.metadata,
     headers: {
-      ...blobProperties({ target, address, now }),
+      ...blobProperties({ target, address, now, features }),
       ...tierHeaders(target),
       "Content-Length": String(target.content.length),
     },

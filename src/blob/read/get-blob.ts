@@ -1,12 +1,20 @@
+import {
+  isStructuredForm,
+  structuredForm,
+  structuredLength,
+} from "../../content/structured-form.ts";
+import { writeStructured } from "../../content/write-structured.ts";
+import type { ContentRef } from "../../core/content-ref.ts";
 import { encryption } from "../../core/encryption.ts";
 import { invalidHeader } from "../../core/faults.ts";
-import { noBody } from "../../core/operation.ts";
+import { noBody, type ReplyBody } from "../../core/operation.ts";
 import { boolean, header, type Param } from "../../core/params.ts";
 import { clipRange, parseReadRange, type ByteRange } from "../../core/ranges.ts";
 import { fail, ok } from "../../core/result.ts";
 import { operation } from "../resources.ts";
 import { rangeChecksumBytesMax } from "../shared/limits.ts";
 import { blobProperties, blobPropertyNames } from "./blob-properties.ts";
+import { noteAccess } from "./last-access.ts";
 
 /** `x-ms-range` wins over `Range`; a malformed one is ignored. */
 const range: Param<ByteRange | undefined> = {
@@ -28,6 +36,7 @@ export const getBlob = operation({
     rangeMd5: header("x-ms-range-get-content-md5", boolean),
     rangeCrc64: header("x-ms-range-get-content-crc64", boolean),
     encryption,
+    structured: header("x-ms-structured-body", (text) => isStructuredForm(text) || undefined),
   },
   body: noBody,
   permission: { letters: "r", resourceType: "o", publicRead: "blob" },
@@ -38,17 +47,28 @@ export const getBlob = operation({
   effect: "reads",
   success: {
     status: 200,
-    headers: [...blobPropertyNames, "Content-Range", "x-ms-blob-content-md5", "x-ms-content-crc64"],
+    headers: [
+      ...blobPropertyNames,
+      "Content-Range",
+      "x-ms-blob-content-md5",
+      "x-ms-content-crc64",
+      "x-ms-structured-body",
+      "x-ms-structured-content-length",
+    ],
   },
-  decide: ({ target, address, input, now }) => {
+  decide: (context) => {
+    const { target, input } = context;
     const total = target.content.length;
-    const { range: asked, rangeMd5, rangeCrc64 } = input;
+    const { range: asked, rangeMd5, rangeCrc64, structured } = input;
     const checksum = rangeMd5 === true ? "md5" : rangeCrc64 === true ? "crc64" : undefined;
-    const properties = blobProperties({ target, address, now });
+    const properties = { ...blobProperties(context), ...structuredHeaders(structured) };
     const { content, metadata } = target;
+    const noted = noteAccess(context);
     if (asked === undefined) {
       if (checksum !== undefined) return checksumRefused(checksum);
-      return { metadata, headers: properties, body: { content, from: 0, length: total } };
+      const headers = { ...properties, ...structuredLengthHeader(structured, total) };
+      const body = bodyOf({ content, from: 0, length: total }, structured);
+      return { ...noted, metadata, headers, body };
     }
     const span = clipRange(asked, total);
     if (span === undefined) {
@@ -59,18 +79,46 @@ export const getBlob = operation({
     if (checksum !== undefined && tooLong) return checksumRefused(checksum);
     const last = span.from + span.length - 1;
     return {
+      ...noted,
       status: 206,
       metadata,
       headers: {
         ...properties,
+        ...structuredLengthHeader(structured, span.length),
         "Content-MD5": undefined,
         "x-ms-blob-content-md5": properties["Content-MD5"],
         "Content-Range": `bytes ${span.from}-${last}/${total}`,
       },
-      body: { content, ...span, checksum },
+      body: bodyOf({ content, ...span, checksum }, structured),
     };
   },
 });
+
+interface Stretch {
+  readonly content: ContentRef;
+  readonly from: number;
+  readonly length: number;
+  readonly checksum?: "md5" | "crc64" | undefined;
+}
+
+/** The bytes as they are, or with checksums in between if the client asked for those. */
+function bodyOf(stretch: Stretch, structured: boolean | undefined): ReplyBody {
+  if (structured !== true || stretch.checksum !== undefined) return stretch;
+  const { length } = stretch;
+  return {
+    ...stretch,
+    through: (chunks) => writeStructured(chunks, length),
+    lengthThrough: structuredLength(length),
+  };
+}
+
+function structuredHeaders(structured: boolean | undefined) {
+  return structured === true ? { "x-ms-structured-body": structuredForm } : {};
+}
+
+function structuredLengthHeader(structured: boolean | undefined, length: number) {
+  return structured === true ? { "x-ms-structured-content-length": String(length) } : {};
+}
 
 /** Only a range of at most 4 MiB gets a checksum of its own, and only one kind. */
 function checksumRefused(checksum: "md5" | "crc64") {

@@ -1,0 +1,30 @@
+import { invalidHeader, missingHeader } from "../core/faults.ts";
+import { fail, ok, type Failure, type Result } from "../core/result.ts";
+import { readStructured, StructuredBodyWrong } from "../content/read-structured.ts";
+import { isStructuredForm } from "../content/structured-form.ts";
+import type { WireRequest } from "./wire.ts";
+
+export const structuredHeader = "x-ms-structured-body";
+const lengthHeader = "x-ms-structured-content-length";
+
+/** A request whose body comes with checksums in between, as if it had come without them. */
+export function unwrapStructured(request: WireRequest): Result<WireRequest> {
+  const form = request.headers[structuredHeader];
+  const sends = request.method === "PUT" || request.method === "POST";
+  if (form === undefined || form === "" || !sends) return ok(request);
+  if (!isStructuredForm(form)) return invalidHeader(structuredHeader, form);
+  const length = request.headers[lengthHeader];
+  if (length === undefined) return missingHeader(lengthHeader);
+  if (!/^\d{1,16}$/.test(length)) return invalidHeader(lengthHeader, length);
+  return ok({
+    ...request,
+    headers: { ...request.headers, "content-length": length },
+    body: readStructured(request.body),
+  });
+}
+
+/** What a frame that does not hold its promise is answered with; anything else is no such thing. */
+export function structuredFault(error: unknown): Failure | undefined {
+  if (!(error instanceof StructuredBodyWrong)) return undefined;
+  return error.checksum ? fail("Crc64Mismatch") : fail("InvalidInput", { message: error.message });
+}

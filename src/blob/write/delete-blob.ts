@@ -131,12 +131,13 @@ function isLiveSnapshot({ key, record }: Generation): boolean {
 /** A deleted blob becomes an earlier version, or waits to be undeleted, or is gone. One that was
  *  deleted before it under the same name waits on as a snapshot. */
 function keepDeleted(context: Succession, kept: readonly Generation[]): readonly Effect[] {
-  const { features, target, now, scope } = context;
+  const { features, target, now, stamp, scope } = context;
   if (target === undefined) return [];
   if (features.versioning || target.versionId !== undefined) return keepPrevious(context);
   const days = retentionDays(scope.account);
   if (days === undefined) return [];
-  const key = { ...blobKey(context), at: target.etag, kind: "deleted" as const };
+  // After all of its snapshots, as the blob itself was.
+  const key = { ...blobKey(context), at: stamp, kind: "deleted" as const };
   const earlier = kept.filter(({ key: { kind } }) => kind === "deleted").flatMap(asSnapshot);
   return [...earlier, ...buryAt(key, target, { at: now, retentionDays: days })];
 }

@@ -57,7 +57,6 @@ export async function nameSource(
   const asked = { url, method: "HEAD", headers, host, remoteAddress } as const;
   if (isOwnHost(url.host, host, parts.service.name)) return ownSource(parts, asked, asking);
   const answer = await ask(parts.read, asked);
-  if (answer === undefined) return fail("CannotVerifyCopySource");
   answer.close();
   const { status, reason } = answer;
   if (status === 412 || status === 304) return fail("SourceConditionNotMet");

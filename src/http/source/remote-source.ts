@@ -24,14 +24,14 @@ export function remoteSources({ forbidden }: RemoteOptions): SourceReader {
       const { url } = request;
       const host = url.hostname.replace(/^\[|\]$/g, "");
       if (isIP(host) !== 0 && isBarred(barred, host)) {
-        refuse(new SourceUnreachable(`${host} must not be asked`));
+        refuse(new SourceUnreachable(`${host} must not be asked`, 403));
         return;
       }
       const send = url.protocol === "https:" ? requestHttps : requestHttp;
       const sent = send(url, requestOptions(request, barred));
       sent.on("response", (response: IncomingMessage) => settle(answerOf(response)));
       sent.on("timeout", () => sent.destroy(new SourceUnreachable(`${host} does not answer`)));
-      sent.on("error", (error) => refuse(new SourceUnreachable(error.message)));
+      sent.on("error", (error) => refuse(unreachable(error)));
       sent.end();
     });
 }
@@ -48,14 +48,22 @@ function requestOptions({ method, headers }: SourceRequest, barred: BlockList): 
         if (error !== null) return done(error, "", 0);
         const open = addresses.filter(({ address }) => !isBarred(barred, address));
         const [first] = open;
-        if (first === undefined) return done(new Error(`${hostname} must not be asked`), "", 0);
+        if (first === undefined) return done(barredName(hostname), "", 0);
         if (options.all === true) return (done as DoneWithAll)(null, open);
         return done(null, first.address, first.family);
       }),
   };
 }
 
+function barredName(hostname: string): SourceUnreachable {
+  return new SourceUnreachable(`${hostname} must not be asked`, 403);
+}
+
 type DoneWithAll = (error: Error | null, addresses: LookupAddress[]) => void;
+
+function unreachable(error: Error): SourceUnreachable {
+  return error instanceof SourceUnreachable ? error : new SourceUnreachable(error.message);
+}
 
 function answerOf(response: IncomingMessage) {
   return {

@@ -31,17 +31,24 @@ export type SourceReader = (request: SourceRequest) => Promise<SourceAnswer>;
 
 export class SourceUnreachable extends Error {
   override readonly name = "SourceUnreachable";
+  /** What the client of a copy is told: its URL leads nowhere, or where it must not. */
+  readonly status: 400 | 403;
+
+  constructor(message: string, status: 400 | 403 = 400) {
+    super(message);
+    this.status = status;
+  }
 }
 
-/** Undefined if nobody answers. */
-export async function ask(
-  read: SourceReader,
-  request: SourceRequest,
-): Promise<SourceAnswer | undefined> {
+/** A source that cannot be reached answers with what that means to the client. */
+export async function ask(read: SourceReader, request: SourceRequest): Promise<SourceAnswer> {
   try {
     return await read(request);
   } catch (error) {
-    if (error instanceof SourceUnreachable) return undefined;
-    throw error;
+    if (!(error instanceof SourceUnreachable)) throw error;
+    const { status } = error;
+    return { status, reason: "", headers: {}, metadata: [], body: nothing(), close: () => {} };
   }
 }
+
+async function* nothing(): AsyncGenerator<Uint8Array> {}

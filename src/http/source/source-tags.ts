@@ -18,7 +18,6 @@ export async function readSourceTags(
   url.search += `${url.search === "" ? "?" : "&"}comp=tags`;
   const { range: _range, ...kept } = asked.headers;
   const answer = await ask(read, { ...asked, url, headers: kept });
-  if (answer === undefined) return undefined;
   try {
     return answer.status === 200 ? parseTags(await collect(answer.body)) : undefined;
   } finally {

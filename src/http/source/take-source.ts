@@ -41,7 +41,6 @@ export async function takeSource(
   );
   if (!expected.ok) return expected;
   const answer = await ask(read, asked.value);
-  if (answer === undefined) return fail("CannotVerifyCopySource");
   try {
     if (answer.status >= 300) return refusal(answer, body, asked.value);
     const md5 = body.md5Always || expected.value.md5 !== undefined;
@@ -113,7 +112,7 @@ async function receive(
   } catch (error) {
     if (error instanceof BodyTooLarge) return tooLarge(lengthMax);
     if (error instanceof Error && "code" in error && typeof error.code === "string") {
-      return fail("CannotVerifyCopySource");
+      return fail("CannotVerifyCopySource", { status: 400 });
     }
     throw error;
   }

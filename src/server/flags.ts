@@ -44,6 +44,11 @@ export const flags = {
   smbOldestDialect: { kind: "switch", help: "also speak SMB 2.0.2, for very old clients" },
   adminPort: { kind: "port", value: "PORT", help: "health, metrics and reset, on 127.0.0.1 only" },
   config: { kind: "text", value: "FILE", help: "settings per account (JSON), re-read on SIGHUP" },
+  forbiddenSources: {
+    kind: "text",
+    value: "RANGES",
+    help: "addresses copies must not read, as 10.0.0.0/8,fd00::/8",
+  },
   enableReset: { kind: "switch", help: "let POST /admin/v1/reset delete everything" },
 } as const satisfies Readonly<Record<string, Flag>>;
 

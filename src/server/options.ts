@@ -1,4 +1,5 @@
 import type { AccountInputs, Parsed } from "../account/parse-settings.ts";
+import { isAddressRange } from "../http/source/forbidden-addresses.ts";
 import { flagDefaults, flags, isFlagName } from "./flags.ts";
 import type { FlagName, FlagValues } from "./flags.ts";
 
@@ -66,6 +67,10 @@ function checkValue(name: FlagName, value: unknown): string | undefined {
 
 function checkText(name: FlagName, value: string): string | undefined {
   if (name === "oauth" && value !== "basic") return `only "basic" is known, not ${show(value)}`;
+  if (name === "forbiddenSources") {
+    const wrong = value.split(",").find((range) => !isAddressRange(range));
+    if (wrong !== undefined) return `must be ranges like 10.0.0.0/8, not ${show(wrong)}`;
+  }
   return undefined;
 }
 
@@ -90,6 +95,11 @@ function checkTogether(input: StartOptions, spell: (name: string) => string): re
     refuse("config", `contradicts ${spell("accounts")}`);
   }
   return problems;
+}
+
+/** Where copies must not read from, beyond what they never may. */
+export function forbiddenSources({ forbiddenSources: ranges }: Options): readonly string[] {
+  return ranges === undefined ? [] : ranges.split(",");
 }
 
 function inRange(value: unknown, low: number, high: number): boolean {

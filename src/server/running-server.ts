@@ -13,7 +13,7 @@ import type { Listener } from "./listener.ts";
 import { remoteSources } from "../http/source/remote-source.ts";
 import { runTransfers, type Transfers } from "../http/source/transfers.ts";
 import { newMetrics } from "./metrics.ts";
-import type { Options } from "./options.ts";
+import { forbiddenSources, type Options } from "./options.ts";
 import { handlerOf, services, titleOf } from "./services.ts";
 import { listenSmb } from "./smb-endpoint.ts";
 import type { Surroundings } from "./surroundings.ts";
@@ -95,7 +95,7 @@ export class RunningServer {
     const { clock, log } = this.#given;
     const { store, content } = this.#engines;
     const handlers = new Map(services.flatMap(({ transfers = {} }) => Object.entries(transfers)));
-    const read = remoteSources({ forbidden: [] });
+    const read = remoteSources({ forbidden: forbiddenSources(this.#given.options) });
     return runTransfers({ store, content, handlers, read, clock, log });
   }
 

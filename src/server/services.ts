@@ -16,7 +16,7 @@ import { remoteSources } from "../http/source/remote-source.ts";
 import type { Engines } from "./engines.ts";
 import type { Handler } from "./listener.ts";
 import { meteredContent } from "./metered-content.ts";
-import type { Options } from "./options.ts";
+import { forbiddenSources, type Options } from "./options.ts";
 
 /** The services that exist: each gets its listener, its line and its place in the URLs. */
 export const services: readonly Service[] = [blobService, queueService, tableService, fileService];
@@ -53,7 +53,7 @@ export function handlerOf(service: Service, world: World): Handler {
     sources: sourceReader({
       service: service.name,
       serve: (request) => serveRequest(door, request),
-      elsewhere: remoteSources({ forbidden: [] }),
+      elsewhere: remoteSources({ forbidden: forbiddenSources(options) }),
     }),
     clock,
     log,

@@ -1,7 +1,8 @@
 import { lookup as resolve, type LookupAddress } from "node:dns";
 import { request as requestHttp, type IncomingMessage, type RequestOptions } from "node:http";
 import { request as requestHttps } from "node:https";
-import { BlockList, isIP, isIPv6 } from "node:net";
+import { isIP, type BlockList } from "node:net";
+import { blockListOf, isBarred } from "./forbidden-addresses.ts";
 import { metadataIn } from "./source-found.ts";
 import { SourceUnreachable, type SourceReader, type SourceRequest } from "./source-reader.ts";
 
@@ -79,19 +80,4 @@ function answerOf(response: IncomingMessage) {
 function* pairsOf(rawHeaders: readonly string[]): Generator<readonly [string, string]> {
   for (let at = 0; at + 1 < rawHeaders.length; at += 2)
     yield [rawHeaders[at]!, rawHeaders[at + 1]!];
-}
-
-export function blockListOf(ranges: readonly string[]): BlockList {
-  const list = new BlockList();
-  for (const range of ranges) {
-    const [address = "", bits] = range.trim().split("/");
-    const family = isIPv6(address) ? "ipv6" : "ipv4";
-    if (bits === undefined) list.addAddress(address, family);
-    else list.addSubnet(address, Number(bits), family);
-  }
-  return list;
-}
-
-function isBarred(list: BlockList, address: string): boolean {
-  return list.check(address, isIPv6(address) ? "ipv6" : "ipv4");
 }

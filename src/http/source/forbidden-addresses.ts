@@ -1,0 +1,33 @@
+import { BlockList, isIP, isIPv6 } from "node:net";
+
+/** `10.0.0.0/8`, `fd00::/8`, or one address. */
+export function isAddressRange(text: string): boolean {
+  const [address = "", bits, ...rest] = text.trim().split("/");
+  const family = isIP(address);
+  if (family === 0 || rest.length > 0) return false;
+  return (
+    bits === undefined || (/^\d{1,3}$/.test(bits) && Number(bits) <= (family === 4 ? 32 : 128))
+  );
+}
+
+/** Ranges that were checked before. */
+export function blockListOf(ranges: readonly string[]): BlockList {
+  const list = new BlockList();
+  for (const range of ranges) {
+    const [address = "", bits] = range.trim().split("/");
+    const family = familyOf(address);
+    if (bits === undefined) list.addAddress(address, family);
+    else list.addSubnet(address, Number(bits), family);
+  }
+  return list;
+}
+
+/** An IPv4 address in the guise of an IPv6 one, `::ffff:10.0.0.1`, is still that address. */
+export function isBarred(list: BlockList, address: string): boolean {
+  const mapped = /^::ffff:(\d+\.\d+\.\d+\.\d+)$/i.exec(address)?.[1];
+  return list.check(address, familyOf(address)) || (mapped !== undefined && list.check(mapped));
+}
+
+function familyOf(address: string): "ipv4" | "ipv6" {
+  return isIPv6(address) ? "ipv6" : "ipv4";
+}

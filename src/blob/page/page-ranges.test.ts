@@ -1,0 +1,89 @@
+import fc from "fast-check";
+import { expect, it } from "vitest";
+import type { ContentRef, Slice } from "../../core/content-ref.ts";
+import type { RecordView } from "../../core/view.ts";
+import { changedPages, validPages } from "./page-ranges.ts";
+
+/** One number for each page: 0 for a hole, else which write it comes from. */
+type Pages = readonly number[];
+const page = 512;
+
+/** Neighbouring pages of one write lie together, as a write of several pages leaves them. */
+function contentOf(pages: Pages): ContentRef {
+  const slices: Slice[] = [];
+  for (const [index, write] of pages.entries()) {
+    if (write === 0) continue;
+    const source = { extent: BigInt(write), offset: index * page };
+    const last = slices.at(-1);
+    if (last !== undefined && pages[index - 1] === write) {
+      slices[slices.length - 1] = { ...last, length: last.length + page };
+    } else slices.push({ at: index * page, length: page, source });
+  }
+  return { kind: "slices", length: pages.length * page, slices };
+}
+
+const view = {
+  async *slices(ref: ContentRef, from: number, length: number) {
+    if (ref.kind !== "slices") return;
+    yield ref.slices.filter(({ at, length: own }) => at + own > from && at < from + length);
+  },
+} as unknown as RecordView;
+
+const pagesOf = (length: number) =>
+  fc.array(fc.integer({ min: 0, max: 3 }), { minLength: length, maxLength: length });
+const whole = { span: { from: 0, length: 12 * page }, rangesMax: 1000 };
+
+/** Which kind each page is told as. */
+function spread(ranges: readonly { kind: string; from: number; length: number }[]): string[] {
+  const told = Array.from({ length: 12 }, () => "");
+  for (const { kind, from, length } of ranges) {
+    for (let at = from; at < from + length; at += page) told[at / page] = kind;
+  }
+  return told;
+}
+
+it("tells every page that was written, and no other", async () => {
+  await fc.assert(
+    fc.asyncProperty(pagesOf(12), async (pages) => {
+      const { ranges } = await validPages(view, contentOf(pages), whole);
+      expect(spread(ranges)).toEqual(pages.map((write) => (write === 0 ? "" : "page")));
+      const touching = ranges.some(({ from }, index) => {
+        const last = ranges[index - 1];
+        return last !== undefined && last.from + last.length >= from;
+      });
+      expect(touching).toBe(false);
+    }),
+  );
+});
+
+it("tells what changed between the first state and the last, however often it changed", async () => {
+  await fc.assert(
+    fc.asyncProperty(fc.array(pagesOf(12), { minLength: 2, maxLength: 4 }), async (states) => {
+      const { ranges } = await changedPages(view, states.map(contentOf), whole);
+      const last = states.at(-1) ?? [];
+      const expected = last.map((write, index) => {
+        const seen = new Set(states.map((pages) => pages[index]));
+        if (seen.size === 1) return "";
+        return write === 0 ? "clear" : "page";
+      });
+      expect(spread(ranges)).toEqual(expected);
+    }),
+  );
+});
+
+it("goes on where a full answer ended", async () => {
+  await fc.assert(
+    fc.asyncProperty(pagesOf(12), fc.integer({ min: 1, max: 3 }), async (pages, rangesMax) => {
+      const all = await validPages(view, contentOf(pages), whole);
+      const collected: unknown[] = [];
+      let from: number | undefined = 0;
+      while (from !== undefined) {
+        const span = { from, length: 12 * page - from };
+        const part = await validPages(view, contentOf(pages), { span, rangesMax });
+        collected.push(...part.ranges);
+        from = part.next;
+      }
+      expect(collected).toEqual(all.ranges);
+    }),
+  );
+});

@@ -62,7 +62,8 @@ function checkImmutable(
 /** Whatever renews the ETag changes the blob; a plain DELETE takes it away. */
 function changesState({ effect, etag, route }: Operation): boolean {
   if (effect !== "writes") return false;
-  return etag === "renew" || (route.method === "DELETE" && route.query === undefined);
+  const takesAway = route.method === "DELETE" && route.query?.["comp"] === undefined;
+  return etag === "renew" || takesAway;
 }
 
 /** The bytes of an archived blob cannot be read. Only whoever answers ranges reads them. */

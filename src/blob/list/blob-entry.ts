@@ -2,10 +2,13 @@ import { encodeBase64 } from "../../core/base64.ts";
 import { formatHttpDate, formatIso } from "../../core/dates.ts";
 import { bareETag } from "../../core/etag.ts";
 import { leaseProperties } from "../../core/lease.ts";
+import type { Features } from "../../core/operation.ts";
 import type { Tags } from "../../core/tags.ts";
 import { ticksPerDay, type Ticks } from "../../core/ticks.ts";
 import { element, nameElement, textElement } from "../../core/xml-writer.ts";
 import { copyElements } from "../copy/copy-headers.ts";
+import { protectionHeaders } from "../protection/protection.ts";
+import { lastAccess } from "../read/last-access.ts";
 import type { BlobRecord } from "../records.ts";
 import { defaultContentType } from "../shared/http-headers.ts";
 import { defaultTier } from "../shared/tier.ts";
@@ -18,6 +21,9 @@ export interface EntryOptions {
   readonly copy: boolean;
   readonly tags: boolean;
   readonly versions: boolean;
+  readonly immutability: boolean;
+  readonly legalHold: boolean;
+  readonly features: Features;
 }
 
 export function renderEntry(entry: Listed, options: EntryOptions): string {
@@ -68,8 +74,10 @@ function renderBlob(entry: Extract<Listed, { kind: "blob" }>, options: EntryOpti
 }
 
 /** In the order the service writes them; absent headers are empty elements. */
-function renderProperties(record: BlobRecord, { now, copy }: EntryOptions): string {
+function renderProperties(record: BlobRecord, options: EntryOptions): string {
+  const { now, copy, features } = options;
   const { headers } = record;
+  const accessed = lastAccess(record, features);
   const md5 = headers.contentMd5;
   return (
     textElement("Creation-Time", formatHttpDate(record.created)) +
@@ -83,6 +91,7 @@ function renderProperties(record: BlobRecord, { now, copy }: EntryOptions): stri
     textElement("Content-MD5", md5 === undefined ? "" : encodeBase64(md5)) +
     textElement("Cache-Control", headers.cacheControl ?? "") +
     textElement("Content-Disposition", headers.contentDisposition ?? "") +
+    textElement("LastAccessTime", accessed === undefined ? undefined : formatHttpDate(accessed)) +
     sequenceElement(record) +
     textElement("BlobType", record.type) +
     renderTier(afterRehydration(record, now)) +
@@ -93,7 +102,19 @@ function renderProperties(record: BlobRecord, { now, copy }: EntryOptions): stri
     textElement("Expiry-Time", record.expiresAt && formatHttpDate(record.expiresAt)) +
     renderDeletion(record, now) +
     textElement("EncryptionScope", record.encryptionScope) +
-    textElement("TagCount", tagCountOf(record))
+    textElement("TagCount", tagCountOf(record)) +
+    renderProtection(record, options)
+  );
+}
+
+function renderProtection(record: BlobRecord, { immutability, legalHold }: EntryOptions): string {
+  const headers = protectionHeaders(record);
+  const until = headers["x-ms-immutability-policy-until-date"];
+  const mode = headers["x-ms-immutability-policy-mode"];
+  return (
+    textElement("ImmutabilityPolicyUntilDate", immutability ? until : undefined) +
+    textElement("ImmutabilityPolicyMode", immutability ? mode : undefined) +
+    textElement("LegalHold", legalHold ? headers["x-ms-legal-hold"] : undefined)
   );
 }
 

@@ -53,7 +53,7 @@ export const listBlobs = operation({
   etag: "none",
   effect: "reads",
   success: { status: 200, headers: [] },
-  reads: async (view, { target, input, now }) => {
+  reads: async (view, { target, input, now, features }) => {
     const asked = input.include;
     const has = (word: Parameters<NonNullable<typeof asked>["has"]>[0]) =>
       asked?.has(word) ?? false;
@@ -63,6 +63,9 @@ export const listBlobs = operation({
       copy: has("copy"),
       tags: has("tags"),
       versions: has("versions"),
+      immutability: has("immutabilitypolicy"),
+      legalHold: has("legalhold"),
+      features,
     };
     const selection = {
       container: target.id,

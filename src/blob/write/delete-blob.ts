@@ -5,6 +5,7 @@ import { header, oneOf } from "../../core/params.ts";
 import { fail } from "../../core/result.ts";
 import { generations, uploads, type BlobRecord, type UploadRecord } from "../records.ts";
 import { operation } from "../resources.ts";
+import { checkProtection } from "../protection/protection.ts";
 import { anyGeneration } from "../shared/generation.ts";
 import {
   buryAt,
@@ -58,6 +59,10 @@ export const deleteBlob = operation({
     const orphaned = target === undefined && snapshots.length === 0;
     if (orphaned && seen.upload === undefined) return fail("BlobNotFound");
     if (snapshots.length > 0 && input.snapshots === undefined) return fail("SnapshotsPresent");
+    for (const { record } of snapshots) {
+      const free = checkProtection(record, context.now);
+      if (!free.ok) return free;
+    }
     const buried = snapshots.flatMap((snapshot) => bury(context, snapshot));
     const kept = features.versioning || retentionDays(scope.account) !== undefined;
     const headers = { "x-ms-delete-type-permanent": String(!kept) };

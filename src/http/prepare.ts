@@ -174,7 +174,8 @@ function parse(
 
 /** The entities of a table signature are checked against the address that was found. */
 function dependsOnRecord({ service }: Door, principal: Principal): boolean {
-  return service.name === "table" || isDecidedByRecord(principal);
+  const mayBeRanged = service.name === "table" && principal.kind === "service-sas";
+  return mayBeRanged || isDecidedByRecord(principal);
 }
 
 const granted = ok(undefined);

@@ -165,7 +165,7 @@ function naive(filter: Filter, values: Readonly<Record<string, string>>): boolea
   if (filter.kind === "and") return naive(filter.left, values) && naive(filter.right, values);
   if (filter.kind === "or") return naive(filter.left, values) || naive(filter.right, values);
   if (filter.kind === "not") return !naive(filter.inner, values);
-  if (filter.kind === "value" || filter.left.kind !== "property") return false;
+  if (filter.kind !== "compare" || filter.left.kind !== "property") return false;
   if (filter.right.kind !== "literal") return false;
   const left = values[filter.left.name] ?? "";
   const right = String(filter.right.literal?.value);

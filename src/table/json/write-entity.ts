@@ -66,10 +66,24 @@ function timestamp(etag: Ticks, level: MetadataLevel): string {
   return `${type}"Timestamp":"${formatDateTime(etag)}"`;
 }
 
+/** The names of a table's properties come back in every row. */
+const cachedNamesMax = 4096;
+const quotedNames = new Map<string, string>();
+
+function quotedName(name: string): string {
+  const known = quotedNames.get(name);
+  if (known !== undefined) return known;
+  if (quotedNames.size >= cachedNamesMax) quotedNames.clear();
+  const quoted = JSON.stringify(name);
+  quotedNames.set(name, quoted);
+  return quoted;
+}
+
 function member(name: string, type: EdmType, value: EdmValue, level: MetadataLevel): string {
-  const text = `${JSON.stringify(name)}:${valueText(type, value)}`;
+  const quoted = quotedName(name);
+  const text = `${quoted}:${valueText(type, value)}`;
   if (level === "nometadata" || !needsType(type, value)) return text;
-  return `${JSON.stringify(`${name}@odata.type`)}:"${edmNames[type]}",${text}`;
+  return `${quoted.slice(0, -1)}@odata.type":"${edmNames[type]}",${text}`;
 }
 
 /** JSON itself tells strings, booleans, Int32 and finite doubles apart. */

@@ -5,8 +5,8 @@ import { matches, type PropertyReader } from "../filter/evaluate.ts";
 import { keyBoxes } from "../filter/key-boxes.ts";
 import type { Filter } from "../filter/tree.ts";
 import type { Row } from "../json/write-entity.ts";
-import { decodeKeyText } from "../key-text.ts";
-import { entities } from "../records.ts";
+import { entities, type EntityRecord } from "../records.ts";
+import { KeyReader } from "./key-reader.ts";
 import { keyRanges, type Reach } from "./key-ranges.ts";
 
 export interface Selection extends Omit<Reach, "boxes"> {
@@ -28,15 +28,16 @@ export const scannedRowsMax = 20_000;
 export async function scanEntities(view: RecordView, selection: Selection): Promise<Page> {
   const { filter, limit } = selection;
   const rows: Row[] = [];
+  const cursor = new RowCursor(selection.table);
   let scanned = 0;
   for (const range of keyRanges({ ...selection, boxes: keyBoxes(filter) })) {
     const most = filter === undefined ? limit - rows.length + 1 : scannedRowsMax - scanned + 1;
     for await (const batch of view.scan(entities, { ...range, limit: most })) {
       for (const { key, record } of batch) {
-        const row = { ...entityKeyOf(key), ...record };
+        const row = cursor.moveTo(key, record);
         if (scanned >= scannedRowsMax) return { rows, next: row };
         scanned += 1;
-        if (filter !== undefined && !matches(filter, readerOf(row))) continue;
+        if (filter !== undefined && !matches(filter, cursor.read)) continue;
         if (rows.length >= limit) return { rows, next: row };
         rows.push(row);
       }
@@ -45,28 +46,36 @@ export async function scanEntities(view: RecordView, selection: Selection): Prom
   return { rows, next: undefined };
 }
 
-/** The keys behind a place in the key space. */
-export function entityKeyOf(key: Uint8Array): EntityKeys {
-  const [, partition, row] = entities.parts(key);
-  return {
-    partitionKey: decodeKeyText(partition as Uint8Array),
-    rowKey: decodeKeyText(row as Uint8Array),
-  };
+/** The row under inspection. A page has thousands, so nothing is made anew for each but the row. */
+class RowCursor {
+  readonly #keys: KeyReader;
+  #row: Row = { partitionKey: "", rowKey: "", etag: 0n, properties: [] };
+
+  constructor(table: bigint) {
+    this.#keys = new KeyReader(table);
+  }
+
+  moveTo(key: Uint8Array, { etag, properties }: EntityRecord): Row {
+    const { partitionKey, rowKey } = this.#keys.read(key);
+    this.#row = { partitionKey, rowKey, etag, properties };
+    return this.#row;
+  }
+
+  readonly read: PropertyReader = (name) => propertyOf(this.#row, name);
 }
 
-export function readerOf(row: Row): PropertyReader {
-  return (name) => {
-    switch (name) {
-      case "PartitionKey":
-        return { type: edm.string, value: row.partitionKey };
-      case "RowKey":
-        return { type: edm.string, value: row.rowKey };
-      case "Timestamp":
-        return { type: edm.dateTime, value: row.etag };
-      default: {
-        const found = row.properties.find(([own]) => own === name);
-        return found && ({ type: found[1], value: found[2] } as Typed);
-      }
-    }
-  };
+export function propertyOf(row: Row, name: string): Typed | undefined {
+  for (const [own, type, value] of row.properties) {
+    if (own === name) return { type, value } as Typed;
+  }
+  switch (name) {
+    case "PartitionKey":
+      return { type: edm.string, value: row.partitionKey };
+    case "RowKey":
+      return { type: edm.string, value: row.rowKey };
+    case "Timestamp":
+      return { type: edm.dateTime, value: row.etag };
+    default:
+      return undefined;
+  }
 }

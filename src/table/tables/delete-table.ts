@@ -6,7 +6,7 @@ import { odataHeaderNames, odataHeaders } from "../odata-headers.ts";
 import { entities, type EntityKey } from "../records.ts";
 import { representation } from "../representation.ts";
 import { operation } from "../resources.ts";
-import { entityKeyOf } from "../query/scan-entities.ts";
+import { KeyReader } from "../query/key-reader.ts";
 
 /** A table with no more entities than this goes at once, and its name is free again. */
 const entitiesAtOnceMax = 100;
@@ -41,9 +41,10 @@ export const deleteTable = operation({
 
 async function firstEntities(view: RecordView, table: bigint): Promise<readonly EntityKey[]> {
   const keys: EntityKey[] = [];
+  const reader = new KeyReader(table);
   const bounds = { ...entities.range([table]), limit: entitiesAtOnceMax + 1 };
   for await (const batch of view.scan(entities, bounds)) {
-    for (const { key } of batch) keys.push({ table, ...entityKeyOf(key) });
+    for (const { key } of batch) keys.push({ table, ...reader.read(key) });
   }
   return keys;
 }

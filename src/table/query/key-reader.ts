@@ -1,0 +1,51 @@
+import type { EntityKeys } from "../../core/entity-range.ts";
+import { decodeKeyText } from "../key-text.ts";
+import { entities } from "../records.ts";
+
+/**
+ * Reads the pair of keys out of the encoded keys of one table, thousands of them for a page. What
+ * follows the table's prefix is `02 partition 00 02 row 00`; no byte below 20 is part of either,
+ * because the service refuses such characters, so nothing is ever escaped. Rows of one partition
+ * follow each other: its text is kept.
+ */
+export class KeyReader {
+  readonly #from: number;
+  #partition: Uint8Array = new Uint8Array();
+  #partitionKey = "";
+
+  constructor(table: bigint) {
+    this.#from = entities.prefix([table]).length + 1;
+  }
+
+  read(key: Uint8Array): EntityKeys {
+    const end = key.indexOf(0, this.#from);
+    if (!this.#isSamePartition(key, end)) {
+      this.#partition = key.slice(this.#from, end);
+      this.#partitionKey = textOf(this.#partition, 0, this.#partition.length);
+    }
+    return { partitionKey: this.#partitionKey, rowKey: textOf(key, end + 2, key.length - 1) };
+  }
+
+  #isSamePartition(key: Uint8Array, end: number): boolean {
+    const { length } = this.#partition;
+    if (end - this.#from !== length) return false;
+    for (let index = 0; index < length; index += 1) {
+      if (key[this.#from + index] !== this.#partition[index]) return false;
+    }
+    return true;
+  }
+}
+
+/** Most keys are short and plain: then a loop beats the call into a decoder. */
+const loopBytesMax = 64;
+
+function textOf(bytes: Uint8Array, from: number, to: number): string {
+  if (to - from > loopBytesMax) return decodeKeyText(bytes.subarray(from, to));
+  let text = "";
+  for (let at = from; at < to; at += 1) {
+    const byte = bytes[at] ?? 0;
+    if (byte >= 0x80) return decodeKeyText(bytes.subarray(from, to));
+    text += String.fromCharCode(byte);
+  }
+  return text;
+}

@@ -32,11 +32,16 @@ export interface EngineOptions {
 export interface Engines {
   readonly store: Store;
   readonly content: ContentStore;
+  /** Under which this process holds what lives no longer than a process. */
+  readonly owner: string;
+  /** The owners of all processes that share the store and are running now. */
+  owners(): Promise<ReadonlySet<string>>;
   close(): Promise<void>;
 }
 
 type Close = () => Promise<void>;
-type Foundation = Pick<ContentOptions, "store" | "files" | "pins">;
+type Foundation = Pick<ContentOptions, "store" | "files" | "pins"> &
+  Pick<Engines, "owner" | "owners">;
 
 export async function openEngines(options: EngineOptions): Promise<Engines> {
   const { clock, log, services, location } = options;
@@ -52,25 +57,29 @@ export async function openEngines(options: EngineOptions): Promise<Engines> {
       location === undefined ? inMemory(options, opened) : await onDisk(location, options, opened);
     const content = await openContentStore({ ...foundation, clock, log, contentTables });
     opened.push(() => content.close());
-    const { store } = foundation;
+    const { store, owner, owners } = foundation;
     const chores = [
       { name: "jobs", round: () => reclaimStep({ store, content, reclaimers }) },
       { name: "content", round: () => content.reclaim() },
     ];
     const background = runInBackground(chores, { clock, log });
     opened.push(() => background.stop());
-    return { store, content, close };
+    return { store, content, owner, owners, close };
   } catch (error) {
     await close();
     throw location === undefined ? error : locationRefused(location, error);
   }
 }
 
+const soloOwner = "memory";
+
 function inMemory({ clock, memoryBytesMax }: EngineOptions, opened: Close[]): Foundation {
   const store = openMemoryStore({ clock });
   opened.push(() => store.close());
   const bytesMax = memoryBytesMax ?? Math.floor(totalmem() / 2);
-  return { store, files: memoryFiles({ bytesMax }), pins: soloPins("memory") };
+  const owners = () => Promise.resolve(new Set([soloOwner]));
+  const files = memoryFiles({ bytesMax });
+  return { store, files, pins: soloPins(soloOwner), owner: soloOwner, owners };
 }
 
 async function onDisk(
@@ -87,5 +96,6 @@ async function onDisk(
   const processes = await openProcesses({ store: ephemeral });
   opened.push(() => processes.close());
   const files = await openDiskFiles(join(location, "extents"));
-  return { store, files, pins: sharedPins(processes) };
+  const owners = async () => new Set((await processes.live()).map(({ id }) => id));
+  return { store, files, pins: sharedPins(processes), owner: processes.self, owners };
 }

@@ -32,6 +32,7 @@ export async function listenSmb(given: SmbEndpointOptions): Promise<Listener> {
     log,
     accounts,
     runtime: { store, content, random, clock },
+    owner: engines.owner,
     options: { allowsOldestDialect: options.smbOldestDialect, serverName },
   });
   await bind(server, { title: "SMB endpoint", host, port });

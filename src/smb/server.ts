@@ -1,6 +1,9 @@
 import type { Accounts } from "../account/settings.ts";
 import type { Clock, Log, Random } from "../core/world.ts";
 import type { Runtime } from "../execution/execute.ts";
+import { CacheWatch } from "./files/cache-watch.ts";
+import type { FileHandle } from "./files/file-handle.ts";
+import { closeHandle } from "./handle-end.ts";
 import type { Session } from "./session.ts";
 
 /** What all connections of a server share. */
@@ -10,6 +13,8 @@ export interface SmbWorld {
   readonly log: Log;
   readonly accounts: Accounts;
   readonly runtime: Runtime;
+  /** The process that answers for handles; what a dead one held is swept. */
+  readonly owner: string;
   readonly options: SmbOptions;
 }
 
@@ -22,13 +27,18 @@ export interface SmbOptions {
 export class SmbServerState {
   readonly world: SmbWorld;
   readonly guid: Uint8Array;
+  /** Under which this server's handles stand in the locks of files. */
+  readonly owner: string;
   readonly sessions = new Map<bigint, SessionPlace>();
+  readonly caches: CacheWatch;
 
   readonly #endings = new Set<Promise<void>>();
 
   constructor(world: SmbWorld) {
     this.world = world;
     this.guid = world.random.bytes(16);
+    this.owner = world.owner;
+    this.caches = new CacheWatch(this);
   }
 
   /** Work that outlives the connection it belongs to; a stopping server waits for it. */
@@ -39,6 +49,11 @@ export class SmbServerState {
       })
       .finally(() => void this.#endings.delete(watched));
     this.#endings.add(watched);
+  }
+
+  /** Handles whose client is gone and which somebody else needs out of the way. */
+  abandon(handles: readonly FileHandle[]): void {
+    for (const handle of handles) this.finishing(closeHandle(this, handle, "closed"));
   }
 
   async settled(): Promise<void> {

@@ -1,8 +1,11 @@
+import type { ShareAddress } from "../file/filesystem/work.ts";
+
 /** A share, or the door to the server's own services, as one session sees it. */
 export interface Tree {
   readonly id: number;
   readonly kind: "disk" | "pipe";
   readonly shareName: string;
   readonly shareId: bigint;
+  readonly address: ShareAddress;
   readonly encrypts: boolean;
 }

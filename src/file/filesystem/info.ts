@@ -9,7 +9,7 @@ import { quotaBytes } from "../shared/limits.ts";
 import { usedBytes } from "../shared/quota.ts";
 import { defaultSddl } from "../shared/sddl.ts";
 import { keepPermission } from "../shared/smb-properties.ts";
-import { pathOf } from "../tree.ts";
+import { pathOf, rootKey } from "../tree.ts";
 import { isEmpty } from "./close.ts";
 import { holds } from "./read.ts";
 import { done, refuse, type Outcome, type WaitingOutcome } from "./refusal.ts";
@@ -46,6 +46,7 @@ export function fileInfo(
 export interface Space {
   readonly totalBytes: bigint;
   readonly freeBytes: bigint;
+  readonly createdAt: Ticks;
 }
 
 /** A share is a disk of the size of its quota. */
@@ -55,7 +56,9 @@ export function spaceOf(runtime: Runtime, place: FilePlace): Promise<Outcome<Spa
     if (share === undefined) return refuse("share-gone");
     const totalBytes = quotaBytes(share);
     const used = await usedBytes(work.view, share);
-    return done({ totalBytes, freeBytes: used > totalBytes ? 0n : totalBytes - used });
+    const freeBytes = used > totalBytes ? 0n : totalBytes - used;
+    const root = await work.nodeAt(rootKey(share.id));
+    return done({ totalBytes, freeBytes, createdAt: root?.created ?? share.etag });
   });
 }
 

@@ -1,7 +1,8 @@
 import { accounts } from "../../account/account-record.ts";
 import type { Runtime } from "../../execution/execute.ts";
 import { Records } from "../../execution/records.ts";
-import { shares, type ShareRecord } from "../../file/records.ts";
+import type { ShareAddress } from "../../file/filesystem/work.ts";
+import { shares } from "../../file/records.ts";
 
 export interface NamedShare {
   readonly name: string;
@@ -15,11 +16,12 @@ export function findShare(
   { store, content }: Runtime,
   account: string,
   name: string,
-): Promise<ShareRecord | undefined> {
+): Promise<ShareAddress | undefined> {
   return store.snapshot(async (view) => {
     const records = new Records(view, content);
     const owner = await records.get(accounts, account);
-    return owner && records.get(shares, { account: owner.id, name });
+    const share = owner && (await records.get(shares, { account: owner.id, name }));
+    return owner && share && { account: owner.id, name, id: share.id };
   });
 }
 

@@ -39,11 +39,13 @@ export async function treeConnect(request: SessionRequest): Promise<Answer> {
 async function find(
   { connection, session }: SessionRequest,
   name: string,
-): Promise<Pick<Tree, "kind" | "shareId"> | undefined> {
-  if (name === pipeShare) return { kind: "pipe", shareId: 0n };
-  const share = await findShare(connection.server.world.runtime, session.account, name);
-  return share && { kind: "disk", shareId: share.id };
+): Promise<Pick<Tree, "kind" | "shareId" | "address"> | undefined> {
+  if (name === pipeShare) return { kind: "pipe", shareId: 0n, address: nowhere };
+  const found = await findShare(connection.server.world.runtime, session.account, name);
+  return found && { kind: "disk", shareId: found.id, address: found };
 }
+
+const nowhere = { account: 0n, name: "", id: 0n };
 
 export async function treeDisconnect(request: TreeRequest): Promise<Answer> {
   const { connection, session, tree } = request;

@@ -9,6 +9,9 @@ export interface PipeHandle {
   readonly name: string;
   /** Not read yet. */
   pending: Buffer;
+  /** A part of the first fragment was read, and this much of it is left. */
+  isInside: boolean;
+  insideBytes: number;
 }
 
 export const pipeNames: ReadonlySet<string> = new Set(["srvsvc"]);

@@ -1,0 +1,175 @@
+import { lockStateOf } from "../../file/filesystem/lock.ts";
+import { cacheRead, type Cache, type LockState } from "../../file/locks/lock-state.ts";
+import type { Ticks } from "../../core/ticks.ts";
+import { locks } from "../../file/records.ts";
+import type { SmbServerState } from "../server.ts";
+import { OplockLevel } from "../wire/protocol.ts";
+import { encodeLeaseBreak, encodeOplockBreak } from "../wire/oplock-break.ts";
+import type { FileHandle } from "./file-handle.ts";
+import { sendNotification } from "./notification.ts";
+
+/** What this server last knew of a cache that one of its clients holds. */
+interface Holder {
+  readonly handles: Set<FileHandle>;
+  held: number;
+  /** The break that was sent and not answered yet. */
+  askedAt: Ticks | undefined;
+}
+
+interface WatchedFile {
+  readonly holders: Map<string, Holder>;
+  readonly unwatch: () => void;
+  isChecking: boolean;
+  changedAgain: boolean;
+}
+
+/**
+ * Tells clients when what they cache is taken from them. Whoever takes it, SMB, REST or another
+ * process, only writes it into the file's locks; this is where the holders' own server hears of it.
+ */
+export class CacheWatch {
+  readonly #server: SmbServerState;
+  readonly #files = new Map<string, WatchedFile>();
+
+  constructor(server: SmbServerState) {
+    this.#server = server;
+  }
+
+  /** Which file a lease key is in use for. */
+  fileOf(key: string): string | undefined {
+    for (const [file, { holders }] of this.#files) if (holders.has(key)) return file;
+    return undefined;
+  }
+
+  handlesOf(key: string): readonly FileHandle[] {
+    for (const { holders } of this.#files.values()) {
+      const holder = holders.get(key);
+      if (holder !== undefined) return [...holder.handles];
+    }
+    return [];
+  }
+
+  add(handle: FileHandle, held: number): void {
+    const { cache, place } = handle;
+    if (cache === undefined) return;
+    const name = nameOf(handle);
+    const file = this.#files.get(name) ?? this.#watch(name, handle);
+    const holder = file.holders.get(cache.key);
+    if (holder === undefined) {
+      file.holders.set(cache.key, { handles: new Set([handle]), held, askedAt: undefined });
+    } else {
+      holder.handles.add(handle);
+      if (holder.askedAt === undefined) holder.held = held;
+    }
+    // Somebody may have taken it between the commit that gave it and this watch.
+    this.#check(file, place);
+  }
+
+  remove(handle: FileHandle): void {
+    const name = nameOf(handle);
+    const file = this.#files.get(name);
+    const key = handle.cache?.key;
+    const holder = key === undefined ? undefined : file?.holders.get(key);
+    if (file === undefined || holder === undefined || key === undefined) return;
+    holder.handles.delete(handle);
+    if (holder.handles.size === 0) file.holders.delete(key);
+    if (file.holders.size > 0) return;
+    file.unwatch();
+    this.#files.delete(name);
+  }
+
+  /** Which break of a handle's cache its client was last told of. */
+  toldBreak(handle: FileHandle): Ticks | undefined {
+    return this.#holderOf(handle)?.askedAt;
+  }
+
+  /** The client has answered that break; a later one may be on its way already. */
+  answered(handle: FileHandle, told: Ticks | undefined, held: number): void {
+    const holder = this.#holderOf(handle);
+    if (holder === undefined || holder.askedAt !== told) return;
+    holder.held = held;
+    holder.askedAt = undefined;
+  }
+
+  #holderOf(handle: FileHandle): Holder | undefined {
+    const key = handle.cache?.key;
+    return key === undefined ? undefined : this.#files.get(nameOf(handle))?.holders.get(key);
+  }
+
+  #watch(name: string, { place }: FileHandle): WatchedFile {
+    const key = locks.key({ share: place.share.id, id: place.file });
+    const { store } = this.#server.world.runtime;
+    const file: WatchedFile = {
+      holders: new Map(),
+      unwatch: store.watch(key, () => this.#check(file, place)),
+      isChecking: false,
+      changedAgain: false,
+    };
+    this.#files.set(name, file);
+    return file;
+  }
+
+  #check(file: WatchedFile, place: FileHandle["place"]): void {
+    file.changedAgain = true;
+    if (file.isChecking) return;
+    file.isChecking = true;
+    const { runtime, log } = this.#server.world;
+    const run = async (): Promise<void> => {
+      while (file.changedAgain) {
+        file.changedAgain = false;
+        const state = await lockStateOf(runtime, place);
+        for (const [key, holder] of file.holders) this.#tell(key, holder, state);
+      }
+    };
+    run()
+      .catch((error: unknown) => log.error({ err: error }, "locks could not be looked at"))
+      .finally(() => {
+        file.isChecking = false;
+      });
+  }
+
+  #tell(key: string, holder: Holder, { caches }: LockState): void {
+    const cache = caches.find((each) => each.key === key);
+    if (cache === undefined) return;
+    const { breaking } = cache;
+    if (breaking !== undefined) {
+      if (breaking.askedAt === holder.askedAt) return;
+      holder.askedAt = breaking.askedAt;
+      holder.held = cache.held;
+      this.#notify(holder, cache, { next: breaking.to, needsAnswer: true });
+      return;
+    }
+    // A cache that only read is simply over; nobody waits for an answer.
+    const isLost = holder.askedAt === undefined && (holder.held & ~cache.held) !== 0;
+    if (isLost) this.#notify(holder, cache, { next: cache.held, needsAnswer: false });
+    holder.held = cache.held;
+    holder.askedAt = undefined;
+  }
+
+  #notify(
+    { handles, held }: Holder,
+    { epoch }: Cache,
+    { next, needsAnswer }: { readonly next: number; readonly needsAnswer: boolean },
+  ): void {
+    const all = [...handles];
+    const handle = all.find(({ connection }) => connection.isOpen) ?? all[0];
+    if (handle === undefined) return;
+    if (!handle.connection.isOpen) {
+      this.#server.abandon(all);
+      return;
+    }
+    const lease = handle.cache?.lease;
+    if (lease === undefined) {
+      const level = (next & cacheRead) === 0 ? OplockLevel.none : OplockLevel.shared;
+      sendNotification(handle, encodeOplockBreak(level, handle.id));
+      return;
+    }
+    const counted = lease.version === 2 ? epoch : 0;
+    const message = { key: lease.key, current: held, next, epoch: counted, needsAnswer };
+    sendNotification(handle, encodeLeaseBreak(message));
+  }
+}
+
+export function nameOf({ place }: FileHandle): string {
+  return `${place.share.id}:${place.file}`;
+}

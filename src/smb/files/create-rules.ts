@@ -1,0 +1,38 @@
+import { Status, type NtStatus } from "../status.ts";
+import type { CreateRequest } from "../wire/create.ts";
+import { ContextName } from "../wire/create-contexts.ts";
+
+/** What a CREATE may say at all, before anything is looked at ([MS-SMB2] 3.3.5.9). */
+
+export const CreateOption = {
+  directory: 0x1,
+  notDirectory: 0x40,
+  deleteOnClose: 0x1000,
+  openById: 0x2000,
+  reserveFilter: 0x10_0000,
+} as const;
+
+const impersonationMax = 3;
+const shareBits = 0x7;
+const dispositionMax = 5;
+const unknownOptions = 0xff00_0000;
+const attributeBits = 0x0000_7fb7 | 0x0002_8000;
+const overwriting: ReadonlySet<number> = new Set([0, 4, 5]);
+
+export function checkCreate(asked: CreateRequest): NtStatus | undefined {
+  const { options, disposition, contexts } = asked;
+  if (asked.impersonation > impersonationMax) return Status.badImpersonationLevel;
+  if ((asked.share & ~shareBits) !== 0) return Status.invalidParameter;
+  if (disposition > dispositionMax) return Status.invalidParameter;
+  if ((options & unknownOptions) !== 0) return Status.invalidParameter;
+  if ((options & (CreateOption.openById | CreateOption.reserveFilter)) !== 0) {
+    return Status.notSupported;
+  }
+  const isDirectory = (options & CreateOption.directory) !== 0;
+  if (isDirectory && (options & CreateOption.notDirectory) !== 0) return Status.invalidParameter;
+  if (isDirectory && overwriting.has(disposition)) return Status.invalidParameter;
+  if ((asked.attributes & ~attributeBits) !== 0) return Status.invalidParameter;
+  const attributes = contexts.find(({ name }) => name === ContextName.extendedAttributes);
+  if (attributes !== undefined && attributes.data.length > 0) return Status.easNotSupported;
+  return undefined;
+}

@@ -1,0 +1,31 @@
+import { previousFileId } from "../wire/protocol.ts";
+import { refusal, type Answer, type FileId } from "../answer.ts";
+import type { Handle } from "../handle.ts";
+import type { TreeRequest } from "../request.ts";
+import { Status } from "../status.ts";
+import type { FileHandle } from "./file-handle.ts";
+
+/** The handle that a message names, or means by being related to the one before. */
+export function findHandle(request: TreeRequest, named: FileId): Handle | Answer {
+  const { session, tree, previous } = request;
+  if (previous?.failure !== undefined) return refusal(previous.failure);
+  const wanted = previous?.fileId ?? named;
+  const handle = session.handles.get(wanted.volatile);
+  const isMeant =
+    handle !== undefined &&
+    handle.tree.id === tree.id &&
+    handle.id.persistent === wanted.persistent;
+  if (isMeant) return handle;
+  const speaksOfPrevious = named.volatile === previousFileId && previous !== undefined;
+  return refusal(speaksOfPrevious ? Status.invalidHandle : Status.fileClosed);
+}
+
+export function isAnswer(found: Handle | Answer): found is Answer {
+  return "status" in found;
+}
+
+export function findFile(request: TreeRequest, named: FileId): FileHandle | Answer {
+  const found = findHandle(request, named);
+  if (isAnswer(found) || found.kind === "file") return found;
+  return refusal(Status.invalidDeviceRequest);
+}

@@ -1,0 +1,51 @@
+import { checkFileName, componentUnitsMax, pathDepthMax } from "../../core/file-names.ts";
+import { parseIso } from "../../core/dates.ts";
+import type { Ticks } from "../../core/ticks.ts";
+import { Status, type NtStatus } from "../status.ts";
+
+export interface ParsedPath {
+  readonly components: readonly string[];
+  /** A name with a slash behind it can only be a directory. */
+  readonly isDirectory: boolean;
+  /** The second of a snapshot that the path goes through. */
+  readonly snapshot: Ticks | undefined;
+}
+
+const separator = "\\";
+const plainStream = /::\$DATA$/i;
+const snapshotToken = /^@GMT-(\d{4})\.(\d\d)\.(\d\d)-(\d\d)\.(\d\d)\.(\d\d)$/;
+
+/** A path below a share, as clients of SMB write it ([MS-FSCC] 2.1.5). */
+export function parsePath(name: string): ParsedPath | NtStatus {
+  if (name.startsWith(separator)) return Status.invalidParameter;
+  const isDirectory = name.endsWith(separator);
+  const bare = (isDirectory ? name.slice(0, -1) : name).replace(plainStream, "");
+  if (bare === "") return { components: [], isDirectory, snapshot: undefined };
+  const parts = bare.split(separator);
+  if (parts.length > pathDepthMax) return Status.objectNameInvalid;
+  const components: string[] = [];
+  let snapshot: Ticks | undefined;
+  for (const part of parts) {
+    const time = snapshotTime(part);
+    if (time !== undefined) snapshot = time;
+    else {
+      const wrong = checkComponent(part);
+      if (wrong !== undefined) return wrong;
+      components.push(part);
+    }
+  }
+  return { components, isDirectory, snapshot };
+}
+
+function checkComponent(part: string): NtStatus | undefined {
+  if (part === "." || part === "..") return Status.objectPathSyntaxBad;
+  if (part.length > componentUnitsMax) return Status.objectNameInvalid;
+  return checkFileName(part).ok ? undefined : Status.objectNameInvalid;
+}
+
+function snapshotTime(part: string): Ticks | undefined {
+  const found = snapshotToken.exec(part);
+  if (found === null) return undefined;
+  const [, year, month, day, hour, minute, second] = found;
+  return parseIso(`${year}-${month}-${day}T${hour}:${minute}:${second}Z`);
+}

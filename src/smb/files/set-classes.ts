@@ -1,0 +1,66 @@
+import type { BasicChange } from "../../file/filesystem/info.ts";
+import type { Ticks } from "../../core/ticks.ts";
+import { keptAttributes } from "../../file/filesystem/new-node.ts";
+import { ticksOfFileTime } from "../file-time.ts";
+import { Status, type NtStatus } from "../status.ts";
+import { Reader } from "../wire/reader.ts";
+
+/** What clients set, in the forms of [MS-FSCC] 2.4. */
+
+const basicBytes = 36;
+const directoryAttribute = 0x10;
+const temporaryAttribute = 0x100;
+const stopUpdating = -1n;
+const resumeUpdating = -2n;
+
+export interface BasicWish {
+  readonly change: BasicChange;
+  /** Whether writing goes on to move the time of the last write; undefined leaves that as it is. */
+  readonly keepsTimes: boolean | undefined;
+}
+
+export function decodeBasic(data: Buffer, isDirectory: boolean): BasicWish | NtStatus {
+  if (data.length < basicBytes) return Status.infoLengthMismatch;
+  const reader = new Reader(data);
+  const times = [reader.i64(), reader.i64(), reader.i64(), reader.i64()];
+  const attributes = reader.u32();
+  if (times.some((time) => time < resumeUpdating)) return Status.invalidParameter;
+  if (!isDirectory && (attributes & directoryAttribute) !== 0) return Status.invalidParameter;
+  if (isDirectory && (attributes & temporaryAttribute) !== 0) return Status.invalidParameter;
+  const [created = 0n, , lastWrite = 0n, change = 0n] = times;
+  return {
+    change: {
+      created: timeOf(created),
+      lastWrite: timeOf(lastWrite),
+      change: timeOf(change),
+      attributes: attributes === 0 ? undefined : attributes & keptAttributes,
+    },
+    keepsTimes: lastWrite === 0n ? undefined : lastWrite !== resumeUpdating,
+  };
+}
+
+function timeOf(fileTime: bigint): Ticks | undefined {
+  if (fileTime === 0n || fileTime === stopUpdating || fileTime === resumeUpdating) {
+    return undefined;
+  }
+  return ticksOfFileTime(fileTime);
+}
+
+export interface RenameTarget {
+  readonly replaces: boolean;
+  readonly name: string;
+}
+
+const renameHeadBytes = 20;
+
+export function decodeRename(data: Buffer): RenameTarget | NtStatus {
+  if (data.length < renameHeadBytes) return Status.infoLengthMismatch;
+  const reader = new Reader(data);
+  const replaces = reader.u8() !== 0;
+  reader.skip(7);
+  const root = reader.u64();
+  const length = reader.u32();
+  if (root !== 0n || length === 0) return Status.invalidParameter;
+  const name = reader.text(length);
+  return reader.intact ? { replaces, name } : Status.infoLengthMismatch;
+}

@@ -1,0 +1,31 @@
+import { answer, emptyAnswer, refusal, type Answer } from "../answer.ts";
+import { has, Right } from "../files/access.ts";
+import { factsOf } from "../files/facts.ts";
+import { findFile, findHandle, isAnswer } from "../files/lookup.ts";
+import { closeFileHandle } from "../handle-end.ts";
+import type { TreeRequest } from "../request.ts";
+import { Status } from "../status.ts";
+import { decodeClose, decodeFlush, encodeCloseResponse } from "../wire/io.ts";
+
+export async function close(request: TreeRequest): Promise<Answer> {
+  const asked = decodeClose(request.message);
+  if (asked === undefined) return refusal(Status.invalidParameter);
+  const handle = findHandle(request, asked.fileId);
+  if (isAnswer(handle)) return handle;
+  request.session.handles.delete(handle.id.volatile);
+  if (handle.kind === "pipe") return answer(encodeCloseResponse(undefined));
+  const { node } = await closeFileHandle(request.connection.server, handle);
+  const facts = asked.wantsFacts && node !== undefined ? factsOf(node) : undefined;
+  return answer(encodeCloseResponse(facts));
+}
+
+const flushRights = Right.writeData | Right.appendData;
+
+/** Every write was on disk before it was answered, so there is nothing left to do. */
+export function flush(request: TreeRequest): Answer {
+  const fileId = decodeFlush(request.message);
+  if (fileId === undefined) return refusal(Status.invalidParameter);
+  const handle = findFile(request, fileId);
+  if (isAnswer(handle)) return handle;
+  return has(handle.access, flushRights) ? emptyAnswer() : refusal(Status.accessDenied);
+}

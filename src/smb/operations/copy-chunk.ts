@@ -1,0 +1,146 @@
+import { readFile } from "../../file/filesystem/read.ts";
+import { writeFile } from "../../file/filesystem/write.ts";
+import { answer } from "../answer.ts";
+import { has, Right } from "../files/access.ts";
+import type { FileHandle } from "../files/file-handle.ts";
+import { statusOf } from "../files/status-of.ts";
+import { waitForLocks } from "../files/waiting.ts";
+import type { TreeRequest } from "../request.ts";
+import { Status, type NtStatus } from "../status.ts";
+import { encodeIoctlResponse, type IoctlRequest } from "../wire/ioctl.ts";
+import { Reader } from "../wire/reader.ts";
+import { Writer } from "../wire/writer.ts";
+import type { ControlAnswer } from "./ioctl.ts";
+
+/** Copies inside the server ([MS-SMB2] 3.3.5.15.6): the key of a source, then chunks of it. */
+
+const chunksMax = 256;
+const chunkBytesMax = 1024 * 1024;
+const totalBytesMax = 16 * 1024 * 1024;
+const keyBytes = 24;
+const keyAnswerBytes = 32;
+const answerBytes = 12;
+
+export function resumeKey(
+  _: TreeRequest,
+  { id }: FileHandle,
+  { outputBytesMax }: IoctlRequest,
+): ControlAnswer {
+  if (outputBytesMax < keyAnswerBytes) return Status.invalidParameter;
+  return new Writer(keyAnswerBytes).u64(id.persistent).u64(id.volatile).zeros(16).finish();
+}
+
+interface Chunk {
+  readonly from: bigint;
+  readonly to: bigint;
+  readonly length: number;
+}
+
+interface Copy {
+  readonly source: Buffer;
+  readonly chunks: readonly Chunk[];
+}
+
+export async function copyChunks(
+  request: TreeRequest,
+  target: FileHandle,
+  asked: IoctlRequest,
+  rights: "read-too" | "write-only",
+): Promise<ControlAnswer> {
+  if (asked.outputBytesMax < answerBytes) return Status.invalidParameter;
+  const copy = decodeCopy(asked.input);
+  if (copy === undefined) return Status.invalidParameter;
+  const source = findSource(request, copy.source);
+  if (source === undefined) return Status.objectNameNotFound;
+  const total = copy.chunks.reduce((sum, { length }) => sum + length, 0);
+  const isTooMuch =
+    copy.chunks.length > chunksMax ||
+    total > totalBytesMax ||
+    copy.chunks.some(({ length }) => length === 0 || length > chunkBytesMax);
+  if (isTooMuch) return limits(asked);
+  if (target.isDirectory || source.isDirectory) return Status.invalidDeviceRequest;
+  if (!has(source.access, Right.readData | Right.execute)) return Status.accessDenied;
+  if (!has(target.access, Right.writeData)) return Status.accessDenied;
+  if (rights === "read-too" && !has(target.access, Right.readData)) return Status.accessDenied;
+  return copyAll(request, source, target, copy.chunks);
+}
+
+async function copyAll(
+  request: TreeRequest,
+  source: FileHandle,
+  target: FileHandle,
+  chunks: readonly Chunk[],
+): Promise<ControlAnswer> {
+  let total = 0;
+  for (const chunk of chunks) {
+    const status = await copyOne(request, source, target, chunk);
+    if (status !== undefined) return status;
+    total += chunk.length;
+  }
+  return new Writer(answerBytes).u32(chunks.length).u32(0).u32(total).finish();
+}
+
+function decodeCopy(input: Buffer): Copy | undefined {
+  const reader = new Reader(input);
+  const source = reader.bytes(keyBytes);
+  const count = reader.u32();
+  reader.skip(4);
+  if (reader.remaining < Math.min(count, chunksMax + 1) * keyBytes) return undefined;
+  const chunks = Array.from({ length: Math.min(count, chunksMax + 1) }, () => {
+    const chunk = { from: reader.u64(), to: reader.u64(), length: reader.u32() };
+    reader.skip(4);
+    return chunk;
+  });
+  return reader.checked({ source, chunks });
+}
+
+function findSource({ session }: TreeRequest, key: Buffer): FileHandle | undefined {
+  const handle = session.handles.get(key.readBigUInt64LE(8));
+  const isMeant = handle?.kind === "file" && handle.id.persistent === key.readBigUInt64LE(0);
+  return isMeant && key.readBigUInt64LE(16) === 0n ? handle : undefined;
+}
+
+/** A client that asked for too much learns what it may ask for. */
+function limits({ code, fileId }: IoctlRequest): ControlAnswer {
+  const data = new Writer(answerBytes)
+    .u32(chunksMax)
+    .u32(chunkBytesMax)
+    .u32(totalBytesMax)
+    .finish();
+  return answer(encodeIoctlResponse(code, fileId, data), Status.invalidParameter);
+}
+
+async function copyOne(
+  { connection: { server }, life }: TreeRequest,
+  source: FileHandle,
+  target: FileHandle,
+  { from, to, length }: Chunk,
+): Promise<NtStatus | undefined> {
+  const { runtime } = server.world;
+  const reading = await readFile(runtime, {
+    place: source.place,
+    handle: source.id.persistent,
+    from: Number(from),
+    length,
+  });
+  if (reading.kind === "refused") {
+    return reading.refusal === "end-of-file" ? Status.invalidViewSize : statusOf(reading.refusal);
+  }
+  const { reader, length: available } = reading.value;
+  const bytes = Buffer.allocUnsafe(available);
+  try {
+    let at = 0;
+    for await (const part of reader.read(Number(from), available)) {
+      bytes.set(part, at);
+      at += part.length;
+    }
+  } finally {
+    reader.close();
+  }
+  if (available < length) return Status.invalidViewSize;
+  const { place, id, keepsTimes } = target;
+  const wish = { place, handle: id.persistent, keepsTimes, at: Number(to), bytes };
+  const outcome = await waitForLocks(server, place.share.id, life, () => writeFile(runtime, wish));
+  if (outcome.kind === "done") return undefined;
+  return outcome.kind === "refused" ? statusOf(outcome.refusal) : Status.cancelled;
+}

@@ -1,0 +1,183 @@
+import { openFile, maximalAccess, type Opened } from "../../file/filesystem/open.ts";
+import type { Disposition, OpenWish } from "../../file/filesystem/open-wish.ts";
+import type { FilePlace } from "../../file/filesystem/work.ts";
+import { answer, refusal, type Answer } from "../answer.ts";
+import { has, resolveAccess, Right } from "../files/access.ts";
+import { chooseCache, grantedCache, type CacheChoice } from "../files/cache-choice.ts";
+import { factsOf, indexNumberOf } from "../files/facts.ts";
+import type { FileHandle } from "../files/file-handle.ts";
+import { parsePath, type ParsedPath } from "../files/path.ts";
+import { epochOf } from "../files/snapshots.ts";
+import { statusOf } from "../files/status-of.ts";
+import { waitForLocks } from "../files/waiting.ts";
+import type { TreeRequest } from "../request.ts";
+import { handlesMax } from "../session.ts";
+import { Status, type NtStatus } from "../status.ts";
+import { decodeCreate, encodeCreateResponse, type CreateRequest } from "../wire/create.ts";
+import { ContextName, type CreateContext } from "../wire/create-contexts.ts";
+import { Writer } from "../wire/writer.ts";
+import { CreateOption, checkCreate } from "../files/create-rules.ts";
+import { descriptorText } from "../files/security.ts";
+import { openPipe } from "./pipe.ts";
+
+const dispositionsByNumber: readonly Disposition[] = [
+  "supersede",
+  "open",
+  "create",
+  "openIf",
+  "overwrite",
+  "overwriteIf",
+];
+
+export async function create(request: TreeRequest): Promise<Answer> {
+  const asked = decodeCreate(request.message);
+  if (asked === undefined) return refusal(Status.invalidParameter);
+  if (request.session.handles.size >= handlesMax) return refusal(Status.insufficientResources);
+  if (request.tree.kind === "pipe") return openPipe(request, asked);
+  const wrong = checkCreate(asked);
+  if (wrong !== undefined) return refusal(wrong);
+  const path = parsePath(asked.name);
+  if (typeof path === "number") return refusal(path);
+  return createFile(request, asked, path);
+}
+
+async function createFile(
+  request: TreeRequest,
+  asked: CreateRequest,
+  path: ParsedPath,
+): Promise<Answer> {
+  const { connection, tree } = request;
+  const { server } = connection;
+  const id = { persistent: server.newId(), volatile: server.newId() };
+  const cache = chooseCache(request, asked, id.persistent);
+  if (typeof cache === "number") return refusal(cache);
+  const epoch = await epochOf(server.world.runtime, tree, asked, path);
+  if (typeof epoch === "object") return refusal(epoch.status);
+  const wish = wishOf(request, asked, path, { id: id.persistent, cache, epoch });
+  if (typeof wish === "number") return refusal(wish);
+  const outcome = await waitForLocks(server, tree.shareId, request.life, () =>
+    openFile(server.world.runtime, wish),
+  );
+  switch (outcome.kind) {
+    case "cancelled":
+      return refusal(Status.cancelled);
+    case "cannot-wait":
+      return refusal(Status.internalError);
+    case "refused":
+      return refusal(statusOf(outcome.refusal));
+    case "done":
+      return succeed(request, asked, { id, cache, opened: outcome.value, epoch, path });
+  }
+}
+
+interface Chosen {
+  readonly id: bigint;
+  readonly cache: CacheChoice | undefined;
+  readonly epoch: number | undefined;
+}
+
+function wishOf(
+  { connection, session, tree }: TreeRequest,
+  asked: CreateRequest,
+  path: ParsedPath,
+  { id, cache, epoch }: Chosen,
+): OpenWish | NtStatus {
+  const rights = resolveAccess(asked.access);
+  if (typeof rights === "number") return rights;
+  const deletes = (asked.options & CreateOption.deleteOnClose) !== 0;
+  if (deletes && !has(rights.access, Right.delete)) return Status.invalidParameter;
+  const sddl = descriptorText(asked.contexts);
+  if (typeof sddl === "number") return sddl;
+  const isDirectory = (asked.options & CreateOption.directory) !== 0 || path.isDirectory;
+  const isFile = (asked.options & CreateOption.notDirectory) !== 0;
+  return {
+    share: tree.address,
+    path: path.components,
+    disposition: dispositionsByNumber[asked.disposition] ?? "open",
+    wants: isDirectory ? "directory" : isFile ? "file" : undefined,
+    wantsMaximum: rights.wantsMaximum,
+    attributes: asked.attributes,
+    sddl,
+    open: {
+      id,
+      owner: connection.server.owner,
+      access: rights.access,
+      share: asked.share,
+      deleteOnClose: deletes,
+      cacheKey: cache?.request.key,
+      session: session.id,
+      client: connection.peer,
+    },
+    cache: cache?.request,
+    epoch,
+  };
+}
+
+interface Success extends Omit<Chosen, "id"> {
+  readonly id: FileHandle["id"];
+  readonly opened: Opened;
+  readonly path: ParsedPath;
+}
+
+function succeed(request: TreeRequest, asked: CreateRequest, success: Success): Answer {
+  const { connection, session, tree } = request;
+  const { id, opened, cache, epoch, path } = success;
+  const { node } = opened;
+  const snapshot = epoch === undefined ? undefined : { epoch, path: path.components };
+  const place: FilePlace = { share: tree.address, file: node.id, snapshot };
+  const granted = grantedCache(cache, opened.locks);
+  const handle: FileHandle = {
+    kind: "file",
+    id,
+    tree,
+    session,
+    connection,
+    place,
+    path: path.components,
+    access: opened.open.access,
+    isDirectory: node.kind === "directory",
+    options: asked.options,
+    cache: granted.holding,
+    durable: undefined,
+    listing: undefined,
+    watch: undefined,
+    position: 0n,
+    reservedBytes: reservedBytes(asked),
+    keepsTimes: false,
+  };
+  session.handles.set(id.volatile, handle);
+  connection.server.caches.add(handle, granted.held);
+  const contexts = contextsOf(asked, handle, opened);
+  const body = encodeCreateResponse({
+    oplock: granted.level,
+    action: opened.action,
+    facts: factsOf(node, handle.reservedBytes),
+    fileId: id,
+    contexts: granted.context === undefined ? contexts : [granted.context, ...contexts],
+  });
+  return { ...answer(body), fileId: id };
+}
+
+function reservedBytes({ contexts }: CreateRequest): number {
+  const asked = contexts.find(({ name }) => name === ContextName.allocation)?.data;
+  return asked?.length === 8 ? Number(asked.readBigUInt64LE()) : 0;
+}
+
+function contextsOf(
+  asked: CreateRequest,
+  { place }: FileHandle,
+  { node }: Opened,
+): readonly CreateContext[] {
+  const answers: CreateContext[] = [];
+  for (const { name } of asked.contexts) {
+    if (name === ContextName.maximalAccess) {
+      const data = new Writer(8).u32(Status.success).u32(maximalAccess(node)).finish();
+      answers.push({ name, data });
+    } else if (name === ContextName.diskId) {
+      const index = indexNumberOf(node, place.share.id);
+      const data = new Writer(32).u64(index).u64(place.share.id).zeros(16).finish();
+      answers.push({ name, data });
+    }
+  }
+  return answers;
+}

@@ -1,0 +1,92 @@
+import { formatIso } from "../../core/dates.ts";
+import { writtenRanges } from "../../file/filesystem/ranges.ts";
+import { zeroFile } from "../../file/filesystem/write.ts";
+import { answer } from "../answer.ts";
+import { has, Right } from "../files/access.ts";
+import type { FileHandle } from "../files/file-handle.ts";
+import { listSnapshots } from "../files/snapshots.ts";
+import { statusOf } from "../files/status-of.ts";
+import { waitForLocks } from "../files/waiting.ts";
+import type { TreeRequest } from "../request.ts";
+import { Status } from "../status.ts";
+import { encodeIoctlResponse, type IoctlRequest } from "../wire/ioctl.ts";
+import { Writer } from "../wire/writer.ts";
+import type { ControlAnswer } from "./ioctl.ts";
+
+const stretchBytes = 16;
+const snapshotHeadBytes = 12;
+
+/** Previous versions of a share, by the second of their snapshot. */
+export async function enumerateSnapshots(
+  { connection, tree }: TreeRequest,
+  _: FileHandle,
+  { outputBytesMax }: IoctlRequest,
+): Promise<ControlAnswer> {
+  if (outputBytesMax < stretchBytes) return Status.invalidParameter;
+  const found = await listSnapshots(connection.server.world.runtime, tree.shareId);
+  const names = found.toReversed().map(({ at }) => tokenOf(formatIso(at)));
+  const text = Buffer.from(`${names.map((name) => `${name}\0`).join("")}\0`, "utf16le");
+  const fits = snapshotHeadBytes + text.length <= outputBytesMax;
+  const writer = new Writer()
+    .u32(names.length)
+    .u32(fits ? names.length : 0)
+    .u32(text.length);
+  return fits ? writer.bytes(text).finish() : writer.zeros(4).finish();
+}
+
+/** `2026-01-02T03:04:05…` as `@GMT-2026.01.02-03.04.05`. */
+function tokenOf(iso: string): string {
+  const date = iso.slice(0, 10).replaceAll("-", ".");
+  const time = iso.slice(11, 19).replaceAll(":", ".");
+  return `@GMT-${date}-${time}`;
+}
+
+export async function zeroData(
+  { connection: { server }, life }: TreeRequest,
+  handle: FileHandle,
+  { input }: IoctlRequest,
+): Promise<ControlAnswer> {
+  if (input.length < stretchBytes) return Status.invalidParameter;
+  if (handle.isDirectory) return Status.invalidParameter;
+  if (!has(handle.access, Right.writeData)) return Status.accessDenied;
+  const from = input.readBigInt64LE(0);
+  const beyond = input.readBigInt64LE(8);
+  if (from < 0n || beyond < from) return Status.invalidParameter;
+  const { place, id, keepsTimes } = handle;
+  const writing = { place, handle: id.persistent, keepsTimes };
+  const stretch = { from: Number(from), length: Number(beyond - from) };
+  const outcome = await waitForLocks(server, place.share.id, life, () =>
+    zeroFile(server.world.runtime, writing, stretch),
+  );
+  if (outcome.kind === "done") return Buffer.alloc(0);
+  return outcome.kind === "refused" ? statusOf(outcome.refusal) : Status.cancelled;
+}
+
+/** What was written and not cleared, as REST lists it. */
+export async function allocatedRanges(
+  { connection }: TreeRequest,
+  handle: FileHandle,
+  asked: IoctlRequest,
+): Promise<ControlAnswer> {
+  const { input, outputBytesMax, code, fileId } = asked;
+  if (input.length < stretchBytes) return Status.invalidParameter;
+  if (!has(handle.access, Right.readData)) return Status.accessDenied;
+  const from = input.readBigInt64LE(0);
+  const length = input.readBigInt64LE(8);
+  if (from < 0n || length < 0n || from + length > 0x7fff_ffff_ffff_ffffn) {
+    return Status.invalidParameter;
+  }
+  const { runtime } = connection.server.world;
+  const stretch = { from: Number(from), length: Number(length) };
+  const found = await writtenRanges(runtime, handle.place, stretch);
+  if (found.kind === "refused") return statusOf(found.refusal);
+  const roomFor = Math.floor(outputBytesMax / stretchBytes);
+  const writer = new Writer();
+  for (const range of found.value.slice(0, roomFor)) {
+    writer.u64(BigInt(range.from)).u64(BigInt(range.to - range.from));
+  }
+  const isCut = found.value.length > roomFor;
+  if (isCut && roomFor === 0) return Status.bufferTooSmall;
+  const body = encodeIoctlResponse(code, fileId, writer.finish());
+  return answer(body, isCut ? Status.bufferOverflow : Status.success);
+}

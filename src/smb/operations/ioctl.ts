@@ -1,0 +1,85 @@
+import { answer, refusal, type Answer } from "../answer.ts";
+import { transactBytesMax } from "../connection.ts";
+import { isCharged } from "../credit-charge.ts";
+import type { FileHandle } from "../files/file-handle.ts";
+import { findFile, findHandle, isAnswer } from "../files/lookup.ts";
+import type { TreeRequest } from "../request.ts";
+import { Status, type NtStatus } from "../status.ts";
+import { decodeIoctl, encodeIoctlResponse, type IoctlRequest } from "../wire/ioctl.ts";
+import { copyChunks, resumeKey } from "./copy-chunk.ts";
+import { allocatedRanges, enumerateSnapshots, zeroData } from "./file-controls.ts";
+import { callPipe, takeFromPipe } from "./pipe.ts";
+import { validateNegotiate } from "./validate-negotiate.ts";
+
+export type ControlAnswer = Buffer | NtStatus | Answer;
+type FileControl = (
+  request: TreeRequest,
+  handle: FileHandle,
+  asked: IoctlRequest,
+) => ControlAnswer | Promise<ControlAnswer>;
+
+const Control = {
+  dfsReferrals: 0x0006_0194,
+  dfsReferralsEx: 0x0006_01b0,
+  pipeTransceive: 0x0011_c017,
+  pipeWait: 0x0011_0018,
+  validateNegotiate: 0x0014_0204,
+  networkInterfaces: 0x0014_01fc,
+} as const;
+
+const fileControls: Readonly<Record<number, FileControl>> = {
+  0x0014_0078: resumeKey,
+  0x0014_40f2: (request, handle, asked) => copyChunks(request, handle, asked, "read-too"),
+  0x0014_80f2: (request, handle, asked) => copyChunks(request, handle, asked, "write-only"),
+  0x0014_4064: enumerateSnapshots,
+  0x0009_80c8: zeroData,
+  0x0009_40cf: allocatedRanges,
+  0x0009_003c: () => Buffer.alloc(2),
+  0x0009_00a8: () => Status.notAReparsePoint,
+};
+
+export async function ioctl(request: TreeRequest): Promise<Answer> {
+  const asked = decodeIoctl(request.message);
+  if (asked === undefined || asked.outputBytesMax > transactBytesMax) {
+    return refusal(Status.invalidParameter);
+  }
+  const moved = Math.max(asked.outputBytesMax, asked.input.length);
+  if (!isCharged(request, moved)) return refusal(Status.invalidParameter);
+  if (!asked.isFileSystemControl) return refusal(Status.notSupported);
+  const result = await run(request, asked);
+  if (typeof result === "number") return refusal(result);
+  if (!Buffer.isBuffer(result)) return result;
+  return answer(encodeIoctlResponse(asked.code, asked.fileId, result));
+}
+
+async function run(request: TreeRequest, asked: IoctlRequest): Promise<ControlAnswer> {
+  switch (asked.code) {
+    case Control.dfsReferrals:
+    case Control.dfsReferralsEx:
+      return Status.notFound;
+    case Control.validateNegotiate:
+      return validateNegotiate(request, asked);
+    case Control.networkInterfaces:
+    case Control.pipeWait:
+      return Status.notSupported;
+    case Control.pipeTransceive:
+      return transceive(request, asked);
+    default: {
+      const control = fileControls[asked.code];
+      const handle = findFile(request, asked.fileId);
+      if (isAnswer(handle)) return handle;
+      return control === undefined ? Status.invalidDeviceRequest : control(request, handle, asked);
+    }
+  }
+}
+
+/** A call and its answer in one message. */
+async function transceive(request: TreeRequest, asked: IoctlRequest): Promise<ControlAnswer> {
+  const handle = findHandle(request, asked.fileId);
+  if (isAnswer(handle)) return handle;
+  if (handle.kind !== "pipe") return Status.invalidDeviceRequest;
+  if (!(await callPipe(request, handle, asked.input))) return Status.invalidParameter;
+  const { bytes, isCut } = takeFromPipe(handle, asked.outputBytesMax);
+  const body = encodeIoctlResponse(asked.code, asked.fileId, bytes);
+  return answer(body, isCut ? Status.bufferOverflow : Status.success);
+}

@@ -1,0 +1,92 @@
+import { lockFile, unlockFile } from "../../file/filesystem/lock.ts";
+import type { WaitingOutcome } from "../../file/filesystem/refusal.ts";
+import type { LockRequest } from "../../file/locks/byte-ranges.ts";
+import { emptyAnswer, refusal, type Answer } from "../answer.ts";
+import { has, Right } from "../files/access.ts";
+import type { FileHandle } from "../files/file-handle.ts";
+import { findFile, isAnswer } from "../files/lookup.ts";
+import { statusOf } from "../files/status-of.ts";
+import { waitForLocks } from "../files/waiting.ts";
+import type { TreeRequest } from "../request.ts";
+import { Status, type NtStatus } from "../status.ts";
+import { decodeLock, LockFlag, type LockElement } from "../wire/lock.ts";
+
+const lockingRights = Right.readData | Right.writeData | Right.appendData;
+const offsetEnd = 1n << 64n;
+const lockings: ReadonlySet<number> = new Set([
+  LockFlag.shared,
+  LockFlag.exclusive,
+  LockFlag.shared | LockFlag.failImmediately,
+  LockFlag.exclusive | LockFlag.failImmediately,
+]);
+
+export async function lock(request: TreeRequest): Promise<Answer> {
+  const asked = decodeLock(request.message);
+  if (asked === undefined) return refusal(Status.invalidParameter);
+  const handle = findFile(request, asked.fileId);
+  if (isAnswer(handle)) return handle;
+  if (handle.isDirectory) return refusal(Status.invalidParameter);
+  if (!has(handle.access, lockingRights)) return refusal(Status.accessDenied);
+  const { elements } = asked;
+  const unlocks = elements[0]?.flags === LockFlag.unlock;
+  if (unlocks) return unlock(request, handle, elements);
+  const wrong = checkElements(elements);
+  if (wrong !== undefined) return refusal(wrong);
+  const waits = ((elements[0]?.flags ?? 0) & LockFlag.failImmediately) === 0;
+  return lockAll(request, handle, elements.map(requestOf), waits);
+}
+
+function requestOf({ offset, length, flags }: LockElement): LockRequest {
+  return { offset, length, exclusive: (flags & LockFlag.exclusive) !== 0 };
+}
+
+/** Only a single lock may wait for its turn. */
+function checkElements(elements: readonly LockElement[]): NtStatus | undefined {
+  for (const { flags, offset, length } of elements) {
+    if (!lockings.has(flags)) return Status.invalidParameter;
+    const waits = (flags & LockFlag.failImmediately) === 0;
+    if (waits && elements.length > 1) return Status.invalidParameter;
+    if (length > 0n && offset + length > offsetEnd) return Status.invalidLockRange;
+  }
+  return undefined;
+}
+
+async function lockAll(
+  { connection: { server }, tree, life, session }: TreeRequest,
+  handle: FileHandle,
+  requests: readonly LockRequest[],
+  waits: boolean,
+): Promise<Answer> {
+  const { place, id } = handle;
+  const ask = async (): Promise<WaitingOutcome<void>> => {
+    const outcome = await lockFile(server.world.runtime, place, id.persistent, requests);
+    const isTaken = outcome.kind === "refused" && outcome.refusal === "lock-not-granted";
+    return waits && isTaken ? { kind: "wait", file: place.file } : outcome;
+  };
+  const outcome = await waitForLocks(server, tree.shareId, life, ask);
+  switch (outcome.kind) {
+    case "done":
+      return emptyAnswer();
+    case "refused": {
+      // Whoever closes the handle, or the session, takes the question back with it.
+      const isClosed = outcome.refusal === "file-closed" && life.asyncId !== undefined;
+      return refusal(isClosed ? Status.rangeNotLocked : statusOf(outcome.refusal));
+    }
+    case "cancelled":
+      return refusal(session.isValid ? Status.cancelled : Status.rangeNotLocked);
+    case "cannot-wait":
+      return refusal(Status.internalError);
+  }
+}
+
+async function unlock(
+  { connection: { server } }: TreeRequest,
+  { place, id }: FileHandle,
+  elements: readonly LockElement[],
+): Promise<Answer> {
+  if (elements.some(({ flags }) => flags !== LockFlag.unlock)) {
+    return refusal(Status.invalidParameter);
+  }
+  const outcome = await unlockFile(server.world.runtime, place, id.persistent, elements);
+  return outcome.kind === "done" ? emptyAnswer() : refusal(statusOf(outcome.refusal));
+}

@@ -1,0 +1,80 @@
+import { acknowledge, type Acknowledgement } from "../../file/filesystem/lock.ts";
+import { cacheRead } from "../../file/locks/lock-state.ts";
+import { answer, refusal, type Answer } from "../answer.ts";
+import type { FileHandle } from "../files/file-handle.ts";
+import type { SessionRequest } from "../request.ts";
+import { Status, type NtStatus } from "../status.ts";
+import {
+  decodeBreak,
+  encodeLeaseAnswer,
+  encodeOplockBreak,
+  type BreakAcknowledgement,
+} from "../wire/oplock-break.ts";
+import { OplockLevel } from "../wire/protocol.ts";
+
+/** A client's answer to being told that it loses a cache. */
+export async function oplockBreak(request: SessionRequest): Promise<Answer> {
+  const asked = decodeBreak(request.message);
+  if (asked === undefined) return refusal(Status.invalidParameter);
+  return asked.kind === "lease" ? leaseBreak(request, asked) : plainBreak(request, asked);
+}
+
+type OplockAnswer = Extract<BreakAcknowledgement, { kind: "oplock" }>;
+type LeaseAnswer = Extract<BreakAcknowledgement, { kind: "lease" }>;
+
+async function plainBreak(
+  request: SessionRequest,
+  { fileId, level }: OplockAnswer,
+): Promise<Answer> {
+  const handle = request.session.handles.get(fileId.volatile);
+  if (handle?.kind !== "file" || handle.id.persistent !== fileId.persistent) {
+    return refusal(Status.fileClosed);
+  }
+  if (handle.cache === undefined || handle.cache.lease !== undefined) {
+    return refusal(Status.invalidParameter);
+  }
+  if (level !== OplockLevel.none && level !== OplockLevel.shared) {
+    return refusal(Status.invalidParameter);
+  }
+  const kept = level === OplockLevel.shared ? cacheRead : 0;
+  const failure = await settle(request, handle, kept, oplockFailures);
+  return failure === undefined ? answer(encodeOplockBreak(level, fileId)) : refusal(failure);
+}
+
+async function leaseBreak(request: SessionRequest, { key, state }: LeaseAnswer): Promise<Answer> {
+  const { connection } = request;
+  const client = connection.negotiated?.clientGuid.toString("hex") ?? "";
+  const name = `lease:${client}:${key.toString("hex")}`;
+  const handle = connection.server.caches.handlesOf(name)[0];
+  if (handle === undefined) return refusal(Status.objectNameNotFound);
+  const failure = await settle(request, handle, state, leaseFailures);
+  return failure === undefined ? answer(encodeLeaseAnswer(key, state)) : refusal(failure);
+}
+
+type Failures = Readonly<Record<Exclude<Acknowledgement, "done">, NtStatus>>;
+
+const oplockFailures: Failures = {
+  "no-such-cache": Status.invalidOplockProtocol,
+  "not-breaking": Status.invalidOplockProtocol,
+  "too-much": Status.invalidOplockProtocol,
+};
+
+const leaseFailures: Failures = {
+  "no-such-cache": Status.objectNameNotFound,
+  "not-breaking": Status.unsuccessful,
+  "too-much": Status.requestNotAccepted,
+};
+
+async function settle(
+  { connection: { server } }: SessionRequest,
+  handle: FileHandle,
+  kept: number,
+  failures: Failures,
+): Promise<NtStatus | undefined> {
+  const key = handle.cache?.key ?? "";
+  const told = server.caches.toldBreak(handle);
+  const settled = await acknowledge(server.world.runtime, handle.place, { key, kept });
+  if (settled !== "done") return failures[settled];
+  server.caches.answered(handle, told, kept);
+  return undefined;
+}

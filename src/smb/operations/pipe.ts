@@ -1,0 +1,83 @@
+import { answer, refusal, type Answer } from "../answer.ts";
+import { listShares } from "../files/shares.ts";
+import { answerCall } from "../pipe/rpc.ts";
+import { callShareService } from "../pipe/share-service.ts";
+import { pipeBytesMax, pipeNames, type PipeHandle } from "../pipe/pipe-handle.ts";
+import type { TreeRequest } from "../request.ts";
+import { Status } from "../status.ts";
+import { encodeCreateResponse, type CreateRequest } from "../wire/create.ts";
+import { noFacts } from "../wire/file-facts.ts";
+import { encodeWriteResponse, newReadResponse } from "../wire/io.ts";
+import { OplockLevel } from "../wire/protocol.ts";
+
+const normalAttribute = 0x80;
+const openedAction = 1;
+const pipeAllocation = 4096n;
+
+export function openPipe(request: TreeRequest, { name: asked }: CreateRequest): Answer {
+  const { session, tree, connection } = request;
+  const name = asked.replace(/^\\/, "").toLowerCase();
+  if (!pipeNames.has(name)) return refusal(Status.objectNameNotFound);
+  const id = { persistent: connection.server.newId(), volatile: connection.server.newId() };
+  const nothing = { pending: Buffer.alloc(0), isInside: false, insideBytes: 0 };
+  session.handles.set(id.volatile, { kind: "pipe", id, tree, name, ...nothing });
+  const body = encodeCreateResponse({
+    oplock: OplockLevel.none,
+    action: openedAction,
+    facts: { ...noFacts, attributes: normalAttribute, allocated: pipeAllocation },
+    fileId: id,
+    contexts: [],
+  });
+  return { ...answer(body), fileId: id };
+}
+
+/** Runs the call that a message carries; its answer waits in the pipe. */
+export async function callPipe(
+  { connection, session }: TreeRequest,
+  handle: PipeHandle,
+  input: Buffer,
+): Promise<boolean> {
+  const { runtime, options } = connection.server.world;
+  const shares = async () => {
+    const found = await listShares(runtime, session.account);
+    return found.map(({ name }) => ({ name, comment: "" }));
+  };
+  const output = await answerCall(input, handle.name, (operation, body) =>
+    callShareService(operation, body, shares, options.serverName),
+  );
+  if (output === undefined || output.length + handle.pending.length > pipeBytesMax) return false;
+  handle.pending = Buffer.concat([handle.pending, output]);
+  return true;
+}
+
+export async function writePipe(
+  request: TreeRequest,
+  handle: PipeHandle,
+  data: Buffer,
+): Promise<Answer> {
+  const isDone = await callPipe(request, handle, data);
+  return isDone ? answer(encodeWriteResponse(data.length)) : refusal(Status.invalidParameter);
+}
+
+export function readPipe(handle: PipeHandle, length: number): Answer {
+  if (handle.pending.length === 0) return refusal(Status.pipeDisconnected);
+  const { bytes, isCut } = takeFromPipe(handle, length);
+  const { message, data } = newReadResponse(bytes.length);
+  bytes.copy(data);
+  return { status: isCut ? Status.bufferOverflow : Status.success, message };
+}
+
+/** One fragment at a time: a message that does not fit is cut, and the rest comes later. */
+export function takeFromPipe(
+  handle: PipeHandle,
+  lengthMax: number,
+): { readonly bytes: Buffer; readonly isCut: boolean } {
+  const { pending } = handle;
+  const fragment = pending.length >= 10 ? pending.readUInt16LE(8) : pending.length;
+  const whole = handle.isInside ? handle.insideBytes : Math.min(fragment, pending.length);
+  const count = Math.min(whole, lengthMax);
+  handle.pending = pending.subarray(count);
+  handle.insideBytes = whole - count;
+  handle.isInside = count < whole;
+  return { bytes: pending.subarray(0, count), isCut: count < whole };
+}

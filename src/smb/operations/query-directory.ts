@@ -1,0 +1,141 @@
+import { listDirectory } from "../../file/filesystem/list.ts";
+import type { NodeRecord } from "../../file/records.ts";
+import { answer, refusal, type Answer } from "../answer.ts";
+import { transactBytesMax } from "../connection.ts";
+import { isCharged } from "../credit-charge.ts";
+import { has, Right } from "../files/access.ts";
+import { encodeEntry, entryBytesMin, type NamedNode } from "../files/directory-entry.ts";
+import type { FileHandle } from "../files/file-handle.ts";
+import { newListing, type Listing } from "../files/listing.ts";
+import { findFile, isAnswer } from "../files/lookup.ts";
+import { statusOf } from "../files/status-of.ts";
+import { isPattern, matches } from "../files/wildcard.ts";
+import { foldName } from "../../file/shared/fold.ts";
+import type { TreeRequest } from "../request.ts";
+import { Status } from "../status.ts";
+import {
+  decodeQueryDirectory,
+  DirectoryFlag,
+  encodeDataResponse,
+  type QueryDirectoryRequest,
+} from "../wire/query.ts";
+
+/** Names looked at in one step; an answer that is not full takes the next. */
+const pageEntries = 500;
+const pagesMax = 10_000;
+const alignment = 8;
+
+export async function queryDirectory(request: TreeRequest): Promise<Answer> {
+  const asked = decodeQueryDirectory(request.message);
+  if (asked === undefined || asked.outputBytesMax > transactBytesMax) {
+    return refusal(Status.invalidParameter);
+  }
+  if (!isCharged(request, asked.outputBytesMax)) return refusal(Status.invalidParameter);
+  const handle = findFile(request, asked.fileId);
+  if (isAnswer(handle)) return handle;
+  if (!handle.isDirectory) return refusal(Status.invalidParameter);
+  if (!has(handle.access, Right.readData)) return refusal(Status.accessDenied);
+  const bytesMin = entryBytesMin(asked.infoClass);
+  if (bytesMin === undefined) return refusal(Status.invalidInfoClass);
+  if (asked.outputBytesMax < bytesMin) return refusal(Status.infoLengthMismatch);
+  return list(request, handle, asked);
+}
+
+async function list(
+  request: TreeRequest,
+  handle: FileHandle,
+  asked: QueryDirectoryRequest,
+): Promise<Answer> {
+  const listing = listingOf(handle, asked);
+  const sheet = new Sheet(asked, request.tree.shareId);
+  for (let page = 0; page < pagesMax && !listing.isFinished && !sheet.isFull; page += 1) {
+    const { place } = handle;
+    const limit = isPattern(listing.pattern) ? pageEntries : 1;
+    const wish = { place, from: listing.from, limit };
+    const outcome = await listDirectory(request.connection.server.world.runtime, wish);
+    if (outcome.kind === "refused") return refusal(statusOf(outcome.refusal));
+    const { entries, directory } = outcome.value;
+    showDots(listing, sheet, directory);
+    for (const { folded, node } of entries) {
+      if (sheet.isFull) break;
+      const named = { name: node.name, node };
+      if (!matches(listing.pattern, node.name) || sheet.add(named)) {
+        // The next name is the one right behind this one in the order of keys.
+        listing.from = `${folded}\0`;
+      }
+    }
+    if (limit === 1 || (!sheet.isFull && entries.length < limit)) listing.isFinished = true;
+  }
+  if (sheet.count === 0) {
+    if (!listing.isFinished) return refusal(Status.infoLengthMismatch);
+    return refusal(listing.hasShown ? Status.noMoreFiles : Status.noSuchFile);
+  }
+  listing.hasShown = true;
+  return answer(encodeDataResponse(sheet.finish()));
+}
+
+function listingOf(handle: FileHandle, { flags, pattern }: QueryDirectoryRequest): Listing {
+  const isNew = (flags & DirectoryFlag.reopen) !== 0 || handle.listing === undefined;
+  const restarts = (flags & DirectoryFlag.restart) !== 0;
+  if (isNew || restarts) {
+    const wanted = pattern === "" ? (handle.listing?.pattern ?? "*") : pattern;
+    handle.listing = newListing(wanted);
+    // A name without wildcards is looked up, not searched for.
+    if (!isPattern(wanted)) handle.listing.from = foldName(wanted);
+  }
+  return handle.listing ?? newListing("*");
+}
+
+/** The directory itself and the one above come first, if the pattern means them. */
+function showDots(listing: Listing, sheet: Sheet, directory: NodeRecord): void {
+  for (const [index, name] of [".", ".."].entries()) {
+    if (listing.dots !== index || sheet.isFull) continue;
+    if (!matches(listing.pattern, name) || sheet.add({ name, node: directory })) {
+      listing.dots = index === 0 ? 1 : 2;
+    }
+  }
+}
+
+/** Entries as they fit into one answer. */
+class Sheet {
+  readonly #parts: Buffer[] = [];
+  readonly #asked: QueryDirectoryRequest;
+  readonly #share: bigint;
+  #length = 0;
+  isFull = false;
+
+  constructor(asked: QueryDirectoryRequest, share: bigint) {
+    this.#asked = asked;
+    this.#share = share;
+  }
+
+  get count(): number {
+    return this.#parts.length;
+  }
+
+  /** False if there is no room, and then for nothing more. */
+  add(named: NamedNode): boolean {
+    const entry = encodeEntry(this.#asked.infoClass, named, this.#share);
+    const start = Math.ceil(this.#length / alignment) * alignment;
+    if (start + entry.length > this.#asked.outputBytesMax) {
+      this.isFull = true;
+      return false;
+    }
+    this.#parts.push(entry);
+    this.#length = start + entry.length;
+    if ((this.#asked.flags & DirectoryFlag.single) !== 0) this.isFull = true;
+    return true;
+  }
+
+  finish(): Buffer {
+    const data = Buffer.alloc(this.#length);
+    let at = 0;
+    for (const [index, part] of this.#parts.entries()) {
+      part.copy(data, at);
+      const next = Math.ceil((at + part.length) / alignment) * alignment;
+      if (index < this.#parts.length - 1) data.writeUInt32LE(next - at, at);
+      at = next;
+    }
+    return data;
+  }
+}

@@ -1,0 +1,103 @@
+import { fileInfo, securityOf, spaceOf } from "../../file/filesystem/info.ts";
+import { answer, refusal, type Answer } from "../answer.ts";
+import { transactBytesMax } from "../connection.ts";
+import { isCharged } from "../credit-charge.ts";
+import { has, Right } from "../files/access.ts";
+import { absentClasses, fileClasses, mayQuery } from "../files/file-classes.ts";
+import type { FileHandle } from "../files/file-handle.ts";
+import { findFile, isAnswer } from "../files/lookup.ts";
+import { descriptorBytes } from "../files/security.ts";
+import { statusOf } from "../files/status-of.ts";
+import { volumeClasses } from "../files/volume-classes.ts";
+import type { TreeRequest } from "../request.ts";
+import { Status } from "../status.ts";
+import {
+  decodeQueryInfo,
+  encodeDataResponse,
+  InfoType,
+  type QueryInfoRequest,
+} from "../wire/query.ts";
+import { Writer } from "../wire/writer.ts";
+
+const extendedAttributesClass = 15;
+
+export async function queryInfo(request: TreeRequest): Promise<Answer> {
+  const asked = decodeQueryInfo(request.message);
+  if (asked === undefined || asked.outputBytesMax > transactBytesMax) {
+    return refusal(Status.invalidParameter);
+  }
+  const moved = Math.max(asked.outputBytesMax, asked.input.length);
+  if (!isCharged(request, moved)) return refusal(Status.invalidParameter);
+  const handle = findFile(request, asked.fileId);
+  if (isAnswer(handle)) return handle;
+  switch (asked.infoType) {
+    case InfoType.file:
+      return queryFile(request, handle, asked);
+    case InfoType.fileSystem:
+      return queryVolume(request, handle, asked);
+    case InfoType.security:
+      return querySecurity(request, handle, asked);
+    default:
+      return refusal(
+        asked.infoType === InfoType.quota ? Status.notSupported : Status.invalidParameter,
+      );
+  }
+}
+
+async function queryFile(
+  { connection }: TreeRequest,
+  handle: FileHandle,
+  { infoClass, outputBytesMax }: QueryInfoRequest,
+): Promise<Answer> {
+  const asked = fileClasses[infoClass];
+  if (asked === undefined) {
+    if (!absentClasses.has(infoClass)) return refusal(Status.invalidInfoClass);
+    const hasNone = infoClass === extendedAttributesClass;
+    return refusal(hasNone ? Status.noEasOnFile : Status.objectNameNotFound);
+  }
+  if (!mayQuery(handle, asked)) return refusal(Status.accessDenied);
+  if (outputBytesMax < asked.fixedBytes) return refusal(Status.infoLengthMismatch);
+  const { runtime } = connection.server.world;
+  const info = await fileInfo(runtime, handle.place, handle.id.persistent);
+  if (info.kind === "refused") return refusal(statusOf(info.refusal));
+  return withinRoom(asked.encode(info.value, handle), outputBytesMax);
+}
+
+/** What does not fit is cut, and the client is told so. */
+function withinRoom(data: Buffer, bytesMax: number): Answer {
+  if (data.length <= bytesMax) return answer(encodeDataResponse(data));
+  return answer(encodeDataResponse(data.subarray(0, bytesMax)), Status.bufferOverflow);
+}
+
+async function queryVolume(
+  { connection, tree }: TreeRequest,
+  { place }: FileHandle,
+  { infoClass, outputBytesMax }: QueryInfoRequest,
+): Promise<Answer> {
+  const asked = volumeClasses[infoClass];
+  if (asked === undefined) return refusal(Status.invalidInfoClass);
+  if (outputBytesMax < asked.fixedBytes) return refusal(Status.infoLengthMismatch);
+  const space = await spaceOf(connection.server.world.runtime, place);
+  if (space.kind === "refused") return refusal(statusOf(space.refusal));
+  const volume = {
+    space: space.value,
+    name: tree.shareName,
+    id: tree.shareId,
+    created: space.value.createdAt,
+  };
+  return withinRoom(asked.encode(volume), outputBytesMax);
+}
+
+async function querySecurity(
+  { connection }: TreeRequest,
+  { place, access }: FileHandle,
+  { additional, outputBytesMax }: QueryInfoRequest,
+): Promise<Answer> {
+  if (!has(access, Right.readControl)) return refusal(Status.accessDenied);
+  const found = await securityOf(connection.server.world.runtime, place);
+  if (found.kind === "refused") return refusal(statusOf(found.refusal));
+  const bytes = descriptorBytes(found.value, additional);
+  if (bytes === undefined) return refusal(Status.unsuccessful);
+  if (bytes.length <= outputBytesMax) return answer(encodeDataResponse(bytes));
+  return refusal(Status.bufferTooSmall, new Writer(4).u32(bytes.length).finish());
+}

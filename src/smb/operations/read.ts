@@ -1,0 +1,62 @@
+import { readFile, type Reading } from "../../file/filesystem/read.ts";
+import { refusal, type Answer } from "../answer.ts";
+import { transactBytesMax } from "../connection.ts";
+import { isCharged } from "../credit-charge.ts";
+import { has, Right } from "../files/access.ts";
+import { findHandle, isAnswer } from "../files/lookup.ts";
+import { statusOf } from "../files/status-of.ts";
+import type { TreeRequest } from "../request.ts";
+import { Status } from "../status.ts";
+import { decodeRead, newReadResponse, type ReadRequest } from "../wire/io.ts";
+import { readPipe } from "./pipe.ts";
+import type { FileHandle } from "../files/file-handle.ts";
+
+const offsetMax = 0x7fff_ffff_ffff_ffffn;
+
+export async function read(request: TreeRequest): Promise<Answer> {
+  const asked = decodeRead(request.message);
+  if (asked === undefined || asked.length > transactBytesMax) {
+    return refusal(Status.invalidParameter);
+  }
+  if (!isCharged(request, asked.length)) return refusal(Status.invalidParameter);
+  const handle = findHandle(request, asked.fileId);
+  if (isAnswer(handle)) return handle;
+  if (handle.kind === "pipe") return readPipe(handle, asked.length);
+  if (handle.isDirectory) return refusal(Status.invalidDeviceRequest);
+  if (!has(handle.access, Right.readData | Right.execute)) return refusal(Status.accessDenied);
+  if (asked.offset + BigInt(asked.length) > offsetMax) return refusal(Status.invalidParameter);
+  return readBytes(request, handle, asked);
+}
+
+async function readBytes(
+  { connection }: TreeRequest,
+  handle: FileHandle,
+  asked: ReadRequest,
+): Promise<Answer> {
+  // No file is longer than what a number counts exactly.
+  const from = Number(asked.offset);
+  const outcome = await readFile(connection.server.world.runtime, {
+    place: handle.place,
+    handle: handle.id.persistent,
+    from,
+    length: asked.length,
+  });
+  if (outcome.kind === "refused") return refusal(statusOf(outcome.refusal));
+  const { reader, length } = outcome.value;
+  try {
+    if (length < asked.minimum) return refusal(Status.endOfFile);
+    const { message, data } = newReadResponse(length);
+    await fill(outcome.value, from, data);
+    return { status: Status.success, message };
+  } finally {
+    reader.close();
+  }
+}
+
+async function fill({ reader, length }: Reading, from: number, data: Buffer): Promise<void> {
+  let at = 0;
+  for await (const chunk of reader.read(from, length)) {
+    data.set(chunk, at);
+    at += chunk.length;
+  }
+}

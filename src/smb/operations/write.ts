@@ -1,0 +1,52 @@
+import { writeFile } from "../../file/filesystem/write.ts";
+import { answer, refusal, type Answer } from "../answer.ts";
+import { transactBytesMax } from "../connection.ts";
+import { isCharged } from "../credit-charge.ts";
+import { has, Right } from "../files/access.ts";
+import type { FileHandle } from "../files/file-handle.ts";
+import { findHandle, isAnswer } from "../files/lookup.ts";
+import { statusOf } from "../files/status-of.ts";
+import { waitForLocks } from "../files/waiting.ts";
+import type { TreeRequest } from "../request.ts";
+import { Status } from "../status.ts";
+import { decodeWrite, encodeWriteResponse, type WriteRequest } from "../wire/io.ts";
+import { writePipe } from "./pipe.ts";
+
+const atEnd = 0xffff_ffff_ffff_ffffn;
+const offsetMax = 0x7fff_ffff_ffff_ffffn;
+
+export async function write(request: TreeRequest): Promise<Answer> {
+  const asked = decodeWrite(request.message);
+  if (asked === undefined || asked.data.length > transactBytesMax) {
+    return refusal(Status.invalidParameter);
+  }
+  if (!isCharged(request, asked.data.length)) return refusal(Status.invalidParameter);
+  const handle = findHandle(request, asked.fileId);
+  if (isAnswer(handle)) return handle;
+  if (handle.kind === "pipe") return writePipe(request, handle, asked.data);
+  if (handle.isDirectory) return refusal(Status.invalidDeviceRequest);
+  const mayWrite = has(handle.access, Right.writeData);
+  if (!mayWrite && !has(handle.access, Right.appendData)) return refusal(Status.accessDenied);
+  const isAppend = asked.offset === atEnd;
+  if (!isAppend && asked.offset + BigInt(asked.data.length) > offsetMax) {
+    return refusal(Status.invalidParameter);
+  }
+  if (asked.data.length === 0) return answer(encodeWriteResponse(0));
+  return writeBytes(request, handle, asked, isAppend ? "end" : Number(asked.offset));
+}
+
+async function writeBytes(
+  { connection: { server }, tree, life }: TreeRequest,
+  handle: FileHandle,
+  { data }: WriteRequest,
+  at: number | "end",
+): Promise<Answer> {
+  const { place, keepsTimes, id } = handle;
+  const wish = { place, handle: id.persistent, keepsTimes, at, bytes: data };
+  const outcome = await waitForLocks(server, tree.shareId, life, () =>
+    writeFile(server.world.runtime, wish),
+  );
+  if (outcome.kind === "done") return answer(encodeWriteResponse(data.length));
+  if (outcome.kind === "refused") return refusal(statusOf(outcome.refusal));
+  return refusal(outcome.kind === "cancelled" ? Status.cancelled : Status.internalError);
+}

@@ -13,8 +13,8 @@ export interface TransferStore {
   readonly handlers: ReadonlyMap<string, TransferHandler>;
 }
 
-/** Long enough for the next sign of progress; a process that died is succeeded after it. */
-const claimTicks = 60n * ticksPerSecond;
+/** Renewed well before it runs out; a process that died is succeeded after it. */
+const claimTicks = 15n * ticksPerSecond;
 const scanMax = 100;
 
 export function startTransfer(job: TransferJob): Effect {
@@ -75,6 +75,17 @@ export function endTransfer(
     const effects = await handlerOf(handlers, job).finish(records, job, end);
     await applyEffects(content, tx, [...(effects ?? []), dropTransfer(job.id)], tx.now);
     return effects !== undefined;
+  });
+}
+
+/** Says that this process is still at it. */
+export function renewClaim({ store }: TransferStore, id: string): Promise<void> {
+  return store.transact(async (tx) => {
+    const key = transferJobs.key({ id });
+    const value = await tx.get(key);
+    if (value === undefined) return;
+    const job = transferJobs.codec.decode(value);
+    tx.put(key, transferJobs.codec.encode({ ...job, claimedUntil: tx.now + claimTicks }));
   });
 }
 

@@ -1,4 +1,5 @@
 import { expect, it } from "vitest";
+import type { RawCall } from "../harness/raw-client.ts";
 import { freshName, testServer } from "../harness/server.ts";
 
 const held = testServer({ accounts: { devstoreaccount1: { versioning: true } } });
@@ -6,7 +7,7 @@ const racers = 32;
 
 it("every concurrent overwrite leaves its own version, with its own bytes", async () => {
   const container = freshName("versions");
-  const { send } = held.blob;
+  const send = (call: RawCall) => held.blob.send(call);
   await send({ method: "PUT", path: `/${container}?restype=container` });
   const path = `/${container}/b`;
   const body = (index: number) => String(index).repeat(index % 2 === 0 ? 3 : 9000);

@@ -2,6 +2,7 @@ import type { Clock, Log } from "../../core/world.ts";
 import {
   claimTransfer,
   endTransfer,
+  renewClaim,
   reportProgress,
   yieldTransfer,
   type TransferStore,
@@ -22,8 +23,8 @@ export interface Transfers {
 
 const concurrentMax = 4;
 const attemptsMax = 3;
-/** Jobs of a process that died are noticed at the latest after this. */
-const lookMilliseconds = 15_000;
+/** How often claims are renewed, and jobs of a process that died are looked for. */
+const lookMilliseconds = 5000;
 const progressBytes = 16 * 1024 * 1024;
 /** As large as any blob can be; what a source announces is held against it. */
 const transferBytesMax = 200 * 1024 ** 4;
@@ -38,15 +39,15 @@ class BrokenOff extends Error {
 /** Fetches the bytes that copies are waiting for, a few at a time, until stopped. */
 export function runTransfers(parts: TransferParts): Transfers {
   const running = new Map<string, Promise<void>>();
-  let stopped = false;
+  const life: Life = { stopped: false, answers: new Set() };
   let looking = Promise.resolve();
   let cancel = (): void => {};
   const look = async (): Promise<void> => {
     for (;;) {
-      if (stopped || running.size >= concurrentMax) return;
+      if (life.stopped || running.size >= concurrentMax) return;
       const job = await claimTransfer(parts, new Set(running.keys()));
       if (job === undefined) return;
-      const done = carryOut(parts, job, () => stopped).finally(() => {
+      const done = carryOut(parts, job, life).finally(() => {
         running.delete(job.id);
         wake();
       });
@@ -54,13 +55,14 @@ export function runTransfers(parts: TransferParts): Transfers {
     }
   };
   const wake = (): void => {
-    if (stopped) return;
+    if (life.stopped) return;
     looking = looking.then(look).catch((error: unknown) => {
       parts.log.warn({ err: error }, "transfers could not be looked at; they will be again");
     });
   };
   const later = (): void => {
     cancel = parts.clock.after(lookMilliseconds, () => {
+      for (const id of running.keys()) void renewClaim(parts, id).catch(() => {});
       wake();
       later();
     });
@@ -70,25 +72,29 @@ export function runTransfers(parts: TransferParts): Transfers {
   later();
   return {
     async stop() {
-      stopped = true;
+      life.stopped = true;
       unwatch();
       cancel();
       await looking;
+      for (const answer of life.answers) answer.close();
       await Promise.all(running.values());
     },
   };
 }
 
-async function carryOut(
-  parts: TransferParts,
-  job: StoredTransfer,
-  isStopped: () => boolean,
-): Promise<void> {
+/** What all transfers of one process share: whether it goes on, and what it is reading. */
+interface Life {
+  stopped: boolean;
+  readonly answers: Set<SourceAnswer>;
+}
+
+async function carryOut(parts: TransferParts, job: StoredTransfer, life: Life): Promise<void> {
   try {
-    await fetchInto(parts, job, isStopped);
+    await fetchInto(parts, job, life);
   } catch (error) {
-    if (error instanceof BrokenOff) {
-      await yieldTransfer(parts, job).catch(() => {});
+    if (error instanceof BrokenOff || life.stopped) {
+      // It was none of the source's fault, so it does not count as an attempt.
+      await yieldTransfer(parts, { ...job, attempts: job.attempts - 1 }).catch(() => {});
       return;
     }
     parts.log.warn({ err: error, copy: job.id }, "a copy from elsewhere broke off");
@@ -101,23 +107,22 @@ async function carryOut(
   }
 }
 
-async function fetchInto(
-  parts: TransferParts,
-  job: StoredTransfer,
-  isStopped: () => boolean,
-): Promise<void> {
+async function fetchInto(parts: TransferParts, job: StoredTransfer, life: Life): Promise<void> {
   const url = new URL(job.url);
   const headers = { ...job.headers };
   const request = { url, method: "GET", headers, host: "", remoteAddress: "" } as const;
   const answer = await parts.read(request);
+  life.answers.add(answer);
   try {
+    if (life.stopped) throw new BrokenOff("the server stops");
     if (answer.status !== 200) {
       const description = `${answer.status} ${answer.reason} ${sourceFailed}`;
       await endTransfer(parts, job, { ended: "failed", description });
       return;
     }
-    await receiveAndEnd(parts, job, answer, isStopped);
+    await receiveAndEnd(parts, job, answer);
   } finally {
+    life.answers.delete(answer);
     answer.close();
   }
 }
@@ -126,10 +131,9 @@ async function receiveAndEnd(
   parts: TransferParts,
   job: StoredTransfer,
   answer: SourceAnswer,
-  isStopped: () => boolean,
 ): Promise<void> {
   const announced = Number(answer.headers["content-length"] ?? Number.NaN);
-  const received = await parts.content.receive(watched(parts, job, answer, isStopped), {
+  const received = await parts.content.receive(watched(parts, job, answer), {
     ...(Number.isSafeInteger(announced) ? { length: announced } : {}),
     lengthMax: transferBytesMax,
     inlineBytesMax,
@@ -147,12 +151,10 @@ async function* watched(
   parts: TransferParts,
   job: StoredTransfer,
   { body }: SourceAnswer,
-  isStopped: () => boolean,
 ): AsyncGenerator<Uint8Array> {
   let copied = 0;
   let told = 0;
   for await (const chunk of body) {
-    if (isStopped()) throw new BrokenOff("the server stops");
     yield chunk;
     copied += chunk.length;
     if (copied - told < progressBytes) continue;

@@ -1,0 +1,118 @@
+import { ensureAccounts } from "../../src/account/ensure-accounts.ts";
+import {
+  accountsOf,
+  developmentAccount,
+  developmentAccountName,
+  type AccountSettings,
+} from "../../src/account/settings.ts";
+import { blobService } from "../../src/blob/service.ts";
+import { memoryFiles } from "../../src/content/memory-files.ts";
+import { openContentStore } from "../../src/content/open-content.ts";
+import { soloPins } from "../../src/content/pins.ts";
+import { noMeter } from "../../src/core/meter.ts";
+import { keyPrincipal } from "../../src/core/principal.ts";
+import { ok } from "../../src/core/result.ts";
+import { reclaimStep } from "../../src/execution/reclaim.ts";
+import { Authenticator } from "../../src/http/auth/authenticator.ts";
+import type { Door } from "../../src/http/door.ts";
+import { compileRoutes } from "../../src/http/routing.ts";
+import { serveRequest } from "../../src/http/serve.ts";
+import { sourceReader } from "../../src/http/source/own-source.ts";
+import { simWorld, type SimClock } from "../../src/server/sim-world.ts";
+import { openMemoryStore } from "../../src/store/memory/open-memory-store.ts";
+import type { RawCall } from "./raw-client.ts";
+
+export interface SimAnswer {
+  readonly status: number;
+  readonly headers: Readonly<Record<string, string>>;
+  readonly body: string;
+  readonly code: string | undefined;
+}
+
+/** The blob service in a world whose time only the test moves; every caller holds the key. */
+export interface SimBlob {
+  readonly clock: SimClock;
+  send(call: RawCall): Promise<SimAnswer>;
+  /** Does all background work that is due, and returns how many steps that took. */
+  reclaim(): Promise<number>;
+}
+
+const version = "2023-11-03";
+const reclaimStepsMax = 10_000;
+
+/** Whoever asks is let in. */
+class OpenDoor extends Authenticator {
+  override authenticate() {
+    return ok(keyPrincipal);
+  }
+}
+
+export async function simBlob(settings: Partial<AccountSettings> = {}): Promise<SimBlob> {
+  const { clock, random, log } = simWorld(1);
+  const store = openMemoryStore({ clock });
+  const files = memoryFiles({ bytesMax: 16 * 1024 * 1024 });
+  const contentTables = blobService.contentTables;
+  const parts = { store, files, pins: soloPins("memory"), clock, log, contentTables };
+  const content = await openContentStore(parts);
+  await ensureAccounts({ store, random, names: [developmentAccountName] });
+  const door: Door = {
+    service: blobService,
+    router: compileRoutes(blobService.operations),
+    runtime: { store, content, random, clock },
+    accounts: accountsOf([{ ...developmentAccount(), ...settings }]),
+    authenticator: new OpenDoor(),
+    sources: sourceReader({
+      service: "blob",
+      serve: (request) => serveRequest(door, request),
+      elsewhere: () => Promise.reject(new Error("there is nothing else in this world")),
+    }),
+    clock,
+    log,
+    meter: noMeter,
+    options: { loose: false, anyVersion: false, productStyle: true, oauth: undefined },
+  };
+  const reclaimers = new Map(Object.entries(blobService.reclaimers));
+  return {
+    clock,
+    send: (call) => send(door, call),
+    async reclaim() {
+      for (let steps = 0; steps < reclaimStepsMax; steps += 1) {
+        if (!(await reclaimStep({ store, content, reclaimers }))) return steps;
+      }
+      throw new Error("background work does not come to an end");
+    },
+  };
+}
+
+async function send(door: Door, { method, path, headers = {}, body = "" }: RawCall) {
+  const bytes = Buffer.from(body);
+  const all: Record<string, string> = {
+    host: "127.0.0.1:10000",
+    "x-ms-version": version,
+    "content-length": String(bytes.length),
+    ...headers,
+  };
+  const reply = await serveRequest(door, {
+    method,
+    target: `/${developmentAccountName}${path}`,
+    headers: all,
+    rawHeaders: Object.entries(all).flat(),
+    body: (async function* () {
+      if (bytes.length > 0) yield bytes;
+    })(),
+    secure: false,
+    remoteAddress: "127.0.0.1",
+    proceed: () => {},
+  });
+  const chunks: Uint8Array[] = [];
+  if (reply.body?.kind === "bytes") chunks.push(Buffer.from(reply.body.bytes));
+  else if (reply.body?.kind === "stream") {
+    const { reader, from, length } = reply.body;
+    for await (const chunk of reader.read(from, length)) chunks.push(Uint8Array.from(chunk));
+    reader.close();
+  }
+  const lower: Record<string, string> = {};
+  for (const [name, value] of Object.entries(reply.headers)) lower[name.toLowerCase()] = value;
+  const text = Buffer.concat(chunks).toString();
+  return { status: reply.status, headers: lower, body: text, code: lower["x-ms-error-code"] };
+}

@@ -11,6 +11,7 @@ import {
   places,
   shares,
   shareSnapshots,
+  shareTombstones,
   usageCounter,
   versionEnds,
   versions,
@@ -57,6 +58,13 @@ const expireShare: Reclaimer = async (view, [account, name, version]) => {
   return { removals, jobs: [shareJob(record)], done: true };
 };
 
+const forgetDeletion: Reclaimer = async (view, [account, name]) => {
+  const key = { account: account as bigint, name: name as string };
+  const tombstone = await view.get(shareTombstones, key);
+  if (tombstone === undefined || view.now < tombstone.until) return { done: true };
+  return { removals: [{ key: shareTombstones.key(key) }], done: true };
+};
+
 const reclaimAccount: Reclaimer = async (view, [account]) => {
   const id = account as bigint;
   const live = await firstBelow(view, shares, id);
@@ -74,5 +82,6 @@ export const reclaimers: Readonly<Record<string, Reclaimer>> = {
   "file-share": reclaimShare,
   "file-snapshot": reclaimSnapshot,
   "file-deleted-share": expireShare,
+  "file-tombstone": forgetDeletion,
   "file-account": reclaimAccount,
 };

@@ -14,6 +14,8 @@ export type Protocol = "SMB" | "NFS";
 export interface ShareSettings {
   readonly tier?: string | undefined;
   readonly tierChanged?: Ticks | undefined;
+  /** What it was before; told for a while, as moving takes its time. */
+  readonly tierBefore?: string | undefined;
   readonly protocol?: Protocol | undefined;
   readonly rootSquash?: string | undefined;
   readonly snapshotDirectoryAccess?: boolean | undefined;
@@ -69,6 +71,13 @@ export interface CopyState {
   readonly completed?: Ticks | undefined;
 }
 
+/** `to` is left out. */
+export interface ClearedStretch {
+  readonly from: number;
+  readonly to: number;
+  readonly epoch: number;
+}
+
 /** The owner, group and mode of a file on an NFS share. */
 export interface PosixProperties {
   readonly mode: string;
@@ -102,6 +111,8 @@ export interface NodeRecord {
   /** Bytes that were written and not cleared: what counts against the quota. */
   readonly allocated?: number | undefined;
   readonly copy?: CopyState | undefined;
+  /** What was cleared since the newest snapshots, to tell it to those who ask for changes. */
+  readonly cleared?: readonly ClearedStretch[] | undefined;
   readonly posix?: PosixProperties | undefined;
   readonly linkText?: string | undefined;
 }
@@ -203,6 +214,18 @@ export const permissions = defineTable<{ share: bigint; key: string }, Permissio
   key: ({ share, key }) => [share, key],
   codec: recordCodec<PermissionRecord>({ version: 1 }),
 });
+
+/** A share that was just deleted: deleting it once more is no mistake. */
+export const shareTombstones = defineTable<{ account: bigint; name: string }, ShareTombstone>({
+  name: "share-tombstones",
+  tag: 0x5a,
+  key: ({ account, name }) => [account, name],
+  codec: recordCodec<ShareTombstone>({ version: 1 }),
+});
+
+export interface ShareTombstone {
+  readonly until: Ticks;
+}
 
 const usageTag = 0x59;
 

@@ -25,9 +25,13 @@ export function throughLocks(operation: Operation): Operation {
         return operation.decide(context);
       }
       if (!concerns(name, context)) return operation.decide(context);
-      const stretch = stretchOf(name, context);
-      const place = { locks: held, share: share.id, id: target.id, now: context.now, stretch };
-      const passage = passShortOpen(name, place);
+      const passage = passShortOpen(name, {
+        locks: held,
+        share: share.id,
+        id: target.id,
+        now: context.now,
+        stretch: stretchOf(name, context),
+      });
       if ("stop" in passage) return passage.stop;
       const decision = operation.decide(context);
       if ("fault" in decision || "wait" in decision) return decision;

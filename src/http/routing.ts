@@ -98,5 +98,6 @@ function noRoute(
   if (known) return fail("UnsupportedHttpVerb");
   if (comp !== "") return invalidQuery("comp", comp);
   if (restype !== "") return invalidQuery("restype", restype);
-  return fail("UnsupportedHttpVerb");
+  // Nothing can be meant by the service as a whole without saying what.
+  return resource === "service" ? invalidQuery("comp", "", "") : fail("UnsupportedHttpVerb");
 }

@@ -128,8 +128,14 @@ function takeAtOnce(
   if (node.kind !== "file") return fail("ResourceNotFound");
   const { content = emptyContent, allocated = 0 } = node;
   const touched = { offset: 0n, length: BigInt(content.length) };
-  const place_ = { locks: scope.locks, share: scope.share.id, id: node.id, now, stretch: touched };
-  const passage = passShortOpen("Copy File source", place_);
+  const touching = {
+    locks: scope.locks,
+    share: scope.share.id,
+    id: node.id,
+    now,
+    stretch: touched,
+  };
+  const passage = passShortOpen("Copy File source", touching);
   if ("stop" in passage) return passage.stop;
   const progress = `${content.length}/${content.length}`;
   const taken: Taken = {

@@ -1,4 +1,5 @@
 import { noBody } from "../../core/operation.ts";
+import { rootId } from "../records.ts";
 import { operation } from "../resources.ts";
 import { revise } from "../shared/revise.ts";
 import { keepsTrailingDots, smbProperties } from "../shared/smb-params.ts";
@@ -21,7 +22,11 @@ export const getDirectoryProperties = operation({
   success: { status: 200, headers: [...smbHeaderNames, "x-ms-server-encrypted"] },
   decide: ({ target, version }) => ({
     metadata: target.metadata,
-    headers: { ...smbHeaders(target, version), "x-ms-server-encrypted": "true" },
+    headers: {
+      ...smbHeaders(target, version),
+      // Seen on the wire: a share's root is not encrypted.
+      "x-ms-server-encrypted": String(target.id !== rootId),
+    },
   }),
 });
 

@@ -1,5 +1,6 @@
 import type { ContentEdit } from "../../core/content-ref.ts";
 import type { Span } from "../../core/ranges.ts";
+import type { ClearedStretch, NodeRecord, ShareRecord } from "../records.ts";
 import { sectorBytes } from "../shared/limits.ts";
 
 export interface Clearing {
@@ -18,6 +19,19 @@ export function clearEdits({ from, length }: Span): Clearing {
   if (from < first) edits.push(zeros(from, first - from));
   if (last < end) edits.push(zeros(last, end - last));
   return { edits, written: length - (last - first) };
+}
+
+/** Older ones are forgotten: what they cleared still shows where it held something. */
+const clearedMax = 256;
+
+/** Told to those who ask what changed since a snapshot, even if nothing was there to clear. */
+export function noteCleared(
+  share: ShareRecord,
+  { cleared = [] }: NodeRecord,
+  { from, length }: Span,
+): readonly ClearedStretch[] | undefined {
+  if (share.newestSnapshot === 0) return undefined;
+  return [...cleared, { from, to: from + length, epoch: share.epoch }].slice(-clearedMax);
 }
 
 /** At most two sectors, so that they fit into the record of the range. */

@@ -45,24 +45,29 @@ export const listRanges = operation({
     const { content = emptyContent } = target;
     const span = spanOf(input.range, content.length);
     const present = await slicesOf(view, content, span);
-    if (input.previous === undefined) return { present };
+    if (input.previous === undefined) return { present, missing: false, since: 0 };
     const key = { share: scope.share.id, at: input.previous };
     const snapshot = await view.get(shareSnapshots, key);
-    if (snapshot === undefined) return { present, missing: true };
+    if (snapshot === undefined) return { present, missing: true, since: 0 };
     const { followsRenames = false } = input;
     const then = await nodeAt(view, scope, target, { epoch: snapshot.epoch, followsRenames });
     const earlier = then?.content ?? emptyContent;
     const previous = await slicesOf(view, earlier, spanOf(input.range, earlier.length));
-    return { present, previous };
+    return { present, missing: false, previous, since: snapshot.epoch };
   },
   decide: ({ target, seen }) => {
-    if ("missing" in seen) return fail("ShareNotFound");
+    if (seen.missing) return fail("ShareNotFound");
     const length = target.content?.length ?? 0;
     const now = stretchesOf(seen.present);
     const held = sectorsOf(now, Infinity);
-    if (!("previous" in seen)) return reply(length, held, []);
+    if (seen.previous === undefined) return reply(length, held, []);
     const changed = sectorsOf(subtract(now, sameBytes(seen.present, seen.previous)), Infinity);
-    const then = sectorsOf(stretchesOf(seen.previous), Infinity);
+    const noted = (target.cleared ?? []).filter(({ epoch }) => epoch > seen.since);
+    const lost = [...stretchesOf(seen.previous), ...noted];
+    const then = sectorsOf(
+      lost.toSorted((left, right) => left.from - right.from),
+      Infinity,
+    );
     return reply(length, changed, subtract(then, held));
   },
 });

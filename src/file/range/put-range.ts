@@ -11,7 +11,7 @@ import { checkQuota, usedBytes } from "../shared/quota.ts";
 import { writeRange } from "../shared/range-params.ts";
 import { revise } from "../shared/revise.ts";
 import { keepsTrailingDots } from "../shared/smb-params.ts";
-import { clearEdits } from "./clear-range.ts";
+import { clearEdits, noteCleared } from "./clear-range.ts";
 import { coveredBytes } from "./covered.ts";
 import { afterRangeWrite, checkRange, keepsLastWrite } from "./range-write.ts";
 
@@ -103,7 +103,8 @@ export const clearRange = operation({
     if (range.length <= 0) return fail("InvalidRange");
     const { edits, written } = clearEdits(range);
     const delta = written - covered;
-    const next = afterRangeWrite(target, { delta, stamp, keepsLastWrite: input.keepsLastWrite });
+    const after = afterRangeWrite(target, { delta, stamp, keepsLastWrite: input.keepsLastWrite });
+    const next = { ...after, cleared: noteCleared(scope.share, target, range) };
     return {
       ...revise(scope, { target, next, content: { plan: "edit", base: content, edits } }),
       headers: {

@@ -12,6 +12,7 @@ import {
   nextDowngrade,
   provisioned,
   tierChanged,
+  tierTransition,
 } from "../share/share-settings.ts";
 import { remainingDays, type ListedShare } from "./scan-shares.ts";
 
@@ -39,7 +40,7 @@ function renderProperties(record: ListedShare["record"], now: Ticks): string {
     textElement("LeaseState", state) +
     textElement("LeaseDuration", duration) +
     textElement("Quota", record.quotaGib) +
-    (isPremium(record) ? renderPremium(record) : renderStandard(record)) +
+    (isPremium(record) ? renderPremium(record) : renderStandard(record, now)) +
     textElement("DefaultEncryptionScope", "$account-encryption-key") +
     textElement("DenyEncryptionScopeOverride", "false") +
     ("deletedAt" in record
@@ -49,10 +50,11 @@ function renderProperties(record: ListedShare["record"], now: Ticks): string {
   );
 }
 
-function renderStandard(record: ShareRecord): string {
+function renderStandard(record: ShareRecord, now: Ticks): string {
   return (
     textElement("AccessTier", record.settings.tier ?? defaultTier) +
-    textElement("AccessTierChangeTime", tierChanged(record))
+    textElement("AccessTierChangeTime", tierChanged(record)) +
+    textElement("AccessTierTransitionState", tierTransition(record, now))
   );
 }
 

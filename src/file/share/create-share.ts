@@ -5,7 +5,7 @@ import { nodes, rootId } from "../records.ts";
 import { operation } from "../resources.ts";
 import { directoryAttribute } from "../shared/attributes.ts";
 import { rootKey } from "../tree.ts";
-import { quota, quotaGibDefault, settings } from "./share-settings.ts";
+import { defaultQuotaGib, quota, settings } from "./share-settings.ts";
 
 /** The share and its root directory. learn.microsoft.com/rest/api/storageservices/create-share */
 export const createShare = operation({
@@ -46,7 +46,7 @@ export const createShare = operation({
         etag: stamp,
         metadata: input.metadata,
         policies: [],
-        quotaGib: input.quota ?? quotaGibDefault,
+        quotaGib: input.quota ?? defaultQuotaGib(input),
         settings: { ...input.settings, tierChanged: stamp },
         epoch: 1,
         newestSnapshot: 0,

@@ -5,16 +5,20 @@ import { isLocked } from "../../core/lease.ts";
 import { noBody } from "../../core/operation.ts";
 import { header, oneOf } from "../../core/params.ts";
 import { fail } from "../../core/result.ts";
-import { ticksPerDay, type Ticks } from "../../core/ticks.ts";
+import { ticksFromSeconds, ticksPerDay, type Ticks } from "../../core/ticks.ts";
 import {
   deletedShares,
   shares,
   shareSnapshots,
+  shareTombstones,
   type ShareRecord,
   type ShareSnapshotRecord,
 } from "../records.ts";
 import { operation } from "../resources.ts";
 import { snapshotsOf } from "./snapshots.ts";
+
+/** As long as the service takes to delete a share. */
+const deletingSeconds = 30;
 
 /** The name is free at once; what is inside is reclaimed later, or kept for a restore.
  *  learn.microsoft.com/rest/api/storageservices/delete-share */
@@ -34,10 +38,15 @@ export const deleteShare = operation({
   etag: "none",
   effect: "writes",
   success: { status: 202, headers: [] },
-  reads: async (view, { scope }) =>
-    scope.current === undefined ? [] : snapshotsOf(view, scope.current.id),
+  reads: async (view, { scope, address }) => {
+    const key = { account: scope.account.id, name: address.share };
+    if (scope.current !== undefined) return snapshotsOf(view, scope.current.id);
+    const tombstone = await view.get(shareTombstones, key);
+    return tombstone !== undefined && view.now < tombstone.until ? "just-deleted" : "unknown";
+  },
   decide: ({ target, scope, address, input, seen, features, now }) => {
-    if (scope.current === undefined) return fail("ShareNotFound");
+    if (seen === "just-deleted" && input.snapshots !== undefined) return {};
+    if (scope.current === undefined || typeof seen === "string") return fail("ShareNotFound");
     if (target === undefined) return fail("ShareSnapshotNotFound");
     const { snapshot } = address;
     const { id } = scope.current;
@@ -52,14 +61,21 @@ export const deleteShare = operation({
       ];
       return { effects };
     }
-    const kept = keptBySnapshots(seen, input.snapshots, now);
-    if (kept !== undefined) return kept;
+    const refused = keptBySnapshots(seen, input.snapshots, now);
+    if (refused !== undefined) return refused;
     const retentionDays = features.shareSoftDeleteDays;
-    if (retentionDays === 0) return { remove: true, effects: [reclaim("file-share", id)] };
+    const until = now + ticksFromSeconds(deletingSeconds);
+    const traces = [
+      put(shareTombstones, key, { until }),
+      reclaimAt(until, "file-tombstone", key.account, key.name),
+    ];
+    if (retentionDays === 0)
+      return { remove: true, effects: [...traces, reclaim("file-share", id)] };
     const record = { ...target, lease: undefined, deletedAt: now, retentionDays };
     const due = now + BigInt(retentionDays) * ticksPerDay;
     const term = reclaimAt(due, "file-deleted-share", key.account, key.name, now);
-    return { remove: true, effects: [put(deletedShares, { ...key, version: now }, record), term] };
+    const kept = put(deletedShares, { ...key, version: now }, record);
+    return { remove: true, effects: [...traces, kept, term] };
   },
 });
 

@@ -1,5 +1,6 @@
 import { formatHttpDate } from "../../core/dates.ts";
 import { noBody } from "../../core/operation.ts";
+import type { Ticks } from "../../core/ticks.ts";
 import type { ShareRecord } from "../records.ts";
 import { operation } from "../resources.ts";
 import { leaseHeaderNames, leaseHeaders } from "../shared/lease-reply.ts";
@@ -9,6 +10,7 @@ import {
   nextDowngrade,
   provisioned,
   tierChanged,
+  tierTransition,
 } from "./share-settings.ts";
 
 /** learn.microsoft.com/rest/api/storageservices/get-share-properties */
@@ -34,6 +36,7 @@ export const getShareProperties = operation({
       "x-ms-has-legal-hold",
       "x-ms-access-tier",
       "x-ms-access-tier-change-time",
+      "x-ms-access-tier-transition-state",
       "x-ms-enabled-protocols",
       "x-ms-root-squash",
       "x-ms-enable-snapshot-virtual-directory-access",
@@ -55,16 +58,17 @@ export const getShareProperties = operation({
       "x-ms-share-quota": String(target.quotaGib),
       "x-ms-has-immutability-policy": "false",
       "x-ms-has-legal-hold": "false",
-      ...(isPremium(target) ? premiumHeaders(target) : standardHeaders(target)),
+      ...(isPremium(target) ? premiumHeaders(target) : standardHeaders(target, now)),
       ...chosenHeaders(target),
     },
   }),
 });
 
-function standardHeaders(share: ShareRecord) {
+function standardHeaders(share: ShareRecord, now: Ticks) {
   return {
     "x-ms-access-tier": share.settings.tier ?? defaultTier,
     "x-ms-access-tier-change-time": tierChanged(share),
+    "x-ms-access-tier-transition-state": tierTransition(share, now),
     "x-ms-share-provisioned-iops": text(share.settings.provisionedIops),
     "x-ms-share-provisioned-bandwidth-mibps": text(share.settings.provisionedMibps),
   };

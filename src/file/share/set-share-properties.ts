@@ -1,6 +1,6 @@
 import { noBody } from "../../core/operation.ts";
 import { operation } from "../resources.ts";
-import { quota, settings } from "./share-settings.ts";
+import { defaultTier, quota, settings } from "./share-settings.ts";
 
 /** What the request leaves out stays as it is. A quota below what is used only stops writes.
  *  learn.microsoft.com/rest/api/storageservices/set-share-properties */
@@ -23,13 +23,14 @@ export const setShareProperties = operation({
   effect: "writes",
   success: { status: 200, headers: [] },
   decide: ({ target, input, stamp }) => {
-    const moved = input.settings.tier !== undefined && input.settings.tier !== target.settings.tier;
-    const tierChanged = moved ? stamp : target.settings.tierChanged;
+    const present = target.settings.tier ?? defaultTier;
+    const moved = input.settings.tier !== undefined && input.settings.tier !== present;
+    const change = moved ? { tierChanged: stamp, tierBefore: present } : {};
     return {
       put: {
         ...target,
         quotaGib: input.quota ?? target.quotaGib,
-        settings: { ...target.settings, ...input.settings, tierChanged },
+        settings: { ...target.settings, ...input.settings, ...change },
       },
     };
   },

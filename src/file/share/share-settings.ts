@@ -1,10 +1,11 @@
 import { formatHttpDate } from "../../core/dates.ts";
 import { boolean, header, integer, oneOf, type Param } from "../../core/params.ts";
 import { ok } from "../../core/result.ts";
-import { ticksPerDay, type Ticks } from "../../core/ticks.ts";
+import { ticksFromSeconds, ticksPerDay, type Ticks } from "../../core/ticks.ts";
 import type { ShareRecord, ShareSettings } from "../records.ts";
 
-export const quotaGibDefault = 5120;
+const quotaGibDefault = 5120;
+const premiumQuotaGibDefault = 100;
 const quotaGibMax = 102_400;
 const rateMax = 1_000_000;
 
@@ -39,8 +40,14 @@ export const settings: Param<ShareSettings> = {
   },
 };
 
-export function isPremium({ settings: { tier: held, protocol } }: ShareRecord): boolean {
+export function isPremium({ settings: { tier: held, protocol } }: Settled): boolean {
   return held === "Premium" || protocol === "NFS";
+}
+
+type Settled = Pick<ShareRecord, "settings">;
+
+export function defaultQuotaGib(share: Settled): number {
+  return isPremium(share) ? premiumQuotaGibDefault : quotaGibDefault;
 }
 
 /** What a premium share of this size is given, as documented for provisioned capacity. */
@@ -58,6 +65,16 @@ export const defaultTier = "TransactionOptimized";
 /** A premium share can be made smaller a day after it was made or made larger. */
 export function nextDowngrade({ etag }: ShareRecord): Ticks {
   return etag + ticksPerDay;
+}
+
+const tierMoveSeconds = 60;
+
+/** `pending-from-transactionOptimized` while a share moves from one tier to another. */
+export function tierTransition({ settings: held }: ShareRecord, now: Ticks): string | undefined {
+  const { tierBefore, tierChanged: at } = held;
+  if (tierBefore === undefined || at === undefined) return undefined;
+  if (now >= at + ticksFromSeconds(tierMoveSeconds)) return undefined;
+  return `pending-from-${tierBefore.slice(0, 1).toLowerCase()}${tierBefore.slice(1)}`;
 }
 
 export function tierChanged({ settings: held, etag }: ShareRecord): string {

@@ -19,6 +19,13 @@ export function isSddl(text: string): boolean {
   return entries.every((entry) => aceForm.test(entry));
 }
 
+/** What has no audit list says so; both ways of writing it are one permission. */
+export function normalSddl(text: string): string {
+  return text.includes("S:") && /\)?S:[A-Z_(]/.test(text.slice(text.indexOf("D:")))
+    ? text
+    : `${text}S:NO_ACCESS_CONTROL`;
+}
+
 /** Full access for administrators and the system, what users need for everybody else. */
 export const defaultSddl =
   "O:SYG:SYD:(A;OICIID;FA;;;BA)(A;OICIID;FA;;;SY)(A;OICIIOID;FA;;;CO)" +
@@ -30,7 +37,8 @@ const mask = 0xffff_ffff_ffff_ffffn;
 
 /** The same text has the same key, so that a million files with one permission store it once. */
 export function permissionKeyOf(sddl: string): string {
-  return offsets.map((offset) => hash(sddl, offset)).join("*");
+  const normal = normalSddl(sddl);
+  return offsets.map((offset) => hash(normal, offset)).join("*");
 }
 
 function hash(text: string, offset: bigint): bigint {

@@ -12,7 +12,7 @@ import {
   type ShareRecord,
 } from "../records.ts";
 import { archiveAttribute, directoryAttribute, formatAttributes } from "./attributes.ts";
-import { defaultPermissionKey, permissionKeyOf } from "./sddl.ts";
+import { defaultPermissionKey, normalSddl, permissionKeyOf } from "./sddl.ts";
 import type { PermissionInput, PosixInput, SmbInput, Word } from "./smb-params.ts";
 
 /** What SMB clients see of a file or directory, beside its name and bytes. */
@@ -94,7 +94,7 @@ function settlePermission(
 
 export function keepPermission(share: bigint, sddl: string) {
   const key = permissionKeyOf(sddl);
-  return { key, effects: [put(permissions, { share, key }, { sddl })] };
+  return { key, effects: [put(permissions, { share, key }, { sddl: normalSddl(sddl) })] };
 }
 
 /** Modes and owners are for NFS shares, and only for them. */

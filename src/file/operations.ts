@@ -1,3 +1,5 @@
+import { declarePreflight } from "../account/preflight.ts";
+import { declareUserDelegationKey } from "../account/user-delegation-key.ts";
 import type { Operation } from "../core/operation.ts";
 import { abortCopyFile } from "./copy/abort-copy.ts";
 import { copyFile } from "./copy/copy-file.ts";
@@ -43,6 +45,8 @@ import { throughLocks } from "./through-locks.ts";
 const declared: readonly Operation[] = [
   getFileServiceProperties,
   setFileServiceProperties,
+  declareUserDelegationKey("file", "2025-07-05"),
+  declarePreflight("file", "Preflight File Request"),
   listShares,
   createShare,
   getShareProperties,

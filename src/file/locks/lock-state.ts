@@ -50,7 +50,7 @@ export const cacheWrite = 4;
 export interface Cache {
   readonly key: string;
   readonly held: number;
-  /** What its holder was asked to come down to, and when; until it answers it still holds `held`. */
+  /** What its holder was asked to come down to, and when; until it answers it holds `held`. */
   readonly breaking?: { readonly to: number; readonly askedAt: Ticks } | undefined;
   /** Counts changes, for clients that order what they hear. */
   readonly epoch: number;

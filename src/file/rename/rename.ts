@@ -3,7 +3,7 @@ import { invalidHeader } from "../../core/faults.ts";
 import { checkLease } from "../../core/lease.ts";
 import { parseLeaseId } from "../../core/lease-request.ts";
 import { noBody } from "../../core/operation.ts";
-import { boolean, header, text, type Param } from "../../core/params.ts";
+import { boolean, header, text, type InputOf, type Param } from "../../core/params.ts";
 import { fail, ok, type Result } from "../../core/result.ts";
 import type { Ticks } from "../../core/ticks.ts";
 import { rootId, type NodeRecord } from "../records.ts";
@@ -56,50 +56,30 @@ function declareRename(kind: "file" | "directory") {
     success: { status: 200, headers: [...smbHeaderNames, "x-ms-request-server-encrypted"] },
     reads: (view, { source, input }) =>
       loadOwnSource(view, source, { keepsTrailingDots: input.keepsSourceTrailingDots }),
-    decide: ({ target, scope, input, seen, source, stamp, now, version }) => {
+    decide: (context) => {
+      const { target, scope, input, seen, source, stamp, now, version } = context;
       if (seen === undefined) return invalidHeader("x-ms-file-rename-source", source?.url ?? "");
       if (!seen.ok) return seen;
-      const { node, scope: from } = seen.value;
-      const fits = checkMove({ own: seen.value, scope, target, kind });
+      const own = seen.value;
+      const replaced = target?.id === own.node.id ? undefined : target;
+      const fits = checkRename({ own, scope, target, replaced, input, kind, now });
       if (!fits.ok) return fits;
-      const leased = checkLease(node.lease, input.sourceLease, "match-if-leased", "file", now);
-      if (!leased.ok) return leased;
-      const replaced = target?.id === node.id ? undefined : target;
-      const free = checkDestination(replaced, input, now);
-      if (!free.ok) return free;
-      const passage = passShortOpen(`${isFile ? "Rename File" : "Rename Directory"} source`, {
-        locks: from.locks,
-        share: from.share.id,
-        id: node.id,
+      const passage = passShortOpen(isFile ? "Rename File source" : "Rename Directory source", {
+        locks: own.scope.locks,
+        share: scope.share.id,
+        id: own.node.id,
         now,
       });
       if ("stop" in passage) return passage.stop;
-      const { share, parent, name, key } = scope;
-      const settled = settleSmb({
-        share,
-        kind: node.kind,
-        parent,
-        input: input.smb,
-        present: node,
-        now: stamp,
-      });
-      if (!settled.ok) return settled;
-      const next: NodeRecord = {
-        ...node,
-        ...settled.value.properties,
-        etag: stamp,
-        parent: parent.id,
-        name,
-        metadata: input.metadata.length > 0 ? input.metadata : node.metadata,
-        headers:
-          input.contentType === undefined
-            ? node.headers
-            : { ...node.headers, contentType: input.contentType },
-      };
-      const moved = moveNode({ share, from: from.key, node, to: key, replaced, next });
+      const renamed = renamedNode(own.node, scope, input, stamp);
+      if (!renamed.ok) return renamed;
+      const { next, effects } = renamed.value;
+      const { share, key } = scope;
+      const from = own.scope.key;
+      const moved = moveNode({ share, from, node: own.node, to: key, replaced, next });
       return {
         etag: stamp,
-        effects: [...moved, ...settled.value.effects, ...passage.effects],
+        effects: [...moved, ...effects, ...passage.effects],
         headers: { ...smbHeaders(next, version), "x-ms-request-server-encrypted": "true" },
       };
     },
@@ -109,15 +89,41 @@ function declareRename(kind: "file" | "directory") {
 export const renameFile = declareRename("file");
 export const renameDirectory = declareRename("directory");
 
+type Input = InputOf<typeof params>;
+
+/** What it is under its new name: as it was, but for what the request says. */
+function renamedNode(node: NodeRecord, scope: NodeScope, input: Input, stamp: Ticks) {
+  const { share, parent, name } = scope;
+  const place = { share, kind: node.kind, parent, present: node, now: stamp };
+  const settled = settleSmb({ ...place, input: input.smb });
+  if (!settled.ok) return settled;
+  const { contentType } = input;
+  const headers = contentType === undefined ? node.headers : { ...node.headers, contentType };
+  const next: NodeRecord = {
+    ...node,
+    ...settled.value.properties,
+    etag: stamp,
+    parent: parent.id,
+    name,
+    metadata: input.metadata.length > 0 ? input.metadata : node.metadata,
+    headers,
+  };
+  return ok({ next, effects: settled.value.effects });
+}
+
 interface Checked {
   readonly own: OwnSource;
   readonly scope: NodeScope;
   readonly target: NodeRecord | undefined;
+  /** What has to give way: the target, unless that is the source in another spelling. */
+  readonly replaced: NodeRecord | undefined;
+  readonly input: Input;
   readonly kind: "file" | "directory";
+  readonly now: Ticks;
 }
 
-/** Within one share, to a place that is not below itself. */
-function checkMove({ own, scope, target, kind }: Checked): Result<void> {
+/** Within one share, to a place that is not below itself, past the leases of both. */
+function checkRename({ own, scope, target, replaced, input, kind, now }: Checked): Result<void> {
   const { node, scope: from } = own;
   if (from.share.id !== scope.share.id || from.snapshot !== undefined || node.id === rootId) {
     return fail("InvalidInput");
@@ -125,18 +131,14 @@ function checkMove({ own, scope, target, kind }: Checked): Result<void> {
   if ((node.kind === "directory") !== (kind === "directory")) return fail("ResourceTypeMismatch");
   if (scope.trail.includes(node.id)) return fail("InvalidInput");
   const occupied = target?.kind === "directory" && target.id !== node.id;
-  return occupied ? fail("ResourceAlreadyExists") : ok(undefined);
+  if (occupied) return fail("ResourceAlreadyExists");
+  const leased = checkLease(node.lease, input.sourceLease, "match-if-leased", "file", now);
+  return leased.ok ? checkReplaced(replaced, input, now) : leased;
 }
 
-interface Wishes {
-  readonly replaces: boolean | undefined;
-  readonly ignoresReadOnly: boolean | undefined;
-  readonly destinationLease: string | undefined;
-}
-
-function checkDestination(
+function checkReplaced(
   replaced: NodeRecord | undefined,
-  { replaces, ignoresReadOnly, destinationLease }: Wishes,
+  { replaces, ignoresReadOnly, destinationLease }: Input,
   now: Ticks,
 ): Result<void> {
   if (replaced === undefined) return ok(undefined);

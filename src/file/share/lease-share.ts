@@ -5,7 +5,8 @@ import { shareSnapshots, type ShareSnapshotRecord } from "../records.ts";
 import { operation } from "../resources.ts";
 import { leaseReply, leaseReplyHeaders } from "../shared/lease-reply.ts";
 
-/** Of a share, or of one of its snapshots. learn.microsoft.com/rest/api/storageservices/lease-share */
+/** Of a share, or of one of its snapshots.
+ *  learn.microsoft.com/rest/api/storageservices/lease-share */
 function declareLease(ids: readonly string[], letters: string, headers: Route["headers"] = {}) {
   const query = { restype: "share", comp: "lease" };
   return operation({

@@ -12,7 +12,8 @@ const query = { restype: "share", comp: "filepermission" };
 const format = header("x-ms-file-permission-format", oneOf("sddl", "binary"));
 const permissionBytesMax = 32 * 1024;
 
-/** For permissions too long for a header. learn.microsoft.com/rest/api/storageservices/create-permission */
+/** For permissions too long for a header.
+ *  learn.microsoft.com/rest/api/storageservices/create-permission */
 export const createPermission = operation({
   name: "Create Permission",
   ids: ["Share_CreatePermission"],

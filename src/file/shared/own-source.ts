@@ -9,7 +9,8 @@ export interface OwnSource {
   readonly node: NodeRecord;
 }
 
-/** What a source of this service names, if the caller may have it. Undefined if it lies elsewhere. */
+/** What a source of this service names, if the caller may have it; undefined if it lies
+ *  elsewhere. */
 export async function loadOwnSource(
   view: RecordView,
   source: CopySource | undefined,

@@ -115,7 +115,7 @@ export const operations: readonly Operation[] = [
   findBlobsByTagsInContainer,
   queryBlob,
   getPage,
-  submitBatch,
+  ...submitBatch,
   submitContainerBatch,
   setBlobTier,
   setImmutabilityPolicy,

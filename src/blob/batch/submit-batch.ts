@@ -18,22 +18,30 @@ const body = {
 
 /** Each part is authorised and decided by itself; the batch is not a transaction.
  *  learn.microsoft.com/rest/api/storageservices/blob-batch */
-export const submitBatch = operation({
-  name: "Blob Batch",
-  ids: ["Service_SubmitBatch"],
-  route: { method: "POST", resource: "service", query: { comp: "batch" } },
-  since: "2018-11-09",
-  params: {},
-  body,
-  permission: { letters: "", resourceType: "sco", sas: "account-only" },
-  target: "must-exist",
-  conditions: "none",
-  lease: "none",
-  etag: "none",
-  effect: "reads",
-  success: { status: 202, headers: [] },
-  decide: ({ input }) => ({ body: { batch: { ...input.body, operations: allowed } } }),
-});
+function declareBatch(ids: readonly string[], query: Readonly<Record<string, string>>) {
+  return operation({
+    name: "Blob Batch",
+    ids,
+    route: { method: "POST", resource: "service", query },
+    since: "2018-11-09",
+    params: {},
+    body,
+    permission: { letters: "", resourceType: "sco", sas: "account-only" },
+    target: "must-exist",
+    conditions: "none",
+    lease: "none",
+    etag: "none",
+    effect: "reads",
+    success: { status: 202, headers: [] },
+    decide: ({ input }) => ({ body: { batch: { ...input.body, operations: allowed } } }),
+  });
+}
+
+export const submitBatch = [
+  declareBatch(["Service_SubmitBatch"], { comp: "batch" }),
+  // The JavaScript library takes the account in a path-style address for a container.
+  declareBatch([], { restype: "container", comp: "batch" }),
+];
 
 /** The same, for blobs of one container alone. */
 export const submitContainerBatch = operation({

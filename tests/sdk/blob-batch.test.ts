@@ -1,0 +1,93 @@
+import { BlobServiceClient, type ContainerClient } from "@azure/storage-blob";
+import { beforeAll, beforeEach, describe, expect, it } from "vitest";
+import { freshName, testServer } from "../harness/server.ts";
+
+const held = testServer();
+let service: BlobServiceClient;
+let container: ContainerClient;
+
+beforeAll(() => {
+  service = BlobServiceClient.fromConnectionString(held.server.connectionString);
+});
+beforeEach(async () => {
+  container = service.getContainerClient(freshName("batch"));
+  await container.create();
+});
+
+async function fill(count: number) {
+  const clients = Array.from({ length: count }, (_, i) => container.getBlockBlobClient(`b${i}`));
+  await Promise.all(clients.map((client) => client.upload("x", 1)));
+  return clients;
+}
+
+describe.each(["account", "container"] as const)("a batch of the %s", (level) => {
+  const client = () => (level === "account" ? service : container).getBlobBatchClient();
+
+  it("deletes, and tells of each part what became of it", async () => {
+    const clients = await fill(20);
+    const answer = await client().deleteBlobs([...clients, container.getBlobClient("none")]);
+    expect(answer.subResponsesSucceededCount).toBe(20);
+    expect(answer.subResponsesFailedCount).toBe(1);
+    expect(answer.subResponses.at(-1)).toMatchObject({ status: 404, errorCode: "BlobNotFound" });
+    for (const blob of clients) expect(await blob.exists()).toBe(false);
+  });
+
+  it("sets tiers", async () => {
+    const clients = await fill(3);
+    const answer = await client().setBlobsAccessTier(clients, "Cool");
+    expect(answer.subResponses.map(({ status }) => status)).toEqual([200, 200, 200]);
+    for (const blob of clients) expect((await blob.getProperties()).accessTier).toBe("Cool");
+  });
+});
+
+describe("a batch", () => {
+  const partOf = (line: string, id: number) =>
+    `--b\r\nContent-Type: application/http\r\nContent-ID: ${id}\r\n\r\n${line} HTTP/1.1\r\n\r\n`;
+  const send = (path: string, parts: readonly string[]) =>
+    held.blob.send({
+      method: "POST",
+      path,
+      headers: { "content-type": "multipart/mixed; boundary=b" },
+      body: `${parts.join("")}--b--\r\n`,
+    });
+  const here = (query = "comp=batch") => `/?${query}`;
+  const account = "/devstoreaccount1";
+
+  it("authorises every part by itself", async () => {
+    await fill(1);
+    const answer = await send(here(), [
+      partOf(`DELETE ${account}/${container.containerName}/b0`, 0),
+    ]);
+    expect(answer.status).toBe(202);
+    expect(answer.body.toString()).toContain("HTTP/1.1 401");
+    expect(await container.getBlobClient("b0").exists()).toBe(true);
+  });
+
+  it("lets nothing in but deletes and tiers", async () => {
+    const answer = await send(here(), [partOf(`GET ${account}/${container.containerName}/b0`, 0)]);
+    expect(answer.body.toString()).toContain("HTTP/1.1 400");
+  });
+
+  it("of a container stays inside it", async () => {
+    const path = `/${container.containerName}?restype=container&comp=batch`;
+    const answer = await send(path, [partOf(`DELETE ${account}/elsewhere/b0`, 0)]);
+    expect(answer.body.toString()).toContain("HTTP/1.1 400");
+  });
+
+  it.each([
+    ["without parts", []],
+    ["with a part that is no request", ["--b\r\n\r\nnonsense\r\n"]],
+  ])("is refused as a whole %s", async (_what, parts) => {
+    expect((await send(here(), parts)).status).toBe(400);
+  });
+
+  it("has at most 256 parts", async () => {
+    const part = partOf(`DELETE ${account}/${container.containerName}/b0`, 0);
+    const answer = await send(
+      here(),
+      Array.from({ length: 257 }, () => part),
+    );
+    expect(answer.status).toBe(202);
+    expect(answer.body.toString()).toContain("ExceedsMaxBatchRequestCount");
+  });
+});

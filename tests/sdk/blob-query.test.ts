@@ -1,0 +1,128 @@
+import { BlobServiceClient, type BlockBlobClient, type BlobQueryError } from "@azure/storage-blob";
+import type { BlockBlobQueryOptions } from "@azure/storage-blob";
+import { beforeAll, describe, expect, it } from "vitest";
+import { freshName, testServer } from "../harness/server.ts";
+
+const held = testServer();
+let blobs: (name: string, text: string) => Promise<BlockBlobClient>;
+
+beforeAll(async () => {
+  const service = BlobServiceClient.fromConnectionString(held.server.connectionString);
+  const container = service.getContainerClient(freshName("query"));
+  await container.create();
+  blobs = async (name, text) => {
+    const blob = container.getBlockBlobClient(name);
+    await blob.upload(text, Buffer.byteLength(text));
+    return blob;
+  };
+});
+
+async function ask(blob: BlockBlobClient, sql: string, options: BlockBlobQueryOptions = {}) {
+  const errors: BlobQueryError[] = [];
+  const answer = await blob.query(sql, { onError: (error) => errors.push(error), ...options });
+  const chunks: Buffer[] = [];
+  for await (const chunk of answer.readableStreamBody ?? []) chunks.push(chunk as Buffer);
+  return { text: Buffer.concat(chunks).toString(), errors };
+}
+
+const people = "name,age,city\nAnn,31,Rome\nBob,25,Oslo\nCid,47,Rome\n";
+const withNames: BlockBlobQueryOptions = {
+  inputTextConfiguration: {
+    kind: "csv",
+    columnSeparator: ",",
+    recordSeparator: "\n",
+    fieldQuote: '"',
+    hasHeaders: true,
+  },
+};
+const jsonOut = { outputTextConfiguration: { kind: "json", recordSeparator: "\n" } } as const;
+const jsonIn = { inputTextConfiguration: { kind: "json", recordSeparator: "\n" } } as const;
+
+describe("a query", () => {
+  it.each([
+    ["SELECT * FROM BlobStorage", "Ann,31,Rome\nBob,25,Oslo\nCid,47,Rome\n"],
+    ["SELECT name FROM BlobStorage WHERE age > 30", "Ann\nCid\n"],
+    ["SELECT city, name FROM BlobStorage b WHERE b.city = 'Rome' LIMIT 1", "Rome,Ann\n"],
+    ["SELECT COUNT(*), SUM(age), MIN(age), MAX(age) FROM BlobStorage", "3,103,25,47\n"],
+    ["SELECT AVG(age) FROM BlobStorage WHERE city = 'Rome'", "39\n"],
+    ["SELECT CAST(age AS INT) + 1 FROM BlobStorage WHERE name LIKE 'B%'", "26\n"],
+    ["SELECT UPPER(name) FROM BlobStorage WHERE age BETWEEN 30 AND 50", "ANN\nCID\n"],
+    ["SELECT name FROM BlobStorage WHERE city IN ('Oslo', 'Bonn') OR age = 47", "Bob\nCid\n"],
+    ["SELECT name FROM BlobStorage WHERE NOT (age < 30) AND city <> 'Oslo'", "Ann\nCid\n"],
+    ["SELECT name FROM BlobStorage LIMIT 0", ""],
+  ])("%s", async (sql, expected) => {
+    const blob = await blobs("people.csv", people);
+    expect(await ask(blob, sql, withNames)).toEqual({ text: expected, errors: [] });
+  });
+
+  it("turns delimited text into JSON and back", async () => {
+    const csv = await blobs("people.csv", people);
+    const json = await ask(csv, "SELECT name, age FROM BlobStorage LIMIT 1", {
+      ...withNames,
+      ...jsonOut,
+    });
+    expect(json.text).toBe('{"name":"Ann","age":"31"}\n');
+    const lines = await blobs("people.json", '{"name":"Ann","tags":["a"]}{"name":"B\\"ob"}');
+    const back = await ask(lines, "SELECT name, tags[0] AS first FROM BlobStorage", {
+      ...jsonIn,
+      outputTextConfiguration: { ...withNames.inputTextConfiguration!, hasHeaders: true } as never,
+    });
+    expect(back.text).toBe('name,first\nAnn,a\n"B""ob",\n');
+  });
+
+  it("goes on after a record that does not fit, and says where it was", async () => {
+    const blob = await blobs("odd.csv", "100,pizza\n300,400\n");
+    const { text, errors } = await ask(blob, "SELECT _1 FROM BlobStorage WHERE _2 > 250");
+    expect(text).toBe("300\n");
+    expect(errors).toEqual([
+      expect.objectContaining({ isFatal: false, name: "InvalidTypeConversion", position: 0 }),
+    ]);
+  });
+
+  it("ends at what is no JSON", async () => {
+    const blob = await blobs("bad.json", '{"a":1}\n{a:2}\n{"a":3}');
+    const { text, errors } = await ask(blob, "SELECT a FROM BlobStorage", {
+      ...jsonIn,
+      ...jsonOut,
+    });
+    expect(text).toBe('{"a":1}\n');
+    expect(errors).toEqual([
+      expect.objectContaining({ isFatal: true, name: "ParseError", position: 8 }),
+    ]);
+  });
+
+  it("tells how far it is", async () => {
+    const line = `${"x".repeat(99)}\n`;
+    const blob = await blobs("long.csv", line.repeat(100_000));
+    const seen: number[] = [];
+    const answer = await ask(blob, "SELECT COUNT(*) FROM BlobStorage", {
+      onProgress: ({ loadedBytes }) => seen.push(loadedBytes),
+    });
+    expect(answer.text).toBe("100000\n");
+    expect(seen.length).toBeGreaterThan(2);
+    expect(seen.at(-1)).toBe(10_000_000);
+    expect(seen).toEqual(seen.toSorted((a, b) => a - b));
+  });
+
+  it.each([
+    "SELECT",
+    "SELECT * FROM Elsewhere",
+    "DELETE FROM BlobStorage",
+    "SELECT * FROM BlobStorage WHERE",
+    "SELECT name, COUNT(*) FROM BlobStorage",
+    "SELECT * FROM BlobStorage LIMIT x",
+    `SELECT * FROM BlobStorage WHERE ${"(".repeat(1000)}1${")".repeat(1000)}`,
+  ])("is refused: %s", async (sql) => {
+    const blob = await blobs("people.csv", people);
+    await expect(ask(blob, sql)).rejects.toMatchObject({ statusCode: 400 });
+  });
+
+  it("refuses the formats it does not know", async () => {
+    const blob = await blobs("people.csv", people);
+    const parquet = { inputTextConfiguration: { kind: "parquet" } } as const;
+    await expect(ask(blob, "SELECT * FROM BlobStorage", parquet)).rejects.toMatchObject({
+      statusCode: 400,
+      code: "InvalidXmlNodeValue",
+    });
+  });
+});

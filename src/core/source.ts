@@ -15,6 +15,8 @@ export interface SourceBody {
   readonly range: "x-ms-source-range" | "none";
   /** Compute the MD5 even if the request names none. */
   readonly md5Always: boolean;
+  /** Refuses a source without a byte. */
+  readonly nonEmpty?: true;
 }
 
 /** What the source of a copy said of itself. */

@@ -24,6 +24,7 @@ export const appendBlockFromUrl = operation({
     style: "range-from-url",
     range: "x-ms-source-range",
     md5Always: true,
+    nonEmpty: true,
   },
   permission: { letters: "aw", resourceType: "o" },
   target: "must-exist",

@@ -24,6 +24,7 @@ export const putBlockFromUrl = operation({
     style: "blob-from-url",
     range: "x-ms-source-range",
     md5Always: false,
+    nonEmpty: true,
   },
   permission: { letters: "w", resourceType: "o" },
   target: "may-exist",

@@ -25,6 +25,7 @@ export const putPageFromUrl = operation({
     style: "range-from-url",
     range: "x-ms-source-range",
     md5Always: true,
+    nonEmpty: true,
   },
   permission: { letters: "w", resourceType: "o" },
   target: "must-exist",

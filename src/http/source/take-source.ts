@@ -49,6 +49,10 @@ export async function takeSource(
       md5,
     });
     if (!received.ok) return received;
+    if (received.value.length === 0 && body.nonEmpty === true) {
+      content.discard(received.value);
+      return invalidHeader(rangeHeader, headers[rangeHeader] ?? "");
+    }
     const intact = compare(expected.value, received.value);
     if (!intact.ok) {
       content.discard(received.value);

@@ -1,0 +1,139 @@
+import { beforeEach, describe, expect, it } from "vitest";
+import { simBlob, type SimBlob } from "../harness/sim-blob.ts";
+
+let sim: SimBlob;
+type Headers = Readonly<Record<string, string>>;
+
+const put = (path: string, headers: Headers = {}, body?: string) =>
+  sim.send({ method: "PUT", path, headers, ...(body === undefined ? {} : { body }) });
+
+beforeEach(async () => {
+  sim = await simBlob();
+  await put("/ccc?restype=container");
+});
+
+describe("append blobs", () => {
+  beforeEach(async () => {
+    await put("/ccc/log", { "x-ms-blob-type": "AppendBlob" });
+    await put("/ccc/log?comp=appendblock", {}, "12345");
+  });
+
+  it.each([
+    [{ "x-ms-blob-condition-appendpos": "5" }, 201, undefined],
+    [{ "x-ms-blob-condition-appendpos": "0" }, 412, "AppendPositionConditionNotMet"],
+    [{ "x-ms-blob-condition-appendpos": "-1" }, 400, "InvalidHeaderValue"],
+    [{ "x-ms-blob-condition-maxsize": "8" }, 201, undefined],
+    [{ "x-ms-blob-condition-maxsize": "7" }, 412, "MaxBlobSizeConditionNotMet"],
+    [{ "if-match": '"0x8D0000000000000"' }, 412, "ConditionNotMet"],
+    [{ "x-ms-lease-id": "00000000-0000-0000-0000-000000000001" }, 412, notLeased()],
+    [{ "content-md5": "AAAAAAAAAAAAAAAAAAAAAA==" }, 400, "Md5Mismatch"],
+  ] as const)("appending three bytes with %o: %i %s", async (headers, status, code) => {
+    const answer = await put("/ccc/log?comp=appendblock", headers, "678");
+    expect([answer.status, answer.code]).toEqual([status, code]);
+    const found = await sim.send({ method: "GET", path: "/ccc/log" });
+    expect(found.body).toBe(status === 201 ? "12345678" : "12345");
+    expect(found.headers["x-ms-blob-committed-block-count"]).toBe(status === 201 ? "2" : "1");
+  });
+
+  it("takes no empty block, no body when created, and no block of another type", async () => {
+    expect((await put("/ccc/log?comp=appendblock", {}, "")).code).toBe("InvalidHeaderValue");
+    const full = await put("/ccc/full", { "x-ms-blob-type": "AppendBlob" }, "x");
+    expect(full.code).toBe("InvalidHeaderValue");
+    await put("/ccc/block", { "x-ms-blob-type": "BlockBlob" }, "x");
+    expect((await put("/ccc/block?comp=appendblock", {}, "x")).code).toBe("InvalidBlobType");
+    expect((await put("/ccc/none?comp=appendblock", {}, "x")).code).toBe("BlobNotFound");
+  });
+
+  it("keeps a snapshot as it was while the blob grows", async () => {
+    const { headers } = await put("/ccc/log?comp=snapshot");
+    for (let index = 0; index < 60; index += 1) {
+      await put("/ccc/log?comp=appendblock", {}, "x".repeat(300));
+    }
+    const path = `/ccc/log?snapshot=${headers["x-ms-snapshot"]}`;
+    expect((await sim.send({ method: "GET", path })).body).toBe("12345");
+    const grown = await sim.send({ method: "GET", path: "/ccc/log" });
+    expect(grown.body).toBe(`12345${"x".repeat(18_000)}`);
+  });
+});
+
+function notLeased(): string {
+  return "LeaseNotPresentWithBlobOperation";
+}
+
+describe("page blobs", () => {
+  const update = (range: string) => ({ "x-ms-page-write": "update", "x-ms-range": range });
+  const page = "p".repeat(512);
+
+  beforeEach(async () => {
+    const size = { "x-ms-blob-content-length": "2048", "x-ms-blob-sequence-number": "7" };
+    await put("/ccc/disk", { "x-ms-blob-type": "PageBlob", ...size });
+  });
+
+  it.each([
+    [update("bytes=0-511"), page, 201, undefined],
+    [update("bytes=0-510"), page, 400, "InvalidHeaderValue"],
+    [update("bytes=1-512"), page, 400, "InvalidHeaderValue"],
+    [update("bytes=0-1023"), page, 400, "InvalidHeaderValue"],
+    [update("bytes=2048-2559"), page, 416, "InvalidPageRange"],
+    [{ "x-ms-page-write": "update" }, page, 400, "MissingRequiredHeader"],
+    [{ "x-ms-page-write": "clear", "x-ms-range": "bytes=0-2047" }, "", 201, undefined],
+    [{ ...update("bytes=0-511"), "x-ms-if-sequence-number-le": "7" }, page, 201, undefined],
+    [{ ...update("bytes=0-511"), "x-ms-if-sequence-number-lt": "7" }, page, 412, unmet()],
+    [{ ...update("bytes=0-511"), "x-ms-if-sequence-number-eq": "8" }, page, 412, unmet()],
+    [{ ...update("bytes=0-511"), "x-ms-if-sequence-number-eq": "-8" }, page, 400, "InvalidInput"],
+    [{ ...update("bytes=0-511"), "content-md5": "nonsense" }, page, 400, "InvalidMd5"],
+  ] as const)("Put Page with %o: %i", async (headers, body, status, code) => {
+    const answer = await put("/ccc/disk?comp=page", headers, body);
+    expect([answer.status, answer.code]).toEqual([status, code]);
+    const ranges = await sim.send({ method: "GET", path: "/ccc/disk?comp=pagelist" });
+    const written = status === 201 && body !== "";
+    expect(ranges.body.includes("<PageRange>")).toBe(written);
+  });
+
+  function unmet(): string {
+    return "SequenceNumberConditionNotMet";
+  }
+
+  it.each([
+    [{ "x-ms-sequence-number-action": "max", "x-ms-blob-sequence-number": "5" }, 200, "7"],
+    [{ "x-ms-sequence-number-action": "max", "x-ms-blob-sequence-number": "9" }, 200, "9"],
+    [{ "x-ms-sequence-number-action": "update", "x-ms-blob-sequence-number": "5" }, 200, "5"],
+    [{ "x-ms-sequence-number-action": "increment" }, 200, "8"],
+    [{ "x-ms-sequence-number-action": "increment", "x-ms-blob-sequence-number": "5" }, 400, "7"],
+    [{ "x-ms-sequence-number-action": "update" }, 400, "7"],
+    [{ "x-ms-blob-content-length": "511" }, 400, "7"],
+    [{ "x-ms-blob-content-length": "512" }, 200, "7"],
+  ] as const)(
+    "Set Blob Properties with %o: %i, then number %s",
+    async (headers, status, number) => {
+      expect((await put("/ccc/disk?comp=properties", headers)).status).toBe(status);
+      const found = await sim.send({ method: "HEAD", path: "/ccc/disk" });
+      expect(found.headers["x-ms-blob-sequence-number"]).toBe(number);
+    },
+  );
+
+  it("cannot be numbered beyond what fits", async () => {
+    const most = String(2n ** 63n - 1n);
+    const action = { "x-ms-sequence-number-action": "update", "x-ms-blob-sequence-number": most };
+    expect((await put("/ccc/disk?comp=properties", action)).status).toBe(200);
+    const more = await put("/ccc/disk?comp=properties", {
+      "x-ms-sequence-number-action": "increment",
+    });
+    expect(more.code).toBe("SequenceNumberIncrementTooLarge");
+  });
+
+  it("tells a diff against a snapshot only of the same blob, and an older one", async () => {
+    const { headers } = await put("/ccc/disk?comp=snapshot");
+    const at = headers["x-ms-snapshot"] ?? "";
+    const diff = (target: string, since: string) =>
+      sim.send({ method: "GET", path: `/ccc/disk?comp=pagelist&prevsnapshot=${since}${target}` });
+    await put("/ccc/disk?comp=page", update("bytes=512-1023"), page);
+    expect((await diff("", at)).body).toContain("<Start>512</Start><End>1023</End>");
+    const later = (await put("/ccc/disk?comp=snapshot")).headers["x-ms-snapshot"] ?? "";
+    expect((await diff(`&snapshot=${at}`, later)).code).toBe("PreviousSnapshotCannotBeNewer");
+    expect((await diff("", "2020-01-01T00:00:00.0000000Z")).code).toBe("PreviousSnapshotNotFound");
+    const size = { "x-ms-blob-content-length": "2048" };
+    await put("/ccc/disk", { "x-ms-blob-type": "PageBlob", ...size });
+    expect((await diff("", at)).code).toBe("BlobOverwritten");
+  });
+});

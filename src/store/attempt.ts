@@ -2,7 +2,7 @@ import { keyBytesMax } from "../core/keys.ts";
 import type { Ticks } from "../core/ticks.ts";
 import { Changes, changedValue, combine } from "./changes.ts";
 import type { Change } from "./changes.ts";
-import type { EngineReader, Stamped } from "./engine.ts";
+import type { Awaitable, EngineReader, Stamped, StateReader } from "./engine.ts";
 import { textOfKey } from "./key-text.ts";
 import type { KeyText } from "./key-text.ts";
 import { scanLayers } from "./layered-scan.ts";
@@ -15,13 +15,13 @@ export type SharedChange = Change & { readonly writers: readonly Attempt[] };
 /** Engines keep their own records there. */
 const reservedFirstByte = 0;
 
-interface KeyRead {
+export interface KeyRead {
   readonly key: Key;
   /** Zero if there was nothing. */
   readonly stamp: number;
 }
 
-interface RangeRead extends Covered {
+export interface RangeRead extends Covered {
   readonly entries: readonly Stamped[];
 }
 
@@ -36,13 +36,13 @@ export class Attempt implements Transaction {
   readonly changes = new Changes<Change>();
   /** Those whose uncommitted changes this attempt has seen: it stands and falls with them. */
   readonly dependencies = new Set<Attempt>();
-  readonly #reader: EngineReader;
+  readonly #reader: StateReader;
   readonly #shared: Changes<SharedChange> | undefined;
   readonly #keyReads = new Map<KeyText, KeyRead>();
   readonly #rangeReads: RangeRead[] = [];
   #ended = false;
 
-  constructor(reader: EngineReader, now: Ticks, shared?: Changes<SharedChange>) {
+  constructor(reader: StateReader, now: Ticks, shared?: Changes<SharedChange>) {
     this.#reader = reader;
     this.now = now;
     this.sequence = reader.sequence;
@@ -87,6 +87,14 @@ export class Attempt implements Transaction {
     this.#change({ kind: "add", key: counter, text: textOfKey(counter), delta });
   }
 
+  get keyReads(): ReadonlyMap<KeyText, KeyRead> {
+    return this.#keyReads;
+  }
+
+  get rangeReads(): readonly RangeRead[] {
+    return this.#rangeReads;
+  }
+
   /** Whatever the work left running can no longer read or write. */
   end(): void {
     this.#ended = true;
@@ -109,22 +117,26 @@ export class Attempt implements Transaction {
     return this.#rangeReads.some((read) => !holdsTheSame(current, read));
   }
 
-  #read(key: Key, remember: boolean): Value | undefined {
+  #read(key: Key, remember: boolean): Awaitable<Value | undefined> {
     this.#checkRunning();
     const text = textOfKey(key);
     const own = this.changes.get(text);
     if (own !== undefined && own.kind !== "add") return changedValue(undefined, own);
     const below = this.#readBelow(key, text, remember);
-    return own === undefined ? below : changedValue(below, own);
+    if (below instanceof Promise) return below.then((value) => overlaid(value, own));
+    return overlaid(below, own);
   }
 
-  #readBelow(key: Key, text: KeyText, remember: boolean): Value | undefined {
+  #readBelow(key: Key, text: KeyText, remember: boolean): Awaitable<Value | undefined> {
     const shared = this.#shared?.get(text);
     if (shared !== undefined && remember) this.#dependOn(shared);
     if (shared !== undefined && shared.kind !== "add") return changedValue(undefined, shared);
     const found = this.#reader.get(key, text);
-    if (remember) this.#keyReads.set(text, { key, stamp: found?.stamp ?? 0 });
-    return shared === undefined ? found?.value : changedValue(found?.value, shared);
+    const seen = (base: Stamped | undefined): Value | undefined => {
+      if (remember) this.#keyReads.set(text, { key, stamp: base?.stamp ?? 0 });
+      return overlaid(base?.value, shared);
+    };
+    return found instanceof Promise ? found.then(seen) : seen(found);
   }
 
   #rememberRange(covered: Covered, entries: readonly Stamped[]): void {
@@ -150,6 +162,10 @@ export class Attempt implements Transaction {
   #checkRunning(): void {
     if (this.#ended) throw new Error("a transaction was used after its work had ended");
   }
+}
+
+function overlaid(value: Value | undefined, change: Change | undefined): Value | undefined {
+  return change === undefined ? value : changedValue(value, change);
 }
 
 function holdsTheSame(current: EngineReader, read: RangeRead): boolean {

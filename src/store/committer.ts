@@ -4,26 +4,11 @@ import { Attempt } from "./attempt.ts";
 import type { SharedChange } from "./attempt.ts";
 import { Changes } from "./changes.ts";
 import type { Engine, EngineBatch, EngineReader, EngineWrite } from "./engine.ts";
+import { latestTicks, mayRunAgain, runAgain, settleUnwritten } from "./pending.ts";
+import type { Pending } from "./pending.ts";
 import { shareChanges, writesOf } from "./shared-changes.ts";
 import { StoreBusy } from "./store.ts";
-import type { Transaction } from "./store.ts";
 import { Turns } from "./turn.ts";
-
-export type Outcome = { readonly value: unknown } | { readonly error: unknown };
-
-/** A transaction whose work has run at least once and waits to be committed. */
-export interface Pending {
-  readonly work: (tx: Transaction) => Promise<unknown>;
-  readonly attemptsMax: number;
-  readonly settle: (outcome: Outcome) => void;
-  attempt: Attempt;
-  outcome: Outcome;
-  attemptsUsed: number;
-  /** How often another process has beaten it under the write lock. */
-  drops: number;
-  /** The attempt is known to have read what is no longer so. */
-  isStale: boolean;
-}
 
 export interface CommitterOptions {
   readonly engine: Engine;
@@ -43,7 +28,6 @@ export interface Committed {
 
 const batchTransactionsMax = 512;
 const queueTransactionsMax = 100_000;
-const rerunMillisecondsMax = 5_000;
 
 /**
  * Commits what is waiting as one batch, with one flush; while it flushes the next batch gathers.
@@ -93,7 +77,7 @@ export class Committer {
   }
 
   async #commit(batch: readonly Pending[]): Promise<void> {
-    const { engine } = this.#options;
+    const { engine, nextTicks } = this.#options;
     await this.#turns.letOthersGo();
     const latest = engine.open();
     const accepted: Pending[] = [];
@@ -102,7 +86,11 @@ export class Committer {
       for (const pending of batch) {
         if (isBeaten(pending, latest, shared)) {
           if (!mayRunAgain(pending)) continue;
-          await this.#runAgain(pending, latest, shared);
+          await runAgain(
+            pending,
+            this.#options.clock,
+            new Attempt(latest, nextTicks(latest), shared),
+          );
         }
         accepted.push(pending);
         shareChanges(shared, pending.attempt);
@@ -111,34 +99,6 @@ export class Committer {
       latest.close();
     }
     await this.#write(accepted, latest.sequence);
-  }
-
-  async #runAgain(
-    pending: Pending,
-    latest: EngineReader,
-    shared: Changes<SharedChange>,
-  ): Promise<void> {
-    const now = this.#options.nextTicks(latest);
-    pending.attempt = new Attempt(latest, now, shared);
-    pending.isStale = false;
-    pending.attemptsUsed += 1;
-    pending.outcome = await this.#withinPatience(pending);
-    if ("error" in pending.outcome) pending.attempt.changes.clear();
-  }
-
-  /** Work awaits nothing but the store, which answers at once; work that waits for something else,
-   *  such as another transaction, would hold up everyone, and itself for ever. */
-  async #withinPatience({ work, attempt }: Pending): Promise<Outcome> {
-    let cancel = (): void => undefined;
-    const patience = new Promise<Outcome>((resolve) => {
-      cancel = this.#options.clock.after(rerunMillisecondsMax, () => {
-        attempt.end();
-        resolve({ error: new Error("the work of a transaction waits for more than the store") });
-      });
-    });
-    const outcome = await Promise.race([runAttempt(work, attempt), patience]);
-    cancel();
-    return outcome;
   }
 
   async #write(accepted: readonly Pending[], sequence: number): Promise<void> {
@@ -185,30 +145,10 @@ export class Committer {
   }
 }
 
-export async function runAttempt(
-  work: (tx: Transaction) => Promise<unknown>,
-  attempt: Attempt,
-): Promise<Outcome> {
-  try {
-    return { value: await work(attempt) };
-  } catch (error) {
-    return { error };
-  } finally {
-    attempt.end();
-  }
-}
-
 function isBeaten(pending: Pending, latest: EngineReader, shared: Changes<SharedChange>): boolean {
   const { attempt } = pending;
   if (pending.isStale || attempt.readsAny(shared)) return true;
   return attempt.sequence !== latest.sequence && attempt.isStaleAgainst(latest);
-}
-
-function mayRunAgain(pending: Pending): boolean {
-  if (pending.attemptsUsed < pending.attemptsMax) return true;
-  const message = `lost to other transactions ${pending.attemptsUsed} times in a row`;
-  pending.settle({ error: new StoreBusy(message) });
-  return false;
 }
 
 /** Under the write lock another process turned out to have committed: who has read its changes, or
@@ -220,19 +160,4 @@ function droppedBy(accepted: readonly Pending[], current: EngineReader): Readonl
     if (isLeaning || attempt.isStaleAgainst(current)) dropped.add(attempt);
   }
   return dropped;
-}
-
-/** Nothing was committed; only those who neither wrote nor saw what was to be written have an
- *  answer that holds. */
-function settleUnwritten(accepted: readonly Pending[], error: unknown): void {
-  for (const { attempt, outcome, settle } of accepted) {
-    const holds = attempt.changes.isEmpty && attempt.dependencies.size === 0;
-    settle(holds ? outcome : { error });
-  }
-}
-
-function latestTicks(attempts: readonly Attempt[], floor: Ticks): Ticks {
-  let latest = floor;
-  for (const { now } of attempts) if (now > latest) latest = now;
-  return latest;
 }

@@ -17,8 +17,10 @@ export interface ScanBounds {
   readonly reverse: boolean;
 }
 
-/** One state of an engine, read synchronously. */
-export interface EngineReader {
+export type Awaitable<T> = T | Promise<T>;
+
+/** One state of a store, wherever it is kept: at hand, or at the other end of a connection. */
+export interface StateReader {
   /** The greatest stamp in this state. */
   readonly sequence: number;
   /** The latest moment that a commit of this state has used. */
@@ -27,8 +29,18 @@ export interface EngineReader {
   readonly epoch: Ticks;
   /** The process that others let go first (`turn.ts`); zero for none. */
   readonly turn: number;
-  get(key: Key, text: KeyText): Stamped | undefined;
+  get(key: Key, text: KeyText): Awaitable<Stamped | undefined>;
   /** At most `countMax` entries of the bounds, in their direction. */
+  scan(bounds: ScanBounds, countMax: number): Awaitable<Stamped[]>;
+}
+
+export interface StateView extends StateReader {
+  close(): void;
+}
+
+/** One state of an engine, read synchronously. */
+export interface EngineReader extends StateReader {
+  get(key: Key, text: KeyText): Stamped | undefined;
   scan(bounds: ScanBounds, countMax: number): Stamped[];
 }
 

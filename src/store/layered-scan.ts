@@ -1,6 +1,6 @@
 import { changedValue } from "./changes.ts";
 import type { Change } from "./changes.ts";
-import type { ScanBounds } from "./engine.ts";
+import type { Awaitable, ScanBounds } from "./engine.ts";
 import { textOfKey } from "./key-text.ts";
 import type { KeyText } from "./key-text.ts";
 import type { Bounds, Entry, Key, Value } from "./store.ts";
@@ -18,7 +18,7 @@ export interface Covered {
 }
 
 export interface ScanLayers<B extends TextEntry> {
-  readonly base: (bounds: ScanBounds, countMax: number) => readonly B[];
+  readonly base: (bounds: ScanBounds, countMax: number) => Awaitable<readonly B[]>;
   /** What changes the base, the later ones on top. */
   readonly changes: readonly ((bounds: ScanBounds) => readonly Change[])[];
   /** Told of every stretch before it is handed out, with what the base holds there. */
@@ -41,7 +41,8 @@ export async function* scanLayers<B extends TextEntry>(
   let remaining = bounds.limit ?? Infinity;
   let chunkEntries = Math.min(remaining, chunkEntriesFirst);
   while (rest.start < rest.end && remaining > 0) {
-    const base = layers.base({ ...rest, reverse }, chunkEntries);
+    const found = layers.base({ ...rest, reverse }, chunkEntries);
+    const base = found instanceof Promise ? await found : found;
     const last = base.length < chunkEntries ? undefined : base.at(-1);
     let covered = coveredUpTo(rest, last?.text, reverse);
     let entries: readonly TextEntry[] = base;

@@ -1,7 +1,7 @@
 import { ticksPerMillisecond } from "../core/ticks.ts";
 import type { Ticks } from "../core/ticks.ts";
 import type { Clock } from "../core/world.ts";
-import type { Engine, EngineView, ScanBounds, Stamped } from "./engine.ts";
+import type { Awaitable, ScanBounds, Stamped, StateView } from "./engine.ts";
 import type { KeyText } from "./key-text.ts";
 import type { Key } from "./store.ts";
 
@@ -11,12 +11,11 @@ export class SnapshotTooOld extends Error {
 }
 
 export interface OpenViewsOptions {
-  readonly engine: Engine;
   readonly clock: Clock;
   readonly snapshotAgeMax: Ticks;
 }
 
-/** Opens views of the engine and ends those that are kept for too long, read or not. */
+/** Keeps the views that are open and ends those that are kept for too long, read or not. */
 export class OpenViews {
   readonly #options: OpenViewsOptions;
   /** In the order of opening, so the oldest comes first. */
@@ -27,9 +26,9 @@ export class OpenViews {
     this.#options = options;
   }
 
-  open(): EngineView {
-    const { engine, clock, snapshotAgeMax } = this.#options;
-    const view = new OpenView(engine.open(), clock.monotonic() + snapshotAgeMax, this);
+  track(opened: StateView): StateView {
+    const { clock, snapshotAgeMax } = this.#options;
+    const view = new OpenView(opened, clock.monotonic() + snapshotAgeMax, this);
     this.#open.add(view);
     this.#cancelSweep ??= this.#scheduleSweep();
     return view;
@@ -66,14 +65,14 @@ export class OpenViews {
   }
 }
 
-class OpenView implements EngineView {
+class OpenView implements StateView {
   readonly endsAt: Ticks;
-  readonly #view: EngineView;
+  readonly #view: StateView;
   readonly #views: OpenViews;
   isClosed = false;
   #failure: Error | undefined;
 
-  constructor(view: EngineView, endsAt: Ticks, views: OpenViews) {
+  constructor(view: StateView, endsAt: Ticks, views: OpenViews) {
     this.#view = view;
     this.endsAt = endsAt;
     this.#views = views;
@@ -95,12 +94,12 @@ class OpenView implements EngineView {
     return this.#view.turn;
   }
 
-  get(key: Key, text: KeyText): Stamped | undefined {
+  get(key: Key, text: KeyText): Awaitable<Stamped | undefined> {
     this.#checkOpen();
     return this.#view.get(key, text);
   }
 
-  scan(bounds: ScanBounds, countMax: number): Stamped[] {
+  scan(bounds: ScanBounds, countMax: number): Awaitable<Stamped[]> {
     this.#checkOpen();
     return this.#view.scan(bounds, countMax);
   }

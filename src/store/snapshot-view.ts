@@ -1,15 +1,16 @@
 import type { Ticks } from "../core/ticks.ts";
-import type { EngineReader } from "./engine.ts";
+import type { StateReader } from "./engine.ts";
 import { textOfKey } from "./key-text.ts";
 import { scanLayers } from "./layered-scan.ts";
 import type { View } from "./store.ts";
 
-export function snapshotView(reader: EngineReader, now: Ticks): View {
+export function snapshotView(reader: StateReader, now: Ticks): View {
   return {
     now,
     sequence: reader.sequence,
     async get(key) {
-      return reader.get(key, textOfKey(key))?.value;
+      const found = reader.get(key, textOfKey(key));
+      return found instanceof Promise ? (await found)?.value : found?.value;
     },
     range(bounds) {
       const base = reader.scan.bind(reader);

@@ -1,6 +1,6 @@
 import type { Ticks } from "../core/ticks.ts";
 import type { Clock } from "../core/world.ts";
-import type { Engine, EngineReader } from "./engine.ts";
+import type { Engine, StateReader } from "./engine.ts";
 import { textOfKey } from "./key-text.ts";
 
 /** The boot whose monotonic clock the epoch belongs to. */
@@ -27,7 +27,7 @@ export async function setEpoch(engine: Engine, clock: Clock, isAlone: boolean): 
 }
 
 /** Every call gives a later moment, and one after all that the reader's state has seen. */
-export function storeTime(clock: Clock): (reader: EngineReader) => Ticks {
+export function storeTime(clock: Clock): (reader: StateReader) => Ticks {
   let last = 0n;
   return ({ ticks, epoch }) => {
     const measured = clock.monotonic() + epoch;

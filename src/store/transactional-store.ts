@@ -2,10 +2,11 @@ import { ticksPerSecond } from "../core/ticks.ts";
 import type { Ticks } from "../core/ticks.ts";
 import type { Clock } from "../core/world.ts";
 import { Attempt } from "./attempt.ts";
-import { Committer, runAttempt } from "./committer.ts";
-import type { Outcome } from "./committer.ts";
-import type { Engine, EngineReader } from "./engine.ts";
+import { Committer } from "./committer.ts";
+import type { Engine, StateReader } from "./engine.ts";
 import { OpenViews } from "./open-views.ts";
+import { runAttempt } from "./pending.ts";
+import type { Outcome } from "./pending.ts";
 import { snapshotView } from "./snapshot-view.ts";
 import type { Key, Store, TransactOptions, Transaction, Unwatch, View } from "./store.ts";
 import { storeTime } from "./time.ts";
@@ -28,7 +29,7 @@ export class StoreClosed extends Error {
 /** Optimistic transactions, snapshots and watching, on any engine. */
 export class TransactionalStore implements Store {
   readonly #engine: Engine;
-  readonly #nextTicks: (reader: EngineReader) => Ticks;
+  readonly #nextTicks: (reader: StateReader) => Ticks;
   readonly #views: OpenViews;
   readonly #watchers: Watchers;
   readonly #committer: Committer;
@@ -38,7 +39,7 @@ export class TransactionalStore implements Store {
     const { engine, clock, snapshotAgeMax = snapshotAgeMaxDefault } = options;
     this.#engine = engine;
     this.#nextTicks = storeTime(clock);
-    this.#views = new OpenViews({ engine, clock, snapshotAgeMax });
+    this.#views = new OpenViews({ clock, snapshotAgeMax });
     this.#watchers = new Watchers(engine, clock);
     this.#committer = new Committer({
       engine,
@@ -54,7 +55,7 @@ export class TransactionalStore implements Store {
     options: TransactOptions = {},
   ): Promise<T> {
     this.#checkOpen();
-    const view = this.#views.open();
+    const view = this.#views.track(this.#engine.open());
     const attempt = new Attempt(view, this.#nextTicks(view));
     let outcome = await runAttempt(work, attempt);
     view.close();
@@ -72,7 +73,7 @@ export class TransactionalStore implements Store {
 
   async snapshot<T>(work: (view: View) => Promise<T>): Promise<T> {
     this.#checkOpen();
-    const view = this.#views.open();
+    const view = this.#views.track(this.#engine.open());
     try {
       return await work(snapshotView(view, this.#nextTicks(view)));
     } finally {

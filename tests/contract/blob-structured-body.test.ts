@@ -1,0 +1,114 @@
+import { randomBytes } from "node:crypto";
+import { beforeAll, describe, expect, it } from "vitest";
+import { crc64Bytes, crc64Of } from "../../src/content/crc64.ts";
+import { freshName, testServer } from "../harness/server.ts";
+
+const held = testServer();
+const container = freshName("structured");
+const form = "XSM/1.0; properties=crc64";
+
+beforeAll(async () => {
+  await held.blob.send({ method: "PUT", path: `/${container}?restype=container` });
+});
+
+/** Written down from the layout, apart from the code that reads and writes it. */
+function frame(segments: readonly Buffer[], damage?: "segment" | "message"): Buffer {
+  const number = (value: bigint | number, bytes: number) => {
+    const buffer = Buffer.alloc(bytes);
+    let rest = BigInt(value);
+    for (let at = 0; at < bytes; at += 1, rest >>= 8n) buffer[at] = Number(rest & 0xffn);
+    return buffer;
+  };
+  const sum = (bytes: Buffer, damaged: boolean) => {
+    const crc = Buffer.from(crc64Bytes(crc64Of(bytes)));
+    if (damaged) crc[0]! ^= 1;
+    return crc;
+  };
+  const whole = Buffer.concat(segments);
+  const parts = segments.flatMap((segment, index) => [
+    number(index + 1, 2),
+    number(segment.length, 8),
+    segment,
+    sum(segment, damage === "segment"),
+  ]);
+  const rest = Buffer.concat([...parts, sum(whole, damage === "message")]);
+  const head = [
+    number(1, 1),
+    number(13 + rest.length, 8),
+    number(1, 2),
+    number(segments.length, 2),
+  ];
+  return Buffer.concat([...head, rest]);
+}
+
+function put(name: string, body: Buffer, length: number) {
+  return held.blob.send({
+    method: "PUT",
+    path: `/${container}/${name}`,
+    headers: {
+      "x-ms-blob-type": "BlockBlob",
+      "x-ms-structured-body": form,
+      "x-ms-structured-content-length": String(length),
+    },
+    body,
+  });
+}
+
+const get = (name: string, headers: Record<string, string> = {}) =>
+  held.blob.send({ method: "GET", path: `/${container}/${name}`, headers });
+
+describe("a body with checksums in between", () => {
+  it.each([[[0]], [[1]], [[5, 7, 11]], [[100_000, 1]], [[300_000, 300_000]]])(
+    "of segments %j is stored without them",
+    async (lengths) => {
+      const segments = lengths.map((length) => randomBytes(length));
+      const whole = Buffer.concat(segments);
+      const answer = await put("whole", frame(segments), whole.length);
+      expect(answer.status).toBe(201);
+      expect(answer.headers["x-ms-structured-body"]).toBe(form);
+      expect((await get("whole")).body).toEqual(whole);
+    },
+  );
+
+  it.each(["segment", "message"] as const)(
+    "is refused if the %s has another sum",
+    async (damage) => {
+      await put("kept", frame([Buffer.from("before")]), 6);
+      const bytes = randomBytes(200_000);
+      const answer = await put("kept", frame([bytes], damage), bytes.length);
+      expect(answer).toMatchObject({ status: 400, code: "Crc64Mismatch" });
+      expect((await get("kept")).body.toString()).toBe("before");
+    },
+  );
+
+  it.each([
+    ["cut off", (bytes: Buffer) => bytes.subarray(0, -3)],
+    ["with a wrong version", (bytes: Buffer) => Buffer.concat([Buffer.of(9), bytes.subarray(1)])],
+    ["with something behind it", (bytes: Buffer) => Buffer.concat([bytes, Buffer.of(0)])],
+    ["empty", () => Buffer.alloc(0)],
+  ])("is refused %s", async (_what, spoil) => {
+    const answer = await put("bad", spoil(frame([randomBytes(50)])), 50);
+    expect(answer.status).toBe(400);
+    expect((await get("bad")).status).toBe(404);
+  });
+
+  it.each([0, 1, 100_000, 4 * 1024 * 1024 + 5])(
+    "is what a reader of %i bytes gets",
+    async (size) => {
+      const bytes = randomBytes(size);
+      const plain = { "x-ms-blob-type": "BlockBlob" };
+      await held.blob.send({
+        method: "PUT",
+        path: `/${container}/big`,
+        headers: plain,
+        body: bytes,
+      });
+      const answer = await get("big", { "x-ms-structured-body": form });
+      expect(answer.headers["x-ms-structured-content-length"]).toBe(String(size));
+      const most = 4 * 1024 * 1024;
+      const segments = size <= most ? [bytes] : [bytes.subarray(0, most), bytes.subarray(most)];
+      expect(answer.body.equals(frame(size === 0 ? [] : segments))).toBe(true);
+      expect(answer.headers["content-length"]).toBe(String(answer.body.length));
+    },
+  );
+});

@@ -37,8 +37,9 @@ export function locate(request: WireRequest, options: LocationOptions): Result<L
   const hostAccount = options.productStyle ? accountOfHost(host, options) : undefined;
   const segment = firstSegment(rawPath);
   const website = hostAccount === undefined ? segment.endsWith(webSuffix) : isWebHost(host);
-  const named = hostAccount ?? segment;
-  const path = decodePath(hostAccount === undefined ? rawPath.slice(named.length + 1) : rawPath);
+  const outsidePath = hostAccount ?? accountOfRename(request, segment, options);
+  const named = outsidePath ?? segment;
+  const path = decodePath(outsidePath === undefined ? rawPath.slice(named.length + 1) : rawPath);
   if (path === undefined) return fail("InvalidUri");
   const label = website && named.endsWith(webSuffix) ? named.slice(0, -webSuffix.length) : named;
   const secondary = label.endsWith(secondarySuffix);
@@ -74,6 +75,19 @@ function accountOfHost(host: string, { service, isAccount }: LocationOptions): s
 
 function isWebHost(host: string): boolean {
   return /^[^.]+\.web(?:\.|:|$)/i.test(host);
+}
+
+/** The JavaScript library leaves the account out of the path that it renames to; the source still
+ *  has it. */
+function accountOfRename(
+  { headers }: WireRequest,
+  segment: string,
+  { isAccount }: LocationOptions,
+): string | undefined {
+  const source = headers["x-ms-file-rename-source"];
+  if (source === undefined || isAccount(segment)) return undefined;
+  const account = firstSegment(pathOf(source));
+  return isAccount(account) ? account : undefined;
 }
 
 function firstSegment(rawPath: string): string {

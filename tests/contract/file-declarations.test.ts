@@ -1,0 +1,94 @@
+import { describe, expect, it } from "vitest";
+import { shortOpens } from "../../src/file/locks/rest-access.ts";
+import { operations } from "../../src/file/operations.ts";
+
+/** Every operation of the published interface, by its ids. */
+const ids = [
+  "Directory_Create",
+  "Directory_Delete",
+  "Directory_ForceCloseHandles",
+  "Directory_GetMetadata_GET",
+  "Directory_GetMetadata_HEAD",
+  "Directory_GetProperties",
+  "Directory_ListFilesAndDirectoriesSegment",
+  "Directory_ListHandles",
+  "Directory_Rename",
+  "Directory_SetMetadata",
+  "Directory_SetProperties",
+  "File_AbortCopy",
+  "File_AcquireLease",
+  "File_BreakLease",
+  "File_ChangeLease",
+  "File_Create",
+  "File_CreateHardLink",
+  "File_CreateSymbolicLink",
+  "File_Delete",
+  "File_Download",
+  "File_ForceCloseHandles",
+  "File_GetMetadata_GET",
+  "File_GetMetadata_HEAD",
+  "File_GetProperties",
+  "File_GetRangeList",
+  "File_GetSymbolicLink",
+  "File_ListHandles",
+  "File_ReleaseLease",
+  "File_Rename",
+  "File_SetHTTPHeaders",
+  "File_SetMetadata",
+  "File_StartCopy",
+  "File_UploadRange",
+  "File_UploadRangeFromURL",
+  "Preflight",
+  "Service_GetProperties",
+  "Service_GetUserDelegationKey",
+  "Service_ListSharesSegment",
+  "Service_SetProperties",
+  "Share_AcquireLease",
+  "Share_BreakLease",
+  "Share_ChangeLease",
+  "Share_Create",
+  "Share_CreatePermission",
+  "Share_CreateSnapshot",
+  "Share_Delete",
+  "Share_GetAccessPolicy",
+  "Share_GetMetadata_GET",
+  "Share_GetMetadata_HEAD",
+  "Share_GetPermission",
+  "Share_GetProperties",
+  "Share_GetStatistics",
+  "Share_ReleaseLease",
+  "Share_RenewLease",
+  "Share_Restore",
+  "Share_SetAccessPolicy",
+  "Share_SetMetadata",
+  "Share_SetProperties",
+];
+
+/** They make what was not there, so nobody can have it open. */
+const makers = new Set(["Create Directory", "Create Symbolic Link"]);
+
+describe("6 file", () => {
+  it("has every operation of the published interface", () => {
+    const declared = new Set(operations.flatMap((operation) => operation.ids));
+    expect([...declared].toSorted()).toEqual(ids);
+  });
+
+  it("has a row in the table of short opens for every operation on files and directories", () => {
+    const resources = new Set(["file", "directory", "entry"]);
+    const touching = operations.filter(({ route }) => resources.has(route.resource));
+    const missing = touching.map(({ name }) => name).filter((name) => !(name in shortOpens));
+    expect(missing.filter((name) => !makers.has(name))).toEqual([]);
+  });
+
+  it("takes no conditional headers anywhere", () => {
+    expect(operations.filter(({ conditions }) => conditions !== "none")).toEqual([]);
+  });
+
+  it("asks writers of leased files for the lease", () => {
+    const writers = operations.filter(
+      ({ route, effect }) => route.resource === "file" && effect === "writes",
+    );
+    const careless = writers.filter(({ lease }) => lease === "none" || lease === "match-if-given");
+    expect(careless.map(({ name }) => name).filter((name) => !makers.has(name))).toEqual([]);
+  });
+});

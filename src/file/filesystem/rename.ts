@@ -1,7 +1,9 @@
 import { put, remove } from "../../core/effects.ts";
 import type { Runtime } from "../../execution/execute.ts";
+import { deleteAccess, shareRead, shareWrite } from "../locks/access.ts";
 import { breakCaches } from "../locks/caching.ts";
 import type { LockState } from "../locks/lock-state.ts";
+import { collisions } from "../locks/share-modes.ts";
 import { locks, nodes, places, rootId, type NodeRecord } from "../records.ts";
 import { readOnlyAttribute } from "../shared/attributes.ts";
 import { keepForSnapshots } from "../shared/revise.ts";
@@ -33,6 +35,9 @@ export function renameFile(runtime: Runtime, wish: RenameWish): Promise<WaitingO
     if (walked.parent === undefined) return refuse("path-not-found");
     const blocked = await checkSource(work, found, walked, state, wish.handle);
     if (blocked !== undefined) return blocked;
+    if (await isParentHeld(work, found.share.id, walked.parent.id)) {
+      return refuse("sharing-violation");
+    }
     return move(work, found, walked, wish);
   });
 }
@@ -55,6 +60,13 @@ async function checkSource(
   if (breaking.waitingSince === undefined) return undefined;
   await work.apply([keepLocks(share.id, node.id, breaking.state)]);
   return { kind: "wait", file: node.id };
+}
+
+const moving = { access: deleteAccess, share: shareRead | shareWrite };
+
+/** A rename opens the directory that it moves into, as if to delete there. */
+async function isParentHeld(work: Work, share: bigint, parent: bigint): Promise<boolean> {
+  return collisions(await work.locksOf(share, parent), moving).length > 0;
 }
 
 async function move(

@@ -47,7 +47,8 @@ describe("byte-range locks", () => {
           const wanted = naive(open, offset, length, exclusive);
           if (what === "lock") {
             const free = model.every(
-              (held) => !meet(held, wanted) || !(held.exclusive || exclusive),
+              (held) =>
+                !meet(held, wanted) || !(exclusive || (held.exclusive && held.open !== open)),
             );
             const outcome = lockRanges(state, open, [{ ...stretch, exclusive }]);
             expect(outcome.ok).toBe(free);

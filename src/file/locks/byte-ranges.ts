@@ -30,9 +30,11 @@ function inside(point: bigint, { offset, length }: Stretch): boolean {
   return offset < point && point < offset + length;
 }
 
-/** An exclusive lock tolerates nothing beside it, not even its own open's; shared ones stack. */
-function denies(held: RangeLock, wanted: LockRequest): boolean {
-  return overlaps(held, wanted) && (held.exclusive || wanted.exclusive);
+/** Nobody gets an exclusive lock beside another, not even its own open; a shared one stacks upon
+ *  shared ones, and upon an exclusive one of the same open. */
+function denies(held: RangeLock, wanted: LockRequest, open: bigint): boolean {
+  if (!overlaps(held, wanted)) return false;
+  return wanted.exclusive || (held.exclusive && held.open !== open);
 }
 
 /** All of the locks or none. */
@@ -43,7 +45,7 @@ export function lockRanges(
 ): RangeOutcome {
   let ranges = state.ranges;
   for (const request of requests) {
-    if (ranges.some((held) => denies(held, request))) {
+    if (ranges.some((held) => denies(held, request, open))) {
       return { ok: false, refusal: "lock-not-granted", state };
     }
     if (ranges.length >= rangesMax) return { ok: false, refusal: "too-many-locks", state };

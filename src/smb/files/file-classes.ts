@@ -10,7 +10,7 @@ export interface FileClass {
   /** Less room than this is a mistake; what comes behind may be cut. */
   readonly fixedBytes: number;
   readonly needs: number;
-  readonly encode: (info: FileInfo, handle: FileHandle) => Buffer;
+  readonly encode: (info: FileInfo, handle: FileHandle) => Buffer | undefined;
 }
 
 const modeBits = 0x103e;
@@ -29,6 +29,7 @@ export const fileClasses: Readonly<Record<number, FileClass>> = {
   16: { fixedBytes: 4, needs: 0, encode: mode },
   17: { fixedBytes: 4, needs: 0, encode: () => Buffer.alloc(4) },
   18: { fixedBytes: 100, needs: Right.readAttributes, encode: all },
+  21: { fixedBytes: 4, needs: 0, encode: shortName },
   22: { fixedBytes: 0, needs: 0, encode: streams },
   28: { fixedBytes: 16, needs: 0, encode: compression },
   34: { fixedBytes: 56, needs: Right.readAttributes, encode: networkOpen },
@@ -36,9 +37,6 @@ export const fileClasses: Readonly<Record<number, FileClass>> = {
   48: { fixedBytes: 4, needs: 0, encode: normalizedName },
   59: { fixedBytes: 24, needs: 0, encode: identity },
 };
-
-/** Known, but these files have none of it. */
-export const absentClasses: ReadonlySet<number> = new Set([15, 21]);
 
 function indexOf({ node, share }: FileInfo): bigint {
   return indexNumberOf(node, share.id);
@@ -122,6 +120,18 @@ function attributeTag({ node }: FileInfo): Buffer {
 function normalizedName(info: FileInfo): Buffer {
   const name = Buffer.from(pathText(info), "utf16le");
   return new Writer().u32(name.length).bytes(name).finish();
+}
+
+const shortForm = /^[^.\s+,;=[\]]{1,8}(?:\.[^.\s+,;=[\]]{1,3})?$/;
+
+/** There are no second names; one that is short enough is its own short name. */
+function shortName({ path }: FileInfo): Buffer | undefined {
+  const name = path.at(-1) ?? "";
+  if (!shortForm.test(name)) return undefined;
+  return new Writer()
+    .u32(name.length * 2)
+    .text(name)
+    .finish();
 }
 
 function identity(info: FileInfo): Buffer {

@@ -84,9 +84,10 @@ async function unlock(
   { place, id }: FileHandle,
   elements: readonly LockElement[],
 ): Promise<Answer> {
-  if (elements.some(({ flags }) => flags !== LockFlag.unlock)) {
-    return refusal(Status.invalidParameter);
-  }
-  const outcome = await unlockFile(server.world.runtime, place, id.persistent, elements);
-  return outcome.kind === "done" ? emptyAnswer() : refusal(statusOf(outcome.refusal));
+  // In order: what stands before an element that makes no sense is unlocked all the same.
+  const wrong = elements.findIndex(({ flags }) => flags !== LockFlag.unlock);
+  const sound = wrong < 0 ? elements : elements.slice(0, wrong);
+  const outcome = await unlockFile(server.world.runtime, place, id.persistent, sound);
+  if (outcome.kind === "refused") return refusal(statusOf(outcome.refusal));
+  return wrong < 0 ? emptyAnswer() : refusal(Status.invalidParameter);
 }

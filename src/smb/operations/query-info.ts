@@ -3,7 +3,7 @@ import { answer, refusal, type Answer } from "../answer.ts";
 import { transactBytesMax } from "../connection.ts";
 import { isCharged } from "../credit-charge.ts";
 import { has, Right } from "../files/access.ts";
-import { absentClasses, fileClasses, mayQuery } from "../files/file-classes.ts";
+import { fileClasses, mayQuery } from "../files/file-classes.ts";
 import type { FileHandle } from "../files/file-handle.ts";
 import { findFile, isAnswer } from "../files/lookup.ts";
 import { descriptorBytes } from "../files/security.ts";
@@ -51,16 +51,16 @@ async function queryFile(
 ): Promise<Answer> {
   const asked = fileClasses[infoClass];
   if (asked === undefined) {
-    if (!absentClasses.has(infoClass)) return refusal(Status.invalidInfoClass);
-    const hasNone = infoClass === extendedAttributesClass;
-    return refusal(hasNone ? Status.noEasOnFile : Status.objectNameNotFound);
+    const isKnown = infoClass === extendedAttributesClass;
+    return refusal(isKnown ? Status.noEasOnFile : Status.invalidInfoClass);
   }
   if (!mayQuery(handle, asked)) return refusal(Status.accessDenied);
   if (outputBytesMax < asked.fixedBytes) return refusal(Status.infoLengthMismatch);
   const { runtime } = connection.server.world;
   const info = await fileInfo(runtime, handle.place, handle.id.persistent);
   if (info.kind === "refused") return refusal(statusOf(info.refusal));
-  return withinRoom(asked.encode(info.value, handle), outputBytesMax);
+  const data = asked.encode(info.value, handle);
+  return data === undefined ? refusal(Status.objectNameNotFound) : withinRoom(data, outputBytesMax);
 }
 
 /** What does not fit is cut, and the client is told so. */

@@ -47,6 +47,7 @@ async function readBytes(
     if (length < asked.minimum) return refusal(Status.endOfFile);
     const { message, data } = newReadResponse(length);
     await fill(outcome.value, from, data);
+    handle.position = asked.offset + BigInt(length);
     return { status: Status.success, message };
   } finally {
     reader.close();

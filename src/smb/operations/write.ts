@@ -27,7 +27,7 @@ export async function write(request: TreeRequest): Promise<Answer> {
   if (handle.isDirectory) return refusal(Status.invalidDeviceRequest);
   const mayWrite = has(handle.access, Right.writeData);
   if (!mayWrite && !has(handle.access, Right.appendData)) return refusal(Status.accessDenied);
-  const isAppend = asked.offset === atEnd;
+  const isAppend = asked.offset === atEnd && !mayWrite;
   if (!isAppend && asked.offset + BigInt(asked.data.length) > offsetMax) {
     return refusal(Status.invalidParameter);
   }

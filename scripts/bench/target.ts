@@ -56,7 +56,7 @@ export class Target {
 
 function accountSas(): string {
   const version = "2019-12-12";
-  const fields = { sp: "rwdlacup", ss: "bqtf", srt: "sco", se: "2099-01-01T00:00:00Z" };
+  const fields = { sp: "rwdlacuptf", ss: "bqtf", srt: "sco", se: "2099-01-01T00:00:00Z" };
   const { sp, ss, srt, se } = fields;
   const text = [developmentAccountName, sp, ss, srt, "", se, "", "", version, ""].join("\n");
   const key = Buffer.from(developmentAccountKey, "base64");

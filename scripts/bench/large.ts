@@ -1,0 +1,112 @@
+// Fills one container with a million blobs, then measures what must not follow that number: a page
+// of a listing wherever it lies, and a search by tags that finds a hundred of them.
+import { parseArgs } from "node:util";
+import type { Connection } from "./connection.ts";
+import { startEtagere } from "./servers.ts";
+import type { Target } from "./target.ts";
+
+const { values } = parseArgs({ options: { blobs: { type: "string", default: "1000000" } } });
+const blobs = Number(values.blobs);
+const rareEvery = Math.max(1, Math.floor(blobs / 100));
+const buckets = 16;
+const rounds = 20;
+const body = Buffer.from("a few bytes");
+
+const { target, stop } = await startEtagere();
+const connection = target.connect();
+try {
+  await fill(target);
+  await measureListing();
+  await measureSearches();
+} finally {
+  connection.close();
+  await stop();
+}
+
+async function fill(server: Target): Promise<void> {
+  await send("PUT", "large?restype=container");
+  const began = performance.now();
+  await server.fill(blobs, (filler, index) => putBlob(server, filler, index));
+  const seconds = (performance.now() - began) / 1000;
+  report(`put ${blobs} blobs with tags`, `${seconds.toFixed(0)} s, ${perSecond(blobs, seconds)}`);
+}
+
+function putBlob(server: Target, filler: Connection, index: number): Promise<unknown> {
+  const rare = index % rareEvery === 0 ? "&rare=yes" : "";
+  const name = `folder${index % 1000}/blob${String(index).padStart(9, "0")}`;
+  return server.send(filler, {
+    method: "PUT",
+    path: `large/${name}`,
+    headers: {
+      "x-ms-blob-type": "BlockBlob",
+      "x-ms-tags": `bucket=${index % buckets}${rare}`,
+    },
+    body,
+    expect: [201],
+  });
+}
+
+/** Every page of the container, and how long the first and the last tenth of them took. */
+async function measureListing(): Promise<void> {
+  for (const size of [100, 5000]) {
+    const times: number[] = [];
+    let marker: string | undefined = "";
+    for (let page = 0; marker !== undefined && page < 2000; page += 1) {
+      const path = `large?restype=container&comp=list&maxresults=${size}&marker=${marker}`;
+      const began = performance.now();
+      const answer = await send("GET", path);
+      times.push(performance.now() - began);
+      marker = /<NextMarker>([^<]+)</.exec(answer)?.[1];
+      if (marker !== undefined) marker = encodeURIComponent(marker);
+    }
+    const tenth = Math.max(1, Math.floor(times.length / 10));
+    const [first, last] = [times.slice(0, tenth), times.slice(-tenth - 1, -1)].map(median);
+    report(`list ${times.length} pages of ${size}`, `first ${ms(first)}, last ${ms(last)}`);
+  }
+  await measure("list 1,000 folders", "large?restype=container&comp=list&delimiter=/");
+}
+
+async function measureSearches(): Promise<void> {
+  const inAccount = (where: string) => `?comp=blobs&where=${encodeURIComponent(where)}`;
+  const inContainer = (where: string) =>
+    `large?restype=container&comp=blobs&where=${encodeURIComponent(where)}`;
+  await measure("find 100 in the account", inAccount("rare = 'yes'"));
+  await measure("find 100 in the container", inContainer("rare = 'yes'"));
+  await measure("find by two tags", inAccount("rare = 'yes' AND bucket = '0'"));
+  await measure("find by a range", inContainer("rare > 'a' AND rare < 'z'"));
+  await measure("find nothing", inAccount("rare = 'no'"));
+  await measure("first 5,000 of many", inAccount("bucket = '3'"));
+}
+
+async function measure(what: string, path: string): Promise<void> {
+  const times: number[] = [];
+  let found = 0;
+  for (let round = 0; round < rounds; round += 1) {
+    const began = performance.now();
+    const answer = await send("GET", path);
+    times.push(performance.now() - began);
+    found = answer.match(/<(?:Blob|BlobPrefix)>/g)?.length ?? 0;
+  }
+  report(what, `${found} found, ${ms(median(times))}`);
+}
+
+async function send(method: string, path: string): Promise<string> {
+  const answer = await target.send(connection, { method, path, expect: [200, 201] });
+  return answer.body.toString();
+}
+
+function median(times: readonly number[]): number {
+  return times.toSorted((a, b) => a - b)[Math.floor(times.length / 2)] ?? 0;
+}
+
+function ms(value: number | undefined): string {
+  return `${(value ?? 0).toFixed(2)} ms`;
+}
+
+function perSecond(count: number, seconds: number): string {
+  return `${Math.round(count / seconds)}/s`;
+}
+
+function report(what: string, figures: string): void {
+  console.log(`${what.padEnd(28)} ${figures}`);
+}

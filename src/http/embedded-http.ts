@@ -52,6 +52,7 @@ export function wireRequestOf(embedded: EmbeddedRequest, batch: WireRequest): Wi
     headers: { ...headers, ...said },
     rawHeaders,
     body: once(body),
+    whole: body,
     secure: batch.secure,
     remoteAddress: batch.remoteAddress,
     proceed: () => {},

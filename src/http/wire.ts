@@ -9,6 +9,8 @@ export interface WireRequest {
   /** Name, value, name, value … in the client's own spelling and order. */
   readonly rawHeaders: readonly string[];
   readonly body: AsyncIterable<Uint8Array>;
+  /** The whole body, where it is here already: a part of a batch. */
+  readonly whole?: Uint8Array;
   readonly secure: boolean;
   readonly remoteAddress: string;
   /** Asks the client for the body it holds back (`Expect: 100-continue`). */

@@ -21,13 +21,12 @@ export const getEntity = operation({
   etag: "keep",
   effect: "reads",
   success: { status: 200, headers: odataHeaderNames },
-  decide: ({ address, scope, target, input, account, endpoint }) => ({
-    headers: odataHeaders,
-    body: renderEntity({ ...keysOf(address), ...target }, input.representation, {
-      table: scope.table.name,
-      account,
-      endpoint,
-      select: input.select,
-    }),
-  }),
+  decide: ({ address, scope, target, input, account, endpoint }) => {
+    const { partitionKey, rowKey } = keysOf(address);
+    const { etag, properties } = target;
+    const { representation: chosen, select: names } = input;
+    const place = { table: scope.table.name, account, endpoint, select: names };
+    const row = { partitionKey, rowKey, etag, properties };
+    return { headers: odataHeaders, body: renderEntity(row, chosen, place) };
+  },
 });

@@ -1,0 +1,158 @@
+import fc from "fast-check";
+import { describe, expect, it } from "vitest";
+import { compareKeys } from "../core/keys.ts";
+import { formatDateTime, parseDateTime } from "./edm/date-time.ts";
+import { formatEntityETag, readMatch } from "./etag.ts";
+import { parseFlatJson } from "./json/flat-json.ts";
+import { doubleText } from "./json/write-entity.ts";
+import { decodeKeyText, encodeKeyText } from "./key-text.ts";
+import { entityPath, identify } from "./path.ts";
+import { formatToken, parseToken } from "./query/continuation.ts";
+import { KeyReader } from "./query/key-reader.ts";
+import { entities } from "./records.ts";
+
+const noQuery = { get: () => undefined };
+const unit = fc.integer({ min: 0x20, max: 0xffff }).map((code) => String.fromCharCode(code));
+const anyText = fc.array(unit, { maxLength: 12 }).map((units) => units.join(""));
+const text = fc.oneof(anyText, fc.string({ unit: "binary" }), fc.string());
+
+describe("keys of entities", () => {
+  it("come back, and lie in the order of their UTF-16 units", () => {
+    fc.assert(
+      fc.property(text, text, text, text, (p1, r1, p2, r2) => {
+        expect(decodeKeyText(encodeKeyText(p1))).toBe(p1);
+        const key = (partitionKey: string, rowKey: string) =>
+          entities.key({ table: 7n, partitionKey, rowKey });
+        const expected = p1 === p2 ? (r1 < r2 ? -1 : r1 > r2 ? 1 : 0) : p1 < p2 ? -1 : 1;
+        expect(Math.sign(compareKeys(key(p1, r1), key(p2, r2)))).toBe(expected);
+      }),
+    );
+  });
+
+  it("are read back from what a scan meets", () => {
+    const stored = text.map((key) => key.replaceAll(/[\u0000-\u001F\u007F-\u009F]/g, ""));
+    fc.assert(
+      fc.property(fc.array(fc.tuple(stored, stored), { maxLength: 5 }), (pairs) => {
+        const reader = new KeyReader(7n);
+        for (const [partitionKey, rowKey] of pairs) {
+          const key = entities.key({ table: 7n, partitionKey, rowKey });
+          expect(reader.read(key)).toEqual({ partitionKey, rowKey });
+        }
+      }),
+    );
+  });
+
+  it("survive a continuation token and a path", () => {
+    fc.assert(
+      fc.property(fc.string({ unit: "grapheme" }), fc.string(), (partitionKey, rowKey) => {
+        expect(parseToken(formatToken(partitionKey))).toBe(partitionKey);
+        const path = decodeURIComponent(entityPath("tab", { partitionKey, rowKey }));
+        const keys = { partitionKey, rowKey };
+        expect(identify(path, noQuery)).toMatchObject({ ok: true, value: { keys } });
+      }),
+    );
+  });
+});
+
+describe("paths", () => {
+  it.each([
+    ["", "service"],
+    ["$batch", "batch"],
+    ["Tables", "tables"],
+    ["Tables()", "tables"],
+    ["Tables('abc')", "table"],
+    ["abc", "entities"],
+    ["abc()", "entities"],
+    ["abc(RowKey='1',PartitionKey='2')", "entity"],
+    ["abc/Tables", "entities"],
+    ["abc/Tables('x')", "nested"],
+  ])("%s names a %s", (path, resource) => {
+    expect(identify(path, noQuery)).toMatchObject({ ok: true, value: { resource } });
+  });
+
+  it.each(["1bc", "ab", "a_c", "abc(RowKey='1')", "abc(PartitionKey='1',RowKey=2)", "Tables(x)"])(
+    "%s names nothing",
+    (path) => {
+      expect(identify(path, noQuery)).toMatchObject({ ok: false, fault: {} });
+    },
+  );
+});
+
+describe("moments", () => {
+  it.each([
+    ["2022-05-06T00:34:41.8204980Z", "2022-05-06T00:34:41.820498Z"],
+    ["2022-05-06T00:34:41", "2022-05-06T00:34:41Z"],
+    ["2022-05-06T00:34:41.0000001Z", "2022-05-06T00:34:41.0000001Z"],
+    ["2022-05-06T02:00:00+02:00", "2022-05-06T00:00:00Z"],
+  ])("%s is written %s", (given, written) => {
+    expect(formatDateTime(parseDateTime(given)!)).toBe(written);
+  });
+
+  it("make ETags that are read back", () => {
+    fc.assert(
+      fc.property(fc.bigInt({ min: 1n, max: 3_155_378_975_999_999_999n }), (stamp) => {
+        const tag = formatEntityETag(stamp);
+        const header = (name: string) => (name === "if-match" ? tag : undefined);
+        const read = readMatch({ header } as never);
+        expect(read).toEqual({
+          ok: true,
+          value: { ifMatch: [`0x${stamp.toString(16).toUpperCase()}`] },
+        });
+      }),
+    );
+  });
+});
+
+describe("JSON of scalars", () => {
+  it("reads what JSON writes, and refuses what JSON refuses", () => {
+    const scalar = fc.oneof(
+      fc.string(),
+      fc.boolean(),
+      fc.constant(null),
+      fc.double({ noNaN: true }),
+    );
+    const finite = scalar.filter((value) => typeof value !== "number" || Number.isFinite(value));
+    fc.assert(
+      fc.property(fc.dictionary(fc.string(), finite), (object) => {
+        const members = parseFlatJson(JSON.stringify(object, undefined, 1));
+        const back = members?.map(([name, value]) => {
+          const isNumber = value !== null && typeof value === "object";
+          return [name, isNumber ? Number(value.number) : value];
+        });
+        const zeroed = Object.entries(object).map(([name, value]) => [
+          name,
+          value === 0 ? 0 : value,
+        ]);
+        expect(back?.map(([name, value]) => [name, value === 0 ? 0 : value])).toEqual(zeroed);
+      }),
+    );
+    fc.assert(
+      fc.property(fc.string(), (given) => {
+        const ours = parseFlatJson(`{"a":"${given}"}`);
+        let theirs: unknown;
+        try {
+          theirs = JSON.parse(`{"a":"${given}"}`);
+        } catch {
+          theirs = undefined;
+        }
+        expect(ours !== undefined).toBe(theirs !== undefined);
+      }),
+    );
+  });
+
+  it.each(["", "[]", "{", '{"a"}', '{"a":1,}', '{"a":01}', '{"a":[]}', '{"a":1}x', '{"a":.5}'])(
+    "refuses %s",
+    (given) => {
+      expect(parseFlatJson(given)).toBeUndefined();
+    },
+  );
+
+  it.each([
+    [3, "3.0"],
+    [0.5, "0.5"],
+    [1e21, "1E+21"],
+    [-1e-7, "-1E-7"],
+  ])("writes the double %d as %s", (value, written) => {
+    expect(doubleText(value)).toBe(written);
+  });
+});

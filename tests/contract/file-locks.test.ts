@@ -1,0 +1,166 @@
+import { beforeEach, describe, expect, it } from "vitest";
+import { closeFile } from "../../src/file/filesystem/close.ts";
+import { setDeletePending } from "../../src/file/filesystem/info.ts";
+import { acknowledge, lockFile } from "../../src/file/filesystem/lock.ts";
+import { deleteAccess, readData, writeData } from "../../src/file/locks/access.ts";
+import { expectDone, namesIn, newFile, newShare, putRange } from "../harness/file-steps.ts";
+import { simFile, type SimFile, type SimHandle, type SimOpen } from "../harness/sim-file.ts";
+
+let world: SimFile;
+const file = "/share/f";
+const content = "0123456789";
+
+beforeEach(async () => {
+  world = await simFile();
+  await newShare(world);
+  await newFile(world, file, content);
+});
+
+async function open(wish: Partial<SimOpen> = {}): Promise<SimHandle> {
+  const access = readData | writeData;
+  const handle = await world.open("share", { path: ["f"], access, share: 7, ...wish });
+  if (typeof handle === "string") throw new Error(handle);
+  return handle;
+}
+
+const close = ({ place, open: id }: SimHandle) => closeFile(world.runtime, place, id);
+const get = () => world.send({ method: "GET", path: file });
+const remove = () => world.send({ method: "DELETE", path: file });
+
+describe("6 share modes", () => {
+  it("an open that shares nothing locks REST out until it is closed", async () => {
+    const handle = await open({ share: 0 });
+    expect((await get()).code).toBe("SharingViolation");
+    expect((await putRange(world, file, 0, "x")).code).toBe("SharingViolation");
+    expect((await world.send({ method: "HEAD", path: file })).status).toBe(200);
+    await close(handle);
+    expect((await get()).body).toBe(content);
+    expect((await putRange(world, file, 0, "x")).status).toBe(201);
+  });
+
+  it("an open that shares reading lets REST read and not write", async () => {
+    await open({ share: 1 });
+    expect((await get()).status).toBe(200);
+    expect((await putRange(world, file, 0, "x")).code).toBe("SharingViolation");
+  });
+
+  it("nothing that is refused changes anything", async () => {
+    const before = (await world.send({ method: "HEAD", path: file })).headers;
+    await open({ share: 0 });
+    await putRange(world, file, 0, "x");
+    await world.send({
+      method: "PUT",
+      path: `${file}?comp=metadata`,
+      headers: { "x-ms-meta-a": "b" },
+    });
+    await remove();
+    const after = (await world.send({ method: "HEAD", path: file })).headers;
+    expect(after["ETag"]).toBe(before["ETag"]);
+  });
+
+  it("no file with a handle is deleted over REST, whatever the handle shares", async () => {
+    const handle = await open({ access: 0x80 });
+    expect((await remove()).code).toBe("SharingViolation");
+    await close(handle);
+    expect((await remove()).status).toBe(202);
+  });
+
+  it("a lease keeps SMB writers out, and SMB writers keep leases away", async () => {
+    const headers = { "x-ms-lease-action": "acquire", "x-ms-lease-duration": "-1" };
+    const acquire = () => world.send({ method: "PUT", path: `${file}?comp=lease`, headers });
+    const handle = await open();
+    expect((await acquire()).code).toBe("SharingViolation");
+    await close(handle);
+    await expectDone(acquire());
+    const wish = { path: ["f"], share: 7 };
+    expect(await world.open("share", { ...wish, access: writeData })).toBe("sharing-violation");
+    expect(await world.open("share", { ...wish, access: readData })).not.toBeTypeOf("string");
+  });
+});
+
+describe("6 byte-range locks", () => {
+  it("what a client has locked is out of reach, and nothing else is", async () => {
+    const { place, open: id } = await open();
+    await lockFile(world.runtime, place, id, [{ offset: 2n, length: 3n, exclusive: true }]);
+    expect((await get()).code).toBe("FileLockConflict");
+    expect((await putRange(world, file, 4, "x")).code).toBe("FileLockConflict");
+    expect((await putRange(world, file, 5, "x")).status).toBe(201);
+    const headers = { "x-ms-range": "bytes=5-6" };
+    expect((await world.send({ method: "GET", path: file, headers })).body).toBe("x6");
+  });
+});
+
+describe("6 delete pending", () => {
+  it("a marked file is neither listed nor reachable, and can be taken back", async () => {
+    const handle = await open({ access: deleteAccess });
+    const { place, open: id } = handle;
+    await setDeletePending(world.runtime, place, id, true);
+    for (const answer of [await get(), await putRange(world, file, 0, "x"), await remove()]) {
+      expect([answer.status, answer.code]).toEqual([409, "DeletePending"]);
+    }
+    expect((await get()).body).toContain("SMBDeletePending");
+    expect(await namesIn(world, "/share")).toEqual([]);
+    await setDeletePending(world.runtime, place, id, false);
+    expect((await get()).status).toBe(200);
+    expect(await namesIn(world, "/share")).toEqual(["f"]);
+  });
+
+  it("404 only after the last handle closed", async () => {
+    const first = await open({ access: deleteAccess });
+    const second = await open();
+    await setDeletePending(world.runtime, first.place, first.open, true);
+    await close(first);
+    expect((await get()).code).toBe("DeletePending");
+    await close(second);
+    expect((await get()).code).toBe("ResourceNotFound");
+  });
+});
+
+describe("6 caches", () => {
+  it("a read waits until a client has given up what it cached for writing", async () => {
+    const handle = await open({ cache: { key: "lease", wanted: 7 } });
+    let answered = false;
+    const reading = get().then((answer) => {
+      answered = true;
+      return answer;
+    });
+    await settle();
+    expect(answered).toBe(false);
+    expect(await acknowledge(world.runtime, handle.place, { key: "lease", kept: 3 })).toBe("done");
+    expect((await reading).body).toBe(content);
+  });
+
+  it("a client that never answers costs half a minute and a 500", async () => {
+    await open({ cache: { key: "lease", wanted: 7 } });
+    const reading = get();
+    await settle();
+    world.clock.advance(31_000);
+    expect((await reading).code).toBe("ClientCacheFlushDelay");
+  });
+});
+
+describe("6 handles", () => {
+  it("are listed and closed over REST", async () => {
+    const handle = await open();
+    const path = `${file}?comp=listhandles`;
+    const listed = await world.send({ method: "GET", path });
+    expect(listed.body).toContain(`<HandleId>${handle.open}</HandleId><Path>f</Path>`);
+    const all = await world.send({
+      method: "PUT",
+      path: "/share?comp=forceclosehandles",
+      headers: { "x-ms-handle-id": "*", "x-ms-recursive": "true" },
+    });
+    expect(all.headers["x-ms-number-of-handles-closed"]).toBe("1");
+    expect((await world.send({ method: "GET", path })).body).toContain("<Entries />");
+    expect((await remove()).status).toBe(202);
+  });
+});
+
+/** Lets everything run that needs no time to pass. */
+async function settle(): Promise<void> {
+  for (let turn = 0; turn < 50; turn += 1) {
+    await new Promise<void>((resolve) => {
+      setImmediate(resolve);
+    });
+  }
+}

@@ -7,12 +7,14 @@ import { unixEpochTicks } from "../src/core/ticks.ts";
 import type { Clock } from "../src/core/world.ts";
 import { LmdbEngine } from "../src/store/lmdb/lmdb-engine.ts";
 import { memoryEngine } from "../src/store/memory/memory-engine.ts";
+import { openPostgresStore } from "../src/store/postgres/open-postgres-store.ts";
+import { silentLog } from "../src/store/silent-log.ts";
 import type { Store } from "../src/store/store.ts";
 import { setEpoch } from "../src/store/time.ts";
 import { TransactionalStore } from "../src/store/transactional-store.ts";
 
 /** Durable read-modify-writes per second, the latency of a point read, and what a view costs.
- *  Usage: node scripts/bench-store.ts [folder] */
+ *  Usage: node scripts/bench-store.ts [folder] [postgres://…] */
 const clock: Clock = {
   wall: () => unixEpochTicks + BigInt(Date.now()) * 10_000n,
   monotonic: () => process.hrtime.bigint() / 100n,
@@ -54,7 +56,7 @@ async function microsecondsEach(count: number, run: () => Promise<unknown>): Pro
   return ((performance.now() - start) * 1000) / count;
 }
 
-async function measure(name: string, store: Store): Promise<void> {
+async function measure(name: string, store: Store, views = 50_000): Promise<void> {
   for (const callers of [1, 16, 64, 256]) {
     const rate = await updatesPerSecond(store, callers, false);
     console.log(`${name} ${callers} callers: ${Math.round(rate)} updates/s`);
@@ -62,9 +64,9 @@ async function measure(name: string, store: Store): Promise<void> {
   const hot = await updatesPerSecond(store, 64, true);
   console.log(`${name} 64 callers on one key: ${Math.round(hot)} updates/s`);
   const key = keyOf(1);
-  const view = await microsecondsEach(50_000, () => store.snapshot(async () => undefined));
-  const withRead = await microsecondsEach(50_000, () => store.snapshot((each) => each.get(key)));
-  const reads = await store.snapshot((each) => microsecondsEach(100_000, () => each.get(key)));
+  const view = await microsecondsEach(views, () => store.snapshot(async () => undefined));
+  const withRead = await microsecondsEach(views, () => store.snapshot((each) => each.get(key)));
+  const reads = await store.snapshot((each) => microsecondsEach(2 * views, () => each.get(key)));
   console.log(`${name} view: ${view.toFixed(2)} µs; view and get: ${withRead.toFixed(2)} µs`);
   console.log(`${name} get inside a view: ${reads.toFixed(2)} µs`);
 }
@@ -82,3 +84,10 @@ for (const [name, newEngine] of Object.entries(engines)) {
   await store.close();
 }
 rmSync(folder, { recursive: true });
+const url = process.argv[3];
+if (url !== undefined) {
+  const log = silentLog;
+  const store = await openPostgresStore({ url, node: `bench-${process.pid}`, clock, log });
+  await measure("postgres", store, 2_000);
+  await store.close();
+}

@@ -1,0 +1,114 @@
+import type { QueryConfig } from "pg";
+
+import type { Ticks } from "../../core/ticks.ts";
+import type { Attempt } from "../attempt.ts";
+import type { Change } from "../changes.ts";
+import { encodeCounter } from "../counter.ts";
+import { latestTicks } from "../pending.ts";
+import { bigintArray, byteaArray } from "./binary-array.ts";
+import { boundOf, rowKey } from "./row-key.ts";
+import type { RowKey } from "./row-key.ts";
+
+export interface BatchIdentity {
+  readonly node: string;
+  readonly number: number;
+}
+
+const placeholders = [
+  ...["text", "bigint", "bigint", "bigint", "bigint[]", "bytea[]", "bytea[]", "bigint[]"],
+  ...["bigint[]", "bytea[]", "bytea[]", "bytea[]", "bytea[]", "bigint[]", "bigint[]"],
+  ...["bigint[]", "bigint[]", "bigint[]", "bigint[]"],
+  ...["bytea[]", "bytea[]", "bytea[]", "bytea[]"],
+].map((type, index) => `$${index + 1}::${type}`);
+const text = `SELECT sequence_before, lost FROM commit_batch(${placeholders.join(", ")})`;
+
+export interface BatchRow {
+  readonly sequence_before: string;
+  readonly lost: readonly string[];
+}
+
+const writeKinds = { put: 0, delete: 1, add: 2 } as const;
+const nothing = new Uint8Array(0);
+
+/** One call for any number of transactions: they are named by their place, from one on. */
+export function batchQuery(attempts: readonly Attempt[], identity: BatchIdentity): QueryConfig {
+  const floor: Ticks = 0n;
+  const values = [
+    identity.node,
+    identity.number,
+    String(latestTicks(attempts, floor)),
+    attempts.length,
+    ...readColumns(attempts),
+    ...rangeColumns(attempts),
+    ...leanColumns(attempts),
+    ...writeColumns(attempts),
+  ];
+  return { name: "commit", text, values };
+}
+
+function readColumns(attempts: readonly Attempt[]): Buffer[] {
+  const [places, stamps]: [number[], number[]] = [[], []];
+  const keys: RowKey[] = [];
+  for (const [index, { keyReads }] of attempts.entries()) {
+    for (const { key, stamp } of keyReads.values()) {
+      places.push(index + 1);
+      keys.push(rowKey(key));
+      stamps.push(stamp);
+    }
+  }
+  const [heads, digests] = [keys.map(({ head }) => head), keys.map(({ digest }) => digest)];
+  return [bigintArray(places), byteaArray(heads), byteaArray(digests), bigintArray(stamps)];
+}
+
+function rangeColumns(attempts: readonly Attempt[]): Buffer[] {
+  const reads = attempts.flatMap(({ rangeReads, sequence }, index) =>
+    rangeReads.map(({ start, end, entries }) => ({
+      ...{ place: index + 1, count: entries.length, sequence },
+      ...{ start: boundOf(start), end: boundOf(end) },
+    })),
+  );
+  return [
+    bigintArray(reads.map(({ place }) => place)),
+    byteaArray(reads.map(({ start }) => start.head)),
+    byteaArray(reads.map(({ start }) => start.tail)),
+    byteaArray(reads.map(({ end }) => end.head)),
+    byteaArray(reads.map(({ end }) => end.tail)),
+    bigintArray(reads.map(({ count }) => count)),
+    bigintArray(reads.map(({ sequence }) => sequence)),
+  ];
+}
+
+/** In the order of places: who falls is then known before those who lean on them are looked at. */
+function leanColumns(attempts: readonly Attempt[]): Buffer[] {
+  const placeOf = new Map(attempts.map((attempt, index) => [attempt, index + 1]));
+  const [places, on]: [number[], number[]] = [[], []];
+  for (const [index, { dependencies }] of attempts.entries()) {
+    for (const each of dependencies) {
+      places.push(index + 1);
+      on.push(placeOf.get(each) ?? 0);
+    }
+  }
+  return [bigintArray(places), bigintArray(on)];
+}
+
+function writeColumns(attempts: readonly Attempt[]): Buffer[] {
+  const writes = attempts.flatMap(({ changes }, index) =>
+    changes.all().map((change) => ({
+      ...rowKey(change.key),
+      ...{ place: index + 1, kind: writeKinds[change.kind], value: valueOf(change) },
+    })),
+  );
+  return [
+    bigintArray(writes.map(({ place }) => place)),
+    bigintArray(writes.map(({ kind }) => kind)),
+    byteaArray(writes.map(({ head }) => head)),
+    byteaArray(writes.map(({ tail }) => tail)),
+    byteaArray(writes.map(({ digest }) => digest)),
+    byteaArray(writes.map(({ value }) => value)),
+  ];
+}
+
+function valueOf(change: Change): Uint8Array {
+  if (change.kind === "put") return change.value;
+  return change.kind === "add" ? encodeCounter(change.delta) : nothing;
+}

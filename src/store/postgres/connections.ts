@@ -1,0 +1,78 @@
+import pg from "pg";
+
+import type { Log } from "../../core/world.ts";
+
+export interface Connections {
+  /** For states to read from; who finds none waits for a while. */
+  readonly readers: pg.Pool;
+  /** Apart, so that slow readers never hold up a commit. */
+  readonly writers: pg.Pool;
+  /** One more, for hearing of others' commits. */
+  newListener(): pg.Client;
+  close(): Promise<void>;
+}
+
+export interface ConnectionOptions {
+  /** `postgres://…`, without the parameters that are ours. */
+  readonly url: string;
+  readonly schema: string;
+  readonly readersMax: number;
+  /** Commits need not be flushed: what they write does not outlive the database's process. */
+  readonly isEphemeral: boolean;
+  readonly log: Log;
+}
+
+const writersMax = 2;
+const connectMilliseconds = 5_000;
+const statementMilliseconds = 10_000;
+/** Longer than the database's own limit, for the case that it does not answer at all. */
+const answerMilliseconds = 15_000;
+const idleMilliseconds = 60_000;
+/** A node that stopped in the midst of a view must not keep old rows for ever. */
+const idleTransactionMilliseconds = 90_000;
+
+/** Every query is a lookup by the primary key: a plan that was made while the tables were small, or
+ *  their statistics old, must not read a whole table. */
+const plannerSettings = {
+  enable_seqscan: "off",
+  enable_bitmapscan: "off",
+  enable_hashjoin: "off",
+  enable_mergejoin: "off",
+  jit: "off",
+  plan_cache_mode: "force_generic_plan",
+} as const;
+
+export function openConnections(options: ConnectionOptions): Connections {
+  const { url, schema, readersMax, isEphemeral, log } = options;
+  const settings: Record<string, string> = {
+    ...plannerSettings,
+    search_path: schema,
+    default_transaction_isolation: "read\\ committed",
+    idle_in_transaction_session_timeout: String(idleTransactionMilliseconds),
+    ...(isEphemeral ? { synchronous_commit: "off" } : {}),
+  };
+  const config: pg.ClientConfig = {
+    connectionString: url,
+    application_name: "etagere",
+    keepAlive: true,
+    connectionTimeoutMillis: connectMilliseconds,
+    statement_timeout: statementMilliseconds,
+    query_timeout: answerMilliseconds,
+    options: Object.entries(settings)
+      .map(([name, value]) => `-c ${name}=${value}`)
+      .join(" "),
+  };
+  const pool = (max: number): pg.Pool => {
+    const made = new pg.Pool({ ...config, max, idleTimeoutMillis: idleMilliseconds });
+    // An idle connection that breaks is replaced when it is needed.
+    made.on("error", (error) => log.warn({ error }, "a connection to the database broke"));
+    return made;
+  };
+  const [readers, writers] = [pool(readersMax), pool(writersMax)];
+  return {
+    readers,
+    writers,
+    newListener: () => new pg.Client({ ...config, query_timeout: answerMilliseconds }),
+    close: async () => void (await Promise.all([readers.end(), writers.end()])),
+  };
+}

@@ -1,0 +1,60 @@
+import type pg from "pg";
+
+import { migrations } from "./schema.ts";
+import type { Migration } from "./schema.ts";
+
+export interface MigrateOptions {
+  readonly schema: string;
+  readonly unlogged: boolean;
+}
+
+const schemaNames = /^[a-z_][a-z0-9_]{0,40}$/;
+
+/** Makes the schema, or brings an older one up to date: one node at a time, all or nothing. */
+export async function migrate(
+  pool: pg.Pool,
+  options: MigrateOptions,
+  steps: readonly Migration[] = migrations,
+): Promise<void> {
+  const { schema } = options;
+  if (!schemaNames.test(schema)) {
+    throw new Error(`a schema is named by small letters, digits and _, not "${schema}"`);
+  }
+  const client = await pool.connect();
+  try {
+    await client.query("BEGIN");
+    await client.query("SELECT pg_advisory_xact_lock(hashtext($1))", [`etagere ${schema}`]);
+    await client.query(`CREATE SCHEMA IF NOT EXISTS ${schema}`);
+    await client.query(
+      "CREATE TABLE IF NOT EXISTS format (version bigint NOT NULL, oldest_reader bigint NOT NULL)",
+    );
+    await bringUpToDate(client, options, steps);
+    await client.query("COMMIT");
+    client.release();
+  } catch (error) {
+    client.release(true);
+    throw error;
+  }
+}
+
+async function bringUpToDate(
+  client: pg.PoolClient,
+  { schema, unlogged }: MigrateOptions,
+  steps: readonly Migration[],
+): Promise<void> {
+  const { rows } = await client.query<{ version: string; oldest_reader: string }>(
+    "SELECT version, oldest_reader FROM format",
+  );
+  const [found] = rows;
+  if (found !== undefined && Number(found.oldest_reader) > steps.length) {
+    throw new Error(`schema ${schema} has format ${found.version}, and this is ${steps.length}`);
+  }
+  const version = Number(found?.version ?? 0);
+  for (const step of steps.slice(version)) {
+    for (const statement of step.statements({ unlogged })) await client.query(statement);
+  }
+  const last = steps.at(-1);
+  if (version >= steps.length || last === undefined) return;
+  await client.query("DELETE FROM format");
+  await client.query("INSERT INTO format VALUES ($1, $2)", [steps.length, last.oldestReader]);
+}

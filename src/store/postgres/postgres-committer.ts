@@ -1,0 +1,163 @@
+import type { Pool, PoolClient } from "pg";
+
+import type { Ticks } from "../../core/ticks.ts";
+import type { Clock } from "../../core/world.ts";
+import { Attempt } from "../attempt.ts";
+import type { SharedChange } from "../attempt.ts";
+import { Changes } from "../changes.ts";
+import type { StateReader, StateView } from "../engine.ts";
+import type { KeyText } from "../key-text.ts";
+import { mayRunAgain, runAgain, settleUnwritten } from "../pending.ts";
+import type { Pending } from "../pending.ts";
+import { shareChanges } from "../shared-changes.ts";
+import { StoreBusy } from "../store.ts";
+import { batchQuery } from "./batch.ts";
+import { rememberedState } from "./remembered-state.ts";
+import { sendBatch } from "./sender.ts";
+import type { SentBatch } from "./sender.ts";
+import type { States } from "./states.ts";
+import { asUnavailable } from "./unavailable.ts";
+
+export interface PostgresCommitterOptions {
+  readonly pool: Pool;
+  readonly states: States;
+  readonly clock: Clock;
+  /** Names this opening of the store; never used again. */
+  readonly node: string;
+  readonly nextTicks: (reader: StateReader) => Ticks;
+  readonly onCommitted: (commit: NodeCommit) => void;
+}
+
+export interface NodeCommit {
+  readonly previous: number;
+  readonly sequence: number;
+  readonly texts: readonly KeyText[];
+}
+
+const batchTransactionsMax = 512;
+const queueTransactionsMax = 100_000;
+/** Beaten this often by other nodes, a transaction runs again under the lock, where none can. */
+const dropsBeforeLock = 4;
+
+/**
+ * Commits what is waiting as one batch, in one round trip. Who has read what an earlier one of the
+ * batch changes is run again over those changes before the batch is sent; who has read what another
+ * node changed meanwhile is named in the answer, and goes into the next.
+ */
+export class PostgresCommitter {
+  readonly #options: PostgresCommitterOptions;
+  readonly #queue: Pending[] = [];
+  #running: Promise<void> | undefined;
+  #number = 0;
+
+  constructor(options: PostgresCommitterOptions) {
+    this.#options = options;
+  }
+
+  submit(pending: Pending): void {
+    if (this.#queue.length >= queueTransactionsMax) {
+      pending.settle({ error: new StoreBusy("too many transactions wait to be committed") });
+      return;
+    }
+    this.#queue.push(pending);
+    this.#running ??= this.#run();
+  }
+
+  /** Resolves when nothing waits any more. */
+  async idle(): Promise<void> {
+    while (this.#running !== undefined) await this.#running;
+  }
+
+  async #run(): Promise<void> {
+    while (this.#queue.length > 0) {
+      // Everyone who is ready in this turn of the event loop shares the round trip.
+      await new Promise((resolve) => setImmediate(resolve));
+      const batch = this.#queue.splice(0, batchTransactionsMax);
+      try {
+        const needsLock = batch.some(({ drops }) => drops >= dropsBeforeLock);
+        await (needsLock ? this.#commitUnderLock(batch) : this.#commit(batch));
+      } catch (error) {
+        for (const pending of batch) pending.settle({ error: asUnavailable(error) });
+      }
+    }
+    this.#running = undefined;
+  }
+
+  async #commit(batch: readonly Pending[]): Promise<void> {
+    const { states } = this.#options;
+    let view: Promise<StateView> | undefined;
+    try {
+      const accepted = await this.#accept(batch, () => (view ??= states.open()));
+      await this.#send(accepted, undefined);
+    } finally {
+      (await view)?.close();
+    }
+  }
+
+  async #commitUnderLock(batch: readonly Pending[]): Promise<void> {
+    const { pool, states } = this.#options;
+    const client = await pool.connect();
+    let isDone = false;
+    try {
+      const state = await states.lock(client);
+      for (const pending of batch) pending.isStale = true;
+      const accepted = await this.#accept(batch, () => Promise.resolve(state.view()));
+      await state.idle();
+      await this.#send(accepted, client);
+      isDone = accepted.length > 0;
+    } finally {
+      // A connection that may still hold the lock is closed, which gives it back.
+      client.release(!isDone);
+    }
+  }
+
+  /** Those that may be sent: their reads and each other's changes go together. */
+  async #accept(
+    batch: readonly Pending[],
+    open: () => Promise<StateView>,
+  ): Promise<readonly Pending[]> {
+    const { clock, nextTicks } = this.#options;
+    const accepted: Pending[] = [];
+    const shared = new Changes<SharedChange>();
+    let latest: StateReader | undefined;
+    for (const pending of batch) {
+      if (pending.isStale || pending.attempt.readsAny(shared)) {
+        if (!mayRunAgain(pending)) continue;
+        latest ??= rememberedState(await open());
+        await runAgain(pending, clock, new Attempt(latest, nextTicks(latest), shared));
+      }
+      accepted.push(pending);
+      shareChanges(shared, pending.attempt);
+    }
+    return accepted;
+  }
+
+  async #send(accepted: readonly Pending[], locked: PoolClient | undefined): Promise<void> {
+    if (accepted.length === 0) return;
+    const { pool, clock, node } = this.#options;
+    const attempts = accepted.map(({ attempt }) => attempt);
+    const isReading = attempts.every(({ changes }) => changes.isEmpty);
+    this.#number += 1;
+    try {
+      const query = batchQuery(attempts, { node, number: this.#number });
+      const sent = await sendBatch({ pool, clock, locked }, query);
+      this.#settle(accepted, sent, isReading);
+    } catch (error) {
+      settleUnwritten(accepted, asUnavailable(error));
+    }
+  }
+
+  #settle(accepted: readonly Pending[], { previous, lost }: SentBatch, isReading: boolean): void {
+    const beaten = accepted.filter((_, index) => lost.has(index + 1));
+    for (const pending of beaten) {
+      pending.isStale = true;
+      pending.drops += 1;
+    }
+    this.#queue.unshift(...beaten);
+    const kept = accepted.filter((_, index) => !lost.has(index + 1));
+    for (const pending of kept) pending.settle(pending.outcome);
+    const texts = kept.flatMap(({ attempt }) => attempt.changes.all().map(({ text }) => text));
+    if (isReading || texts.length === 0) return;
+    this.#options.onCommitted({ previous, sequence: previous + accepted.length, texts });
+  }
+}

@@ -1,0 +1,117 @@
+import type { Ticks } from "../../core/ticks.ts";
+import type { Clock, Log } from "../../core/world.ts";
+import { Attempt } from "../attempt.ts";
+import type { StateReader } from "../engine.ts";
+import { OpenViews } from "../open-views.ts";
+import { runAttempt } from "../pending.ts";
+import type { Outcome } from "../pending.ts";
+import { snapshotView } from "../snapshot-view.ts";
+import type { Key, Store, TransactOptions, Transaction, Unwatch, View } from "../store.ts";
+import { storeTime } from "../time.ts";
+import { attemptsMaxDefault, snapshotAgeMaxDefault, StoreClosed } from "../transactional-store.ts";
+import type { Connections } from "./connections.ts";
+import { NodeWatchers } from "./node-watchers.ts";
+import { PostgresCommitter } from "./postgres-committer.ts";
+import type { States } from "./states.ts";
+
+export interface PostgresStoreOptions {
+  readonly connections: Connections;
+  readonly states: States;
+  readonly clock: Clock;
+  readonly log: Log;
+  readonly node: string;
+  /** Where commits are told of. */
+  readonly channel: string;
+  /** The sequence when the store was opened. */
+  readonly sequence: number;
+  readonly snapshotAgeMax?: Ticks;
+}
+
+/** The key space in a database that any number of nodes share; no node is special. */
+export class PostgresStore implements Store {
+  readonly #connections: Connections;
+  readonly #states: States;
+  readonly #nextTicks: (reader: StateReader) => Ticks;
+  readonly #views: OpenViews;
+  readonly #watchers: NodeWatchers;
+  readonly #committer: PostgresCommitter;
+  #closing: Promise<void> | undefined;
+
+  constructor(options: PostgresStoreOptions) {
+    const { connections, states, clock, snapshotAgeMax = snapshotAgeMaxDefault } = options;
+    this.#connections = connections;
+    this.#states = states;
+    this.#nextTicks = storeTime(clock);
+    this.#views = new OpenViews({ clock, snapshotAgeMax });
+    this.#watchers = new NodeWatchers({
+      ...options,
+      newListener: () => connections.newListener(),
+      latestSequence: () => this.#latestSequence(),
+    });
+    this.#committer = new PostgresCommitter({
+      ...options,
+      pool: connections.writers,
+      nextTicks: this.#nextTicks,
+      onCommitted: (commit) => this.#watchers.committed(commit),
+    });
+  }
+
+  async transact<T>(
+    work: (tx: Transaction) => Promise<T>,
+    options: TransactOptions = {},
+  ): Promise<T> {
+    this.#checkOpen();
+    const view = this.#views.track(await this.#states.open());
+    const attempt = new Attempt(view, this.#nextTicks(view));
+    let outcome = await runAttempt(work, attempt);
+    view.close();
+    if (!("error" in outcome) && !attempt.changes.isEmpty) {
+      const attemptsMax = options.attemptsMax ?? attemptsMaxDefault;
+      const first = outcome;
+      outcome = await new Promise<Outcome>((settle) => {
+        const count = { attemptsMax, attemptsUsed: 1, drops: 0, isStale: false };
+        this.#committer.submit({ work, settle, attempt, outcome: first, ...count });
+      });
+    }
+    if ("error" in outcome) throw outcome.error;
+    return outcome.value as T;
+  }
+
+  async snapshot<T>(work: (view: View) => Promise<T>): Promise<T> {
+    this.#checkOpen();
+    const view = this.#views.track(await this.#states.open());
+    try {
+      return await work(snapshotView(view, this.#nextTicks(view)));
+    } finally {
+      view.close();
+    }
+  }
+
+  watch(prefix: Key, onChange: () => void): Unwatch {
+    this.#checkOpen();
+    return this.#watchers.watch(prefix, onChange);
+  }
+
+  /** What was handed to the committer before is still committed. */
+  close(): Promise<void> {
+    this.#closing ??= this.#close();
+    return this.#closing;
+  }
+
+  async #close(): Promise<void> {
+    await this.#watchers.stop();
+    await this.#committer.idle();
+    this.#views.closeAll(new StoreClosed("the store was closed"));
+    await this.#connections.close();
+  }
+
+  async #latestSequence(): Promise<number> {
+    const view = await this.#states.open();
+    view.close();
+    return view.sequence;
+  }
+
+  #checkOpen(): void {
+    if (this.#closing !== undefined) throw new StoreClosed("the store was closed");
+  }
+}

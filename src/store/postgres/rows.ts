@@ -1,0 +1,74 @@
+import type { QueryConfig } from "pg";
+
+import type { ScanBounds, Stamped } from "../engine.ts";
+import { textOfKey } from "../key-text.ts";
+import type { KeyText } from "../key-text.ts";
+import type { Key } from "../store.ts";
+import { byteaArray } from "./binary-array.ts";
+import { boundOf, keyOfRow, rowKey } from "./row-key.ts";
+
+/** Named statements are planned once for each connection. */
+const getText = `SELECT w.place, e.stamp, e.value
+  FROM unnest($1::bytea[], $2::bytea[]) WITH ORDINALITY AS w(head, digest, place)
+  JOIN entry e ON e.head = w.head AND e.digest = w.digest`;
+const scanText = (direction: "ASC" | "DESC"): string =>
+  `SELECT head, tail, stamp, value FROM entry
+     WHERE head >= $1 AND head <= $3 AND (head, tail) >= ($1, $2) AND (head, tail) < ($3, $4)
+     ORDER BY head ${direction}, tail ${direction} LIMIT $5`;
+const scanForward = scanText("ASC");
+const scanBackward = scanText("DESC");
+
+export interface WantedKey {
+  readonly key: Key;
+  readonly text: KeyText;
+}
+
+export type GetRow = [place: string, stamp: string, value: Buffer];
+export type ScanRow = [head: Buffer, tail: Buffer, stamp: string, value: Buffer];
+
+export function getQuery(wanted: readonly WantedKey[]): QueryConfig & { rowMode: "array" } {
+  const keys = wanted.map(({ key }) => rowKey(key));
+  const values = [
+    byteaArray(keys.map(({ head }) => head)),
+    byteaArray(keys.map(({ digest }) => digest)),
+  ];
+  return { name: "get", text: getText, values, rowMode: "array" };
+}
+
+/** In the order of the keys that were wanted. */
+export function gotten(
+  wanted: readonly WantedKey[],
+  rows: readonly GetRow[],
+): (Stamped | undefined)[] {
+  const found = new Array<Stamped | undefined>(wanted.length).fill(undefined);
+  for (const [place, stamp, value] of rows) {
+    const index = Number(place) - 1;
+    const { key, text } = wanted[index] as WantedKey;
+    found[index] = { key, text, value: plain(value), stamp: Number(stamp) };
+  }
+  return found;
+}
+
+export function scanQuery(
+  { start, end, reverse }: ScanBounds,
+  countMax: number,
+): QueryConfig & { rowMode: "array" } {
+  const [first, last] = [boundOf(start), boundOf(end)];
+  const values = [first.head, first.tail, last.head, last.tail].map((each) => Buffer.from(each));
+  return {
+    name: reverse ? "scan_backward" : "scan_forward",
+    text: reverse ? scanBackward : scanForward,
+    values: [...values, countMax],
+    rowMode: "array",
+  };
+}
+
+export function scanned([head, tail, stamp, value]: ScanRow): Stamped {
+  const key = keyOfRow(plain(head), plain(tail));
+  return { key, text: textOfKey(key), value: plain(value), stamp: Number(stamp) };
+}
+
+/** Callers are promised plain bytes. */
+function plain(buffer: Buffer): Uint8Array {
+  return new Uint8Array(buffer.buffer, buffer.byteOffset, buffer.length);
+}

@@ -1,0 +1,136 @@
+/** What a new database gets, and what later versions add to an older one: step `n` leads from
+ *  version `n` to `n + 1`. A step that nodes of the version before can live with keeps them going
+ *  during a rolling upgrade; `oldestReader` says how far back that holds. */
+export interface Migration {
+  readonly oldestReader: number;
+  readonly statements: (options: { readonly unlogged: boolean }) => readonly string[];
+}
+
+/**
+ * `state` has the one row that every commit locks: commits follow one another, in one order for all
+ * nodes. `entry` is the key space. `batch` remembers the last commit of each node, so that one whose
+ * answer was lost can be asked for again without being made twice.
+ */
+const tables = (unlogged: boolean): readonly string[] => {
+  const table = unlogged ? "CREATE UNLOGGED TABLE" : "CREATE TABLE";
+  return [
+    `${table} state (only_row bigint PRIMARY KEY, sequence bigint NOT NULL, ticks bigint NOT NULL)
+       WITH (fillfactor = 50)`,
+    `INSERT INTO state VALUES (1, 0, 0)`,
+    `${table} batch (node text PRIMARY KEY, number bigint NOT NULL, sequence bigint NOT NULL,
+       dropped bigint[] NOT NULL, made_at timestamptz NOT NULL) WITH (fillfactor = 50)`,
+    `${table} entry (head bytea NOT NULL, digest bytea NOT NULL, tail bytea NOT NULL,
+       stamp bigint NOT NULL, value bytea NOT NULL, PRIMARY KEY (head, digest))`,
+  ];
+};
+
+/** Counters are eight bytes, signed, the lowest first (`counter.ts`). */
+const counters = [
+  `CREATE FUNCTION counter_of(value bytea) RETURNS bigint LANGUAGE sql IMMUTABLE AS $$
+     SELECT get_byte(value, 0)::bigint | (get_byte(value, 1)::bigint << 8)
+       | (get_byte(value, 2)::bigint << 16) | (get_byte(value, 3)::bigint << 24)
+       | (get_byte(value, 4)::bigint << 32) | (get_byte(value, 5)::bigint << 40)
+       | (get_byte(value, 6)::bigint << 48) | (get_byte(value, 7)::bigint << 56) $$`,
+  `CREATE FUNCTION counter_bytes(count bigint) RETURNS bytea LANGUAGE sql IMMUTABLE AS $$
+     SELECT set_byte(set_byte(set_byte(set_byte(set_byte(set_byte(set_byte(set_byte(
+       '\\x0000000000000000'::bytea, 0, (count & 255)::int), 1, ((count >> 8) & 255)::int),
+       2, ((count >> 16) & 255)::int), 3, ((count >> 24) & 255)::int),
+       4, ((count >> 32) & 255)::int), 5, ((count >> 40) & 255)::int),
+       6, ((count >> 48) & 255)::int), 7, ((count >> 56) & 255)::int) $$`,
+];
+
+/**
+ * Validates the transactions of a batch against the state as it is under the lock, writes those
+ * that stand, in their order, and names those that do not. `read_*` are keys with the stamp that
+ * was seen (zero for nothing), `range_*` are stretches that were read: such a stretch is the same
+ * if it has as many entries as then and none is younger. `lean_*` say who has seen whose
+ * uncommitted changes. Kinds of writes: 0 put, 1 delete, 2 add.
+ */
+const commitBatch = `CREATE FUNCTION commit_batch(
+    batch_node text, batch_number bigint, batch_ticks bigint, batch_size bigint,
+    read_tx bigint[], read_head bytea[], read_digest bytea[], read_stamp bigint[],
+    range_tx bigint[], range_start_head bytea[], range_start_tail bytea[],
+    range_end_head bytea[], range_end_tail bytea[], range_count bigint[], range_sequence bigint[],
+    lean_tx bigint[], lean_on bigint[], write_tx bigint[], write_kind bigint[],
+    write_head bytea[], write_tail bytea[], write_digest bytea[], write_value bytea[]
+  ) RETURNS TABLE (sequence_before bigint, lost bigint[]) LANGUAGE plpgsql AS $$
+  DECLARE
+    earlier record;
+  BEGIN
+    SELECT s.sequence INTO STRICT sequence_before FROM state s WHERE s.only_row = 1 FOR UPDATE;
+    SELECT b.number, b.sequence, b.dropped INTO earlier FROM batch b WHERE b.node = batch_node;
+    IF FOUND AND earlier.number = batch_number THEN
+      sequence_before := earlier.sequence;
+      lost := earlier.dropped;
+      RETURN NEXT;
+      RETURN;
+    ELSIF FOUND AND earlier.number > batch_number THEN
+      RAISE EXCEPTION 'a later batch of this node was committed' USING ERRCODE = '25000';
+    END IF;
+    lost := ARRAY(
+      SELECT r.tx FROM unnest(read_tx, read_head, read_digest, read_stamp)
+          AS r(tx, head, digest, stamp)
+        LEFT JOIN entry e ON e.head = r.head AND e.digest = r.digest
+        WHERE COALESCE(e.stamp, 0) <> r.stamp
+      UNION
+      SELECT r.tx FROM unnest(range_tx, range_start_head, range_start_tail, range_end_head,
+            range_end_tail, range_count, range_sequence)
+          AS r(tx, start_head, start_tail, end_head, end_tail, entries, sequence)
+        CROSS JOIN LATERAL (
+          SELECT count(*) AS entries, max(e.stamp) AS youngest FROM entry e
+            WHERE e.head >= r.start_head AND e.head <= r.end_head
+              AND (e.head, e.tail) >= (r.start_head, r.start_tail)
+              AND (e.head, e.tail) < (r.end_head, r.end_tail)
+        ) found
+        WHERE found.entries <> r.entries OR found.youngest > r.sequence);
+    FOR place IN 1 .. COALESCE(array_length(lean_tx, 1), 0) LOOP
+      IF lean_on[place] = ANY (lost) THEN lost := lost || lean_tx[place]; END IF;
+    END LOOP;
+    IF NOT EXISTS (SELECT 1 FROM unnest(write_tx) AS w(tx) WHERE NOT w.tx = ANY (lost)) THEN
+      RETURN NEXT;
+      RETURN;
+    END IF;
+    WITH kept AS MATERIALIZED (
+      SELECT w.*, max(w.tx) FILTER (WHERE w.kind < 2) OVER (PARTITION BY w.head, w.digest) AS base
+        FROM unnest(write_tx, write_kind, write_head, write_tail, write_digest, write_value)
+          AS w(tx, kind, head, tail, digest, value)
+        WHERE w.kind < 2 AND NOT w.tx = ANY (lost)
+    ), gone AS (
+      DELETE FROM entry e USING kept k
+        WHERE k.kind = 1 AND k.tx = k.base AND e.head = k.head AND e.digest = k.digest
+    )
+    INSERT INTO entry (head, digest, tail, stamp, value)
+      SELECT k.head, k.digest, k.tail, sequence_before + k.tx, k.value
+        FROM kept k WHERE k.kind = 0 AND k.tx = k.base
+      ON CONFLICT (head, digest) DO UPDATE SET stamp = excluded.stamp, value = excluded.value;
+    IF 2 = ANY (write_kind) THEN
+      WITH kept AS (
+        SELECT w.*, max(w.tx) FILTER (WHERE w.kind < 2) OVER (PARTITION BY w.head, w.digest) AS base
+          FROM unnest(write_tx, write_kind, write_head, write_tail, write_digest, write_value)
+            AS w(tx, kind, head, tail, digest, value)
+          WHERE NOT w.tx = ANY (lost)
+      )
+      INSERT INTO entry AS e (head, digest, tail, stamp, value)
+        SELECT k.head, k.digest, k.tail, sequence_before + max(k.tx),
+            counter_bytes(sum(counter_of(k.value))::bigint)
+          FROM kept k WHERE k.kind = 2 AND (k.base IS NULL OR k.tx > k.base)
+          GROUP BY k.head, k.digest, k.tail
+        ON CONFLICT (head, digest) DO UPDATE SET stamp = excluded.stamp,
+          value = counter_bytes(counter_of(e.value) + counter_of(excluded.value));
+    END IF;
+    UPDATE state SET sequence = sequence_before + batch_size,
+        ticks = GREATEST(ticks, batch_ticks) WHERE only_row = 1;
+    INSERT INTO batch AS b VALUES (batch_node, batch_number, sequence_before, lost, now())
+      ON CONFLICT (node) DO UPDATE SET number = excluded.number, sequence = excluded.sequence,
+        dropped = excluded.dropped, made_at = excluded.made_at;
+    PERFORM pg_notify('etagere_' || current_schema(),
+      (sequence_before + batch_size)::text || ' ' || batch_node);
+    RETURN NEXT;
+  END $$`;
+
+export const migrations: readonly Migration[] = [
+  {
+    oldestReader: 1,
+    statements: ({ unlogged }) => [...tables(unlogged), ...counters, commitBatch],
+  },
+];

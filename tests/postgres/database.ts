@@ -1,0 +1,144 @@
+import { spawn, spawnSync, type ChildProcess } from "node:child_process";
+import { once } from "node:events";
+import { chmodSync, mkdtempSync, readFileSync, readdirSync, rmSync, statSync } from "node:fs";
+import { createServer } from "node:net";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+
+import pg from "pg";
+
+/** A database of its own for a test file, in a temporary folder. */
+export interface Database {
+  /** A schema that nobody else has, empty at first. */
+  newUrl(): string;
+  query(text: string): Promise<pg.QueryResult>;
+  /** As the kernel or an administrator would end it, without a word to anyone. */
+  crash(): Promise<void>;
+  start(): Promise<void>;
+  stop(): Promise<void>;
+}
+
+const user = "postgres";
+const programs = "/usr/lib/postgresql";
+const startPollsMax = 300;
+const pollMilliseconds = 50;
+/** What the operating system has been given survives every kill that is tried here. */
+const settings = ["fsync=off", "max_connections=200", "listen_addresses=127.0.0.1"];
+
+export async function openDatabase(): Promise<Database> {
+  const folder = mkdtempSync(join(tmpdir(), "etagere-postgres-"));
+  const isRoot = process.getuid?.() === 0;
+  chmodSync(folder, 0o755);
+  if (isRoot) spawnSync("chown", [user, folder]);
+  const port = await freePort();
+  const data = join(folder, "data");
+  const initialised = runAsUser("initdb", ["-D", data, "-A", "trust", "-U", user, "--no-sync"]);
+  if (initialised.status !== 0) throw new Error(`initdb failed: ${initialised.stderr}`);
+  const base = `postgres://${user}@127.0.0.1:${port}/postgres`;
+  let server: ChildProcess | undefined;
+  let schemas = 0;
+
+  const start = async (): Promise<void> => {
+    const words = ["-D", data, "-p", String(port), "-k", folder];
+    const [command, ...rest] = asUser("postgres", [
+      ...words,
+      ...settings.flatMap((s) => ["-c", s]),
+    ]);
+    server = spawn(command ?? "", rest, { stdio: "ignore" });
+    await untilItAnswers(base);
+  };
+  /** The process that was started may be `runuser`; the database's own id is in its folder. */
+  const end = async (signal: "SIGQUIT" | "SIGKILL"): Promise<void> => {
+    if (server === undefined) return;
+    const exited = once(server, "exit");
+    const pid = Number(readFileSync(join(data, "postmaster.pid"), "latin1").split("\n")[0]);
+    const children = childrenOf(pid);
+    process.kill(pid, signal);
+    if (signal === "SIGKILL") for (const child of children) killQuietly(child);
+    await exited;
+    server = undefined;
+  };
+  await start();
+  return {
+    newUrl: () => `${base}?schema=test_${(schemas += 1)}`,
+    query: (text) => queryOnce(base, text),
+    crash: () => end("SIGKILL"),
+    start,
+    async stop() {
+      await end("SIGQUIT");
+      rmSync(folder, { recursive: true, force: true });
+    },
+  };
+}
+
+/** A database refuses to run as root. */
+function asUser(program: string, words: readonly string[]): readonly string[] {
+  const version = readdirSync(programs).toSorted((a, b) => Number(b) - Number(a))[0] ?? "";
+  const path = join(programs, version, "bin", program);
+  return process.getuid?.() === 0
+    ? ["runuser", "-u", user, "--", path, ...words]
+    : [path, ...words];
+}
+
+function runAsUser(program: string, words: readonly string[]): ReturnType<typeof spawnSync> {
+  const [command = "", ...rest] = asUser(program, words);
+  return spawnSync(command, rest, { encoding: "utf8", cwd: tmpdir() });
+}
+
+async function freePort(): Promise<number> {
+  const server = createServer().listen(0, "127.0.0.1");
+  await once(server, "listening");
+  const address = server.address();
+  server.close();
+  await once(server, "close");
+  return typeof address === "object" && address !== null ? address.port : 0;
+}
+
+async function untilItAnswers(url: string): Promise<void> {
+  for (let polls = 0; ; polls += 1) {
+    try {
+      await queryOnce(url, "SELECT 1");
+      return;
+    } catch (error) {
+      if (polls >= startPollsMax) throw error;
+      await new Promise((resolve) => setTimeout(resolve, pollMilliseconds));
+    }
+  }
+}
+
+async function queryOnce(url: string, text: string): Promise<pg.QueryResult> {
+  const client = new pg.Client({ connectionString: url });
+  client.on("error", () => undefined);
+  await client.connect();
+  try {
+    return await client.query(text);
+  } finally {
+    await client.end();
+  }
+}
+
+function childrenOf(pid: number): readonly number[] {
+  return readdirSync("/proc")
+    .filter(
+      (name) => /^\d+$/.test(name) && statSync(join("/proc", name), { throwIfNoEntry: false }),
+    )
+    .map(Number)
+    .filter((each) => parentOf(each) === pid);
+}
+
+function parentOf(pid: number): number {
+  try {
+    const stat = readFileSync(`/proc/${pid}/stat`, "latin1");
+    return Number(stat.slice(stat.lastIndexOf(")") + 2).split(" ")[1]);
+  } catch {
+    return 0;
+  }
+}
+
+function killQuietly(pid: number): void {
+  try {
+    process.kill(pid, "SIGKILL");
+  } catch {
+    // It has ended by itself.
+  }
+}

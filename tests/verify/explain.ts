@@ -1,0 +1,17 @@
+import type { Operation } from "./history.ts";
+import type { Verdict } from "./linearizability.ts";
+
+const shownMax = 4;
+
+/** A verdict in words; none if all is well. */
+export function explain<Input, Output>(verdict: Verdict<Input, Output>): readonly string[] {
+  if (verdict.kind === "linearizable") return [];
+  if (verdict.kind === "undecided") return ["the search did not end: nothing is proved"];
+  const { explained, state, stuck } = verdict;
+  const shown = stuck.slice(0, shownMax).map(describe).join("; ");
+  return [`no order explains it: after ${explained} operations "${state}", then none of: ${shown}`];
+}
+
+export function describe({ id, input, output }: Operation<unknown, unknown>): string {
+  return `${id} ${JSON.stringify(input)} → ${JSON.stringify(output ?? "unknown")}`;
+}

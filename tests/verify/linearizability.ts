@@ -1,0 +1,181 @@
+import type { Operation } from "./history.ts";
+
+/** What the thing under test is allowed to do. States are texts, so that they can be remembered. */
+export interface Model<Input, Output> {
+  readonly initial: string;
+  /** The state after the operation, or undefined if it cannot have this output in this state. An
+   *  operation without an output does whatever it would do. */
+  step(state: string, input: Input, output: Output | undefined): string | undefined;
+}
+
+export type Verdict<Input, Output> =
+  | { readonly kind: "linearizable" }
+  | {
+      readonly kind: "impossible";
+      /** How many operations the best order explains, and the state it ends in … */
+      readonly explained: number;
+      readonly state: string;
+      /** … and what could have come next, but contradicts that state. */
+      readonly stuck: readonly Operation<Input, Output>[];
+    }
+  | { readonly kind: "undecided" };
+
+interface Entry {
+  readonly index: number;
+  readonly isCall: boolean;
+  next: Entry | undefined;
+  previous: Entry | undefined;
+}
+
+const stepsMaxDefault = 5_000_000;
+
+/**
+ * Is there an order of the operations of one key that respects real time and that the model allows?
+ * The search of Wing and Gong with the memory of Lowe: call and return events lie in a list by time;
+ * an operation may come next if no return stands before its call. Having tried it, it is lifted out;
+ * at a return that cannot be passed the last choice is undone. A set of done operations together
+ * with the state reached is never tried twice.
+ */
+export function checkLinearizable<Input, Output>(
+  model: Model<Input, Output>,
+  operations: readonly Operation<Input, Output>[],
+  stepsMax = stepsMaxDefault,
+): Verdict<Input, Output> {
+  const head = listOf(operations);
+  const returns = returnEntries(head, operations.length);
+  const done = new DoneSet(operations.length);
+  const tried = new Set<string>();
+  const chosen: { readonly call: Entry; readonly state: string }[] = [];
+  let open = operations.filter(({ returned }) => returned !== Infinity).length;
+  let state = model.initial;
+  let best = { explained: -1, state, stuck: [] as readonly Operation<Input, Output>[] };
+  let entry = head.next;
+  for (let steps = 0; open > 0; steps += 1) {
+    if (steps > stepsMax) return { kind: "undecided" };
+    if (entry?.isCall === true) {
+      const { input, output, returned } = operations[entry.index]!;
+      const next = model.step(state, input, output);
+      if (next !== undefined && remember(tried, done, entry.index, next)) {
+        chosen.push({ call: entry, state });
+        state = next;
+        lift(entry, returns[entry.index]);
+        if (returned !== Infinity) open -= 1;
+        entry = head.next;
+      } else {
+        entry = entry.next;
+      }
+      continue;
+    }
+    if (chosen.length > best.explained) {
+      best = { explained: chosen.length, state, stuck: candidates(head, operations) };
+    }
+    const last = chosen.pop();
+    if (last === undefined) return { kind: "impossible", ...best };
+    state = last.state;
+    done.remove(last.call.index);
+    if (operations[last.call.index]!.returned !== Infinity) open += 1;
+    unlift(last.call, returns[last.call.index]);
+    entry = last.call.next;
+  }
+  return { kind: "linearizable" };
+}
+
+/** What is done, written short: nearly always everything up to some point, and little beyond. */
+class DoneSet {
+  readonly #isDone: boolean[];
+  #low = 0;
+  readonly #beyond = new Set<number>();
+
+  constructor(size: number) {
+    this.#isDone = Array.from({ length: size }, () => false);
+  }
+
+  add(index: number): void {
+    this.#isDone[index] = true;
+    this.#beyond.add(index);
+    while (this.#isDone[this.#low] === true) {
+      this.#beyond.delete(this.#low);
+      this.#low += 1;
+    }
+  }
+
+  remove(index: number): void {
+    this.#isDone[index] = false;
+    this.#beyond.delete(index);
+    while (this.#low > index) {
+      this.#low -= 1;
+      if (this.#isDone[this.#low] === true) this.#beyond.add(this.#low);
+    }
+  }
+
+  text(): string {
+    return `${this.#low}:${[...this.#beyond].toSorted((one, other) => one - other).join()}`;
+  }
+}
+
+/** False if this was tried before; then the operation counts as not done. */
+function remember(tried: Set<string>, done: DoneSet, index: number, state: string): boolean {
+  done.add(index);
+  const key = `${done.text()}|${state}`;
+  if (!tried.has(key)) {
+    tried.add(key);
+    return true;
+  }
+  done.remove(index);
+  return false;
+}
+
+function listOf(operations: readonly Operation<unknown, unknown>[]): Entry {
+  const events = operations.flatMap(({ called, returned }, index) => [
+    { index, isCall: true, time: called },
+    ...(returned === Infinity ? [] : [{ index, isCall: false, time: returned }]),
+  ]);
+  // At the same microsecond calls come first: what may overlap is taken to overlap.
+  events.sort((one, other) => one.time - other.time || Number(other.isCall) - Number(one.isCall));
+  const head: Entry = { index: -1, isCall: false, next: undefined, previous: undefined };
+  let last = head;
+  for (const { index, isCall } of events) {
+    last.next = { index, isCall, next: undefined, previous: last };
+    last = last.next;
+  }
+  return head;
+}
+
+function returnEntries(head: Entry, size: number): readonly (Entry | undefined)[] {
+  const returns: (Entry | undefined)[] = Array.from({ length: size });
+  for (let entry = head.next; entry !== undefined; entry = entry.next) {
+    if (!entry.isCall) returns[entry.index] = entry;
+  }
+  return returns;
+}
+
+function candidates<Input, Output>(
+  head: Entry,
+  operations: readonly Operation<Input, Output>[],
+): readonly Operation<Input, Output>[] {
+  const found: Operation<Input, Output>[] = [];
+  for (let entry = head.next; entry?.isCall === true; entry = entry.next) {
+    found.push(operations[entry.index]!);
+  }
+  return found;
+}
+
+function lift(call: Entry, returned: Entry | undefined): void {
+  unlink(call);
+  if (returned !== undefined) unlink(returned);
+}
+
+function unlift(call: Entry, returned: Entry | undefined): void {
+  if (returned !== undefined) relink(returned);
+  relink(call);
+}
+
+function unlink(entry: Entry): void {
+  if (entry.previous !== undefined) entry.previous.next = entry.next;
+  if (entry.next !== undefined) entry.next.previous = entry.previous;
+}
+
+function relink(entry: Entry): void {
+  if (entry.previous !== undefined) entry.previous.next = entry;
+  if (entry.next !== undefined) entry.next.previous = entry;
+}

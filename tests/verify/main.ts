@@ -1,0 +1,120 @@
+import {
+  createReadStream,
+  mkdirSync,
+  mkdtempSync,
+  openSync,
+  readdirSync,
+  writeSync,
+} from "node:fs";
+import { rm } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { createInterface } from "node:readline";
+import { parseArgs } from "node:util";
+import { Clients } from "./clients.ts";
+import { operationsIn, parseHistory, type HistoryEvent, type Operation } from "./history.ts";
+import { faultNames, runNemesis, type FaultName } from "./nemesis.ts";
+import { randomFrom } from "./random.ts";
+import { monotonicMicroseconds } from "./recorder.ts";
+import { report } from "./report.ts";
+import { ServerProcess } from "./server-process.ts";
+import { settingOf } from "./session.ts";
+import { judge } from "./verdict.ts";
+import type { Setting, Workload } from "./workload.ts";
+import { workloads as allWorkloads } from "./workloads/all.ts";
+
+const { values } = parseArgs({
+  options: {
+    seconds: { type: "string", default: "120" },
+    seed: { type: "string", default: String(Date.now() % 1_000_000) },
+    servers: { type: "string", default: "2" },
+    clients: { type: "string", default: "2" },
+    workloads: { type: "string", default: allWorkloads.map(({ name }) => name).join() },
+    faults: { type: "string", default: faultNames.join() },
+    program: { type: "string", default: join(process.cwd(), "bin", "etagere") },
+  },
+});
+const seed = Number(values.seed);
+const seconds = Number(values.seconds);
+const epochSeconds = 4;
+const clientsEach = 3;
+const microsecondsPerSecond = 1_000_000;
+const chosen = allWorkloads.filter(({ name }) => values.workloads.split(",").includes(name));
+const enabled = faultNames.filter((name) => values.faults.split(",").includes(name));
+
+const folder = mkdtempSync(join(tmpdir(), "etagere-verify-"));
+const histories = join(folder, "history");
+mkdirSync(histories);
+const servers = Array.from(
+  { length: Number(values.servers) },
+  () =>
+    new ServerProcess({
+      program: values.program,
+      location: join(folder, "data"),
+      clockJump: join(import.meta.dirname, "clock-jump.js"),
+    }),
+);
+
+const faults = await runAll();
+const operations = operationsIn(await readHistories());
+const findings = judge(chosen, operations);
+const isGreen = findings.every(({ problems }) => problems.length === 0);
+report({ seed, seconds, findings, faults, servers: servers.length, kept: histories, isGreen });
+await rm(isGreen ? folder : join(folder, "data"), { recursive: true, force: true });
+process.exit(isGreen ? 0 : 1);
+
+async function runAll(): Promise<ReadonlyMap<FaultName, number>> {
+  for (const server of servers) await server.start();
+  const began = monotonicMicroseconds();
+  const own = ownSetting(began);
+  for (const workload of chosen) await workload.setUp(own);
+  const until = began + seconds * microsecondsPerSecond;
+  const isOver = (): boolean => monotonicMicroseconds() > until;
+  const orders = {
+    servers: servers.map(({ endpoints }) => endpoints),
+    began,
+    until,
+    epochSeconds,
+    workloads: chosen.map(({ name }) => name),
+    clientsEach,
+  };
+  const clients = new Clients(orders, seed, histories);
+  for (let count = 0; count < Number(values.clients); count += 1) clients.add();
+  const field = { servers, replaceClient: () => clients.replaceOldest() };
+  const counts = await runNemesis(field, randomFrom(seed), enabled, isOver);
+  await clients.ended();
+  await finishAll(own);
+  for (const server of servers) await server.kill("SIGTERM");
+  return counts;
+}
+
+function ownSetting(began: number): Setting {
+  const file = openSync(join(histories, "main.jsonl"), "a");
+  return settingOf({
+    client: "main",
+    servers: servers.map(({ endpoints }) => endpoints),
+    random: randomFrom(seed),
+    epochSeconds,
+    began,
+    write: (event) => void writeSync(file, `${JSON.stringify(event)}\n`),
+  });
+}
+
+async function finishAll(setting: Setting): Promise<void> {
+  const sofar = operationsIn(await readHistories());
+  const keysOf = ({ name }: Workload): readonly string[] => [
+    ...new Set(sofar.filter(({ workload }) => workload === name).map(({ key }: Operation) => key)),
+  ];
+  await Promise.all(chosen.map((workload) => workload.finish(setting, keysOf(workload))));
+}
+
+async function readHistories(): Promise<readonly HistoryEvent[]> {
+  const events: HistoryEvent[] = [];
+  for (const name of readdirSync(histories)) {
+    const lines: string[] = [];
+    const input = createReadStream(join(histories, name));
+    for await (const line of createInterface({ input })) lines.push(line);
+    for (const event of parseHistory(lines)) events.push(event);
+  }
+  return events;
+}

@@ -1,0 +1,82 @@
+import { spawn, type ChildProcess } from "node:child_process";
+import { once } from "node:events";
+import { createInterface } from "node:readline";
+import { DropProxy } from "./drop-proxy.ts";
+import type { Endpoints, ServiceName } from "./wire.ts";
+
+const services: readonly ServiceName[] = ["blob", "queue", "table", "file"];
+
+export interface ServerOptions {
+  /** The program that serves, e.g. `bin/etagere`. */
+  readonly program: string;
+  readonly location: string;
+  /** Loaded before the program: makes its wall clock jump at a signal. */
+  readonly clockJump: string;
+}
+
+/** A server that is killed, paused and started again behind addresses that stay. */
+export class ServerProcess {
+  readonly #options: ServerOptions;
+  readonly #proxies = new Map(services.map((name) => [name, new DropProxy()] as const));
+  #child: ChildProcess | undefined;
+
+  constructor(options: ServerOptions) {
+    this.#options = options;
+  }
+
+  get endpoints(): Endpoints {
+    const urlOf = (name: ServiceName): string => this.#proxies.get(name)?.url ?? "";
+    return {
+      blob: urlOf("blob"),
+      queue: urlOf("queue"),
+      table: urlOf("table"),
+      file: urlOf("file"),
+    };
+  }
+
+  async start(): Promise<void> {
+    const { program, location, clockJump } = this.#options;
+    const ports = [...services, "smb", "admin"].map((name) => `--${name}Port=0`);
+    const words = ["--import", clockJump, program, `--location=${location}`, ...ports];
+    const child = spawn(process.execPath, words, { stdio: ["ignore", "pipe", "inherit"] });
+    this.#child = child;
+    const urls = await listening(child);
+    for (const [name, proxy] of this.#proxies) {
+      const url = urls.get(name);
+      if (url !== undefined) await proxy.open(url);
+    }
+  }
+
+  async kill(signal: "SIGKILL" | "SIGTERM"): Promise<void> {
+    const child = this.#child;
+    if (child === undefined) return;
+    const exited = once(child, "exit");
+    child.kill(signal);
+    await exited;
+    for (const proxy of this.#proxies.values()) proxy.close();
+  }
+
+  signal(signal: "SIGSTOP" | "SIGCONT" | "SIGUSR2"): void {
+    this.#child?.kill(signal);
+  }
+
+  drop(isChosen: () => boolean): number {
+    const dropped = [...this.#proxies.values()].map((proxy) => proxy.drop(isChosen));
+    return dropped.reduce((sum, count) => sum + count, 0);
+  }
+}
+
+/** The last line of a start is the admin's; by then every service listens. */
+async function listening(child: ChildProcess): Promise<ReadonlyMap<string, string>> {
+  if (child.stdout === null) throw new Error("the server has no standard output");
+  const urls = new Map<string, string>();
+  for await (const line of createInterface({ input: child.stdout })) {
+    const up = /(\w+) service is successfully listening at (\S+)/.exec(line);
+    if (up !== null) urls.set((up[1] ?? "").toLowerCase(), up[2] ?? "");
+    if (/Etagere admin is successfully listening/.test(line)) {
+      child.stdout.resume();
+      return urls;
+    }
+  }
+  throw new Error("the server ended before it listened");
+}

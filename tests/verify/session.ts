@@ -1,0 +1,50 @@
+import type { HistoryEvent } from "./history.ts";
+import type { Random } from "./random.ts";
+import { monotonicMicroseconds, Recorder } from "./recorder.ts";
+import { Wire, type Endpoints } from "./wire.ts";
+import type { Setting, Workload } from "./workload.ts";
+
+/** All that the clients of one process share. */
+export interface SessionOptions {
+  /** No other client, before or after, has this name. */
+  readonly client: string;
+  readonly servers: readonly Endpoints[];
+  readonly random: Random;
+  readonly epochSeconds: number;
+  /** When the first epoch began, in microseconds of the monotonic clock. */
+  readonly began: number;
+  readonly write: (event: HistoryEvent) => void;
+}
+
+export function settingOf(options: SessionOptions): Setting {
+  const { client, servers, random, epochSeconds, began, write } = options;
+  let uniques = 0;
+  return {
+    wire: new Wire(() => random.pick(servers)),
+    recorder: new Recorder(client, write),
+    random,
+    epoch: () => Math.floor((monotonicMicroseconds() - began) / (epochSeconds * 1_000_000)),
+    unique() {
+      uniques += 1;
+      return `${client}x${uniques}`;
+    },
+  };
+}
+
+const restMilliseconds = 20;
+
+/** One client of a workload until its time is over. A failure to begin is only a pause. */
+export async function runClient(
+  workload: Workload,
+  setting: Setting,
+  isOver: () => boolean,
+): Promise<void> {
+  const step = workload.client(setting);
+  while (!isOver()) {
+    const before = monotonicMicroseconds();
+    await step().catch(() => undefined);
+    // A server that is down answers nothing at once; asking it all the time tells nothing more.
+    const isQuick = monotonicMicroseconds() - before < 100;
+    if (isQuick) await new Promise((resolve) => setTimeout(resolve, restMilliseconds));
+  }
+}

@@ -1,0 +1,101 @@
+import { createHmac } from "node:crypto";
+import { Agent, request, type OutgoingHttpHeaders } from "node:http";
+import { NeverSent } from "./recorder.ts";
+
+/** The wire alone: what is verified is not trusted to be its own client. */
+export const account = "devstoreaccount1";
+const key =
+  "Eby8vdM02xNOcqFlqUwJPLlmEtlCDXJ1OUzFT50uSRZ6IFsuFq2UVErCz4I6tq/K1SZFPTOtr/KBHBeksoGMGw==";
+
+export type ServiceName = "blob" | "queue" | "table" | "file";
+/** Where each service of one server process listens, e.g. `http://127.0.0.1:10000`. */
+export type Endpoints = Readonly<Record<ServiceName, string>>;
+
+export interface Sent {
+  readonly service: ServiceName;
+  readonly method: string;
+  /** Below the account, with its query. */
+  readonly path: string;
+  readonly headers?: Readonly<Record<string, string>>;
+  readonly body?: string;
+}
+
+export interface Answer {
+  readonly status: number;
+  readonly headers: Readonly<Record<string, string | readonly string[] | undefined>>;
+  readonly text: string;
+}
+
+const answerMillisecondsMax = 10_000;
+const apiVersion = "2023-11-03";
+
+export class Wire {
+  readonly #endpoints: () => Endpoints;
+  readonly #agent = new Agent({ keepAlive: true });
+  readonly #sas = accountSas();
+
+  /** Asked for each request: a client may speak to one server after the other. */
+  constructor(endpoints: () => Endpoints) {
+    this.#endpoints = endpoints;
+  }
+
+  /** Rejects if there is no answer, with NeverSent if there cannot have been an effect. */
+  send({ service, method, path, headers = {}, body = "" }: Sent): Promise<Answer> {
+    const base = new URL(this.#endpoints()[service]);
+    const sign = path.includes("?") ? "&" : "?";
+    const tableHeaders = service === "table" ? jsonHeaders : {};
+    const all: OutgoingHttpHeaders = {
+      "x-ms-version": apiVersion,
+      ...tableHeaders,
+      "content-length": Buffer.byteLength(body),
+      ...headers,
+    };
+    const options = {
+      host: base.hostname,
+      port: base.port,
+      method,
+      path: `/${account}${path}${sign}${this.#sas}`,
+      headers: all,
+      agent: this.#agent,
+      timeout: answerMillisecondsMax,
+    };
+    return new Promise((resolve, reject) => {
+      const sent = request(options, (response) => {
+        const chunks: Buffer[] = [];
+        response.on("data", (chunk: Buffer) => chunks.push(chunk));
+        response.on("error", reject);
+        response.on("end", () => {
+          const text = Buffer.concat(chunks).toString();
+          resolve({ status: response.statusCode ?? 0, headers: response.headers, text });
+        });
+      });
+      sent.on("timeout", () => sent.destroy(new Error("no answer in time")));
+      sent.on("error", (error: NodeJS.ErrnoException) =>
+        reject(error.code === "ECONNREFUSED" ? new NeverSent() : error),
+      );
+      sent.end(body);
+    });
+  }
+
+  close(): void {
+    this.#agent.destroy();
+  }
+}
+
+const jsonHeaders = {
+  "content-type": "application/json",
+  accept: "application/json;odata=minimalmetadata",
+};
+
+export function headerOf(answer: Answer, name: string): string {
+  return String(answer.headers[name] ?? "");
+}
+
+function accountSas(): string {
+  const fields = { sp: "rwdlacup", ss: "bqtf", srt: "sco", se: "2099-01-01T00:00:00Z" };
+  const version = "2019-12-12";
+  const { sp, ss, srt, se } = fields;
+  const text = [account, sp, ss, srt, "", se, "", "", version, ""].join("\n");
+  const sig = createHmac("sha256", Buffer.from(key, "base64")).update(text).digest("base64");
+  return String(new URLSearchParams({ sv: version, ...fields, sig }));
+}

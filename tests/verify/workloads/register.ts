@@ -1,0 +1,47 @@
+import { checkRegisters, type RegisterInput, type RegisterOutput } from "../registers.ts";
+import { isFine, type Setting, type Workload } from "../workload.ts";
+
+/** How a kind of stored object is used as a register. */
+export interface RegisterDoor {
+  readonly name: string;
+  setUp(setting: Setting): Promise<void>;
+  perform(setting: Setting, key: string, input: RegisterInput): Promise<RegisterOutput>;
+}
+
+const keysPerEpoch = 3;
+
+export function registerWorkload(door: RegisterDoor): Workload {
+  const { name } = door;
+  const perform = (setting: Setting, key: string, input: RegisterInput) =>
+    setting.recorder.record({ workload: name, key, input }, () =>
+      door.perform(setting, key, input),
+    );
+  return {
+    name,
+    setUp: (setting) => door.setUp(setting),
+    check: checkRegisters,
+    client(setting) {
+      /** The ETags this client saw last: stale ones are what the workload is about. */
+      const etags = new Map<string, string>();
+      return async () => {
+        const key = `r${setting.epoch()}-${setting.random.below(keysPerEpoch)}`;
+        const output = await perform(setting, key, choose(setting, etags.get(key)));
+        if (output?.etag !== undefined && isFine(output.status)) etags.set(key, output.etag);
+      };
+    },
+    async finish(setting, keys) {
+      for (const key of keys) await perform(setting, key, { action: "read" });
+    },
+  };
+}
+
+function choose({ random, unique }: Setting, etag: string | undefined): RegisterInput {
+  const die = random.below(100);
+  if (etag === undefined)
+    return die < 60 ? { action: "read" } : { action: "create", value: unique() };
+  if (die < 40) return { action: "read" };
+  if (die < 75) return { action: "swap", value: unique(), etag };
+  if (die < 85) return { action: "write", value: unique() };
+  if (die < 93) return { action: "create", value: unique() };
+  return die < 97 ? { action: "removeMatch", etag } : { action: "remove" };
+}

@@ -1,0 +1,73 @@
+import { checkTimedLeases, type TimedLeaseInput } from "../timed-leases.ts";
+import type { Sent } from "../wire.ts";
+import { insist, isFine, type Setting, type Workload } from "../workload.ts";
+import { guidFrom } from "./guid.ts";
+import { acquireHeaders, writeHeaders } from "./lease.ts";
+
+const container = "/verify-timed-leases";
+const name = "timed lease";
+const blobs = 6;
+/** The shortest there is. */
+const seconds = 15;
+
+/** Leases that nobody ends: they must not end before their time, nor stay. */
+export const timedLease: Workload = {
+  name,
+  check: checkTimedLeases,
+  async setUp({ wire }) {
+    const path = `${container}?restype=container`;
+    await insist(() => wire.send({ service: "blob", method: "PUT", path }), 201, 409);
+    for (let index = 0; index < blobs; index += 1) {
+      const headers = { "x-ms-blob-type": "BlockBlob" };
+      const blob = { service: "blob", method: "PUT", path: `${container}/t${index}` } as const;
+      await insist(() => wire.send({ ...blob, headers }), 201, 412);
+    }
+  },
+  client(setting) {
+    const held = new Map<string, string>();
+    return async () => {
+      const key = `t${setting.random.below(blobs)}`;
+      const input = choose(setting, held.get(key));
+      const run = async () => {
+        const { status } = await setting.wire.send(requestOf(`${container}/${key}`, input));
+        return { status };
+      };
+      const output = await setting.recorder.record({ workload: name, key, input }, run);
+      const mayHold = output === undefined || isFine(output.status);
+      if (input.action === "acquire" && mayHold) held.set(key, input.lease);
+      // Told that the lease is gone, or done with it.
+      if (input.lease !== undefined && input.action !== "acquire" && !mayHold) held.delete(key);
+      if (input.action === "release") held.delete(key);
+    };
+  },
+  finish: async () => undefined,
+};
+
+function choose({ random, unique }: Setting, held: string | undefined): TimedLeaseInput {
+  const die = random.below(100);
+  if (held === undefined) {
+    return die < 60
+      ? { action: "acquire", lease: guidFrom(unique()), seconds }
+      : { action: "write" };
+  }
+  if (die < 70) return { action: "write", lease: held };
+  if (die < 90) return { action: "write" };
+  // Rarely, so that most leases end by themselves.
+  if (die < 91) return { action: "release", lease: held };
+  return die < 92 ? { action: "renew", lease: held, seconds } : { action: "write", lease: held };
+}
+
+function requestOf(path: string, input: TimedLeaseInput): Sent {
+  const action = { service: "blob", method: "PUT", path: `${path}?comp=lease` } as const;
+  switch (input.action) {
+    case "acquire":
+      return { ...action, headers: acquireHeaders(input.lease, input.seconds) };
+    case "renew":
+    case "release": {
+      const headers = { "x-ms-lease-action": input.action, "x-ms-lease-id": input.lease };
+      return { ...action, headers };
+    }
+    case "write":
+      return { service: "blob", method: "PUT", path, headers: writeHeaders(input.lease) };
+  }
+}

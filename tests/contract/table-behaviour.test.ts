@@ -108,7 +108,8 @@ describe("4 table forms", () => {
       '<?xml version="1.0" encoding="utf-8"?><entry xmlns="http://www.w3.org/2005/Atom" ' +
       'xmlns:m="http://m" xmlns:d="http://d"><content type="application/xml"><m:properties>' +
       "<d:PartitionKey>p</d:PartitionKey><d:RowKey>r</d:RowKey><d:text> a &amp; b </d:text>" +
-      '<d:long m:type="Edm.Int64">5</d:long><d:gone m:null="true" /></m:properties></content></entry>';
+      '<d:long m:type="Edm.Int64">5</d:long><d:gone m:null="true" />' +
+      "</m:properties></content></entry>";
     const atom = { ...old, "content-type": "application/atom+xml" };
     const inserted = await wire.send({
       method: "POST",
@@ -155,7 +156,8 @@ describe("4 table transactions", () => {
     const table = await wire.newTable();
     await wire.insert(table, keys);
     const url = accountUrl(held.server.urls.table ?? "");
-    const get = `GET ${url}/${table}() HTTP/1.1\r\naccept: application/json;odata=nometadata\r\n\r\n`;
+    const accept = "accept: application/json;odata=nometadata";
+    const get = `GET ${url}/${table}() HTTP/1.1\r\n${accept}\r\n\r\n`;
     const body = `--b\r\nContent-Type: application/http\r\n\r\n${get}\r\n--b--\r\n`;
     const headers = { "content-type": "multipart/mixed; boundary=b" };
     const answer = await wire.send({ method: "POST", path: "/$batch", headers, body });
@@ -183,7 +185,7 @@ describe("4 table, what is malformed", () => {
       post("{"),
       post("[]"),
       post("null"),
-      post(`${"[".repeat(100_000)}`),
+      post("[".repeat(100_000)),
       post('{"PartitionKey":1,"RowKey":"x"}'),
       post('{"PartitionKey":"p","RowKey":"x","a":{}}'),
       post('{"PartitionKey":"p","RowKey":"x","a":1,"a":2}'),

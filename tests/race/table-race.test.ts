@@ -57,7 +57,7 @@ describe("4 table races", () => {
       const { value } = JSON.parse(text) as { value: (Row & { "odata.etag": string })[] };
       return value.map((row) => ({ ...row, etag: row["odata.etag"] }));
     };
-    let running = 32;
+    const left = { writers: 32 };
     let won = 0;
     const change = ({ RowKey, units, seen, etag }: Row, moved: number) => ({
       method: "MERGE",
@@ -78,11 +78,11 @@ describe("4 table races", () => {
         }
         expect(answer.statuses).toEqual([412]);
       }
-      running -= 1;
+      left.writers -= 1;
     });
     let reads = 0;
     const readers = everyone(4, async () => {
-      while (running > 0) {
+      while (left.writers > 0) {
         const all = await readAll();
         reads += 1;
         expect(all.reduce((sum, { units }) => sum + units, 0)).toBe(80);

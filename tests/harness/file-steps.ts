@@ -1,3 +1,5 @@
+import { developmentAccountName } from "../../src/account/settings.ts";
+import { accountSas } from "./raw-client.ts";
 import type { SimAnswer, SimFile } from "./sim-file.ts";
 
 /** The few things that nearly every test of files does first. */
@@ -40,6 +42,13 @@ export async function namesIn(world: SimFile, path: string, query = ""): Promise
   );
   return [...listed.body.matchAll(/<Name>([^<]*)<\/Name>/g)].map(([, name]) => name ?? "");
 }
+
+/** The URL of a file, signed, as renames and copies name their source. */
+export function signedUrl(path: string): string {
+  return `http://127.0.0.1/${developmentAccountName}${path}?${sas}`;
+}
+
+const sas = accountSas();
 
 export async function expectDone(answer: Promise<SimAnswer>): Promise<SimAnswer> {
   const done = await answer;

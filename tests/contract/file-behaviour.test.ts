@@ -1,0 +1,187 @@
+import { beforeEach, describe, expect, it } from "vitest";
+import {
+  expectDone,
+  namesIn,
+  newDirectory,
+  newFile,
+  newShare,
+  putRange,
+  signedUrl,
+} from "../harness/file-steps.ts";
+import { simFile, type SimFile } from "../harness/sim-file.ts";
+
+let world: SimFile;
+
+beforeEach(async () => {
+  world = await simFile();
+  await newShare(world);
+});
+
+function rename(from: string, to: string, headers: Readonly<Record<string, string>> = {}) {
+  return world.send({
+    method: "PUT",
+    path: `${to}?comp=rename`,
+    headers: { "x-ms-file-rename-source": signedUrl(from), ...headers },
+  });
+}
+
+function renameDirectory(from: string, to: string) {
+  const headers = { "x-ms-file-rename-source": signedUrl(from) };
+  const path = `${to}?restype=directory&comp=rename`;
+  return world.send({ method: "PUT", path, headers });
+}
+
+describe("6 names", () => {
+  it("are kept as they were given, and found in any case", async () => {
+    await newDirectory(world, "/share/Größe");
+    await newFile(world, "/share/Größe/ReadMe.TXT", "hello");
+    expect((await world.send({ method: "GET", path: "/share/GRÖßE/readme.txt" })).body).toBe(
+      "hello",
+    );
+    const listed = await namesIn(world, "/share/gRößE");
+    expect(listed).toEqual(["ReadMe.TXT"]);
+  });
+
+  it("lose dots at their end unless the request says otherwise", async () => {
+    await newFile(world, "/share/f..");
+    expect(await namesIn(world, "/share")).toEqual(["f"]);
+    const headers = { "x-ms-type": "file", "x-ms-content-length": "0" };
+    const keeps = { ...headers, "x-ms-allow-trailing-dot": "true" };
+    await expectDone(world.send({ method: "PUT", path: "/share/f..", headers: keeps }));
+    expect(await namesIn(world, "/share")).toEqual(["f", "f.."]);
+  });
+
+  const bad = [
+    ["/share/a:b", "InvalidResourceName"],
+    ["/share/a%7Cb", "InvalidResourceName"],
+    ["/share/CON", "InvalidResourceName"],
+    [`/share/${"x".repeat(256)}`, "InvalidFileOrDirectoryPathName"],
+    [`/share/${"d/".repeat(251)}f`, "InvalidFileOrDirectoryPathName"],
+    ["/share/missing/f", "ParentNotFound"],
+    ["/nothere/f", "ShareNotFound"],
+    ["/UPPER/f", "InvalidResourceName"],
+  ] as const;
+  it.each(bad)("refuses %s", async (path, code) => {
+    const headers = { "x-ms-type": "file", "x-ms-content-length": "0" };
+    expect((await world.send({ method: "PUT", path, headers })).code).toBe(code);
+    expect(await namesIn(world, "/share")).toEqual([]);
+  });
+});
+
+describe("6 bad input", () => {
+  const calls: readonly (readonly [string, string, Readonly<Record<string, string>>, string])[] = [
+    ["PUT", "/share/f", { "x-ms-type": "file" }, "MissingRequiredHeader"],
+    ["PUT", "/share/f", { "x-ms-type": "file", "x-ms-content-length": "-1" }, "InvalidHeaderValue"],
+    [
+      "PUT",
+      "/share/f",
+      { "x-ms-type": "file", "x-ms-content-length": String(5 * 1024 ** 4) },
+      "InvalidHeaderValue",
+    ],
+    [
+      "PUT",
+      "/share/f",
+      { "x-ms-type": "file", "x-ms-content-length": "1", "x-ms-file-attributes": "Shiny" },
+      "InvalidHeaderValue",
+    ],
+    [
+      "PUT",
+      "/share/f",
+      { "x-ms-type": "file", "x-ms-content-length": "1", "x-ms-file-permission": "nonsense" },
+      "FileInvalidPermission",
+    ],
+    ["PUT", "/share/g?comp=range", { "x-ms-write": "update" }, "InvalidHeaderValue"],
+    [
+      "PUT",
+      "/share/g?comp=range",
+      { "x-ms-write": "clear", "x-ms-range": "bytes=0-100" },
+      "InvalidRange",
+    ],
+    ["PUT", "/share/g?comp=range", { "x-ms-write": "clear" }, "MissingRequiredHeader"],
+    ["GET", "/share?restype=directory&comp=list&maxresults=0", {}, "OutOfRangeQueryParameterValue"],
+    ["GET", "/share?restype=directory&comp=list&marker=nonsense", {}, "OutOfRangeInput"],
+    ["GET", "/share?restype=directory&comp=list&include=x", {}, "InvalidQueryParameterValue"],
+    ["DELETE", "/share?restype=directory", {}, "InvalidResourceName"],
+    [
+      "PUT",
+      "/share?restype=share&comp=properties",
+      { "x-ms-share-quota": "0" },
+      "InvalidHeaderValue",
+    ],
+    [
+      "PUT",
+      "/share/g?comp=copy&copyid=x",
+      { "x-ms-copy-action": "abort" },
+      "InvalidQueryParameterValue",
+    ],
+    ["PUT", "/share/g?comp=forceclosehandles", { "x-ms-handle-id": "x" }, "InvalidHeaderValue"],
+    ["GET", "/share?restype=share&comp=nonsense", {}, "InvalidQueryParameterValue"],
+    ["GET", "/share/g?sharesnapshot=yesterday", {}, "InvalidQueryParameterValue"],
+  ];
+  it.each(calls)("%s %s %o gives its own code", async (method, path, headers, code) => {
+    await newFile(world, "/share/g", "0123456789");
+    const answer = await world.send({ method, path, headers });
+    expect(answer.code).toBe(code);
+    expect((await world.send({ method: "GET", path: "/share/g" })).body).toBe("0123456789");
+    expect(await namesIn(world, "/share")).toEqual(["g"]);
+  });
+});
+
+describe("6 rename", () => {
+  it("moves a tree whole, in either direction, and never into itself", async () => {
+    await newDirectory(world, "/share/a");
+    await newDirectory(world, "/share/a/b");
+    await newFile(world, "/share/a/b/f", "deep");
+    expect((await renameDirectory("/share/a", "/share/a/b/c")).code).toBe("InvalidInput");
+    expect((await renameDirectory("/share/a/b", "/share/top")).status).toBe(200);
+    expect((await world.send({ method: "GET", path: "/share/top/f" })).body).toBe("deep");
+    expect(await namesIn(world, "/share/a")).toEqual([]);
+    expect((await renameDirectory("/share/top", "/share/TOP")).status).toBe(200);
+    expect(await namesIn(world, "/share")).toEqual(["a", "TOP"]);
+  });
+
+  it("replaces only if it was told to, and gives the bytes back", async () => {
+    await newFile(world, "/share/f", "new");
+    await newFile(world, "/share/g", "older");
+    expect((await rename("/share/f", "/share/g")).code).toBe("ResourceAlreadyExists");
+    const headers = { "x-ms-file-rename-replace-if-exists": "true" };
+    expect((await rename("/share/f", "/share/g", headers)).status).toBe(200);
+    expect((await world.send({ method: "GET", path: "/share/g" })).body).toBe("new");
+    const stats = await world.send({ method: "GET", path: "/share?restype=share&comp=stats" });
+    expect(stats.body).toContain("<ShareUsageBytes>3</ShareUsageBytes>");
+  });
+
+  it("keeps the file it is: id, bytes and lease", async () => {
+    await newFile(world, "/share/f", "text");
+    const before = await world.send({ method: "HEAD", path: "/share/f" });
+    await expectDone(rename("/share/f", "/share/h"));
+    const after = await world.send({ method: "HEAD", path: "/share/h" });
+    expect(after.headers["x-ms-file-id"]).toBe(before.headers["x-ms-file-id"]);
+    expect((await world.send({ method: "HEAD", path: "/share/f" })).status).toBe(404);
+  });
+});
+
+describe("6 quota", () => {
+  it("stops writes, not holes, and counts no byte twice", async () => {
+    const headers = { "x-ms-share-quota": "1" };
+    await expectDone(
+      world.send({ method: "PUT", path: "/share?restype=share&comp=properties", headers }),
+    );
+    const size = { "x-ms-type": "file", "x-ms-content-length": String(3 * 1024 ** 3) };
+    await expectDone(world.send({ method: "PUT", path: "/share/big", headers: size }));
+    const used = async () => {
+      const path = "/share?restype=share&comp=stats";
+      const { body } = await world.send({ method: "GET", path });
+      return Number(/<ShareUsageBytes>(\d+)</.exec(body)?.[1]);
+    };
+    expect(await used()).toBe(0);
+    await expectDone(putRange(world, "/share/big", 10, "x".repeat(1000)));
+    await expectDone(putRange(world, "/share/big", 500, "y".repeat(1000)));
+    expect(await used()).toBe(1490);
+    const clear = { "x-ms-write": "clear", "x-ms-range": "bytes=512-1023" };
+    await expectDone(world.send({ method: "PUT", path: "/share/big?comp=range", headers: clear }));
+    expect(await used()).toBe(1490 - 512);
+    await expectDone(world.send({ method: "DELETE", path: "/share/big" }));
+    expect(await used()).toBe(0);
+  });
+});

@@ -5,7 +5,8 @@ import { afterAll, beforeAll, beforeEach, describe, expect, it } from "vitest";
 import { accountSas } from "../harness/raw-client.ts";
 import { freshName, testServer } from "../harness/server.ts";
 
-const held = testServer();
+const otherKey = Buffer.alloc(64, 7).toString("base64");
+const held = testServer({ accounts: { devstoreaccount1: {}, other: { keys: [otherKey] } } });
 const strict = testServer({ forbiddenSources: "127.0.0.0/8,::1" });
 let service: BlobServiceClient;
 let container: ContainerClient;
@@ -104,6 +105,25 @@ describe("inside the server", () => {
     await log.create();
     await log.appendBlockFromURL(url, 2, 3);
     expect((await log.downloadToBuffer()).toString()).toBe("234");
+  });
+
+  it("copies from another account only with a signature of its own", async () => {
+    const source = container.getBlockBlobClient("source");
+    await source.upload("shared", 6);
+    const endpoint = `${held.server.urls.blob}/other`;
+    const other = BlobServiceClient.fromConnectionString(
+      `DefaultEndpointsProtocol=http;AccountName=other;AccountKey=${otherKey};BlobEndpoint=${endpoint};`,
+    );
+    const own = other.getContainerClient(freshName("theirs"));
+    await own.create();
+    const target = own.getBlockBlobClient("target");
+    await expect(target.beginCopyFromURL(source.url)).rejects.toMatchObject({
+      code: "CannotVerifyCopySource",
+    });
+    const poller = await target.beginCopyFromURL(`${source.url}?${accountSas()}`);
+    expect(poller.getResult()?.copyStatus).toBe("success");
+    expect((await target.downloadToBuffer()).toString()).toBe("shared");
+    expect((await target.getProperties()).copySource).not.toContain("sig=");
   });
 
   it("does not read what the caller may not read", async () => {

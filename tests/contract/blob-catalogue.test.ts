@@ -1,0 +1,32 @@
+import { expect, it } from "vitest";
+import { operations } from "../../src/blob/operations.ts";
+import { blobCatalogue } from "./blob-catalogue.ts";
+
+/** What the server answers elsewhere than by a declared operation, and what it does not answer. */
+const others: Readonly<Record<string, string>> = {
+  "List Blobs (Apache Arrow)": "an encoding of List Blobs that no client asks for unless told to",
+  "Preflight Blob Request": "answered for every service alike",
+  "Get User Delegation Key": "answered where bearer tokens are let in",
+};
+
+const declared = new Map<string, Set<string>>();
+for (const { name, ids } of operations) {
+  const known = declared.get(name) ?? new Set<string>();
+  for (const id of ids) known.add(id);
+  declared.set(name, known);
+}
+
+it.each(Object.entries(blobCatalogue))("%s is declared with all its ids", (name, ids) => {
+  if (others[name] !== undefined && !declared.has(name)) return;
+  expect([...(declared.get(name) ?? [])].toSorted()).toEqual(ids.toSorted());
+});
+
+it("nothing is declared under a name that the catalogue does not know", () => {
+  const unknown = [...declared.keys()].filter((name) => blobCatalogue[name] === undefined);
+  expect(unknown).toEqual([]);
+});
+
+it("an id belongs to one operation", () => {
+  const ids = operations.flatMap((operation) => operation.ids);
+  expect(ids.toSorted()).toEqual([...new Set(ids)].toSorted());
+});

@@ -27,6 +27,7 @@ export function smbListener(world: SmbWorld): SmbListener {
       for (const connection of connections) connection.end();
       await closed;
       await state.settled();
+      await state.durables.closeAll();
     },
   };
 }

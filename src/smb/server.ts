@@ -2,6 +2,8 @@ import type { Accounts } from "../account/settings.ts";
 import type { Clock, Log, Random } from "../core/world.ts";
 import type { Runtime } from "../execution/execute.ts";
 import { CacheWatch } from "./files/cache-watch.ts";
+import { ChangeHub } from "./files/change-hub.ts";
+import { DurableHandles } from "./files/durable-handles.ts";
 import type { FileHandle } from "./files/file-handle.ts";
 import { closeHandle } from "./handle-end.ts";
 import type { Session } from "./session.ts";
@@ -31,6 +33,8 @@ export class SmbServerState {
   readonly owner: string;
   readonly sessions = new Map<bigint, SessionPlace>();
   readonly caches: CacheWatch;
+  readonly changes: ChangeHub;
+  readonly durables: DurableHandles;
 
   readonly #endings = new Set<Promise<void>>();
 
@@ -39,6 +43,8 @@ export class SmbServerState {
     this.guid = world.random.bytes(16);
     this.owner = world.owner;
     this.caches = new CacheWatch(this);
+    this.changes = new ChangeHub(this);
+    this.durables = new DurableHandles(this);
   }
 
   /** Work that outlives the connection it belongs to; a stopping server waits for it. */
@@ -53,7 +59,10 @@ export class SmbServerState {
 
   /** Handles whose client is gone and which somebody else needs out of the way. */
   abandon(handles: readonly FileHandle[]): void {
-    for (const handle of handles) this.finishing(closeHandle(this, handle, "closed"));
+    for (const handle of handles) {
+      this.durables.forget(handle);
+      this.finishing(closeHandle(this, handle, "closed"));
+    }
   }
 
   async settled(): Promise<void> {

@@ -73,7 +73,7 @@ export function setBasicInfo(
   runtime: Runtime,
   place: FilePlace,
   wanted: BasicChange,
-): Promise<Outcome<void>> {
+): Promise<Outcome<NodeRecord>> {
   return changeFound(runtime, place, async (work, found) => {
     const { node } = found;
     const stamp = work.stampAfter(node.etag);
@@ -95,13 +95,13 @@ async function changeFound(
   runtime: Runtime,
   place: FilePlace,
   effectsOf: (work: Work, found: Found) => Promise<readonly Effect[]>,
-): Promise<Outcome<void>> {
+): Promise<Outcome<NodeRecord>> {
   if (place.snapshot !== undefined) return refuse("read-only-snapshot");
   return change(runtime, async (work) => {
     const found = await work.find(place);
     if (found === undefined) return refuse("file-closed");
     await work.apply(await effectsOf(work, found));
-    return done(undefined);
+    return done(found.node);
   });
 }
 
@@ -122,7 +122,7 @@ export function setSecurity(
   runtime: Runtime,
   place: FilePlace,
   revise: (present: string) => string,
-): Promise<Outcome<void>> {
+): Promise<Outcome<NodeRecord>> {
   return changeFound(runtime, place, async (work, found) => {
     const { share, node } = found;
     const present =

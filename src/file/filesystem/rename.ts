@@ -9,7 +9,7 @@ import { readOnlyAttribute } from "../shared/attributes.ts";
 import { keepForSnapshots } from "../shared/revise.ts";
 import { walk, type Walked } from "../tree.ts";
 import { holds } from "./read.ts";
-import { done, refuse, type Refused, type WaitingOutcome } from "./refusal.ts";
+import { done, refuse, type Refused, type WaitingOutcome, type Waits } from "./refusal.ts";
 import { removeNode } from "./revision.ts";
 import { change, keepLocks, type FilePlace, type Found, type Work } from "./work.ts";
 
@@ -20,8 +20,13 @@ export interface RenameWish {
   readonly replaces: boolean;
 }
 
+export interface Renamed {
+  readonly before: NodeRecord;
+  readonly after: NodeRecord;
+}
+
 /** Moves one key, whatever hangs below it: handles and children know the file by its id. */
-export function renameFile(runtime: Runtime, wish: RenameWish): Promise<WaitingOutcome<void>> {
+export function renameFile(runtime: Runtime, wish: RenameWish): Promise<WaitingOutcome<Renamed>> {
   const { place, path } = wish;
   if (place.snapshot !== undefined) return Promise.resolve(refuse("read-only-snapshot"));
   return change(runtime, async (work) => {
@@ -49,7 +54,7 @@ async function checkSource(
   walked: Walked,
   state: LockState,
   handle: bigint,
-): Promise<Refused | { kind: "wait"; file: bigint } | undefined> {
+): Promise<Refused | Waits | undefined> {
   if (walked.trail.includes(node.id)) return refuse("invalid-parameter");
   if (node.kind === "directory") {
     const open = await openBelow(work, share.id, node.id);
@@ -74,7 +79,7 @@ async function move(
   found: Found,
   walked: Walked,
   { path, replaces }: RenameWish,
-): Promise<WaitingOutcome<void>> {
+): Promise<WaitingOutcome<Renamed>> {
   const { share, node, key } = found;
   const { target, parent } = walked;
   if (parent === undefined) return refuse("path-not-found");
@@ -101,7 +106,7 @@ async function move(
     ...(isSameKey ? [] : [remove(nodes, key)]),
     put(places, { share: share.id, id: node.id }, { parent: parent.id, folded: walked.key.folded }),
   ]);
-  return done(undefined);
+  return done({ before: node, after: next });
 }
 
 async function checkTarget(
@@ -109,7 +114,7 @@ async function checkTarget(
   share: bigint,
   target: NodeRecord,
   replaces: boolean,
-): Promise<WaitingOutcome<void> | undefined> {
+): Promise<Refused | Waits | undefined> {
   if (!replaces) return refuse("name-collision");
   if (target.kind === "directory") return refuse("access-denied");
   if ((target.attributes & readOnlyAttribute) !== 0) return refuse("access-denied");

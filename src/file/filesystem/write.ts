@@ -5,6 +5,7 @@ import { edit, resize, write } from "../../content/plan.ts";
 import { isRangeLocked } from "../locks/byte-ranges.ts";
 import { breakCaches } from "../locks/caching.ts";
 import type { LockState } from "../locks/lock-state.ts";
+import type { NodeRecord } from "../records.ts";
 import { coveredBytes } from "../range/covered.ts";
 import { afterRangeWrite } from "../range/range-write.ts";
 import { clearEdits } from "../range/clear-range.ts";
@@ -29,7 +30,10 @@ export interface WriteWish extends Writing {
 }
 
 /** The bytes are on disk before the record speaks of them. */
-export async function writeFile(runtime: Runtime, wish: WriteWish): Promise<WaitingOutcome<void>> {
+export async function writeFile(
+  runtime: Runtime,
+  wish: WriteWish,
+): Promise<WaitingOutcome<NodeRecord>> {
   const { bytes } = wish;
   const received = await runtime.content.receive(once(bytes), {
     length: bytes.length,
@@ -53,7 +57,7 @@ async function writeBytes(
   work: Work,
   wish: WriteWish,
   received: Received,
-): Promise<WaitingOutcome<void>> {
+): Promise<WaitingOutcome<NodeRecord>> {
   const found = await work.find(wish.place);
   if (found === undefined) return refuse("file-closed");
   const content = found.node.content ?? emptyContent;
@@ -68,7 +72,7 @@ async function writeBytes(
   if (!checkQuota(found.share, used, delta).ok) return refuse("disk-full");
   const effects = revisionOf(work, wish, found, { delta, plan: write(content, at, received) });
   await work.apply([...touched.value, ...effects]);
-  return done(undefined);
+  return done(found.node);
 }
 
 interface Stretch {
@@ -123,7 +127,7 @@ export function resizeFile(
   runtime: Runtime,
   writing: Writing,
   length: number | ((present: number) => number),
-): Promise<WaitingOutcome<void>> {
+): Promise<WaitingOutcome<NodeRecord>> {
   return change(runtime, async (work) => {
     const found = await work.find(writing.place);
     if (found === undefined) return refuse("file-closed");
@@ -134,12 +138,12 @@ export function resizeFile(
     const cut = { from, length: Math.max(wanted, content.length) - from };
     const touched = await touch(work, writing, found, cut);
     if (touched.kind !== "done") return touched;
-    if (wanted === content.length) return done(undefined);
+    if (wanted === content.length) return done(found.node);
     const lost = wanted < content.length ? await coveredBytes(work.view, content, cut) : 0;
     const plan = resize(content, wanted);
     const effects = revisionOf(work, writing, found, { delta: -lost, plan });
     await work.apply([...touched.value, ...effects]);
-    return done(undefined);
+    return done(found.node);
   });
 }
 
@@ -148,7 +152,7 @@ export function zeroFile(
   runtime: Runtime,
   writing: Writing,
   { from, length }: Stretch,
-): Promise<WaitingOutcome<void>> {
+): Promise<WaitingOutcome<NodeRecord>> {
   return change(runtime, async (work) => {
     const found = await work.find(writing.place);
     if (found === undefined) return refuse("file-closed");
@@ -157,12 +161,12 @@ export function zeroFile(
     const stretch = { from, length: inside };
     const touched = await touch(work, writing, found, stretch);
     if (touched.kind !== "done") return touched;
-    if (inside === 0) return done(undefined);
+    if (inside === 0) return done(found.node);
     const covered = await coveredBytes(work.view, content, stretch);
     const { edits, written } = clearEdits(stretch);
     const plan = edit(content, ...edits);
     const effects = revisionOf(work, writing, found, { delta: written - covered, plan });
     await work.apply([...touched.value, ...effects]);
-    return done(undefined);
+    return done(found.node);
   });
 }

@@ -1,9 +1,12 @@
 import { openFile, maximalAccess, type Opened } from "../../file/filesystem/open.ts";
-import type { Disposition, OpenWish } from "../../file/filesystem/open-wish.ts";
+import { OpenAction, type Disposition, type OpenWish } from "../../file/filesystem/open-wish.ts";
 import type { FilePlace } from "../../file/filesystem/work.ts";
 import { answer, refusal, type Answer } from "../answer.ts";
 import { has, resolveAccess, Right } from "../files/access.ts";
 import { chooseCache, grantedCache, type CacheChoice } from "../files/cache-choice.ts";
+import { happened, modified } from "../files/change-hub.ts";
+import { ChangeAction, ChangeFilter } from "../files/directory-watch.ts";
+import { durabilityOf, durableContext, reconnect } from "../files/durability.ts";
 import { factsOf, indexNumberOf } from "../files/facts.ts";
 import type { FileHandle } from "../files/file-handle.ts";
 import { parsePath, type ParsedPath } from "../files/path.ts";
@@ -15,7 +18,9 @@ import { handlesMax } from "../session.ts";
 import { Status, type NtStatus } from "../status.ts";
 import { decodeCreate, encodeCreateResponse, type CreateRequest } from "../wire/create.ts";
 import { ContextName, type CreateContext } from "../wire/create-contexts.ts";
+import { decodeDurable, type DurableWish } from "../wire/durable-contexts.ts";
 import { Writer } from "../wire/writer.ts";
+import type { SmbServerState } from "../server.ts";
 import { CreateOption, checkCreate } from "../files/create-rules.ts";
 import { descriptorText } from "../files/security.ts";
 import { openPipe } from "./pipe.ts";
@@ -29,6 +34,8 @@ const dispositionsByNumber: readonly Disposition[] = [
   "overwriteIf",
 ];
 
+type DurableRequest = Extract<DurableWish, { kind: "request" }>;
+
 export async function create(request: TreeRequest): Promise<Answer> {
   const asked = decodeCreate(request.message);
   if (asked === undefined) return refusal(Status.invalidParameter);
@@ -38,13 +45,17 @@ export async function create(request: TreeRequest): Promise<Answer> {
   if (wrong !== undefined) return refusal(wrong);
   const path = parsePath(asked.name);
   if (typeof path === "number") return refusal(path);
-  return createFile(request, asked, path);
+  const durable = decodeDurable(asked.contexts);
+  if (durable === "malformed") return refusal(Status.invalidParameter);
+  if (durable?.kind === "reconnect") return reconnect(request, asked, durable, path);
+  return createFile(request, asked, path, durable);
 }
 
 async function createFile(
   request: TreeRequest,
   asked: CreateRequest,
   path: ParsedPath,
+  durable: DurableRequest | undefined,
 ): Promise<Answer> {
   const { connection, tree } = request;
   const { server } = connection;
@@ -66,7 +77,7 @@ async function createFile(
     case "refused":
       return refusal(statusOf(outcome.refusal));
     case "done":
-      return succeed(request, asked, { id, cache, opened: outcome.value, epoch, path });
+      return succeed(request, asked, { id, cache, opened: outcome.value, epoch, path, durable });
   }
 }
 
@@ -117,6 +128,7 @@ interface Success extends Omit<Chosen, "id"> {
   readonly id: FileHandle["id"];
   readonly opened: Opened;
   readonly path: ParsedPath;
+  readonly durable: DurableRequest | undefined;
 }
 
 function succeed(request: TreeRequest, asked: CreateRequest, success: Success): Answer {
@@ -138,7 +150,7 @@ function succeed(request: TreeRequest, asked: CreateRequest, success: Success): 
     isDirectory: node.kind === "directory",
     options: asked.options,
     cache: granted.holding,
-    durable: undefined,
+    durable: durabilityOf(success.durable, granted.held, node.kind === "directory"),
     listing: undefined,
     watch: undefined,
     position: 0n,
@@ -147,7 +159,8 @@ function succeed(request: TreeRequest, asked: CreateRequest, success: Success): 
   };
   session.handles.set(id.volatile, handle);
   connection.server.caches.add(handle, granted.held);
-  const contexts = contextsOf(asked, handle, opened);
+  tellOthers(connection.server, handle, opened);
+  const contexts = [...durableContext(handle.durable), ...contextsOf(asked, handle, opened)];
   const body = encodeCreateResponse({
     oplock: granted.level,
     action: opened.action,
@@ -156,6 +169,16 @@ function succeed(request: TreeRequest, asked: CreateRequest, success: Success): 
     contexts: granted.context === undefined ? contexts : [granted.context, ...contexts],
   });
   return { ...answer(body), fileId: id };
+}
+
+function tellOthers({ changes }: SmbServerState, { place }: FileHandle, opened: Opened): void {
+  const { node, action } = opened;
+  if (action === OpenAction.opened) return;
+  const happening =
+    action === OpenAction.created
+      ? happened(ChangeAction.added, node)
+      : modified(node, ChangeFilter.size | ChangeFilter.lastWrite | ChangeFilter.attributes);
+  changes.publish(place.share.id, [happening]);
 }
 
 function reservedBytes({ contexts }: CreateRequest): number {

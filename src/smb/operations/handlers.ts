@@ -1,5 +1,6 @@
 import type { Handler, Request, SessionRequest, TreeRequest } from "../request.ts";
 import { Command } from "../wire/protocol.ts";
+import { changeNotify } from "./change-notify.ts";
 import { close, flush } from "./close.ts";
 import { create } from "./create.ts";
 import { echo } from "./echo.ts";
@@ -41,6 +42,7 @@ export const handlers: Readonly<Record<number, Declaration>> = {
   [Command.ioctl]: inTree(ioctl),
   [Command.echo]: free(echo),
   [Command.queryDirectory]: inTree(queryDirectory),
+  [Command.changeNotify]: inTree(changeNotify),
   [Command.queryInfo]: inTree(queryInfo),
   [Command.setInfo]: inTree(setInfo),
   [Command.oplockBreak]: inSession(oplockBreak),

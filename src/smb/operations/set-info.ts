@@ -4,13 +4,16 @@ import {
   setSecurity,
   type BasicChange,
 } from "../../file/filesystem/info.ts";
-import type { WaitingOutcome } from "../../file/filesystem/refusal.ts";
-import { renameFile } from "../../file/filesystem/rename.ts";
+import { done, type WaitingOutcome } from "../../file/filesystem/refusal.ts";
+import { renameFile, type Renamed } from "../../file/filesystem/rename.ts";
 import { resizeFile } from "../../file/filesystem/write.ts";
 import type { Runtime } from "../../execution/execute.ts";
+import type { NodeRecord } from "../../file/records.ts";
 import { answer, refusal, type Answer } from "../answer.ts";
 import { isCharged } from "../credit-charge.ts";
 import { has, Right } from "../files/access.ts";
+import { happened, modified, type Happening } from "../files/change-hub.ts";
+import { ChangeAction, ChangeFilter } from "../files/directory-watch.ts";
 import { decodeBasic, decodeRename } from "../files/set-classes.ts";
 import type { FileHandle } from "../files/file-handle.ts";
 import { findFile, isAnswer } from "../files/lookup.ts";
@@ -27,8 +30,8 @@ import {
   type SetInfoRequest,
 } from "../wire/query.ts";
 
-/** What to do, or what is wrong with asking for it. */
-type Step = NtStatus | ((runtime: Runtime) => Promise<WaitingOutcome<void>>);
+/** What to do, or what is wrong with asking for it. What is done tells what happened. */
+type Step = NtStatus | ((runtime: Runtime) => Promise<WaitingOutcome<readonly Happening[]>>);
 type Setter = (handle: FileHandle, data: Buffer, request: TreeRequest) => Step;
 
 const setters: Readonly<Record<number, Setter>> = {
@@ -59,7 +62,10 @@ export async function setInfo(request: TreeRequest): Promise<Answer> {
   const { connection, tree, life } = request;
   const { server } = connection;
   const outcome = await waitForLocks(server, tree.shareId, life, () => step(server.world.runtime));
-  if (outcome.kind === "done") return answer(encodeSetInfoResponse());
+  if (outcome.kind === "done") {
+    server.changes.publish(tree.shareId, outcome.value);
+    return answer(encodeSetInfoResponse());
+  }
   if (outcome.kind === "refused") return refusal(statusOf(outcome.refusal));
   return refusal(outcome.kind === "cancelled" ? Status.cancelled : Status.internalError);
 }
@@ -83,7 +89,34 @@ function setBasic(handle: FileHandle, data: Buffer): Step {
   if (decoded.keepsTimes !== undefined) handle.keepsTimes = decoded.keepsTimes;
   const change: BasicChange = decoded.change;
   if (Object.values(change).every((value) => value === undefined)) return Status.success;
-  return (runtime) => setBasicInfo(runtime, handle.place, change);
+  return (runtime) => changed(setBasicInfo(runtime, handle.place, change), filterOf(change));
+}
+
+function filterOf({ created, lastWrite, attributes }: BasicChange): number {
+  return (
+    (created === undefined ? 0 : ChangeFilter.creation) |
+    (lastWrite === undefined ? 0 : ChangeFilter.lastWrite) |
+    (attributes === undefined ? 0 : ChangeFilter.attributes)
+  );
+}
+
+type Tellable = Promise<WaitingOutcome<readonly Happening[]>>;
+
+async function changed(work: Promise<WaitingOutcome<NodeRecord>>, filter: number): Tellable {
+  const outcome = await work;
+  return outcome.kind === "done" ? done([modified(outcome.value, filter)]) : outcome;
+}
+
+/** Within a directory a name changes; from one to another it goes and comes. */
+async function renamed(work: Promise<WaitingOutcome<Renamed>>): Tellable {
+  const outcome = await work;
+  if (outcome.kind !== "done") return outcome;
+  const { before, after } = outcome.value;
+  const stays = before.parent === after.parent;
+  return done([
+    happened(stays ? ChangeAction.renamedOld : ChangeAction.removed, before),
+    happened(stays ? ChangeAction.renamedNew : ChangeAction.added, after),
+  ]);
 }
 
 function rename(handle: FileHandle, data: Buffer, { connection }: TreeRequest): Step {
@@ -95,20 +128,27 @@ function rename(handle: FileHandle, data: Buffer, { connection }: TreeRequest): 
   if (path.snapshot !== undefined || connection.negotiated === undefined) {
     return Status.notSameDevice;
   }
-  return (runtime) =>
-    renameFile(runtime, {
-      place: handle.place,
-      handle: handle.id.persistent,
-      path: path.components,
-      replaces: decoded.replaces,
-    });
+  const wish = {
+    place: handle.place,
+    handle: handle.id.persistent,
+    path: path.components,
+    replaces: decoded.replaces,
+  };
+  return (runtime) => renamed(renameFile(runtime, wish));
 }
 
-function setDisposition(handle: FileHandle, data: Buffer): Step {
+function setDisposition(handle: FileHandle, data: Buffer, request: TreeRequest): Step {
   if (data.length < 1) return Status.infoLengthMismatch;
   if (!has(handle.access, Right.delete)) return Status.accessDenied;
   const isPending = data[0] !== 0;
-  return (runtime) => setDeletePending(runtime, handle.place, handle.id.persistent, isPending);
+  const { place, id } = handle;
+  return async (runtime) => {
+    const outcome = await setDeletePending(runtime, place, id.persistent, isPending);
+    if (outcome.kind !== "done") return outcome;
+    const { changes } = request.connection.server;
+    if (isPending) changes.deletePending(place.share.id, place.file);
+    return done([]);
+  };
 }
 
 function setPosition(handle: FileHandle, data: Buffer): Step {
@@ -122,7 +162,8 @@ function setPosition(handle: FileHandle, data: Buffer): Step {
 function setEnd(handle: FileHandle, data: Buffer): Step {
   const length = decodeLength(handle, data);
   if (typeof length !== "bigint") return length.status;
-  return (runtime) => resizeFile(runtime, writingOf(handle), Number(length));
+  const writing = writingOf(handle);
+  return (runtime) => changed(resizeFile(runtime, writing, Number(length)), sizeFilter);
 }
 
 /** Room below the end of the file cuts it; room above is only remembered. */
@@ -131,8 +172,9 @@ function setAllocation(handle: FileHandle, data: Buffer): Step {
   if (typeof length !== "bigint") return length.status;
   const wanted = Number(length);
   handle.reservedBytes = wanted;
-  return (runtime) =>
-    resizeFile(runtime, writingOf(handle), (present) => Math.min(present, wanted));
+  const writing = writingOf(handle);
+  const cut = (present: number): number => Math.min(present, wanted);
+  return (runtime) => changed(resizeFile(runtime, writing, cut), sizeFilter);
 }
 
 function decodeLength(handle: FileHandle, data: Buffer): bigint | { status: NtStatus } {
@@ -142,6 +184,8 @@ function decodeLength(handle: FileHandle, data: Buffer): bigint | { status: NtSt
   const length = data.readBigInt64LE();
   return length < 0n ? { status: Status.invalidParameter } : length;
 }
+
+const sizeFilter = ChangeFilter.size | ChangeFilter.lastWrite;
 
 function writingOf({ place, id, keepsTimes }: FileHandle) {
   return { place, handle: id.persistent, keepsTimes };
@@ -157,10 +201,8 @@ function setSecurityInfo(handle: FileHandle, { data, additional }: SetInfoReques
   }
   const probe = mergeDescriptor(probeSddl, data, additional);
   if (probe === undefined) return Status.invalidParameter;
-  return (runtime) =>
-    setSecurity(runtime, handle.place, (present) => {
-      return mergeDescriptor(present, data, additional) ?? present;
-    });
+  const revise = (present: string): string => mergeDescriptor(present, data, additional) ?? present;
+  return (runtime) => changed(setSecurity(runtime, handle.place, revise), ChangeFilter.security);
 }
 
 const probeSddl = "O:SYG:SYD:(A;;FA;;;SY)";

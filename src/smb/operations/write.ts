@@ -3,6 +3,8 @@ import { answer, refusal, type Answer } from "../answer.ts";
 import { transactBytesMax } from "../connection.ts";
 import { isCharged } from "../credit-charge.ts";
 import { has, Right } from "../files/access.ts";
+import { modified } from "../files/change-hub.ts";
+import { ChangeFilter } from "../files/directory-watch.ts";
 import type { FileHandle } from "../files/file-handle.ts";
 import { findHandle, isAnswer } from "../files/lookup.ts";
 import { statusOf } from "../files/status-of.ts";
@@ -35,6 +37,8 @@ export async function write(request: TreeRequest): Promise<Answer> {
   return writeBytes(request, handle, asked, isAppend ? "end" : Number(asked.offset));
 }
 
+const writeFilter = ChangeFilter.size | ChangeFilter.lastWrite;
+
 async function writeBytes(
   { connection: { server }, tree, life }: TreeRequest,
   handle: FileHandle,
@@ -46,7 +50,10 @@ async function writeBytes(
   const outcome = await waitForLocks(server, tree.shareId, life, () =>
     writeFile(server.world.runtime, wish),
   );
-  if (outcome.kind === "done") return answer(encodeWriteResponse(data.length));
+  if (outcome.kind === "done") {
+    server.changes.publish(place.share.id, [modified(outcome.value, writeFilter)]);
+    return answer(encodeWriteResponse(data.length));
+  }
   if (outcome.kind === "refused") return refusal(statusOf(outcome.refusal));
   return refusal(outcome.kind === "cancelled" ? Status.cancelled : Status.internalError);
 }

@@ -1,0 +1,110 @@
+import { cacheHandle } from "../../file/locks/lock-state.ts";
+import { lockStateOf } from "../../file/filesystem/lock.ts";
+import { fileInfo } from "../../file/filesystem/info.ts";
+import { foldName } from "../../file/shared/fold.ts";
+import { answer, refusal, type Answer } from "../answer.ts";
+import type { TreeRequest } from "../request.ts";
+import { Status } from "../status.ts";
+import { encodeCreateResponse, type CreateRequest } from "../wire/create.ts";
+import { encodeDurable, type DurableWish } from "../wire/durable-contexts.ts";
+import { ContextName, decodeLease, type CreateContext } from "../wire/create-contexts.ts";
+import { grantedCache } from "./cache-choice.ts";
+import { factsOf } from "./facts.ts";
+import type { Durability, FileHandle } from "./file-handle.ts";
+import type { ParsedPath } from "./path.ts";
+
+const defaultMilliseconds = 60_000;
+const oldMilliseconds = 120_000;
+const millisecondsMax = 300_000;
+const openedAction = 1;
+
+type Request = Extract<DurableWish, { kind: "request" }>;
+type Reconnect = Extract<DurableWish, { kind: "reconnect" }>;
+
+/** Only a handle whose client may keep it after closing is worth keeping for it. */
+export function durabilityOf(
+  wish: Request | undefined,
+  held: number,
+  isDirectory: boolean,
+): Durability | undefined {
+  if (wish === undefined || isDirectory || (held & cacheHandle) === 0) return undefined;
+  if (wish.version === 1) {
+    return { version: 1, milliseconds: oldMilliseconds, createGuid: undefined };
+  }
+  const asked = wish.milliseconds === 0 ? defaultMilliseconds : wish.milliseconds;
+  const milliseconds = Math.min(asked, millisecondsMax);
+  return { version: 2, milliseconds, createGuid: wish.createGuid };
+}
+
+export function durableContext(durable: Durability | undefined): readonly CreateContext[] {
+  return durable === undefined ? [] : [encodeDurable(durable.version, durable.milliseconds)];
+}
+
+/** A client takes up a handle again that it had when it lost its connection. */
+export async function reconnect(
+  request: TreeRequest,
+  asked: CreateRequest,
+  wish: Reconnect,
+  path: ParsedPath,
+): Promise<Answer> {
+  const { connection, session, tree } = request;
+  const { server } = connection;
+  const kept = server.durables.find(wish.fileId.persistent);
+  if (kept === undefined || !isSame(request, asked, wish, kept)) {
+    return refusal(Status.objectNameNotFound);
+  }
+  if (server.durables.accountOf(wish.fileId.persistent) !== session.account) {
+    return refusal(Status.accessDenied);
+  }
+  if (kept.cache?.lease !== undefined && !isSamePath(path.components, kept.path)) {
+    return refusal(Status.invalidParameter);
+  }
+  server.durables.forget(kept);
+  const { runtime } = server.world;
+  const info = await fileInfo(runtime, kept.place, kept.id.persistent);
+  if (info.kind === "refused") return refusal(Status.objectNameNotFound);
+  const id = { persistent: kept.id.persistent, volatile: server.newId() };
+  const handle: FileHandle = { ...kept, id, session, connection, tree };
+  const state = await lockStateOf(runtime, kept.place);
+  const choice = choiceOf(handle, asked);
+  const granted = grantedCache(choice, state);
+  server.caches.remove(kept);
+  session.handles.set(id.volatile, handle);
+  server.caches.add(handle, granted.held);
+  const body = encodeCreateResponse({
+    oplock: granted.level,
+    action: openedAction,
+    facts: factsOf(info.value.node, handle.reservedBytes),
+    fileId: id,
+    contexts: granted.context === undefined ? [] : [granted.context],
+  });
+  return { ...answer(body), fileId: id };
+}
+
+function choiceOf({ cache }: FileHandle, asked: CreateRequest) {
+  if (cache === undefined) return undefined;
+  const context = asked.contexts.find(({ name }) => name === ContextName.lease);
+  const lease = context === undefined ? undefined : decodeLease(context.data);
+  return { request: { key: cache.key, wanted: 0 }, lease };
+}
+
+function isSame(
+  { connection, tree }: TreeRequest,
+  asked: CreateRequest,
+  wish: Reconnect,
+  { cache, durable, place }: FileHandle,
+): boolean {
+  if (place.share.id !== tree.shareId) return false;
+  if (wish.version === 2 && durable?.createGuid !== wish.createGuid) return false;
+  if (wish.version === 1 && durable?.version !== 1) return false;
+  const context = asked.contexts.find(({ name }) => name === ContextName.lease);
+  const lease = context === undefined ? undefined : decodeLease(context.data);
+  if (cache?.lease === undefined) return lease === undefined;
+  const client = connection.negotiated?.clientGuid.toString("hex") ?? "";
+  const key = `lease:${client}:${lease?.key.toString("hex") ?? ""}`;
+  return cache.key === key;
+}
+
+function isSamePath(left: readonly string[], right: readonly string[]): boolean {
+  return left.map(foldName).join("\\") === right.map(foldName).join("\\");
+}

@@ -1,0 +1,67 @@
+import { closeHandle } from "../handle-end.ts";
+import type { SmbServerState } from "../server.ts";
+import type { FileHandle } from "./file-handle.ts";
+
+/** More than this are not kept; the oldest clients have the least to lose. */
+const durablesMax = 4096;
+
+interface Kept {
+  readonly handle: FileHandle;
+  readonly account: string;
+  readonly cancel: () => void;
+}
+
+/** Handles whose connection was lost and which wait for their client to come back. */
+export class DurableHandles {
+  readonly #server: SmbServerState;
+  readonly #kept = new Map<bigint, Kept>();
+
+  constructor(server: SmbServerState) {
+    this.#server = server;
+  }
+
+  /** False if the handle may not outlive its connection. */
+  keep(handle: FileHandle): boolean {
+    const { durable, session } = handle;
+    if (durable === undefined || this.#kept.size >= durablesMax) return false;
+    const { persistent } = handle.id;
+    const cancel = this.#server.world.clock.after(durable.milliseconds, () => {
+      if (this.#kept.delete(persistent)) {
+        this.#server.finishing(closeHandle(this.#server, handle, "closed"));
+      }
+    });
+    this.#kept.set(persistent, { handle, account: session.account, cancel });
+    return true;
+  }
+
+  find(persistent: bigint): FileHandle | undefined {
+    return this.#kept.get(persistent)?.handle;
+  }
+
+  accountOf(persistent: bigint): string | undefined {
+    return this.#kept.get(persistent)?.account;
+  }
+
+  /** Whoever asked for it under this name; several must not be made by one request sent twice. */
+  findByGuid(createGuid: string): FileHandle | undefined {
+    for (const { handle } of this.#kept.values()) {
+      if (handle.durable?.createGuid === createGuid) return handle;
+    }
+    return undefined;
+  }
+
+  /** It was taken up again, or its time is over. */
+  forget({ id }: FileHandle): void {
+    this.#kept.get(id.persistent)?.cancel();
+    this.#kept.delete(id.persistent);
+  }
+
+  /** A server that stops lets everything go. */
+  async closeAll(): Promise<void> {
+    for (const { handle, cancel } of [...this.#kept.values()]) {
+      cancel();
+      this.#kept.delete(handle.id.persistent);
+      await closeHandle(this.#server, handle, "closed");
+    }
+  }
+}

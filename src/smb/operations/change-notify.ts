@@ -1,0 +1,55 @@
+import { answer, refusal, type Answer } from "../answer.ts";
+import { transactBytesMax } from "../connection.ts";
+import { isCharged } from "../credit-charge.ts";
+import { has, Right } from "../files/access.ts";
+import { DirectoryWatch, type NotifyResult } from "../files/directory-watch.ts";
+import { findFile, isAnswer } from "../files/lookup.ts";
+import type { TreeRequest } from "../request.ts";
+import { Status } from "../status.ts";
+import { decodeChangeNotify, encodeDataResponse } from "../wire/query.ts";
+
+/** Waits until something happens in a directory. */
+export async function changeNotify(request: TreeRequest): Promise<Answer> {
+  const asked = decodeChangeNotify(request.message);
+  if (asked === undefined || asked.outputBytesMax > transactBytesMax) {
+    return refusal(Status.invalidParameter);
+  }
+  if (!isCharged(request, asked.outputBytesMax)) return refusal(Status.invalidParameter);
+  const handle = findFile(request, asked.fileId);
+  if (isAnswer(handle)) return handle;
+  if (!handle.isDirectory) return refusal(Status.invalidParameter);
+  if (!has(handle.access, Right.readData)) return refusal(Status.accessDenied);
+  const { changes } = request.connection.server;
+  handle.watch ??= new DirectoryWatch(
+    { directory: handle.place.file, filter: asked.filter, watchesTree: asked.watchesTree },
+    (watch) => changes.subscribe(request.tree.shareId, watch),
+  );
+  const { status, data } = await next(request, handle.watch, asked.outputBytesMax);
+  const isAnswered = status === Status.success || status === Status.notifyEnumDirectory;
+  return isAnswered ? answer(encodeDataResponse(data), status) : refusal(status);
+}
+
+function next(
+  { life }: TreeRequest,
+  watch: DirectoryWatch,
+  bytesMax: number,
+): Promise<NotifyResult> {
+  const nothing = Buffer.alloc(0);
+  return new Promise((resolve) => {
+    let isFinished = false;
+    const takeBack = watch.ask(bytesMax, (result) => {
+      isFinished = true;
+      resolve(result);
+    });
+    if (isFinished) return;
+    if (!life.goAsync()) {
+      takeBack();
+      resolve({ status: Status.internalError, data: nothing });
+      return;
+    }
+    life.onCancel(() => {
+      takeBack();
+      resolve({ status: Status.cancelled, data: nothing });
+    });
+  });
+}

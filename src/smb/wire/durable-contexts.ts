@@ -1,0 +1,83 @@
+import type { FileId } from "../answer.ts";
+import { ContextName, type CreateContext } from "./create-contexts.ts";
+import { readFileId } from "./file-id.ts";
+import { Reader } from "./reader.ts";
+import { Writer } from "./writer.ts";
+
+/** Wishes for a handle that outlives its connection, and for one that did ([MS-SMB2] 2.2.13.2). */
+export type DurableWish =
+  | { readonly kind: "request"; readonly version: 1 }
+  | {
+      readonly kind: "request";
+      readonly version: 2;
+      readonly milliseconds: number;
+      readonly flags: number;
+      readonly createGuid: string;
+    }
+  | { readonly kind: "reconnect"; readonly version: 1; readonly fileId: FileId }
+  | {
+      readonly kind: "reconnect";
+      readonly version: 2;
+      readonly fileId: FileId;
+      readonly createGuid: string;
+    };
+
+const names: ReadonlySet<string> = new Set([
+  ContextName.durable,
+  ContextName.durableReconnect,
+  ContextName.durable2,
+  ContextName.durable2Reconnect,
+]);
+
+/** `malformed` also for wishes that contradict each other. */
+export function decodeDurable(
+  contexts: readonly CreateContext[],
+): DurableWish | "malformed" | undefined {
+  const found = contexts.filter(({ name }) => names.has(name));
+  const isNew = found.some(({ name }) => name === ContextName.durable2);
+  const [first] = found;
+  if (first === undefined) return undefined;
+  if (found.length > 1) {
+    // A reconnect may repeat the old request, and that one is then ignored.
+    const reconnect = found.find(({ name }) => name === ContextName.durableReconnect);
+    const others = found.filter((context) => context !== reconnect);
+    const isHarmless = others.every(({ name }) => name === ContextName.durable);
+    if (reconnect === undefined || !isHarmless || isNew) return "malformed";
+    return decodeOne(reconnect);
+  }
+  return decodeOne(first);
+}
+
+function decodeOne({ name, data }: CreateContext): DurableWish | "malformed" {
+  const reader = new Reader(data);
+  const wish = read(name, reader);
+  return reader.intact ? wish : "malformed";
+}
+
+function read(name: string, reader: Reader): DurableWish {
+  switch (name) {
+    case ContextName.durable:
+      reader.skip(16);
+      return { kind: "request", version: 1 };
+    case ContextName.durableReconnect:
+      return { kind: "reconnect", version: 1, fileId: readFileId(reader) };
+    case ContextName.durable2: {
+      const milliseconds = reader.u32();
+      const flags = reader.u32();
+      reader.skip(8);
+      const createGuid = reader.bytes(16).toString("hex");
+      return { kind: "request", version: 2, milliseconds, flags, createGuid };
+    }
+    default: {
+      const fileId = readFileId(reader);
+      const createGuid = reader.bytes(16).toString("hex");
+      return { kind: "reconnect", version: 2, fileId, createGuid };
+    }
+  }
+}
+
+export function encodeDurable(version: 1 | 2, milliseconds: number): CreateContext {
+  if (version === 1) return { name: ContextName.durable, data: Buffer.alloc(8) };
+  const data = new Writer(8).u32(milliseconds).u32(0).finish();
+  return { name: ContextName.durable2, data };
+}

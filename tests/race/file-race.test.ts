@@ -1,0 +1,222 @@
+import fc from "fast-check";
+import { describe, expect, it } from "vitest";
+import { Records } from "../../src/execution/records.ts";
+import { closeFile } from "../../src/file/filesystem/close.ts";
+import { lockStateOf } from "../../src/file/filesystem/lock.ts";
+import type { FilePlace } from "../../src/file/filesystem/work.ts";
+import { readData, writeData } from "../../src/file/locks/access.ts";
+import { nodes } from "../../src/file/records.ts";
+import { nodeById, nodeKeyOf } from "../../src/file/tree.ts";
+import type { Store, Transaction } from "../../src/store/store.ts";
+import {
+  expectDone,
+  namesIn,
+  newDirectory,
+  newFile,
+  newShare,
+  putRange,
+  signedUrl,
+} from "../harness/file-steps.ts";
+import { simFile, type SimFile } from "../harness/sim-file.ts";
+
+/** Every transaction and every look waits for its turn, and the scheduler says whose it is. */
+class Turns {
+  scheduler: fc.Scheduler | undefined;
+
+  readonly wrap = (store: Store): Store => ({
+    transact: (work, options) =>
+      store.transact(async (tx) => {
+        await this.#turn();
+        return work(this.#hesitant(tx));
+      }, options),
+    snapshot: async (work) => {
+      await this.#turn();
+      return store.snapshot(work);
+    },
+    watch: (prefix, onChange) => store.watch(prefix, onChange),
+    close: () => store.close(),
+  });
+
+  /** Time passes after every read, so that others commit between it and what follows from it. */
+  #hesitant(tx: Transaction): Transaction {
+    return {
+      now: tx.now,
+      sequence: tx.sequence,
+      get: async (key) => {
+        const value = await tx.get(key);
+        await this.#turn();
+        if (this.scheduler !== undefined) await commitsDone();
+        return value;
+      },
+      range: (bounds) => tx.range(bounds),
+      put: (key, value) => tx.put(key, value),
+      delete: (key) => tx.delete(key),
+      add: (counter, delta) => tx.add(counter, delta),
+      peek: (key) => tx.peek(key),
+    };
+  }
+
+  async #turn(): Promise<void> {
+    await this.scheduler?.schedule(Promise.resolve());
+  }
+}
+
+/** Takes the file for itself and looks at it again and again: nothing may change. */
+async function holdAlone(world: SimFile): Promise<"kept" | "changed" | "refused"> {
+  const wish = { path: ["f"], access: readData | writeData, share: 0 };
+  const handle = await world.open("share", wish);
+  if (typeof handle === "string") return "refused";
+  const seen = new Set<bigint | undefined>();
+  for (let looks = 0; looks < 4; looks += 1) {
+    seen.add(await etagOf(world, handle.place));
+    await commitsDone();
+  }
+  await closeFile(world.runtime, handle.place, handle.open);
+  return seen.size === 1 ? "kept" : "changed";
+}
+
+/** What was decided reaches the store before the next look. */
+async function commitsDone(): Promise<void> {
+  for (let turn = 0; turn < 3; turn += 1) {
+    await new Promise<void>((resolve) => {
+      setImmediate(resolve);
+    });
+  }
+}
+
+function etagOf(world: SimFile, { share, file }: FilePlace): Promise<bigint | undefined> {
+  return world.store.snapshot(async (view) => {
+    const records = new Records(view, world.runtime.content);
+    return (await nodeById(records, share.id, file))?.etag;
+  });
+}
+
+/** What a writer would be that looks at the locks first and writes afterwards. */
+async function carelessWrite(world: SimFile, place: FilePlace): Promise<void> {
+  const state = await lockStateOf(world.runtime, place);
+  if (state.opens.length > 0) return;
+  for (let pause = 0; pause < 12; pause += 1) await commitsDone();
+  await world.store.transact(async (tx) => {
+    const records = new Records(tx, world.runtime.content);
+    const node = await nodeById(records, place.share.id, place.file);
+    if (node === undefined) return;
+    const key = nodes.key(nodeKeyOf(place.share.id, node));
+    tx.put(key, nodes.codec.encode({ ...node, etag: node.etag + 1n }));
+  });
+}
+
+async function race(
+  scheduler: fc.Scheduler,
+  write: (world: SimFile, place: FilePlace) => Promise<unknown>,
+): Promise<readonly string[]> {
+  const turns = new Turns();
+  const world = await simFile({ wrap: turns.wrap });
+  await newShare(world);
+  await newFile(world, "/share/f", "0123456789");
+  const probe = await world.open("share", { path: ["f"], access: 0x80, share: 7 });
+  if (typeof probe === "string") throw new Error(probe);
+  await closeFile(world.runtime, probe.place, probe.open);
+  turns.scheduler = scheduler;
+  const holders = [holdAlone(world), holdAlone(world)];
+  const writers = [write(world, probe.place), write(world, probe.place)];
+  const all = Promise.all([...holders, ...writers]);
+  await scheduler.waitFor(all);
+  return Promise.all(holders);
+}
+
+describe("6 share modes", () => {
+  it("no REST write slips between an exclusive open and its close, in any order", async () => {
+    await fc.assert(
+      fc.asyncProperty(fc.scheduler(), async (scheduler) => {
+        const seen = await race(scheduler, (world) => putRange(world, "/share/f", 0, "x"));
+        expect(seen).not.toContain("changed");
+      }),
+      { seed: 5, numRuns: 80 },
+    );
+  }, 60_000);
+
+  it("a writer that looked at the locks outside its transaction would be caught", async () => {
+    let caught = 0;
+    await fc.assert(
+      fc.asyncProperty(fc.scheduler(), async (scheduler) => {
+        const seen = await race(scheduler, carelessWrite);
+        if (seen.includes("changed")) caught += 1;
+      }),
+      { seed: 5, numRuns: 80 },
+    );
+    expect(caught).toBeGreaterThan(0);
+  }, 60_000);
+});
+
+describe("6 trees", () => {
+  it("a file is never lost in a directory that is deleted at the same time", async () => {
+    for (let round = 0; round < 30; round += 1) {
+      const world = await simFile({ seed: round });
+      await newShare(world);
+      await newDirectory(world, "/share/d");
+      const headers = { "x-ms-type": "file", "x-ms-content-length": "0" };
+      const [made, gone] = await Promise.all([
+        world.send({ method: "PUT", path: "/share/d/f", headers }),
+        world.send({ method: "DELETE", path: "/share/d?restype=directory" }),
+      ]);
+      const codes = [made.code ?? made.status, gone.code ?? gone.status];
+      expect([
+        [201, "DirectoryNotEmpty"],
+        ["ParentNotFound", 202],
+      ]).toContainEqual(codes);
+    }
+  });
+
+  it("two directories that are moved into each other never lose the way to the root", async () => {
+    const world = await simFile();
+    await newShare(world);
+    await newDirectory(world, "/share/a");
+    await newDirectory(world, "/share/b");
+    const move = (from: string, to: string) =>
+      world.send({
+        method: "PUT",
+        path: `${to}?restype=directory&comp=rename`,
+        headers: { "x-ms-file-rename-source": signedUrl(from) },
+      });
+    const moved = await Promise.all([
+      move("/share/a", "/share/b/a"),
+      move("/share/b", "/share/a/b"),
+    ]);
+    expect(moved.filter(({ status }) => status === 200)).toHaveLength(1);
+    expect(await namesIn(world, "/share")).toHaveLength(1);
+  });
+
+  it("64 clients creating one name, and 64 names: each is there once, and every byte counted", async () => {
+    const world = await simFile();
+    await newShare(world);
+    await Promise.all(
+      Array.from({ length: 64 }, async (_, index) => {
+        await newFile(world, "/share/same");
+        await newFile(world, `/share/own${index}`, "12345");
+      }),
+    );
+    expect(await namesIn(world, "/share")).toHaveLength(65);
+    const path = "/share?restype=share&comp=stats";
+    const stats = await expectDone(world.send({ method: "GET", path }));
+    expect(stats.body).toContain(`<ShareUsageBytes>${64 * 5}</ShareUsageBytes>`);
+  });
+
+  it("ranges written at once by many all stay", async () => {
+    const world = await simFile();
+    await newShare(world);
+    await newFile(world, "/share/f", ".".repeat(64 * 600));
+    await Promise.all(
+      Array.from({ length: 64 }, (_, index) =>
+        putRange(
+          world,
+          "/share/f",
+          index * 600,
+          String.fromCharCode(65 + (index % 26)).repeat(600),
+        ),
+      ),
+    );
+    const { body } = await world.send({ method: "GET", path: "/share/f" });
+    expect(body).not.toContain(".");
+    expect(body).toHaveLength(64 * 600);
+  });
+});

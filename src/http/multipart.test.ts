@@ -75,6 +75,11 @@ describe("embedded requests", () => {
     },
   );
 
+  it("takes headers that nothing follows, not even an empty line", () => {
+    const request = embedded("DELETE /c/b HTTP/1.1\r\nA: 1\r\nB: 2\r\n");
+    expect(request).toMatchObject({ ok: true, value: { headers: { a: "1", b: "2" } } });
+  });
+
   it("renders a status line, headers and body", () => {
     const reply = {
       status: 404,

@@ -15,6 +15,7 @@ export interface MultipartLimits {
 
 export const partHeadersMax = 64;
 export const boundaryUnitsMax = 70;
+const headerBlockBytesMax = 64 * 1024;
 
 const lineFeed = 0x0a;
 const carriageReturn = 0x0d;
@@ -99,18 +100,31 @@ const headerForm = /^([!#$%&'*+.^_`|~0-9A-Za-z-]+):[ \t]*(.*?)[ \t]*$/;
 export function parseHeaders(bytes: Buffer, from: number): Result<HeaderBlock> {
   const headers: Record<string, string | undefined> = Object.create(null) as typeof headers;
   const rawHeaders: string[] = [];
-  let at = from;
-  for (let count = 0; count <= partHeadersMax; count += 1) {
-    const { line, after } = readLine(bytes, at);
-    at = after;
-    if (line === "") return ok({ headers, rawHeaders, after: at });
-    const match = headerForm.exec(line);
+  const { end, after } = headerBlock(bytes, from);
+  if (end - from > headerBlockBytesMax) return malformed("the headers are too long");
+  const lines = end > from ? bytes.toString("utf8", from, end).split("\n") : [];
+  if (lines.length > partHeadersMax) return malformed(`more than ${partHeadersMax} headers`);
+  for (const line of lines) {
+    const match = headerForm.exec(line.endsWith("\r") ? line.slice(0, -1) : line);
     if (match === null) return malformed("a header line has no name");
     const [, name = "", value = ""] = match;
     headers[name.toLowerCase()] ??= value;
     rawHeaders.push(name, value);
   }
-  return malformed(`more than ${partHeadersMax} headers`);
+  return ok({ headers, rawHeaders, after });
+}
+
+/** Where the lines end, and where what follows the empty one starts. */
+function headerBlock(bytes: Buffer, from: number): { end: number; after: number } {
+  for (let at = from; at < bytes.length;) {
+    const feed = bytes.indexOf(lineFeed, at);
+    const isEmpty = feed === at || (feed === at + 1 && bytes[at] === carriageReturn);
+    if (isEmpty) return { end: Math.max(from, at - 1), after: feed + 1 };
+    if (feed < 0) break;
+    at = feed + 1;
+  }
+  const isEnded = bytes.at(-1) === lineFeed;
+  return { end: Math.max(from, bytes.length - (isEnded ? 1 : 0)), after: bytes.length };
 }
 
 export function readLine(bytes: Buffer, from: number): { line: string; after: number } {
@@ -131,17 +145,22 @@ export interface RenderedPart {
 
 const crlf = "\r\n";
 
-/** The body of a multipart/mixed answer. */
+/** The body of a multipart/mixed answer. Text is gathered, so that a batch of a hundred small
+ *  answers becomes bytes once. */
 export function renderMultipart(boundary: string, parts: readonly RenderedPart[]): Buffer {
   const pieces: Uint8Array[] = [];
-  const write = (text: string) => pieces.push(Buffer.from(text, "utf8"));
+  let text = "";
   for (const { headers, body } of parts) {
-    write(`--${boundary}${crlf}${headerLines(headers)}${crlf}`);
-    if (typeof body === "string") write(body);
-    else pieces.push(body);
-    write(crlf);
+    text += `--${boundary}${crlf}${headerLines(headers)}${crlf}`;
+    if (typeof body === "string") {
+      text += body;
+    } else {
+      pieces.push(Buffer.from(text, "utf8"), body);
+      text = "";
+    }
+    text += crlf;
   }
-  write(`--${boundary}--${crlf}`);
+  pieces.push(Buffer.from(`${text}--${boundary}--${crlf}`, "utf8"));
   return Buffer.concat(pieces);
 }
 

@@ -67,7 +67,7 @@ async function holdAlone(world: SimFile): Promise<"kept" | "changed" | "refused"
   const handle = await world.open("share", wish);
   if (typeof handle === "string") return "refused";
   const seen = new Set<bigint | undefined>();
-  for (let looks = 0; looks < 4; looks += 1) {
+  for (let looks = 0; looks < 10; looks += 1) {
     seen.add(await etagOf(world, handle.place));
     await commitsDone();
   }
@@ -95,7 +95,7 @@ function etagOf(world: SimFile, { share, file }: FilePlace): Promise<bigint | un
 async function carelessWrite(world: SimFile, place: FilePlace): Promise<void> {
   const state = await lockStateOf(world.runtime, place);
   if (state.opens.length > 0) return;
-  for (let pause = 0; pause < 12; pause += 1) await commitsDone();
+  for (let pause = 0; pause < 6; pause += 1) await commitsDone();
   await world.store.transact(async (tx) => {
     const records = new Records(tx, world.runtime.content);
     const node = await nodeById(records, place.share.id, place.file);

@@ -9,6 +9,12 @@ import { root } from "./prepare.mjs";
 export const tools = [
   { name: "openssl", probe: ["openssl", "version"], debian: "openssl", tests: "tests/https" },
   { name: "smbclient", probe: ["smbclient", "--version"], debian: "smbclient", tests: "tests/smb" },
+  {
+    name: "postgres",
+    probe: ["sh", "-c", "ls /usr/lib/postgresql/*/bin/postgres"],
+    debian: "postgresql",
+    tests: "tests/postgres",
+  },
   { name: "rclone", probe: ["rclone", "version"], debian: "rclone", tests: "tests/e2e/rclone" },
   { name: "az", probe: ["az", "version"], debian: undefined, tests: "tests/e2e/azure-cli" },
 ];

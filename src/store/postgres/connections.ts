@@ -66,6 +66,8 @@ export function openConnections(options: ConnectionOptions): Connections {
     const made = new pg.Pool({ ...config, max, idleTimeoutMillis: idleMilliseconds });
     // An idle connection that breaks is replaced when it is needed.
     made.on("error", (error) => log.warn({ error }, "a connection to the database broke"));
+    // One that breaks in use fails the query of whoever uses it; the event says nothing more.
+    made.on("connect", (client) => client.on("error", () => undefined));
     return made;
   };
   const [readers, writers] = [pool(readersMax), pool(writersMax)];

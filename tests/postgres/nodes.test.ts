@@ -1,0 +1,182 @@
+import { afterAll, beforeAll, describe, expect, it } from "vitest";
+
+import { realClock } from "../../src/server/world.ts";
+import { increment, k, put, read, text } from "../../src/store/conformance/store-steps.ts";
+import { openPostgresStore } from "../../src/store/postgres/open-postgres-store.ts";
+import { silentLog } from "../../src/store/silent-log.ts";
+import { StoreUnavailable, type Store } from "../../src/store/store.ts";
+import { openDatabase, type Database } from "./database.ts";
+import { openLossyProxy } from "./lossy-proxy.ts";
+
+let database: Database;
+let nodes = 0;
+const clock = realClock();
+
+beforeAll(async () => {
+  database = await openDatabase();
+});
+
+afterAll(() => database.stop());
+
+function open(url: string, ephemeral = false): Promise<Store> {
+  nodes += 1;
+  return openPostgresStore({ url, node: `node-${nodes}`, clock, log: silentLog, ephemeral });
+}
+
+const several = <T>(count: number, make: (index: number) => Promise<T>): Promise<T[]> =>
+  Promise.all(Array.from({ length: count }, (_, index) => make(index)));
+
+describe("nodes on one database", () => {
+  it("may all be the first", async () => {
+    const url = database.newUrl();
+    const stores = await several(4, () => open(url));
+    await several(4, (index) => put(stores[index] as Store, k("a", index), "1"));
+    for (const store of stores) {
+      expect(await read(store, k("a", 3))).toBe("1");
+      await store.close();
+    }
+  });
+
+  it("lose no update, on a key of all and on keys of each", async () => {
+    const url = database.newUrl();
+    const stores = await several(3, () => open(url));
+    const [callers, rounds] = [6, 15];
+    await Promise.all(
+      stores.flatMap((store, node) =>
+        Array.from({ length: callers }, async () => {
+          for (let round = 0; round < rounds; round += 1) {
+            await store.transact((tx) => increment(tx, k("shared")));
+            await store.transact((tx) => increment(tx, k("own", node)));
+          }
+        }),
+      ),
+    );
+    const [first] = stores;
+    expect(await read(first as Store, k("shared"))).toBe(String(3 * callers * rounds));
+    expect(await read(first as Store, k("own", 1))).toBe(String(callers * rounds));
+    for (const store of stores) await store.close();
+  });
+
+  it("see what another has committed as soon as it is acknowledged, and later in time", async () => {
+    const url = database.newUrl();
+    const [one, other] = (await several(2, () => open(url))) as [Store, Store];
+    let last = 0n;
+    for (let turn = 0; turn < 20; turn += 1) {
+      const [writer, reader] = turn % 2 === 0 ? [one, other] : [other, one];
+      const written = await writer.transact(async (tx) => {
+        await increment(tx, k("turn"));
+        return tx.now;
+      });
+      const seen = await reader.snapshot(async (view) => ({
+        turn: text(await view.get(k("turn"))),
+        now: view.now,
+      }));
+      expect(seen.turn).toBe(String(turn + 1));
+      expect(written).toBeGreaterThan(last);
+      expect(seen.now).toBeGreaterThan(written);
+      last = seen.now;
+    }
+    await Promise.all([one.close(), other.close()]);
+  });
+
+  it("tell their watchers of each other's commits", async () => {
+    const url = database.newUrl();
+    const [one, other] = (await several(2, () => open(url))) as [Store, Store];
+    for (const round of [1, 2, 3]) {
+      await new Promise<void>((resolve) => {
+        const unwatch = one.watch(k("watched"), () => {
+          unwatch();
+          resolve();
+        });
+        void put(other, k("watched"), String(round));
+      });
+    }
+    await Promise.all([one.close(), other.close()]);
+  });
+
+  it("keep an ephemeral key space apart", async () => {
+    const url = database.newUrl();
+    const [lasting, passing] = await Promise.all([open(url), open(url, true)]);
+    await put(passing, k("a"), "1");
+    expect(await read(lasting, k("a"))).toBeUndefined();
+    expect(await read(passing, k("a"))).toBe("1");
+    await Promise.all([lasting.close(), passing.close()]);
+  });
+
+  it("refuse a format that is too new for them", async () => {
+    const url = database.newUrl();
+    await (await open(url)).close();
+    const schema = new URL(url).searchParams.get("schema");
+    await database.query(`UPDATE ${schema}.format SET version = 9, oldest_reader = 1`);
+    await (await open(url)).close();
+    await database.query(`UPDATE ${schema}.format SET version = 9, oldest_reader = 9`);
+    await expect(open(url)).rejects.toThrow("has format 9");
+  });
+});
+
+describe("a database that crashes", () => {
+  it("loses nothing that was acknowledged, and nothing is done twice", async () => {
+    const url = database.newUrl();
+    const stores = (await several(2, () => open(url))) as [Store, Store];
+    let [acknowledged, isOver] = [0, false];
+    const running = stores.flatMap((store, node) =>
+      Array.from({ length: 4 }, async (_, caller) => {
+        const key = k("count", node, caller);
+        let own = 0;
+        while (!isOver) {
+          try {
+            await store.transact(async (tx) => {
+              await increment(tx, key);
+              await increment(tx, k("all"));
+            });
+            own += 1;
+            acknowledged += 1;
+          } catch (error) {
+            if (!(error instanceof StoreUnavailable)) throw error;
+            await new Promise((resolve) => clock.after(20, () => resolve(undefined)));
+          }
+        }
+        expect(await read(store, key)).toBe(String(own));
+      }),
+    );
+    for (let round = 1; round <= 3; round += 1) {
+      const before = acknowledged;
+      while (acknowledged < before + 50) await new Promise((resolve) => setTimeout(resolve, 5));
+      await database.crash();
+      await database.start();
+    }
+    const before = acknowledged;
+    while (acknowledged < before + 50) await new Promise((resolve) => setTimeout(resolve, 5));
+    isOver = true;
+    await Promise.all(running);
+    expect(await read(stores[0], k("all"))).toBe(String(acknowledged));
+    for (const store of stores) await store.close();
+  });
+
+  it("commits once when the answer to a commit is lost", async () => {
+    const url = new URL(database.newUrl());
+    const proxy = await openLossyProxy(Number(url.port));
+    url.port = String(proxy.port);
+    const store = await open(url.href);
+    await store.transact((tx) => increment(tx, k("a")));
+    for (let count = 2; count <= 5; count += 1) {
+      proxy.loseNextAnswer();
+      expect(await store.transact((tx) => increment(tx, k("a")))).toBe(count);
+      expect(await read(store, k("a"))).toBe(String(count));
+    }
+    expect(proxy.answersLost()).toBe(4);
+    await store.close();
+    await proxy.close();
+  });
+
+  it("makes callers wait no longer than they should when it is away", async () => {
+    const url = database.newUrl();
+    const store = await open(url);
+    await put(store, k("a"), "1");
+    await database.crash();
+    await expect(read(store, k("a"))).rejects.toThrow(StoreUnavailable);
+    await database.start();
+    expect(await read(store, k("a"))).toBe("1");
+    await store.close();
+  });
+});

@@ -45,7 +45,7 @@ export class Chain {
     this.#stepAside = stepAside;
     for (const [index, element] of this.#elements.entries()) {
       const life = this.#lives[index]!;
-      const answer = await this.#runOne(element, index, life);
+      const answer = await this.#runOne(element, life);
       this.#connection.forget(element.header.messageId, life);
       if (answer.ends === "instead") {
         this.#connection.end();
@@ -56,10 +56,10 @@ export class Chain {
     this.#flush();
   }
 
-  async #runOne(element: Element, index: number, life: RequestLife): Promise<Answer> {
+  async #runOne(element: Element, life: RequestLife): Promise<Answer> {
     const { header } = element;
     const isRelated = (header.flags & HeaderFlag.related) !== 0;
-    if (isRelated && index === 0) return refusal(Status.invalidParameter);
+    if (isRelated && this.#link === undefined) return refusal(Status.invalidParameter);
     const before = isRelated ? this.#link : undefined;
     const request = {
       ...element,
@@ -71,7 +71,8 @@ export class Chain {
       life,
     };
     const answer = await dispatch(request);
-    this.#link = nextLink(request.header, before, answer);
+    const fileId = answer.fileId ?? life.fileId;
+    this.#link = nextLink(request.header, before, { ...answer, ...(fileId && { fileId }) });
     return answer;
   }
 

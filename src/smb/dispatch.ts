@@ -9,10 +9,10 @@ import { Command, Dialect, HeaderFlag } from "./wire/protocol.ts";
 export async function dispatch(request: Request): Promise<Answer> {
   const { header, connection } = request;
   const declaration = handlers[header.command];
-  if (declaration === undefined) return disconnect;
   if (connection.negotiated === undefined && header.command !== Command.negotiate) {
     return disconnect;
   }
+  if (declaration === undefined) return refusal(Status.invalidParameter);
   const refused = checkSignature(request);
   if (refused !== undefined) return refusal(refused);
   switch (declaration.needs) {

@@ -1,5 +1,5 @@
 import { decodeHeader, headerBytes, type Header } from "./wire/header.ts";
-import { commandMax, HeaderFlag } from "./wire/protocol.ts";
+import { HeaderFlag } from "./wire/protocol.ts";
 
 /** One message of a chain. */
 export interface Element {
@@ -15,7 +15,7 @@ export function splitChain(chain: Buffer): readonly Element[] | undefined {
   const elements: Element[] = [];
   for (let at = 0; elements.length < elementsMax;) {
     const header = decodeHeader(chain.subarray(at));
-    if (header === undefined || header.command > commandMax) return undefined;
+    if (header === undefined) return undefined;
     if ((header.flags & HeaderFlag.response) !== 0) return undefined;
     const { nextCommand } = header;
     if (nextCommand === 0) {

@@ -1,4 +1,4 @@
-import type { Answer } from "./answer.ts";
+import type { Answer, FileId } from "./answer.ts";
 import type { ChainLink } from "./chain.ts";
 import type { Connection } from "./connection.ts";
 import type { Session } from "./session.ts";
@@ -34,6 +34,8 @@ export type Handler<R> = (request: R) => Answer | Promise<Answer>;
 /** Whether a request is still wanted, and whether its sender knows that it takes long. */
 export class RequestLife {
   asyncId: bigint | undefined;
+  /** The handle that the message spoke of. */
+  fileId: FileId | undefined;
   readonly #sendInterim: (life: RequestLife) => boolean;
   readonly #listeners = new Set<() => void>();
   #isCancelled = false;

@@ -47,6 +47,11 @@ export class SmbServerState {
     this.durables = new DurableHandles(this);
   }
 
+  /** Some clients keep but half of it; nobody gains by guessing one, because keys protect it. */
+  newSessionId(): bigint {
+    return this.newId() & 0xffff_ffffn || 1n;
+  }
+
   /** Work that outlives the connection it belongs to; a stopping server waits for it. */
   finishing(ending: Promise<void>): void {
     const watched = ending

@@ -138,7 +138,10 @@ export function resizeFile(
     const cut = { from, length: Math.max(wanted, content.length) - from };
     const touched = await touch(work, writing, found, cut);
     if (touched.kind !== "done") return touched;
-    if (wanted === content.length) return done(found.node);
+    if (wanted === content.length) {
+      await work.apply(touched.value);
+      return done(found.node);
+    }
     const lost = wanted < content.length ? await coveredBytes(work.view, content, cut) : 0;
     const plan = resize(content, wanted);
     const effects = revisionOf(work, writing, found, { delta: -lost, plan });

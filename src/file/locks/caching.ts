@@ -8,6 +8,7 @@ import {
   type LockState,
   type Open,
 } from "./lock-state.ts";
+import { isOplockKey } from "./oplock-keys.ts";
 
 /** A client that does not answer a break in this time has lost what it held. */
 export const breakSecondsMax = 35;
@@ -45,7 +46,7 @@ export function breakCaches(
   const told: string[] = [];
   let waitingSince: Ticks | undefined;
   const caches = state.caches.map((cache) => {
-    if (cache.key === ownKey || only?.has(cache.key) === false) return cache;
+    if (isSpared(cache, trigger, ownKey) || only?.has(cache.key) === false) return cache;
     const current = settled(cache, now);
     if ((current.held & loses) === 0) return current;
     const next = startBreak(current, loses, now);
@@ -58,6 +59,12 @@ export function breakCaches(
   });
   const changed = caches.some((cache, index) => cache !== state.caches[index]);
   return { state: changed ? { ...state, caches } : state, told, waitingSince };
+}
+
+/** The cause's own cache stays, but an oplock of level II never survives a write, whosever it is. */
+function isSpared({ key, held }: Cache, trigger: BreakTrigger, ownKey: string | undefined) {
+  if (key !== ownKey) return false;
+  return trigger !== "write" || held !== cacheRead || !isOplockKey(key);
 }
 
 /** A break that was not answered in time counts as answered with nothing. */
@@ -108,7 +115,9 @@ export function grantCache(state: LockState, { key, wanted, epoch = 0 }: CacheRe
   if (held?.breaking !== undefined) return state;
   const others = state.opens.filter((open) => isOther(open, key));
   const allowed = others.length === 0 ? wanted : wanted & ~cacheWrite;
-  const shared = state.ranges.length > 0 ? 0 : allowed;
+  // Who only looked at attributes broke nothing, so that somebody may still cache writes.
+  const isWritten = state.caches.some((cache) => cache.key !== key && hasWrite(cache));
+  const shared = state.ranges.length > 0 || isWritten ? 0 : allowed;
   const granted = legal(shared) | (held?.held ?? 0);
   if (held === undefined) {
     return { ...state, caches: [...state.caches, { key, held: granted, epoch: epoch + 1 }] };
@@ -116,6 +125,10 @@ export function grantCache(state: LockState, { key, wanted, epoch = 0 }: CacheRe
   if (granted === held.held) return state;
   const raised = { key, held: granted, epoch: held.epoch + 1 };
   return { ...state, caches: state.caches.map((cache) => (cache === held ? raised : cache)) };
+}
+
+function hasWrite({ held }: Cache): boolean {
+  return (held & cacheWrite) !== 0;
 }
 
 function isOther({ cacheKey, access }: Open, key: string): boolean {

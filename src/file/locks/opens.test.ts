@@ -3,7 +3,8 @@ import { ticksFromSeconds } from "../../core/ticks.ts";
 import { deleteAccess, readAttributes, readData, writeData } from "./access.ts";
 import { acknowledgeBreak, breakSecondsMax } from "./caching.ts";
 import { noLocks, type LockState, type Open } from "./lock-state.ts";
-import { decideClose, decideOpen, oplockKey } from "./opens.ts";
+import { oplockKey } from "./oplock-keys.ts";
+import { decideClose, decideOpen } from "./opens.ts";
 
 function open(id: bigint, more: Partial<Open> = {}): Open {
   return {

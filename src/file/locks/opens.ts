@@ -9,6 +9,7 @@ import {
   type LockState,
   type Open,
 } from "./lock-state.ts";
+import { isOplockKey } from "./oplock-keys.ts";
 import { collisions } from "./share-modes.ts";
 
 export interface OpenRequest {
@@ -66,27 +67,17 @@ export function decideOpen(before: LockState, request: OpenRequest): OpenOutcome
 
 /** The holder of a batch oplock may have closed its file long ago and kept only the handle: it is
  *  asked before anyone complains of how it shares. */
-function breakBatchOplocks(state: LockState, { open, now }: OpenRequest) {
+function breakBatchOplocks(state: LockState, { open, overwrites, now }: OpenRequest) {
   const keys = new Set(
     state.caches
       .filter(({ key, held }) => held === batch && isOplockKey(key))
       .map(({ key }) => key),
   );
-  if (keys.size === 0 || isStatOpen(open.access)) {
+  if (keys.size === 0 || (isStatOpen(open.access) && !overwrites)) {
     return { state, told: [], waitingSince: undefined };
   }
-  return breakCaches(state, "open", { ownKey: open.cacheKey, now, only: keys });
-}
-
-const oplockPrefix = "oplock:";
-
-/** The key of an open that caches for itself rather than under a lease. */
-export function oplockKey(open: bigint): string {
-  return `${oplockPrefix}${open}`;
-}
-
-export function isOplockKey(key: string): boolean {
-  return key.startsWith(oplockPrefix);
+  const trigger = overwrites ? "overwrite" : "open";
+  return breakCaches(state, trigger, { ownKey: open.cacheKey, now, only: keys });
 }
 
 /** A handle that is kept only for caching may be given up: its holder is asked first. */

@@ -1,6 +1,6 @@
 import { cacheHandle, cacheRead, cacheWrite, type LockState } from "../../file/locks/lock-state.ts";
 import type { CacheRequest } from "../../file/locks/caching.ts";
-import { oplockKey } from "../../file/locks/opens.ts";
+import { oplockKey } from "../../file/locks/oplock-keys.ts";
 import type { TreeRequest } from "../request.ts";
 import { Status, type NtStatus } from "../status.ts";
 import type { CreateRequest } from "../wire/create.ts";

@@ -96,7 +96,6 @@ function isSame(
 ): boolean {
   if (place.share.id !== tree.shareId) return false;
   if (wish.version === 2 && durable?.createGuid !== wish.createGuid) return false;
-  if (wish.version === 1 && durable?.version !== 1) return false;
   const context = asked.contexts.find(({ name }) => name === ContextName.lease);
   const lease = context === undefined ? undefined : decodeLease(context.data);
   if (cache?.lease === undefined) return lease === undefined;

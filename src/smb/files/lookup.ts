@@ -1,4 +1,3 @@
-import { previousFileId } from "../wire/protocol.ts";
 import { refusal, type Answer, type FileId } from "../answer.ts";
 import type { Handle } from "../handle.ts";
 import type { TreeRequest } from "../request.ts";
@@ -15,9 +14,9 @@ export function findHandle(request: TreeRequest, named: FileId): Handle | Answer
     handle !== undefined &&
     handle.tree.id === tree.id &&
     handle.id.persistent === wanted.persistent;
-  if (isMeant) return handle;
-  const speaksOfPrevious = named.volatile === previousFileId && previous !== undefined;
-  return refusal(speaksOfPrevious ? Status.invalidHandle : Status.fileClosed);
+  if (!isMeant) return refusal(Status.fileClosed);
+  request.life.fileId = handle.id;
+  return handle;
 }
 
 export function isAnswer(found: Handle | Answer): found is Answer {

@@ -27,10 +27,10 @@ const volumeFlags = 0x2 | 0x4 | 0x8;
 const alignedFlags = 0x3;
 
 export const volumeClasses: Readonly<Record<number, VolumeClass>> = {
-  1: { fixedBytes: 18, encode: volumeName },
+  1: { fixedBytes: 24, encode: volumeName },
   3: { fixedBytes: 24, encode: size },
   4: { fixedBytes: 8, encode: () => new Writer(8).u32(diskDevice).u32(remoteDevice).finish() },
-  5: { fixedBytes: 12, encode: attributes },
+  5: { fixedBytes: 16, encode: attributes },
   6: { fixedBytes: 48, encode: () => Buffer.alloc(48) },
   7: { fixedBytes: 32, encode: fullSize },
   8: { fixedBytes: 64, encode: ({ id }) => new Writer(64).u64(id).zeros(56).finish() },

@@ -62,22 +62,36 @@ export async function copyChunks(
   if (!has(source.access, Right.readData | Right.execute)) return Status.accessDenied;
   if (!has(target.access, Right.writeData)) return Status.accessDenied;
   if (rights === "read-too" && !has(target.access, Right.readData)) return Status.accessDenied;
-  return copyAll(request, source, target, copy.chunks);
+  return copyAll(request, { source, target, ...asked }, copy.chunks);
+}
+
+interface Ends extends Pick<IoctlRequest, "code" | "fileId"> {
+  readonly source: FileHandle;
+  readonly target: FileHandle;
 }
 
 async function copyAll(
   request: TreeRequest,
-  source: FileHandle,
-  target: FileHandle,
+  { source, target, code, fileId }: Ends,
   chunks: readonly Chunk[],
 ): Promise<ControlAnswer> {
+  let count = 0;
   let total = 0;
   for (const chunk of chunks) {
     const status = await copyOne(request, source, target, chunk);
-    if (status !== undefined) return status;
+    if (status !== undefined) {
+      // What was copied before stays copied, and the client learns how much that is.
+      const body = encodeIoctlResponse(code, fileId, progress(count, total));
+      return answer(body, status);
+    }
+    count += 1;
     total += chunk.length;
   }
-  return new Writer(answerBytes).u32(chunks.length).u32(0).u32(total).finish();
+  return progress(count, total);
+}
+
+function progress(chunks: number, total: number): Buffer {
+  return new Writer(answerBytes).u32(chunks).u32(0).u32(total).finish();
 }
 
 function decodeCopy(input: Buffer): Copy | undefined {

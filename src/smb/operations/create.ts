@@ -41,13 +41,13 @@ export async function create(request: TreeRequest): Promise<Answer> {
   if (asked === undefined) return refusal(Status.invalidParameter);
   if (request.session.handles.size >= handlesMax) return refusal(Status.insufficientResources);
   if (request.tree.kind === "pipe") return openPipe(request, asked);
-  const wrong = checkCreate(asked);
-  if (wrong !== undefined) return refusal(wrong);
   const path = parsePath(asked.name);
   if (typeof path === "number") return refusal(path);
   const durable = decodeDurable(asked.contexts);
   if (durable === "malformed") return refusal(Status.invalidParameter);
   if (durable?.kind === "reconnect") return reconnect(request, asked, durable, path);
+  const wrong = checkCreate(asked);
+  if (wrong !== undefined) return refusal(wrong);
   return createFile(request, asked, path, durable);
 }
 

@@ -6,6 +6,7 @@ import { findFile, findHandle, isAnswer } from "../files/lookup.ts";
 import type { TreeRequest } from "../request.ts";
 import { Status, type NtStatus } from "../status.ts";
 import { decodeIoctl, encodeIoctlResponse, type IoctlRequest } from "../wire/ioctl.ts";
+import { Writer } from "../wire/writer.ts";
 import { copyChunks, resumeKey } from "./copy-chunk.ts";
 import { allocatedRanges, enumerateSnapshots, zeroData } from "./file-controls.ts";
 import { callPipe, takeFromPipe } from "./pipe.ts";
@@ -35,6 +36,8 @@ const fileControls: Readonly<Record<number, FileControl>> = {
   0x0009_80c8: zeroData,
   0x0009_40cf: allocatedRanges,
   0x0009_003c: () => Buffer.alloc(2),
+  0x0009_c040: () => Status.notSupported,
+  0x0009_00c0: objectId,
   0x0009_00a8: () => Status.notAReparsePoint,
 };
 
@@ -71,6 +74,18 @@ async function run(request: TreeRequest, asked: IoctlRequest): Promise<ControlAn
       return control === undefined ? Status.invalidDeviceRequest : control(request, handle, asked);
     }
   }
+}
+
+const objectIdBytes = 64;
+
+/** Made of the file's own number, so that it need not be kept. */
+function objectId(
+  { tree }: TreeRequest,
+  { place }: FileHandle,
+  { outputBytesMax }: IoctlRequest,
+): ControlAnswer {
+  if (outputBytesMax < objectIdBytes) return Status.invalidParameter;
+  return new Writer(objectIdBytes).u64(place.file).u64(tree.shareId).zeros(48).finish();
 }
 
 /** A call and its answer in one message. */

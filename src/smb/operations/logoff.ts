@@ -2,9 +2,9 @@ import { emptyAnswer, type Answer } from "../answer.ts";
 import type { SessionRequest } from "../request.ts";
 import { endSession } from "../session-end.ts";
 
-/** The last message of a session is still signed with its key. */
+/** The last message of a session is still signed with its key. Durable handles outlive it. */
 export async function logoff({ connection, session }: SessionRequest): Promise<Answer> {
   connection.sessions.delete(session.id);
-  await endSession(connection.server, session, "closed");
+  await endSession(connection.server, session, "lost");
   return { ...emptyAnswer(), session, proves: true };
 }

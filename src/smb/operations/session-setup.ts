@@ -52,9 +52,19 @@ export async function sessionSetup(request: Request): Promise<Answer> {
 function findSession(connection: Connection, id: bigint): Session | undefined {
   if (id !== 0n) return connection.sessions.get(id);
   if (connection.sessions.size >= sessionsMax) return undefined;
-  const session = new Session(connection.server.newId(), connection.preauthHash);
+  const session = new Session(newSessionId(connection), connection.preauthHash);
   connection.sessions.set(session.id, session);
   return session;
+}
+
+const sessionIdTriesMax = 16;
+
+function newSessionId({ server }: Connection): bigint {
+  for (let tries = 0; tries < sessionIdTriesMax; tries += 1) {
+    const id = server.newSessionId();
+    if (!server.sessions.has(id)) return id;
+  }
+  return server.newId();
 }
 
 function newLogin({ server }: Connection): Login {

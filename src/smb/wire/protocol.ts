@@ -21,7 +21,6 @@ export const Command = {
   setInfo: 0x11,
   oplockBreak: 0x12,
 } as const;
-export const commandMax = 0x12;
 
 export const Dialect = {
   v202: 0x0202,
@@ -75,6 +74,4 @@ export const OplockLevel = {
   lease: 0xff,
 } as const;
 
-/** A file id that stands for the one of the message before. */
-export const previousFileId = 0xffff_ffff_ffff_ffffn;
 export const notificationMessageId = 0xffff_ffff_ffff_ffffn;

@@ -41,6 +41,7 @@ const conditionTexts: Readonly<Record<Operation["conditions"], string>> = {
   write: "yes (412)",
   create: "yes (409, 412)",
   tags: "tags only (412)",
+  match: "`If-Match`, required (412)",
   none: "",
 };
 const leaseTexts: Readonly<Record<Operation["lease"], string>> = {

@@ -1,3 +1,5 @@
+import { copyBytes } from "./slabs.ts";
+
 /**
  * Keys are tuples whose encoding compares byte by byte in the order of the parts.
  *
@@ -32,13 +34,13 @@ const uint64Max = 0xffff_ffff_ffff_ffffn;
 const scratch = new Uint8Array(3 * keyBytesMax + 32);
 
 export function encodeKey(parts: readonly KeyPart[]): Uint8Array {
-  return scratch.slice(0, writeParts(parts, 0));
+  return copyBytes(scratch, 0, writeParts(parts, 0));
 }
 
 /** As `encodeKey`, with one byte in front that names the kind of record. */
 export function encodeTaggedKey(tag: number, parts: readonly KeyPart[]): Uint8Array {
   scratch[0] = tag;
-  return scratch.slice(0, writeParts(parts, 1));
+  return copyBytes(scratch, 0, writeParts(parts, 1));
 }
 
 /** All keys that begin with `prefix`, which ends where a part ends. */
@@ -83,7 +85,7 @@ function stringBoundsAt(at: number, stringPrefix: string): KeyBounds {
   scratch[at] = kindString;
   const end = writeText(stringPrefix, at + 1);
   checkLength(end);
-  return prefixBounds(scratch.slice(0, end));
+  return prefixBounds(copyBytes(scratch, 0, end));
 }
 
 function writeParts(parts: readonly KeyPart[], from: number): number {

@@ -149,9 +149,15 @@ export interface Batch {
   readonly within?: string;
 }
 
+/** Groups instead of one object: joining those of a blob cost more than finding it. */
+export type HeaderGroup<H extends string = string> = Readonly<
+  Partial<Record<H, string | undefined>>
+>;
+
 export interface Reply<Target, H extends string> {
   readonly status?: number;
-  readonly headers?: Readonly<Partial<Record<H, string | undefined>>>;
+  /** In one group or in several; a later one wins. Undefined values are left out. */
+  readonly headers?: HeaderGroup<H> | readonly HeaderGroup<H>[];
   readonly metadata?: Metadata;
   readonly body?: ReplyBody;
   /** The target's new record (its ETag is stamped if the policy says so) … */
@@ -236,7 +242,7 @@ export interface OperationSpec<
   /** Pure and synchronous: runs again on fresh data after a conflict. */
   readonly decide: (
     context: Context<Rs[N]["scope"], TargetOf<Rs[N]["target"], T>, InputOf<P> & BodyInput<B>, A, S>,
-  ) => Reply<Rs[N]["target"], H> | Failure | Waiting;
+  ) => Reply<Rs[N]["target"], NoInfer<H>> | Failure | Waiting;
 }
 
 export interface BodyInput<B> {

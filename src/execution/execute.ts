@@ -11,6 +11,7 @@ import type {
   AnyContext,
   Delegate,
   Features,
+  HeaderGroup,
   Note,
   Operation,
   Reply,
@@ -68,7 +69,7 @@ export type Outcome =
   | {
       readonly kind: "reply";
       readonly status: number;
-      readonly headers: Readonly<Record<string, string | undefined>>;
+      readonly headers: readonly HeaderGroup[];
       readonly metadata: Metadata | undefined;
       readonly etag: Ticks | undefined;
       readonly body: ReplyBody | undefined;
@@ -227,7 +228,7 @@ function outcomeOf(
   return {
     kind: "reply",
     status: reply.status ?? success.status,
-    headers: reply.headers ?? noHeaders,
+    headers: groupsOf(reply.headers),
     metadata: reply.metadata,
     etag: reply.etag ?? current,
     note: reply.note,
@@ -241,7 +242,12 @@ function keyOf({ input }: Call): Uint8Array | undefined {
   return "encryption" in input ? (input.encryption as Encryption).clientKey?.key : undefined;
 }
 
-const noHeaders = {};
+const noHeaders: readonly HeaderGroup[] = [];
+
+function groupsOf(headers: Reply<object, string>["headers"]): readonly HeaderGroup[] {
+  if (headers === undefined) return noHeaders;
+  return Array.isArray(headers) ? (headers as readonly HeaderGroup[]) : [headers as HeaderGroup];
+}
 const nothingReceived: Received = { length: 0, pieces: [] };
 
 function valueOf<T>(result: Result<T>): T {

@@ -13,8 +13,9 @@ export async function addRangeChecksum(outcome: Outcome): Promise<Outcome> {
   reader?.close();
   const value = body.checksum === "md5" ? md5Of(bytes) : crc64Bytes(crc64Of(bytes));
   const name = body.checksum === "md5" ? "Content-MD5" : "x-ms-content-crc64";
-  const type = outcome.headers["Content-Type"] ?? "application/octet-stream";
-  const headers = { ...outcome.headers, [name]: encodeBase64(value) };
+  const stored = outcome.headers.find((group) => group["Content-Type"] !== undefined);
+  const type = stored?.["Content-Type"] ?? "application/octet-stream";
+  const headers = [...outcome.headers, { [name]: encodeBase64(value) }];
   return { ...outcome, headers, body: { type, bytes }, reader: undefined };
 }
 

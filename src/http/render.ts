@@ -52,9 +52,11 @@ function renderReply(outcome: Extract<Outcome, { kind: "reply" }>, envelope: Env
   if (outcome.etag !== undefined) {
     Object.assign(headers, stampHeaders(outcome.etag, envelope));
   }
-  for (const name in outcome.headers) {
-    const value = outcome.headers[name];
-    if (value !== undefined) headers[name] = value;
+  for (const group of outcome.headers) {
+    for (const name in group) {
+      const value = group[name];
+      if (value !== undefined) headers[name] = value;
+    }
   }
   for (const [name, value] of outcome.metadata ?? []) headers[`x-ms-meta-${name}`] = value;
   const body = bodyOf(outcome, headers);

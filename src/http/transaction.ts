@@ -60,7 +60,7 @@ function answer(door: Door, parts: readonly RenderedPart[]): Outcome {
   return {
     kind: "reply",
     status: 202,
-    headers: { "Cache-Control": "no-cache", "X-Content-Type-Options": "nosniff" },
+    headers: [{ "Cache-Control": "no-cache", "X-Content-Type-Options": "nosniff" }],
     metadata: undefined,
     etag: undefined,
     body: {

@@ -30,11 +30,10 @@ export const queryBlob = operation({
     return {
       ...noteAccess(context),
       metadata,
-      headers: {
+      headers: [
         ...blobProperties({ target, address, now, features }),
-        "Content-Type": "avro/binary",
-        "Content-MD5": undefined,
-      },
+        { "Content-Type": "avro/binary" },
+      ],
       body: {
         content,
         from: 0,

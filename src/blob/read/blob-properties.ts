@@ -1,6 +1,6 @@
 import { encodeBase64 } from "../../core/base64.ts";
 import { formatHttpDate, formatIso } from "../../core/dates.ts";
-import type { Features } from "../../core/operation.ts";
+import type { Features, HeaderGroup } from "../../core/operation.ts";
 import type { Ticks } from "../../core/ticks.ts";
 import { copyHeaderNames, copyHeaders } from "../copy/copy-headers.ts";
 import type { BlobRecord } from "../records.ts";
@@ -42,28 +42,33 @@ export interface Looked {
   readonly features: Features;
 }
 
+/** All but the MD5, which depends on what of the blob is read. */
 export function blobProperties({ target, address, now, features }: Looked) {
   const isBase = address.snapshot === undefined && address.versionId === undefined;
   const versionId = address.snapshot === undefined ? target.versionId : undefined;
   const current = versionId !== undefined && target.superseded !== true;
-  const tags = Object.keys(target.tags ?? {}).length;
-  return {
-    ...renderHttpHeaders(target.headers),
-    ...typeHeaders(target),
-    ...copyHeaders(target),
-    ...(isBase ? leaseHeaders(target.lease, now) : {}),
-    "Accept-Ranges": "bytes",
-    "x-ms-creation-time": formatHttpDate(target.created),
-    "x-ms-blob-type": target.type,
-    "x-ms-server-encrypted": "true",
-    "x-ms-tag-count": tags === 0 ? undefined : String(tags),
-    "x-ms-version-id": versionId === undefined ? undefined : formatIso(versionId),
-    "x-ms-is-current-version": current ? "true" : undefined,
-    "x-ms-encryption-scope": target.encryptionScope,
-    "x-ms-encryption-key-sha256": target.keySha256 && encodeBase64(target.keySha256),
-    "x-ms-last-access-time": optionalDate(lastAccess(target, features)),
-    ...protectionHeaders(target),
-  };
+  const tags = target.tags === undefined ? 0 : Object.keys(target.tags).length;
+  const groups: HeaderGroup<(typeof blobPropertyNames)[number]>[] = [
+    renderHttpHeaders(target.headers),
+    {
+      "Accept-Ranges": "bytes",
+      "x-ms-creation-time": formatHttpDate(target.created),
+      "x-ms-blob-type": target.type,
+      "x-ms-server-encrypted": "true",
+      "x-ms-tag-count": tags === 0 ? undefined : String(tags),
+      "x-ms-version-id": versionId === undefined ? undefined : formatIso(versionId),
+      "x-ms-is-current-version": current ? "true" : undefined,
+      "x-ms-encryption-scope": target.encryptionScope,
+      "x-ms-encryption-key-sha256": target.keySha256 && encodeBase64(target.keySha256),
+      "x-ms-last-access-time": optionalDate(lastAccess(target, features)),
+    },
+    typeHeaders(target),
+  ];
+  if (isBase) groups.push(leaseHeaders(target.lease, now));
+  if (target.copy !== undefined) groups.push(copyHeaders(target));
+  if ((target.immutability ?? target.legalHold) !== undefined)
+    groups.push(protectionHeaders(target));
+  return groups;
 }
 
 function optionalDate(time: Ticks | undefined): string | undefined {

@@ -2,6 +2,7 @@ import { encryption } from "../../core/encryption.ts";
 import { noBody } from "../../core/operation.ts";
 import { operation } from "../resources.ts";
 import { tierHeaderNames, tierHeaders } from "../tier/rehydration.ts";
+import { storedMd5 } from "../shared/http-headers.ts";
 import { blobProperties, blobPropertyNames } from "./blob-properties.ts";
 
 /** learn.microsoft.com/rest/api/storageservices/get-blob-properties */
@@ -24,10 +25,13 @@ export const getBlobProperties = operation({
   },
   decide: ({ target, address, now, features }) => ({
     metadata: target.metadata,
-    headers: {
+    headers: [
       ...blobProperties({ target, address, now, features }),
-      ...tierHeaders(target),
-      "Content-Length": String(target.content.length),
-    },
+      tierHeaders(target),
+      {
+        "Content-MD5": storedMd5(target.headers),
+        "Content-Length": String(target.content.length),
+      },
+    ],
   }),
 });

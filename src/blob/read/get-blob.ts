@@ -12,6 +12,7 @@ import { boolean, header, type Param } from "../../core/params.ts";
 import { clipRange, parseReadRange, type ByteRange } from "../../core/ranges.ts";
 import { fail, ok } from "../../core/result.ts";
 import { operation } from "../resources.ts";
+import { storedMd5 } from "../shared/http-headers.ts";
 import { rangeChecksumBytesMax } from "../shared/limits.ts";
 import { blobProperties, blobPropertyNames } from "./blob-properties.ts";
 import { noteAccess } from "./last-access.ts";
@@ -61,12 +62,17 @@ export const getBlob = operation({
     const total = target.content.length;
     const { range: asked, rangeMd5, rangeCrc64, structured } = input;
     const checksum = rangeMd5 === true ? "md5" : rangeCrc64 === true ? "crc64" : undefined;
-    const properties = { ...blobProperties(context), ...structuredHeaders(structured) };
+    const properties = blobProperties(context);
+    const md5 = storedMd5(target.headers);
     const { content, metadata } = target;
     const noted = noteAccess(context);
     if (asked === undefined) {
       if (checksum !== undefined) return checksumRefused(checksum);
-      const headers = { ...properties, ...structuredLengthHeader(structured, total) };
+      const headers = [
+        ...properties,
+        { "Content-MD5": md5 },
+        ...structuredHeaders(structured, total),
+      ];
       const body = bodyOf({ content, from: 0, length: total }, structured);
       return { ...noted, metadata, headers, body };
     }
@@ -82,13 +88,14 @@ export const getBlob = operation({
       ...noted,
       status: 206,
       metadata,
-      headers: {
+      headers: [
         ...properties,
-        ...structuredLengthHeader(structured, span.length),
-        "Content-MD5": undefined,
-        "x-ms-blob-content-md5": properties["Content-MD5"],
-        "Content-Range": `bytes ${span.from}-${last}/${total}`,
-      },
+        ...structuredHeaders(structured, span.length),
+        {
+          "x-ms-blob-content-md5": md5,
+          "Content-Range": `bytes ${span.from}-${last}/${total}`,
+        },
+      ],
       body: bodyOf({ content, ...span, checksum }, structured),
     };
   },
@@ -112,12 +119,14 @@ function bodyOf(stretch: Stretch, structured: boolean | undefined): ReplyBody {
   };
 }
 
-function structuredHeaders(structured: boolean | undefined) {
-  return structured === true ? { "x-ms-structured-body": structuredForm } : {};
-}
-
-function structuredLengthHeader(structured: boolean | undefined, length: number) {
-  return structured === true ? { "x-ms-structured-content-length": String(length) } : {};
+function structuredHeaders(structured: boolean | undefined, length: number) {
+  if (structured !== true) return [];
+  return [
+    {
+      "x-ms-structured-body": structuredForm,
+      "x-ms-structured-content-length": String(length),
+    },
+  ];
 }
 
 /** Only a range of at most 4 MiB gets a checksum of its own, and only one kind. */

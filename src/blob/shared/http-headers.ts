@@ -44,6 +44,11 @@ function parseHeaders(reader: ParamReader, fallBack: boolean): Result<HttpHeader
 
 export const defaultContentType = "application/octet-stream";
 
+/** The stored MD5 of the whole content; reads of a part tell it under another name. */
+export function storedMd5({ contentMd5 }: HttpHeaders): string | undefined {
+  return contentMd5 === undefined ? undefined : encodeBase64(contentMd5);
+}
+
 /** Empty values are the same as none. */
 export function renderHttpHeaders(headers: HttpHeaders) {
   return {
@@ -52,6 +57,5 @@ export function renderHttpHeaders(headers: HttpHeaders) {
     "Content-Language": headers.contentLanguage || undefined,
     "Cache-Control": headers.cacheControl || undefined,
     "Content-Disposition": headers.contentDisposition || undefined,
-    "Content-MD5": headers.contentMd5 === undefined ? undefined : encodeBase64(headers.contentMd5),
   };
 }

@@ -7,7 +7,7 @@ import { keyOfText, textOfKey, type KeyText } from "../key-text.ts";
 import type { Ticks } from "../../core/ticks.ts";
 import { StoreBusy, StoreUnavailable } from "../store.ts";
 import type { Key } from "../store.ts";
-import { copyBytes } from "./slabs.ts";
+import { copyBytes } from "../../core/slabs.ts";
 import {
   decodeState,
   encodeState,
@@ -26,8 +26,7 @@ export interface LmdbEngineOptions {
 /** The library would give every value of a range an allocation of its own. */
 const sharedSlabs = {
   encode: (value: Uint8Array): Uint8Array => value,
-  decode: (bytes: Uint8Array, length = bytes.length): Uint8Array =>
-    copyBytes(new Uint8Array(bytes.buffer, bytes.byteOffset, length), 0),
+  decode: (bytes: Uint8Array, length = bytes.length): Uint8Array => copyBytes(bytes, 0, length),
 };
 
 type Database = RootDatabase<Uint8Array, Uint8Array>;

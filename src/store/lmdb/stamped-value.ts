@@ -2,7 +2,7 @@ import type { Ticks } from "../../core/ticks.ts";
 import type { Stamped } from "../engine.ts";
 import type { KeyText } from "../key-text.ts";
 import type { Key, Value } from "../store.ts";
-import { copyBytes } from "./slabs.ts";
+import { copyBytes } from "../../core/slabs.ts";
 
 /** Every stored value is preceded by its stamp: eight bytes, little-endian. */
 export const stampBytes = 8;

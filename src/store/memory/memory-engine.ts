@@ -11,7 +11,8 @@ interface State {
   readonly turn: number;
 }
 
-/** Keeps everything in this process. A snapshot is a pointer to the root of its time. */
+/** Keeps everything in this process, in bytes of its own: those it is given lie in shared slabs. A
+ *  snapshot is a pointer to the root of its time. */
 export function memoryEngine(): Engine {
   let state: State = { root: emptyTree(), sequence: 0, ticks: 0n, epoch: 0n, turn: 0 };
   return {
@@ -44,7 +45,7 @@ function apply(state: State, batch: EngineBatch): State {
     root =
       value === undefined
         ? treeDelete(root, text, edit)
-        : treePut(root, text, { key, text, value, stamp }, edit);
+        : treePut(root, text, { key: key.slice(), text, value: value.slice(), stamp }, edit);
   }
   const { sequence, ticks, epoch = state.epoch, turn = state.turn } = batch;
   return { root, sequence, ticks, epoch, turn };

@@ -1,0 +1,25 @@
+/** Bytes of their own cost an allocation that the garbage collector has to track outside the heap;
+ *  many small ones side by side cost one. Whoever keeps them for long copies them again: a few
+ *  bytes would keep a whole slab alive. */
+const slabBytes = 64 * 1024;
+const pieceBytesMax = 8 * 1024;
+/** Up to here a loop beats the call that copies. */
+const loopBytesMax = 64;
+
+let slab = new Uint8Array(slabBytes);
+let used = 0;
+
+/** Copies bytes that are about to be reused. */
+export function copyBytes(bytes: Uint8Array, from = 0, to = bytes.length): Uint8Array {
+  const length = to - from;
+  if (length > pieceBytesMax) return bytes.slice(from, to);
+  if (used + length > slabBytes) {
+    slab = new Uint8Array(slabBytes);
+    used = 0;
+  }
+  const copy = new Uint8Array(slab.buffer, used, length);
+  if (length > loopBytesMax) copy.set(bytes.subarray(from, to));
+  else for (let at = 0; at < length; at += 1) copy[at] = bytes[from + at]!;
+  used += length;
+  return copy;
+}

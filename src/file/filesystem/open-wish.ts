@@ -27,6 +27,8 @@ export interface OpenWish {
   readonly sddl: string | undefined;
   readonly open: Omit<Open, "openedAt">;
   readonly cache: CacheRequest | undefined;
+  /** The only file that the cache's key may be used for, because it is in use for it. */
+  readonly cacheFile?: bigint | undefined;
   /** The last epoch of a snapshot, for a look into the past. */
   readonly epoch?: number | undefined;
 }

@@ -41,6 +41,9 @@ export function openFile(runtime: Runtime, wish: OpenWish): Promise<WaitingOutco
     const walked = await walk(work.view, { share: share.id }, wish.path);
     if (walked.parent === undefined) return refuse("path-not-found");
     const place = { share, key: walked.key };
+    if (wish.cacheFile !== undefined && wish.cacheFile !== walked.target?.id) {
+      return refuse("invalid-parameter");
+    }
     return walked.target === undefined
       ? create(work, wish, { ...place, walked, parent: walked.parent })
       : openPresent(work, wish, { ...place, node: walked.target });

@@ -109,22 +109,30 @@ export interface CacheRequest {
   readonly epoch?: number | undefined;
 }
 
-/** What a newcomer may cache, after its open was entered: never less than its key held already. */
+/**
+ * What a newcomer may cache, after its open was entered. A key that holds something already gets
+ * more only if that includes all it has, and all that it asks for can be given.
+ */
 export function grantCache(state: LockState, { key, wanted, epoch = 0 }: CacheRequest): LockState {
   const held = state.caches.find((cache) => cache.key === key);
   if (held?.breaking !== undefined) return state;
-  const others = state.opens.filter((open) => isOther(open, key));
-  const allowed = others.length === 0 ? wanted : wanted & ~cacheWrite;
-  // Who only looked at attributes broke nothing, so that somebody may still cache writes.
-  const isWritten = state.caches.some((cache) => cache.key !== key && hasWrite(cache));
-  const shared = state.ranges.length > 0 || isWritten ? 0 : allowed;
-  const granted = legal(shared) | (held?.held ?? 0);
+  const allowed = allowedCache(state, key, wanted);
   if (held === undefined) {
-    return { ...state, caches: [...state.caches, { key, held: granted, epoch: epoch + 1 }] };
+    return { ...state, caches: [...state.caches, { key, held: allowed, epoch: epoch + 1 }] };
   }
-  if (granted === held.held) return state;
-  const raised = { key, held: granted, epoch: held.epoch + 1 };
+  const isMore = allowed === wanted && (held.held & ~wanted) === 0 && wanted !== held.held;
+  if (!isMore) return state;
+  const raised = { key, held: wanted, epoch: held.epoch + 1 };
   return { ...state, caches: state.caches.map((cache) => (cache === held ? raised : cache)) };
+}
+
+function allowedCache(state: LockState, key: string, wanted: number): number {
+  const others = state.caches.filter((cache) => cache.key !== key);
+  // Who only looked at attributes broke nothing, so that somebody may still cache writes.
+  if (state.ranges.length > 0 || others.some(hasWrite)) return 0;
+  const isAlone =
+    others.every(({ held }) => held === 0) && !state.opens.some((open) => isOther(open, key));
+  return legal(isAlone ? wanted : wanted & ~cacheWrite);
 }
 
 function hasWrite({ held }: Cache): boolean {

@@ -30,23 +30,15 @@ interface WatchedFile {
 export class CacheWatch {
   readonly #server: SmbServerState;
   readonly #files = new Map<string, WatchedFile>();
+  readonly #keys = new Map<string, Holder>();
 
   constructor(server: SmbServerState) {
     this.#server = server;
   }
 
-  /** Which file a lease key is in use for. */
-  fileOf(key: string): string | undefined {
-    for (const [file, { holders }] of this.#files) if (holders.has(key)) return file;
-    return undefined;
-  }
-
+  /** The handles that share a lease key; all of one file. */
   handlesOf(key: string): readonly FileHandle[] {
-    for (const { holders } of this.#files.values()) {
-      const holder = holders.get(key);
-      if (holder !== undefined) return [...holder.handles];
-    }
-    return [];
+    return [...(this.#keys.get(key)?.handles ?? [])];
   }
 
   add(handle: FileHandle, held: number): void {
@@ -56,7 +48,9 @@ export class CacheWatch {
     const file = this.#files.get(name) ?? this.#watch(name, handle);
     const holder = file.holders.get(cache.key);
     if (holder === undefined) {
-      file.holders.set(cache.key, { handles: new Set([handle]), held, askedAt: undefined });
+      const first = { handles: new Set([handle]), held, askedAt: undefined };
+      file.holders.set(cache.key, first);
+      this.#keys.set(cache.key, first);
     } else {
       holder.handles.add(handle);
       if (holder.askedAt === undefined) holder.held = held;
@@ -72,7 +66,10 @@ export class CacheWatch {
     const holder = key === undefined ? undefined : file?.holders.get(key);
     if (file === undefined || holder === undefined || key === undefined) return;
     holder.handles.delete(handle);
-    if (holder.handles.size === 0) file.holders.delete(key);
+    if (holder.handles.size === 0) {
+      file.holders.delete(key);
+      this.#keys.delete(key);
+    }
     if (file.holders.size > 0) return;
     file.unwatch();
     this.#files.delete(name);

@@ -24,6 +24,8 @@ export interface FileHandle {
   listing: Listing | undefined;
   watch: DirectoryWatch | undefined;
   position: bigint;
+  /** The last number that was used in each of the client's slots for locking. */
+  readonly lockNumbers: Map<number, number>;
   /** What the client asked to set aside beyond the end of the file. */
   reservedBytes: number;
   /** The client has set the time of the last write, or asked to leave it alone. */

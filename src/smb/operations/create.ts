@@ -120,6 +120,7 @@ function wishOf(
       client: connection.peer,
     },
     cache: cache?.request,
+    cacheFile: cache && connection.server.caches.handlesOf(cache.request.key)[0]?.place.file,
     epoch,
   };
 }
@@ -154,6 +155,7 @@ function succeed(request: TreeRequest, asked: CreateRequest, success: Success): 
     listing: undefined,
     watch: undefined,
     position: 0n,
+    lockNumbers: new Map(),
     reservedBytes: reservedBytes(asked),
     keepsTimes: false,
   };

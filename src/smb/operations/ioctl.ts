@@ -36,7 +36,10 @@ const fileControls: Readonly<Record<number, FileControl>> = {
   0x0009_80c8: zeroData,
   0x0009_40cf: allocatedRanges,
   0x0009_003c: () => Buffer.alloc(2),
-  0x0009_c040: () => Status.notSupported,
+  0x0009_c040: (_, __, { input }) => {
+    const isNone = input.length >= 2 && input.readUInt16LE() === 0;
+    return isNone ? Buffer.alloc(0) : Status.notSupported;
+  },
   0x0009_00c0: objectId,
   0x0009_00a8: () => Status.notAReparsePoint,
 };

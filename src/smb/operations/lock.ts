@@ -27,7 +27,31 @@ export async function lock(request: TreeRequest): Promise<Answer> {
   if (isAnswer(handle)) return handle;
   if (handle.isDirectory) return refusal(Status.invalidParameter);
   if (!has(handle.access, lockingRights)) return refusal(Status.accessDenied);
-  const { elements } = asked;
+  const slot = slotOf(handle, asked.sequence);
+  // A client that lost the answer asks again, and must not lock twice.
+  if (slot !== undefined && handle.lockNumbers.get(slot) === (asked.sequence & numberBits)) {
+    return emptyAnswer();
+  }
+  const answered = await lockOrUnlock(request, handle, asked.elements);
+  if (slot !== undefined && answered.status === Status.success) {
+    handle.lockNumbers.set(slot, asked.sequence & numberBits);
+  }
+  return answered;
+}
+
+const numberBits = 0xf;
+const slotsMax = 64;
+
+function slotOf({ durable }: FileHandle, sequence: number): number | undefined {
+  const slot = sequence >>> 4;
+  return durable !== undefined && slot >= 1 && slot <= slotsMax ? slot : undefined;
+}
+
+async function lockOrUnlock(
+  request: TreeRequest,
+  handle: FileHandle,
+  elements: readonly LockElement[],
+): Promise<Answer> {
   const unlocks = elements[0]?.flags === LockFlag.unlock;
   if (unlocks) return unlock(request, handle, elements);
   const wrong = checkElements(elements);

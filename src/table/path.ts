@@ -3,6 +3,7 @@ import { checkTableName } from "../core/names.ts";
 import type { Address } from "../core/operation.ts";
 import { fail, ok, type Result } from "../core/result.ts";
 import type { QueryReader } from "../core/service.ts";
+import { keyUnitsMax } from "./edm/limits.ts";
 
 export interface TableAddress extends Address {
   readonly resource: "service" | "batch" | "tables" | "table" | "entities" | "entity" | "nested";
@@ -57,6 +58,9 @@ function parseKeys(inside: string): Result<EntityKeys> {
   const match = entityKeysForm.exec(inside);
   if (match === null) return fail("InvalidInput");
   const [, first, one = "", second, other = ""] = match;
+  if (unquote(one).length > keyUnitsMax || unquote(other).length > keyUnitsMax) {
+    return fail("KeyValueTooLarge");
+  }
   if (first === "PartitionKey" && second === "RowKey") {
     return ok({ partitionKey: unquote(one), rowKey: unquote(other) });
   }

@@ -1,5 +1,6 @@
 import { accounts, type AccountRecord, type AccountScope } from "../account/account-record.ts";
 import type { CorsRule } from "../core/cors.ts";
+import { checkTableName } from "../core/names.ts";
 import { operationsOf } from "../core/operation.ts";
 import { fail, ok } from "../core/result.ts";
 import { defineResource } from "../core/service.ts";
@@ -65,7 +66,7 @@ async function findTable(
   account: AccountRecord,
   { table: name }: TableAddress,
 ): Promise<TableRecord | undefined> {
-  if (name === "") return undefined;
+  if (!checkTableName(name).ok) return undefined;
   const table = await view.get(tables, { account: account.id, name });
   return table?.isBeingDeleted === true ? undefined : table;
 }

@@ -203,6 +203,10 @@ describe("4 table, what is malformed", () => {
       { method: "GET", path: `/${table}()?$filter=a%20eq%20%27` },
       { method: "GET", path: `/${table}()?$filter=contains(a,'b')` },
       { method: "GET", path: `/${table}()`, headers: { accept: "image/png" } },
+      { method: "GET", path: `/${table}(PartitionKey='${"k".repeat(6000)}',RowKey='')` },
+      { method: "GET", path: `/${table}()?NextPartitionKey=${"k".repeat(6000)}` },
+      { method: "GET", path: `/Tables?NextTableName=${"k".repeat(6000)}` },
+      { method: "DELETE", path: `/Tables('${"k".repeat(6000)}')` },
       { method: "PUT", path: "/Tables" },
       { method: "POST", path: "/$batch", body: "x", headers: multipart },
       { method: "POST", path: "/$batch", body: "x" },
@@ -217,6 +221,8 @@ describe("4 table, what is malformed", () => {
       expect([400, 404, 405, 415, 501], JSON.stringify(call)).toContain(refused);
       expect(answer.fault ?? answer.code, JSON.stringify(call)).toBeDefined();
     }
+    const longest = `/${table}()?$filter=PartitionKey%20lt%20'${"k".repeat(6000)}'`;
+    expect((await wire.send({ method: "GET", path: longest })).status).toBe(200);
     expect((await wire.send({ method: "GET", path })).text).toBe(before);
     const all = JSON.parse((await wire.send({ method: "GET", path: `/${table}()` })).text) as {
       value: unknown[];

@@ -1,4 +1,5 @@
 import { edm } from "../edm/edm.ts";
+import { keyUnitsMax } from "../edm/limits.ts";
 import type { Comparison, Filter } from "./tree.ts";
 
 /** A stretch of strings in the order of their UTF-16 units; an absent bound is open. */
@@ -95,6 +96,8 @@ function compareBoxes(
   const { literal } = right;
   const isKey = left.name === "PartitionKey" || left.name === "RowKey";
   if (!isKey || literal?.type !== edm.string) return everywhere;
+  // No key is that long, nor can one be written down; the comparison itself still holds.
+  if (literal.value.length > keyUnitsMax) return everywhere;
   const span = spanOf(negated ? opposite[comparison] : comparison, literal.value);
   return left.name === "PartitionKey"
     ? [{ partitions: span, rows: {} }]

@@ -1,7 +1,9 @@
 import { decodeBase64, encodeBase64 } from "../../core/base64.ts";
 import type { EntityKeys } from "../../core/entity-range.ts";
 import type { Param } from "../../core/params.ts";
-import { ok } from "../../core/result.ts";
+import { resourceNameUnitsMax } from "../../core/names.ts";
+import { fail, ok } from "../../core/result.ts";
+import { keyUnitsMax } from "../edm/limits.ts";
 
 /** `1!`, the length and the Base64 of the text with `-` for `=`: the form the service gives. */
 export function formatToken(text: string): string {
@@ -25,7 +27,9 @@ export const nextEntity: Param<EntityKeys | undefined> = {
     const partition = reader.query("nextpartitionkey");
     if (partition === undefined || partition === "") return ok(undefined);
     const row = reader.query("nextrowkey") ?? "";
-    return ok({ partitionKey: parseToken(partition), rowKey: parseToken(row) });
+    const keys = { partitionKey: parseToken(partition), rowKey: parseToken(row) };
+    const isPlace = keys.partitionKey.length <= keyUnitsMax && keys.rowKey.length <= keyUnitsMax;
+    return isPlace ? ok(keys) : fail("InvalidInput");
   },
 };
 
@@ -33,6 +37,8 @@ export const nextTable: Param<string | undefined> = {
   sources: ["?NextTableName"],
   parse: (reader) => {
     const token = reader.query("nexttablename");
-    return ok(token === undefined || token === "" ? undefined : parseToken(token));
+    if (token === undefined || token === "") return ok(undefined);
+    const name = parseToken(token);
+    return name.length <= resourceNameUnitsMax ? ok(name) : fail("InvalidInput");
   },
 };

@@ -1,6 +1,7 @@
 import type { EntityKeys } from "../../core/entity-range.ts";
 import { compareKeys, successor, type KeyBounds } from "../../core/keys.ts";
 import type { EntityRange } from "../../core/principal.ts";
+import { keyUnitsMax } from "../edm/limits.ts";
 import type { Box } from "../filter/key-boxes.ts";
 import { encodeKeyText } from "../key-text.ts";
 import { entities } from "../records.ts";
@@ -16,6 +17,7 @@ export interface Reach {
 
 /** The stretches of the key space a page has to look at, in order and apart from each other. */
 export function keyRanges({ table, boxes, from, within }: Reach): readonly KeyBounds[] {
+  if (within !== undefined && Object.values(within).some(isTooLong)) return [];
   const floor = from && entities.key({ table, ...from });
   const ranges: KeyBounds[] = [];
   for (const box of boxes) {
@@ -29,6 +31,11 @@ export function keyRanges({ table, boxes, from, within }: Reach): readonly KeyBo
     if (compareKeys(start, end) < 0) ranges.push({ start, end });
   }
   return merge(ranges.toSorted((one, other) => compareKeys(one.start, other.start)));
+}
+
+/** A signature may name keys that no entity can have. */
+function isTooLong(key: string | undefined): boolean {
+  return key !== undefined && key.length > keyUnitsMax;
 }
 
 /** The hull of a box: from its lowest pair of keys to its highest. */

@@ -35,7 +35,8 @@ export const delivery: Workload = {
         for (const message of await get(setting)) {
           const fate = random.below(100);
           if (fate < 70) await remove(setting, message);
-          else if (fate < 85) await hide(setting, message);
+          else if (fate < 80) await hide(setting, message);
+          else if (fate < 85) await useTwice(setting, message);
           else kept.push(message);
         }
       }
@@ -84,6 +85,12 @@ async function hide(setting: Setting, { id, text, receipt }: Got): Promise<void>
     const answer = await setting.wire.send({ service: "queue", method: "PUT", path });
     return { status: answer.status, receipt: headerOf(answer, "x-ms-popreceipt") };
   });
+}
+
+/** The hide gives a new receipt, so the old one must not delete any more. */
+async function useTwice(setting: Setting, message: Got): Promise<void> {
+  await hide(setting, message);
+  await remove(setting, message);
 }
 
 function perform(setting: Setting, input: Extract<QueueInput, { action: "put" }>) {

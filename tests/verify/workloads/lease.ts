@@ -3,7 +3,7 @@ import type { Sent } from "../wire.ts";
 import { insist, isFine, type Setting, type Workload } from "../workload.ts";
 import { guidFrom } from "./guid.ts";
 
-const container = "/verify-leases";
+const leaseContainer = "/verify-leases";
 const name = "lease";
 const blobs = 4;
 const firstValue = "";
@@ -13,14 +13,14 @@ export const lease: Workload = {
   name,
   check: checkLeases,
   async setUp({ wire }) {
-    const path = `${container}?restype=container`;
+    const path = `${leaseContainer}?restype=container`;
     await insist(() => wire.send({ service: "blob", method: "PUT", path }), 201, 409);
   },
   client(setting) {
     const held = new Map<string, string>();
     return async () => {
       const key = `l${setting.epoch()}-${setting.random.below(blobs)}`;
-      await ensureBlob(setting, key);
+      await ensureBlob(setting, leaseContainer, key);
       const input = choose(setting, held.get(key));
       const output = await perform(setting, key, input);
       const mayHold = output === undefined || isFine(output.status);
@@ -45,7 +45,7 @@ function choose({ random, unique }: Setting, held: string | undefined): LeaseInp
 }
 
 /** Empty, and only if it is not there: so the first value is known whoever was first. */
-async function ensureBlob({ wire }: Setting, key: string): Promise<void> {
+export async function ensureBlob({ wire }: Setting, container: string, key: string): Promise<void> {
   const headers = { "x-ms-blob-type": "BlockBlob", "if-none-match": "*" };
   const path = `${container}/${key}`;
   const create: Sent = { service: "blob", method: "PUT", path, headers, body: firstValue };
@@ -54,7 +54,7 @@ async function ensureBlob({ wire }: Setting, key: string): Promise<void> {
 
 function perform(setting: Setting, key: string, input: LeaseInput) {
   const run = async (): Promise<LeaseOutput> => {
-    const { status, text } = await setting.wire.send(requestOf(`${container}/${key}`, input));
+    const { status, text } = await setting.wire.send(requestOf(`${leaseContainer}/${key}`, input));
     return input.action === "read" && status === 200 ? { status, value: text } : { status };
   };
   return setting.recorder.record({ workload: name, key, input }, run);

@@ -2,11 +2,13 @@ import { checkTimedLeases, type TimedLeaseInput } from "../timed-leases.ts";
 import type { Sent } from "../wire.ts";
 import { insist, isFine, type Setting, type Workload } from "../workload.ts";
 import { guidFrom } from "./guid.ts";
-import { acquireHeaders, writeHeaders } from "./lease.ts";
+import { acquireHeaders, ensureBlob, writeHeaders } from "./lease.ts";
 
 const container = "/verify-timed-leases";
 const name = "timed lease";
 const blobs = 6;
+/** Long enough for leases to end. */
+const epochsPerKey = 8;
 /** The shortest there is. */
 const seconds = 15;
 
@@ -17,16 +19,12 @@ export const timedLease: Workload = {
   async setUp({ wire }) {
     const path = `${container}?restype=container`;
     await insist(() => wire.send({ service: "blob", method: "PUT", path }), 201, 409);
-    for (let index = 0; index < blobs; index += 1) {
-      const headers = { "x-ms-blob-type": "BlockBlob" };
-      const blob = { service: "blob", method: "PUT", path: `${container}/t${index}` } as const;
-      await insist(() => wire.send({ ...blob, headers }), 201, 412);
-    }
   },
   client(setting) {
     const held = new Map<string, string>();
     return async () => {
-      const key = `t${setting.random.below(blobs)}`;
+      const key = `t${Math.floor(setting.epoch() / epochsPerKey)}-${setting.random.below(blobs)}`;
+      await ensureBlob(setting, container, key);
       const input = choose(setting, held.get(key));
       const run = async () => {
         const { status } = await setting.wire.send(requestOf(`${container}/${key}`, input));

@@ -1,0 +1,74 @@
+import { describe, expect, it } from "vitest";
+import { start } from "../../src/index.ts";
+import { freePorts } from "../harness/server.ts";
+import { operationsIn, type HistoryEvent } from "./history.ts";
+import { LyingProxy, type Lie } from "./lying-proxy.ts";
+import { plantedBugs } from "./planted-bugs.ts";
+import { randomFrom } from "./random.ts";
+import { monotonicMicroseconds } from "./recorder.ts";
+import { runClient, settingOf } from "./session.ts";
+import { judge } from "./verdict.ts";
+import type { ServiceName } from "./wire.ts";
+import type { Workload } from "./workload.ts";
+import { workloads } from "./workloads/all.ts";
+
+const services: readonly ServiceName[] = ["blob", "queue", "table", "file"];
+const honest: Lie = (passing, forward) => forward(passing);
+const clients = 4;
+const stepsMax = 60;
+const windowsMicroseconds = 2_500_000;
+const epochSeconds = 100;
+
+/** A short run of one workload in this process, through a proxy that lies. */
+async function problemsOf(workload: Workload, lie: Lie): Promise<readonly string[]> {
+  const server = await start({ ...freePorts, inMemoryPersistence: true });
+  const proxies = await Promise.all(
+    services.map((name) => LyingProxy.open(name, server.urls[name] ?? "", lie)),
+  );
+  const [blob = "", queue = "", table = "", file = ""] = proxies.map(({ url }) => url);
+  const events: HistoryEvent[] = [];
+  const began = monotonicMicroseconds();
+  const settingFor = (client: string, seed: number) =>
+    settingOf({
+      client,
+      servers: [{ blob, queue, table, file }],
+      random: randomFrom(seed),
+      epochSeconds,
+      began,
+      write: (event) => void events.push(event),
+    });
+  const own = settingFor("main", clients);
+  await workload.setUp(own);
+  // Messages must have the time to come back.
+  const windowsOver = began + windowsMicroseconds;
+  const each = Array.from({ length: clients }, (_, index) => {
+    let steps = 0;
+    const isOver = (): boolean => {
+      steps += 1;
+      return workload.name === "queue" ? monotonicMicroseconds() > windowsOver : steps > stepsMax;
+    };
+    return runClient(workload, settingFor(`c${index}`, index), isOver);
+  });
+  await Promise.all(each);
+  await workload.finish(own, [...new Set(operationsIn(events).map(({ key }) => key))]);
+  for (const proxy of proxies) proxy.close();
+  await server.stop();
+  return judge([workload], operationsIn(events)).flatMap(({ problems }) => problems);
+}
+
+describe.each(workloads)("1 $name", (workload) => {
+  // Those of the queue wait most of the time.
+  const test = workload.name === "queue" ? it.concurrent : it;
+
+  test("keeps every promise", async () => {
+    expect(await problemsOf(workload, honest)).toEqual([]);
+  });
+
+  test.each(plantedBugs.filter((bug) => bug.workload === workload.name))(
+    "does not if planted: $bug",
+    async ({ lie, said }) => {
+      const problems = await problemsOf(workload, lie());
+      expect(problems.join("\n")).toMatch(said);
+    },
+  );
+});

@@ -1,6 +1,7 @@
 import type { Accounts } from "../account/settings.ts";
 import type { Meter } from "../core/meter.ts";
 import type { Clock, Log, Random } from "../core/world.ts";
+import { sweepHandles } from "../file/filesystem/sweep.ts";
 import { smbListener } from "../smb/listen.ts";
 import type { Engines } from "./engines.ts";
 import { bind } from "./listener.ts";
@@ -26,12 +27,15 @@ export async function listenSmb(given: SmbEndpointOptions): Promise<Listener> {
   const { smbHost: host, smbPort: port } = options;
   const { store } = engines;
   const content = meteredContent(engines.content, meter);
+  const runtime = { store, content, random, clock };
+  const alive = await engines.owners();
+  await sweepHandles(runtime, (owner) => alive.has(owner));
   const { server, stop } = smbListener({
     clock,
     random,
     log,
     accounts,
-    runtime: { store, content, random, clock },
+    runtime,
     owner: engines.owner,
     options: { allowsOldestDialect: options.smbOldestDialect, serverName },
   });

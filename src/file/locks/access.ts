@@ -23,9 +23,15 @@ export function dataAccess(access: number): number {
   return reads | writes | deletes;
 }
 
-const statBits = readAttributes | writeAttributes | synchronize | readControl;
+const attributeBits = readAttributes | writeAttributes | synchronize;
+const statBits = attributeBits | readControl;
 
 /** An open that only looks at attributes breaks nothing and is nobody's business. */
 export function isStatOpen(access: number): boolean {
   return (access & ~statBits) === 0;
+}
+
+/** Oplocks are older than leases, and asking who may do what still breaks them. */
+export function isOplockStatOpen(access: number): boolean {
+  return (access & ~attributeBits) === 0;
 }

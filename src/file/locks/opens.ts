@@ -1,5 +1,5 @@
 import type { Ticks } from "../../core/ticks.ts";
-import { isStatOpen } from "./access.ts";
+import { isOplockStatOpen, isStatOpen } from "./access.ts";
 import { breakCaches, grantCache, type CacheRequest } from "./caching.ts";
 import {
   cacheHandle,
@@ -49,12 +49,14 @@ export function decideOpen(before: LockState, request: OpenRequest): OpenOutcome
   }
   const colliding = collisions(early.state, open);
   if (colliding.length > 0) return breakForViolation(early.state, request, colliding);
-  const quiet = isStatOpen(open.access) && !overwrites;
+  const quiet = isOplockStatOpen(open.access) && !overwrites;
+  const only = isStatOpen(open.access) && !overwrites ? oplocksOf(early.state) : undefined;
   const breaking = quiet
     ? { state: early.state, told: [], waitingSince: undefined }
     : breakCaches(early.state, overwrites ? "overwrite" : "open", {
         ownKey: open.cacheKey,
         now,
+        ...(only && { only }),
       });
   const told = [...early.told, ...breaking.told];
   if (breaking.waitingSince !== undefined) {
@@ -65,6 +67,10 @@ export function decideOpen(before: LockState, request: OpenRequest): OpenOutcome
   return { kind: "granted", state, told };
 }
 
+function oplocksOf({ caches }: LockState): ReadonlySet<string> {
+  return new Set(caches.map(({ key }) => key).filter(isOplockKey));
+}
+
 /** The holder of a batch oplock may have closed its file long ago and kept only the handle: it is
  *  asked before anyone complains of how it shares. */
 function breakBatchOplocks(state: LockState, { open, overwrites, now }: OpenRequest) {
@@ -73,7 +79,7 @@ function breakBatchOplocks(state: LockState, { open, overwrites, now }: OpenRequ
       .filter(({ key, held }) => held === batch && isOplockKey(key))
       .map(({ key }) => key),
   );
-  if (keys.size === 0 || (isStatOpen(open.access) && !overwrites)) {
+  if (keys.size === 0 || (isOplockStatOpen(open.access) && !overwrites)) {
     return { state, told: [], waitingSince: undefined };
   }
   const trigger = overwrites ? "overwrite" : "open";

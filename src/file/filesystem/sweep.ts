@@ -1,0 +1,72 @@
+import type { Runtime } from "../../execution/execute.ts";
+import { locks, shares, type ShareRecord } from "../records.ts";
+import { decideClose } from "../locks/opens.ts";
+import { nodeById, nodeKeyOf } from "../tree.ts";
+import { isEmpty } from "./close.ts";
+import { removeNode } from "./revision.ts";
+import { change, keepLocks, look, type Work } from "./work.ts";
+
+interface LeftBehind {
+  readonly share: bigint;
+  readonly file: bigint;
+}
+
+const filesMax = 100_000;
+
+/** Handles do not outlive their process: those of the dead end here, as if they were closed. */
+export async function sweepHandles(
+  runtime: Runtime,
+  isAlive: (owner: string) => boolean,
+): Promise<number> {
+  const left = await look(runtime, (work) => leftBehind(work, isAlive));
+  for (const file of left) await change(runtime, (work) => sweepFile(work, file, isAlive));
+  return left.length;
+}
+
+async function leftBehind(
+  work: Work,
+  isAlive: (owner: string) => boolean,
+): Promise<readonly LeftBehind[]> {
+  const found: LeftBehind[] = [];
+  const bounds = { ...locks.range([]), limit: filesMax };
+  for await (const batch of work.view.scan(locks, bounds)) {
+    for (const { key, record } of batch) {
+      if (record.opens.every(({ owner }) => isAlive(owner))) continue;
+      const [share, file] = locks.parts(key);
+      if (typeof share === "bigint" && typeof file === "bigint") found.push({ share, file });
+    }
+  }
+  return found;
+}
+
+async function sweepFile(
+  work: Work,
+  { share, file }: LeftBehind,
+  isAlive: (owner: string) => boolean,
+): Promise<void> {
+  let state = await work.locksOf(share, file);
+  const node = await nodeById(work.view, share, file);
+  const mayDelete = node !== undefined && (await isEmpty(work, share, node));
+  let isGone = false;
+  for (const { id, owner } of state.opens) {
+    if (isAlive(owner)) continue;
+    const closed = decideClose(state, id, { mayDelete });
+    state = closed.state;
+    isGone = isGone || closed.gone;
+  }
+  const record = isGone && mayDelete ? await shareById(work, share) : undefined;
+  const removal =
+    node === undefined || record === undefined
+      ? []
+      : removeNode({ share: record, node, key: nodeKeyOf(share, node) });
+  const idle = { ...state, deletePending: state.deletePending && state.opens.length > 0 };
+  await work.apply([...removal, keepLocks(share, file, idle)]);
+}
+
+/** Locks know their share by its id alone; there are few shares, and this happens once. */
+async function shareById(work: Work, id: bigint): Promise<ShareRecord | undefined> {
+  for await (const batch of work.view.scan(shares, shares.range([]))) {
+    for (const { record } of batch) if (record.id === id) return record;
+  }
+  return undefined;
+}

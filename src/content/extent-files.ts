@@ -2,6 +2,8 @@
 export interface ExtentFiles {
   /** How long an extent should get before the next one is begun. */
   readonly extentBytes: number;
+  /** Bytes once written cannot be replaced: space that was given back is left alone. */
+  readonly writesOnce?: boolean;
   /** Makes an empty extent that survives a crash as an entry of its folder. */
   create(extent: bigint): Promise<ExtentFile>;
   open(extent: bigint): Promise<ExtentFile>;

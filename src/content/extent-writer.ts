@@ -84,7 +84,8 @@ export class ExtentWriter {
   /** Only for bytes that nobody was told of: they are written over. */
   giveBack({ extent: id, offset, length }: Region): void {
     const extent = this.#extent(id);
-    if (this.#current === extent) extent.regions.giveBack({ offset, length });
+    const isFree = this.#options.files.writesOnce !== true && this.#current === extent;
+    if (isFree) extent.regions.giveBack({ offset, length });
     this.letGo(id);
   }
 

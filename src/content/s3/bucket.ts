@@ -1,0 +1,120 @@
+import { Agent as PlainAgent, request as plainRequest } from "node:http";
+import type { IncomingMessage } from "node:http";
+import { Agent as SecureAgent, request as secureRequest } from "node:https";
+
+import { formatIso } from "../../core/dates.ts";
+import type { Ticks } from "../../core/ticks.ts";
+import type { Clock } from "../../core/world.ts";
+import { StoreUnavailable } from "../../store/store.ts";
+import type { BucketLocation } from "./bucket-location.ts";
+import { canonicalQuery, encodeStrictly, sha256Hex, signedHeaders } from "./signature.ts";
+import type { Credentials } from "./signature.ts";
+
+export interface BucketOptions extends BucketLocation {
+  readonly credentials: Credentials;
+  readonly clock: Clock;
+}
+
+export interface BucketRequest {
+  readonly method: "GET" | "PUT" | "DELETE";
+  /** The object; none for the bucket itself. */
+  readonly key?: string;
+  readonly query?: Readonly<Record<string, string>>;
+  readonly headers?: Readonly<Record<string, string>>;
+  readonly body?: Uint8Array;
+}
+
+export interface BucketAnswer {
+  readonly status: number;
+  readonly body: Buffer;
+}
+
+const connectionsMax = 64;
+const silenceMilliseconds = 20_000;
+const triesMax = 6;
+const pauseMillisecondsFirst = 50;
+const emptyDigest = sha256Hex("");
+
+/** A bucket of an S3-compatible store, addressed by path. What fails in passing is tried again:
+ *  all that is asked for here has the same effect twice as once. */
+export class Bucket {
+  readonly #options: BucketOptions;
+  readonly #agent: PlainAgent | SecureAgent;
+  readonly #isSecure: boolean;
+  readonly #host: string;
+
+  constructor(options: BucketOptions) {
+    this.#options = options;
+    const { protocol, host } = new URL(options.endpoint);
+    this.#isSecure = protocol === "https:";
+    this.#host = host;
+    const settings = { keepAlive: true, maxSockets: connectionsMax, timeout: silenceMilliseconds };
+    this.#agent = this.#isSecure ? new SecureAgent(settings) : new PlainAgent(settings);
+  }
+
+  async send(request: BucketRequest, expected: readonly number[]): Promise<BucketAnswer> {
+    let pause = pauseMillisecondsFirst;
+    let problem: unknown;
+    for (let tries = 0; tries < triesMax; tries += 1) {
+      try {
+        const answer = await this.#sendOnce(request);
+        if (expected.includes(answer.status)) return answer;
+        problem = new Error(`status ${answer.status} ${answer.body.toString("utf8", 0, 300)}`);
+        if (answer.status < 500 && answer.status !== 429) break;
+      } catch (error) {
+        problem = error;
+      }
+      await new Promise<void>((resolve) => this.#options.clock.after(pause, resolve));
+      pause *= 2;
+    }
+    const reason = problem instanceof Error ? problem.message : String(problem);
+    const what = `${request.method} ${request.key ?? this.#options.bucket}`;
+    throw new StoreUnavailable(`${what}: ${reason}`, { cause: problem });
+  }
+
+  close(): void {
+    this.#agent.destroy();
+  }
+
+  #sendOnce(request: BucketRequest): Promise<BucketAnswer> {
+    const { bucket, prefix, credentials, region, clock } = this.#options;
+    const { method, key, query = {}, body } = request;
+    const object = key === undefined ? "" : `/${encodePath(prefix + key)}`;
+    const path = `/${encodeStrictly(bucket)}${object}`;
+    const bodyDigest = body === undefined ? emptyDigest : sha256Hex(body);
+    const unsigned = { method, host: this.#host, path, query, bodyDigest };
+    const headers = signedHeaders(
+      { ...unsigned, headers: request.headers ?? {} },
+      { credentials, region, moment: momentOf(clock.wall()) },
+    );
+    const search = canonicalQuery(query);
+    const url = `${this.#options.endpoint}${path}${search === "" ? "" : `?${search}`}`;
+    const length = { "content-length": String(body?.length ?? 0) };
+    const send = this.#isSecure ? secureRequest : plainRequest;
+    return new Promise((resolve, reject) => {
+      const options = { method, agent: this.#agent, headers: { ...headers, ...length } };
+      const sent = send(url, { ...options, timeout: silenceMilliseconds });
+      sent.on("timeout", () => sent.destroy(new Error("the bucket's store does not answer")));
+      sent.on("error", reject);
+      sent.on("response", (answer) => collect(answer).then(resolve, reject));
+      sent.end(body);
+    });
+  }
+}
+
+async function collect(answer: IncomingMessage): Promise<BucketAnswer> {
+  const chunks: Buffer[] = [];
+  for await (const chunk of answer) chunks.push(chunk as Buffer);
+  if (!answer.complete) throw new Error("the answer broke off");
+  return { status: answer.statusCode ?? 0, body: Buffer.concat(chunks) };
+}
+
+function encodePath(key: string): string {
+  return key.split("/").map(encodeStrictly).join("/");
+}
+
+/** As `20130524T000000Z`. */
+export function momentOf(ticks: Ticks): string {
+  const [day = "", time = ""] = formatIso(ticks).split(/[T.]/);
+  return `${day.replaceAll("-", "")}T${time.replaceAll(":", "")}Z`;
+}

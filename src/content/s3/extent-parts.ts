@@ -1,0 +1,88 @@
+import { ExtentTooShort } from "../extent-files.ts";
+import type { Bucket } from "./bucket.ts";
+import { listParts, partBytesMax, partKey } from "./parts.ts";
+import type { Part } from "./parts.ts";
+
+/** What is known of an extent's parts; no byte of an extent is written twice, so what is known once
+ *  stays true, and only what is missing has to be asked for. */
+export class ExtentParts {
+  readonly #bucket: Bucket;
+  readonly #prefix: string;
+  readonly #extent: bigint;
+  /** By offset, in order. */
+  #parts: Part[] = [];
+
+  constructor(bucket: Bucket, prefix: string, extent: bigint) {
+    this.#bucket = bucket;
+    this.#prefix = prefix;
+    this.#extent = extent;
+  }
+
+  add(part: Part): void {
+    const index = this.#lastBefore(part.offset) + 1;
+    if (this.#parts[index - 1]?.offset !== part.offset) this.#parts.splice(index, 0, part);
+  }
+
+  /** Fills all of `bytes`. */
+  async read(bytes: Uint8Array, position: number): Promise<void> {
+    const wanted = this.#covering(position, bytes.length) ?? (await this.#lookUp(bytes, position));
+    const end = position + bytes.length;
+    await Promise.all(
+      wanted.map(async (part) => {
+        const from = Math.max(part.offset, position);
+        const to = Math.min(part.offset + part.length, end);
+        const target = bytes.subarray(from - position, to - position);
+        await this.#fetch(part, from - part.offset, target);
+      }),
+    );
+  }
+
+  async #fetch(part: Part, from: number, target: Uint8Array): Promise<void> {
+    const range = `bytes=${from}-${from + target.length - 1}`;
+    const key = partKey(this.#extent, part);
+    const request = { method: "GET", key, headers: { range } } as const;
+    const { body } = await this.#bucket.send(request, [200, 206]);
+    const found = body.length === part.length ? body.subarray(from, from + target.length) : body;
+    if (found.length !== target.length) {
+      throw new ExtentTooShort(`${key} has ${found.length} bytes at ${from}`);
+    }
+    target.set(found);
+  }
+
+  async #lookUp(bytes: Uint8Array, position: number): Promise<readonly Part[]> {
+    const end = position + bytes.length;
+    const bounds = { from: position - partBytesMax, to: end };
+    for (const part of await listParts(this.#bucket, this.#prefix, this.#extent, bounds)) {
+      this.add(part);
+    }
+    const found = this.#covering(position, bytes.length);
+    if (found === undefined) throw new ExtentTooShort(`an extent has a gap before ${end}`);
+    return found;
+  }
+
+  /** The parts that together hold a stretch, if all of them are known. */
+  #covering(position: number, length: number): readonly Part[] | undefined {
+    const found: Part[] = [];
+    let at = position;
+    for (let index = this.#lastBefore(position); at < position + length; index += 1) {
+      const part = this.#parts[index];
+      if (part === undefined || part.offset > at || part.offset + part.length <= at) {
+        return undefined;
+      }
+      found.push(part);
+      at = part.offset + part.length;
+    }
+    return found;
+  }
+
+  /** The index of the last part that begins at `position` or before, or -1. */
+  #lastBefore(position: number): number {
+    let [low, high] = [0, this.#parts.length];
+    while (low < high) {
+      const middle = (low + high) >>> 1;
+      if ((this.#parts[middle]?.offset ?? Infinity) <= position) low = middle + 1;
+      else high = middle;
+    }
+    return low - 1;
+  }
+}

@@ -1,0 +1,72 @@
+import type { Clock } from "../../core/world.ts";
+import type { ExtentFile, ExtentFiles } from "../extent-files.ts";
+import { parseBucketLocation } from "./bucket-location.ts";
+import { Bucket } from "./bucket.ts";
+import { ExtentParts } from "./extent-parts.ts";
+import { PartUploads } from "./part-uploads.ts";
+import { listParts, removeParts } from "./parts.ts";
+import type { Credentials } from "./signature.ts";
+
+export interface S3FilesOptions {
+  /** `s3://bucket/prefix?endpoint=https://…&region=…` */
+  readonly location: string;
+  readonly credentials: Credentials;
+  readonly clock: Clock;
+}
+
+export interface S3Files extends ExtentFiles {
+  close(): void;
+}
+
+/** Smaller than on disk: an extent is given back as a whole, and moving bytes costs requests. */
+const extentBytes = 64 * 1024 * 1024;
+const everything = { from: 0, to: Infinity };
+
+/** Extents in a bucket: each is a set of objects that hold stretches of it. */
+export async function openS3Files(options: S3FilesOptions): Promise<S3Files> {
+  const location = parseBucketLocation(options.location);
+  const bucket = new Bucket({ ...location, ...options });
+  const { prefix } = location;
+  // Tells now, and not at the first write, that the bucket cannot be reached.
+  await bucket.send({ method: "GET", query: { "list-type": "2", "max-keys": "1", prefix } }, [200]);
+  const partsOf = (extent: bigint) => listParts(bucket, prefix, extent, everything);
+  /** What this node writes it need not ask for. */
+  const writing = new Map<bigint, ExtentParts>();
+  return {
+    extentBytes,
+    writesOnce: true,
+    async create(extent) {
+      const known = new ExtentParts(bucket, prefix, extent);
+      writing.set(extent, known);
+      const uploads = new PartUploads(bucket, extent, known);
+      return writableFile(known, uploads, () => writing.delete(extent));
+    },
+    async open(extent) {
+      return readableFile(writing.get(extent) ?? new ExtentParts(bucket, prefix, extent));
+    },
+    remove: async (extent) => removeParts(bucket, extent, await partsOf(extent)),
+    async size(extent) {
+      const last = (await partsOf(extent)).at(-1);
+      return last === undefined ? 0 : last.offset + last.length;
+    },
+    close: () => bucket.close(),
+  };
+}
+
+function writableFile(known: ExtentParts, uploads: PartUploads, onClose: () => void): ExtentFile {
+  return {
+    write: (bytes, position) => uploads.write(bytes, position),
+    read: (bytes, position) => known.read(bytes, position),
+    sync: () => uploads.flush(),
+    close: async () => onClose(),
+  };
+}
+
+function readableFile(known: ExtentParts): ExtentFile {
+  return {
+    write: () => Promise.reject(new Error("an extent that was opened to read is written to")),
+    read: (bytes, position) => known.read(bytes, position),
+    sync: () => Promise.resolve(),
+    close: () => Promise.resolve(),
+  };
+}

@@ -1,0 +1,82 @@
+import type { Bucket } from "./bucket.ts";
+
+/** An object that holds a stretch of an extent. */
+export interface Part {
+  readonly offset: number;
+  readonly length: number;
+}
+
+/** No part is longer, so whoever looks for a place need not look further back than this. */
+export const partBytesMax = 4 * 1024 * 1024;
+const offsetDigits = 10;
+const lengthDigits = 7;
+const pageKeysMax = 1000;
+const pagesMax = 1_000;
+const removalsAtOnce = 16;
+
+export function folderOf(extent: bigint): string {
+  return `extents/${extent.toString(16).padStart(16, "0")}/`;
+}
+
+/** Names sort as offsets do. Example: `extents/0000000100000000/0000010000-0001000`. */
+export function partKey(extent: bigint, { offset, length }: Part): string {
+  const hex = (count: number, digits: number): string => count.toString(16).padStart(digits, "0");
+  return `${folderOf(extent)}${hex(offset, offsetDigits)}-${hex(length, lengthDigits)}`;
+}
+
+interface ListOptions {
+  readonly from: number;
+  /** Parts that begin here or later need not be listed. */
+  readonly to: number;
+}
+
+/** The parts of an extent whose offset lies in `[from, to)`, in order. */
+export async function listParts(
+  bucket: Bucket,
+  prefix: string,
+  extent: bigint,
+  { from, to }: ListOptions,
+): Promise<readonly Part[]> {
+  const folder = prefix + folderOf(extent);
+  const parts: Part[] = [];
+  let after = folder + Math.max(0, from).toString(16).padStart(offsetDigits, "0");
+  for (let pages = 0; pages < pagesMax; pages += 1) {
+    const query = { "list-type": "2", prefix: folder, "start-after": after };
+    const keys = { "max-keys": String(pageKeysMax) };
+    const { body } = await bucket.send({ method: "GET", query: { ...query, ...keys } }, [200]);
+    // The prefix may be written with entities; the last part of a name is digits.
+    const names = [...body.toString("utf8").matchAll(/<Key>[^<]*\/([^<\/]*)<\/Key>/g)].map(
+      ([, name = ""]) => name,
+    );
+    const found = names.map(parsePart);
+    parts.push(...found.filter(({ offset }) => offset < to));
+    const last = found.at(-1);
+    if (last === undefined || names.length < pageKeysMax || last.offset >= to) return parts;
+    after = folder + (names.at(-1) ?? "");
+  }
+  throw new Error(`extent ${extent} has too many parts`);
+}
+
+function parsePart(name: string): Part {
+  const [offset, length] = name.split("-");
+  const part = { offset: parseInt(offset ?? "", 16), length: parseInt(length ?? "", 16) };
+  if (!Number.isSafeInteger(part.offset) || !Number.isSafeInteger(part.length)) {
+    throw new Error(`an object named ${name} lies among the parts of an extent`);
+  }
+  return part;
+}
+
+export async function removeParts(
+  bucket: Bucket,
+  extent: bigint,
+  parts: readonly Part[],
+): Promise<void> {
+  for (let from = 0; from < parts.length; from += removalsAtOnce) {
+    const some = parts.slice(from, from + removalsAtOnce);
+    await Promise.all(
+      some.map((part) =>
+        bucket.send({ method: "DELETE", key: partKey(extent, part) }, [200, 204, 404]),
+      ),
+    );
+  }
+}

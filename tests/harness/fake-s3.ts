@@ -1,0 +1,118 @@
+import { createHash } from "node:crypto";
+import { once } from "node:events";
+import { createServer, type IncomingMessage, type ServerResponse } from "node:http";
+
+import { signedHeaders, type Credentials } from "../../src/content/s3/signature.ts";
+
+/** As much of an S3-compatible store as this project asks for, in memory. */
+export interface FakeS3 {
+  /** `s3://bucket/prefix?endpoint=…` */
+  readonly location: string;
+  readonly credentials: Credentials;
+  readonly objects: Map<string, Buffer>;
+  /** How many requests of a method have come. */
+  readonly requests: Map<string, number>;
+  /** What the next requests are answered with instead of being carried out. */
+  readonly troubles: (503 | "break" | "lose-answer")[];
+  close(): Promise<void>;
+}
+
+const bucket = "shelves";
+const pageMax = 1000;
+
+export async function openFakeS3(): Promise<FakeS3> {
+  const credentials = { accessKeyId: "test", secretAccessKey: "secret of the test" };
+  const objects = new Map<string, Buffer>();
+  const requests = new Map<string, number>();
+  const troubles: FakeS3["troubles"] = [];
+  const server = createServer((request, response) => {
+    void (async () => {
+      const body = await bodyOf(request);
+      const { method = "" } = request;
+      requests.set(method, (requests.get(method) ?? 0) + 1);
+      const trouble = troubles.shift();
+      if (trouble === 503) return void response.writeHead(503).end("<Code>SlowDown</Code>");
+      if (trouble === "break") return void request.socket.destroy();
+      if (!isSigned(request, body, credentials)) return void response.writeHead(403).end();
+      if (trouble === "lose-answer") {
+        carryOut(objects, request, body);
+        return void request.socket.destroy();
+      }
+      answer(response, carryOut(objects, request, body));
+    })();
+  }).listen(0, "127.0.0.1");
+  await once(server, "listening");
+  const address = server.address();
+  const port = typeof address === "object" && address !== null ? address.port : 0;
+  return {
+    location: `s3://${bucket}/some/where?endpoint=${encodeURIComponent(`http://127.0.0.1:${port}`)}`,
+    credentials,
+    objects,
+    requests,
+    troubles,
+    async close() {
+      server.closeAllConnections();
+      server.close();
+      await once(server, "close");
+    },
+  };
+}
+
+async function bodyOf(request: IncomingMessage): Promise<Buffer> {
+  const chunks: Buffer[] = [];
+  for await (const chunk of request) chunks.push(chunk as Buffer);
+  return Buffer.concat(chunks);
+}
+
+function isSigned(request: IncomingMessage, body: Buffer, credentials: Credentials): boolean {
+  const url = new URL(request.url ?? "", "http://any");
+  const { authorization = "", host = "", ...rest } = request.headers;
+  const names = /SignedHeaders=([^,]*)/.exec(authorization)?.[1]?.split(";") ?? [];
+  const unsigned = new Set(["host", "x-amz-date", "x-amz-content-sha256"]);
+  const kept = names.filter((name) => !unsigned.has(name));
+  const digest = createHash("sha256").update(body).digest("hex");
+  const expected = signedHeaders(
+    {
+      ...{ method: request.method ?? "", host, path: url.pathname, bodyDigest: digest },
+      headers: Object.fromEntries(kept.map((name) => [name, String(rest[name])])),
+      query: Object.fromEntries(url.searchParams),
+    },
+    { credentials, region: "us-east-1", moment: String(rest["x-amz-date"]) },
+  );
+  return expected["authorization"] === authorization;
+}
+
+type Answer = { readonly status: number; readonly body?: Buffer | string };
+
+function answer(response: ServerResponse, { status, body }: Answer): void {
+  response.writeHead(status).end(body);
+}
+
+function carryOut(objects: Map<string, Buffer>, request: IncomingMessage, body: Buffer): Answer {
+  const url = new URL(request.url ?? "", "http://any");
+  const key = decodeURIComponent(url.pathname).slice(`/${bucket}/`.length);
+  if (request.method === "PUT") {
+    objects.set(key, body);
+    return { status: 200 };
+  }
+  if (request.method === "DELETE") {
+    objects.delete(key);
+    return { status: 204 };
+  }
+  if (key === "") return { status: 200, body: listing(objects, url.searchParams) };
+  const found = objects.get(key);
+  if (found === undefined) return { status: 404, body: "<Code>NoSuchKey</Code>" };
+  const range = /bytes=(\d+)-(\d+)/.exec(request.headers.range ?? "");
+  if (range === null) return { status: 200, body: found };
+  return { status: 206, body: found.subarray(Number(range[1]), Number(range[2]) + 1) };
+}
+
+function listing(objects: ReadonlyMap<string, Buffer>, query: URLSearchParams): string {
+  const [prefix, after] = [query.get("prefix") ?? "", query.get("start-after") ?? ""];
+  const keys = [...objects.keys()]
+    .filter((key) => key.startsWith(prefix) && key > after)
+    .toSorted((a, b) => (a < b ? -1 : 1))
+    .slice(0, Math.min(pageMax, Number(query.get("max-keys") ?? pageMax)));
+  const contents = keys.map((key) => `<Contents><Key>${key}</Key></Contents>`).join("");
+  return `<?xml version="1.0"?><ListBucketResult>${contents}</ListBucketResult>`;
+}

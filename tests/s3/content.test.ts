@@ -1,0 +1,131 @@
+import { afterEach, beforeEach, describe, expect, it } from "vitest";
+
+import { whole } from "../../src/content/plan.ts";
+import { openS3Files } from "../../src/content/s3/open-s3-files.ts";
+import type { S3Files } from "../../src/content/s3/open-s3-files.ts";
+import { partBytesMax } from "../../src/content/s3/parts.ts";
+import { expectSame, openShelf, pattern, type Shelf } from "../../src/content/testing.ts";
+import { realClock } from "../../src/server/world.ts";
+import { StoreUnavailable } from "../../src/store/store.ts";
+import { openFakeS3, type FakeS3 } from "../harness/fake-s3.ts";
+
+const clock = realClock();
+let bucket: FakeS3;
+const opened: S3Files[] = [];
+
+beforeEach(async () => {
+  bucket = await openFakeS3();
+});
+
+afterEach(async () => {
+  for (const files of opened.splice(0)) files.close();
+  await bucket.close();
+});
+
+async function openFiles(): Promise<S3Files> {
+  const files = await openS3Files({ ...bucket, clock });
+  opened.push(files);
+  return files;
+}
+
+async function putBody(shelf: Shelf, name: string, bytes: Uint8Array): Promise<void> {
+  const received = await shelf.receive(bytes);
+  await shelf.put(name, () => whole(received));
+  shelf.content.discard(received);
+}
+
+const bytesStored = (): number =>
+  [...bucket.objects.values()].reduce((sum, { length }) => sum + length, 0);
+
+describe("contents in a bucket", () => {
+  it("come back whole and in part, whatever their length", async () => {
+    const shelf = await openShelf({ files: await openFiles() });
+    const lengths = [300, 70_000, partBytesMax, partBytesMax + 1, 3 * partBytesMax - 7];
+    for (const length of lengths) {
+      const body = pattern(length, length);
+      await putBody(shelf, `body-${length}`, body);
+      expectSame(await shelf.read(`body-${length}`), body);
+      const range = { from: Math.floor(length / 3), length: Math.floor(length / 2) };
+      const part = body.subarray(range.from, range.from + range.length);
+      expectSame(await shelf.read(`body-${length}`, range), part);
+    }
+  });
+
+  it("are read by a node that did not write them", async () => {
+    const shelf = await openShelf({ files: await openFiles() });
+    const body = pattern(2 * partBytesMax + 99, 5);
+    await putBody(shelf, "small", pattern(5000, 1));
+    await putBody(shelf, "large", body);
+    const other = await openShelf({ files: await openFiles(), store: shelf.store });
+    expectSame(await other.read("large"), body);
+    await putBody(shelf, "later", pattern(6000, 2));
+    expectSame(await other.read("later"), pattern(6000, 2));
+    expectSame(await other.read("small"), pattern(5000, 1));
+  });
+
+  it("share objects when many small ones come together", async () => {
+    const shelf = await openShelf({ files: await openFiles() });
+    const count = 64;
+    const names = Array.from({ length: count }, (_, index) => index);
+    await Promise.all(names.map((name) => putBody(shelf, `${name}`, pattern(5000, name))));
+    expect(bucket.requests.get("PUT")).toBeLessThan(count / 4);
+    for (const name of names) expectSame(await shelf.read(`${name}`), pattern(5000, name));
+  });
+
+  it("survive requests that fail in passing, also after they were carried out", async () => {
+    const shelf = await openShelf({ files: await openFiles() });
+    for (const trouble of [503, "break", "lose-answer"] as const) {
+      bucket.troubles.push(trouble, trouble);
+      await putBody(shelf, trouble.toString(), pattern(9000, 3));
+      bucket.troubles.push(trouble);
+      expectSame(await shelf.read(trouble.toString()), pattern(9000, 3));
+    }
+  });
+
+  it("are refused when the store stays away, and nothing refers to them", async () => {
+    const shelf = await openShelf({ files: await openFiles() });
+    await putBody(shelf, "before", pattern(9000, 1));
+    bucket.troubles.push(...Array.from({ length: 6 }, () => 503 as const));
+    await expect(putBody(shelf, "lost", pattern(9000, 2))).rejects.toThrow(StoreUnavailable);
+    expect(await shelf.get("lost")).toBeUndefined();
+    await putBody(shelf, "after", pattern(9000, 3));
+    expectSame(await shelf.read("after"), pattern(9000, 3));
+    expectSame(await shelf.read("before"), pattern(9000, 1));
+  });
+
+  it("never lie where a body that broke off has left bytes", async () => {
+    const shelf = await openShelf({ files: await openFiles() });
+    const breakingOff = async function* (): AsyncGenerator<Uint8Array> {
+      yield pattern(partBytesMax + 1000, 1);
+      throw new Error("the client went away");
+    };
+    const length = 2 * partBytesMax;
+    await expect(shelf.receive(breakingOff(), { length })).rejects.toThrow("went away");
+    const other = await openShelf({ files: await openFiles(), store: shelf.store });
+    await putBody(shelf, "next", pattern(length, 2));
+    expectSame(await other.read("next"), pattern(length, 2));
+    expectSame(await shelf.read("next"), pattern(length, 2));
+  });
+
+  it("give their space back", async () => {
+    const extentBytes = 256 * 1024;
+    const shelf = await openShelf({ files: await openFiles(), extentBytes });
+    const kept: string[] = [];
+    for (let index = 0; index < 40; index += 1) {
+      await putBody(shelf, `${index}`, pattern(20_000, index));
+      if (index % 4 === 0) kept.push(`${index}`);
+    }
+    const before = bytesStored();
+    for (let index = 0; index < 40; index += 1) {
+      if (index % 4 !== 0) await shelf.remove(`${index}`);
+    }
+    await shelf.reclaimAll();
+    expect(bytesStored()).toBeLessThan(before / 2);
+    for (const name of kept) expectSame(await shelf.read(name), pattern(20_000, Number(name)));
+  });
+
+  it("say at once that a bucket cannot be used", async () => {
+    const credentials = { ...bucket.credentials, secretAccessKey: "another" };
+    await expect(openS3Files({ ...bucket, credentials, clock })).rejects.toThrow("status 403");
+  });
+});

@@ -4,6 +4,7 @@ import {
   mkdtempSync,
   openSync,
   readdirSync,
+  writeFileSync,
   writeSync,
 } from "node:fs";
 import { rm } from "node:fs/promises";
@@ -31,6 +32,8 @@ const { values } = parseArgs({
     clients: { type: "string", default: "2" },
     workloads: { type: "string", default: allWorkloads.map(({ name }) => name).join() },
     faults: { type: "string", default: faultNames.join() },
+    /** A file for the report, as well. */
+    record: { type: "string" },
     program: { type: "string", default: join(process.cwd(), "bin", "etagere") },
   },
 });
@@ -59,7 +62,17 @@ const faults = await runAll();
 const operations = operationsIn(await readHistories());
 const findings = judge(chosen, operations);
 const isGreen = findings.every(({ problems }) => problems.length === 0);
-report({ seed, seconds, findings, faults, servers: servers.length, kept: histories, isGreen });
+const text = report({
+  seed,
+  seconds,
+  findings,
+  faults,
+  servers: servers.length,
+  kept: histories,
+  isGreen,
+});
+console.log(text);
+if (values.record !== undefined) writeFileSync(values.record, `${text}\n`);
 await rm(isGreen ? folder : join(folder, "data"), { recursive: true, force: true });
 process.exit(isGreen ? 0 : 1);
 

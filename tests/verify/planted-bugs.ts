@@ -188,6 +188,23 @@ function forgottenMessage(): Lie {
       : forward(passing);
 }
 
+/** For a moment the directory is gone from one place and has not come to the other. */
+function renameThatCopies(): Lie {
+  const hidden = new Set<string>();
+  return async (passing, forward) => {
+    const box = /\/(box\d+)/.exec(passing.path)?.[1] ?? "";
+    if (passing.method === "GET" && hidden.has(box)) {
+      return { status: 404, headers: {}, body: Buffer.alloc(0) };
+    }
+    const passed = await forward(passing);
+    if (passing.path.includes("comp=rename") && passed.status < 300) {
+      hidden.add(box);
+      setTimeout(() => hidden.delete(box), 20);
+    }
+    return passed;
+  };
+}
+
 export const plantedBugs: readonly PlantedBug[] = [
   {
     bug: "commit without validation",
@@ -244,6 +261,12 @@ export const plantedBugs: readonly PlantedBug[] = [
     workload: "queue",
     said: /before its time/,
     lie: noVisibilityWindow,
+  },
+  {
+    bug: "rename that copies",
+    workload: "move",
+    said: /no order explains/,
+    lie: renameThatCopies,
   },
   { bug: "forgotten message", workload: "queue", said: /never delivered/, lie: forgottenMessage },
 ];

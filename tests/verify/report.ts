@@ -14,18 +14,27 @@ export interface Report {
 
 const shownMax = 10;
 
-export function report({ seed, seconds, servers, findings, faults, kept, isGreen }: Report): void {
+export function report(run: Report): string {
+  const { seed, seconds, servers, findings, faults, kept, isGreen } = run;
   const total = findings.reduce((sum, { operations }) => sum + operations, 0);
-  console.log(`seed ${seed}, ${seconds} s, ${servers} server processes on one data folder`);
-  console.log(`faults: ${[...faults].map(([name, count]) => `${name} ${count}`).join(", ")}\n`);
-  console.log("workload          keys  operations  unknown  refused  verdict");
-  for (const finding of findings) console.log(rowOf(finding));
-  for (const { workload, problems } of findings) {
-    for (const problem of problems.slice(0, shownMax)) console.log(`\n${workload}: ${problem}`);
-    if (problems.length > shownMax) console.log(`… and ${problems.length - shownMax} more`);
-  }
-  console.log(`\n${total} operations: ${isGreen ? "every promise kept" : "A PROMISE IS BROKEN"}`);
-  if (!isGreen) console.log(`the history is kept in ${kept}; again with -- --seed ${seed}`);
+  const verdict = isGreen ? "every promise kept" : "A PROMISE IS BROKEN";
+  return [
+    `seed ${seed}, ${seconds} s, ${servers} server processes on one data folder`,
+    `faults: ${[...faults].map(([name, count]) => `${name} ${count}`).join(", ")}`,
+    "",
+    "workload          keys  operations  unknown  refused  verdict",
+    ...findings.map(rowOf),
+    ...findings.flatMap(problemsOf),
+    "",
+    `${total} operations: ${verdict}`,
+    ...(isGreen ? [] : [`the history is kept in ${kept}; again with -- --seed ${seed}`]),
+  ].join("\n");
+}
+
+function problemsOf({ workload, problems }: Finding): readonly string[] {
+  const shown = problems.slice(0, shownMax).map((problem) => `${workload}: ${problem}`);
+  const more = problems.length > shownMax ? [`… and ${problems.length - shownMax} more`] : [];
+  return problems.length === 0 ? [] : ["", ...shown, ...more];
 }
 
 function rowOf({ workload, keys, operations, unknown, refused, problems }: Finding): string {

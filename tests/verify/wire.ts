@@ -77,6 +77,11 @@ export class Wire {
     });
   }
 
+  /** Signed, for requests that name another resource. */
+  urlOf(service: ServiceName, path: string): string {
+    return `${this.#endpoints()[service]}/${account}${path}?${this.#sas}`;
+  }
+
   close(): void {
     this.#agent.destroy();
   }

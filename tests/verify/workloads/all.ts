@@ -4,6 +4,7 @@ import { blobRegister } from "./blob-register.ts";
 import { delivery } from "./delivery.ts";
 import { entityRegister } from "./entity-register.ts";
 import { lease } from "./lease.ts";
+import { move } from "./move.ts";
 import { timedLease } from "./timed-lease.ts";
 import { transfer } from "./transfer.ts";
 
@@ -15,4 +16,5 @@ export const workloads: readonly Workload[] = [
   append,
   transfer,
   delivery,
+  move,
 ];

@@ -73,7 +73,10 @@ function isSigned(request: IncomingMessage, body: Buffer, credentials: Credentia
   const digest = createHash("sha256").update(body).digest("hex");
   const expected = signedHeaders(
     {
-      ...{ method: request.method ?? "", host, path: url.pathname, bodyDigest: digest },
+      method: request.method ?? "",
+      host,
+      path: url.pathname,
+      bodyDigest: digest,
       headers: Object.fromEntries(kept.map((name) => [name, String(rest[name])])),
       query: Object.fromEntries(url.searchParams),
     },

@@ -33,7 +33,7 @@ export async function openDatabase(): Promise<Database> {
   const port = await freePort();
   const data = join(folder, "data");
   const initialised = runAsUser("initdb", ["-D", data, "-A", "trust", "-U", user, "--no-sync"]);
-  if (initialised.status !== 0) throw new Error(`initdb failed: ${initialised.stderr}`);
+  if (initialised.status !== 0) throw new Error(`initdb failed: ${String(initialised.stderr)}`);
   const base = `postgres://${user}@127.0.0.1:${port}/postgres`;
   let server: ChildProcess | undefined;
   let schemas = 0;

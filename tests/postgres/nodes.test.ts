@@ -118,19 +118,19 @@ describe("a database that crashes", () => {
   it("loses nothing that was acknowledged, and nothing is done twice", async () => {
     const url = database.newUrl();
     const stores = (await several(2, () => open(url))) as [Store, Store];
-    let [acknowledged, isOver] = [0, false];
+    const load = { acknowledged: 0, isOver: false };
     const running = stores.flatMap((store, node) =>
       Array.from({ length: 4 }, async (_, caller) => {
         const key = k("count", node, caller);
         let own = 0;
-        while (!isOver) {
+        while (!load.isOver) {
           try {
             await store.transact(async (tx) => {
               await increment(tx, key);
               await increment(tx, k("all"));
             });
             own += 1;
-            acknowledged += 1;
+            load.acknowledged += 1;
           } catch (error) {
             if (!(error instanceof StoreUnavailable)) throw error;
             await new Promise((resolve) => clock.after(20, () => resolve(undefined)));
@@ -139,17 +139,19 @@ describe("a database that crashes", () => {
         expect(await read(store, key)).toBe(String(own));
       }),
     );
+    const untilMoreAreDone = async (): Promise<void> => {
+      const enough = load.acknowledged + 50;
+      while (load.acknowledged < enough) await new Promise((resolve) => setTimeout(resolve, 5));
+    };
     for (let round = 1; round <= 3; round += 1) {
-      const before = acknowledged;
-      while (acknowledged < before + 50) await new Promise((resolve) => setTimeout(resolve, 5));
+      await untilMoreAreDone();
       await database.crash();
       await database.start();
     }
-    const before = acknowledged;
-    while (acknowledged < before + 50) await new Promise((resolve) => setTimeout(resolve, 5));
-    isOver = true;
+    await untilMoreAreDone();
+    load.isOver = true;
     await Promise.all(running);
-    expect(await read(stores[0], k("all"))).toBe(String(acknowledged));
+    expect(await read(stores[0], k("all"))).toBe(String(load.acknowledged));
     for (const store of stores) await store.close();
   });
 

@@ -96,7 +96,7 @@ export class Bucket {
       const sent = send(url, { ...options, timeout: silenceMilliseconds });
       sent.on("timeout", () => sent.destroy(new Error("the bucket's store does not answer")));
       sent.on("error", reject);
-      sent.on("response", (answer) => collect(answer).then(resolve, reject));
+      sent.on("response", (answer) => void collect(answer).then(resolve, reject));
       sent.end(body);
     });
   }

@@ -63,13 +63,16 @@ export class PartUploads {
   #upload({ offset, length, chunks }: Stretch): Promise<void> {
     const part = { offset, length };
     const body = chunks.length === 1 && chunks[0] !== undefined ? chunks[0] : Buffer.concat(chunks);
-    const running = this.#bucket
-      .send({ method: "PUT", key: partKey(this.#extent, part), body }, [200])
-      .then(() => {
-        this.#known.add(part);
-        this.#running.delete(running);
-      });
+    const key = partKey(this.#extent, part);
+    const running = this.#send(key, body).then(() => {
+      this.#known.add(part);
+      return void this.#running.delete(running);
+    });
     this.#running.add(running);
     return running;
+  }
+
+  async #send(key: string, body: Uint8Array): Promise<void> {
+    await this.#bucket.send({ method: "PUT", key, body }, [200]);
   }
 }

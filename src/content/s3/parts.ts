@@ -45,7 +45,7 @@ export async function listParts(
     const keys = { "max-keys": String(pageKeysMax) };
     const { body } = await bucket.send({ method: "GET", query: { ...query, ...keys } }, [200]);
     // The prefix may be written with entities; the last part of a name is digits.
-    const names = [...body.toString("utf8").matchAll(/<Key>[^<]*\/([^<\/]*)<\/Key>/g)].map(
+    const names = [...body.toString("utf8").matchAll(/<Key>[^<]*\/([^</]*)<\/Key>/g)].map(
       ([, name = ""]) => name,
     );
     const found = names.map(parsePart);

@@ -14,12 +14,12 @@ export interface BatchIdentity {
   readonly number: number;
 }
 
-const placeholders = [
-  ...["text", "bigint", "bigint", "bigint", "bigint[]", "bytea[]", "bytea[]", "bigint[]"],
-  ...["bigint[]", "bytea[]", "bytea[]", "bytea[]", "bytea[]", "bigint[]", "bigint[]"],
-  ...["bigint[]", "bigint[]", "bigint[]", "bigint[]"],
-  ...["bytea[]", "bytea[]", "bytea[]", "bytea[]"],
-].map((type, index) => `$${index + 1}::${type}`);
+const types = `text bigint bigint bigint
+  bigint[] bytea[] bytea[] bigint[]
+  bigint[] bytea[] bytea[] bytea[] bytea[] bigint[] bigint[]
+  bigint[] bigint[]
+  bigint[] bigint[] bytea[] bytea[] bytea[] bytea[]`;
+const placeholders = types.split(/\s+/).map((type, index) => `$${index + 1}::${type}`);
 const text = `SELECT sequence_before, lost FROM commit_batch(${placeholders.join(", ")})`;
 
 export interface BatchRow {
@@ -63,8 +63,11 @@ function readColumns(attempts: readonly Attempt[]): Buffer[] {
 function rangeColumns(attempts: readonly Attempt[]): Buffer[] {
   const reads = attempts.flatMap(({ rangeReads, sequence }, index) =>
     rangeReads.map(({ start, end, entries }) => ({
-      ...{ place: index + 1, count: entries.length, sequence },
-      ...{ start: boundOf(start), end: boundOf(end) },
+      place: index + 1,
+      count: entries.length,
+      sequence,
+      start: boundOf(start),
+      end: boundOf(end),
     })),
   );
   return [
@@ -95,7 +98,9 @@ function writeColumns(attempts: readonly Attempt[]): Buffer[] {
   const writes = attempts.flatMap(({ changes }, index) =>
     changes.all().map((change) => ({
       ...rowKey(change.key),
-      ...{ place: index + 1, kind: writeKinds[change.kind], value: valueOf(change) },
+      place: index + 1,
+      kind: writeKinds[change.kind],
+      value: valueOf(change),
     })),
   );
   return [

@@ -40,7 +40,7 @@ export function gotten(
   wanted: readonly WantedKey[],
   rows: readonly GetRow[],
 ): (Stamped | undefined)[] {
-  const found = new Array<Stamped | undefined>(wanted.length).fill(undefined);
+  const found: (Stamped | undefined)[] = wanted.map(() => undefined);
   for (const [place, stamp, value] of rows) {
     const index = Number(place) - 1;
     const { key, text } = wanted[index] as WantedKey;

@@ -1,0 +1,294 @@
+import { createHash, createHmac, randomBytes } from "node:crypto";
+import { connect, type Socket } from "node:net";
+import { developmentAccountKey, developmentAccountName } from "../../src/account/settings.ts";
+import { deriveSessionKeys } from "../../src/smb/crypto/key-derivation.ts";
+import { signerOf, type Signer } from "../../src/smb/crypto/signing.ts";
+import { passwordHash } from "../../src/smb/ntlm/proof.ts";
+import { Framer, framePrefix } from "../../src/smb/transport/framing.ts";
+import { Writer } from "../../src/smb/wire/writer.ts";
+
+/** A small client of dialect 3.1.1 that can also say what no decent client says. */
+
+export interface Answered {
+  readonly status: number;
+  readonly command: number;
+  readonly flags: number;
+  readonly credits: number;
+  readonly treeId: number;
+  readonly asyncId: bigint;
+  readonly sessionId: bigint;
+  readonly message: Buffer;
+}
+
+export interface Handle {
+  readonly persistent: bigint;
+  readonly volatile: bigint;
+}
+
+const headerBytes = 64;
+const pending = 0x103;
+const dialect = 0x0311;
+const noCipher = 0;
+const signingCmac = 1;
+
+export class WireClient {
+  sessionId = 0n;
+  treeId = 0;
+  /** Notifications that nobody asked for. */
+  readonly notices: Answered[] = [];
+  /** The first word on messages that are answered later. */
+  readonly interims: Answered[] = [];
+  readonly #socket: Socket;
+  readonly #waiting = new Map<bigint, (answer: Answered) => void>();
+  #noticeBell: () => void = () => {};
+  #messageId = 0n;
+  #signer: Signer | undefined;
+  #hash = Buffer.alloc(64);
+  readonly closed: Promise<void>;
+
+  private constructor(socket: Socket) {
+    this.#socket = socket;
+    const framer = new Framer(0xff_ffff, (frame) => this.#take(Buffer.from(frame)));
+    socket.on("data", (chunk: Buffer) => void framer.push(chunk));
+    socket.on("error", () => {});
+    this.closed = new Promise((resolve) => void socket.on("close", () => resolve()));
+  }
+
+  static async open(smbUrl: string): Promise<WireClient> {
+    const { hostname, port } = new URL(smbUrl);
+    const socket = connect({ host: hostname, port: Number(port) });
+    await new Promise((resolve, reject) => {
+      socket.once("connect", resolve);
+      socket.once("error", reject);
+    });
+    return new WireClient(socket);
+  }
+
+  /** Negotiated, logged in and connected to a share. */
+  static async ready(smbUrl: string, share: string): Promise<WireClient> {
+    const client = await WireClient.open(smbUrl);
+    await client.negotiate();
+    await client.logIn();
+    await client.connectTo(share);
+    return client;
+  }
+
+  end(): void {
+    this.#socket.destroy();
+  }
+
+  sendRaw(bytes: Buffer): void {
+    this.#socket.write(Buffer.concat([framePrefix(bytes.length), bytes]));
+  }
+
+  /** Sends a message and waits for its final answer. */
+  async ask(command: number, body: Buffer, more: Partial<HeaderParts> = {}): Promise<Answered> {
+    return this.begin(command, body, more).answer;
+  }
+
+  begin(command: number, body: Buffer, more: Partial<HeaderParts> = {}) {
+    const messageId = this.#messageId;
+    const charge = Math.max(1, more.charge ?? 1);
+    this.#messageId += BigInt(charge);
+    const message = this.encode(command, body, { messageId, ...more });
+    const answer = new Promise<Answered>((resolve) => this.#waiting.set(messageId, resolve));
+    if (command <= 1) this.#fold(message);
+    this.sendRaw(message);
+    return { messageId, answer };
+  }
+
+  /** Takes back a question that is still being waited for. */
+  cancel(asyncId: bigint, messageId: bigint): void {
+    const message = this.encode(12, new Writer(4).u16(4).u16(0).finish(), { messageId, asyncId });
+    this.sendRaw(message);
+  }
+
+  encode(command: number, body: Buffer, parts: Partial<HeaderParts>): Buffer {
+    const message = Buffer.concat([Buffer.alloc(headerBytes), body]);
+    message.writeUInt32LE(0x424d53fe, 0);
+    message.writeUInt16LE(headerBytes, 4);
+    message.writeUInt16LE(parts.charge ?? 1, 6);
+    message.writeUInt16LE(command, 12);
+    message.writeUInt16LE(parts.credits ?? 64, 14);
+    const isAsync = parts.asyncId !== undefined;
+    const signs = this.#signer !== undefined && parts.signs !== false;
+    const flags = (parts.flags ?? 0) | (signs ? 8 : 0) | (isAsync ? 2 : 0);
+    message.writeUInt32LE(flags, 16);
+    message.writeBigUInt64LE(parts.messageId ?? 0n, 24);
+    if (parts.asyncId !== undefined) message.writeBigUInt64LE(parts.asyncId, 32);
+    else message.writeUInt32LE(parts.treeId ?? this.treeId, 36);
+    message.writeBigUInt64LE(parts.sessionId ?? this.sessionId, 40);
+    // The signer of a server counts itself as the server; with CMAC both sides sign alike.
+    if (signs) this.#signer?.sign(message);
+    return message;
+  }
+
+  async negotiate(): Promise<Answered> {
+    const salt = randomBytes(32);
+    const body = new Writer()
+      .u16(36)
+      .u16(1)
+      .u16(1)
+      .u16(0)
+      .u32(0x7f)
+      .bytes(randomBytes(16))
+      .u32(headerBytes + 40)
+      .u16(1)
+      .u16(0)
+      .u16(dialect)
+      .u16(0);
+    body.u16(1).u16(38).u32(0).u16(1).u16(32).u16(1).bytes(salt);
+    const answer = await this.ask(0, body.finish());
+    this.#fold(answer.message);
+    return answer;
+  }
+
+  async logIn(user = developmentAccountName, key = developmentAccountKey): Promise<Answered> {
+    const first = new Writer().bytes(ntlmHead(1)).u32(0xe208_8215).zeros(16).finish();
+    const challenged = await this.ask(1, sessionSetup(first));
+    if (challenged.status !== 0xc000_0016) return challenged;
+    this.sessionId = challenged.sessionId;
+    this.#fold(challenged.message);
+    const challenge = challenged.message.subarray(72);
+    const { message, sessionKey } = authenticate({ user, key, challenge });
+    const answer = await this.ask(1, sessionSetup(message));
+    if (answer.status !== 0) return answer;
+    const keys = deriveSessionKeys({
+      dialect,
+      cipher: noCipher,
+      sessionKey,
+      preauthHash: this.#hash,
+    });
+    this.#signer = signerOf(keys.signing, dialect, signingCmac);
+    return answer;
+  }
+
+  async connectTo(share: string): Promise<Answered> {
+    const path = Buffer.from(`\\\\server\\${share}`, "utf16le");
+    const body = new Writer()
+      .u16(9)
+      .u16(0)
+      .u16(headerBytes + 8)
+      .u16(path.length)
+      .bytes(path);
+    const answer = await this.ask(3, body.finish());
+    this.treeId = answer.treeId;
+    return answer;
+  }
+
+  /** Resolves when this many notifications have come in all. */
+  async noticed(count: number): Promise<readonly Answered[]> {
+    while (this.notices.length < count) {
+      await new Promise<void>((resolve) => {
+        this.#noticeBell = resolve;
+      });
+    }
+    return this.notices;
+  }
+
+  #fold(message: Buffer): void {
+    this.#hash = createHash("sha512").update(this.#hash).update(message).digest();
+  }
+
+  #take(message: Buffer): void {
+    const messageId = message.readBigUInt64LE(24);
+    const answer: Answered = {
+      status: message.readUInt32LE(8),
+      command: message.readUInt16LE(12),
+      credits: message.readUInt16LE(14),
+      flags: message.readUInt32LE(16),
+      asyncId: message.readBigUInt64LE(32),
+      treeId: message.readUInt32LE(36),
+      sessionId: message.readBigUInt64LE(40),
+      message,
+    };
+    if (messageId === 0xffff_ffff_ffff_ffffn) {
+      this.notices.push(answer);
+      this.#noticeBell();
+      return;
+    }
+    if (answer.status === pending) {
+      this.interims.push(answer);
+      this.#noticeBell();
+      return;
+    }
+    this.#waiting.get(messageId)?.(answer);
+    this.#waiting.delete(messageId);
+  }
+
+  /** Resolves with the first word on a message that is answered later. */
+  async interim(count: number): Promise<Answered> {
+    while (this.interims.length < count) {
+      await new Promise<void>((resolve) => {
+        this.#noticeBell = resolve;
+      });
+    }
+    return this.interims[count - 1]!;
+  }
+}
+
+export interface HeaderParts {
+  readonly messageId: bigint;
+  readonly asyncId: bigint;
+  readonly treeId: number;
+  readonly sessionId: bigint;
+  readonly flags: number;
+  readonly charge: number;
+  readonly credits: number;
+  readonly signs: boolean;
+}
+
+function ntlmHead(type: number): Buffer {
+  return new Writer().bytes(Buffer.from("NTLMSSP\0", "latin1")).u32(type).finish();
+}
+
+function sessionSetup(token: Buffer): Buffer {
+  return new Writer()
+    .u16(25)
+    .u8(0)
+    .u8(1)
+    .u32(0)
+    .u32(0)
+    .u16(headerBytes + 24)
+    .u16(token.length)
+    .u64(0n)
+    .bytes(token)
+    .finish();
+}
+
+const authenticateBytes = 88;
+
+function authenticate({ user, key, challenge }: { user: string; key: string; challenge: Buffer }) {
+  const info = challenge.subarray(
+    challenge.readUInt32LE(44),
+    challenge.readUInt32LE(44) + challenge.readUInt16LE(40),
+  );
+  const hmac = (secret: Buffer, ...parts: readonly Buffer[]): Buffer => {
+    const made = createHmac("md5", secret);
+    for (const part of parts) made.update(part);
+    return made.digest();
+  };
+  const responseKey = hmac(passwordHash(key), Buffer.from(user.toUpperCase(), "utf16le"));
+  const blob = new Writer()
+    .u32(0x101)
+    .u32(0)
+    .u64(0n)
+    .bytes(randomBytes(8))
+    .u32(0)
+    .bytes(info)
+    .u32(0)
+    .finish();
+  const proof = hmac(responseKey, challenge.subarray(24, 32), blob);
+  const nt = Buffer.concat([proof, blob]);
+  const name = Buffer.from(user, "utf16le");
+  const writer = new Writer().bytes(ntlmHead(3));
+  const slot = (length: number, at: number) => writer.u16(length).u16(length).u32(at);
+  slot(0, authenticateBytes);
+  slot(nt.length, authenticateBytes + name.length);
+  slot(0, authenticateBytes);
+  slot(name.length, authenticateBytes);
+  slot(0, authenticateBytes);
+  slot(0, authenticateBytes);
+  const message = writer.u32(0xa208_8205).zeros(24).bytes(name).bytes(nt).finish();
+  return { message, sessionKey: hmac(responseKey, proof) };
+}

@@ -1,0 +1,90 @@
+import { mkdtempSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { accountSas } from "../../harness/raw-client.ts";
+import { freshName, testServer } from "../../harness/server.ts";
+import { makeTree, runProgram, sumsOf } from "../tree.ts";
+
+const held = testServer();
+const tree = makeTree();
+const home = mkdtempSync(join(tmpdir(), "etagere-az-"));
+const back = mkdtempSync(join(tmpdir(), "etagere-back-"));
+const container = freshName("azcli");
+let az: (...words: readonly string[]) => Promise<unknown>;
+
+beforeAll(() => {
+  const environment = {
+    AZURE_STORAGE_CONNECTION_STRING: held.server.connectionString,
+    AZURE_CONFIG_DIR: home,
+    AZURE_CORE_COLLECT_TELEMETRY: "false",
+    AZURE_CORE_NO_COLOR: "true",
+  };
+  az = async (...words) => {
+    const all = ["storage", ...words, "--output", "json"];
+    const text = await runProgram({ name: "az", environment }, all);
+    return text.trim() === "" ? undefined : JSON.parse(text);
+  };
+});
+afterAll(() => {
+  for (const folder of [tree, home, back]) rmSync(folder, { recursive: true, force: true });
+});
+
+const large = () => ["--container-name", container, "--name", "large.bin"];
+
+/** Its start alone takes a second or two, so each test asks for little. */
+describe("az storage", { timeout: 300_000 }, () => {
+  it("uploads a tree and lists it", async () => {
+    expect(await az("container", "create", "--name", container)).toEqual({ created: true });
+    await az("blob", "upload-batch", "--source", tree, "--destination", container, "--no-progress");
+    const listed = (await az("blob", "list", "--container-name", container)) as { name: string }[];
+    expect(listed.map(({ name }) => name).toSorted()).toEqual(Object.keys(sumsOf(tree)).toSorted());
+  });
+
+  it("downloads it byte for byte", async () => {
+    await az(
+      "blob",
+      "download-batch",
+      "--source",
+      container,
+      "--destination",
+      back,
+      "--no-progress",
+    );
+    expect(sumsOf(back)).toEqual(sumsOf(tree));
+  });
+
+  it("takes a lease that keeps others from writing", async () => {
+    const words = ["--container-name", container, "--blob-name", "large.bin"];
+    const lease = (await az(
+      "blob",
+      "lease",
+      "acquire",
+      ...words,
+      "--lease-duration",
+      "60",
+    )) as string;
+    const change = ["blob", "metadata", "update", ...large(), "--metadata", "a=b"];
+    await expect(az(...change)).rejects.toThrow(/lease/i);
+    await az(...change, "--lease-id", lease);
+    await az("blob", "lease", "release", ...words, "--lease-id", lease);
+    expect(await az("blob", "metadata", "show", ...large())).toEqual({ a: "b" });
+  });
+
+  it("snapshots, copies and deletes", async () => {
+    const { snapshot } = (await az("blob", "snapshot", ...large())) as { snapshot: string };
+    expect(snapshot).toMatch(/^\d{4}-/);
+    const target = ["--destination-container", container, "--destination-blob", "copy"];
+    const account = `${held.server.urls.blob}/devstoreaccount1`;
+    // From a container and a name it would make the address of a blob in the cloud.
+    const source = `${account}/${container}/large.bin?${accountSas()}`;
+    await az("blob", "copy", "start", ...target, "--source-uri", source);
+    const shown = (await az("blob", "show", "--container-name", container, "--name", "copy")) as {
+      properties: { copy: { status: string }; contentLength: number };
+    };
+    expect(shown.properties.copy.status).toBe("success");
+    await az("blob", "delete", ...large(), "--delete-snapshots", "include");
+    expect(await az("blob", "exists", ...large())).toEqual({ exists: false });
+    expect(await az("container", "delete", "--name", container)).toEqual({ deleted: true });
+  });
+});

@@ -34,7 +34,8 @@ const include = wordSet(
 /** Files and directories are the same without a hierarchy: everything is a file. */
 const showOnly = wordSet("showonly", "deleted", "files", "directories");
 
-/** Flat, or by hierarchy with a delimiter. learn.microsoft.com/rest/api/storageservices/list-blobs */
+/** Flat, or by hierarchy with a delimiter.
+ *  learn.microsoft.com/rest/api/storageservices/list-blobs */
 export const listBlobs = operation({
   name: "List Blobs",
   ids: ["Container_ListBlobFlatSegment", "Container_ListBlobHierarchySegment"],

@@ -1,8 +1,8 @@
 import type { Received, SliceSourceOfLength } from "../core/content-ref.ts";
-import { BodyChecksums } from "./checksums.ts";
+import { BodyChecksums, md5Of } from "./checksums.ts";
 import { BodyTooLarge, type ReceiveOptions } from "./content.ts";
 import { BodySink } from "./body-sink.ts";
-import { crc64Bytes } from "./crc64.ts";
+import { crc64Bytes, crc64Of } from "./crc64.ts";
 import type { ExtentWriter } from "./extent-writer.ts";
 
 /** Streams a body to where it stays. Chunks are copied or written before the next is asked for, so
@@ -14,6 +14,9 @@ export async function receive(
 ): Promise<Received> {
   const { length, lengthMax } = options;
   if (length !== undefined && length > lengthMax) throw tooLarge(lengthMax);
+  if (length !== undefined && length <= options.inlineBytesMax && !options.encryption) {
+    return receiveSmall(body, length, options);
+  }
   const checksums = new BodyChecksums(options);
   const sink = new BodySink(writer, checksums, options);
   try {
@@ -28,6 +31,28 @@ export async function receive(
     await sink.abandon();
     throw error;
   }
+}
+
+/** Most bodies: announced, and so small that a record will hold them. */
+async function receiveSmall(
+  body: AsyncIterable<Uint8Array>,
+  length: number,
+  { md5, crc64 }: ReceiveOptions,
+): Promise<Received> {
+  const bytes = new Uint8Array(length);
+  let filled = 0;
+  for await (const chunk of body) {
+    if (filled + chunk.length > length) throw new BodyLengthWrong(filled + chunk.length);
+    bytes.set(chunk, filled);
+    filled += chunk.length;
+  }
+  if (filled !== length) throw new BodyLengthWrong(filled);
+  return {
+    length,
+    pieces: length === 0 ? [] : [{ length, source: { bytes } }],
+    ...(md5 ? { md5: md5Of(bytes) } : {}),
+    ...(crc64 ? { crc64: crc64Bytes(crc64Of(bytes)) } : {}),
+  };
 }
 
 /** The body was not as long as announced. */

@@ -2,6 +2,7 @@ import type { IncomingMessage, ServerResponse } from "node:http";
 import type { TLSSocket } from "node:tls";
 import type { Log } from "../core/world.ts";
 import type { ContentReader } from "../content/content.ts";
+import { requestBody } from "./request-body.ts";
 import type { WireReply, WireRequest } from "./wire.ts";
 
 export type Serve = (request: WireRequest) => Promise<WireReply>;
@@ -37,7 +38,7 @@ function wireRequest(request: IncomingMessage, response: ServerResponse): WireRe
     target: request.url ?? "/",
     headers: request.headers as Record<string, string | undefined>,
     rawHeaders: request.rawHeaders,
-    body: request,
+    body: requestBody(request),
     secure: (request.socket as Partial<TLSSocket>).encrypted === true,
     remoteAddress: request.socket.remoteAddress ?? "",
     proceed: () => {

@@ -12,7 +12,8 @@ const buckets = 16;
 const rounds = 20;
 const body = Buffer.from("a few bytes");
 
-const { target, stop } = await startEtagere();
+const server = await startEtagere();
+const { target } = server;
 const connection = target.connect();
 try {
   await fill(target);
@@ -20,21 +21,21 @@ try {
   await measureSearches();
 } finally {
   connection.close();
-  await stop();
+  await server.stop();
 }
 
-async function fill(server: Target): Promise<void> {
+async function fill(filled: Target): Promise<void> {
   await send("PUT", "large?restype=container");
   const began = performance.now();
-  await server.fill(blobs, (filler, index) => putBlob(server, filler, index));
+  await filled.fill(blobs, (filler, index) => putBlob(filled, filler, index));
   const seconds = (performance.now() - began) / 1000;
   report(`put ${blobs} blobs with tags`, `${seconds.toFixed(0)} s, ${perSecond(blobs, seconds)}`);
 }
 
-function putBlob(server: Target, filler: Connection, index: number): Promise<unknown> {
+function putBlob(filled: Target, filler: Connection, index: number): Promise<unknown> {
   const rare = index % rareEvery === 0 ? "&rare=yes" : "";
   const name = `folder${index % 1000}/blob${String(index).padStart(9, "0")}`;
-  return server.send(filler, {
+  return filled.send(filler, {
     method: "PUT",
     path: `large/${name}`,
     headers: {

@@ -1,5 +1,6 @@
 import { createHash, randomBytes } from "node:crypto";
-import { BlobServiceClient, type ContainerClient, type CpkInfo } from "@azure/storage-blob";
+import { BlobServiceClient } from "@azure/storage-blob";
+import type { ContainerClient, CpkInfo, StoragePipelineOptions } from "@azure/storage-blob";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { mkdtempSync, readdirSync, readFileSync, rmSync, statSync } from "node:fs";
 import { tmpdir } from "node:os";
@@ -19,9 +20,9 @@ function keyOf(bytes: Buffer): CpkInfo {
 const mine = keyOf(randomBytes(32));
 const other = keyOf(randomBytes(32));
 /** Client libraries send a key over HTTPS only. */
-const { folder, cert, key, ca } = makeCertificate();
+const { folder: certificates, cert, key, ca } = makeCertificate();
 const held = testServer({ cert, key });
-const trusting = { tlsOptions: { ca } };
+const trusting = { tlsOptions: { ca } } as object as StoragePipelineOptions;
 let container: ContainerClient;
 
 beforeAll(async () => {
@@ -30,7 +31,7 @@ beforeAll(async () => {
   await container.create();
 });
 
-afterAll(() => rmSync(folder, { recursive: true, force: true }));
+afterAll(() => rmSync(certificates, { recursive: true, force: true }));
 
 const sizes = [1, 15, 4096, 4097, 300_000];
 
@@ -73,7 +74,7 @@ describe("a client's own key", () => {
     await expect(blob.download(0, undefined, { customerProvidedKey: mine })).rejects.toMatchObject({
       code: "BlobDoesNotUseCustomerSpecifiedEncryption",
     });
-    const torn = { ...mine, encryptionKeySha256: other.encryptionKeySha256 };
+    const torn = { ...mine, encryptionKeySha256: other.encryptionKeySha256 ?? "" };
     await expect(blob.upload("x", 1, { customerProvidedKey: torn })).rejects.toMatchObject({
       statusCode: 400,
     });

@@ -1,6 +1,7 @@
-import { evaluate, numberOf, type Lookup, type SqlValue } from "./evaluate.ts";
+import { evaluate, type Lookup } from "./evaluate.ts";
 import type { Field } from "./records.ts";
 import type { Aggregate } from "./sql-tree.ts";
+import { numberOf, type SqlValue } from "./values.ts";
 
 /** Sums up records as they pass: a few numbers, however many there are. */
 export class Aggregation {

@@ -32,7 +32,7 @@ export interface QueryError {
   readonly position: number;
 }
 
-/** Writes one result stream. The marker may be anything: nothing else in the stream depends on it. */
+/** Writes one result stream. The marker may be anything: nothing else depends on it. */
 export class AvroWriter {
   readonly #marker: Uint8Array;
 

@@ -24,7 +24,7 @@ export function parseLike(pattern: string, escape: string): LikePattern {
 /** Goes back to the latest `%` only, so that no text and pattern take longer than their product:
  *  a regular expression of the same form would take forever on some. */
 export function matchesLike(pattern: LikePattern, text: string): boolean {
-  const characters = [...text];
+  const characters = Array.from(text);
   let at = 0;
   let part = 0;
   let resumePart = -1;

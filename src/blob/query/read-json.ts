@@ -94,7 +94,8 @@ class ValueScan {
 }
 
 function unexpected(token: string, byte: number, offset: number): FatalQueryError {
-  const message = `Unexpected token '${token}' at [byte: ${offset + byte}]. Expecting tokens '{', or '['.`;
+  const place = `Unexpected token '${token}' at [byte: ${offset + byte}].`;
+  const message = `${place} Expecting tokens '{', or '['.`;
   return new FatalQueryError("ParseError", message, offset);
 }
 
@@ -130,7 +131,7 @@ function recordOf(value: unknown, offset: number): InputRecord {
     lookup: (path) => {
       let found: unknown = value;
       for (const step of path) found = property(found, step);
-      return (found ?? null) as FieldValue;
+      return found ?? null;
     },
     all: () => fieldsOf(value),
   };
@@ -138,7 +139,7 @@ function recordOf(value: unknown, offset: number): InputRecord {
 
 function fieldsOf(value: unknown): readonly Field[] {
   if (typeof value !== "object" || value === null) {
-    return [{ name: "_1", value: (value ?? null) as FieldValue }];
+    return [{ name: "_1", value: value ?? null }];
   }
   return Object.entries(value).map(([name, one]) => ({ name, value: (one ?? null) as FieldValue }));
 }

@@ -1,4 +1,4 @@
-import { invalidConversion, numberOf, textOf, type SqlValue } from "./evaluate.ts";
+import { invalidConversion, numberOf, textOf, type SqlValue } from "./values.ts";
 import { RecordError } from "./records.ts";
 import type { ScalarName } from "./sql-tree.ts";
 
@@ -11,7 +11,7 @@ export function callScalar(name: ScalarName, given: readonly SqlValue[]): SqlVal
       return second !== null && textOf(first) === textOf(second) ? null : first;
     case "CHAR_LENGTH":
     case "CHARACTER_LENGTH":
-      return [...textOf(first)].length;
+      return Array.from(textOf(first)).length;
     case "LOWER":
       return textOf(first).toLowerCase();
     case "UPPER":

@@ -1,0 +1,54 @@
+import { parseIso } from "../../core/dates.ts";
+import { RecordError } from "./records.ts";
+import type { CastType } from "./sql-tree.ts";
+
+/** A value of a record; dates are ticks. JSON objects and arrays only pass through. */
+export type SqlValue = string | number | boolean | bigint | null | object;
+
+/** A value has not the type that is asked of it. */
+export const invalidConversion = "InvalidTypeConversion";
+
+const numberForm = /^\s*[+-]?(?:\d+\.?\d*|\.\d+)(?:[eE][+-]?\d+)?\s*$/;
+
+export function numberOf(value: SqlValue): number {
+  if (typeof value === "number") return value;
+  if (typeof value === "boolean") return value ? 1 : 0;
+  if (typeof value === "string" && numberForm.test(value)) return Number(value);
+  throw new RecordError(invalidConversion, "Invalid type conversion.");
+}
+
+export function textOf(value: SqlValue): string {
+  return typeof value === "object" ? JSON.stringify(value) : String(value);
+}
+
+export function cast(value: SqlValue, type: CastType): SqlValue {
+  if (value === null) return null;
+  switch (type) {
+    case "int":
+      return Math.trunc(numberOf(value));
+    case "float":
+      return numberOf(value);
+    case "string":
+      return textOf(value);
+    case "bool":
+      return booleanOf(value);
+    case "timestamp":
+      return ticksOf(value);
+  }
+}
+
+function booleanOf(value: SqlValue): boolean {
+  if (typeof value === "boolean") return value;
+  if (typeof value === "number") return value !== 0;
+  const lower = textOf(value).trim().toLowerCase();
+  if (lower === "true") return true;
+  if (lower === "false") return false;
+  throw new RecordError(invalidConversion, "Invalid type conversion.");
+}
+
+function ticksOf(value: SqlValue): bigint {
+  if (typeof value === "bigint") return value;
+  const ticks = typeof value === "string" ? parseIso(value.trim()) : undefined;
+  if (ticks === undefined) throw new RecordError(invalidConversion, "Invalid type conversion.");
+  return ticks;
+}

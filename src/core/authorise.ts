@@ -151,7 +151,9 @@ function authoriseResourceSas(
   need: Permission,
   target: AuthorisationTarget,
 ): Result<void> {
-  if (need.sas !== undefined) return refuse(principal, "AuthorizationFailure");
+  // Without a hierarchical namespace there is no directory that a token could be about.
+  const isDirectory = principal.resource.kind === "directory";
+  if (need.sas !== undefined || isDirectory) return refuse(principal, "AuthorizationFailure");
   if (target.table !== undefined && !coversTable(principal, target.table)) {
     return refuse(principal, "AuthorizationFailure");
   }

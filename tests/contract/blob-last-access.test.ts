@@ -1,0 +1,54 @@
+import { describe, expect, it } from "vitest";
+import { lastAccess, noteAccess } from "../../src/blob/read/last-access.ts";
+import type { BlobRecord } from "../../src/blob/records.ts";
+import type { BlobAddress, ContainerScope } from "../../src/blob/resources.ts";
+import { emptyContent } from "../../src/core/content-ref.ts";
+import { ticksPerDay } from "../../src/core/ticks.ts";
+
+const on = {
+  versioning: false,
+  containerSoftDeleteDays: 0,
+  shareSoftDeleteDays: 0,
+  publicAccess: true,
+  lastAccessTracking: true,
+};
+const written = 638_396_640_000_000_000n;
+const blob: BlobRecord = {
+  etag: written,
+  created: written,
+  type: "BlockBlob",
+  content: emptyContent,
+  headers: {},
+  metadata: [],
+};
+const address: BlobAddress = {
+  resource: "blob",
+  container: "c",
+  blob: "b",
+  snapshot: undefined,
+  versionId: undefined,
+};
+const scope = { container: { id: 1n } } as ContainerScope;
+
+describe("the time of the last access", () => {
+  it("is that of the last write until somebody reads a day later", () => {
+    expect(lastAccess(blob, on)).toBe(written);
+    expect(lastAccess({ ...blob, lastAccess: written + 5n }, on)).toBe(written + 5n);
+    const soon = { target: blob, scope, address, features: on, now: written + ticksPerDay - 1n };
+    expect(noteAccess(soon)).toEqual({});
+    const later = { ...soon, now: written + ticksPerDay };
+    const { note } = noteAccess(later);
+    expect(note?.change(blob)).toEqual({ ...blob, lastAccess: later.now });
+  });
+
+  it("is not noted on what was written meanwhile", () => {
+    const now = written + ticksPerDay;
+    const { note } = noteAccess({ target: blob, scope, address, features: on, now });
+    expect(note?.change({ ...blob, etag: written + 1n })).toBeUndefined();
+  });
+
+  it("is not told where the account does not track it, nor of other types", () => {
+    expect(lastAccess(blob, { ...on, lastAccessTracking: false })).toBeUndefined();
+    expect(lastAccess({ ...blob, type: "PageBlob" }, on)).toBeUndefined();
+  });
+});

@@ -29,6 +29,11 @@ export function textElement(name: string, value: string | number | bigint | unde
   return text === "" ? `<${name} />` : `<${name}>${text}</${name}>`;
 }
 
+/** For text of our own making that needs no escaping, such as dates and numbers. */
+export function plainElement(name: string, text: string | number): string {
+  return `<${name}>${text}</${name}>`;
+}
+
 /** Wraps what is already XML. */
 export function element(
   name: string,

@@ -39,7 +39,9 @@ export async function* scanLayers<B extends TextEntry>(
   const start = textOfKey(bounds.start);
   let rest: Covered = { start: start < firstKey ? firstKey : start, end: textOfKey(bounds.end) };
   let remaining = bounds.limit ?? Infinity;
-  let chunkEntries = Math.min(remaining, chunkEntriesFirst);
+  // Who says how many are wanted gets them at once.
+  let chunkEntries =
+    bounds.limit === undefined ? chunkEntriesFirst : Math.min(bounds.limit, chunkEntriesMax);
   while (rest.start < rest.end && remaining > 0) {
     const found = layers.base({ ...rest, reverse }, chunkEntries);
     const base = found instanceof Promise ? await found : found;

@@ -5,7 +5,7 @@ import { leaseProperties } from "../../core/lease.ts";
 import type { Features } from "../../core/operation.ts";
 import type { Tags } from "../../core/tags.ts";
 import { ticksPerDay, type Ticks } from "../../core/ticks.ts";
-import { element, nameElement, textElement } from "../../core/xml-writer.ts";
+import { element, nameElement, plainElement, textElement } from "../../core/xml-writer.ts";
 import { copyElements } from "../copy/copy-headers.ts";
 import { protectionHeaders } from "../protection/protection.ts";
 import { lastAccess } from "../read/last-access.ts";
@@ -80,24 +80,24 @@ function renderProperties(record: BlobRecord, options: EntryOptions): string {
   const accessed = lastAccess(record, features);
   const md5 = headers.contentMd5;
   return (
-    textElement("Creation-Time", formatHttpDate(record.created)) +
-    textElement("Last-Modified", formatHttpDate(record.etag)) +
-    textElement("Etag", bareETag(record.etag)) +
-    textElement("Content-Length", record.content.length) +
+    plainElement("Creation-Time", formatHttpDate(record.created)) +
+    plainElement("Last-Modified", formatHttpDate(record.etag)) +
+    plainElement("Etag", bareETag(record.etag)) +
+    plainElement("Content-Length", record.content.length) +
     textElement("Content-Type", headers.contentType || defaultContentType) +
-    textElement("Content-Encoding", headers.contentEncoding ?? "") +
-    textElement("Content-Language", headers.contentLanguage ?? "") +
-    textElement("Content-CRC64", "") +
-    textElement("Content-MD5", md5 === undefined ? "" : encodeBase64(md5)) +
-    textElement("Cache-Control", headers.cacheControl ?? "") +
-    textElement("Content-Disposition", headers.contentDisposition ?? "") +
-    textElement("LastAccessTime", accessed === undefined ? undefined : formatHttpDate(accessed)) +
+    headerElement("Content-Encoding", headers.contentEncoding) +
+    headerElement("Content-Language", headers.contentLanguage) +
+    "<Content-CRC64 />" +
+    (md5 === undefined ? "<Content-MD5 />" : plainElement("Content-MD5", encodeBase64(md5))) +
+    headerElement("Cache-Control", headers.cacheControl) +
+    headerElement("Content-Disposition", headers.contentDisposition) +
+    (accessed === undefined ? "" : plainElement("LastAccessTime", formatHttpDate(accessed))) +
     sequenceElement(record) +
-    textElement("BlobType", record.type) +
+    plainElement("BlobType", record.type) +
     renderTier(afterRehydration(record, now)) +
     renderLease(record, now) +
     (copy ? copyElements(record) : "") +
-    textElement("ServerEncrypted", "true") +
+    "<ServerEncrypted>true</ServerEncrypted>" +
     textElement("Sealed", sealedOf(record)) +
     textElement("Expiry-Time", record.expiresAt && formatHttpDate(record.expiresAt)) +
     renderDeletion(record, now) +
@@ -107,7 +107,12 @@ function renderProperties(record: BlobRecord, options: EntryOptions): string {
   );
 }
 
+function headerElement(name: string, value: string | undefined): string {
+  return value === undefined ? `<${name} />` : textElement(name, value);
+}
+
 function renderProtection(record: BlobRecord, { immutability, legalHold }: EntryOptions): string {
+  if (!immutability && !legalHold) return "";
   const headers = protectionHeaders(record);
   const until = headers["x-ms-immutability-policy-until-date"];
   const mode = headers["x-ms-immutability-policy-mode"];
@@ -127,7 +132,11 @@ function sealedOf({ type, sealed }: BlobRecord): string | undefined {
   return type === "AppendBlob" && sealed === true ? "true" : undefined;
 }
 
+const inferredTier =
+  plainElement("AccessTier", defaultTier) + plainElement("AccessTierInferred", "true");
+
 function renderTier(record: BlobRecord): string {
+  if (record.tier === undefined) return record.type === "BlockBlob" ? inferredTier : "";
   const headers = tierHeaders(record);
   return (
     textElement("AccessTier", headers["x-ms-access-tier"]) +
@@ -144,8 +153,8 @@ function renderLease(record: BlobRecord, now: Ticks): string {
   if (snapshot !== undefined || superseded === true || deleted !== undefined) return "";
   const { status, state, duration } = leaseProperties(record.lease, now);
   return (
-    textElement("LeaseStatus", status) +
-    textElement("LeaseState", state) +
+    plainElement("LeaseStatus", status) +
+    plainElement("LeaseState", state) +
     textElement("LeaseDuration", duration)
   );
 }

@@ -50,6 +50,16 @@ export const flags = {
     help: "addresses copies must not read, as 10.0.0.0/8,fd00::/8",
   },
   enableReset: { kind: "switch", help: "let POST /admin/v1/reset delete everything" },
+  store: {
+    kind: "text",
+    value: "URL",
+    help: "records go to postgres://… and nodes may share them",
+  },
+  content: {
+    kind: "text",
+    value: "URL",
+    help: "bytes go to s3://bucket/prefix?endpoint=https://…",
+  },
 } as const satisfies Readonly<Record<string, Flag>>;
 
 export type FlagName = keyof typeof flags;

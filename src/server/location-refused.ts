@@ -1,8 +1,29 @@
 import { messageOf, StartRefused, systemErrorCode } from "./start-refused.ts";
 
+interface Chosen {
+  readonly location: string | undefined;
+  readonly storeUrl: string | undefined;
+  readonly contentUrl: string | undefined;
+}
+
 /** The engines' own refusals (a newer format, another machine) already speak to the user. */
-export function locationRefused(location: string, error: unknown): StartRefused {
-  return new StartRefused([`location: ${location} cannot be used: ${explain(error)}`], error);
+export function enginesRefused(
+  { location, storeUrl, contentUrl }: Chosen,
+  error: unknown,
+): unknown {
+  if (location === undefined) return error;
+  const places = [
+    ...(storeUrl === undefined ? [] : [`store: ${withoutPassword(storeUrl)}`]),
+    ...(contentUrl === undefined ? [] : [`content: ${contentUrl}`]),
+  ];
+  const place = places.length === 0 ? `location: ${location}` : places.join(", ");
+  return new StartRefused([`${place} cannot be used: ${explain(error)}`], error);
+}
+
+function withoutPassword(address: string): string {
+  const url = new URL(address);
+  if (url.password !== "") url.password = "***";
+  return url.href;
 }
 
 function explain(error: unknown): string {

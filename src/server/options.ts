@@ -71,7 +71,10 @@ function checkText(name: FlagName, value: string): string | undefined {
     const wrong = value.split(",").find((range) => !isAddressRange(range));
     if (wrong !== undefined) return `must be ranges like 10.0.0.0/8, not ${show(wrong)}`;
   }
-  return undefined;
+  const places = { store: /^postgres(ql)?:\/\//, content: /^s3:\/\// } as const;
+  const isPlace = name === "store" || name === "content";
+  if (!isPlace || (places[name].test(value) && URL.canParse(value))) return undefined;
+  return `must read ${name === "store" ? "postgres://…" : "s3://…"}, not ${show(value)}`;
 }
 
 function checkTogether(input: StartOptions, spell: (name: string) => string): readonly string[] {
@@ -87,6 +90,10 @@ function checkTogether(input: StartOptions, spell: (name: string) => string): re
   if (key !== undefined && pwd !== undefined) refuse("pwd", `contradicts ${spell("key")}`);
   if (inMemoryPersistence === true && location !== undefined) {
     refuse("inMemoryPersistence", `contradicts ${spell("location")}`);
+  }
+  for (const place of ["store", "content"] as const) {
+    const contradicts = inMemoryPersistence === true && input[place] !== undefined;
+    if (contradicts) refuse(place, `contradicts ${spell("inMemoryPersistence")}`);
   }
   if (extentMemoryLimit !== undefined && inMemoryPersistence !== true) {
     refuse("extentMemoryLimit", `needs ${spell("inMemoryPersistence")}`);

@@ -176,9 +176,11 @@ export class RunningServer {
   }
 }
 
-function engineOptions({ options, location, clock, log }: RunningServerOptions) {
+function engineOptions(given: RunningServerOptions) {
+  const { options, location, clock, random, log } = given;
   const { extentMemoryLimit } = options;
   const memoryBytesMax =
     extentMemoryLimit === undefined ? undefined : Math.floor(extentMemoryLimit * bytesPerMegabyte);
-  return { location, memoryBytesMax, services, clock, log };
+  const places = { location, storeUrl: options.store, contentUrl: options.content, memoryBytesMax };
+  return { ...places, services, clock, random, log };
 }

@@ -17,8 +17,6 @@ export interface ConnectionOptions {
   readonly url: string;
   readonly schema: string;
   readonly readersMax: number;
-  /** Commits need not be flushed: what they write does not outlive the database's process. */
-  readonly isEphemeral: boolean;
   readonly log: Log;
 }
 
@@ -43,13 +41,12 @@ const plannerSettings = {
 } as const;
 
 export function openConnections(options: ConnectionOptions): Connections {
-  const { url, schema, readersMax, isEphemeral, log } = options;
+  const { url, schema, readersMax, log } = options;
   const settings: Record<string, string> = {
     ...plannerSettings,
     search_path: schema,
     default_transaction_isolation: "read\\ committed",
     idle_in_transaction_session_timeout: String(idleTransactionMilliseconds),
-    ...(isEphemeral ? { synchronous_commit: "off" } : {}),
   };
   const config: pg.ClientConfig = {
     connectionString: url,

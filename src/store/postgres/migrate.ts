@@ -3,20 +3,14 @@ import type pg from "pg";
 import { migrations } from "./schema.ts";
 import type { Migration } from "./schema.ts";
 
-export interface MigrateOptions {
-  readonly schema: string;
-  readonly unlogged: boolean;
-}
-
 const schemaNames = /^[a-z_][a-z0-9_]{0,40}$/;
 
 /** Makes the schema, or brings an older one up to date: one node at a time, all or nothing. */
 export async function migrate(
   pool: pg.Pool,
-  options: MigrateOptions,
+  schema: string,
   steps: readonly Migration[] = migrations,
 ): Promise<void> {
-  const { schema } = options;
   if (!schemaNames.test(schema)) {
     throw new Error(`a schema is named by small letters, digits and _, not "${schema}"`);
   }
@@ -28,7 +22,7 @@ export async function migrate(
     await client.query(
       "CREATE TABLE IF NOT EXISTS format (version bigint NOT NULL, oldest_reader bigint NOT NULL)",
     );
-    await bringUpToDate(client, options, steps);
+    await bringUpToDate(client, schema, steps);
     await client.query("COMMIT");
     client.release();
   } catch (error) {
@@ -39,7 +33,7 @@ export async function migrate(
 
 async function bringUpToDate(
   client: pg.PoolClient,
-  { schema, unlogged }: MigrateOptions,
+  schema: string,
   steps: readonly Migration[],
 ): Promise<void> {
   const { rows } = await client.query<{ version: string; oldest_reader: string }>(
@@ -51,7 +45,7 @@ async function bringUpToDate(
   }
   const version = Number(found?.version ?? 0);
   for (const step of steps.slice(version)) {
-    for (const statement of step.statements({ unlogged })) await client.query(statement);
+    for (const statement of step.statements) await client.query(statement);
   }
   const last = steps.at(-1);
   if (version >= steps.length || last === undefined) return;

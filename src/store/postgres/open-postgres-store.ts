@@ -1,6 +1,5 @@
 import type { Ticks } from "../../core/ticks.ts";
 import type { Clock, Log } from "../../core/world.ts";
-import type { Store } from "../store.ts";
 import { openConnections } from "./connections.ts";
 import { DatabaseTime } from "./database-time.ts";
 import { migrate } from "./migrate.ts";
@@ -15,7 +14,7 @@ export interface PostgresStoreLocation {
   readonly node: string;
   readonly clock: Clock;
   readonly log: Log;
-  /** For what does not outlive the database's process: never flushed, empty after a crash. */
+  /** A key space apart, for what lives no longer than its nodes. */
   readonly ephemeral?: boolean;
   readonly snapshotAgeMax?: Ticks;
 }
@@ -24,12 +23,12 @@ const schemaDefault = "etagere";
 const readersMaxDefault = 16;
 const batchesAreKept = "7 days";
 
-export async function openPostgresStore(options: PostgresStoreLocation): Promise<Store> {
+export async function openPostgresStore(options: PostgresStoreLocation): Promise<PostgresStore> {
   const { clock, log, ephemeral = false } = options;
   const { url, schema, readersMax } = parseLocation(options.url, ephemeral);
-  const connections = openConnections({ url, schema, readersMax, isEphemeral: ephemeral, log });
+  const connections = openConnections({ url, schema, readersMax, log });
   try {
-    await migrate(connections.writers, { schema, unlogged: ephemeral });
+    await migrate(connections.writers, schema);
     await connections.writers.query("DELETE FROM batch WHERE made_at < now() - $1::interval", [
       batchesAreKept,
     ]);

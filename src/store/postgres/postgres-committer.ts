@@ -16,7 +16,7 @@ import { rememberedState } from "./remembered-state.ts";
 import { sendBatch } from "./sender.ts";
 import type { SentBatch } from "./sender.ts";
 import type { States } from "./states.ts";
-import { asUnavailable } from "./unavailable.ts";
+import { asUnavailable, isGivenUp } from "./unavailable.ts";
 
 export interface PostgresCommitterOptions {
   readonly pool: Pool;
@@ -26,6 +26,8 @@ export interface PostgresCommitterOptions {
   readonly node: string;
   readonly nextTicks: (reader: StateReader) => Ticks;
   readonly onCommitted: (commit: NodeCommit) => void;
+  /** The others took this node for dead; nothing of it will be committed any more. */
+  readonly onGivenUp: () => void;
 }
 
 export interface NodeCommit {
@@ -143,6 +145,7 @@ export class PostgresCommitter {
       const sent = await sendBatch({ pool, clock, locked }, query);
       this.#settle(accepted, sent, isReading);
     } catch (error) {
+      if (isGivenUp(error)) this.#options.onGivenUp();
       settleUnwritten(accepted, asUnavailable(error));
     }
   }

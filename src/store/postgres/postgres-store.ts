@@ -6,6 +6,7 @@ import { OpenViews } from "../open-views.ts";
 import { runAttempt } from "../pending.ts";
 import type { Outcome } from "../pending.ts";
 import { snapshotView } from "../snapshot-view.ts";
+import { StoreUnavailable } from "../store.ts";
 import type { Key, Store, TransactOptions, Transaction, Unwatch, View } from "../store.ts";
 import { storeTime } from "../time.ts";
 import { attemptsMaxDefault, snapshotAgeMaxDefault, StoreClosed } from "../transactional-store.ts";
@@ -13,6 +14,7 @@ import type { Connections } from "./connections.ts";
 import { NodeWatchers } from "./node-watchers.ts";
 import { PostgresCommitter } from "./postgres-committer.ts";
 import type { States } from "./states.ts";
+import { asUnavailable } from "./unavailable.ts";
 
 export interface PostgresStoreOptions {
   readonly connections: Connections;
@@ -36,6 +38,7 @@ export class PostgresStore implements Store {
   readonly #watchers: NodeWatchers;
   readonly #committer: PostgresCommitter;
   #closing: Promise<void> | undefined;
+  #isGivenUp = false;
 
   constructor(options: PostgresStoreOptions) {
     const { connections, states, clock, snapshotAgeMax = snapshotAgeMaxDefault } = options;
@@ -53,6 +56,7 @@ export class PostgresStore implements Store {
       pool: connections.writers,
       nextTicks: this.#nextTicks,
       onCommitted: (commit) => this.#watchers.committed(commit),
+      onGivenUp: () => this.#giveUpSelf(options.log),
     });
   }
 
@@ -92,6 +96,15 @@ export class PostgresStore implements Store {
     return this.#watchers.watch(prefix, onChange);
   }
 
+  /** From now on no commit of that node takes effect, wherever it is and whatever it thinks. */
+  async giveUp(node: string): Promise<void> {
+    try {
+      await this.#connections.writers.query("SELECT give_up($1)", [node]);
+    } catch (error) {
+      throw asUnavailable(error);
+    }
+  }
+
   /** What was handed to the committer before is still committed. */
   close(): Promise<void> {
     this.#closing ??= this.#close();
@@ -111,7 +124,13 @@ export class PostgresStore implements Store {
     return view.sequence;
   }
 
+  #giveUpSelf(log: Log): void {
+    if (!this.#isGivenUp) log.error({}, "the other nodes have given this one up: restart it");
+    this.#isGivenUp = true;
+  }
+
   #checkOpen(): void {
+    if (this.#isGivenUp) throw new StoreUnavailable("the other nodes have given this one up");
     if (this.#closing !== undefined) throw new StoreClosed("the store was closed");
   }
 }

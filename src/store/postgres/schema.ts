@@ -3,26 +3,29 @@
  *  during a rolling upgrade; `oldestReader` says how far back that holds. */
 export interface Migration {
   readonly oldestReader: number;
-  readonly statements: (options: { readonly unlogged: boolean }) => readonly string[];
+  readonly statements: readonly string[];
 }
 
 /**
  * `state` has the one row that every commit locks: commits follow one another, in one order for all
  * nodes. `entry` is the key space. `batch` remembers the last commit of each node, so that one whose
- * answer was lost can be asked for again without being made twice.
+ * answer was lost can be asked for again without being made twice. `given_up` names nodes whose
+ * belongings the others have taken over: they must not commit any more.
  */
-const tables = (unlogged: boolean): readonly string[] => {
-  const table = unlogged ? "CREATE UNLOGGED TABLE" : "CREATE TABLE";
-  return [
-    `${table} state (only_row bigint PRIMARY KEY, sequence bigint NOT NULL, ticks bigint NOT NULL)
-       WITH (fillfactor = 50)`,
-    `INSERT INTO state VALUES (1, 0, 0)`,
-    `${table} batch (node text PRIMARY KEY, number bigint NOT NULL, sequence bigint NOT NULL,
-       dropped bigint[] NOT NULL, made_at timestamptz NOT NULL) WITH (fillfactor = 50)`,
-    `${table} entry (head bytea NOT NULL, digest bytea NOT NULL, tail bytea NOT NULL,
-       stamp bigint NOT NULL, value bytea NOT NULL, PRIMARY KEY (head, digest))`,
-  ];
-};
+const tables = [
+  `CREATE TABLE state (only_row bigint PRIMARY KEY, sequence bigint NOT NULL, ticks bigint NOT NULL)
+     WITH (fillfactor = 50)`,
+  `INSERT INTO state VALUES (1, 0, 0)`,
+  `CREATE TABLE batch (node text PRIMARY KEY, number bigint NOT NULL, sequence bigint NOT NULL,
+     dropped bigint[] NOT NULL, made_at timestamptz NOT NULL) WITH (fillfactor = 50)`,
+  `CREATE TABLE given_up (node text PRIMARY KEY, since timestamptz NOT NULL)`,
+  `CREATE TABLE entry (head bytea NOT NULL, digest bytea NOT NULL, tail bytea NOT NULL,
+     stamp bigint NOT NULL, value bytea NOT NULL, PRIMARY KEY (head, digest))`,
+];
+
+/** What a node that was given up is refused with, and what cannot happen. */
+export const givenUpCode = "EG001";
+const outOfOrderCode = "EG002";
 
 /** Counters are eight bytes, signed, the lowest first (`counter.ts`). */
 const counters = [
@@ -65,7 +68,10 @@ const commitBatch = `CREATE FUNCTION commit_batch(
       RETURN NEXT;
       RETURN;
     ELSIF FOUND AND earlier.number > batch_number THEN
-      RAISE EXCEPTION 'a later batch of this node was committed' USING ERRCODE = '25000';
+      RAISE EXCEPTION 'a later batch of this node was committed' USING ERRCODE = '${outOfOrderCode}';
+    END IF;
+    IF EXISTS (SELECT 1 FROM given_up g WHERE g.node = batch_node) THEN
+      RAISE EXCEPTION 'the other nodes have given this one up' USING ERRCODE = '${givenUpCode}';
     END IF;
     lost := ARRAY(
       SELECT r.tx FROM unnest(read_tx, read_head, read_digest, read_stamp)
@@ -128,9 +134,13 @@ const commitBatch = `CREATE FUNCTION commit_batch(
     RETURN NEXT;
   END $$`;
 
+/** Under the same lock: a commit of that node comes before, whole, or not at all. */
+const giveUp = `CREATE FUNCTION give_up(lost_node text) RETURNS void LANGUAGE plpgsql AS $$
+  BEGIN
+    PERFORM 1 FROM state WHERE only_row = 1 FOR UPDATE;
+    INSERT INTO given_up VALUES (lost_node, now()) ON CONFLICT (node) DO NOTHING;
+  END $$`;
+
 export const migrations: readonly Migration[] = [
-  {
-    oldestReader: 1,
-    statements: ({ unlogged }) => [...tables(unlogged), ...counters, commitBatch],
-  },
+  { oldestReader: 1, statements: [...tables, ...counters, commitBatch, giveUp] },
 ];

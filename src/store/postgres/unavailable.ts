@@ -1,9 +1,10 @@
 import pg from "pg";
 
 import { StoreBusy, StoreUnavailable } from "../store.ts";
+import { givenUpCode } from "./schema.ts";
 
 /** Classes of errors that say the statement itself is wrong: those are mistakes of ours. */
-const mistakes: ReadonlySet<string> = new Set(["22", "23", "42", "P0"]);
+const mistakes: ReadonlySet<string> = new Set(["22", "23", "42", "P0", "EG"]);
 
 /** The database is away, restarting, changing its primary or overloaded. */
 export function isPassing(error: unknown): boolean {
@@ -11,9 +12,14 @@ export function isPassing(error: unknown): boolean {
   return !mistakes.has((error.code ?? "").slice(0, 2));
 }
 
+/** The others have taken over what this node held: it must not commit any more. */
+export function isGivenUp(error: unknown): boolean {
+  return error instanceof pg.DatabaseError && error.code === givenUpCode;
+}
+
 export function asUnavailable(error: unknown): unknown {
   const isOurs = error instanceof StoreUnavailable || error instanceof StoreBusy;
-  if (isOurs || !isPassing(error)) return error;
+  if (isOurs || (!isPassing(error) && !isGivenUp(error))) return error;
   const reason = error instanceof Error ? error.message : String(error);
   return new StoreUnavailable(`the database does not answer: ${reason}`, { cause: error });
 }

@@ -1,0 +1,122 @@
+import { mkdir } from "node:fs/promises";
+import { totalmem } from "node:os";
+import { join } from "node:path";
+import { openDiskFiles } from "../content/disk-files.ts";
+import type { ExtentFiles } from "../content/extent-files.ts";
+import { memoryFiles } from "../content/memory-files.ts";
+import type { ContentOptions } from "../content/open-content.ts";
+import { sharedPins, soloPins } from "../content/pins.ts";
+import type { Clock, Log, Random } from "../core/world.ts";
+import { openLmdbStore } from "../store/lmdb/open-lmdb-store.ts";
+import { openMemoryStore } from "../store/memory/open-memory-store.ts";
+import { openNodes } from "../store/nodes.ts";
+import { openProcesses } from "../store/processes.ts";
+import type { Processes } from "../store/processes.ts";
+import type { Store } from "../store/store.ts";
+import { readAwsCredentials } from "./aws-credentials.ts";
+
+/** Where records and bytes are to be kept. */
+export interface Places {
+  /** Nothing is written to disk without one. */
+  readonly location: string | undefined;
+  /** `postgres://…`: records lie there, and any number of nodes may share them. */
+  readonly storeUrl: string | undefined;
+  /** `s3://…`: bytes lie there. */
+  readonly contentUrl: string | undefined;
+  /** How much content stays in memory without a location; half of the machine's if not said. */
+  readonly memoryBytesMax: number | undefined;
+}
+
+export interface FoundationOptions extends Places {
+  readonly clock: Clock;
+  readonly random: Random;
+  readonly log: Log;
+}
+
+export type Close = () => Promise<void>;
+
+export interface Foundation extends Pick<ContentOptions, "store" | "files" | "pins"> {
+  /** Under which this process holds what lives no longer than a process. */
+  readonly owner: string;
+  /** The owners of all processes that share the store and are running now. */
+  owners(): Promise<ReadonlySet<string>>;
+}
+
+const soloOwner = "memory";
+const nodeIdBytes = 12;
+
+/** Opens what the rest stands on; `opened` learns how to close it again, part by part. */
+export async function openFoundation(
+  options: FoundationOptions,
+  opened: Close[],
+): Promise<Foundation> {
+  const { location } = options;
+  if (location === undefined) return inMemory(options, opened);
+  const { store, processes } =
+    options.storeUrl === undefined
+      ? await onDisk(location, options, opened)
+      : await inDatabase(options.storeUrl, options, opened);
+  opened.push(() => processes.close());
+  const files =
+    options.contentUrl === undefined
+      ? await openDiskFiles(join(location, "extents"))
+      : await inBucket(options.contentUrl, options, opened);
+  const owners = async () => new Set((await processes.live()).map(({ id }) => id));
+  return { store, files, pins: sharedPins(processes), owner: processes.self, owners };
+}
+
+interface SharedStore {
+  readonly store: Store;
+  readonly processes: Processes;
+}
+
+function inMemory({ clock, memoryBytesMax }: FoundationOptions, opened: Close[]): Foundation {
+  const store = openMemoryStore({ clock });
+  opened.push(() => store.close());
+  const bytesMax = memoryBytesMax ?? Math.floor(totalmem() / 2);
+  const owners = () => Promise.resolve(new Set([soloOwner]));
+  const files = memoryFiles({ bytesMax });
+  return { store, files, pins: soloPins(soloOwner), owner: soloOwner, owners };
+}
+
+async function onDisk(
+  location: string,
+  { clock, log }: FoundationOptions,
+  opened: Close[],
+): Promise<SharedStore> {
+  await mkdir(location, { recursive: true });
+  const store = await openLmdbStore({ location: join(location, "store"), clock, log });
+  opened.push(() => store.close());
+  const passing = { location: join(location, "ephemeral"), ephemeral: true };
+  const ephemeral = await openLmdbStore({ ...passing, clock, log });
+  opened.push(() => ephemeral.close());
+  return { store, processes: await openProcesses({ store: ephemeral }) };
+}
+
+/** Loaded only when it is asked for: most servers need no driver. */
+async function inDatabase(
+  url: string,
+  { clock, random, log }: FoundationOptions,
+  opened: Close[],
+): Promise<SharedStore> {
+  const { openPostgresStore } = await import("../store/postgres/open-postgres-store.ts");
+  const node = Buffer.from(random.bytes(nodeIdBytes)).toString("hex");
+  const store = await openPostgresStore({ url, node, clock, log });
+  opened.push(() => store.close());
+  const ephemeral = await openPostgresStore({ url, node, clock, log, ephemeral: true });
+  opened.push(() => ephemeral.close());
+  const giveUp = (other: string): Promise<void> => store.giveUp(other);
+  const processes = await openNodes({ store: ephemeral, self: node, clock, log, giveUp });
+  return { store, processes };
+}
+
+async function inBucket(
+  location: string,
+  { clock }: FoundationOptions,
+  opened: Close[],
+): Promise<ExtentFiles> {
+  const { openS3Files } = await import("../content/s3/open-s3-files.ts");
+  const files = await openS3Files({ location, credentials: await readAwsCredentials(), clock });
+  opened.push(async () => files.close());
+  return files;
+}

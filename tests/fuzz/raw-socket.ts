@@ -1,0 +1,44 @@
+import { connect } from "node:net";
+
+/** A request as bytes, so that nothing tidies up what is meant to be wrong. */
+export interface RawRequest {
+  readonly method: string;
+  readonly target: string;
+  readonly headers: readonly (readonly [name: string, value: string])[];
+  readonly body: Buffer;
+}
+
+export interface RawReply {
+  readonly status: number;
+  readonly text: string;
+}
+
+const answerMillisecondsMax = 20_000;
+
+/** Rejects if there is no answer, or none in time. */
+export function sendRaw(url: string, request: RawRequest): Promise<RawReply> {
+  const { hostname, port } = new URL(url);
+  return new Promise((resolve, reject) => {
+    const socket = connect(Number(port), hostname);
+    const chunks: Buffer[] = [];
+    socket.setTimeout(answerMillisecondsMax, () => socket.destroy(new Error("no answer in time")));
+    socket.on("data", (chunk) => chunks.push(chunk));
+    // A server may answer and close before it has read everything.
+    socket.on("error", (error) => (chunks.length > 0 ? undefined : reject(error)));
+    socket.on("close", () => {
+      const text = Buffer.concat(chunks).toString("latin1");
+      // Interim answers come first.
+      const statuses = [...text.matchAll(/^HTTP\/1\.1 (\d{3})/gm)].map(([, code]) => Number(code));
+      const status = statuses.find((code) => code >= 200);
+      if (status === undefined) reject(new Error("the connection ended without an answer"));
+      else resolve({ status, text });
+    });
+    socket.write(bytesOf(request));
+  });
+}
+
+export function bytesOf({ method, target, headers, body }: RawRequest): Buffer {
+  const lines = headers.map(([name, value]) => `${name}: ${value}`);
+  const head = [`${method} ${target} HTTP/1.1`, "Host: 127.0.0.1", ...lines, "Connection: close"];
+  return Buffer.concat([Buffer.from(`${head.join("\r\n")}\r\n\r\n`, "latin1"), body]);
+}

@@ -101,6 +101,7 @@ function renderProperties(record: BlobRecord, options: EntryOptions): string {
     textElement("Sealed", sealedOf(record)) +
     textElement("Expiry-Time", record.expiresAt && formatHttpDate(record.expiresAt)) +
     renderDeletion(record, now) +
+    textElement("CustomerProvidedKeySha256", record.keySha256 && encodeBase64(record.keySha256)) +
     textElement("EncryptionScope", record.encryptionScope) +
     textElement("TagCount", tagCountOf(record)) +
     renderProtection(record, options)

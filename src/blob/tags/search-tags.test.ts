@@ -1,0 +1,98 @@
+import { describe, expect, it } from "vitest";
+import { emptyContent } from "../../core/content-ref.ts";
+import type { RecordView } from "../../core/view.ts";
+import type { ContentStore } from "../../content/content.ts";
+import { Records } from "../../execution/records.ts";
+import { manualClock } from "../../store/manual-clock.ts";
+import { openMemoryStore } from "../../store/memory/open-memory-store.ts";
+import type { Store } from "../../store/store.ts";
+import { containerNames, tagEntries } from "../indexes.ts";
+import { blobs, type BlobRecord } from "../records.ts";
+import { searchTags } from "./search-tags.ts";
+
+const account = 1n;
+const containers = [10n, 20n, 30n];
+const others = 2n;
+
+function record(tags: Readonly<Record<string, string>>): BlobRecord {
+  const base = { etag: 1n, created: 1n, headers: {}, metadata: [] };
+  return { ...base, type: "BlockBlob", content: emptyContent, tags };
+}
+
+/** Blobs with a tag that all have, and a rare one; the last container is somebody else's. */
+async function filled(count: number, rareEvery: number): Promise<Store> {
+  const store = openMemoryStore({ clock: manualClock() });
+  await store.transact(async (tx) => {
+    for (const id of containers) {
+      const owner = { account: id === 30n ? others : account, name: `c${id}` };
+      const key = containerNames.key({ id, name: owner.name });
+      tx.put(key, containerNames.codec.encode(owner));
+    }
+    for (let index = 0; index < count; index += 1) {
+      const container = containers[index % containers.length] ?? 0n;
+      const name = `b${String(index).padStart(6, "0")}`;
+      const rare = index % rareEvery === 0 ? { rare: "yes" } : {};
+      const blob = record({ common: "1", ...rare });
+      tx.put(blobs.key({ container, name }), blobs.codec.encode(blob));
+      const entries = tagEntries(blob, () => [container, name]);
+      for (const { key, value } of entries) tx.put(key, value);
+    }
+  });
+  return store;
+}
+
+/** A view that counts what is read through it. */
+function counted(view: RecordView) {
+  const counter = { read: 0 };
+  const counting: RecordView = {
+    now: view.now,
+    get: (table, key) => {
+      counter.read += 1;
+      return view.get(table, key);
+    },
+    async *scan(table, bounds) {
+      for await (const batch of view.scan(table, bounds)) {
+        counter.read += batch.length;
+        yield batch;
+      }
+    },
+    count: (key) => view.count(key),
+    slices: (ref, from, length) => view.slices(ref, from, length),
+  };
+  return { counting, counter };
+}
+
+const equal = (name: string, value: string) =>
+  ({ kind: "compare", name, operator: "=", value }) as const;
+
+function search(store: Store, terms: readonly ReturnType<typeof equal>[]) {
+  return store.snapshot(async (state) => {
+    const { counting, counter } = counted(new Records(state, {} as ContentStore));
+    const wish = { account, container: undefined, terms, from: undefined, limit: 5000 };
+    const { blobs: found } = await searchTags(counting, wish);
+    return { found: found.length, read: counter.read };
+  });
+}
+
+describe("what a search reads", () => {
+  it("follows the matches, not the number of blobs", async () => {
+    const few = await search(await filled(900, 9), [equal("rare", "yes")]);
+    const many = await search(await filled(9000, 90), [equal("rare", "yes")]);
+    expect(few.found).toBe(many.found);
+    expect(many.read).toBeLessThan(few.read * 1.1);
+    expect(many.read).toBeLessThan(400);
+  });
+
+  it("skips the containers of other accounts without reading through them", async () => {
+    const { found, read } = await search(await filled(9000, 90), [equal("common", "1")]);
+    expect(found).toBe(5000);
+    expect(read).toBeLessThan(5000 * 2 + 2100);
+  });
+
+  it("is led by the rarer of two tags", async () => {
+    const terms = [equal("common", "1"), equal("rare", "yes")];
+    const { found, read } = await search(await filled(9000, 90), terms);
+    expect(found).toBe(100);
+    expect(read).toBeLessThan(4000);
+  });
+});

@@ -2,12 +2,16 @@ import { fail, ok } from "./result.ts";
 import { outOfRangeQuery } from "./faults.ts";
 import { query, text, type Param } from "./params.ts";
 import { decodeBase64, encodeBase64 } from "./base64.ts";
+import { blobNameUnitsMax } from "./names.ts";
 
 /** What all listings share: prefix, page size, marker. */
 
 export const pageEntriesMax = 5000;
 
-export const prefix = query("prefix", text);
+/** No name is longer, so no place in a listing is; a longer one could not even be a key. */
+const isPlace = (value: string): boolean => value.length <= blobNameUnitsMax;
+
+export const prefix = query("prefix", (value) => (isPlace(value) ? value : undefined));
 export const delimiter = query("delimiter", text);
 
 /** More than a page is asked for in vain, less than one entry is refused. */
@@ -46,6 +50,16 @@ export const marker: Param<readonly string[] | undefined> = {
   },
 };
 
+/** The marker of listings that show where they go on: `/account/name` of the next entry. */
+export const nameMarker: Param<string | undefined> = {
+  sources: ["?marker"],
+  parse: (reader) => {
+    const value = reader.query("marker");
+    if (value === undefined || value === "") return ok(undefined);
+    return isPlace(value) ? ok(value) : fail("OutOfRangeInput");
+  },
+};
+
 function parseMarker(value: string): readonly string[] | undefined {
   const match = markerForm.exec(value);
   const encoded = match?.[2];
@@ -54,7 +68,7 @@ function parseMarker(value: string): readonly string[] | undefined {
   if (bytes === undefined) return undefined;
   try {
     const parts: unknown = JSON.parse(new TextDecoder("utf-8", { fatal: true }).decode(bytes));
-    return Array.isArray(parts) && parts.every((part) => typeof part === "string")
+    return Array.isArray(parts) && parts.every((part) => typeof part === "string" && isPlace(part))
       ? parts
       : undefined;
   } catch {

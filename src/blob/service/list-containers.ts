@@ -1,10 +1,9 @@
 import { formatHttpDate } from "../../core/dates.ts";
 import { bareETag } from "../../core/etag.ts";
 import { leaseProperties } from "../../core/lease.ts";
-import { maxResults, pageSize, prefix, wordSet } from "../../core/listing.ts";
+import { maxResults, nameMarker, pageSize, prefix, wordSet } from "../../core/listing.ts";
 import type { Metadata } from "../../core/metadata.ts";
 import { noBody } from "../../core/operation.ts";
-import { query, text } from "../../core/params.ts";
 import { fail } from "../../core/result.ts";
 import { ticksPerDay, type Ticks } from "../../core/ticks.ts";
 import type { RecordView } from "../../core/view.ts";
@@ -34,7 +33,7 @@ export const listContainers = operation({
   params: {
     prefix,
     maxResults,
-    marker: query("marker", text),
+    marker: nameMarker,
     include: wordSet("include", "metadata", "deleted", "system"),
   },
   body: noBody,

@@ -1,6 +1,5 @@
-import { maxResults, pageSize, prefix, wordSet } from "../../core/listing.ts";
+import { maxResults, nameMarker, pageSize, prefix, wordSet } from "../../core/listing.ts";
 import { noBody } from "../../core/operation.ts";
-import { query, text } from "../../core/params.ts";
 import { fail } from "../../core/result.ts";
 import { xmlBody } from "../../core/xml-body.ts";
 import { element, textElement } from "../../core/xml-writer.ts";
@@ -17,7 +16,7 @@ export const listShares = operation({
   params: {
     prefix,
     maxResults,
-    marker: query("marker", text),
+    marker: nameMarker,
     include: wordSet("include", "metadata", "deleted", "snapshots"),
   },
   body: noBody,

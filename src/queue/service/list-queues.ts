@@ -1,7 +1,6 @@
-import { maxResults, pageSize, prefix, wordSet } from "../../core/listing.ts";
+import { maxResults, nameMarker, pageSize, prefix, wordSet } from "../../core/listing.ts";
 import type { Metadata } from "../../core/metadata.ts";
 import { noBody } from "../../core/operation.ts";
-import { query, text } from "../../core/params.ts";
 import { fail } from "../../core/result.ts";
 import type { RecordView } from "../../core/view.ts";
 import { xmlBody } from "../../core/xml-body.ts";
@@ -23,7 +22,7 @@ export const listQueues = operation({
   params: {
     prefix,
     maxResults,
-    marker: query("marker", text),
+    marker: nameMarker,
     include: wordSet("include", "metadata"),
   },
   body: noBody,

@@ -4,4 +4,6 @@ import { buildScripts, ensureInstalled, root, run } from "./prepare.mjs";
 
 ensureInstalled();
 buildScripts();
-run(process.execPath, [join(root, ".build", "scripts", "support-matrix.js")]);
+for (const page of ["support-matrix", "contract"]) {
+  run(process.execPath, [join(root, ".build", "scripts", `${page}.js`)]);
+}

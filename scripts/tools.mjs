@@ -16,7 +16,7 @@ export const tools = [
     tests: "tests/postgres",
   },
   { name: "rclone", probe: ["rclone", "version"], debian: "rclone", tests: "tests/e2e/rclone" },
-  { name: "az", probe: ["az", "version"], debian: undefined, tests: "tests/e2e/azure-cli" },
+  { name: "az", probe: ["az", "version"], debian: "azure-cli", tests: "tests/e2e/azure-cli" },
 ];
 
 export function missingTools() {

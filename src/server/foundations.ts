@@ -39,7 +39,7 @@ export interface Foundation extends Pick<ContentOptions, "store" | "files" | "pi
   /** Under which this process holds what lives no longer than a process. */
   readonly owner: string;
   /** The owners of all processes that share the store and are running now. */
-  owners(): Promise<ReadonlySet<string>>;
+  readonly owners: () => Promise<ReadonlySet<string>>;
 }
 
 const soloOwner = "memory";

@@ -1,0 +1,92 @@
+import fc from "fast-check";
+import { describe, expect, it } from "vitest";
+import { readDelimited } from "./read-delimited.ts";
+import { readJson } from "./read-json.ts";
+import type { InputRecord } from "./records.ts";
+import type { Delimited } from "./serialization.ts";
+import { writeRecord } from "./write-records.ts";
+
+const form: Delimited = {
+  type: "delimited",
+  columnSeparator: ",",
+  recordSeparator: "\n",
+  quote: '"',
+  escape: "",
+  headers: false,
+};
+
+/** The bytes in pieces of every size: where a chunk ends must not matter. */
+async function* cut(text: string, size: number): AsyncGenerator<Uint8Array> {
+  const bytes = Buffer.from(text);
+  for (let at = 0; at < bytes.length; at += size) yield bytes.subarray(at, at + size);
+}
+
+async function all(records: AsyncIterable<InputRecord>) {
+  const found: { offset: number; values: unknown[] }[] = [];
+  for await (const record of records) {
+    found.push({ offset: record.offset, values: record.all().map(({ value }) => value) });
+  }
+  return found;
+}
+
+const field = fc.string({ unit: fc.constantFrom("a", "ü", ",", '"', "\n", " "), maxLength: 5 });
+const row = fc.array(field, { minLength: 2, maxLength: 3 });
+const pieces = fc.integer({ min: 1, max: 7 });
+
+describe("delimited text", () => {
+  it("reads back what was written, wherever it is cut", async () => {
+    await fc.assert(
+      fc.asyncProperty(fc.array(row, { maxLength: 6 }), pieces, async (rows, size) => {
+        const lines = rows.map((values) =>
+          writeRecord(
+            values.map((value) => ({ name: "", value })),
+            form,
+          ),
+        );
+        const found = await all(readDelimited(cut(lines.join(""), size), form));
+        expect(found.map(({ values }) => values)).toEqual(rows);
+        let offset = 0;
+        for (const [index, line] of lines.entries()) {
+          expect(found[index]?.offset).toBe(offset);
+          offset += Buffer.byteLength(line);
+        }
+      }),
+    );
+  });
+
+  it("drops the carriage returns of other systems", async () => {
+    const found = await all(readDelimited(cut("a,b\r\nc,d\r\n", 3), form));
+    expect(found.map(({ values }) => values)).toEqual([
+      ["a", "b"],
+      ["c", "d"],
+    ]);
+  });
+});
+
+describe("JSON", () => {
+  it("finds every value, whatever lies between them and wherever it is cut", async () => {
+    const value = fc.dictionary(fc.string(), fc.oneof(fc.string(), fc.integer(), fc.boolean()));
+    const gap = fc.constantFrom("", "\n", " ", ",\n");
+    await fc.assert(
+      fc.asyncProperty(
+        fc.array(value, { maxLength: 5 }),
+        gap,
+        pieces,
+        async (values, join, size) => {
+          const text = values.map((one) => JSON.stringify(one)).join(join);
+          const found = await all(readJson(cut(text, size), []));
+          const plain = values.map((one) =>
+            Object.values(JSON.parse(JSON.stringify(one)) as object),
+          );
+          expect(found.map((one) => one.values)).toEqual(plain);
+        },
+      ),
+    );
+  });
+
+  it("opens arrays on the way to the records", async () => {
+    const text = '{"a":[{"b":1},{"b":2}]}{"a":[{"b":3}]}';
+    const found = await all(readJson(cut(text, 4), ["a", "*"]));
+    expect(found.map(({ values }) => values)).toEqual([[1], [2], [3]]);
+  });
+});

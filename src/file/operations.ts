@@ -13,6 +13,7 @@ import {
 import { listDirectory } from "./directory/list-directory.ts";
 import { forceCloseHandles } from "./handle/force-close-handles.ts";
 import { listHandles } from "./handle/list-handles.ts";
+import { createHardLink } from "./link/hard-link.ts";
 import { createSymbolicLink, getSymbolicLink } from "./link/symbolic-link.ts";
 import { createFile } from "./node/create-file.ts";
 import { deleteFile } from "./node/delete-file.ts";
@@ -89,6 +90,7 @@ const declared: readonly Operation[] = [
   renameDirectory,
   listHandles,
   forceCloseHandles,
+  createHardLink,
   createSymbolicLink,
   getSymbolicLink,
 ];

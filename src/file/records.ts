@@ -115,6 +115,10 @@ export interface NodeRecord {
   readonly cleared?: readonly ClearedStretch[] | undefined;
   readonly posix?: PosixProperties | undefined;
   readonly linkText?: string | undefined;
+  /** Only another name: the id of the file that it stands for. */
+  readonly linkTo?: bigint | undefined;
+  /** Where the other names of this file lie. */
+  readonly links?: readonly Place[] | undefined;
 }
 
 /** An earlier state of a node that snapshots up to the epoch `until` still show. */

@@ -29,7 +29,7 @@ import {
   type ShareRecord,
   type ShareSnapshotRecord,
 } from "./records.ts";
-import { walk } from "./tree.ts";
+import { nodeById, walk, type Alias, type Walked } from "./tree.ts";
 
 export interface FileAddress extends Address {
   readonly resource: "service" | "share" | "directory" | "file" | "entry";
@@ -54,6 +54,8 @@ export interface NodeScope extends AccountScope {
   readonly trail: readonly bigint[];
   readonly components: readonly string[];
   readonly locks: LockState | undefined;
+  /** The address is only another name of the target: that lies at `key`, below `parent`. */
+  readonly alias: Alias | undefined;
 }
 
 export interface FileResources {
@@ -146,7 +148,8 @@ async function loadNode(view: RecordView, where: Where<FileAddress>): Promise<Lo
   const tree = { share: share.id, epoch: snapshot.value?.epoch };
   const walked = await walk(view, tree, parsed.value);
   if (walked.parent === undefined) return missing(fail("ParentNotFound"));
-  const { parent, key, trail, target } = walked;
+  const { key, trail, target, alias } = walked;
+  const parent = await parentOf(view, share.id, { ...walked, parent: walked.parent });
   const held =
     target === undefined || snapshot.value !== undefined
       ? undefined
@@ -156,13 +159,24 @@ async function loadNode(view: RecordView, where: Where<FileAddress>): Promise<Lo
     share,
     snapshot: snapshot.value,
     key,
-    name: parsed.value.at(-1) ?? "",
+    name: (alias === undefined ? undefined : target?.name) ?? parsed.value.at(-1) ?? "",
     parent,
     trail,
     components: parsed.value,
     locks: held,
+    alias,
   };
   return { access: share, scope: ok(scope), target, cors };
+}
+
+/** Of the file itself, not of another name of it. */
+async function parentOf(
+  view: RecordView,
+  share: bigint,
+  { alias, target, parent }: Walked & { readonly parent: NodeRecord },
+): Promise<NodeRecord> {
+  if (alias === undefined || target === undefined) return parent;
+  return (await nodeById(view, share, target.parent)) ?? parent;
 }
 
 async function findSnapshot(

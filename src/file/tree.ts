@@ -18,6 +18,13 @@ export interface Walked {
   readonly target: NodeRecord | undefined;
   /** Ids from the root to the parent. */
   readonly trail: readonly bigint[];
+  /** The name itself, where it is only another one of the target, which lies elsewhere. */
+  readonly alias?: Alias | undefined;
+}
+
+export interface Alias {
+  readonly key: NodeKey;
+  readonly node: NodeRecord;
 }
 
 export function rootKey(share: bigint): NodeKey {
@@ -61,10 +68,26 @@ export async function walk(
       folded: foldName(name),
     };
     if (parent === undefined) return { parent, key, target: undefined, trail: at.trail };
-    const target = await findNode(view, key, tree.epoch);
-    at = { parent, key, target, trail: [...at.trail, parent.id] };
+    const found = await findNode(view, key, tree.epoch);
+    const step = { parent, trail: [...at.trail, parent.id] };
+    at =
+      found?.linkTo === undefined
+        ? { ...step, key, target: found }
+        : { ...step, ...(await follow(view, tree, found.linkTo)), alias: { key, node: found } };
   }
   return at;
+}
+
+/** The file that another name stands for. */
+export async function follow(
+  view: RecordView,
+  { share, epoch }: Tree,
+  id: bigint,
+): Promise<{ readonly key: NodeKey; readonly target: NodeRecord | undefined }> {
+  const place = await view.get(places, { share, id });
+  const key = { share, ...(place ?? rootKey(share)) };
+  const target = place && (await findNode(view, key, epoch));
+  return { key, target };
 }
 
 /** A directory this deep cannot be named by any path. */

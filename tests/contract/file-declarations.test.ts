@@ -65,7 +65,7 @@ const ids = [
 ];
 
 /** They make what was not there, so nobody can have it open. */
-const makers = new Set(["Create Directory", "Create Symbolic Link"]);
+const makers = new Set(["Create Directory", "Create Symbolic Link", "Create Hard Link"]);
 
 describe("6 file", () => {
   it("has every operation of the published interface", () => {

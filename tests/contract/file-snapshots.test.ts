@@ -99,7 +99,7 @@ async function countKept(world: SimFile): Promise<number> {
 describe("6 share snapshots", () => {
   it("show for ever what was there, whatever happens later, and leave nothing behind", async () => {
     await fc.assert(
-      fc.asyncProperty(fc.array(step, { maxLength: 25 }), async (steps) => {
+      fc.asyncProperty(fc.array(step, { minLength: 15, maxLength: 40 }), async (steps) => {
         const world = await simFile();
         await newShare(world);
         const taken = new Map<string, Model>();

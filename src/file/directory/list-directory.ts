@@ -6,6 +6,7 @@ import { xmlBody } from "../../core/xml-body.ts";
 import { element, nameElement, textElement } from "../../core/xml-writer.ts";
 import { operation } from "../resources.ts";
 import { foldName } from "../shared/fold.ts";
+import { resolveLinks } from "../link/link-names.ts";
 import { keepsTrailingDots } from "../shared/smb-params.ts";
 import { childrenOf } from "./children.ts";
 import { leavingFiles } from "./leaving-files.ts";
@@ -47,7 +48,10 @@ export const listDirectory = operation({
       limit: pageSize(input.maxResults) + 1,
     };
     const found = await childrenOf(view, tree, wanted);
-    return { found, leaving: await leavingFiles(view, tree) };
+    return {
+      found: await resolveLinks(view, tree, found),
+      leaving: await leavingFiles(view, tree),
+    };
   },
   decide: ({ target, scope, address, input, seen, endpoint, version }) => {
     const shown = seen.found.slice(0, pageSize(input.maxResults));

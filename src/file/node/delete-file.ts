@@ -1,5 +1,6 @@
 import { noBody } from "../../core/operation.ts";
 import { fail } from "../../core/result.ts";
+import { dropName, nextName, passOn } from "../link/link-names.ts";
 import { operation } from "../resources.ts";
 import { readOnlyAttribute } from "../shared/attributes.ts";
 import { takeAway } from "../shared/revise.ts";
@@ -21,8 +22,11 @@ export const deleteFile = operation({
   etag: "none",
   effect: "writes",
   success: { status: 202, headers: [] },
-  decide: ({ target, scope }) => {
+  reads: (view, { scope, target }) => nextName(view, scope.share.id, target),
+  decide: ({ target, scope, seen: heir }) => {
     if ((target.attributes & readOnlyAttribute) !== 0) return fail("ReadOnlyAttribute");
+    if (scope.alias !== undefined) return { effects: dropName(scope, target, scope.alias) };
+    if (heir !== undefined) return { effects: passOn(scope, target, heir) };
     return takeAway(scope, target);
   },
 });

@@ -125,6 +125,8 @@ interface Checked {
 /** Within one share, to a place that is not below itself, past the leases of both. */
 function checkRename({ own, scope, target, replaced, input, kind, now }: Checked): Result<void> {
   const { node, scope: from } = own;
+  // Which of its names would move is anybody's guess.
+  if (from.alias !== undefined || node.links !== undefined) return fail("InvalidInput");
   if (from.share.id !== scope.share.id || from.snapshot !== undefined || node.id === rootId) {
     return fail("InvalidInput");
   }

@@ -157,7 +157,7 @@ export function smbHeaders(node: NodeRecord, version: string) {
       "x-ms-mode": posix.mode,
       "x-ms-owner": posix.owner,
       "x-ms-group": posix.group,
-      "x-ms-link-count": kind === "file" ? "1" : undefined,
+      "x-ms-link-count": kind === "file" ? String(1 + (node.links?.length ?? 0)) : undefined,
       "x-ms-file-file-type": fileTypes[kind],
     };
   }

@@ -1,0 +1,72 @@
+import { put } from "../../core/effects.ts";
+import { parseFilePath } from "../../core/file-names.ts";
+import { invalidHeader, invalidQuery } from "../../core/faults.ts";
+import { noBody } from "../../core/operation.ts";
+import { checked, header, required, text } from "../../core/params.ts";
+import { fail, ok } from "../../core/result.ts";
+import { nodes } from "../records.ts";
+import { operation } from "../resources.ts";
+import { keepForSnapshots } from "../shared/revise.ts";
+import { keepsTrailingDots } from "../shared/smb-params.ts";
+import { smbHeaderNames, smbHeaders } from "../shared/smb-properties.ts";
+import { walk } from "../tree.ts";
+
+const name = "x-ms-file-target-file";
+const linksMax = 1000;
+
+const linked = checked(required(header(name, text)), (value) => {
+  try {
+    return ok(decodeURIComponent(value));
+  } catch {
+    return invalidHeader(name, value);
+  }
+});
+
+/** One more name for a file, on NFS shares only.
+ *  learn.microsoft.com/rest/api/storageservices/create-hard-link */
+export const createHardLink = operation({
+  name: "Create Hard Link",
+  ids: ["File_CreateHardLink"],
+  route: { method: "PUT", resource: "file", query: { restype: "hardlink" } },
+  since: "2025-05-05",
+  params: { linked, keepsTrailingDots },
+  body: noBody,
+  permission: { letters: "cw", resourceType: "o" },
+  target: "must-not-exist",
+  conditions: "none",
+  lease: "none",
+  etag: "renew",
+  effect: "writes",
+  success: { status: 201, headers: [...smbHeaderNames] },
+  reads: async (view, { scope, input }) => {
+    const path = parseFilePath(input.linked, { keepsTrailingDots: true });
+    return path.ok ? walk(view, { share: scope.share.id }, path.value) : undefined;
+  },
+  decide: ({ scope, seen, stamp, newId, version }) => {
+    const { share, key, parent } = scope;
+    if (share.settings.protocol !== "NFS") return invalidQuery("restype", "hardlink");
+    const file = seen?.target;
+    if (seen === undefined || file === undefined) return fail("ResourceNotFound");
+    if (file.kind === "directory") return fail("ResourceTypeMismatch");
+    const { links = [] } = file;
+    if (links.length >= linksMax) return fail("InvalidInput");
+    const place = { parent: key.parent, folded: key.folded };
+    const next = { ...file, change: stamp, links: [...links, place], since: share.epoch };
+    return {
+      put: {
+        ...file,
+        id: newId(),
+        parent: parent.id,
+        name: scope.name,
+        since: share.epoch,
+        content: undefined,
+        allocated: undefined,
+        lease: undefined,
+        links: undefined,
+        linkTo: file.id,
+      },
+      effects: [...keepForSnapshots({ share, key: seen.key }, file), put(nodes, seen.key, next)],
+      headers: smbHeaders(next, version),
+    };
+  },
+});

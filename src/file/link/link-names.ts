@@ -1,0 +1,89 @@
+import { put, remove, type Effect } from "../../core/effects.ts";
+import type { RecordView } from "../../core/view.ts";
+import type { Child } from "../directory/children.ts";
+import { nodes, places, type NodeKey, type NodeRecord } from "../records.ts";
+import type { NodeScope } from "../resources.ts";
+import { keepForSnapshots } from "../shared/revise.ts";
+import { follow, type Alias, type Tree } from "../tree.ts";
+
+/**
+ * A file with several names lies under one of them; the others are entries that lead to it by its
+ * id, and it knows where they are. NFS shares alone have such files, and few of them.
+ */
+
+/** The name that the file goes to when the one it lies under is deleted. */
+export async function nextName(
+  view: RecordView,
+  share: bigint,
+  { links = [] }: NodeRecord,
+): Promise<Alias | undefined> {
+  const [first] = links;
+  if (first === undefined) return undefined;
+  const key = { share, ...first };
+  const node = await view.get(nodes, key);
+  return node && { key, node };
+}
+
+/** One of the other names goes; the file stays where it is. */
+export function dropName(
+  { share, key }: NodeScope,
+  target: NodeRecord,
+  alias: Alias,
+): readonly Effect[] {
+  const links = (target.links ?? []).filter((link) => !isAt(link, alias.key));
+  const next = { ...target, links: orNone(links), since: share.epoch };
+  return [
+    ...keepForSnapshots({ share, key }, target),
+    ...keepForSnapshots({ share, key: alias.key }, alias.node),
+    remove(nodes, alias.key),
+    put(nodes, key, next),
+  ];
+}
+
+/** The file moves under its next name, and the old one is free. */
+export function passOn(
+  { share, key }: NodeScope,
+  target: NodeRecord,
+  heir: Alias,
+): readonly Effect[] {
+  const { parent, folded } = heir.key;
+  const next = {
+    ...target,
+    parent,
+    name: heir.node.name,
+    links: orNone((target.links ?? []).slice(1)),
+    since: share.epoch,
+  };
+  return [
+    ...keepForSnapshots({ share, key }, target),
+    ...keepForSnapshots({ share, key: heir.key }, heir.node),
+    put(nodes, heir.key, next),
+    remove(nodes, key),
+    put(places, { share: share.id, id: target.id }, { parent, folded }),
+  ];
+}
+
+function isAt(link: Omit<NodeKey, "share">, key: NodeKey): boolean {
+  return link.parent === key.parent && link.folded === key.folded;
+}
+
+function orNone<T>(list: readonly T[]): readonly T[] | undefined {
+  return list.length === 0 ? undefined : list;
+}
+
+/** What a listing shows of another name: the file itself, called by that name. */
+export function resolveLinks(
+  view: RecordView,
+  tree: Tree,
+  children: readonly Child[],
+): Promise<readonly Child[]> {
+  if (children.every(({ node }) => node.linkTo === undefined)) return Promise.resolve(children);
+  return Promise.all(
+    children.map(async (child) => {
+      const { node } = child;
+      if (node.linkTo === undefined) return child;
+      const { target } = await follow(view, tree, node.linkTo);
+      return target === undefined ? child : { ...child, node: { ...target, name: node.name } };
+    }),
+  );
+}

@@ -1,0 +1,59 @@
+import { beforeEach, describe, expect, it } from "vitest";
+import { expectDone, namesIn, newFile, putRange } from "../harness/file-steps.ts";
+import { simFile, type SimFile } from "../harness/sim-file.ts";
+
+let world: SimFile;
+const recent = { "x-ms-version": "2025-05-05" };
+
+beforeEach(async () => {
+  world = await simFile();
+  const headers = { "x-ms-enabled-protocols": "NFS" };
+  await expectDone(world.send({ method: "PUT", path: "/share?restype=share", headers }));
+  await newFile(world, "/share/f", "first");
+});
+
+const link = (path: string, to: string) =>
+  world.send({
+    method: "PUT",
+    path: `${path}?restype=hardlink`,
+    headers: { ...recent, "x-ms-type": "file", "x-ms-file-target-file": to },
+  });
+const get = async (path: string) => (await world.send({ method: "GET", path })).body;
+const remove = (path: string) => expectDone(world.send({ method: "DELETE", path }));
+
+describe("6 hard links", () => {
+  it("are the same file under every name, until the last is gone", async () => {
+    expect((await link("/share/g", "/f")).headers["x-ms-link-count"]).toBe("2");
+    await expectDone(link("/share/h", "g"));
+    await expectDone(putRange(world, "/share/h", 0, "other"));
+    expect(await get("/share/f")).toBe("other");
+    expect(await namesIn(world, "/share")).toEqual(["f", "g", "h"]);
+    await remove("/share/f");
+    expect(await get("/share/g")).toBe("other");
+    await expectDone(putRange(world, "/share/g", 0, "third"));
+    expect(await get("/share/h")).toBe("third");
+    await remove("/share/h");
+    const head = await world.send({ method: "HEAD", path: "/share/g" });
+    expect(head.headers["x-ms-link-count"]).toBe("1");
+    await remove("/share/g");
+    expect(await namesIn(world, "/share")).toEqual([]);
+    const stats = await world.send({ method: "GET", path: "/share?restype=share&comp=stats" });
+    expect(stats.body).toContain("<ShareUsageBytes>0</ShareUsageBytes>");
+  });
+
+  it("lead nowhere on SMB shares", async () => {
+    await expectDone(world.send({ method: "PUT", path: "/plain?restype=share" }));
+    await newFile(world, "/plain/f", "x");
+    expect((await link("/plain/g", "f")).code).toBe("InvalidQueryParameterValue");
+  });
+});
+
+describe("6 symbolic links", () => {
+  it("keep their text", async () => {
+    const headers = { ...recent, "x-ms-link-text": "..%2Fwhere%20else" };
+    const path = "/share/s?restype=symboliclink";
+    await expectDone(world.send({ method: "PUT", path, headers }));
+    const read = await expectDone(world.send({ method: "GET", path, headers: recent }));
+    expect(read.headers["x-ms-link-text"]).toBe("..%2Fwhere%20else");
+  });
+});

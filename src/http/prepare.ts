@@ -37,7 +37,17 @@ export function choose(
   if (!operation.ok) return operation;
   progress.operation = operation.value;
   const allowed = checkPermission(door, target, known, operation.value);
-  return allowed.ok ? operation : allowed;
+  if (!allowed.ok) return allowed;
+  const tagged = checkTagPermission(request, known);
+  return tagged.ok ? operation : tagged;
+}
+
+/** Setting tags, or asking about them in a condition, takes the letter for tags beside the
+ *  operation's own. */
+function checkTagPermission({ headers }: WireRequest, { principal }: Known): Result<void> {
+  if (headers["x-ms-tags"] === undefined && headers["x-ms-if-tags"] === undefined) return granted;
+  if (!("permissions" in principal) || principal.permissions === undefined) return granted;
+  return principal.permissions.includes("t") ? granted : fail("AuthorizationPermissionMismatch");
 }
 
 /** A request whose operation is known, made ready to decide: parsed, its body received. */

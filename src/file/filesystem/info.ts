@@ -169,7 +169,7 @@ async function markPending(
   const ownKey = state.opens.find(({ id }) => id === handle)?.cacheKey;
   const breaking = breakCaches(state, "remove", { ownKey, now: work.now });
   if (breaking.waitingSince !== undefined) {
-    await work.apply([keepLocks(share, file, breaking.state)]);
+    if (breaking.told.length > 0) await work.apply([keepLocks(share, file, breaking.state)]);
     return { kind: "wait", file };
   }
   await work.apply([keepLocks(share, file, { ...breaking.state, deletePending: true })]);

@@ -108,7 +108,10 @@ async function openPresent(
   });
   if (decision.kind === "refused") return refuse(decision.refusal);
   if (decision.kind === "wait") {
-    await work.apply([keepLocks(share.id, node.id, decision.state)]);
+    // Writing what is there already would wake all who wait, this one too, again and again.
+    if (decision.told.length > 0) {
+      await work.apply([keepLocks(share.id, node.id, decision.state)]);
+    }
     return { kind: "wait", file: node.id };
   }
   const state = replaces ? withAccess(decision.state, open) : decision.state;

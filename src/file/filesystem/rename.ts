@@ -63,7 +63,7 @@ async function checkSource(
   const ownKey = state.opens.find(({ id }) => id === handle)?.cacheKey;
   const breaking = breakCaches(state, "remove", { ownKey, now: work.now });
   if (breaking.waitingSince === undefined) return undefined;
-  await work.apply([keepLocks(share.id, node.id, breaking.state)]);
+  if (breaking.told.length > 0) await work.apply([keepLocks(share.id, node.id, breaking.state)]);
   return { kind: "wait", file: node.id };
 }
 
@@ -122,7 +122,7 @@ async function checkTarget(
   if (state.opens.length === 0) return undefined;
   const breaking = breakCaches(state, "violation", { now: work.now });
   if (breaking.waitingSince === undefined) return refuse("access-denied");
-  await work.apply([keepLocks(share, target.id, breaking.state)]);
+  if (breaking.told.length > 0) await work.apply([keepLocks(share, target.id, breaking.state)]);
   return { kind: "wait", file: target.id };
 }
 

@@ -18,7 +18,7 @@ export const breakTriggers = {
   open: { loses: cacheWrite, waitsFor: cacheWrite },
   overwrite: {
     loses: cacheRead | cacheWrite | cacheHandle,
-    waitsFor: cacheWrite | cacheHandle,
+    waitsFor: cacheWrite,
   },
   violation: { loses: cacheHandle, waitsFor: cacheHandle },
   write: { loses: cacheRead | cacheWrite | cacheHandle, waitsFor: cacheWrite },
@@ -128,11 +128,17 @@ export function grantCache(state: LockState, { key, wanted, epoch = 0 }: CacheRe
 
 function allowedCache(state: LockState, key: string, wanted: number): number {
   const others = state.caches.filter((cache) => cache.key !== key);
+  // Oplocks and leases that keep handles do not go together: the newcomer gets less.
+  const handles = isOplockKey(key)
+    ? others.some((cache) => !isOplockKey(cache.key) && (cache.held & cacheHandle) !== 0)
+    : others.some((cache) => isOplockKey(cache.key) && cache.held !== 0);
+  if (handles && isOplockKey(key)) return 0;
   // Who only looked at attributes broke nothing, so that somebody may still cache writes.
   if (state.ranges.length > 0 || others.some(hasWrite)) return 0;
   const isAlone =
     others.every(({ held }) => held === 0) && !state.opens.some((open) => isOther(open, key));
-  return legal(isAlone ? wanted : wanted & ~cacheWrite);
+  const shared = isAlone ? wanted : wanted & ~cacheWrite;
+  return legal(handles ? shared & ~cacheHandle : shared);
 }
 
 function hasWrite({ held }: Cache): boolean {

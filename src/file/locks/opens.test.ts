@@ -40,7 +40,7 @@ describe("leases", () => {
     [5, { overwrites: false }, true, 1],
     [3, { overwrites: false }, false, 3],
     [7, { overwrites: true }, true, 0],
-    [3, { overwrites: true }, true, 0],
+    [3, { overwrites: true }, false, 0],
     [1, { overwrites: true }, false, 0],
   ] as const;
   for (const [held, { overwrites }, waits, left] of cases) {

@@ -1,6 +1,7 @@
 import { cacheHandle, cacheRead, cacheWrite, type LockState } from "../../file/locks/lock-state.ts";
 import type { CacheRequest } from "../../file/locks/caching.ts";
 import { oplockKey } from "../../file/locks/oplock-keys.ts";
+import type { Connection } from "../connection.ts";
 import type { TreeRequest } from "../request.ts";
 import { Status, type NtStatus } from "../status.ts";
 import type { CreateRequest } from "../wire/create.ts";
@@ -46,10 +47,27 @@ export function chooseCache(
   const lease = decodeLease(context.data);
   if (lease === undefined) return Status.invalidParameter;
   if (isDirectory) return undefined;
-  const client = connection.negotiated?.clientGuid.toString("hex") ?? "";
-  const key = `lease:${client}:${lease.key.toString("hex")}`;
+  const key = leaseName(connection, lease.key);
   const wanted = isLegal(lease.state) ? lease.state : 0;
   return { request: { key, wanted, epoch: lease.epoch }, lease };
+}
+
+/** Lease keys belong to a client, not to one of its connections. */
+export function leaseName({ negotiated }: Connection, key: Buffer): string {
+  return `lease:${negotiated?.clientGuid.toString("hex") ?? ""}:${key.toString("hex")}`;
+}
+
+/** The file that the lease key of a request is in use for already. */
+export function leasedFile(
+  { connection }: TreeRequest,
+  { contexts, oplock }: CreateRequest,
+): bigint | undefined {
+  if (oplock !== OplockLevel.lease) return undefined;
+  const context = contexts.find(({ name }) => name === ContextName.lease);
+  const lease = context && decodeLease(context.data);
+  if (lease === undefined) return undefined;
+  const [handle] = connection.server.caches.handlesOf(leaseName(connection, lease.key));
+  return handle?.place.file;
 }
 
 /** Only states that read can do more, and write caching alone is not one of them. */

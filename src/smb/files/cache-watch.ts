@@ -12,6 +12,8 @@ import { sendNotification } from "./notification.ts";
 interface Holder {
   readonly handles: Set<FileHandle>;
   held: number;
+  /** Of the lease that came first; later handles that share it change nothing about it. */
+  readonly leaseVersion: 1 | 2 | undefined;
   /** The break that was sent and not answered yet. */
   askedAt: Ticks | undefined;
 }
@@ -48,7 +50,8 @@ export class CacheWatch {
     const file = this.#files.get(name) ?? this.#watch(name, handle);
     const holder = file.holders.get(cache.key);
     if (holder === undefined) {
-      const first = { handles: new Set([handle]), held, askedAt: undefined };
+      const leaseVersion = cache.lease?.version;
+      const first = { handles: new Set([handle]), held, leaseVersion, askedAt: undefined };
       file.holders.set(cache.key, first);
       this.#keys.set(cache.key, first);
     } else {
@@ -144,7 +147,7 @@ export class CacheWatch {
   }
 
   #notify(
-    { handles, held }: Holder,
+    { handles, held, leaseVersion }: Holder,
     { epoch }: Cache,
     { next, needsAnswer }: { readonly next: number; readonly needsAnswer: boolean },
   ): void {
@@ -161,7 +164,7 @@ export class CacheWatch {
       sendNotification(handle, encodeOplockBreak(level, handle.id));
       return;
     }
-    const counted = lease.version === 2 ? epoch : 0;
+    const counted = leaseVersion === 2 ? epoch : 0;
     const message = { key: lease.key, current: held, next, epoch: counted, needsAnswer };
     sendNotification(handle, encodeLeaseBreak(message));
   }

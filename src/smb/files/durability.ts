@@ -8,7 +8,7 @@ import { Status } from "../status.ts";
 import { encodeCreateResponse, type CreateRequest } from "../wire/create.ts";
 import { encodeDurable, type DurableWish } from "../wire/durable-contexts.ts";
 import { ContextName, decodeLease, type CreateContext } from "../wire/create-contexts.ts";
-import { grantedCache } from "./cache-choice.ts";
+import { grantedCache, leaseName } from "./cache-choice.ts";
 import { factsOf } from "./facts.ts";
 import type { Durability, FileHandle } from "./file-handle.ts";
 import type { ParsedPath } from "./path.ts";
@@ -99,9 +99,7 @@ function isSame(
   const context = asked.contexts.find(({ name }) => name === ContextName.lease);
   const lease = context === undefined ? undefined : decodeLease(context.data);
   if (cache?.lease === undefined) return lease === undefined;
-  const client = connection.negotiated?.clientGuid.toString("hex") ?? "";
-  const key = `lease:${client}:${lease?.key.toString("hex") ?? ""}`;
-  return cache.key === key;
+  return lease !== undefined && cache.key === leaseName(connection, lease.key);
 }
 
 function isSamePath(left: readonly string[], right: readonly string[]): boolean {

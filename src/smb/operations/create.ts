@@ -3,7 +3,7 @@ import { OpenAction, type Disposition, type OpenWish } from "../../file/filesyst
 import type { FilePlace } from "../../file/filesystem/work.ts";
 import { answer, refusal, type Answer } from "../answer.ts";
 import { has, resolveAccess, Right } from "../files/access.ts";
-import { chooseCache, grantedCache, type CacheChoice } from "../files/cache-choice.ts";
+import { chooseCache, grantedCache, leasedFile, type CacheChoice } from "../files/cache-choice.ts";
 import { happened, modified } from "../files/change-hub.ts";
 import { ChangeAction, ChangeFilter } from "../files/directory-watch.ts";
 import { durabilityOf, durableContext, reconnect } from "../files/durability.ts";
@@ -88,11 +88,12 @@ interface Chosen {
 }
 
 function wishOf(
-  { connection, session, tree }: TreeRequest,
+  request: TreeRequest,
   asked: CreateRequest,
   path: ParsedPath,
   { id, cache, epoch }: Chosen,
 ): OpenWish | NtStatus {
+  const { connection, session, tree } = request;
   const rights = resolveAccess(asked.access);
   if (typeof rights === "number") return rights;
   const deletes = (asked.options & CreateOption.deleteOnClose) !== 0;
@@ -120,7 +121,7 @@ function wishOf(
       client: connection.peer,
     },
     cache: cache?.request,
-    cacheFile: cache && connection.server.caches.handlesOf(cache.request.key)[0]?.place.file,
+    cacheFile: leasedFile(request, asked),
     epoch,
   };
 }

@@ -1,6 +1,7 @@
 import { acknowledge, type Acknowledgement } from "../../file/filesystem/lock.ts";
 import { cacheRead } from "../../file/locks/lock-state.ts";
 import { answer, refusal, type Answer } from "../answer.ts";
+import { leaseName } from "../files/cache-choice.ts";
 import type { FileHandle } from "../files/file-handle.ts";
 import type { SessionRequest } from "../request.ts";
 import { Status, type NtStatus } from "../status.ts";
@@ -43,9 +44,7 @@ async function plainBreak(
 
 async function leaseBreak(request: SessionRequest, { key, state }: LeaseAnswer): Promise<Answer> {
   const { connection } = request;
-  const client = connection.negotiated?.clientGuid.toString("hex") ?? "";
-  const name = `lease:${client}:${key.toString("hex")}`;
-  const handle = connection.server.caches.handlesOf(name)[0];
+  const [handle] = connection.server.caches.handlesOf(leaseName(connection, key));
   if (handle === undefined) return refusal(Status.objectNameNotFound);
   const failure = await settle(request, handle, state, leaseFailures);
   return failure === undefined ? answer(encodeLeaseAnswer(key, state)) : refusal(failure);

@@ -1,0 +1,89 @@
+import { execFile } from "node:child_process";
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { promisify } from "node:util";
+import { ShareServiceClient } from "@azure/storage-file-share";
+import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { developmentAccountKey, developmentAccountName } from "../../src/account/settings.ts";
+import { freshName, testServer } from "../harness/server.ts";
+
+const held = testServer({ smbOldestDialect: true });
+const folder = mkdtempSync(join(tmpdir(), "etagere-smb-"));
+const login = `${developmentAccountName}%${developmentAccountKey}`;
+let share = "";
+
+beforeAll(async () => {
+  share = freshName("client");
+  const service = ShareServiceClient.fromConnectionString(held.server.connectionString);
+  await service.getShareClient(share).create();
+  writeFileSync(join(folder, "body"), body);
+});
+afterAll(() => rmSync(folder, { recursive: true }));
+
+const body = Buffer.from(Array.from({ length: 3_000_001 }, (_, index) => (index * 7) & 0xff));
+
+const execute = promisify(execFile);
+const millisecondsMax = 30_000;
+
+/** What smbclient says to commands, whether it is content with them or not. */
+async function smbclient(commands: string, ...words: readonly string[]): Promise<string> {
+  const { hostname, port } = new URL(held.server.smbUrl);
+  const place = [`//${hostname}/${share}`, "-p", port, "-U", login];
+  return run([...place, ...words, "-c", commands]);
+}
+
+/** The server runs in this process, which therefore must not wait standing still. */
+async function run(words: readonly string[]): Promise<string> {
+  try {
+    const { stdout, stderr } = await execute("smbclient", words, { timeout: millisecondsMax });
+    return stdout + stderr;
+  } catch (error) {
+    const { stdout, stderr } = error as { stdout?: string; stderr?: string };
+    return `${stdout ?? ""}${stderr ?? ""}`;
+  }
+}
+
+describe("smbclient", () => {
+  it.each(["SMB2_02", "SMB2_10", "SMB3_00", "SMB3_02", "SMB3_11"])("speaks %s", async (dialect) => {
+    const only = ["-m", dialect, `--option=client min protocol=${dialect}`];
+    expect(await smbclient("ls", ...only)).toContain("blocks of size");
+  });
+
+  it.each(["HMAC-SHA256", "AES-128-CMAC", "AES-128-GMAC"])("signs with %s", async (algorithm) => {
+    const option = `--option=client smb3 signing algorithms=${algorithm}`;
+    expect(await smbclient("ls", "--client-protection=sign", option)).toContain("blocks of size");
+  });
+
+  it.each(["AES-128-CCM", "AES-128-GCM", "AES-256-CCM", "AES-256-GCM"])(
+    "encrypts with %s",
+    async (algorithm) => {
+      const option = `--option=client smb3 encryption algorithms=${algorithm}`;
+      expect(await smbclient("ls", "--client-protection=encrypt", option)).toContain(
+        "blocks of size",
+      );
+    },
+  );
+
+  it("lists the shares of the account", async () => {
+    const { hostname, port } = new URL(held.server.smbUrl);
+    expect(await run(["-L", hostname, "-p", port, "-U", login])).toContain(share);
+  });
+
+  it("puts, copies, renames, finds in any case, and gets back the same bytes", async () => {
+    await smbclient(`lcd ${folder}; mkdir d; put body d/a.bin; scopy d/a.bin d/c.bin`);
+    await smbclient(`lcd ${folder}; rename d/a.bin d/b.bin; get D/B.BIN back; get d/c.bin copy`);
+    expect(readFileSync(join(folder, "back")).equals(body)).toBe(true);
+    expect(readFileSync(join(folder, "copy")).equals(body)).toBe(true);
+    expect(await smbclient("ls d/*.BIN")).toMatch(/b\.bin[\s\S]*c\.bin/);
+  });
+
+  it("is refused what the protocol refuses", async () => {
+    await smbclient(`lcd ${folder}; mkdir r; put body r/file; setmode r/file +r`);
+    expect(await smbclient("mkdir r")).toContain("NT_STATUS_OBJECT_NAME_COLLISION");
+    expect(await smbclient("del r/file")).toContain("NT_STATUS_CANNOT_DELETE");
+    expect(await smbclient("rmdir r")).toContain("NT_STATUS_DIRECTORY_NOT_EMPTY");
+    await smbclient("setmode r/file -r; deltree r");
+    expect(await smbclient("ls r")).toContain("NT_STATUS_NO_SUCH_FILE");
+  });
+});

@@ -3,6 +3,7 @@ import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { realClock } from "../../src/server/world.ts";
 import { increment, k, put, read, text } from "../../src/store/conformance/store-steps.ts";
 import { openPostgresStore } from "../../src/store/postgres/open-postgres-store.ts";
+import type { PostgresStore } from "../../src/store/postgres/postgres-store.ts";
 import { silentLog } from "../../src/store/silent-log.ts";
 import { StoreUnavailable, type Store } from "../../src/store/store.ts";
 import { openDatabase, type Database } from "./database.ts";
@@ -18,7 +19,7 @@ beforeAll(async () => {
 
 afterAll(() => database.stop());
 
-function open(url: string, ephemeral = false): Promise<Store> {
+function open(url: string, ephemeral = false): Promise<PostgresStore> {
   nodes += 1;
   return openPostgresStore({ url, node: `node-${nodes}`, clock, log: silentLog, ephemeral });
 }
@@ -101,6 +102,19 @@ describe("nodes on one database", () => {
     expect(await read(lasting, k("a"))).toBeUndefined();
     expect(await read(passing, k("a"))).toBe("1");
     await Promise.all([lasting.close(), passing.close()]);
+  });
+
+  it("commit nothing any more once the others have given them up", async () => {
+    const url = database.newUrl();
+    const lost = await open(url);
+    const node = `node-${nodes}`;
+    const other = await open(url);
+    await put(lost, k("a"), "before");
+    await other.giveUp(node);
+    await expect(put(lost, k("a"), "after")).rejects.toThrow(StoreUnavailable);
+    await expect(read(lost, k("a"))).rejects.toThrow("given this one up");
+    expect(await read(other, k("a"))).toBe("before");
+    await Promise.all([lost.close(), other.close()]);
   });
 
   it("refuse a format that is too new for them", async () => {

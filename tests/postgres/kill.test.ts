@@ -1,0 +1,96 @@
+import { mkdtemp, rm } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { afterAll, beforeAll, describe, expect, it } from "vitest";
+
+import { startChild, type ChildServer } from "../harness/child-server.ts";
+import { openFakeS3, type FakeS3 } from "../harness/fake-s3.ts";
+import { rawClient } from "../harness/raw-client.ts";
+import { container, KillClient } from "../kill/workload.ts";
+import { openDatabase, type Database } from "./database.ts";
+
+const rounds = Number(process.env["ETAGERE_KILL_ROUNDS"] ?? 4);
+const clientsPerNode = 6;
+const writesPerRound = 100;
+
+let database: Database;
+let bucket: FakeS3;
+let folder: string;
+
+beforeAll(async () => {
+  [database, bucket] = await Promise.all([openDatabase(), openFakeS3()]);
+  folder = await mkdtemp(join(tmpdir(), "etagere-nodes-"));
+  process.env["AWS_ACCESS_KEY_ID"] = bucket.credentials.accessKeyId;
+  process.env["AWS_SECRET_ACCESS_KEY"] = bucket.credentials.secretAccessKey;
+});
+
+afterAll(async () => {
+  await Promise.all([database.stop(), bucket.close()]);
+  await rm(folder, { recursive: true, force: true });
+});
+
+/** Two nodes, each with a folder of its own: they share nothing but the database and the bucket. */
+class Pair {
+  readonly #flags: readonly string[];
+  readonly nodes: ChildServer[] = [];
+
+  constructor() {
+    this.#flags = [`--store=${database.newUrl()}`, `--content=${bucket.location}`, "--silent"];
+  }
+
+  async start(index: number): Promise<void> {
+    this.nodes[index] = await startChild(join(folder, String(index)), this.#flags);
+  }
+
+  clientOf(index: number) {
+    return rawClient(this.nodes[index]?.blobUrl ?? "");
+  }
+}
+
+const total = (clients: readonly KillClient[]): number =>
+  clients.reduce((sum, { acknowledgedWrites }) => sum + acknowledgedWrites, 0);
+
+describe("two nodes on one database and one bucket", () => {
+  it(`lose nothing over ${rounds} kills, and the other sees it at once`, async () => {
+    const pair = new Pair();
+    await Promise.all([pair.start(0), pair.start(1)]);
+    const made = { method: "PUT", path: `/${container}?restype=container` };
+    await pair.clientOf(0).send(made);
+    const clients = Array.from({ length: 2 * clientsPerNode }, (_, id) => new KillClient(id));
+    for (let round = 0; round < rounds; round += 1) {
+      const [victim, survivor] = [round % 2, (round + 1) % 2];
+      const enough = total(clients) + writesPerRound;
+      let isOver = false;
+      const running = clients.map((each, id) => each.run(pair.clientOf(id % 2), () => isOver));
+      while (total(clients) < enough) await new Promise((resolve) => setTimeout(resolve, 5));
+      await pair.nodes[victim]?.kill("SIGKILL");
+      isOver = true;
+      await Promise.all(running);
+      const client = pair.clientOf(survivor);
+      const problems = await Promise.all(clients.map((each) => each.check(client)));
+      expect(problems.flat()).toEqual([]);
+      await pair.start(victim);
+    }
+    expect(total(clients)).toBeGreaterThanOrEqual(rounds * writesPerRound);
+    await Promise.all(pair.nodes.map((node) => node.kill("SIGTERM")));
+  });
+
+  it("go on by themselves after the database was away", async () => {
+    const pair = new Pair();
+    await pair.start(0);
+    const client = pair.clientOf(0);
+    await client.send({ method: "PUT", path: `/${container}?restype=container` });
+    const put = { method: "PUT", headers: { "x-ms-blob-type": "BlockBlob" } };
+    const first = await client.send({ ...put, path: `/${container}/a`, body: Buffer.from("1") });
+    expect(first.status).toBe(201);
+    await database.crash();
+    const away = await client.send({ method: "GET", path: `/${container}/a` });
+    expect([away.status, away.code]).toEqual([503, "ServerBusy"]);
+    await database.start();
+    const again = await client.send({ method: "GET", path: `/${container}/a` });
+    expect([again.status, again.body.toString()]).toEqual([200, "1"]);
+    const second = await client.send({ ...put, path: `/${container}/b`, body: Buffer.from("2") });
+    expect(second.status).toBe(201);
+    await pair.nodes[0]?.kill("SIGTERM");
+  });
+});

@@ -60,7 +60,7 @@ describe("nodes on one database", () => {
 
   it("see what another has committed as soon as it is acknowledged, and later in time", async () => {
     const url = database.newUrl();
-    const [one, other] = (await several(2, () => open(url))) as [Store, Store];
+    const [one, other] = (await several(2, () => open(url))) as [PostgresStore, PostgresStore];
     let last = 0n;
     for (let turn = 0; turn < 20; turn += 1) {
       const [writer, reader] = turn % 2 === 0 ? [one, other] : [other, one];
@@ -82,7 +82,7 @@ describe("nodes on one database", () => {
 
   it("tell their watchers of each other's commits", async () => {
     const url = database.newUrl();
-    const [one, other] = (await several(2, () => open(url))) as [Store, Store];
+    const [one, other] = (await several(2, () => open(url))) as [PostgresStore, PostgresStore];
     for (const round of [1, 2, 3]) {
       await new Promise<void>((resolve) => {
         const unwatch = one.watch(k("watched"), () => {
@@ -131,7 +131,7 @@ describe("nodes on one database", () => {
 describe("a database that crashes", () => {
   it("loses nothing that was acknowledged, and nothing is done twice", async () => {
     const url = database.newUrl();
-    const stores = (await several(2, () => open(url))) as [Store, Store];
+    const stores = (await several(2, () => open(url))) as [PostgresStore, PostgresStore];
     const load = { acknowledged: 0, isOver: false };
     const running = stores.flatMap((store, node) =>
       Array.from({ length: 4 }, async (_, caller) => {

@@ -1,0 +1,71 @@
+import { createServer, request, type IncomingMessage, type Server } from "node:http";
+import { once } from "node:events";
+
+/** What went over the wire, as far as it matters for who may write. */
+export interface Exchange {
+  readonly method: string;
+  readonly path: string;
+  readonly asked: Readonly<Record<string, string>>;
+  readonly status: number;
+  readonly answered: Readonly<Record<string, string>>;
+}
+
+const askedNames = [
+  "if-match",
+  "if-none-match",
+  "x-ms-lease-id",
+  "x-ms-lease-action",
+  "x-ms-lease-duration",
+];
+const answeredNames = ["etag", "x-ms-lease-id", "x-ms-error-code"];
+
+/** Between a client and a server: passes everything on and shows it. */
+export async function openGlass(
+  target: string,
+  show: (exchange: Exchange) => void,
+): Promise<{ readonly url: string; close(): void }> {
+  const { hostname, port } = new URL(target);
+  const server = createServer((incoming, outgoing) => {
+    const { method = "", url = "", headers } = incoming;
+    const sent = request({ host: hostname, port, method, path: url, headers }, (answer) => {
+      show(exchangeOf(incoming, answer));
+      outgoing.writeHead(answer.statusCode ?? 502, answer.rawHeaders);
+      answer.pipe(outgoing);
+    });
+    sent.on("error", () => outgoing.destroy());
+    incoming.pipe(sent);
+  });
+  server.listen(0, "127.0.0.1");
+  await once(server, "listening");
+  return {
+    url: urlOf(server),
+    close: () => {
+      server.close();
+      server.closeAllConnections();
+    },
+  };
+}
+
+function urlOf(server: Server): string {
+  const address = server.address();
+  if (address === null || typeof address === "string") throw new Error("it does not listen");
+  return `http://127.0.0.1:${address.port}`;
+}
+
+function exchangeOf(incoming: IncomingMessage, answer: IncomingMessage): Exchange {
+  const pick = (from: IncomingMessage, names: readonly string[]): Record<string, string> =>
+    Object.fromEntries(
+      names.flatMap((name) => (from.headers[name] === undefined ? [] : [[name, text(from, name)]])),
+    );
+  return {
+    method: incoming.method ?? "",
+    path: decodeURIComponent((incoming.url ?? "").replace(/&?(sig|sv|se|popreceipt)=[^&]*/g, "")),
+    asked: pick(incoming, askedNames),
+    status: answer.statusCode ?? 0,
+    answered: pick(answer, answeredNames),
+  };
+}
+
+function text(message: IncomingMessage, name: string): string {
+  return String(message.headers[name]);
+}

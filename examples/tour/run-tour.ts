@@ -1,0 +1,59 @@
+import { isDeepStrictEqual } from "node:util";
+import { start } from "../../src/index.ts";
+import { openGlass } from "./glass.ts";
+import { steps } from "./steps.ts";
+import type { Printer, Stage, Step } from "./tour.ts";
+
+const account = "devstoreaccount1";
+const key =
+  "Eby8vdM02xNOcqFlqUwJPLlmEtlCDXJ1OUzFT50uSRZ6IFsuFq2UVErCz4I6tq/K1SZFPTOtr/KBHBeksoGMGw==";
+
+/** The whole tour, or only some of its steps, against a server of its own. */
+export async function runTour(
+  printer: Printer,
+  chosen: readonly Step[] = steps,
+): Promise<readonly string[]> {
+  await using server = await start({ port: 0, inMemoryPersistence: true, silent: true });
+  const glasses = await Promise.all(
+    Object.entries(server.urls)
+      .filter(([name]) => ["blob", "queue", "table", "file"].includes(name))
+      .map(async ([name, url]) => {
+        const glass = await openGlass(url, (exchange) => printer.exchange(exchange));
+        return { name, ...glass };
+      }),
+  );
+  const endpoints = glasses.map(
+    ({ name, url }) =>
+      `${name.slice(0, 1).toUpperCase()}${name.slice(1)}Endpoint=${url}/${account}`,
+  );
+  const connectionString = [
+    "DefaultEndpointsProtocol=http",
+    `AccountName=${account}`,
+    `AccountKey=${key}`,
+    ...endpoints,
+  ].join(";");
+  const failures: string[] = [];
+  for (const [index, step] of chosen.entries()) {
+    printer.title(`${index + 1}. ${step.title}`);
+    const stage = stageOf(printer, connectionString, `tour${index + 1}`);
+    await step
+      .run(stage)
+      .catch((error: unknown) => failures.push(`${step.title}: ${String(error)}`));
+  }
+  for (const glass of glasses) glass.close();
+  return failures;
+}
+
+function stageOf(printer: Printer, connectionString: string, name: string): Stage {
+  return {
+    connectionString,
+    name,
+    say: (text) => printer.why(text),
+    check(what, happened, promised) {
+      if (!isDeepStrictEqual(happened, promised)) {
+        throw new Error(`${what}: ${String(happened)}, but promised is ${String(promised)}`);
+      }
+      printer.checked(what, happened);
+    },
+  };
+}

@@ -1,0 +1,18 @@
+import { blobLease } from "./steps/blob-lease.ts";
+import { containerLease } from "./steps/container-lease.ts";
+import { lastWriter } from "./steps/last-writer.ts";
+import { optimisticBlob } from "./steps/optimistic-blob.ts";
+import { queueConsumers } from "./steps/queue-consumers.ts";
+import { tableETag } from "./steps/table-etag.ts";
+import { tableLock } from "./steps/table-lock.ts";
+import type { Step } from "./tour.ts";
+
+export const steps: readonly Step[] = [
+  optimisticBlob,
+  blobLease,
+  containerLease,
+  tableETag,
+  tableLock,
+  queueConsumers,
+  lastWriter,
+];

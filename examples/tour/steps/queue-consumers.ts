@@ -1,0 +1,41 @@
+import { QueueServiceClient } from "@azure/storage-queue";
+import { refusalOf, type Step } from "../tour.ts";
+
+const visibilitySeconds = 1;
+const betweenGetsMilliseconds = 250;
+const getsMax = 40;
+
+export const queueConsumers: Step = {
+  title: "Two consumers of a queue, and a message that comes back",
+  async run({ connectionString, name, say, check }) {
+    const queue = QueueServiceClient.fromConnectionString(connectionString).getQueueClient(name);
+    await queue.create();
+    await queue.sendMessage("pay the rent");
+    const receive = async () => {
+      const options = { numberOfMessages: 1, visibilityTimeout: visibilitySeconds };
+      return (await queue.receiveMessages(options)).receivedMessageItems[0];
+    };
+    const first = await receive();
+    if (first === undefined) throw new Error("the message is not there");
+    check("the first consumer gets it", first.messageText, "pay the rent");
+    check("the second one does not", await receive(), undefined);
+    say("The first one has crashed. When its time is over, the message comes back.");
+    let second = await receive();
+    for (let gets = 0; second === undefined && gets < getsMax; gets += 1) {
+      await new Promise((resolve) => setTimeout(resolve, betweenGetsMilliseconds));
+      second = await receive();
+    }
+    if (second === undefined) throw new Error("the message did not come back");
+    check("the second consumer gets it", second.messageText, "pay the rent");
+    check("for the second time", second.dequeueCount, 2);
+    say("The first consumer was only slow. Its receipt is old, so it cannot delete the message.");
+    const late = queue.deleteMessage(first.messageId, first.popReceipt);
+    check("it is refused", await refusalOf(late), "400 PopReceiptMismatch");
+    const { messageId, popReceipt } = second;
+    check(
+      "the holder deletes",
+      (await queue.deleteMessage(messageId, popReceipt)).errorCode,
+      undefined,
+    );
+  },
+};

@@ -1,0 +1,24 @@
+import { TableClient } from "@azure/data-tables";
+import { refusalOf, type Step } from "../tour.ts";
+
+export const tableETag: Step = {
+  title: "Tables are optimistic by default: a stale ETag, and the star that forces",
+  async run({ connectionString, name, say, check }) {
+    const table = TableClient.fromConnectionString(connectionString, name, {
+      allowInsecureConnection: true,
+    });
+    await table.createTable();
+    const keys = { partitionKey: "customers", rowKey: "ada" };
+    const { etag = "" } = await table.createEntity({ ...keys, phone: "1" });
+    await table.updateEntity({ ...keys, phone: "2" }, "Replace", { etag });
+    say("The entity has changed since this ETag was read.");
+    const stale = table.updateEntity({ ...keys, phone: "3" }, "Replace", { etag });
+    check("replace is refused", await refusalOf(stale), "412 UpdateConditionNotSatisfied");
+    const entity = await table.getEntity<{ phone: string }>(keys.partitionKey, keys.rowKey);
+    check("the entity is as it was", entity.phone, "2");
+    say("Whoever does not care says so with a star.");
+    await table.updateEntity({ ...keys, phone: "4" }, "Replace", { etag: "*" });
+    const forced = await table.getEntity<{ phone: string }>(keys.partitionKey, keys.rowKey);
+    check("the last writer wins", forced.phone, "4");
+  },
+};

@@ -1,0 +1,29 @@
+import { TableClient } from "@azure/data-tables";
+import { BlobServiceClient } from "@azure/storage-blob";
+import { refusalOf, type Step } from "../tour.ts";
+
+export const tableLock: Step = {
+  title: "A whole table under lock and key: by the lease of an agreed blob",
+  async run({ connectionString, name, say, check }) {
+    const table = TableClient.fromConnectionString(connectionString, name, {
+      allowInsecureConnection: true,
+    });
+    await table.createTable();
+    const container =
+      BlobServiceClient.fromConnectionString(connectionString).getContainerClient(name);
+    await container.create();
+    const lock = container.getBlockBlobClient("table.lock");
+    await lock.upload("", 0);
+    say("Tables have no locks. Clients that agree on a blob take turns by its lease.");
+    const mine = lock.getBlobLeaseClient();
+    await mine.acquireLease(60);
+    const other = lock.getBlobLeaseClient().acquireLease(60);
+    check("the other one waits", await refusalOf(other), "409 LeaseAlreadyPresent");
+    for (const rowKey of ["a", "b", "c"]) {
+      await table.createEntity({ partitionKey: "batch", rowKey });
+    }
+    await mine.releaseLease();
+    const next = await lock.getBlobLeaseClient().acquireLease(60);
+    check("now it is its turn", next.leaseId !== undefined, true);
+  },
+};

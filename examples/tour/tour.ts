@@ -1,0 +1,66 @@
+import type { Exchange } from "./glass.ts";
+
+/** One scene of the tour: it does something that clients do to each other, and checks itself. */
+export interface Step {
+  readonly title: string;
+  readonly run: (stage: Stage) => Promise<void>;
+}
+
+export interface Stage {
+  /** For every official client library. */
+  readonly connectionString: string;
+  /** A name that no other step uses. */
+  readonly name: string;
+  /** Says why what follows happens. */
+  readonly say: (text: string) => void;
+  /** Holds what happened to what was promised; the step fails if they differ. */
+  readonly check: (what: string, happened: unknown, promised: unknown) => void;
+}
+
+/** The status and code of a refusal; a step that expects one fails if there is none. */
+export async function refusalOf(attempt: Promise<unknown>): Promise<string> {
+  try {
+    await attempt;
+    return "it was done";
+  } catch (error) {
+    const { statusCode, code, details } = error as {
+      statusCode?: number;
+      code?: string;
+      details?: { errorCode?: string; odataError?: { code?: string } };
+    };
+    return `${statusCode} ${details?.errorCode ?? details?.odataError?.code ?? code}`;
+  }
+}
+
+export interface Printer {
+  title(text: string): void;
+  why(text: string): void;
+  exchange(exchange: Exchange): void;
+  checked(what: string, happened: unknown): void;
+}
+
+/** Colours only where someone looks. */
+export function terminalPrinter(write: (line: string) => void, isColoured: boolean): Printer {
+  const paint = (code: number, text: string): string =>
+    isColoured ? `\u001b[${code}m${text}\u001b[0m` : text;
+  const pairs = (from: Readonly<Record<string, string>>): string =>
+    Object.entries(from)
+      .map(([name, value]) => `  ${name}: ${value}`)
+      .join("");
+  return {
+    title: (text) => write(`\n${paint(1, text)}`),
+    why: (text) => write(paint(36, `  ${text}`)),
+    exchange: ({ method, path, asked, status, answered }) => {
+      write(paint(90, `    → ${method} ${path}${pairs(asked)}`));
+      write(paint(status < 400 ? 32 : 33, `    ← ${status}${pairs(answered)}`));
+    },
+    checked: (what, happened) => write(paint(32, `  ✓ ${what}: ${String(happened)}`)),
+  };
+}
+
+export const silentPrinter: Printer = {
+  title: () => undefined,
+  why: () => undefined,
+  exchange: () => undefined,
+  checked: () => undefined,
+};

@@ -1,0 +1,10 @@
+// `npm run tour`: what clients can rely on, shown with the official client libraries.
+import { join } from "node:path";
+import { rmSync } from "node:fs";
+import { ensureInstalled, root, run, tool } from "./prepare.mjs";
+
+const built = join(root, ".build", "tour");
+ensureInstalled();
+rmSync(built, { recursive: true, force: true });
+run(tool("tsc"), ["-p", "tsconfig.tour.json"]);
+run(process.execPath, [join(built, "examples", "tour", "main.js")]);

@@ -1,0 +1,136 @@
+/** What a column may hold. Times are whole seconds since 1970. */
+export interface CellKinds {
+  readonly text: string;
+  readonly boolean: boolean;
+  readonly uint64: number | bigint;
+  readonly seconds: bigint;
+  readonly map: Iterable<readonly [key: string, value: string]>;
+}
+
+export type ColumnKind = keyof CellKinds;
+
+/** Columns by name, in their order. */
+export type Columns = Readonly<Record<string, ColumnKind>>;
+
+/** A cell that is not there is null. */
+export type Row<C extends Columns> = {
+  readonly [N in keyof C]?: CellKinds[C[N]] | undefined;
+};
+
+/** A column as it lies in a record batch: how many cells, how many of them null, and the bytes.
+ *  Columns within it, those of a map, follow.
+ *  arrow.apache.org/docs/format/Columnar.html */
+export interface ColumnBytes {
+  readonly nodes: readonly (readonly [length: number, nulls: number])[];
+  readonly buffers: readonly Uint8Array[];
+}
+
+type Cells<K extends ColumnKind> = readonly (CellKinds[K] | undefined)[];
+
+export function encodeColumn(kind: ColumnKind, cells: readonly unknown[]): ColumnBytes {
+  const { nodes, buffers } = encodeKind(kind, cells);
+  const own = [cells.length, cells.length - countPresent(cells)] as const;
+  return { nodes: [own, ...nodes], buffers: [validityOf(cells), ...buffers] };
+}
+
+/** Everything but the validity of the column itself. */
+function encodeKind(kind: ColumnKind, cells: readonly unknown[]): ColumnBytes {
+  switch (kind) {
+    case "text":
+      return { nodes: [], buffers: encodeTexts(cells as Cells<"text">) };
+    case "boolean":
+      return { nodes: [], buffers: [bitsOf(cells, (cell) => cell === true)] };
+    case "uint64":
+      return { nodes: [], buffers: [encodeNumbers(cells as Cells<"uint64">)] };
+    case "seconds":
+      return { nodes: [], buffers: [encodeNumbers(cells as Cells<"seconds">)] };
+    case "map":
+      return encodeMaps(cells as Cells<"map">);
+    default:
+      return kind satisfies never;
+  }
+}
+
+function countPresent(cells: readonly unknown[]): number {
+  let present = 0;
+  for (const cell of cells) if (cell !== undefined) present += 1;
+  return present;
+}
+
+/** A column without nulls needs no bitmap. */
+function validityOf(cells: readonly unknown[]): Uint8Array {
+  if (countPresent(cells) === cells.length) return new Uint8Array(0);
+  return bitsOf(cells, (cell) => cell !== undefined);
+}
+
+function bitsOf(cells: readonly unknown[], isSet: (cell: unknown) => boolean): Uint8Array {
+  const bits = new Uint8Array(Math.ceil(cells.length / 8));
+  for (const [index, cell] of cells.entries()) {
+    if (isSet(cell)) bits[index >> 3]! |= 1 << (index & 7);
+  }
+  return bits;
+}
+
+/** Signed and unsigned numbers have the same bits. */
+function encodeNumbers(cells: readonly (number | bigint | undefined)[]): Uint8Array {
+  const bytes = new Uint8Array(8 * cells.length);
+  const view = new DataView(bytes.buffer);
+  for (const [index, cell] of cells.entries()) {
+    if (cell !== undefined) view.setBigInt64(8 * index, BigInt(cell), true);
+  }
+  return bytes;
+}
+
+function encodeTexts(cells: Cells<"text">): readonly Uint8Array[] {
+  const offsets = new Offsets(cells.length);
+  for (const cell of cells) offsets.add(cell === undefined ? 0 : Buffer.byteLength(cell));
+  const data = Buffer.allocUnsafe(offsets.end);
+  let at = 0;
+  for (const cell of cells) at += cell === undefined ? 0 : data.write(cell, at, "utf8");
+  return [offsets.bytes, data];
+}
+
+/** A map is a list of pairs, and all pairs of the column lie in one column of keys and one of
+ *  values. */
+function encodeMaps(cells: Cells<"map">): ColumnBytes {
+  const offsets = new Offsets(cells.length);
+  const keys: string[] = [];
+  const values: string[] = [];
+  for (const cell of cells) {
+    const before = keys.length;
+    for (const [key, value] of cell ?? []) {
+      keys.push(key);
+      values.push(value);
+    }
+    offsets.add(keys.length - before);
+  }
+  const pairs = [encodeColumn("text", keys), encodeColumn("text", values)];
+  const noNulls = new Uint8Array(0);
+  return {
+    nodes: [[keys.length, 0], ...pairs.flatMap(({ nodes }) => nodes)],
+    buffers: [offsets.bytes, noNulls, ...pairs.flatMap(({ buffers }) => buffers)],
+  };
+}
+
+/** Where each cell begins, and where the last one ends. */
+class Offsets {
+  readonly bytes: Uint8Array;
+  readonly #view: DataView;
+  #count = 0;
+  #end = 0;
+
+  constructor(cells: number) {
+    this.bytes = new Uint8Array(4 * (cells + 1));
+    this.#view = new DataView(this.bytes.buffer);
+  }
+
+  get end(): number {
+    return this.#end;
+  }
+
+  add(length: number): void {
+    this.#count += 1;
+    this.#end += length;
+    this.#view.setInt32(4 * this.#count, this.#end, true);
+  }
+}

@@ -1,0 +1,105 @@
+import type { ColumnKind } from "./columns.ts";
+import type { FlatField, FlatTable } from "./flatbuffer.ts";
+
+/** The metadata of a stream: numbers and slots as in Schema.fbs and Message.fbs of Apache Arrow.
+ *  arrow.apache.org/docs/format/Columnar.html#serialization-and-interprocess-communication-ipc */
+
+const metadataVersion5 = 4;
+const typeNumbers = { int: 2, utf8: 5, bool: 6, timestamp: 10, struct: 13, map: 17 } as const;
+const headers = { schema: 1, recordBatch: 3 } as const;
+
+interface Field {
+  readonly name: string;
+  readonly nullable: boolean;
+  readonly type: keyof typeof typeNumbers;
+  readonly typeFields?: readonly (FlatField | undefined)[];
+  readonly children?: readonly FlatTable[];
+}
+
+export interface SchemaColumn {
+  readonly name: string;
+  readonly kind: ColumnKind;
+  readonly nullable: boolean;
+}
+
+export function schemaMessage(
+  columns: readonly SchemaColumn[],
+  metadata: Readonly<Record<string, string>>,
+): FlatTable {
+  const littleEndian = undefined;
+  const pairs = Object.entries(metadata).map(([key, value]) => table([text(key), text(value)]));
+  const fields = columns.map(fieldOf);
+  return message("schema", table([littleEndian, tables(fields), tables(pairs)]), 0);
+}
+
+export interface BatchLayout {
+  readonly rows: number;
+  /** Of every column: its length and how many nulls it has. */
+  readonly nodes: readonly (readonly [length: number, nulls: number])[];
+  /** Of every buffer in the body: its offset and length. */
+  readonly buffers: readonly (readonly [offset: number, length: number])[];
+  readonly bodyBytes: number;
+}
+
+export function batchMessage({ rows, nodes, buffers, bodyBytes }: BatchLayout): FlatTable {
+  const batch = table([int64(rows), structs(nodes), structs(buffers)]);
+  return message("recordBatch", batch, bodyBytes);
+}
+
+function message(header: keyof typeof headers, content: FlatTable, bodyBytes: number): FlatTable {
+  const version = { bytes: 2, value: metadataVersion5 } as const;
+  const kind = { bytes: 1, value: headers[header] } as const;
+  return table([version, kind, { to: content }, int64(bodyBytes)]);
+}
+
+function fieldOf({ name, kind, nullable }: SchemaColumn): FlatTable {
+  switch (kind) {
+    case "text":
+      return field({ name, nullable, type: "utf8" });
+    case "boolean":
+      return field({ name, nullable, type: "bool" });
+    case "uint64":
+      return field({ name, nullable, type: "int", typeFields: [{ bytes: 4, value: 64 }] });
+    case "seconds":
+      return field({ name, nullable, type: "timestamp" });
+    case "map":
+      return field({ name, nullable, type: "map", children: [pairField()] });
+    default:
+      return kind satisfies never;
+  }
+}
+
+function pairField(): FlatTable {
+  const key = field({ name: "key", nullable: false, type: "utf8" });
+  const value = field({ name: "value", nullable: true, type: "utf8" });
+  return field({ name: "entries", nullable: false, type: "struct", children: [key, value] });
+}
+
+/** Some readers refuse a field without a list of children, even if it can have none. */
+function field({ name, nullable, type, typeFields = [], children = [] }: Field): FlatTable {
+  const mayBeNull = { bytes: 1, value: nullable ? 1 : 0 } as const;
+  const kind = { bytes: 1, value: typeNumbers[type] } as const;
+  const noDictionary = undefined;
+  const content = { to: table(typeFields) };
+  return table([text(name), mayBeNull, kind, content, noDictionary, tables(children)]);
+}
+
+function table(fields: FlatTable["fields"]): FlatTable {
+  return { kind: "table", fields };
+}
+
+function text(value: string): FlatField {
+  return { to: { kind: "text", text: value } };
+}
+
+function tables(items: readonly FlatTable[]): FlatField {
+  return { to: { kind: "tables", items } };
+}
+
+function structs(items: readonly (readonly number[])[]): FlatField {
+  return { to: { kind: "structs", items } };
+}
+
+function int64(value: number): FlatField {
+  return { bytes: 8, value };
+}

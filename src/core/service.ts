@@ -23,6 +23,8 @@ export interface Where<A = Address> {
   readonly address: A;
   /** The parsed parameters of the operation, where they bear on what the address means. */
   readonly input?: object;
+  /** What is about to be done there, if anything. */
+  readonly operation?: Operation;
 }
 
 export interface Located {

@@ -4,7 +4,7 @@ import { formatIso, parseSnapshotTime } from "../core/dates.ts";
 import { invalidQuery } from "../core/faults.ts";
 import { parseFilePath } from "../core/file-names.ts";
 import { checkShareName } from "../core/names.ts";
-import { operationsOf, type Address } from "../core/operation.ts";
+import { operationsOf, type Address, type TargetPolicy } from "../core/operation.ts";
 import { fail, ok, type Result } from "../core/result.ts";
 import { defineResource } from "../core/service.ts";
 import type {
@@ -189,6 +189,8 @@ async function findSnapshot(
   return record === undefined ? fail("ShareNotFound") : ok(record);
 }
 
+const makers: ReadonlySet<TargetPolicy> = new Set(["may-exist", "must-not-exist"]);
+
 /** A name that is taken by the other kind is neither there nor free. */
 function loadKind(kind: "file" | "directory") {
   return async (view: RecordView, where: Where<FileAddress>): Promise<Located> => {
@@ -196,7 +198,9 @@ function loadKind(kind: "file" | "directory") {
     const target = located.target as NodeRecord | undefined;
     const isDirectory = target?.kind === "directory";
     if (target === undefined || isDirectory === (kind === "directory")) return located;
-    return { ...located, target: undefined, scope: fail("ResourceTypeMismatch") };
+    const creates = where.operation !== undefined && makers.has(where.operation.target);
+    const { scope } = located;
+    return { ...located, target: undefined, scope: creates ? fail("ResourceTypeMismatch") : scope };
   };
 }
 

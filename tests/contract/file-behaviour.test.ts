@@ -68,6 +68,25 @@ describe("6 names", () => {
   });
 });
 
+describe("6 kinds", () => {
+  it("what is of the other kind is not found, and not replaced either", async () => {
+    await newDirectory(world, "/share/d");
+    await newFile(world, "/share/f", "x");
+    const headers = { "x-ms-type": "file", "x-ms-content-length": "0" };
+    const codes = [
+      await world.send({ method: "GET", path: "/share/d" }),
+      await world.send({ method: "GET", path: "/share/f?restype=directory" }),
+      await world.send({ method: "DELETE", path: "/share/f?restype=directory" }),
+      await world.send({ method: "PUT", path: "/share/d", headers }),
+      await world.send({ method: "PUT", path: "/share/f?restype=directory" }),
+    ].map(({ code }) => code);
+    const missing = "ResourceNotFound";
+    const taken = "ResourceTypeMismatch";
+    expect(codes).toEqual([missing, missing, missing, taken, taken]);
+    expect(await namesIn(world, "/share")).toEqual(["d", "f"]);
+  });
+});
+
 describe("6 bad input", () => {
   const calls: readonly (readonly [string, string, Readonly<Record<string, string>>, string])[] = [
     ["PUT", "/share/f", { "x-ms-type": "file" }, "MissingRequiredHeader"],

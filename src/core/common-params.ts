@@ -1,4 +1,5 @@
-import { integer, query, type Param } from "./params.ts";
+import { integer, query, type Param, type TextParser } from "./params.ts";
+import { resourceNameUnitsMax } from "./names.ts";
 import { parseMetadata, type Metadata } from "./metadata.ts";
 import { parseLeaseAction } from "./lease-request.ts";
 import type { LeaseAction } from "./lease-action.ts";
@@ -10,6 +11,10 @@ export const metadata: Param<Metadata> = {
   sources: ["x-ms-meta-*"],
   parse: parseMetadata,
 };
+
+/** The name of another container or share. A longer one is nobody's, nor can it be looked up. */
+export const otherName: TextParser<string> = (value) =>
+  value.length <= resourceNameUnitsMax ? value : undefined;
 
 const timeoutSecondsMax = 2_147_483_647;
 

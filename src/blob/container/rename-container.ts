@@ -1,8 +1,9 @@
+import { otherName } from "../../core/common-params.ts";
 import { remove } from "../../core/effects.ts";
 import { parseGuid } from "../../core/guid.ts";
 import { checkLease } from "../../core/lease.ts";
 import { noBody } from "../../core/operation.ts";
-import { header, required, text } from "../../core/params.ts";
+import { header, required } from "../../core/params.ts";
 import { fail } from "../../core/result.ts";
 import { containers } from "../records.ts";
 import { operation } from "../resources.ts";
@@ -15,7 +16,7 @@ export const renameContainer = operation({
   route: { method: "PUT", resource: "container", query: { restype: "container", comp: "rename" } },
   since: "2020-06-12",
   params: {
-    source: required(header("x-ms-source-container-name", text)),
+    source: required(header("x-ms-source-container-name", otherName)),
     sourceLeaseId: header("x-ms-source-lease-id", parseGuid),
   },
   body: noBody,

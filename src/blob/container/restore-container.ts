@@ -1,3 +1,4 @@
+import { otherName } from "../../core/common-params.ts";
 import { remove } from "../../core/effects.ts";
 import { noBody } from "../../core/operation.ts";
 import { header, required, text } from "../../core/params.ts";
@@ -19,7 +20,7 @@ export const restoreContainer = operation({
   },
   since: "2019-12-12",
   params: {
-    name: required(header("x-ms-deleted-container-name", text)),
+    name: required(header("x-ms-deleted-container-name", otherName)),
     version: required(header("x-ms-deleted-container-version", text)),
   },
   body: noBody,

@@ -1,6 +1,7 @@
+import { otherName } from "../../core/common-params.ts";
 import { remove } from "../../core/effects.ts";
 import { noBody } from "../../core/operation.ts";
-import { header, required, text } from "../../core/params.ts";
+import { header, required } from "../../core/params.ts";
 import { fail } from "../../core/result.ts";
 import { deletedShares } from "../records.ts";
 import { operation } from "../resources.ts";
@@ -13,7 +14,7 @@ export const restoreShare = operation({
   route: { method: "PUT", resource: "share", query: { restype: "share", comp: "undelete" } },
   since: "2019-12-12",
   params: {
-    deletedName: required(header("x-ms-deleted-share-name", text)),
+    deletedName: required(header("x-ms-deleted-share-name", otherName)),
     version: required(header("x-ms-deleted-share-version", parseDeletedVersion)),
   },
   body: noBody,

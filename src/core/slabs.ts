@@ -12,7 +12,8 @@ let used = 0;
 /** Copies bytes that are about to be reused. */
 export function copyBytes(bytes: Uint8Array, from = 0, to = bytes.length): Uint8Array {
   const length = to - from;
-  if (length > pieceBytesMax) return bytes.slice(from, to);
+  // Not `slice`, which of a Buffer would be a view.
+  if (length > pieceBytesMax) return new Uint8Array(bytes.subarray(from, to));
   if (used + length > slabBytes) {
     slab = new Uint8Array(slabBytes);
     used = 0;

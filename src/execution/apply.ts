@@ -68,7 +68,9 @@ function stampRecord({ call, stamp, now }: Settled, record: object): object {
     call.operation.lease === "match-if-leased"
       ? afterWrite(lease, now, call.resource.leaseKind)
       : lease;
-  return { ...record, etag: stamp, lease: kept };
+  // What the decision has stamped itself may be of a form that no copy has.
+  const isStamped = (record as Stamped).etag === stamp && lease === kept;
+  return isStamped ? record : { ...record, etag: stamp, lease: kept };
 }
 
 async function applyEffect(

@@ -2,9 +2,8 @@ import type { EntityKeys } from "../core/entity-range.ts";
 import type { StoredPolicy } from "../core/permission.ts";
 import { recordCodec } from "../core/record.ts";
 import { defineTable } from "../core/table.ts";
-import type { Ticks } from "../core/ticks.ts";
-import type { Property } from "./edm/edm.ts";
 import { encodeKeyText } from "./key-text.ts";
+import { entityCodec, type EntityRecord } from "./stored/entity-record.ts";
 
 export interface TableRecord {
   /** What the entities are keyed by: deleting a table touches only this record. */
@@ -14,12 +13,6 @@ export interface TableRecord {
   readonly policies: readonly StoredPolicy[];
   /** Its entities are still being taken down; the name is not free until they are. */
   readonly isBeingDeleted?: true | undefined;
-}
-
-export interface EntityRecord {
-  /** The moment of the last change: the Timestamp, and the ETag. */
-  readonly etag: Ticks;
-  readonly properties: readonly Property[];
 }
 
 export interface EntityKey extends EntityKeys {
@@ -41,5 +34,5 @@ export const entities = defineTable<EntityKey, EntityRecord>({
     encodeKeyText(partitionKey),
     encodeKeyText(rowKey),
   ],
-  codec: recordCodec<EntityRecord>({ version: 1 }),
+  codec: entityCodec,
 });

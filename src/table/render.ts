@@ -4,6 +4,7 @@ import {
   entityDocument,
   tableDocument,
   tablesDocument,
+  type BytesBody,
   type TextBody,
 } from "./json/documents.ts";
 import type { Row, Writing } from "./json/write-entity.ts";
@@ -11,7 +12,7 @@ import type { Representation } from "./representation.ts";
 
 export type Place = Omit<Writing, "level">;
 
-export function renderEntity(row: Row, chosen: Representation, place: Place): TextBody {
+export function renderEntity(row: Row, chosen: Representation, place: Place): TextBody | BytesBody {
   if (chosen.kind === "atom") return atomEntity(row, place);
   return entityDocument(row, { ...place, level: chosen.level });
 }
@@ -20,7 +21,7 @@ export function renderEntities(
   rows: readonly Row[],
   chosen: Representation,
   place: Place,
-): TextBody {
+): TextBody | BytesBody {
   if (chosen.kind === "atom") return atomEntities(rows, place);
   return entitiesDocument(rows, { ...place, level: chosen.level });
 }

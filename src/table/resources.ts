@@ -8,7 +8,8 @@ import type { Located, SignedName, Where } from "../core/service.ts";
 import { anyTable } from "../core/table.ts";
 import type { RecordView } from "../core/view.ts";
 import type { TableAddress } from "./path.ts";
-import { entities, tables, type EntityRecord, type TableRecord } from "./records.ts";
+import { entities, tables, type TableRecord } from "./records.ts";
+import type { EntityRecord } from "./stored/entity-record.ts";
 
 export interface TableScope extends AccountScope {
   readonly table: TableRecord;

@@ -53,8 +53,8 @@ function entityEntry(row: Row, place: Place, names: Readonly<Record<string, stri
   const all: readonly Property[] = [
     ["PartitionKey", edm.string, row.partitionKey],
     ["RowKey", edm.string, row.rowKey],
-    ["Timestamp", edm.dateTime, row.etag],
-    ...row.properties,
+    ["Timestamp", edm.dateTime, row.record.etag],
+    ...row.record.properties,
   ];
   const shown = select === undefined ? all : all.filter(([name]) => select.includes(name));
   return entry({
@@ -62,8 +62,8 @@ function entityEntry(row: Row, place: Place, names: Readonly<Record<string, stri
     title: table,
     term: `${account}.${table}`,
     endpoint,
-    attributes: { ...baseOf(endpoint, names), "m:etag": formatEntityETag(row.etag) },
-    updated: row.etag,
+    attributes: { ...baseOf(endpoint, names), "m:etag": formatEntityETag(row.record.etag) },
+    updated: row.record.etag,
     properties: shown.map(propertyElement).join(""),
   });
 }

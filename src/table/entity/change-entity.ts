@@ -7,7 +7,7 @@ import { checkEntity, checkKey } from "../edm/limits.ts";
 import { odataHeaders } from "../odata-headers.ts";
 import { keysOf } from "../resources.ts";
 import type { TableAddress } from "../path.ts";
-import type { EntityRecord } from "../records.ts";
+import { entityRecord, type EntityRecord } from "../stored/entity-record.ts";
 import type { EntityInput } from "./entity-input.ts";
 
 interface Change {
@@ -47,7 +47,7 @@ function settle(
   const fits = checkEntity(keys, properties);
   if (!fits.ok) return fits;
   const sorted = properties.toSorted(([one], [other]) => (one < other ? -1 : 1));
-  return { put: { etag: stamp, properties: sorted }, headers: odataHeaders };
+  return { put: entityRecord(stamp, sorted), headers: odataHeaders };
 }
 
 /** A body may repeat the keys of the address, not change them. */

@@ -6,6 +6,7 @@ import { entityPath } from "../path.ts";
 import { renderEntity } from "../render.ts";
 import { representation } from "../representation.ts";
 import { operation } from "../resources.ts";
+import { entityRecord } from "../stored/entity-record.ts";
 import { entityBody } from "./body.ts";
 
 /** learn.microsoft.com/rest/api/storageservices/insert-entity */
@@ -36,7 +37,7 @@ export const insertEntity = operation({
     const { properties } = input.body;
     const fits = checkEntity(keys, properties);
     if (!fits.ok) return fits;
-    const record = { etag: stamp, properties };
+    const record = entityRecord(stamp, properties);
     const { name: table } = scope.table;
     const location = `${endpoint}/${entityPath(table, keys)}`;
     const headers = { ...odataHeaders, "Preference-Applied": input.prefer, Location: location };
@@ -44,7 +45,7 @@ export const insertEntity = operation({
       return { status: 204, put: record, headers: { ...headers, DataServiceId: location } };
     }
     const place = { table, account, endpoint, select: undefined };
-    const body = renderEntity({ ...keys, ...record }, input.representation, place);
+    const body = renderEntity({ ...keys, record }, input.representation, place);
     return { put: record, headers, body };
   },
 });

@@ -1,21 +1,48 @@
+import { copyBytes } from "../../core/slabs.ts";
+import { TextBytes } from "../../core/text-bytes.ts";
 import { jsonType } from "../representation.ts";
-import { entityMembers, type Row, type Writing } from "./write-entity.ts";
+import { writeEntity, type Row, type Writing } from "./write-entity.ts";
 
 export interface TextBody {
   readonly type: string;
   readonly text: string;
 }
 
-export function entityDocument(row: Row, writing: Writing): TextBody {
-  const members = entityMembers(row, writing);
-  const metadata = metadataMember(writing, `${writing.table}/@Element`);
-  return { type: jsonType(writing.level), text: `{${join(metadata, members)}}` };
+export interface BytesBody {
+  readonly type: string;
+  readonly bytes: Uint8Array;
 }
 
-export function entitiesDocument(rows: readonly Row[], writing: Writing): TextBody {
-  const items = rows.map((row) => `{${entityMembers(row, writing)}}`).join(",");
+/** One for all: nothing awaits while a document is written. */
+let out = new TextBytes();
+/** A larger one is not worth keeping. */
+const keptBytesMax = 1024 * 1024;
+
+export function entityDocument(row: Row, writing: Writing): BytesBody {
+  writeEntity(out, row, writing, metadataMember(writing, `${writing.table}/@Element`));
+  return { type: jsonType(writing.level), bytes: taken() };
+}
+
+export function entitiesDocument(rows: readonly Row[], writing: Writing): BytesBody {
   const metadata = metadataMember(writing, writing.table);
-  return { type: jsonType(writing.level), text: `{${join(metadata, `"value":[${items}]`)}}` };
+  out.append(`{${metadata}${metadata === "" ? "" : ","}"value":[`);
+  for (let index = 0; index < rows.length; index += 1) {
+    if (index > 0) out.appendAscii(",");
+    writeEntity(out, rows[index]!, writing);
+  }
+  out.appendAscii("]}");
+  return { type: jsonType(writing.level), bytes: taken() };
+}
+
+function taken(): Uint8Array {
+  const written = out.bytes();
+  if (written.length > keptBytesMax) {
+    out = new TextBytes();
+    return written;
+  }
+  const bytes = copyBytes(written);
+  out.clear();
+  return bytes;
 }
 
 export function tableDocument(name: string, writing: Writing): TextBody {

@@ -1,16 +1,18 @@
 import { encodeBase64 } from "../../core/base64.ts";
 import type { EntityKeys } from "../../core/entity-range.ts";
+import type { TextBytes } from "../../core/text-bytes.ts";
 import type { Ticks } from "../../core/ticks.ts";
 import { formatDateTime } from "../edm/date-time.ts";
-import { edm, edmNames, type EdmType, type EdmValue, type Property } from "../edm/edm.ts";
+import { edm, edmNames, type EdmType, type EdmValue } from "../edm/edm.ts";
 import { formatEntityETag } from "../etag.ts";
 import { entityPath } from "../path.ts";
 import type { MetadataLevel } from "../representation.ts";
+import type { EntityRecord } from "../stored/entity-record.ts";
+import { PropertyCursor } from "../stored/property-cursor.ts";
 
 /** An entity with its keys, as answers tell it. */
 export interface Row extends EntityKeys {
-  readonly etag: Ticks;
-  readonly properties: readonly Property[];
+  readonly record: EntityRecord;
 }
 
 export interface Writing {
@@ -23,42 +25,48 @@ export interface Writing {
   readonly select: readonly string[] | undefined;
 }
 
-/** The members of one entity without the braces. Keys, Timestamp and then the rest, each type in
- *  front of its value, in the order that was recorded. */
-export function entityMembers(row: Row, writing: Writing): string {
-  const { select } = writing;
-  let text = linkMembers(row, writing);
+/** One entity in braces, after the members in `first`. Keys, Timestamp and then the rest, each type
+ *  in front of its value, in the order that was recorded. */
+export function writeEntity(out: TextBytes, row: Row, writing: Writing, first = ""): void {
+  const { select, level } = writing;
+  const links = linkMembers(row, writing);
+  const lead = first === "" || links === "" ? first + links : `${first},${links}`;
   if (select === undefined) {
-    text += `"PartitionKey":${JSON.stringify(row.partitionKey)},"RowKey":${JSON.stringify(row.rowKey)}`;
-    text += `,${timestamp(row.etag, writing.level)}`;
-    for (const [name, type, value] of row.properties) {
-      text += `,${member(name, type, value, writing.level)}`;
-    }
-    return text;
+    const keys = `"PartitionKey":${quoted(row.partitionKey)},"RowKey":${JSON.stringify(row.rowKey)}`;
+    out.append(`{${lead === "" ? "" : `${lead},`}${keys},${timestamp(row.record.etag, level)}`);
+    writeProperties(out, row.record, level);
+  } else {
+    const chosen = select.map((name) => selectedMember(row, name, level)).join(",");
+    out.append(`{${lead}${lead === "" || chosen === "" ? "" : ","}${chosen}`);
   }
-  const selected = select.map((name) => selectedMember(row, name, writing.level));
-  return selected.length === 0 ? text.slice(0, -1) : text + selected.join(",");
+  out.appendByte(closingBrace);
 }
+
+const closingBrace = 0x7d;
 
 function linkMembers(row: Row, { level, table, account, endpoint }: Writing): string {
   if (level === "nometadata") return "";
-  const etag = `"odata.etag":${JSON.stringify(formatEntityETag(row.etag))},`;
+  const etag = `"odata.etag":${JSON.stringify(formatEntityETag(row.record.etag))}`;
   if (level === "minimalmetadata") return etag;
   const path = entityPath(table, row);
   return (
     `"odata.type":${JSON.stringify(`${account}.${table}`)},` +
-    `"odata.id":${JSON.stringify(`${endpoint}/${path}`)},${etag}` +
-    `"odata.editLink":${JSON.stringify(path)},`
+    `"odata.id":${JSON.stringify(`${endpoint}/${path}`)},${etag},` +
+    `"odata.editLink":${JSON.stringify(path)}`
   );
 }
 
 function selectedMember(row: Row, name: string, level: MetadataLevel): string {
   if (name === "PartitionKey") return `"PartitionKey":${JSON.stringify(row.partitionKey)}`;
   if (name === "RowKey") return `"RowKey":${JSON.stringify(row.rowKey)}`;
-  if (name === "Timestamp") return timestamp(row.etag, level);
-  const found = row.properties.find(([own]) => own === name);
-  if (found === undefined) return `${JSON.stringify(name)}:null`;
-  return member(name, found[1], found[2], level);
+  if (name === "Timestamp") return timestamp(row.record.etag, level);
+  const found = row.record.find(name);
+  const quotedName = JSON.stringify(name);
+  if (found === undefined) return `${quotedName}:null`;
+  const { type, value } = found;
+  const text = `${quotedName}:${valueText(type, value)}`;
+  if (level === "nometadata" || !needsType(type, value)) return text;
+  return `${quotedName.slice(0, -1)}@odata.type":"${edmNames[type]}",${text}`;
 }
 
 function timestamp(etag: Ticks, level: MetadataLevel): string {
@@ -66,28 +74,57 @@ function timestamp(etag: Ticks, level: MetadataLevel): string {
   return `${type}"Timestamp":"${formatDateTime(etag)}"`;
 }
 
-/** The names of a table's properties come back in every row. */
-const cachedNamesMax = 4096;
-const quotedNames = new Map<string, string>();
+/** Rows of one partition follow each other. */
+let lastKey = "";
+let lastQuoted = '""';
 
-function quotedName(name: string): string {
-  const known = quotedNames.get(name);
-  if (known !== undefined) return known;
-  if (quotedNames.size >= cachedNamesMax) quotedNames.clear();
-  const quoted = JSON.stringify(name);
-  quotedNames.set(name, quoted);
-  return quoted;
+function quoted(key: string): string {
+  if (key === lastKey) return lastQuoted;
+  lastKey = key;
+  lastQuoted = JSON.stringify(key);
+  return lastQuoted;
 }
 
-function member(name: string, type: EdmType, value: EdmValue, level: MetadataLevel): string {
-  const quoted = quotedName(name);
-  const text = `${quoted}:${valueText(type, value)}`;
-  if (level === "nometadata" || !needsType(type, value)) return text;
-  return `${quoted.slice(0, -1)}@odata.type":"${edmNames[type]}",${text}`;
+const cursor = new PropertyCursor();
+
+/** From the stored form to the answer. Names are identifiers: they never need escaping. */
+function writeProperties(out: TextBytes, { bytes }: EntityRecord, level: MetadataLevel): void {
+  cursor.start(bytes);
+  while (cursor.next()) {
+    const { type, nameFrom, nameTo } = cursor;
+    const value = isCopied(type) ? undefined : cursor.value;
+    if (level !== "nometadata" && needsType(type, value)) {
+      out.appendAscii(',"');
+      out.appendBytes(bytes, nameFrom, nameTo);
+      out.appendAscii(`@odata.type":"${edmNames[type]}"`);
+    }
+    out.appendAscii(',"');
+    out.appendBytes(bytes, nameFrom, nameTo);
+    out.appendAscii('":');
+    if (value === undefined) writeText(out);
+    else out.appendAscii(valueText(type, value));
+  }
+}
+
+/** Whether the stored text may be the answer's. */
+function isCopied(type: EdmType): boolean {
+  return type === edm.string || type === edm.guid;
+}
+
+const quoteMark = 0x22;
+
+function writeText(out: TextBytes): void {
+  if (!cursor.isPlainText) {
+    out.append(JSON.stringify(cursor.value));
+    return;
+  }
+  out.appendByte(quoteMark);
+  out.appendBytes(cursor.bytes, cursor.valueFrom, cursor.valueTo);
+  out.appendByte(quoteMark);
 }
 
 /** JSON itself tells strings, booleans, Int32 and finite doubles apart. */
-function needsType(type: EdmType, value: EdmValue): boolean {
+function needsType(type: EdmType, value: EdmValue | undefined): boolean {
   switch (type) {
     case edm.string:
     case edm.boolean:
@@ -108,10 +145,13 @@ function valueText(type: EdmType, value: EdmValue): string {
       return `"${formatDateTime(value as bigint)}"`;
     case edm.binary:
       return `"${encodeBase64(value as Uint8Array)}"`;
-    case edm.double:
-      return Number.isFinite(value)
-        ? doubleText(value as number)
-        : JSON.stringify(doubleText(value as number));
+    case edm.double: {
+      const text = doubleText(value as number);
+      return Number.isFinite(value) ? text : `"${text}"`;
+    }
+    case edm.int32:
+    case edm.boolean:
+      return String(value);
     default:
       return JSON.stringify(value);
   }

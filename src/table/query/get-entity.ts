@@ -23,10 +23,9 @@ export const getEntity = operation({
   success: { status: 200, headers: odataHeaderNames },
   decide: ({ address, scope, target, input, account, endpoint }) => {
     const { partitionKey, rowKey } = keysOf(address);
-    const { etag, properties } = target;
     const { representation: chosen, select: names } = input;
     const place = { table: scope.table.name, account, endpoint, select: names };
-    const row = { partitionKey, rowKey, etag, properties };
+    const row = { partitionKey, rowKey, record: target };
     return { headers: odataHeaders, body: renderEntity(row, chosen, place) };
   },
 });

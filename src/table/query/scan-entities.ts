@@ -5,7 +5,8 @@ import { matches, type PropertyReader } from "../filter/evaluate.ts";
 import { keyBoxes } from "../filter/key-boxes.ts";
 import type { Filter } from "../filter/tree.ts";
 import type { Row } from "../json/write-entity.ts";
-import { entities, type EntityRecord } from "../records.ts";
+import { entities } from "../records.ts";
+import { EntityRecord } from "../stored/entity-record.ts";
 import { KeyReader } from "./key-reader.ts";
 import { keyRanges, type Reach } from "./key-ranges.ts";
 
@@ -49,33 +50,33 @@ export async function scanEntities(view: RecordView, selection: Selection): Prom
 /** The row under inspection. A page has thousands, so nothing is made anew for each but the row. */
 class RowCursor {
   readonly #keys: KeyReader;
-  #row: Row = { partitionKey: "", rowKey: "", etag: 0n, properties: [] };
+  #row: Row = { partitionKey: "", rowKey: "", record: nothing };
 
   constructor(table: bigint) {
     this.#keys = new KeyReader(table);
   }
 
-  moveTo(key: Uint8Array, { etag, properties }: EntityRecord): Row {
+  moveTo(key: Uint8Array, record: EntityRecord): Row {
     const { partitionKey, rowKey } = this.#keys.read(key);
-    this.#row = { partitionKey, rowKey, etag, properties };
+    this.#row = { partitionKey, rowKey, record };
     return this.#row;
   }
 
   readonly read: PropertyReader = (name) => propertyOf(this.#row, name);
 }
 
+const nothing = new EntityRecord(new Uint8Array());
+
+/** No property has the name of a key or of the Timestamp. */
 export function propertyOf(row: Row, name: string): Typed | undefined {
-  for (const [own, type, value] of row.properties) {
-    if (own === name) return { type, value } as Typed;
-  }
   switch (name) {
     case "PartitionKey":
       return { type: edm.string, value: row.partitionKey };
     case "RowKey":
       return { type: edm.string, value: row.rowKey };
     case "Timestamp":
-      return { type: edm.dateTime, value: row.etag };
+      return { type: edm.dateTime, value: row.record.etag };
     default:
-      return undefined;
+      return row.record.find(name);
   }
 }

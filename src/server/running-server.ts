@@ -4,10 +4,12 @@ import type { Service } from "../core/service.ts";
 import { ensureAccountRecords, resetAccounts } from "./account-records.ts";
 import type { ReloadableAccounts } from "./accounts.ts";
 import { adminHandler } from "./admin.ts";
+import { runInBackground, type Background } from "./background.ts";
 import { readCertificate } from "./certificate.ts";
 import type { Certificate } from "./certificate.ts";
 import { openEngines } from "./engines.ts";
 import type { Engines } from "./engines.ts";
+import { sweepDeadHandles } from "./handle-sweep.ts";
 import { formatUrl, listen } from "./listener.ts";
 import type { Listener } from "./listener.ts";
 import { remoteSources } from "../http/source/remote-source.ts";
@@ -42,6 +44,7 @@ export class RunningServer {
   readonly #metrics = newMetrics();
   readonly #listeners: Listener[] = [];
   #transfers: Transfers | undefined;
+  #sweeping: Background | undefined;
   #state: "starting" | "ready" | "stopping" = "starting";
   #stopped: Promise<void> | undefined;
 
@@ -59,6 +62,7 @@ export class RunningServer {
       if (!given.options.noSmb) await server.#listenSmb();
       await server.#listenAdmin();
       server.#transfers = server.#runTransfers();
+      server.#sweeping = server.#sweepHandles();
     } catch (error) {
       await server.stop();
       throw error;
@@ -88,6 +92,7 @@ export class RunningServer {
     this.#state = "stopping";
     await Promise.all(this.#listeners.map((listener) => listener.stop(graceMilliseconds)));
     await this.#transfers?.stop();
+    await this.#sweeping?.stop();
     await this.#engines.close();
   }
 
@@ -97,6 +102,17 @@ export class RunningServer {
     const handlers = new Map(services.flatMap(({ transfers = {} }) => Object.entries(transfers)));
     const read = remoteSources({ forbidden: forbiddenSources(this.#given.options) });
     return runTransfers({ store, content, handlers, read, clock, log });
+  }
+
+  #sweepHandles(): Background {
+    const { clock, log, random } = this.#given;
+    const { store, content, owners } = this.#engines;
+    const runtime = { store, content, random, clock };
+    const round = async () => {
+      await sweepDeadHandles(runtime, owners);
+      return false;
+    };
+    return runInBackground([{ name: "handles", round }], { clock, log });
   }
 
   #ensureAccounts(names: readonly string[]): Promise<void> {

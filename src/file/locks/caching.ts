@@ -61,7 +61,7 @@ export function breakCaches(
   return { state: changed ? { ...state, caches } : state, told, waitingSince };
 }
 
-/** The cause's own cache stays, but an oplock of level II never survives a write, whosever it is. */
+/** The cause's own cache stays, but an oplock of level II survives no write, whosever it is. */
 function isSpared({ key, held }: Cache, trigger: BreakTrigger, ownKey: string | undefined) {
   if (key !== ownKey) return false;
   return trigger !== "write" || held !== cacheRead || !isOplockKey(key);

@@ -24,6 +24,7 @@ import { copyBlobFromUrl } from "./copy/copy-blob-from-url.ts";
 import { copyBlob } from "./copy/copy-blob.ts";
 import { incrementalCopyBlob } from "./copy/incremental-copy.ts";
 import { putBlobFromUrl } from "./copy/put-blob-from-url.ts";
+import { listBlobsArrow } from "./list/list-blobs-arrow.ts";
 import { listBlobs } from "./list/list-blobs.ts";
 import { createPageBlob } from "./page/create-page-blob.ts";
 import { getPageRanges } from "./page/get-page-ranges.ts";
@@ -77,6 +78,7 @@ export const operations: readonly Operation[] = [
   leaseContainer,
   breakContainerLease,
   listBlobs,
+  listBlobsArrow,
   putBlockBlob,
   createAppendBlob,
   createPageBlob,

@@ -24,6 +24,9 @@ export interface Route<N extends string = string> {
   readonly query?: Readonly<Record<string, string | true>>;
   /** Headers that select among operations of the same method and query; `false` asks for absence. */
   readonly headers?: Readonly<Record<string, string | boolean>>;
+  /** A media type that `Accept` must name for this form of the answer. Requests that are older than
+   *  the operation get the form they know. */
+  readonly accepts?: string;
 }
 
 /** `must-exist` and `must-not-exist` fail with the resource's own codes. `may-exist` writes what is

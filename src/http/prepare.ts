@@ -78,7 +78,7 @@ export async function prepare(
 function match(
   { router, service }: Door,
   request: WireRequest,
-  { location, address }: Target,
+  { location, address, version }: Target,
 ): Result<Operation> {
   const { dialect } = service;
   const method = dialect?.method(request.method, request.rawHeaders) ?? ok(request.method);
@@ -86,6 +86,7 @@ function match(
   return router({
     resource: address.resource,
     method: method.value,
+    version,
     query: location.query,
     header: (name) => request.headers[name],
   });

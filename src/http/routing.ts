@@ -9,6 +9,7 @@ export type Router = (request: Routed) => Result<Operation>;
 export interface Routed {
   readonly resource: string;
   readonly method: string;
+  readonly version: string;
   readonly query: Query;
   readonly header: (name: string) => string | undefined;
 }
@@ -55,10 +56,11 @@ function groupKey(resource: string, method: string, comp: string, restype: strin
 
 /** The more a route asks for, the earlier it is tried. */
 function specificity({ route }: Operation): number {
-  return Object.keys(route.query ?? {}).length + Object.keys(route.headers ?? {}).length;
+  const accepts = route.accepts === undefined ? 0 : 1;
+  return Object.keys(route.query ?? {}).length + Object.keys(route.headers ?? {}).length + accepts;
 }
 
-function selects({ route }: Operation, { query, header }: Routed): boolean {
+function selects({ route, since }: Operation, { query, header, version }: Routed): boolean {
   for (const [name, wanted] of Object.entries(route.query ?? {})) {
     const value = query.get(name);
     if (value === undefined) return false;
@@ -71,7 +73,17 @@ function selects({ route }: Operation, { query, header }: Routed): boolean {
     }
     if (typeof wanted === "string" && value?.toLowerCase() !== wanted.toLowerCase()) return false;
   }
-  return true;
+  if (route.accepts === undefined) return true;
+  return version >= since && names(header("accept") ?? "", route.accepts);
+}
+
+/** Whether an `Accept` header names a media type; wildcards do not, and `q=0` means the opposite. */
+function names(accept: string, type: string): boolean {
+  return accept.split(",").some((part) => {
+    const [named = "", ...parameters] = part.toLowerCase().split(";");
+    const refused = parameters.some((parameter) => /^\s*q\s*=\s*0(\.0*)?\s*$/.test(parameter));
+    return named.trim() === type && !refused;
+  });
 }
 
 /** Operations exist for this method and query, but the header that tells them apart is off. */

@@ -4,7 +4,6 @@ import { blobCatalogue } from "./blob-catalogue.ts";
 
 /** What the server answers elsewhere than by a declared operation, and what it does not answer. */
 const others: Readonly<Record<string, string>> = {
-  "List Blobs (Apache Arrow)": "an encoding of List Blobs that no client asks for unless told to",
   "Preflight Blob Request": "answered for every service alike",
   "Get User Delegation Key": "answered where bearer tokens are let in",
 };

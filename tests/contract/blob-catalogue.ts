@@ -74,6 +74,9 @@ export const blobCatalogue: Readonly<Record<string, readonly string[]>> = {
   "Preflight Blob Request": ["Preflight"],
   "Get Container Metadata": ["Container_GetMetadata_GET", "Container_GetMetadata_HEAD"],
   "Get Blob Metadata": ["Blob_GetMetadata_GET", "Blob_GetMetadata_HEAD"],
-  "List Blobs (Apache Arrow)": ["Container_ListBlobFlatSegmentApacheArrow"],
+  "List Blobs (Apache Arrow)": [
+    "Container_ListBlobFlatSegmentApacheArrow",
+    "Container_ListBlobHierarchySegmentApacheArrow",
+  ],
   "Static website GET": ["StaticWebsite_Get"],
 };

@@ -1,10 +1,9 @@
 import { encodeBase64 } from "../../core/base64.ts";
 import { formatHttpDate, formatIso } from "../../core/dates.ts";
 import { bareETag } from "../../core/etag.ts";
-import { leaseProperties } from "../../core/lease.ts";
 import type { Features } from "../../core/operation.ts";
 import type { Tags } from "../../core/tags.ts";
-import { ticksPerDay, type Ticks } from "../../core/ticks.ts";
+import type { Ticks } from "../../core/ticks.ts";
 import { element, nameElement, plainElement, textElement } from "../../core/xml-writer.ts";
 import { copyElements } from "../copy/copy-headers.ts";
 import { protectionHeaders } from "../protection/protection.ts";
@@ -13,6 +12,14 @@ import type { BlobRecord } from "../records.ts";
 import { defaultContentType } from "../shared/http-headers.ts";
 import { defaultTier } from "../shared/tier.ts";
 import { afterRehydration, tierHeaders } from "../tier/rehydration.ts";
+import {
+  isCurrentVersion,
+  isSealed,
+  leaseOf,
+  remainingDays,
+  tagCountOf,
+  versionIdOf,
+} from "./entry-facts.ts";
 import type { Listed } from "./scan-blobs.ts";
 
 export interface EntryOptions {
@@ -53,16 +60,15 @@ const uncommittedProperties = element(
 
 function renderBlob(entry: Extract<Listed, { kind: "blob" }>, options: EntryOptions): string {
   const { name, record, versionsOnly } = entry;
-  const { snapshot, versionId, deleted, superseded } = record;
-  const isVersion = versionId !== undefined && snapshot === undefined;
-  const current = isVersion && superseded !== true && deleted === undefined;
+  const { snapshot, deleted } = record;
+  const versionId = versionIdOf(record);
   const metadata = options.metadata ? renderMetadata(record) : "";
   const tags = options.tags && record.tags !== undefined ? renderTags(record.tags) : "";
   return element(
     "Blob",
     nameElement("Name", name) +
-      textElement("VersionId", isVersion ? formatIso(versionId) : undefined) +
-      textElement("IsCurrentVersion", current ? "true" : undefined) +
+      textElement("VersionId", versionId === undefined ? undefined : formatIso(versionId)) +
+      textElement("IsCurrentVersion", isCurrentVersion(record) ? "true" : undefined) +
       textElement("HasVersionsOnly", versionsOnly === true ? "true" : undefined) +
       textElement("Snapshot", snapshot === undefined ? undefined : formatIso(snapshot)) +
       textElement("Deleted", deleted === undefined ? undefined : "true") +
@@ -98,7 +104,7 @@ function renderProperties(record: BlobRecord, options: EntryOptions): string {
     renderLease(record, now) +
     (copy ? copyElements(record) : "") +
     "<ServerEncrypted>true</ServerEncrypted>" +
-    textElement("Sealed", sealedOf(record)) +
+    (isSealed(record) ? "<Sealed>true</Sealed>" : "") +
     textElement("Expiry-Time", record.expiresAt && formatHttpDate(record.expiresAt)) +
     renderDeletion(record, now) +
     textElement("CustomerProvidedKeySha256", record.keySha256 && encodeBase64(record.keySha256)) +
@@ -128,11 +134,6 @@ function sequenceElement({ type, sequenceNumber = 0n }: BlobRecord): string {
   return type === "PageBlob" ? textElement("x-ms-blob-sequence-number", sequenceNumber) : "";
 }
 
-/** Recorded on append blobs only, sealed or not yet. */
-function sealedOf({ type, sealed }: BlobRecord): string | undefined {
-  return type === "AppendBlob" && sealed === true ? "true" : undefined;
-}
-
 const inferredTier =
   plainElement("AccessTier", defaultTier) + plainElement("AccessTierInferred", "true");
 
@@ -148,31 +149,22 @@ function renderTier(record: BlobRecord): string {
   );
 }
 
-/** Snapshots, versions and deleted entries have no lease to tell of. */
 function renderLease(record: BlobRecord, now: Ticks): string {
-  const { snapshot, superseded, deleted } = record;
-  if (snapshot !== undefined || superseded === true || deleted !== undefined) return "";
-  const { status, state, duration } = leaseProperties(record.lease, now);
+  const lease = leaseOf(record, now);
+  if (lease === undefined) return "";
   return (
-    plainElement("LeaseStatus", status) +
-    plainElement("LeaseState", state) +
-    textElement("LeaseDuration", duration)
+    plainElement("LeaseStatus", lease.status) +
+    plainElement("LeaseState", lease.state) +
+    textElement("LeaseDuration", lease.duration)
   );
 }
 
 function renderDeletion({ deleted }: BlobRecord, now: Ticks): string {
   if (deleted === undefined) return "";
-  const goneDays = Number((now - deleted.at) / ticksPerDay);
-  const remaining = Math.max(0, deleted.retentionDays - goneDays);
   return (
     textElement("DeletedTime", formatHttpDate(deleted.at)) +
-    textElement("RemainingRetentionDays", remaining)
+    textElement("RemainingRetentionDays", remainingDays(deleted, now))
   );
-}
-
-function tagCountOf({ tags }: BlobRecord): number | undefined {
-  const count = tags === undefined ? 0 : Object.keys(tags).length;
-  return count === 0 ? undefined : count;
 }
 
 function renderMetadata({ metadata }: BlobRecord): string {

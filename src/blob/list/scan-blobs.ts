@@ -13,6 +13,8 @@ export interface Selection {
   readonly delimiter: string;
   /** Name, and below it the generation, to start from. */
   readonly from: readonly string[] | undefined;
+  /** The first name that is not listed any more. */
+  readonly endBefore?: string | undefined;
   readonly limit: number;
   readonly snapshots: boolean;
   readonly versions: boolean;
@@ -168,10 +170,11 @@ function isVersion({ kind }: GenerationKey): boolean {
 function openSource<K, R>(
   view: RecordView,
   table: DefinedTable<K, R>,
-  { container, prefix, delimiter, from, limit }: Selection,
+  selection: Selection,
   list: (name: string, record: R) => Listed | undefined | Promise<Listed | undefined>,
 ): Source {
-  const within = table.range([container], prefix);
+  const { container, delimiter, from, limit } = selection;
+  const within = boundsOf(table, selection);
   const batchMax = Math.min(limit + 1, batchEntriesMax);
   const batchMin = delimiter === "" ? batchMax : Math.min(batchMax, jumpBatchMin);
   const cursor = new NameCursor(view, table, { ...within, batchMin, batchMax });
@@ -188,6 +191,17 @@ function openSource<K, R>(
     step: () => cursor.step(),
     skipPast: (rolled) => cursor.seek(table.range([container], rolled).end),
   };
+}
+
+function boundsOf<K, R>(
+  table: DefinedTable<K, R>,
+  { container, prefix, endBefore }: Selection,
+): { readonly start: Uint8Array; readonly end: Uint8Array } {
+  const { start, end } = table.range([container], prefix);
+  if (endBefore === undefined) return { start, end };
+  const before = table.prefix([container, endBefore]);
+  if (Buffer.compare(before, end) >= 0) return { start, end };
+  return { start, end: Buffer.compare(before, start) <= 0 ? start : before };
 }
 
 /** After a jump over a rolled-up prefix another may follow at once. */

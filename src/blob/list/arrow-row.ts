@@ -1,0 +1,203 @@
+import type { Row } from "../../core/arrow/columns.ts";
+import { encodeBase64 } from "../../core/base64.ts";
+import { formatIso } from "../../core/dates.ts";
+import { bareETag } from "../../core/etag.ts";
+import { ticksPerSecond, unixEpochTicks, type Ticks } from "../../core/ticks.ts";
+import { lastAccess } from "../read/last-access.ts";
+import type { BlobRecord } from "../records.ts";
+import { defaultContentType } from "../shared/http-headers.ts";
+import { defaultTier } from "../shared/tier.ts";
+import { afterRehydration, tierHeaders } from "../tier/rehydration.ts";
+import type { EntryOptions } from "./blob-entry.ts";
+import {
+  isCurrentVersion,
+  isSealed,
+  leaseOf,
+  remainingDays,
+  tagCountOf,
+  versionIdOf,
+} from "./entry-facts.ts";
+import type { Listed } from "./scan-blobs.ts";
+
+/** Named and typed as the official clients read them; some of them refuse a name that they do not
+ *  know, times that are not in seconds, and any other spelling of `blobprefix`. */
+export const blobColumns = {
+  Name: "text",
+  ResourceType: "text",
+  Deleted: "boolean",
+  Snapshot: "text",
+  VersionId: "text",
+  IsCurrentVersion: "boolean",
+  HasVersionsOnly: "boolean",
+  "Creation-Time": "seconds",
+  "Last-Modified": "seconds",
+  Etag: "text",
+  "Content-Length": "uint64",
+  "Content-Type": "text",
+  "Content-Encoding": "text",
+  "Content-Language": "text",
+  "Content-MD5": "text",
+  "Cache-Control": "text",
+  "Content-Disposition": "text",
+  LastAccessTime: "seconds",
+  "x-ms-blob-sequence-number": "uint64",
+  BlobType: "text",
+  AccessTier: "text",
+  AccessTierInferred: "boolean",
+  ArchiveStatus: "text",
+  RehydratePriority: "text",
+  AccessTierChangeTime: "seconds",
+  LeaseStatus: "text",
+  LeaseState: "text",
+  LeaseDuration: "text",
+  CopyId: "text",
+  CopySource: "text",
+  CopyStatus: "text",
+  CopyProgress: "text",
+  CopyCompletionTime: "seconds",
+  CopyStatusDescription: "text",
+  IncrementalCopy: "boolean",
+  CopyDestinationSnapshot: "text",
+  ServerEncrypted: "boolean",
+  Sealed: "boolean",
+  "Expiry-Time": "seconds",
+  DeletedTime: "seconds",
+  RemainingRetentionDays: "uint64",
+  CustomerProvidedKeySha256: "text",
+  EncryptionScope: "text",
+  TagCount: "uint64",
+  ImmutabilityPolicyUntilDate: "seconds",
+  ImmutabilityPolicyMode: "text",
+  LegalHold: "boolean",
+  Metadata: "map",
+  Tags: "map",
+} as const;
+
+export type BlobRow = Row<typeof blobColumns>;
+
+export function arrowRow(entry: Listed, options: EntryOptions): BlobRow {
+  switch (entry.kind) {
+    case "prefix":
+      return { Name: entry.name, ResourceType: "blobprefix" };
+    case "uncommitted":
+      return { Name: entry.name, ...uncommittedCells };
+    case "blob":
+      return blobRow(entry, options);
+    default:
+      return entry satisfies never;
+  }
+}
+
+/** An uncommitted blob has neither dates nor an ETag yet. */
+const uncommittedCells: BlobRow = {
+  "Content-Length": 0,
+  BlobType: "BlockBlob",
+  AccessTier: defaultTier,
+  AccessTierInferred: true,
+  LeaseStatus: "unlocked",
+  LeaseState: "available",
+  ServerEncrypted: true,
+};
+
+function blobRow(entry: Extract<Listed, { kind: "blob" }>, options: EntryOptions): BlobRow {
+  const { name, record, versionsOnly } = entry;
+  return {
+    Name: name,
+    Deleted: mark(record.deleted !== undefined),
+    Snapshot: isoTime(record.snapshot),
+    VersionId: isoTime(versionIdOf(record)),
+    IsCurrentVersion: mark(isCurrentVersion(record)),
+    HasVersionsOnly: versionsOnly,
+    "Creation-Time": seconds(record.created),
+    "Last-Modified": seconds(record.etag),
+    Etag: bareETag(record.etag),
+    "Content-Length": record.content.length,
+    ...headerCells(record),
+    LastAccessTime: seconds(lastAccess(record, options.features)),
+    "x-ms-blob-sequence-number":
+      record.type === "PageBlob" ? (record.sequenceNumber ?? 0n) : undefined,
+    BlobType: record.type,
+    ...tierCells(afterRehydration(record, options.now)),
+    ...leaseCells(record, options.now),
+    ...(options.copy ? copyCells(record) : undefined),
+    ServerEncrypted: true,
+    Sealed: mark(isSealed(record)),
+    "Expiry-Time": seconds(record.expiresAt),
+    DeletedTime: seconds(record.deleted?.at),
+    RemainingRetentionDays: record.deleted && remainingDays(record.deleted, options.now),
+    CustomerProvidedKeySha256: record.keySha256 && encodeBase64(record.keySha256),
+    EncryptionScope: record.encryptionScope,
+    TagCount: tagCountOf(record),
+    ...protectionCells(record, options),
+    Metadata: options.metadata ? record.metadata : undefined,
+    Tags: options.tags && record.tags !== undefined ? Object.entries(record.tags) : undefined,
+  };
+}
+
+function headerCells({ headers }: BlobRecord): BlobRow {
+  return {
+    "Content-Type": headers.contentType || defaultContentType,
+    "Content-Encoding": headers.contentEncoding,
+    "Content-Language": headers.contentLanguage,
+    "Content-MD5": headers.contentMd5 && encodeBase64(headers.contentMd5),
+    "Cache-Control": headers.cacheControl,
+    "Content-Disposition": headers.contentDisposition,
+  };
+}
+
+function tierCells(record: BlobRecord): BlobRow {
+  const headers = tierHeaders(record);
+  return {
+    AccessTier: headers["x-ms-access-tier"],
+    AccessTierInferred: mark(headers["x-ms-access-tier-inferred"] === "true"),
+    ArchiveStatus: headers["x-ms-archive-status"],
+    RehydratePriority: headers["x-ms-rehydrate-priority"],
+    AccessTierChangeTime: seconds(record.tier === undefined ? undefined : record.tierChanged),
+  };
+}
+
+function leaseCells(record: BlobRecord, now: Ticks): BlobRow | undefined {
+  const lease = leaseOf(record, now);
+  if (lease === undefined) return undefined;
+  return {
+    LeaseStatus: lease.status,
+    LeaseState: lease.state,
+    LeaseDuration: lease.duration,
+  };
+}
+
+function copyCells({ copy, incrementalCopy }: BlobRecord): BlobRow | undefined {
+  if (copy === undefined) return undefined;
+  return {
+    CopyId: copy.id,
+    CopySource: copy.source,
+    CopyStatus: copy.status,
+    CopyProgress: `${copy.copiedBytes}/${copy.totalBytes}`,
+    CopyCompletionTime: seconds(copy.completed),
+    CopyStatusDescription: copy.description,
+    IncrementalCopy: incrementalCopy,
+    CopyDestinationSnapshot: isoTime(copy.destinationSnapshot),
+  };
+}
+
+function protectionCells(record: BlobRecord, { immutability, legalHold }: EntryOptions): BlobRow {
+  const policy = immutability ? record.immutability : undefined;
+  return {
+    ImmutabilityPolicyUntilDate: seconds(policy?.until),
+    ImmutabilityPolicyMode: policy?.mode,
+    LegalHold: legalHold ? record.legalHold : undefined,
+  };
+}
+
+/** What is not so is not told, as in the XML form. */
+function mark(isSo: boolean): true | undefined {
+  return isSo ? true : undefined;
+}
+
+function isoTime(ticks: Ticks | undefined): string | undefined {
+  return ticks === undefined ? undefined : formatIso(ticks);
+}
+
+function seconds(ticks: Ticks | undefined): bigint | undefined {
+  return ticks === undefined ? undefined : (ticks - unixEpochTicks) / ticksPerSecond;
+}

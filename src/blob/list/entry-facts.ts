@@ -1,0 +1,37 @@
+import { leaseProperties, type LeaseProperties } from "../../core/lease.ts";
+import { ticksPerDay, type Ticks } from "../../core/ticks.ts";
+import type { BlobRecord, Deletion } from "../records.ts";
+
+/** What a listing tells of a blob beyond what its record says, whatever the form. */
+
+/** A snapshot is none of the blob's versions. */
+export function versionIdOf({ snapshot, versionId }: BlobRecord): Ticks | undefined {
+  return snapshot === undefined ? versionId : undefined;
+}
+
+export function isCurrentVersion(record: BlobRecord): boolean {
+  const { superseded, deleted } = record;
+  return versionIdOf(record) !== undefined && superseded !== true && deleted === undefined;
+}
+
+/** Snapshots, versions and deleted entries have no lease to tell of. */
+export function leaseOf(record: BlobRecord, now: Ticks): LeaseProperties | undefined {
+  const { snapshot, superseded, deleted } = record;
+  if (snapshot !== undefined || superseded === true || deleted !== undefined) return undefined;
+  return leaseProperties(record.lease, now);
+}
+
+/** Recorded on append blobs only, sealed or not yet. */
+export function isSealed({ type, sealed }: BlobRecord): boolean {
+  return type === "AppendBlob" && sealed === true;
+}
+
+export function remainingDays({ at, retentionDays }: Deletion, now: Ticks): number {
+  const goneDays = Number((now - at) / ticksPerDay);
+  return Math.max(0, retentionDays - goneDays);
+}
+
+export function tagCountOf({ tags }: BlobRecord): number | undefined {
+  const count = tags === undefined ? 0 : Object.keys(tags).length;
+  return count === 0 ? undefined : count;
+}

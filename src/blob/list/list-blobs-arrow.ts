@@ -1,0 +1,56 @@
+import { arrowStreamType, writeArrowStream } from "../../core/arrow/stream.ts";
+import { formatMarker } from "../../core/listing.ts";
+import { noBody } from "../../core/operation.ts";
+import { query, text } from "../../core/params.ts";
+import { operation } from "../resources.ts";
+import { arrowRow, blobColumns, type BlobRow } from "./arrow-row.ts";
+import { checkList, entryOptions, listParams, selectionOf } from "./list-request.ts";
+import { scanBlobs, type Listed } from "./scan-blobs.ts";
+
+/** The first name not to list any more. */
+const endBefore = query("endbefore", text);
+
+/** The same page as List Blobs, in columns: what leads to the next page is in the metadata of the
+ *  schema, and rolled-up prefixes are rows among the others.
+ *  learn.microsoft.com/rest/api/storageservices/list-blobs */
+export const listBlobsArrow = operation({
+  name: "List Blobs (Apache Arrow)",
+  ids: [
+    "Container_ListBlobFlatSegmentApacheArrow",
+    "Container_ListBlobHierarchySegmentApacheArrow",
+  ],
+  route: {
+    method: ["GET", "HEAD"],
+    resource: "container",
+    query: { restype: "container", comp: "list" },
+    accepts: arrowStreamType,
+  },
+  since: "2026-10-06",
+  params: { ...listParams, endBefore },
+  body: noBody,
+  permission: { letters: "l", resourceType: "c", publicRead: "container" },
+  target: "must-exist",
+  conditions: "none",
+  lease: "none",
+  etag: "none",
+  effect: "reads",
+  success: { status: 200, headers: [] },
+  reads: async (view, { target, input, now, features }) => {
+    const options = entryOptions(input, { now, features });
+    const selection = { ...selectionOf(target.id, input), endBefore: input.endBefore };
+    const rows: BlobRow[] = [];
+    const emit = (entry: Listed) => void rows.push(arrowRow(entry, options));
+    const { next } = await scanBlobs(view, selection, emit);
+    return { next, rows };
+  },
+  decide: ({ input, seen: { next, rows } }) => {
+    const possible = checkList(input);
+    if (!possible.ok) return possible;
+    const metadata = {
+      NextMarker: next === undefined ? "" : formatMarker(next),
+      NumberOfRecords: String(rows.length),
+    };
+    const table = { columns: blobColumns, required: ["Name"], rows, metadata } as const;
+    return { body: { type: arrowStreamType, bytes: writeArrowStream(table) } };
+  },
+});

@@ -1,0 +1,73 @@
+import { invalidQuery } from "../../core/faults.ts";
+import { delimiter, marker, maxResults, pageSize, prefix, wordSet } from "../../core/listing.ts";
+import type { Features } from "../../core/operation.ts";
+import { query, text, type InputOf } from "../../core/params.ts";
+import { ok, type Result } from "../../core/result.ts";
+import type { Ticks } from "../../core/ticks.ts";
+import type { EntryOptions } from "./blob-entry.ts";
+import type { Selection } from "./scan-blobs.ts";
+
+const include = wordSet(
+  "include",
+  "snapshots",
+  "metadata",
+  "uncommittedblobs",
+  "copy",
+  "deleted",
+  "tags",
+  "versions",
+  "deletedwithversions",
+  "immutabilitypolicy",
+  "legalhold",
+  "permissions",
+);
+
+/** Files and directories are the same without a hierarchy: everything is a file. */
+const showOnly = wordSet("showonly", "deleted", "files", "directories");
+
+/** The first name to list; a marker, which is further on, takes its place. */
+const startFrom = query("startfrom", text);
+
+/** What can be asked of a listing of blobs, whatever its form. */
+export const listParams = { prefix, delimiter, marker, maxResults, include, showOnly, startFrom };
+
+export type ListInput = InputOf<typeof listParams>;
+
+export function selectionOf(container: bigint, input: ListInput): Selection {
+  const { include: asked, startFrom: start } = input;
+  return {
+    container,
+    prefix: input.prefix ?? "",
+    delimiter: input.delimiter ?? "",
+    from: input.marker ?? (start === undefined ? undefined : [start]),
+    limit: pageSize(input.maxResults),
+    snapshots: asked?.has("snapshots") ?? false,
+    versions: asked?.has("versions") ?? false,
+    deleted: asked?.has("deleted") ?? false,
+    deletedWithVersions: asked?.has("deletedwithversions") ?? false,
+    onlyDeleted: input.showOnly?.has("deleted") ?? false,
+    uncommitted: asked?.has("uncommittedblobs") ?? false,
+  };
+}
+
+export function entryOptions(
+  { include: asked }: ListInput,
+  { now, features }: { readonly now: Ticks; readonly features: Features },
+): EntryOptions {
+  return {
+    now,
+    features,
+    metadata: asked?.has("metadata") ?? false,
+    copy: asked?.has("copy") ?? false,
+    tags: asked?.has("tags") ?? false,
+    versions: asked?.has("versions") ?? false,
+    immutability: asked?.has("immutabilitypolicy") ?? false,
+    legalHold: asked?.has("legalhold") ?? false,
+  };
+}
+
+/** A rolled-up prefix cannot show the snapshots below it. */
+export function checkList({ delimiter: rolledUpBy, include: asked }: ListInput): Result<void> {
+  if (rolledUpBy === undefined || asked?.has("snapshots") !== true) return ok(undefined);
+  return invalidQuery("delimiter", rolledUpBy);
+}

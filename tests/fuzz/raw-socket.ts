@@ -6,6 +6,8 @@ export interface RawRequest {
   readonly target: string;
   readonly headers: readonly (readonly [name: string, value: string])[];
   readonly body: Buffer;
+  /** Bytes that follow on the same connection, which otherwise ends with the answer. */
+  readonly after?: string;
 }
 
 export interface RawReply {
@@ -37,8 +39,10 @@ export function sendRaw(url: string, request: RawRequest): Promise<RawReply> {
   });
 }
 
-export function bytesOf({ method, target, headers, body }: RawRequest): Buffer {
+export function bytesOf({ method, target, headers, body, after }: RawRequest): Buffer {
   const lines = headers.map(([name, value]) => `${name}: ${value}`);
-  const head = [`${method} ${target} HTTP/1.1`, "Host: 127.0.0.1", ...lines, "Connection: close"];
-  return Buffer.concat([Buffer.from(`${head.join("\r\n")}\r\n\r\n`, "latin1"), body]);
+  const end = after === undefined ? ["Connection: close"] : [];
+  const head = [`${method} ${target} HTTP/1.1`, "Host: 127.0.0.1", ...lines, ...end];
+  const first = Buffer.from(`${head.join("\r\n")}\r\n\r\n`, "latin1");
+  return Buffer.concat([first, body, Buffer.from(after ?? "")]);
 }

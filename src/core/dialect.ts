@@ -45,7 +45,7 @@ export interface TransactionDialect {
   /** The failing part's fault as the one answer for all. */
   readonly fault: (failure: IndexedFault, count: number) => Fault;
   /** The headers of an answer inside the body, in the service's own order. */
-  readonly partHeaders: (answer: PartAnswer) => Readonly<Record<string, string>>;
+  readonly partHeaders: (answer: PartAnswer) => Record<string, string>;
 }
 
 export interface TransactionPart {

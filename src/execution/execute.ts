@@ -111,8 +111,9 @@ export async function executeAll(
   try {
     return await runtime.store.transact(async (tx) => {
       const outcomes: Outcome[] = [];
+      const records = new Records(tx, runtime.content, new Map());
       for (const call of calls) {
-        const outcome = await run(runtime, call, tx, tx);
+        const outcome = await run(runtime, call, tx, tx, records);
         if (isPending(outcome)) throw new Error(`${call.operation.name} waits in a transaction`);
         if (outcome.kind !== "reply") throw new TransactionRefused(outcomes.length, outcome);
         outcomes.push(outcome);
@@ -153,9 +154,9 @@ async function run(
   call: Call,
   view: View,
   tx: Transaction | undefined,
+  records = new Records(view, runtime.content),
 ): Promise<Outcome | Pending> {
   const { operation } = call;
-  const records = new Records(view, runtime.content);
   const located = await call.resource.load(records, call);
   const refusal = check(call, located, view.now);
   if (refusal !== undefined) return refusal;

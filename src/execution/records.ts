@@ -10,10 +10,14 @@ import type { Transaction, View } from "../store/store.ts";
 export class Records implements RecordView {
   readonly #view: View | Transaction;
   readonly #content: ContentStore;
+  readonly #decoded: Map<Uint8Array, unknown> | undefined;
 
-  constructor(view: View | Transaction, content: ContentStore) {
+  /** Several operations of one transaction look at the same records. A value is the same object
+   *  for as long as it stands, so that what was made of it can be kept with it in `decoded`. */
+  constructor(view: View | Transaction, content: ContentStore, decoded?: Map<Uint8Array, unknown>) {
     this.#view = view;
     this.#content = content;
+    this.#decoded = decoded;
   }
 
   get now(): Ticks {
@@ -22,7 +26,12 @@ export class Records implements RecordView {
 
   async get<K, R>(table: Table<K, R>, key: K): Promise<R | undefined> {
     const value = await this.#view.get(table.key(key));
-    return value === undefined ? undefined : table.codec.decode(value);
+    if (value === undefined) return undefined;
+    const known = this.#decoded?.get(value);
+    if (known !== undefined) return known as R;
+    const record = table.codec.decode(value);
+    this.#decoded?.set(value, record);
+    return record;
   }
 
   async *scan<K, R>(table: Table<K, R>, bounds: ScanBounds): AsyncIterable<readonly Scanned<R>[]> {

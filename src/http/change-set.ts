@@ -5,6 +5,7 @@ import type { Door, Known, Progress, Target } from "./door.ts";
 import { parseEmbeddedRequest, renderEmbeddedReply, wireRequestOf } from "./embedded-http.ts";
 import { envelopeOf } from "./envelope.ts";
 import type { Part, RenderedPart } from "./multipart.ts";
+import { PartTemplates } from "./part-templates.ts";
 import { choose, prepare } from "./prepare.ts";
 import { renderFault, renderOutcome } from "./render.ts";
 import { findTarget } from "./target.ts";
@@ -39,11 +40,13 @@ export async function runChangeSet(
     const fault = transaction.fault(failure, parts.length);
     return [partOf(door, renderFault(fault, envelopeOf(door, request, progress)), request)];
   };
+  const templates = new PartTemplates<PartRequest>();
   for (const [index, part] of parts.slice(0, transaction.operationsMax).entries()) {
-    const read = readPart(batch, part);
+    const found = templates.find(part);
+    const read = found === undefined ? readPart(batch, part) : ok(found.part);
     if (!read.ok) return refuse({ index, fault: read.fault });
     requests.push(read.value);
-    const call = await preparePart(door, batch, read.value);
+    const call = found?.call ?? (await prepareNew(door, batch, part, read.value, templates));
     if (!call.ok) return refuse({ index, fault: call.fault });
     calls.push(call.value);
   }
@@ -58,8 +61,24 @@ export async function runChangeSet(
   }
   return outcomes.map((outcome, index) => {
     const { request, progress } = requests[index] ?? batch;
-    return partOf(door, renderOutcome(outcome, envelopeOf(door, request, progress)), request);
+    const plain = plainReply(outcome, dialectOf(door));
+    const reply = plain ?? renderOutcome(outcome, envelopeOf(door, request, progress));
+    return partOf(door, reply, request);
   });
+}
+
+/** A part's answer without what the answer around it says for all; undefined if it has a body. */
+function plainReply(outcome: Outcome, { stampHeaders }: Dialect): WireReply | undefined {
+  if (outcome.kind !== "reply" || outcome.body !== undefined) return undefined;
+  const headers: Record<string, string> = {};
+  if (outcome.etag !== undefined) Object.assign(headers, stampHeaders(outcome.etag));
+  for (const group of outcome.headers) {
+    for (const name in group) {
+      const value = group[name];
+      if (value !== undefined) headers[name] = value;
+    }
+  }
+  return { status: outcome.status, headers, body: undefined };
 }
 
 export function readPart({ request, progress }: Batch, part: Part): Result<PartRequest> {
@@ -69,14 +88,34 @@ export function readPart({ request, progress }: Batch, part: Part): Result<PartR
   return ok({ request: wireRequestOf(embedded.value, request), progress: { requestId } });
 }
 
+/** As `preparePart`, for the first part with its head. */
+async function prepareNew(
+  door: Door,
+  batch: Batch,
+  part: Part,
+  read: PartRequest,
+  templates: PartTemplates<PartRequest>,
+): Promise<Result<Call>> {
+  let place: Target | undefined;
+  const call = await preparePart(door, batch, read, (target) => {
+    place = target;
+  });
+  if (call.ok && place !== undefined) {
+    templates.remember(part, read.request, { part: read, target: place, call: call.value });
+  }
+  return call;
+}
+
 /** The caller is the batch's: a part has no credentials of its own, and stays in its account. */
 export async function preparePart(
   door: Door,
   batch: Batch,
   { request, progress }: PartRequest,
+  onTarget?: (target: Target) => void,
 ): Promise<Result<Call>> {
   const target = findTarget(door, request, progress);
   if (!target.ok) return target;
+  onTarget?.(target.value);
   const { account } = target.value.location;
   if (account !== batch.target.location.account) return fail("InvalidInput");
   const operation = choose(door, request, target.value, batch.known, progress);
@@ -92,11 +131,12 @@ function faultOf(outcome: Outcome): Failure {
   return { ok: false, fault: outcome.fault };
 }
 
+const around = { "Content-Type": "application/http", "Content-Transfer-Encoding": "binary" };
+
 export function partOf(door: Door, reply: WireReply, { method }: WireRequest): RenderedPart {
   const { status, headers, body } = reply;
   const own = dialectOf(door).transaction.partHeaders({ method, status, headers });
-  const around = { "Content-Type": "application/http", "Content-Transfer-Encoding": "binary" };
-  return renderEmbeddedReply({ status, headers: { ...own }, body }, around);
+  return renderEmbeddedReply({ status, headers: own, body }, around);
 }
 
 function dialectOf({ service }: Door): Dialect {

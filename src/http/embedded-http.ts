@@ -25,13 +25,13 @@ export function parseEmbeddedRequest(part: Part): Result<EmbeddedRequest> {
   if (!block.ok) return block;
   const [, method = "", target = ""] = match;
   const { headers, rawHeaders } = block.value;
-  const body = cut(bytes.subarray(block.value.after), headers["content-length"]);
+  const body = bodyWithin(bytes.subarray(block.value.after), headers["content-length"]);
   if (body === undefined) return fail("InvalidInput");
   return ok({ method: method.toUpperCase(), target, headers, rawHeaders, body });
 }
 
 /** A stated length ends the body before the line break some clients add; undefined if it lies. */
-function cut(rest: Buffer, length: string | undefined): Buffer | undefined {
+export function bodyWithin(rest: Uint8Array, length: string | undefined): Uint8Array | undefined {
   if (length === undefined) return rest;
   if (!/^\d{1,10}$/.test(length) || Number(length) > rest.length) return undefined;
   return rest.subarray(0, Number(length));

@@ -37,12 +37,15 @@ export function parseMultipart(
 ): Result<readonly Part[]> {
   const body = Buffer.from(bytes.buffer, bytes.byteOffset, bytes.length);
   const parts: Part[] = [];
-  let delimiter = nextDelimiter(body, boundary, 0);
+  const mark = Buffer.from(`--${boundary}`, "latin1");
+  const blocks: HeaderBlocks = new Map();
+  let delimiter = nextDelimiter(body, mark, 0);
   while (delimiter !== undefined && !delimiter.closes) {
-    const next = nextDelimiter(body, boundary, delimiter.after);
+    const next = nextDelimiter(body, mark, delimiter.after);
     if (next === undefined) break;
     if (parts.length >= partsMax) return malformed(`more than ${partsMax} parts`);
-    const part = parsePart(body.subarray(delimiter.after, Math.max(delimiter.after, next.before)));
+    const end = Math.max(delimiter.after, next.before);
+    const part = parsePart(body.subarray(delimiter.after, end), blocks);
     if (!part.ok) return part;
     parts.push(part.value);
     delimiter = next;
@@ -57,8 +60,7 @@ interface Delimiter {
   readonly closes: boolean;
 }
 
-function nextDelimiter(body: Buffer, boundary: string, from: number): Delimiter | undefined {
-  const mark = Buffer.from(`--${boundary}`, "latin1");
+function nextDelimiter(body: Buffer, mark: Buffer, from: number): Delimiter | undefined {
   let at = body.indexOf(mark, from);
   for (; at >= 0; at = body.indexOf(mark, at + 1)) {
     if (at !== 0 && body[at - 1] !== lineFeed) continue;
@@ -80,29 +82,51 @@ function lineEnd(body: Buffer, from: number): number | undefined {
   return body[at] === lineFeed ? at + 1 : undefined;
 }
 
-function parsePart(bytes: Buffer): Result<Part> {
-  const head = parseHeaders(bytes, 0);
+function parsePart(bytes: Buffer, blocks: HeaderBlocks): Result<Part> {
+  const head = parseHeaders(bytes, 0, blocks);
   if (!head.ok) return head;
   const { headers, rawHeaders, after } = head.value;
   return ok({ headers, rawHeaders, body: bytes.subarray(after) });
 }
 
-export interface HeaderBlock {
+interface HeaderLines {
   readonly headers: Readonly<Record<string, string | undefined>>;
   readonly rawHeaders: readonly string[];
+}
+
+export interface HeaderBlock extends HeaderLines {
   /** Where the body starts. */
   readonly after: number;
 }
 
+/** What was read before, by its text: the parts of one body repeat each other. */
+export type HeaderBlocks = Map<string, HeaderLines>;
+
 const headerForm = /^([!#$%&'*+.^_`|~0-9A-Za-z-]+):[ \t]*(.*?)[ \t]*$/;
 
 /** Header lines up to the empty one; a block that the bytes end in counts as closed. */
-export function parseHeaders(bytes: Buffer, from: number): Result<HeaderBlock> {
-  const headers: Record<string, string | undefined> = Object.create(null) as typeof headers;
-  const rawHeaders: string[] = [];
+export function parseHeaders(
+  bytes: Buffer,
+  from: number,
+  known?: HeaderBlocks,
+): Result<HeaderBlock> {
   const { end, after } = headerBlock(bytes, from);
   if (end - from > headerBlockBytesMax) return malformed("the headers are too long");
-  const lines = end > from ? bytes.toString("utf8", from, end).split("\n") : [];
+  const text = bytes.toString("utf8", from, end);
+  let block = known?.get(text);
+  if (block === undefined) {
+    const parsed = parseLines(text);
+    if (!parsed.ok) return parsed;
+    block = parsed.value;
+    known?.set(text, block);
+  }
+  return ok({ headers: block.headers, rawHeaders: block.rawHeaders, after });
+}
+
+function parseLines(text: string): Result<HeaderLines> {
+  const headers: Record<string, string | undefined> = Object.create(null) as typeof headers;
+  const rawHeaders: string[] = [];
+  const lines = text === "" ? [] : text.split("\n");
   if (lines.length > partHeadersMax) return malformed(`more than ${partHeadersMax} headers`);
   for (const line of lines) {
     const match = headerForm.exec(line.endsWith("\r") ? line.slice(0, -1) : line);
@@ -111,7 +135,7 @@ export function parseHeaders(bytes: Buffer, from: number): Result<HeaderBlock> {
     headers[name.toLowerCase()] ??= value;
     rawHeaders.push(name, value);
   }
-  return ok({ headers, rawHeaders, after });
+  return ok({ headers, rawHeaders });
 }
 
 /** Where the lines end, and where what follows the empty one starts. */

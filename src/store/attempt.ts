@@ -19,6 +19,7 @@ export interface KeyRead {
   readonly key: Key;
   /** Zero if there was nothing. */
   readonly stamp: number;
+  readonly value: Value | undefined;
 }
 
 export interface RangeRead extends Covered {
@@ -131,12 +132,19 @@ export class Attempt implements Transaction {
     const shared = this.#shared?.get(text);
     if (shared !== undefined && remember) this.#dependOn(shared);
     if (shared !== undefined && shared.kind !== "add") return changedValue(undefined, shared);
+    const before = this.#keyReads.get(text);
+    if (before !== undefined) return overlaid(before.value, shared);
     const found = this.#reader.get(key, text);
-    const seen = (base: Stamped | undefined): Value | undefined => {
-      if (remember) this.#keyReads.set(text, { key, stamp: base?.stamp ?? 0 });
-      return overlaid(base?.value, shared);
-    };
-    return found instanceof Promise ? found.then(seen) : seen(found);
+    if (found instanceof Promise) {
+      return found.then((base) => overlaid(this.#seen(key, text, base, remember), shared));
+    }
+    return overlaid(this.#seen(key, text, found, remember), shared);
+  }
+
+  #seen(key: Key, text: KeyText, base: Stamped | undefined, remember: boolean): Value | undefined {
+    const value = base?.value;
+    if (remember) this.#keyReads.set(text, { key, stamp: base?.stamp ?? 0, value });
+    return value;
   }
 
   #rememberRange(covered: Covered, entries: readonly Stamped[]): void {

@@ -79,7 +79,11 @@ export function entityPath(table: string, { partitionKey, rowKey }: EntityKeys):
   return `${table}(PartitionKey='${quote(partitionKey)}',RowKey='${quote(rowKey)}')`;
 }
 
+/** What every encoding leaves as it is. */
+const plainKeyForm = /^[\w.-]*$/;
+
 function quote(key: string): string {
+  if (plainKeyForm.test(key)) return key;
   const wellFormed = key.replaceAll(/\p{Surrogate}/gu, "\uFFFD");
   return encodeURIComponent(wellFormed).replaceAll("'", "''");
 }

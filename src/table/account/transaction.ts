@@ -84,15 +84,12 @@ const order = [
 ];
 
 /** Recorded: updates and deletes answer with the older protocol version. */
-function partHeaders({ method, status, headers }: PartAnswer): Readonly<Record<string, string>> {
+function partHeaders({ method, status, headers }: PartAnswer): Record<string, string> {
   const isOld = method !== "POST" && method !== "GET" && status < 300;
-  const known: Readonly<Record<string, string | undefined>> = {
-    ...headers,
-    DataServiceVersion: isOld ? "1.0;" : "3.0;",
-  };
   const chosen: Record<string, string> = {};
   for (const name of order) {
-    const value = known[name];
+    const version = isOld ? "1.0;" : "3.0;";
+    const value = name === "DataServiceVersion" ? version : headers[name];
     if (value !== undefined) chosen[name] = value;
   }
   return chosen;

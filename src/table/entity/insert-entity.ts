@@ -40,10 +40,14 @@ export const insertEntity = operation({
     const record = entityRecord(stamp, properties);
     const { name: table } = scope.table;
     const location = `${endpoint}/${entityPath(table, keys)}`;
-    const headers = { ...odataHeaders, "Preference-Applied": input.prefer, Location: location };
-    if (input.prefer === "return-no-content") {
-      return { status: 204, put: record, headers: { ...headers, DataServiceId: location } };
-    }
+    const isQuiet = input.prefer === "return-no-content";
+    const own = {
+      "Preference-Applied": input.prefer,
+      Location: location,
+      DataServiceId: isQuiet ? location : undefined,
+    };
+    const headers = [odataHeaders, own];
+    if (isQuiet) return { status: 204, put: record, headers };
     const place = { table, account, endpoint, select: undefined };
     const body = renderEntity({ ...keys, record }, input.representation, place);
     return { put: record, headers, body };

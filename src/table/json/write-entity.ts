@@ -32,7 +32,8 @@ export function writeEntity(out: TextBytes, row: Row, writing: Writing, first = 
   const links = linkMembers(row, writing);
   const lead = first === "" || links === "" ? first + links : `${first},${links}`;
   if (select === undefined) {
-    const keys = `"PartitionKey":${quoted(row.partitionKey)},"RowKey":${JSON.stringify(row.rowKey)}`;
+    const rowKey = JSON.stringify(row.rowKey);
+    const keys = `"PartitionKey":${quoted(row.partitionKey)},"RowKey":${rowKey}`;
     out.append(`{${lead === "" ? "" : `${lead},`}${keys},${timestamp(row.record.etag, level)}`);
     writeProperties(out, row.record, level);
   } else {

@@ -35,9 +35,12 @@ function writeProperty(name: string, type: EdmType, value: EdmValue): void {
   room[head + 2] = nameBytes >> 8;
   switch (type) {
     case edm.string:
-    case edm.guid:
-      room[head]! |= writeSizedText(value as string);
+    case edm.guid: {
+      const flags = writeSizedText(value as string);
+      // The room may be another by now.
+      room[head] = type | flags;
       return;
+    }
     case edm.binary:
       writeSizedBytes(value as Uint8Array);
       return;

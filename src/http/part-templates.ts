@@ -1,0 +1,93 @@
+import type { Operation } from "../core/operation.ts";
+import { ok, type Result } from "../core/result.ts";
+import type { Call } from "../execution/execute.ts";
+import { bodyWithin } from "./embedded-http.ts";
+import type { Target } from "./door.ts";
+import type { Part } from "./multipart.ts";
+import { structuredHeader } from "./structured-body.ts";
+import type { WireRequest } from "./wire.ts";
+
+/** A part that was made ready, as far as its head goes: everything but its body. */
+export interface Prepared<P> {
+  readonly part: P;
+  readonly target: Target;
+  readonly call: Call;
+  readonly contentType: string;
+  readonly contentLength: string | undefined;
+}
+
+/** Larger bodies are checked once more before they are taken in. */
+const bodyBytesMax = 64 * 1024;
+const headEnd = Buffer.from("\r\n\r\n", "latin1");
+
+/**
+ * The parts of a transaction are often the same but for their bodies: a hundred inserts into one
+ * table. Address, operation, permission and parameters follow from the head alone, so that a head
+ * that came before, byte for byte, leaves only the body to be read.
+ */
+export class PartTemplates<P> {
+  readonly #byHead = new Map<string, Prepared<P>>();
+
+  find(part: Part): Found<P> | undefined {
+    const { body } = part;
+    const head = this.#byHead.size === 0 ? undefined : headOf(body);
+    const prepared = head === undefined ? undefined : this.#byHead.get(head);
+    if (head === undefined || prepared === undefined) return undefined;
+    const rest = bodyWithin(body.subarray(head.length), prepared.contentLength);
+    if (rest === undefined || rest.length > bodyBytesMax) return undefined;
+    return { part: prepared.part, call: callWith(prepared, rest) };
+  }
+
+  /** Only the heads that say nothing about the very bytes of the body are worth keeping. */
+  remember(part: Part, request: WireRequest, prepared: Omit<Prepared<P>, Said>): void {
+    const head = headOf(part.body);
+    if (head === undefined || request.whole?.length === undefined) return;
+    const bodyFollows = request.whole.byteOffset === part.body.byteOffset + head.length;
+    if (!bodyFollows || !isIndifferent(request, prepared.call.operation)) return;
+    const contentType = request.headers["content-type"] ?? "";
+    const contentLength = lengthSaid(request);
+    this.#byHead.set(head, { ...prepared, contentType, contentLength });
+  }
+}
+
+type Said = "contentType" | "contentLength";
+
+export interface Found<P> {
+  readonly part: P;
+  readonly call: Result<Call>;
+}
+
+function headOf({ buffer, byteOffset, length }: Uint8Array): string | undefined {
+  const bytes = Buffer.from(buffer, byteOffset, length);
+  const end = bytes.indexOf(headEnd);
+  return end < 0 ? undefined : bytes.toString("latin1", 0, end + headEnd.length);
+}
+
+function isIndifferent({ headers }: WireRequest, { body, source }: Operation): boolean {
+  if (body.kind !== "bytes" || source !== undefined) return false;
+  return (
+    headers["content-md5"] === undefined &&
+    headers["x-ms-content-crc64"] === undefined &&
+    headers[structuredHeader] === undefined &&
+    headers["expect"] === undefined
+  );
+}
+
+/** What the client wrote; the request itself always has a length. */
+function lengthSaid({ rawHeaders }: WireRequest): string | undefined {
+  const at = rawHeaders.findIndex(
+    (name, index) => index % 2 === 0 && name.toLowerCase() === "content-length",
+  );
+  return at < 0 ? undefined : rawHeaders[at + 1];
+}
+
+function callWith<P>(prepared: Prepared<P>, bytes: Uint8Array): Result<Call> {
+  const { call, target, contentType } = prepared;
+  const { operation } = call;
+  if (operation.body.kind !== "bytes") throw new Error("a template takes bytes");
+  const parsed = operation.body.parse(bytes, contentType);
+  if (!parsed.ok) return parsed;
+  const input = { ...call.input, body: parsed.value };
+  const address = operation.locate?.(target.address, input) ?? target.address;
+  return ok({ ...call, address, input });
+}

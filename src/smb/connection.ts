@@ -61,6 +61,7 @@ export class Connection {
       if (this.#isOpen && !this.#framer.push(chunk)) this.end();
     });
     socket.on("error", () => this.end());
+    socket.on("end", () => this.end());
     socket.on("close", () => this.end());
     server.world.clock.after(loginMillisecondsMax, () => {
       if (![...this.sessions.values()].some((session) => session.isValid)) this.end();

@@ -16,5 +16,6 @@ export async function endSession(
   const handles = [...session.handles.values()];
   session.handles.clear();
   session.trees.clear();
-  for (const handle of handles) await closeHandle(server, handle, ending);
+  // Side by side, so that they share their commits.
+  await Promise.all(handles.map((handle) => closeHandle(server, handle, ending)));
 }

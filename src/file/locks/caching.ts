@@ -137,7 +137,9 @@ function allowedCache(state: LockState, key: string, wanted: number): number {
   if (state.ranges.length > 0 || others.some(hasWrite)) return 0;
   const isAlone =
     others.every(({ held }) => held === 0) && !state.opens.some((open) => isOther(open, key));
-  const shared = isAlone ? wanted : wanted & ~cacheWrite;
+  // An oplock keeps handles only together with writes.
+  const lost = isOplockKey(key) ? cacheWrite | cacheHandle : cacheWrite;
+  const shared = isAlone ? wanted : wanted & ~lost;
   return legal(handles ? shared & ~cacheHandle : shared);
 }
 

@@ -82,9 +82,14 @@ export interface Granted {
   readonly context: CreateContext | undefined;
 }
 
-export function grantedCache(choice: CacheChoice | undefined, state: LockState): Granted {
+export function grantedCache(
+  choice: CacheChoice | undefined,
+  state: LockState,
+  version?: 1 | 2,
+): Granted {
   if (choice === undefined) return nothing;
-  const { lease, request } = choice;
+  const { request } = choice;
+  const lease = choice.lease && { ...choice.lease, version: version ?? choice.lease.version };
   const cache = state.caches.find(({ key }) => key === request.key);
   const held = cache?.held ?? 0;
   const holding = { key: request.key, lease };

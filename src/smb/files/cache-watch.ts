@@ -43,6 +43,11 @@ export class CacheWatch {
     return [...(this.#keys.get(key)?.handles ?? [])];
   }
 
+  /** The form of the messages about a lease is that of the handle that began it. */
+  leaseVersion(key: string): 1 | 2 | undefined {
+    return this.#keys.get(key)?.leaseVersion;
+  }
+
   add(handle: FileHandle, held: number): void {
     const { cache, place } = handle;
     if (cache === undefined) return;

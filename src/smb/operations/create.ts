@@ -1,3 +1,4 @@
+import { closeFile } from "../../file/filesystem/close.ts";
 import { openFile, maximalAccess, type Opened } from "../../file/filesystem/open.ts";
 import { OpenAction, type Disposition, type OpenWish } from "../../file/filesystem/open-wish.ts";
 import type { FilePlace } from "../../file/filesystem/work.ts";
@@ -77,6 +78,12 @@ async function createFile(
     case "refused":
       return refusal(statusOf(outcome.refusal));
     case "done":
+      if (request.life.isCancelled || !request.session.isValid) {
+        // The client went away while it waited: nobody would ever close this handle.
+        const place = { share: tree.address, file: outcome.value.node.id };
+        await closeFile(server.world.runtime, place, id.persistent);
+        return refusal(Status.cancelled);
+      }
       return succeed(request, asked, { id, cache, opened: outcome.value, epoch, path, durable });
   }
 }
@@ -139,7 +146,8 @@ function succeed(request: TreeRequest, asked: CreateRequest, success: Success): 
   const { node } = opened;
   const snapshot = epoch === undefined ? undefined : { epoch, path: path.components };
   const place: FilePlace = { share: tree.address, file: node.id, snapshot };
-  const granted = grantedCache(cache, opened.locks);
+  const version = cache && connection.server.caches.leaseVersion(cache.request.key);
+  const granted = grantedCache(cache, opened.locks, version);
   const handle: FileHandle = {
     kind: "file",
     id,

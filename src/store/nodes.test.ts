@@ -44,7 +44,7 @@ describe("nodes", () => {
     expect(await idsOf(one.nodes)).toEqual(["a"]);
   });
 
-  it("give up one that is silent for long enough, not before, and before it is left out", async () => {
+  it("give up one that is silent for long, not before, and before it is left out", async () => {
     const store = openMemoryStore({ clock: manualClock() });
     const givenUp = new Set<string>();
     const [one] = [await join(store, "a", givenUp), await join(store, "b", givenUp)];

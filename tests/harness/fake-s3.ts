@@ -44,8 +44,9 @@ export async function openFakeS3(): Promise<FakeS3> {
   await once(server, "listening");
   const address = server.address();
   const port = typeof address === "object" && address !== null ? address.port : 0;
+  const endpoint = encodeURIComponent(`http://127.0.0.1:${port}`);
   return {
-    location: `s3://${bucket}/some/where?endpoint=${encodeURIComponent(`http://127.0.0.1:${port}`)}`,
+    location: `s3://${bucket}/some/where?endpoint=${endpoint}`,
     credentials,
     objects,
     requests,

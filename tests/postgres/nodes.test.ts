@@ -58,7 +58,7 @@ describe("nodes on one database", () => {
     for (const store of stores) await store.close();
   });
 
-  it("see what another has committed as soon as it is acknowledged, and later in time", async () => {
+  it("see what another has committed once it is acknowledged, and later in time", async () => {
     const url = database.newUrl();
     const [one, other] = (await several(2, () => open(url))) as [PostgresStore, PostgresStore];
     let last = 0n;

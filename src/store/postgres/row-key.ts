@@ -5,7 +5,7 @@ import type { Key } from "../store.ts";
 
 /**
  * A key as columns. An index entry has room for some 2,700 bytes and a key may have 4,000, so what
- * goes beyond `headBytesMax` lies in `tail`, outside the index, and its digest makes the row unique.
+ * goes beyond `headBytesMax` lies in `tail`, outside the index; its digest makes the row unique.
  * Keys compare as the pairs (head, tail) do: a tail that is not empty follows a full head.
  *
  * Example: a key of 2,300 bytes has a head of 2,000, a tail of 300 and a digest of 32; shorter ones

@@ -8,8 +8,8 @@ export interface Migration {
 
 /**
  * `state` has the one row that every commit locks: commits follow one another, in one order for all
- * nodes. `entry` is the key space. `batch` remembers the last commit of each node, so that one whose
- * answer was lost can be asked for again without being made twice. `given_up` names nodes whose
+ * nodes. `entry` is the key space. `batch` remembers the last commit of each node: if its answer was
+ * lost, it can be asked for again without being made twice. `given_up` names nodes whose
  * belongings the others have taken over: they must not commit any more.
  */
 const tables = [
@@ -68,7 +68,7 @@ const commitBatch = `CREATE FUNCTION commit_batch(
       RETURN NEXT;
       RETURN;
     ELSIF FOUND AND earlier.number > batch_number THEN
-      RAISE EXCEPTION 'a later batch of this node was committed' USING ERRCODE = '${outOfOrderCode}';
+      RAISE EXCEPTION 'a later batch was committed' USING ERRCODE = '${outOfOrderCode}';
     END IF;
     IF EXISTS (SELECT 1 FROM given_up g WHERE g.node = batch_node) THEN
       RAISE EXCEPTION 'the other nodes have given this one up' USING ERRCODE = '${givenUpCode}';

@@ -35,7 +35,8 @@ export async function runTour(
   const failures: string[] = [];
   for (const [index, step] of chosen.entries()) {
     printer.title(`${index + 1}. ${step.title}`);
-    const stage = stageOf(printer, connectionString, `tour${index + 1}`);
+    const places = { connectionString, smbUrl: server.smbUrl, smbLogin: `${account}%${key}` };
+    const stage = stageOf(printer, { ...places, name: `tour${index + 1}` });
     await step
       .run(stage)
       .catch((error: unknown) => failures.push(`${step.title}: ${String(error)}`));
@@ -44,10 +45,9 @@ export async function runTour(
   return failures;
 }
 
-function stageOf(printer: Printer, connectionString: string, name: string): Stage {
+function stageOf(printer: Printer, places: Omit<Stage, "say" | "check">): Stage {
   return {
-    connectionString,
-    name,
+    ...places,
     say: (text) => printer.why(text),
     check(what, happened, promised) {
       if (!isDeepStrictEqual(happened, promised)) {

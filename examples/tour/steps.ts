@@ -3,6 +3,7 @@ import { containerLease } from "./steps/container-lease.ts";
 import { lastWriter } from "./steps/last-writer.ts";
 import { optimisticBlob } from "./steps/optimistic-blob.ts";
 import { queueConsumers } from "./steps/queue-consumers.ts";
+import { smbOpen } from "./steps/smb-open.ts";
 import { tableETag } from "./steps/table-etag.ts";
 import { tableLock } from "./steps/table-lock.ts";
 import type { Step } from "./tour.ts";
@@ -15,4 +16,5 @@ export const steps: readonly Step[] = [
   tableLock,
   queueConsumers,
   lastWriter,
+  smbOpen,
 ];

@@ -32,8 +32,8 @@ export const contract: readonly Section[] = [
     promises: [
       {
         promise:
-          "**Strong.** Once a write is acknowledged, every later read sees it: on any connection, " +
-          "any process.",
+          "**Strong.** Once a write is acknowledged, every later read sees it: on any " +
+          "connection, any process.",
         tests: [
           [planted, "keeps every promise"],
           [bugs, "stale reads"],
@@ -41,9 +41,9 @@ export const contract: readonly Section[] = [
       },
       {
         promise:
-          "**Snapshot isolation.** A read sees one state while writes go on: headers and bytes of " +
-          "one version, also for a download that takes minutes; one page of a listing or a query; " +
-          "a transaction as a whole or not at all.",
+          "**Snapshot isolation.** A read sees one state while writes go on: headers and bytes " +
+          "of one version, also for a download that takes minutes; one page of a listing or a " +
+          "query; a transaction as a whole or not at all.",
         tests: [
           [blobRace, "GETs during overwrites never show an ETag with another version's bytes"],
           ["tests/race/download.test.ts", "returns the old bytes whole"],
@@ -77,8 +77,8 @@ export const contract: readonly Section[] = [
     promises: [
       {
         promise:
-          "**Optimistic.** `If-Match` is compared inside the commit: of any number of clients with " +
-          "one ETag exactly one wins, the others get 412.",
+          "**Optimistic.** `If-Match` is compared inside the commit: of any number of clients " +
+          "with one ETag exactly one wins, the others get 412.",
         tests: [
           [blobRace, "64 clients with one ETag: exactly one wins"],
           [blobRace, "loses no increment"],

@@ -31,10 +31,10 @@ const stepsMaxDefault = 5_000_000;
 
 /**
  * Is there an order of the operations of one key that respects real time and that the model allows?
- * The search of Wing and Gong with the memory of Lowe: call and return events lie in a list by time;
- * an operation may come next if no return stands before its call. Having tried it, it is lifted out;
- * at a return that cannot be passed the last choice is undone. A set of done operations together
- * with the state reached is never tried twice.
+ * The search of Wing and Gong with the memory of Lowe: call and return events lie in a list by
+ * time; an operation may come next if no return stands before its call. Having tried it, it is
+ * lifted out; at a return that cannot be passed the last choice is undone. A set of done operations
+ * together with the state reached is never tried twice.
  */
 export function checkLinearizable<Input, Output>(
   model: Model<Input, Output>,

@@ -1,7 +1,7 @@
 import { byKey, type Operation } from "./history.ts";
 import { findCycles, type Edge } from "./cycles.ts";
 
-/** Entities of one partition. Each write carries a version used once, and names the one it found. */
+/** Entities of one partition. A write carries a version used once, and names the one it found. */
 export type TransactionInput =
   | { readonly action: "query" }
   | { readonly action: "transfer"; readonly writes: readonly RowWrite[] };

@@ -8,7 +8,7 @@ export interface Setting {
   readonly wire: Wire;
   readonly recorder: Recorder;
   readonly random: Random;
-  /** Changes from time to time, for all clients at once, so that the histories of keys stay short. */
+  /** Changes from time to time, for all clients at once, so that histories of keys stay short. */
   readonly epoch: () => number;
   /** A text that no other client and no other call uses. */
   readonly unique: () => string;

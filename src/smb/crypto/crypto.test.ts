@@ -1,0 +1,79 @@
+import { describe, expect, it } from "vitest";
+import { cmac, cmacKey } from "./cmac.ts";
+import { sealerOf } from "./encryption.ts";
+import { deriveKey } from "./key-derivation.ts";
+import { md4 } from "./md4.ts";
+import { Rc4 } from "./rc4.ts";
+import { signerOf } from "./signing.ts";
+
+const hex = (text: string): Buffer => Buffer.from(text, "hex");
+
+describe("MD4, by the examples of RFC 1320", () => {
+  it.each([
+    ["", "31d6cfe0d16ae931b73c59d7e0c089c0"],
+    ["abc", "a448017aaf21d8525fc10ae87aa6729d"],
+    ["message digest", "d9130a8164549fe818874806e1c7014b"],
+    [
+      "12345678901234567890123456789012345678901234567890123456789012345678901234567890",
+      "e33b4ddc9c38f2199c3e7b164fcc0536",
+    ],
+  ])("%j", (text, digest) => {
+    expect(md4(Buffer.from(text)).toString("hex")).toBe(digest);
+  });
+});
+
+describe("RC4, by the examples of RFC 6229", () => {
+  it("gives the key stream of a short key, in pieces or at once", () => {
+    const stream = "b2396305f03dc027ccc3524a0a1118a8";
+    expect(new Rc4(hex("0102030405")).apply(Buffer.alloc(16)).toString("hex")).toBe(stream);
+    const pieces = new Rc4(hex("0102030405"));
+    const joined = Buffer.concat([pieces.apply(Buffer.alloc(5)), pieces.apply(Buffer.alloc(11))]);
+    expect(joined.toString("hex")).toBe(stream);
+  });
+});
+
+describe("AES-CMAC, by the examples of RFC 4493", () => {
+  const key = cmacKey(hex("2b7e151628aed2a6abf7158809cf4f3c"));
+  const message = hex(
+    "6bc1bee22e409f96e93d7e117393172aae2d8a571e03ac9c9eb76fac45af8e51" +
+      "30c81c46a35ce411e5fbc1191a0a52eff69f2445df4f9b17ad2b417be66c3710",
+  );
+  it.each([
+    [0, "bb1d6929e95937287fa37d129b756746"],
+    [16, "070a16b46b4d4144f79bdd9dd04a287c"],
+    [40, "dfa66747de9ae63030ca32611497c827"],
+    [64, "51f0bebf7e3b9d92fc49741779363cfe"],
+  ])("%i bytes", (length, mac) => {
+    expect(cmac(key, message.subarray(0, length)).toString("hex")).toBe(mac);
+  });
+});
+
+describe("messages", () => {
+  const key = Buffer.alloc(16, 7);
+
+  it.each([
+    [0x0210, 0],
+    [0x0300, 1],
+    [0x0311, 0],
+    [0x0311, 1],
+  ])("signed in dialect %i with algorithm %i are known again, changed ones are not", (...form) => {
+    const signer = signerOf(key, ...form);
+    const message = Buffer.alloc(100, 1);
+    signer.sign(message);
+    expect(signer.verify(Buffer.from(message))).toBe(true);
+    message[70]! ^= 1;
+    expect(signer.verify(message)).toBe(false);
+  });
+
+  it.each([1, 2, 3, 4])("sealed with cipher %i open again, changed ones do not", (cipher) => {
+    const both = deriveKey(key, Buffer.from("a"), Buffer.from("b"), cipher > 2 ? 256 : 128);
+    const keys = { signing: key, incoming: both, outgoing: both };
+    const sealer = sealerOf({ sessionId: 5n, cipher, keys });
+    const sealed = Buffer.concat(sealer.seal([Buffer.from("one "), Buffer.from("two")]));
+    expect(sealer.open(Buffer.from(sealed))?.toString()).toBe("one two");
+    sealed[sealed.length - 1]! ^= 1;
+    expect(sealer.open(sealed)).toBeUndefined();
+    const again = Buffer.concat(sealer.seal([Buffer.from("one two")]));
+    expect(again.subarray(20, 32).equals(sealed.subarray(20, 32))).toBe(false);
+  });
+});

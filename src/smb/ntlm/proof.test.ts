@@ -1,0 +1,57 @@
+import { createHmac } from "node:crypto";
+import { describe, expect, it } from "vitest";
+import { passwordHash, proveSession } from "./proof.ts";
+
+const hex = (text: string): Buffer => Buffer.from(text, "hex");
+
+/** The worked example of [MS-NLMP] 4.2.4. */
+const challenge = hex("0123456789abcdef");
+const user = "User";
+const domain = "Domain";
+const password = "Password";
+
+function answerWith(secret: string) {
+  const responseKey = createHmac("md5", passwordHash(secret))
+    .update(Buffer.from(user.toUpperCase() + domain, "utf16le"))
+    .digest();
+  const blob = Buffer.concat([hex("0101000000000000"), Buffer.alloc(32)]);
+  const proof = createHmac("md5", responseKey).update(challenge).update(blob).digest();
+  return { responseKey, ntResponse: Buffer.concat([proof, blob]), proof };
+}
+
+const exchange = {
+  negotiate: Buffer.alloc(0),
+  challengeMessage: Buffer.alloc(0),
+  challenge,
+  authenticateMessage: Buffer.alloc(0),
+};
+
+describe("NTLMv2", () => {
+  it("keeps passwords and derives keys as the specification's example says", () => {
+    expect(passwordHash(password).toString("hex")).toBe("a4f49c406510bdcab6824ee7c30fd852");
+    expect(answerWith(password).responseKey.toString("hex")).toBe(
+      "0c868a403bfd7a93a3001ef22ef02e3f",
+    );
+  });
+
+  it("gives the session key to whoever knows the password, and to nobody else", () => {
+    const { ntResponse, responseKey, proof } = answerWith(password);
+    const answer = { ntResponse, user, domain, encryptedSessionKey: Buffer.alloc(0), flags: 0 };
+    const expected = createHmac("md5", responseKey).update(proof).digest();
+    expect(proveSession(passwordHash(password), answer, exchange)).toEqual(expected);
+    expect(proveSession(passwordHash("other"), answer, exchange)).toBeUndefined();
+    const stranger = { ...answer, user: "Someone" };
+    expect(proveSession(passwordHash(password), stranger, exchange)).toBeUndefined();
+  });
+
+  it("refuses the short answers of the protocol before it", () => {
+    const answer = {
+      ntResponse: Buffer.alloc(24),
+      user,
+      domain,
+      encryptedSessionKey: Buffer.alloc(0),
+      flags: 0,
+    };
+    expect(proveSession(passwordHash(password), answer, exchange)).toBeUndefined();
+  });
+});

@@ -1,0 +1,115 @@
+import fc from "fast-check";
+import { describe, expect, it } from "vitest";
+import { splitChain } from "../elements.ts";
+import { decodeAuthenticate } from "../ntlm/messages.ts";
+import { decodeClientToken, encodeOffer } from "../spnego/tokens.ts";
+import { Framer, framePrefix } from "../transport/framing.ts";
+import { decodeContexts, encodeContexts } from "./create-contexts.ts";
+import { decodeCreate } from "./create.ts";
+import { decodeDurable } from "./durable-contexts.ts";
+import { decodeClose, decodeFlush, decodeRead, decodeWrite } from "./io.ts";
+import { decodeIoctl } from "./ioctl.ts";
+import { decodeLock } from "./lock.ts";
+import { decodeNegotiate, decodeOldNegotiate } from "./negotiate.ts";
+import { decodeBreak } from "./oplock-break.ts";
+import {
+  decodeChangeNotify,
+  decodeQueryDirectory,
+  decodeQueryInfo,
+  decodeSetInfo,
+} from "./query.ts";
+import { Reader } from "./reader.ts";
+import { decodeSessionSetup } from "./session-setup.ts";
+import { decodeTreeConnect } from "./tree-connect.ts";
+
+const decoders = {
+  decodeNegotiate,
+  decodeOldNegotiate,
+  decodeSessionSetup,
+  decodeTreeConnect,
+  decodeCreate,
+  decodeClose,
+  decodeFlush,
+  decodeRead,
+  decodeWrite,
+  decodeLock,
+  decodeIoctl,
+  decodeQueryDirectory,
+  decodeChangeNotify,
+  decodeQueryInfo,
+  decodeSetInfo,
+  decodeBreak,
+  decodeClientToken,
+  decodeAuthenticate,
+  decodeContexts,
+  splitChain,
+};
+
+/** The size with which each body begins, so that chance gets past the first check. */
+const sizes = [4, 9, 24, 25, 32, 33, 36, 41, 48, 49, 57];
+
+describe("decoders", () => {
+  it.each(Object.entries(decoders))("%s takes any bytes without harm", (_, decode) => {
+    const bytes = fc.record({
+      size: fc.constantFrom(...sizes),
+      body: fc.uint8Array({ maxLength: 300 }),
+    });
+    fc.assert(
+      fc.property(bytes, ({ size, body }) => {
+        const message = Buffer.concat([Buffer.alloc(64), Buffer.from([size, 0]), body]);
+        expect(() => decode(message)).not.toThrow();
+        expect(() => decode(Buffer.from(body))).not.toThrow();
+      }),
+      { seed: 11, numRuns: 2000 },
+    );
+  });
+
+  it("read nothing that is not there", () => {
+    const reader = new Reader(Buffer.from([1, 2, 3]));
+    expect([reader.u16(), reader.u32(), reader.intact]).toEqual([0x0201, 0, false]);
+    expect(new Reader(Buffer.alloc(4)).stretch(2, 10)).toHaveLength(0);
+  });
+});
+
+describe("contexts of an open", () => {
+  it("come out as they went in", () => {
+    const contexts = [
+      { name: "DHnQ", data: Buffer.alloc(16) },
+      { name: "MxAc", data: Buffer.alloc(0) },
+      { name: "QFid", data: Buffer.from([1, 2, 3]) },
+    ];
+    expect(decodeContexts(encodeContexts(contexts))).toEqual(contexts);
+    expect(decodeDurable(contexts)).toEqual({ kind: "request", version: 1 });
+  });
+});
+
+describe("a stream of frames", () => {
+  it("is cut the same way however it arrives", () => {
+    const frames = fc.array(fc.uint8Array({ minLength: 1, maxLength: 50 }), { maxLength: 6 });
+    fc.assert(
+      fc.property(frames, fc.integer({ min: 1, max: 20 }), (bodies, step) => {
+        const stream = Buffer.concat(
+          bodies.flatMap((body) => [framePrefix(body.length), Buffer.from(body)]),
+        );
+        const got: string[] = [];
+        const framer = new Framer(100, (frame) => got.push(frame.toString("hex")));
+        for (let at = 0; at < stream.length; at += step) {
+          expect(framer.push(stream.subarray(at, at + step))).toBe(true);
+        }
+        expect(got).toEqual(bodies.map((body) => Buffer.from(body).toString("hex")));
+      }),
+      { seed: 12 },
+    );
+  });
+
+  it("ends where a frame is longer than allowed or of no known kind", () => {
+    expect(new Framer(100, () => {}).push(framePrefix(101))).toBe(false);
+    expect(new Framer(100, () => {}).push(Buffer.from([0x47, 0x45, 0x54, 0x20]))).toBe(false);
+  });
+});
+
+describe("security tokens", () => {
+  it("offer NTLM", () => {
+    expect(encodeOffer().toString("hex")).toContain("2b06010401823702020a");
+  });
+});

@@ -30,7 +30,7 @@ export async function listenSmb(given: SmbEndpointOptions): Promise<Listener> {
   const runtime = { store, content, random, clock };
   const alive = await engines.owners();
   await sweepHandles(runtime, (owner) => alive.has(owner));
-  const { server, stop } = smbListener({
+  const listener = smbListener({
     clock,
     random,
     log,
@@ -39,8 +39,12 @@ export async function listenSmb(given: SmbEndpointOptions): Promise<Listener> {
     owner: engines.owner,
     options: { allowsOldestDialect: options.smbOldestDialect, serverName },
   });
+  const { server } = listener;
   await bind(server, { title: "SMB endpoint", host, port });
   const address = server.address();
   const taken = typeof address === "object" && address !== null ? address.port : port;
-  return { url: `smb://${host.includes(":") ? `[${host}]` : host}:${taken}`, stop };
+  return {
+    url: `smb://${host.includes(":") ? `[${host}]` : host}:${taken}`,
+    stop: () => listener.stop(),
+  };
 }

@@ -3,6 +3,7 @@ import { Chain } from "./chain.ts";
 import { splitChain, type Element } from "./elements.ts";
 import { answerOldNegotiate } from "./operations/negotiate.ts";
 import type { RequestLife } from "./request.ts";
+import { frameBytesMax, inFlightBytesMax, loginMillisecondsMax } from "./limits.ts";
 import { RequestQueue } from "./request-queue.ts";
 import { SequenceWindow } from "./sequence-window.ts";
 import type { SmbServerState } from "./server.ts";
@@ -12,14 +13,6 @@ import { Framer, framePrefix } from "./transport/framing.ts";
 import { encryptedMagic, smb1Magic, smb2Magic } from "./wire/header.ts";
 import { Command, Dialect, HeaderFlag } from "./wire/protocol.ts";
 import { transformHeaderBytes } from "./crypto/encryption.ts";
-
-export const transactBytesMax = 8 * 1024 * 1024;
-const frameBytesMax = transactBytesMax + 64 * 1024;
-/** More than this under way, and the client is not read from until some of it is answered. */
-const inFlightBytesMax = 64 * 1024 * 1024;
-export const sessionsMax = 64;
-/** A client that has not logged in by then is let go. */
-const loginMillisecondsMax = 30_000;
 
 export interface Negotiated {
   readonly dialect: number;

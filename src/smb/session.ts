@@ -33,6 +33,3 @@ export class Session {
     return this.#lastTreeId;
   }
 }
-
-export const treesMax = 1024;
-export const handlesMax = 65_536;

@@ -54,7 +54,8 @@ const operations: Readonly<Record<string, (file: ShareFileClient) => Promise<unk
   Delete: (file) => file.delete(),
 };
 
-/** What an SMB client shares, and what fails beside it: learn.microsoft.com, "Manage file locks". */
+/** What an SMB client shares, and what fails beside it.
+ *  learn.microsoft.com/rest/api/storageservices/managing-file-locks */
 const shareModes: readonly (readonly [share: number, fails: readonly string[]])[] = [
   [0, ["Create", "Get", "SetProps", "SetMeta", "PutRange", "ListRanges", "Delete"]],
   [1, ["Create", "SetProps", "SetMeta", "PutRange", "Delete"]],

@@ -58,9 +58,10 @@ export class DurableHandles {
 
   /** A server that stops lets everything go. */
   async closeAll(): Promise<void> {
-    for (const { handle, cancel } of [...this.#kept.values()]) {
+    const kept = Array.from(this.#kept.values());
+    this.#kept.clear();
+    for (const { handle, cancel } of kept) {
       cancel();
-      this.#kept.delete(handle.id.persistent);
       await closeHandle(this.#server, handle, "closed");
     }
   }

@@ -1,5 +1,5 @@
 import { answer, refusal, type Answer } from "../answer.ts";
-import { transactBytesMax } from "../connection.ts";
+import { transactBytesMax } from "../limits.ts";
 import { isCharged } from "../credit-charge.ts";
 import { has, Right } from "../files/access.ts";
 import { DirectoryWatch, type NotifyResult } from "../files/directory-watch.ts";

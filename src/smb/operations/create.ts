@@ -15,7 +15,7 @@ import { epochOf } from "../files/snapshots.ts";
 import { statusOf } from "../files/status-of.ts";
 import { waitForLocks } from "../files/waiting.ts";
 import type { TreeRequest } from "../request.ts";
-import { handlesMax } from "../session.ts";
+import { handlesMax } from "../limits.ts";
 import { Status, type NtStatus } from "../status.ts";
 import { decodeCreate, encodeCreateResponse, type CreateRequest } from "../wire/create.ts";
 import { ContextName, type CreateContext } from "../wire/create-contexts.ts";

@@ -1,5 +1,5 @@
 import { answer, refusal, type Answer } from "../answer.ts";
-import { transactBytesMax } from "../connection.ts";
+import { transactBytesMax } from "../limits.ts";
 import { isCharged } from "../credit-charge.ts";
 import type { FileHandle } from "../files/file-handle.ts";
 import { findFile, findHandle, isAnswer } from "../files/lookup.ts";

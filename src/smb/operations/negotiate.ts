@@ -1,7 +1,7 @@
 import { createHash } from "node:crypto";
 import { answer, disconnect, refusal, type Answer } from "../answer.ts";
 import type { Connection, Negotiated } from "../connection.ts";
-import { transactBytesMax } from "../connection.ts";
+import { transactBytesMax } from "../limits.ts";
 import { fileTimeOf } from "../file-time.ts";
 import type { Request } from "../request.ts";
 import { encodeOffer } from "../spnego/tokens.ts";

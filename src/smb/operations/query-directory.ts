@@ -1,7 +1,7 @@
 import { listDirectory } from "../../file/filesystem/list.ts";
 import type { NodeRecord } from "../../file/records.ts";
 import { answer, refusal, type Answer } from "../answer.ts";
-import { transactBytesMax } from "../connection.ts";
+import { transactBytesMax } from "../limits.ts";
 import { isCharged } from "../credit-charge.ts";
 import { has, Right } from "../files/access.ts";
 import { encodeEntry, entryBytesMin, type NamedNode } from "../files/directory-entry.ts";

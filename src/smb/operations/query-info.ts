@@ -1,6 +1,6 @@
 import { fileInfo, securityOf, spaceOf } from "../../file/filesystem/info.ts";
 import { answer, refusal, type Answer } from "../answer.ts";
-import { transactBytesMax } from "../connection.ts";
+import { transactBytesMax } from "../limits.ts";
 import { isCharged } from "../credit-charge.ts";
 import { has, Right } from "../files/access.ts";
 import { fileClasses, mayQuery } from "../files/file-classes.ts";

@@ -1,6 +1,6 @@
 import { readFile, type Reading } from "../../file/filesystem/read.ts";
 import { refusal, type Answer } from "../answer.ts";
-import { transactBytesMax } from "../connection.ts";
+import { transactBytesMax } from "../limits.ts";
 import { isCharged } from "../credit-charge.ts";
 import { has, Right } from "../files/access.ts";
 import { findHandle, isAnswer } from "../files/lookup.ts";

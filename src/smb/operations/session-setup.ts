@@ -1,6 +1,6 @@
 import { answer, refusal, type Answer } from "../answer.ts";
 import type { Connection } from "../connection.ts";
-import { sessionsMax } from "../connection.ts";
+import { sessionsMax } from "../limits.ts";
 import { sealerOf } from "../crypto/encryption.ts";
 import { deriveSessionKeys } from "../crypto/key-derivation.ts";
 import { signerOf } from "../crypto/signing.ts";

@@ -2,7 +2,7 @@ import { answer, emptyAnswer, refusal, type Answer } from "../answer.ts";
 import { findShare } from "../files/shares.ts";
 import { closeHandle } from "../handle-end.ts";
 import type { SessionRequest, TreeRequest } from "../request.ts";
-import { treesMax } from "../session.ts";
+import { treesMax } from "../limits.ts";
 import { Status } from "../status.ts";
 import type { Tree } from "../tree.ts";
 import { ShareType } from "../wire/protocol.ts";

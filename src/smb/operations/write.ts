@@ -1,6 +1,6 @@
 import { writeFile } from "../../file/filesystem/write.ts";
 import { answer, refusal, type Answer } from "../answer.ts";
-import { transactBytesMax } from "../connection.ts";
+import { transactBytesMax } from "../limits.ts";
 import { isCharged } from "../credit-charge.ts";
 import { has, Right } from "../files/access.ts";
 import { modified } from "../files/change-hub.ts";

@@ -80,7 +80,7 @@ export class Reader {
     return this.bytes(byteCount).toString("utf16le");
   }
 
-  /** A stretch that an offset and a length elsewhere in the message name; empty ones lie nowhere. */
+  /** A stretch that an offset and a length elsewhere name; an empty one lies nowhere. */
   stretch(offset: number, length: number): Buffer {
     if (length === 0) return nothing;
     if (offset < 0 || offset + length > this.#bytes.length) {

@@ -1,0 +1,14 @@
+/** What one client may take of the server. */
+
+/** The longest read, write or question, as it is told to clients. */
+export const transactBytesMax = 8 * 1024 * 1024;
+export const frameBytesMax = transactBytesMax + 64 * 1024;
+/** More than this under way, and the client is not read from until some of it is answered. */
+export const inFlightBytesMax = 64 * 1024 * 1024;
+/** Per connection. */
+export const sessionsMax = 64;
+/** Per session. */
+export const treesMax = 1024;
+export const handlesMax = 65_536;
+/** A client that has not logged in by then is let go. */
+export const loginMillisecondsMax = 30_000;

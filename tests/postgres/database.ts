@@ -3,7 +3,7 @@ import { once } from "node:events";
 import { chmodSync, mkdtempSync, readFileSync, readdirSync, rmSync, statSync } from "node:fs";
 import { createServer } from "node:net";
 import { tmpdir } from "node:os";
-import { join } from "node:path";
+import { dirname, join } from "node:path";
 
 import pg from "pg";
 
@@ -26,49 +26,75 @@ const pollMilliseconds = 50;
 const settings = ["fsync=off", "max_connections=200", "listen_addresses=127.0.0.1"];
 
 export async function openDatabase(): Promise<Database> {
-  const folder = mkdtempSync(join(tmpdir(), "etagere-postgres-"));
-  const isRoot = process.getuid?.() === 0;
-  chmodSync(folder, 0o755);
-  if (isRoot) spawnSync("chown", [user, folder]);
-  const port = await freePort();
+  const folder = newFolder();
   const data = join(folder, "data");
-  const initialised = runAsUser("initdb", ["-D", data, "-A", "trust", "-U", user, "--no-sync"]);
-  if (initialised.status !== 0) throw new Error(`initdb failed: ${String(initialised.stderr)}`);
-  const base = `postgres://${user}@127.0.0.1:${port}/postgres`;
-  let server: ChildProcess | undefined;
+  initialise(data);
+  const instance = new Instance({ data, port: await freePort(), settings: [] });
   let schemas = 0;
-
-  const start = async (): Promise<void> => {
-    const words = ["-D", data, "-p", String(port), "-k", folder];
-    const [command, ...rest] = asUser("postgres", [
-      ...words,
-      ...settings.flatMap((s) => ["-c", s]),
-    ]);
-    server = spawn(command ?? "", rest, { stdio: "ignore" });
-    await untilItAnswers(base);
+  await instance.start();
+  return {
+    newUrl: () => `${instance.url}?schema=test_${(schemas += 1)}`,
+    query: (text) => queryOnce(instance.url, text),
+    crash: () => instance.end("SIGKILL"),
+    start: () => instance.start(),
+    async stop() {
+      await instance.end("SIGQUIT");
+      rmSync(folder, { recursive: true, force: true });
+    },
   };
+}
+
+export interface InstanceOptions {
+  readonly data: string;
+  readonly port: number;
+  readonly settings: readonly string[];
+}
+
+/** One running database server. */
+export class Instance {
+  readonly data: string;
+  readonly port: number;
+  readonly url: string;
+  readonly #settings: readonly string[];
+  #server: ChildProcess | undefined;
+
+  constructor({ data, port, settings: more }: InstanceOptions) {
+    this.data = data;
+    this.port = port;
+    this.url = `postgres://${user}@127.0.0.1:${port}/postgres`;
+    this.#settings = [...settings, ...more];
+  }
+
+  async start(): Promise<void> {
+    const words = ["-D", this.data, "-p", String(this.port), "-k", dirname(this.data)];
+    const settled = this.#settings.flatMap((setting) => ["-c", setting]);
+    const [command = "", ...rest] = asUser("postgres", [...words, ...settled]);
+    this.#server = spawn(command, rest, { stdio: "ignore" });
+    await untilItAnswers(this.url);
+  }
+
   /** The process that was started may be `runuser`; the database's own id is in its folder. */
-  const end = async (signal: "SIGQUIT" | "SIGKILL"): Promise<void> => {
-    if (server === undefined) return;
-    const exited = once(server, "exit");
-    const pid = Number(readFileSync(join(data, "postmaster.pid"), "latin1").split("\n")[0]);
+  async end(signal: "SIGQUIT" | "SIGKILL"): Promise<void> {
+    if (this.#server === undefined) return;
+    const exited = once(this.#server, "exit");
+    const pid = Number(readFileSync(join(this.data, "postmaster.pid"), "latin1").split("\n")[0]);
     const children = childrenOf(pid);
     process.kill(pid, signal);
     if (signal === "SIGKILL") for (const child of children) killQuietly(child);
     await exited;
-    server = undefined;
-  };
-  await start();
-  return {
-    newUrl: () => `${base}?schema=test_${(schemas += 1)}`,
-    query: (text) => queryOnce(base, text),
-    crash: () => end("SIGKILL"),
-    start,
-    async stop() {
-      await end("SIGQUIT");
-      rmSync(folder, { recursive: true, force: true });
-    },
-  };
+    this.#server = undefined;
+  }
+}
+
+export function newFolder(): string {
+  const folder = mkdtempSync(join(tmpdir(), "etagere-postgres-"));
+  chmodSync(folder, 0o755);
+  if (process.getuid?.() === 0) spawnSync("chown", [user, folder]);
+  return folder;
+}
+
+export function initialise(data: string): void {
+  runAsUser("initdb", ["-D", data, "-A", "trust", "-U", user, "--no-sync"]);
 }
 
 /** A database refuses to run as root. */
@@ -80,12 +106,13 @@ function asUser(program: string, words: readonly string[]): readonly string[] {
     : [path, ...words];
 }
 
-function runAsUser(program: string, words: readonly string[]): ReturnType<typeof spawnSync> {
+export function runAsUser(program: string, words: readonly string[]): void {
   const [command = "", ...rest] = asUser(program, words);
-  return spawnSync(command, rest, { encoding: "utf8", cwd: tmpdir() });
+  const { status, stderr } = spawnSync(command, rest, { encoding: "utf8", cwd: tmpdir() });
+  if (status !== 0) throw new Error(`${program} failed: ${stderr}`);
 }
 
-async function freePort(): Promise<number> {
+export async function freePort(): Promise<number> {
   const server = createServer().listen(0, "127.0.0.1");
   await once(server, "listening");
   const address = server.address();
@@ -106,7 +133,7 @@ async function untilItAnswers(url: string): Promise<void> {
   }
 }
 
-async function queryOnce(url: string, text: string): Promise<pg.QueryResult> {
+export async function queryOnce(url: string, text: string): Promise<pg.QueryResult> {
   const client = new pg.Client({ connectionString: url });
   client.on("error", () => undefined);
   await client.connect();

@@ -8,8 +8,8 @@ export interface Migration {
 
 /**
  * `state` has the one row that every commit locks: commits follow one another, in one order for all
- * nodes. `entry` is the key space. `batch` remembers the last commit of each node: if its answer was
- * lost, it can be asked for again without being made twice. `given_up` names nodes whose
+ * nodes. `entry` is the key space. `batch` remembers the last commit of each node: if the answer to
+ * it was lost, it can be asked for again without being made twice. `given_up` names nodes whose
  * belongings the others have taken over: they must not commit any more.
  */
 const tables = [

@@ -68,12 +68,12 @@ const text = report({
   findings,
   faults,
   servers: servers.length,
-  kept: histories,
+  kept: folder,
   isGreen,
 });
 console.log(text);
 if (values.record !== undefined) writeFileSync(values.record, `${text}\n`);
-await rm(isGreen ? folder : join(folder, "data"), { recursive: true, force: true });
+if (isGreen) await rm(folder, { recursive: true, force: true });
 process.exit(isGreen ? 0 : 1);
 
 async function runAll(): Promise<ReadonlyMap<FaultName, number>> {

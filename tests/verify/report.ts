@@ -7,7 +7,7 @@ export interface Report {
   readonly servers: number;
   readonly findings: readonly Finding[];
   readonly faults: ReadonlyMap<FaultName, number>;
-  /** Where a history lies that breaks a promise. */
+  /** Where the history lies that breaks a promise, with the data that it left. */
   readonly kept: string;
   readonly isGreen: boolean;
 }
@@ -27,7 +27,7 @@ export function report(run: Report): string {
     ...findings.flatMap(problemsOf),
     "",
     `${total} operations: ${verdict}`,
-    ...(isGreen ? [] : [`the history is kept in ${kept}; again with -- --seed ${seed}`]),
+    ...(isGreen ? [] : [`history and data are kept in ${kept}; again with -- --seed ${seed}`]),
   ].join("\n");
 }
 

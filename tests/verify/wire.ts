@@ -18,6 +18,8 @@ export interface Sent {
   readonly path: string;
   readonly headers?: Readonly<Record<string, string>>;
   readonly body?: string;
+  /** The path of what is to be renamed, at the same server. */
+  readonly renameSource?: string;
 }
 
 export interface Answer {
@@ -40,7 +42,7 @@ export class Wire {
   }
 
   /** Rejects if there is no answer, with NeverSent if there cannot have been an effect. */
-  send({ service, method, path, headers = {}, body = "" }: Sent): Promise<Answer> {
+  send({ service, method, path, headers = {}, body = "", renameSource }: Sent): Promise<Answer> {
     const base = new URL(this.#endpoints()[service]);
     const sign = path.includes("?") ? "&" : "?";
     const tableHeaders = service === "table" ? jsonHeaders : {};
@@ -49,6 +51,9 @@ export class Wire {
       ...tableHeaders,
       "content-length": Buffer.byteLength(body),
       ...headers,
+      ...(renameSource === undefined
+        ? {}
+        : { "x-ms-file-rename-source": `${base.origin}/${account}${renameSource}?${this.#sas}` }),
     };
     const options = {
       host: base.hostname,
@@ -75,11 +80,6 @@ export class Wire {
       );
       sent.end(body);
     });
-  }
-
-  /** Signed, for requests that name another resource. */
-  urlOf(service: ServiceName, path: string): string {
-    return `${this.#endpoints()[service]}/${account}${path}?${this.#sas}`;
   }
 
   close(): void {

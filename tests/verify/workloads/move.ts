@@ -51,17 +51,16 @@ function newDirectory(wire: Wire, path: string): Promise<void> {
 
 function perform(setting: Setting, key: string, input: MoveInput) {
   const run = async (): Promise<MoveOutput> => {
-    const { status } = await setting.wire.send(requestOf(setting.wire, key, input));
+    const { status } = await setting.wire.send(requestOf(key, input));
     return { status };
   };
   return setting.recorder.record({ workload: name, key, input }, run);
 }
 
-function requestOf(wire: Wire, key: string, input: MoveInput): Sent {
+function requestOf(key: string, input: MoveInput): Sent {
   if (input.action === "look") {
     return { service: "file", method: "GET", path: `${share}/${input.at}/${key}/inside` };
   }
-  const source = wire.urlOf("file", `${share}/${input.from}/${key}`);
   const path = `${share}/${input.to}/${key}?restype=directory&comp=rename`;
-  return { ...put(path), headers: { "x-ms-file-rename-source": source } };
+  return { ...put(path), renameSource: `${share}/${input.from}/${key}` };
 }

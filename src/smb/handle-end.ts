@@ -28,5 +28,6 @@ export async function closeFileHandle(
   if (closed.isGone && closed.node !== undefined) {
     server.changes.publish(place.share.id, [happened(ChangeAction.removed, closed.node)]);
   }
+  if (closed.isPending) server.changes.deletePending(place.share.id, place.file);
   return closed;
 }

@@ -10,6 +10,8 @@ export interface ClosedFile {
   readonly node: NodeRecord | undefined;
   /** The file went away with its last handle. */
   readonly isGone: boolean;
+  /** It goes away as soon as others have closed it, too. */
+  readonly isPending: boolean;
 }
 
 /** Ends a handle: its locks, its cache, and the file if it was waiting to go away. */
@@ -18,7 +20,7 @@ export function closeFile(runtime: Runtime, place: FilePlace, handle: bigint): P
     const found = await work.find(place);
     if (found === undefined || place.snapshot !== undefined) {
       if (place.snapshot === undefined) await forget(work, place, handle);
-      return { node: found?.node, isGone: false };
+      return { node: found?.node, isGone: false, isPending: false };
     }
     const { share, node } = found;
     const before = await work.locksOf(share.id, node.id);
@@ -29,7 +31,7 @@ export function closeFile(runtime: Runtime, place: FilePlace, handle: bigint): P
       ...(isGone ? removeNode(found) : []),
       keepLocks(share.id, node.id, isGone ? { ...state, deletePending: false } : state),
     ]);
-    return { node, isGone };
+    return { node, isGone, isPending: state.deletePending && !isGone };
   });
 }
 

@@ -119,6 +119,8 @@ async function enter(
   session.signingRequired = (modes & SecurityMode.signingRequired) !== 0;
   session.isValid = true;
   await replacePrevious(connection, session, asked.previousSessionId);
+  // A client that comes back finds what it lost cleared away.
+  await server.settled();
   server.sessions.set(session.id, {
     session,
     end: async () => {

@@ -50,7 +50,7 @@ async function updatesPerSecond(store: Store, callers: number, hot: boolean): Pr
   return done / secondsEach;
 }
 
-async function microsecondsEach(count: number, run: () => Promise<unknown>): Promise<number> {
+async function microsecondsEach(count: number, run: () => unknown): Promise<number> {
   const start = performance.now();
   for (let index = 0; index < count; index += 1) await run();
   return ((performance.now() - start) * 1000) / count;

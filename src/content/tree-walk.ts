@@ -1,3 +1,4 @@
+import type { Awaitable } from "../core/awaitable.ts";
 import type { ContentRef, Slice } from "../core/content-ref.ts";
 import { decodeNode } from "./node-codec.ts";
 import type { Node } from "./node.ts";
@@ -9,7 +10,7 @@ import type { Key, Value } from "../store/store.ts";
 export type NodeSource = (id: bigint) => Promise<Node>;
 
 /** From one state that stays open while the walk goes on. */
-export function nodesOf(view: { get(key: Key): Promise<Value | undefined> }): NodeSource {
+export function nodesOf(view: { get(key: Key): Awaitable<Value | undefined> }): NodeSource {
   return async (id) => {
     const value = await view.get(nodeKey(id));
     if (value === undefined) throw new Error(`content node ${id} is missing`);

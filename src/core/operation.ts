@@ -1,3 +1,4 @@
+import type { Awaitable } from "./awaitable.ts";
 import type { ContentPlan, ContentRef, Received } from "./content-ref.ts";
 import type { Effect } from "./effects.ts";
 import type { FaultCode } from "./faults.ts";
@@ -241,7 +242,7 @@ export interface OperationSpec<
   readonly reads?: (
     view: RecordView,
     sighting: Sighting<Rs[N]["scope"], TargetOf<Rs[N]["target"], T>, InputOf<P> & BodyInput<B>, A>,
-  ) => Promise<S>;
+  ) => Awaitable<S>;
   /** Pure and synchronous: runs again on fresh data after a conflict. */
   readonly decide: (
     context: Context<Rs[N]["scope"], TargetOf<Rs[N]["target"], T>, InputOf<P> & BodyInput<B>, A, S>,
@@ -268,7 +269,7 @@ export type Operation = Omit<
   "reads" | "decide" | "locate"
 > & {
   readonly locate?: (address: Address, input: object) => Address;
-  readonly reads?: (view: RecordView, sighting: AnySighting) => Promise<unknown>;
+  readonly reads?: (view: RecordView, sighting: AnySighting) => Awaitable<unknown>;
   readonly decide: (context: AnyContext) => Reply<object, string> | Failure | Waiting;
 };
 

@@ -1,3 +1,4 @@
+import type { Awaitable } from "./awaitable.ts";
 import type { CorsRule } from "./cors.ts";
 import type { Dialect } from "./dialect.ts";
 import type { ReclaimJob } from "./effects.ts";
@@ -39,7 +40,7 @@ export interface Located {
 
 /** How one kind of resource is found in the key space, and what its absence is called. */
 export interface Resource<A = Address> {
-  readonly load: (view: RecordView, where: Where<A>) => Promise<Located>;
+  readonly load: (view: RecordView, where: Where<A>) => Awaitable<Located>;
   /** Where the target's record is written. */
   readonly table: AnyTable | undefined;
   readonly keyOf: (scope: object, where: Where<A>) => unknown;

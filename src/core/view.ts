@@ -1,3 +1,4 @@
+import type { Awaitable } from "./awaitable.ts";
 import type { ContentRef, Slice } from "./content-ref.ts";
 import type { Table } from "./table.ts";
 import type { Ticks } from "./ticks.ts";
@@ -5,7 +6,7 @@ import type { Ticks } from "./ticks.ts";
 /** What an operation may look at: records of one consistent state, decoded. */
 export interface RecordView {
   readonly now: Ticks;
-  get<K, R>(table: Table<K, R>, key: K): Promise<R | undefined>;
+  get<K, R>(table: Table<K, R>, key: K): Awaitable<R | undefined>;
   /** Records between two encoded keys (`table.range(…)`), in arrays. */
   scan<K, R>(table: Table<K, R>, bounds: ScanBounds): AsyncIterable<readonly Scanned<R>[]>;
   /** A commutative counter, zero if never touched. Not validated at commit. */

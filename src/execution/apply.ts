@@ -1,3 +1,4 @@
+import type { Awaitable } from "../core/awaitable.ts";
 import type { ContentPlan, ContentRef } from "../core/content-ref.ts";
 import type { Effect } from "../core/effects.ts";
 import { afterWrite } from "../core/lease.ts";
@@ -19,7 +20,26 @@ export interface Settled {
 }
 
 /** Turns a decision into writes of the transaction that made it. */
-export async function applyReply(
+export function applyReply(
+  content: ContentStore,
+  tx: Transaction,
+  settled: Settled,
+  reply: Reply<object, string>,
+): Awaitable<void> {
+  const { call, scope } = settled;
+  const { table, keyOf } = call.resource;
+  const isAlone = reply.effects === undefined && reply.preserve === undefined;
+  const isLone = isAlone && table !== undefined && !isFollowed(table);
+  if (!isLone || (reply.put === undefined && !reply.remove)) {
+    return applyAll(content, tx, settled, reply);
+  }
+  const key = table.key(keyOf(scope, call));
+  if (reply.put === undefined) tx.delete(key);
+  else tx.put(key, table.codec.encode(stampRecord(settled, reply.put)));
+  return undefined;
+}
+
+async function applyAll(
   content: ContentStore,
   tx: Transaction,
   settled: Settled,

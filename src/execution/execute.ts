@@ -1,3 +1,4 @@
+import { whenThere, type Awaitable } from "../core/awaitable.ts";
 import type { Received } from "../core/content-ref.ts";
 import type { Conditions } from "../core/conditions.ts";
 import { nextStamp } from "../core/etag.ts";
@@ -113,7 +114,8 @@ export async function executeAll(
       const outcomes: Outcome[] = [];
       const records = new Records(tx, runtime.content, new Map());
       for (const call of calls) {
-        const outcome = await run(runtime, call, tx, tx, records);
+        const found = run(runtime, call, tx, tx, records);
+        const outcome = found instanceof Promise ? await found : found;
         if (isPending(outcome)) throw new Error(`${call.operation.name} waits in a transaction`);
         if (outcome.kind !== "reply") throw new TransactionRefused(outcomes.length, outcome);
         outcomes.push(outcome);
@@ -149,33 +151,60 @@ export function preview(runtime: Runtime, call: Call): Promise<Outcome | undefin
   });
 }
 
-async function run(
+/** Waits for nothing that is there already. */
+function run(
   runtime: Runtime,
   call: Call,
   view: View,
   tx: Transaction | undefined,
   records = new Records(view, runtime.content),
-): Promise<Outcome | Pending> {
+): Awaitable<Outcome | Pending> {
+  return whenThere(call.resource.load(records, call), (located) =>
+    runOn({ runtime, call, view, tx, records }, located),
+  );
+}
+
+interface Running {
+  readonly runtime: Runtime;
+  readonly call: Call;
+  readonly view: View;
+  readonly tx: Transaction | undefined;
+  readonly records: Records;
+}
+
+function runOn(running: Running, located: Located): Awaitable<Outcome | Pending> {
+  const { runtime, call, view, records } = running;
   const { operation } = call;
-  const located = await call.resource.load(records, call);
   const refusal = check(call, located, view.now);
   if (refusal !== undefined) return refusal;
   const scope = valueOf(located.scope);
   const target: Stamped | undefined = located.target;
   const stamp = nextStamp(view.now, target?.etag);
   const context = contextOf(runtime, call, { scope, target, stamp, now: view.now });
-  if (operation.reads !== undefined) context.seen = await operation.reads(records, context);
-  const decision = operation.decide(context);
+  if (operation.reads === undefined) return decideOn(running, context);
+  return whenThere(operation.reads(records, context), (seen) => {
+    context.seen = seen;
+    return decideOn(running, context);
+  });
+}
+
+function decideOn(running: Running, context: AnyContext): Awaitable<Outcome | Pending> {
+  const { runtime, call, view, tx } = running;
+  const { scope, stamp } = context;
+  const target: Stamped | undefined = context.target;
+  const decision = call.operation.decide(context);
   if ("fault" in decision) return { kind: "fault", fault: decision.fault };
   if ("wait" in decision) {
-    if (tx !== undefined) await applyEffects(runtime.content, tx, decision.effects, view.now);
-    return { kind: "wait", ...decision };
+    const pending: Pending = { kind: "wait", ...decision };
+    if (tx === undefined) return pending;
+    return applyEffects(runtime.content, tx, decision.effects, view.now).then(() => pending);
   }
-  if (tx !== undefined) {
-    const settled = { call, scope, before: target, stamp, now: view.now };
-    await applyReply(runtime.content, tx, settled, decision);
-  }
-  return outcomeOf(runtime, call, view, decision, { target, stamp });
+  const answer = { target, stamp };
+  if (tx === undefined) return outcomeOf(runtime, call, view, decision, answer);
+  const settled = { call, scope, before: target, stamp, now: view.now };
+  return whenThere(applyReply(runtime.content, tx, settled, decision), () =>
+    outcomeOf(runtime, call, view, decision, answer),
+  );
 }
 
 interface Circumstances {

@@ -1,3 +1,4 @@
+import type { Awaitable } from "../core/awaitable.ts";
 import type { ContentRef, Slice } from "../core/content-ref.ts";
 import type { Table } from "../core/table.ts";
 import type { Ticks } from "../core/ticks.ts";
@@ -24,8 +25,13 @@ export class Records implements RecordView {
     return this.#view.now;
   }
 
-  async get<K, R>(table: Table<K, R>, key: K): Promise<R | undefined> {
-    const value = await this.#view.get(table.key(key));
+  get<K, R>(table: Table<K, R>, key: K): Awaitable<R | undefined> {
+    const value = this.#view.get(table.key(key));
+    if (value instanceof Promise) return value.then((later) => this.#decode(table, later));
+    return this.#decode(table, value);
+  }
+
+  #decode<K, R>(table: Table<K, R>, value: Uint8Array | undefined): R | undefined {
     if (value === undefined) return undefined;
     const known = this.#decoded?.get(value);
     if (known !== undefined) return known as R;

@@ -1,3 +1,4 @@
+import { attempted } from "../core/awaitable.ts";
 import { keyBytesMax } from "../core/keys.ts";
 import type { Ticks } from "../core/ticks.ts";
 import { Changes, changedValue, combine } from "./changes.ts";
@@ -50,12 +51,12 @@ export class Attempt implements Transaction {
     this.#shared = shared;
   }
 
-  async get(key: Key): Promise<Value | undefined> {
-    return this.#read(key, true);
+  get(key: Key): Awaitable<Value | undefined> {
+    return attempted(() => this.#read(key, true));
   }
 
-  async peek(key: Key): Promise<Value | undefined> {
-    return this.#read(key, false);
+  peek(key: Key): Awaitable<Value | undefined> {
+    return attempted(() => this.#read(key, false));
   }
 
   range(bounds: Bounds): AsyncIterable<readonly Entry[]> {

@@ -1,3 +1,4 @@
+import type { Awaitable } from "../core/awaitable.ts";
 import type { Ticks } from "../core/ticks.ts";
 import type { KeyText } from "./key-text.ts";
 import type { Key, Value } from "./store.ts";
@@ -17,7 +18,7 @@ export interface ScanBounds {
   readonly reverse: boolean;
 }
 
-export type Awaitable<T> = T | Promise<T>;
+export type { Awaitable };
 
 /** One state of a store, wherever it is kept: at hand, or at the other end of a connection. */
 export interface StateReader {

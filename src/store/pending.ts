@@ -1,3 +1,4 @@
+import type { Awaitable } from "../core/awaitable.ts";
 import type { Ticks } from "../core/ticks.ts";
 import type { Clock } from "../core/world.ts";
 import type { Attempt } from "./attempt.ts";
@@ -8,7 +9,7 @@ export type Outcome = { readonly value: unknown } | { readonly error: unknown };
 
 /** A transaction whose work has run at least once and waits to be committed. */
 export interface Pending {
-  readonly work: (tx: Transaction) => Promise<unknown>;
+  readonly work: (tx: Transaction) => Awaitable<unknown>;
   readonly attemptsMax: number;
   readonly settle: (outcome: Outcome) => void;
   attempt: Attempt;
@@ -23,7 +24,7 @@ export interface Pending {
 const rerunMillisecondsMax = 5_000;
 
 export async function runAttempt(
-  work: (tx: Transaction) => Promise<unknown>,
+  work: (tx: Transaction) => Awaitable<unknown>,
   attempt: Attempt,
 ): Promise<Outcome> {
   try {

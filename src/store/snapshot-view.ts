@@ -1,3 +1,4 @@
+import { attempted, whenThere } from "../core/awaitable.ts";
 import type { Ticks } from "../core/ticks.ts";
 import type { StateReader } from "./engine.ts";
 import { textOfKey } from "./key-text.ts";
@@ -8,10 +9,8 @@ export function snapshotView(reader: StateReader, now: Ticks): View {
   return {
     now,
     sequence: reader.sequence,
-    async get(key) {
-      const found = reader.get(key, textOfKey(key));
-      return found instanceof Promise ? (await found)?.value : found?.value;
-    },
+    get: (key) =>
+      attempted(() => whenThere(reader.get(key, textOfKey(key)), (found) => found?.value)),
     range(bounds) {
       const base = reader.scan.bind(reader);
       return scanLayers({ base, changes: [] }, bounds);

@@ -1,3 +1,4 @@
+import type { Awaitable } from "../core/awaitable.ts";
 import type { Ticks } from "../core/ticks.ts";
 
 /** An encoded tuple (`core/keys.ts`); keys compare byte by byte. At most `keyBytesMax` long. */
@@ -24,7 +25,7 @@ export interface View {
   readonly now: Ticks;
   /** Every commit up to this one is visible, none after it. */
   readonly sequence: number;
-  get(key: Key): Promise<Value | undefined>;
+  get(key: Key): Awaitable<Value | undefined>;
   /** In arrays, because a listing reads thousands. */
   range(bounds: Bounds): AsyncIterable<readonly Entry[]>;
 }
@@ -37,7 +38,7 @@ export interface Transaction extends View {
   /** Commutative, never a conflict: live bytes, quotas, message counts. Read with `peek`. */
   add(counter: Key, delta: bigint): void;
   /** A read that is not validated. */
-  peek(key: Key): Promise<Value | undefined>;
+  peek(key: Key): Awaitable<Value | undefined>;
 }
 
 export interface TransactOptions {
@@ -48,9 +49,9 @@ export interface TransactOptions {
 export interface Store {
   /** Runs `work` atomically and durably; may run it again after a conflict, so `work` has no side
    *  effects. Without writes it only reads, and nothing is validated. */
-  transact<T>(work: (tx: Transaction) => Promise<T>, options?: TransactOptions): Promise<T>;
+  transact<T>(work: (tx: Transaction) => Awaitable<T>, options?: TransactOptions): Promise<T>;
   /** Runs `work` on one consistent snapshot. */
-  snapshot<T>(work: (view: View) => Promise<T>): Promise<T>;
+  snapshot<T>(work: (view: View) => Awaitable<T>): Promise<T>;
   /** Calls back, soon and at least once, after any commit under `prefix`, by whatever process. */
   watch(prefix: Key, onChange: () => void): Unwatch;
   close(): Promise<void>;

@@ -3,7 +3,7 @@ import type { Ticks } from "../core/ticks.ts";
 import type { Clock } from "../core/world.ts";
 import { Attempt } from "./attempt.ts";
 import { Committer } from "./committer.ts";
-import type { Engine, StateReader } from "./engine.ts";
+import type { Awaitable, Engine, StateReader } from "./engine.ts";
 import { OpenViews } from "./open-views.ts";
 import { runAttempt } from "./pending.ts";
 import type { Outcome } from "./pending.ts";
@@ -51,7 +51,7 @@ export class TransactionalStore implements Store {
   }
 
   async transact<T>(
-    work: (tx: Transaction) => Promise<T>,
+    work: (tx: Transaction) => Awaitable<T>,
     options: TransactOptions = {},
   ): Promise<T> {
     this.#checkOpen();
@@ -71,7 +71,7 @@ export class TransactionalStore implements Store {
     return outcome.value as T;
   }
 
-  async snapshot<T>(work: (view: View) => Promise<T>): Promise<T> {
+  async snapshot<T>(work: (view: View) => Awaitable<T>): Promise<T> {
     this.#checkOpen();
     const view = this.#views.track(this.#engine.open());
     try {

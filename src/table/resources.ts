@@ -1,4 +1,5 @@
 import { accounts, type AccountRecord, type AccountScope } from "../account/account-record.ts";
+import { whenThere, type Awaitable } from "../core/awaitable.ts";
 import type { CorsRule } from "../core/cors.ts";
 import { checkTableName } from "../core/names.ts";
 import { operationsOf } from "../core/operation.ts";
@@ -32,10 +33,11 @@ export function signedName({ table, keys }: TableAddress): SignedName {
   return { name: table || undefined, entity: keys };
 }
 
-async function loadAccount(view: RecordView, { account }: Where): Promise<AccountRecord> {
-  const record = await view.get(accounts, account);
-  if (record === undefined) throw new Error(`the account ${account} has no record`);
-  return record;
+function loadAccount(view: RecordView, { account }: Where): Awaitable<AccountRecord> {
+  return whenThere(view.get(accounts, account), (record) => {
+    if (record === undefined) throw new Error(`the account ${account} has no record`);
+    return record;
+  });
 }
 
 async function loadService(view: RecordView, where: Where): Promise<Located> {
@@ -49,27 +51,41 @@ async function loadTable(view: RecordView, where: Where<TableAddress>): Promise<
   return { access: table, scope: ok({ account }), target: table, cors: corsOf(account) };
 }
 
-async function loadEntity(view: RecordView, where: Where<TableAddress>): Promise<Located> {
-  const account = await loadAccount(view, where);
-  const table = await findTable(view, account, where.address);
+function loadEntity(view: RecordView, where: Where<TableAddress>): Awaitable<Located> {
+  return whenThere(loadAccount(view, where), (account) =>
+    whenThere(findTable(view, account, where.address), (table) => {
+      if (table === undefined) {
+        const cors = corsOf(account);
+        return { access: undefined, scope: fail("TableNotFound"), target: undefined, cors };
+      }
+      return loadFrom(view, where.address, { account, table });
+    }),
+  );
+}
+
+function loadFrom(view: RecordView, { keys }: TableAddress, scope: TableScope): Awaitable<Located> {
+  const { account, table } = scope;
   const cors = corsOf(account);
-  if (table === undefined) {
-    return { access: undefined, scope: fail("TableNotFound"), target: undefined, cors };
-  }
-  const { keys } = where.address;
-  const target = keys && (await view.get(entities, { table: table.id, ...keys }));
-  return { access: table, scope: ok({ account, table }), target, cors };
+  if (keys === undefined) return { access: table, scope: ok(scope), target: undefined, cors };
+  const { partitionKey, rowKey } = keys;
+  return whenThere(view.get(entities, { table: table.id, partitionKey, rowKey }), (target) => ({
+    access: table,
+    scope: ok(scope),
+    target,
+    cors,
+  }));
 }
 
 /** A table that is being deleted is not there any more. */
-async function findTable(
+function findTable(
   view: RecordView,
   account: AccountRecord,
   { table: name }: TableAddress,
-): Promise<TableRecord | undefined> {
+): Awaitable<TableRecord | undefined> {
   if (!checkTableName(name).ok) return undefined;
-  const table = await view.get(tables, { account: account.id, name });
-  return table?.isBeingDeleted === true ? undefined : table;
+  return whenThere(view.get(tables, { account: account.id, name }), (table) =>
+    table?.isBeingDeleted === true ? undefined : table,
+  );
 }
 
 const noRules: readonly CorsRule[] = [];

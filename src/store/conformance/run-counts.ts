@@ -152,7 +152,7 @@ export function describeRunCounts(newStore: NewStore): void {
 /** How often work that reads with `look` runs when `change` commits before it ends. */
 async function runsUntilCommitted(
   { store, change }: { store: Store; change: (store: Store) => Promise<void> },
-  look: (tx: Transaction) => Promise<unknown>,
+  look: (tx: Transaction) => unknown,
 ): Promise<number> {
   let runs = 0;
   const hasRead = gate();

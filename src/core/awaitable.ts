@@ -1,0 +1,20 @@
+/** What an engine in this process has at once and one elsewhere only later. Waiting for what is there
+ *  already costs more than most decisions, so that the hot path waits only for promises. */
+export type Awaitable<T> = T | Promise<T>;
+
+/** What cannot be had is told in the same way, at once or later. */
+export function attempted<T>(take: () => Awaitable<T>): Awaitable<T> {
+  try {
+    return take();
+  } catch (error) {
+    return Promise.reject(error as Error);
+  }
+}
+
+/** Goes on with the value: at once if it is there. */
+export function whenThere<T, U>(
+  value: Awaitable<T>,
+  next: (value: T) => Awaitable<U>,
+): Awaitable<U> {
+  return value instanceof Promise ? value.then(next) : next(value);
+}

@@ -114,6 +114,9 @@ async function moveOwner(
   tx: Transaction,
   { owner, extent, copied }: { owner: Owner; extent: bigint; copied: Copied },
 ): Promise<void> {
+  const indexKey = indexKeyOf(owner);
+  // A leaf that was replaced meanwhile stays for its readers, but owns nothing any more.
+  if ((await tx.get(indexKey(extent))) === undefined) return;
   const held = await heldBy(parts, tx, owner);
   if (held === undefined) return;
   const moved = held.slices.flatMap((slice) =>
@@ -121,20 +124,22 @@ async function moveOwner(
   );
   if (moved.every((slice, index) => slice === held.slices[index])) return;
   tx.put(held.key, held.encode(moved));
-  moveAccounts(tx, owner, bytesByExtent(held.slices), bytesByExtent(moved));
+  moveAccounts(tx, { owner, indexKey }, bytesByExtent(held.slices), bytesByExtent(moved));
+}
+
+/** Where the index says that the owner refers to an extent. */
+function indexKeyOf(owner: Owner): (extent: bigint) => Key {
+  if ("node" in owner) return (extent) => nodeOwnerKey(extent, owner.node);
+  const digest = ownerDigest(owner.record);
+  return (extent) => recordOwnerKey(extent, digest);
 }
 
 function moveAccounts(
   tx: Transaction,
-  owner: Owner,
+  { owner, indexKey }: { owner: Owner; indexKey: (extent: bigint) => Key },
   before: ReadonlyMap<bigint, number>,
   after: ReadonlyMap<bigint, number>,
 ): void {
-  const digest = "record" in owner ? ownerDigest(owner.record) : undefined;
-  const indexKey = (extent: bigint): Key =>
-    "node" in owner
-      ? nodeOwnerKey(extent, owner.node)
-      : recordOwnerKey(extent, digest as Uint8Array);
   for (const [extent, bytes] of before) {
     const change = (after.get(extent) ?? 0) - bytes;
     if (change !== 0) tx.add(liveKey(extent), BigInt(change));

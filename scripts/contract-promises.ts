@@ -57,6 +57,7 @@ export const contract: readonly Section[] = [
           ["tests/kill/kill.test.ts", "kills under"],
           ["tests/kill/queue-kill.test.ts", "keeps its promise over"],
           ["src/content/crash.test.ts", "what a killed process acknowledged is there"],
+          ["src/content/compaction-race.test.ts", "is not counted twice"],
           [bugs, "acknowledge before flush"],
         ],
       },

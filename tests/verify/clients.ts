@@ -1,6 +1,7 @@
-import { spawn, type ChildProcess } from "node:child_process";
+import type { ChildProcess } from "node:child_process";
 import { once } from "node:events";
 import { join } from "node:path";
+import { spawnNode } from "./children.ts";
 import type { ClientOrders } from "./client-process.ts";
 
 export type SharedOrders = Omit<ClientOrders, "client" | "seed" | "historyFile">;
@@ -30,7 +31,7 @@ export class Clients {
     };
     const program = join(import.meta.dirname, "client-process.js");
     const words = [program, JSON.stringify(orders)];
-    this.#running.push(spawn(process.execPath, words, { stdio: "inherit" }));
+    this.#running.push(spawnNode(words, { stdio: "inherit" }));
   }
 
   async replaceOldest(): Promise<void> {

@@ -1,6 +1,7 @@
-import { spawn, type ChildProcess } from "node:child_process";
+import type { ChildProcess } from "node:child_process";
 import { once } from "node:events";
 import { createInterface } from "node:readline";
+import { spawnNode } from "./children.ts";
 import { DropProxy } from "./drop-proxy.ts";
 import type { Endpoints, ServiceName } from "./wire.ts";
 
@@ -38,7 +39,7 @@ export class ServerProcess {
     const { program, location, clockJump } = this.#options;
     const ports = [...services, "smb", "admin"].map((name) => `--${name}Port=0`);
     const words = ["--import", clockJump, program, `--location=${location}`, ...ports];
-    const child = spawn(process.execPath, words, { stdio: ["ignore", "pipe", "inherit"] });
+    const child = spawnNode(words, { stdio: ["ignore", "pipe", "inherit"] });
     this.#child = child;
     const urls = await listening(child);
     for (const [name, proxy] of this.#proxies) {

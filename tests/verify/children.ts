@@ -1,0 +1,18 @@
+import { spawn, type ChildProcess, type SpawnOptions } from "node:child_process";
+
+const running = new Set<ChildProcess>();
+
+/** A Node process that does not outlive this one, however it ends. */
+export function spawnNode(words: readonly string[], options: SpawnOptions): ChildProcess {
+  const child = spawn(process.execPath, words, options);
+  running.add(child);
+  child.once("exit", () => running.delete(child));
+  return child;
+}
+
+process.on("exit", () => {
+  for (const child of running) child.kill("SIGKILL");
+});
+for (const signal of ["SIGINT", "SIGTERM", "SIGHUP"] as const) {
+  process.on(signal, () => process.exit(1));
+}

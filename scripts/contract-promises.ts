@@ -22,6 +22,7 @@ const messages = "tests/contract/queue-messages.test.ts";
 const queueLife = "tests/contract/queue-life.test.ts";
 const fileLocks = "tests/contract/file-locks.test.ts";
 const fileRace = "tests/race/file-race.test.ts";
+const twoDoors = "tests/smb-wire/two-doors.test.ts";
 const planted = "tests/verify/planted-bugs.test.ts";
 const bugs = "tests/verify/planted-bugs.ts";
 const fuzz = "tests/fuzz/fuzz.test.ts";
@@ -69,6 +70,7 @@ export const contract: readonly Section[] = [
           ["tests/contract/queue-bad-input.test.ts", "what is refused changes nothing"],
           [tableBehaviour, "is refused with a code, changes nothing"],
           [bugs, "refused, but done"],
+          ["tests/attack/attacks.test.ts", "only one is served"],
         ],
       },
     ],
@@ -209,11 +211,15 @@ export const contract: readonly Section[] = [
         tests: [
           [fileLocks, "an open that shares nothing locks REST out until it is closed"],
           [fileRace, "no REST write slips between an exclusive open and its close"],
+          [twoDoors, "REST beside an SMB open that shares"],
         ],
       },
       {
         promise: "Against a byte-range lock that overlaps it gets 409 FileLockConflict.",
-        tests: [[fileLocks, "what a client has locked is out of reach, and nothing else is"]],
+        tests: [
+          [fileLocks, "what a client has locked is out of reach, and nothing else is"],
+          [twoDoors, "stops at locked ranges and passes beside them"],
+        ],
       },
       {
         promise:
@@ -221,6 +227,7 @@ export const contract: readonly Section[] = [
         tests: [
           [fileLocks, "a marked file is neither listed nor reachable, and can be taken back"],
           [fileLocks, "404 only after the last handle closed"],
+          [twoDoors, "is told of a delete that is pending"],
         ],
       },
       {

@@ -7,14 +7,14 @@ export function attempted<T>(take: () => Awaitable<T>): Awaitable<T> {
   try {
     return take();
   } catch (error) {
-    return Promise.reject(error as Error);
+    return Promise.reject(error);
   }
 }
 
 /** Goes on with the value: at once if it is there. */
 export function whenThere<T, U>(
   value: Awaitable<T>,
-  next: (value: T) => Awaitable<U>,
+  goOn: (value: T) => Awaitable<U>,
 ): Awaitable<U> {
-  return value instanceof Promise ? value.then(next) : next(value);
+  return value instanceof Promise ? value.then(goOn) : goOn(value);
 }

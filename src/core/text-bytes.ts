@@ -11,8 +11,23 @@ export class TextBytes {
   #length = 0;
 
   append(text: string): void {
-    this.#reserve(text.length * bytesPerUnitMax);
+    const { length } = text;
+    this.#reserve(length * bytesPerUnitMax);
+    if (length <= loopBytesMax && this.#appendPlain(text)) return;
     this.#length += this.#buffer.write(text, this.#length, "utf8");
+  }
+
+  /** Tells whether it was plain enough. */
+  #appendPlain(text: string): boolean {
+    const buffer = this.#buffer;
+    let at = this.#length;
+    for (let index = 0; index < text.length; index += 1) {
+      const unit = text.charCodeAt(index);
+      if (unit >= 0x80) return false;
+      buffer[at++] = unit;
+    }
+    this.#length = at;
+    return true;
   }
 
   /** For text that is known to hold no character beyond U+007F. */

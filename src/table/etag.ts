@@ -8,8 +8,16 @@ import { formatDateTime, parseDateTime } from "./edm/date-time.ts";
 
 /** Weak, and the moment of the change: `W/"datetime'2022-05-06T00%3A34%3A41.820498Z'"`. */
 export function formatEntityETag(stamp: Ticks): string {
-  return `W/"datetime'${formatDateTime(stamp).replaceAll(":", "%3A")}'"`;
+  if (stamp !== lastStamp) {
+    lastText = `W/"datetime'${formatDateTime(stamp).replaceAll(":", "%3A")}'"`;
+    lastStamp = stamp;
+  }
+  return lastText;
 }
+
+/** What a transaction writes has one moment in common. */
+let lastStamp: Ticks | undefined;
+let lastText = "";
 
 const form = /^W\/"datetime'([^']{1,40})'"$/;
 

@@ -20,9 +20,11 @@ function parseEntity(bytes: Uint8Array, contentType: string): Result<EntityInput
   return isJson ? readJsonEntity(text) : fail("MediaTypeNotSupported");
 }
 
+const decoder = new TextDecoder("utf-8", { fatal: true });
+
 export function decodeText(bytes: Uint8Array): string | undefined {
   try {
-    return new TextDecoder("utf-8", { fatal: true }).decode(bytes);
+    return decoder.decode(bytes);
   } catch {
     return undefined;
   }

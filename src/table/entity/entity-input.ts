@@ -14,18 +14,22 @@ export function unreadable(): ReturnType<typeof fail> {
   return fail("InvalidInput", { message: "An error occurred while processing this request." });
 }
 
+const added = ok(undefined);
+/** Up to here looking at each name beats a set of them. */
+const fewNamesMax = 16;
+
 /** Takes in properties one by one and holds them to the rules that need no more than one look. */
 export class EntityBuilder {
-  readonly #names = new Set<string>();
+  readonly #names: string[] = [];
+  #manyNames: Set<string> | undefined;
   readonly #properties: Property[] = [];
   #partitionKey: string | undefined;
   #rowKey: string | undefined;
 
   /** `undefined` stands for null. */
   add(name: string, typed: Typed | undefined): Result<undefined> {
-    if (this.#names.has(name)) return fail("DuplicatePropertiesSpecified");
-    this.#names.add(name);
-    if (name === "Timestamp") return ok(undefined);
+    if (!this.#isNew(name)) return fail("DuplicatePropertiesSpecified");
+    if (name === "Timestamp") return added;
     if (name === "PartitionKey" || name === "RowKey") return this.#addKey(name, typed);
     const named = checkPropertyName(name);
     if (!named.ok || typed === undefined) return named;
@@ -33,11 +37,22 @@ export class EntityBuilder {
     if (!fits.ok) return fits;
     if (this.#properties.length >= propertiesMax) return fail("TooManyProperties");
     this.#properties.push([name, typed.type, typed.value]);
-    return ok(undefined);
+    return added;
+  }
+
+  #isNew(name: string): boolean {
+    if (this.#manyNames === undefined) {
+      if (this.#names.includes(name)) return false;
+      if (this.#names.push(name) === fewNamesMax) this.#manyNames = new Set(this.#names);
+      return true;
+    }
+    if (this.#manyNames.has(name)) return false;
+    this.#manyNames.add(name);
+    return true;
   }
 
   #addKey(name: "PartitionKey" | "RowKey", typed: Typed | undefined): Result<undefined> {
-    if (typed === undefined) return ok(undefined);
+    if (typed === undefined) return added;
     if (typed.type !== edm.string) return unreadable();
     if (name === "PartitionKey") this.#partitionKey = typed.value;
     else this.#rowKey = typed.value;

@@ -23,15 +23,18 @@ export function readJsonEntity(text: string): Result<EntityInput> {
   return ok(builder.entity);
 }
 
-function readAnnotations(members: readonly JsonMember[]): Map<string, EdmType> | undefined {
-  const types = new Map<string, EdmType>();
+const noTypes: ReadonlyMap<string, EdmType> = new Map();
+
+function readAnnotations(members: readonly JsonMember[]): typeof noTypes | undefined {
+  let types: Map<string, EdmType> | undefined;
   for (const [name, value] of members) {
     if (!name.endsWith(annotation) || name === annotation) continue;
     const type = typeof value === "string" ? edmTypeOf(value) : undefined;
     if (type === undefined) return undefined;
+    types ??= new Map();
     types.set(name.slice(0, -annotation.length), type);
   }
-  return types;
+  return types ?? noTypes;
 }
 
 /** Undefined for null. Quoted numbers and booleans are taken if the annotation asks (recorded). */

@@ -32,9 +32,15 @@ export function writeEntity(out: TextBytes, row: Row, writing: Writing, first = 
   const links = linkMembers(row, writing);
   const lead = first === "" || links === "" ? first + links : `${first},${links}`;
   if (select === undefined) {
-    const rowKey = JSON.stringify(row.rowKey);
-    const keys = `"PartitionKey":${quoted(row.partitionKey)},"RowKey":${rowKey}`;
-    out.append(`{${lead === "" ? "" : `${lead},`}${keys},${timestamp(row.record.etag, level)}`);
+    out.append(lead === "" ? "{" : `{${lead},`);
+    out.appendAscii('"PartitionKey":');
+    out.append(quoted(row.partitionKey));
+    out.appendAscii(',"RowKey":');
+    out.append(JSON.stringify(row.rowKey));
+    out.appendAscii(level === "fullmetadata" ? `,${timestampType}` : ",");
+    out.appendAscii('"Timestamp":"');
+    out.appendAscii(formatDateTime(row.record.etag));
+    out.appendByte(quoteMark);
     writeProperties(out, row.record, level);
   } else {
     const chosen = select.map((name) => selectedMember(row, name, level)).join(",");
@@ -44,6 +50,8 @@ export function writeEntity(out: TextBytes, row: Row, writing: Writing, first = 
 }
 
 const closingBrace = 0x7d;
+const quoteMark = 0x22;
+const timestampType = '"Timestamp@odata.type":"Edm.DateTime",';
 
 function linkMembers(row: Row, { level, table, account, endpoint }: Writing): string {
   if (level === "nometadata") return "";
@@ -71,7 +79,7 @@ function selectedMember(row: Row, name: string, level: MetadataLevel): string {
 }
 
 function timestamp(etag: Ticks, level: MetadataLevel): string {
-  const type = level === "fullmetadata" ? '"Timestamp@odata.type":"Edm.DateTime",' : "";
+  const type = level === "fullmetadata" ? timestampType : "";
   return `${type}"Timestamp":"${formatDateTime(etag)}"`;
 }
 
@@ -111,8 +119,6 @@ function writeProperties(out: TextBytes, { bytes }: EntityRecord, level: Metadat
 function isCopied(type: EdmType): boolean {
   return type === edm.string || type === edm.guid;
 }
-
-const quoteMark = 0x22;
 
 function writeText(out: TextBytes): void {
   if (!cursor.isPlainText) {

@@ -1,0 +1,56 @@
+import { execFile } from "node:child_process";
+import { randomBytes } from "node:crypto";
+import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { promisify } from "node:util";
+import { ShareServiceClient } from "@azure/storage-file-share";
+import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { developmentAccountKey, developmentAccountName } from "../../../src/account/settings.ts";
+import { freshName, testServer } from "../../harness/server.ts";
+import { runProgram, sumsOf } from "../tree.ts";
+
+const held = testServer();
+const files = 1000;
+const filesPerFolder = 100;
+const tree = mkdtempSync(join(tmpdir(), "etagere-smb-tree-"));
+const back = mkdtempSync(join(tmpdir(), "etagere-smb-back-"));
+let rclone: (...words: readonly string[]) => Promise<string>;
+let share = "";
+
+beforeAll(async () => {
+  share = freshName("rclone");
+  const service = ShareServiceClient.fromConnectionString(held.server.connectionString);
+  await service.getShareClient(share).create();
+  for (let index = 0; index < files; index += 1) {
+    const folder = join(tree, `folder ${Math.floor(index / filesPerFolder)}`);
+    mkdirSync(folder, { recursive: true });
+    writeFileSync(join(folder, `file ${index}.bin`), randomBytes(index * 7));
+  }
+  const { stdout } = await promisify(execFile)("rclone", ["obscure", developmentAccountKey]);
+  const { hostname, port } = new URL(held.server.smbUrl);
+  const environment = {
+    RCLONE_CONFIG: "/dev/null",
+    RCLONE_CONFIG_REMOTE_TYPE: "smb",
+    RCLONE_CONFIG_REMOTE_HOST: hostname,
+    RCLONE_CONFIG_REMOTE_PORT: port,
+    RCLONE_CONFIG_REMOTE_USER: developmentAccountName,
+    RCLONE_CONFIG_REMOTE_PASS: stdout.trim(),
+    RCLONE_RETRIES: "1",
+    RCLONE_LOW_LEVEL_RETRIES: "1",
+  };
+  rclone = (...words) => runProgram({ name: "rclone", environment }, words);
+});
+afterAll(() => {
+  rmSync(tree, { recursive: true });
+  rmSync(back, { recursive: true });
+});
+
+describe("rclone over SMB", () => {
+  it("brings a thousand files there and back, every checksum the same", async () => {
+    await rclone("copy", tree, `remote:${share}/tree`);
+    await rclone("copy", `remote:${share}/tree`, back);
+    expect(sumsOf(back)).toEqual(sumsOf(tree));
+    expect(Object.keys(sumsOf(back))).toHaveLength(files);
+  });
+});

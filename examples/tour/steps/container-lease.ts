@@ -14,6 +14,6 @@ export const containerLease: Step = {
     say("… but the container itself stays.");
     check("no delete without the id", await refusalOf(container.delete()), "412 LeaseIdMissing");
     await container.delete({ conditions: { leaseId } });
-    check("the holder deletes it", await container.exists(), false);
+    check("the holder deletes it; it is gone", !(await container.exists()), true);
   },
 };

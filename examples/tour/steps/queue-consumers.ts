@@ -18,7 +18,7 @@ export const queueConsumers: Step = {
     const first = await receive();
     if (first === undefined) throw new Error("the message is not there");
     check("the first consumer gets it", first.messageText, "pay the rent");
-    check("the second one does not", await receive(), undefined);
+    check("the second one finds nothing", (await receive()) === undefined, true);
     say("The first one has crashed. When its time is over, the message comes back.");
     let second = await receive();
     for (let gets = 0; second === undefined && gets < getsMax; gets += 1) {
@@ -32,10 +32,7 @@ export const queueConsumers: Step = {
     const late = queue.deleteMessage(first.messageId, first.popReceipt);
     check("it is refused", await refusalOf(late), "400 PopReceiptMismatch");
     const { messageId, popReceipt } = second;
-    check(
-      "the holder deletes",
-      (await queue.deleteMessage(messageId, popReceipt)).errorCode,
-      undefined,
-    );
+    const deleted = await queue.deleteMessage(messageId, popReceipt);
+    check("the holder deletes it", deleted.errorCode === undefined, true);
   },
 };

@@ -24,7 +24,7 @@ export const smbOpen: Step = {
       session.send("close 1");
       await handlesReach(file, 0);
       await file.delete();
-      check("now it may", await file.exists(), false);
+      check("now it may; the file is gone", !(await file.exists()), true);
     } finally {
       session.end();
     }

@@ -77,7 +77,7 @@ function selects({ route, since }: Operation, { query, header, version }: Routed
   return version >= since && names(header("accept") ?? "", route.accepts);
 }
 
-/** Whether an `Accept` header names a media type; wildcards do not, and `q=0` means the opposite. */
+/** Whether an `Accept` header names a media type. Wildcards do not; `q=0` says the opposite. */
 function names(accept: string, type: string): boolean {
   return accept.split(",").some((part) => {
     const [named = "", ...parameters] = part.toLowerCase().split(";");

@@ -6,10 +6,26 @@ import type { KeyText } from "./key-text.ts";
 
 /** Puts the changes of an accepted attempt on top of those before it in the batch. */
 export function shareChanges(shared: Changes<SharedChange>, attempt: Attempt): void {
+  const own = [attempt];
   for (const change of attempt.changes.all()) {
     const earlier = change.kind === "add" ? shared.get(change.text) : undefined;
-    const writers = earlier === undefined ? [attempt] : [...earlier.writers, attempt];
-    shared.set({ ...combine(earlier, change), writers });
+    if (earlier === undefined) shared.set(by(own, change));
+    else shared.set(by([...earlier.writers, attempt], combine(earlier, change)));
+  }
+}
+
+/** Spelled out, because a transaction of a hundred changes would spread as many objects. */
+function by(writers: readonly Attempt[], change: Change): SharedChange {
+  const { key, text } = change;
+  switch (change.kind) {
+    case "put":
+      return { kind: "put", key, text, value: change.value, writers };
+    case "delete":
+      return { kind: "delete", key, text, writers };
+    case "add":
+      return { kind: "add", key, text, delta: change.delta, writers };
+    default:
+      return change satisfies never;
   }
 }
 

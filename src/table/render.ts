@@ -8,13 +8,13 @@ import {
   type TextBody,
 } from "./json/documents.ts";
 import type { Row, Writing } from "./json/write-entity.ts";
-import type { Representation } from "./representation.ts";
+import type { MetadataLevel, Representation } from "./representation.ts";
 
 export type Place = Omit<Writing, "level">;
 
 export function renderEntity(row: Row, chosen: Representation, place: Place): TextBody | BytesBody {
   if (chosen.kind === "atom") return atomEntity(row, place);
-  return entityDocument(row, { ...place, level: chosen.level });
+  return entityDocument(row, writingOf(place, chosen.level));
 }
 
 export function renderEntities(
@@ -23,7 +23,12 @@ export function renderEntities(
   place: Place,
 ): TextBody | BytesBody {
   if (chosen.kind === "atom") return atomEntities(rows, place);
-  return entitiesDocument(rows, { ...place, level: chosen.level });
+  return entitiesDocument(rows, writingOf(place, chosen.level));
+}
+
+/** Spelled out: a point read does little else. */
+function writingOf({ table, account, endpoint, select }: Place, level: MetadataLevel): Writing {
+  return { level, table, account, endpoint, select };
 }
 
 export function renderTable(name: string, chosen: Representation, place: Place): TextBody {

@@ -19,9 +19,24 @@ export const representation: Param<Representation> = {
   sources: ["?$format", "Accept"],
   parse: (reader) => {
     const asked = reader.query("$format") ?? reader.header("accept") ?? "";
-    return negotiate(asked, reader);
+    return asked.length > settledUnitsMax ? negotiate(asked, reader) : settle(asked, reader);
   },
 };
+
+/** A client asks for the same thing every time. */
+const settledMax = 256;
+const settledUnitsMax = 128;
+const settled = new Map<string, Result<Representation>>();
+
+function settle(asked: string, reader: ParamReader): Result<Representation> {
+  const key = `${reader.version} ${asked}`;
+  const known = settled.get(key);
+  if (known !== undefined) return known;
+  if (settled.size >= settledMax) settled.clear();
+  const chosen = negotiate(asked, reader);
+  settled.set(key, chosen);
+  return chosen;
+}
 
 function negotiate(asked: string, { version }: ParamReader): Result<Representation> {
   let refusal: Result<Representation> = fail("MediaTypeNotSupported");

@@ -23,7 +23,7 @@ const programs = "/usr/lib/postgresql";
 const startPollsMax = 300;
 const pollMilliseconds = 50;
 /** What the operating system has been given survives every kill that is tried here. */
-const settings = ["fsync=off", "max_connections=200", "listen_addresses=127.0.0.1"];
+const settings = ["fsync=off", "max_connections=300", "listen_addresses=127.0.0.1"];
 
 export async function openDatabase(): Promise<Database> {
   const folder = newFolder();
@@ -71,6 +71,10 @@ export class Instance {
     const [command = "", ...rest] = asUser("postgres", [...words, ...settled]);
     this.#server = spawn(command, rest, { stdio: "ignore" });
     await untilItAnswers(this.url);
+    // The port was free a moment ago; another test's database may have been faster.
+    const { rows } = await queryOnce(this.url, "SHOW data_directory");
+    const [row] = rows as { data_directory: string }[];
+    if (row?.data_directory !== this.data) throw new Error(`port ${this.port} is taken`);
   }
 
   /** The process that was started may be `runuser`; the database's own id is in its folder. */

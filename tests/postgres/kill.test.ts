@@ -9,7 +9,7 @@ import { rawClient } from "../harness/raw-client.ts";
 import { container, KillClient } from "../kill/workload.ts";
 import { openDatabase, type Database } from "./database.ts";
 
-const rounds = Number(process.env["ETAGERE_KILL_ROUNDS"] ?? 4);
+const rounds = Number(process.env["ETAGERE_KILL_ROUNDS"] ?? 2);
 const clientsPerNode = 6;
 const writesPerRound = 100;
 

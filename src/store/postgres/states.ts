@@ -78,11 +78,12 @@ export class States {
 
   async #begin(): Promise<{ client: PoolClient; moment: StateMoment }> {
     for (let begins = 1; ; begins += 1) {
-      const client = await this.#pool.connect();
+      let client: PoolClient | undefined;
       try {
+        client = await this.#pool.connect();
         return { client, moment: await this.#moment(client, beginReading) };
       } catch (error) {
-        client.release(true);
+        client?.release(true);
         if (begins >= beginsMax) throw error;
       }
     }

@@ -88,6 +88,8 @@ function choiceOf({ cache }: FileHandle, asked: CreateRequest) {
   return { request: { key: cache.key, wanted: 0 }, lease };
 }
 
+const noGuid = "0".repeat(32);
+
 function isSame(
   { connection, tree }: TreeRequest,
   asked: CreateRequest,
@@ -95,7 +97,9 @@ function isSame(
   { cache, durable, place }: FileHandle,
 ): boolean {
   if (place.share.id !== tree.shareId) return false;
-  if (wish.version === 2 && durable?.createGuid !== wish.createGuid) return false;
+  // A handle of the first version was made without a GUID, which is the same as one of zeros.
+  const madeWith = durable?.createGuid ?? noGuid;
+  if (wish.version === 2 && madeWith !== wish.createGuid) return false;
   const context = asked.contexts.find(({ name }) => name === ContextName.lease);
   const lease = context === undefined ? undefined : decodeLease(context.data);
   if (cache?.lease === undefined) return lease === undefined;

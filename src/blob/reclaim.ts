@@ -1,7 +1,7 @@
 import type { ReclaimJob } from "../core/effects.ts";
 import type { Reclaimer, Removal } from "../core/service.ts";
 import { anyTable, type DefinedTable } from "../core/table.ts";
-import type { Ticks } from "../core/ticks.ts";
+import { ticksPerDay, type Ticks } from "../core/ticks.ts";
 import type { RecordView } from "../core/view.ts";
 import { blockCounter, uploadEnds } from "./block/uncommitted.ts";
 import {
@@ -96,10 +96,15 @@ const expireGeneration: Reclaimer = async (view, scope) => {
 };
 
 /** A blob that was given a time to end. */
-const expireBlob: Reclaimer = async (view, [container, name]) => {
+const expireBlob: Reclaimer = async (view, scope) => {
+  const [container, name] = scope;
   const key = { container: container as bigint, name: name as string };
   const record = await view.get(blobs, key);
-  if (record === undefined || !isExpired(record, view.now)) return { done: true };
+  if (record?.expiresAt === undefined || record.expiresAt > view.now) return { done: true };
+  if (!isExpired(record, view.now)) {
+    // A hold keeps it for now; nothing tells when it ends.
+    return { jobs: [{ kind: "blob-expiry", scope, due: view.now + ticksPerDay }], done: true };
+  }
   return { removals: [{ table: anyTable(blobs), key: blobs.key(key) }], done: true };
 };
 

@@ -113,6 +113,22 @@ export function mayOverwrite(principal: Principal): boolean {
   }
 }
 
+/** Whether tags may be read or set along with an operation: signatures have a letter for it, and
+ *  public access does not reach them. */
+export function mayUseTags(principal: Principal): boolean {
+  switch (principal.kind) {
+    case "key":
+    case "bearer":
+      return true;
+    case "anonymous":
+      return false;
+    case "account-sas":
+    case "service-sas":
+    case "delegation-sas":
+      return principal.permissions?.includes("t") ?? false;
+  }
+}
+
 function authoriseAnonymous(
   need: Permission,
   target: AuthorisationTarget,

@@ -56,7 +56,11 @@ export function reportProgress(
     const records = new Records(tx, content);
     if ((await records.get(transferJobs, job)) === undefined) return false;
     const effects = await handlerOf(handlers, job).progress(records, job, copiedBytes);
-    if (effects === undefined) return false;
+    if (effects === undefined) {
+      // Nobody waits for these bytes any more: without this the next claim would fetch them again.
+      await applyEffects(content, tx, [dropTransfer(job.id)], tx.now);
+      return false;
+    }
     const claimed = { ...job, claimedUntil: tx.now + claimTicks };
     await applyEffects(content, tx, [...effects, put(transferJobs, job, claimed)], tx.now);
     return true;

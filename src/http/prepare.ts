@@ -3,6 +3,7 @@ import {
   authoriseWithRecord,
   isDecidedByRecord,
   mayOverwrite,
+  mayUseTags,
 } from "../core/authorise.ts";
 import { noConditions, parseConditions, type Conditions } from "../core/conditions.ts";
 import type { Dialect } from "../core/dialect.ts";
@@ -37,17 +38,7 @@ export function choose(
   if (!operation.ok) return operation;
   progress.operation = operation.value;
   const allowed = checkPermission(door, target, known, operation.value);
-  if (!allowed.ok) return allowed;
-  const tagged = checkTagPermission(request, known);
-  return tagged.ok ? operation : tagged;
-}
-
-/** Setting tags, or asking about them in a condition, takes the letter for tags beside the
- *  operation's own. */
-function checkTagPermission({ headers }: WireRequest, { principal }: Known): Result<void> {
-  if (headers["x-ms-tags"] === undefined && headers["x-ms-if-tags"] === undefined) return granted;
-  if (!("permissions" in principal) || principal.permissions === undefined) return granted;
-  return principal.permissions.includes("t") ? granted : fail("AuthorizationPermissionMismatch");
+  return allowed.ok ? operation : allowed;
 }
 
 /** A request whose operation is known, made ready to decide: parsed, its body received. */
@@ -162,8 +153,10 @@ function parse(
       const { principal, settings } = known;
       if (principal.kind === "key") return granted;
       const need = operation.permission;
+      const tagged = asksForTags(request);
       // What no record can change was settled before the transaction.
-      if (need.overwrite !== true && !dependsOnRecord(door, principal)) return granted;
+      const isSettled = need.overwrite !== true && !tagged;
+      if (isSettled && !dependsOnRecord(door, principal)) return granted;
       const target = authorisationTarget(door, found, version);
       const recordAccess = access && {
         ...access,
@@ -172,6 +165,7 @@ function parse(
       };
       const resolved = authoriseWithRecord(principal, need, target, recordAccess);
       if (!resolved.ok) return resolved;
+      if (tagged && !mayUseTags(resolved.value)) return fail("AuthorizationPermissionMismatch");
       const overwrites = exists && need.overwrite === true;
       return overwrites && !mayOverwrite(resolved.value)
         ? fail("UnauthorizedBlobOverwrite")
@@ -181,6 +175,11 @@ function parse(
       progress.cors = cors;
     },
   });
+}
+
+/** Setting tags, or asking about them in a condition, takes more than the operation itself. */
+function asksForTags({ headers }: WireRequest): boolean {
+  return headers["x-ms-tags"] !== undefined || headers["x-ms-if-tags"] !== undefined;
 }
 
 /** The entities of a table signature are checked against the address that was found. */

@@ -1,7 +1,7 @@
 import { memoryUsage } from "node:process";
 import type { ServiceName } from "../core/operation.ts";
 import type { Service } from "../core/service.ts";
-import { ensureAccountRecords, resetAccounts } from "./account-records.ts";
+import { ensureAccountRecords, resetAccounts } from "../account/account-records.ts";
 import type { ReloadableAccounts } from "./accounts.ts";
 import { adminHandler } from "./admin.ts";
 import { runInBackground, type Background } from "./background.ts";

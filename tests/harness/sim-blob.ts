@@ -1,4 +1,4 @@
-import { ensureAccounts } from "../../src/account/ensure-accounts.ts";
+import { ensureAccountRecords } from "../../src/account/account-records.ts";
 import {
   accountsOf,
   developmentAccount,
@@ -54,7 +54,7 @@ export async function simBlob(settings: Partial<AccountSettings> = {}): Promise<
   const contentTables = blobService.contentTables;
   const parts = { store, files, pins: soloPins("memory"), clock, log, contentTables };
   const content = await openContentStore(parts);
-  await ensureAccounts({ store, random, names: [developmentAccountName] });
+  await ensureAccountRecords(store, [developmentAccountName], random);
   const door: Door = {
     service: blobService,
     router: compileRoutes(blobService.operations),

@@ -1,5 +1,5 @@
 import { accounts } from "../../src/account/account-record.ts";
-import { ensureAccounts } from "../../src/account/ensure-accounts.ts";
+import { ensureAccountRecords } from "../../src/account/account-records.ts";
 import {
   accountsOf,
   developmentAccount,
@@ -74,7 +74,7 @@ export async function simFile({ seed = 1, wrap }: SimFileOptions = {}): Promise<
   const { contentTables } = fileService;
   const parts = { store, files, pins: soloPins("memory"), clock, log, contentTables };
   const content = await openContentStore(parts);
-  await ensureAccounts({ store, random, names: [developmentAccountName] });
+  await ensureAccountRecords(store, [developmentAccountName], random);
   const runtime = { store, content, random, clock };
   const door: Door = {
     service: fileService,

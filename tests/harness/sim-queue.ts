@@ -5,7 +5,7 @@ import {
   generateAccountSASQueryParameters,
   StorageSharedKeyCredential,
 } from "@azure/storage-queue";
-import { ensureAccounts } from "../../src/account/ensure-accounts.ts";
+import { ensureAccountRecords } from "../../src/account/account-records.ts";
 import {
   accountsOf,
   developmentAccount,
@@ -53,7 +53,7 @@ export async function simQueue(seed = 1): Promise<SimQueue> {
   const files = memoryFiles({ bytesMax: 1024 * 1024 });
   const parts = { store, files, pins: soloPins("memory"), clock, log, contentTables: [] };
   const content = await openContentStore(parts);
-  await ensureAccounts({ store, random, names: [developmentAccountName] });
+  await ensureAccountRecords(store, [developmentAccountName], random);
   const door: Door = {
     service: queueService,
     router: compileRoutes(queueService.operations),

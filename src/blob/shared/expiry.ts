@@ -1,7 +1,10 @@
+import { checkProtection } from "../protection/protection.ts";
 import type { Ticks } from "../../core/ticks.ts";
 import type { BlobRecord } from "../records.ts";
 
-/** A blob whose time is over does not exist, whether or not it was swept away yet. */
-export function isExpired({ expiresAt }: BlobRecord, now: Ticks): boolean {
-  return expiresAt !== undefined && expiresAt <= now;
+/** A blob whose time is over does not exist, whether or not it was swept away yet. What a hold or a
+ *  policy protects outlives its term. */
+export function isExpired(record: BlobRecord, now: Ticks): boolean {
+  const { expiresAt } = record;
+  return expiresAt !== undefined && expiresAt <= now && checkProtection(record, now).ok;
 }

@@ -1,5 +1,5 @@
-import { accounts } from "../account/account-record.ts";
-import type { AccountRecord } from "../account/account-record.ts";
+import { accounts } from "./account-record.ts";
+import type { AccountRecord } from "./account-record.ts";
 import type { ServiceName } from "../core/operation.ts";
 import type { Random } from "../core/world.ts";
 import { newId } from "../execution/identifiers.ts";

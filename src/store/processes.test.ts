@@ -19,8 +19,8 @@ describe("processes", () => {
     await second.publish({ oldestSequence: 17 });
     const seen = await first.live();
     expect(seen.map(({ id, fields }) => [id, fields])).toEqual([
-      ["1-9", {}],
-      ["2-9", { oldestSequence: 17 }],
+      [first.self, {}],
+      [second.self, { oldestSequence: 17 }],
     ]);
     dead.add(2);
     expect((await first.live()).map(({ id }) => id)).toEqual([first.self]);
@@ -28,6 +28,20 @@ describe("processes", () => {
     expect(await first.sweep()).toEqual([]);
     await first.close();
     expect(await second.live()).toEqual([]);
+  });
+
+  it("keeps apart what one process has opened twice", async () => {
+    const store = openMemoryStore({ clock: manualClock() });
+    const [first, second] = [await openProcesses({ store }), await openProcesses({ store })];
+    expect(first.self).not.toBe(second.self);
+    await first.publish({ oldestSequence: 3 });
+    await second.publish({ oldestSequence: 5 });
+    expect(await second.sweep()).toEqual([]);
+    await second.close();
+    const left = await first.live();
+    expect(left.map(({ id, fields }) => [id, fields])).toEqual([
+      [first.self, { oldestSequence: 3 }],
+    ]);
   });
 
   it("tells a running process from one that has ended or had the same id", async () => {

@@ -14,7 +14,7 @@ export interface LiveProcess extends ProcessRecord {
 }
 
 export interface Processes {
-  /** The id that this process owns entries under. */
+  /** The id that this process owns entries under: one for each time it has opened the list. */
   readonly self: string;
   /** Replaces what this process has published. */
   publish(fields: Readonly<Record<string, unknown>>): Promise<void>;
@@ -41,16 +41,20 @@ const processTable = defineTable<string, ProcessRecord>({
   codec: recordCodec({ version: 1 }),
 });
 
+/** One process may open a location several times; each must leave alone what the others own. */
+let openedCount = 0;
+/** Threads of one process count for themselves, and so may come to a number already taken. */
+const idsTriedMax = 10_000;
+
 /** Enters this process into the list that all processes at one location share. */
 export async function openProcesses(options: ProcessesOptions): Promise<Processes> {
   const { store, self = identifyProcess(process.pid) } = options;
   const isRunning = options.isAlive ?? isAlive;
-  const id = `${self.pid}-${self.startTime}`;
+  const id = await enter(store, self);
   const publish = async (fields: Readonly<Record<string, unknown>>): Promise<void> => {
     const value = processTable.codec.encode({ ...self, fields });
     await store.transact(async (tx) => tx.put(processTable.key(id), value));
   };
-  await publish({});
   return {
     self: id,
     publish,
@@ -69,6 +73,22 @@ export async function openProcesses(options: ProcessesOptions): Promise<Processe
     },
     close: () => store.transact(async (tx) => tx.delete(processTable.key(id))),
   };
+}
+
+/** Under an id that nobody has; `pid-startTime-3` is the fourth opening of its process. */
+async function enter(store: Store, self: ProcessIdentity): Promise<string> {
+  const value = processTable.codec.encode({ ...self, fields: {} });
+  for (let tries = 0; tries < idsTriedMax; tries += 1) {
+    const id = `${self.pid}-${self.startTime}-${openedCount}`;
+    openedCount += 1;
+    const isFree = await store.transact(async (tx) => {
+      if ((await tx.get(processTable.key(id))) !== undefined) return false;
+      tx.put(processTable.key(id), value);
+      return true;
+    });
+    if (isFree) return id;
+  }
+  throw new Error(`process ${self.pid} has opened the list of processes too often`);
 }
 
 async function listed(view: View): Promise<LiveProcess[]> {

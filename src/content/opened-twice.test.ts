@@ -1,0 +1,36 @@
+import { mkdtemp, rm } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { expect, test } from "vitest";
+import { whole } from "./plan.ts";
+import { openSharedShelf } from "./shared-shelf.ts";
+import { expectSame, pattern } from "./testing.ts";
+
+test("one process that opens a location twice loses nothing of what it is writing", async () => {
+  const folder = await mkdtemp(join(tmpdir(), "etagere-twice-"));
+  const first = await openSharedShelf(folder, {});
+  const settled = await first.receive(pattern(5000, 1));
+  await first.put("settled", () => whole(settled));
+  first.content.discard(settled);
+  // Nothing refers to this one yet: swept, it would be gone when it is committed.
+  const underWay = await first.receive(pattern(50_000, 2));
+  await first.remove("settled");
+
+  const second = await openSharedShelf(folder, {});
+  await second.reclaimAll();
+  await first.put("under way", () => whole(underWay));
+  first.content.discard(underWay);
+  await second.reclaimAll();
+  expectSame(await first.read("under way"), pattern(50_000, 2));
+  expectSame(await second.read("under way"), pattern(50_000, 2));
+
+  await second.content.close();
+  await second.store.close();
+  const later = await first.receive(pattern(700, 3));
+  await first.put("later", () => whole(later));
+  expectSame(await first.read("later"), pattern(700, 3));
+  expect(await first.get("under way")).toBeDefined();
+  await first.content.close();
+  await first.store.close();
+  await rm(folder, { recursive: true, force: true });
+});

@@ -22,7 +22,7 @@ import type { Result } from "../core/result.ts";
 import type { Access, Located, Resource } from "../core/service.ts";
 import type { CopySource } from "../core/source.ts";
 import type { Ticks } from "../core/ticks.ts";
-import type { Clock, Random } from "../core/world.ts";
+import type { Clock, Log, Random } from "../core/world.ts";
 import type { ContentReader, ContentStore } from "../content/content.ts";
 import type { Store, Transaction, View } from "../store/store.ts";
 import { applyEffects, applyNote, applyReply } from "./apply.ts";
@@ -37,6 +37,7 @@ export interface Runtime {
   readonly random: Random;
   /** Only to be woken by; what time it is, the store says. */
   readonly clock: Clock;
+  readonly log?: Log;
 }
 
 /** A request after parsing, whatever door it came through. */
@@ -98,10 +99,18 @@ export async function execute(runtime: Runtime, call: Call): Promise<Outcome> {
       : await writing();
   const outcome = isPending(first) ? await waitFor(runtime, first, writing) : first;
   if (outcome.kind === "reply" && outcome.note !== undefined && !call.secondary) {
-    const { note } = outcome;
-    await store.transact((tx) => applyNote(runtime.content, tx, note));
+    await writeNote(runtime, outcome.note);
   }
   return outcome;
+}
+
+/** A read has succeeded by then: it must not fail because nobody could write down that it was. */
+async function writeNote({ store, content, log }: Runtime, note: Note): Promise<void> {
+  try {
+    await store.transact((tx) => applyNote(content, tx, note));
+  } catch (error) {
+    log?.warn({ err: error }, "a read could not be noted down");
+  }
 }
 
 /** Runs several operations in one transaction: all of them take effect, or none does. */

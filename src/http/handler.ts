@@ -2,7 +2,7 @@ import type { IncomingMessage, ServerResponse } from "node:http";
 import type { TLSSocket } from "node:tls";
 import type { Log } from "../core/world.ts";
 import type { ContentReader } from "../content/content.ts";
-import { requestBody } from "./request-body.ts";
+import { BodyBrokenOff, requestBody } from "./request-body.ts";
 import type { WireReply, WireRequest } from "./wire.ts";
 
 export type Serve = (request: WireRequest) => Promise<WireReply>;
@@ -25,7 +25,7 @@ async function answer(
     const reply = await serve(wireRequest(request, response));
     await send(reply, request, response);
   } catch (error) {
-    if (request.destroyed && !request.complete) return;
+    if (error instanceof BodyBrokenOff || (request.destroyed && !request.complete)) return;
     log.error({ err: error, url: request.url, method: request.method }, "request failed");
     if (response.headersSent) response.destroy();
     else response.writeHead(500, { "Content-Length": 0 }).end();
@@ -47,7 +47,20 @@ function wireRequest(request: IncomingMessage, response: ServerResponse): WireRe
   };
 }
 
+/** Whatever happens to the answer, what its bytes come from is let go. */
 async function send(
+  reply: WireReply,
+  request: IncomingMessage,
+  response: ServerResponse,
+): Promise<void> {
+  try {
+    await sendHeadAndBody(reply, request, response);
+  } finally {
+    if (reply.body?.kind === "stream") reply.body.reader.close();
+  }
+}
+
+async function sendHeadAndBody(
   reply: WireReply,
   request: IncomingMessage,
   response: ServerResponse,
@@ -101,15 +114,11 @@ async function stream(
   { from, length }: { from: number; length: number },
   response: ServerResponse,
 ): Promise<void> {
-  try {
-    for await (const chunk of reader.read(from, length)) {
-      if (response.destroyed) return;
-      await written(response, chunk);
-    }
-    response.end();
-  } finally {
-    reader.close();
+  for await (const chunk of reader.read(from, length)) {
+    if (response.destroyed) return;
+    await written(response, chunk);
   }
+  response.end();
 }
 
 /** Resolves when the chunk has left our hands: its buffer belongs to a pool. */

@@ -9,8 +9,7 @@ export async function addRangeChecksum(outcome: Outcome): Promise<Outcome> {
   if (outcome.kind !== "reply" || outcome.body === undefined) return outcome;
   const { body, reader } = outcome;
   if (!("content" in body) || body.checksum === undefined) return outcome;
-  const bytes = await readAll(outcome, body);
-  reader?.close();
+  const bytes = await readAll(outcome, body).finally(() => reader?.close());
   const value = body.checksum === "md5" ? md5Of(bytes) : crc64Bytes(crc64Of(bytes));
   const name = body.checksum === "md5" ? "Content-MD5" : "x-ms-content-crc64";
   const stored = outcome.headers.find((group) => group["Content-Type"] !== undefined);

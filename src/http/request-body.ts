@@ -3,7 +3,6 @@ import type { IncomingMessage } from "node:http";
 /** The client closed the connection before its body had ended. */
 export class BodyBrokenOff extends Error {
   override readonly name = "BodyBrokenOff";
-  readonly code = "ECONNRESET";
 }
 
 const end: IteratorResult<Uint8Array> = { done: true, value: undefined };
@@ -25,10 +24,11 @@ class RequestBody implements AsyncIterator<Uint8Array> {
 
   constructor(request: IncomingMessage) {
     this.#request = request;
-    if (request.destroyed && !request.complete) this.#fail(new BodyBrokenOff("closed"));
+    // What arrived but was never read goes with the connection: no end will follow.
+    if (request.destroyed && !request.readableEnded) this.#fail(new BodyBrokenOff("closed"));
     request.on("data", this.#take);
     request.on("end", this.#finish);
-    request.on("error", this.#fail);
+    request.on("error", this.#breakOff);
     request.on("close", this.#close);
   }
 
@@ -71,6 +71,10 @@ class RequestBody implements AsyncIterator<Uint8Array> {
     this.#failure ??= error;
     this.#waiting?.reject(this.#failure);
     this.#waiting = undefined;
+  };
+
+  readonly #breakOff = (cause: Error): void => {
+    this.#fail(new BodyBrokenOff(cause.message, { cause }));
   };
 
   readonly #close = (): void => {

@@ -1,7 +1,8 @@
 import { actual } from "../core/cors.ts";
-import type { Result } from "../core/result.ts";
+import { fail, ok, type Result } from "../core/result.ts";
 import type { Outcome } from "../execution/execute.ts";
 import { newGuid } from "../execution/identifiers.ts";
+import { SnapshotTooOld } from "../store/open-views.ts";
 import { StoreBusy, StoreUnavailable } from "../store/store.ts";
 import { ticksPerSecond } from "../core/ticks.ts";
 import type { Door, Progress } from "./door.ts";
@@ -9,6 +10,7 @@ import { runBatch } from "./batch/run-batch.ts";
 import { envelopeOf } from "./envelope.ts";
 import { runPipeline } from "./pipeline.ts";
 import { addRangeChecksum } from "./range-checksum.ts";
+import { BodyBrokenOff } from "./request-body.ts";
 import { renderFault, renderOutcome, type Envelope } from "./render.ts";
 import { structuredHeader } from "./structured-body.ts";
 import type { WireReply, WireRequest } from "./wire.ts";
@@ -21,7 +23,7 @@ export async function serveRequest(door: Door, request: WireRequest): Promise<Wi
   const result = await guarded(door, request, progress);
   const envelope = envelopeOf(door, request, progress);
   const reply = result.ok
-    ? renderOutcome(await finish(door, request, result.value, envelope), envelope)
+    ? renderOutcome(result.value, envelope)
     : renderFault(result.fault, envelope);
   addCors(reply, request, progress);
   addOverrides(reply, progress);
@@ -57,23 +59,20 @@ async function guarded(
 ): Promise<Result<Outcome>> {
   const { requestId } = progress;
   try {
-    return await runPipeline(door, request, progress);
+    const outcome = await runPipeline(door, request, progress);
+    if (!outcome.ok) return outcome;
+    return ok(await finish(door, request, outcome.value, envelopeOf(door, request, progress)));
   } catch (error) {
-    if (isBrokenOff(error)) throw error;
-    if (error instanceof StoreBusy) return { ok: false, fault: { code: "ServerBusy" } };
+    // The client went away in the middle of its body: there is nobody to answer.
+    if (error instanceof BodyBrokenOff) throw error;
+    if (error instanceof StoreBusy || error instanceof SnapshotTooOld) return fail("ServerBusy");
     if (error instanceof StoreUnavailable) {
       door.log.error({ err: error, requestId }, "the storage engine refused a write");
-      return { ok: false, fault: { code: "ServerBusy" } };
+      return fail("ServerBusy");
     }
     door.log.error({ err: error, requestId, operation: progress.operation?.name }, "a bug");
-    return { ok: false, fault: { code: "InternalError" } };
+    return fail("InternalError");
   }
-}
-
-/** The client went away in the middle of its body: there is nobody to answer. */
-function isBrokenOff(error: unknown): boolean {
-  const code = (error as { code?: unknown } | undefined)?.code;
-  return code === "ECONNRESET" || code === "ABORT_ERR" || code === "ERR_STREAM_PREMATURE_CLOSE";
 }
 
 function addCors(reply: WireReply, request: WireRequest, { cors, operation }: Progress): void {

@@ -47,6 +47,7 @@ export function handlerOf(service: Service, world: World): Handler {
       content: meteredContent(engines.content, meter),
       random,
       clock,
+      log,
     },
     accounts,
     authenticator: new Authenticator(),

@@ -6,6 +6,7 @@ import {
   type AccountSettings,
 } from "../../src/account/settings.ts";
 import { blobService } from "../../src/blob/service.ts";
+import type { ContentStore } from "../../src/content/content.ts";
 import { memoryFiles } from "../../src/content/memory-files.ts";
 import { openContentStore } from "../../src/content/open-content.ts";
 import { soloPins } from "../../src/content/pins.ts";
@@ -20,6 +21,7 @@ import { serveRequest } from "../../src/http/serve.ts";
 import { sourceReader } from "../../src/http/source/own-source.ts";
 import { simWorld, type SimClock } from "../../src/server/sim-world.ts";
 import { openMemoryStore } from "../../src/store/memory/open-memory-store.ts";
+import type { Store } from "../../src/store/store.ts";
 import type { RawCall } from "./raw-client.ts";
 
 export interface SimAnswer {
@@ -47,7 +49,16 @@ class OpenDoor extends Authenticator {
   }
 }
 
-export async function simBlob(settings: Partial<AccountSettings> = {}): Promise<SimBlob> {
+/** How a test puts itself between the service and its engines. */
+export interface SimEngines {
+  readonly store?: (real: Store) => Store;
+  readonly content?: (real: ContentStore) => ContentStore;
+}
+
+export async function simBlob(
+  settings: Partial<AccountSettings> = {},
+  engines: SimEngines = {},
+): Promise<SimBlob> {
   const { clock, random, log } = simWorld(1);
   const store = openMemoryStore({ clock });
   const files = memoryFiles({ bytesMax: 16 * 1024 * 1024 });
@@ -58,7 +69,12 @@ export async function simBlob(settings: Partial<AccountSettings> = {}): Promise<
   const door: Door = {
     service: blobService,
     router: compileRoutes(blobService.operations),
-    runtime: { store, content, random, clock },
+    runtime: {
+      store: engines.store?.(store) ?? store,
+      content: engines.content?.(content) ?? content,
+      random,
+      clock,
+    },
     accounts: accountsOf([{ ...developmentAccount(), ...settings }]),
     authenticator: new OpenDoor(),
     sources: sourceReader({

@@ -1,0 +1,24 @@
+import { IncomingMessage } from "node:http";
+import { Socket } from "node:net";
+import { describe, expect, it } from "vitest";
+import { BodyBrokenOff, requestBody } from "./request-body.ts";
+
+const firstOf = (request: IncomingMessage) => requestBody(request)[Symbol.asyncIterator]().next();
+
+describe("a body whose connection is gone", () => {
+  it("fails even if all of it had arrived: nobody will tell its end", async () => {
+    const request = new IncomingMessage(new Socket());
+    request.push("arrived");
+    request.push(null);
+    request.complete = true;
+    request.destroy();
+    await expect(firstOf(request)).rejects.toBeInstanceOf(BodyBrokenOff);
+  });
+
+  it("fails as broken off, whatever Node calls it", async () => {
+    const request = new IncomingMessage(new Socket());
+    const first = firstOf(request);
+    request.destroy(Object.assign(new Error("aborted"), { code: "ECONNRESET" }));
+    await expect(first).rejects.toBeInstanceOf(BodyBrokenOff);
+  });
+});

@@ -1,0 +1,85 @@
+import { describe, expect, it } from "vitest";
+import type { ContentReader } from "../../src/content/content.ts";
+import { ticksPerDay, ticksPerMillisecond } from "../../src/core/ticks.ts";
+import { SnapshotTooOld } from "../../src/store/open-views.ts";
+import { StoreUnavailable } from "../../src/store/store.ts";
+import { simBlob, type SimBlob } from "../harness/sim-blob.ts";
+
+/** More than a record holds, so that reads open content. */
+const large = "x".repeat(256 * 1024);
+const block = { "x-ms-blob-type": "BlockBlob" };
+
+async function write(sim: SimBlob): Promise<void> {
+  await sim.send({ method: "PUT", path: "/ccc?restype=container" });
+  await sim.send({ method: "PUT", path: "/ccc/b", headers: block, body: large });
+}
+
+describe("a range whose checksum is asked for, but whose bytes cannot be read", () => {
+  async function readWith(trouble: Error) {
+    let open = 0;
+    const failing: ContentReader = {
+      length: large.length,
+      read: () => ({ [Symbol.asyncIterator]: () => ({ next: () => Promise.reject(trouble) }) }),
+      close: () => void (open -= 1),
+    };
+    const sim = await simBlob(
+      {},
+      {
+        content: (real) => ({
+          receive: (body, options) => real.receive(body, options),
+          discard: (received) => real.discard(received),
+          settle: (tx, owner, before, plan) => real.settle(tx, owner, before, plan),
+          slices: (view, ref, from, length) => real.slices(view, ref, from, length),
+          open: () => {
+            open += 1;
+            return failing;
+          },
+          reclaim: () => real.reclaim(),
+          close: () => real.close(),
+        }),
+      },
+    );
+    await write(sim);
+    const headers = { "x-ms-range": "bytes=0-9", "x-ms-range-get-content-md5": "true" };
+    const { status, code } = await sim.send({ method: "GET", path: "/ccc/b", headers });
+    return { status, code, open };
+  }
+
+  it("is answered in the service's own form, and nothing stays open", async () => {
+    const answer = await readWith(new Error("the disk is gone"));
+    expect(answer).toEqual({ status: 500, code: "InternalError", open: 0 });
+  });
+
+  it("is no client that went away, though a connection behind it was lost", async () => {
+    const lost = Object.assign(new Error("lost"), { code: "ECONNRESET" });
+    expect(await readWith(lost)).toEqual({ status: 500, code: "InternalError", open: 0 });
+  });
+
+  it("is asked for again if the state was kept for too long", async () => {
+    const late = await readWith(new SnapshotTooOld("late"));
+    expect(late).toEqual({ status: 503, code: "ServerBusy", open: 0 });
+  });
+});
+
+it("answers a read whose time cannot be noted down", async () => {
+  let broken = false;
+  const sim = await simBlob(
+    { lastAccessTracking: true },
+    {
+      store: (real) => ({
+        ...real,
+        snapshot: (run) => real.snapshot(run),
+        transact: (run) =>
+          broken ? Promise.reject(new StoreUnavailable("full")) : real.transact(run),
+        close: () => real.close(),
+      }),
+    },
+  );
+  await write(sim);
+  sim.clock.advance(Number((2n * ticksPerDay) / ticksPerMillisecond));
+  broken = true;
+  const refused = await sim.send({ method: "PUT", path: "/ccc/c", headers: block });
+  expect(refused.code).toBe("ServerBusy");
+  const read = await sim.send({ method: "GET", path: "/ccc/b" });
+  expect([read.status, read.body.length]).toEqual([200, large.length]);
+});

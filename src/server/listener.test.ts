@@ -66,6 +66,15 @@ describe("limits", () => {
     await listener.stop(0);
   });
 
+  it("write no second head into an answer that has begun", async () => {
+    const listener = await listenWith((_request, response) => {
+      response.writeHead(200, { "Content-Length": 100 }).write("part");
+    });
+    const text = "PUT / HTTP/1.1\r\nHost: a\r\nTransfer-Encoding: chunked\r\n\r\nnonsense\r\n";
+    expect(await exchange(listener.url, text)).not.toContain("400 Bad Request");
+    await listener.stop(0);
+  });
+
   it("refuse what is not HTTP", async () => {
     const listener = await listenWith((_request, response) => response.end());
     expect(await exchange(listener.url, "nonsense\r\n\r\n")).toMatch(/^HTTP\/1\.1 400 /);

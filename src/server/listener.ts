@@ -92,9 +92,20 @@ function explain(error: Error, host: string, port: number): string {
   }
 }
 
+/** The answer that Node is writing to a connection, a field it does not publish. */
+interface Answering {
+  readonly _httpMessage?: Pick<ServerResponse, "headersSent"> | null;
+}
+
 /** What Node could not read as HTTP never reaches the pipeline. */
-function refuseMalformed(error: Error, socket: Socket): void {
+function refuseMalformed(error: Error, socket: Socket & Answering): void {
+  const { _httpMessage: answer } = socket;
   if (!socket.writable) return;
+  // A second head in the middle of an answer would pass for a part of what was read.
+  if (answer?.headersSent === true) {
+    socket.destroy();
+    return;
+  }
   const tooLarge = systemErrorCode(error) === "HPE_HEADER_OVERFLOW";
   const status = tooLarge ? "431 Request Header Fields Too Large" : "400 Bad Request";
   socket.end(`HTTP/1.1 ${status}\r\nConnection: close\r\nContent-Length: 0\r\n\r\n`);

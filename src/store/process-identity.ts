@@ -1,4 +1,4 @@
-import { readFileSync } from "node:fs";
+import { readFileSync, readlinkSync } from "node:fs";
 
 /** A process of this boot: ids are used again, so the moment of its start belongs to it. */
 export interface ProcessIdentity {
@@ -11,6 +11,16 @@ const startTimeField = 19;
 
 export function identifyProcess(pid: number): ProcessIdentity {
   return { pid, startTime: startTimeOf(pid) ?? "" };
+}
+
+/** Names the list of processes that this one sees: containers on one machine have one each. Empty
+ *  where there is but one list. */
+export function processNamespace(): string {
+  try {
+    return readlinkSync("/proc/self/ns/pid");
+  } catch {
+    return "";
+  }
 }
 
 export function isAlive({ pid, startTime }: ProcessIdentity): boolean {

@@ -17,12 +17,13 @@ afterEach(() => rmSync(location, { recursive: true }));
 const own = (): string[] => readdirSync(join(location, "open"));
 const clock = manualClock();
 const claim = (options: object = {}): ReturnType<typeof claimLocation> =>
-  claimLocation({ location, clock, host: "here", ...options });
+  claimLocation({ location, clock, host: "here", namespace: "ours", ...options });
 
 function leaveOpener(fields: object, isSilent = false): void {
   const path = join(location, "open", "other.json");
   mkdirSync(join(location, "open"), { recursive: true });
-  const opener = { pid: 1, startTime: "0", bootId: "boot-1", host: "here", format: 1, ...fields };
+  const place = { bootId: "boot-1", host: "here", namespace: "ours" };
+  const opener = { pid: 1, startTime: "0", ...place, format: 1, ...fields };
   writeFileSync(path, JSON.stringify(opener));
   if (isSilent) utimesSync(path, 0, 0);
 }
@@ -68,6 +69,17 @@ describe("claimLocation", () => {
     leaveOpener({ bootId: "another", host: "there" });
     expect(() => claim()).toThrow(/on machine there has this location open/);
     leaveOpener({ bootId: "another", host: "there" }, true);
+    const claimed = claim();
+    expect(claimed.isAlone).toBe(true);
+    claimed.release();
+  });
+
+  it("refuses what a container that shows no processes has open, until that falls silent", () => {
+    const unseen = { pid: 1, startTime: "no such", namespace: "theirs" };
+    leaveOpener(unseen);
+    expect(() => claim()).toThrow(/in another container \(here\) has this location open/);
+    expect(own()).toEqual(["other.json"]);
+    leaveOpener(unseen, true);
     const claimed = claim();
     expect(claimed.isAlone).toBe(true);
     claimed.release();

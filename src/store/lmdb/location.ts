@@ -4,7 +4,7 @@ import { hostname } from "node:os";
 import { join } from "node:path";
 
 import type { Clock } from "../../core/world.ts";
-import { identifyProcess, isAlive } from "../process-identity.ts";
+import { identifyProcess, isAlive, processNamespace } from "../process-identity.ts";
 import type { ProcessIdentity } from "../process-identity.ts";
 
 /** Raised when an older release could no longer read what is written. */
@@ -15,7 +15,7 @@ export class StoreTooNew extends Error {
   override readonly name = "StoreTooNew";
 }
 
-/** Another machine, or a release with another format, has the folder open. */
+/** Another machine or container, or a release with another format, has the folder open. */
 export class StoreInUse extends Error {
   override readonly name = "StoreInUse";
 }
@@ -25,6 +25,7 @@ export interface LocationOptions {
   readonly clock: Clock;
   readonly format?: number;
   readonly host?: string;
+  readonly namespace?: string;
 }
 
 export interface Location {
@@ -36,6 +37,8 @@ export interface Location {
 interface Opener extends ProcessIdentity {
   readonly bootId: string;
   readonly host: string;
+  /** Process ids mean nothing outside of it. */
+  readonly namespace: string;
   readonly format: number;
 }
 
@@ -46,15 +49,18 @@ const namesMax = 10_000;
 
 /**
  * Everyone who has the folder open keeps a file in `open/` and touches it now and then. On the same
- * boot the process list says who is alive; a file of another machine counts while it is touched,
- * measured against our own file, so that only the clock of the file system matters.
+ * boot the process list says who is alive, if it is the same list; a file of another machine or
+ * container counts while it is touched, measured against our own file, so that only the clock of
+ * the file system matters.
  */
 export function claimLocation(options: LocationOptions): Location {
   const { location, clock, format = formatVersion, host = hostIdentity() } = options;
+  const { namespace = processNamespace() } = options;
   const folder = join(location, "open");
   mkdirSync(folder, { recursive: true });
   checkFormat(location, format);
-  const self = { ...identifyProcess(process.pid), bootId: clock.bootId, host, format };
+  const { bootId } = clock;
+  const self = { ...identifyProcess(process.pid), bootId, host, namespace, format };
   const name = createOwnFile(folder, self);
   const path = join(folder, name);
   try {
@@ -127,6 +133,13 @@ function checkOther(folder: string, opener: Opener, self: Opener): void {
         "only processes of one machine can share it",
     );
   }
+  if (opener.namespace !== self.namespace) {
+    throw new StoreInUse(
+      `${folder}: process ${opener.pid} in another container (${opener.host}) has this location ` +
+        "open; only processes that see each other can share it. If it was killed, the location " +
+        `is free after ${silenceSecondsMax} seconds`,
+    );
+  }
   if (opener.format !== self.format) {
     throw new StoreInUse(
       `${folder}: process ${opener.pid} has this location open in format ${opener.format}, ` +
@@ -140,9 +153,12 @@ function isOpenerAlive(
   opener: Opener | undefined,
   own: { readonly self: Opener; readonly touched: number },
 ): boolean {
-  if (opener?.bootId === own.self.bootId) return isAlive(opener);
-  // The same machine has booted since: whoever ran then has ended.
-  if (opener !== undefined && opener.host === own.self.host) return false;
+  if (opener?.bootId === own.self.bootId) {
+    if (opener.namespace === own.self.namespace) return isAlive(opener);
+  } else if (opener !== undefined && opener.host === own.self.host) {
+    // The same machine has booted since: whoever ran then has ended.
+    return false;
+  }
   const silence = own.touched - (statSync(path, { throwIfNoEntry: false })?.mtimeMs ?? 0);
   return silence < 1000 * silenceSecondsMax;
 }

@@ -23,7 +23,8 @@ export interface LmdbEngineOptions {
   readonly noSync: boolean;
 }
 
-/** The library would give every value of a range an allocation of its own. */
+/** The library would give every value of a range an allocation of its own, and every key: its
+ *  `readKey`, too, is replaced by one that copies into slabs. */
 const sharedSlabs = {
   encode: (value: Uint8Array): Uint8Array => value,
   decode: (bytes: Uint8Array, length = bytes.length): Uint8Array => copyBytes(bytes, 0, length),
@@ -64,6 +65,7 @@ export class LmdbEngine implements Engine {
       eventTurnBatching: false,
       noSync,
     });
+    Object.assign(this.#database, { readKey: copyBytes });
   }
 
   open(): EngineView {
@@ -165,8 +167,7 @@ class LmdbView implements EngineView {
     const found: Stamped[] = [];
     const options = { ...direction, reverse, limit: countMax, ...this.#options };
     for (const { key, value } of this.#database.getRange(options)) {
-      const plain = new Uint8Array(key.buffer, key.byteOffset, key.length);
-      found.push(stamped(plain, textOfKey(plain), value));
+      found.push(stamped(key, textOfKey(key), value));
     }
     return found;
   }

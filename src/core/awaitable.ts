@@ -1,5 +1,5 @@
-/** What an engine in this process has at once and one elsewhere only later. Waiting for what is there
- *  already costs more than most decisions, so that the hot path waits only for promises. */
+/** What an engine in this process has at once, and one elsewhere only later. Waiting for what is
+ *  there already costs more than most decisions, so the hot path waits only for promises. */
 export type Awaitable<T> = T | Promise<T>;
 
 /** What cannot be had is told in the same way, at once or later. */

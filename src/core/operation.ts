@@ -23,7 +23,7 @@ export interface Route<N extends string = string> {
   readonly resource: N;
   /** Query parameters that select the operation; `true` only asks for presence. */
   readonly query?: Readonly<Record<string, string | true>>;
-  /** Headers that select among operations of the same method and query; `false` asks for absence. */
+  /** Headers that tell operations of the same method and query apart; `false` asks for absence. */
   readonly headers?: Readonly<Record<string, string | boolean>>;
   /** A media type that `Accept` must name for this form of the answer. Requests that are older than
    *  the operation get the form they know. */
@@ -41,7 +41,7 @@ export type ConditionsPolicy = "read" | "write" | "create" | "tags" | "match" | 
 /** `match-if-leased`: a leased target needs its id; `match-if-given`: an id must be the current
  *  one; `action`: the operation is about the lease itself; `none`: it takes no id. */
 export type LeasePolicy = "match-if-leased" | "match-if-given" | "action" | "none";
-/** `renew` stamps a new ETag and answers it; `keep` answers the present one; `none` answers none. */
+/** `renew` stamps a new ETag and answers it, `keep` answers the present one, `none` none. */
 export type ETagPolicy = "renew" | "keep" | "none";
 
 export type BodySpec<B> =
@@ -194,7 +194,7 @@ export interface Waiting {
   readonly effects: readonly Effect[];
 }
 
-/** Scope and record types of each resource of a service, e.g. `{ blob: { scope: …; target: … } }`. */
+/** Scope and record types of a service's resources, e.g. `{ blob: { scope: …; target: … } }`. */
 export type ResourceTypes = Readonly<Record<string, { scope: object; target: object }>>;
 
 type TargetOf<T, P extends TargetPolicy> = P extends "must-exist"

@@ -1,7 +1,8 @@
 import { noBody } from "../../core/operation.ts";
 import { operation } from "../resources.ts";
 
-/** The same answer on every level. learn.microsoft.com/rest/api/storageservices/get-account-information */
+/** The same answer on every level.
+ *  learn.microsoft.com/rest/api/storageservices/get-account-information */
 function declareAccountInformation(id: string, resource: "service" | "container" | "blob") {
   return operation({
     name: "Get Account Information",

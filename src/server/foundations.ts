@@ -70,8 +70,8 @@ interface SharedStore {
   readonly processes: Processes;
 }
 
-function inMemory({ clock, memoryBytesMax }: FoundationOptions, opened: Close[]): Foundation {
-  const store = openMemoryStore({ clock });
+function inMemory({ clock, log, memoryBytesMax }: FoundationOptions, opened: Close[]): Foundation {
+  const store = openMemoryStore({ clock, log });
   opened.push(() => store.close());
   const bytesMax = memoryBytesMax ?? Math.floor(totalmem() / 2);
   const owners = () => Promise.resolve(new Set([soloOwner]));

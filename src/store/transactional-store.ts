@@ -1,6 +1,6 @@
 import { ticksPerSecond } from "../core/ticks.ts";
 import type { Ticks } from "../core/ticks.ts";
-import type { Clock } from "../core/world.ts";
+import type { Clock, Log } from "../core/world.ts";
 import { Attempt } from "./attempt.ts";
 import { Committer } from "./committer.ts";
 import type { Awaitable, Engine, StateReader } from "./engine.ts";
@@ -15,6 +15,8 @@ import { Watchers } from "./watchers.ts";
 export interface TransactionalStoreOptions {
   readonly engine: Engine;
   readonly clock: Clock;
+  /** Learns of watchers that fail. */
+  readonly log?: Log;
   readonly snapshotAgeMax?: Ticks;
 }
 
@@ -36,11 +38,11 @@ export class TransactionalStore implements Store {
   #closing: Promise<void> | undefined;
 
   constructor(options: TransactionalStoreOptions) {
-    const { engine, clock, snapshotAgeMax = snapshotAgeMaxDefault } = options;
+    const { engine, clock, log, snapshotAgeMax = snapshotAgeMaxDefault } = options;
     this.#engine = engine;
     this.#nextTicks = storeTime(clock);
     this.#views = new OpenViews({ clock, snapshotAgeMax });
-    this.#watchers = new Watchers(engine, clock);
+    this.#watchers = new Watchers(engine, clock, log);
     this.#committer = new Committer({
       engine,
       clock,

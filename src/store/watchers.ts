@@ -1,4 +1,4 @@
-import type { Clock } from "../core/world.ts";
+import type { Clock, Log } from "../core/world.ts";
 import type { Committed } from "./committer.ts";
 import type { Engine } from "./engine.ts";
 import { textOfKey } from "./key-text.ts";
@@ -20,13 +20,15 @@ const pollMilliseconds = 50;
 export class Watchers {
   readonly #engine: Engine;
   readonly #clock: Clock;
+  readonly #log: Log | undefined;
   readonly #watchers = new Set<Watcher>();
   #seenSequence = 0;
   #cancelPoll: (() => void) | undefined;
 
-  constructor(engine: Engine, clock: Clock) {
+  constructor(engine: Engine, clock: Clock, log?: Log) {
     this.#engine = engine;
     this.#clock = clock;
+    this.#log = log;
   }
 
   watch(prefix: Key, onChange: () => void): Unwatch {
@@ -56,10 +58,16 @@ export class Watchers {
     this.#cancelPoll = undefined;
   }
 
-  /** Apart from whoever commits, who must not stumble over a callback that throws. */
+  /** Apart from whoever commits, who must not stumble over a callback that throws; nor must the
+   *  process, which would end by an error that nobody catches. */
   #call(watcher: Watcher): void {
     queueMicrotask(() => {
-      if (this.#watchers.has(watcher)) watcher.onChange();
+      if (!this.#watchers.has(watcher)) return;
+      try {
+        watcher.onChange();
+      } catch (error) {
+        this.#log?.error({ err: error }, "a watcher of the store failed");
+      }
     });
   }
 

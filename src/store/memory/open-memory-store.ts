@@ -1,5 +1,5 @@
 import type { Ticks } from "../../core/ticks.ts";
-import type { Clock } from "../../core/world.ts";
+import type { Clock, Log } from "../../core/world.ts";
 import type { Store } from "../store.ts";
 import { setEpoch } from "../time.ts";
 import { TransactionalStore } from "../transactional-store.ts";
@@ -7,6 +7,8 @@ import { memoryEngine } from "./memory-engine.ts";
 
 export interface MemoryStoreOptions {
   readonly clock: Clock;
+  /** Learns of watchers that fail. */
+  readonly log?: Log;
   /** How long a view may be read from. */
   readonly snapshotAgeMax?: Ticks;
 }

@@ -54,8 +54,10 @@ export class Handles {
     this.#handles.delete(extent);
     this.#handles.set(extent, handle);
     if (known === undefined) {
-      // A failed opening is not remembered: the next reader tries again.
-      handle.file.catch(() => this.#handles.delete(extent));
+      // A failed opening is not remembered: the next reader tries again, or already has.
+      handle.file.catch(() => {
+        if (this.#handles.get(extent) === handle) this.#handles.delete(extent);
+      });
       this.#evict(handle);
     }
     return handle;

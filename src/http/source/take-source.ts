@@ -58,10 +58,16 @@ export async function takeSource(
       content.discard(received.value);
       return intact;
     }
-    const url = withoutSignature(asked.value.url.href);
-    const tags = await readSourceTags(read, request, asked.value);
-    const found = { ...sourceFoundIn(answer), tags };
-    return ok({ received: received.value, source: { kind: "elsewhere", url, found } });
+    try {
+      const url = withoutSignature(asked.value.url.href);
+      const tags = await readSourceTags(read, request, asked.value);
+      const found = { ...sourceFoundIn(answer), tags };
+      return ok({ received: received.value, source: { kind: "elsewhere", url, found } });
+    } catch (error) {
+      // The caller never learns of these bytes, so nobody else lets go of them.
+      content.discard(received.value);
+      throw error;
+    }
   } finally {
     answer.close();
   }

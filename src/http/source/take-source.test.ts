@@ -1,0 +1,51 @@
+import { expect, it, vi } from "vitest";
+import type { SourceBody } from "../../core/source.ts";
+import { once, openShelf, pattern } from "../../content/testing.ts";
+import type { WireRequest } from "../wire.ts";
+import type { SourceAnswer, SourceReader } from "./source-reader.ts";
+import { takeSource } from "./take-source.ts";
+
+const body: SourceBody = {
+  kind: "source",
+  lengthMax: () => 1_000_000,
+  inlineBytesMax: 0,
+  style: "blob-from-url",
+  range: "none",
+  md5Always: false,
+};
+
+const request: WireRequest = {
+  method: "PUT",
+  target: "/account/container/copy",
+  headers: {
+    host: "127.0.0.1:10000",
+    "x-ms-copy-source": "http://elsewhere.example/container/blob",
+    "x-ms-copy-source-tag-option": "COPY",
+  },
+  rawHeaders: [],
+  body: once(new Uint8Array()),
+  secure: false,
+  remoteAddress: "127.0.0.1",
+  proceed: () => undefined,
+};
+
+function answerOf(bytes: AsyncIterable<Uint8Array>): SourceAnswer {
+  return { status: 200, reason: "", headers: {}, metadata: [], body: bytes, close: () => {} };
+}
+
+async function* breaking(): AsyncGenerator<Uint8Array> {
+  yield new Uint8Array([60]);
+  throw new Error("the connection broke");
+}
+
+it("lets go of the bytes of a source whose tags cannot be read", async () => {
+  const { content } = await openShelf();
+  const discard = vi.spyOn(content, "discard");
+  const receive = vi.spyOn(content, "receive");
+  const read: SourceReader = async ({ url }) =>
+    answerOf(url.searchParams.has("comp") ? breaking() : once(pattern(5000, 1)));
+  const taking = takeSource({ read, content }, request, body, "2023-11-03");
+  await expect(taking).rejects.toThrow("the connection broke");
+  expect(discard.mock.calls).toEqual([[await receive.mock.results[0]?.value]]);
+  await content.close();
+});

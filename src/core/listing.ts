@@ -1,6 +1,6 @@
 import { fail, ok } from "./result.ts";
 import { outOfRangeQuery } from "./faults.ts";
-import { query, text, type Param } from "./params.ts";
+import { query, text, type Param, type TextParser } from "./params.ts";
 import { decodeBase64, encodeBase64 } from "./base64.ts";
 import { blobNameUnitsMax } from "./names.ts";
 
@@ -11,7 +11,10 @@ export const pageEntriesMax = 5000;
 /** No name is longer, so no place in a listing is; a longer one could not even be a key. */
 const isPlace = (value: string): boolean => value.length <= blobNameUnitsMax;
 
-export const prefix = query("prefix", (value) => (isPlace(value) ? value : undefined));
+/** A name, or the beginning of one. */
+export const place: TextParser<string> = (value) => (isPlace(value) ? value : undefined);
+
+export const prefix = query("prefix", place);
 export const delimiter = query("delimiter", text);
 
 /** More than a page is asked for in vain, less than one entry is refused. */

@@ -7,6 +7,7 @@ import { decodeBase64 } from "../core/base64.ts";
 import { md5Of } from "../content/checksums.ts";
 import { crc64Bytes, crc64Of } from "../content/crc64.ts";
 import { BodyTooLarge, type ContentStore } from "../content/content.ts";
+import { BodyLengthWrong } from "../content/receive.ts";
 import type { WireRequest } from "./wire.ts";
 
 /** A body as the decision gets it. */
@@ -101,6 +102,7 @@ async function receive(
     });
   } catch (error) {
     if (error instanceof BodyTooLarge) return tooLarge(lengthMax);
+    if (error instanceof BodyLengthWrong) return fail("InvalidInput", { message: error.message });
     throw error;
   }
   const intact = compare(expected, received);

@@ -51,7 +51,8 @@ async function finish(
   return body.ok ? { ...outcome, body: body.value } : { kind: "fault", fault: body.fault };
 }
 
-/** What escapes the pipeline is a bug or an engine in trouble; either has a storage-shaped answer. */
+/** What escapes the pipeline is a bug or an engine in trouble; either has an answer of the
+ *  service's own form. */
 async function guarded(
   door: Door,
   request: WireRequest,

@@ -92,6 +92,17 @@ describe("a body with checksums in between", () => {
     expect((await get("bad")).status).toBe(404);
   });
 
+  it.each([
+    [50, 49],
+    [50, 51],
+    [100_000, 99_999],
+    [100_000, 100_001],
+  ])("of %i bytes is refused if %i were announced", async (size, announced) => {
+    const answer = await put("short", frame([randomBytes(size)]), announced);
+    expect(answer).toMatchObject({ status: 400, code: "InvalidInput" });
+    expect((await get("short")).status).toBe(404);
+  });
+
   it.each([0, 1, 100_000, 4 * 1024 * 1024 + 5])(
     "is what a reader of %i bytes gets",
     async (size) => {

@@ -6,7 +6,7 @@ import { fail } from "../../core/result.ts";
 import { ticksPerDay } from "../../core/ticks.ts";
 import { deletedContainers } from "../records.ts";
 import { operation } from "../resources.ts";
-import { parseDeletedVersion } from "./deleted-version.ts";
+import { parseDeletedVersion } from "../../core/deleted-version.ts";
 
 /** Everything inside was only out of reach. Another name will do if the old one is taken.
  *  learn.microsoft.com/rest/api/storageservices/restore-container */

@@ -1,14 +1,14 @@
 import { arrowStreamType, writeArrowStream } from "../../core/arrow/stream.ts";
-import { formatMarker } from "../../core/listing.ts";
+import { formatMarker, place } from "../../core/listing.ts";
 import { noBody } from "../../core/operation.ts";
-import { query, text } from "../../core/params.ts";
+import { query } from "../../core/params.ts";
 import { operation } from "../resources.ts";
 import { arrowRow, blobColumns, type BlobRow } from "./arrow-row.ts";
 import { checkList, entryOptions, listParams, selectionOf } from "./list-request.ts";
 import { scanBlobs, type Listed } from "./scan-blobs.ts";
 
 /** The first name not to list any more. */
-const endBefore = query("endbefore", text);
+const endBefore = query("endbefore", place);
 
 /** The same page as List Blobs, in columns: what leads to the next page is in the metadata of the
  *  schema, and rolled-up prefixes are rows among the others.

@@ -1,7 +1,15 @@
 import { invalidQuery } from "../../core/faults.ts";
-import { delimiter, marker, maxResults, pageSize, prefix, wordSet } from "../../core/listing.ts";
+import {
+  delimiter,
+  marker,
+  maxResults,
+  pageSize,
+  place,
+  prefix,
+  wordSet,
+} from "../../core/listing.ts";
 import type { Features } from "../../core/operation.ts";
-import { query, text, type InputOf } from "../../core/params.ts";
+import { query, type InputOf } from "../../core/params.ts";
 import { ok, type Result } from "../../core/result.ts";
 import type { Ticks } from "../../core/ticks.ts";
 import type { EntryOptions } from "./blob-entry.ts";
@@ -26,7 +34,7 @@ const include = wordSet(
 const showOnly = wordSet("showonly", "deleted", "files", "directories");
 
 /** The first name to list; a marker, which is further on, takes its place. */
-const startFrom = query("startfrom", text);
+const startFrom = query("startfrom", place);
 
 /** What can be asked of a listing of blobs, whatever its form. */
 export const listParams = { prefix, delimiter, marker, maxResults, include, showOnly, startFrom };

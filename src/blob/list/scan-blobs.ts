@@ -1,7 +1,7 @@
 import type { RecordView } from "../../core/view.ts";
 import type { DefinedTable } from "../../core/table.ts";
 import { isLive } from "../block/uncommitted.ts";
-import type { Ticks } from "../../core/ticks.ts";
+import { ticksMax, type Ticks } from "../../core/ticks.ts";
 import { blobs, generations, uploads, type BlobRecord, type GenerationKey } from "../records.ts";
 import { isExpired } from "../shared/expiry.ts";
 import { generationsOf, isRestorable } from "../shared/soft-delete.ts";
@@ -218,10 +218,12 @@ function placeOf<K, R>(table: DefinedTable<K, R>, key: Uint8Array): readonly str
 function startOf<K, R>(
   table: DefinedTable<K, R>,
   container: bigint,
-  [name = "", at, kind]: readonly string[],
+  [name = "", at, kind = "0"]: readonly string[],
 ): Uint8Array {
   if (table.tag !== generations.tag || at === undefined) return table.prefix([container, name]);
   if (at === "base") return table.range([container, name]).end;
-  if (!/^\d{1,19}$/.test(at)) return table.prefix([container, name]);
-  return table.prefix([container, name, BigInt(at), Number(kind ?? 0)]);
+  // A marker comes back from the client, who may have made it up.
+  const isGeneration = /^\d{1,19}$/.test(at) && BigInt(at) <= ticksMax && /^[012]$/.test(kind);
+  if (!isGeneration) return table.prefix([container, name]);
+  return table.prefix([container, name, BigInt(at), Number(kind)]);
 }

@@ -15,7 +15,7 @@ import {
   type ContainerRecord,
   type DeletedContainerRecord,
 } from "../records.ts";
-import { formatDeletedVersion } from "../container/deleted-version.ts";
+import { formatDeletedVersion } from "../../core/deleted-version.ts";
 import { operation } from "../resources.ts";
 
 interface ListedContainer {

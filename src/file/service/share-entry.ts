@@ -5,7 +5,7 @@ import type { Metadata } from "../../core/metadata.ts";
 import type { Ticks } from "../../core/ticks.ts";
 import { element, textElement } from "../../core/xml-writer.ts";
 import type { ShareRecord } from "../records.ts";
-import { formatDeletedVersion } from "../share/deleted-version.ts";
+import { formatDeletedVersion } from "../../core/deleted-version.ts";
 import {
   defaultTier,
   isPremium,

@@ -5,7 +5,7 @@ import { header, required } from "../../core/params.ts";
 import { fail } from "../../core/result.ts";
 import { deletedShares } from "../records.ts";
 import { operation } from "../resources.ts";
-import { parseDeletedVersion } from "./deleted-version.ts";
+import { parseDeletedVersion } from "../../core/deleted-version.ts";
 
 /** learn.microsoft.com/rest/api/storageservices/restore-share */
 export const restoreShare = operation({

@@ -53,8 +53,8 @@ export async function nameSource(
   const url = parsed.value;
   const host = request.headers["host"] ?? "";
   const headers = sourceHeaders(request, asking.version);
-  const { remoteAddress } = request;
-  const asked = { url, method: "HEAD", headers, host, remoteAddress } as const;
+  const { remoteAddress, secure } = request;
+  const asked = { url, method: "HEAD", headers, host, remoteAddress, secure } as const;
   if (isOwnHost(url.host, host, parts.service.name)) return ownSource(parts, asked, asking);
   const answer = await ask(parts.read, asked);
   answer.close();
@@ -73,6 +73,7 @@ function ownSource(parts: NamingParts, asked: SourceRequest, asking: Asking): Re
   const location = locate(source, parts.locating);
   if (!location.ok) return location;
   const { account, path, query } = location.value;
+  if (!parts.locating.isAccount(account)) return cannotVerify(fail("ResourceNotFound"));
   const address = parts.service.identify(path, query);
   if (!address.ok) return address;
   const principal = principalOf(parts, source, location.value, asking);

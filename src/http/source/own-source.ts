@@ -28,7 +28,7 @@ export function sourceReader({ service, serve, elsewhere }: OwnSources): SourceR
 }
 
 export function wireRequestOf(request: SourceRequest): WireRequest {
-  const { url, method, remoteAddress } = request;
+  const { url, method, remoteAddress, secure } = request;
   const all: Record<string, string> = { host: url.host, ...request.headers };
   return {
     method,
@@ -36,7 +36,7 @@ export function wireRequestOf(request: SourceRequest): WireRequest {
     headers: all,
     rawHeaders: Object.entries(all).flat(),
     body: nothing(),
-    secure: url.protocol === "https:",
+    secure,
     remoteAddress,
     proceed: () => {},
   };

@@ -10,6 +10,8 @@ export interface SourceRequest {
   readonly host: string;
   /** Whom the source is read for: a signature may be limited to an address. */
   readonly remoteAddress: string;
+  /** Whether that request came over HTTPS, whatever scheme its URL of the source names. */
+  readonly secure: boolean;
 }
 
 export interface SourceAnswer {

@@ -6,6 +6,7 @@ import { parseReadRange } from "../../core/ranges.ts";
 import { fail, ok, type Result } from "../../core/result.ts";
 import { withoutSignature, type CopySource, type SourceBody } from "../../core/source.ts";
 import { BodyTooLarge, type ContentStore } from "../../content/content.ts";
+import { BodyLengthWrong } from "../../content/receive.ts";
 import { compare, parseChecksums, tooLarge } from "../body.ts";
 import type { WireRequest } from "../wire.ts";
 import { sourceFoundIn } from "./source-found.ts";
@@ -86,9 +87,9 @@ function sourceRequest(
     if (parseReadRange(range) === undefined) return invalidHeader(rangeHeader, range);
     headers["range"] = range;
   }
-  const { remoteAddress } = request;
+  const { remoteAddress, secure } = request;
   const host = request.headers["host"] ?? "";
-  return ok({ url: url.value, method: "GET", headers, host, remoteAddress });
+  return ok({ url: url.value, method: "GET", headers, host, remoteAddress, secure });
 }
 
 /** As recorded: the status of the source, and, but for pages and appends, its own words. */
@@ -121,7 +122,8 @@ async function receive(
     return ok(await content.receive(body, { ...length, lengthMax, ...options, crc64: true }));
   } catch (error) {
     if (error instanceof BodyTooLarge) return tooLarge(lengthMax);
-    if (error instanceof Error && "code" in error && typeof error.code === "string") {
+    const brokeOff = error instanceof Error && "code" in error && typeof error.code === "string";
+    if (brokeOff || error instanceof BodyLengthWrong) {
       return fail("CannotVerifyCopySource", { status: 400 });
     }
     throw error;

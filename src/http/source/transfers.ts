@@ -110,7 +110,8 @@ async function carryOut(parts: TransferParts, job: StoredTransfer, life: Life): 
 async function fetchInto(parts: TransferParts, job: StoredTransfer, life: Life): Promise<void> {
   const url = new URL(job.url);
   const headers = { ...job.headers };
-  const request = { url, method: "GET", headers, host: "", remoteAddress: "" } as const;
+  const asker = { host: "", remoteAddress: "", secure: false };
+  const request = { url, method: "GET", headers, ...asker } as const;
   const answer = await parts.read(request);
   life.answers.add(answer);
   try {

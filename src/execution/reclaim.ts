@@ -1,9 +1,11 @@
 import type { ContentRef } from "../core/content-ref.ts";
 import type { Reclaimer, Reclamation, Removal } from "../core/service.ts";
+import { ticksPerSecond } from "../core/ticks.ts";
+import type { Log } from "../core/world.ts";
 import type { ContentStore } from "../content/content.ts";
-import type { Store, Transaction } from "../store/store.ts";
+import { StoreUnavailable, type Store, type Transaction } from "../store/store.ts";
 import { moveIndexes } from "./indexes.ts";
-import { enqueueJob, firstDueJob } from "./reclaim-jobs.ts";
+import { enqueueJob, firstDueJob, type DueJob } from "./reclaim-jobs.ts";
 import { Records } from "./records.ts";
 
 export interface ReclaimParts {
@@ -12,18 +14,63 @@ export interface ReclaimParts {
   readonly reclaimers: ReadonlyMap<string, Reclaimer>;
 }
 
+/** A job that failed is tried again after this long. */
+const postponement = 300n * ticksPerSecond;
+
 /** One bounded step of one job. Returns whether there was anything to do. */
-export function reclaimStep({ store, content, reclaimers }: ReclaimParts): Promise<boolean> {
-  return store.transact(async (tx) => {
-    const due = await firstDueJob(tx);
-    if (due === undefined) return false;
-    const reclaimer = reclaimers.get(due.job.kind);
-    if (reclaimer === undefined) throw new Error(`nobody reclaims ${due.job.kind}`);
-    const reclamation = await reclaimer(new Records(tx, content), due.job.scope);
-    await apply(content, tx, reclamation);
-    if (reclamation.done) tx.delete(due.key);
+export function reclaimStep(parts: ReclaimParts): Promise<boolean> {
+  return step(parts, {});
+}
+
+/** The same, but a job that fails is put off: it must not stand in the way of those behind it. A
+ *  failing disk would fail all of them, so then nothing is put off. */
+export async function reclaimOrPostpone(parts: ReclaimParts, log: Log): Promise<boolean> {
+  const tried: Tried = {};
+  try {
+    return await step(parts, tried);
+  } catch (error) {
+    if (tried.due === undefined || error instanceof StoreUnavailable) throw error;
+    const { kind, scope } = tried.due.job;
+    log.error({ err: error, kind, scope: scope.join("/") }, "a job failed and is put off");
+    await postpone(parts.store, tried.due);
     return true;
+  }
+}
+
+/** What an attempt was about, for whoever has to deal with its failure. */
+interface Tried {
+  due?: DueJob | undefined;
+}
+
+function step(parts: ReclaimParts, tried: Tried): Promise<boolean> {
+  return parts.store.transact(async (tx) => {
+    tried.due = undefined;
+    const due = await firstDueJob(tx);
+    tried.due = due;
+    if (due !== undefined) await workOn(tx, due, parts);
+    return due !== undefined;
   });
+}
+
+/** Unless another process has finished the job, or put it off, meanwhile. */
+function postpone(store: Store, { key, job }: DueJob): Promise<void> {
+  return store.transact(async (tx) => {
+    if ((await tx.get(key)) === undefined) return;
+    tx.delete(key);
+    enqueueJob(tx, { ...job, due: tx.now + postponement }, tx.now);
+  });
+}
+
+async function workOn(
+  tx: Transaction,
+  { key, job }: DueJob,
+  { content, reclaimers }: ReclaimParts,
+): Promise<void> {
+  const reclaimer = reclaimers.get(job.kind);
+  if (reclaimer === undefined) throw new Error(`nobody reclaims ${job.kind}`);
+  const reclamation = await reclaimer(new Records(tx, content), job.scope);
+  await apply(content, tx, reclamation);
+  if (reclamation.done) tx.delete(key);
 }
 
 async function apply(

@@ -1,7 +1,7 @@
 import type { ContentStore } from "../content/content.ts";
 import { openContentStore } from "../content/open-content.ts";
 import type { Service } from "../core/service.ts";
-import { reclaimStep } from "../execution/reclaim.ts";
+import { reclaimOrPostpone } from "../execution/reclaim.ts";
 import type { Store } from "../store/store.ts";
 import { runInBackground } from "./background.ts";
 import { openFoundation } from "./foundations.ts";
@@ -35,7 +35,7 @@ export async function openEngines(options: EngineOptions): Promise<Engines> {
     opened.push(() => content.close());
     const { store, owner, owners } = foundation;
     const chores = [
-      { name: "jobs", round: () => reclaimStep({ store, content, reclaimers }) },
+      { name: "jobs", round: () => reclaimOrPostpone({ store, content, reclaimers }, log) },
       { name: "content", round: () => content.reclaim() },
     ];
     const background = runInBackground(chores, { clock, log });

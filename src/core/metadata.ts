@@ -21,6 +21,22 @@ export function parseMetadata(reader: Pick<ParamReader, "headersWith">): Result<
   return pairs.length === 0 ? ok(noMetadata) : checkMetadata(pairs);
 }
 
+/** Of what somebody else's server says, the pairs that could have been set here. */
+export function fittingMetadata(pairs: Metadata): Metadata {
+  const names = new Set<string>();
+  let bytes = 0;
+  return pairs.filter((pair) => {
+    const [name, value] = pair;
+    const folded = name.toLowerCase();
+    const size = name.length + value.length;
+    if (names.has(folded) || bytes + size > metadataBytesMax) return false;
+    if (!checkMetadata([pair]).ok) return false;
+    names.add(folded);
+    bytes += size;
+    return true;
+  });
+}
+
 /** Also for metadata that comes in a body or from another record. */
 export function checkMetadata(pairs: Metadata): Result<Metadata> {
   const names = new Set<string>();

@@ -1,6 +1,7 @@
 import { emptyContent } from "../../core/content-ref.ts";
 import { invalidHeader } from "../../core/faults.ts";
 import type { Metadata } from "../../core/metadata.ts";
+import { integer } from "../../core/params.ts";
 import { fail, ok, type Result } from "../../core/result.ts";
 import type { SourceFound } from "../../core/source.ts";
 import type { Tags } from "../../core/tags.ts";
@@ -8,6 +9,7 @@ import type { Ticks } from "../../core/ticks.ts";
 import { parseSequenceNumber } from "../page/page-params.ts";
 import type { BlobRecord, BlobType, HttpHeaders } from "../records.ts";
 import { decodeBase64 } from "../../core/base64.ts";
+import { appendedBlocksMax } from "../shared/limits.ts";
 import { pageTiers } from "../shared/tier.ts";
 import { archive, beginRehydration } from "../tier/rehydration.ts";
 
@@ -89,10 +91,13 @@ function tierOf(
   return ok({ tier: archive, tierChanged: now, rehydration });
 }
 
+const md5Bytes = 16;
+const parseBlockCount = integer(0, appendedBlocksMax);
+
 /** What a source elsewhere tells of itself in the headers of its answer. */
 export function originalFound({ header, metadata, tags }: SourceFound): Original {
   const type = header("x-ms-blob-type");
-  const md5 = header("content-md5") ?? header("x-ms-blob-content-md5");
+  const md5 = decodeBase64(header("content-md5") ?? header("x-ms-blob-content-md5") ?? "");
   return {
     type: type === "PageBlob" || type === "AppendBlob" ? type : "BlockBlob",
     headers: {
@@ -101,12 +106,12 @@ export function originalFound({ header, metadata, tags }: SourceFound): Original
       contentLanguage: header("content-language"),
       cacheControl: header("cache-control"),
       contentDisposition: header("content-disposition"),
-      contentMd5: md5 === undefined ? undefined : decodeBase64(md5),
+      contentMd5: md5?.length === md5Bytes ? md5 : undefined,
     },
     metadata,
     tags,
     sequenceNumber: parseSequenceNumber(header("x-ms-blob-sequence-number") ?? ""),
-    committedBlockCount: Number(header("x-ms-blob-committed-block-count") ?? 0),
+    committedBlockCount: parseBlockCount(header("x-ms-blob-committed-block-count") ?? ""),
     sealed: header("x-ms-blob-sealed") === "true" ? true : undefined,
   };
 }

@@ -6,6 +6,7 @@ import { noBody } from "../../core/operation.ts";
 import { fail, ok, type Result } from "../../core/result.ts";
 import { withoutSignature, type CopySource } from "../../core/source.ts";
 import { startTransfer } from "../../execution/transfer.ts";
+import { isPageBlobLength } from "../page/page-params.ts";
 import { protection } from "../protection/protection.ts";
 import { uploads, type BlobRecord } from "../records.ts";
 import { operation } from "../resources.ts";
@@ -127,9 +128,12 @@ function copyLater(
     return fail("InfiniteLeaseDurationRequired");
   }
   const original = originalFound(found);
+  const totalBytes = found.length ?? 0;
+  if (original.type === "PageBlob" && !isPageBlobLength(totalBytes)) {
+    return fail("CannotVerifyCopySource", { status: 400 });
+  }
   const record = prepare(context, original, input);
   if (!record.ok) return record;
-  const totalBytes = found.length ?? 0;
   const { container, name } = blobKey(context);
   const etag = found.header("etag");
   const job = startTransfer({

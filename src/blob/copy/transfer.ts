@@ -3,6 +3,7 @@ import { put } from "../../core/effects.ts";
 import { nextStamp } from "../../core/etag.ts";
 import type { TransferHandler, TransferJob } from "../../core/transfer.ts";
 import type { RecordView } from "../../core/view.ts";
+import { isPageBlobLength } from "../page/page-params.ts";
 import { blobs, type BlobKey, type BlobRecord } from "../records.ts";
 
 interface Waiting {
@@ -21,6 +22,9 @@ async function findWaiting(view: RecordView, job: TransferJob): Promise<Waiting 
   return { key, record, copy };
 }
 
+/** The source had announced whole pages. */
+const notPages = '400 BadRequest "The source is no page blob."';
+
 export const blobCopy: TransferHandler = {
   progress: async (view, job, copiedBytes) => {
     const waiting = await findWaiting(view, job);
@@ -34,13 +38,11 @@ export const blobCopy: TransferHandler = {
     const { key, record, copy } = waiting;
     const completed = view.now;
     const etag = nextStamp(completed, record.etag);
-    if (end.ended === "failed") {
-      const failed = {
-        ...copy,
-        status: "failed" as const,
-        description: end.description,
-        completed,
-      };
+    const isPages = record.type === "PageBlob";
+    const misfit = end.ended === "success" && isPages && !isPageBlobLength(end.received.length);
+    if (end.ended === "failed" || misfit) {
+      const description = end.ended === "failed" ? end.description : notPages;
+      const failed = { ...copy, status: "failed" as const, description, completed };
       return [put(blobs, key, { ...record, etag, copy: failed })];
     }
     const { length } = end.received;

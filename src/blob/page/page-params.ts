@@ -18,8 +18,12 @@ const anyLength = integer(0, pageBlobBytesMax);
 /** Whole pages, up to 8 TiB. */
 export const pageBlobLength = header("x-ms-blob-content-length", (text) => {
   const length = anyLength(text);
-  return length === undefined || length % pageBytes !== 0 ? undefined : length;
+  return length === undefined || !isPageBlobLength(length) ? undefined : length;
 });
+
+export function isPageBlobLength(length: number): boolean {
+  return length <= pageBlobBytesMax && length % pageBytes === 0;
+}
 
 export const sequenceNumber = header("x-ms-blob-sequence-number", parseSequenceNumber);
 

@@ -110,9 +110,11 @@ export function originalOf(node: NodeRecord, permission: PermissionRecord | unde
   return { headers, metadata, smb: node, permission };
 }
 
+const md5Bytes = 16;
+
 /** What a source elsewhere tells of itself in the headers of its answer. */
 export function originalFound({ header, metadata }: SourceFound): Original {
-  const md5 = header("content-md5");
+  const md5 = decodeBase64(header("content-md5") ?? "");
   return {
     headers: {
       contentType: header("content-type") ?? defaultContentType,
@@ -120,7 +122,7 @@ export function originalFound({ header, metadata }: SourceFound): Original {
       contentLanguage: header("content-language"),
       cacheControl: header("cache-control"),
       contentDisposition: header("content-disposition"),
-      contentMd5: md5 === undefined ? undefined : decodeBase64(md5),
+      contentMd5: md5?.length === md5Bytes ? md5 : undefined,
     },
     metadata,
   };

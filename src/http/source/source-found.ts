@@ -1,15 +1,20 @@
-import { metadataPrefix, type Metadata } from "../../core/metadata.ts";
+import { fittingMetadata, metadataPrefix, type Metadata } from "../../core/metadata.ts";
 import type { SourceFound } from "../../core/source.ts";
 import type { SourceAnswer } from "./source-reader.ts";
 
-/** What an answer says of the thing it comes from. */
+/** What an answer says of the thing it comes from, as far as it can be true. */
 export function sourceFoundIn({ headers, metadata }: SourceAnswer): SourceFound {
-  return { header: (name) => headers[name], metadata, length: totalLength(headers) };
+  return {
+    header: (name) => headers[name],
+    metadata: fittingMetadata(metadata),
+    length: totalLength(headers),
+  };
 }
 
 function totalLength(headers: SourceAnswer["headers"]): number | undefined {
   const total = /\/(\d+)$/.exec(headers["content-range"] ?? "")?.[1] ?? headers["content-length"];
-  return total === undefined ? undefined : Number(total);
+  const length = /^\d+$/.test(total ?? "") ? Number(total) : Number.NaN;
+  return Number.isSafeInteger(length) ? length : undefined;
 }
 
 /** The pairs among the headers of an answer, in the source's own spelling. */

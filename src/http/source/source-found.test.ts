@@ -1,0 +1,40 @@
+import { describe, expect, it } from "vitest";
+import { metadataBytesMax, type Metadata } from "../../core/metadata.ts";
+import { sourceFoundIn } from "./source-found.ts";
+import type { SourceAnswer } from "./source-reader.ts";
+
+async function* nothing(): AsyncGenerator<Uint8Array> {}
+
+const found = (headers: SourceAnswer["headers"], metadata: Metadata = []) =>
+  sourceFoundIn({ status: 200, reason: "", headers, metadata, body: nothing(), close: () => {} });
+
+describe("what a source says of itself", () => {
+  it.each([
+    [{ "content-length": "10" }, 10],
+    [{ "content-length": "10", "content-range": "bytes 0-9/500" }, 500],
+    [{ "content-length": "-1" }, undefined],
+    [{ "content-length": "1e3" }, undefined],
+    [{ "content-length": "99999999999999999999" }, undefined],
+    [{ "content-range": "bytes 0-9/99999999999999999999" }, undefined],
+    [{}, undefined],
+  ])("%j has the length %s", (headers, length) => {
+    expect(found(headers).length).toBe(length);
+  });
+
+  it("is kept only where it could have been set here", () => {
+    const long = "x".repeat(metadataBytesMax);
+    const told: Metadata = [
+      ["Colour", "blue"],
+      ["colour", "again"],
+      ["no-name", "1"],
+      ["", "2"],
+      ["long", long],
+      ["last", "3"],
+    ];
+    const kept = found({}, told).metadata;
+    expect(kept).toEqual([
+      ["Colour", "blue"],
+      ["last", "3"],
+    ]);
+  });
+});

@@ -1,4 +1,5 @@
 import type { CorsRule } from "../core/cors.ts";
+import { isHeaderText } from "../core/header-text.ts";
 import type { ServiceName } from "../core/operation.ts";
 import { fail, ok, type Result } from "../core/result.ts";
 import { invalidXmlAt, xmlChild, xmlChildText, type XmlElement } from "../core/xml.ts";
@@ -173,7 +174,7 @@ function headersFit(headers: readonly string[]): boolean {
   return (
     prefixes.length <= corsPrefixesMax &&
     headers.length - prefixes.length <= corsHeadersMax &&
-    headers.every((header) => header.length <= corsTextUnitsMax)
+    headers.every((header) => header.length <= corsTextUnitsMax && isHeaderText(header))
   );
 }
 

@@ -1,5 +1,6 @@
 import { decodeBase64 } from "./base64.ts";
 import { invalidHeader, missingHeader } from "./faults.ts";
+import { isHeaderText } from "./header-text.ts";
 import type { Param, ParamReader } from "./params.ts";
 import { ok, type Result } from "./result.ts";
 
@@ -31,7 +32,11 @@ export const encryption: Param<Encryption> = {
     if (!clientKey.ok) return clientKey;
     const scope = reader.header(scopeHeader) || undefined;
     const both = scope !== undefined && clientKey.value !== undefined;
-    return both ? invalidHeader(scopeHeader, scope) : ok({ clientKey: clientKey.value, scope });
+    // A part of a batch may hold any text, but answers tell the scope in a header.
+    if (scope !== undefined && (both || !isHeaderText(scope))) {
+      return invalidHeader(scopeHeader, scope);
+    }
+    return ok({ clientKey: clientKey.value, scope });
   },
 };
 

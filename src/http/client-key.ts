@@ -1,6 +1,7 @@
 import { createHash } from "node:crypto";
 import type { ClientKey, Encryption } from "../core/encryption.ts";
-import { invalidHeader } from "../core/faults.ts";
+import { invalidHeader, invalidQuery } from "../core/faults.ts";
+import { isHeaderText } from "../core/header-text.ts";
 import { fail, ok, type Result } from "../core/result.ts";
 import type { Principal } from "../core/principal.ts";
 import type { Random } from "../core/world.ts";
@@ -23,6 +24,7 @@ export function checkEncryption(input: object, principal: Principal): Result<obj
   }
   const signed = "encryptionScope" in principal ? principal.encryptionScope : undefined;
   if (signed === undefined) return ok(input);
+  if (!isHeaderText(signed)) return invalidQuery("ses", signed);
   if (clientKey !== undefined || (scope ?? signed) !== signed) return fail("AuthorizationFailure");
   return ok({ ...input, encryption: { ...encryption, scope: signed } });
 }

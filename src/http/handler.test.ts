@@ -37,6 +37,12 @@ it("lets go of what an answer is read from once it is sent", async () => {
   expect(closed()).toBe(1);
 });
 
+it("passes on a disposition in UTF-8 beside a length", async () => {
+  const told = Buffer.from('attachment; filename="пример"').toString("latin1");
+  const { reply } = streamed({ "Content-Length": "5", "Content-Disposition": told });
+  expect(await statusOf(reply)).toBe(200);
+});
+
 it("lets go of it, too, if Node refuses a header", async () => {
   const { reply, closed } = streamed({ "Content-Type": "пример" });
   expect(await statusOf(reply)).toBe(500);

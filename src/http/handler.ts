@@ -67,14 +67,22 @@ async function sendHeadAndBody(
 ): Promise<void> {
   const unread = !request.complete && hasBody(request);
   if (unread) reply.headers["Connection"] = "close";
-  if (reply.reason === undefined) response.writeHead(reply.status, reply.headers);
-  else response.writeHead(reply.status, reply.reason, reply.headers);
+  const headers = inOrder(reply.headers);
+  if (reply.reason === undefined) response.writeHead(reply.status, headers);
+  else response.writeHead(reply.status, reply.reason, headers);
   if (reply.body?.kind === "stream") {
     await stream(reply.body.reader, reply.body, response);
   } else {
     endWith(response, reply.body?.bytes);
   }
   if (unread) drain(request);
+}
+
+/** Behind a length, Node decodes a disposition once more, and then refuses what is not ASCII. */
+function inOrder(headers: Record<string, string>): Record<string, string> {
+  const disposition = headers["Content-Disposition"];
+  if (disposition === undefined) return headers;
+  return { "Content-Disposition": disposition, ...headers };
 }
 
 /** Up to here a copy is cheaper than a second buffer for the kernel to gather. */

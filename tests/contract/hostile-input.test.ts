@@ -1,12 +1,15 @@
+import { createServer } from "node:http";
+import type { AddressInfo } from "node:net";
 import {
   BlobSASPermissions,
   generateBlobSASQueryParameters,
   SASProtocol,
   StorageSharedKeyCredential,
+  type BlobSASSignatureValues,
 } from "@azure/storage-blob";
 import { beforeAll, describe, expect, it } from "vitest";
 import { developmentAccountKey, developmentAccountName } from "../../src/account/settings.ts";
-import { rawClient, type RawClient } from "../harness/raw-client.ts";
+import { rawClient, type RawAnswer, type RawClient } from "../harness/raw-client.ts";
 import { testServer } from "../harness/server.ts";
 
 const held = testServer();
@@ -95,33 +98,90 @@ describe("the version of something deleted after the end of time", () => {
   });
 });
 
-describe("a source whose signature asks for HTTPS", () => {
-  function signed(protocol: SASProtocol): string {
-    const values = {
-      containerName: "ccc",
-      blobName: "b",
-      permissions: BlobSASPermissions.parse("r"),
-      expiresOn: new Date("2099-01-01"),
-      protocol,
-    };
-    const credential = new StorageSharedKeyCredential(
-      developmentAccountName,
-      developmentAccountKey,
-    );
-    const token = generateBlobSASQueryParameters(values, credential).toString();
-    const url = held.server.urls.blob?.replace("http:", "https:");
-    return `${url}/${developmentAccountName}/ccc/b?${token}`;
-  }
+/** A token to read or write the one blob. */
+function tokenWith(more: Partial<BlobSASSignatureValues>): string {
+  const values = {
+    containerName: "ccc",
+    blobName: "b",
+    permissions: BlobSASPermissions.parse("rw"),
+    expiresOn: new Date("2099-01-01"),
+    ...more,
+  };
+  const credential = new StorageSharedKeyCredential(developmentAccountName, developmentAccountKey);
+  return generateBlobSASQueryParameters(values, credential).toString();
+}
 
+const blobUrl = () => `${held.server.urls.blob}/${developmentAccountName}/ccc/b`;
+
+describe("a source whose signature asks for HTTPS", () => {
   it.each([
     ["Copy Blob", {}],
     ["Copy Blob From URL", { "x-ms-requires-sync": "true" }],
   ])("is not opened to %s over HTTP by writing another scheme", async (_what, more) => {
     const send = (protocol: SASProtocol) => {
-      const headers = { "x-ms-copy-source": signed(protocol), ...more };
+      const source = `${blobUrl().replace("http:", "https:")}?${tokenWith({ protocol })}`;
+      const headers = { "x-ms-copy-source": source, ...more };
       return held.blob.send({ method: "PUT", path: "/ccc/t", headers });
     };
     expect((await send(SASProtocol.HttpsAndHttp)).status).toBe(202);
     expect((await send(SASProtocol.Https)).status).toBe(403);
+  });
+});
+
+describe("text that no header can hold", () => {
+  it("is answered in UTF-8 if a signature asks for it", async () => {
+    const told = 'attachment; filename="пример.txt"';
+    const answer = await fetch(`${blobUrl()}?${tokenWith({ contentDisposition: told })}`);
+    const header = answer.headers.get("content-disposition") ?? "";
+    expect([answer.status, Buffer.from(header, "latin1").toString()]).toEqual([200, told]);
+  });
+
+  it("is refused in a signature if it is no text at all", async () => {
+    const token = tokenWith({ contentDisposition: "a\u0001b" });
+    expect((await fetch(`${blobUrl()}?${token}`)).status).toBe(403);
+  });
+
+  it("is refused as an encryption scope, before anything is written", async () => {
+    const token = tokenWith({ encryptionScope: "область" });
+    const headers = { ...block, "x-ms-version": "2023-11-03" };
+    const answer = await fetch(`${blobUrl()}?${token}`, { method: "PUT", headers, body: "other" });
+    expect(answer.status).toBe(400);
+    expect(answer.headers.get("x-ms-error-code")).toBe("InvalidQueryParameterValue");
+    const kept = await held.blob.send({ method: "GET", path: "/ccc/b" });
+    expect(kept.body.toString()).toBe("bytes");
+  });
+
+  it.each(["AllowedHeaders", "ExposedHeaders"])("is refused in %s", async (name) => {
+    const rule = (text: string) =>
+      "<StorageServiceProperties><Cors><CorsRule><AllowedOrigins>*</AllowedOrigins>" +
+      "<AllowedMethods>GET</AllowedMethods><MaxAgeInSeconds>5</MaxAgeInSeconds>" +
+      `<${name}>${text}</${name}></CorsRule></Cors></StorageServiceProperties>`;
+    const path = "/?restype=service&comp=properties";
+    const put = (text: string) => held.blob.send({ method: "PUT", path, body: rule(text) });
+    expect((await put("x-ms-meta-*")).status).toBe(202);
+    expect((await put("x-пример")).status).toBe(400);
+  });
+});
+
+describe("a page blob elsewhere", () => {
+  async function copyOf(length: number): Promise<RawAnswer> {
+    const headers = { "x-ms-blob-type": "PageBlob", "Content-Length": length };
+    const elsewhere = createServer((_request, response) => response.writeHead(200, headers).end());
+    await new Promise<void>((resolve) => elsewhere.listen(0, "127.0.0.1", resolve));
+    const { port } = elsewhere.address() as AddressInfo;
+    const source = { "x-ms-copy-source": `http://127.0.0.1:${port}/pages` };
+    const answer = await held.blob.send({ method: "PUT", path: "/ccc/p", headers: source });
+    elsewhere.closeAllConnections();
+    elsewhere.close();
+    return answer;
+  }
+
+  it.each([100, 8 * 1024 ** 4 + 512])("has not %i bytes", async (length) => {
+    const answer = await copyOf(length);
+    expect(answer).toMatchObject({ status: 400, code: "CannotVerifyCopySource" });
+  });
+
+  it("may have a page", async () => {
+    expect((await copyOf(512)).status).toBe(202);
   });
 });

@@ -15,16 +15,17 @@ const fieldNames = new Set(
 );
 
 const versionForm = /^\d{4}-\d\d-\d\d$/;
-const lineBreak = /[\r\n]/;
+const controlButTab = /[^\P{Cc}\t]/u;
 
 /**
  * Refuses what could be read in two ways: a field that comes twice, or one with a line break in
- * it, which could pass for two fields of the signed text.
+ * it, which could pass for two fields of the signed text. No other control character can stand in
+ * the headers that some fields become.
  */
 export function checkFields(request: AuthRequest): Failure | undefined {
   for (const [name, values] of request.query) {
     if (!fieldNames.has(name)) continue;
-    if (values.length > 1 || lineBreak.test(values[0] ?? "")) return notWellFormed();
+    if (values.length > 1 || controlButTab.test(values[0] ?? "")) return notWellFormed();
   }
   const version = queryText(request, "sv");
   return version === "" || versionForm.test(version) ? undefined : notWellFormed();
@@ -86,12 +87,14 @@ const overrideHeaders = {
   rsct: "content-type",
 } as const;
 
+/** As headers carry them: one character for each byte of UTF-8. */
 export function overridesOf(request: AuthRequest): ResponseOverrides | undefined {
   if (queryText(request, "sv") < "2013-08-15") return undefined;
   let overrides: ResponseOverrides | undefined;
   for (const [name, header] of Object.entries(overrideHeaders)) {
     const value = presentText(request, name);
-    if (value !== undefined) overrides = { ...overrides, [header]: value };
+    if (value === undefined) continue;
+    overrides = { ...overrides, [header]: Buffer.from(value, "utf8").toString("latin1") };
   }
   return overrides;
 }

@@ -1,4 +1,3 @@
-import { mkdir } from "node:fs/promises";
 import { totalmem } from "node:os";
 import { join } from "node:path";
 import { openDiskFiles } from "../content/disk-files.ts";
@@ -13,6 +12,7 @@ import { openNodes } from "../store/nodes.ts";
 import { openProcesses } from "../store/processes.ts";
 import type { Processes } from "../store/processes.ts";
 import type { Store } from "../store/store.ts";
+import { makeFolder } from "./make-folder.ts";
 import { readAwsCredentials } from "./aws-credentials.ts";
 
 /** Where records and bytes are to be kept. */
@@ -84,7 +84,7 @@ async function onDisk(
   { clock, log }: FoundationOptions,
   opened: Close[],
 ): Promise<SharedStore> {
-  await mkdir(location, { recursive: true });
+  await makeFolder(location);
   const store = await openLmdbStore({ location: join(location, "store"), clock, log });
   opened.push(() => store.close());
   const passing = { location: join(location, "ephemeral"), ephemeral: true };

@@ -1,0 +1,25 @@
+import { mkdir, stat } from "node:fs/promises";
+import { dirname } from "node:path";
+import { systemErrorCode } from "./start-refused.ts";
+
+/** Node's own recursive form never ends where a parent exists but takes no folders, as `/proc`. */
+export async function makeFolder(path: string): Promise<void> {
+  try {
+    await mkdir(path);
+  } catch (error) {
+    const code = systemErrorCode(error);
+    if (code === "EEXIST" && (await isFolder(path))) return;
+    const parent = dirname(path);
+    if (code !== "ENOENT" || parent === path || (await isFolder(parent))) throw error;
+    await makeFolder(parent);
+    await makeFolder(path);
+  }
+}
+
+async function isFolder(path: string): Promise<boolean> {
+  try {
+    return (await stat(path)).isDirectory();
+  } catch {
+    return false;
+  }
+}

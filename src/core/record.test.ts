@@ -45,9 +45,9 @@ describe("recordCodec", () => {
   });
 
   it("decodes byte fields without copying them: a listing reads thousands", () => {
-    const codec = recordCodec<{ body: Uint8Array }>({ version: 1 });
-    const bytes = codec.encode({ body: new Uint8Array([1, 2, 3]) });
-    const back = codec.decode(bytes);
+    const bodies = recordCodec<{ body: Uint8Array }>({ version: 1 });
+    const bytes = bodies.encode({ body: new Uint8Array([1, 2, 3]) });
+    const back = bodies.decode(bytes);
     expect([...back.body]).toEqual([1, 2, 3]);
     expect(back.body.buffer).toBe(bytes.buffer);
   });

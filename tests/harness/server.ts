@@ -42,7 +42,7 @@ export function testServer(options: StartOptions = {}): { server: EtagereServer;
 let names = 0;
 
 /** A container name that no other test of this file uses. */
-export function freshName(start = "c"): string {
+export function freshName(prefix = "c"): string {
   names += 1;
-  return `${start}${names}x`;
+  return `${prefix}${names}x`;
 }

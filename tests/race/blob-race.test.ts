@@ -112,12 +112,12 @@ describe("1 snapshot isolation", () => {
     };
     await write(0);
     const reads: RawAnswer[] = [];
-    let writing = true;
+    const progress = { writing: true };
     const readers = everyone(8, async () => {
-      while (writing) reads.push(await send({ method: "GET", path }));
+      while (progress.writing) reads.push(await send({ method: "GET", path }));
     });
     for (let index = 1; index < 200; index += 1) await write(index);
-    writing = false;
+    progress.writing = false;
     await readers;
     expect(reads.length).toBeGreaterThan(20);
     for (const { headers, body } of reads) {

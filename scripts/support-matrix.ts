@@ -2,10 +2,7 @@ import { readFileSync, writeFileSync } from "node:fs";
 import { pathToFileURL } from "node:url";
 import type { Operation } from "../src/core/operation.ts";
 import type { Service } from "../src/core/service.ts";
-import { blobService } from "../src/blob/service.ts";
-
-/** The services whose operations the documents list. */
-const documented: readonly Service[] = [blobService];
+import { services } from "../src/server/services.ts";
 
 const begin = "<!-- support-matrix:begin (npm run docs) -->\n";
 const end = "<!-- support-matrix:end -->";
@@ -14,7 +11,7 @@ const end = "<!-- support-matrix:end -->";
 export function withSupportMatrix(document: string): string {
   const from = document.indexOf(begin) + begin.length;
   const to = document.indexOf(end);
-  const matrix = documented.map(renderService).join("\n");
+  const matrix = services.map(renderService).join("\n");
   return `${document.slice(0, from)}\n${matrix}\n${document.slice(to)}`;
 }
 

@@ -10,4 +10,11 @@ const server = spawn(process.execPath, words, { stdio: "inherit" });
 for (const signal of ["SIGTERM", "SIGINT", "SIGHUP"]) {
   process.on(signal, () => server.kill(signal));
 }
+// A signal to npm ends it and the shell below it, but not this process: it notices that it was left.
+const parent = process.ppid;
+const watching = setInterval(() => {
+  if (process.ppid === parent) return;
+  clearInterval(watching);
+  server.kill("SIGTERM");
+}, 250);
 server.on("exit", (code, signal) => process.exit(code ?? (signal === null ? 1 : 0)));

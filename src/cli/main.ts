@@ -25,6 +25,8 @@ async function serve({ values, problems }: Extract<Command, { run: "serve" }>): 
   if (!options.ok) return refuse([...problems, ...options.problems]);
   if (problems.length > 0) return refuse(problems);
   const log = logFor(options.value);
+  // Whoever stops reading our lines does not mean to stop the server.
+  process.stdout.on("error", () => {});
   const announce = (line: string): void => void process.stdout.write(`${line}\n`);
   try {
     const starting = startWith(options.value, { ...realSurroundings(log), announce });

@@ -17,6 +17,8 @@ export interface Random {
 }
 
 export interface Log {
+  /** Whether anyone reads what `debug` is told; making it up costs something. */
+  readonly verbose?: boolean;
   debug(fields: object, message: string): void;
   info(fields: object, message: string): void;
   warn(fields: object, message: string): void;

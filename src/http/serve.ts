@@ -28,13 +28,28 @@ export async function serveRequest(door: Door, request: WireRequest): Promise<Wi
   addCors(reply, request, progress);
   addOverrides(reply, progress);
   echoStructured(reply, request, progress);
-  door.meter.request({
-    service: door.service.name,
-    operation: progress.operation?.name ?? "none",
-    status: reply.status,
-    seconds: Number(door.clock.monotonic() - began) / Number(ticksPerSecond),
-  });
+  const seconds = Number(door.clock.monotonic() - began) / Number(ticksPerSecond);
+  const operation = progress.operation?.name ?? "none";
+  door.meter.request({ service: door.service.name, operation, status: reply.status, seconds });
+  if (door.log.verbose === true)
+    logRequest(door, request, reply, { requestId, operation, seconds });
   return reply;
+}
+
+interface Served {
+  readonly requestId: string;
+  readonly operation: string;
+  readonly seconds: number;
+}
+
+/** Signatures are secrets, also in a log. */
+function logRequest(door: Door, request: WireRequest, reply: WireReply, served: Served): void {
+  const { method, target, remoteAddress } = request;
+  const url = target.replaceAll(/([?&]sig=)[^&]*/gi, "$1***");
+  const code = reply.headers["x-ms-error-code"];
+  const { service } = door;
+  const fields = { service: service.name, method, url, status: reply.status, code };
+  door.log.debug({ ...served, ...fields, remoteAddress }, "request");
 }
 
 /** What is left to do before the headers can go: run the parts of a batch, sum up a range. */

@@ -22,6 +22,7 @@ export function openLog(options: LogOptions): Log {
 function fromPino(level: string, target: ReturnType<typeof destination>): Log {
   const logger = pino({ level, base: null, messageKey: "message" }, target);
   return {
+    verbose: level === "debug",
     debug: (fields, message) => logger.debug(fields, message),
     info: (fields, message) => logger.info(fields, message),
     warn: (fields, message) => logger.warn(fields, message),

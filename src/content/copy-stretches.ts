@@ -128,7 +128,12 @@ async function damagedSlices(
   return damaged;
 }
 
-async function crcOfStretch(handles: Handles, extent: bigint, stretch: Stretch): Promise<bigint> {
+/** Of what lies there now. */
+export async function crcOfStretch(
+  handles: Handles,
+  extent: bigint,
+  stretch: Stretch,
+): Promise<bigint> {
   let crc = crc64OfNothing;
   const buffer = Buffer.allocUnsafeSlow(Math.min(copyBytes, stretch.length));
   for (let done = 0; done < stretch.length;) {

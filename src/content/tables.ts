@@ -107,6 +107,29 @@ export function identityKey(): Key {
   return encodeTaggedKey(tagIdentity, []);
 }
 
+/** For those who look at everything. */
+export const wholeTables = {
+  nodes: prefixBounds(Uint8Array.of(tagNode)),
+  counts: prefixBounds(Uint8Array.of(tagCount)),
+  extents: prefixBounds(Uint8Array.of(tagExtent)),
+  owners: prefixBounds(Uint8Array.of(tagOwner)),
+} as const;
+
+/** The tags that contents keep for themselves. */
+export const contentTags: readonly number[] = [
+  tagNode,
+  tagCount,
+  tagExtent,
+  tagOwner,
+  tagGarbage,
+  tagIdentity,
+];
+
+/** The id in the key of a node or its count, or the extent in that of an owner. */
+export function leadingId(key: Key): bigint {
+  return decodeKey(key, 1)[0] as bigint;
+}
+
 /** Everything in the key space that belongs to contents: tests check that it empties. */
 export function contentBounds(): KeyBounds {
   return { start: Uint8Array.of(tagNode), end: Uint8Array.of(tagIdentity) };

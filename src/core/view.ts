@@ -20,6 +20,9 @@ export interface ScanBounds {
   readonly end: Uint8Array;
   readonly reverse?: boolean;
   readonly limit?: number;
+  /** Each key found leads to a record that is read next: `prefix` and what comes after the first
+   *  `skip` bytes of it. */
+  readonly leadsTo?: { readonly skip: number; readonly prefix: Uint8Array };
 }
 
 export interface Scanned<R> {

@@ -39,9 +39,7 @@ export async function* scanLayers<B extends TextEntry>(
   const start = textOfKey(bounds.start);
   let rest: Covered = { start: start < firstKey ? firstKey : start, end: textOfKey(bounds.end) };
   let remaining = bounds.limit ?? Infinity;
-  // Who says how many are wanted gets them at once.
-  let chunkEntries =
-    bounds.limit === undefined ? chunkEntriesFirst : Math.min(bounds.limit, chunkEntriesMax);
+  let chunkEntries = firstChunkOf(bounds);
   while (rest.start < rest.end && remaining > 0) {
     const found = layers.base({ ...rest, reverse }, chunkEntries);
     const base = found instanceof Promise ? await found : found;
@@ -63,6 +61,11 @@ export async function* scanLayers<B extends TextEntry>(
     chunkEntries = Math.min(2 * chunkEntries, chunkEntriesMax);
     if (entries.length > 0) yield entries;
   }
+}
+
+/** Who says how many are wanted gets them at once. */
+export function firstChunkOf({ limit }: Bounds): number {
+  return limit === undefined ? chunkEntriesFirst : Math.min(limit, chunkEntriesMax);
 }
 
 function coveredUpTo(rest: Covered, last: KeyText | undefined, reverse: boolean): Covered {

@@ -16,6 +16,14 @@ export interface Bounds {
   readonly end: Key;
   readonly reverse?: boolean;
   readonly limit?: number;
+  /** An engine at the other end of a connection brings these along. */
+  readonly leadsTo?: LeadsTo;
+}
+
+/** Each key of a range leads to another: `prefix` and what comes after its first `skip` bytes. */
+export interface LeadsTo {
+  readonly skip: number;
+  readonly prefix: Uint8Array;
 }
 
 /** One consistent state. Keys and values must not be modified; they stay as they are after the
@@ -41,7 +49,14 @@ export interface Transaction extends View {
   peek(key: Key): Awaitable<Value | undefined>;
 }
 
-export interface TransactOptions {
+export interface SnapshotOptions {
+  /** Tried on a view of what is remembered, which may be wrong, to learn what the work will read:
+   *  an engine elsewhere then brings it in one round trip. What comes of it does not matter. Work
+   *  that asks for more runs again, so it has no side effects before its last read. */
+  readonly foresee?: (view: View) => Awaitable<unknown>;
+}
+
+export interface TransactOptions extends SnapshotOptions {
   /** How often a conflict may re-run the work before `StoreBusy`. */
   readonly attemptsMax?: number;
 }
@@ -51,7 +66,7 @@ export interface Store {
    *  effects. Without writes it only reads, and nothing is validated. */
   transact<T>(work: (tx: Transaction) => Awaitable<T>, options?: TransactOptions): Promise<T>;
   /** Runs `work` on one consistent snapshot. */
-  snapshot<T>(work: (view: View) => Awaitable<T>): Promise<T>;
+  snapshot<T>(work: (view: View) => Awaitable<T>, options?: SnapshotOptions): Promise<T>;
   /** Calls back, soon and at least once, after any commit under `prefix`, by whatever process. */
   watch(prefix: Key, onChange: () => void): Unwatch;
   close(): Promise<void>;
@@ -64,7 +79,8 @@ export class StoreBusy extends Error {
   override readonly name = "StoreBusy";
 }
 
-/** The disk is full or failing: nothing was committed. Reads go on. */
+/** The disk is full or failing: nothing was committed, and reads go on. Or the database is away, and
+ *  whether a commit that was under way took effect is not known. */
 export class StoreUnavailable extends Error {
   override readonly name = "StoreUnavailable";
 }

@@ -21,6 +21,8 @@ export interface LmdbEngineOptions {
   readonly path: string;
   /** Nothing is ever flushed: for what does not outlive the boot. */
   readonly noSync: boolean;
+  /** For those who only look: the file must be there, and nothing can be committed. */
+  readonly readOnly?: boolean;
 }
 
 /** The library would give every value of a range an allocation of its own, and every key: its
@@ -52,7 +54,7 @@ const pageBytes = 8192;
 export class LmdbEngine implements Engine {
   readonly #database: Database;
 
-  constructor({ path, noSync }: LmdbEngineOptions) {
+  constructor({ path, noSync, readOnly = false }: LmdbEngineOptions) {
     this.#database = open<Uint8Array, Uint8Array>(path, {
       noSubdir: true,
       keyEncoding: "binary",
@@ -64,6 +66,7 @@ export class LmdbEngine implements Engine {
       overlappingSync: false,
       eventTurnBatching: false,
       noSync,
+      readOnly,
     });
     Object.assign(this.#database, { readKey: copyBytes });
   }
@@ -78,6 +81,12 @@ export class LmdbEngine implements Engine {
   /** Frees the slots of readers that were killed: what they could see would never be reused. */
   checkReaders(): void {
     this.#database.readerCheck();
+  }
+
+  /** Writes the latest state to a file that is not there yet, without what is free in it. Commits
+   *  go on meanwhile and are not in it. */
+  copyTo(path: string): Promise<void> {
+    return this.#database.backup(path, true);
   }
 
   #readTransaction(): ReadTransaction {

@@ -3,10 +3,15 @@ import type { WireReply, WireRequest } from "../wire.ts";
 import { metadataIn } from "./source-found.ts";
 import type { SourceAnswer, SourceReader, SourceRequest } from "./source-reader.ts";
 
+/** Azure's command line makes the address of a source from the account's name alone, as if it were
+ *  in the cloud. The account that emulators share never is. */
+const cloudAddress = /^devstoreaccount1\.(\w+)\.core\.windows\.net$/i;
+
 /** Whether a URL names the server that the caller is talking to: the same host and port, or
  *  another account of it, as in `one.blob.localhost:10000` and `two.blob.localhost:10000`. */
 export function isOwnHost(host: string, asked: string, service: ServiceName): boolean {
   if (host.toLowerCase() === asked.toLowerCase()) return true;
+  if (cloudAddress.exec(host)?.[1]?.toLowerCase() === service) return true;
   const rest = host.slice(host.indexOf(".") + 1).toLowerCase();
   const askedRest = asked.slice(asked.indexOf(".") + 1).toLowerCase();
   return rest === askedRest && rest.startsWith(`${service}.`);

@@ -76,15 +76,31 @@ describe("az storage", { timeout: 300_000 }, () => {
     expect(snapshot).toMatch(/^\d{4}-/);
     const target = ["--destination-container", container, "--destination-blob", "copy"];
     const account = `${held.server.urls.blob}/devstoreaccount1`;
-    // From a container and a name it would make the address of a blob in the cloud.
     const source = `${account}/${container}/large.bin?${accountSas()}`;
     await az("blob", "copy", "start", ...target, "--source-uri", source);
     const shown = (await az("blob", "show", "--container-name", container, "--name", "copy")) as {
       properties: { copy: { status: string }; contentLength: number };
     };
     expect(shown.properties.copy.status).toBe("success");
+    // From a container and a name it makes the address of a blob in the cloud.
+    const named = ["--source-container", container, "--source-blob", "large.bin"];
+    await az("blob", "copy", "start", ...target, ...named);
     await az("blob", "delete", ...large(), "--delete-snapshots", "include");
     expect(await az("blob", "exists", ...large())).toEqual({ exists: false });
     expect(await az("container", "delete", "--name", container)).toEqual({ deleted: true });
+  });
+
+  it("copies a file by its name", async () => {
+    const share = freshName("azshare");
+    await az("share", "create", "--name", share);
+    const local = ["--source", join(tree, "large.bin"), "--path", "a.bin", "--no-progress"];
+    await az("file", "upload", "--share-name", share, ...local);
+    const from = ["--source-share", share, "--source-path", "a.bin"];
+    const to = ["--destination-share", share, "--destination-path", "b.bin"];
+    await az("file", "copy", "start", ...from, ...to);
+    const shown = (await az("file", "show", "--share-name", share, "--path", "b.bin")) as {
+      properties: { copy: { status: string } };
+    };
+    expect(shown.properties.copy.status).toBe("success");
   });
 });

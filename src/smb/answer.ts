@@ -1,4 +1,4 @@
-import type { Session } from "./session.ts";
+import type { Signer } from "./crypto/signing.ts";
 import { Status, type NtStatus } from "./status.ts";
 import { headerBytes } from "./wire/header.ts";
 import { Writer } from "./wire/writer.ts";
@@ -13,10 +13,10 @@ export interface Answer {
   /** Given to the client by this answer. */
   readonly treeId?: number;
   readonly sessionId?: bigint;
-  /** A session that ended with this answer, which it still signs. */
-  readonly session?: Session;
-  /** Sees the message before it is signed: some go into the hash that keys are made from. */
-  readonly whenEncoded?: (message: Buffer) => void;
+  /** Signs it in any case, though its session ended with it or is not of this connection. */
+  readonly signer?: Signer | undefined;
+  /** Sees the message as it is sent: some go into the hash that keys are made from. */
+  readonly whenSigned?: (message: Buffer) => void;
   /** Signed in any case: it proves that the server knows the new key. */
   readonly proves?: boolean;
   /** The connection ends after this answer, or instead of it. */

@@ -1,5 +1,6 @@
 import { refusal, type Answer, type FileId } from "./answer.ts";
 import type { Connection } from "./connection.ts";
+import type { Signer } from "./crypto/signing.ts";
 import { dispatch } from "./dispatch.ts";
 import type { Element } from "./elements.ts";
 import { RequestLife } from "./request.ts";
@@ -94,26 +95,25 @@ export class Chain {
     const { window } = this.#connection;
     const isFinalOfAsync = asyncId !== undefined && answer.status !== Status.pending;
     const sessionId = answer.sessionId ?? this.#link?.sessionId ?? header.sessionId;
-    const session = this.#connection.sessions.get(sessionId) ?? answer.session;
-    const wasSigned = (header.flags & HeaderFlag.signed) !== 0;
-    const signs =
-      this.#sealedBy === undefined &&
-      session?.signer !== undefined &&
-      (answer.proves === true || (session.isValid && (wasSigned || session.signingRequired)));
+    const channel = this.#connection.channels.get(sessionId);
+    const isAsked = (header.flags & HeaderFlag.signed) !== 0 || channel?.session.signingRequired;
+    const mustSign = answer.proves === true || (channel?.session.isValid === true && isAsked);
+    const own = mustSign ? channel?.signer : undefined;
+    const signer = this.#sealedBy === undefined ? (answer.signer ?? own) : undefined;
     encodeHeader(answer.message, {
       creditCharge: header.creditCharge,
       status: answer.status,
       command: header.command,
       credits: isFinalOfAsync ? 0 : window.grant(header.creditRequest, header.creditCharge),
       flags:
-        (header.flags & (HeaderFlag.related | HeaderFlag.replay)) | (signs ? HeaderFlag.signed : 0),
+        (header.flags & (HeaderFlag.related | HeaderFlag.replay)) |
+        (signer ? HeaderFlag.signed : 0),
       messageId: header.messageId,
       asyncId,
       treeId: answer.treeId ?? this.#link?.treeId ?? header.treeId,
       sessionId,
     });
-    answer.whenEncoded?.(answer.message);
-    return { message: answer.message, signer: signs ? session.signer : undefined };
+    return { message: answer.message, signer, whenSigned: answer.whenSigned };
   }
 
   /** Sends what is finished as one frame. */
@@ -121,9 +121,10 @@ export class Chain {
     const finished = this.#finished;
     this.#finished = [];
     const parts: Buffer[] = [];
-    for (const [index, { message, signer }] of finished.entries()) {
+    for (const [index, { message, signer, whenSigned }] of finished.entries()) {
       const part = index === finished.length - 1 ? message : padded(message);
       signer?.sign(part);
+      whenSigned?.(part);
       parts.push(part);
     }
     if (parts.length === 0) return;
@@ -134,7 +135,8 @@ export class Chain {
 
 interface Finished {
   readonly message: Buffer;
-  readonly signer: Session["signer"];
+  readonly signer: Signer | undefined;
+  readonly whenSigned: Answer["whenSigned"];
 }
 
 function pick({ sessionId, treeId }: ChainLink) {

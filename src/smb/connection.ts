@@ -1,5 +1,6 @@
 import type { Socket } from "node:net";
 import { Chain } from "./chain.ts";
+import type { Channel } from "./channel.ts";
 import { splitChain, type Element } from "./elements.ts";
 import { answerOldNegotiate } from "./operations/negotiate.ts";
 import type { RequestLife } from "./request.ts";
@@ -8,7 +9,7 @@ import { RequestQueue } from "./request-queue.ts";
 import { SequenceWindow } from "./sequence-window.ts";
 import type { SmbServerState } from "./server.ts";
 import type { Session } from "./session.ts";
-import { endSession } from "./session-end.ts";
+import { leaveSession } from "./session-end.ts";
 import { Framer, framePrefix } from "./transport/framing.ts";
 import { encryptedMagic, smb1Magic, smb2Magic } from "./wire/header.ts";
 import { Command, Dialect, HeaderFlag } from "./wire/protocol.ts";
@@ -25,12 +26,15 @@ export interface Negotiated {
   readonly clientDialects: readonly number[];
 }
 
-/** One client's connection: its dialect, its sessions, and what is under way. */
+/** One client's connection: its dialect, the sessions it carries, and what is under way. */
 export class Connection {
   readonly server: SmbServerState;
   readonly peer: string;
+  /** Where the client reached this server. */
+  readonly localAddress: string;
   readonly window = new SequenceWindow();
-  readonly sessions = new Map<bigint, Session>();
+  /** By the id of their session. */
+  readonly channels = new Map<bigint, Channel>();
   negotiated: Negotiated | undefined;
   preauthHash: Buffer = Buffer.alloc(64);
   /** An old client was told to ask again in the form of SMB 2. */
@@ -48,6 +52,7 @@ export class Connection {
     this.server = server;
     this.#socket = socket;
     this.peer = `${socket.remoteAddress ?? ""}:${socket.remotePort ?? 0}`;
+    this.localAddress = socket.localAddress ?? "";
     this.#framer = new Framer(frameBytesMax, (frame) => this.#receive(frame));
     socket.setNoDelay(true);
     socket.on("data", (chunk: Buffer) => {
@@ -57,7 +62,7 @@ export class Connection {
     socket.on("end", () => this.end());
     socket.on("close", () => this.end());
     server.world.clock.after(loginMillisecondsMax, () => {
-      if (![...this.sessions.values()].some((session) => session.isValid)) this.end();
+      if (![...this.channels.values()].some(({ isValid }) => isValid)) this.end();
     });
   }
 
@@ -74,10 +79,9 @@ export class Connection {
     this.#isOpen = false;
     this.#socket.destroy();
     for (const life of [...this.#lives.values(), ...this.#asyncLives.values()]) life.cancel();
-    for (const session of this.sessions.values()) {
-      this.server.finishing(endSession(this.server, session, "lost"));
+    for (const channel of [...this.channels.values()]) {
+      this.server.finishing(leaveSession(this.server, channel));
     }
-    this.sessions.clear();
   }
 
   /** Parts of one message, already signed or sealed. */
@@ -106,7 +110,8 @@ export class Connection {
     }
     if (magic === smb2Magic) return this.#take(frame, undefined);
     if (magic !== encryptedMagic || frame.length <= transformHeaderBytes) return this.end();
-    const session = this.sessions.get(frame.readBigUInt64LE(44));
+    const channel = this.channels.get(frame.readBigUInt64LE(44));
+    const session = channel?.isValid === true ? channel.session : undefined;
     const plain = session?.sealer?.open(frame);
     if (session === undefined || plain === undefined) return this.end();
     this.#take(plain, session);
@@ -156,9 +161,9 @@ export class Connection {
 
   /** Never answered: the message that it means is. */
   #cancel({ header, message }: Element): void {
-    const session = this.sessions.get(header.sessionId);
+    const channel = this.channels.get(header.sessionId);
     const isSigned = (header.flags & HeaderFlag.signed) !== 0;
-    if (isSigned && session?.signer?.verify(message) !== true) return;
+    if (isSigned && channel?.signer?.verify(message) !== true) return;
     const isAsync = (header.flags & HeaderFlag.async) !== 0;
     const life = isAsync ? this.#asyncLives.get(header.asyncId) : this.#lives.get(header.messageId);
     life?.cancel();

@@ -1,4 +1,5 @@
 import { disconnect, refusal, type Answer } from "./answer.ts";
+import { signerOfRefusal } from "./operations/channel-binding.ts";
 import { handlers, type Declaration } from "./operations/handlers.ts";
 import type { Request } from "./request.ts";
 import type { Session } from "./session.ts";
@@ -27,13 +28,15 @@ export async function dispatch(request: Request): Promise<Answer> {
 function checkSignature(request: Request): NtStatus | undefined {
   const { header, message, connection, isEncrypted } = request;
   if (isEncrypted || header.command === Command.negotiate) return undefined;
-  const session = connection.sessions.get(header.sessionId);
+  const channel = connection.channels.get(header.sessionId);
   if ((header.flags & HeaderFlag.signed) !== 0) {
-    if (session === undefined) return Status.userSessionDeleted;
-    if (session.signer === undefined) return Status.notSupported;
-    return session.signer.verify(message) ? undefined : Status.accessDenied;
+    // A client may join a session from this connection; until then it signs as on its first one.
+    const sender = channel ?? connection.server.sessions.get(header.sessionId);
+    if (sender === undefined) return Status.userSessionDeleted;
+    if (sender.signer === undefined) return Status.notSupported;
+    return sender.signer.verify(message) ? undefined : Status.accessDenied;
   }
-  const mustSign = session?.isValid === true && session.signingRequired;
+  const mustSign = channel?.isValid === true && channel.session.signingRequired;
   return mustSign ? Status.accessDenied : undefined;
 }
 
@@ -42,10 +45,12 @@ async function withSession(
   declaration: Exclude<Declaration, { needs: "nothing" }>,
 ): Promise<Answer> {
   const { header, connection, sealedBy } = request;
-  const session = connection.sessions.get(header.sessionId);
-  if (session === undefined || !session.isValid) {
-    return refusal(Status.userSessionDeleted);
+  const channel = connection.channels.get(header.sessionId);
+  if (channel?.isValid !== true) {
+    return { ...refusal(Status.userSessionDeleted), signer: signerOfRefusal(request) };
   }
+  const { session } = channel;
+  if (session.isAnonymous && opens.has(header.command)) return refusal(Status.accessDenied);
   if (sealedBy !== undefined && sealedBy !== session) return refusal(Status.accessDenied);
   if (session.encrypts && sealedBy === undefined) return refusal(Status.accessDenied);
   if (declaration.needs === "session") {
@@ -57,6 +62,9 @@ async function withSession(
   if (tree.encrypts && sealedBy === undefined) return refusal(Status.accessDenied);
   return declaration.handle({ ...request, session, tree });
 }
+
+/** What somebody without a name may not do. */
+const opens: ReadonlySet<number> = new Set([Command.treeConnect, Command.create]);
 
 /** With 3.1.1 the first message after the login shows that both sides made the same keys. */
 function mustBeProtected({ header, connection, isEncrypted }: Request, session: Session): boolean {

@@ -5,6 +5,8 @@ export const transactBytesMax = 8 * 1024 * 1024;
 export const frameBytesMax = transactBytesMax + 64 * 1024;
 /** More than this under way, and the client is not read from until some of it is answered. */
 export const inFlightBytesMax = 64 * 1024 * 1024;
+/** Per session: connections that carry it. */
+export const channelsMax = 32;
 /** Per connection. */
 export const sessionsMax = 64;
 /** Per session. */

@@ -31,7 +31,8 @@ export class SmbServerState {
   readonly guid: Uint8Array;
   /** Under which this server's handles stand in the locks of files. */
   readonly owner: string;
-  readonly sessions = new Map<bigint, SessionPlace>();
+  /** Those whose login is done, for clients that come back or join from another connection. */
+  readonly sessions = new Map<bigint, Session>();
   readonly caches: CacheWatch;
   readonly changes: ChangeHub;
   readonly durables: DurableHandles;
@@ -80,10 +81,4 @@ export class SmbServerState {
     const id = Buffer.from(bytes).readBigUInt64LE() >> 1n;
     return id === 0n ? 1n : id;
   }
-}
-
-/** A session and the connection that it can be ended through. */
-export interface SessionPlace {
-  readonly session: Session;
-  end(): Promise<void>;
 }

@@ -1,3 +1,4 @@
+import type { Channel } from "./channel.ts";
 import { closeHandle } from "./handle-end.ts";
 import type { SmbServerState } from "./server.ts";
 import type { Session } from "./session.ts";
@@ -12,10 +13,21 @@ export async function endSession(
   ending: Ending,
 ): Promise<void> {
   session.isValid = false;
-  server.sessions.delete(session.id);
+  if (server.sessions.get(session.id) === session) server.sessions.delete(session.id);
+  for (const { connection } of session.channels) connection.channels.delete(session.id);
+  session.channels.clear();
   const handles = [...session.handles.values()];
   session.handles.clear();
   session.trees.clear();
   // Side by side, so that they share their commits.
   await Promise.all(handles.map((handle) => closeHandle(server, handle, ending)));
+}
+
+/** A connection carries the session no longer; the last one that did takes it along. */
+export async function leaveSession(server: SmbServerState, channel: Channel): Promise<void> {
+  const { session, connection } = channel;
+  session.channels.delete(channel);
+  if (connection.channels.get(session.id) === channel) connection.channels.delete(session.id);
+  if ([...session.channels].some(({ isValid }) => isValid)) return;
+  await endSession(server, session, "lost");
 }

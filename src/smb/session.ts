@@ -1,35 +1,49 @@
+import type { Channel } from "./channel.ts";
+import type { Connection, Negotiated } from "./connection.ts";
 import type { Sealer } from "./crypto/encryption.ts";
 import type { Signer } from "./crypto/signing.ts";
 import type { Handle } from "./handle.ts";
-import type { Login } from "./ntlm/login.ts";
 import type { Tree } from "./tree.ts";
 
-/** One login of a client over one connection. */
+/** One login of a client. Further connections may join it; it ends with the last of them. */
 export class Session {
   readonly id: bigint;
+  /** What was agreed on the connection it began on; those that join must have agreed the same. */
+  readonly negotiated: Negotiated;
   /** The account that logged in; empty until it has. */
   account = "";
   isValid = false;
-  /** Runs while the client logs in, for the first time or again. */
-  login: Login | undefined;
-  preauthHash: Buffer;
+  /** The client has logged in again as nobody: what is open stays so, and nothing is opened. */
+  isAnonymous = false;
+  /** Of the first channel; whoever joins shows with it that it knows the session. */
   signer: Signer | undefined;
   sealer: Sealer | undefined;
   signingRequired = false;
   /** Messages in the clear are refused. */
   encrypts = false;
+  readonly channels = new Set<Channel>();
   readonly trees = new Map<number, Tree>();
   /** By volatile id. */
   readonly handles = new Map<bigint, Handle>();
   #lastTreeId = 0;
 
-  constructor(id: bigint, preauthHash: Buffer) {
+  constructor(id: bigint, negotiated: Negotiated) {
     this.id = id;
-    this.preauthHash = preauthHash;
+    this.negotiated = negotiated;
   }
 
   nextTreeId(): number {
     this.#lastTreeId += 1;
     return this.#lastTreeId;
+  }
+
+  /** A way to the client: the connection it prefers, or another one that it joined. */
+  wayTo(preferred: Connection): Connection | undefined {
+    if (!this.isValid) return undefined;
+    if (preferred.isOpen) return preferred;
+    for (const { isValid, connection } of this.channels) {
+      if (isValid && connection.isOpen) return connection;
+    }
+    return undefined;
   }
 }

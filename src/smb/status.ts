@@ -51,6 +51,7 @@ export const Status = {
   cancelled: 0xc000_0120,
   cannotDelete: 0xc000_0121,
   fileClosed: 0xc000_0128,
+  requestOutOfSequence: 0xc000_042a,
   tooManySessions: 0xc000_00ce,
   tooManyOpenedFiles: 0xc000_011f,
   invalidDeviceState: 0xc000_0184,

@@ -31,7 +31,10 @@ export function signerOf(key: Buffer, dialect: number, algorithm: number): Signe
         message.subarray(signatureOffset, signatureOffset + signatureBytes),
       );
       message.fill(0, signatureOffset, signatureOffset + signatureBytes);
-      return timingSafeEqual(given, digest(message, "incoming").subarray(0, signatureBytes));
+      const made = digest(message, "incoming").subarray(0, signatureBytes);
+      // The hash that keys are made from covers the message as it was sent.
+      given.copy(message, signatureOffset);
+      return timingSafeEqual(given, made);
     },
   };
 }

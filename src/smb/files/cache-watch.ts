@@ -157,9 +157,8 @@ export class CacheWatch {
     { next, needsAnswer }: { readonly next: number; readonly needsAnswer: boolean },
   ): void {
     const all = [...handles];
-    const handle = all.find(({ connection }) => connection.isOpen) ?? all[0];
-    if (handle === undefined) return;
-    if (!handle.connection.isOpen) {
+    const handle = all.find(({ connection, session }) => session.wayTo(connection) !== undefined);
+    if (handle === undefined) {
       this.#server.abandon(all);
       return;
     }

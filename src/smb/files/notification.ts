@@ -6,6 +6,8 @@ import type { FileHandle } from "./file-handle.ts";
 
 /** A message that nobody asked for. It is not signed, because its id is always the same. */
 export function sendNotification({ connection, session }: FileHandle, body: Buffer): void {
+  const way = session.wayTo(connection);
+  if (way === undefined) return;
   const { message } = answer(body);
   const { sealer, encrypts } = session;
   encodeHeader(message, {
@@ -20,5 +22,5 @@ export function sendNotification({ connection, session }: FileHandle, body: Buff
     sessionId: 0n,
   });
   const isSealed = sealer !== undefined && encrypts;
-  connection.send(isSealed ? sealer.seal([message]) : [message]);
+  way.send(isSealed ? sealer.seal([message]) : [message]);
 }

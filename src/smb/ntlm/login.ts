@@ -6,8 +6,15 @@ import {
   Negotiation,
   type ClientToken,
 } from "../spnego/tokens.ts";
-import { decodeAuthenticate, encodeChallenge, MessageType, typeOfMessage } from "./messages.ts";
-import { listCheck, passwordHash, proveSession } from "./proof.ts";
+import {
+  decodeAuthenticate,
+  encodeChallenge,
+  hasWholePairs,
+  MessageType,
+  typeOfMessage,
+  type Authenticate,
+} from "./messages.ts";
+import { exportedKey, listCheck, passwordHash, proveSession, sessionKeyBytes } from "./proof.ts";
 
 /** One run of SPNEGO and NTLM, from the first token to a session key or a refusal. */
 
@@ -19,7 +26,10 @@ export type LoginStep =
       readonly account: AccountSettings;
       readonly sessionKey: Buffer;
     }
-  | { readonly step: "malformed" | "refused" };
+  /** The client gives no name; what that is good for is not decided here. */
+  | { readonly step: "nobody"; readonly token: Buffer }
+  | { readonly step: "malformed" }
+  | { readonly step: "refused" };
 
 export interface LoginOptions {
   readonly accounts: Accounts;
@@ -96,6 +106,8 @@ export class Login {
     if (answer === undefined || negotiate === undefined || challengeMessage === undefined) {
       return malformed;
     }
+    if (isNobody(answer)) return this.#admitNobody(answer, wrapped);
+    if (!hasWholePairs(answer.ntResponse)) return malformed;
     const account = findAccount(this.#options.accounts, answer.user);
     if (account === undefined) return refused;
     const { challenge } = this.#options;
@@ -107,6 +119,12 @@ export class Login {
       return token === undefined ? refused : { step: "done", token, account, sessionKey };
     }
     return refused;
+  }
+
+  #admitNobody(answer: Authenticate, wrapped: ClientToken | undefined): LoginStep {
+    const sessionKey = exportedKey(Buffer.alloc(sessionKeyBytes), answer);
+    const token = sessionKey && this.#complete(sessionKey, answer.flags, wrapped?.check);
+    return token === undefined ? refused : { step: "nobody", token };
   }
 
   /** Nothing if somebody changed the list of mechanisms on its way. */
@@ -126,6 +144,10 @@ const askForNtlm: LoginStep = {
   step: "continue",
   token: encodeServerToken({ state: Negotiation.requestCheck, namesMechanism: true }),
 };
+
+function isNobody({ user, ntResponse }: Authenticate): boolean {
+  return user === "" && ntResponse.length === 0;
+}
 
 /** Accounts are written in lower case; clients write user names as they like. */
 function findAccount(accounts: Accounts, user: string): AccountSettings | undefined {

@@ -117,6 +117,18 @@ const hasMicFlag = 2;
 const blobHeadBytes = 28;
 const pairsMax = 64;
 
+/** Whether what comes with an answer can be read at all; the older, shorter form has none. */
+export function hasWholePairs(ntResponse: Buffer): boolean {
+  const reader = new Reader(ntResponse, 16 + blobHeadBytes);
+  for (let count = 0; count < pairsMax; count += 1) {
+    if (reader.remaining === 0) return true;
+    const id = reader.u16();
+    reader.bytes(reader.u16());
+    if (!reader.intact || id === targetName.end) return reader.intact;
+  }
+  return false;
+}
+
 /** Whether the client says that it protects all three messages with a check. */
 export function claimsMic(ntResponse: Buffer): boolean {
   const reader = new Reader(ntResponse, 16 + blobHeadBytes);

@@ -7,7 +7,7 @@ import { claimsMic, micBytes, micOffset, NtlmFlag, type Authenticate } from "./m
 
 const proofBytes = 16;
 const oldResponseBytes = 24;
-const sessionKeyBytes = 16;
+export const sessionKeyBytes = 16;
 
 /** The form in which a password takes part: the key's text, as it is shown, is the password. */
 export function passwordHash(password: string): Buffer {
@@ -39,7 +39,7 @@ export function proveSession(
   return isUnchanged(sessionKey, ntResponse, exchange) ? sessionKey : undefined;
 }
 
-function exportedKey(base: Buffer, answer: Authenticate): Buffer | undefined {
+export function exportedKey(base: Buffer, answer: Authenticate): Buffer | undefined {
   if ((answer.flags & NtlmFlag.keyExchange) === 0) return base;
   if (answer.encryptedSessionKey.length !== sessionKeyBytes) return undefined;
   return new Rc4(base).apply(answer.encryptedSessionKey);

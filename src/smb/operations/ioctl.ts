@@ -9,6 +9,7 @@ import { decodeIoctl, encodeIoctlResponse, type IoctlRequest } from "../wire/ioc
 import { Writer } from "../wire/writer.ts";
 import { copyChunks, resumeKey } from "./copy-chunk.ts";
 import { allocatedRanges, enumerateSnapshots, zeroData } from "./file-controls.ts";
+import { networkInterfaces } from "./network-interfaces.ts";
 import { callPipe, takeFromPipe } from "./pipe.ts";
 import { validateNegotiate } from "./validate-negotiate.ts";
 
@@ -66,6 +67,7 @@ async function run(request: TreeRequest, asked: IoctlRequest): Promise<ControlAn
     case Control.validateNegotiate:
       return validateNegotiate(request, asked);
     case Control.networkInterfaces:
+      return networkInterfaces(request, asked);
     case Control.pipeWait:
       return Status.notSupported;
     case Control.pipeTransceive:

@@ -4,7 +4,7 @@ import { endSession } from "../session-end.ts";
 
 /** The last message of a session is still signed with its key. Durable handles outlive it. */
 export async function logoff({ connection, session }: SessionRequest): Promise<Answer> {
-  connection.sessions.delete(session.id);
+  const signer = connection.channels.get(session.id)?.signer;
   await endSession(connection.server, session, "lost");
-  return { ...emptyAnswer(), session, proves: true };
+  return { ...emptyAnswer(), signer };
 }

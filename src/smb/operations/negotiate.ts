@@ -56,7 +56,7 @@ export function negotiate(request: Request): Answer {
   const contexts = dialect === Dialect.v311 ? contextsOf(connection, asked, choice) : [];
   const body = response(connection, dialect, capabilities, contexts);
   hashInto(connection, message);
-  return { ...answer(body), whenEncoded: (whole) => hashInto(connection, whole) };
+  return { ...answer(body), whenSigned: (whole) => hashInto(connection, whole) };
 }
 
 /** The hash from which 3.1.1 makes its keys covers the negotiation, so nobody can weaken it. */
@@ -133,7 +133,9 @@ function contextsOf(
 function capabilitiesOf(dialect: number, asked: number): number {
   if (dialect === Dialect.v202) return 0;
   const sealing = dialect === Dialect.v300 || dialect === Dialect.v302;
-  return Capability.leasing | Capability.largeMtu | (sealing ? asked & Capability.encryption : 0);
+  const joining = dialect >= Dialect.v300 ? asked & Capability.multiChannel : 0;
+  const sealed = sealing ? asked & Capability.encryption : 0;
+  return Capability.leasing | Capability.largeMtu | joining | sealed;
 }
 
 function response(

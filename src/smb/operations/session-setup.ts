@@ -1,68 +1,73 @@
 import { answer, refusal, type Answer } from "../answer.ts";
+import { Channel } from "../channel.ts";
 import type { Connection } from "../connection.ts";
 import { sessionsMax } from "../limits.ts";
-import { sealerOf } from "../crypto/encryption.ts";
-import { deriveSessionKeys } from "../crypto/key-derivation.ts";
-import { signerOf } from "../crypto/signing.ts";
 import { fileTimeOf } from "../file-time.ts";
 import { Login, type LoginStep } from "../ntlm/login.ts";
 import type { Request } from "../request.ts";
 import { Session } from "../session.ts";
-import { endSession } from "../session-end.ts";
-import { Status } from "../status.ts";
-import { Cipher, Dialect, SecurityMode, SessionFlag } from "../wire/protocol.ts";
-import {
-  decodeSessionSetup,
-  encodeSessionSetupResponse,
-  type SessionSetupRequest,
-} from "../wire/session-setup.ts";
+import { endSession, leaveSession } from "../session-end.ts";
+import { Status, type NtStatus } from "../status.ts";
+import { Cipher, SessionFlag } from "../wire/protocol.ts";
+import { decodeSessionSetup, encodeSessionSetupResponse } from "../wire/session-setup.ts";
+import { joinSession, signerOfRefusal } from "./channel-binding.ts";
 import { extendHash } from "./negotiate.ts";
+import { beginSession, finishJoining } from "./session-keys.ts";
 
 const challengeBytes = 8;
 
 export async function sessionSetup(request: Request): Promise<Answer> {
-  const { connection, message, header } = request;
+  const { connection, message } = request;
   const asked = decodeSessionSetup(message);
   if (asked === undefined) return refusal(Status.invalidParameter);
-  // A session lives on one connection here; a client that wants several goes on with one.
-  if (asked.binds) return refusal(Status.requestNotAccepted);
-  const session = findSession(connection, header.sessionId);
-  if (session === undefined) {
-    return refusal(
-      header.sessionId === 0n ? Status.insufficientResources : Status.userSessionDeleted,
-    );
+  const channel = asked.binds ? joinSession(request) : findChannel(request);
+  if (typeof channel === "number") {
+    return { ...refusal(channel), signer: signerOfRefusal(request) };
   }
-  const isFirst = !session.isValid;
-  if (isFirst) session.preauthHash = extendHash(session.preauthHash, message);
-  session.login ??= newLogin(connection);
-  const step = session.login.take(asked.token);
-  if (step.step === "continue") return carryOn(session, step.token, isFirst);
-  session.login = undefined;
-  if (step.step !== "done" || !mayEnter(connection, session, step)) {
-    await drop(connection, session);
-    const status = step.step === "malformed" ? Status.invalidParameter : refusalOf(step);
-    return { ...refusal(status), sessionId: session.id };
+  const { session } = channel;
+  // Whoever logs in again keeps the keys it has.
+  const isFirst = !channel.isValid;
+  if (isFirst) channel.preauthHash = extendHash(channel.preauthHash, message);
+  channel.login ??= newLogin(connection);
+  const step = channel.login.take(asked.token);
+  if (step.step === "continue") return carryOn(channel, step.token, isFirst);
+  channel.login = undefined;
+  const refused = refusalOf(channel, step);
+  if (step.step === "malformed" || step.step === "refused" || refused !== undefined) {
+    await drop(channel);
+    const status = refused ?? Status.logonFailure;
+    return { ...refusal(status), sessionId: session.id, signer: channel.signer };
   }
-  if (isFirst) await enter(connection, session, asked, step);
+  session.isAnonymous = step.step === "nobody";
+  if (step.step === "done" && isFirst) {
+    if (session.isValid) finishJoining(channel, step.sessionKey);
+    else await beginSession(channel, asked, step);
+  }
   const flags = session.encrypts ? SessionFlag.encryptData : 0;
   const body = encodeSessionSetupResponse(flags, step.token);
   return { ...answer(body), sessionId: session.id, proves: true };
 }
 
-function findSession(connection: Connection, id: bigint): Session | undefined {
-  if (id !== 0n) return connection.sessions.get(id);
-  if (connection.sessions.size >= sessionsMax) return undefined;
-  const session = new Session(newSessionId(connection), connection.preauthHash);
-  connection.sessions.set(session.id, session);
-  return session;
+function findChannel({ connection, header }: Request): Channel | NtStatus {
+  const { negotiated, channels } = connection;
+  if (header.sessionId !== 0n) {
+    return channels.get(header.sessionId) ?? Status.userSessionDeleted;
+  }
+  if (negotiated === undefined) return Status.invalidParameter;
+  if (channels.size >= sessionsMax) return Status.insufficientResources;
+  const session = new Session(newSessionId(connection), negotiated);
+  const channel = new Channel(session, connection);
+  session.channels.add(channel);
+  channels.set(session.id, channel);
+  return channel;
 }
 
 const sessionIdTriesMax = 16;
 
-function newSessionId({ server }: Connection): bigint {
+function newSessionId({ server, channels }: Connection): bigint {
   for (let tries = 0; tries < sessionIdTriesMax; tries += 1) {
     const id = server.newSessionId();
-    if (!server.sessions.has(id)) return id;
+    if (!server.sessions.has(id) && !channels.has(id)) return id;
   }
   return server.newId();
 }
@@ -77,71 +82,38 @@ function newLogin({ server }: Connection): Login {
   });
 }
 
-function carryOn(session: Session, token: Buffer, isFirst: boolean): Answer {
+function carryOn(channel: Channel, token: Buffer, isFirst: boolean): Answer {
   const body = encodeSessionSetupResponse(0, token);
-  const whenEncoded = (whole: Buffer): void => {
-    if (isFirst) session.preauthHash = extendHash(session.preauthHash, whole);
+  const whenSigned = (whole: Buffer): void => {
+    if (isFirst) channel.preauthHash = extendHash(channel.preauthHash, whole);
   };
-  return { ...answer(body, Status.moreProcessingRequired), sessionId: session.id, whenEncoded };
+  const sessionId = channel.session.id;
+  return { ...answer(body, Status.moreProcessingRequired), sessionId, whenSigned };
 }
 
-type Done = Extract<LoginStep, { step: "done" }>;
+type LastStep = Exclude<LoginStep, { step: "continue" }>;
 
-/** Whoever logs in again stays who it was, and an account may insist on encryption. */
-function mayEnter(connection: Connection, session: Session, { account }: Done): boolean {
-  if (session.isValid && session.account !== account.name) return false;
-  const canSeal = (connection.negotiated?.cipher ?? Cipher.none) !== Cipher.none;
-  return canSeal || !account.smb.requireEncryption;
-}
-
-function refusalOf(step: LoginStep) {
-  return step.step === "done" ? Status.accessDenied : Status.logonFailure;
-}
-
-async function enter(
-  connection: Connection,
-  session: Session,
-  asked: SessionSetupRequest,
-  { account, sessionKey }: Done,
-): Promise<void> {
-  const { server, negotiated } = connection;
-  if (negotiated === undefined) throw new Error("a session is set up after the negotiation");
-  const { dialect, cipher, signingAlgorithm, clientSecurityMode } = negotiated;
-  const { preauthHash } = session;
-  const keys = deriveSessionKeys({ dialect, cipher, sessionKey, preauthHash });
-  session.account = account.name;
-  session.signer = signerOf(keys.signing, dialect, signingAlgorithm);
-  if (dialect >= Dialect.v300 && cipher !== Cipher.none) {
-    session.sealer = sealerOf({ sessionId: session.id, cipher, keys });
+/** Whoever logs in again, or joins, stays who it was, and an account may insist on encryption. */
+function refusalOf({ session, connection, isValid }: Channel, last: LastStep) {
+  switch (last.step) {
+    case "malformed":
+      return Status.invalidParameter;
+    case "refused":
+      return Status.logonFailure;
+    case "nobody":
+      return isValid ? undefined : Status.logonFailure;
+    case "done": {
+      if (session.isValid && session.account !== last.account.name) return Status.accessDenied;
+      const canSeal = (connection.negotiated?.cipher ?? Cipher.none) !== Cipher.none;
+      return canSeal || !last.account.smb.requireEncryption ? undefined : Status.accessDenied;
+    }
   }
-  session.encrypts = account.smb.requireEncryption;
-  const modes = asked.securityMode | clientSecurityMode;
-  session.signingRequired = (modes & SecurityMode.signingRequired) !== 0;
-  session.isValid = true;
-  await replacePrevious(connection, session, asked.previousSessionId);
-  // A client that comes back finds what it lost cleared away.
-  await server.settled();
-  server.sessions.set(session.id, {
-    session,
-    end: async () => {
-      connection.sessions.delete(session.id);
-      await endSession(server, session, "lost");
-    },
-  });
 }
 
-/** A client that comes back takes its old session's place; others' sessions are not its own. */
-async function replacePrevious(
-  { server }: Connection,
-  session: Session,
-  previousId: bigint,
-): Promise<void> {
-  const previous = server.sessions.get(previousId);
-  if (previous === undefined || previousId === session.id) return;
-  if (previous.session.account === session.account) await previous.end();
-}
-
-async function drop({ server, sessions }: Connection, session: Session): Promise<void> {
-  sessions.delete(session.id);
-  await endSession(server, session, "closed");
+/** A login that fails ends the session it was for; one that wanted to join is simply gone. */
+async function drop(channel: Channel): Promise<void> {
+  const { session, connection } = channel;
+  const isJoining = session.isValid && !channel.isValid;
+  if (isJoining) await leaveSession(connection.server, channel);
+  else await endSession(connection.server, session, "closed");
 }

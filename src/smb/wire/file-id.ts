@@ -9,3 +9,10 @@ export function readFileId(reader: Reader): FileId {
 export function writeFileId(writer: Writer, { persistent, volatile }: FileId): Writer {
   return writer.u64(persistent).u64(volatile);
 }
+
+const allOnes = 0xffff_ffff_ffff_ffffn;
+
+/** What clients name when they mean no file at all. */
+export function isNoFile({ persistent, volatile }: FileId): boolean {
+  return persistent === allOnes && volatile === allOnes;
+}

@@ -1,0 +1,52 @@
+import { Channel } from "../channel.ts";
+import type { Negotiated } from "../connection.ts";
+import { channelsMax, sessionsMax } from "../limits.ts";
+import type { Request } from "../request.ts";
+import type { Session } from "../session.ts";
+import { Status, type NtStatus } from "../status.ts";
+import { Dialect, HeaderFlag, SigningAlgorithm } from "../wire/protocol.ts";
+
+/** The channel over which a client joins a session of another connection ([MS-SMB2] 3.3.5.5). */
+export function joinSession(request: Request): Channel | NtStatus {
+  const { connection, header } = request;
+  const session = connection.server.sessions.get(header.sessionId);
+  if (session === undefined) return Status.userSessionDeleted;
+  const wrong = checkJoining(request, session);
+  if (wrong !== undefined) return wrong;
+  const begun = connection.channels.get(session.id);
+  if (begun !== undefined) return begun.isValid ? Status.requestNotAccepted : begun;
+  if (session.channels.size >= channelsMax || connection.channels.size >= sessionsMax) {
+    return Status.insufficientResources;
+  }
+  const channel = new Channel(session, connection);
+  session.channels.add(channel);
+  connection.channels.set(session.id, channel);
+  return channel;
+}
+
+/** The order is what clients see; a message that is not signed shows no right to join. */
+function checkJoining({ connection, header }: Request, session: Session): NtStatus | undefined {
+  const here = connection.negotiated;
+  if (here === undefined) return Status.requestNotAccepted;
+  const there = session.negotiated;
+  if (algorithmOf(here) !== algorithmOf(there)) {
+    if (algorithmOf(there) === SigningAlgorithm.aesGmac) return Status.requestOutOfSequence;
+    if (algorithmOf(here) === SigningAlgorithm.aesGmac) return Status.notSupported;
+  }
+  if (here.dialect < Dialect.v300) return Status.requestNotAccepted;
+  const isSigned = (header.flags & HeaderFlag.signed) !== 0;
+  const isAlike = here.dialect === there.dialect && here.cipher === there.cipher;
+  return isSigned && isAlike ? undefined : Status.invalidParameter;
+}
+
+/** What messages are really signed with: only the newest dialect has a choice. */
+function algorithmOf({ dialect, signingAlgorithm }: Negotiated): number {
+  if (dialect === Dialect.v311) return signingAlgorithm;
+  return dialect >= Dialect.v300 ? SigningAlgorithm.aesCmac : SigningAlgorithm.hmacSha256;
+}
+
+/** Only who knows the session's key learns in a signed answer why it may not join. */
+export function signerOfRefusal({ connection, header }: Request): Session["signer"] {
+  const isSigned = (header.flags & HeaderFlag.signed) !== 0;
+  return isSigned ? connection.server.sessions.get(header.sessionId)?.signer : undefined;
+}

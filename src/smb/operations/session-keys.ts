@@ -1,0 +1,64 @@
+import type { Channel } from "../channel.ts";
+import type { Connection } from "../connection.ts";
+import { sealerOf } from "../crypto/encryption.ts";
+import { deriveSessionKeys, type SessionKeys } from "../crypto/key-derivation.ts";
+import { signerOf } from "../crypto/signing.ts";
+import type { LoginStep } from "../ntlm/login.ts";
+import type { Session } from "../session.ts";
+import { endSession } from "../session-end.ts";
+import { Cipher, Dialect, SecurityMode } from "../wire/protocol.ts";
+import type { SessionSetupRequest } from "../wire/session-setup.ts";
+
+type Done = Extract<LoginStep, { step: "done" }>;
+
+export async function beginSession(
+  channel: Channel,
+  asked: SessionSetupRequest,
+  { account, sessionKey }: Done,
+): Promise<void> {
+  const { session, connection } = channel;
+  const { dialect, cipher, clientSecurityMode } = session.negotiated;
+  const keys = giveKeys(channel, sessionKey);
+  session.account = account.name;
+  session.signer = channel.signer;
+  if (dialect >= Dialect.v300 && cipher !== Cipher.none) {
+    session.sealer = sealerOf({ sessionId: session.id, cipher, keys });
+  }
+  session.encrypts = account.smb.requireEncryption;
+  const modes = asked.securityMode | clientSecurityMode;
+  session.signingRequired = (modes & SecurityMode.signingRequired) !== 0;
+  session.isValid = true;
+  channel.isValid = true;
+  await replacePrevious(connection, session, asked.previousSessionId);
+  // A client that comes back finds what it lost cleared away.
+  await connection.server.settled();
+  // Its connection may have ended meanwhile, and the session with it.
+  if (session.isValid) connection.server.sessions.set(session.id, session);
+}
+
+/** Messages are encrypted with the session's keys on every channel; only signatures differ. */
+export function finishJoining(channel: Channel, sessionKey: Buffer): void {
+  giveKeys(channel, sessionKey);
+  channel.isValid = true;
+}
+
+function giveKeys(channel: Channel, sessionKey: Buffer): SessionKeys {
+  const { connection, preauthHash } = channel;
+  const { negotiated } = connection;
+  if (negotiated === undefined) throw new Error("a session is set up after the negotiation");
+  const { dialect, cipher, signingAlgorithm } = negotiated;
+  const keys = deriveSessionKeys({ dialect, cipher, sessionKey, preauthHash });
+  channel.signer = signerOf(keys.signing, dialect, signingAlgorithm);
+  return keys;
+}
+
+/** A client that comes back takes its old session's place; others' sessions are not its own. */
+async function replacePrevious(
+  { server }: Connection,
+  session: Session,
+  previousId: bigint,
+): Promise<void> {
+  const previous = server.sessions.get(previousId);
+  if (previous === undefined || previous === session) return;
+  if (previous.account === session.account) await endSession(server, previous, "lost");
+}

@@ -27,6 +27,7 @@ import type { ContentReader, ContentStore } from "../content/content.ts";
 import type { Store, Transaction, View } from "../store/store.ts";
 import { applyEffects, applyNote, applyReply } from "./apply.ts";
 import { check } from "./check.ts";
+import { foreseen } from "./foresee.ts";
 import { newGuid, newId } from "./identifiers.ts";
 import { Records } from "./records.ts";
 import { isPending, waitFor, type Pending } from "./wait.ts";
@@ -91,11 +92,12 @@ export interface Stamped {
 
 /** Runs one operation: load, check and decide on one state, commit only if it still stands. */
 export async function execute(runtime: Runtime, call: Call): Promise<Outcome> {
-  const { store } = runtime;
-  const writing = () => store.transact((tx) => run(runtime, call, tx, tx));
+  const { store, content } = runtime;
+  const options = foreseen(content, call);
+  const writing = () => store.transact((tx) => run(runtime, call, tx, tx), options);
   const first =
     call.operation.effect === "reads"
-      ? await store.snapshot((view) => run(runtime, call, view, undefined))
+      ? await store.snapshot((view) => run(runtime, call, view, undefined), options)
       : await writing();
   const outcome = isPending(first) ? await waitFor(runtime, first, writing) : first;
   if (outcome.kind === "reply" && outcome.note !== undefined && !call.secondary) {
@@ -118,19 +120,20 @@ export async function executeAll(
   runtime: Runtime,
   calls: readonly Call[],
 ): Promise<readonly Outcome[] | TransactionRefused> {
+  const work = async (tx: Transaction): Promise<readonly Outcome[]> => {
+    const outcomes: Outcome[] = [];
+    const records = new Records(tx, runtime.content, new Map());
+    for (const call of calls) {
+      const found = run(runtime, call, tx, tx, records);
+      const outcome = found instanceof Promise ? await found : found;
+      if (isPending(outcome)) throw new Error(`${call.operation.name} waits in a transaction`);
+      if (outcome.kind !== "reply") throw new TransactionRefused(outcomes.length, outcome);
+      outcomes.push(outcome);
+    }
+    return outcomes;
+  };
   try {
-    return await runtime.store.transact(async (tx) => {
-      const outcomes: Outcome[] = [];
-      const records = new Records(tx, runtime.content, new Map());
-      for (const call of calls) {
-        const found = run(runtime, call, tx, tx, records);
-        const outcome = found instanceof Promise ? await found : found;
-        if (isPending(outcome)) throw new Error(`${call.operation.name} waits in a transaction`);
-        if (outcome.kind !== "reply") throw new TransactionRefused(outcomes.length, outcome);
-        outcomes.push(outcome);
-      }
-      return outcomes;
-    });
+    return await runtime.store.transact(work, foreseen(runtime.content, ...calls));
   } catch (error) {
     if (error instanceof TransactionRefused) return error;
     throw error;
@@ -152,12 +155,10 @@ export class TransactionRefused extends Error {
 
 /** The checks alone, so that a doomed upload is refused before its body is received. */
 export function preview(runtime: Runtime, call: Call): Promise<Outcome | undefined> {
-  return runtime.store.snapshot(async (view) => {
-    const records = new Records(view, runtime.content);
-    const located = await call.resource.load(records, call);
-    const refusal = check(call, located, view.now);
-    return refusal;
-  });
+  const { store, content } = runtime;
+  const work = async (view: View): Promise<Outcome | undefined> =>
+    check(call, await call.resource.load(new Records(view, content), call), view.now);
+  return store.snapshot(work, foreseen(content, call));
 }
 
 /** Waits for nothing that is there already. */

@@ -79,8 +79,8 @@ export class StoreBusy extends Error {
   override readonly name = "StoreBusy";
 }
 
-/** The disk is full or failing: nothing was committed, and reads go on. Or the database is away, and
- *  whether a commit that was under way took effect is not known. */
+/** The disk is full or failing: nothing was committed, and reads go on. Or the database is away:
+ *  whether a commit that was under way took effect is then not known. */
 export class StoreUnavailable extends Error {
   override readonly name = "StoreUnavailable";
 }

@@ -26,11 +26,13 @@ export async function headOfLine(view: RecordView, queue: bigint, count: number)
   const visible: Place[] = [];
   const expired: Place[] = [];
   const end = turns.prefix([queue, view.now + 1n]);
+  // Every moment that can come is as many bytes long as this one.
+  const leadsTo = { skip: end.length, prefix: messages.prefix([queue]) };
   let start = turns.prefix([queue]);
   while (visible.length < count && expired.length < expiredPassedMax) {
     const limit = Math.max(count - visible.length, Math.min(expired.length, expiredPerStepMax));
     let found = 0;
-    for await (const batch of view.scan(turns, { start, end, limit })) {
+    for await (const batch of view.scan(turns, { start, end, limit, leadsTo })) {
       for (const { key, record } of batch) {
         found += 1;
         start = successor(key);

@@ -2,6 +2,8 @@ import type { Ticks } from "../../core/ticks.ts";
 import type { Clock, Log } from "../../core/world.ts";
 import { openConnections } from "./connections.ts";
 import { DatabaseTime } from "./database-time.ts";
+import { ForeseenStates } from "./foreseen-states.ts";
+import { Memory } from "./memory.ts";
 import { migrate } from "./migrate.ts";
 import { PostgresStore } from "./postgres-store.ts";
 import { States } from "./states.ts";
@@ -32,13 +34,15 @@ export async function openPostgresStore(options: PostgresStoreLocation): Promise
     await connections.writers.query("DELETE FROM batch WHERE made_at < now() - $1::interval", [
       batchesAreKept,
     ]);
-    const states = new States(connections.readers, clock, new DatabaseTime(clock));
+    const memory = new Memory();
+    const parts = { pool: connections.readers, clock, time: new DatabaseTime(clock), memory };
+    const [states, foreseen] = [new States(parts), new ForeseenStates(parts)];
     const view = await states.open();
     view.close();
     log.debug({ schema, sequence: view.sequence }, "store opened");
     const channel = `etagere_${schema}`;
     const { sequence } = view;
-    return new PostgresStore({ ...options, connections, states, channel, sequence });
+    return new PostgresStore({ ...options, connections, states, foreseen, channel, sequence });
   } catch (error) {
     await connections.close();
     throw error;

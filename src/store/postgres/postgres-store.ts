@@ -1,16 +1,25 @@
 import type { Ticks } from "../../core/ticks.ts";
 import type { Clock, Log } from "../../core/world.ts";
 import { Attempt } from "../attempt.ts";
-import type { StateReader } from "../engine.ts";
+import type { Awaitable, StateReader } from "../engine.ts";
 import { OpenViews } from "../open-views.ts";
 import { runAttempt } from "../pending.ts";
 import type { Outcome } from "../pending.ts";
 import { snapshotView } from "../snapshot-view.ts";
 import { StoreUnavailable } from "../store.ts";
-import type { Key, Store, TransactOptions, Transaction, Unwatch, View } from "../store.ts";
+import type {
+  Key,
+  SnapshotOptions,
+  Store,
+  TransactOptions,
+  Transaction,
+  Unwatch,
+  View,
+} from "../store.ts";
 import { storeTime } from "../time.ts";
 import { attemptsMaxDefault, snapshotAgeMaxDefault, StoreClosed } from "../transactional-store.ts";
 import type { Connections } from "./connections.ts";
+import type { ForeseenStates } from "./foreseen-states.ts";
 import { NodeWatchers } from "./node-watchers.ts";
 import { PostgresCommitter } from "./postgres-committer.ts";
 import type { States } from "./states.ts";
@@ -19,6 +28,7 @@ import { asUnavailable } from "./unavailable.ts";
 export interface PostgresStoreOptions {
   readonly connections: Connections;
   readonly states: States;
+  readonly foreseen: ForeseenStates;
   readonly clock: Clock;
   readonly log: Log;
   readonly node: string;
@@ -29,10 +39,18 @@ export interface PostgresStoreOptions {
   readonly snapshotAgeMax?: Ticks;
 }
 
+type Work = (tx: Transaction) => Awaitable<unknown>;
+
+interface Run {
+  readonly attempt: Attempt;
+  readonly outcome: Outcome;
+}
+
 /** The key space in a database that any number of nodes share; no node is special. */
 export class PostgresStore implements Store {
   readonly #connections: Connections;
   readonly #states: States;
+  readonly #foreseen: ForeseenStates;
   readonly #nextTicks: (reader: StateReader) => Ticks;
   readonly #views: OpenViews;
   readonly #watchers: NodeWatchers;
@@ -44,6 +62,7 @@ export class PostgresStore implements Store {
     const { connections, states, clock, snapshotAgeMax = snapshotAgeMaxDefault } = options;
     this.#connections = connections;
     this.#states = states;
+    this.#foreseen = options.foreseen;
     this.#nextTicks = storeTime(clock);
     this.#views = new OpenViews({ clock, snapshotAgeMax });
     this.#watchers = new NodeWatchers({
@@ -61,17 +80,15 @@ export class PostgresStore implements Store {
   }
 
   async transact<T>(
-    work: (tx: Transaction) => Promise<T>,
+    work: (tx: Transaction) => Awaitable<T>,
     options: TransactOptions = {},
   ): Promise<T> {
     this.#checkOpen();
-    const view = this.#views.track(await this.#states.open());
-    const attempt = new Attempt(view, this.#nextTicks(view));
-    let outcome = await runAttempt(work, attempt);
-    view.close();
-    if (!("error" in outcome) && !attempt.changes.isEmpty) {
+    const { attempt, outcome: first } =
+      (await this.#runForeseen(work, options)) ?? (await this.#runOnState(work));
+    let outcome = first;
+    if (!("error" in first) && !attempt.changes.isEmpty) {
       const attemptsMax = options.attemptsMax ?? attemptsMaxDefault;
-      const first = outcome;
       outcome = await new Promise<Outcome>((settle) => {
         const count = { attemptsMax, attemptsUsed: 1, drops: 0, isStale: false };
         this.#committer.submit({ work, settle, attempt, outcome: first, ...count });
@@ -81,8 +98,16 @@ export class PostgresStore implements Store {
     return outcome.value as T;
   }
 
-  async snapshot<T>(work: (view: View) => Promise<T>): Promise<T> {
+  async snapshot<T>(
+    work: (view: View) => Awaitable<T>,
+    { foresee }: SnapshotOptions = {},
+  ): Promise<T> {
     this.#checkOpen();
+    const foreseen = foresee && (await this.#foreseen.open(foresee));
+    if (foreseen !== undefined) {
+      const looked = await settled(() => work(snapshotView(foreseen, this.#nextTicks(foreseen))));
+      if (!foreseen.isShort) return looked();
+    }
     const view = this.#views.track(await this.#states.open());
     try {
       return await work(snapshotView(view, this.#nextTicks(view)));
@@ -111,6 +136,22 @@ export class PostgresStore implements Store {
     return this.#closing;
   }
 
+  async #runForeseen(work: Work, { foresee }: TransactOptions): Promise<Run | undefined> {
+    const state = foresee && (await this.#foreseen.open(foresee));
+    if (state === undefined) return undefined;
+    const attempt = new Attempt(state, this.#nextTicks(state));
+    const outcome = await runAttempt(work, attempt);
+    return state.isShort ? undefined : { attempt, outcome };
+  }
+
+  async #runOnState(work: Work): Promise<Run> {
+    const view = this.#views.track(await this.#states.open());
+    const attempt = new Attempt(view, this.#nextTicks(view));
+    const outcome = await runAttempt(work, attempt);
+    view.close();
+    return { attempt, outcome };
+  }
+
   async #close(): Promise<void> {
     await this.#watchers.stop();
     await this.#committer.idle();
@@ -132,5 +173,17 @@ export class PostgresStore implements Store {
   #checkOpen(): void {
     if (this.#isGivenUp) throw new StoreUnavailable("the other nodes have given this one up");
     if (this.#closing !== undefined) throw new StoreClosed("the store was closed");
+  }
+}
+
+/** Waits for what comes of it, good or bad, and gives that when asked. */
+async function settled<T>(run: () => Awaitable<T>): Promise<() => T> {
+  try {
+    const value = await run();
+    return () => value;
+  } catch (error) {
+    return () => {
+      throw error;
+    };
   }
 }

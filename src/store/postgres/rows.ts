@@ -44,7 +44,7 @@ export function gotten(
   for (const [place, stamp, value] of rows) {
     const index = Number(place) - 1;
     const { key, text } = wanted[index] as WantedKey;
-    found[index] = { key, text, value: plain(value), stamp: Number(stamp) };
+    found[index] = { key, text, value: plainBytes(value), stamp: Number(stamp) };
   }
   return found;
 }
@@ -64,11 +64,11 @@ export function scanQuery(
 }
 
 export function scanned([head, tail, stamp, value]: ScanRow): Stamped {
-  const key = keyOfRow(plain(head), plain(tail));
-  return { key, text: textOfKey(key), value: plain(value), stamp: Number(stamp) };
+  const key = keyOfRow(plainBytes(head), plainBytes(tail));
+  return { key, text: textOfKey(key), value: plainBytes(value), stamp: Number(stamp) };
 }
 
 /** Callers are promised plain bytes. */
-function plain(buffer: Buffer): Uint8Array {
+export function plainBytes(buffer: Buffer): Uint8Array {
   return new Uint8Array(buffer.buffer, buffer.byteOffset, buffer.length);
 }

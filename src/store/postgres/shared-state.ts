@@ -4,6 +4,7 @@ import type { Ticks } from "../../core/ticks.ts";
 import type { ScanBounds, Stamped, StateView } from "../engine.ts";
 import type { KeyText } from "../key-text.ts";
 import type { Key } from "../store.ts";
+import type { Memory } from "./memory.ts";
 import { getQuery, gotten, scanQuery, scanned } from "./rows.ts";
 import type { GetRow, ScanRow, WantedKey } from "./rows.ts";
 import { asUnavailable } from "./unavailable.ts";
@@ -12,6 +13,13 @@ export interface StateMoment {
   readonly sequence: number;
   readonly ticks: Ticks;
   readonly epoch: Ticks;
+}
+
+export interface SharedStateOptions {
+  readonly client: PoolClient;
+  readonly moment: StateMoment;
+  readonly memory: Memory;
+  readonly onUnused: (isBroken: boolean) => void;
 }
 
 interface Wish extends WantedKey {
@@ -24,15 +32,17 @@ interface Wish extends WantedKey {
 export class SharedState {
   readonly moment: StateMoment;
   readonly #client: PoolClient;
+  readonly #memory: Memory;
   readonly #onUnused: (isBroken: boolean) => void;
   #users = 0;
   #wishes: Wish[] = [];
   #lastQuery: Promise<unknown> = Promise.resolve();
   #isBroken = false;
 
-  constructor(client: PoolClient, moment: StateMoment, onUnused: (isBroken: boolean) => void) {
+  constructor({ client, moment, memory, onUnused }: SharedStateOptions) {
     this.#client = client;
     this.moment = moment;
+    this.#memory = memory;
     this.#onUnused = onUnused;
   }
 
@@ -71,6 +81,7 @@ export class SharedState {
     try {
       const { rows } = await this.#client.query<GetRow>(getQuery(wishes));
       const found = gotten(wishes, rows);
+      for (const each of found) if (each !== undefined) this.#memory.learn(each);
       for (const [index, wish] of wishes.entries()) wish.resolve(found[index]);
     } catch (error) {
       this.#isBroken = true;

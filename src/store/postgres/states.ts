@@ -4,6 +4,7 @@ import type { Clock } from "../../core/world.ts";
 import type { StateView } from "../engine.ts";
 import { databaseTicks } from "./database-time.ts";
 import type { DatabaseTime } from "./database-time.ts";
+import type { Memory } from "./memory.ts";
 import { SharedState } from "./shared-state.ts";
 import type { StateMoment } from "./shared-state.ts";
 import { asUnavailable } from "./unavailable.ts";
@@ -21,6 +22,13 @@ interface MomentRow {
   readonly clock: string;
 }
 
+export interface StatesOptions {
+  readonly pool: Pool;
+  readonly clock: Clock;
+  readonly time: DatabaseTime;
+  readonly memory: Memory;
+}
+
 interface Waiter {
   readonly resolve: (view: StateView) => void;
   readonly reject: (error: unknown) => void;
@@ -29,16 +37,12 @@ interface Waiter {
 /** Opens states to read from. Whoever asks while one is being opened shares the next: it begins
  *  after all of them have asked, so it shows what was committed before any of them did. */
 export class States {
-  readonly #pool: Pool;
-  readonly #clock: Clock;
-  readonly #time: DatabaseTime;
+  readonly #options: StatesOptions;
   #waiters: Waiter[] = [];
   #isOpening = false;
 
-  constructor(pool: Pool, clock: Clock, time: DatabaseTime) {
-    this.#pool = pool;
-    this.#clock = clock;
-    this.#time = time;
+  constructor(options: StatesOptions) {
+    this.#options = options;
   }
 
   open(): Promise<StateView> {
@@ -66,21 +70,22 @@ export class States {
 
   async #openShared(): Promise<SharedState> {
     const { client, moment } = await this.#begin();
-    return new SharedState(client, moment, (isBroken) => {
+    const onUnused = (isBroken: boolean): void => {
       if (isBroken) client.release(true);
       else
         client.query("COMMIT").then(
           () => client.release(),
           (error: unknown) => client.release(error instanceof Error ? error : true),
         );
-    });
+    };
+    return new SharedState({ client, moment, memory: this.#options.memory, onUnused });
   }
 
   async #begin(): Promise<{ client: PoolClient; moment: StateMoment }> {
     for (let begins = 1; ; begins += 1) {
       let client: PoolClient | undefined;
       try {
-        client = await this.#pool.connect();
+        client = await this.#options.pool.connect();
         return { client, moment: await this.#moment(client, beginReading) };
       } catch (error) {
         client?.release(true);
@@ -91,17 +96,19 @@ export class States {
 
   /** Takes the lock; `client` holds it until it commits or rolls back. */
   async lock(client: PoolClient): Promise<SharedState> {
-    return new SharedState(client, await this.#moment(client, beginWriting), () => undefined);
+    const moment = await this.#moment(client, beginWriting);
+    const { memory } = this.#options;
+    return new SharedState({ client, moment, memory, onUnused: () => undefined });
   }
 
   async #moment(client: PoolClient, text: string): Promise<StateMoment> {
-    const askedAt = this.#clock.monotonic();
+    const { clock, time } = this.#options;
+    const askedAt = clock.monotonic();
     // Several statements in one message bring several results, which the types leave out.
     const results = (await client.query(text)) as unknown as QueryResult<MomentRow>[];
     const row = results[1]?.rows[0];
     if (row === undefined) throw new Error("the table of the store's state is empty");
-    this.#time.observe(BigInt(row.clock), askedAt);
-    const { epoch } = this.#time;
-    return { sequence: Number(row.sequence), ticks: BigInt(row.ticks), epoch };
+    time.observe(BigInt(row.clock), askedAt);
+    return { sequence: Number(row.sequence), ticks: BigInt(row.ticks), epoch: time.epoch };
   }
 }

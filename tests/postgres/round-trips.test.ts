@@ -1,0 +1,131 @@
+import { mkdtemp, rm } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import pg from "pg";
+import { afterAll, beforeAll, describe, expect, it } from "vitest";
+
+import { start, type EtagereServer } from "../../src/index.ts";
+import { rawClient } from "../harness/raw-client.ts";
+import { freePorts } from "../harness/server.ts";
+import { openDatabase, type Database } from "./database.ts";
+
+let database: Database;
+let folder: string;
+let server: EtagereServer;
+const statements: string[] = [];
+
+/** Nothing of the driver tells of its round trips, so its one way to make them is listened to. */
+// oxlint-disable-next-line unbound-method -- it is called on the client it belongs to.
+const { query } = pg.Client.prototype;
+
+beforeAll(async () => {
+  pg.Client.prototype.query = function listenedTo(this: pg.Client, ...words: unknown[]) {
+    const [first] = words as [string | { name?: string; text?: string }];
+    statements.push(typeof first === "string" ? first : (first.name ?? first.text ?? ""));
+    return (query as (...all: unknown[]) => unknown).apply(this, words);
+  } as typeof query;
+  database = await openDatabase();
+  folder = await mkdtemp(join(tmpdir(), "etagere-trips-"));
+  const store = database.newUrl();
+  server = await start({ ...freePorts, location: folder, store });
+  await blob({ method: "PUT", path: "/con?restype=container" });
+  await queue({ method: "PUT", path: "/que" });
+  await table({ method: "POST", path: "/Tables", body: json({ TableName: "tab" }) });
+});
+
+afterAll(async () => {
+  pg.Client.prototype.query = query;
+  await server.stop();
+  await database.stop();
+  await rm(folder, { recursive: true, force: true });
+});
+
+type Request = Parameters<ReturnType<typeof rawClient>["send"]>[0];
+const json = (value: object): Buffer => Buffer.from(JSON.stringify(value));
+const blob = (request: Request) => rawClient(server.urls.blob ?? "").send(request);
+const queue = (request: Request) => rawClient(server.urls.queue ?? "").send(request);
+const table = (request: Request) =>
+  rawClient(server.urls.table ?? "").send({
+    ...request,
+    headers: { "content-type": "application/json", ...request.headers },
+  });
+
+const tries = 6;
+
+/** The node does other things of its own meanwhile, which can only add: the fewest count. */
+async function statementsOf(run: (index: number) => Promise<unknown>): Promise<readonly string[]> {
+  let fewest: readonly string[] | undefined;
+  for (let index = 0; index < tries; index += 1) {
+    statements.length = 0;
+    await run(index);
+    if (fewest === undefined || statements.length < fewest.length) fewest = [...statements];
+  }
+  return fewest ?? [];
+}
+
+const read = ["foreseen_keys"];
+const readAndCommit = ["foreseen_keys", "commit"];
+const bytes = Buffer.alloc(1024, "x");
+const put = (index: number): Request => ({
+  method: "PUT",
+  path: `/con/b${index}`,
+  headers: { "x-ms-blob-type": "BlockBlob" },
+  body: bytes,
+});
+const entity = (index: number): Buffer =>
+  json({ PartitionKey: "p", RowKey: String(index), count: index });
+
+describe("round trips of a request, alone on its node", () => {
+  it("are two for a blob that is put, and one for one that is read", async () => {
+    const answers: number[] = [];
+    const note = async (answer: ReturnType<typeof blob>) => answers.push((await answer).status);
+    expect(await statementsOf((index) => note(blob(put(index))))).toEqual(readAndCommit);
+    expect(await statementsOf(() => note(blob({ method: "GET", path: "/con/b1" })))).toEqual(read);
+    expect(await statementsOf(() => note(blob({ method: "HEAD", path: "/con/b1" })))).toEqual(read);
+    expect(new Set(answers)).toEqual(new Set([201, 200]));
+  });
+
+  it("are two for a blob that is deleted", async () => {
+    for (let index = 0; index < tries; index += 1) await blob(put(index));
+    const gone = (index: number) => blob({ method: "DELETE", path: `/con/b${index}` });
+    expect(await statementsOf(gone)).toEqual(["foreseen", "commit"]);
+  });
+
+  it("are two for an entity that is inserted or merged", async () => {
+    const insert = (index: number) => table({ method: "POST", path: "/tab", body: entity(index) });
+    expect(await statementsOf(insert)).toEqual(readAndCommit);
+    const merge = (index: number) =>
+      table({
+        method: "MERGE",
+        path: `/tab(PartitionKey='p',RowKey='${index}')`,
+        headers: { "if-match": "*" },
+        body: entity(index),
+      });
+    expect(await statementsOf(merge)).toEqual(readAndCommit);
+    const found = (index: number) =>
+      table({ method: "GET", path: `/tab(PartitionKey='p',RowKey='${index}')` });
+    expect(await statementsOf(found)).toEqual(read);
+  });
+
+  it("are two for a message that is put, handed out or deleted", async () => {
+    const body = Buffer.from("<QueueMessage><MessageText>x</MessageText></QueueMessage>");
+    const enqueue = () => queue({ method: "POST", path: "/que/messages", body });
+    expect(await statementsOf(enqueue)).toEqual(readAndCommit);
+    const held: string[] = [];
+    const dequeue = async (): Promise<void> => {
+      const text = (await queue({ method: "GET", path: "/que/messages" })).body.toString();
+      const [id, receipt] = ["MessageId", "PopReceipt"].map(
+        (name) => new RegExp(`<${name}>(.*?)</${name}>`).exec(text)?.[1] ?? "",
+      );
+      held.push(`/que/messages/${id}?popreceipt=${encodeURIComponent(receipt ?? "")}`);
+    };
+    expect(await statementsOf(dequeue)).toEqual(["foreseen", "commit"]);
+    const gone = async (index: number): Promise<void> => {
+      const answer = await queue({ method: "DELETE", path: held[index] ?? "" });
+      expect(answer.status).toBe(204);
+    };
+    expect(await statementsOf(gone)).toEqual(readAndCommit);
+    const none = () => queue({ method: "GET", path: "/que/messages" });
+    expect(await statementsOf(none)).toEqual(["foreseen"]);
+  });
+});

@@ -79,7 +79,7 @@ export class Connection {
     this.#isOpen = false;
     this.#socket.destroy();
     for (const life of [...this.#lives.values(), ...this.#asyncLives.values()]) life.cancel();
-    for (const channel of [...this.channels.values()]) {
+    for (const channel of this.channels.values()) {
       this.server.finishing(leaveSession(this.server, channel));
     }
   }

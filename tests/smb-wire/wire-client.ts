@@ -1,11 +1,11 @@
-import { createHash, createHmac, randomBytes } from "node:crypto";
+import { createHash, randomBytes } from "node:crypto";
 import { connect, type Socket } from "node:net";
 import { developmentAccountKey, developmentAccountName } from "../../src/account/settings.ts";
 import { deriveSessionKeys } from "../../src/smb/crypto/key-derivation.ts";
 import { signerOf, type Signer } from "../../src/smb/crypto/signing.ts";
-import { passwordHash } from "../../src/smb/ntlm/proof.ts";
 import { Framer, framePrefix } from "../../src/smb/transport/framing.ts";
 import { Writer } from "../../src/smb/wire/writer.ts";
+import { authenticate, firstToken, sessionSetup } from "./wire-login.ts";
 
 /** A small client of dialect 3.1.1 that can also say what no decent client says. */
 
@@ -144,14 +144,25 @@ export class WireClient {
   }
 
   async logIn(user = developmentAccountName, key = developmentAccountKey): Promise<Answered> {
-    const first = new Writer().bytes(ntlmHead(1)).u32(0xe208_8215).zeros(16).finish();
-    const challenged = await this.ask(1, sessionSetup(first));
+    return this.#logIn(user, key, false);
+  }
+
+  /** Carries the session of another client too, which proves itself with its key at first. */
+  async join(other: WireClient, key = developmentAccountKey): Promise<Answered> {
+    this.sessionId = other.sessionId;
+    this.treeId = other.treeId;
+    this.#signer = other.#signer;
+    return this.#logIn(developmentAccountName, key, true);
+  }
+
+  async #logIn(user: string, key: string, binds: boolean): Promise<Answered> {
+    const challenged = await this.ask(1, sessionSetup(firstToken(), binds));
     if (challenged.status !== 0xc000_0016) return challenged;
     this.sessionId = challenged.sessionId;
     this.#fold(challenged.message);
     const challenge = challenged.message.subarray(72);
     const { message, sessionKey } = authenticate({ user, key, challenge });
-    const answer = await this.ask(1, sessionSetup(message));
+    const answer = await this.ask(1, sessionSetup(message, binds));
     if (answer.status !== 0) return answer;
     const keys = deriveSessionKeys({
       dialect,
@@ -236,59 +247,4 @@ export interface HeaderParts {
   readonly charge: number;
   readonly credits: number;
   readonly signs: boolean;
-}
-
-function ntlmHead(type: number): Buffer {
-  return new Writer().bytes(Buffer.from("NTLMSSP\0", "latin1")).u32(type).finish();
-}
-
-function sessionSetup(token: Buffer): Buffer {
-  return new Writer()
-    .u16(25)
-    .u8(0)
-    .u8(1)
-    .u32(0)
-    .u32(0)
-    .u16(headerBytes + 24)
-    .u16(token.length)
-    .u64(0n)
-    .bytes(token)
-    .finish();
-}
-
-const authenticateBytes = 88;
-
-function authenticate({ user, key, challenge }: { user: string; key: string; challenge: Buffer }) {
-  const info = challenge.subarray(
-    challenge.readUInt32LE(44),
-    challenge.readUInt32LE(44) + challenge.readUInt16LE(40),
-  );
-  const hmac = (secret: Buffer, ...parts: readonly Buffer[]): Buffer => {
-    const made = createHmac("md5", secret);
-    for (const part of parts) made.update(part);
-    return made.digest();
-  };
-  const responseKey = hmac(passwordHash(key), Buffer.from(user.toUpperCase(), "utf16le"));
-  const blob = new Writer()
-    .u32(0x101)
-    .u32(0)
-    .u64(0n)
-    .bytes(randomBytes(8))
-    .u32(0)
-    .bytes(info)
-    .u32(0)
-    .finish();
-  const proof = hmac(responseKey, challenge.subarray(24, 32), blob);
-  const nt = Buffer.concat([proof, blob]);
-  const name = Buffer.from(user, "utf16le");
-  const writer = new Writer().bytes(ntlmHead(3));
-  const slot = (length: number, at: number) => writer.u16(length).u16(length).u32(at);
-  slot(0, authenticateBytes);
-  slot(nt.length, authenticateBytes + name.length);
-  slot(0, authenticateBytes);
-  slot(name.length, authenticateBytes);
-  slot(0, authenticateBytes);
-  slot(0, authenticateBytes);
-  const message = writer.u32(0xa208_8205).zeros(24).bytes(name).bytes(nt).finish();
-  return { message, sessionKey: hmac(responseKey, proof) };
 }

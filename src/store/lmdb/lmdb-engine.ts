@@ -5,9 +5,11 @@ import type { Engine, EngineBatch, EngineReader, EngineView, ScanBounds } from "
 import type { Stamped } from "../engine.ts";
 import { keyOfText, textOfKey, type KeyText } from "../key-text.ts";
 import type { Ticks } from "../../core/ticks.ts";
+import type { Clock } from "../../core/world.ts";
 import { StoreBusy, StoreUnavailable } from "../store.ts";
 import type { Key } from "../store.ts";
 import { copyBytes } from "../../core/slabs.ts";
+import { CommitPace } from "./commit-pace.ts";
 import {
   decodeState,
   encodeState,
@@ -23,6 +25,8 @@ export interface LmdbEngineOptions {
   readonly noSync: boolean;
   /** For those who only look: the file must be there, and nothing can be committed. */
   readonly readOnly?: boolean;
+  /** Tells how long commits take; without one they never keep the process waiting. */
+  readonly clock?: Clock;
 }
 
 /** The library would give every value of a range an allocation of its own, and every key: its
@@ -32,6 +36,7 @@ const sharedSlabs = {
   decode: (bytes: Uint8Array, length = bytes.length): Uint8Array => copyBytes(bytes, 0, length),
 };
 
+type Decide = (current: EngineReader) => EngineBatch | undefined;
 type Database = RootDatabase<Uint8Array, Uint8Array>;
 interface ReadOptions {
   readonly transaction?: ReadTransaction;
@@ -53,8 +58,10 @@ const pageBytes = 8192;
  */
 export class LmdbEngine implements Engine {
   readonly #database: Database;
+  readonly #pace: CommitPace | undefined;
 
-  constructor({ path, noSync, readOnly = false }: LmdbEngineOptions) {
+  constructor({ path, noSync, readOnly = false, clock }: LmdbEngineOptions) {
+    this.#pace = clock && new CommitPace(clock);
     this.#database = open<Uint8Array, Uint8Array>(path, {
       noSubdir: true,
       keyEncoding: "binary",
@@ -98,15 +105,41 @@ export class LmdbEngine implements Engine {
     }
   }
 
-  async commit(decide: (current: EngineReader) => EngineBatch | undefined): Promise<void> {
+  async commit(decide: Decide): Promise<void> {
+    const pace = this.#pace;
+    const began = pace?.begin() ?? 0n;
+    const isHere = pace?.isQuick === true;
+    const writes = isHere ? this.#commitHere(decide) : await this.#commitAside(decide);
+    pace?.end(began, writes);
+  }
+
+  /** What fails in the callback leaves nothing behind. */
+  #commitHere(decide: Decide): number {
+    let refusal: { readonly error: unknown } | undefined;
+    let writes = 0;
+    try {
+      this.#database.transactionSync(() => {
+        const current = new LmdbView(this.#database, undefined);
+        const batch = attempt(() => decide(current));
+        if ("error" in batch) refusal = batch;
+        else writes = this.#apply(batch.value, current);
+      });
+    } catch (error) {
+      throw new StoreUnavailable(`could not commit: ${reasonOf(error)}`, { cause: error });
+    }
+    if (refusal !== undefined) throw refusal.error;
+    return writes;
+  }
+
+  async #commitAside(decide: Decide): Promise<number> {
     let failure: unknown;
+    let writes = 0;
     try {
       await this.#database.transaction(() => {
         try {
           // A callback that throws would still commit what it has put: all is decided first.
           const current = new LmdbView(this.#database, undefined);
-          const batch = decide(current);
-          if (batch !== undefined) this.#apply(batch, current);
+          writes = this.#apply(decide(current), current);
         } catch (error) {
           failure = error;
         }
@@ -115,13 +148,15 @@ export class LmdbEngine implements Engine {
       throw await unavailable(error);
     }
     if (failure !== undefined) throw failure;
+    return writes;
   }
 
   close(): Promise<void> {
     return this.#database.close();
   }
 
-  #apply(batch: EngineBatch, current: EngineReader): void {
+  #apply(batch: EngineBatch | undefined, current: EngineReader): number {
+    if (batch === undefined) return 0;
     const { sequence, ticks, epoch = current.epoch, turn = current.turn, writes } = batch;
     const database = this.#database;
     for (const { key, value, stamp } of writes) {
@@ -129,6 +164,7 @@ export class LmdbEngine implements Engine {
       else void database.put(key, withStamp(value, stamp));
     }
     void database.put(stateKey, encodeState({ sequence, ticks, epoch, turn }));
+    return writes.length;
   }
 }
 
@@ -190,6 +226,19 @@ async function unavailable(error: unknown): Promise<StoreUnavailable> {
   } catch (reason) {
     cause = reason;
   }
-  const reason = cause instanceof Error ? cause.message : String(cause);
-  return new StoreUnavailable(`could not commit: ${reason}`, { cause });
+  return new StoreUnavailable(`could not commit: ${reasonOf(cause)}`, { cause });
+}
+
+function reasonOf(error: unknown): string {
+  return error instanceof Error ? error.message : String(error);
+}
+
+type Attempted<T> = { readonly value: T } | { readonly error: unknown };
+
+function attempt<T>(run: () => T): Attempted<T> {
+  try {
+    return { value: run() };
+  } catch (error) {
+    return { error };
+  }
 }

@@ -34,7 +34,7 @@ export async function openLmdbStore(options: LmdbStoreOptions): Promise<Store> {
   const name = ephemeral ? ephemeralName(clock) : "store.mdb";
   if (ephemeral) removeEarlierBoots(location, name);
   try {
-    const engine = new LmdbEngine({ path: join(location, name), noSync: ephemeral });
+    const engine = new LmdbEngine({ path: join(location, name), noSync: ephemeral, clock });
     await setEpoch(engine, clock, claim.isAlone);
     log.debug({ location, ephemeral, isAlone: claim.isAlone }, "store opened");
     const stopChecking = checkReadersRegularly(engine, clock);

@@ -1,5 +1,6 @@
 import { defaultLocation, flagDefaults, flags, isFlagName } from "../server/flags.ts";
 import type { Flag, FlagName, FlagValues } from "../server/flags.ts";
+import { sideCommandsHelp } from "./side-commands.ts";
 
 export type Command =
   | { readonly run: "help" }
@@ -90,6 +91,8 @@ export function helpText(): string {
     ...lines,
     `  ${"-v, --version".padEnd(37)} print the version`,
     `  ${"-h, --help".padEnd(37)} print this`,
+    "",
+    ...sideCommandsHelp,
     "",
     "AZURITE_ACCOUNTS=name:key1[:key2];… replaces the development account devstoreaccount1.",
     "",

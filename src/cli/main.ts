@@ -5,10 +5,17 @@ import { resolveOptions } from "../server/options.ts";
 import { StartRefused } from "../server/start-refused.ts";
 import { helpText, parseCommandLine } from "./command-line.ts";
 import type { Command } from "./command-line.ts";
+import { sideCommands } from "./side-commands.ts";
 
 await main(process.argv.slice(2));
 
 async function main(words: readonly string[]): Promise<void> {
+  const [first = "", ...rest] = words;
+  const side = sideCommands.get(first);
+  if (side !== undefined) {
+    process.exitCode = await side(rest);
+    return;
+  }
   const command = parseCommandLine(words);
   switch (command.run) {
     case "help":

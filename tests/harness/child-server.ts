@@ -7,6 +7,8 @@ import { createInterface } from "node:readline";
 export interface ChildServer {
   readonly blobUrl: string;
   readonly queueUrl: string;
+  /** Of all services, by their names. */
+  readonly urls: Readonly<Record<"blob" | "queue" | "table" | "file", string>>;
   readonly pid: number;
   kill(signal: "SIGKILL" | "SIGTERM"): Promise<void>;
 }
@@ -22,6 +24,12 @@ export async function startChild(location: string, flags: readonly string[] = []
   return {
     blobUrl: urls.get("Blob") ?? "",
     queueUrl: urls.get("Queue") ?? "",
+    urls: {
+      blob: urls.get("Blob") ?? "",
+      queue: urls.get("Queue") ?? "",
+      table: urls.get("Table") ?? "",
+      file: urls.get("File") ?? "",
+    },
     pid: child.pid ?? 0,
     async kill(signal) {
       const exited = once(child, "exit");

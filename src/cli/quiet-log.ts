@@ -1,0 +1,6 @@
+import type { Log } from "../core/world.ts";
+
+const nothing = (): void => undefined;
+
+/** For commands whose output is their report. */
+export const quietLog: Log = { debug: nothing, info: nothing, warn: nothing, error: nothing };

@@ -1,0 +1,134 @@
+import { ContentAudit, type ContentFigures } from "../../content/audit/audit-content.ts";
+import type { ContentRef } from "../../core/content-ref.ts";
+import { decodeKey } from "../../core/key-decoding.ts";
+import type { AnyTable } from "../../core/table.ts";
+import { reclaimJobs } from "../../execution/reclaim-jobs.ts";
+import { decodeCounter } from "../../store/counter.ts";
+import { snapshotView } from "../../store/snapshot-view.ts";
+import type { Entry, Key, View } from "../../store/store.ts";
+import { messageOf } from "../start-refused.ts";
+import { FollowUps } from "./follow-ups.ts";
+import {
+  alwaysWithContent,
+  counterNames,
+  ownContentTags,
+  tablesByTag,
+  tagOf,
+} from "./known-tables.ts";
+import { openFolder, type FolderOptions } from "./open-folder.ts";
+import { Ownership } from "./ownership.ts";
+
+export interface FolderReport extends ContentFigures {
+  /** How many records of each kind there are. */
+  readonly records: ReadonlyMap<string, number>;
+  /** The first of them, in words. */
+  readonly problems: readonly string[];
+  readonly problemCount: number;
+}
+
+const problemsKeptMax = 1000;
+const wholeKeySpace = { start: Uint8Array.of(1), end: Uint8Array.of(0xff) };
+
+/** Looks at everything in a data folder, of one moment, whether a server is using it or not. */
+export async function checkFolder(options: FolderOptions): Promise<FolderReport> {
+  const folder = await openFolder(options);
+  const state = folder.engine.open();
+  try {
+    const { files, filesBefore } = folder;
+    const view = snapshotView(state, state.ticks);
+    const problems: string[] = [];
+    let problemCount = 0;
+    const complain = (problem: string): void => {
+      problemCount += 1;
+      if (problems.length < problemsKeptMax) problems.push(problem);
+    };
+    const audit = new ContentAudit({ view, files, filesBefore, complain });
+    await audit.begin();
+    const records = await new RecordCheck(view, audit, complain).run();
+    const figures = await audit.finish();
+    return { ...figures, records, problems, problemCount };
+  } finally {
+    state.close();
+    await folder.close();
+  }
+}
+
+/** One pass over all records. */
+class RecordCheck {
+  readonly #view: View;
+  readonly #audit: ContentAudit;
+  readonly #complain: (problem: string) => void;
+  readonly #ownership = new Ownership();
+  readonly #followUps: FollowUps;
+  readonly #records = new Map<string, number>();
+
+  constructor(view: View, audit: ContentAudit, complain: (problem: string) => void) {
+    this.#view = view;
+    this.#audit = audit;
+    this.#complain = complain;
+    this.#followUps = new FollowUps(view, complain);
+  }
+
+  async run(): Promise<ReadonlyMap<string, number>> {
+    for await (const entries of this.#view.range(reclaimJobs.range([]))) {
+      for (const { value } of entries) this.#ownership.addJob(reclaimJobs.codec.decode(value));
+    }
+    const counters: Entry[] = [];
+    for await (const entries of this.#view.range(wholeKeySpace)) {
+      for (const entry of entries) {
+        const tag = tagOf(entry.key);
+        if (ownContentTags.has(tag)) continue;
+        if (counterNames.has(tag)) counters.push(entry);
+        else await this.#checkEntry(entry);
+      }
+    }
+    for (const counter of counters) this.#checkCounter(counter);
+    this.#followUps.finish((tag) => tablesByTag.get(tag)?.name ?? String(tag));
+    for (const problem of this.#ownership.problems()) this.#complain(problem);
+    return this.#records;
+  }
+
+  async #checkEntry({ key, value }: Entry): Promise<void> {
+    const table = tablesByTag.get(tagOf(key));
+    if (table === undefined) {
+      return this.#complain(`a record of an unknown kind: ${Buffer.from(key).toString("hex")}`);
+    }
+    this.#records.set(table.name, (this.#records.get(table.name) ?? 0) + 1);
+    try {
+      await this.#checkRecord(table, key, table.codec.decode(value));
+    } catch (error) {
+      this.#complain(`${nameOf(table, key)} cannot be read: ${messageOf(error)}`);
+    }
+  }
+
+  async #checkRecord(table: AnyTable, key: Key, record: unknown): Promise<void> {
+    if (typeof record !== "object" || record === null) throw new Error("it is no record");
+    const parts = decodeKey(key, 1);
+    const name = (): string => nameOf(table, key);
+    this.#ownership.add(table.tag, parts, record, name);
+    const content =
+      table.content === undefined
+        ? undefined
+        : (record as Record<string, ContentRef | undefined>)[table.content];
+    if (content !== undefined) await this.#audit.addRecord(name(), key, content);
+    else if (alwaysWithContent.has(table.tag)) this.#complain(`${name()} has no content`);
+    if (this.#ownership.isTakenApart(table.tag, parts)) return;
+    await this.#followUps.add(table, parts, record, name);
+  }
+
+  #checkCounter({ key, value }: Entry): void {
+    const parts = decodeKey(key, 1);
+    const wanted = this.#followUps.takeCount(key);
+    if (this.#ownership.isGoing(parts)) return;
+    const found = decodeCounter(value);
+    const name = `${counterNames.get(tagOf(key))} ${String(parts[0])}`;
+    if (found !== wanted) this.#complain(`${name}: ${found} are counted, but there are ${wanted}`);
+  }
+}
+
+function nameOf(table: AnyTable, key: Key): string {
+  const parts = decodeKey(key, 1).map((part) =>
+    part instanceof Uint8Array ? Buffer.from(part).toString("hex") : String(part),
+  );
+  return `${table.name} ${parts.join(" / ")}`;
+}

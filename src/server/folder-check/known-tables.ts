@@ -1,0 +1,69 @@
+import { accounts } from "../../account/account-record.ts";
+import { blockCounter } from "../../blob/block/uncommitted.ts";
+import { allTags, containerNames, containerTags, holds } from "../../blob/indexes.ts";
+import * as blob from "../../blob/records.ts";
+import { contentTags } from "../../content/tables.ts";
+import { anyTable, type AnyTable, type DefinedTable } from "../../core/table.ts";
+import { reclaimJobs } from "../../execution/reclaim-jobs.ts";
+import { transferJobs } from "../../execution/transfer-jobs.ts";
+import * as file from "../../file/records.ts";
+import * as queue from "../../queue/records.ts";
+import * as table from "../../table/records.ts";
+
+const all = [
+  accounts,
+  reclaimJobs,
+  transferJobs,
+  allTags,
+  containerNames,
+  containerTags,
+  holds,
+  blob.containers,
+  blob.deletedContainers,
+  blob.blobs,
+  blob.generations,
+  blob.uploads,
+  blob.blocks,
+  table.tables,
+  table.entities,
+  queue.queues,
+  queue.deletedQueues,
+  queue.messages,
+  queue.turns,
+  queue.expiries,
+  file.shares,
+  file.deletedShares,
+  file.shareSnapshots,
+  file.nodes,
+  file.places,
+  file.versions,
+  file.versionEnds,
+  file.locks,
+  file.permissions,
+  file.shareTombstones,
+] as unknown as readonly DefinedTable<never, object>[];
+
+/** Every kind of record there is, by its tag. */
+export const tablesByTag: ReadonlyMap<number, AnyTable> = new Map(
+  all.map((each) => [each.tag, anyTable(each)]),
+);
+
+/** Counters that must agree with what they count, by their tag. */
+export const counterNames: ReadonlyMap<number, string> = new Map([
+  [tagOf(blockCounter(0n)), "blocks of upload"],
+  [tagOf(queue.messageCounter(0n)), "messages of queue"],
+  [tagOf(file.usageCounter(0n)), "bytes of share"],
+]);
+
+export const ownContentTags: ReadonlySet<number> = new Set(contentTags);
+
+export function tagOf(key: Uint8Array): number {
+  return key[0] ?? 0;
+}
+
+/** Directories have none, but these do. */
+export const alwaysWithContent: ReadonlySet<number> = new Set([
+  blob.blobs.tag,
+  blob.generations.tag,
+  blob.blocks.tag,
+]);

@@ -1,0 +1,72 @@
+import { existsSync, readdirSync, readFileSync } from "node:fs";
+import { join } from "node:path";
+import { openDiskFiles } from "../../content/disk-files.ts";
+import type { ExtentFiles } from "../../content/extent-files.ts";
+import type { Clock, Log } from "../../core/world.ts";
+import { LmdbEngine } from "../../store/lmdb/lmdb-engine.ts";
+import { formatVersion } from "../../store/lmdb/location.ts";
+import { openLmdbStore } from "../../store/lmdb/open-lmdb-store.ts";
+import { openProcesses } from "../../store/processes.ts";
+import { StartRefused } from "../start-refused.ts";
+
+export interface FolderOptions {
+  readonly location: string;
+  readonly clock: Clock;
+  readonly log: Log;
+}
+
+/** A data folder as those see it who only look, whether a server is using it or not. */
+export interface OpenFolder {
+  readonly engine: LmdbEngine;
+  readonly files: ExtentFiles;
+  /** Extents whose files were there when the folder was opened. */
+  readonly filesBefore: ReadonlySet<bigint>;
+  close(): Promise<void>;
+}
+
+export const storePath = (location: string): string => join(location, "store", "store.mdb");
+export const extentsPath = (location: string): string => join(location, "extents");
+
+/**
+ * Enters this process into the list of those who share the folder, without a promise: as long as it
+ * is open here, no server removes an extent that any later state refers to.
+ */
+export async function openFolder(options: FolderOptions): Promise<OpenFolder> {
+  const { location, clock, log } = options;
+  checkIsFolder(location);
+  const passing = { location: join(location, "ephemeral"), ephemeral: true };
+  const ephemeral = await openLmdbStore({ ...passing, clock, log });
+  try {
+    const processes = await openProcesses({ store: ephemeral });
+    const filesBefore = listExtents(extentsPath(location));
+    const files = await openDiskFiles(extentsPath(location));
+    const engine = new LmdbEngine({ path: storePath(location), noSync: false, readOnly: true });
+    const close = async (): Promise<void> => {
+      await engine.close();
+      await processes.close();
+      await ephemeral.close();
+    };
+    return { engine, files, filesBefore, close };
+  } catch (error) {
+    await ephemeral.close();
+    throw error;
+  }
+}
+
+function checkIsFolder(location: string): void {
+  if (!existsSync(storePath(location))) {
+    throw new StartRefused([`${location}: there is no data of a server here`]);
+  }
+  const format = Number(readFileSync(join(location, "store", "format"), "utf8"));
+  if (format <= formatVersion) return;
+  throw new StartRefused([
+    `${location} was written in format ${format} by a newer release; ` +
+      `this one knows up to ${formatVersion}`,
+  ]);
+}
+
+function listExtents(folder: string): ReadonlySet<bigint> {
+  if (!existsSync(folder)) return new Set();
+  const names = readdirSync(folder).filter((name) => /^[0-9a-f]{16}\.extent$/.test(name));
+  return new Set(names.map((name) => BigInt(`0x${name.slice(0, 16)}`)));
+}

@@ -1,0 +1,187 @@
+import { cp, mkdtemp, readdir, rm } from "node:fs/promises";
+import {
+  openSync,
+  readSync,
+  statSync,
+  truncateSync,
+  unlinkSync,
+  writeFileSync,
+  writeSync,
+  closeSync,
+} from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { blobs } from "../../src/blob/records.ts";
+import { liveKey, nodeKey } from "../../src/content/tables.ts";
+import { start } from "../../src/index.ts";
+import { messageCounter, messages, turns } from "../../src/queue/records.ts";
+import { containerTags } from "../../src/blob/indexes.ts";
+import { checkFolder } from "../../src/server/folder-check/check-folder.ts";
+import { realClock } from "../../src/server/world.ts";
+import { openLmdbStore } from "../../src/store/lmdb/open-lmdb-store.ts";
+import { silentLog } from "../../src/store/silent-log.ts";
+import type { Key, Transaction } from "../../src/store/store.ts";
+import { freePorts } from "../harness/server.ts";
+import { fill } from "./fill.ts";
+
+let sound: string;
+
+beforeAll(async () => {
+  sound = await mkdtemp(join(tmpdir(), "etagere-check-"));
+  const server = await start({ ...freePorts, location: sound });
+  await fill(server.urls, "one");
+  await server.stop();
+});
+afterAll(() => rm(sound, { recursive: true, force: true }));
+
+const problemsIn = async (location: string) =>
+  (await checkFolder({ location, clock: realClock(), log: silentLog })).problems;
+
+/** A copy of the folder that something happens to. */
+async function problemsAfter(damage: (location: string) => Promise<void> | void) {
+  const location = await mkdtemp(join(tmpdir(), "etagere-check-"));
+  try {
+    await cp(sound, location, { recursive: true });
+    await damage(location);
+    return (await problemsIn(location)).join("\n");
+  } finally {
+    await rm(location, { recursive: true, force: true });
+  }
+}
+
+describe("1 durable: a sound folder", () => {
+  it("has nothing to complain about", async () => {
+    expect(await problemsIn(sound)).toEqual([]);
+  });
+
+  it("is described", async () => {
+    const report = await checkFolder({ location: sound, clock: realClock(), log: silentLog });
+    expect(report.records.get("blobs")).toBe(4);
+    expect(report.records.get("entities")).toBe(20);
+    expect(report.records.get("messages")).toBe(20);
+    expect(report.nodes).toBeGreaterThan(2);
+    expect(report.bytesWithChecksum).toBeGreaterThan(500_000);
+  });
+});
+
+describe("1 durable: damage to the bytes is noticed", () => {
+  const extentsOf = async (location: string) =>
+    (await readdir(join(location, "extents"))).map((name) => join(location, "extents", name));
+  const largest = async (location: string) =>
+    (await extentsOf(location)).toSorted(
+      (one, other) => statSync(other).size - statSync(one).size,
+    )[0]!;
+
+  it("a flipped bit", async () => {
+    const flip = async (location: string) => {
+      const file = openSync(await largest(location), "r+");
+      const byte = Buffer.alloc(1);
+      readSync(file, byte, 0, 1, 250_000);
+      writeSync(file, Buffer.from([byte[0]! ^ 1]), 0, 1, 250_000);
+      closeSync(file);
+    };
+    expect(await problemsAfter(flip)).toMatch(/differ from their checksum/);
+  });
+
+  it("an extent that is too short", async () => {
+    const cut = async (location: string) => truncateSync(await largest(location), 400_000);
+    expect(await problemsAfter(cut)).toMatch(/ends at 400000, but is used up to/);
+  });
+
+  it("an extent that is gone", async () => {
+    const lose = async (location: string) => unlinkSync(await largest(location));
+    expect(await problemsAfter(lose)).toMatch(/cannot be read/);
+  });
+
+  it("a file that nothing knows of", async () => {
+    const leave = (location: string) =>
+      writeFileSync(join(location, "extents", "00000000000000ff.extent"), "left");
+    expect(await problemsAfter(leave)).toMatch(/file of extent ff is left over/);
+  });
+});
+
+describe("1 durable: damage to the records is noticed", () => {
+  const changing = (change: (tx: Transaction) => Promise<void>) => async (location: string) => {
+    const options = { location: join(location, "store"), clock: realClock(), log: silentLog };
+    const store = await openLmdbStore(options);
+    await store.transact(change);
+    await store.close();
+  };
+  const first = async (tx: Transaction, bounds: { start: Key; end: Key }): Promise<Key> => {
+    for await (const [entry] of tx.range({ ...bounds, limit: 1 })) return entry!.key;
+    throw new Error("there is none");
+  };
+  /** The first nodes were replaced, and only wait for their readers to go. */
+  const last = async (tx: Transaction, bounds: { start: Key; end: Key }): Promise<Key> => {
+    for await (const [entry] of tx.range({ ...bounds, reverse: true, limit: 1 })) return entry!.key;
+    throw new Error("there is none");
+  };
+  const tagged = (key: Key) => ({ start: key.subarray(0, 1), end: Uint8Array.of(key[0]!, 0xff) });
+
+  it.each<readonly [string, (tx: Transaction) => Promise<void>, RegExp]>([
+    [
+      "a tree that lost a node",
+      async (tx) => tx.delete(await last(tx, tagged(nodeKey(1n)))),
+      /content node \d+ is missing/,
+    ],
+    [
+      "a count of bytes in use",
+      async (tx) => {
+        for await (const entries of tx.range(tagged(liveKey(1n)))) {
+          const live = entries.find(({ value }) => value.length === 8);
+          if (live !== undefined) return tx.add(live.key, 1n);
+        }
+      },
+      /bytes in use, but/,
+    ],
+    [
+      "a blob that is gone without its bytes",
+      async (tx) => {
+        for await (const entries of tx.range(blobs.range([]))) {
+          const large = entries.find(({ key }) => String(blobs.parts(key)[1]) === "large");
+          if (large !== undefined) return tx.delete(large.key);
+        }
+      },
+      /bytes in use, but|owners in its index/,
+    ],
+    [
+      "an index entry that is missing",
+      async (tx) => tx.delete(await first(tx, containerTags.range([]))),
+      /an entry of \d+ is missing/,
+    ],
+    [
+      "a message that nobody can get",
+      async (tx) => tx.delete(await first(tx, turns.range([]))),
+      /an entry of \d+ is missing/,
+    ],
+    [
+      "a count of messages",
+      async (tx) => {
+        const key = await first(tx, messages.range([]));
+        tx.add(messageCounter(messages.parts(key)[0] as bigint), 1n);
+      },
+      /messages of queue \d+: 21 are counted, but there are 20/,
+    ],
+    [
+      "a blob in no container",
+      async (tx) => {
+        const key = await first(tx, blobs.range([]));
+        tx.put(blobs.key({ container: 7n, name: "lost" }), (await tx.get(key))!);
+      },
+      /blobs 7 \/ lost belongs to 7, which does not exist/,
+    ],
+    [
+      "a record of no known form",
+      async (tx) => tx.put(await first(tx, blobs.range([])), Uint8Array.of(1, 0x82, 0xa9)),
+      /cannot be read/,
+    ],
+    [
+      "a key of no known kind",
+      async (tx) => tx.put(Uint8Array.of(0xf0, 1), Uint8Array.of(1)),
+      /unknown kind: f001/,
+    ],
+  ])("%s", async (_what, change, said) => {
+    expect(await problemsAfter(changing(change))).toMatch(said);
+  });
+});

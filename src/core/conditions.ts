@@ -2,9 +2,9 @@ import { bareETag, isETag, parseETagList } from "./etag.ts";
 import type { ETagList } from "./etag.ts";
 import { parseHttpDate } from "./dates.ts";
 import { invalidHeader } from "./faults.ts";
-import type { FaultCode } from "./faults.ts";
+import type { ConditionName, FaultCode } from "./faults.ts";
 import type { ParamReader } from "./params.ts";
-import { fail, ok, type Result } from "./result.ts";
+import { fail, ok, type Failure, type Result } from "./result.ts";
 import { matchesTags, parseTagPredicate } from "./tags.ts";
 import type { TagPredicate, Tags } from "./tags.ts";
 import { truncateToSecond } from "./ticks.ts";
@@ -86,9 +86,10 @@ export function checkRead(
   target: ConditionTarget | undefined,
 ): Result<undefined> | "not-modified" {
   if (conditions === noConditions) return passed;
-  if (conditions.ifNoneMatch === "*") return fail("UnsatisfiableCondition");
+  if (conditions.ifNoneMatch === "*") return unmetBy("If-None-Match", "UnsatisfiableCondition");
   const { matches, noneMatches, modified, unmodified } = evaluate(conditions, target);
-  if (matches === false || unmodified === false) return fail("ConditionNotMet");
+  if (matches === false) return unmetBy("If-Match", "ConditionNotMet");
+  if (unmodified === false) return unmetBy("If-Unmodified-Since", "ConditionNotMet");
   if (noneMatches === false && modified !== true) return "not-modified";
   if (modified === false && noneMatches !== true) return "not-modified";
   return checkTagCondition(conditions, target);
@@ -115,18 +116,28 @@ export function checkWrite(
   if (!isWriteCombination(conditions)) return fail("MultipleConditionHeadersNotSupported");
   const unmet = check.unmet ?? "ConditionNotMet";
   if (conditions.ifNoneMatch === "*" && target !== undefined && check.creates) {
-    if (check.holdsLease !== true) return fail("BlobAlreadyExists");
+    if (check.holdsLease !== true) return unmetBy("If-None-Match", "BlobAlreadyExists");
     return checkTagCondition(conditions, target);
   }
   const { matches, noneMatches, modified, unmodified } = evaluate(conditions, target);
-  if (noneMatches === false) return fail(unmet);
+  if (noneMatches === false) return unmetBy("If-None-Match", unmet);
   if (matches === false) {
-    return fail(namesNoETag(conditions.ifMatch) ? (check.unmetNoETag ?? unmet) : unmet);
+    const isNoETag = namesNoETag(conditions.ifMatch);
+    return unmetBy("If-Match", isNoETag ? (check.unmetNoETag ?? unmet) : unmet);
   }
   // The ETag of a pair decides alone.
-  if (modified === false && noneMatches === undefined) return fail(unmet);
-  if (unmodified === false && matches === undefined) return fail(unmet);
+  if (modified === false && noneMatches === undefined) return unmetBy("If-Modified-Since", unmet);
+  if (unmodified === false && matches === undefined) return unmetBy("If-Unmodified-Since", unmet);
   return checkTagCondition(conditions, target);
+}
+
+function unmetBy(unmet: ConditionName, code: FaultCode): Failure {
+  return fail(code, { unmet });
+}
+
+/** Which header it was that made a read answer "not modified". */
+export function unmodifiedBy({ ifNoneMatch }: Conditions): ConditionName {
+  return ifNoneMatch === undefined ? "If-Modified-Since" : "If-None-Match";
 }
 
 /** Each header by itself; `undefined` where it is absent or has nothing to compare with. */
@@ -161,7 +172,7 @@ function checkTagCondition(
   target: ConditionTarget | undefined,
 ): Result<undefined> {
   if (ifTags === undefined || matchesTags(ifTags, target?.tags)) return passed;
-  return fail("ConditionNotMet");
+  return unmetBy("x-ms-if-tags", "ConditionNotMet");
 }
 
 function isWriteCombination(conditions: Conditions): boolean {

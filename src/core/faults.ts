@@ -12,7 +12,16 @@ export interface FaultDetail {
   /** Extra XML elements after the message, in this order, such as HeaderName and HeaderValue. */
   readonly elements?: Readonly<Record<string, string>>;
   readonly headers?: Readonly<Record<string, string>>;
+  /** Which conditional header was not met; for those who watch, never for the client. */
+  readonly unmet?: ConditionName;
 }
+
+export type ConditionName =
+  | "If-Match"
+  | "If-None-Match"
+  | "If-Modified-Since"
+  | "If-Unmodified-Since"
+  | "x-ms-if-tags";
 
 export interface Fault {
   readonly code: FaultCode;

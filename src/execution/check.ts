@@ -1,4 +1,5 @@
-import { checkRead, checkWrite } from "../core/conditions.ts";
+import { checkRead, checkWrite, unmodifiedBy } from "../core/conditions.ts";
+import type { ConditionName, Fault } from "../core/faults.ts";
 import { checkLease } from "../core/lease.ts";
 import { fail, ok, type Result } from "../core/result.ts";
 import type { Located } from "../core/service.ts";
@@ -7,19 +8,39 @@ import type { Call, Outcome, Stamped } from "./execute.ts";
 
 const done = ok(undefined);
 
+/** Which check refused, and what it looked at: for those who watch, not for the client. */
+export interface Refusal {
+  readonly rule: Rule;
+  readonly target: Stamped | undefined;
+  readonly now: Ticks;
+  /** Of the conditional headers. */
+  readonly unmet: ConditionName | undefined;
+}
+
+export type Rule = "access" | "place" | "existence" | "lease" | "condition" | "guard" | "decision";
+
+interface Looked {
+  readonly target: Stamped | undefined;
+  readonly now: Ticks;
+}
+
 /** Refusals in the service's own order: access, place, existence, lease, conditions. */
 export function check(call: Call, located: Located, now: Ticks): Outcome | undefined {
   call.located(located);
   const target: Stamped | undefined = located.target;
   const allowed = call.authorise(located.access, target !== undefined, call.address);
-  if (!allowed.ok) return faultOutcome(allowed);
-  if (!located.scope.ok) return faultOutcome(located.scope);
+  if (!allowed.ok) return refused("access", allowed.fault, { target, now });
+  if (!located.scope.ok) return refused("place", located.scope.fault, { target, now });
   const existence = checkExistence(call, target);
-  if (!existence.ok) return faultOutcome(existence);
+  if (!existence.ok) return refused("existence", existence.fault, { target, now });
   if (target === undefined && call.operation.target === "optional") return undefined;
   const leased = checkTargetLease(call, target, now);
-  if (!leased.ok) return faultOutcome(leased);
-  return checkConditions(call, target) ?? checkGuard(call, target, now);
+  if (!leased.ok) return refused("lease", leased.fault, { target, now });
+  return checkConditions(call, target, now) ?? checkGuard(call, target, now);
+}
+
+export function refused(rule: Rule, fault: Fault, { target, now }: Looked): Outcome {
+  return { kind: "fault", fault, refusal: { rule, target, now, unmet: fault.detail?.unmet } };
 }
 
 function checkGuard(call: Call, target: object | undefined, now: Ticks): Outcome | undefined {
@@ -27,7 +48,7 @@ function checkGuard(call: Call, target: object | undefined, now: Ticks): Outcome
   if (guard === undefined) return undefined;
   const { operation, address, input, features } = call;
   const verdict = guard({ operation, address, input, features, target, now });
-  return verdict.ok ? undefined : faultOutcome(verdict);
+  return verdict.ok ? undefined : refused("guard", verdict.fault, { target, now });
 }
 
 function checkExistence({ operation, resource }: Call, target: object | undefined): Result<void> {
@@ -43,15 +64,18 @@ function checkTargetLease(call: Call, target: Stamped | undefined, now: Ticks): 
   return checkLease(lease, call.leaseId, policy, call.resource.leaseKind, now);
 }
 
-function checkConditions(call: Call, target: Stamped | undefined): Outcome | undefined {
+function checkConditions(call: Call, target: Stamped | undefined, now: Ticks): Outcome | undefined {
   const { operation, conditions } = call;
   if (operation.conditions === "none") return undefined;
   const present = target?.etag === undefined ? undefined : { etag: target.etag, tags: target.tags };
   const { conditions: policy, effect } = operation;
   if (policy === "read" || (policy === "tags" && effect === "reads")) {
     const verdict = checkRead(conditions, present);
-    if (verdict === "not-modified") return { kind: "not-modified" };
-    return verdict.ok ? undefined : faultOutcome(verdict);
+    if (verdict === "not-modified") {
+      const unmet = unmodifiedBy(conditions);
+      return { kind: "not-modified", refusal: { rule: "condition", target, now, unmet } };
+    }
+    return verdict.ok ? undefined : refused("condition", verdict.fault, { target, now });
   }
   const creates = operation.conditions === "create";
   const holdsLease = call.leaseId !== undefined;
@@ -61,10 +85,5 @@ function checkConditions(call: Call, target: Stamped | undefined): Outcome | und
     ...(noETag === undefined ? {} : { unmetNoETag: noETag }),
   };
   const verdict = checkWrite(conditions, present, { creates, holdsLease, ...unmet });
-  return verdict.ok ? undefined : faultOutcome(verdict);
-}
-
-function faultOutcome(failure: Result<unknown>): Outcome {
-  if (failure.ok) throw new Error("a fault was expected");
-  return { kind: "fault", fault: failure.fault };
+  return verdict.ok ? undefined : refused("condition", verdict.fault, { target, now });
 }

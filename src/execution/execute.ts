@@ -26,7 +26,7 @@ import type { Clock, Log, Random } from "../core/world.ts";
 import type { ContentReader, ContentStore } from "../content/content.ts";
 import type { Store, Transaction, View } from "../store/store.ts";
 import { applyEffects, applyNote, applyReply } from "./apply.ts";
-import { check } from "./check.ts";
+import { check, refused, type Refusal } from "./check.ts";
 import { foreseen } from "./foresee.ts";
 import { newGuid, newId } from "./identifiers.ts";
 import { Records } from "./records.ts";
@@ -80,8 +80,8 @@ export type Outcome =
       /** Opened inside the transaction, so that what it reads belongs to this answer. */
       readonly reader: ContentReader | undefined;
     }
-  | { readonly kind: "not-modified" }
-  | { readonly kind: "fault"; readonly fault: Fault };
+  | { readonly kind: "not-modified"; readonly refusal?: Refusal }
+  | { readonly kind: "fault"; readonly fault: Fault; readonly refusal?: Refusal };
 
 /** The fields every stamped record shares. */
 export interface Stamped {
@@ -203,7 +203,7 @@ function decideOn(running: Running, context: AnyContext): Awaitable<Outcome | Pe
   const { scope, stamp } = context;
   const target: Stamped | undefined = context.target;
   const decision = call.operation.decide(context);
-  if ("fault" in decision) return { kind: "fault", fault: decision.fault };
+  if ("fault" in decision) return refused("decision", decision.fault, { target, now: view.now });
   if ("wait" in decision) {
     const pending: Pending = { kind: "wait", ...decision };
     if (tx === undefined) return pending;

@@ -5,9 +5,10 @@ import type { Address, Operation } from "../core/operation.ts";
 import type { Principal } from "../core/principal.ts";
 import type { Service } from "../core/service.ts";
 import type { Clock, Log } from "../core/world.ts";
-import type { Runtime } from "../execution/execute.ts";
+import type { Call, Runtime } from "../execution/execute.ts";
 import type { Authenticator } from "./auth/authenticator.ts";
 import type { Location, LocationOptions } from "./location.ts";
+import type { Observer, PartsDone } from "./observer.ts";
 import type { Router } from "./routing.ts";
 import type { SourceReader } from "./source/source-reader.ts";
 
@@ -22,6 +23,7 @@ export interface Door {
   readonly clock: Clock;
   readonly log: Log;
   readonly meter: Meter;
+  readonly observer?: Observer;
   readonly options: DoorOptions;
 }
 
@@ -39,6 +41,9 @@ export interface Progress {
   operation?: Operation;
   principal?: Principal;
   cors?: readonly CorsRule[];
+  call?: Call;
+  /** Of a request that holds several operations. */
+  parts?: PartsDone;
 }
 
 /** Where a request points, and the version it runs under. */

@@ -26,6 +26,7 @@ export async function runPipeline(
   const call = await prepare(door, request, target.value, known.value, operation.value, progress);
   if ("outcome" in call) return ok(call.outcome);
   if (!call.ok) return call;
+  progress.call = call.value;
   return ok(await decide(door, call.value));
 }
 

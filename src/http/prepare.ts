@@ -55,6 +55,7 @@ export async function prepare(
   const plain = unwrapped.value;
   const call = parse(door, plain, target, known, operation, progress);
   if (!call.ok) return call;
+  progress.call = call.value;
   const sourced = await findSource(door, plain, call.value, known);
   if (!sourced.ok) return sourced;
   try {

@@ -31,6 +31,8 @@ export async function serveRequest(door: Door, request: WireRequest): Promise<Wi
   const seconds = Number(door.clock.monotonic() - began) / Number(ticksPerSecond);
   const operation = progress.operation?.name ?? "none";
   door.meter.request({ service: door.service.name, operation, status: reply.status, seconds });
+  const watch = door.observer?.watch;
+  if (watch !== undefined) watch({ door, request, progress, result, reply });
   if (door.log.verbose === true)
     logRequest(door, request, reply, { requestId, operation, seconds });
   return reply;

@@ -1,4 +1,4 @@
-import { mkdtempSync, readdirSync, rmSync } from "node:fs";
+import { mkdirSync, mkdtempSync, readdirSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 
@@ -10,6 +10,9 @@ import { manualClock } from "../manual-clock.ts";
 import type { ManualClock } from "../manual-clock.ts";
 import { silentLog } from "../silent-log.ts";
 import type { Store } from "../store.ts";
+import { setEpoch } from "../time.ts";
+import { TransactionalStore } from "../transactional-store.ts";
+import { LmdbEngine } from "./lmdb-engine.ts";
 import { openLmdbStore } from "./open-lmdb-store.ts";
 
 const folder = mkdtempSync(join(tmpdir(), "lmdb-store-"));
@@ -27,6 +30,14 @@ storeConformance("the lmdb store", (options) =>
 storeConformance("the ephemeral lmdb store", (options) =>
   openLmdbStore({ ...options, location: newLocation(), log: silentLog, ephemeral: true }),
 );
+
+storeConformance("the lmdb store on a slow disk", async (options) => {
+  const location = newLocation();
+  mkdirSync(location);
+  const engine = new LmdbEngine({ path: join(location, "store.mdb"), noSync: false });
+  await setEpoch(engine, options.clock, true);
+  return new TransactionalStore({ ...options, engine });
+});
 
 describe("the lmdb store, opened again", () => {
   const open = (options: {

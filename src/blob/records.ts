@@ -1,3 +1,4 @@
+import { leaseEntries } from "../account/held-leases.ts";
 import type { ContentRef } from "../core/content-ref.ts";
 import type { Lease } from "../core/lease.ts";
 import type { Metadata } from "../core/metadata.ts";
@@ -142,7 +143,10 @@ export const containers = defineTable<{ account: bigint; name: string }, Contain
   tag: 0x20,
   key: ({ account, name }) => [account, name],
   codec: recordCodec<ContainerRecord>({ version: 1 }),
-  indexes: ({ id }, parts) => containerNameEntries(id, parts()),
+  indexes: ({ id, lease }, parts) => [
+    ...containerNameEntries(id, parts()),
+    ...leaseEntries("container", lease, parts),
+  ],
 });
 
 export const deletedContainers = defineTable<
@@ -161,7 +165,11 @@ export const blobs = defineTable<BlobKey, BlobRecord>({
   key: ({ container, name }) => [container, name],
   codec: recordCodec<BlobRecord>({ version: 1 }),
   content: "content",
-  indexes: (record, parts) => [...tagEntries(record, parts), ...holdEntries(record, parts)],
+  indexes: (record, parts) => [
+    ...tagEntries(record, parts),
+    ...holdEntries(record, parts),
+    ...leaseEntries("blob", record.lease, parts),
+  ],
 });
 
 const generationKinds = { version: 0, snapshot: 1, deleted: 2 } as const;

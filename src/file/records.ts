@@ -1,10 +1,12 @@
+import { leaseEntries } from "../account/held-leases.ts";
 import type { ContentRef } from "../core/content-ref.ts";
 import { encodeTaggedKey } from "../core/keys.ts";
 import type { Lease } from "../core/lease.ts";
 import type { Metadata } from "../core/metadata.ts";
 import type { StoredPolicy } from "../core/permission.ts";
 import { recordCodec } from "../core/record.ts";
-import { defineTable } from "../core/table.ts";
+import type { KeyPart } from "../core/keys.ts";
+import { defineTable, type IndexEntry } from "../core/table.ts";
 import type { Ticks } from "../core/ticks.ts";
 import type { LockState } from "./locks/lock-state.ts";
 
@@ -140,7 +142,30 @@ export const shares = defineTable<{ account: bigint; name: string }, ShareRecord
   tag: 0x50,
   key: ({ account, name }) => [account, name],
   codec: recordCodec<ShareRecord>({ version: 1 }),
+  indexes: ({ id, lease }, parts) => [
+    ...shareNameEntries(id, parts()),
+    ...leaseEntries("share", lease, parts),
+  ],
 });
+
+export interface ShareName {
+  readonly account: bigint;
+  readonly name: string;
+}
+
+/** From the id that nodes and locks are keyed by to the share as it is called. */
+export const shareNames = defineTable<{ id: bigint; name: string }, ShareName>({
+  name: "share-names",
+  tag: 0x5b,
+  key: ({ id, name }) => [id, name],
+  codec: recordCodec<ShareName>({ version: 1 }),
+});
+
+function shareNameEntries(id: bigint, [account, name]: readonly KeyPart[]): readonly IndexEntry[] {
+  const record = { account: account as bigint, name: name as string };
+  const key = shareNames.key({ id, name: record.name });
+  return [{ key, value: shareNames.codec.encode(record) }];
+}
 
 export const deletedShares = defineTable<
   { account: bigint; name: string; version: Ticks },
@@ -165,6 +190,7 @@ export const nodes = defineTable<NodeKey, NodeRecord>({
   key: ({ share, parent, folded }) => [share, parent, folded],
   codec: recordCodec<NodeRecord>({ version: 1 }),
   content: "content",
+  indexes: ({ lease }, parts) => leaseEntries("file", lease, parts),
 });
 
 /** Where a node lies, by its id: handles and locks know nothing else of it. */

@@ -1,3 +1,4 @@
+import { heldLeases } from "../../account/held-leases.ts";
 import { blocks } from "../../blob/records.ts";
 import { blockCounter } from "../../blob/block/uncommitted.ts";
 import { allTags, containerNames, containerTags, holds } from "../../blob/indexes.ts";
@@ -16,6 +17,7 @@ type Wanted = Pick<IndexEntry, "key"> & Partial<IndexEntry>;
 /** Tables that hold nothing but what follows from other records. */
 const following: ReadonlySet<number> = new Set(
   [
+    heldLeases,
     allTags,
     containerNames,
     containerTags,
@@ -23,6 +25,7 @@ const following: ReadonlySet<number> = new Set(
     queue.turns,
     queue.expiries,
     file.places,
+    file.shareNames,
     file.versionEnds,
   ].map(({ tag }) => tag),
 );

@@ -1,4 +1,5 @@
 import { accounts } from "../../account/account-record.ts";
+import { heldLeases } from "../../account/held-leases.ts";
 import { blockCounter } from "../../blob/block/uncommitted.ts";
 import { allTags, containerNames, containerTags, holds } from "../../blob/indexes.ts";
 import * as blob from "../../blob/records.ts";
@@ -12,6 +13,7 @@ import * as table from "../../table/records.ts";
 
 const all = [
   accounts,
+  heldLeases,
   reclaimJobs,
   transferJobs,
   allTags,
@@ -41,6 +43,7 @@ const all = [
   file.locks,
   file.permissions,
   file.shareTombstones,
+  file.shareNames,
 ] as unknown as readonly DefinedTable<never, object>[];
 
 /** Every kind of record there is, by its tag. */

@@ -1,0 +1,49 @@
+import type { KeyPart } from "../core/keys.ts";
+import type { Lease, LeaseKind } from "../core/lease.ts";
+import { recordCodec } from "../core/record.ts";
+import { defineTable, type IndexEntry } from "../core/table.ts";
+import { ticksMax, type Ticks } from "../core/ticks.ts";
+
+export interface HeldLeaseKey {
+  /** When it ceases to be held; `ticksMax` for one without end. */
+  readonly ends: Ticks;
+  readonly kind: LeaseKind;
+  /** The key of the record that has the lease. */
+  readonly below: readonly KeyPart[];
+}
+
+const kinds: readonly LeaseKind[] = ["blob", "container", "file", "share"];
+
+/**
+ * The leases of everything that is stored, the first to end first: those that are held lie after
+ * the present moment. What has ended stays until its record is written again, and is in nobody's
+ * way. Only operations that change a lease write here.
+ */
+export const heldLeases = defineTable<HeldLeaseKey, Lease>({
+  name: "held-leases",
+  tag: 0x04,
+  key: ({ ends, kind, below }) => [ends, kinds.indexOf(kind), ...below],
+  codec: recordCodec<Lease>({ version: 1 }),
+});
+
+const none: readonly IndexEntry[] = [];
+
+export function leaseEntries(
+  kind: LeaseKind,
+  lease: Lease | undefined,
+  parts: () => readonly KeyPart[],
+): readonly IndexEntry[] {
+  if (lease === undefined) return none;
+  const key = heldLeases.key({ ends: endOf(lease), kind, below: parts() });
+  return [{ key, value: heldLeases.codec.encode(lease) }];
+}
+
+/** From then on nobody holds it, unless it is renewed. */
+function endOf({ expiresAt, breaksAt }: Lease): Ticks {
+  return breaksAt ?? expiresAt ?? ticksMax;
+}
+
+export function parseHeldLeaseKey(key: Uint8Array): HeldLeaseKey {
+  const [ends, kind, ...below] = heldLeases.parts(key);
+  return { ends: ends as Ticks, kind: kinds[kind as number] ?? "blob", below };
+}

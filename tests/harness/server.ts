@@ -1,10 +1,7 @@
-import { randomBytes } from "node:crypto";
-import { mkdtempSync } from "node:fs";
-import { tmpdir } from "node:os";
-import { join } from "node:path";
 import { afterAll, beforeAll } from "vitest";
 import { start, type EtagereServer, type StartOptions } from "../../src/index.ts";
 import { rawClient, type RawClient } from "./raw-client.ts";
+import { placeOf } from "./test-store.ts";
 
 export const freePorts = {
   blobPort: 0,
@@ -14,17 +11,6 @@ export const freePorts = {
   smbPort: 0,
   adminPort: 0,
 } as const;
-
-/** `postgres://…`, to hold everything to the same tests on a database. */
-const database = process.env["ETAGERE_TEST_STORE"];
-
-function placeOf(options: StartOptions): StartOptions {
-  if (database === undefined || options.location !== undefined)
-    return { inMemoryPersistence: true };
-  const url = new URL(database);
-  url.searchParams.set("schema", `test_${randomBytes(6).toString("hex")}`);
-  return { store: url.href, location: mkdtempSync(join(tmpdir(), "etagere-test-")) };
-}
 
 /** A server for one test file, in memory unless it says otherwise. */
 export function testServer(options: StartOptions = {}): { server: EtagereServer; blob: RawClient } {

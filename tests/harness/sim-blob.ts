@@ -20,9 +20,9 @@ import { compileRoutes } from "../../src/http/routing.ts";
 import { serveRequest } from "../../src/http/serve.ts";
 import { sourceReader } from "../../src/http/source/own-source.ts";
 import { simWorld, type SimClock } from "../../src/server/sim-world.ts";
-import { openMemoryStore } from "../../src/store/memory/open-memory-store.ts";
 import type { Store } from "../../src/store/store.ts";
 import type { RawCall } from "./raw-client.ts";
+import { openTestStore } from "./test-store.ts";
 
 export interface SimAnswer {
   readonly status: number;
@@ -60,7 +60,7 @@ export async function simBlob(
   engines: SimEngines = {},
 ): Promise<SimBlob> {
   const { clock, random, log } = simWorld(1);
-  const store = openMemoryStore({ clock });
+  const store = await openTestStore(clock);
   const files = memoryFiles({ bytesMax: 16 * 1024 * 1024 });
   const contentTables = blobService.contentTables;
   const parts = { store, files, pins: soloPins("memory"), clock, log, contentTables };

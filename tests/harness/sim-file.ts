@@ -22,9 +22,9 @@ import { compileRoutes } from "../../src/http/routing.ts";
 import { serveRequest } from "../../src/http/serve.ts";
 import { sourceReader } from "../../src/http/source/own-source.ts";
 import { simWorld, type SimClock } from "../../src/server/sim-world.ts";
-import { openMemoryStore } from "../../src/store/memory/open-memory-store.ts";
 import type { Store } from "../../src/store/store.ts";
 import { accountSas, version, type RawCall } from "./raw-client.ts";
+import { openTestStore } from "./test-store.ts";
 
 export interface SimAnswer {
   readonly status: number;
@@ -68,7 +68,7 @@ export interface SimFileOptions {
 
 export async function simFile({ seed = 1, wrap }: SimFileOptions = {}): Promise<SimFile> {
   const { clock, random, log } = simWorld(seed);
-  const plain = openMemoryStore({ clock });
+  const plain = await openTestStore(clock);
   const store = wrap?.(plain) ?? plain;
   const files = memoryFiles({ bytesMax: 64 * 1024 * 1024 });
   const { contentTables } = fileService;

@@ -24,8 +24,8 @@ import { serveRequest } from "../../src/http/serve.ts";
 import { sourceReader } from "../../src/http/source/own-source.ts";
 import { queueService } from "../../src/queue/service.ts";
 import { simWorld, type SimClock } from "../../src/server/sim-world.ts";
-import { openMemoryStore } from "../../src/store/memory/open-memory-store.ts";
 import type { RawCall } from "./raw-client.ts";
+import { openTestStore } from "./test-store.ts";
 
 export interface SimAnswer {
   readonly status: number;
@@ -49,7 +49,7 @@ const reclaimStepsMax = 10_000;
 
 export async function simQueue(seed = 1): Promise<SimQueue> {
   const { clock, random, log } = simWorld(seed);
-  const store = openMemoryStore({ clock });
+  const store = await openTestStore(clock);
   const files = memoryFiles({ bytesMax: 1024 * 1024 });
   const parts = { store, files, pins: soloPins("memory"), clock, log, contentTables: [] };
   const content = await openContentStore(parts);

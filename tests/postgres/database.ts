@@ -9,6 +9,8 @@ import pg from "pg";
 
 /** A database of its own for a test file, in a temporary folder. */
 export interface Database {
+  /** The server, without a schema of its own. */
+  readonly url: string;
   /** A schema that nobody else has, empty at first. */
   newUrl(): string;
   query(text: string): Promise<pg.QueryResult>;
@@ -23,7 +25,7 @@ const programs = "/usr/lib/postgresql";
 const startPollsMax = 300;
 const pollMilliseconds = 50;
 /** What the operating system has been given survives every kill that is tried here. */
-const settings = ["fsync=off", "max_connections=300", "listen_addresses=127.0.0.1"];
+const settings = ["fsync=off", "max_connections=600", "listen_addresses=127.0.0.1"];
 
 export async function openDatabase(): Promise<Database> {
   const folder = newFolder();
@@ -33,6 +35,7 @@ export async function openDatabase(): Promise<Database> {
   let schemas = 0;
   await instance.start();
   return {
+    url: instance.url,
     newUrl: () => `${instance.url}?schema=test_${(schemas += 1)}`,
     query: (text) => queryOnce(instance.url, text),
     crash: () => instance.end("SIGKILL"),

@@ -147,6 +147,7 @@ describe("a state of which a part is at hand", () => {
           if (isSame && countMax <= wished.limit && start < end) expect(state.isShort).toBe(false);
         },
       ),
+      { numRuns: 2_000 },
     );
   });
 });

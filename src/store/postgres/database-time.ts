@@ -16,11 +16,14 @@ const anchorAgeMax: Ticks = 10n * ticksPerSecond;
  */
 export class DatabaseTime {
   readonly #clock: Clock;
+  readonly #isOwn: boolean;
   #epoch: Ticks = 0n;
   #anchoredAt: Ticks | undefined;
 
-  constructor(clock: Clock) {
+  constructor(clock: Clock, isOwn = false) {
     this.#clock = clock;
+    this.#isOwn = isOwn;
+    if (isOwn) this.#epoch = clock.wall() - clock.monotonic();
   }
 
   /** Database time when the monotonic clock of this node reads zero. */
@@ -30,6 +33,7 @@ export class DatabaseTime {
 
   /** An answer to a question that was asked when the monotonic clock read `askedAt`. */
   observe(databaseTime: Ticks, askedAt: Ticks): void {
+    if (this.#isOwn) return;
     const now = this.#clock.monotonic();
     if (this.#anchoredAt !== undefined && now - this.#anchoredAt < anchorAgeMax) return;
     this.#anchoredAt = now;

@@ -19,6 +19,9 @@ export interface PostgresStoreLocation {
   /** A key space apart, for what lives no longer than its nodes. */
   readonly ephemeral?: boolean;
   readonly snapshotAgeMax?: Ticks;
+  /** Follows the given clock instead of the database's: for one node in a world whose time a test
+   *  moves. */
+  readonly ownTime?: boolean;
 }
 
 const schemaDefault = "etagere";
@@ -35,7 +38,12 @@ export async function openPostgresStore(options: PostgresStoreLocation): Promise
       batchesAreKept,
     ]);
     const memory = new Memory();
-    const parts = { pool: connections.readers, clock, time: new DatabaseTime(clock), memory };
+    const parts = {
+      pool: connections.readers,
+      clock,
+      time: new DatabaseTime(clock, options.ownTime),
+      memory,
+    };
     const [states, foreseen] = [new States(parts), new ForeseenStates(parts)];
     const view = await states.open();
     view.close();

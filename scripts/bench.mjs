@@ -1,11 +1,4 @@
 // `npm run bench`: see scripts/bench/main.ts. Words after `--` are its options.
-import { join } from "node:path";
-import { buildScripts, ensureBuilt, ensureInstalled, root, run } from "./prepare.mjs";
+import { runBench } from "./bench-prepare.mjs";
 
-ensureInstalled();
-ensureBuilt();
-buildScripts();
-run(process.execPath, [
-  join(root, ".build", "scripts", "bench", "main.js"),
-  ...process.argv.slice(2),
-]);
+runBench("main", { needsServer: !process.argv.some((word) => word.startsWith("--program")) });

@@ -1,12 +1,8 @@
 import { connect } from "node:net";
 import type { Socket } from "node:net";
-
-export interface Answer {
-  readonly status: number;
-  /** The header block as it came, to be searched only where a header matters. */
-  readonly head: string;
-  readonly body: Buffer;
-}
+import { connect as connectSecurely } from "node:tls";
+import { AnswerReader } from "./answer-reader.ts";
+import type { Answer } from "./answer-reader.ts";
 
 interface Pending {
   readonly withoutBody: boolean;
@@ -14,28 +10,37 @@ interface Pending {
   readonly reject: (error: Error) => void;
 }
 
+export interface Place {
+  readonly port: number;
+  readonly secure: boolean;
+}
+
 /**
  * One keep-alive connection with one request under way. Written on bare sockets, because a client
  * library costs more than the servers that are measured.
  */
 export class Connection {
-  readonly #port: number;
+  readonly #place: Place;
   #socket: Socket | undefined;
   #pending: Pending | undefined;
-  #chunks: Buffer[] = [];
-  #bytes = 0;
+  #reader = new AnswerReader();
 
-  constructor(port: number) {
-    this.#port = port;
+  constructor(place: Place) {
+    this.#place = place;
   }
 
-  async send(head: string, body?: Buffer): Promise<Answer> {
-    const socket = this.#socket ?? (await this.#open());
+  /** A body of text is sent byte by character, with the head in one call of the system. */
+  async send(head: string, body: Buffer | string = ""): Promise<Answer> {
+    const socket = this.#socket ?? (await this.open());
     return new Promise((resolve, reject) => {
       this.#pending = { withoutBody: head.startsWith("HEAD "), resolve, reject };
+      if (typeof body === "string") {
+        socket.write(head + body, "latin1");
+        return;
+      }
       socket.cork();
       socket.write(head, "latin1");
-      if (body !== undefined) socket.write(body);
+      socket.write(body);
       socket.uncork();
     });
   }
@@ -45,88 +50,41 @@ export class Connection {
     this.#socket = undefined;
   }
 
-  #open(): Promise<Socket> {
+  open(): Promise<Socket> {
+    const { port, secure } = this.#place;
+    this.#reader = new AnswerReader();
     return new Promise((resolve, reject) => {
-      const socket = connect({ port: this.#port, host: "127.0.0.1", noDelay: true });
-      socket.once("connect", () => {
+      const where = { port, host: "127.0.0.1", noDelay: true };
+      const connected = (): void => {
         this.#socket = socket;
         resolve(socket);
-      });
-      socket.on("data", (chunk) => this.#take(chunk));
-      socket.once("error", reject);
-      socket.once("close", () => {
-        this.#socket = undefined;
-        const pending = this.#pending;
-        this.#pending = undefined;
-        pending?.reject(new Error("the server closed the connection"));
-      });
+      };
+      // Its certificate was made for this run, by us.
+      const socket: Socket = secure
+        ? connectSecurely({ ...where, rejectUnauthorized: false }, connected)
+        : connect(where, connected);
+      if (secure) socket.setNoDelay(true);
+      socket.on("data", (piece) => this.#take(piece));
+      socket.on("error", reject);
+      socket.once("close", () => this.#lose(socket));
     });
   }
 
-  #take(chunk: Buffer): void {
-    this.#chunks.push(chunk);
-    this.#bytes += chunk.length;
-    // Large bodies come in hundreds of chunks: look at them only when enough is there.
-    if (this.#bytes < this.#expected) return;
-    const received = this.#chunks.length === 1 ? chunk : Buffer.concat(this.#chunks);
-    this.#chunks = [received];
+  #take(piece: Buffer): void {
     const pending = this.#pending;
     if (pending === undefined) return;
-    const answer = readAnswer(received, pending.withoutBody);
-    if (typeof answer === "number") {
-      this.#expected = answer;
-      return;
-    }
+    const answer = this.#reader.take(piece, pending.withoutBody);
+    if (answer === undefined) return;
     this.#pending = undefined;
-    this.#chunks = [];
-    this.#bytes = 0;
-    this.#expected = 0;
+    if (this.#reader.closes) this.close();
     pending.resolve(answer);
   }
 
-  /** No answer can be whole before so many bytes are there. */
-  #expected = 0;
-}
-
-/** The answer, or how many bytes there must be before it is worth looking again. */
-function readAnswer(received: Buffer, withoutBody: boolean): Answer | number {
-  const end = received.indexOf("\r\n\r\n");
-  if (end < 0) return received.length + 1;
-  const head = received.toString("latin1", 0, end);
-  const status = Number(head.slice(9, 12));
-  const start = end + 4;
-  if (withoutBody || status === 204 || status === 304) {
-    return { status, head, body: received.subarray(start, start) };
+  #lose(socket: Socket): void {
+    if (this.#socket !== undefined && this.#socket !== socket) return;
+    this.#socket = undefined;
+    const pending = this.#pending;
+    this.#pending = undefined;
+    pending?.reject(new Error("the server closed the connection"));
   }
-  const length = headerOf(head, "content-length");
-  if (length !== undefined) {
-    const whole = start + Number(length);
-    if (received.length < whole) return whole;
-    return { status, head, body: received.subarray(start, whole) };
-  }
-  const body = readChunks(received, start);
-  return body === undefined ? received.length + 1 : { status, head, body };
-}
-
-function readChunks(received: Buffer, start: number): Buffer | undefined {
-  const parts: Buffer[] = [];
-  let at = start;
-  for (;;) {
-    const lineEnd = received.indexOf("\r\n", at);
-    if (lineEnd < 0) return undefined;
-    const size = Number.parseInt(received.toString("latin1", at, lineEnd), 16);
-    const next = lineEnd + 2 + size + 2;
-    if (received.length < next) return undefined;
-    if (size === 0) return Buffer.concat(parts);
-    parts.push(received.subarray(lineEnd + 2, lineEnd + 2 + size));
-    at = next;
-  }
-}
-
-export function headerOf(head: string, name: string): string | undefined {
-  const at = head.toLowerCase().indexOf(`\r\n${name}:`);
-  if (at < 0) return undefined;
-  const from = at + name.length + 3;
-  const end = head.indexOf("\r\n", from);
-  return head.slice(from, end < 0 ? undefined : end).trim();
 }

@@ -1,9 +1,9 @@
 // Fills one container with a million blobs, then measures what must not follow that number: a page
 // of a listing wherever it lies, and a search by tags that finds a hundred of them.
 import { parseArgs } from "node:util";
-import type { Connection } from "./connection.ts";
 import { startEtagere } from "./servers.ts";
-import type { Target } from "./target.ts";
+import { fill, targetAt } from "./target.ts";
+import type { Client } from "./target.ts";
 
 const { values } = parseArgs({ options: { blobs: { type: "string", default: "1000000" } } });
 const blobs = Number(values.blobs);
@@ -12,39 +12,32 @@ const buckets = 16;
 const rounds = 20;
 const body = Buffer.from("a few bytes");
 
-const server = await startEtagere();
-const { target } = server;
-const connection = target.connect();
+const server = await startEtagere({ program: "dist/cli/main.js" });
+const target = targetAt(server.address);
+const client = target.connect("blob");
 try {
-  await fill(target);
+  await fillContainer();
   await measureListing();
   await measureSearches();
 } finally {
-  connection.close();
+  client.close();
   await server.stop();
 }
 
-async function fill(filled: Target): Promise<void> {
+async function fillContainer(): Promise<void> {
   await send("PUT", "large?restype=container");
   const began = performance.now();
-  await filled.fill(blobs, (filler, index) => putBlob(filled, filler, index));
+  await fill({ target, service: "blob", count: blobs }, putBlob);
   const seconds = (performance.now() - began) / 1000;
   report(`put ${blobs} blobs with tags`, `${seconds.toFixed(0)} s, ${perSecond(blobs, seconds)}`);
 }
 
-function putBlob(filled: Target, filler: Connection, index: number): Promise<unknown> {
+function putBlob(filler: Client, index: number): Promise<unknown> {
   const rare = index % rareEvery === 0 ? "&rare=yes" : "";
-  const name = `folder${index % 1000}/blob${String(index).padStart(9, "0")}`;
-  return filled.send(filler, {
-    method: "PUT",
-    path: `large/${name}`,
-    headers: {
-      "x-ms-blob-type": "BlockBlob",
-      "x-ms-tags": `bucket=${index % buckets}${rare}`,
-    },
-    body,
-    expect: [201],
-  });
+  const path = `large/folder${index % 1000}/blob${String(index).padStart(9, "0")}`;
+  const tags = `x-ms-tags: bucket=${index % buckets}${rare}\r\n`;
+  const headers = `x-ms-blob-type: BlockBlob\r\n${tags}`;
+  return filler.send({ method: "PUT", path, headers, body, expect: 201 });
 }
 
 /** Every page of the container, and how long the first and the last tenth of them took. */
@@ -92,7 +85,7 @@ async function measure(what: string, path: string): Promise<void> {
 }
 
 async function send(method: string, path: string): Promise<string> {
-  const answer = await target.send(connection, { method, path, expect: [200, 201] });
+  const answer = await client.send({ method, path, expect: 200, orElse: 201 });
   return answer.body.toString();
 }
 

@@ -1,77 +1,112 @@
-import { parseArgs } from "node:util";
-import { measure } from "./measure.ts";
-import type { Measured } from "./measure.ts";
-import { scenarios } from "./operations.ts";
-import type { Scenario } from "./operations.ts";
-import { startAzurite, startEtagere } from "./servers.ts";
-import type { Server } from "./servers.ts";
+// `npm run bench`: our server, Azurite and plain servers of Node under the same load, on disk, on
+// the same machine in the same minute.
+import { mkdirSync, rmSync } from "node:fs";
+import { installAzurite } from "./azurite.ts";
+import { compare } from "./compare.ts";
+import type { Participant } from "./compare.ts";
+import { measureGrowth } from "./growth.ts";
+import { parseOptions, usage } from "./options.ts";
+import type { BenchOptions } from "./options.ts";
+import { anonymousMegabytesOf } from "./process-figures.ts";
+import { printResult, printSummary } from "./report/print.ts";
+import { writeResults } from "./report/write.ts";
+import { machineNow, resultOf } from "./results.ts";
+import type { Result } from "./results.ts";
+import { scenarios } from "./scenarios/all.ts";
+import type { Scenario } from "./scenarios/scenario.ts";
+import { makeCertificate, newFolder, startAzurite, startEtagere, startPlain } from "./servers.ts";
+import type { Certificate, Server } from "./servers.ts";
 
-/**
- * Etagere beside Azurite under the same load, both on disk, on the same machine in the same minute.
- * They take turns, because the speed of a machine drifts; the ratio of the medians is the result.
- */
-const { values } = parseArgs({
-  options: {
-    only: { type: "string", default: "." },
-    seconds: { type: "string", default: "3" },
-    rounds: { type: "string", default: "3" },
-    connections: { type: "string", default: "16,64" },
-    alone: { type: "boolean", default: false },
-  },
-});
-const seconds = Number(values.seconds);
-const rounds = Number(values.rounds);
-const connectionCounts = values.connections.split(",").map(Number);
-const wanted = new RegExp(values.only);
-
-const servers = values.alone
-  ? [await startEtagere()]
-  : [await startEtagere(), await startAzurite()];
-try {
-  for (const [name, scenario] of Object.entries(scenarios)) {
-    if (wanted.test(name)) await compare(name, scenario);
-  }
-} finally {
-  await Promise.all(servers.map((server) => server.stop()));
+/** Servers that live for the whole run, plain and over TLS. */
+interface Field {
+  readonly servers: readonly Server[];
+  readonly tls: Certificate | undefined;
 }
 
-async function compare(name: string, scenario: Scenario): Promise<void> {
-  for (const connections of connectionCounts) {
-    const prefix = `${name}-${connections}`;
-    const prepared = [];
-    for (const server of servers) {
-      prepared.push({
-        server,
-        step: await scenario(server.target, prefix),
-        runs: [] as Measured[],
-      });
-    }
-    for (let round = 0; round < rounds; round++) {
-      for (const { server, step, runs } of prepared) {
-        runs.push(await measure(server.target, step, { connections, seconds }));
-      }
-    }
-    const medians = prepared.map(({ server, runs }) => report(prefix, server, runs));
-    const [ours, theirs] = medians;
-    if (ours !== undefined && theirs !== undefined && theirs > 0) {
-      console.log(`${prefix.padEnd(14)} ratio ${(ours / theirs).toFixed(1)}`);
+const words = process.argv.slice(2);
+if (words.includes("--help")) {
+  console.log(usage);
+  process.exit(0);
+}
+const options = parseOptions(words);
+mkdirSync(options.out, { recursive: true });
+if (options.growth) await measureGrowth(options);
+else await compareAll(options);
+
+async function compareAll({ only, azurite, program }: BenchOptions): Promise<void> {
+  const wanted = scenarios.filter(({ name }) => only.test(name));
+  const peer = azurite ? installAzurite() : undefined;
+  const results: Result[] = [];
+  const open = await openField(undefined, peer?.program);
+  let anonymousMegabytes = Number.NaN;
+  try {
+    results.push(
+      ...(await compareOn(
+        open,
+        wanted.filter(({ secure }) => secure !== true),
+      )),
+    );
+    anonymousMegabytes = anonymousMegabytesOf(open.servers[0]?.pid ?? 0);
+  } finally {
+    await Promise.all(open.servers.map((server) => server.stop()));
+  }
+  results.push(...(await compareSecurely(wanted, peer?.program)));
+  const whole = {
+    machine: machineNow(),
+    load: options,
+    azurite: peer?.version,
+    results,
+    anonymousMegabytes,
+  };
+  printSummary(whole);
+  writeResults(options.out, whole);
+
+  async function openField(tls: Certificate | undefined, other: string | undefined) {
+    const servers = [await startEtagere({ program, tls })];
+    if (other !== undefined) servers.push(await startAzurite({ program: other, tls }));
+    return { servers, tls };
+  }
+
+  async function compareSecurely(all: readonly Scenario[], other: string | undefined) {
+    const secure = all.filter((scenario) => scenario.secure === true);
+    if (secure.length === 0) return [];
+    const folder = newFolder("certificate");
+    const tls = makeCertificate(folder);
+    const field = tls === undefined ? undefined : await openField(tls, other);
+    try {
+      return field === undefined ? [] : await compareOn(field, secure);
+    } finally {
+      await Promise.all(field?.servers.map((server) => server.stop()) ?? []);
+      rmSync(folder, { recursive: true, force: true });
     }
   }
 }
 
-/** Prints the round in the middle and returns its rate. */
-function report(prefix: string, { target }: Server, runs: readonly Measured[]): number {
-  const sorted = runs.toSorted((a, b) => a.perSecond - b.perSecond);
-  const middle = sorted[Math.floor(sorted.length / 2)];
-  if (middle === undefined) return 0;
-  const { perSecond, medianMilliseconds, p99Milliseconds, errors, firstError } = middle;
-  const figures = [
-    `${perSecond.toFixed(0).padStart(7)}/s`,
-    `median ${medianMilliseconds.toFixed(2)} ms`,
-    `p99 ${p99Milliseconds.toFixed(2)} ms`,
-    `${middle.residentMegabytes} MB`,
-    ...(errors > 0 ? [`${errors} errors: ${firstError ?? ""}`] : []),
-  ];
-  console.log(`${prefix.padEnd(14)} ${target.name.padEnd(8)} ${figures.join("  ")}`);
-  return perSecond;
+async function compareOn(field: Field, wanted: readonly Scenario[]): Promise<readonly Result[]> {
+  const results: Result[] = [];
+  for (const scenario of wanted) {
+    const plain =
+      scenario.plain === undefined ? undefined : await startPlain(scenario.plain, field.tls);
+    try {
+      const figures = await compare(scenario, participantsOf(scenario, field, plain), options);
+      const result = resultOf(scenario, figures);
+      printResult(result);
+      results.push(result);
+    } finally {
+      await plain?.stop();
+    }
+  }
+  return results;
+}
+
+function participantsOf(
+  scenario: Scenario,
+  { servers }: Field,
+  plain: Server | undefined,
+): readonly Participant[] {
+  const able = servers.filter(({ address }) => scenario.azurite || address.name !== "azurite");
+  const name = scenario.name.replaceAll(/[^a-z0-9]/gi, "").toLowerCase();
+  const site = { name, stored: scenario.stored };
+  const all = plain === undefined ? able : [...able, plain];
+  return all.map((server) => ({ server, site, filled: false }));
 }

@@ -1,60 +1,79 @@
-import { readFileSync } from "node:fs";
-import type { Step } from "./operations.ts";
+import type { ServiceName } from "../../src/core/operation.ts";
+import type { Step } from "./scenarios/scenario.ts";
+import { sent } from "./target.ts";
 import type { Target } from "./target.ts";
 
-export interface Measured {
-  readonly perSecond: number;
+/** What the callers of one run saw. */
+export interface Run {
+  readonly steps: number;
+  readonly requests: number;
+  readonly seconds: number;
   readonly medianMilliseconds: number;
   readonly p99Milliseconds: number;
+  /** Of each caller. */
+  readonly stepsOf: readonly number[];
   readonly errors: number;
   readonly firstError: string | undefined;
-  readonly residentMegabytes: number;
+  /** Of one processor, spent by the callers' process. */
+  readonly callersShare: number;
+}
+
+export interface Load {
+  readonly service: ServiceName;
+  readonly connections: number;
+  readonly seconds: number;
 }
 
 const errorsMax = 200;
 
 /** Runs the step on so many connections for so long. */
-export async function measure(
-  target: Target,
-  step: Step,
-  { connections, seconds }: { readonly connections: number; readonly seconds: number },
-): Promise<Measured> {
+export async function measure(target: Target, step: Step, load: Load): Promise<Run> {
+  const { connections, service } = load;
+  const clients = Array.from({ length: connections }, () => target.connect(service));
   const times: number[] = [];
+  const stepsOf = Array.from({ length: connections }, () => 0);
   const failures: string[] = [];
+  const requestsBefore = sent.requests;
+  const cpuBefore = process.cpuUsage();
   const start = performance.now();
-  const end = start + seconds * 1000;
-  const workers = Array.from({ length: connections }, async (_, index) => {
-    const connection = target.connect();
+  const end = start + load.seconds * 1000;
+  const isOver = (): boolean => performance.now() >= end;
+  const work = async (index: number): Promise<void> => {
+    const client = clients[index];
+    if (client === undefined) return;
+    const worker = { client, index, count: connections, isOver };
     for (let before = start; before < end && failures.length < errorsMax;) {
-      before = performance.now();
       try {
-        await step({ connection, index, count: connections });
-        times.push(performance.now() - before);
+        const counts = await step(worker);
+        if (counts === false) return;
+        const now = performance.now();
+        times.push(now - before);
+        stepsOf[index] = (stepsOf[index] ?? 0) + 1;
+        before = now;
       } catch (error) {
         failures.push(error instanceof Error ? error.message : String(error));
+        before = performance.now();
       }
     }
-    connection.close();
-  });
-  await Promise.all(workers);
-  const elapsedSeconds = (performance.now() - start) / 1000;
-  const sorted = times.toSorted((a, b) => a - b);
-  const quantile = (share: number): number => sorted[Math.floor(sorted.length * share)] ?? 0;
+  };
+  await Promise.all(clients.map((_, index) => work(index)));
+  const seconds = (performance.now() - start) / 1000;
+  const cpu = process.cpuUsage(cpuBefore);
+  for (const client of clients) client.close();
   return {
-    perSecond: times.length / elapsedSeconds,
-    medianMilliseconds: quantile(0.5),
-    p99Milliseconds: quantile(0.99),
+    ...quantilesOf(times),
+    steps: times.length,
+    requests: sent.requests - requestsBefore,
+    seconds,
+    stepsOf,
     errors: failures.length,
     firstError: failures[0],
-    residentMegabytes: residentMegabytes(target.pid),
+    callersShare: (cpu.user + cpu.system) / 1e6 / seconds,
   };
 }
 
-function residentMegabytes(pid: number): number {
-  try {
-    const kilobytes = /VmRSS:\s+(\d+)/.exec(readFileSync(`/proc/${pid}/status`, "utf8"))?.[1];
-    return Math.round(Number(kilobytes ?? 0) / 1024);
-  } catch {
-    return 0;
-  }
+function quantilesOf(times: readonly number[]) {
+  const sorted = Float64Array.from(times).toSorted();
+  const at = (share: number): number => sorted[Math.floor(sorted.length * share)] ?? 0;
+  return { medianMilliseconds: at(0.5), p99Milliseconds: at(0.99) };
 }

@@ -1,60 +1,132 @@
 import { execFileSync, spawn } from "node:child_process";
-import { existsSync, mkdirSync, mkdtempSync, rmSync } from "node:fs";
-import { tmpdir } from "node:os";
-import { join, resolve } from "node:path";
+import type { ChildProcess } from "node:child_process";
+import { mkdirSync, mkdtempSync, rmSync } from "node:fs";
+import { join } from "node:path";
 import { createInterface } from "node:readline";
-import { Target } from "./target.ts";
+import type { ServiceName } from "../../src/core/operation.ts";
+import type { PlainMode } from "./plain-modes.ts";
+import type { Address } from "./target.ts";
 
 export interface Server {
-  readonly target: Target;
+  readonly address: Address;
+  readonly pid: number;
   stop(): Promise<void>;
 }
 
-const azuriteVersion = "3.35.0";
-const blobLine = /Blob service is successfully listening at (\S+)/;
-
-/** The folder that builds and benchmarks run in is the checkout's own. */
-const root = resolve(import.meta.dirname, "..", "..", "..");
-
-export function startEtagere(): Promise<Server> {
-  const free = ["blob", "queue", "table", "file", "smb", "admin"].map((name) => `--${name}Port=0`);
-  return startServer("etagere", [join(root, "bin", "etagere"), ...free, "--silent"]);
+export interface Certificate {
+  readonly certificate: string;
+  readonly key: string;
 }
 
-/** Not a dependency: it is fetched for the comparison, once, and kept out of the package. */
-export function startAzurite(): Promise<Server> {
-  const home = join(root, ".bench");
-  const program = join(home, "node_modules", "azurite", "dist", "src", "azurite.js");
-  if (!existsSync(program)) {
-    mkdirSync(home, { recursive: true });
-    const words = ["install", "--no-audit", "--no-fund", "--no-save", "--prefix", home];
-    execFileSync("npm", [...words, `azurite@${azuriteVersion}`], { stdio: "inherit" });
-  }
-  const free = ["--blobPort=0", "--queuePort=0", "--tablePort=0"].flatMap((word) =>
-    word.split("="),
-  );
-  return startServer("azurite", [program, ...free, "--silent", "--disableTelemetry"]);
+export interface ServerOptions {
+  readonly name: string;
+  /** Of the script, and its words. */
+  readonly program: string;
+  readonly words?: readonly string[];
+  /** For Node itself. */
+  readonly nodeWords?: readonly string[];
+  readonly tls?: Certificate | undefined;
+  /** A folder that is there already and stays. */
+  readonly location?: string;
 }
 
-async function startServer(name: string, words: readonly string[]): Promise<Server> {
-  const location = mkdtempSync(join(tmpdir(), `bench-${name}-`));
-  const child = spawn(process.execPath, [...words, "--location", location], {
-    stdio: ["ignore", "pipe", "inherit"],
-  });
-  const ended = new Promise<void>((done) => child.once("exit", () => done()));
-  const url = await new Promise<string>((found, failed) => {
-    createInterface({ input: child.stdout }).on("line", (line) => {
-      const match = blobLine.exec(line);
-      if (match?.[1] !== undefined) found(match[1]);
-    });
-    child.once("exit", (code) => failed(new Error(`${name} ended with code ${String(code)}`)));
+const startMillisecondsMax = 60_000;
+const stopMillisecondsMax = 60_000;
+const listening = /(\w+)(?: service| endpoint)? is successfully listening at \w+:\/\/[^:]+:(\d+)/;
+
+export function startEtagere(options: Omit<ServerOptions, "name" | "words">): Promise<Server> {
+  const free = ["blob", "queue", "table", "file", "admin"].map((name) => `--${name}Port=0`);
+  const words = [...free, "--noSmb", "--silent"];
+  return startServer({ ...options, name: "etagere", words }, "admin");
+}
+
+export function startAzurite(options: Omit<ServerOptions, "name" | "words">): Promise<Server> {
+  const free = ["blob", "queue", "table"].flatMap((name) => [`--${name}Port`, "0"]);
+  const words = [...free, "--silent", "--disableTelemetry", "--skipApiVersionCheck"];
+  return startServer({ ...options, name: "azurite", words }, "table");
+}
+
+/** Ready with the line of its last listener. */
+async function startServer(options: ServerOptions, last: string): Promise<Server> {
+  const { name, program, words = [], nodeWords = [], tls } = options;
+  const location = options.location ?? newFolder(name);
+  const secured = tls === undefined ? [] : ["--cert", tls.certificate, "--key", tls.key];
+  const all = [...nodeWords, program, ...words, ...secured, "--location", location];
+  const child = spawn(process.execPath, all, { stdio: ["ignore", "pipe", "inherit"] });
+  const ports: Partial<Record<ServiceName, number>> = {};
+  await lineOf(child, name, (line) => {
+    const found = listening.exec(line);
+    const service = found?.[1]?.toLowerCase();
+    if (service !== undefined) ports[service as ServiceName] = Number(found?.[2]);
+    return service === last;
   });
   return {
-    target: new Target(name, url, child.pid ?? 0),
-    async stop() {
-      child.kill("SIGTERM");
-      await ended;
-      rmSync(location, { recursive: true, force: true });
-    },
+    address: { name, secure: tls !== undefined, ports },
+    pid: child.pid ?? 0,
+    stop: () => stop(child, options.location === undefined ? location : undefined),
   };
+}
+
+export async function startPlain(mode: PlainMode, tls: Certificate | undefined): Promise<Server> {
+  const folder = newFolder("plain");
+  const secured = tls === undefined ? [] : [tls.certificate, tls.key];
+  const words = [join(import.meta.dirname, "plain-server.js"), mode, folder, ...secured];
+  const child = spawn(process.execPath, words, { stdio: ["ignore", "pipe", "inherit"] });
+  let port = 0;
+  await lineOf(child, "plain", (line) => {
+    port = Number(/listening at (\d+)/.exec(line)?.[1] ?? 0);
+    return port > 0;
+  });
+  return {
+    address: { name: "plain", secure: tls !== undefined, ports: { blob: port } },
+    pid: child.pid ?? 0,
+    stop: () => stop(child, folder),
+  };
+}
+
+function lineOf(child: ChildProcess, name: string, isLast: (line: string) => boolean) {
+  return new Promise<void>((found, failed) => {
+    const tooLate = (): void => failed(new Error(`${name} did not start in time`));
+    const timer = setTimeout(tooLate, startMillisecondsMax);
+    child.once("exit", (code) => failed(new Error(`${name} ended with code ${String(code)}`)));
+    if (child.stdout === null) throw new Error("the output is not piped");
+    createInterface({ input: child.stdout }).on("line", (line) => {
+      if (!isLast(line)) return;
+      clearTimeout(timer);
+      found();
+    });
+  });
+}
+
+async function stop(child: ChildProcess, folder: string | undefined): Promise<void> {
+  if (child.exitCode === null && child.signalCode === null) {
+    const ended = new Promise<void>((done) => child.once("exit", () => done()));
+    const timer = setTimeout(() => child.kill("SIGKILL"), stopMillisecondsMax);
+    child.kill("SIGTERM");
+    await ended;
+    clearTimeout(timer);
+  }
+  if (folder !== undefined) rmSync(folder, { recursive: true, force: true });
+}
+
+/** Within the checkout, because a system's temporary folder may lie in memory. */
+export function newFolder(name: string): string {
+  const base = join(process.cwd(), ".bench");
+  mkdirSync(base, { recursive: true });
+  return mkdtempSync(join(base, `${name}-`));
+}
+
+/** For this run alone; undefined where there is nothing to make it with. */
+export function makeCertificate(folder: string): Certificate | undefined {
+  const certificate = join(folder, "certificate.pem");
+  const key = join(folder, "key.pem");
+  const subject = ["-subj", "/CN=127.0.0.1", "-addext", "subjectAltName=IP:127.0.0.1"];
+  const made = ["-newkey", "rsa:2048", "-nodes", "-keyout", key, "-out", certificate];
+  try {
+    execFileSync("openssl", ["req", "-x509", "-days", "2", ...made, ...subject], { stdio: "pipe" });
+    return { certificate, key };
+  } catch {
+    console.warn("without openssl there is no certificate: TLS is left out");
+    return undefined;
+  }
 }

@@ -1,65 +1,119 @@
 import { createHmac } from "node:crypto";
 import { developmentAccountKey, developmentAccountName } from "../../src/account/settings.ts";
+import type { ServiceName } from "../../src/core/operation.ts";
+import type { Answer } from "./answer-reader.ts";
 import { Connection } from "./connection.ts";
-import type { Answer } from "./connection.ts";
 
 export interface Request {
   readonly method: string;
   /** Below the account, with the query if there is one. */
   readonly path: string;
-  readonly headers?: Readonly<Record<string, string>>;
-  readonly body?: Buffer;
-  readonly expect: readonly number[];
+  /** Whole lines, each with its end. */
+  readonly headers?: string;
+  readonly body?: Buffer | string;
+  /** Any other status is a mistake. */
+  readonly expect: number;
+  /** A second status that is no mistake. */
+  readonly orElse?: number;
 }
 
-/** A server under load. One account SAS for all requests: signing each would measure the client. */
-export class Target {
+/** One caller, whose requests come one after the other. */
+export interface Client {
+  send(request: Request): Promise<Answer>;
+  close(): void;
+}
+
+/** A server under load, or the same without sockets. */
+export interface Target {
   readonly name: string;
-  readonly pid: number;
-  readonly #port: number;
-  readonly #sas = accountSas();
+  connect(service: ServiceName): Client;
+}
 
-  constructor(name: string, url: string, pid: number) {
-    this.name = name;
-    this.pid = pid;
-    this.#port = Number(new URL(url).port);
+/** Where a server listens; this is what one process tells another. */
+export interface Address {
+  readonly name: string;
+  readonly secure: boolean;
+  readonly ports: Readonly<Partial<Record<ServiceName, number>>>;
+}
+
+export const version = "2021-12-02";
+/** One account SAS for all requests: signing each would measure the client. */
+export const accountSas = makeAccountSas();
+
+/** Requests that all clients of this process have sent. */
+export const sent = { requests: 0 };
+
+export function targetAt({ name, secure, ports }: Address): Target {
+  return {
+    name,
+    connect(service) {
+      const port = ports[service];
+      if (port === undefined) throw new Error(`${name} does not serve ${service}`);
+      return new HttpClient(new Connection({ port, secure }), port);
+    },
+  };
+}
+
+class HttpClient implements Client {
+  readonly #connection: Connection;
+  readonly #common: string;
+
+  constructor(connection: Connection, port: number) {
+    this.#connection = connection;
+    this.#common = `${accountSas} HTTP/1.1\r\nHost: 127.0.0.1:${port}\r\nx-ms-version: ${version}\r\n`;
   }
 
-  connect(): Connection {
-    return new Connection(this.#port);
-  }
-
-  async send(connection: Connection, request: Request): Promise<Answer> {
-    const { method, path, headers = {}, body, expect } = request;
+  async send(request: Request): Promise<Answer> {
+    const { method, path, headers = "", body } = request;
     const separator = path.includes("?") ? "&" : "?";
-    const length = body?.length ?? (method === "PUT" ? 0 : undefined);
-    let head = `${method} /${developmentAccountName}/${path}${separator}${this.#sas} HTTP/1.1\r\n`;
-    head += `Host: 127.0.0.1:${this.#port}\r\nx-ms-version: 2021-12-02\r\n`;
-    for (const [name, value] of Object.entries(headers)) head += `${name}: ${value}\r\n`;
-    if (length !== undefined) head += `Content-Length: ${length}\r\n`;
-    const answer = await connection.send(`${head}\r\n`, body);
-    if (expect.includes(answer.status)) return answer;
-    throw new Error(`${method} ${path}: ${answer.status} ${answer.body.toString().slice(0, 200)}`);
+    const isLong = body !== undefined || method === "PUT";
+    const length = isLong ? `Content-Length: ${body?.length ?? 0}\r\n` : "";
+    const start = `${method} /${developmentAccountName}/${path}${separator}${this.#common}`;
+    sent.requests += 1;
+    const answer = await this.#connection.send(`${start}${headers}${length}\r\n`, body);
+    return checked(request, answer);
   }
 
-  /** Runs `work` for 0 … count-1 over a few connections: to fill a server before it is measured. */
-  async fill(count: number, work: (connection: Connection, index: number) => Promise<unknown>) {
-    let next = 0;
-    const fillers = Array.from({ length: 16 }, async () => {
-      const connection = this.connect();
-      while (next < count) await work(connection, next++);
-      connection.close();
-    });
-    await Promise.all(fillers);
+  close(): void {
+    this.#connection.close();
   }
 }
 
-function accountSas(): string {
-  const version = "2019-12-12";
-  const fields = { sp: "rwdlacuptf", ss: "bqtf", srt: "sco", se: "2099-01-01T00:00:00Z" };
+export function checked({ method, path, expect, orElse }: Request, answer: Answer): Answer {
+  const { status, body } = answer;
+  if (status === expect || status === orElse) return answer;
+  throw new Error(`${method} ${path}: ${status} ${body.toString().slice(0, 300)}`);
+}
+
+const fillersMax = 64;
+
+/** Runs `work` for 0 … count-1 over a few callers: to fill a server before it is measured. */
+export async function fill(
+  { target, service, count }: { target: Target; service: ServiceName; count: number },
+  work: (client: Client, index: number) => Promise<unknown>,
+): Promise<void> {
+  let next = 0;
+  const fillers = Array.from({ length: Math.min(fillersMax, count) }, async () => {
+    const client = target.connect(service);
+    while (next < count) await work(client, next++);
+    client.close();
+  });
+  await Promise.all(fillers);
+}
+
+export async function once(target: Target, service: ServiceName, request: Request) {
+  const client = target.connect(service);
+  const answer = await client.send(request);
+  client.close();
+  return answer;
+}
+
+function makeAccountSas(): string {
+  const signed = "2019-12-12";
+  const fields = { sp: "rwdlacupxtf", ss: "bqtf", srt: "sco", se: "2099-01-01T00:00:00Z" };
   const { sp, ss, srt, se } = fields;
-  const text = [developmentAccountName, sp, ss, srt, "", se, "", "", version, ""].join("\n");
+  const text = [developmentAccountName, sp, ss, srt, "", se, "", "", signed, ""].join("\n");
   const key = Buffer.from(developmentAccountKey, "base64");
   const sig = createHmac("sha256", key).update(text).digest("base64");
-  return String(new URLSearchParams({ sv: version, ...fields, sig }));
+  return String(new URLSearchParams({ sv: signed, ...fields, sig }));
 }

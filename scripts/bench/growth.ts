@@ -1,0 +1,2 @@
+import type { BenchOptions } from "./options.ts";
+export async function measureGrowth(_: BenchOptions): Promise<void> {}

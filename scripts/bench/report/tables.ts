@@ -1,0 +1,81 @@
+import type { Figures } from "../compare.ts";
+import { anonymousMegabytesMax, goals } from "../goals.ts";
+import { percent } from "../results.ts";
+import type { Machine, Result, Results } from "../results.ts";
+import { formatRate } from "./print.ts";
+
+export function machineText(machine: Machine): string {
+  const { processor, cores, memoryGigabytes, kernel, node, commit, date } = machine;
+  const system = `Linux ${kernel}, Node ${node}`;
+  return `${date}, commit ${commit}; ${processor}, ${cores} cores, ${memoryGigabytes} GB; ${system}.`;
+}
+
+/** What was measured, as a page in Markdown. */
+export function resultsText(whole: Results): string {
+  const { results, load, machine, azurite, anonymousMegabytes } = whole;
+  const memory =
+    `Anonymous memory (RssAnon) after everything but TLS: ${anonymousMegabytes.toFixed(0)} MB ` +
+    `(goal: at most ${anonymousMegabytesMax}).`;
+  return [
+    machineText(machine),
+    `${load.connections} connections, ${load.rounds} rounds of ${load.seconds} s in turns, medians.` +
+      (azurite === undefined ? "" : ` Azurite ${azurite}.`),
+    ["![steps per second](rates.svg)", "![as a multiple of Azurite](ratios.svg)"].join("\n\n"),
+    [...header(), ...results.map(rowOf)].join("\n"),
+    "Of each server: steps per second, median and 99th percentile in milliseconds, CPU per request " +
+      "in microseconds (all threads).",
+    [...detailHeader(), ...results.flatMap(detailRows)].join("\n"),
+    memory,
+  ].join("\n\n");
+}
+
+function header(): readonly string[] {
+  const names = ["operation", "Etagere", "Azurite", "×", "goal", "plain Node", "share", "goal"];
+  return [`| ${names.join(" | ")} |`, `|---${"|---:".repeat(names.length - 1)}|`];
+}
+
+function rowOf(result: Result): string {
+  const { name, title, timesAzurite, shareOfPlain } = result;
+  const goal = goals[name] ?? {};
+  const rate = (server: string): string => {
+    const found = result.figures.find((one) => one.server === server);
+    return found === undefined ? "" : rateText(found, result);
+  };
+  const cells = [
+    title,
+    rate("etagere"),
+    rate("azurite"),
+    timesAzurite === undefined ? "" : `**${formatRate(timesAzurite)}**`,
+    goal.timesAzurite === undefined ? "" : `≥ ${goal.timesAzurite}`,
+    rate("plain"),
+    shareOfPlain === undefined ? "" : `**${percent(shareOfPlain)}**`,
+    goal.shareOfPlain === undefined ? "" : `≥ ${percent(goal.shareOfPlain)}`,
+  ];
+  return `| ${cells.join(" | ")} |`;
+}
+
+function rateText({ perSecond }: Figures, { mebibytes }: Result): string {
+  if (mebibytes === undefined) return `${formatRate(perSecond)}/s`;
+  return `${formatRate(perSecond * mebibytes)} MiB/s`;
+}
+
+function detailHeader(): readonly string[] {
+  const names = ["operation", "server", "steps/s", "p50", "p99", "CPU", "RssAnon MB", "errors"];
+  return [`| ${names.join(" | ")} |`, `|---|---${"|---:".repeat(names.length - 2)}|`];
+}
+
+function detailRows({ name, figures }: Result): readonly string[] {
+  return figures.map((one) => {
+    const cells = [
+      name,
+      one.server,
+      formatRate(one.perSecond),
+      one.medianMilliseconds.toFixed(2),
+      one.p99Milliseconds.toFixed(2),
+      one.cpuMicrosecondsPerRequest.toFixed(1),
+      one.anonymousMegabytes.toFixed(0),
+      one.errors === 0 ? "" : String(one.errors),
+    ];
+    return `| ${cells.join(" | ")} |`;
+  });
+}

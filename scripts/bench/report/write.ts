@@ -1,0 +1,43 @@
+import { existsSync, readFileSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { goals } from "../goals.ts";
+import type { Results } from "../results.ts";
+import { plotRates, plotRatios } from "./bars.ts";
+import { resultsText } from "./tables.ts";
+
+export function writeResults(folder: string, whole: Results): void {
+  const goalOf = (name: string): number | undefined => goals[name]?.timesAzurite;
+  write(folder, "results.json", `${JSON.stringify(whole, undefined, 1)}\n`);
+  write(folder, "rates.svg", plotRates(whole.results));
+  write(folder, "ratios.svg", plotRatios(whole.results, goalOf));
+  writeSection(folder, "results", resultsText(whole));
+  console.log(`written to ${folder}`);
+}
+
+export function write(folder: string, name: string, text: string): void {
+  writeFileSync(join(folder, name), text);
+}
+
+/** The page is written by hand, except for what stands between two marks. */
+export function writeSection(folder: string, name: string, text: string): void {
+  const path = join(folder, "README.md");
+  const page = existsSync(path) ? readFileSync(path, "utf8") : emptyPage(name);
+  writeFileSync(path, withSection(page, name, text));
+}
+
+export function withSection(page: string, name: string, text: string): string {
+  const { begin, end } = marksOf(name);
+  const from = page.indexOf(begin);
+  const to = page.indexOf(end);
+  if (from < 0 || to < from) return `${page}\n${begin}\n\n${text}\n\n${end}\n`;
+  return `${page.slice(0, from)}${begin}\n\n${text}\n\n${page.slice(to)}`;
+}
+
+function emptyPage(name: string): string {
+  const { begin, end } = marksOf(name);
+  return `# What was measured\n\n${begin}\n${end}\n`;
+}
+
+function marksOf(name: string): { readonly begin: string; readonly end: string } {
+  return { begin: `<!-- ${name}: begin -->`, end: `<!-- ${name}: end -->` };
+}

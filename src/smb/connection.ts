@@ -78,6 +78,7 @@ export class Connection {
     if (!this.#isOpen) return;
     this.#isOpen = false;
     this.#socket.destroy();
+    this.server.clients.remove(this);
     for (const life of [...this.#lives.values(), ...this.#asyncLives.values()]) life.cancel();
     for (const channel of this.channels.values()) {
       this.server.finishing(leaveSession(this.server, channel));

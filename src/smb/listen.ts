@@ -1,9 +1,11 @@
 import { createServer, type Server } from "node:net";
+import { administrationOf, type SmbAdministration } from "./administration.ts";
 import { Connection } from "./connection.ts";
 import { SmbServerState, type SmbWorld } from "./server.ts";
 
 export interface SmbListener {
   readonly server: Server;
+  readonly administration: SmbAdministration;
   /** Cuts what is still connected, and clears away what clients had open. */
   stop(): Promise<void>;
 }
@@ -22,6 +24,7 @@ export function smbListener(world: SmbWorld): SmbListener {
   server.maxConnections = connectionsMax;
   return {
     server,
+    administration: administrationOf(state),
     async stop() {
       const closed = new Promise<void>((resolve) => void server.close(() => resolve()));
       for (const connection of connections) connection.end();

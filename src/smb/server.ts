@@ -5,6 +5,7 @@ import { CacheWatch } from "./files/cache-watch.ts";
 import { ChangeHub } from "./files/change-hub.ts";
 import { DurableHandles } from "./files/durable-handles.ts";
 import type { FileHandle } from "./files/file-handle.ts";
+import { Clients } from "./clients.ts";
 import { closeHandle } from "./handle-end.ts";
 import type { Session } from "./session.ts";
 
@@ -33,6 +34,7 @@ export class SmbServerState {
   readonly owner: string;
   /** Those whose login is done, for clients that come back or join from another connection. */
   readonly sessions = new Map<bigint, Session>();
+  readonly clients = new Clients();
   readonly caches: CacheWatch;
   readonly changes: ChangeHub;
   readonly durables: DurableHandles;

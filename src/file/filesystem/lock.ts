@@ -62,7 +62,7 @@ export function acknowledge(
 ): Promise<Acknowledgement> {
   return change(runtime, async (work) => {
     const state = await work.locksOf(share.id, file);
-    const next = acknowledgeBreak(state, key, kept);
+    const next = acknowledgeBreak(state, { key, kept, now: work.now });
     if (typeof next === "string") return next;
     await work.apply([keepLocks(share.id, file, next)]);
     return "done";

@@ -48,10 +48,11 @@ export function breakCaches(
   const caches = state.caches.map((cache) => {
     if (isSpared(cache, trigger, ownKey) || only?.has(cache.key) === false) return cache;
     const current = settled(cache, now);
-    if ((current.held & loses) === 0) return current;
-    const next = startBreak(current, loses, now);
+    const isStepping = opening.has(trigger) && current.breaking?.further !== undefined;
+    if ((current.held & loses) === 0 && !isStepping) return current;
+    const next = startBreak(current, { loses, trigger, now });
     if (next !== current) told.push(cache.key);
-    if ((next.held & waitsFor) !== 0) {
+    if ((next.held & waitsFor) !== 0 || isStepping) {
       const since = next.breaking?.askedAt ?? now;
       waitingSince = waitingSince === undefined || since < waitingSince ? since : waitingSince;
     }
@@ -75,14 +76,31 @@ function settled(cache: Cache, now: Ticks): Cache {
   return now < due ? cache : { key: cache.key, held: 0, epoch: cache.epoch };
 }
 
+/** Opens wait until a holder has come all the way down that one of them needs. */
+const opening: ReadonlySet<BreakTrigger> = new Set(["open", "overwrite"]);
+
+interface BreakWish {
+  readonly loses: number;
+  readonly trigger: BreakTrigger;
+  readonly now: Ticks;
+}
+
 /** One break at a time: whoever needs a deeper one asks again after the answer. */
-function startBreak(cache: Cache, loses: number, now: Ticks): Cache {
-  if (cache.breaking !== undefined) return cache;
+function startBreak(cache: Cache, { loses, trigger, now }: BreakWish): Cache {
+  if (cache.breaking !== undefined) return trigger === "overwrite" ? deepen(cache, loses) : cache;
   const to = legal(cache.held & ~loses);
   const epoch = cache.epoch + 1;
   // Whoever only reads has nothing to flush: it is told, and nobody waits for an answer.
   if (cache.held === cacheRead) return { key: cache.key, held: to, epoch };
   return { ...cache, breaking: { to, askedAt: now }, epoch };
+}
+
+function deepen(cache: Cache, loses: number): Cache {
+  const { breaking } = cache;
+  if (breaking === undefined) return cache;
+  const goal = breaking.further ?? breaking.to;
+  const further = legal(goal & ~loses);
+  return further === goal ? cache : { ...cache, breaking: { ...breaking, further } };
 }
 
 /** R, RW, RH and RWH exist; without R nothing is left. */
@@ -93,13 +111,25 @@ function legal(bits: number): number {
 export type Acknowledged = LockState | "no-such-cache" | "not-breaking" | "too-much";
 
 /** A holder's answer to a break: at most what it was asked to come down to. */
-export function acknowledgeBreak(state: LockState, key: string, kept: number): Acknowledged {
+export function acknowledgeBreak(
+  state: LockState,
+  { key, kept, now }: { readonly key: string; readonly kept: number; readonly now: Ticks },
+): Acknowledged {
   const cache = state.caches.find((each) => each.key === key);
   if (cache === undefined) return "no-such-cache";
   if (cache.breaking === undefined) return "not-breaking";
   if ((kept & ~cache.breaking.to) !== 0) return "too-much";
-  const answered: Cache = { key, held: legal(kept), epoch: cache.epoch };
+  const { further } = cache.breaking;
+  const answered = stepDown({ key, held: legal(kept), epoch: cache.epoch }, further, now);
   return { ...state, caches: state.caches.map((each) => (each === cache ? answered : each)) };
+}
+
+/** Handles go before reading does; who only reads is not asked again, but told by who waits. */
+function stepDown(cache: Cache, further: number | undefined, now: Ticks): Cache {
+  const isDone = further === undefined || (cache.held & ~further & ~cacheRead) === 0;
+  if (isDone) return cache;
+  // The steps of one way down count as one change.
+  return { ...cache, breaking: { to: further | cacheRead, askedAt: now, further } };
 }
 
 export interface CacheRequest {

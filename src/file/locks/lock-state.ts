@@ -47,11 +47,18 @@ export const cacheRead = 1;
 export const cacheHandle = 2;
 export const cacheWrite = 4;
 
+export interface Break {
+  readonly to: number;
+  readonly askedAt: Ticks;
+  /** What somebody who waits will have it come down to after that, step by step. */
+  readonly further?: number | undefined;
+}
+
 export interface Cache {
   readonly key: string;
   readonly held: number;
   /** What its holder was asked to come down to, and when; until it answers it holds `held`. */
-  readonly breaking?: { readonly to: number; readonly askedAt: Ticks } | undefined;
+  readonly breaking?: Break | undefined;
   /** Counts changes, for clients that order what they hear. */
   readonly epoch: number;
 }

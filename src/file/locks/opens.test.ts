@@ -66,12 +66,30 @@ describe("leases", () => {
     expect(waiting.state.caches[0]?.breaking?.to).toBe(5);
     const { state: closed } = decideClose(waiting.state, 1n, { mayDelete: true });
     expect(decideOpen(closed, { ...plain, open: open(2n) }).kind).toBe("granted");
-    const answered = acknowledgeBreak(waiting.state, "a", 5);
+    const answered = acknowledgeBreak(waiting.state, { key: "a", kept: 5, now: 3n });
     if (typeof answered === "string") throw new Error(answered);
     expect(decideOpen(answered, { ...plain, open: open(2n) })).toEqual({
       kind: "refused",
       refusal: "sharing-violation",
     });
+  });
+
+  it("come down step by step for an overwrite that came during a break, and all wait", () => {
+    const first = decideOpen(withLease(7), { ...plain, open: open(2n) });
+    if (first.kind !== "wait") throw new Error(first.kind);
+    const replacing = { open: open(3n), overwrites: true, now: 2n };
+    const second = decideOpen(first.state, replacing);
+    expect(second).toMatchObject({ kind: "wait", state: { caches: [{ held: 7 }] } });
+    if (second.kind !== "wait") throw new Error(second.kind);
+    const once = acknowledgeBreak(second.state, { key: "a", kept: 3, now: 3n });
+    if (typeof once === "string") throw new Error(once);
+    expect(once.caches[0]).toMatchObject({ held: 3, breaking: { to: 1 } });
+    expect(decideOpen(once, { ...plain, open: open(2n) }).kind).toBe("wait");
+    expect(decideOpen(once, replacing).kind).toBe("wait");
+    const twice = acknowledgeBreak(once, { key: "a", kept: 1, now: 4n });
+    if (typeof twice === "string") throw new Error(twice);
+    expect(decideOpen(twice, { ...plain, open: open(2n) }).kind).toBe("granted");
+    expect(granted(twice, replacing).caches[0]).toMatchObject({ held: 0 });
   });
 
   it("end for a holder that does not answer", () => {
@@ -95,11 +113,11 @@ describe("leases", () => {
 
   it("answer only breaks, and with no more than was left", () => {
     const state = withLease(7);
-    expect(acknowledgeBreak(state, "a", 3)).toBe("not-breaking");
-    expect(acknowledgeBreak(state, "z", 3)).toBe("no-such-cache");
+    expect(acknowledgeBreak(state, { key: "a", kept: 3, now: 3n })).toBe("not-breaking");
+    expect(acknowledgeBreak(state, { key: "z", kept: 3, now: 3n })).toBe("no-such-cache");
     const waiting = decideOpen(state, { ...plain, open: open(2n) });
     if (waiting.kind !== "wait") throw new Error(waiting.kind);
-    expect(acknowledgeBreak(waiting.state, "a", 7)).toBe("too-much");
+    expect(acknowledgeBreak(waiting.state, { key: "a", kept: 7, now: 3n })).toBe("too-much");
   });
 
   it("ask a batch oplock before they complain of its share mode", () => {

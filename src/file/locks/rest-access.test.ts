@@ -142,7 +142,7 @@ describe("a REST operation against caches", () => {
       const [cache] = passage.state.caches;
       expect(cache?.breaking?.to ?? cache?.held).toBe(left);
       if (cache?.breaking === undefined) return;
-      const answered = acknowledgeBreak(passage.state, "lease", left);
+      const answered = acknowledgeBreak(passage.state, { key: "lease", kept: left, now: 3n });
       if (typeof answered === "string") throw new Error(answered);
       const again = decideShortOpen(answered, operation, { now: 6n });
       expect(again.kind).toBe(operation === "Delete File" ? "refused" : "pass");

@@ -6,7 +6,7 @@ import type { SmbServerState } from "../server.ts";
 import { OplockLevel } from "../wire/protocol.ts";
 import { encodeLeaseBreak, encodeOplockBreak } from "../wire/oplock-break.ts";
 import type { FileHandle } from "./file-handle.ts";
-import { sendNotification } from "./notification.ts";
+import { sendNotification, wayForLease } from "./notification.ts";
 
 /** What this server last knew of a cache that one of its clients holds. */
 interface Holder {
@@ -162,15 +162,18 @@ export class CacheWatch {
       this.#server.abandon(all);
       return;
     }
+    const { session, connection } = handle;
     const lease = handle.cache?.lease;
+    const way = lease === undefined ? session.wayTo(connection) : wayForLease(handle);
+    if (way === undefined) return;
     if (lease === undefined) {
       const level = (next & cacheRead) === 0 ? OplockLevel.none : OplockLevel.shared;
-      sendNotification(handle, encodeOplockBreak(level, handle.id));
+      sendNotification(handle, way, encodeOplockBreak(level, handle.id));
       return;
     }
     const counted = leaseVersion === 2 ? epoch : 0;
     const message = { key: lease.key, current: held, next, epoch: counted, needsAnswer };
-    sendNotification(handle, encodeLeaseBreak(message));
+    sendNotification(handle, way, encodeLeaseBreak(message));
   }
 }
 

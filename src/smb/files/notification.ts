@@ -1,13 +1,19 @@
 import { answer } from "../answer.ts";
+import type { Connection } from "../connection.ts";
 import { Status } from "../status.ts";
 import { encodeHeader } from "../wire/header.ts";
 import { Command, notificationMessageId } from "../wire/protocol.ts";
 import type { FileHandle } from "./file-handle.ts";
 
-/** A message that nobody asked for. It is not signed, because its id is always the same. */
-export function sendNotification({ connection, session }: FileHandle, body: Buffer): void {
+/** Leases belong to a client; without a seal any of its connections will do, the first for all. */
+export function wayForLease({ connection, session }: FileHandle): Connection | undefined {
   const way = session.wayTo(connection);
-  if (way === undefined) return;
+  if (way === undefined || session.encrypts) return way;
+  return way.server.clients.oldestOf(way) ?? way;
+}
+
+/** A message that nobody asked for. It is not signed, because its id is always the same. */
+export function sendNotification({ session }: FileHandle, way: Connection, body: Buffer): void {
   const { message } = answer(body);
   const { sealer, encrypts } = session;
   encodeHeader(message, {

@@ -53,6 +53,7 @@ export function negotiate(request: Request): Answer {
     clientSecurityMode: asked.securityMode,
     clientDialects: asked.dialects,
   };
+  connection.server.clients.add(connection);
   const contexts = dialect === Dialect.v311 ? contextsOf(connection, asked, choice) : [];
   const body = response(connection, dialect, capabilities, contexts);
   hashInto(connection, message);

@@ -1,0 +1,57 @@
+import type { SmbServerState } from "./server.ts";
+import type { Session } from "./session.ts";
+import { endSession } from "./session-end.ts";
+import { Dialect } from "./wire/protocol.ts";
+
+/** What somebody who looks after the server can see and end. */
+export interface SmbAdministration {
+  sessions(): readonly SessionFacts[];
+  /** Whether there was such a session. */
+  end(id: bigint): Promise<boolean>;
+}
+
+export interface SessionFacts {
+  readonly id: bigint;
+  readonly account: string;
+  /** The addresses of its connections. */
+  readonly clients: readonly string[];
+  readonly dialect: string;
+  readonly isSigned: boolean;
+  readonly isEncrypted: boolean;
+  readonly shares: readonly string[];
+  readonly openCount: number;
+}
+
+const dialectNames: Readonly<Record<number, string>> = {
+  [Dialect.v202]: "2.0.2",
+  [Dialect.v210]: "2.1",
+  [Dialect.v300]: "3.0",
+  [Dialect.v302]: "3.0.2",
+  [Dialect.v311]: "3.1.1",
+};
+
+export function administrationOf(server: SmbServerState): SmbAdministration {
+  return {
+    sessions: () => [...server.sessions.values()].map(factsOf),
+    async end(id) {
+      const session = server.sessions.get(id);
+      if (session === undefined) return false;
+      await endSession(server, session, "closed");
+      return true;
+    },
+  };
+}
+
+function factsOf(session: Session): SessionFacts {
+  const { id, account, negotiated, channels, trees, handles } = session;
+  return {
+    id,
+    account,
+    clients: [...channels].map(({ connection }) => connection.peer),
+    dialect: dialectNames[negotiated.dialect] ?? "",
+    isSigned: session.signingRequired,
+    isEncrypted: session.encrypts,
+    shares: [...trees.values()].filter(({ kind }) => kind === "disk").map((tree) => tree.shareName),
+    openCount: handles.size,
+  };
+}

@@ -3,7 +3,7 @@ import type { Key, Transaction, View } from "../store/store.ts";
 
 export interface ReceiveOptions {
   /** The body's announced length, if any: its bytes then lie together. */
-  readonly length?: number;
+  readonly length?: number | undefined;
   /** More than this ends with `TooLarge`; nothing is kept. */
   readonly lengthMax: number;
   /** At most this stays in memory and goes into the record. */

@@ -1,4 +1,5 @@
 import type { Received, SliceSourceOfLength } from "../core/content-ref.ts";
+import { newBytes } from "../core/slabs.ts";
 import { BodyChecksums, md5Of } from "./checksums.ts";
 import { BodyTooLarge, type ReceiveOptions } from "./content.ts";
 import { BodySink } from "./body-sink.ts";
@@ -39,7 +40,7 @@ async function receiveSmall(
   length: number,
   { md5, crc64 }: ReceiveOptions,
 ): Promise<Received> {
-  const bytes = new Uint8Array(length);
+  const bytes = newBytes(length);
   let filled = 0;
   for await (const chunk of body) {
     if (filled + chunk.length > length) throw new BodyLengthWrong(filled + chunk.length);
@@ -50,8 +51,8 @@ async function receiveSmall(
   return {
     length,
     pieces: length === 0 ? [] : [{ length, source: { bytes } }],
-    ...(md5 ? { md5: md5Of(bytes) } : {}),
-    ...(crc64 ? { crc64: crc64Bytes(crc64Of(bytes)) } : {}),
+    md5: md5 ? md5Of(bytes) : undefined,
+    crc64: crc64 ? crc64Bytes(crc64Of(bytes)) : undefined,
   };
 }
 
@@ -73,12 +74,11 @@ function describe(
   pieces: readonly SliceSourceOfLength[],
   checksums: BodyChecksums,
 ): Received {
-  const md5 = checksums.md5();
   const crc64 = checksums.crc64();
   return {
     length,
     pieces,
-    ...(md5 === undefined ? {} : { md5 }),
-    ...(crc64 === undefined ? {} : { crc64: crc64Bytes(crc64) }),
+    md5: checksums.md5(),
+    crc64: crc64 === undefined ? undefined : crc64Bytes(crc64),
   };
 }

@@ -146,6 +146,8 @@ function wholeBytes(slices: readonly Slice[], length: number): Uint8Array | unde
     end = endOf(slice);
   }
   if (end !== length) return undefined;
+  const only = slices.length === 1 ? slices[0]?.source : undefined;
+  if (only !== undefined && "bytes" in only) return only.bytes;
   const bytes = new Uint8Array(length);
   for (const { at, source } of slices) if ("bytes" in source) bytes.set(source.bytes, at);
   return bytes;

@@ -32,48 +32,63 @@ export const noConditions: Conditions = {};
 /** `source` is for copies, `blob` the newer spelling that the tag operations use. */
 export type ConditionHeaders = "plain" | "source" | "blob";
 
-const prefixes: Readonly<Record<ConditionHeaders, string>> = {
-  plain: "",
-  source: "x-ms-source-",
-  blob: "x-ms-blob-",
+/** Put together once: a name that is new with every request is looked up at many times the cost. */
+const headersOf = {
+  plain: namesWith("", "x-ms-if-tags"),
+  source: namesWith("x-ms-source-", "x-ms-source-if-tags"),
+  blob: namesWith("x-ms-blob-", "x-ms-if-tags"),
 };
+
+function namesWith(prefix: string, ifTags: string) {
+  return {
+    ifMatch: `${prefix}if-match`,
+    ifNoneMatch: `${prefix}if-none-match`,
+    ifModifiedSince: `${prefix}if-modified-since`,
+    ifUnmodifiedSince: `${prefix}if-unmodified-since`,
+    ifTags,
+  } as const;
+}
 
 /** Empty headers count as absent: recorded for the source headers of copies. */
 export function parseConditions(
   reader: Pick<ParamReader, "header">,
   which: ConditionHeaders = "plain",
 ): Result<Conditions> {
-  const prefix = prefixes[which];
+  const names = headersOf[which];
+  const match = reader.header(names.ifMatch);
+  const noneMatch = reader.header(names.ifNoneMatch);
+  const modified = reader.header(names.ifModifiedSince);
+  const unmodified = reader.header(names.ifUnmodifiedSince);
+  const tags = reader.header(names.ifTags);
+  // Most requests have none; the checks then return at once.
+  if (!(match || noneMatch || modified || unmodified || tags)) return unconditional;
   const conditions: Mutable<Conditions> = {};
-  const ifMatch = parseETagList(reader.header(`${prefix}if-match`) ?? "");
+  const ifMatch = parseETagList(match ?? "");
   if (ifMatch !== undefined) conditions.ifMatch = ifMatch;
-  const ifNoneMatch = parseETagList(reader.header(`${prefix}if-none-match`) ?? "");
+  const ifNoneMatch = parseETagList(noneMatch ?? "");
   if (ifNoneMatch !== undefined) conditions.ifNoneMatch = ifNoneMatch;
-  for (const [name, field] of dateHeaders) {
-    const text = reader.header(prefix + name) ?? "";
-    if (text === "") continue;
-    const date = parseHttpDate(text);
-    if (date === undefined) return invalidHeader(prefix + name, text);
-    conditions[field] = date;
+  if (modified) {
+    const date = parseHttpDate(modified);
+    if (date === undefined) return invalidHeader(names.ifModifiedSince, modified);
+    conditions.ifModifiedSince = date;
   }
-  const tagsHeader = which === "source" ? "x-ms-source-if-tags" : "x-ms-if-tags";
-  const tagsText = reader.header(tagsHeader) ?? "";
-  if (tagsText !== "") {
-    const ifTags = parseTagPredicate(tagsText);
-    if (ifTags === undefined) return invalidHeader(tagsHeader, tagsText);
+  if (unmodified) {
+    const date = parseHttpDate(unmodified);
+    if (date === undefined) return invalidHeader(names.ifUnmodifiedSince, unmodified);
+    conditions.ifUnmodifiedSince = date;
+  }
+  if (tags) {
+    const ifTags = parseTagPredicate(tags);
+    if (ifTags === undefined) return invalidHeader(names.ifTags, tags);
     conditions.ifTags = ifTags;
   }
-  // Most requests have none; the checks then return at once.
   for (const _ in conditions) return ok(conditions);
-  return ok(noConditions);
+  return unconditional;
 }
 
-type Mutable<T> = { -readonly [K in keyof T]: T[K] };
+const unconditional = ok(noConditions);
 
-const dateHeaders = [
-  ["if-modified-since", "ifModifiedSince"],
-  ["if-unmodified-since", "ifUnmodifiedSince"],
-] as const;
+type Mutable<T> = { -readonly [K in keyof T]: T[K] };
 
 const passed = ok(undefined);
 

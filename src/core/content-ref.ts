@@ -39,8 +39,8 @@ export interface SliceCipher {
  *  by any record. */
 export interface Received {
   readonly length: number;
-  readonly md5?: Uint8Array;
-  readonly crc64?: Uint8Array;
+  readonly md5?: Uint8Array | undefined;
+  readonly crc64?: Uint8Array | undefined;
   readonly pieces: readonly SliceSourceOfLength[];
 }
 

@@ -22,12 +22,17 @@ const sha256Header = "x-ms-encryption-key-sha256";
 const algorithmHeader = "x-ms-encryption-algorithm";
 const scopeHeader = "x-ms-encryption-scope";
 const keyBytes = 32;
+const clientKeyHeaders = [keyHeader, sha256Header, algorithmHeader] as const;
+const unencrypted = ok<Encryption>({ clientKey: undefined, scope: undefined });
 
 /** Whatever declares this reads or writes bytes that may be encrypted with a client's key. Its
  *  input must be called `encryption`: the door looks for the key there. */
 export const encryption: Param<Encryption> = {
   sources: [keyHeader, sha256Header, algorithmHeader, scopeHeader],
   parse: (reader) => {
+    if (clientKeyHeaders.every((name) => !reader.header(name)) && !reader.header(scopeHeader)) {
+      return unencrypted;
+    }
     const clientKey = parseClientKey(reader);
     if (!clientKey.ok) return clientKey;
     const scope = reader.header(scopeHeader) || undefined;
@@ -42,7 +47,7 @@ export const encryption: Param<Encryption> = {
 
 /** All three headers, or none. */
 function parseClientKey(reader: ParamReader): Result<ClientKey | undefined> {
-  const headers = [keyHeader, sha256Header, algorithmHeader] as const;
+  const headers = clientKeyHeaders;
   if (headers.every((name) => !reader.header(name))) return ok(undefined);
   for (const name of headers) if (!reader.header(name)) return missingHeader(name);
   const [keyText = "", sha256Text = "", algorithm = ""] = headers.map((name) =>

@@ -5,8 +5,8 @@ import { ok, type Result } from "./result.ts";
 export interface ParamReader {
   /** The x-ms-version this request runs under. */
   readonly version: string;
-  header(name: string): string | undefined;
-  query(name: string): string | undefined;
+  header(lowerName: string): string | undefined;
+  query(lowerName: string): string | undefined;
   /** Header pairs whose lower-case name starts with `prefix`, in the client's own spelling. */
   headersWith(prefix: string): Iterable<readonly [name: string, value: string]>;
 }
@@ -29,10 +29,11 @@ export type TextParser<T> = (text: string) => T | undefined;
 const absent = ok(undefined);
 
 export function header<T>(name: string, parse: TextParser<T>): Param<T | undefined> {
+  const lowerName = name.toLowerCase();
   return {
     sources: [name],
     parse: (reader) => {
-      const text = reader.header(name);
+      const text = reader.header(lowerName);
       if (text === undefined || text === "") return absent;
       const value = parse(text);
       return value === undefined ? invalidHeader(name, text) : ok(value);
@@ -45,10 +46,11 @@ export function query<T>(
   parse: TextParser<T>,
   reason?: string,
 ): Param<T | undefined> {
+  const lowerName = name.toLowerCase();
   return {
     sources: [`?${name}`],
     parse: (reader) => {
-      const text = reader.query(name);
+      const text = reader.query(lowerName);
       if (text === undefined || text === "") return absent;
       const value = parse(text);
       return value === undefined ? invalidQuery(name, text, reason) : ok(value);

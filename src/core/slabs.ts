@@ -14,13 +14,19 @@ export function copyBytes(bytes: Uint8Array, from = 0, to = bytes.length): Uint8
   const length = to - from;
   // Not `slice`, which of a Buffer would be a view.
   if (length > pieceBytesMax) return new Uint8Array(bytes.subarray(from, to));
+  const copy = newBytes(length);
+  if (length > loopBytesMax) copy.set(bytes.subarray(from, to));
+  else for (let at = 0; at < length; at += 1) copy[at] = bytes[from + at]!;
+  return copy;
+}
+
+/** Room to be filled at once: it is not empty. */
+export function newBytes(length: number): Uint8Array {
+  if (length > pieceBytesMax) return new Uint8Array(length);
   if (used + length > slabBytes) {
     slab = new Uint8Array(slabBytes);
     used = 0;
   }
-  const copy = new Uint8Array(slab.buffer, used, length);
-  if (length > loopBytesMax) copy.set(bytes.subarray(from, to));
-  else for (let at = 0; at < length; at += 1) copy[at] = bytes[from + at]!;
   used += length;
-  return copy;
+  return new Uint8Array(slab.buffer, used - length, length);
 }

@@ -94,7 +94,7 @@ async function receive(
   let received: Received;
   try {
     received = await content.receive(request.body, {
-      ...(announced === undefined ? {} : { length: Number(announced) }),
+      length: announced === undefined ? undefined : Number(announced),
       lengthMax,
       inlineBytesMax: spec.inlineBytesMax,
       md5: spec.md5Always || expected.md5 !== undefined,

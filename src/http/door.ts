@@ -59,10 +59,18 @@ export interface Known {
   readonly settings: AccountSettings;
 }
 
-export function locationOptions({ service, accounts, options }: Door): LocationOptions {
-  return {
+const locating = new WeakMap<Door, LocationOptions>();
+
+/** Made once for each door: every request asks for them. */
+export function locationOptions(door: Door): LocationOptions {
+  const known = locating.get(door);
+  if (known !== undefined) return known;
+  const { service, accounts, options } = door;
+  const made = {
     service: service.name,
     productStyle: options.productStyle,
-    isAccount: (account) => accounts.get(account) !== undefined,
+    isAccount: (account: string) => accounts.get(account) !== undefined,
   };
+  locating.set(door, made);
+  return made;
 }

@@ -2,7 +2,7 @@ import type { IncomingMessage, ServerResponse } from "node:http";
 import type { TLSSocket } from "node:tls";
 import type { Log } from "../core/world.ts";
 import type { ContentReader } from "../content/content.ts";
-import { BodyBrokenOff, requestBody } from "./request-body.ts";
+import { BodyBrokenOff, RequestBody } from "./request-body.ts";
 import type { WireReply, WireRequest } from "./wire.ts";
 
 export type Serve = (request: WireRequest) => Promise<WireReply>;
@@ -53,7 +53,7 @@ function wireRequest(request: IncomingMessage, response: ServerResponse): WireRe
     target: request.url ?? "/",
     headers: request.headers as Record<string, string | undefined>,
     rawHeaders: request.rawHeaders,
-    body: requestBody(request),
+    body: new RequestBody(request),
     secure: (request.socket as Partial<TLSSocket>).encrypted === true,
     remoteAddress: request.socket.remoteAddress ?? "",
     proceed: () => {

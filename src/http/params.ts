@@ -6,8 +6,8 @@ import type { WireRequest } from "./wire.ts";
 export function paramReader(request: WireRequest, query: Query, version: string): ParamReader {
   return {
     version,
-    header: (name) => request.headers[name.toLowerCase()],
-    query: (name) => query.get(name.toLowerCase()),
+    header: (lowerName) => request.headers[lowerName],
+    query: (lowerName) => query.get(lowerName),
     headersWith: (prefix) => headersWith(request.rawHeaders, prefix),
   };
 }

@@ -56,16 +56,25 @@ export async function prepare(
   const call = parse(door, plain, target, known, operation, progress);
   if (!call.ok) return call;
   progress.call = call.value;
-  const sourced = await findSource(door, plain, call.value, known);
-  if (!sourced.ok) return sourced;
+  const draft = call.value;
+  const { source, body } = operation;
+  if (source !== undefined) {
+    const named = await findSource(door, plain, draft, source, known);
+    if (!named.ok) return named;
+  }
+  if (body.kind === "none") return call;
   try {
-    return await receive(door, plain, sourced.value);
+    return await receive(door, plain, draft);
   } catch (error) {
     const wrong = structuredFault(error);
     if (wrong === undefined) throw error;
     return wrong;
   }
 }
+
+/** A call while what it works with is still coming in. */
+type CallDraft = Mutable<Call, "address" | "input" | "received" | "source">;
+type Mutable<T, K extends keyof T> = Omit<T, K> & { -readonly [P in K]: T[P] };
 
 function match(
   { router, service }: Door,
@@ -122,7 +131,7 @@ function parse(
   known: Known,
   operation: Operation,
   progress: Progress,
-): Result<Call> {
+): Result<CallDraft> {
   const announced = checkAnnouncedLength(request, operation, version);
   if (!announced.ok) return announced;
   const reader = paramReader(request, location.query, version);
@@ -160,7 +169,8 @@ function parse(
       if (isSettled && !dependsOnRecord(door, principal)) return granted;
       const target = authorisationTarget(door, found, version);
       const recordAccess = access && {
-        ...access,
+        publicAccess: access.publicAccess,
+        policies: access.policies,
         publicAccessPermitted: settings.publicAccess,
         wallNow: door.clock.wall(),
       };
@@ -207,15 +217,16 @@ function readConditions(door: Door, operation: Operation, reader: ParamReader) {
 async function findSource(
   door: Door,
   request: WireRequest,
-  call: Call,
+  call: CallDraft,
+  use: NonNullable<Operation["source"]>,
   { principal }: Known,
-): Promise<Result<Call>> {
-  const { source: use } = call.operation;
-  if (use === undefined) return ok(call);
+): Promise<Result<CallDraft>> {
   const { account, version } = call;
   const asking = { account, principal, version, use };
   const source = await nameSource(namingParts(door), request, asking);
-  return source.ok ? ok({ ...call, source: source.value }) : source;
+  if (!source.ok) return source;
+  call.source = source.value;
+  return ok(call);
 }
 
 function namingParts(door: Door): NamingParts {
@@ -242,9 +253,8 @@ const previewBodyBytesMin = 64 * 1024;
 export type Reception = Result<Call> | { readonly outcome: Outcome };
 
 /** Refuses what is doomed before the body is asked for, then takes the body in. */
-async function receive(door: Door, request: WireRequest, call: Call): Promise<Reception> {
+async function receive(door: Door, request: WireRequest, call: CallDraft): Promise<Reception> {
   const { operation, version } = call;
-  if (operation.body.kind === "none") return ok(call);
   if (operation.body.kind === "source") return receiveSource(door, request, call, operation.body);
   const length = request.headers["content-length"];
   const small = length !== undefined && Number(length) <= previewBodyBytesMin;
@@ -258,9 +268,10 @@ async function receive(door: Door, request: WireRequest, call: Call): Promise<Re
   const body = await receiveBody(request, operation, version, contentFor(door, call));
   if (!body.ok) return body;
   const { parsed, received } = body.value;
-  const input = parsed === undefined ? call.input : { ...call.input, body: parsed };
-  const address = operation.locate?.(call.address, input) ?? call.address;
-  return ok({ ...call, address, input, received });
+  if (parsed !== undefined) call.input = { ...call.input, body: parsed };
+  if (operation.locate !== undefined) call.address = operation.locate(call.address, call.input);
+  call.received = received;
+  return ok(call);
 }
 
 function contentFor({ runtime }: Door, { input }: Call): ContentStore {

@@ -1,4 +1,5 @@
 import { fail, ok, type Result } from "../core/result.ts";
+import { RecentMap } from "../core/recent-map.ts";
 
 /** Decoded query parameters by lower-case name; the first value counts, all are signed. */
 export class Query {
@@ -17,8 +18,21 @@ export const queryParametersMax = 128;
 
 const noQuery = ok(new Query(new Map()));
 
+/** A client sends the same parameters, its signature among them, again and again. */
+const recentQueries = new RecentMap<Result<Query>>(1024);
+const recentUnitsMax = 1024;
+
 export function parseQuery(text: string): Result<Query> {
   if (text === "") return noQuery;
+  if (text.length > recentUnitsMax) return parseAnew(text);
+  const recent = recentQueries.get(text);
+  if (recent !== undefined) return recent;
+  const parsed = parseAnew(text);
+  recentQueries.set(text, parsed);
+  return parsed;
+}
+
+function parseAnew(text: string): Result<Query> {
   const parts = text.split("&");
   if (parts.length > queryParametersMax) return fail("InvalidUri");
   const values = new Map<string, string[]>();

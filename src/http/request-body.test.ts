@@ -1,9 +1,10 @@
 import { IncomingMessage } from "node:http";
 import { Socket } from "node:net";
 import { describe, expect, it } from "vitest";
-import { BodyBrokenOff, requestBody } from "./request-body.ts";
+import { BodyBrokenOff, RequestBody } from "./request-body.ts";
 
-const firstOf = (request: IncomingMessage) => requestBody(request)[Symbol.asyncIterator]().next();
+const firstOf = (request: IncomingMessage) =>
+  new RequestBody(request)[Symbol.asyncIterator]().next();
 
 describe("a body whose connection is gone", () => {
   it("fails even if all of it had arrived: nobody will tell its end", async () => {

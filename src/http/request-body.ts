@@ -11,11 +11,19 @@ const end: IteratorResult<Uint8Array> = { done: true, value: undefined };
  * A request's body, chunk by chunk and no faster than it is taken. Node's own iterator does the
  * same for any stream, at several times the cost, which a small body would pay as well.
  */
-export function requestBody(request: IncomingMessage): AsyncIterable<Uint8Array> {
-  return { [Symbol.asyncIterator]: () => new RequestBody(request) };
+export class RequestBody implements AsyncIterable<Uint8Array> {
+  readonly #request: IncomingMessage;
+
+  constructor(request: IncomingMessage) {
+    this.#request = request;
+  }
+
+  [Symbol.asyncIterator](): AsyncIterator<Uint8Array> {
+    return new BodyChunks(this.#request);
+  }
 }
 
-class RequestBody implements AsyncIterator<Uint8Array> {
+class BodyChunks implements AsyncIterator<Uint8Array> {
   readonly #request: IncomingMessage;
   readonly #chunks: Uint8Array[] = [];
   #hasEnded = false;

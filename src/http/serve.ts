@@ -1,3 +1,4 @@
+import type { Awaitable } from "../core/awaitable.ts";
 import { actual } from "../core/cors.ts";
 import { fail, ok, type Result } from "../core/result.ts";
 import type { Outcome } from "../execution/execute.ts";
@@ -11,7 +12,7 @@ import { envelopeOf } from "./envelope.ts";
 import { runPipeline } from "./pipeline.ts";
 import { addRangeChecksum } from "./range-checksum.ts";
 import { BodyBrokenOff } from "./request-body.ts";
-import { renderFault, renderOutcome, type Envelope } from "./render.ts";
+import { renderFault, renderOutcome } from "./render.ts";
 import { structuredHeader } from "./structured-body.ts";
 import type { WireReply, WireRequest } from "./wire.ts";
 
@@ -55,15 +56,26 @@ function logRequest(door: Door, request: WireRequest, reply: WireReply, served: 
 }
 
 /** What is left to do before the headers can go: run the parts of a batch, sum up a range. */
-async function finish(
+function finish(
   door: Door,
   request: WireRequest,
   outcome: Outcome,
-  envelope: Envelope,
-): Promise<Outcome> {
+  progress: Progress,
+): Awaitable<Outcome> {
   if (outcome.kind !== "reply" || outcome.body === undefined) return outcome;
   if (!("batch" in outcome.body)) return addRangeChecksum(outcome);
+  return finishBatch(door, request, outcome, progress);
+}
+
+async function finishBatch(
+  door: Door,
+  request: WireRequest,
+  outcome: Extract<Outcome, { kind: "reply" }>,
+  progress: Progress,
+): Promise<Outcome> {
+  if (outcome.body === undefined || !("batch" in outcome.body)) return outcome;
   const { batch } = outcome.body;
+  const envelope = envelopeOf(door, request, progress);
   const body = await runBatch({ door, request, envelope, batch, serve: serveRequest });
   return body.ok ? { ...outcome, body: body.value } : { kind: "fault", fault: body.fault };
 }
@@ -79,7 +91,8 @@ async function guarded(
   try {
     const outcome = await runPipeline(door, request, progress);
     if (!outcome.ok) return outcome;
-    return ok(await finish(door, request, outcome.value, envelopeOf(door, request, progress)));
+    const finished = finish(door, request, outcome.value, progress);
+    return ok(finished instanceof Promise ? await finished : finished);
   } catch (error) {
     // The client went away in the middle of its body: there is nobody to answer.
     if (error instanceof BodyBrokenOff) throw error;

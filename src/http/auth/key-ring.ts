@@ -1,6 +1,7 @@
 import { createHmac, createSecretKey, timingSafeEqual, type KeyObject } from "node:crypto";
 import type { AccountKeys } from "../../account/settings.ts";
-import { RecentMap } from "./recent-map.ts";
+import { RecentMap } from "../../core/recent-map.ts";
+import type { AuthRequest } from "./request.ts";
 import type { SasVerdict } from "./sas-verdict.ts";
 
 /** Enough for every token of a busy server; one takes about a kilobyte. */
@@ -12,6 +13,8 @@ export interface KeyRing {
   readonly source: AccountKeys;
   readonly keys: readonly KeyObject[];
   readonly verdicts: RecentMap<SasVerdict>;
+  /** Those of account tokens, which are about nothing but what the query says. */
+  readonly byQuery: WeakMap<AuthRequest["query"], SasVerdict>;
 }
 
 /** Keeps one ring per account. A changed key makes a new ring, so that nothing verified with the
@@ -27,6 +30,7 @@ export class KeyRings {
       source: keys,
       keys: keys.map((key) => createSecretKey(Buffer.from(key, "base64"))),
       verdicts: new RecentMap<SasVerdict>(verdictsMax),
+      byQuery: new WeakMap<AuthRequest["query"], SasVerdict>(),
     };
     this.#rings.set(account, ring);
     return ring;

@@ -28,6 +28,8 @@ export function authenticateSas(
   ring: KeyRing,
   options: AuthOptions,
 ): Result<Principal> {
+  const seen = options.sharedKeyAllowed ? ring.byQuery.get(request.query) : undefined;
+  if (seen !== undefined) return applyVerdict(seen, request);
   const malformed = checkFields(request);
   if (malformed !== undefined) return malformed;
   if (queryText(request, "sig") === "") return mandatory("sig");
@@ -42,7 +44,7 @@ function authenticateAccountSas(request: AuthRequest, ring: KeyRing): Result<Pri
   const text = accountSasText(request);
   const signature = queryText(request, "sig");
   const known = ring.verdicts.get(`account\n${text}${signature}`);
-  if (known !== undefined) return applyVerdict(known, request);
+  if (known !== undefined) return remembered(known, request, ring);
   if (queryText(request, "sv") < "2015-04-05") return notWellFormed();
   for (const name of ["ss", "srt", "sp", "se"]) {
     if (queryText(request, name) === "") return mandatory(name);
@@ -62,6 +64,11 @@ function authenticateAccountSas(request: AuthRequest, ring: KeyRing): Result<Pri
     },
   };
   ring.verdicts.set(`account\n${text}${signature}`, verdict);
+  return remembered(verdict, request, ring);
+}
+
+function remembered(verdict: SasVerdict, request: AuthRequest, ring: KeyRing): Result<Principal> {
+  ring.byQuery.set(request.query, verdict);
   return applyVerdict(verdict, request);
 }
 

@@ -6,6 +6,7 @@ import { memoryFiles } from "../content/memory-files.ts";
 import type { ContentOptions } from "../content/open-content.ts";
 import { sharedPins, soloPins } from "../content/pins.ts";
 import type { Clock, Log, Random } from "../core/world.ts";
+import { locks } from "../file/records.ts";
 import { openLmdbStore } from "../store/lmdb/open-lmdb-store.ts";
 import { openMemoryStore } from "../store/memory/open-memory-store.ts";
 import { openNodes } from "../store/nodes.ts";
@@ -85,7 +86,8 @@ async function onDisk(
   opened: Close[],
 ): Promise<SharedStore> {
   await makeFolder(location);
-  const store = await openLmdbStore({ location: join(location, "store"), clock, log });
+  const records = { location: join(location, "store"), volatilePrefix: locks.prefix([]) };
+  const store = await openLmdbStore({ ...records, clock, log });
   opened.push(() => store.close());
   const passing = { location: join(location, "ephemeral"), ephemeral: true };
   const ephemeral = await openLmdbStore({ ...passing, clock, log });

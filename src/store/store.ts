@@ -63,7 +63,9 @@ export interface TransactOptions extends SnapshotOptions {
 
 export interface Store {
   /** Runs `work` atomically and durably; may run it again after a conflict, so `work` has no side
-   *  effects. Without writes it only reads, and nothing is validated. */
+   *  effects. Without writes it only reads, and nothing is validated. What changes volatile keys
+   *  alone (the store is told which when it is opened) is acknowledged without being flushed: a
+   *  loss of power forgets it, or an earlier state of such a key comes back. */
   transact<T>(work: (tx: Transaction) => Awaitable<T>, options?: TransactOptions): Promise<T>;
   /** Runs `work` on one consistent snapshot. */
   snapshot<T>(work: (view: View) => Awaitable<T>, options?: SnapshotOptions): Promise<T>;

@@ -40,6 +40,21 @@ async function incrementBoth(store: Store): Promise<void> {
   await Promise.all(Array.from({ length: callers }, caller));
 }
 
+/** The same count, now in a commit that is flushed and now in one that is not. */
+async function incrementMixed(store: Store): Promise<void> {
+  const each = Number(count) / callers / 2;
+  const caller = async (): Promise<void> => {
+    for (let round = 0; round < each; round += 1) {
+      await store.transact((tx) => increment(tx, k("volatile", "shared")));
+      await store.transact(async (tx) => {
+        await increment(tx, k("own", name));
+        await increment(tx, k("volatile", "shared"));
+      });
+    }
+  };
+  await Promise.all(Array.from({ length: callers }, caller));
+}
+
 /** Reports each write after it was acknowledged, until killed. */
 async function hammer(store: Store): Promise<void> {
   let next = 0;
@@ -83,9 +98,11 @@ async function fill(store: Store): Promise<void> {
   await put(store, k("small"), "written later");
 }
 
-const store = await openLmdbStore({ location, clock, log: silentLog });
+const volatilePrefix = k("volatile");
+const store = await openLmdbStore({ location, clock, log: silentLog, volatilePrefix });
 report("open");
 if (mode === "increment") await incrementBoth(store);
+else if (mode === "mixed") await incrementMixed(store);
 else if (mode === "hammer") await hammer(store);
 else if (mode === "fill") await fill(store);
 else if (mode === "answer") await answer(store);

@@ -109,12 +109,12 @@ export class LmdbEngine implements Engine {
     const pace = this.#pace;
     const began = pace?.begin() ?? 0n;
     const isHere = pace?.isQuick === true;
-    const writes = isHere ? this.#commitHere(decide) : await this.#commitAside(decide);
+    const writes = isHere ? this.commitHere(decide) : await this.#commitAside(decide);
     pace?.end(began, writes);
   }
 
-  /** What fails in the callback leaves nothing behind. */
-  #commitHere(decide: Decide): number {
+  /** Keeps the process until it is done. What fails in the callback leaves nothing behind. */
+  commitHere(decide: Decide): number {
     let refusal: { readonly error: unknown } | undefined;
     let writes = 0;
     try {

@@ -30,6 +30,13 @@ storeConformance("the lmdb store", (options) =>
 storeConformance("the ephemeral lmdb store", (options) =>
   openLmdbStore({ ...options, location: newLocation(), log: silentLog, ephemeral: true }),
 );
+for (const name of ["a", "c", "r"]) {
+  // What all keys begin with whose first part begins so.
+  const volatilePrefix = k(name).slice(0, -1);
+  storeConformance(`the lmdb store with volatile keys from "${name}" on`, (options) =>
+    openLmdbStore({ ...options, location: newLocation(), log: silentLog, volatilePrefix }),
+  );
+}
 
 storeConformance("the lmdb store on a slow disk", async (options) => {
   const location = newLocation();

@@ -3,11 +3,13 @@ import { join } from "node:path";
 
 import type { Ticks } from "../../core/ticks.ts";
 import type { Clock, Log } from "../../core/world.ts";
-import type { Store } from "../store.ts";
+import type { Key, Store } from "../store.ts";
 import { setEpoch } from "../time.ts";
 import { TransactionalStore } from "../transactional-store.ts";
 import { LmdbEngine } from "./lmdb-engine.ts";
 import { claimLocation } from "./location.ts";
+import { knowsTooMuch, OverlaidEngine } from "./overlaid-engine.ts";
+import { volatileRange } from "./overlaid-view.ts";
 
 export interface LmdbStoreOptions {
   /** A folder of this store's own; made if missing. */
@@ -16,6 +18,8 @@ export interface LmdbStoreOptions {
   readonly log: Log;
   /** Never flushed, and empty after a boot. */
   readonly ephemeral?: boolean;
+  /** Keys that begin so need not outlive a boot: what changes them alone is not flushed. */
+  readonly volatilePrefix?: Key;
   /** How long a view may be read from; longer ones make the file grow. */
   readonly snapshotAgeMax?: Ticks;
 }
@@ -24,7 +28,7 @@ const readersCheckMilliseconds = 30_000;
 
 /**
  * The folder holds `format`, `open/` (`location.ts`) and the data: `store.mdb`, or for an ephemeral
- * store `ephemeral-<boot>.mdb`. A file that is never flushed may be torn by a loss of power, so
+ * store and for volatile keys `ephemeral-<boot>.mdb`. A file that is never flushed may be torn by a loss of power, so
  * that of an earlier boot is removed without being opened.
  */
 export async function openLmdbStore(options: LmdbStoreOptions): Promise<Store> {
@@ -34,7 +38,8 @@ export async function openLmdbStore(options: LmdbStoreOptions): Promise<Store> {
   const name = ephemeral ? ephemeralName(clock) : "store.mdb";
   if (ephemeral) removeEarlierBoots(location, name);
   try {
-    const engine = new LmdbEngine({ path: join(location, name), noSync: ephemeral, clock });
+    const durable = new LmdbEngine({ path: join(location, name), noSync: ephemeral, clock });
+    const engine = await overlaid(options, durable, claim.isAlone);
     await setEpoch(engine, clock, claim.isAlone);
     log.debug({ location, ephemeral, isAlone: claim.isAlone }, "store opened");
     const stopChecking = checkReadersRegularly(engine, clock);
@@ -51,7 +56,29 @@ export async function openLmdbStore(options: LmdbStoreOptions): Promise<Store> {
   }
 }
 
-function checkReadersRegularly(engine: LmdbEngine, clock: Clock): () => void {
+/** With the file of volatile keys. One that knows of commits that the store has lost, as after its
+ *  file was brought back from elsewhere, is of no use. */
+async function overlaid(
+  { location, clock, volatilePrefix }: LmdbStoreOptions,
+  durable: LmdbEngine,
+  isAlone: boolean,
+): Promise<LmdbEngine | OverlaidEngine> {
+  if (volatilePrefix === undefined) return durable;
+  const name = ephemeralName(clock);
+  const path = join(location, name);
+  removeEarlierBoots(location, name);
+  let passing = new LmdbEngine({ path, noSync: true });
+  if (isAlone && knowsTooMuch(passing, durable)) {
+    await passing.close();
+    rmSync(path);
+    passing = new LmdbEngine({ path, noSync: true });
+  }
+  const engine = new OverlaidEngine(durable, passing, volatileRange(volatilePrefix));
+  if (isAlone) await engine.tidy();
+  return engine;
+}
+
+function checkReadersRegularly(engine: LmdbEngine | OverlaidEngine, clock: Clock): () => void {
   let cancel = clock.after(readersCheckMilliseconds, function check() {
     cancel = clock.after(readersCheckMilliseconds, check);
     engine.checkReaders();

@@ -57,7 +57,7 @@ function start(mode: string, location: string, ...rest: string[]): Child {
 }
 
 const open = (location: string, clock = manualClock()): Promise<Store> =>
-  openLmdbStore({ location, clock, log: silentLog });
+  openLmdbStore({ location, clock, log: silentLog, volatilePrefix: k("volatile") });
 
 describe("a process whose disk is full", () => {
   it("commits nothing more, reads on, and writes again where there is room", async () => {
@@ -89,6 +89,18 @@ describe("two processes at one location", () => {
     expect(await read(store, k("shared"))).toBe(String(2 * count));
     expect(await read(store, k("own", "left"))).toBe(String(count));
     expect(await read(store, k("own", "right"))).toBe(String(count));
+    await store.close();
+  });
+
+  it("lose no update of a volatile key either", async () => {
+    const location = join(folder, "mixed");
+    const count = 800;
+    const both = ["left", "right"].map((name) => start("mixed", location, name, String(count)));
+    const ended = await Promise.all(both.map((child) => child.ended));
+    expect(ended.map((each) => (each as unknown[])[0])).toEqual([0, 0]);
+    const store = await open(location);
+    expect(await read(store, k("volatile", "shared"))).toBe(String(2 * count));
+    expect(await read(store, k("own", "left"))).toBe(String(count / 2));
     await store.close();
   });
 

@@ -13,13 +13,27 @@ export interface ChildServer {
   kill(signal: "SIGKILL" | "SIGTERM"): Promise<void>;
 }
 
-const command = join(import.meta.dirname, "../../bin/etagere");
+/** The program under test; another build of it, if someone says so. */
+const command =
+  process.env["ETAGERE_TEST_PROGRAM"] ?? join(import.meta.dirname, "../../bin/etagere");
 
-export async function startChild(location: string, flags: readonly string[] = []) {
+function spawnServer(location: string, flags: readonly string[]): ChildProcess {
   const ports = ["blob", "queue", "table", "file", "smb", "admin"].map((name) => `--${name}Port=0`);
-  const child = spawn(process.execPath, [command, `--location=${location}`, ...ports, ...flags], {
+  return spawn(process.execPath, [command, `--location=${location}`, ...ports, ...flags], {
     stdio: ["ignore", "pipe", "inherit"],
   });
+}
+
+/** A server that does not get far. */
+export async function startAndKill(location: string, milliseconds: number): Promise<void> {
+  const child = spawnServer(location, []);
+  const exited = once(child, "exit");
+  setTimeout(() => child.kill("SIGKILL"), milliseconds);
+  await exited;
+}
+
+export async function startChild(location: string, flags: readonly string[] = []) {
+  const child = spawnServer(location, flags);
   const urls = await listening(child);
   return {
     blobUrl: urls.get("Blob") ?? "",

@@ -1,48 +1,43 @@
+import { writeFileSync } from "node:fs";
 import { mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { expect, it } from "vitest";
-import { startChild } from "../harness/child-server.ts";
-import { rawClient } from "../harness/raw-client.ts";
-import { container, KillClient } from "./workload.ts";
+import { doors, runKills, type KillRunResult } from "./kill-run.ts";
 
-const rounds = Number(process.env["ETAGERE_KILL_ROUNDS"] ?? 4);
-const clientsMax = 16;
-const writesPerRound = 400;
+/** `npm run kill` sets these for its long form. */
+const kills = Number(process.env["ETAGERE_KILLS"] ?? 4);
+const requestsPerKill = Number(process.env["ETAGERE_KILL_REQUESTS"] ?? 200);
+const record = process.env["ETAGERE_KILL_RECORD"];
+const seed = Number(process.env["ETAGERE_KILL_SEED"] ?? 1);
 
 /** 1 durable: what was acknowledged survives SIGKILL, whole; what was not is whole or absent. */
-it(`survives ${rounds} kills under ${clientsMax} writing clients`, async () => {
-  const location = await mkdtemp(join(tmpdir(), "etagere-kill-"));
-  const clients = Array.from({ length: clientsMax }, (_, id) => new KillClient(id));
-  let server = await startChild(location);
-  await rawClient(server.blobUrl).send({ method: "PUT", path: `/${container}?restype=container` });
-  for (let round = 1; round <= rounds; round += 1) {
-    const client = rawClient(server.blobUrl);
-    const before = total(clients);
-    // The kill comes after a number of writes that differs from round to round, in mid-write.
-    const enough = writesPerRound + ((round * 37) % 100);
-    const killed = new Promise<void>((resolve) => {
-      const running = clients.map((each) =>
-        each.run(client, () => {
-          if (total(clients) - before >= enough) resolve();
-          return false;
-        }),
-      );
-      void Promise.all(running).then(() => resolve());
-    });
-    await killed;
-    await server.kill("SIGKILL");
-    server = await startChild(location);
-    const fresh = rawClient(server.blobUrl);
-    const problems = await Promise.all(clients.map((each) => each.check(fresh)));
-    expect(problems.flat()).toEqual([]);
-  }
-  await server.kill("SIGTERM");
-  await rm(location, { recursive: true, force: true });
-  console.log(`${rounds} kills, ${total(clients)} acknowledged writes, none lost`);
-  expect(total(clients)).toBeGreaterThanOrEqual(rounds * writesPerRound);
-}, 1_200_000);
+it.each([1, 2])(
+  `survives ${kills} kills under clients of all services, with %i processes on one folder`,
+  async (servers) => {
+    const location = await mkdtemp(join(tmpdir(), "etagere-kill-"));
+    const share = kills / 2;
+    const onRound = kills > 10 ? (line: string): void => console.log(line) : () => undefined;
+    const options = { location, kills: share, requestsPerKill, servers, seed, onRound };
+    const result = await runKills(options);
+    const text = describeResult(servers, result);
+    console.log(text);
+    expect(result.problems).toEqual([]);
+    expect([...result.byDoor.keys()]).toEqual(doors.map(({ name }) => name));
+    if (record !== undefined) writeFileSync(`${record}-${servers}.txt`, `${text}\n`);
+    await rm(location, { recursive: true, force: true });
+  },
+  7_200_000,
+);
 
-function total(clients: readonly KillClient[]): number {
-  return clients.reduce((sum, { acknowledgedWrites }) => sum + acknowledgedWrites, 0);
+function describeResult(servers: number, result: KillRunResult): string {
+  const { kills: done, acknowledgedWrites, byDoor, lastCheck, problems } = result;
+  const processes = servers === 1 ? "1 process" : `${servers} processes`;
+  return [
+    `${processes} on one folder, seed ${seed}: ${done} kills, ` +
+      `${acknowledgedWrites} acknowledged writes, ${problems.length} lost or torn`,
+    [...byDoor].map(([name, writes]) => `${name} ${writes}`).join(", "),
+    `the folder was checked after every kill; the last time ${lastCheck?.extents} extents, ` +
+      `${lastCheck?.bytesRead} bytes`,
+  ].join("\n");
 }

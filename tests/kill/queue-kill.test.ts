@@ -7,7 +7,7 @@ import { rawClient, type RawClient } from "../harness/raw-client.ts";
 import { brokenPromises } from "./queue-history.ts";
 import { queue, QueueWorkload } from "./queue-workload.ts";
 
-const kills = Number(process.env["ETAGERE_KILL_ROUNDS"] ?? 3);
+const kills = Number(process.env["ETAGERE_QUEUE_KILLS"] ?? 3);
 const producers = 4;
 const consumers = 8;
 const putsPerRound = 300;

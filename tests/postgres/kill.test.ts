@@ -6,7 +6,7 @@ import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { startChild, type ChildServer } from "../harness/child-server.ts";
 import { openFakeS3, type FakeS3 } from "../harness/fake-s3.ts";
 import { rawClient } from "../harness/raw-client.ts";
-import { container, KillClient } from "../kill/workload.ts";
+import { container, KillClient } from "./blob-workload.ts";
 import { openDatabase, type Database } from "./database.ts";
 
 const rounds = Number(process.env["ETAGERE_KILL_ROUNDS"] ?? 2);

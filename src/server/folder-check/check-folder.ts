@@ -112,8 +112,8 @@ class RecordCheck {
         : (record as Record<string, ContentRef | undefined>)[table.content];
     if (content !== undefined) await this.#audit.addRecord(name(), key, content);
     else if (alwaysWithContent.has(table.tag)) this.#complain(`${name()} has no content`);
-    if (this.#ownership.isTakenApart(table.tag, parts)) return;
-    await this.#followUps.add(table, parts, record, name);
+    const isTakenApart = this.#ownership.isTakenApart(table.tag, parts);
+    await this.#followUps.add(table, { parts, record, name, isTakenApart });
   }
 
   #checkCounter({ key, value }: Entry): void {

@@ -30,6 +30,13 @@ const following: ReadonlySet<number> = new Set(
   ].map(({ tag }) => tag),
 );
 
+export interface Followed {
+  readonly parts: readonly KeyPart[];
+  readonly record: object;
+  readonly name: () => string;
+  readonly isTakenApart: boolean;
+}
+
 /** Follows what records entail: index entries, places in a line, counts. */
 export class FollowUps {
   readonly #view: View;
@@ -44,17 +51,16 @@ export class FollowUps {
     this.#complain = complain;
   }
 
-  async add(
-    table: AnyTable,
-    parts: readonly KeyPart[],
-    record: object,
-    name: () => string,
-  ): Promise<void> {
+  /** Of what is taken apart only the indexes go together with their record. */
+  async add(table: AnyTable, { parts, record, name, isTakenApart }: Followed): Promise<void> {
     const { tag } = table;
-    if (following.has(tag)) this.#found.set(tag, (this.#found.get(tag) ?? 0) + 1);
-    this.#count(tag, parts, record);
     const indexes = table.indexes?.(record, () => parts) ?? [];
-    for (const wanted of [...indexes, ...linksOf(tag, parts, record)]) {
+    const links = isTakenApart ? [] : linksOf(tag, parts, record);
+    if (!isTakenApart) {
+      if (following.has(tag)) this.#found.set(tag, (this.#found.get(tag) ?? 0) + 1);
+      this.#count(tag, parts, record);
+    }
+    for (const wanted of [...indexes, ...links]) {
       const wantedTag = tagOf(wanted.key);
       this.#wanted.set(wantedTag, (this.#wanted.get(wantedTag) ?? 0) + 1);
       const value = await this.#view.get(wanted.key);

@@ -1,0 +1,51 @@
+import { must, textOf, type Door } from "../door.ts";
+
+const container = "/kills-append";
+const recordsMax = 200;
+const lengths = [20, 300, 9000];
+
+/** Blobs that grow record by record, and begin anew. A state is `generation:records`. */
+export const appendBlob: Door = {
+  name: "append blob",
+  async setUp({ blob }) {
+    await must(blob, { method: "PUT", path: `${container}?restype=container` }, 201);
+  },
+  next(key, state, turn) {
+    const path = `${container}/${key}`;
+    const [generation = "", count = ""] = state?.split(":") ?? [];
+    if (state === undefined || Number(count) >= recordsMax) {
+      const headers = { "x-ms-blob-type": "AppendBlob" };
+      return {
+        state: `${turn}:0`,
+        writes: 1,
+        async send({ blob }) {
+          await must(blob, { method: "PUT", path, headers }, 201);
+        },
+      };
+    }
+    const body = recordOf(key, generation, Number(count));
+    return {
+      state: `${generation}:${Number(count) + 1}`,
+      writes: 1,
+      async send({ blob }) {
+        await must(blob, { method: "PUT", path: `${path}?comp=appendblock`, body }, 201);
+      },
+    };
+  },
+  async look({ blob }, key) {
+    const { status, body } = await blob.send({ method: "GET", path: `${container}/${key}` });
+    const text = body.toString();
+    return (state) => {
+      if (state === undefined) return status === 404;
+      const [generation = "", count = ""] = state.split(":");
+      const records = Array.from({ length: Number(count) }, (_, at) =>
+        recordOf(key, generation, at),
+      );
+      return status === 200 && text === records.join("");
+    };
+  },
+};
+
+function recordOf(key: string, generation: string, at: number): string {
+  return textOf(key, `${generation}:${at}`, lengths[at % lengths.length]!);
+}

@@ -1,0 +1,127 @@
+import type { FolderReport } from "../../src/server/folder-check/check-folder.ts";
+import { checkFolder } from "../../src/server/folder-check/check-folder.ts";
+import { realClock } from "../../src/server/world.ts";
+import { silentLog } from "../../src/store/silent-log.ts";
+import { startAndKill, startChild, type ChildServer } from "../harness/child-server.ts";
+import { rawClient } from "../harness/raw-client.ts";
+import { randomFrom, type Random } from "../verify/random.ts";
+import type { Clients } from "./door.ts";
+import { appendBlob } from "./doors/append-blob.ts";
+import { blockBlob } from "./doors/block-blob.ts";
+import { entity } from "./doors/entity.ts";
+import { files } from "./doors/files.ts";
+import { messages } from "./doors/messages.ts";
+import { pageBlob } from "./doors/page-blob.ts";
+import { partition } from "./doors/partition.ts";
+import { KillClient } from "./kill-client.ts";
+
+export const doors = [blockBlob, appendBlob, pageBlob, partition, entity, messages, files];
+
+export interface KillRunOptions {
+  readonly location: string;
+  readonly kills: number;
+  /** Answers between one kill and the next. */
+  readonly requestsPerKill: number;
+  /** Processes on the one folder; all are killed at the same moment. */
+  readonly servers: number;
+  readonly seed: number;
+  readonly onRound?: (line: string) => void;
+}
+
+export interface KillRunResult {
+  readonly kills: number;
+  readonly acknowledgedWrites: number;
+  readonly byDoor: ReadonlyMap<string, number>;
+  /** What the last check saw. */
+  readonly lastCheck: FolderReport | undefined;
+  /** Of the first round that had any. */
+  readonly problems: readonly string[];
+}
+
+const clientsPerDoor = 3;
+const objectsPerClient = 4;
+const startMillisecondsMax = 800;
+const killsWhileStarting = 0.25;
+
+/** Clients of all services write, everything is killed, looked at, started, and looked at again. */
+export async function runKills(options: KillRunOptions): Promise<KillRunResult> {
+  const { location, kills, requestsPerKill, seed, onRound } = options;
+  const random = randomFrom(seed);
+  const clients = doors.flatMap((door) =>
+    Array.from(
+      { length: clientsPerDoor },
+      (_, index) => new KillClient(door, `client${index}`, objectsPerClient),
+    ),
+  );
+  let servers = await startAll(options);
+  for (const door of doors) await door.setUp(clientsOf(servers, 0));
+  let done = 0;
+  let lastCheck: FolderReport | undefined;
+  let problems: readonly string[] = [];
+  while (done < kills && problems.length === 0) {
+    await writeUntil(clients, servers, requestsPerKill + random.below(requestsPerKill / 4));
+    await Promise.all(servers.map((server) => server.kill("SIGKILL")));
+    done += 1;
+    done += await killWhileStarting(options, random);
+    lastCheck = await checkFolder({ location, clock: realClock(), log: silentLog });
+    servers = await startAll(options);
+    const found = await Promise.all(
+      clients.map((client, index) => client.check(clientsOf(servers, index))),
+    );
+    problems = [...lastCheck.problems, ...found.flat()];
+    onRound?.(`${done} kills, ${total(clients)} writes, ${problems.length} problems`);
+  }
+  await Promise.all(servers.map((server) => server.kill("SIGTERM")));
+  const byDoor = new Map<string, number>();
+  for (const { door, acknowledgedWrites } of clients) {
+    byDoor.set(door, (byDoor.get(door) ?? 0) + acknowledgedWrites);
+  }
+  const acknowledgedWrites = total(clients);
+  return { kills: done, acknowledgedWrites, byDoor, lastCheck, problems };
+}
+
+async function startAll({ location, servers }: KillRunOptions): Promise<readonly ChildServer[]> {
+  const started: ChildServer[] = [];
+  while (started.length < servers) started.push(await startChild(location));
+  return started;
+}
+
+function clientsOf(servers: readonly ChildServer[], index: number): Clients {
+  const { urls } = servers[index % servers.length]!;
+  return {
+    blob: rawClient(urls.blob),
+    table: rawClient(urls.table),
+    queue: rawClient(urls.queue),
+    file: rawClient(urls.file),
+    fileUrl: urls.file,
+  };
+}
+
+/** Resolves in the midst of the writes of all clients, or when one of them met a refusal. */
+function writeUntil(
+  clients: readonly KillClient[],
+  servers: readonly ChildServer[],
+  enough: number,
+): Promise<void> {
+  return new Promise((resolve, reject) => {
+    let answers = 0;
+    const onAcknowledged = (): void => {
+      answers += 1;
+      if (answers === enough) resolve();
+    };
+    for (const [index, client] of clients.entries()) {
+      client.run(clientsOf(servers, index), onAcknowledged).catch(reject);
+    }
+  });
+}
+
+/** Now and then a server does not even get to the end of its start. */
+async function killWhileStarting(options: KillRunOptions, random: Random): Promise<number> {
+  if (!random.chance(killsWhileStarting)) return 0;
+  await startAndKill(options.location, random.below(startMillisecondsMax));
+  return 1;
+}
+
+function total(clients: readonly KillClient[]): number {
+  return clients.reduce((sum, { acknowledgedWrites }) => sum + acknowledgedWrites, 0);
+}

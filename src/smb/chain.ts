@@ -156,7 +156,9 @@ function nextLink(
   header: { sessionId: bigint; treeId: number; command: number },
   before: ChainLink | undefined,
   answer: Answer,
-): ChainLink {
+): ChainLink | undefined {
+  // Nothing can be related to a message of nobody.
+  if (answer.status === Status.userSessionDeleted) return undefined;
   const creates = header.command === Command.create;
   const failed = answer.status >= failureMin;
   return {

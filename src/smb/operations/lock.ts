@@ -10,6 +10,7 @@ import { waitForLocks } from "../files/waiting.ts";
 import type { TreeRequest } from "../request.ts";
 import { Status, type NtStatus } from "../status.ts";
 import { decodeLock, LockFlag, type LockElement } from "../wire/lock.ts";
+import { Capability } from "../wire/protocol.ts";
 
 const lockingRights = Right.readData | Right.writeData | Right.appendData;
 const offsetEnd = 1n << 64n;
@@ -27,11 +28,12 @@ export async function lock(request: TreeRequest): Promise<Answer> {
   if (isAnswer(handle)) return handle;
   if (handle.isDirectory) return refusal(Status.invalidParameter);
   if (!has(handle.access, lockingRights)) return refusal(Status.accessDenied);
-  const slot = slotOf(handle, asked.sequence);
+  const slot = slotOf(request, handle, asked.sequence);
   // A client that lost the answer asks again, and must not lock twice.
   if (slot !== undefined && handle.lockNumbers.get(slot) === (asked.sequence & numberBits)) {
     return emptyAnswer();
   }
+  if (slot !== undefined) handle.lockNumbers.delete(slot);
   const answered = await lockOrUnlock(request, handle, asked.elements);
   if (slot !== undefined && answered.status === Status.success) {
     handle.lockNumbers.set(slot, asked.sequence & numberBits);
@@ -42,9 +44,15 @@ export async function lock(request: TreeRequest): Promise<Answer> {
 const numberBits = 0xf;
 const slotsMax = 64;
 
-function slotOf({ durable }: FileHandle, sequence: number): number | undefined {
+/** Only who may come back, or over another connection, has a reason to ask twice. */
+function slotOf(
+  { connection: { negotiated } }: TreeRequest,
+  { durable }: FileHandle,
+  sequence: number,
+): number | undefined {
   const slot = sequence >>> 4;
-  return durable !== undefined && slot >= 1 && slot <= slotsMax ? slot : undefined;
+  const joins = ((negotiated?.capabilities ?? 0) & Capability.multiChannel) !== 0;
+  return (durable !== undefined || joins) && slot >= 1 && slot <= slotsMax ? slot : undefined;
 }
 
 async function lockOrUnlock(

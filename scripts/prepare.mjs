@@ -6,6 +6,8 @@ import { fileURLToPath } from "node:url";
 
 export const root = dirname(dirname(fileURLToPath(import.meta.url)));
 
+const pageSources = ["src", "index.html", "vite.config.ts"].map((name) => join(root, "ui", name));
+
 /** Runs a command in the foreground; a failure ends this process with the same code. */
 export function run(command, words, options = {}) {
   const { status, error } = spawnSync(command, words, { cwd: root, stdio: "inherit", ...options });
@@ -22,20 +24,25 @@ export function ensureInstalled() {
 }
 
 export function ensureBuilt() {
-  const built = join(root, "dist", "cli", "main.js");
-  const sources = [
-    join(root, "src"),
-    join(root, "tsconfig.json"),
-    join(root, "tsconfig.build.json"),
-  ];
-  const changed = Math.max(...sources.map(newestChange));
-  if (!existsSync(built) || statSync(built).mtimeMs < changed) build();
+  const configs = [join(root, "tsconfig.json"), join(root, "tsconfig.build.json")];
+  if (isOlder(join(root, "dist", "cli", "main.js"), [join(root, "src"), ...configs])) build();
+  else if (isOlder(join(root, "ui", "dist", "index.html"), pageSources)) buildPage();
+}
+
+function isOlder(built, sources) {
+  return !existsSync(built) || statSync(built).mtimeMs < Math.max(...sources.map(newestChange));
 }
 
 export function build() {
   // Compiled files whose source is gone must not stay.
   rmSync(join(root, "dist"), { recursive: true, force: true });
   run(tool("tsc"), ["-p", "tsconfig.build.json"]);
+  buildPage();
+}
+
+/** The explorer's page: static files that the server hands out. */
+export function buildPage() {
+  run(tool("vite"), ["build", "--config", join("ui", "vite.config.ts"), "--logLevel", "warn"]);
 }
 
 /** Scripts in TypeScript are compiled beside the sources they import. */

@@ -1,0 +1,41 @@
+import { done, failed, type Failure, type Result } from "../result.ts";
+import { createStore } from "../store.ts";
+
+/** Set when the server wants a login; the page then asks for it and tries again. */
+export const loginWanted = createStore(false);
+
+export interface AdminCall {
+  readonly method?: "GET" | "POST" | "DELETE";
+  readonly query?: Readonly<Record<string, string | number | undefined>>;
+  readonly body?: unknown;
+  readonly signal?: AbortSignal | undefined;
+}
+
+export async function admin<T>(path: string, call: AdminCall = {}): Promise<Result<T>> {
+  const words = Object.entries(call.query ?? {}).flatMap(([name, value]) =>
+    value === undefined ? [] : [`${encodeURIComponent(name)}=${encodeURIComponent(value)}`],
+  );
+  const method = call.method ?? "GET";
+  let response: Response;
+  try {
+    response = await fetch(`/admin/v1/${path}${words.length === 0 ? "" : `?${words.join("&")}`}`, {
+      method,
+      headers: method === "GET" ? {} : { "content-type": "application/json" },
+      body: call.body === undefined ? null : JSON.stringify(call.body),
+      signal: call.signal ?? null,
+      cache: "no-store",
+    });
+  } catch {
+    const message = "The server cannot be reached";
+    return failed({ status: 0, code: "Unreachable", message });
+  }
+  if (response.status === 401) loginWanted.set(true);
+  const parsed = response.status === 204 ? undefined : await response.json().catch(() => undefined);
+  return response.ok ? done(parsed as T) : failed(failureIn(response.status, parsed));
+}
+
+function failureIn(status: number, parsed: unknown): Failure {
+  const error = (parsed as { error?: { code?: string; message?: string } } | undefined)?.error;
+  const message = error?.message ?? `The server answered ${status}`;
+  return { status, code: error?.code ?? `Status${status}`, message };
+}

@@ -1,0 +1,81 @@
+import { useEffect, useState } from "preact/hooks";
+
+export interface Caller {
+  readonly kind: string;
+  readonly address: string;
+  readonly agent?: string;
+}
+
+/** A request that was answered 304, 409 or 412, and the check that did so. */
+export interface Refusal {
+  readonly at: string;
+  readonly requestId: string;
+  readonly service: string;
+  readonly operation: string;
+  readonly method: string;
+  readonly account: string;
+  readonly container: string;
+  readonly path: string;
+  readonly status: number;
+  readonly code: string;
+  readonly message: string;
+  readonly rule: string;
+  readonly condition?: {
+    readonly header: string;
+    readonly expected: readonly string[] | string;
+    readonly actual: string | null;
+  };
+  readonly lease?: {
+    readonly given: string | null;
+    readonly holder: string | null;
+    readonly state: string;
+    readonly secondsLeft?: number | null;
+  };
+  readonly caller: Caller;
+}
+
+export interface LeaseEvent {
+  readonly at: string;
+  readonly action: string;
+  readonly kind: string;
+  readonly service: string;
+  readonly account: string;
+  readonly container: string;
+  readonly path?: string;
+  readonly id: string;
+}
+
+export interface ReturnedMessage {
+  readonly at: string;
+  readonly action: string;
+  readonly account: string;
+  readonly queue: string;
+  readonly id: string;
+  readonly dequeueCount: number;
+}
+
+export interface Listeners {
+  readonly refused?: (refusal: Refusal) => void;
+  readonly lease?: (event: LeaseEvent) => void;
+  readonly message?: (event: ReturnedMessage) => void;
+  readonly change?: (event: unknown) => void;
+  readonly health?: (event: unknown) => void;
+  readonly missed?: (event: { readonly count: number }) => void;
+}
+
+/** Watches the server while a component is shown; the browser connects again by itself. */
+export function useFeed(kinds: readonly string[], listeners: Listeners): boolean {
+  const [isLive, setLive] = useState(false);
+  useEffect(() => {
+    const source = new EventSource(`/admin/v1/feed?kinds=${kinds.join(",")}`);
+    source.addEventListener("hello", () => setLive(true));
+    source.addEventListener("error", () => setLive(false));
+    for (const [name, listen] of Object.entries(listeners)) {
+      source.addEventListener(name, (event: MessageEvent<string>) => {
+        (listen as (data: unknown) => void)(JSON.parse(event.data));
+      });
+    }
+    return () => source.close();
+  }, [kinds.join(",")]);
+  return isLive;
+}

@@ -1,0 +1,33 @@
+import type { Result } from "../result.ts";
+import { admin } from "./call.ts";
+import type { Refusal } from "./feed.ts";
+
+export interface TimelineEntry extends Partial<Omit<Refusal, "caller">> {
+  readonly at: string;
+  readonly what: string;
+  readonly etag?: string;
+  readonly contentLength?: number;
+  readonly versionId?: string;
+  readonly snapshot?: string;
+  readonly caller?: Refusal["caller"];
+}
+
+export interface Timeline {
+  readonly now: string;
+  readonly watchedSince?: string;
+  readonly etag: string | null;
+  readonly entries: readonly TimelineEntry[];
+}
+
+export interface TimelineOf {
+  readonly service: string;
+  readonly account: string;
+  readonly container: string;
+  readonly path?: string | undefined;
+  readonly partitionKey?: string | undefined;
+  readonly rowKey?: string | undefined;
+}
+
+export function getTimeline(of: TimelineOf, signal?: AbortSignal): Promise<Result<Timeline>> {
+  return admin("timeline", { query: { ...of }, signal });
+}

@@ -1,0 +1,101 @@
+import type { JSX } from "preact";
+import { useCallback, useEffect, useState } from "preact/hooks";
+import { accounts, server } from "./accounts.ts";
+import { loginWanted } from "./admin/call.ts";
+import { getAccounts, getServer } from "./admin/server.ts";
+import { BlobsPage } from "./blobs/page.tsx";
+import { ConcurrencyPage } from "./concurrency/page.tsx";
+import { HealthPage } from "./health/page.tsx";
+import { LoginDialog } from "./login-dialog.tsx";
+import { Notices } from "./parts/notices.tsx";
+import { Empty, Failed, Waiting } from "./parts/states.tsx";
+import { QueuesPage } from "./queues/page.tsx";
+import type { Failure } from "./result.ts";
+import { useRoute, type Route } from "./route.ts";
+import { SharesPage } from "./shares/page.tsx";
+import { Shortcuts } from "./shortcuts.tsx";
+import { Side } from "./side.tsx";
+import { useStore } from "./store.ts";
+import { TablesPage } from "./tables/page.tsx";
+import { UploadPanel } from "./upload/panel.tsx";
+
+const lastAccountKey = "etagere-account";
+
+export function App(): JSX.Element {
+  const route = useRoute();
+  const known = useStore(accounts);
+  const isLoginWanted = useStore(loginWanted);
+  const [failure, setFailure] = useState<Failure>();
+  const begin = useCallback(async () => {
+    const [found, info] = await Promise.all([getAccounts(), getServer()]);
+    setFailure(found.ok ? undefined : found.failure);
+    if (found.ok) accounts.set(found.value.accounts);
+    if (info.ok) server.set(info.value);
+  }, []);
+  useEffect(() => void begin(), []);
+  const account = accountOf(route, known);
+  return (
+    <div class="shell">
+      <a class="skip" href="#main" onClick={focusMain}>
+        Skip to the content
+      </a>
+      <Side page={pageOf(route)} account={account} />
+      <main class="main" id="main" tabIndex={-1}>
+        {account !== undefined && <CurrentPage route={route} account={account} />}
+        {account === undefined && failure === undefined && known.length === 0 && <Waiting />}
+        {failure !== undefined && !isLoginWanted && <Failed failure={failure} />}
+      </main>
+      <UploadPanel />
+      <Notices />
+      <Shortcuts account={account ?? ""} />
+      {isLoginWanted && <LoginDialog onDone={() => void begin()} />}
+    </div>
+  );
+}
+
+function focusMain(event: Event): void {
+  event.preventDefault();
+  document.querySelector<HTMLElement>("#main")?.focus();
+}
+
+function pageOf({ page }: Route): string {
+  return page === "" ? "blobs" : page;
+}
+
+/** The one in the address, else the one looked at last, else the first. */
+function accountOf(
+  { page, segments }: Route,
+  known: readonly { readonly name: string }[],
+): string | undefined {
+  const isService = ["blobs", "tables", "queues", "shares"].includes(page);
+  const wanted = (isService ? segments[0] : undefined) ?? localStorage.getItem(lastAccountKey);
+  const found = known.find(({ name }) => name === wanted) ?? known[0];
+  if (found !== undefined) localStorage.setItem(lastAccountKey, found.name);
+  return found?.name;
+}
+
+interface PageProps {
+  readonly route: Route;
+  readonly account: string;
+}
+
+function CurrentPage({ route, account }: PageProps): JSX.Element {
+  const [, name, ...rest] = route.segments;
+  const path = rest.join("/");
+  switch (pageOf(route)) {
+    case "blobs":
+      return <BlobsPage account={account} container={name} prefix={path} query={route.query} />;
+    case "tables":
+      return <TablesPage account={account} table={name} />;
+    case "queues":
+      return <QueuesPage account={account} queue={name} />;
+    case "shares":
+      return <SharesPage account={account} share={name} folder={path} query={route.query} />;
+    case "concurrency":
+      return <ConcurrencyPage tab={route.segments[0] ?? "leases"} />;
+    case "health":
+      return <HealthPage />;
+    default:
+      return <Empty>There is nothing here.</Empty>;
+  }
+}

@@ -1,0 +1,157 @@
+import type { JSX } from "preact";
+import { useState } from "preact/hooks";
+import { useLoad } from "../load.ts";
+import { Button } from "../parts/button.tsx";
+import { Confirm } from "../parts/confirm.tsx";
+import { Detail } from "../parts/detail.tsx";
+import { describeFailure, report } from "../parts/notices.tsx";
+import { Badge, Failed, Waiting } from "../parts/states.tsx";
+import { Tabs } from "../parts/tabs.tsx";
+import { deleteBlob, snapshotBlob } from "../rest/blob-actions.ts";
+import { getProperties, type BlobPlace, type BlobState } from "../rest/blob.ts";
+import { go } from "../route.ts";
+import { AccessTab } from "./access-tab.tsx";
+import { folderRoute, type FolderPlace, type ShownBlob } from "./blob-route.ts";
+import { ContentTab } from "./content-tab.tsx";
+import { CopyDialog } from "./copy-dialog.tsx";
+import { download } from "./download.ts";
+import { HistoryTab } from "./history-tab.tsx";
+import { MetadataTab } from "./metadata-tab.tsx";
+import { OverviewTab } from "./overview-tab.tsx";
+
+export interface BlobDetailProps {
+  readonly folder: FolderPlace;
+  readonly blob: ShownBlob;
+  readonly onChanged: () => void;
+}
+
+const tabs = [
+  ["overview", "Overview"],
+  ["content", "Content"],
+  ["metadata", "Metadata"],
+  ["history", "History"],
+  ["access", "Access"],
+] as const;
+
+export function BlobDetail({ folder, blob, onChanged }: BlobDetailProps): JSX.Element {
+  const [tab, setTab] = useState<string>("overview");
+  const place: BlobPlace = { ...folder, ...blob };
+  const loaded = useLoad((signal) => getProperties(place, signal), [place.name, place.container]);
+  const isBase = blob.snapshot === undefined && blob.version === undefined;
+  const changed = (): void => {
+    loaded.reload();
+    onChanged();
+  };
+  const close = (): void => go(folderRoute(folder));
+  const state = loaded.value;
+  return (
+    <Detail
+      title={blob.name.slice(folder.prefix.length) || blob.name}
+      note={<StateNote blob={blob} state={state} />}
+      isLarge={tab === "content"}
+      onClose={close}
+      actions={
+        <Actions place={place} isBase={isBase} state={state} onChanged={changed} onGone={close} />
+      }
+      tabs={<Tabs label="Details" tabs={tabs} active={tab} onChange={setTab} />}
+    >
+      {loaded.failure !== undefined && tab !== "history" && <Failed failure={loaded.failure} />}
+      {loaded.failure !== undefined && tab === "history" && (
+        <HistoryTab place={place} onChanged={changed} />
+      )}
+      {state === undefined && loaded.failure === undefined && <Waiting />}
+      {state !== undefined && (
+        <Tab tab={tab} place={place} state={state} isBase={isBase} onChanged={changed} />
+      )}
+    </Detail>
+  );
+}
+
+interface TabProps {
+  readonly tab: string;
+  readonly place: BlobPlace;
+  readonly state: BlobState;
+  readonly isBase: boolean;
+  readonly onChanged: () => void;
+}
+
+function Tab({ tab, place, state, isBase, onChanged }: TabProps): JSX.Element {
+  if (tab === "content") {
+    return <ContentTab place={place} state={state} isEditable={isBase} onChanged={onChanged} />;
+  }
+  if (tab === "metadata") {
+    return <MetadataTab place={place} state={state} isEditable={isBase} onChanged={onChanged} />;
+  }
+  if (tab === "history") return <HistoryTab place={place} onChanged={onChanged} />;
+  if (tab === "access") return <AccessTab place={place} state={state} onChanged={onChanged} />;
+  return <OverviewTab place={place} state={state} isEditable={isBase} onChanged={onChanged} />;
+}
+
+function StateNote({
+  blob,
+  state,
+}: {
+  readonly blob: ShownBlob;
+  readonly state: BlobState | undefined;
+}): JSX.Element {
+  return (
+    <>
+      {blob.snapshot !== undefined && <Badge tone="accent">snapshot</Badge>}
+      {blob.version !== undefined && <Badge tone="accent">version</Badge>}
+      {state?.headers.get("x-ms-lease-status") === "locked" && <Badge tone="warn">leased</Badge>}
+    </>
+  );
+}
+
+interface ActionsProps {
+  readonly place: BlobPlace;
+  readonly isBase: boolean;
+  readonly state: BlobState | undefined;
+  readonly onChanged: () => void;
+  readonly onGone: () => void;
+}
+
+function Actions({ place, isBase, state, onChanged, onGone }: ActionsProps): JSX.Element {
+  const [dialog, setDialog] = useState<"delete" | "copy">();
+  const remove = async (): Promise<string | undefined> => {
+    const condition = isBase ? { ifMatch: state?.etag } : {};
+    const result = await deleteBlob(place, { condition });
+    if (!result.ok) return describeFailure(result.failure);
+    onGone();
+    onChanged();
+    return undefined;
+  };
+  const snapshot = async (): Promise<void> => {
+    if (report(await snapshotBlob(place), "Snapshot taken")) onChanged();
+  };
+  return (
+    <>
+      <Button icon="download" onClick={() => void download(place)}>
+        Download
+      </Button>
+      <Button icon="copy" onClick={() => setDialog("copy")}>
+        Copy
+      </Button>
+      {isBase && (
+        <Button icon="camera" onClick={() => void snapshot()}>
+          Snapshot
+        </Button>
+      )}
+      <Button icon="trash" kind="danger" onClick={() => setDialog("delete")}>
+        Delete
+      </Button>
+      {dialog === "delete" && (
+        <Confirm
+          title="Delete"
+          text={`Delete ${place.name}${isBase ? ", with snapshots" : ""}?`}
+          action="Delete"
+          onConfirm={remove}
+          onClose={() => setDialog(undefined)}
+        />
+      )}
+      {dialog === "copy" && (
+        <CopyDialog place={place} onClose={() => setDialog(undefined)} onDone={onChanged} />
+      )}
+    </>
+  );
+}

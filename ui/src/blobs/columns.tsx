@@ -1,0 +1,85 @@
+import type { JSX } from "preact";
+import { bytes, moment } from "../format.ts";
+import type { Column } from "../parts/grid.tsx";
+import { Icon } from "../parts/icon.tsx";
+import { Badge } from "../parts/states.tsx";
+import type { BlobEntry } from "../rest/blob-list.ts";
+
+export function entryKey({ name, snapshot, version, isDeleted }: BlobEntry): string {
+  return `${name}\n${snapshot ?? ""}\n${version ?? ""}\n${isDeleted ? "deleted" : ""}`;
+}
+
+export function blobColumns(options: {
+  readonly prefix: string;
+  readonly selected: ReadonlySet<string>;
+  readonly onToggle: (entry: BlobEntry) => void;
+}): readonly Column<BlobEntry>[] {
+  return [
+    {
+      title: "Pick",
+      width: "1.5rem",
+      isMinor: true,
+      cell: (entry) =>
+        entry.kind === "folder" ? null : (
+          <input
+            type="checkbox"
+            tabIndex={-1}
+            aria-label={`Select ${entry.name}`}
+            checked={options.selected.has(entryKey(entry))}
+            onChange={() => options.onToggle(entry)}
+          />
+        ),
+    },
+    {
+      title: "Name",
+      width: "minmax(0, 3fr)",
+      cell: (entry) => <Name entry={entry} prefix={options.prefix} />,
+    },
+    { title: "Size", width: "6rem", align: "end", cell: ({ length }) => bytes(length) },
+    {
+      title: "Type",
+      width: "minmax(0, 1fr)",
+      isMinor: true,
+      cell: ({ contentType }) => <span class="soft">{contentType}</span>,
+    },
+    { title: "State", width: "8.5rem", isMinor: true, cell: (entry) => <State entry={entry} /> },
+    {
+      title: "Modified",
+      width: "10.5rem",
+      isMinor: true,
+      cell: ({ lastModified }) => <span class="soft">{moment(lastModified)}</span>,
+    },
+  ];
+}
+
+function Name({
+  entry,
+  prefix,
+}: {
+  readonly entry: BlobEntry;
+  readonly prefix: string;
+}): JSX.Element {
+  const isFolder = entry.kind === "folder";
+  const words = entry.name.startsWith(prefix) ? entry.name.slice(prefix.length) : entry.name;
+  return (
+    <span class={isFolder ? "name folder" : "name"}>
+      <Icon name={isFolder ? "folder" : "file"} />
+      <span>{words === "" ? entry.name : words}</span>
+    </span>
+  );
+}
+
+function State({ entry }: { readonly entry: BlobEntry }): JSX.Element {
+  const { isDeleted, snapshot, isCurrentVersion, leaseState, tier } = entry;
+  return (
+    <>
+      {isDeleted && <Badge tone="bad">deleted</Badge>}
+      {snapshot !== undefined && <Badge tone="accent">snapshot</Badge>}
+      {!isCurrentVersion && !isDeleted && <Badge tone="accent">version</Badge>}
+      {(leaseState === "leased" || leaseState === "breaking") && (
+        <Badge tone="warn">{leaseState}</Badge>
+      )}{" "}
+      {tier !== "" && tier !== "Hot" && <Badge>{tier}</Badge>}
+    </>
+  );
+}

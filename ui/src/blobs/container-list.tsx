@@ -1,0 +1,162 @@
+import type { JSX } from "preact";
+import { textIn } from "../parts/form-values.ts";
+import { useState } from "preact/hooks";
+import { moment } from "../format.ts";
+import { Button } from "../parts/button.tsx";
+import { Confirm } from "../parts/confirm.tsx";
+import { Crumbs } from "../parts/crumbs.tsx";
+import { FormDialog } from "../parts/dialog.tsx";
+import { Field } from "../parts/field.tsx";
+import { Filter } from "../parts/filter.tsx";
+import type { Column } from "../parts/grid.tsx";
+import { Icon } from "../parts/icon.tsx";
+import { Listing } from "../parts/listing.tsx";
+import { describeFailure, report } from "../parts/notices.tsx";
+import { Badge } from "../parts/states.tsx";
+import { usePaged } from "../parts/use-paged.ts";
+import {
+  createContainer,
+  deleteContainer,
+  listContainers,
+  restoreContainer,
+  type Container,
+} from "../rest/container.ts";
+import { formatRoute, go } from "../route.ts";
+
+export function ContainerList({ account }: { readonly account: string }): JSX.Element {
+  const [prefix, setPrefix] = useState("");
+  const [withDeleted, setWithDeleted] = useState(false);
+  const [isCreating, setCreating] = useState(false);
+  const [toDelete, setToDelete] = useState<Container>();
+  const { list, reload } = usePaged(
+    (marker) => listContainers(account, { prefix, marker, withDeleted }),
+    [account, prefix, withDeleted],
+  );
+  const create = async (values: FormData): Promise<string | undefined> => {
+    const result = await createContainer(account, textIn(values, "name"));
+    if (!result.ok) return describeFailure(result.failure);
+    reload();
+    return undefined;
+  };
+  const remove = async (name: string): Promise<string | undefined> => {
+    const result = await deleteContainer(account, name);
+    if (!result.ok) return describeFailure(result.failure);
+    reload();
+    return undefined;
+  };
+  const open = (row: Container): void => {
+    if (!row.isDeleted) go(formatRoute("blobs", [account, row.name]));
+  };
+  return (
+    <>
+      <div class="bar">
+        <Crumbs crumbs={[{ words: "Containers" }]} />
+        <Filter label="Begins with" onChange={setPrefix} />
+        <Button pressed={withDeleted} onClick={() => setWithDeleted(!withDeleted)}>
+          Deleted
+        </Button>
+        <Button icon="refresh" label="Refresh" onClick={reload} />
+        <span data-new>
+          <Button icon="plus" kind="main" onClick={() => setCreating(true)}>
+            New container
+          </Button>
+        </span>
+      </div>
+      <div class="work">
+        <div class="list">
+          <Listing
+            label="Containers"
+            list={list}
+            empty="No containers yet."
+            columns={columnsOf(account, { onDelete: setToDelete, reload })}
+            keyOf={({ name, version }) => `${name}${version ?? ""}`}
+            rowClass={({ isDeleted }) => (isDeleted ? "gone" : "")}
+            onOpen={open}
+            onDelete={setToDelete}
+          />
+        </div>
+      </div>
+      {isCreating && (
+        <FormDialog
+          title="New container"
+          action="Create"
+          onClose={() => setCreating(false)}
+          onSubmit={create}
+        >
+          <Field label="Name" name="name" required autoFocus hint="a–z, 0–9 and single hyphens" />
+        </FormDialog>
+      )}
+      {toDelete !== undefined && (
+        <Confirm
+          title="Delete container"
+          text={`Delete ${toDelete.name} with everything in it?`}
+          action="Delete"
+          onConfirm={() => remove(toDelete.name)}
+          onClose={() => setToDelete(undefined)}
+        />
+      )}
+    </>
+  );
+}
+
+interface Actions {
+  readonly onDelete: (row: Container) => void;
+  readonly reload: () => void;
+}
+
+function columnsOf(account: string, { onDelete, reload }: Actions): readonly Column<Container>[] {
+  const restore = async ({ name, version = "" }: Container): Promise<void> => {
+    const result = await restoreContainer(account, { name, version });
+    if (report(result, `${name} is back`)) reload();
+  };
+  return [
+    { title: "Name", width: "minmax(0, 3fr)", cell: nameCell },
+    { title: "State", width: "12rem", isMinor: true, cell: stateCell },
+    {
+      title: "Modified",
+      width: "11rem",
+      isMinor: true,
+      cell: ({ lastModified }) => moment(lastModified),
+    },
+    {
+      title: "",
+      width: "3rem",
+      align: "end",
+      cell: (row) =>
+        row.isDeleted ? (
+          <Button
+            kind="quiet"
+            icon="restore"
+            label={`Restore ${row.name}`}
+            onClick={() => void restore(row)}
+          />
+        ) : (
+          <Button
+            kind="quiet"
+            icon="trash"
+            label={`Delete ${row.name}`}
+            onClick={() => onDelete(row)}
+          />
+        ),
+    },
+  ];
+}
+
+function nameCell({ name }: Container): JSX.Element {
+  return (
+    <span class="name folder">
+      <Icon name="blobs" />
+      <span>{name}</span>
+    </span>
+  );
+}
+
+function stateCell({ leaseState, publicAccess, isDeleted }: Container): JSX.Element {
+  return (
+    <>
+      {isDeleted && <Badge tone="bad">deleted</Badge>}{" "}
+      {leaseState === "leased" && <Badge tone="warn">leased</Badge>}{" "}
+      {publicAccess !== "" && <Badge tone="accent">public: {publicAccess}</Badge>}
+    </>
+  );
+}

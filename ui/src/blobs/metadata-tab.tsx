@@ -1,0 +1,76 @@
+import type { JSX } from "preact";
+import { pairsToText, textToPairs } from "../edit/pairs.ts";
+import { PairsEditor } from "../edit/pairs-editor.tsx";
+import { useOptimistic } from "../edit/use-optimistic.tsx";
+import { useLoad } from "../load.ts";
+import { Section } from "../parts/detail.tsx";
+import { report } from "../parts/notices.tsx";
+import {
+  getProperties,
+  getTags,
+  setMetadata,
+  setTags,
+  type BlobPlace,
+  type BlobState,
+} from "../rest/blob.ts";
+
+export interface MetadataTabProps {
+  readonly place: BlobPlace;
+  readonly state: BlobState;
+  readonly isEditable: boolean;
+  readonly onChanged: () => void;
+}
+
+export function MetadataTab(props: MetadataTabProps): JSX.Element {
+  const { place, state, isEditable, onChanged } = props;
+  const metadata = useOptimistic({
+    what: "The metadata",
+    write: (text, ifMatch) => setMetadata(place, textToPairs(text), { ifMatch }),
+    read: async () => {
+      const found = await getProperties(place);
+      if (!found.ok) return found;
+      const { metadata: pairs, etag } = found.value;
+      return { ok: true, value: { text: pairsToText(pairs), etag } };
+    },
+    onSaved: onChanged,
+    onDiscarded: onChanged,
+  });
+  const began = { text: pairsToText(state.metadata), etag: state.etag };
+  return (
+    <>
+      <Section title="Metadata">
+        <PairsEditor
+          label="Metadata"
+          pairs={state.metadata}
+          isEditable={isEditable}
+          onSave={(pairs) => metadata.save(pairsToText(pairs), began)}
+        />
+      </Section>
+      <TagsSection place={place} isEditable={isEditable} />
+      {metadata.dialog}
+    </>
+  );
+}
+
+function TagsSection({
+  place,
+  isEditable,
+}: {
+  readonly place: BlobPlace;
+  readonly isEditable: boolean;
+}): JSX.Element {
+  const loaded = useLoad((signal) => getTags(place, signal), [place.name, place.container]);
+  const before = loaded.value ?? {};
+  return (
+    <Section title="Tags">
+      <PairsEditor
+        label="Tags"
+        pairs={before}
+        isEditable={isEditable}
+        onSave={async (pairs) => {
+          if (report(await setTags(place, pairs, { before }), "The tags saved")) loaded.reload();
+        }}
+      />
+    </Section>
+  );
+}

@@ -1,0 +1,165 @@
+import type { JSX } from "preact";
+import { useEffect, useMemo, useState } from "preact/hooks";
+import { useOptimistic, type Read } from "../edit/use-optimistic.tsx";
+import { bytes, shortEtag } from "../format.ts";
+import { useLoad } from "../load.ts";
+import { Button } from "../parts/button.tsx";
+import { Failed, Waiting } from "../parts/states.tsx";
+import type { Result } from "../result.ts";
+import {
+  getContent,
+  getTags,
+  keptHeaders,
+  putBlob,
+  type BlobPlace,
+  type BlobState,
+} from "../rest/blob.ts";
+import { CsvTable } from "./csv-table.tsx";
+import { prettyJson } from "./pretty-json.ts";
+
+const textBytesMax = 1024 * 1024;
+
+export interface TextContentProps {
+  readonly place: BlobPlace;
+  readonly state: BlobState;
+  readonly isEditable: boolean;
+  readonly onChanged: () => void;
+}
+
+function tooLong(length: number, shown: number): string | undefined {
+  if (length <= shown) return undefined;
+  return `Only the first ${bytes(shown)} of ${bytes(length)} are shown; it cannot be edited here.`;
+}
+
+interface Content extends Read {
+  readonly state: BlobState;
+}
+
+async function readText(
+  place: BlobPlace,
+  signal: AbortSignal | undefined,
+): Promise<Result<Content>> {
+  const found = await getContent(place, { bytesMax: textBytesMax, signal });
+  if (!found.ok) return found;
+  const { state, bytes: read } = found.value;
+  const text = new TextDecoder().decode(read);
+  return { ok: true, value: { text, etag: state.etag, state } };
+}
+
+export function TextContent({ place, isEditable, onChanged }: TextContentProps): JSX.Element {
+  const loaded = useLoad((signal) => readText(place, signal), [place.name, place.container]);
+  if (loaded.failure !== undefined) return <Failed failure={loaded.failure} />;
+  if (loaded.value === undefined) return <Waiting />;
+  return (
+    <TextEditor
+      key={loaded.value.etag}
+      place={place}
+      began={loaded.value}
+      isEditable={isEditable}
+      onSaved={() => {
+        loaded.reload();
+        onChanged();
+      }}
+    />
+  );
+}
+
+interface TextEditorProps {
+  readonly place: BlobPlace;
+  readonly began: Content;
+  readonly isEditable: boolean;
+  readonly onSaved: () => void;
+}
+
+function TextEditor({ place, began, isEditable, onSaved }: TextEditorProps): JSX.Element {
+  const [text, setText] = useState(began.text);
+  const [isEditing, setEditing] = useState(false);
+  useEffect(() => setText(began.text), [began]);
+  // What is kept beside the text is that of the state that is replaced, not of an earlier one.
+  const states = useMemo(() => new Map([[began.etag, began.state]]), [began]);
+  const limit = tooLong(began.state.length, textBytesMax);
+  const saving = useOptimistic({
+    what: place.name.split("/").at(-1) ?? place.name,
+    write: (next, ifMatch) => replaceText(place, { text: next, over: states.get(ifMatch) }),
+    read: async () => {
+      const found = await readText(place, undefined);
+      if (found.ok) states.set(found.value.etag, found.value.state);
+      return found;
+    },
+    onSaved,
+    onDiscarded: onSaved,
+  });
+  const isBlock = began.state.headers.get("x-ms-blob-type") === "BlockBlob";
+  const isChanged = text !== began.text;
+  if (!isEditing) {
+    return (
+      <div class="editor">
+        <div class="editor-bar">
+          <span class="grow soft">{limit}</span>
+          {isEditable && isBlock && limit === undefined && (
+            <Button icon="edit" onClick={() => setEditing(true)}>
+              Edit
+            </Button>
+          )}
+        </div>
+        <TextPreview place={place} state={began.state} text={began.text} />
+      </div>
+    );
+  }
+  return (
+    <div class="editor">
+      <div class="editor-bar">
+        <span class="grow soft">
+          Editing <code>{shortEtag(began.etag)}</code>
+        </span>
+        <Button onClick={() => setEditing(false)}>Close</Button>
+        <Button kind="main" disabled={!isChanged} onClick={() => void saving.save(text, began)}>
+          Save
+        </Button>
+      </div>
+      <textarea
+        aria-label={`Text of ${place.name}`}
+        spellcheck={false}
+        value={text}
+        onInput={(event) => setText(event.currentTarget.value)}
+      />
+      {saving.dialog}
+    </div>
+  );
+}
+
+async function replaceText(
+  place: BlobPlace,
+  { text, over }: { readonly text: string; readonly over: BlobState | undefined },
+): Promise<Result<string>> {
+  assertKnown(over);
+  const tags = await getTags(place);
+  const kept: Record<string, string> = { ...keptHeaders(over) };
+  if (tags.ok && Object.keys(tags.value).length > 0) {
+    kept["x-ms-tags"] = new URLSearchParams(tags.value).toString();
+  }
+  return putBlob(place, { body: text, headers: kept, condition: { ifMatch: over.etag } });
+}
+
+function assertKnown(state: BlobState | undefined): asserts state is BlobState {
+  if (state === undefined) throw new Error("only a state that was read can be replaced");
+}
+
+interface TextPreviewProps {
+  readonly place: BlobPlace;
+  readonly state: BlobState;
+  readonly text: string;
+}
+
+function TextPreview({ place, state, text }: TextPreviewProps): JSX.Element {
+  const type = state.headers.get("content-type") ?? "";
+  if (/csv|tab-separated/.test(type) || /\.(csv|tsv)$/i.test(place.name)) {
+    return <CsvTable text={text} separator={/tab|tsv$/i.test(type + place.name) ? "\t" : ","} />;
+  }
+  const isJson = /json/.test(type) || /\.json$/i.test(place.name);
+  return (
+    <pre class="preview-text" tabIndex={0}>
+      {isJson ? prettyJson(text) : text}
+    </pre>
+  );
+}

@@ -1,0 +1,43 @@
+import type { JSX } from "preact";
+import { useRef } from "preact/hooks";
+import { Button } from "../parts/button.tsx";
+import { sourcesOfInput, type Source } from "../upload/source.ts";
+
+/** The browser's own choosers, behind buttons of this page. */
+export function UploadButtons({
+  onChoose,
+}: {
+  readonly onChoose: (sources: readonly Source[]) => void;
+}): JSX.Element {
+  const files = useRef<HTMLInputElement>(null);
+  const folder = useRef<HTMLInputElement>(null);
+  const choose = (input: HTMLInputElement): void => {
+    onChoose(sourcesOfInput(input.files));
+    input.value = "";
+  };
+  return (
+    <>
+      <Button icon="upload" kind="main" onClick={() => files.current?.click()}>
+        Upload
+      </Button>
+      <Button icon="folder" label="Upload a folder" onClick={() => folder.current?.click()} />
+      <input
+        ref={files}
+        hidden
+        type="file"
+        multiple
+        data-choose="files"
+        onChange={(event) => choose(event.currentTarget)}
+      />
+      <input
+        ref={folder}
+        hidden
+        type="file"
+        multiple
+        data-choose="folder"
+        {...{ webkitdirectory: true }}
+        onChange={(event) => choose(event.currentTarget)}
+      />
+    </>
+  );
+}

@@ -1,0 +1,73 @@
+import type { JSX } from "preact";
+import { useState } from "preact/hooks";
+import { describeFailure, notify } from "../parts/notices.tsx";
+import type { Result } from "../result.ts";
+import { ConflictDialog, type Conflict } from "./conflict-dialog.tsx";
+
+export interface Read {
+  readonly text: string;
+  readonly etag: string;
+}
+
+export interface Optimistic {
+  readonly what: string;
+  /** Writes only over the state with this ETag. */
+  readonly write: (text: string, ifMatch: string) => Promise<Result<unknown>>;
+  readonly read: () => Promise<Result<Read>>;
+  readonly onSaved: () => void;
+  readonly onDiscarded: (theirs: Read) => void;
+}
+
+export interface Saving {
+  readonly save: (text: string, began: Read) => Promise<boolean>;
+  readonly dialog: JSX.Element | null;
+}
+
+/**
+ * Every save names the state it is meant for. If there is another by then, both are shown; what the
+ * person decides is again only valid for the state that was shown.
+ */
+export function useOptimistic(options: Optimistic): Saving {
+  const { what, write, read, onSaved, onDiscarded } = options;
+  const [conflict, setConflict] = useState<Conflict>();
+  const save = async (text: string, began: Read): Promise<boolean> => {
+    const result = await write(text, began.etag);
+    if (result.ok) {
+      setConflict(undefined);
+      notify("good", `${what} saved`);
+      onSaved();
+      return true;
+    }
+    const isConflict = result.failure.status === 412 && !result.failure.code.startsWith("Lease");
+    const theirs = isConflict ? await read() : undefined;
+    if (theirs?.ok !== true) {
+      notify("bad", describeFailure(result.failure));
+      return false;
+    }
+    setConflict({
+      what,
+      base: began.text,
+      mine: text,
+      theirs: theirs.value.text,
+      baseEtag: began.etag,
+      theirEtag: theirs.value.etag,
+    });
+    return false;
+  };
+  const dialog =
+    conflict === undefined ? null : (
+      <ConflictDialog
+        key={conflict.theirEtag}
+        conflict={conflict}
+        onClose={() => setConflict(undefined)}
+        onDiscard={() => {
+          setConflict(undefined);
+          onDiscarded({ text: conflict.theirs, etag: conflict.theirEtag });
+        }}
+        onSave={async (text) => {
+          await save(text, { text: conflict.theirs, etag: conflict.theirEtag });
+        }}
+      />
+    );
+  return { save, dialog };
+}

@@ -1,0 +1,4 @@
+import type { JSX } from "preact";
+export function HealthPage(): JSX.Element {
+  return <p />;
+}

@@ -1,0 +1,47 @@
+import type { JSX } from "preact";
+import { useState } from "preact/hooks";
+import { accounts } from "./accounts.ts";
+import { getKeys, type AccountKeys } from "./admin/server.ts";
+import { Button } from "./parts/button.tsx";
+import { CopyText } from "./parts/copy-text.tsx";
+import { Dialog } from "./parts/dialog.tsx";
+import { describeFailure, notify } from "./parts/notices.tsx";
+import { useStore } from "./store.ts";
+
+/** Where clients connect; the key only when somebody asks for it. */
+export function KeysDialog({
+  account,
+  onClose,
+}: {
+  readonly account: string;
+  readonly onClose: () => void;
+}): JSX.Element {
+  const known = useStore(accounts).find(({ name }) => name === account);
+  const [keys, setKeys] = useState<AccountKeys>();
+  const reveal = async (): Promise<void> => {
+    const found = await getKeys(account);
+    if (found.ok) setKeys(found.value);
+    else notify("bad", describeFailure(found.failure));
+  };
+  return (
+    <Dialog title={`Connect to ${account}`} onClose={onClose}>
+      <div class="form">
+        {Object.entries(known?.endpoints ?? {}).map(([service, url]) => (
+          <CopyText key={service} label={`${service} endpoint`} text={url} />
+        ))}
+        {keys === undefined ? (
+          <Button icon="lock" onClick={() => void reveal()}>
+            Show the key
+          </Button>
+        ) : (
+          <>
+            <CopyText label="Connection string" text={keys.connectionString} />
+            {keys.keys.map((key, index) => (
+              <CopyText key={key} label={`Key ${index + 1}`} text={key} />
+            ))}
+          </>
+        )}
+      </div>
+    </Dialog>
+  );
+}

@@ -1,0 +1,32 @@
+import type { ComponentChildren, JSX } from "preact";
+import { Icon, type IconName } from "./icon.tsx";
+
+export interface ButtonProps {
+  readonly children?: ComponentChildren;
+  readonly icon?: IconName;
+  /** What a button without words is called. */
+  readonly label?: string;
+  readonly kind?: "plain" | "main" | "danger" | "quiet";
+  readonly disabled?: boolean;
+  readonly onClick?: (event: MouseEvent) => void;
+  readonly type?: "button" | "submit";
+  readonly pressed?: boolean;
+}
+
+export function Button(props: ButtonProps): JSX.Element {
+  const { children, icon, label, kind = "plain", disabled = false, type = "button" } = props;
+  return (
+    <button
+      type={type}
+      class={`button ${kind}${children === undefined ? " bare" : ""}`}
+      disabled={disabled}
+      aria-label={label}
+      title={label}
+      aria-pressed={props.pressed}
+      onClick={props.onClick}
+    >
+      {icon !== undefined && <Icon name={icon} />}
+      {children !== undefined && <span>{children}</span>}
+    </button>
+  );
+}

@@ -1,0 +1,24 @@
+import type { JSX } from "preact";
+import { FormDialog } from "./dialog.tsx";
+
+export interface ConfirmProps {
+  readonly title: string;
+  readonly text: string;
+  readonly action: string;
+  readonly onConfirm: () => Promise<string | undefined>;
+  readonly onClose: () => void;
+}
+
+export function Confirm(props: ConfirmProps): JSX.Element {
+  return (
+    <FormDialog
+      title={props.title}
+      action={props.action}
+      danger
+      onClose={props.onClose}
+      onSubmit={props.onConfirm}
+    >
+      <p class="wrap">{props.text}</p>
+    </FormDialog>
+  );
+}

@@ -1,0 +1,81 @@
+import type { ComponentChildren, JSX } from "preact";
+import { useEffect, useId, useRef, useState } from "preact/hooks";
+import { Button } from "./button.tsx";
+
+export interface DialogProps {
+  readonly title: string;
+  readonly onClose: () => void;
+  readonly children: ComponentChildren;
+  readonly wide?: boolean;
+}
+
+/** The browser's own dialog: it keeps the focus inside, closes on Escape and gives the focus back. */
+export function Dialog({ title, onClose, children, wide = false }: DialogProps): JSX.Element {
+  const element = useRef<HTMLDialogElement>(null);
+  const heading = useId();
+  useEffect(() => {
+    const dialog = element.current;
+    if (dialog !== null && !dialog.open) dialog.showModal();
+    return () => dialog?.close();
+  }, []);
+  return (
+    <dialog
+      ref={element}
+      class={wide ? "dialog wide" : "dialog"}
+      aria-labelledby={heading}
+      onCancel={(event) => {
+        event.preventDefault();
+        onClose();
+      }}
+    >
+      <header class="dialog-head">
+        <h2 id={heading}>{title}</h2>
+        <Button kind="quiet" icon="close" label="Close" onClick={onClose} />
+      </header>
+      {children}
+    </dialog>
+  );
+}
+
+export interface FormDialogProps {
+  readonly title: string;
+  readonly action: string;
+  readonly danger?: boolean;
+  readonly wide?: boolean;
+  readonly onClose: () => void;
+  /** Resolves to what went wrong, or to nothing when the dialog may go. */
+  readonly onSubmit: (values: FormData) => Promise<string | undefined>;
+  readonly children: ComponentChildren;
+}
+
+export function FormDialog(props: FormDialogProps): JSX.Element {
+  const [problem, setProblem] = useState<string>();
+  const [isBusy, setBusy] = useState(false);
+  const submit = async (event: SubmitEvent): Promise<void> => {
+    event.preventDefault();
+    if (isBusy) return;
+    setBusy(true);
+    const wrong = await props.onSubmit(new FormData(event.currentTarget as HTMLFormElement));
+    setBusy(false);
+    setProblem(wrong);
+    if (wrong === undefined) props.onClose();
+  };
+  return (
+    <Dialog title={props.title} onClose={props.onClose} wide={props.wide ?? false}>
+      <form class="form" onSubmit={(event) => void submit(event)}>
+        {props.children}
+        {problem !== undefined && (
+          <p class="problem" role="alert">
+            {problem}
+          </p>
+        )}
+        <footer class="dialog-foot">
+          <Button onClick={props.onClose}>Cancel</Button>
+          <Button type="submit" kind={props.danger === true ? "danger" : "main"} disabled={isBusy}>
+            {props.action}
+          </Button>
+        </footer>
+      </form>
+    </Dialog>
+  );
+}

@@ -1,0 +1,85 @@
+import type { ComponentChildren, JSX } from "preact";
+
+export interface FieldProps {
+  readonly label: string;
+  readonly name: string;
+  readonly value?: string;
+  readonly hint?: string;
+  readonly type?: "text" | "password" | "number" | "datetime-local";
+  readonly required?: boolean;
+  readonly pattern?: string;
+  readonly autoFocus?: boolean;
+  readonly onInput?: (value: string) => void;
+}
+
+export function Field(props: FieldProps): JSX.Element {
+  return (
+    <label class="field">
+      <span class="field-label">{props.label}</span>
+      <input
+        name={props.name}
+        type={(props.type ?? "text") as "text"}
+        defaultValue={props.value ?? ""}
+        required={props.required ?? false}
+        pattern={props.pattern}
+        autoFocus={props.autoFocus ?? false}
+        autoComplete="off"
+        spellcheck={false}
+        onInput={(event) => props.onInput?.(event.currentTarget.value)}
+      />
+      {props.hint !== undefined && <span class="hint">{props.hint}</span>}
+    </label>
+  );
+}
+
+export interface ChoiceProps {
+  readonly label: string;
+  readonly name?: string;
+  readonly value?: string;
+  readonly options: readonly (readonly [value: string, words: string])[];
+  readonly onChange?: (value: string) => void;
+}
+
+export function Choice(props: ChoiceProps): JSX.Element {
+  return (
+    <label class="field">
+      <span class="field-label">{props.label}</span>
+      <select
+        name={props.name}
+        value={props.value}
+        onChange={(event) => props.onChange?.(event.currentTarget.value)}
+      >
+        {props.options.map(([value, words]) => (
+          <option key={value} value={value}>
+            {words}
+          </option>
+        ))}
+      </select>
+    </label>
+  );
+}
+
+export interface CheckProps {
+  readonly name?: string;
+  readonly checked?: boolean;
+  readonly value?: string;
+  readonly children: ComponentChildren;
+  readonly onChange?: (isChecked: boolean) => void;
+}
+
+export function Check(props: CheckProps): JSX.Element {
+  return (
+    <label class="check">
+      <input
+        type="checkbox"
+        name={props.name}
+        value={props.value}
+        {...(props.onChange === undefined
+          ? { defaultChecked: props.checked ?? false }
+          : { checked: props.checked ?? false })}
+        onChange={(event) => props.onChange?.(event.currentTarget.checked)}
+      />
+      <span>{props.children}</span>
+    </label>
+  );
+}

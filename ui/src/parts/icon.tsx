@@ -1,0 +1,44 @@
+import type { JSX } from "preact";
+
+/** Strokes on a 16-by-16 grid. */
+const paths = {
+  blobs: "M2 4.500 8 2l6 2.500v7L8 14l-6-2.500zM2 4.500 8 7l6-2.500M8 7v7",
+  tables: "M2 3h12v10H2zM2 6.500h12M2 10h12M6.500 6.500V13",
+  queues: "M2 4h8M2 8h12M2 12h8M12.500 2.500v3M11 4h3",
+  shares: "M2 4h4l1.500 2H14v7H2z",
+  concurrency: "M4 7V5a4 4 0 0 1 8 0v2M3 7h10v7H3zM8 10v1.500",
+  health: "M1.500 8h3l2-5 3 10 2-5h3",
+  folder: "M2 4h4l1.500 2H14v7H2z",
+  file: "M4 2h5l3 3v9H4zM9 2v3h3",
+  upload: "M8 11V3M5 6l3-3 3 3M3 13h10",
+  download: "M8 3v8M5 8l3 3 3-3M3 13h10",
+  trash: "M3 4h10M6 4V2.500h4V4M4.500 4l.5 9.500h6l.5-9.500",
+  plus: "M8 3v10M3 8h10",
+  refresh: "M13 8a5 5 0 1 1-1.500-3.500M13 2v3h-3",
+  close: "M4 4l8 8M12 4l-8 8",
+  lock: "M5 7V5a3 3 0 0 1 6 0v2M4 7h8v6H4z",
+  link: "M7 9a3 3 0 0 0 4 0l2-2a2.800 2.800 0 0 0-4-4L8 4M9 7a3 3 0 0 0-4 0L3 9a2.800 2.800 0 0 0 4 4l1-1",
+  copy: "M5 5h8v8H5zM3 11V3h8",
+  edit: "M3 13l.6-3L11 2.600 13.400 5 6 12.400z",
+  search: "M7 12A5 5 0 1 0 7 2a5 5 0 0 0 0 10zM10.600 10.600 14 14",
+  sun: "M8 11a3 3 0 1 0 0-6 3 3 0 0 0 0 6zM8 1.500v1M8 13.500v1M1.500 8h1M13.500 8h1M3.400 3.400l.7.7M11.900 11.900l.7.7M12.600 3.400l-.7.7M4.100 11.900l-.7.7",
+  moon: "M13 9.500A5.500 5.500 0 0 1 6.500 3 5.500 5.500 0 1 0 13 9.500z",
+  auto: "M8 2a6 6 0 1 0 0 12zM8 2a6 6 0 0 1 0 12",
+  camera: "M2 5h3l1-1.500h4L11 5h3v8H2zM8 11a2.200 2.200 0 1 0 0-4.400A2.200 2.200 0 0 0 8 11z",
+  restore: "M3 8a5 5 0 1 1 1.500 3.500M3 12V9h3",
+  rename: "M3 12h10M5 9l6-6 1.500 1.500-6 6z",
+  more: "M3.500 8h.01M8 8h.01M12.500 8h.01",
+  stop: "M4 4h8v8H4z",
+  filter: "M2 3h12L9.500 8.500V13l-3-1.500v-3z",
+  back: "M10 3 5 8l5 5",
+} as const;
+
+export type IconName = keyof typeof paths;
+
+export function Icon({ name }: { readonly name: IconName }): JSX.Element {
+  return (
+    <svg class="icon" viewBox="0 0 16 16" aria-hidden="true" focusable="false">
+      <path d={paths[name]} />
+    </svg>
+  );
+}

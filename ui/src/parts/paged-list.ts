@@ -1,0 +1,126 @@
+import type { Failure, Result } from "../result.ts";
+import type { Page } from "../rest/container.ts";
+
+interface HeldPage<Row> {
+  readonly start: number;
+  readonly count: number;
+  readonly marker: string | undefined;
+  /** Dropped when far away, and asked for again by its marker. */
+  rows: readonly Row[] | undefined;
+}
+
+/** About 30,000 rows stay in memory, however many are scrolled through. */
+const pagesHeldMax = 30;
+
+/**
+ * A listing that knows its beginning only: pages come as one scrolls towards them. Which rows are
+ * there is asked by index, so a list of a million rows costs no more than what is seen of it.
+ */
+export class PagedList<Row> {
+  readonly #fetchPage: (marker: string | undefined) => Promise<Result<Page<Row>>>;
+  readonly #changed: () => void;
+  readonly #pages: HeldPage<Row>[] = [];
+  #next: string | undefined;
+  #isComplete = false;
+  #isLoading = false;
+  #failure: Failure | undefined;
+  #isClosed = false;
+
+  constructor(
+    fetchPage: (marker: string | undefined) => Promise<Result<Page<Row>>>,
+    changed: () => void,
+  ) {
+    this.#fetchPage = fetchPage;
+    this.#changed = changed;
+  }
+
+  get count(): number {
+    const last = this.#pages.at(-1);
+    return last === undefined ? 0 : last.start + last.count;
+  }
+
+  get isComplete(): boolean {
+    return this.#isComplete;
+  }
+
+  get isLoading(): boolean {
+    return this.#isLoading;
+  }
+
+  get failure(): Failure | undefined {
+    return this.#failure;
+  }
+
+  rowAt(index: number): Row | undefined {
+    const page = this.#pages[this.#pageOf(index)];
+    return page?.rows?.[index - page.start];
+  }
+
+  /** Called with what is visible; loads what is missing there or will be soon. */
+  need(first: number, last: number): void {
+    if (this.#isLoading || this.#failure !== undefined || this.#isClosed) return;
+    for (let at = this.#pageOf(first); at <= this.#pageOf(last); at += 1) {
+      const page = this.#pages[at];
+      if (page !== undefined && page.rows === undefined) {
+        void this.#loadAgain(page);
+        return;
+      }
+    }
+    const ahead = 200;
+    if (!this.#isComplete && last + ahead >= this.count) void this.#loadNext();
+  }
+
+  close(): void {
+    this.#isClosed = true;
+  }
+
+  #pageOf(index: number): number {
+    let low = 0;
+    let high = this.#pages.length - 1;
+    while (low < high) {
+      const middle = (low + high + 1) >> 1;
+      if ((this.#pages[middle]?.start ?? 0) <= index) low = middle;
+      else high = middle - 1;
+    }
+    return low;
+  }
+
+  async #loadNext(): Promise<void> {
+    const page = await this.#load(this.#next);
+    if (page === undefined) return;
+    const { rows, next } = page;
+    this.#pages.push({ start: this.count, count: rows.length, marker: this.#next, rows });
+    this.#next = next;
+    this.#isComplete = next === undefined;
+    this.#dropFarFrom(this.#pages.length - 1);
+    this.#changed();
+  }
+
+  async #loadAgain(page: HeldPage<Row>): Promise<void> {
+    const loaded = await this.#load(page.marker);
+    if (loaded === undefined) return;
+    // Others may have added or removed rows since; the places of the later pages stay as they were.
+    page.rows = loaded.rows.slice(0, page.count);
+    this.#dropFarFrom(this.#pages.indexOf(page));
+    this.#changed();
+  }
+
+  async #load(marker: string | undefined): Promise<Page<Row> | undefined> {
+    this.#isLoading = true;
+    this.#changed();
+    const result = await this.#fetchPage(marker);
+    this.#isLoading = false;
+    if (this.#isClosed) return undefined;
+    if (result.ok) return result.value;
+    this.#failure = result.failure;
+    this.#changed();
+    return undefined;
+  }
+
+  #dropFarFrom(centre: number): void {
+    const half = pagesHeldMax / 2;
+    this.#pages.forEach((page, at) => {
+      if (Math.abs(at - centre) > half) page.rows = undefined;
+    });
+  }
+}

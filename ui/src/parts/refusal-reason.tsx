@@ -1,0 +1,34 @@
+import type { JSX } from "preact";
+import type { Refusal } from "../admin/feed.ts";
+import { duration } from "../format.ts";
+
+/** Why a request was refused, in a sentence, with what was expected and what was there. */
+export function RefusalReason({
+  refusal,
+}: {
+  readonly refusal: Partial<Refusal>;
+}): JSX.Element | null {
+  const { condition, lease, message, code } = refusal;
+  if (condition !== undefined) {
+    const expected = [condition.expected].flat().join(", ");
+    return (
+      <span class="reason">
+        <code>{condition.header}</code> expected <code>{expected}</code>, found{" "}
+        <code>{condition.actual ?? "nothing"}</code>
+      </span>
+    );
+  }
+  if (lease !== undefined) {
+    const left =
+      typeof lease.secondsLeft === "number" ? `, ${duration(lease.secondsLeft)} left` : "";
+    return (
+      <span class="reason">
+        lease given <code>{lease.given ?? "none"}</code>, held by{" "}
+        <code>{lease.holder ?? "nobody"}</code> ({lease.state}
+        {left})
+      </span>
+    );
+  }
+  const words = (message ?? code ?? "").split("\n", 1)[0] ?? "";
+  return words === "" ? null : <span class="reason">{words}</span>;
+}

@@ -1,0 +1,64 @@
+import type { JSX } from "preact";
+import { getTimeline, type TimelineEntry, type TimelineOf } from "../admin/timeline.ts";
+import { useRepeating } from "../clock.ts";
+import { bytes, moment, shortEtag } from "../format.ts";
+import { useLoad } from "../load.ts";
+import { RefusalReason } from "./refusal-reason.tsx";
+import { Badge, Empty, Failed, Waiting, type Tone } from "./states.tsx";
+
+const tones: Readonly<Record<string, Tone>> = {
+  current: "good",
+  write: "good",
+  version: "accent",
+  snapshot: "accent",
+  lease: "warn",
+  deleted: "bad",
+  delete: "bad",
+  refused: "bad",
+};
+
+const refreshMilliseconds = 2000;
+
+/** Every state of one object that is still known, and who tried what while somebody watched. */
+export function TimelineView({ of }: { readonly of: TimelineOf }): JSX.Element {
+  const loaded = useLoad((signal) => getTimeline(of, signal), [JSON.stringify(of)]);
+  useRepeating(loaded.reload, refreshMilliseconds);
+  if (loaded.failure !== undefined) return <Failed failure={loaded.failure} />;
+  if (loaded.value === undefined) return <Waiting />;
+  const { entries, watchedSince } = loaded.value;
+  if (entries.length === 0) return <Empty>Nothing is known of it yet.</Empty>;
+  return (
+    <>
+      <ol class="timeline">
+        {entries.map((entry, index) => (
+          <Entry key={index} entry={entry} />
+        ))}
+      </ol>
+      <p class="soft">
+        {watchedSince === undefined
+          ? "Requests are noted from the moment somebody watches."
+          : `Requests noted since ${moment(watchedSince)}.`}
+      </p>
+    </>
+  );
+}
+
+function Entry({ entry }: { readonly entry: TimelineEntry }): JSX.Element {
+  const { what, at, etag, operation, status, contentLength, caller } = entry;
+  return (
+    <li class={`event ${what}`}>
+      <div class="event-head">
+        <Badge tone={tones[what] ?? "plain"}>{what}</Badge>
+        <time>{moment(at)}</time>
+        {etag !== undefined && <code>{shortEtag(etag)}</code>}
+        {contentLength !== undefined && <span class="soft">{bytes(contentLength)}</span>}
+      </div>
+      {operation !== undefined && (
+        <div class="soft">
+          {operation} {status} {caller === undefined ? "" : `by ${caller.kind}, ${caller.address}`}
+        </div>
+      )}
+      {what === "refused" && <RefusalReason refusal={entry} />}
+    </li>
+  );
+}

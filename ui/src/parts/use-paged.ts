@@ -1,0 +1,27 @@
+import { useEffect, useMemo, useState } from "preact/hooks";
+import type { Result } from "../result.ts";
+import type { Page } from "../rest/container.ts";
+import { PagedList } from "./paged-list.ts";
+
+export interface Paged<Row> {
+  readonly list: PagedList<Row>;
+  readonly reload: () => void;
+}
+
+/** A paged list that begins anew when `inputs` change. */
+export function usePaged<Row>(
+  fetchPage: (marker: string | undefined) => Promise<Result<Page<Row>>>,
+  inputs: readonly unknown[],
+): Paged<Row> {
+  const [, redraw] = useState(0);
+  const [round, setRound] = useState(0);
+  const list = useMemo(
+    () => new PagedList<Row>(fetchPage, () => redraw((before) => before + 1)),
+    [...inputs, round],
+  );
+  useEffect(() => {
+    list.need(0, 0);
+    return () => list.close();
+  }, [list]);
+  return { list, reload: () => setRound((before) => before + 1) };
+}

@@ -1,0 +1,50 @@
+import { mapped, type Result } from "../result.ts";
+import { conditionHeaders, pathOf, type BlobPlace, type Condition } from "./blob.ts";
+import { request } from "./request.ts";
+
+export function deleteBlob(
+  place: BlobPlace,
+  { condition = {}, withSnapshots = true }: { condition?: Condition; withSnapshots?: boolean } = {},
+): Promise<Result<unknown>> {
+  const isBase = place.snapshot === undefined && place.version === undefined;
+  return request("blob", pathOf(place), {
+    method: "DELETE",
+    query: { snapshot: place.snapshot, versionid: place.version },
+    headers: {
+      ...conditionHeaders(condition),
+      "x-ms-delete-snapshots": isBase && withSnapshots ? "include" : undefined,
+    },
+  });
+}
+
+export function undeleteBlob(place: BlobPlace): Promise<Result<unknown>> {
+  return request("blob", pathOf(place), { method: "PUT", query: { comp: "undelete" } });
+}
+
+export async function snapshotBlob(place: BlobPlace): Promise<Result<string>> {
+  const answer = await request("blob", pathOf(place), {
+    method: "PUT",
+    query: { comp: "snapshot" },
+  });
+  return mapped(answer, ({ headers }) => headers.get("x-ms-snapshot") ?? "");
+}
+
+export function setTier(place: BlobPlace, tier: string): Promise<Result<unknown>> {
+  return request("blob", pathOf(place), {
+    method: "PUT",
+    query: { comp: "tier", snapshot: place.snapshot, versionid: place.version },
+    headers: { "x-ms-access-tier": tier },
+  });
+}
+
+/** Never over something that is there, unless it is the state the person saw. */
+export async function copyBlob(
+  place: BlobPlace,
+  { source, condition }: { readonly source: string; readonly condition: Condition },
+): Promise<Result<string>> {
+  const answer = await request("blob", pathOf(place), {
+    method: "PUT",
+    headers: { "x-ms-copy-source": source, ...conditionHeaders(condition) },
+  });
+  return mapped(answer, ({ headers }) => headers.get("x-ms-copy-status") ?? "");
+}

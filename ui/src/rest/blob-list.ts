@@ -1,0 +1,96 @@
+import type { Result } from "../result.ts";
+import type { Page } from "./container.ts";
+import { request } from "./request.ts";
+import { childOf, nameOf, numberOf, pairsOf, parseXml, textOf } from "./xml.ts";
+
+export interface BlobEntry {
+  readonly kind: "blob" | "folder";
+  readonly name: string;
+  readonly snapshot: string | undefined;
+  readonly version: string | undefined;
+  readonly isCurrentVersion: boolean;
+  readonly isDeleted: boolean;
+  readonly etag: string;
+  readonly lastModified: string;
+  readonly length: number | undefined;
+  readonly contentType: string;
+  readonly blobType: string;
+  readonly tier: string;
+  readonly leaseState: string;
+  readonly metadata: Readonly<Record<string, string>>;
+}
+
+export interface BlobListing {
+  readonly account: string;
+  readonly container: string;
+  readonly prefix: string;
+  readonly delimiter: string | undefined;
+  readonly marker: string | undefined;
+  readonly include: readonly string[];
+  readonly resultsMax: number;
+  readonly signal?: AbortSignal | undefined;
+}
+
+export async function listBlobs(listing: BlobListing): Promise<Result<Page<BlobEntry>>> {
+  const answer = await request("blob", [listing.account, listing.container], {
+    query: {
+      restype: "container",
+      comp: "list",
+      prefix: listing.prefix || undefined,
+      delimiter: listing.delimiter,
+      marker: listing.marker,
+      include: listing.include.length === 0 ? undefined : listing.include.join(","),
+      maxresults: listing.resultsMax,
+    },
+    signal: listing.signal,
+  });
+  if (!answer.ok) return answer;
+  const root = parseXml(await answer.value.body.text());
+  const rows: BlobEntry[] = [];
+  const blobs = childOf(root, "Blobs");
+  for (let one = blobs?.firstElementChild ?? null; one; one = one.nextElementSibling) {
+    rows.push(one.tagName === "BlobPrefix" ? folderOf(nameOf(one)) : readBlob(one));
+  }
+  return { ok: true, value: { rows, next: textOf(root, "NextMarker") || undefined } };
+}
+
+function folderOf(name: string): BlobEntry {
+  return {
+    kind: "folder",
+    name,
+    snapshot: undefined,
+    version: undefined,
+    isCurrentVersion: true,
+    isDeleted: false,
+    etag: "",
+    lastModified: "",
+    length: undefined,
+    contentType: "",
+    blobType: "",
+    tier: "",
+    leaseState: "",
+    metadata: {},
+  };
+}
+
+function readBlob(element: Element): BlobEntry {
+  const properties = childOf(element, "Properties");
+  const text = (name: string): string => textOf(properties, name) ?? "";
+  const version = textOf(element, "VersionId");
+  return {
+    kind: "blob",
+    name: nameOf(element),
+    snapshot: textOf(element, "Snapshot"),
+    version,
+    isCurrentVersion: version === undefined || textOf(element, "IsCurrentVersion") === "true",
+    isDeleted: textOf(element, "Deleted") === "true",
+    etag: text("Etag"),
+    lastModified: text("Last-Modified"),
+    length: numberOf(properties, "Content-Length"),
+    contentType: text("Content-Type"),
+    blobType: text("BlobType"),
+    tier: text("AccessTier"),
+    leaseState: text("LeaseState"),
+    metadata: pairsOf(childOf(element, "Metadata")),
+  };
+}

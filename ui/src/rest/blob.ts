@@ -1,0 +1,208 @@
+import { mapped, type Result } from "../result.ts";
+import { request, type Answer } from "./request.ts";
+import { childOf, childrenOf, escapeXml, parseXml, textOf } from "./xml.ts";
+
+/** Where a blob is, and which of its states. */
+export interface BlobPlace {
+  readonly account: string;
+  readonly container: string;
+  readonly name: string;
+  readonly snapshot?: string | undefined;
+  readonly version?: string | undefined;
+}
+
+export interface BlobState {
+  readonly etag: string;
+  readonly lastModified: string;
+  readonly length: number;
+  readonly headers: Headers;
+  readonly metadata: Readonly<Record<string, string>>;
+}
+
+/** The properties that Put Blob and Set Blob Properties replace as a whole. */
+export const contentHeaders: Readonly<Record<string, string>> = {
+  "content-type": "x-ms-blob-content-type",
+  "content-encoding": "x-ms-blob-content-encoding",
+  "content-language": "x-ms-blob-content-language",
+  "content-disposition": "x-ms-blob-content-disposition",
+  "cache-control": "x-ms-blob-cache-control",
+};
+
+const metadataPrefix = "x-ms-meta-";
+
+export function pathOf({ account, container, name }: BlobPlace): readonly string[] {
+  return [account, container, name];
+}
+
+function stateQuery({ snapshot, version }: BlobPlace): Record<string, string | undefined> {
+  return { snapshot, versionid: version };
+}
+
+function readState({ headers }: Answer): BlobState {
+  const metadata: Record<string, string> = {};
+  for (const [name, value] of headers) {
+    if (name.startsWith(metadataPrefix)) metadata[name.slice(metadataPrefix.length)] = value;
+  }
+  const range = /\/(\d+)$/.exec(headers.get("content-range") ?? "")?.[1];
+  return {
+    etag: headers.get("etag") ?? "",
+    lastModified: headers.get("last-modified") ?? "",
+    length: Number(range ?? headers.get("content-length") ?? 0),
+    headers,
+    metadata,
+  };
+}
+
+export async function getProperties(
+  place: BlobPlace,
+  signal?: AbortSignal,
+): Promise<Result<BlobState>> {
+  const query = stateQuery(place);
+  return mapped(await request("blob", pathOf(place), { method: "HEAD", query, signal }), readState);
+}
+
+export interface BlobContent {
+  readonly state: BlobState;
+  readonly bytes: Uint8Array<ArrayBuffer>;
+}
+
+/** The first `bytesMax` bytes; the ETag of the answer says of which state. */
+export async function getContent(
+  place: BlobPlace,
+  { bytesMax, signal }: { readonly bytesMax: number; readonly signal?: AbortSignal | undefined },
+): Promise<Result<BlobContent>> {
+  const range = { "x-ms-range": `bytes=0-${bytesMax - 1}` };
+  const call = { query: stateQuery(place), signal };
+  let answer = await request("blob", pathOf(place), { ...call, headers: range });
+  // A range of nothing cannot be satisfied.
+  if (!answer.ok && answer.failure.status === 416) {
+    answer = await request("blob", pathOf(place), call);
+  }
+  if (!answer.ok) return answer;
+  const bytes = new Uint8Array(await answer.value.body.arrayBuffer());
+  return { ok: true, value: { state: readState(answer.value), bytes } };
+}
+
+export function metadataHeaders(
+  metadata: Readonly<Record<string, string>>,
+): Readonly<Record<string, string>> {
+  const pairs = Object.entries(metadata);
+  return Object.fromEntries(pairs.map(([name, value]) => [metadataPrefix + name, value]));
+}
+
+/** All that a replaced content takes over from the state before it. */
+export function keptHeaders(state: BlobState): Readonly<Record<string, string>> {
+  const kept: Record<string, string> = { ...metadataHeaders(state.metadata) };
+  for (const [read, write] of Object.entries(contentHeaders)) {
+    const value = state.headers.get(read);
+    if (value !== null) kept[write] = value;
+  }
+  const tier = state.headers.get("x-ms-access-tier");
+  const isInferred = state.headers.get("x-ms-access-tier-inferred") === "true";
+  if (tier !== null && !isInferred) kept["x-ms-access-tier"] = tier;
+  return kept;
+}
+
+export interface Condition {
+  readonly ifMatch?: string | undefined;
+  readonly ifNoneMatch?: string | undefined;
+  readonly leaseId?: string | undefined;
+}
+
+export function conditionHeaders(condition: Condition): Record<string, string | undefined> {
+  return {
+    "if-match": condition.ifMatch,
+    "if-none-match": condition.ifNoneMatch,
+    "x-ms-lease-id": condition.leaseId || undefined,
+  };
+}
+
+const etagOf = ({ headers }: Answer): string => headers.get("etag") ?? "";
+
+export async function putBlob(
+  place: BlobPlace,
+  content: {
+    readonly body: BodyInit;
+    readonly headers: Readonly<Record<string, string>>;
+    readonly condition: Condition;
+    readonly signal?: AbortSignal | undefined;
+  },
+): Promise<Result<string>> {
+  const answer = await request("blob", pathOf(place), {
+    method: "PUT",
+    headers: {
+      "x-ms-blob-type": "BlockBlob",
+      ...content.headers,
+      ...conditionHeaders(content.condition),
+    },
+    body: content.body,
+    signal: content.signal,
+  });
+  return mapped(answer, etagOf);
+}
+
+export async function setMetadata(
+  place: BlobPlace,
+  metadata: Readonly<Record<string, string>>,
+  condition: Condition,
+): Promise<Result<string>> {
+  const answer = await request("blob", pathOf(place), {
+    method: "PUT",
+    query: { comp: "metadata" },
+    headers: { ...metadataHeaders(metadata), ...conditionHeaders(condition) },
+  });
+  return mapped(answer, etagOf);
+}
+
+/** `values` by the names of the answer's headers; what is left out is removed. */
+export async function setProperties(
+  place: BlobPlace,
+  values: Readonly<Record<string, string>>,
+  condition: Condition,
+): Promise<Result<string>> {
+  const headers: Record<string, string | undefined> = conditionHeaders(condition);
+  for (const [read, write] of Object.entries(contentHeaders)) headers[write] = values[read];
+  const answer = await request("blob", pathOf(place), {
+    method: "PUT",
+    query: { comp: "properties" },
+    headers,
+  });
+  return mapped(answer, etagOf);
+}
+
+export async function getTags(
+  place: BlobPlace,
+  signal?: AbortSignal,
+): Promise<Result<Readonly<Record<string, string>>>> {
+  const query = { comp: "tags", ...stateQuery(place) };
+  const answer = await request("blob", pathOf(place), { query, signal });
+  if (!answer.ok) return answer;
+  const set = childOf(parseXml(await answer.value.body.text()), "TagSet");
+  const pairs = childrenOf(set, "Tag").map((tag) => [
+    textOf(tag, "Key") ?? "",
+    textOf(tag, "Value") ?? "",
+  ]);
+  return { ok: true, value: Object.fromEntries(pairs) as Record<string, string> };
+}
+
+/** Tags do not change the ETag, so the tags that were read are themselves the condition. */
+export function setTags(
+  place: BlobPlace,
+  tags: Readonly<Record<string, string>>,
+  { before, leaseId }: { before: Readonly<Record<string, string>>; leaseId?: string | undefined },
+): Promise<Result<unknown>> {
+  const items = Object.entries(tags).map(
+    ([key, value]) => `<Tag><Key>${escapeXml(key)}</Key><Value>${escapeXml(value)}</Value></Tag>`,
+  );
+  const expected = Object.entries(before).map(([key, value]) => `"${key}" = '${value}'`);
+  return request("blob", pathOf(place), {
+    method: "PUT",
+    query: { comp: "tags" },
+    headers: {
+      "content-type": "application/xml",
+      "x-ms-lease-id": leaseId || undefined,
+      "x-ms-if-tags": expected.length === 0 ? undefined : expected.join(" AND "),
+    },
+    body: `<?xml version="1.0" encoding="utf-8"?><Tags><TagSet>${items.join("")}</TagSet></Tags>`,
+  });
+}

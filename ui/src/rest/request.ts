@@ -1,0 +1,93 @@
+import { accessTo } from "../admin/sas.ts";
+import { failed, done, type Failure, type Result } from "../result.ts";
+
+export type Service = "blob" | "queue" | "table" | "file";
+
+export const restVersion = "2026-02-06";
+
+export interface Call {
+  readonly method?: string;
+  readonly query?: Readonly<Record<string, string | number | boolean | undefined>>;
+  readonly headers?: Readonly<Record<string, string | undefined>>;
+  readonly body?: BodyInit;
+  readonly signal?: AbortSignal | undefined;
+}
+
+export interface Answer {
+  readonly status: number;
+  readonly headers: Headers;
+  readonly body: Response;
+}
+
+/** The gateway's address of a resource; `path` is account, then names, each still unescaped. */
+export function storageUrl(
+  service: Service,
+  path: readonly string[],
+  query: Call["query"] = {},
+): string {
+  const place = path.map((part) => part.split("/").map(encodeURIComponent).join("/")).join("/");
+  const words = Object.entries(query).flatMap(([name, value]) =>
+    value === undefined ? [] : [`${encodeURIComponent(name)}=${encodeURIComponent(value)}`],
+  );
+  const search = words.length === 0 ? "" : `?${words.join("&")}`;
+  return `/storage/${service}/${place}${search}`;
+}
+
+/** One call of the public REST API. Whatever is refused comes back as a failure, never thrown. */
+export async function request(
+  service: Service,
+  path: readonly string[],
+  call: Call = {},
+): Promise<Result<Answer>> {
+  const headers = new Headers({ "x-ms-version": restVersion });
+  for (const [name, value] of Object.entries(call.headers ?? {})) {
+    if (value !== undefined) headers.set(name, value);
+  }
+  const access = await accessTo(path[0] ?? "");
+  if (!access.ok) return access;
+  const url = storageUrl(service, path, call.query);
+  let response: Response;
+  try {
+    response = await fetch(`${url}${url.includes("?") ? "&" : "?"}${access.value.query}`, {
+      method: call.method ?? "GET",
+      headers,
+      body: call.body ?? null,
+      signal: call.signal ?? null,
+      cache: "no-store",
+    });
+  } catch (error) {
+    return failed(unreachable(error));
+  }
+  if (response.ok) {
+    return done({ status: response.status, headers: response.headers, body: response });
+  }
+  return failed(await failureOf(response));
+}
+
+export function unreachable(error: unknown): Failure {
+  const wasCancelled = error instanceof DOMException && error.name === "AbortError";
+  return wasCancelled
+    ? { status: 0, code: "Cancelled", message: "Cancelled" }
+    : { status: 0, code: "Unreachable", message: "The server cannot be reached" };
+}
+
+/** XML from blob, queue and file, OData JSON from tables, nothing but headers from HEAD. */
+export async function failureOf(response: Response): Promise<Failure> {
+  const text = await response.text().catch(() => "");
+  const inText =
+    /<Code>([^<]*)<\/Code>/.exec(text)?.[1] ?? /"code"\s*:\s*"([^"]*)"/.exec(text)?.[1];
+  const code = response.headers.get("x-ms-error-code") ?? inText ?? `Status${response.status}`;
+  const message =
+    /<Message>([^<]*)/.exec(text)?.[1] ?? /"value"\s*:\s*"((?:[^"\\]|\\.)*)"/.exec(text)?.[1];
+  const firstLine = (message ?? "").replaceAll("\\n", "\n").split("\n", 1)[0] ?? "";
+  const known = firstLine === "" ? wordsOfStatus(response.status) : firstLine;
+  return { status: response.status, code, message: known };
+}
+
+function wordsOfStatus(status: number): string {
+  if (status === 404) return "It does not exist";
+  if (status === 412) return "It was changed by somebody else";
+  if (status === 409) return "It is in a state that does not allow this";
+  if (status === 401 || status === 403) return "You are not allowed to do this";
+  return `The server answered ${status}`;
+}

@@ -1,0 +1,41 @@
+/** The listings of blob, queue and file are XML; what is read of them is always text. */
+export function parseXml(text: string): Element {
+  return new DOMParser().parseFromString(text, "application/xml").documentElement;
+}
+
+export function childOf(parent: Element | undefined, name: string): Element | undefined {
+  for (let child = parent?.firstElementChild ?? null; child; child = child.nextElementSibling) {
+    if (child.tagName === name) return child;
+  }
+  return undefined;
+}
+
+export function childrenOf(parent: Element | undefined, name: string): readonly Element[] {
+  return parent === undefined ? [] : [...parent.children].filter((one) => one.tagName === name);
+}
+
+export function textOf(parent: Element | undefined, name: string): string | undefined {
+  return childOf(parent, name)?.textContent ?? undefined;
+}
+
+export function numberOf(parent: Element | undefined, name: string): number | undefined {
+  const text = textOf(parent, name);
+  return text === undefined || text === "" ? undefined : Number(text);
+}
+
+/** Names may be percent-encoded when they hold what XML cannot. */
+export function nameOf(element: Element): string {
+  const name = childOf(element, "Name");
+  const text = name?.textContent ?? "";
+  return name?.getAttribute("Encoded") === "true" ? decodeURIComponent(text) : text;
+}
+
+/** `<Metadata><a>b</a></Metadata>` as pairs. */
+export function pairsOf(parent: Element | undefined): Readonly<Record<string, string>> {
+  if (parent === undefined) return {};
+  return Object.fromEntries([...parent.children].map((one) => [one.tagName, one.textContent]));
+}
+
+export function escapeXml(text: string): string {
+  return text.replace(/[&<>"']/g, (found) => `&#${found.charCodeAt(0)};`);
+}

@@ -1,0 +1,55 @@
+import { useEffect, useState } from "preact/hooks";
+
+/** `#/blobs/account/container/a%2Fb?blob=x`: a place in the page that can be linked to. */
+export interface Route {
+  readonly page: string;
+  readonly segments: readonly string[];
+  readonly query: Readonly<Record<string, string>>;
+}
+
+export function parseRoute(hash: string): Route {
+  const [path = "", search = ""] = hash.replace(/^#\/?/, "").split("?", 2);
+  const [page = "", ...segments] = path.split("/").map(decodeLeniently);
+  return { page, segments, query: Object.fromEntries(new URLSearchParams(search)) };
+}
+
+function decodeLeniently(text: string): string {
+  try {
+    return decodeURIComponent(text);
+  } catch {
+    return text;
+  }
+}
+
+export function formatRoute(
+  page: string,
+  segments: readonly string[],
+  query: Readonly<Record<string, string | undefined>> = {},
+): string {
+  const path = [page, ...segments].map(encodeURIComponent).join("/");
+  const entries = Object.entries(query).flatMap(([name, value]) =>
+    value === undefined || value === "" ? [] : [[name, value]],
+  );
+  const search = new URLSearchParams(entries).toString();
+  return search === "" ? `#/${path}` : `#/${path}?${search}`;
+}
+
+export function go(hash: string): void {
+  location.hash = hash;
+}
+
+/** For what is only looked at beside the list: the way back should leave the list, not it. */
+export function goSilently(hash: string): void {
+  history.replaceState(null, "", hash);
+  dispatchEvent(new HashChangeEvent("hashchange"));
+}
+
+export function useRoute(): Route {
+  const [hash, setHash] = useState(location.hash);
+  useEffect(() => {
+    const listen = (): void => setHash(location.hash);
+    addEventListener("hashchange", listen);
+    return () => removeEventListener("hashchange", listen);
+  }, []);
+  return parseRoute(hash);
+}

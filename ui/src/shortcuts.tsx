@@ -1,0 +1,79 @@
+import type { JSX } from "preact";
+import { useEffect, useState } from "preact/hooks";
+import { Dialog } from "./parts/dialog.tsx";
+import { formatRoute, go } from "./route.ts";
+
+/** `g` and then one of these. */
+const places: Readonly<Record<string, string>> = {
+  b: "blobs",
+  t: "tables",
+  q: "queues",
+  s: "shares",
+  c: "concurrency",
+  h: "health",
+};
+
+const keys: readonly (readonly [keys: string, words: string])[] = [
+  ["g then b, t, q, s", "Blobs, tables, queues, shares"],
+  ["g then c, h", "Concurrency, health"],
+  ["/", "To the filter"],
+  ["↑ ↓ Page Home End", "Walk in a list"],
+  ["Enter", "Open"],
+  ["Space", "Select"],
+  ["Delete", "Delete"],
+  ["u", "One level up"],
+  ["n", "New"],
+  ["Escape", "Close what is open"],
+  ["?", "This list"],
+];
+
+function isTyping(target: EventTarget | null): boolean {
+  if (!(target instanceof HTMLElement)) return false;
+  return target.matches("input, textarea, select") || target.closest("dialog") !== null;
+}
+
+function press(selector: string): boolean {
+  const element = document.querySelector<HTMLElement>(selector);
+  if (element === null) return false;
+  if (element instanceof HTMLInputElement) element.focus();
+  else element.click();
+  return true;
+}
+
+export function Shortcuts({ account }: { readonly account: string }): JSX.Element | null {
+  const [isShown, show] = useState(false);
+  useEffect(() => {
+    let isAfterG = false;
+    const listen = (event: KeyboardEvent): void => {
+      if (event.ctrlKey || event.metaKey || event.altKey || isTyping(event.target)) return;
+      const place = isAfterG ? places[event.key] : undefined;
+      isAfterG = event.key === "g";
+      const isService = place !== "concurrency" && place !== "health";
+      if (place !== undefined) go(formatRoute(place, isService ? [account] : []));
+      else if (event.key === "?") show(true);
+      else if (event.key === "/") press("[data-filter]");
+      else if (event.key === "u") press("[data-up]");
+      else if (event.key === "n") press("[data-new] button");
+      else if (event.key === "Escape") press("[data-close] button");
+      else return;
+      event.preventDefault();
+    };
+    addEventListener("keydown", listen);
+    return () => removeEventListener("keydown", listen);
+  }, [account]);
+  if (!isShown) return null;
+  return (
+    <Dialog title="Keys" onClose={() => show(false)}>
+      <dl class="facts form">
+        {keys.map(([name, words]) => (
+          <>
+            <dt>
+              <kbd>{name}</kbd>
+            </dt>
+            <dd>{words}</dd>
+          </>
+        ))}
+      </dl>
+    </Dialog>
+  );
+}

@@ -1,0 +1,93 @@
+import type { JSX } from "preact";
+import { useState } from "preact/hooks";
+import { accounts, server } from "./accounts.ts";
+import iconUrl from "./icon.svg";
+import { KeysDialog } from "./keys-dialog.tsx";
+import { Button } from "./parts/button.tsx";
+import { Choice } from "./parts/field.tsx";
+import { Icon, type IconName } from "./parts/icon.tsx";
+import { formatRoute, go } from "./route.ts";
+import { useStore } from "./store.ts";
+import { nextTheme, theme } from "./theme.ts";
+
+const services: readonly (readonly [IconName, string])[] = [
+  ["blobs", "Blobs"],
+  ["tables", "Tables"],
+  ["queues", "Queues"],
+  ["shares", "Shares"],
+];
+
+const views: readonly (readonly [IconName, string])[] = [
+  ["concurrency", "Concurrency"],
+  ["health", "Health"],
+];
+
+export interface SideProps {
+  readonly page: string;
+  readonly account: string | undefined;
+}
+
+export function Side({ page, account }: SideProps): JSX.Element {
+  const known = useStore(accounts);
+  const info = useStore(server);
+  const chosenTheme = useStore(theme);
+  const [isShowingKeys, showKeys] = useState(false);
+  const themeIcon = { auto: "auto", light: "sun", dark: "moon" } as const;
+  return (
+    <header class="side">
+      <a class="brand" href="#/blobs">
+        <img src={iconUrl} alt="" />
+        Etagere
+      </a>
+      {account !== undefined && (
+        <Choice
+          label="Account"
+          value={account}
+          options={known.map(({ name }) => [name, name] as const)}
+          onChange={(name) => go(formatRoute("blobs", [name]))}
+        />
+      )}
+      <nav class="nav" aria-label="Main">
+        {services.map(([name, words]) => (
+          <Item key={name} name={name} words={words} page={page} account={account} />
+        ))}
+        <div class="nav-title">Live</div>
+        {views.map(([name, words]) => (
+          <Item key={name} name={name} words={words} page={page} account={undefined} />
+        ))}
+      </nav>
+      <div class="side-foot">
+        <span>{info === undefined ? "" : `${info.version}, ${info.store}`}</span>
+        {account !== undefined && (
+          <Button kind="quiet" icon="link" label="Connect" onClick={() => showKeys(true)} />
+        )}
+        <Button
+          kind="quiet"
+          icon={themeIcon[chosenTheme]}
+          label={`Theme: ${chosenTheme}`}
+          onClick={nextTheme}
+        />
+      </div>
+      {isShowingKeys && account !== undefined && (
+        <KeysDialog account={account} onClose={() => showKeys(false)} />
+      )}
+    </header>
+  );
+}
+
+interface ItemProps {
+  readonly name: IconName;
+  readonly words: string;
+  readonly page: string;
+  readonly account: string | undefined;
+}
+
+function Item({ name, words, page, account }: ItemProps): JSX.Element {
+  const href = formatRoute(name, account === undefined ? [] : [account]);
+  return (
+    <a href={href} aria-current={page === name ? "page" : undefined}>
+      <Icon name={name} />
+      <span>{words}</span>
+    </a>
+  );
+}

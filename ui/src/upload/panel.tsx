@@ -1,0 +1,109 @@
+import type { JSX } from "preact";
+import { useMemo } from "preact/hooks";
+import { bytes, count, plural } from "../format.ts";
+import { Button } from "../parts/button.tsx";
+import { Grid, rowsOf, type Column } from "../parts/grid.tsx";
+import { useStore } from "../store.ts";
+import {
+  allTransfers,
+  cancelAll,
+  cancelTransfer,
+  clearFinished,
+  overwrite,
+  resumeTransfer,
+  transferChanges,
+  type Transfer,
+} from "./transfers.ts";
+
+/** What was sent so far; stays while one looks at other things. */
+export function UploadPanel(): JSX.Element | null {
+  const changes = useStore(transferChanges);
+  const list = useMemo(() => allTransfers().toSorted(byUrgency), [changes]);
+  if (list.length === 0) return null;
+  const inState = (...states: readonly string[]): number =>
+    list.filter(({ state }) => states.includes(state)).length;
+  const isRunning = inState("waiting", "running") > 0;
+  const total = list.reduce((sum, { totalBytes }) => sum + totalBytes, 0);
+  const sent = list.reduce((sum, { sentBytes }) => sum + sentBytes, 0);
+  const stuck = inState("failed", "cancelled", "exists");
+  const words = `${count(inState("done"))} of ${plural(list.length, "file")}, ${bytes(sent)} of ${bytes(total)}`;
+  return (
+    <section class="uploads" aria-label="Uploads">
+      <header class="uploads-head">
+        <h2>{isRunning ? "Uploading" : stuck === 0 ? "Uploaded" : "Stopped"}</h2>
+        <span class="soft uploads-count">{words}</span>
+        {isRunning && (
+          <Button icon="stop" onClick={cancelAll}>
+            Cancel
+          </Button>
+        )}
+        {!isRunning && stuck > 0 && <ResumeAll list={list} />}
+        {!isRunning && <Button kind="quiet" icon="close" label="Clear" onClick={clearFinished} />}
+      </header>
+      <progress max={list.length} value={inState("done")} aria-label="Files uploaded" />
+      <Grid label="Files" columns={columns} rows={rowsOf(list)} keyOf={({ id }) => String(id)} />
+    </section>
+  );
+}
+
+function ResumeAll({ list }: { readonly list: readonly Transfer[] }): JSX.Element {
+  const existing = list.filter(({ state }) => state === "exists");
+  const stopped = list.filter(({ state }) => state === "failed" || state === "cancelled");
+  return (
+    <>
+      {stopped.length > 0 && (
+        <Button onClick={() => stopped.forEach(({ id }) => resumeTransfer(id))}>
+          Resume {count(stopped.length)}
+        </Button>
+      )}
+      {existing.length > 0 && (
+        <Button kind="danger" onClick={() => existing.forEach(({ id }) => void overwrite(id))}>
+          Overwrite {count(existing.length)}
+        </Button>
+      )}
+    </>
+  );
+}
+
+const urgency: Readonly<Record<Transfer["state"], number>> = {
+  exists: 0,
+  failed: 1,
+  cancelled: 2,
+  running: 3,
+  waiting: 4,
+  done: 5,
+};
+
+function byUrgency(one: Transfer, other: Transfer): number {
+  return urgency[one.state] - urgency[other.state] || one.id - other.id;
+}
+
+const columns: readonly Column<Transfer>[] = [
+  { title: "Name", width: "minmax(0, 1fr)", cell: ({ name }) => name },
+  { title: "State", width: "9rem", cell: (transfer) => <State transfer={transfer} /> },
+  { title: "", width: "auto", align: "end", cell: ({ id, state }) => action(id, state) },
+];
+
+function State({ transfer }: { readonly transfer: Transfer }): JSX.Element {
+  const { state, sentBytes, totalBytes, problem } = transfer;
+  if (state === "running") {
+    return <progress max={Math.max(1, totalBytes)} value={sentBytes} aria-label="Sent" />;
+  }
+  if (state === "done") return <span class="soft">{bytes(totalBytes)}</span>;
+  return <span class="soft">{problem ?? state}</span>;
+}
+
+function action(id: number, state: Transfer["state"]): JSX.Element | null {
+  if (state === "running" || state === "waiting") {
+    return <Button kind="quiet" icon="close" label="Cancel" onClick={() => cancelTransfer(id)} />;
+  }
+  if (state === "cancelled" || state === "failed") {
+    return <Button onClick={() => resumeTransfer(id)}>Resume</Button>;
+  }
+  if (state !== "exists") return null;
+  return (
+    <Button kind="danger" onClick={() => void overwrite(id)}>
+      Overwrite
+    </Button>
+  );
+}

@@ -1,0 +1,160 @@
+import type { Result } from "../result.ts";
+import type { Condition } from "../rest/blob.ts";
+import { createStore } from "../store.ts";
+import type { Source } from "./source.ts";
+
+export type TransferState = "waiting" | "running" | "done" | "failed" | "cancelled" | "exists";
+
+export interface Transfer {
+  readonly id: number;
+  readonly name: string;
+  readonly totalBytes: number;
+  readonly sentBytes: number;
+  readonly state: TransferState;
+  readonly problem?: string;
+}
+
+/** Sends one file; what it overwrites is decided by the condition. */
+export type Send = (work: {
+  readonly source: Source;
+  readonly condition: Condition;
+  readonly signal: AbortSignal;
+  readonly onProgress: (sentBytes: number) => void;
+}) => Promise<Result<unknown>>;
+
+export interface Target {
+  readonly send: Send;
+  /** The ETag of what is in the way, so that overwriting it is a decision about that state. */
+  readonly etagOf: (source: Source) => Promise<string | undefined>;
+  readonly onDone: () => void;
+}
+
+interface Job {
+  readonly source: Source;
+  readonly target: Target;
+  condition: Condition;
+  abort: AbortController;
+}
+
+const filesAtOnceMax = 4;
+const announceMilliseconds = 150;
+const all = new Map<number, Transfer>();
+const waiting: number[] = [];
+/** Counts the changes of what `allTransfers` gives, not faster than one can look. */
+export const transferChanges = createStore(0);
+const jobs = new Map<number, Job>();
+let lastId = 0;
+let running = 0;
+let announcement: ReturnType<typeof setTimeout> | undefined;
+
+export function allTransfers(): readonly Transfer[] {
+  return [...all.values()];
+}
+
+function announce(): void {
+  announcement ??= setTimeout(() => {
+    announcement = undefined;
+    transferChanges.update((before) => before + 1);
+  }, announceMilliseconds);
+}
+
+export function addTransfers(sources: readonly Source[], target: Target): void {
+  for (const source of sources) {
+    lastId += 1;
+    const { file, path } = source;
+    all.set(lastId, {
+      id: lastId,
+      name: path,
+      totalBytes: file.size,
+      sentBytes: 0,
+      state: "waiting",
+    });
+    jobs.set(lastId, {
+      source,
+      target,
+      condition: { ifNoneMatch: "*" },
+      abort: new AbortController(),
+    });
+    waiting.push(lastId);
+  }
+  announce();
+  pump();
+}
+
+function change(id: number, patch: Partial<Transfer>): void {
+  const present = all.get(id);
+  if (present === undefined) return;
+  all.set(id, { ...present, ...patch });
+  announce();
+}
+
+function pump(): void {
+  while (running < filesAtOnceMax) {
+    const id = waiting.shift();
+    if (id === undefined) return;
+    if (all.get(id)?.state !== "waiting") continue;
+    running += 1;
+    change(id, { state: "running" });
+    void runAndGoOn(id);
+  }
+}
+
+async function runAndGoOn(id: number): Promise<void> {
+  await run(id);
+  running -= 1;
+  pump();
+}
+
+async function run(id: number): Promise<void> {
+  const job = jobs.get(id);
+  if (job === undefined) return;
+  const { source, target, condition, abort } = job;
+  const onProgress = (sentBytes: number): void => change(id, { sentBytes });
+  const result = await target.send({ source, condition, signal: abort.signal, onProgress });
+  if (abort.signal.aborted) return change(id, { state: "cancelled" });
+  if (result.ok) change(id, { state: "done", sentBytes: source.file.size });
+  else if (result.failure.status === 409 && condition.ifNoneMatch === "*") {
+    change(id, { state: "exists", problem: "There is one of this name" });
+  } else change(id, { state: "failed", problem: result.failure.message });
+  if (waiting.length === 0) target.onDone();
+}
+
+export function cancelTransfer(id: number): void {
+  jobs.get(id)?.abort.abort();
+  const present = all.get(id);
+  if (present?.state === "waiting") change(id, { state: "cancelled" });
+}
+
+export function cancelAll(): void {
+  for (const { id, state } of all.values()) {
+    if (state === "waiting" || state === "running") cancelTransfer(id);
+  }
+}
+
+/** Goes on where it stopped: blocks that arrived are not sent again. */
+export function resumeTransfer(id: number): void {
+  const job = jobs.get(id);
+  if (job === undefined) return;
+  job.abort = new AbortController();
+  change(id, { state: "waiting" });
+  waiting.push(id);
+  pump();
+}
+
+/** Over the state that is there now, not over one that comes in between. */
+export async function overwrite(id: number): Promise<void> {
+  const job = jobs.get(id);
+  if (job === undefined) return;
+  const etag = await job.target.etagOf(job.source);
+  job.condition = etag === undefined ? { ifNoneMatch: "*" } : { ifMatch: etag };
+  resumeTransfer(id);
+}
+
+export function clearFinished(): void {
+  for (const { id, state } of all.values()) {
+    if (state === "waiting" || state === "running") continue;
+    all.delete(id);
+    jobs.delete(id);
+  }
+  announce();
+}

@@ -1,0 +1,130 @@
+import { mapped, type Result } from "../result.ts";
+import { conditionHeaders, pathOf, putBlob, type BlobPlace, type Condition } from "../rest/blob.ts";
+import { request } from "../rest/request.ts";
+import { childOf, childrenOf, numberOf, parseXml, textOf } from "../rest/xml.ts";
+
+const blockBytes = 4 * 1024 * 1024;
+const blocksMax = 50_000;
+const blocksAtOnceMax = 3;
+
+export interface Upload {
+  readonly place: BlobPlace;
+  readonly file: File;
+  readonly condition: Condition;
+  readonly signal: AbortSignal;
+  readonly onProgress: (sentBytes: number) => void;
+}
+
+export function contentTypeOf(file: File): string {
+  if (file.type !== "") return file.type;
+  const known: Readonly<Record<string, string>> = {
+    md: "text/markdown",
+    txt: "text/plain",
+    log: "text/plain",
+    json: "application/json",
+    csv: "text/csv",
+    yml: "text/yaml",
+    yaml: "text/yaml",
+    ts: "text/plain",
+  };
+  return known[file.name.split(".").at(-1)?.toLowerCase() ?? ""] ?? "application/octet-stream";
+}
+
+/** Small files in one call, others in blocks that a later attempt does not send again. */
+export async function uploadBlob(upload: Upload): Promise<Result<string>> {
+  const { file, place, condition, signal, onProgress } = upload;
+  if (file.size > blockBytes) return uploadByBlocks(upload);
+  const headers = { "x-ms-blob-content-type": contentTypeOf(file) };
+  const result = await putBlob(place, { body: file, headers, condition, signal });
+  if (result.ok) onProgress(file.size);
+  return result;
+}
+
+interface Block {
+  readonly id: string;
+  readonly start: number;
+  readonly end: number;
+}
+
+/** The same file always has the same block ids, so blocks of an earlier attempt can be told. */
+export function planBlocks(file: {
+  readonly size: number;
+  readonly lastModified: number;
+}): readonly Block[] {
+  const bytes = Math.max(blockBytes, Math.ceil(file.size / blocksMax));
+  const count = Math.ceil(file.size / bytes);
+  return Array.from({ length: count }, (_, index) => ({
+    id: btoa(`${file.size}-${file.lastModified}-${String(index).padStart(6, "0")}`.padStart(44)),
+    start: index * bytes,
+    end: Math.min(file.size, (index + 1) * bytes),
+  }));
+}
+
+async function uploadByBlocks(upload: Upload): Promise<Result<string>> {
+  const { file, place, condition, signal, onProgress } = upload;
+  const blocks = planBlocks(file);
+  const there = await uncommittedBlocks(place, signal);
+  if (!there.ok && there.failure.status !== 404) return there;
+  const known = there.ok ? there.value : new Map<string, number>();
+  const missing = blocks.filter(({ id, start, end }) => known.get(id) !== end - start);
+  let sentBytes = file.size - missing.reduce((sum, { start, end }) => sum + end - start, 0);
+  onProgress(sentBytes);
+  const sent = await sendAll(missing, async (block) => {
+    const result = await putBlock(upload, block);
+    sentBytes += result.ok ? block.end - block.start : 0;
+    if (result.ok) onProgress(sentBytes);
+    return result;
+  });
+  if (!sent.ok) return sent;
+  const list = blocks.map(({ id }) => `<Latest>${id}</Latest>`).join("");
+  const answer = await request("blob", pathOf(place), {
+    method: "PUT",
+    query: { comp: "blocklist" },
+    headers: { "x-ms-blob-content-type": contentTypeOf(file), ...conditionHeaders(condition) },
+    body: `<?xml version="1.0" encoding="utf-8"?><BlockList>${list}</BlockList>`,
+    signal,
+  });
+  return mapped(answer, ({ headers }) => headers.get("etag") ?? "");
+}
+
+function putBlock({ place, file, signal }: Upload, block: Block): Promise<Result<unknown>> {
+  return request("blob", pathOf(place), {
+    method: "PUT",
+    query: { comp: "block", blockid: block.id },
+    body: file.slice(block.start, block.end),
+    signal,
+  });
+}
+
+async function sendAll(
+  blocks: readonly Block[],
+  send: (block: Block) => Promise<Result<unknown>>,
+): Promise<Result<undefined>> {
+  let next = 0;
+  let wrong: Result<undefined> | undefined;
+  const work = async (): Promise<void> => {
+    for (let block = blocks[next]; block !== undefined && !wrong; block = blocks[next]) {
+      next += 1;
+      const result = await send(block);
+      if (!result.ok) wrong = result;
+    }
+  };
+  await Promise.all(Array.from({ length: blocksAtOnceMax }, work));
+  return wrong ?? { ok: true, value: undefined };
+}
+
+async function uncommittedBlocks(
+  place: BlobPlace,
+  signal: AbortSignal,
+): Promise<Result<ReadonlyMap<string, number>>> {
+  const query = { comp: "blocklist", blocklisttype: "uncommitted" };
+  const answer = await request("blob", pathOf(place), { query, signal });
+  if (!answer.ok) return answer;
+  const root = parseXml(await answer.value.body.text());
+  const blocks = childrenOf(childOf(root, "UncommittedBlocks"), "Block");
+  const sizes = blocks.map((block): [string, number] => [
+    textOf(block, "Name") ?? "",
+    numberOf(block, "Size") ?? 0,
+  ]);
+  return { ok: true, value: new Map(sizes) };
+}

@@ -3,7 +3,7 @@ import type { ContentRef } from "../core/content-ref.ts";
 import type { Lease } from "../core/lease.ts";
 import type { Metadata } from "../core/metadata.ts";
 import type { StoredPolicy } from "../core/permission.ts";
-import { recordCodec } from "../core/record.ts";
+import { recordCodec, remembering } from "../core/record.ts";
 import { containerNameEntries, holdEntries, tagEntries } from "./indexes.ts";
 import { defineTable } from "../core/table.ts";
 import type { Tags } from "../core/tags.ts";
@@ -138,11 +138,55 @@ export interface GenerationKey extends BlobKey {
   readonly kind: "snapshot" | "version" | "deleted";
 }
 
+const headersShape = {
+  contentType: true,
+  contentMd5: true,
+  contentEncoding: true,
+  contentLanguage: true,
+  cacheControl: true,
+  contentDisposition: true,
+} as const;
+
+/** What nearly every blob has comes first. */
+const blobCodec = recordCodec<BlobRecord>({
+  version: 2,
+  migrate: { 1: (record) => record },
+  shape: {
+    etag: true,
+    created: true,
+    type: true,
+    content: true,
+    headers: headersShape,
+    metadata: true,
+    tier: true,
+    tierChanged: true,
+    lease: true,
+    tags: true,
+    versionId: true,
+    superseded: true,
+    snapshot: true,
+    deleted: true,
+    sequenceNumber: true,
+    lineage: true,
+    committedBlockCount: true,
+    sealed: true,
+    copy: true,
+    incrementalCopy: true,
+    expiresAt: true,
+    encryptionScope: true,
+    keySha256: true,
+    rehydration: true,
+    immutability: true,
+    legalHold: true,
+    lastAccess: true,
+  },
+});
+
 export const containers = defineTable<{ account: bigint; name: string }, ContainerRecord>({
   name: "containers",
   tag: 0x20,
   key: ({ account, name }) => [account, name],
-  codec: recordCodec<ContainerRecord>({ version: 1 }),
+  codec: remembering(recordCodec<ContainerRecord>({ version: 1 })),
   indexes: ({ id, lease }, parts) => [
     ...containerNameEntries(id, parts()),
     ...leaseEntries("container", lease, parts),
@@ -163,7 +207,7 @@ export const blobs = defineTable<BlobKey, BlobRecord>({
   name: "blobs",
   tag: 0x22,
   key: ({ container, name }) => [container, name],
-  codec: recordCodec<BlobRecord>({ version: 1 }),
+  codec: blobCodec,
   content: "content",
   indexes: (record, parts) => [
     ...tagEntries(record, parts),
@@ -180,7 +224,7 @@ export const generations = defineTable<GenerationKey, BlobRecord>({
   name: "generations",
   tag: 0x23,
   key: ({ container, name, at, kind }) => [container, name, at, generationKinds[kind]],
-  codec: recordCodec<BlobRecord>({ version: 1 }),
+  codec: blobCodec,
   content: "content",
   indexes: holdEntries,
 });

@@ -1,4 +1,5 @@
 import { Packr, RESERVE_START_SPACE } from "msgpackr";
+import { fromValues, positionsOf, toValues, type Shape } from "./positional.ts";
 
 /** Turns a record into bytes and back. The first byte is the version; older ones are migrated on
  *  read, newer ones refused. */
@@ -7,11 +8,14 @@ export interface RecordCodec<R> {
   decode(bytes: Uint8Array): R;
 }
 
-export interface RecordCodecOptions {
+export interface RecordCodecOptions<R> {
   /** From 1 to 255; raised whenever the form of the stored record changes. */
   readonly version: number;
   /** `migrate[n]` turns a record of version `n` into one of version `n + 1`. */
   readonly migrate?: Readonly<Record<number, (old: never) => unknown>>;
+  /** Stores the values by position. A record without a shape is still read: its first version had
+   *  none. */
+  readonly shape?: Shape<R>;
 }
 
 /** The record was written by a newer release; reading on would lose what it added. */
@@ -31,11 +35,49 @@ const packOptions = {
 const packr = new Packr(packOptions);
 const versionBytes = 1;
 
-export function recordCodec<R>(options: RecordCodecOptions): RecordCodec<R> {
+/** For records that nearly every request reads: of what was decoded lately, equal bytes give the
+ *  same record again. */
+export function remembering<R>(codec: RecordCodec<R>): RecordCodec<R> {
+  const recent: ({ readonly bytes: Uint8Array; readonly record: R } | undefined)[] = [];
+  return {
+    encode: (record) => codec.encode(record),
+    decode(bytes) {
+      const place = placeOf(bytes);
+      const known = recent[place];
+      if (known !== undefined && isSame(known.bytes, bytes)) return known.record;
+      const own = new Uint8Array(bytes);
+      const record = codec.decode(own);
+      recent[place] = { bytes: own, record };
+      return record;
+    },
+  };
+}
+
+const recentPlaces = 256;
+const hashFactor = 31;
+const hashedBytesMax = 32;
+
+/** From bytes all over the record: any of them may be what tells two records apart. */
+function placeOf(bytes: Uint8Array): number {
+  const step = Math.ceil(bytes.length / hashedBytesMax);
+  let hash = bytes.length;
+  for (let at = 0; at < bytes.length; at += step) hash = (hash * hashFactor + bytes[at]!) | 0;
+  return (hash >>> 0) % recentPlaces;
+}
+
+function isSame(left: Uint8Array, right: Uint8Array): boolean {
+  if (left.length !== right.length) return false;
+  for (let at = 0; at < left.length; at += 1) if (left[at] !== right[at]) return false;
+  return true;
+}
+
+export function recordCodec<R>(options: RecordCodecOptions<R>): RecordCodec<R> {
   const { version, migrate = {} } = options;
+  const positions = options.shape && positionsOf(options.shape);
   return {
     encode(record) {
-      const packed = packr.pack(record, RESERVE_START_SPACE + versionBytes);
+      const form = positions === undefined ? record : toValues(positions, record as object);
+      const packed = packr.pack(form, RESERVE_START_SPACE + versionBytes);
       packed[0] = version;
       return new Uint8Array(packed.buffer, packed.byteOffset, packed.length);
     },
@@ -45,6 +87,7 @@ export function recordCodec<R>(options: RecordCodecOptions): RecordCodec<R> {
         throw new RecordTooNew(`a record has version ${found}, known is up to ${version}`);
       }
       let record: unknown = packr.unpack(bytes.subarray(versionBytes));
+      if (positions !== undefined && Array.isArray(record)) record = fromValues(positions, record);
       for (let step = found; step < version; step += 1) {
         const migrateStep = migrate[step];
         if (migrateStep === undefined) {

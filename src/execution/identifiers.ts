@@ -12,6 +12,6 @@ export function newGuid(random: Random): string {
   bytes[6] = (bytes[6]! & 0x0f) | 0x40;
   bytes[8] = (bytes[8]! & 0x3f) | 0x80;
   const hex = Buffer.from(bytes.buffer, bytes.byteOffset, 16).toString("hex");
-  const parts = [hex.slice(0, 8), hex.slice(8, 12), hex.slice(12, 16), hex.slice(16, 20)];
-  return `${parts.join("-")}-${hex.slice(20)}`;
+  const [first, second, third] = [hex.slice(0, 8), hex.slice(8, 12), hex.slice(12, 16)];
+  return `${first}-${second}-${third}-${hex.slice(16, 20)}-${hex.slice(20)}`;
 }

@@ -4,7 +4,7 @@ import { encodeTaggedKey } from "../core/keys.ts";
 import type { Lease } from "../core/lease.ts";
 import type { Metadata } from "../core/metadata.ts";
 import type { StoredPolicy } from "../core/permission.ts";
-import { recordCodec } from "../core/record.ts";
+import { recordCodec, remembering } from "../core/record.ts";
 import type { KeyPart } from "../core/keys.ts";
 import { defineTable, type IndexEntry } from "../core/table.ts";
 import type { Ticks } from "../core/ticks.ts";
@@ -141,7 +141,7 @@ export const shares = defineTable<{ account: bigint; name: string }, ShareRecord
   name: "shares",
   tag: 0x50,
   key: ({ account, name }) => [account, name],
-  codec: recordCodec<ShareRecord>({ version: 1 }),
+  codec: remembering(recordCodec<ShareRecord>({ version: 1 })),
   indexes: ({ id, lease }, parts) => [
     ...shareNameEntries(id, parts()),
     ...leaseEntries("share", lease, parts),

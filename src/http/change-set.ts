@@ -55,7 +55,7 @@ export async function runChangeSet(
   const unfit = transaction.check(calls, parts.length);
   if (unfit !== undefined) return refuse(unfit);
   const outcomes = await executeAll(door.runtime, calls);
-  batch.progress.parts = { calls, outcomes };
+  batch.progress.parts = { requests, calls, outcomes };
   if (outcomes instanceof TransactionRefused) {
     const { index, outcome } = outcomes;
     return refuse({ index, fault: faultOf(outcome).fault });

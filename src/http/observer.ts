@@ -19,6 +19,7 @@ export interface Observed {
 
 /** What became of the operations that one request brought together. */
 export interface PartsDone {
+  readonly requests: readonly { readonly request: WireRequest }[];
   readonly calls: readonly Call[];
   readonly outcomes: readonly Outcome[] | TransactionRefused;
 }

@@ -2,7 +2,7 @@ import type { Awaitable } from "../core/awaitable.ts";
 import { actual } from "../core/cors.ts";
 import { fail, ok, type Result } from "../core/result.ts";
 import type { Outcome } from "../execution/execute.ts";
-import { newGuid } from "../execution/identifiers.ts";
+import { newRequestId } from "./request-id.ts";
 import { SnapshotTooOld } from "../store/open-views.ts";
 import { StoreBusy, StoreUnavailable } from "../store/store.ts";
 import { ticksPerSecond } from "../core/ticks.ts";
@@ -19,7 +19,7 @@ import type { WireReply, WireRequest } from "./wire.ts";
 /** Answers one request of one service, from the wire and back. */
 export async function serveRequest(door: Door, request: WireRequest): Promise<WireReply> {
   const began = door.clock.monotonic();
-  const requestId = newGuid(door.runtime.random);
+  const requestId = newRequestId(door.runtime.random);
   const progress: Progress = { requestId };
   const result = await guarded(door, request, progress);
   const envelope = envelopeOf(door, request, progress);

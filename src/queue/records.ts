@@ -1,7 +1,7 @@
 import { encodeTaggedKey } from "../core/keys.ts";
 import type { Metadata } from "../core/metadata.ts";
 import type { StoredPolicy } from "../core/permission.ts";
-import { recordCodec } from "../core/record.ts";
+import { recordCodec, remembering } from "../core/record.ts";
 import { defineTable } from "../core/table.ts";
 import type { Ticks } from "../core/ticks.ts";
 import { bytesOfMessageId } from "./message/message-id.ts";
@@ -46,7 +46,7 @@ export const queues = defineTable<{ account: bigint; name: string }, QueueRecord
   name: "queues",
   tag: 0x40,
   key: ({ account, name }) => [account, name],
-  codec: recordCodec<QueueRecord>({ version: 1 }),
+  codec: remembering(recordCodec<QueueRecord>({ version: 1 })),
 });
 
 export const deletedQueues = defineTable<{ account: bigint; name: string }, DeletedQueueRecord>({
@@ -62,7 +62,18 @@ export const messages = defineTable<MessageKey, MessageRecord>({
   name: "messages",
   tag: 0x42,
   key: ({ queue, id }) => [queue, bytesOfMessageId(id)],
-  codec: recordCodec<MessageRecord>({ version: 1 }),
+  codec: recordCodec<MessageRecord>({
+    version: 2,
+    migrate: { 1: (record) => record },
+    shape: {
+      inserted: true,
+      expires: true,
+      visibleAt: true,
+      dequeueCount: true,
+      revision: true,
+      text: true,
+    },
+  }),
 });
 
 /** The line of a queue: next visible first, of equals the one inserted first. */
@@ -70,7 +81,11 @@ export const turns = defineTable<MessageKey & { visibleAt: Ticks }, TurnRecord>(
   name: "message-turns",
   tag: 0x43,
   key: ({ queue, visibleAt, id }) => [queue, visibleAt, bytesOfMessageId(id)],
-  codec: recordCodec<TurnRecord>({ version: 1 }),
+  codec: recordCodec<TurnRecord>({
+    version: 2,
+    migrate: { 1: (record) => record },
+    shape: { expires: true },
+  }),
 });
 
 /** By the moment they expire, for the reclaiming; `visibleAt` is in the message. */

@@ -24,6 +24,8 @@ export interface Committed {
   readonly previous: number;
   readonly sequence: number;
   readonly writes: readonly EngineWrite[];
+  /** How often one of those that took part had to run again. */
+  readonly conflicts: number;
 }
 
 const batchTransactionsMax = 512;
@@ -41,6 +43,7 @@ export class Committer {
   readonly #options: CommitterOptions;
   readonly #queue: Pending[] = [];
   readonly #turns: Turns;
+  #conflicts = 0;
   #running: Promise<void> | undefined;
 
   constructor(options: CommitterOptions) {
@@ -85,6 +88,7 @@ export class Committer {
       const shared = new Changes<SharedChange>();
       for (const pending of batch) {
         if (isBeaten(pending, latest, shared)) {
+          this.#conflicts += 1;
           if (!mayRunAgain(pending)) continue;
           await runAgain(
             pending,
@@ -116,7 +120,10 @@ export class Committer {
       if (attempts.length === 0 && turn === current.turn) return undefined;
       const writes = writesOf(attempts, current);
       const next = current.sequence + attempts.length;
-      if (attempts.length > 0) committed = { previous: current.sequence, sequence: next, writes };
+      if (attempts.length > 0) {
+        const conflicts = this.#conflicts;
+        committed = { previous: current.sequence, sequence: next, writes, conflicts };
+      }
       return { sequence: next, ticks: latestTicks(attempts, current.ticks), turn, writes };
     };
     try {
@@ -134,7 +141,9 @@ export class Committer {
     for (const pending of accepted) {
       if (!dropped.has(pending.attempt)) pending.settle(pending.outcome);
     }
-    if (committed !== undefined) this.#options.onCommitted(committed);
+    if (committed === undefined) return;
+    this.#conflicts = 0;
+    this.#options.onCommitted(committed);
   }
 
   #requeue(beaten: readonly Pending[]): void {

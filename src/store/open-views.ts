@@ -45,7 +45,7 @@ export class OpenViews {
   }
 
   /** Ends the view if its time is over. */
-  checkAge(view: OpenView): void {
+  #checkAge(view: OpenView): void {
     const { clock, snapshotAgeMax } = this.#options;
     if (clock.monotonic() <= view.endsAt) return;
     const milliseconds = snapshotAgeMax / ticksPerMillisecond;
@@ -54,10 +54,12 @@ export class OpenViews {
 
   #scheduleSweep(): () => void {
     const { clock, snapshotAgeMax } = this.#options;
-    return clock.after(Number(snapshotAgeMax / ticksPerMillisecond) + 1, () => {
+    const [oldest] = this.#open;
+    const left = oldest === undefined ? snapshotAgeMax : oldest.endsAt - clock.monotonic();
+    return clock.after(Number(left / ticksPerMillisecond) + 1, () => {
       this.#cancelSweep = undefined;
       for (const view of this.#open) {
-        this.checkAge(view);
+        this.#checkAge(view);
         if (!view.isClosed) break;
       }
       if (this.#open.size > 0) this.#cancelSweep = this.#scheduleSweep();
@@ -117,7 +119,6 @@ class OpenView implements StateView {
   }
 
   #checkOpen(): void {
-    if (!this.isClosed) this.#views.checkAge(this);
     if (this.isClosed) throw this.#failure ?? new Error("a view was used after its end");
   }
 }

@@ -1,5 +1,6 @@
 import { ticksPerSecond } from "../core/ticks.ts";
 import type { Ticks } from "../core/ticks.ts";
+import type { Meter } from "../core/meter.ts";
 import type { Clock, Log } from "../core/world.ts";
 import { Attempt } from "./attempt.ts";
 import { Committer } from "./committer.ts";
@@ -17,6 +18,7 @@ export interface TransactionalStoreOptions {
   readonly clock: Clock;
   /** Learns of watchers that fail. */
   readonly log?: Log;
+  readonly meter?: Pick<Meter, "commit"> | undefined;
   readonly snapshotAgeMax?: Ticks;
 }
 
@@ -38,7 +40,7 @@ export class TransactionalStore implements Store {
   #closing: Promise<void> | undefined;
 
   constructor(options: TransactionalStoreOptions) {
-    const { engine, clock, log, snapshotAgeMax = snapshotAgeMaxDefault } = options;
+    const { engine, clock, log, meter, snapshotAgeMax = snapshotAgeMaxDefault } = options;
     this.#engine = engine;
     this.#nextTicks = storeTime(clock);
     this.#views = new OpenViews({ clock, snapshotAgeMax });
@@ -48,7 +50,11 @@ export class TransactionalStore implements Store {
       clock,
       owner: process.pid,
       nextTicks: this.#nextTicks,
-      onCommitted: (commit) => this.#watchers.committed(commit),
+      onCommitted: (commit) => {
+        const { sequence, previous, conflicts } = commit;
+        meter?.commit({ transactions: sequence - previous, conflicts });
+        this.#watchers.committed(commit);
+      },
     });
   }
 

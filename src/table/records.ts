@@ -1,6 +1,6 @@
 import type { EntityKeys } from "../core/entity-range.ts";
 import type { StoredPolicy } from "../core/permission.ts";
-import { recordCodec } from "../core/record.ts";
+import { recordCodec, remembering } from "../core/record.ts";
 import { defineTable } from "../core/table.ts";
 import { encodeKeyText } from "./key-text.ts";
 import { entityCodec, type EntityRecord } from "./stored/entity-record.ts";
@@ -23,7 +23,7 @@ export const tables = defineTable<{ account: bigint; name: string }, TableRecord
   name: "tables",
   tag: 0x30,
   key: ({ account, name }) => [account, name.toLowerCase()],
-  codec: recordCodec<TableRecord>({ version: 1 }),
+  codec: remembering(recordCodec<TableRecord>({ version: 1 })),
 });
 
 export const entities = defineTable<EntityKey, EntityRecord>({

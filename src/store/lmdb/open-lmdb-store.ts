@@ -1,6 +1,7 @@
 import { mkdirSync, readdirSync, rmSync } from "node:fs";
 import { join } from "node:path";
 
+import type { Meter } from "../../core/meter.ts";
 import type { Ticks } from "../../core/ticks.ts";
 import type { Clock, Log } from "../../core/world.ts";
 import type { Key, Store } from "../store.ts";
@@ -16,6 +17,7 @@ export interface LmdbStoreOptions {
   readonly location: string;
   readonly clock: Clock;
   readonly log: Log;
+  readonly meter?: Pick<Meter, "commit"> | undefined;
   /** Never flushed, and empty after a boot. */
   readonly ephemeral?: boolean;
   /** Keys that begin so need not outlive a boot: what changes them alone is not flushed. */

@@ -1,3 +1,4 @@
+import type { Meter } from "../../core/meter.ts";
 import type { Ticks } from "../../core/ticks.ts";
 import type { Clock, Log } from "../../core/world.ts";
 import type { Store } from "../store.ts";
@@ -9,6 +10,7 @@ export interface MemoryStoreOptions {
   readonly clock: Clock;
   /** Learns of watchers that fail. */
   readonly log?: Log;
+  readonly meter?: Pick<Meter, "commit"> | undefined;
   /** How long a view may be read from. */
   readonly snapshotAgeMax?: Ticks;
 }

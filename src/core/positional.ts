@@ -1,0 +1,45 @@
+/**
+ * Records as arrays of their values, in an order that a shape fixes once and for all: without the
+ * names they are shorter, and several times quicker to read. New fields go to the end of a shape;
+ * none is ever taken out.
+ */
+export type Shape<T> = { readonly [K in keyof T]-?: true | Shape<NonNullable<T[K]>> };
+
+interface Position {
+  readonly name: string;
+  readonly shape: Positions | undefined;
+}
+
+export type Positions = readonly Position[];
+
+export function positionsOf<T>(shape: Shape<T>): Positions {
+  return Object.entries<unknown>(shape).map(([name, inner]) => ({
+    name,
+    shape: inner === true ? undefined : positionsOf(inner as Shape<unknown>),
+  }));
+}
+
+/** Ends with the last field that is there. */
+export function toValues(positions: Positions, record: object): unknown[] {
+  const fields = record as Readonly<Record<string, unknown>>;
+  const values: unknown[] = [];
+  for (let at = 0; at < positions.length; at += 1) {
+    const { name, shape } = positions[at]!;
+    const value = fields[name];
+    if (value === undefined) continue;
+    while (values.length < at) values.push(null);
+    values.push(shape === undefined ? value : toValues(shape, value as object));
+  }
+  return values;
+}
+
+export function fromValues(positions: Positions, values: readonly unknown[]): object {
+  const record: Record<string, unknown> = {};
+  for (let at = 0; at < values.length; at += 1) {
+    const value = values[at];
+    if (value === null) continue;
+    const { name, shape } = positions[at]!;
+    record[name] = shape === undefined ? value : fromValues(shape, value as unknown[]);
+  }
+  return record;
+}

@@ -1,0 +1,21 @@
+import { newGuid } from "../execution/identifiers.ts";
+import type { Random } from "../core/world.ts";
+
+const countMax = 2 ** 32;
+const firstGroupLength = 8;
+
+let count = countMax;
+let rest = "";
+
+/** A GUID that no other request has: the first group counts, the others are this process's own.
+ *  Sixteen random bytes for each request would cost several times as much. */
+export function newRequestId(random: Random): string {
+  if (count >= countMax) {
+    const seed = newGuid(random);
+    count = 0;
+    rest = seed.slice(firstGroupLength);
+  }
+  const group = count.toString(16).padStart(firstGroupLength, "0");
+  count += 1;
+  return group + rest;
+}

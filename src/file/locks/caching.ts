@@ -124,10 +124,10 @@ export function acknowledgeBreak(
   return { ...state, caches: state.caches.map((each) => (each === cache ? answered : each)) };
 }
 
-/** Handles go before reading does; who only reads is not asked again, but told by who waits. */
+/** Handles go before reading does; who only reads is told, and not asked. */
 function stepDown(cache: Cache, further: number | undefined, now: Ticks): Cache {
-  const isDone = further === undefined || (cache.held & ~further & ~cacheRead) === 0;
-  if (isDone) return cache;
+  if (further === undefined || (cache.held & ~further) === 0) return cache;
+  if (cache.held === cacheRead) return { ...cache, held: further };
   // The steps of one way down count as one change.
   return { ...cache, breaking: { to: further | cacheRead, askedAt: now, further } };
 }

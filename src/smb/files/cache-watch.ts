@@ -16,6 +16,8 @@ interface Holder {
   readonly leaseVersion: 1 | 2 | undefined;
   /** The break that was sent and not answered yet. */
   askedAt: Ticks | undefined;
+  /** What the client answers that it keeps, while that is being written down. */
+  answer?: number | undefined;
 }
 
 interface WatchedFile {
@@ -83,17 +85,22 @@ export class CacheWatch {
     this.#files.delete(name);
   }
 
-  /** Which break of a handle's cache its client was last told of. */
-  toldBreak(handle: FileHandle): Ticks | undefined {
-    return this.#holderOf(handle)?.askedAt;
+  /** The client is about to keep this much; returns which break it was last told of. */
+  answering(handle: FileHandle, kept: number): Ticks | undefined {
+    const holder = this.#holderOf(handle);
+    if (holder !== undefined) holder.answer = kept;
+    return holder?.askedAt;
   }
 
-  /** The client has answered that break; a later one may be on its way already. */
-  answered(handle: FileHandle, told: Ticks | undefined, held: number): void {
+  /** The answer to that break was taken, or not; a later one may be on its way already. */
+  answered(handle: FileHandle, told: Ticks | undefined, isTaken: boolean): void {
     const holder = this.#holderOf(handle);
-    if (holder === undefined || holder.askedAt !== told) return;
-    holder.held = held;
-    holder.askedAt = undefined;
+    if (holder === undefined) return;
+    if (isTaken && holder.askedAt === told) {
+      holder.held = holder.answer ?? holder.held;
+      holder.askedAt = undefined;
+    }
+    holder.answer = undefined;
   }
 
   #holderOf(handle: FileHandle): Holder | undefined {
@@ -145,7 +152,9 @@ export class CacheWatch {
       return;
     }
     // A cache that only read is simply over; nobody waits for an answer.
-    const isLost = holder.askedAt === undefined && (holder.held & ~cache.held) !== 0;
+    const known = holder.askedAt === undefined ? holder.held : (holder.answer ?? 0);
+    const isLost = (known & ~cache.held) !== 0;
+    holder.held = known;
     if (isLost) this.#notify(holder, cache, { next: cache.held, needsAnswer: false });
     holder.held = cache.held;
     holder.askedAt = undefined;

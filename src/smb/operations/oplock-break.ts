@@ -71,9 +71,9 @@ async function settle(
   failures: Failures,
 ): Promise<NtStatus | undefined> {
   const key = handle.cache?.key ?? "";
-  const told = server.caches.toldBreak(handle);
+  const told = server.caches.answering(handle, kept);
   const settled = await acknowledge(server.world.runtime, handle.place, { key, kept });
+  server.caches.answered(handle, told, settled === "done");
   if (settled !== "done") return failures[settled];
-  server.caches.answered(handle, told, kept);
   return undefined;
 }

@@ -2,12 +2,12 @@ import { ticksPerMillisecond } from "../../core/ticks.ts";
 import type { Ticks } from "../../core/ticks.ts";
 import type { Clock } from "../../core/world.ts";
 
-/** A commit that keeps the process for longer than this is slow. */
+/** Commits that take longer than this on average are slow. */
 export const quickTicksMax = 3n * ticksPerMillisecond;
-/** What one write may add to that. */
+/** What each write may add to that. */
 export const writeTicksMax = ticksPerMillisecond / 50n;
-/** So many quick commits in a row make up for a slow one. */
-export const quickCommitsWanted = 64;
+/** Of how much the latest commit counts: one that was held up by chance is soon forgotten. */
+const averagedCommits = 8;
 
 /**
  * Whether commits are quick enough to stand still for. Handing one to another thread and being
@@ -16,14 +16,14 @@ export const quickCommitsWanted = 64;
  */
 export class CommitPace {
   readonly #clock: Clock;
-  #quickCommitsLeft = 0;
+  #averageTicks = 0;
 
   constructor(clock: Clock) {
     this.#clock = clock;
   }
 
   get isQuick(): boolean {
-    return this.#quickCommitsLeft === 0;
+    return this.#averageTicks <= Number(quickTicksMax);
   }
 
   begin(): Ticks {
@@ -31,11 +31,7 @@ export class CommitPace {
   }
 
   end(began: Ticks, writes: number): void {
-    const taken = this.#clock.monotonic() - began;
-    if (taken > quickTicksMax + BigInt(writes) * writeTicksMax) {
-      this.#quickCommitsLeft = quickCommitsWanted;
-    } else if (this.#quickCommitsLeft > 0) {
-      this.#quickCommitsLeft -= 1;
-    }
+    const taken = this.#clock.monotonic() - began - BigInt(writes) * writeTicksMax;
+    this.#averageTicks += (Math.max(0, Number(taken)) - this.#averageTicks) / averagedCommits;
   }
 }

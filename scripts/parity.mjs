@@ -1,10 +1,11 @@
-// `npm run parity -- FOLDER [words for replay.mjs]`: replays recordings of the real service against
-// an empty server of our own, once plain, once with versioning and soft delete.
+// `npm run parity -- FOLDER [--store postgres] [words for replay.mjs]`: replays recordings of the
+// real service against an empty server of our own, once plain, once with versioning and soft delete.
 import { spawnSync } from "node:child_process";
 import { createHmac } from "node:crypto";
 import { existsSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join, parse, resolve } from "node:path";
+import { openStore } from "./database.mjs";
 import { ensureBuilt, ensureInstalled, root } from "./prepare.mjs";
 import { serve } from "./serve.mjs";
 
@@ -21,16 +22,20 @@ const runs = [
   },
 ];
 
-const [folder, ...words] = process.argv.slice(2);
+/** Another build of the same may be tried. */
+const program = process.env["ETAGERE_PROGRAM"] ?? join(root, "bin", "etagere");
+const [folder, ...given] = process.argv.slice(2);
 const callerFolder = process.env["INIT_CWD"] ?? process.cwd();
 const replay = folder === undefined ? undefined : resolve(callerFolder, folder, "replay.mjs");
 if (replay === undefined || !existsSync(replay)) {
-  console.error("usage: npm run parity -- FOLDER [words for FOLDER/replay.mjs]");
+  console.error("usage: npm run parity -- FOLDER [--store postgres] [words for FOLDER/replay.mjs]");
   process.exit(2);
 }
 ensureInstalled();
-ensureBuilt();
+if (process.env["ETAGERE_PROGRAM"] === undefined) ensureBuilt();
+const { words, store, stop: stopStore } = await openStore(given);
 for (const run of runs) await replayAgainst(run);
+stopStore();
 
 async function replayAgainst({ name, accounts, environment }) {
   console.log(`\n== ${name}`);
@@ -38,8 +43,9 @@ async function replayAgainst({ name, accounts, environment }) {
   const config = join(scratch, "accounts.json");
   writeFileSync(config, JSON.stringify({ accounts }));
   const ports = ["blob", "queue", "table", "file", "smb", "admin"].map((port) => `--${port}Port=0`);
-  const flags = [...ports, `--location=${join(scratch, "data")}`, `--config=${config}`, "--silent"];
-  const command = [process.execPath, join(root, "bin", "etagere"), ...flags];
+  const place = [`--location=${join(scratch, "data")}`, ...storeFlags(name)];
+  const flags = [...ports, ...place, `--config=${config}`, "--silent"];
+  const command = [process.execPath, program, ...flags];
   const { urls, stop } = await serve({ command, last: /Etagere admin is successfully listening/ });
   try {
     if (environment.REPLAY_SOFTDELETE !== undefined) await turnSoftDeleteOn(urls.blob);
@@ -52,6 +58,13 @@ async function replayAgainst({ name, accounts, environment }) {
     await stop();
     rmSync(scratch, { recursive: true, force: true });
   }
+}
+
+function storeFlags(name) {
+  if (store === undefined) return [];
+  const url = new URL(store);
+  url.searchParams.set("schema", `parity_${name}_${process.pid}`);
+  return [`--store=${url.href}`];
 }
 
 function endpoints(urls) {

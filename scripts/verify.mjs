@@ -1,7 +1,9 @@
 // `npm run verify`: histories of many clients under faults, checked against the contract; see
-// tests/verify/main.ts. Words after `--` are its options, e.g. `-- --seconds 600 --seed 7`.
+// tests/verify/main.ts. Words after `--` are its options, e.g. `-- --seconds 600 --seed 7`, or
+// `-- --nodes 3 --store postgres` for three nodes on a database that is started for it.
 import { rmSync } from "node:fs";
 import { join } from "node:path";
+import { openStore } from "./database.mjs";
 import { ensureBuilt, ensureInstalled, root, run, tool } from "./prepare.mjs";
 
 const built = join(root, ".build", "verify");
@@ -9,4 +11,6 @@ ensureInstalled();
 ensureBuilt();
 rmSync(built, { recursive: true, force: true });
 run(tool("tsc"), ["-p", "tsconfig.verify.json"]);
-run(process.execPath, [join(built, "main.js"), ...process.argv.slice(2)]);
+const { words, store } = await openStore(process.argv.slice(2));
+const storeWords = store === undefined ? [] : ["--store", store];
+run(process.execPath, [join(built, "main.js"), ...words, ...storeWords]);

@@ -29,6 +29,10 @@ const { values } = parseArgs({
     seconds: { type: "string", default: "120" },
     seed: { type: "string", default: String(Date.now() % 1_000_000) },
     servers: { type: "string", default: "2" },
+    /** The same number, as those say who run several on one database. */
+    nodes: { type: "string" },
+    /** The address of a database that they share; otherwise they share a data folder. */
+    store: { type: "string" },
     clients: { type: "string", default: "2" },
     workloads: { type: "string", default: allWorkloads.map(({ name }) => name).join() },
     faults: { type: "string", default: faultNames.join() },
@@ -49,11 +53,12 @@ const folder = mkdtempSync(join(tmpdir(), "etagere-verify-"));
 const histories = join(folder, "history");
 mkdirSync(histories);
 const servers = Array.from(
-  { length: Number(values.servers) },
+  { length: Number(values.nodes ?? values.servers) },
   () =>
     new ServerProcess({
       program: values.program,
       location: join(folder, "data"),
+      store: values.store,
       clockJump: join(import.meta.dirname, "clock-jump.js"),
     }),
 );
@@ -68,6 +73,7 @@ const text = report({
   findings,
   faults,
   servers: servers.length,
+  shared: values.store === undefined ? "data folder" : "database",
   kept: folder,
   isGreen,
 });

@@ -5,6 +5,8 @@ export interface Report {
   readonly seed: number;
   readonly seconds: number;
   readonly servers: number;
+  /** What the server processes have in common. */
+  readonly shared: string;
   readonly findings: readonly Finding[];
   readonly faults: ReadonlyMap<FaultName, number>;
   /** Where the history lies that breaks a promise, with the data that it left. */
@@ -15,11 +17,11 @@ export interface Report {
 const shownMax = 10;
 
 export function report(run: Report): string {
-  const { seed, seconds, servers, findings, faults, kept, isGreen } = run;
+  const { seed, seconds, servers, shared, findings, faults, kept, isGreen } = run;
   const total = findings.reduce((sum, { operations }) => sum + operations, 0);
   const verdict = isGreen ? "every promise kept" : "A PROMISE IS BROKEN";
   return [
-    `seed ${seed}, ${seconds} s, ${servers} server processes on one data folder`,
+    `seed ${seed}, ${seconds} s, ${servers} server processes on one ${shared}`,
     `faults: ${[...faults].map(([name, count]) => `${name} ${count}`).join(", ")}`,
     "",
     "workload          keys  operations  unknown  refused  verdict",

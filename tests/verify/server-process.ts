@@ -11,6 +11,7 @@ export interface ServerOptions {
   /** The program that serves, e.g. `bin/etagere`. */
   readonly program: string;
   readonly location: string;
+  readonly store: string | undefined;
   /** Loaded before the program: makes its wall clock jump at a signal. */
   readonly clockJump: string;
 }
@@ -36,9 +37,10 @@ export class ServerProcess {
   }
 
   async start(): Promise<void> {
-    const { program, location, clockJump } = this.#options;
+    const { program, location, store, clockJump } = this.#options;
     const ports = [...services, "smb", "admin"].map((name) => `--${name}Port=0`);
     const words = ["--import", clockJump, program, `--location=${location}`, ...ports];
+    if (store !== undefined) words.push(`--store=${store}`);
     const child = spawnNode(words, { stdio: ["ignore", "pipe", "inherit"] });
     this.#child = child;
     const urls = await listening(child);

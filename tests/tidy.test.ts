@@ -6,6 +6,7 @@ import { describe, expect, it } from "vitest";
 const layers: readonly (readonly string[])[] = [
   ["cli"],
   ["server"],
+  ["admin"],
   ["http", "smb"],
   ["blob", "table", "queue", "file"],
   ["account"],

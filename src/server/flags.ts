@@ -42,7 +42,9 @@ export const flags = {
   smbPort: { kind: "port", value: "PORT", help: "port of the file service (SMB)" },
   noSmb: { kind: "switch", help: "do not serve SMB" },
   smbOldestDialect: { kind: "switch", help: "also speak SMB 2.0.2, for very old clients" },
-  adminPort: { kind: "port", value: "PORT", help: "health, metrics and reset, on 127.0.0.1 only" },
+  adminHost: { kind: "text", value: "HOST", help: "the explorer; elsewhere it asks for a login" },
+  adminPort: { kind: "port", value: "PORT", help: "port of explorer, admin API and metrics" },
+  adminToken: { kind: "text", value: "TOKEN", help: "lets in beside account keys; 16 or more" },
   config: { kind: "text", value: "FILE", help: "settings per account (JSON), re-read on SIGHUP" },
   forbiddenSources: {
     kind: "text",
@@ -99,6 +101,7 @@ export const flagDefaults = {
   smbPort: 10_445,
   noSmb: false,
   smbOldestDialect: false,
+  adminHost: loopback,
   adminPort: 10_004,
   enableReset: false,
 } as const satisfies FlagValues;

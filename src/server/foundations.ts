@@ -5,6 +5,7 @@ import type { ExtentFiles } from "../content/extent-files.ts";
 import { memoryFiles } from "../content/memory-files.ts";
 import type { ContentOptions } from "../content/open-content.ts";
 import { sharedPins, soloPins } from "../content/pins.ts";
+import type { Meter } from "../core/meter.ts";
 import type { Clock, Log, Random } from "../core/world.ts";
 import { locks } from "../file/records.ts";
 import { openLmdbStore } from "../store/lmdb/open-lmdb-store.ts";
@@ -32,6 +33,8 @@ export interface FoundationOptions extends Places {
   readonly clock: Clock;
   readonly random: Random;
   readonly log: Log;
+  /** Counts what the store commits. */
+  readonly meter?: Meter | undefined;
 }
 
 export type Close = () => Promise<void>;
@@ -71,8 +74,9 @@ interface SharedStore {
   readonly processes: Processes;
 }
 
-function inMemory({ clock, log, memoryBytesMax }: FoundationOptions, opened: Close[]): Foundation {
-  const store = openMemoryStore({ clock, log });
+function inMemory(options: FoundationOptions, opened: Close[]): Foundation {
+  const { clock, log, meter, memoryBytesMax } = options;
+  const store = openMemoryStore({ clock, log, meter });
   opened.push(() => store.close());
   const bytesMax = memoryBytesMax ?? Math.floor(totalmem() / 2);
   const owners = () => Promise.resolve(new Set([soloOwner]));
@@ -82,12 +86,12 @@ function inMemory({ clock, log, memoryBytesMax }: FoundationOptions, opened: Clo
 
 async function onDisk(
   location: string,
-  { clock, log }: FoundationOptions,
+  { clock, log, meter }: FoundationOptions,
   opened: Close[],
 ): Promise<SharedStore> {
   await makeFolder(location);
   const records = { location: join(location, "store"), volatilePrefix: locks.prefix([]) };
-  const store = await openLmdbStore({ ...records, clock, log });
+  const store = await openLmdbStore({ ...records, clock, log, meter });
   opened.push(() => store.close());
   const passing = { location: join(location, "ephemeral"), ephemeral: true };
   const ephemeral = await openLmdbStore({ ...passing, clock, log });
@@ -98,12 +102,12 @@ async function onDisk(
 /** Loaded only when it is asked for: most servers need no driver. */
 async function inDatabase(
   url: string,
-  { clock, random, log }: FoundationOptions,
+  { clock, random, log, meter }: FoundationOptions,
   opened: Close[],
 ): Promise<SharedStore> {
   const { openPostgresStore } = await import("../store/postgres/open-postgres-store.ts");
   const node = Buffer.from(random.bytes(nodeIdBytes)).toString("hex");
-  const store = await openPostgresStore({ url, node, clock, log });
+  const store = await openPostgresStore({ url, node, clock, log, meter });
   opened.push(() => store.close());
   const ephemeral = await openPostgresStore({ url, node, clock, log, ephemeral: true });
   opened.push(() => ephemeral.close());

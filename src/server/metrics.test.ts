@@ -1,7 +1,7 @@
 import { expect, it } from "vitest";
 import { newMetrics } from "./metrics.ts";
 
-const figures = { residentBytes: 1, heapUsedBytes: 2 };
+const figures = { residentBytes: 1, heapUsedBytes: 2, cpuSeconds: 3 };
 
 it("counts requests by service, operation and status, and sorts their times into buckets", () => {
   const metrics = newMetrics();

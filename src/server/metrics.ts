@@ -1,34 +1,41 @@
+import type { FigureSample, RequestCount } from "../admin/views/figures.ts";
 import type { Meter, RequestDone } from "../core/meter.ts";
+import type { ServiceName } from "../core/operation.ts";
+import { Histogram } from "./histogram.ts";
 
 export interface Metrics extends Meter {
   /** Prometheus text exposition format 0.0.4. */
   render(process: ProcessFigures): string;
+  sample(process: ProcessFigures): FigureSample;
 }
 
 export interface ProcessFigures {
   readonly residentBytes: number;
   readonly heapUsedBytes: number;
+  readonly cpuSeconds: number;
 }
 
 /** Upper bounds; the last, unbounded bucket is the count itself. */
-const latencySecondsBounds = [0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 5, 30];
+const latencySecondsBounds = [
+  0.0001, 0.00025, 0.0005, 0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 5, 30,
+];
 const batchSizeBounds = [1, 2, 4, 8, 16, 32, 64, 128, 256, 512, 1024];
 /** Labels come from declarations, so their number is known; a mistake must not eat the memory. */
 const seriesMax = 5000;
 
 export function newMetrics(): Metrics {
-  const requests = new Map<string, number>();
-  const latencies = new Map<string, Histogram>();
+  const requests = new Map<string, Mutable<RequestCount>>();
+  const latencies = new Map<ServiceName, Histogram>();
   const batches = new Histogram(batchSizeBounds);
   const bytes = { received: 0, sent: 0 };
   let transactions = 0;
   let conflicts = 0;
   return {
     request(done) {
-      const series = requestLabels(done);
-      const count = requests.get(series);
-      if (count === undefined && requests.size >= seriesMax) return;
-      requests.set(series, (count ?? 0) + 1);
+      const labels = requestLabels(done);
+      const series = requests.get(labels);
+      if (series !== undefined) series.count += 1;
+      else if (requests.size < seriesMax) requests.set(labels, firstOf(done));
       let latency = latencies.get(done.service);
       if (latency === undefined) {
         latency = new Histogram(latencySecondsBounds);
@@ -44,10 +51,20 @@ export function newMetrics(): Metrics {
     contentBytes(direction, count) {
       bytes[direction] += count;
     },
+    sample: (figures) => ({
+      requests: [...requests.values()].map((series) => ({ ...series })),
+      latencies: new Map([...latencies].map(([service, each]) => [service, each.sample()])),
+      transactions,
+      conflicts,
+      batches: batches.sample(),
+      receivedBytes: bytes.received,
+      sentBytes: bytes.sent,
+      ...figures,
+    }),
     render: (figures) =>
       [
         ...help("etagere_requests_total", "counter", "Requests answered."),
-        ...[...requests].map(([labels, count]) => `etagere_requests_total{${labels}} ${count}`),
+        ...[...requests].map(([labels, { count }]) => `etagere_requests_total{${labels}} ${count}`),
         ...help("etagere_request_seconds", "histogram", "Time from request to last byte."),
         ...[...latencies].flatMap(([service, latency]) =>
           latency.render("etagere_request_seconds", `service="${service}"`),
@@ -59,11 +76,18 @@ export function newMetrics(): Metrics {
         ...help("etagere_content_bytes_total", "counter", "Bytes into and out of content storage."),
         `etagere_content_bytes_total{direction="received"} ${bytes.received}`,
         `etagere_content_bytes_total{direction="sent"} ${bytes.sent}`,
+        ...single("process_cpu_seconds_total", "counter", "CPU time.", figures.cpuSeconds),
         ...single("process_resident_memory_bytes", "gauge", "Memory.", figures.residentBytes),
         ...single("etagere_heap_used_bytes", "gauge", "Heap in use.", figures.heapUsedBytes),
         "",
       ].join("\n"),
   };
+}
+
+type Mutable<T> = { -readonly [K in keyof T]: T[K] };
+
+function firstOf({ service, operation, status }: RequestDone): Mutable<RequestCount> {
+  return { service, operation, status, count: 1 };
 }
 
 function requestLabels({ service, operation, status }: RequestDone): string {
@@ -76,40 +100,4 @@ function help(name: string, type: string, text: string): readonly string[] {
 
 function single(name: string, type: string, text: string, value: number): readonly string[] {
   return [...help(name, type, text), `${name} ${value}`];
-}
-
-class Histogram {
-  readonly #bounds: readonly number[];
-  readonly #counts: number[];
-  #count = 0;
-  #sum = 0;
-
-  constructor(bounds: readonly number[]) {
-    this.#bounds = bounds;
-    this.#counts = bounds.map(() => 0);
-  }
-
-  observe(value: number): void {
-    this.#count += 1;
-    this.#sum += value;
-    const bucket = this.#bounds.findIndex((bound) => value <= bound);
-    if (bucket >= 0) this.#counts[bucket] = (this.#counts[bucket] ?? 0) + 1;
-  }
-
-  /** Buckets are cumulative on the wire: each counts everything up to its bound. */
-  render(name: string, labels: string): readonly string[] {
-    const prefix = labels === "" ? "" : `${labels},`;
-    const suffix = labels === "" ? "" : `{${labels}}`;
-    let cumulative = 0;
-    const buckets = this.#bounds.map((bound, index) => {
-      cumulative += this.#counts[index] ?? 0;
-      return `${name}_bucket{${prefix}le="${bound}"} ${cumulative}`;
-    });
-    return [
-      ...buckets,
-      `${name}_bucket{${prefix}le="+Inf"} ${this.#count}`,
-      `${name}_sum${suffix} ${this.#sum}`,
-      `${name}_count${suffix} ${this.#count}`,
-    ];
-  }
 }

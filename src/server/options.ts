@@ -22,6 +22,7 @@ export type Options = {
 
 const portMax = 65_535;
 const keepAliveSecondsMax = 3600;
+const tokenUnitsMin = 16;
 const notFlags: ReadonlySet<string> = new Set(["port", "accounts"]);
 
 /** `spell` names an option the way its author wrote it: `--blobPort` or `blobPort`. */
@@ -66,6 +67,9 @@ function checkValue(name: FlagName, value: unknown): string | undefined {
 }
 
 function checkText(name: FlagName, value: string): string | undefined {
+  if (name === "adminToken" && value.length < tokenUnitsMin) {
+    return `must have at least ${tokenUnitsMin} characters`;
+  }
   if (name === "oauth" && value !== "basic") return `only "basic" is known, not ${show(value)}`;
   if (name === "forbiddenSources") {
     const wrong = value.split(",").find((range) => !isAddressRange(range));

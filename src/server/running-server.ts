@@ -1,9 +1,13 @@
-import { memoryUsage } from "node:process";
+import { pid } from "node:process";
+import type { AdminHandler } from "../admin/handler.ts";
+import { reachable } from "../admin/connection-string.ts";
+import { isLoopback } from "../admin/security/same-origin.ts";
 import type { ServiceName } from "../core/operation.ts";
 import type { Service } from "../core/service.ts";
 import { ensureAccountRecords, resetAccounts } from "../account/account-records.ts";
 import type { ReloadableAccounts } from "./accounts.ts";
-import { adminHandler } from "./admin.ts";
+import { openAdmin } from "./admin.ts";
+import { leaveAdminAddress } from "./admin-address.ts";
 import { runInBackground, type Background } from "./background.ts";
 import { readCertificate } from "./certificate.ts";
 import type { Certificate } from "./certificate.ts";
@@ -12,12 +16,14 @@ import type { Engines } from "./engines.ts";
 import { sweepDeadHandles } from "./handle-sweep.ts";
 import { formatUrl, listen } from "./listener.ts";
 import type { Listener } from "./listener.ts";
+import type { Door } from "../http/door.ts";
+import type { Observer } from "../http/observer.ts";
 import { remoteSources } from "../http/source/remote-source.ts";
 import { runTransfers, type Transfers } from "../http/source/transfers.ts";
-import { newMetrics } from "./metrics.ts";
+import { newMetrics, type Metrics } from "./metrics.ts";
 import { forbiddenSources, type Options } from "./options.ts";
-import { handlerOf, services, titleOf } from "./services.ts";
-import { listenSmb } from "./smb-endpoint.ts";
+import { doorOf, handlerOf, services, titleOf } from "./services.ts";
+import { listenSmb, type SmbEndpoint } from "./smb-endpoint.ts";
 import type { Surroundings } from "./surroundings.ts";
 
 export interface RunningServerOptions extends Surroundings {
@@ -30,7 +36,6 @@ export interface RunningServerOptions extends Surroundings {
 /** How long running requests may take to finish when a server stops. */
 const graceMilliseconds = 10_000;
 const bytesPerMegabyte = 1024 * 1024;
-const loopback = "127.0.0.1";
 const adminKeepAliveSeconds = 5;
 
 /** Everything that lives between start and stop. */
@@ -41,26 +46,34 @@ export class RunningServer {
   smbUrl = "";
   readonly #given: RunningServerOptions;
   readonly #engines: Engines;
-  readonly #metrics = newMetrics();
+  readonly #metrics: Metrics;
+  readonly #observer: Observer = { watch: undefined };
+  readonly #doors: Partial<Record<ServiceName, Door>> = {};
+  #smb: SmbEndpoint | undefined;
+  #admin: AdminHandler | undefined;
+  #takeAddress: (() => Promise<void>) | undefined;
   readonly #listeners: Listener[] = [];
   #transfers: Transfers | undefined;
   #sweeping: Background | undefined;
   #state: "starting" | "ready" | "stopping" = "starting";
   #stopped: Promise<void> | undefined;
 
-  private constructor(given: RunningServerOptions, engines: Engines) {
+  private constructor(given: RunningServerOptions, engines: Engines, metrics: Metrics) {
     this.#given = given;
     this.#engines = engines;
+    this.#metrics = metrics;
   }
 
   static async open(given: RunningServerOptions): Promise<RunningServer> {
     const certificate = await readCertificate(given.options);
-    const server = new RunningServer(given, await openEngines(engineOptions(given)));
+    const metrics = newMetrics();
+    const engines = await openEngines({ ...engineOptions(given), meter: metrics });
+    const server = new RunningServer(given, engines, metrics);
     try {
       await server.#ensureAccounts(given.accounts.names());
       for (const service of services) await server.#listen(service, certificate);
       if (!given.options.noSmb) await server.#listenSmb();
-      await server.#listenAdmin();
+      await server.#listenAdmin(certificate);
       server.#transfers = server.#runTransfers();
       server.#sweeping = server.#sweepHandles();
     } catch (error) {
@@ -90,6 +103,8 @@ export class RunningServer {
 
   async #stop(): Promise<void> {
     this.#state = "stopping";
+    this.#admin?.close();
+    await this.#takeAddress?.();
     await Promise.all(this.#listeners.map((listener) => listener.stop(graceMilliseconds)));
     await this.#transfers?.stop();
     await this.#sweeping?.stop();
@@ -120,8 +135,15 @@ export class RunningServer {
   }
 
   async #listen(service: Service, certificate: Certificate | undefined): Promise<void> {
-    const { clock, random, log, announce, accounts, options } = this.#given;
+    const { announce, options } = this.#given;
     const { name } = service;
+    const door = doorOf(service, {
+      ...this.#given,
+      engines: this.#engines,
+      meter: this.#metrics,
+      observer: this.#observer,
+    });
+    this.#doors[name] = door;
     const title = titleOf(service);
     const host = options[`${name}Host`];
     const port = options[`${name}Port`];
@@ -133,15 +155,7 @@ export class RunningServer {
       port,
       keepAliveSeconds: options[`${name}KeepAliveTimeout`],
       certificate,
-      handler: handlerOf(service, {
-        clock,
-        random,
-        log,
-        accounts,
-        options,
-        engines: this.#engines,
-        meter: this.#metrics,
-      }),
+      handler: handlerOf(door),
     });
     this.urls[name] = url;
     announce(`Azurite ${title} service is successfully listening at ${url}`);
@@ -152,38 +166,53 @@ export class RunningServer {
     const common = { clock, random, log, accounts, options };
     const listener = await listenSmb({ ...common, engines: this.#engines, meter: this.#metrics });
     this.#listeners.push(listener);
+    this.#smb = listener;
     this.smbUrl = listener.url;
     announce(`Etagere SMB endpoint is successfully listening at ${listener.url}`);
   }
 
-  async #listenAdmin(): Promise<void> {
-    const { options, announce, log } = this.#given;
+  async #listenAdmin(certificate: Certificate | undefined): Promise<void> {
+    const { options, announce, log, location } = this.#given;
+    const isAway = !isLoopback(options.adminHost);
+    if (isAway && certificate === undefined) {
+      log.warn({ host: options.adminHost }, "whoever logs in to the explorer is heard: give cert");
+    }
+    const admin = this.#openAdmin();
+    this.#admin = admin;
     const { url } = await this.#add({
       title: "Admin listener",
-      host: loopback,
+      host: options.adminHost,
       port: options.adminPort,
       keepAliveSeconds: adminKeepAliveSeconds,
-      certificate: undefined,
-      handler: adminHandler({
-        log,
-        ready: () => this.#checkReady(),
-        metrics: () => this.#renderMetrics(),
-        reset: options.enableReset ? () => this.reset() : undefined,
-      }),
+      certificate: isAway ? certificate : undefined,
+      handler: admin.handle,
     });
     this.adminUrl = url;
+    if (location !== undefined) {
+      this.#takeAddress = await leaveAdminAddress(location, { url: reachable(url), pid });
+    }
     announce(`Etagere admin is successfully listening at ${url}`);
+    announce(`Etagere explorer: open ${reachable(url)}/`);
+  }
+
+  #openAdmin(): AdminHandler {
+    return openAdmin({
+      given: this.#given,
+      engines: this.#engines,
+      doors: this.#doors,
+      observer: this.#observer,
+      smb: this.#smb?.administration,
+      metrics: this.#metrics,
+      addresses: () => ({ adminUrl: this.adminUrl, smbUrl: this.smbUrl, urls: this.urls }),
+      ready: () => this.#checkReady(),
+      reset: () => this.reset(),
+    });
   }
 
   async #add(options: Omit<Parameters<typeof listen>[0], "clock">): Promise<Listener> {
     const listener = await listen({ ...options, clock: this.#given.clock });
     this.#listeners.push(listener);
     return listener;
-  }
-
-  #renderMetrics(): string {
-    const { rss, heapUsed } = memoryUsage();
-    return this.#metrics.render({ residentBytes: rss, heapUsedBytes: heapUsed });
   }
 
   async #checkReady(): Promise<void> {

@@ -9,6 +9,7 @@ import { tableService } from "../table/service.ts";
 import { Authenticator } from "../http/auth/authenticator.ts";
 import { nodeHandler } from "../http/handler.ts";
 import type { Door } from "../http/door.ts";
+import type { Observer } from "../http/observer.ts";
 import { compileRoutes } from "../http/routing.ts";
 import { serveRequest } from "../http/serve.ts";
 import { sourceReader } from "../http/source/own-source.ts";
@@ -27,6 +28,7 @@ export interface World {
   readonly random: Random;
   readonly log: Log;
   readonly meter: Meter;
+  readonly observer: Observer;
   readonly accounts: Accounts;
   readonly engines: Engines;
   readonly options: Options;
@@ -37,8 +39,12 @@ export function titleOf({ name }: Service): string {
   return name.slice(0, 1).toUpperCase() + name.slice(1);
 }
 
-export function handlerOf(service: Service, world: World): Handler {
-  const { clock, random, log, meter, accounts, engines, options } = world;
+export function handlerOf(door: Door): Handler {
+  return nodeHandler((request) => serveRequest(door, request), door.log);
+}
+
+export function doorOf(service: Service, world: World): Door {
+  const { clock, random, log, meter, observer, accounts, engines, options } = world;
   const door: Door = {
     service,
     router: compileRoutes(service.operations),
@@ -59,6 +65,7 @@ export function handlerOf(service: Service, world: World): Handler {
     clock,
     log,
     meter,
+    observer,
     options: {
       loose: options.loose,
       anyVersion: options.skipApiVersionCheck,
@@ -66,5 +73,5 @@ export function handlerOf(service: Service, world: World): Handler {
       oauth: options.oauth === undefined ? undefined : ("basic" as const),
     },
   };
-  return nodeHandler((request) => serveRequest(door, request), log);
+  return door;
 }

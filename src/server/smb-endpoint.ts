@@ -2,6 +2,7 @@ import type { Accounts } from "../account/settings.ts";
 import type { Meter } from "../core/meter.ts";
 import type { Clock, Log, Random } from "../core/world.ts";
 import { sweepHandles } from "../file/filesystem/sweep.ts";
+import type { SmbAdministration } from "../smb/administration.ts";
 import { smbListener } from "../smb/listen.ts";
 import type { Engines } from "./engines.ts";
 import { bind } from "./listener.ts";
@@ -19,10 +20,14 @@ export interface SmbEndpointOptions {
   readonly options: Options;
 }
 
+export interface SmbEndpoint extends Listener {
+  readonly administration: SmbAdministration;
+}
+
 const serverName = "etagere";
 
 /** The door for SMB clients: the same files, the same locks. */
-export async function listenSmb(given: SmbEndpointOptions): Promise<Listener> {
+export async function listenSmb(given: SmbEndpointOptions): Promise<SmbEndpoint> {
   const { clock, random, log, meter, accounts, engines, options } = given;
   const { smbHost: host, smbPort: port } = options;
   const { store } = engines;
@@ -45,6 +50,7 @@ export async function listenSmb(given: SmbEndpointOptions): Promise<Listener> {
   const taken = typeof address === "object" && address !== null ? address.port : port;
   return {
     url: `smb://${host.includes(":") ? `[${host}]` : host}:${taken}`,
+    administration: listener.administration,
     stop: () => listener.stop(),
   };
 }

@@ -2,7 +2,7 @@ import { resolve } from "node:path";
 import type { ServiceName } from "../core/operation.ts";
 import type { Log } from "../core/world.ts";
 import { openAccounts } from "./accounts.ts";
-import { connectionStringOf } from "./connection-string.ts";
+import { connectionStringOf } from "../admin/connection-string.ts";
 import { environmentVariable, realClock, realRandom } from "./world.ts";
 import { defaultLocation } from "./flags.ts";
 import { openLog } from "./log.ts";

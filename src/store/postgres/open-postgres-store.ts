@@ -1,3 +1,4 @@
+import type { Meter } from "../../core/meter.ts";
 import type { Ticks } from "../../core/ticks.ts";
 import type { Clock, Log } from "../../core/world.ts";
 import { openConnections } from "./connections.ts";
@@ -16,6 +17,7 @@ export interface PostgresStoreLocation {
   readonly node: string;
   readonly clock: Clock;
   readonly log: Log;
+  readonly meter?: Pick<Meter, "commit"> | undefined;
   /** A key space apart, for what lives no longer than its nodes. */
   readonly ephemeral?: boolean;
   readonly snapshotAgeMax?: Ticks;

@@ -34,6 +34,8 @@ export interface NodeCommit {
   readonly previous: number;
   readonly sequence: number;
   readonly texts: readonly KeyText[];
+  /** How many were beaten by others and go into the next. */
+  readonly conflicts: number;
 }
 
 const batchTransactionsMax = 512;
@@ -161,6 +163,7 @@ export class PostgresCommitter {
     for (const pending of kept) pending.settle(pending.outcome);
     const texts = kept.flatMap(({ attempt }) => attempt.changes.all().map(({ text }) => text));
     if (isReading || texts.length === 0) return;
-    this.#options.onCommitted({ previous, sequence: previous + accepted.length, texts });
+    const sequence = previous + accepted.length;
+    this.#options.onCommitted({ previous, sequence, texts, conflicts: beaten.length });
   }
 }

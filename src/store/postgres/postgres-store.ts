@@ -1,3 +1,4 @@
+import type { Meter } from "../../core/meter.ts";
 import type { Ticks } from "../../core/ticks.ts";
 import type { Clock, Log } from "../../core/world.ts";
 import { Attempt } from "../attempt.ts";
@@ -31,6 +32,7 @@ export interface PostgresStoreOptions {
   readonly foreseen: ForeseenStates;
   readonly clock: Clock;
   readonly log: Log;
+  readonly meter?: Pick<Meter, "commit"> | undefined;
   readonly node: string;
   /** Where commits are told of. */
   readonly channel: string;
@@ -74,7 +76,11 @@ export class PostgresStore implements Store {
       ...options,
       pool: connections.writers,
       nextTicks: this.#nextTicks,
-      onCommitted: (commit) => this.#watchers.committed(commit),
+      onCommitted: (commit) => {
+        const { sequence, previous, conflicts } = commit;
+        options.meter?.commit({ transactions: sequence - previous, conflicts });
+        this.#watchers.committed(commit);
+      },
       onGivenUp: () => this.#giveUpSelf(options.log),
     });
   }

@@ -28,6 +28,6 @@ export function connectionStringOf(
 }
 
 /** "Any address" is where a server listens, not where a client can go. */
-function reachable(url: string): string {
+export function reachable(url: string): string {
   return url.replace("://0.0.0.0:", "://127.0.0.1:").replace("://[::]:", "://[::1]:");
 }

@@ -1,0 +1,160 @@
+import type { ServerResponse } from "node:http";
+import { formatIso } from "../../core/dates.ts";
+import type { Ticks } from "../../core/ticks.ts";
+import type { Administered } from "../administered.ts";
+import { refuse } from "../answer.ts";
+import type { AdminRequest } from "../request.ts";
+import type { Health } from "../views/health.ts";
+import { Passing } from "./passing.ts";
+import { Ring } from "./ring.ts";
+import { seenIn, type Seen } from "./seen.ts";
+import { shownSeen } from "./shown.ts";
+import { eventText, parseKinds, Watcher, type FeedKind } from "./watcher.ts";
+
+const watchersMax = 32;
+const remembered = 4096;
+const waitingMax = 5000;
+const flushMilliseconds = 100;
+const tickMilliseconds = 1000;
+const ticksPerHeartbeat = 15;
+
+/** Tells those who watch what happens. While nobody does, no request is looked at. */
+export class Feed {
+  readonly ring = new Ring<Seen>(remembered);
+  /** Since when requests have been looked at; undefined if they never were. */
+  watchedSince: Ticks | undefined;
+  readonly #administered: Administered;
+  readonly #health: Health;
+  readonly #passing: Passing;
+  readonly #watchers = new Set<Watcher>();
+  #waiting: Seen[] = [];
+  #overflow = 0;
+  #cancelFlush: (() => void) | undefined;
+  #cancelTick = (): void => {};
+  #ticks = 0;
+
+  constructor(administered: Administered, health: Health) {
+    this.#administered = administered;
+    this.#health = health;
+    this.#passing = new Passing(administered);
+  }
+
+  open({ query }: AdminRequest, response: ServerResponse): void {
+    const kinds = parseKinds(query.get("kinds"));
+    if (kinds === undefined || this.#watchers.size >= watchersMax) {
+      const refusal =
+        kinds === undefined
+          ? refuse(400, "InvalidInput", "kinds are refused, lease, message, change, health")
+          : refuse(503, "TooManyWatchers", `${watchersMax} watch already`);
+      response.writeHead(refusal.status, refusal.headers).end(refusal.body);
+      return;
+    }
+    response.writeHead(200, {
+      "Content-Type": "text/event-stream; charset=utf-8",
+      "Cache-Control": "no-store",
+      "X-Content-Type-Options": "nosniff",
+    });
+    const watcher = new Watcher(response, kinds);
+    response.on("close", () => this.#leave(watcher));
+    const now = formatIso(this.#administered.clock.wall());
+    watcher.send(eventText("hello", { now, kinds: [...kinds] }));
+    this.#watchers.add(watcher);
+    if (this.#watchers.size === 1) this.#begin();
+  }
+
+  close(): void {
+    for (const watcher of this.#watchers) watcher.end();
+    this.#watchers.clear();
+    this.#rest();
+  }
+
+  #begin(): void {
+    const { clock, observer } = this.#administered;
+    this.watchedSince = clock.wall();
+    this.#passing.restart();
+    observer.watch = (observed) => seenIn(observed, this.#take);
+    void this.#tick();
+  }
+
+  #leave(watcher: Watcher): void {
+    this.#watchers.delete(watcher);
+    if (this.#watchers.size === 0) this.#rest();
+  }
+
+  #rest(): void {
+    this.#administered.observer.watch = undefined;
+    this.#cancelTick();
+    this.#cancelFlush?.();
+    this.#cancelFlush = undefined;
+    this.#waiting = [];
+  }
+
+  readonly #take = (seen: Seen): void => {
+    this.ring.push(seen);
+    if (this.#waiting.length >= waitingMax) this.#overflow += 1;
+    else this.#waiting.push(seen);
+    this.#cancelFlush ??= this.#administered.clock.after(flushMilliseconds, () => this.#flush());
+  };
+
+  #flush(): void {
+    this.#cancelFlush = undefined;
+    const waiting = this.#waiting;
+    const missed = this.#overflow;
+    this.#waiting = [];
+    this.#overflow = 0;
+    const { clock, doors } = this.#administered;
+    const now = clock.monotonic();
+    const texts = waiting.map((seen) => lazily(() => eventText(seen.kind, shownSeen(doors, seen))));
+    for (const watcher of this.#watchers) {
+      let text = "";
+      for (const [index, { kind }] of waiting.entries()) {
+        if (watcher.admits(kind, now)) text += texts[index]?.() ?? "";
+      }
+      watcher.miss(missed);
+      this.#send(watcher, text);
+    }
+  }
+
+  async #tick(): Promise<void> {
+    this.#ticks += 1;
+    try {
+      await this.#lookAround();
+    } catch (error) {
+      this.#administered.log.warn({ err: error }, "the feed could not look around");
+    }
+    if (this.#watchers.size === 0) return;
+    this.#cancelTick = this.#administered.clock.after(tickMilliseconds, () => void this.#tick());
+  }
+
+  async #lookAround(): Promise<void> {
+    if (this.#wants("lease") || this.#wants("message")) {
+      for (const { kind, data } of await this.#passing.look()) this.#tell(kind, data);
+    }
+    if (this.#wants("health")) this.#tell("health", await this.#health.look());
+    if (this.#ticks % ticksPerHeartbeat !== 0) return;
+    for (const watcher of this.#watchers) this.#send(watcher, ":\n\n");
+  }
+
+  #wants(kind: FeedKind): boolean {
+    return [...this.#watchers].some(({ kinds }) => kinds.has(kind));
+  }
+
+  #tell(kind: FeedKind, data: object): void {
+    const text = eventText(kind, data);
+    const now = this.#administered.clock.monotonic();
+    for (const watcher of this.#watchers) {
+      if (watcher.admits(kind, now)) this.#send(watcher, text);
+    }
+  }
+
+  #send(watcher: Watcher, text: string): void {
+    if (watcher.send(text)) return;
+    watcher.cut();
+    this.#leave(watcher);
+  }
+}
+
+function lazily(make: () => string): () => string {
+  let made: string | undefined;
+  return () => (made ??= make());
+}

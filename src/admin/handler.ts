@@ -1,0 +1,147 @@
+import type { IncomingMessage, ServerResponse } from "node:http";
+import type { Administered } from "./administered.ts";
+import { refuse, type Answer } from "./answer.ts";
+import { Feed } from "./feed/feed.ts";
+import { gatewayOf, type NodeHandler } from "./gateway.ts";
+import { PageFiles } from "./page/page-files.ts";
+import { servePage } from "./page/serve-page.ts";
+import { probeRoutes } from "./probes.ts";
+import { adminRequestOf, type AdminRequest } from "./request.ts";
+import { matchRoute, type Route } from "./routes.ts";
+import { Gate } from "./security/gate.ts";
+import { accountRoutes } from "./views/accounts.ts";
+import { Health, healthRoutes } from "./views/health.ts";
+import { leaseRoutes } from "./views/leases.ts";
+import { messageRoutes } from "./views/messages.ts";
+import { serverRoutes } from "./views/server.ts";
+import { smbRoutes } from "./views/smb.ts";
+import { timelineRoutes } from "./views/timeline.ts";
+
+export interface AdminHandler {
+  readonly handle: NodeHandler;
+  /** Ends the streams, which would otherwise keep a stopping server waiting. */
+  close(): void;
+}
+
+interface Parts {
+  readonly administered: Administered;
+  readonly gate: Gate;
+  readonly routes: readonly Route[];
+  readonly gateway: (path: string) => NodeHandler | undefined;
+  readonly page: PageFiles;
+  readonly feed: Feed;
+}
+
+const apiPrefix = "/admin/";
+const gatewayPrefix = "/storage/";
+const feedPath = "/admin/v1/feed";
+
+export function adminHandler(administered: Administered): AdminHandler {
+  const { accounts, clock, random, loginRequired, token, doors, log, pageFolder } = administered;
+  const gate = new Gate({ accounts, clock, random, loginRequired, token });
+  const health = new Health(administered);
+  const feed = new Feed(administered, health);
+  const parts: Parts = {
+    administered,
+    gate,
+    feed,
+    gateway: gatewayOf(doors, log),
+    page: new PageFiles(pageFolder),
+    routes: [
+      ...probeRoutes(administered),
+      ...gate.routes(),
+      ...serverRoutes(administered),
+      ...accountRoutes(administered),
+      ...leaseRoutes(administered),
+      ...smbRoutes(administered),
+      ...messageRoutes(administered),
+      ...timelineRoutes(administered, feed),
+      ...healthRoutes(health),
+    ],
+  };
+  return {
+    handle: (request, response) => void handle(parts, request, response),
+    close: () => feed.close(),
+  };
+}
+
+async function handle(
+  parts: Parts,
+  message: IncomingMessage,
+  response: ServerResponse,
+): Promise<void> {
+  const request = adminRequestOf(message);
+  try {
+    const done = admitted(parts, request, message, response);
+    if (done !== "answer") return;
+    send(await answer(parts, request), message, response);
+  } catch (error) {
+    parts.administered.log.error({ err: error, url: message.url }, "admin request failed");
+    const reply = refuse(500, "InternalError", error instanceof Error ? error.message : "a bug");
+    if (response.headersSent) response.destroy();
+    else send(reply, message, response);
+  }
+}
+
+/** Checks who asks, and hands on what is not answered here. */
+function admitted(
+  { gate, gateway, feed }: Parts,
+  request: AdminRequest,
+  message: IncomingMessage,
+  response: ServerResponse,
+): "answer" | "done" {
+  const { path } = request;
+  const isGuarded = path.startsWith(apiPrefix) || path.startsWith(gatewayPrefix);
+  const foreign = isGuarded ? gate.checkOrigin(request) : undefined;
+  if (foreign !== undefined) return sent(foreign, message, response);
+  const handler = gateway(path);
+  const isFeed = path === feedPath && request.method === "GET";
+  if (handler === undefined && !isFeed) return "answer";
+  const { refusal, renewed } = gate.checkLogin(request);
+  if (refusal !== undefined) return sent(refusal, message, response);
+  if (renewed !== undefined) response.setHeader("Set-Cookie", renewed);
+  if (handler !== undefined) handler(message, response);
+  else feed.open(request, response);
+  return "done";
+}
+
+function sent(answered: Answer, message: IncomingMessage, response: ServerResponse): "done" {
+  send(answered, message, response);
+  return "done";
+}
+
+async function answer(parts: Parts, request: AdminRequest): Promise<Answer> {
+  const { routes, gate, page } = parts;
+  const matched = matchRoute(routes, request);
+  if (matched === undefined) {
+    const isRead = request.method === "GET" || request.method === "HEAD";
+    const file = isRead ? await servePage(page, request) : undefined;
+    return file ?? refuse(404, "NotFound", "there is no such page");
+  }
+  if ("allow" in matched) {
+    return refuse(405, "MethodNotAllowed", "not in this way", { Allow: matched.allow });
+  }
+  const { route, values } = matched;
+  const { refusal, renewed } = route.open ? { refusal: undefined } : gate.checkLogin(request);
+  if (refusal !== undefined) return refusal;
+  const answered = lacksJson(route, request) ?? (await route.answer(request, values));
+  if (renewed === undefined) return answered;
+  return { ...answered, headers: { ...answered.headers, "Set-Cookie": renewed } };
+}
+
+/** A form on another site's page cannot send this type without asking first. */
+function lacksJson({ method, path }: Route, { headers }: AdminRequest): Answer | undefined {
+  if (method === "GET" || path === "/admin/v1/reset") return undefined;
+  const type = headers["content-type"]?.split(";", 1)[0]?.trim().toLowerCase();
+  if (type === "application/json") return undefined;
+  return refuse(415, "UnsupportedMediaType", "send it as application/json");
+}
+
+function send(answered: Answer, message: IncomingMessage, response: ServerResponse): void {
+  message.resume();
+  response.writeHead(answered.status, {
+    "X-Content-Type-Options": "nosniff",
+    ...answered.headers,
+  });
+  response.end(message.method === "HEAD" ? undefined : answered.body);
+}

@@ -1,0 +1,139 @@
+import { createHash, timingSafeEqual } from "node:crypto";
+import type { Accounts } from "../../account/settings.ts";
+import { formatIso } from "../../core/dates.ts";
+import type { Clock, Random } from "../../core/world.ts";
+import { json, refuse, type Answer } from "../answer.ts";
+import type { AdminRequest, JsonObject } from "../request.ts";
+import type { Route } from "../routes.ts";
+import { Attempts } from "./attempts.ts";
+import { Sessions, type Session } from "./sessions.ts";
+import { isCrossSite, isOwnHost } from "./same-origin.ts";
+
+export interface GateOptions {
+  readonly accounts: Accounts;
+  readonly clock: Clock;
+  readonly random: Random;
+  readonly loginRequired: boolean;
+  readonly token: string | undefined;
+}
+
+const cookieName = "etagere-session";
+
+/** Who may come in. */
+export class Gate {
+  readonly #options: GateOptions;
+  readonly #sessions: Sessions;
+  readonly #attempts = new Attempts();
+
+  constructor(options: GateOptions) {
+    this.#options = options;
+    this.#sessions = new Sessions(options.clock, options.random);
+  }
+
+  /** Why a request to the API or a service is not even looked at. */
+  checkOrigin({ headers }: Pick<AdminRequest, "headers">): Answer | undefined {
+    if (isCrossSite(headers)) return refuse(403, "CrossSite", "not from a page of another site");
+    if (this.#options.loginRequired || isOwnHost(headers.host)) return undefined;
+    return refuse(421, "WrongHost", "use an address or localhost, or start with --adminToken");
+  }
+
+  /** Nothing if the caller may go on; `renewed` is a cookie for the answer. */
+  checkLogin(request: Pick<AdminRequest, "headers" | "secure">): Admission {
+    if (!this.#options.loginRequired) return { refusal: undefined };
+    const authorization = request.headers.authorization ?? "";
+    if (authorization.startsWith("Bearer ")) return this.#checkBearer(authorization.slice(7));
+    const found = this.#sessions.check(cookieOf(request.headers.cookie));
+    if (found === undefined) return { refusal: refuse(401, "LoginRequired", "log in first") };
+    if (!found.isNew) return { refusal: undefined };
+    return { refusal: undefined, renewed: cookieText(found.session, request.secure) };
+  }
+
+  routes(): readonly Route[] {
+    const path = "/admin/v1/session";
+    return [
+      { method: "GET", path, open: true, answer: (request) => this.#tell(request) },
+      { method: "POST", path, open: true, answer: (request) => this.#logIn(request) },
+      { method: "DELETE", path, open: true, answer: ({ secure }) => loggedOut(secure) },
+    ];
+  }
+
+  #tell({ headers }: AdminRequest): Answer {
+    const { loginRequired, token } = this.#options;
+    const found = this.#sessions.check(cookieOf(headers.cookie));
+    const expiresAt = found && formatIso(found.session.expires);
+    const methods = token === undefined ? ["key"] : ["key", "token"];
+    const loggedIn = !loginRequired || found !== undefined;
+    return json({ loginRequired, loggedIn, methods, ...(expiresAt && { expiresAt }) });
+  }
+
+  async #logIn(request: AdminRequest): Promise<Answer> {
+    const given = (await request.body()) ?? {};
+    const refusal = this.#attempt(() => this.#isProof(given));
+    if (refusal !== undefined) return refusal;
+    const session = this.#sessions.begin();
+    const cookie = cookieText(session, request.secure);
+    const answer = { loggedIn: true, expiresAt: formatIso(session.expires) };
+    return json(answer, 200, { "Set-Cookie": cookie });
+  }
+
+  #checkBearer(given: string): Admission {
+    const { token } = this.#options;
+    return { refusal: this.#attempt(() => token !== undefined && isSame(given, token)) };
+  }
+
+  #attempt(succeeds: () => boolean): Answer | undefined {
+    const now = this.#options.clock.monotonic();
+    const wait = this.#attempts.waitSeconds(now);
+    if (wait > 0) {
+      const headers = { "Retry-After": String(wait) };
+      return refuse(429, "TooManyAttempts", "too many failed attempts; wait a while", headers);
+    }
+    if (succeeds()) return undefined;
+    this.#attempts.failed(now);
+    return refuse(401, "LoginFailed", "that is not right");
+  }
+
+  #isProof({ account, key, token }: JsonObject): boolean {
+    const { token: expected, accounts } = this.#options;
+    if (typeof token === "string") return expected !== undefined && isSame(token, expected);
+    if (typeof account !== "string" || typeof key !== "string") return false;
+    // Also for an account that does not exist, so that the time tells nothing.
+    const keys = accounts.get(account)?.keys ?? [""];
+    const same = keys.map((each) => isSame(key, each));
+    return key !== "" && same.includes(true);
+  }
+}
+
+export interface Admission {
+  readonly refusal: Answer | undefined;
+  readonly renewed?: string;
+}
+
+function loggedOut(secure: boolean): Answer {
+  return { status: 204, headers: { "Set-Cookie": `${attributes("", secure)}; Max-Age=0` } };
+}
+
+function cookieText({ value }: Session, secure: boolean): string {
+  return attributes(value, secure);
+}
+
+function attributes(value: string, secure: boolean): string {
+  return `${cookieName}=${value}; Path=/; HttpOnly; SameSite=Strict${secure ? "; Secure" : ""}`;
+}
+
+function cookieOf(header: string | undefined): string | undefined {
+  for (const part of (header ?? "").split(";")) {
+    const [name, value] = part.trim().split("=", 2);
+    if (name === cookieName) return value;
+  }
+  return undefined;
+}
+
+/** Digests have one length, so that neither content nor length shows in the time it takes. */
+function isSame(left: string, right: string): boolean {
+  return timingSafeEqual(digestOf(left), digestOf(right));
+}
+
+function digestOf(text: string): Buffer {
+  return createHash("sha256").update(text, "utf8").digest();
+}

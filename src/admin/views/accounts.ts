@@ -1,0 +1,58 @@
+import type { AccountSettings } from "../../account/settings.ts";
+import type { ServiceName } from "../../core/operation.ts";
+import type { Administered } from "../administered.ts";
+import { json, refuse, type Answer } from "../answer.ts";
+import { connectionStringOf, reachable } from "../connection-string.ts";
+import { gatewayPath } from "../gateway.ts";
+import type { Route } from "../routes.ts";
+import { readSasWish } from "../sas/sas-wish.ts";
+import { signSas } from "../sas/sign-sas.ts";
+
+export function accountRoutes(administered: Administered): readonly Route[] {
+  const { accounts, facts, clock } = administered;
+  const list = (): Answer => {
+    const settings = accounts.names().flatMap((name) => accounts.get(name) ?? []);
+    return json({ accounts: settings.map((account) => shown(account, facts().urls)) });
+  };
+  const key = (name: string): Answer => {
+    const account = accounts.get(name);
+    if (account === undefined) return noAccount;
+    const connectionString = connectionStringOf(account, facts().urls);
+    return json({ account: name, keys: account.keys, connectionString });
+  };
+  return [
+    { method: "GET", path: "/admin/v1/accounts", answer: list },
+    {
+      method: "GET",
+      path: "/admin/v1/accounts/:name/key",
+      answer: (_request, { name = "" }) => key(name),
+    },
+    {
+      method: "POST",
+      path: "/admin/v1/sas",
+      answer: async (request) => {
+        const wish = readSasWish((await request.body()) ?? {});
+        if ("problem" in wish) return refuse(400, "InvalidInput", wish.problem);
+        const account = accounts.get(wish.account);
+        if (account === undefined) return noAccount;
+        return json(signSas(account, wish, { now: clock.wall(), urls: facts().urls }));
+      },
+    },
+  ];
+}
+
+const noAccount = refuse(404, "AccountNotFound", "there is no such account");
+
+type Urls = Readonly<Partial<Record<ServiceName, string>>>;
+
+/** Keys are no part of it. */
+function shown(account: AccountSettings, urls: Urls) {
+  const { name, keys: _keys, smb: _smb, ...settings } = account;
+  const endpoints: Record<string, string> = {};
+  const gateway: Record<string, string> = {};
+  for (const [service, url] of Object.entries(urls)) {
+    endpoints[service] = `${reachable(url)}/${name}`;
+    gateway[service] = gatewayPath(service as ServiceName, name);
+  }
+  return { name, ...settings, endpoints, gateway };
+}

@@ -1,0 +1,64 @@
+import type { ServiceName } from "../../core/operation.ts";
+
+/** What a server has counted from its start until now. */
+export interface Figures {
+  sample(): FigureSample;
+}
+
+export interface FigureSample {
+  readonly requests: readonly RequestCount[];
+  readonly latencies: ReadonlyMap<ServiceName, BucketSample>;
+  readonly transactions: number;
+  readonly conflicts: number;
+  readonly batches: BucketSample;
+  readonly receivedBytes: number;
+  readonly sentBytes: number;
+  readonly residentBytes: number;
+  readonly heapUsedBytes: number;
+  readonly cpuSeconds: number;
+}
+
+export interface RequestCount {
+  readonly service: ServiceName;
+  readonly operation: string;
+  readonly status: number;
+  readonly count: number;
+}
+
+/** How many observations fell up to each bound; what lies above the last is in `count` alone. */
+export interface BucketSample {
+  readonly bounds: readonly number[];
+  readonly counts: readonly number[];
+  readonly count: number;
+  readonly sum: number;
+}
+
+/** What was observed after an earlier sample of the same. */
+export function since(before: BucketSample | undefined, now: BucketSample): BucketSample {
+  if (before === undefined) return now;
+  return {
+    bounds: now.bounds,
+    counts: now.counts.map((count, index) => count - (before.counts[index] ?? 0)),
+    count: now.count - before.count,
+    sum: now.sum - before.sum,
+  };
+}
+
+/** As if observations lay evenly between the bounds; undefined if there are none. */
+export function quantile(
+  { bounds, counts, count }: BucketSample,
+  part: number,
+): number | undefined {
+  if (count === 0) return undefined;
+  const wanted = part * count;
+  let passed = 0;
+  let low = 0;
+  for (const [index, bound] of bounds.entries()) {
+    const here = counts[index] ?? 0;
+    if (here > 0 && passed + here >= wanted)
+      return low + ((wanted - passed) / here) * (bound - low);
+    passed += here;
+    low = bound;
+  }
+  return low;
+}

@@ -1,0 +1,177 @@
+import { formatIso } from "../../core/dates.ts";
+import { ticksPerSecond, type Ticks } from "../../core/ticks.ts";
+import type { Administered } from "../administered.ts";
+import { json } from "../answer.ts";
+import type { Route } from "../routes.ts";
+import { contentUse, type ContentUse } from "./content-use.ts";
+import { quantile, since, type BucketSample, type FigureSample } from "./figures.ts";
+
+const operationsShownMax = 20;
+/** Two who ask within this time are told of the same stretch. */
+const stretchTicksMin = (ticksPerSecond * 9n) / 10n;
+/** Adding up what is in use takes longer the more there is. */
+const useTicksMin = 10n * ticksPerSecond;
+const refusals: ReadonlySet<number> = new Set([304, 409, 412]);
+
+export function healthRoutes(health: Health): readonly Route[] {
+  const path = "/admin/v1/health";
+  return [{ method: "GET", path, answer: async () => json(await health.look()) }];
+}
+
+interface Moment {
+  readonly at: Ticks;
+  readonly sample: FigureSample;
+}
+
+/** Rates are differences: nothing is sampled while nobody asks. */
+export class Health {
+  readonly #administered: Administered;
+  readonly #startedAt: Ticks;
+  #before: Moment;
+  #latest: Moment;
+  #use: { readonly at: Ticks; readonly use: Promise<ContentUse> } | undefined;
+
+  constructor(administered: Administered) {
+    this.#administered = administered;
+    this.#latest = this.#now();
+    this.#before = this.#latest;
+    this.#startedAt = this.#latest.at;
+  }
+
+  async look(): Promise<object> {
+    const now = this.#now();
+    if (now.at - this.#latest.at >= stretchTicksMin) {
+      this.#before = this.#latest;
+      this.#latest = now;
+    }
+    const { sizes, clock } = this.#administered;
+    const { storeBytes, contentBytes } = await sizes();
+    const use = await this.#contentUse(now.at);
+    const over = secondsBetween(this.#before.at, now.at);
+    const figures = between(this.#before.sample, now.sample, over);
+    return {
+      now: formatIso(clock.wall()),
+      uptimeSeconds: secondsBetween(this.#startedAt, now.at),
+      overSeconds: over,
+      ...figures,
+      store: { ...figures.store, ...(storeBytes === undefined ? {} : { bytes: storeBytes }) },
+      content: {
+        ...figures.content,
+        ...(contentBytes === undefined ? {} : { bytes: contentBytes }),
+        ...use,
+      },
+    };
+  }
+
+  #contentUse(now: Ticks): Promise<ContentUse> {
+    if (this.#use === undefined || now - this.#use.at >= useTicksMin) {
+      this.#use = { at: now, use: contentUse(this.#administered.runtime.store) };
+    }
+    return this.#use.use;
+  }
+
+  #now(): Moment {
+    const { clock, figures } = this.#administered;
+    return { at: clock.monotonic(), sample: figures.sample() };
+  }
+}
+
+function between(before: FigureSample, now: FigureSample, over: number) {
+  const rate = (from: number, to: number): number => (over > 0 ? round((to - from) / over) : 0);
+  const refused = (status: number): boolean => refusals.has(status);
+  const wrong = (status: number): boolean => status >= 500;
+  const counted = (sample: FigureSample, wanted: (status: number) => boolean): number =>
+    sample.requests.reduce((sum, each) => sum + (wanted(each.status) ? each.count : 0), 0);
+  const every = (): boolean => true;
+  return {
+    requests: {
+      total: counted(now, every),
+      perSecond: rate(counted(before, every), counted(now, every)),
+      refusedPerSecond: rate(counted(before, refused), counted(now, refused)),
+      errorsPerSecond: rate(counted(before, wrong), counted(now, wrong)),
+    },
+    services: servicesBetween(before, now, rate),
+    statuses: statusesOf(now),
+    operations: busiest(before, now, rate),
+    store: {
+      transactions: now.transactions,
+      perSecond: rate(before.transactions, now.transactions),
+      conflictsPerSecond: rate(before.conflicts, now.conflicts),
+      batch: batchOf(since(before.batches, now.batches)),
+    },
+    content: {
+      receivedBytesPerSecond: rate(before.receivedBytes, now.receivedBytes),
+      sentBytesPerSecond: rate(before.sentBytes, now.sentBytes),
+    },
+    process: {
+      residentBytes: now.residentBytes,
+      heapUsedBytes: now.heapUsedBytes,
+      cpuPercent: round(100 * rate(before.cpuSeconds, now.cpuSeconds)),
+    },
+  };
+}
+
+type Rate = (from: number, to: number) => number;
+
+function servicesBetween(before: FigureSample, now: FigureSample, rate: Rate): object {
+  const services: Record<string, object> = {};
+  for (const [name, sample] of now.latencies) {
+    const earlier = before.latencies.get(name);
+    services[name] = {
+      total: sample.count,
+      perSecond: rate(earlier?.count ?? 0, sample.count),
+      latencySeconds: percentiles(since(earlier, sample), ["p50", "p90", "p99"]),
+    };
+  }
+  return services;
+}
+
+const parts = { p50: 0.5, p90: 0.9, p99: 0.99 } as const;
+
+function percentiles(sample: BucketSample, wanted: readonly (keyof typeof parts)[]): object {
+  const found: Record<string, number> = {};
+  for (const name of wanted) {
+    const value = quantile(sample, parts[name]);
+    if (value !== undefined) found[name] = Number(value.toPrecision(4));
+  }
+  return found;
+}
+
+function batchOf(sample: BucketSample): object {
+  const mean = sample.count === 0 ? {} : { mean: round(sample.sum / sample.count) };
+  return { ...mean, ...percentiles(sample, ["p50", "p99"]) };
+}
+
+function statusesOf({ requests }: FigureSample): object {
+  const statuses: Record<string, number> = {};
+  for (const { status, count } of requests) statuses[status] = (statuses[status] ?? 0) + count;
+  return statuses;
+}
+
+function busiest(before: FigureSample, now: FigureSample, rate: Rate): readonly object[] {
+  const earlier = byOperation(before);
+  return [...byOperation(now)]
+    .map(([name, total]) => {
+      const [service, operation] = name.split("\n");
+      return { service, operation, total, perSecond: rate(earlier.get(name) ?? 0, total) };
+    })
+    .toSorted((left, right) => right.perSecond - left.perSecond || right.total - left.total)
+    .slice(0, operationsShownMax);
+}
+
+function byOperation({ requests }: FigureSample): ReadonlyMap<string, number> {
+  const counts = new Map<string, number>();
+  for (const { service, operation, count } of requests) {
+    const name = `${service}\n${operation}`;
+    counts.set(name, (counts.get(name) ?? 0) + count);
+  }
+  return counts;
+}
+
+function secondsBetween(from: Ticks, to: Ticks): number {
+  return round(Number(to - from) / Number(ticksPerSecond));
+}
+
+function round(value: number): number {
+  return Math.round(value * 1000) / 1000;
+}

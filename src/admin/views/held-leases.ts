@@ -1,0 +1,116 @@
+import { heldLeases, parseHeldLeaseKey, type HeldLeaseKey } from "../../account/held-leases.ts";
+import { formatIso } from "../../core/dates.ts";
+import { successor } from "../../core/keys.ts";
+import { leaseState, type Lease, type LeaseKind } from "../../core/lease.ts";
+import type { ServiceName } from "../../core/operation.ts";
+import type { Ticks } from "../../core/ticks.ts";
+import type { RecordView } from "../../core/view.ts";
+import { nodes } from "../../file/records.ts";
+import { pathOf } from "../../file/tree.ts";
+import { secondsUntil } from "./moments.ts";
+import { Names } from "./names.ts";
+
+export interface LeasePlace {
+  readonly kind: LeaseKind;
+  readonly service: ServiceName;
+  readonly account: string;
+  readonly container: string;
+  readonly path?: string;
+}
+
+export interface HeldLeasePage {
+  readonly leases: readonly object[];
+  /** The key after which to go on; undefined at the end. */
+  readonly next: Uint8Array | undefined;
+}
+
+/** Entries of things that were deleted lead nowhere until they are reclaimed. */
+const strayEntriesMax = 5000;
+
+export async function heldLeasePage(
+  view: RecordView,
+  { limit, after }: { readonly limit: number; readonly after: Uint8Array | undefined },
+): Promise<HeldLeasePage> {
+  const names = new Names(view);
+  const start = after === undefined ? heldLeases.prefix([view.now + 1n]) : successor(after);
+  const { end } = heldLeases.range([]);
+  const leases: object[] = [];
+  const bounds = { start, end, limit: limit + strayEntriesMax };
+  for await (const batch of view.scan(heldLeases, bounds)) {
+    for (const { key, record } of batch) {
+      const place = await placeOf(view, names, parseHeldLeaseKey(key));
+      if (place !== undefined) leases.push({ ...place, ...leaseFacts(record, view.now) });
+      if (leases.length === limit) return { leases, next: key };
+    }
+  }
+  return { leases, next: undefined };
+}
+
+/** The leases whose time ran out between two moments, the later one included. */
+export async function endedLeases(
+  view: RecordView,
+  { from, to, limit }: { readonly from: Ticks; readonly to: Ticks; readonly limit: number },
+): Promise<readonly (LeasePlace & { readonly lease: Lease; readonly at: Ticks })[]> {
+  const names = new Names(view);
+  const bounds = {
+    start: heldLeases.prefix([from + 1n]),
+    end: heldLeases.prefix([to + 1n]),
+    limit,
+  };
+  const ended: (LeasePlace & { lease: Lease; at: Ticks })[] = [];
+  for await (const batch of view.scan(heldLeases, bounds)) {
+    for (const { key, record } of batch) {
+      const parsed = parseHeldLeaseKey(key);
+      const place = await placeOf(view, names, parsed);
+      if (place !== undefined) ended.push({ ...place, lease: record, at: parsed.ends });
+    }
+  }
+  return ended;
+}
+
+function leaseFacts(lease: Lease, now: Ticks): object {
+  const { id, durationSeconds, expiresAt, breaksAt } = lease;
+  const ends = breaksAt ?? expiresAt;
+  return {
+    id,
+    state: leaseState(lease, now),
+    durationSeconds,
+    ...(expiresAt === undefined ? {} : { expiresAt: formatIso(expiresAt) }),
+    ...(breaksAt === undefined ? {} : { breaksAt: formatIso(breaksAt) }),
+    secondsLeft: ends === undefined ? null : secondsUntil(ends, now),
+  };
+}
+
+async function placeOf(
+  view: RecordView,
+  names: Names,
+  { kind, below }: HeldLeaseKey,
+): Promise<LeasePlace | undefined> {
+  const [first, second] = below as [bigint, string | bigint];
+  if (kind === "container" || kind === "share") {
+    const account = await names.account(first);
+    const service = kind === "share" ? "file" : "blob";
+    if (account === undefined) return undefined;
+    return { kind, service, account, container: String(second) };
+  }
+  if (kind === "blob") {
+    const owner = await names.container(first);
+    if (owner === undefined) return undefined;
+    const { account, name: container } = owner;
+    return { kind, service: "blob", account, container, path: String(second) };
+  }
+  return filePlace(view, names, below as [bigint, bigint, string]);
+}
+
+async function filePlace(
+  view: RecordView,
+  names: Names,
+  [share, parent, folded]: readonly [bigint, bigint, string],
+): Promise<LeasePlace | undefined> {
+  const owner = await names.share(share);
+  const node = owner && (await view.get(nodes, { share, parent, folded }));
+  const path = node && (await pathOf(view, share, node.id));
+  if (owner === undefined || path === undefined) return undefined;
+  const { account, name: container } = owner;
+  return { kind: "file", service: "file", account, container, path: path.join("/") };
+}

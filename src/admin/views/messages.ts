@@ -1,0 +1,102 @@
+import { formatIso } from "../../core/dates.ts";
+import type { Ticks } from "../../core/ticks.ts";
+import type { RecordView } from "../../core/view.ts";
+import { Records } from "../../execution/records.ts";
+import { messageIdOfBytes } from "../../queue/message/message-id.ts";
+import { popReceiptOf } from "../../queue/message/pop-receipt.ts";
+import { messages, queues, turns, type MessageRecord } from "../../queue/records.ts";
+import type { Administered } from "../administered.ts";
+import { json, type Answer } from "../answer.ts";
+import { countOf } from "../request.ts";
+import type { Route } from "../routes.ts";
+import { momentOrNever, secondsUntil } from "./moments.ts";
+import { Names } from "./names.ts";
+
+const pageStandard = 200;
+const pageMax = 1000;
+const previewUnitsMax = 120;
+
+export function messageRoutes(administered: Administered): readonly Route[] {
+  const path = "/admin/v1/messages";
+  return [{ method: "GET", path, answer: ({ query }) => list(administered, query) }];
+}
+
+function list({ runtime }: Administered, query: URLSearchParams): Promise<Answer> {
+  const limit = countOf(query, "limit", { standard: pageStandard, max: pageMax });
+  const account = query.get("account");
+  const queue = query.get("queue");
+  return runtime.store.snapshot(async (view) => {
+    const records = new Records(view, runtime.content);
+    const found: object[] = [];
+    for await (const each of queuesOf(records)) {
+      if (account !== null && each.account !== account) continue;
+      if (queue !== null && each.queue !== queue) continue;
+      const turnsFound = turnsBetween(records, each.id, { from: view.now, limit: limit + 1 });
+      for (const turn of await turnsFound) found.push(shown(each, turn, view.now));
+      if (found.length > limit) break;
+    }
+    const truncated = found.length > limit;
+    return json({ now: formatIso(view.now), messages: found.slice(0, limit), truncated });
+  });
+}
+
+export interface QueuePlace {
+  readonly account: string;
+  readonly queue: string;
+  readonly id: bigint;
+}
+
+const queuesMax = 10_000;
+
+export async function* queuesOf(view: RecordView): AsyncIterable<QueuePlace> {
+  const names = new Names(view);
+  for await (const batch of view.scan(queues, { ...queues.range([]), limit: queuesMax })) {
+    for (const { key, record } of batch) {
+      const [owner, queue] = queues.parts(key) as [bigint, string];
+      const account = await names.account(owner);
+      if (account !== undefined) yield { account, queue, id: record.id };
+    }
+  }
+}
+
+export interface FoundMessage {
+  readonly id: string;
+  readonly message: MessageRecord;
+}
+
+/** The messages that become visible after one moment, up to another if that is given. */
+export async function turnsBetween(
+  view: RecordView,
+  queue: bigint,
+  { from, to, limit }: { readonly from: Ticks; readonly to?: Ticks; readonly limit: number },
+): Promise<readonly FoundMessage[]> {
+  const start = turns.prefix([queue, from + 1n]);
+  const end = to === undefined ? turns.range([queue]).end : turns.prefix([queue, to + 1n]);
+  const found: FoundMessage[] = [];
+  for await (const batch of view.scan(turns, { start, end, limit })) {
+    for (const { key, record } of batch) {
+      if (record.expires <= view.now) continue;
+      const id = messageIdOfBytes(turns.parts(key)[2] as Uint8Array);
+      const message = await view.get(messages, { queue, id });
+      if (message !== undefined) found.push({ id, message });
+    }
+  }
+  return found;
+}
+
+function shown({ account, queue }: QueuePlace, { id, message }: FoundMessage, now: Ticks): object {
+  const { inserted, expires, visibleAt, dequeueCount, text } = message;
+  return {
+    account,
+    queue,
+    id,
+    state: dequeueCount === 0 ? "delayed" : "in-flight",
+    dequeueCount,
+    insertedAt: formatIso(inserted),
+    expiresAt: momentOrNever(expires),
+    visibleAt: formatIso(visibleAt),
+    secondsLeft: secondsUntil(visibleAt, now),
+    popReceipt: popReceiptOf(message),
+    preview: text.slice(0, previewUnitsMax),
+  };
+}

@@ -1,0 +1,67 @@
+import { accounts } from "../../account/account-record.ts";
+import { containerNames } from "../../blob/indexes.ts";
+import type { DefinedTable } from "../../core/table.ts";
+import type { RecordView } from "../../core/view.ts";
+import { shareNames } from "../../file/records.ts";
+
+/** A container or share as people call it. */
+export interface Owner {
+  readonly account: string;
+  readonly name: string;
+}
+
+const accountsMax = 10_000;
+
+/** Finds what ids stand for, each of them once. What was deleted has no name any more. */
+export class Names {
+  readonly #view: RecordView;
+  readonly #owners = new Map<string, Owner | undefined>();
+  #accounts: Promise<ReadonlyMap<bigint, string>> | undefined;
+
+  constructor(view: RecordView) {
+    this.#view = view;
+  }
+
+  async account(id: bigint): Promise<string | undefined> {
+    return (await this.accounts()).get(id);
+  }
+
+  accounts(): Promise<ReadonlyMap<bigint, string>> {
+    this.#accounts ??= accountNames(this.#view);
+    return this.#accounts;
+  }
+
+  container(id: bigint): Promise<Owner | undefined> {
+    return this.#owner(containerNames, id);
+  }
+
+  share(id: bigint): Promise<Owner | undefined> {
+    return this.#owner(shareNames, id);
+  }
+
+  async #owner(table: NameTable, id: bigint): Promise<Owner | undefined> {
+    const known = `${table.tag}/${id}`;
+    if (!this.#owners.has(known)) this.#owners.set(known, await this.#find(table, id));
+    return this.#owners.get(known);
+  }
+
+  async #find(table: NameTable, id: bigint): Promise<Owner | undefined> {
+    for await (const [first] of this.#view.scan(table, { ...table.range([id]), limit: 1 })) {
+      if (first === undefined) continue;
+      const account = await this.account(first.record.account);
+      return account === undefined ? undefined : { account, name: first.record.name };
+    }
+    return undefined;
+  }
+}
+
+type NameTable = DefinedTable<never, { readonly account: bigint; readonly name: string }>;
+
+async function accountNames(view: RecordView): Promise<ReadonlyMap<bigint, string>> {
+  const names = new Map<bigint, string>();
+  const bounds = { ...accounts.range([]), limit: accountsMax };
+  for await (const batch of view.scan(accounts, bounds)) {
+    for (const { key, record } of batch) names.set(record.id, accounts.parts(key)[0] as string);
+  }
+  return names;
+}

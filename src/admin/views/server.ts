@@ -1,0 +1,28 @@
+import { formatIso } from "../../core/dates.ts";
+import type { ServiceName } from "../../core/operation.ts";
+import type { Administered } from "../administered.ts";
+import { json } from "../answer.ts";
+import type { Route } from "../routes.ts";
+
+export function serverRoutes(administered: Administered): readonly Route[] {
+  const { clock, facts, reset } = administered;
+  const startedAt = formatIso(clock.wall());
+  const answer = () => {
+    const { version, adminUrl, smbUrl, store, content, urls } = facts();
+    const services = Object.fromEntries(
+      Object.entries(urls).map(([name, url]) => [name, { url, gateway: `/storage/${name}` }]),
+    ) as Readonly<Partial<Record<ServiceName, object>>>;
+    return json({
+      version,
+      now: formatIso(clock.wall()),
+      startedAt,
+      adminUrl,
+      store,
+      content,
+      resetAllowed: reset !== undefined,
+      services,
+      smb: smbUrl === "" ? null : { url: smbUrl },
+    });
+  };
+  return [{ method: "GET", path: "/admin/v1/server", answer }];
+}

@@ -1,0 +1,104 @@
+import { generations, type BlobRecord } from "../../blob/records.ts";
+import type { ContainerScope } from "../../blob/resources.ts";
+import type { ContentRef } from "../../core/content-ref.ts";
+import { formatIso } from "../../core/dates.ts";
+import type { Address, ServiceName } from "../../core/operation.ts";
+import type { Located } from "../../core/service.ts";
+import type { Ticks } from "../../core/ticks.ts";
+import type { RecordView } from "../../core/view.ts";
+import { versions, type VersionRecord } from "../../file/records.ts";
+import type { NodeScope } from "../../file/resources.ts";
+
+export interface StoredState {
+  readonly at: Ticks;
+  readonly what: "current" | "version" | "snapshot" | "deleted";
+  readonly etag: Ticks | undefined;
+  readonly facts: object;
+}
+
+const statesMax = 1000;
+const generationNames = ["version", "snapshot", "deleted"] as const;
+
+/** What the store itself still holds of an object's past, and its present. */
+export async function storedStates(
+  view: RecordView,
+  { service, address, located }: Looked,
+): Promise<readonly StoredState[]> {
+  const current = currentState(located.target);
+  if (!located.scope.ok) return current;
+  if (service === "blob" && address.resource === "blob") {
+    const { container } = located.scope.value as ContainerScope;
+    const { blob } = address as unknown as { readonly blob: string };
+    return [...current, ...(await generationsOf(view, container.id, blob))];
+  }
+  if (service === "file" && address.resource === "file") {
+    return [...current, ...(await versionsOf(view, located.scope.value as NodeScope))];
+  }
+  return current;
+}
+
+export interface Looked {
+  readonly service: ServiceName;
+  readonly address: Address;
+  readonly located: Located;
+}
+
+interface AnyStored {
+  readonly etag?: Ticks;
+  readonly content?: ContentRef;
+  readonly versionId?: Ticks | undefined;
+}
+
+function currentState(target: object | undefined): readonly StoredState[] {
+  const record: AnyStored | undefined = target;
+  if (record?.etag === undefined) return [];
+  const { etag, content, versionId } = record;
+  return [{ at: etag, what: "current", etag, facts: factsOf(content, versionId) }];
+}
+
+function factsOf(content: ContentRef | undefined, versionId?: Ticks): object {
+  return {
+    ...(content === undefined ? {} : { contentLength: content.length }),
+    ...(versionId === undefined ? {} : { versionId: formatIso(versionId) }),
+  };
+}
+
+async function generationsOf(
+  view: RecordView,
+  container: bigint,
+  name: string,
+): Promise<readonly StoredState[]> {
+  const states: StoredState[] = [];
+  const bounds = { ...generations.range([container, name]), reverse: true, limit: statesMax };
+  for await (const batch of view.scan(generations, bounds)) {
+    for (const { key, record } of batch) states.push(generationState(key, record));
+  }
+  return states;
+}
+
+function generationState(key: Uint8Array, record: BlobRecord): StoredState {
+  const [, , at, kind] = generations.parts(key) as [bigint, string, Ticks, number];
+  const { etag, content, versionId, snapshot, deleted } = record;
+  const what = deleted === undefined ? (generationNames[kind] ?? "version") : "deleted";
+  const facts = {
+    ...factsOf(content, versionId),
+    ...(snapshot === undefined ? {} : { snapshot: formatIso(snapshot) }),
+    ...(deleted === undefined ? {} : { deletedAt: formatIso(deleted.at) }),
+  };
+  return { at: what === "snapshot" ? at : etag, what, etag, facts };
+}
+
+/** Earlier states of a file that snapshots of its share still show. */
+async function versionsOf(view: RecordView, { key }: NodeScope): Promise<readonly StoredState[]> {
+  const { share, parent, folded } = key;
+  const range = versions.range([share, parent, folded]);
+  const states: StoredState[] = [];
+  for await (const batch of view.scan(versions, { ...range, reverse: true, limit: statesMax })) {
+    for (const { record } of batch) states.push(versionState(record));
+  }
+  return states;
+}
+
+function versionState({ etag, content }: VersionRecord): StoredState {
+  return { at: etag, what: "snapshot", etag, facts: factsOf(content) };
+}

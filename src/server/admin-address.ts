@@ -1,0 +1,33 @@
+import { readFile, rm, writeFile } from "node:fs/promises";
+import { join } from "node:path";
+
+/** Where the server that uses a location is looked after. */
+export interface AdminAddress {
+  readonly url: string;
+  readonly pid: number;
+}
+
+const fileName = "admin.json";
+
+/** Of several processes on one location, the last to start is the one that is found. */
+export async function leaveAdminAddress(
+  location: string,
+  address: AdminAddress,
+): Promise<() => Promise<void>> {
+  const path = join(location, fileName);
+  await writeFile(path, `${JSON.stringify(address)}\n`);
+  return async () => {
+    const found = await readAdminAddress(location);
+    if (found?.pid === address.pid && found.url === address.url) await rm(path, { force: true });
+  };
+}
+
+export async function readAdminAddress(location: string): Promise<AdminAddress | undefined> {
+  try {
+    const text = await readFile(join(location, fileName), "utf8");
+    const { url, pid } = JSON.parse(text) as Partial<AdminAddress>;
+    return typeof url === "string" && typeof pid === "number" ? { url, pid } : undefined;
+  } catch {
+    return undefined;
+  }
+}

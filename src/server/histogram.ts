@@ -1,0 +1,45 @@
+import type { BucketSample } from "../admin/views/figures.ts";
+
+/** Sorts observations into buckets, each up to its bound. */
+export class Histogram {
+  readonly #bounds: readonly number[];
+  readonly #counts: number[];
+  #count = 0;
+  #sum = 0;
+
+  constructor(bounds: readonly number[]) {
+    this.#bounds = bounds;
+    this.#counts = bounds.map(() => 0);
+  }
+
+  observe(value: number): void {
+    this.#count += 1;
+    this.#sum += value;
+    const bounds = this.#bounds;
+    let bucket = 0;
+    while (bucket < bounds.length && value > (bounds[bucket] ?? 0)) bucket += 1;
+    if (bucket < bounds.length) this.#counts[bucket] = (this.#counts[bucket] ?? 0) + 1;
+  }
+
+  sample(): BucketSample {
+    const counts = [...this.#counts];
+    return { bounds: this.#bounds, counts, count: this.#count, sum: this.#sum };
+  }
+
+  /** Buckets are cumulative on the wire: each counts everything up to its bound. */
+  render(name: string, labels: string): readonly string[] {
+    const prefix = labels === "" ? "" : `${labels},`;
+    const suffix = labels === "" ? "" : `{${labels}}`;
+    let cumulative = 0;
+    const buckets = this.#bounds.map((bound, index) => {
+      cumulative += this.#counts[index] ?? 0;
+      return `${name}_bucket{${prefix}le="${bound}"} ${cumulative}`;
+    });
+    return [
+      ...buckets,
+      `${name}_bucket{${prefix}le="+Inf"} ${this.#count}`,
+      `${name}_sum${suffix} ${this.#sum}`,
+      `${name}_count${suffix} ${this.#count}`,
+    ];
+  }
+}

@@ -11,6 +11,13 @@ export interface ExtentFiles {
   remove(extent: bigint): Promise<void>;
   /** Zero if there is no such extent. */
   size(extent: bigint): Promise<number>;
+  /** Rejects if extents cannot be reached now; absent where they always can. */
+  check?(): Promise<void>;
+  /** Some of those that exist beyond `after`, in order, and none if there are no more; absent where
+   *  nothing is left behind. */
+  list?(after: bigint): Promise<readonly bigint[]>;
+  /** Makes this the place of the store with this id; rejects if it is that of another. */
+  claim?(storeId: string): Promise<void>;
 }
 
 export interface ExtentFile {
@@ -21,6 +28,11 @@ export interface ExtentFile {
   /** Resolves when what was written before the call survives a loss of power. */
   sync(): Promise<void>;
   close(): Promise<void>;
+}
+
+/** What is stored is not what was written. */
+export class ContentDamaged extends Error {
+  override readonly name = "ContentDamaged";
 }
 
 /** The extent ends before what a record says of it. */

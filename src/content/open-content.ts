@@ -27,6 +27,8 @@ export interface ContentOptions {
   readonly contentTables: readonly ContentTable[];
   readonly extentBytes?: number;
   readonly viewAgeMax?: Ticks;
+  /** Whether this process is the one that gives space back at the moment; always, if not said. */
+  readonly isOnDuty?: (() => Promise<boolean>) | undefined;
 }
 
 export async function openContentStore(options: ContentOptions): Promise<ContentStore> {

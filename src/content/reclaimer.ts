@@ -1,3 +1,4 @@
+import type { Clock } from "../core/world.ts";
 import { StoreBusy, StoreUnavailable } from "../store/store.ts";
 import { compactSome, type CompactionParts } from "./compaction.ts";
 import type { ExtentFiles } from "./extent-files.ts";
@@ -5,6 +6,7 @@ import { forgetIfUnused, listExtents, sealAbandoned, type ExtentState } from "./
 import { GarbageCollector } from "./garbage.ts";
 import type { Ids } from "./ids.ts";
 import type { PinBoard, Pins } from "./pins.ts";
+import { OrphanSweep } from "./orphans.ts";
 import { extentKey } from "./tables.ts";
 
 /** One round looks at this many extents, the next one goes on from there. */
@@ -18,13 +20,17 @@ export interface ReclaimerParts extends CompactionParts {
   readonly ids: Ids;
   readonly pins: Pins;
   readonly board: PinBoard;
+  readonly clock: Clock;
   readonly extentBytes: number;
+  /** Whether this process is the one that gives space back at the moment; always, if not said. */
+  readonly isOnDuty?: (() => Promise<boolean>) | undefined;
 }
 
 /** Gives space back, a bounded round at a time. */
 export class Reclaimer {
   readonly #parts: ReclaimerParts;
   readonly #garbage: GarbageCollector;
+  readonly #orphans: OrphanSweep;
   #after = 0n;
   /** Extents whose rest cannot be moved, because it is damaged: not tried again and again. */
   readonly #stuck = new Set<bigint>();
@@ -37,6 +43,7 @@ export class Reclaimer {
       await files.remove(extent);
     };
     this.#garbage = new GarbageCollector({ store, removeExtent });
+    this.#orphans = new OrphanSweep(parts);
   }
 
   /** Tells the others how far this process has come. */
@@ -49,10 +56,17 @@ export class Reclaimer {
   async round(): Promise<boolean> {
     await this.publish();
     await this.#parts.writer.seal({ all: false });
+    const isOnDuty = (await this.#parts.isOnDuty?.()) ?? true;
+    const isMore = isOnDuty && (await this.#giveBack());
+    await this.#closeForgotten();
+    return isMore;
+  }
+
+  async #giveBack(): Promise<boolean> {
     const collected = await this.#garbage.collect(() => this.#lowestPromise());
     const swept = await this.#sweep();
-    await this.#closeForgotten();
-    return collected || swept;
+    const removed = await this.#orphans.round();
+    return collected || swept || removed;
   }
 
   /** Returns whether anything was moved or forgotten, and so more may be. */

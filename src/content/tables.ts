@@ -130,6 +130,13 @@ export function leadingId(key: Key): bigint {
   return decodeKey(key, 1)[0] as bigint;
 }
 
+/** Names the store to whatever lies outside of it. */
+export function storeIdKey(): Key {
+  return encodeTaggedKey(tagIdentity, ["store"]);
+}
+
+export const storeIdCodec = recordCodec<{ readonly id: string }>({ version: 1 });
+
 /** Everything in the key space that belongs to contents: tests check that it empties. */
 export function contentBounds(): KeyBounds {
   return { start: Uint8Array.of(tagNode), end: Uint8Array.of(tagIdentity) };

@@ -13,7 +13,9 @@ export interface FakeS3 {
   /** How many requests of a method have come. */
   readonly requests: Map<string, number>;
   /** What the next requests are answered with instead of being carried out. */
-  readonly troubles: (503 | "break" | "lose-answer")[];
+  readonly troubles: (503 | "break" | "lose-answer" | "damage")[];
+  /** While it is so, nothing is carried out and every connection is cut. */
+  isAway: boolean;
   close(): Promise<void>;
 }
 
@@ -25,11 +27,13 @@ export async function openFakeS3(): Promise<FakeS3> {
   const objects = new Map<string, Buffer>();
   const requests = new Map<string, number>();
   const troubles: FakeS3["troubles"] = [];
+  const state = { isAway: false };
   const server = createServer((request, response) => {
     void (async () => {
       const body = await bodyOf(request);
       const { method = "" } = request;
       requests.set(method, (requests.get(method) ?? 0) + 1);
+      if (state.isAway) return void request.socket.destroy();
       const trouble = troubles.shift();
       if (trouble === 503) return void response.writeHead(503).end("<Code>SlowDown</Code>");
       if (trouble === "break") return void request.socket.destroy();
@@ -38,7 +42,8 @@ export async function openFakeS3(): Promise<FakeS3> {
         carryOut(objects, request, body);
         return void request.socket.destroy();
       }
-      answer(response, carryOut(objects, request, body));
+      const carriedOut = carryOut(objects, request, body);
+      answer(response, trouble === "damage" ? damaged(carriedOut) : carriedOut);
     })();
   }).listen(0, "127.0.0.1");
   await once(server, "listening");
@@ -51,6 +56,12 @@ export async function openFakeS3(): Promise<FakeS3> {
     objects,
     requests,
     troubles,
+    get isAway() {
+      return state.isAway;
+    },
+    set isAway(isAway) {
+      state.isAway = isAway;
+    },
     async close() {
       server.closeAllConnections();
       server.close();
@@ -88,6 +99,13 @@ function isSigned(request: IncomingMessage, body: Buffer, credentials: Credentia
 
 type Answer = { readonly status: number; readonly body?: Buffer | string };
 
+function damaged({ status, body }: Answer): Answer {
+  const bytes = Buffer.from(body ?? "");
+  const middle = bytes.length >> 1;
+  bytes[middle] = (bytes[middle] ?? 0) ^ 1;
+  return { status, body: bytes };
+}
+
 function answer(response: ServerResponse, { status, body }: Answer): void {
   response.writeHead(status).end(body);
 }
@@ -113,10 +131,23 @@ function carryOut(objects: Map<string, Buffer>, request: IncomingMessage, body: 
 
 function listing(objects: ReadonlyMap<string, Buffer>, query: URLSearchParams): string {
   const [prefix, after] = [query.get("prefix") ?? "", query.get("start-after") ?? ""];
+  const delimiter = query.get("delimiter");
+  const folderOf = (key: string): string | undefined => {
+    const end = delimiter === null ? -1 : key.indexOf(delimiter, prefix.length);
+    return end < 0 ? undefined : key.slice(0, end + 1);
+  };
   const keys = [...objects.keys()]
     .filter((key) => key.startsWith(prefix) && key > after)
-    .toSorted((a, b) => (a < b ? -1 : 1))
-    .slice(0, Math.min(pageMax, Number(query.get("max-keys") ?? pageMax)));
-  const contents = keys.map((key) => `<Contents><Key>${key}</Key></Contents>`).join("");
-  return `<?xml version="1.0"?><ListBucketResult>${contents}</ListBucketResult>`;
+    .toSorted((a, b) => (a < b ? -1 : 1));
+  const entries = [
+    ...new Set(
+      keys.map((key) => {
+        const folder = folderOf(key);
+        return folder === undefined
+          ? `<Contents><Key>${key}</Key></Contents>`
+          : `<CommonPrefixes><Prefix>${folder}</Prefix></CommonPrefixes>`;
+      }),
+    ),
+  ].slice(0, Math.min(pageMax, Number(query.get("max-keys") ?? pageMax)));
+  return `<?xml version="1.0"?><ListBucketResult>${entries.join("")}</ListBucketResult>`;
 }

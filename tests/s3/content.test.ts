@@ -1,15 +1,26 @@
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
 
+import { claimFiles } from "../../src/content/claim.ts";
 import { whole } from "../../src/content/plan.ts";
 import { openS3Files } from "../../src/content/s3/open-s3-files.ts";
 import type { S3Files } from "../../src/content/s3/open-s3-files.ts";
 import { partBytesMax } from "../../src/content/s3/parts.ts";
-import { expectSame, openShelf, pattern, type Shelf } from "../../src/content/testing.ts";
+import {
+  expectSame,
+  openShelf,
+  pattern,
+  readAll,
+  testObjects,
+  type Shelf,
+} from "../../src/content/testing.ts";
+import type { Clock } from "../../src/core/world.ts";
 import { realClock } from "../../src/server/world.ts";
 import { StoreUnavailable } from "../../src/store/store.ts";
 import { openFakeS3, type FakeS3 } from "../harness/fake-s3.ts";
 
-const clock = realClock();
+/** Pauses between tries are short. */
+const real = realClock();
+const clock: Clock = { ...real, after: (milliseconds, run) => real.after(milliseconds / 50, run) };
 let bucket: FakeS3;
 const opened: S3Files[] = [];
 
@@ -22,8 +33,9 @@ afterEach(async () => {
   await bucket.close();
 });
 
-async function openFiles(): Promise<S3Files> {
-  const files = await openS3Files({ ...bucket, clock });
+async function openFiles(parameters = ""): Promise<S3Files> {
+  const { location, credentials } = bucket;
+  const files = await openS3Files({ location: location + parameters, credentials, clock });
   opened.push(files);
   return files;
 }
@@ -85,7 +97,7 @@ describe("contents in a bucket", () => {
   it("are refused when the store stays away, and nothing refers to them", async () => {
     const shelf = await openShelf({ files: await openFiles() });
     await putBody(shelf, "before", pattern(9000, 1));
-    bucket.troubles.push(...Array.from({ length: 6 }, () => 503 as const));
+    bucket.troubles.push(...Array.from({ length: 10 }, () => 503 as const));
     await expect(putBody(shelf, "lost", pattern(9000, 2))).rejects.toThrow(StoreUnavailable);
     expect(await shelf.get("lost")).toBeUndefined();
     await putBody(shelf, "after", pattern(9000, 3));
@@ -122,6 +134,87 @@ describe("contents in a bucket", () => {
     await shelf.reclaimAll();
     expect(bytesStored()).toBeLessThan(before / 2);
     for (const name of kept) expectSame(await shelf.read(name), pattern(20_000, Number(name)));
+  });
+
+  it("are held against their checksums, and never come back wrong", async () => {
+    const shelf = await openShelf({ files: await openFiles() });
+    const body = pattern(200_000, 4);
+    await putBody(shelf, "body", body);
+    bucket.troubles.push("damage", "damage");
+    expectSame(await shelf.read("body"), body);
+    for (const [key, object] of bucket.objects) {
+      bucket.objects.set(key, Buffer.from(object).fill(7, 100_000, 100_001));
+    }
+    const other = await openShelf({ files: await openFiles(), store: shelf.store });
+    await expect(other.read("body")).rejects.toThrow("is not what was written");
+    expectSame(await other.read("body", { from: 0, length: 5 }), body.subarray(0, 5));
+  });
+
+  it("are not asked for twice while they fit into the cache", async () => {
+    const shelf = await openShelf({ files: await openFiles("&cache=1") });
+    const body = pattern(900_000, 6);
+    await putBody(shelf, "body", body);
+    expectSame(await shelf.read("body"), body);
+    const asked = bucket.requests.get("GET");
+    const several = Array.from({ length: 8 }, () => shelf.read("body", { from: 7, length: 99 }));
+    for (const part of await Promise.all(several)) expectSame(part, body.subarray(7, 106));
+    expectSame(await shelf.read("body"), body);
+    expect(bucket.requests.get("GET")).toBe(asked);
+    await putBody(shelf, "other", pattern(900_000, 7));
+    expectSame(await shelf.read("other"), pattern(900_000, 7));
+    expectSame(await shelf.read("body"), body);
+    expect(bucket.requests.get("GET")).toBeGreaterThan((asked ?? 0) + 1);
+  });
+
+  it("are uploaded in parts that do not wait for each other", async () => {
+    const shelf = await openShelf({ files: await openFiles() });
+    const body = pattern(5 * partBytesMax + 5, 8);
+    await putBody(shelf, "body", body);
+    expectSame(await shelf.read("body"), body);
+    expect(bucket.requests.get("PUT")).toBe(6);
+  });
+
+  it("that arrive after their extent was given up are swept", async () => {
+    const shelf = await openShelf({ files: await openFiles() });
+    await putBody(shelf, "kept", pattern(9000, 1));
+    const kept = [...bucket.objects.keys()];
+    const late = kept.map((key) => key.replace(/extents\/\w+/, "extents/0000000700000001"));
+    for (const key of late) bucket.objects.set(key, Buffer.from("late"));
+    await shelf.reclaimAll();
+    expect([...bucket.objects.keys()]).toEqual(kept);
+    expectSame(await shelf.read("kept"), pattern(9000, 1));
+    for (const key of late) bucket.objects.set(key, Buffer.from("later"));
+    await shelf.reclaimAll();
+    expect(bucket.objects.size).toBe(kept.length + late.length);
+    shelf.clock.advance(3_600_000);
+    await shelf.reclaimAll();
+    expect([...bucket.objects.keys()]).toEqual(kept);
+  });
+
+  it("stay while a reader may still see them, though their extent has no record", async () => {
+    const extentBytes = 64 * 1024;
+    const shelf = await openShelf({ files: await openFiles(), extentBytes });
+    for (const name of ["a", "b", "c", "d"]) await putBody(shelf, name, pattern(40_000, 1));
+    const reader = await shelf.store.snapshot(async (view) => {
+      const { content } = testObjects.codec.decode((await view.get(testObjects.key("a")))!);
+      return shelf.content.open(view, content!);
+    });
+    for (const name of ["a", "b", "c"]) await shelf.remove(name);
+    await shelf.reclaimAll();
+    expectSame(await readAll(reader.read(0, 40_000)), pattern(40_000, 1));
+    reader.close();
+    await shelf.reclaimAll();
+    expect(bytesStored()).toBeLessThan(2 * extentBytes);
+  });
+
+  it("lie in a place of one store only", async () => {
+    const [one, other] = [await openShelf(), await openShelf()];
+    const files = await openFiles();
+    await claimFiles(one.store, files, () => "one");
+    await claimFiles(one.store, await openFiles(), () => "never asked");
+    await expect(claimFiles(other.store, files, () => "other")).rejects.toThrow("another store");
+    bucket.objects.set("some/where/owner", Buffer.from('{"format":2,"store":"one"}'));
+    await expect(claimFiles(one.store, files, () => "one")).rejects.toThrow("has format 2");
   });
 
   it("say at once that a bucket cannot be used", async () => {

@@ -6,18 +6,43 @@ export interface BucketLocation {
   /** `http://host:port` or `https://host`, without a path. */
   readonly endpoint: string;
   readonly region: string;
+  /** How much of what was read lately stays in memory. */
+  readonly cacheBytesMax: number;
+}
+
+/** What the surroundings say where the location says nothing. */
+export interface BucketDefaults {
+  readonly region?: string | undefined;
+  readonly endpoint?: string | undefined;
 }
 
 const regionDefault = "us-east-1";
+const cacheMegabytesDefault = 64;
+const cacheMegabytesMax = 65_536;
+const bytesPerMegabyte = 1024 * 1024;
 
-export function parseBucketLocation(location: string): BucketLocation {
+export function parseBucketLocation(
+  location: string,
+  defaults: BucketDefaults = {},
+): BucketLocation {
   const url = new URL(location);
   if (url.protocol !== "s3:" || url.hostname === "") {
     throw new Error("must read s3://bucket/prefix?endpoint=https://…");
   }
-  const region = url.searchParams.get("region") ?? regionDefault;
-  const endpoint = url.searchParams.get("endpoint") ?? `https://s3.${region}.amazonaws.com`;
+  const parameter = (name: string): string | undefined => url.searchParams.get(name) ?? undefined;
+  const region = parameter("region") ?? defaults.region ?? regionDefault;
+  const amazon = `https://s3.${region}.amazonaws.com`;
+  const endpoint = parameter("endpoint") ?? defaults.endpoint ?? amazon;
+  const cacheBytesMax = bytesPerMegabyte * parseMegabytes(parameter("cache"));
   const path = url.pathname.replaceAll(/^\/+|\/+$/g, "");
   const prefix = path === "" ? "" : `${path}/`;
-  return { bucket: url.hostname, prefix, endpoint: new URL(endpoint).origin, region };
+  const { origin } = new URL(endpoint);
+  return { bucket: url.hostname, prefix, endpoint: origin, region, cacheBytesMax };
+}
+
+function parseMegabytes(text: string | undefined): number {
+  if (text === undefined) return cacheMegabytesDefault;
+  const megabytes = Number(text);
+  if (/^\d+$/.test(text) && megabytes <= cacheMegabytesMax) return megabytes;
+  throw new Error(`cache must be megabytes, 0 to ${cacheMegabytesMax}, not ${text}`);
 }

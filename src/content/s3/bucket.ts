@@ -3,6 +3,7 @@ import type { IncomingMessage } from "node:http";
 import { Agent as SecureAgent, request as secureRequest } from "node:https";
 
 import { formatIso } from "../../core/dates.ts";
+import { ticksPerSecond } from "../../core/ticks.ts";
 import type { Ticks } from "../../core/ticks.ts";
 import type { Clock } from "../../core/world.ts";
 import { StoreUnavailable } from "../../store/store.ts";
@@ -30,9 +31,13 @@ export interface BucketAnswer {
 }
 
 const connectionsMax = 64;
-const silenceMilliseconds = 20_000;
-const triesMax = 6;
+const silenceMilliseconds = 10_000;
+const pingMilliseconds = 3_000;
+const triesMax = 10;
+/** No caller waits longer for a store that is away, however it fails. */
+const patience: Ticks = 20n * ticksPerSecond;
 const pauseMillisecondsFirst = 50;
+const pauseMillisecondsMax = 1_000;
 const emptyDigest = sha256Hex("");
 
 /** A bucket of an S3-compatible store, addressed by path. What fails in passing is tried again:
@@ -53,30 +58,41 @@ export class Bucket {
   }
 
   async send(request: BucketRequest, expected: readonly number[]): Promise<BucketAnswer> {
+    const { clock } = this.#options;
+    const began = clock.monotonic();
     let pause = pauseMillisecondsFirst;
     let problem: unknown;
     for (let tries = 0; tries < triesMax; tries += 1) {
       try {
-        const answer = await this.#sendOnce(request);
+        const answer = await this.#sendOnce(request, silenceMilliseconds);
         if (expected.includes(answer.status)) return answer;
         problem = new Error(`status ${answer.status} ${answer.body.toString("utf8", 0, 300)}`);
         if (answer.status < 500 && answer.status !== 429) break;
       } catch (error) {
         problem = error;
       }
-      await new Promise<void>((resolve) => this.#options.clock.after(pause, resolve));
-      pause *= 2;
+      if (tries === triesMax - 1 || clock.monotonic() - began > patience) break;
+      await new Promise<void>((resolve) => clock.after(pause, resolve));
+      pause = Math.min(2 * pause, pauseMillisecondsMax);
     }
     const reason = problem instanceof Error ? problem.message : String(problem);
     const what = `${request.method} ${request.key ?? this.#options.bucket}`;
     throw new StoreUnavailable(`${what}: ${reason}`, { cause: problem });
   }
 
+  /** Whether the store answers at all, asked once and not for long. */
+  async ping(): Promise<void> {
+    const { bucket, prefix } = this.#options;
+    const query = { "list-type": "2", "max-keys": "1", prefix };
+    const { status } = await this.#sendOnce({ method: "GET", query }, pingMilliseconds);
+    if (status !== 200) throw new StoreUnavailable(`bucket ${bucket}: status ${status}`);
+  }
+
   close(): void {
     this.#agent.destroy();
   }
 
-  #sendOnce(request: BucketRequest): Promise<BucketAnswer> {
+  #sendOnce(request: BucketRequest, timeout: number): Promise<BucketAnswer> {
     const { bucket, prefix, credentials, region, clock } = this.#options;
     const { method, key, query = {}, body } = request;
     const object = key === undefined ? "" : `/${encodePath(prefix + key)}`;
@@ -93,7 +109,7 @@ export class Bucket {
     const send = this.#isSecure ? secureRequest : plainRequest;
     return new Promise((resolve, reject) => {
       const options = { method, agent: this.#agent, headers: { ...headers, ...length } };
-      const sent = send(url, { ...options, timeout: silenceMilliseconds });
+      const sent = send(url, { ...options, timeout });
       sent.on("timeout", () => sent.destroy(new Error("the bucket's store does not answer")));
       sent.on("error", reject);
       sent.on("response", (answer) => void collect(answer).then(resolve, reject));

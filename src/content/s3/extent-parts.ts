@@ -1,20 +1,25 @@
 import { ExtentTooShort } from "../extent-files.ts";
 import type { Bucket } from "./bucket.ts";
-import { listParts, partBytesMax, partKey } from "./parts.ts";
+import type { PartReader } from "./part-reader.ts";
+import { listParts, partBytesMax } from "./parts.ts";
 import type { Part } from "./parts.ts";
+
+export interface ExtentPlace {
+  readonly bucket: Bucket;
+  readonly prefix: string;
+  readonly reader: PartReader;
+}
 
 /** What is known of an extent's parts; no byte of an extent is written twice, so what is known once
  *  stays true, and only what is missing has to be asked for. */
 export class ExtentParts {
-  readonly #bucket: Bucket;
-  readonly #prefix: string;
+  readonly #place: ExtentPlace;
   readonly #extent: bigint;
   /** By offset, in order. */
   #parts: Part[] = [];
 
-  constructor(bucket: Bucket, prefix: string, extent: bigint) {
-    this.#bucket = bucket;
-    this.#prefix = prefix;
+  constructor(place: ExtentPlace, extent: bigint) {
+    this.#place = place;
     this.#extent = extent;
   }
 
@@ -32,27 +37,16 @@ export class ExtentParts {
         const from = Math.max(part.offset, position);
         const to = Math.min(part.offset + part.length, end);
         const target = bytes.subarray(from - position, to - position);
-        await this.#fetch(part, from - part.offset, target);
+        await this.#place.reader.read(this.#extent, part, from - part.offset, target);
       }),
     );
-  }
-
-  async #fetch(part: Part, from: number, target: Uint8Array): Promise<void> {
-    const range = `bytes=${from}-${from + target.length - 1}`;
-    const key = partKey(this.#extent, part);
-    const request = { method: "GET", key, headers: { range } } as const;
-    const { body } = await this.#bucket.send(request, [200, 206]);
-    const found = body.length === part.length ? body.subarray(from, from + target.length) : body;
-    if (found.length !== target.length) {
-      throw new ExtentTooShort(`${key} has ${found.length} bytes at ${from}`);
-    }
-    target.set(found);
   }
 
   async #lookUp(bytes: Uint8Array, position: number): Promise<readonly Part[]> {
     const end = position + bytes.length;
     const bounds = { from: position - partBytesMax, to: end };
-    for (const part of await listParts(this.#bucket, this.#prefix, this.#extent, bounds)) {
+    const { bucket, prefix } = this.#place;
+    for (const part of await listParts(bucket, prefix, this.#extent, bounds)) {
       this.add(part);
     }
     const found = this.#covering(position, bytes.length);

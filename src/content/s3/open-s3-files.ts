@@ -1,14 +1,18 @@
 import type { Clock } from "../../core/world.ts";
 import type { ExtentFile, ExtentFiles } from "../extent-files.ts";
+import { BlockCache } from "./block-cache.ts";
+import { claimBucket } from "./bucket-claim.ts";
 import { parseBucketLocation } from "./bucket-location.ts";
+import type { BucketDefaults } from "./bucket-location.ts";
 import { Bucket } from "./bucket.ts";
 import { ExtentParts } from "./extent-parts.ts";
+import { PartReader } from "./part-reader.ts";
 import { PartUploads } from "./part-uploads.ts";
-import { listParts, removeParts } from "./parts.ts";
+import { listExtentFolders, listParts, removeParts } from "./parts.ts";
 import type { Credentials } from "./signature.ts";
 
-export interface S3FilesOptions {
-  /** `s3://bucket/prefix?endpoint=https://…&region=…` */
+export interface S3FilesOptions extends BucketDefaults {
+  /** `s3://bucket/prefix?endpoint=https://…&region=…&cache=…` */
   readonly location: string;
   readonly credentials: Credentials;
   readonly clock: Clock;
@@ -24,11 +28,13 @@ const everything = { from: 0, to: Infinity };
 
 /** Extents in a bucket: each is a set of objects that hold stretches of it. */
 export async function openS3Files(options: S3FilesOptions): Promise<S3Files> {
-  const location = parseBucketLocation(options.location);
-  const bucket = new Bucket({ ...location, ...options });
+  const location = parseBucketLocation(options.location, options);
   const { prefix } = location;
+  const bucket = new Bucket({ ...options, ...location });
   // Tells now, and not at the first write, that the bucket cannot be reached.
   await bucket.send({ method: "GET", query: { "list-type": "2", "max-keys": "1", prefix } }, [200]);
+  const reader = new PartReader(bucket, new BlockCache(location.cacheBytesMax));
+  const place = { bucket, prefix, reader };
   const partsOf = (extent: bigint) => listParts(bucket, prefix, extent, everything);
   /** What this node writes it need not ask for. */
   const writing = new Map<bigint, ExtentParts>();
@@ -36,19 +42,22 @@ export async function openS3Files(options: S3FilesOptions): Promise<S3Files> {
     extentBytes,
     writesOnce: true,
     async create(extent) {
-      const known = new ExtentParts(bucket, prefix, extent);
+      const known = new ExtentParts(place, extent);
       writing.set(extent, known);
       const uploads = new PartUploads(bucket, extent, known);
       return writableFile(known, uploads, () => writing.delete(extent));
     },
     async open(extent) {
-      return readableFile(writing.get(extent) ?? new ExtentParts(bucket, prefix, extent));
+      return readableFile(writing.get(extent) ?? new ExtentParts(place, extent));
     },
     remove: async (extent) => removeParts(bucket, extent, await partsOf(extent)),
     async size(extent) {
       const last = (await partsOf(extent)).at(-1);
       return last === undefined ? 0 : last.offset + last.length;
     },
+    check: () => bucket.ping(),
+    list: (after) => listExtentFolders(bucket, prefix, after),
+    claim: (storeId) => claimBucket(bucket, storeId),
     close: () => bucket.close(),
   };
 }

@@ -1,6 +1,10 @@
 import type { Bucket } from "./bucket.ts";
 import type { ExtentParts } from "./extent-parts.ts";
-import { partBytesMax, partKey } from "./parts.ts";
+import { partBytesMax, partKey, type Part } from "./parts.ts";
+import { sealBlocks } from "./sealed-blocks.ts";
+
+/** Of one extent; whoever writes more waits, so that memory is bounded. */
+const uploadsAtOnceMax = 8;
 
 /** Bytes that follow one another and are not uploaded yet. */
 interface Stretch {
@@ -19,6 +23,8 @@ export class PartUploads {
   /** By the place where the next bytes would be added. */
   readonly #waiting = new Map<number, Stretch>();
   readonly #running = new Set<Promise<void>>();
+  #uploads = 0;
+  readonly #inLine: (() => void)[] = [];
 
   constructor(bucket: Bucket, extent: bigint, known: ExtentParts) {
     this.#bucket = bucket;
@@ -36,8 +42,12 @@ export class PartUploads {
       stretch.chunks.push(new Uint8Array(bytes.subarray(from, from + count)));
       stretch.length += count;
       from += count;
-      if (stretch.length === partBytesMax) await this.#upload(stretch);
-      else this.#waiting.set(at + count, stretch);
+      if (stretch.length < partBytesMax) this.#waiting.set(at + count, stretch);
+      else {
+        // Not awaited: the next part fills meanwhile, and whoever flushes learns of a failure.
+        void this.#upload(stretch).catch(() => undefined);
+        await this.#turn();
+      }
     }
   }
 
@@ -62,9 +72,7 @@ export class PartUploads {
   /** One that failed stays in the list: no later flush of this extent can be believed. */
   #upload({ offset, length, chunks }: Stretch): Promise<void> {
     const part = { offset, length };
-    const body = chunks.length === 1 && chunks[0] !== undefined ? chunks[0] : Buffer.concat(chunks);
-    const key = partKey(this.#extent, part);
-    const running = this.#send(key, body).then(() => {
+    const running = this.#send(part, chunks).then(() => {
       this.#known.add(part);
       return void this.#running.delete(running);
     });
@@ -72,7 +80,21 @@ export class PartUploads {
     return running;
   }
 
-  async #send(key: string, body: Uint8Array): Promise<void> {
-    await this.#bucket.send({ method: "PUT", key, body }, [200]);
+  async #send(part: Part, chunks: readonly Uint8Array[]): Promise<void> {
+    this.#uploads += 1;
+    try {
+      const key = partKey(this.#extent, part);
+      const bytes = chunks.length === 1 && chunks[0] ? chunks[0] : Buffer.concat(chunks);
+      await this.#bucket.send({ method: "PUT", key, body: sealBlocks(key, bytes) }, [200]);
+    } finally {
+      this.#uploads -= 1;
+      this.#inLine.shift()?.();
+    }
+  }
+
+  /** Resolves when there is room for another upload. */
+  async #turn(): Promise<void> {
+    if (this.#uploads < uploadsAtOnceMax) return;
+    await new Promise<void>((resolve) => this.#inLine.push(resolve));
   }
 }

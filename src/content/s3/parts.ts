@@ -13,9 +13,26 @@ const lengthDigits = 7;
 const pageKeysMax = 1000;
 const pagesMax = 1_000;
 const removalsAtOnce = 16;
+const extentsFolder = "extents/";
 
 export function folderOf(extent: bigint): string {
-  return `extents/${extent.toString(16).padStart(16, "0")}/`;
+  return `${extentsFolder}${extent.toString(16).padStart(16, "0")}/`;
+}
+
+/** The next extents beyond `after` of which there are any parts, at most a page of them. */
+export async function listExtentFolders(
+  bucket: Bucket,
+  prefix: string,
+  after: bigint,
+): Promise<readonly bigint[]> {
+  const folder = prefix + extentsFolder;
+  // Sorts after everything inside the folder of `after`: whole folders follow.
+  const startAfter = `${prefix}${folderOf(after).slice(0, -1)}0`;
+  const query = { "list-type": "2", prefix: folder, delimiter: "/", "start-after": startAfter };
+  const keys = { "max-keys": String(pageKeysMax) };
+  const { body } = await bucket.send({ method: "GET", query: { ...query, ...keys } }, [200]);
+  const names = body.toString("utf8").matchAll(/\/([0-9a-f]{16})\/<\/Prefix>/g);
+  return [...names].map(([, name = ""]) => BigInt(`0x${name}`)).filter((each) => each > after);
 }
 
 /** Names sort as offsets do. Example: `extents/0000000100000000/0000010000-0001000`. */

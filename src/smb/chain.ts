@@ -77,18 +77,19 @@ export class Chain {
     return answer;
   }
 
-  #goAsync(life: RequestLife, index: number): boolean {
+  #goAsync(life: RequestLife, index: number): NtStatus | undefined {
     const element = this.#elements[index]!;
     const isLast = index === this.#elements.length - 1;
     // In the midst of a chain only an open may wait, and the whole chain waits with it.
-    if (!isLast && element.header.command !== Command.create) return false;
+    if (!isLast && element.header.command !== Command.create) return Status.internalError;
+    if (this.#connection.isFull) return Status.insufficientResources;
     this.#stepAside();
-    if (!isLast) return true;
+    if (!isLast) return undefined;
     this.#flush();
     life.asyncId = this.#connection.newAsyncId(life);
     this.#finished.push(this.#finish(element, refusal(Status.pending), life.asyncId));
     this.#flush();
-    return true;
+    return undefined;
   }
 
   #finish({ header }: Element, answer: Answer, asyncId: bigint | undefined): Finished {

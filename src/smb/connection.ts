@@ -3,8 +3,15 @@ import { Chain } from "./chain.ts";
 import type { Channel } from "./channel.ts";
 import { splitChain, type Element } from "./elements.ts";
 import { answerOldNegotiate } from "./operations/negotiate.ts";
+import { bytesPerCredit } from "./credit-charge.ts";
 import type { RequestLife } from "./request.ts";
-import { frameBytesMax, inFlightBytesMax, loginMillisecondsMax } from "./limits.ts";
+import {
+  frameBytesMax,
+  inFlightBytesMax,
+  loginMillisecondsMax,
+  unsentBytesMax,
+  waitingMax,
+} from "./limits.ts";
 import { RequestQueue } from "./request-queue.ts";
 import { SequenceWindow } from "./sequence-window.ts";
 import type { SmbServerState } from "./server.ts";
@@ -58,6 +65,7 @@ export class Connection {
     socket.on("data", (chunk: Buffer) => {
       if (this.#isOpen && !this.#framer.push(chunk)) this.end();
     });
+    socket.on("drain", () => this.#readOrRest());
     socket.on("error", () => this.end());
     socket.on("end", () => this.end());
     socket.on("close", () => this.end());
@@ -68,6 +76,11 @@ export class Connection {
 
   get isOpen(): boolean {
     return this.#isOpen;
+  }
+
+  /** So much waits for others that nothing more may. */
+  get isFull(): boolean {
+    return this.#asyncLives.size >= waitingMax;
   }
 
   get dialect(): number {
@@ -93,6 +106,7 @@ export class Connection {
     this.#socket.write(framePrefix(length));
     for (const part of parts) this.#socket.write(part);
     this.#socket.uncork();
+    this.#readOrRest();
   }
 
   newAsyncId(life: RequestLife): bigint {
@@ -131,23 +145,43 @@ export class Connection {
   }
 
   #enqueue(elements: readonly Element[], length: number, sealedBy: Session | undefined): void {
-    this.#inFlightBytes += length;
-    if (this.#inFlightBytes > inFlightBytesMax) this.#socket.pause();
+    const cost = Math.max(length, answerBytesOf(elements));
+    this.#inFlightBytes += cost;
+    this.#readOrRest();
+    let counts = true;
+    const release = (): void => {
+      if (!counts) return;
+      counts = false;
+      this.#inFlightBytes -= cost;
+      this.#readOrRest();
+    };
     const parallel = elements.length === 1 && isParallel(elements[0]!.header.command);
     const work = new Chain(this, elements, sealedBy);
     this.#queue.add({
       isParallel: parallel,
       run: async (stepAside) => {
         try {
-          await work.run(stepAside);
+          await work.run(() => {
+            // What waits for somebody else must not keep that somebody from being heard.
+            release();
+            stepAside();
+          });
         } catch (error) {
           this.server.world.log.error({ err: error }, "an SMB message failed unexpectedly");
           this.end();
         }
-        this.#inFlightBytes -= length;
-        if (this.#inFlightBytes <= inFlightBytesMax && this.#isOpen) this.#socket.resume();
+        release();
       },
     });
+  }
+
+  /** A client is not read from while it has too much under way, or does not take its answers. */
+  #readOrRest(): void {
+    if (!this.#isOpen) return;
+    const isFull =
+      this.#inFlightBytes > inFlightBytesMax || this.#socket.writableLength > unsentBytesMax;
+    if (isFull) this.#socket.pause();
+    else if (this.#socket.isPaused()) this.#socket.resume();
   }
 
   register(messageId: bigint, life: RequestLife): void {
@@ -169,6 +203,11 @@ export class Connection {
     const life = isAsync ? this.#asyncLives.get(header.asyncId) : this.#lives.get(header.messageId);
     life?.cancel();
   }
+}
+
+/** What the answers may take: that is what credits are charged for. */
+function answerBytesOf(elements: readonly Element[]): number {
+  return elements.reduce((sum, { header }) => sum + header.creditCharge * bytesPerCredit, 0);
 }
 
 /** Side by side with its like: these neither create nor remove what another one names. */

@@ -1,7 +1,7 @@
 import type { Request } from "./request.ts";
 import { Dialect } from "./wire/protocol.ts";
 
-const bytesPerCredit = 65_536;
+export const bytesPerCredit = 65_536;
 
 /** Whether a message pays for the bytes that it moves ([MS-SMB2] 3.3.5.2.5). */
 export function isCharged({ header, connection }: Request, bytes: number): boolean {

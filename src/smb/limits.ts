@@ -5,6 +5,8 @@ export const transactBytesMax = 8 * 1024 * 1024;
 export const frameBytesMax = transactBytesMax + 64 * 1024;
 /** More than this under way, and the client is not read from until some of it is answered. */
 export const inFlightBytesMax = 64 * 1024 * 1024;
+/** Answers that a client has not taken yet; beyond this it is not read from either. */
+export const unsentBytesMax = 64 * 1024 * 1024;
 /** Per session: connections that carry it. */
 export const channelsMax = 32;
 /** Per connection. */
@@ -12,5 +14,7 @@ export const sessionsMax = 64;
 /** Per session. */
 export const treesMax = 1024;
 export const handlesMax = 65_536;
+/** Per connection: messages that wait for others to do something. */
+export const waitingMax = 1024;
 /** A client that has not logged in by then is let go. */
 export const loginMillisecondsMax = 30_000;

@@ -2,6 +2,7 @@ import type { Answer, FileId } from "./answer.ts";
 import type { ChainLink } from "./chain.ts";
 import type { Connection } from "./connection.ts";
 import type { Session } from "./session.ts";
+import type { NtStatus } from "./status.ts";
 import type { Tree } from "./tree.ts";
 import type { Header } from "./wire/header.ts";
 
@@ -36,11 +37,11 @@ export class RequestLife {
   asyncId: bigint | undefined;
   /** The handle that the message spoke of. */
   fileId: FileId | undefined;
-  readonly #sendInterim: (life: RequestLife) => boolean;
+  readonly #sendInterim: (life: RequestLife) => NtStatus | undefined;
   readonly #listeners = new Set<() => void>();
   #isCancelled = false;
 
-  constructor(sendInterim: (life: RequestLife) => boolean) {
+  constructor(sendInterim: (life: RequestLife) => NtStatus | undefined) {
     this.#sendInterim = sendInterim;
   }
 
@@ -48,9 +49,9 @@ export class RequestLife {
     return this.#isCancelled;
   }
 
-  /** Tells the client that the answer will come later; false if this place in a chain cannot. */
-  goAsync(): boolean {
-    return this.asyncId !== undefined || this.#sendInterim(this);
+  /** Tells the client that the answer will come later; returns why that cannot be. */
+  goAsync(): NtStatus | undefined {
+    return this.asyncId === undefined ? this.#sendInterim(this) : undefined;
   }
 
   cancel(): void {

@@ -2,6 +2,7 @@ import { trailOf, type TrailStep } from "../../file/filesystem/trail.ts";
 import type { NodeRecord } from "../../file/records.ts";
 import type { SmbServerState } from "../server.ts";
 import { Status } from "../status.ts";
+import { ForeignChanges } from "./foreign-changes.ts";
 import { ChangeAction, ChangeFilter, type Change, type DirectoryWatch } from "./directory-watch.ts";
 
 /** One thing that happened to one name of a directory. */
@@ -16,19 +17,29 @@ export interface Happening {
 export class ChangeHub {
   readonly #server: SmbServerState;
   readonly #shares = new Map<bigint, Set<DirectoryWatch>>();
+  readonly #foreign: ForeignChanges;
 
   constructor(server: SmbServerState) {
     this.#server = server;
+    this.#foreign = new ForeignChanges(server, (share, found) => this.publish(share, found));
   }
 
   subscribe(share: bigint, watch: DirectoryWatch): () => void {
-    const watches = this.#shares.get(share) ?? new Set();
+    const known = this.#shares.get(share);
+    const watches = known ?? new Set();
+    if (known === undefined) this.#foreign.begin(share);
     this.#shares.set(share, watches);
     watches.add(watch);
     return () => {
-      watches.delete(watch);
-      if (watches.size === 0) this.#shares.delete(share);
+      if (!watches.delete(watch) || watches.size > 0) return;
+      this.#shares.delete(share);
+      this.#foreign.end(share);
     };
+  }
+
+  /** Resolves when nothing that happens from then on is missed. */
+  ready(share: bigint): Promise<void> {
+    return this.#foreign.ready(share);
   }
 
   /** Things that happened together are told together. */

@@ -3,12 +3,16 @@ import { breakSecondsMax } from "../../file/locks/caching.ts";
 import { locks } from "../../file/records.ts";
 import type { SmbServerState } from "../server.ts";
 import type { RequestLife } from "../request.ts";
+import type { NtStatus } from "../status.ts";
 
 /** More turns than anybody takes while a break runs. */
 const turnsMax = 10_000;
 const wakeMilliseconds = (breakSecondsMax + 1) * 1000;
 
-export type Waited<T> = Outcome<T> | { readonly kind: "cancelled" | "cannot-wait" };
+export type Waited<T> =
+  | Outcome<T>
+  | { readonly kind: "cancelled" }
+  | { readonly kind: "cannot-wait"; readonly status: NtStatus };
 
 /**
  * Asks again whenever the locks of the file change that stands in the way, and at the latest when
@@ -25,7 +29,8 @@ export async function waitForLocks<T>(
     const bell = newBell();
     const first = await ask();
     if (first.kind !== "wait") return first;
-    if (!life.goAsync()) return { kind: "cannot-wait" };
+    const status = life.goAsync();
+    if (status !== undefined) return { kind: "cannot-wait", status };
     const unwatch = store.watch(locks.key({ share, id: first.file }), bell.ring);
     const cancelTimer = clock.after(wakeMilliseconds, bell.ring);
     const cancelWish = life.onCancel(bell.ring);

@@ -24,6 +24,7 @@ export async function changeNotify(request: TreeRequest): Promise<Answer> {
     { directory: handle.place.file, filter: asked.filter, watchesTree: asked.watchesTree },
     (watch) => changes.subscribe(request.tree.shareId, watch),
   );
+  await changes.ready(request.tree.shareId);
   const { status, data } = await next(request, handle.watch, asked.outputBytesMax);
   const isAnswered = status === Status.success || status === Status.notifyEnumDirectory;
   return isAnswered ? answer(encodeDataResponse(data), status) : refusal(status);
@@ -42,9 +43,10 @@ function next(
       resolve(result);
     });
     if (isFinished) return;
-    if (!life.goAsync()) {
+    const status = life.goAsync();
+    if (status !== undefined) {
       takeBack();
-      resolve({ status: Status.internalError, data: nothing });
+      resolve({ status, data: nothing });
       return;
     }
     life.onCancel(() => {

@@ -74,7 +74,7 @@ async function createFile(
     case "cancelled":
       return refusal(Status.cancelled);
     case "cannot-wait":
-      return refusal(Status.internalError);
+      return refusal(outcome.status);
     case "refused":
       return refusal(statusOf(outcome.refusal));
     case "done":

@@ -107,7 +107,7 @@ async function lockAll(
     case "cancelled":
       return refusal(session.isValid ? Status.cancelled : Status.rangeNotLocked);
     case "cannot-wait":
-      return refusal(Status.internalError);
+      return refusal(outcome.status);
   }
 }
 

@@ -1,4 +1,70 @@
 import type { JSX } from "preact";
-export function ConcurrencyPage(_: { readonly tab: string }): JSX.Element {
-  return <p />;
+import { useCallback, useState } from "preact/hooks";
+import { useFeed, type Refusal } from "../admin/feed.ts";
+import { getLeases, getMessagesInFlight, getSmb } from "../admin/live.ts";
+import { useRepeating } from "../clock.ts";
+import { count } from "../format.ts";
+import { useLoad } from "../load.ts";
+import { Crumbs } from "../parts/crumbs.tsx";
+import { Badge, Failed } from "../parts/states.tsx";
+import { Tabs } from "../parts/tabs.tsx";
+import { formatRoute, goSilently } from "../route.ts";
+import { FeedTab } from "./feed-tab.tsx";
+import { LeasesTab } from "./leases-tab.tsx";
+import { MessagesTab } from "./messages-tab.tsx";
+import { SmbTab } from "./smb-tab.tsx";
+
+/** What the server does not tell by itself is asked for this often. */
+const refreshMilliseconds = 2000;
+const refusalsMax = 1000;
+
+export function ConcurrencyPage({ tab }: { readonly tab: string }): JSX.Element {
+  const [refusals, setRefusals] = useState<readonly Refusal[]>([]);
+  const [missed, setMissed] = useState(0);
+  const leases = useLoad(getLeases, []);
+  const smb = useLoad(getSmb, []);
+  const messages = useLoad((signal) => getMessagesInFlight({}, signal), []);
+  const isLive = useFeed(["refused", "lease", "message"], {
+    refused: (refusal) => setRefusals((before) => [refusal, ...before].slice(0, refusalsMax)),
+    lease: leases.reload,
+    message: messages.reload,
+    missed: ({ count: more }) => setMissed((before) => before + more),
+  });
+  const refresh = useCallback(() => {
+    leases.reload();
+    smb.reload();
+    messages.reload();
+  }, []);
+  useRepeating(refresh, refreshMilliseconds);
+  const named = (words: string, howMany: number | undefined): string =>
+    howMany === undefined || howMany === 0 ? words : `${words} (${count(howMany)})`;
+  const failure = [leases, smb, messages].find((one) => one.failure !== undefined)?.failure;
+  return (
+    <>
+      <div class="bar">
+        <Crumbs crumbs={[{ words: "Concurrency" }]} />
+        <Badge tone={isLive ? "good" : "warn"}>{isLive ? "live" : "connecting"}</Badge>
+      </div>
+      <div class="tab-bar">
+        <Tabs
+          label="Who holds what"
+          active={tab}
+          onChange={(id) => goSilently(formatRoute("concurrency", [id]))}
+          tabs={[
+            ["leases", named("Leases", leases.value?.leases.length)],
+            ["smb", named("SMB", smb.value?.files.length)],
+            ["messages", named("Messages in flight", messages.value?.messages.length)],
+            ["refused", named("Refused requests", refusals.length)],
+          ]}
+        />
+      </div>
+      <div class="work">
+        {failure !== undefined && tab !== "refused" && <Failed failure={failure} />}
+        {tab === "leases" && <LeasesTab loaded={leases} />}
+        {tab === "smb" && <SmbTab loaded={smb} />}
+        {tab === "messages" && <MessagesTab loaded={messages} />}
+        {tab === "refused" && <FeedTab refusals={refusals} missed={missed} />}
+      </div>
+    </>
+  );
 }

@@ -13,12 +13,13 @@ export interface FieldProps {
 }
 
 export function Field(props: FieldProps): JSX.Element {
+  const typed = { type: props.type ?? "text" } as { type: "text" };
   return (
     <label class="field">
       <span class="field-label">{props.label}</span>
       <input
         name={props.name}
-        type={(props.type ?? "text") as "text"}
+        {...typed}
         defaultValue={props.value ?? ""}
         required={props.required ?? false}
         pattern={props.pattern}

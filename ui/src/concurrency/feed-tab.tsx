@@ -1,0 +1,116 @@
+import type { JSX } from "preact";
+import { useState } from "preact/hooks";
+import type { Refusal } from "../admin/feed.ts";
+import { count, moment } from "../format.ts";
+import { Button } from "../parts/button.tsx";
+import { Detail, Facts } from "../parts/detail.tsx";
+import { Grid, rowsOf, type Column } from "../parts/grid.tsx";
+import { RefusalReason } from "../parts/refusal-reason.tsx";
+import { Badge, Empty, type Tone } from "../parts/states.tsx";
+import { TimelineView } from "../parts/timeline.tsx";
+import { ResourceLink } from "./resource-link.tsx";
+
+export interface FeedTabProps {
+  readonly refusals: readonly Refusal[];
+  readonly missed: number;
+}
+
+const statuses = [412, 409, 304] as const;
+
+export function FeedTab({ refusals, missed }: FeedTabProps): JSX.Element {
+  const [hidden, setHidden] = useState<ReadonlySet<number>>(new Set());
+  const [shown, setShown] = useState<Refusal>();
+  const rows = refusals.filter(({ status }) => !hidden.has(status));
+  const toggle = (status: number): void => {
+    const next = new Set(hidden);
+    if (!next.delete(status)) next.add(status);
+    setHidden(next);
+  };
+  return (
+    <>
+      <div class="list">
+        <div class="feed-bar" role="group" aria-label="Shown answers">
+          {statuses.map((status) => (
+            <Button key={status} pressed={!hidden.has(status)} onClick={() => toggle(status)}>
+              {status}
+            </Button>
+          ))}
+          {missed > 0 && <span class="soft">{count(missed)} left out: too many at once</span>}
+        </div>
+        {rows.length === 0 ? (
+          <Empty>
+            Nothing was refused since you look. Conditions that fail, leases in the way and things
+            that exist already appear here with their reason.
+          </Empty>
+        ) : (
+          <Grid
+            label="Refused requests"
+            rows={rowsOf(rows)}
+            columns={columns}
+            keyOf={({ requestId }) => requestId}
+            active={shown?.requestId}
+            onOpen={setShown}
+          />
+        )}
+      </div>
+      {shown !== undefined && <RefusalDetail refusal={shown} onClose={() => setShown(undefined)} />}
+    </>
+  );
+}
+
+function tone(status: number): Tone {
+  return status === 304 ? "plain" : status === 412 ? "bad" : "warn";
+}
+
+const columns: readonly Column<Refusal>[] = [
+  {
+    title: "Time",
+    width: "5rem",
+    isMinor: true,
+    cell: ({ at }) => <span class="soft">{moment(at).slice(11)}</span>,
+  },
+  {
+    title: "Answer",
+    width: "4rem",
+    cell: ({ status }) => <Badge tone={tone(status)}>{status}</Badge>,
+  },
+  { title: "Operation", width: "10rem", isMinor: true, cell: ({ operation }) => operation },
+  {
+    title: "What",
+    width: "minmax(0, 1fr)",
+    cell: (refusal) => <ResourceLink resource={refusal} />,
+  },
+  {
+    title: "Reason",
+    width: "minmax(0, 2fr)",
+    cell: (refusal) => <RefusalReason refusal={refusal} />,
+  },
+];
+
+interface RefusalDetailProps {
+  readonly refusal: Refusal;
+  readonly onClose: () => void;
+}
+
+function RefusalDetail({ refusal, onClose }: RefusalDetailProps): JSX.Element {
+  const { service, account, container, path, caller } = refusal;
+  return (
+    <Detail title={`${refusal.operation}: ${refusal.code}`} onClose={onClose}>
+      <Facts
+        facts={[
+          ["Answer", `${refusal.status} ${refusal.code}`],
+          ["Rule", refusal.rule],
+          ["Reason", <RefusalReason refusal={refusal} />],
+          ["Message", refusal.message?.split("\n", 1)[0]],
+          ["At", moment(refusal.at)],
+          ["Caller", `${caller.kind}, ${caller.address}`],
+          ["Agent", caller.agent],
+          ["Request id", <code>{refusal.requestId}</code>],
+          ["What", <ResourceLink resource={refusal} />],
+        ]}
+      />
+      <h3 class="detail-title">Timeline</h3>
+      <TimelineView of={{ service, account, container, path }} />
+    </Detail>
+  );
+}

@@ -1,0 +1,86 @@
+import type { JSX } from "preact";
+import { breakLease, type HeldLease, type LeasesView } from "../admin/live.ts";
+import type { Loaded } from "../load.ts";
+import { Button } from "../parts/button.tsx";
+import { Grid, rowsOf, type Column } from "../parts/grid.tsx";
+import { report } from "../parts/notices.tsx";
+import { Badge, Empty } from "../parts/states.tsx";
+import { ResourceLink } from "./resource-link.tsx";
+import { TimeLeft } from "./time-left.tsx";
+
+export function LeasesTab({ loaded }: { readonly loaded: Loaded<LeasesView> }): JSX.Element | null {
+  if (loaded.value === undefined) return null;
+  const { leases } = loaded.value;
+  if (leases.length === 0) {
+    return (
+      <div class="list">
+        <Empty>Nobody holds a lease. One appears here the moment it is acquired.</Empty>
+      </div>
+    );
+  }
+  const end = async (held: HeldLease): Promise<void> => {
+    if (report(await breakLease(held), "Lease broken")) loaded.reload();
+  };
+  return (
+    <div class="list">
+      <Grid
+        label="Held leases"
+        rows={rowsOf(leases)}
+        columns={columnsOf((held) => void end(held))}
+        keyOf={({ kind, account, container, path }) => `${kind}/${account}/${container}/${path}`}
+      />
+    </div>
+  );
+}
+
+function columnsOf(onBreak: (held: HeldLease) => void): readonly Column<HeldLease>[] {
+  return [
+    {
+      title: "What",
+      width: "minmax(0, 2fr)",
+      cell: (held) => (
+        <>
+          <Badge>{held.kind}</Badge> <ResourceLink resource={held} />
+        </>
+      ),
+    },
+    {
+      title: "Account",
+      width: "minmax(0, 1fr)",
+      isMinor: true,
+      cell: ({ account }) => <span class="soft">{account}</span>,
+    },
+    {
+      title: "Lease id",
+      width: "minmax(0, 1.5fr)",
+      isMinor: true,
+      cell: ({ id }) => <code>{id}</code>,
+    },
+    {
+      title: "State",
+      width: "6rem",
+      isMinor: true,
+      cell: ({ state }) => <Badge tone={state === "breaking" ? "bad" : "warn"}>{state}</Badge>,
+    },
+    {
+      title: "Time left",
+      width: "11rem",
+      cell: ({ secondsLeft, durationSeconds }) => (
+        <TimeLeft
+          secondsLeft={secondsLeft}
+          {...(durationSeconds > 0 ? { ofSeconds: durationSeconds } : {})}
+        />
+      ),
+    },
+    {
+      title: "",
+      width: "5rem",
+      align: "end",
+      cell: (held) => (
+        <Button kind="danger" onClick={() => onBreak(held)}>
+          Break
+        </Button>
+      ),
+    },
+  ];
+}

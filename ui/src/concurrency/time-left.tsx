@@ -1,0 +1,28 @@
+import type { JSX } from "preact";
+import { useMemo } from "preact/hooks";
+import { nowMilliseconds, useNow } from "../clock.ts";
+import { duration } from "../format.ts";
+
+const stepMilliseconds = 500;
+
+export interface TimeLeftProps {
+  /** As the server said it, at the moment it said it. */
+  readonly secondsLeft: number | null;
+  readonly ofSeconds?: number;
+}
+
+/** Counts down by this machine's own clock, which need not agree with the server's. */
+export function TimeLeft({ secondsLeft, ofSeconds }: TimeLeftProps): JSX.Element {
+  const saidAt = useMemo(nowMilliseconds, [secondsLeft]);
+  const now = useNow(stepMilliseconds);
+  if (secondsLeft === null) return <span>without end</span>;
+  const left = Math.max(0, secondsLeft - (now - saidAt) / 1000);
+  return (
+    <span class="time-left">
+      {ofSeconds !== undefined && (
+        <meter min={0} max={ofSeconds} value={left} aria-label="Time left" />
+      )}
+      <span>{duration(left)}</span>
+    </span>
+  );
+}

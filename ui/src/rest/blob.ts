@@ -30,7 +30,7 @@ export const contentHeaders: Readonly<Record<string, string>> = {
 
 const metadataPrefix = "x-ms-meta-";
 
-export function pathOf({ account, container, name }: BlobPlace): readonly string[] {
+export function pathOf({ account, container, name }: BlobPlace): readonly [string, string, string] {
   return [account, container, name];
 }
 

@@ -4,7 +4,7 @@ import { request, type Service } from "./request.ts";
 export interface Leased {
   readonly service: Extract<Service, "blob" | "file">;
   /** Account, container or share, and the path below it if it is not the container itself. */
-  readonly path: readonly string[];
+  readonly path: readonly [string, string] | readonly [string, string, string];
 }
 
 export type LeaseAction = "acquire" | "renew" | "release" | "break";

@@ -19,13 +19,16 @@ export interface Answer {
   readonly body: Response;
 }
 
+/** A name, in which slashes separate, or what is escaped already. */
+export type PathPart = string | { readonly escaped: string };
+
 /** The gateway's address of a resource; `path` is account, then names, each still unescaped. */
 export function storageUrl(
   service: Service,
-  path: readonly string[],
+  path: readonly PathPart[],
   query: Call["query"] = {},
 ): string {
-  const place = path.map((part) => part.split("/").map(encodeURIComponent).join("/")).join("/");
+  const place = path.map(escape).join("/");
   const words = Object.entries(query).flatMap(([name, value]) =>
     value === undefined ? [] : [`${encodeURIComponent(name)}=${encodeURIComponent(value)}`],
   );
@@ -33,19 +36,24 @@ export function storageUrl(
   return `/storage/${service}/${place}${search}`;
 }
 
+function escape(part: PathPart): string {
+  if (typeof part !== "string") return part.escaped;
+  return part.split("/").map(encodeURIComponent).join("/");
+}
+
 /** One call of the public REST API. Whatever is refused comes back as a failure, never thrown. */
 export async function request(
   service: Service,
-  path: readonly string[],
+  [account, ...rest]: readonly [string, ...PathPart[]],
   call: Call = {},
 ): Promise<Result<Answer>> {
   const headers = new Headers({ "x-ms-version": restVersion });
   for (const [name, value] of Object.entries(call.headers ?? {})) {
     if (value !== undefined) headers.set(name, value);
   }
-  const access = await accessTo(path[0] ?? "");
+  const access = await accessTo(account);
   if (!access.ok) return access;
-  const url = storageUrl(service, path, call.query);
+  const url = storageUrl(service, [account, ...rest], call.query);
   let response: Response;
   try {
     response = await fetch(`${url}${url.includes("?") ? "&" : "?"}${access.value.query}`, {

@@ -1,7 +1,29 @@
 import type { JSX } from "preact";
-export function TablesPage(_: {
+import { NameList } from "../parts/name-list.tsx";
+import { createTable, deleteTable, listTables } from "../rest/table.ts";
+import { formatRoute, go } from "../route.ts";
+import { EntityBrowser } from "./entity-browser.tsx";
+
+export interface TablesPageProps {
   readonly account: string;
   readonly table: string | undefined;
-}): JSX.Element {
-  return <p />;
+}
+
+export function TablesPage({ account, table }: TablesPageProps): JSX.Element {
+  if (table !== undefined && table !== "") {
+    return <EntityBrowser key={`${account}/${table}`} place={{ account, table }} />;
+  }
+  return (
+    <NameList
+      account={account}
+      one="table"
+      many="Tables"
+      icon="tables"
+      hint="3 to 63 letters and digits, a letter first"
+      list={(options) => listTables(account, options)}
+      create={(name) => createTable(account, name)}
+      remove={(name) => deleteTable(account, name)}
+      onOpen={({ name }) => go(formatRoute("tables", [account, name]))}
+    />
+  );
 }

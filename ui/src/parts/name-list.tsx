@@ -1,0 +1,126 @@
+import type { JSX } from "preact";
+import { useState } from "preact/hooks";
+import type { Result } from "../result.ts";
+import type { Page } from "../rest/container.ts";
+import { Button } from "./button.tsx";
+import { Confirm } from "./confirm.tsx";
+import { Crumbs } from "./crumbs.tsx";
+import { FormDialog } from "./dialog.tsx";
+import { Field } from "./field.tsx";
+import { Filter } from "./filter.tsx";
+import { textIn } from "./form-values.ts";
+import type { Column } from "./grid.tsx";
+import { Icon, type IconName } from "./icon.tsx";
+import { Listing } from "./listing.tsx";
+import { describeFailure } from "./notices.tsx";
+import { usePaged } from "./use-paged.ts";
+
+export interface Named {
+  readonly name: string;
+}
+
+export interface NameListProps<Row extends Named> {
+  readonly account: string;
+  readonly one: string;
+  readonly many: string;
+  readonly icon: IconName;
+  readonly hint: string;
+  readonly columns?: readonly Column<Row>[];
+  readonly list: (options: {
+    readonly prefix: string;
+    readonly marker: string | undefined;
+  }) => Promise<Result<Page<Row>>>;
+  readonly create: (name: string) => Promise<Result<unknown>>;
+  readonly remove: (name: string) => Promise<Result<unknown>>;
+  readonly onOpen: (row: Row) => void;
+}
+
+/** The tables, queues or shares of an account: one looks for them, makes and deletes them. */
+export function NameList<Row extends Named>(props: NameListProps<Row>): JSX.Element {
+  const [prefix, setPrefix] = useState("");
+  const [isCreating, setCreating] = useState(false);
+  const [toDelete, setToDelete] = useState<string>();
+  const { list, reload } = usePaged(
+    (marker) => props.list({ prefix, marker }),
+    [props.account, props.one, prefix],
+  );
+  const finish = async (work: Promise<Result<unknown>>): Promise<string | undefined> => {
+    const result = await work;
+    if (!result.ok) return describeFailure(result.failure);
+    reload();
+    return undefined;
+  };
+  return (
+    <>
+      <div class="bar">
+        <Crumbs crumbs={[{ words: props.many }]} />
+        <Filter label="Begins with" onChange={setPrefix} />
+        <Button icon="refresh" label="Refresh" onClick={reload} />
+        <span data-new>
+          <Button icon="plus" kind="main" onClick={() => setCreating(true)}>
+            New {props.one}
+          </Button>
+        </span>
+      </div>
+      <div class="work">
+        <div class="list">
+          <Listing
+            label={props.many}
+            list={list}
+            empty={`No ${props.many.toLowerCase()} yet.`}
+            columns={columnsOf(props, setToDelete)}
+            keyOf={({ name }) => name}
+            onOpen={props.onOpen}
+            onDelete={({ name }) => setToDelete(name)}
+          />
+        </div>
+      </div>
+      {isCreating && (
+        <FormDialog
+          title={`New ${props.one}`}
+          action="Create"
+          onClose={() => setCreating(false)}
+          onSubmit={(values) => finish(props.create(textIn(values, "name")))}
+        >
+          <Field label="Name" name="name" required autoFocus hint={props.hint} />
+        </FormDialog>
+      )}
+      {toDelete !== undefined && (
+        <Confirm
+          title={`Delete ${props.one}`}
+          text={`Delete ${toDelete} with everything in it?`}
+          action="Delete"
+          onConfirm={() => finish(props.remove(toDelete))}
+          onClose={() => setToDelete(undefined)}
+        />
+      )}
+    </>
+  );
+}
+
+function columnsOf<Row extends Named>(
+  { icon, columns = [] }: NameListProps<Row>,
+  onDelete: (name: string) => void,
+): readonly Column<Row>[] {
+  return [
+    {
+      title: "Name",
+      width: "minmax(0, 3fr)",
+      cell: ({ name }) => (
+        <span class="name folder">
+          <Icon name={icon} />
+          <span>{name}</span>
+        </span>
+      ),
+    },
+    ...columns,
+    {
+      title: "",
+      width: "3rem",
+      align: "end",
+      cell: ({ name }) => (
+        <Button kind="quiet" icon="trash" label={`Delete ${name}`} onClick={() => onDelete(name)} />
+      ),
+    },
+  ];
+}

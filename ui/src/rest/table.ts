@@ -1,0 +1,143 @@
+import { mapped, type Result } from "../result.ts";
+import type { Page } from "./container.ts";
+import { parseEntities, readEntity, writeEntity, type Entity } from "./entity.ts";
+import { request, type PathPart } from "./request.ts";
+
+const json = "application/json;odata=nometadata";
+/** Types and ETags come with the answer only in this form. */
+const fullJson = "application/json;odata=fullmetadata";
+
+export interface TableName {
+  readonly name: string;
+}
+
+export async function listTables(
+  account: string,
+  { prefix, marker }: { readonly prefix: string; readonly marker: string | undefined },
+): Promise<Result<Page<TableName>>> {
+  const upTo = `${prefix}{`;
+  const filter = `TableName ge '${quoted(prefix)}' and TableName lt '${quoted(upTo)}'`;
+  const answer = await request("table", [account, "Tables"], {
+    query: { $filter: prefix === "" ? undefined : filter, NextTableName: marker },
+    headers: { accept: json },
+  });
+  if (!answer.ok) return answer;
+  const { value } = (await answer.value.body.json()) as { value: { TableName: string }[] };
+  const next = answer.value.headers.get("x-ms-continuation-nexttablename") ?? undefined;
+  return { ok: true, value: { rows: value.map(({ TableName }) => ({ name: TableName })), next } };
+}
+
+export function quoted(text: string): string {
+  return text.replaceAll("'", "''");
+}
+
+export function createTable(account: string, name: string): Promise<Result<unknown>> {
+  return request("table", [account, "Tables"], {
+    method: "POST",
+    headers: { accept: json, "content-type": "application/json", prefer: "return-no-content" },
+    body: JSON.stringify({ TableName: name }),
+  });
+}
+
+export function deleteTable(account: string, name: string): Promise<Result<unknown>> {
+  return request("table", [account, `Tables('${quoted(name)}')`], {
+    method: "DELETE",
+    headers: { accept: json },
+  });
+}
+
+export interface TablePlace {
+  readonly account: string;
+  readonly table: string;
+}
+
+export interface EntityQuery {
+  readonly filter: string;
+  readonly select?: string;
+  readonly marker: string | undefined;
+  readonly resultsMax: number;
+  readonly signal?: AbortSignal | undefined;
+}
+
+/** The marker is both keys; the service wants them apart. */
+export async function queryEntities(
+  { account, table }: TablePlace,
+  { filter, select, marker, resultsMax, signal }: EntityQuery,
+): Promise<Result<Page<Entity>>> {
+  const [partition, row] = (marker ?? "").split("\n", 2);
+  const answer = await request("table", [account, `${table}()`], {
+    query: {
+      $filter: filter || undefined,
+      $select: select || undefined,
+      $top: resultsMax,
+      NextPartitionKey: partition || undefined,
+      NextRowKey: row || undefined,
+    },
+    headers: { accept: fullJson },
+    signal,
+  });
+  if (!answer.ok) return answer;
+  const found = parseEntities(await answer.value.body.text())["value"];
+  const rows = (found as readonly Record<string, unknown>[]).map(readEntity);
+  const nextPartition = answer.value.headers.get("x-ms-continuation-nextpartitionkey");
+  const nextRow = answer.value.headers.get("x-ms-continuation-nextrowkey");
+  const next = nextPartition === null ? undefined : `${nextPartition}\n${nextRow ?? ""}`;
+  return { ok: true, value: { rows, next } };
+}
+
+export interface EntityPlace extends TablePlace {
+  readonly partitionKey: string;
+  readonly rowKey: string;
+}
+
+/** A slash in a key is no separator. */
+function entityPath(place: EntityPlace): readonly [string, PathPart] {
+  const escape = (key: string): string => encodeURIComponent(quoted(key));
+  const partition = escape(place.partitionKey);
+  const row = escape(place.rowKey);
+  return [
+    place.account,
+    { escaped: `${place.table}(PartitionKey='${partition}',RowKey='${row}')` },
+  ];
+}
+
+export async function getEntity(place: EntityPlace): Promise<Result<Entity>> {
+  const answer = await request("table", entityPath(place), { headers: { accept: fullJson } });
+  if (!answer.ok) return answer;
+  return { ok: true, value: readEntity(parseEntities(await answer.value.body.text())) };
+}
+
+const body = { accept: json, "content-type": "application/json" } as const;
+
+export async function insertEntity(
+  { account, table }: TablePlace,
+  entity: Pick<Entity, "partitionKey" | "rowKey" | "properties">,
+): Promise<Result<string>> {
+  const answer = await request("table", [account, table], {
+    method: "POST",
+    headers: { ...body, prefer: "return-no-content" },
+    body: JSON.stringify(writeEntity(entity)),
+  });
+  return mapped(answer, ({ headers }) => headers.get("etag") ?? "");
+}
+
+/** Without `ifMatch` it is inserted or replaced, whatever is there. */
+export async function replaceEntity(
+  place: EntityPlace,
+  properties: Entity["properties"],
+  ifMatch: string | undefined,
+): Promise<Result<string>> {
+  const answer = await request("table", entityPath(place), {
+    method: "PUT",
+    headers: { ...body, "if-match": ifMatch },
+    body: JSON.stringify(writeEntity({ ...place, properties })),
+  });
+  return mapped(answer, ({ headers }) => headers.get("etag") ?? "");
+}
+
+export function deleteEntity(place: EntityPlace, ifMatch: string): Promise<Result<unknown>> {
+  return request("table", entityPath(place), {
+    method: "DELETE",
+    headers: { ...body, "if-match": ifMatch },
+  });
+}

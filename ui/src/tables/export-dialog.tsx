@@ -1,0 +1,72 @@
+import type { JSX } from "preact";
+import { useEffect, useMemo, useState } from "preact/hooks";
+import { followDownload } from "../blobs/download.ts";
+import { count } from "../format.ts";
+import { Button } from "../parts/button.tsx";
+import { Dialog } from "../parts/dialog.tsx";
+import { describeFailure } from "../parts/notices.tsx";
+import type { Entity } from "../rest/entity.ts";
+import { queryEntities, type TablePlace } from "../rest/table.ts";
+import { entitiesToCsv, entitiesToJson } from "./entity-files.ts";
+
+export interface ExportDialogProps {
+  readonly place: TablePlace;
+  readonly filter: string;
+  readonly onClose: () => void;
+}
+
+const pageRows = 1000;
+const rowsMax = 1_000_000;
+
+/** Reads everything that matches, page by page, and hands it over as one file. */
+export function ExportDialog({ place, filter, onClose }: ExportDialogProps): JSX.Element {
+  const [read, setRead] = useState<number>();
+  const [problem, setProblem] = useState<string>();
+  const abort = useMemo(() => new AbortController(), []);
+  useEffect(() => () => abort.abort(), []);
+  const run = async (form: "csv" | "json"): Promise<void> => {
+    const all: Entity[] = [];
+    let marker: string | undefined;
+    setRead(0);
+    do {
+      const { signal } = abort;
+      const page = await queryEntities(place, { filter, marker, resultsMax: pageRows, signal });
+      if (!page.ok) return setProblem(describeFailure(page.failure));
+      all.push(...page.value.rows);
+      setRead(all.length);
+      marker = page.value.next;
+    } while (marker !== undefined && all.length < rowsMax);
+    const text = form === "csv" ? entitiesToCsv(all) : entitiesToJson(all);
+    const type = form === "csv" ? "text/csv" : "application/json";
+    const url = URL.createObjectURL(new Blob([text], { type }));
+    followDownload(url, `${place.table}.${form}`);
+    URL.revokeObjectURL(url);
+    onClose();
+  };
+  return (
+    <Dialog title={`Export ${place.table}`} onClose={onClose}>
+      <div class="form">
+        <p>{filter === "" ? "All entities" : <code class="wrap">{filter}</code>}</p>
+        {read !== undefined && (
+          <p role="status">
+            <span class="spinner inline" /> {count(read)} read
+          </p>
+        )}
+        {problem !== undefined && (
+          <p class="problem" role="alert">
+            {problem}
+          </p>
+        )}
+        <footer class="dialog-foot">
+          <Button onClick={onClose}>Cancel</Button>
+          <Button disabled={read !== undefined} onClick={() => void run("json")}>
+            JSON
+          </Button>
+          <Button kind="main" disabled={read !== undefined} onClick={() => void run("csv")}>
+            CSV
+          </Button>
+        </footer>
+      </div>
+    </Dialog>
+  );
+}

@@ -1,0 +1,59 @@
+import type { JSX } from "preact";
+import { Button } from "../parts/button.tsx";
+import { edmTypes, type EdmType, type Property } from "../rest/entity.ts";
+
+export interface NamedProperty extends Property {
+  readonly name: string;
+}
+
+export interface PropertyRowsProps {
+  readonly rows: readonly NamedProperty[];
+  readonly onChange: (rows: readonly NamedProperty[]) => void;
+}
+
+export function PropertyRows({ rows, onChange }: PropertyRowsProps): JSX.Element {
+  const set = (at: number, patch: Partial<NamedProperty>): void => {
+    onChange(rows.map((row, index) => (index === at ? { ...row, ...patch } : row)));
+  };
+  const add = (): void => onChange([...rows, { name: "", type: "Edm.String", text: "" }]);
+  return (
+    <div class="pairs">
+      {rows.map(({ name, type, text }, index) => (
+        <div class="property" key={index}>
+          <input
+            aria-label={`Name of property ${index + 1}`}
+            value={name}
+            onInput={({ currentTarget }) => set(index, { name: currentTarget.value })}
+          />
+          <select
+            aria-label={`Type of property ${index + 1}`}
+            value={type}
+            onChange={({ currentTarget }) => set(index, { type: currentTarget.value as EdmType })}
+          >
+            {edmTypes.map((one) => (
+              <option key={one} value={one}>
+                {one.slice(4)}
+              </option>
+            ))}
+          </select>
+          <input
+            aria-label={`Value of property ${index + 1}`}
+            value={text}
+            onInput={({ currentTarget }) => set(index, { text: currentTarget.value })}
+          />
+          <Button
+            kind="quiet"
+            icon="close"
+            label={`Remove property ${name}`}
+            onClick={() => onChange(rows.filter((_, at) => at !== index))}
+          />
+        </div>
+      ))}
+      <div class="editor-bar">
+        <Button icon="plus" onClick={add}>
+          Add property
+        </Button>
+      </div>
+    </div>
+  );
+}

@@ -139,9 +139,12 @@ function lacksJson({ method, path }: Route, { headers }: AdminRequest): Answer |
 
 function send(answered: Answer, message: IncomingMessage, response: ServerResponse): void {
   message.resume();
-  response.writeHead(answered.status, {
+  const { status, headers, body } = answered;
+  const hasLength = status !== 204 && status !== 304;
+  response.writeHead(status, {
     "X-Content-Type-Options": "nosniff",
-    ...answered.headers,
+    ...(hasLength ? { "Content-Length": Buffer.byteLength(body ?? "") } : {}),
+    ...headers,
   });
-  response.end(message.method === "HEAD" ? undefined : answered.body);
+  response.end(message.method === "HEAD" ? undefined : body);
 }

@@ -44,6 +44,20 @@ export function since(before: BucketSample | undefined, now: BucketSample): Buck
   };
 }
 
+/** The bound that this part of the observations does not exceed; undefined if there are none. */
+export function quantileBound(
+  { bounds, counts, count }: BucketSample,
+  part: number,
+): number | undefined {
+  if (count === 0) return undefined;
+  let passed = 0;
+  for (const [index, bound] of bounds.entries()) {
+    passed += counts[index] ?? 0;
+    if (passed >= part * count) return bound;
+  }
+  return bounds.at(-1);
+}
+
 /** As if observations lay evenly between the bounds; undefined if there are none. */
 export function quantile(
   { bounds, counts, count }: BucketSample,

@@ -4,7 +4,7 @@ import type { Administered } from "../administered.ts";
 import { json } from "../answer.ts";
 import type { Route } from "../routes.ts";
 import { contentUse, type ContentUse } from "./content-use.ts";
-import { quantile, since, type BucketSample, type FigureSample } from "./figures.ts";
+import { quantile, quantileBound, since, type BucketSample, type FigureSample } from "./figures.ts";
 
 const operationsShownMax = 20;
 /** Two who ask within this time are told of the same stretch. */
@@ -120,7 +120,7 @@ function servicesBetween(before: FigureSample, now: FigureSample, rate: Rate): o
     services[name] = {
       total: sample.count,
       perSecond: rate(earlier?.count ?? 0, sample.count),
-      latencySeconds: percentiles(since(earlier, sample), ["p50", "p90", "p99"]),
+      latencySeconds: percentiles(since(earlier, sample), quantile, ["p50", "p90", "p99"]),
     };
   }
   return services;
@@ -128,10 +128,14 @@ function servicesBetween(before: FigureSample, now: FigureSample, rate: Rate): o
 
 const parts = { p50: 0.5, p90: 0.9, p99: 0.99 } as const;
 
-function percentiles(sample: BucketSample, wanted: readonly (keyof typeof parts)[]): object {
+function percentiles(
+  sample: BucketSample,
+  find: typeof quantile,
+  wanted: readonly (keyof typeof parts)[],
+): object {
   const found: Record<string, number> = {};
   for (const name of wanted) {
-    const value = quantile(sample, parts[name]);
+    const value = find(sample, parts[name]);
     if (value !== undefined) found[name] = Number(value.toPrecision(4));
   }
   return found;
@@ -139,7 +143,7 @@ function percentiles(sample: BucketSample, wanted: readonly (keyof typeof parts)
 
 function batchOf(sample: BucketSample): object {
   const mean = sample.count === 0 ? {} : { mean: round(sample.sum / sample.count) };
-  return { ...mean, ...percentiles(sample, ["p50", "p99"]) };
+  return { ...mean, ...percentiles(sample, quantileBound, ["p50", "p99"]) };
 }
 
 function statusesOf({ requests }: FigureSample): object {

@@ -1,3 +1,4 @@
+import { claimFiles } from "../content/claim.ts";
 import type { ContentStore } from "../content/content.ts";
 import { openContentStore } from "../content/open-content.ts";
 import type { Service } from "../core/service.ts";
@@ -13,15 +14,19 @@ export interface EngineOptions extends FoundationOptions {
   readonly services: readonly Service[];
 }
 
+const storeIdBytes = 16;
+
 /** Where records and bytes are kept. */
 export interface Engines extends Pick<Foundation, "owner" | "owners"> {
   readonly store: Store;
   readonly content: ContentStore;
+  /** Rejects with the reason if records or bytes cannot be reached now. */
+  check(): Promise<void>;
   close(): Promise<void>;
 }
 
 export async function openEngines(options: EngineOptions): Promise<Engines> {
-  const { clock, log, services } = options;
+  const { clock, log, random, services } = options;
   const contentTables = services.flatMap((service) => service.contentTables);
   const reclaimers = new Map(services.flatMap((service) => Object.entries(service.reclaimers)));
   const opened: Close[] = [];
@@ -31,16 +36,22 @@ export async function openEngines(options: EngineOptions): Promise<Engines> {
   };
   try {
     const foundation = await openFoundation(options, opened);
+    const { store, files, owner, owners, isOnDuty } = foundation;
+    await claimFiles(store, files, () => Buffer.from(random.bytes(storeIdBytes)).toString("hex"));
     const content = await openContentStore({ ...foundation, clock, log, contentTables });
     opened.push(() => content.close());
-    const { store, owner, owners } = foundation;
+    const jobs = { store, content, reclaimers };
     const chores = [
-      { name: "jobs", round: () => reclaimOrPostpone({ store, content, reclaimers }, log) },
+      { name: "jobs", round: async () => (await isOnDuty()) && reclaimOrPostpone(jobs, log) },
       { name: "content", round: () => content.reclaim() },
     ];
     const background = runInBackground(chores, { clock, log });
     opened.push(() => background.stop());
-    return { store, content, owner, owners, close };
+    const check = async (): Promise<void> => {
+      await store.snapshot(async () => {});
+      await files.check?.();
+    };
+    return { store, content, owner, owners, check, close };
   } catch (error) {
     await close();
     throw enginesRefused(options, error);

@@ -8,6 +8,7 @@ import { sharedPins, soloPins } from "../content/pins.ts";
 import type { Meter } from "../core/meter.ts";
 import type { Clock, Log, Random } from "../core/world.ts";
 import { locks } from "../file/records.ts";
+import { openDuty } from "../store/duty.ts";
 import { openLmdbStore } from "../store/lmdb/open-lmdb-store.ts";
 import { openMemoryStore } from "../store/memory/open-memory-store.ts";
 import { openNodes } from "../store/nodes.ts";
@@ -15,7 +16,7 @@ import { openProcesses } from "../store/processes.ts";
 import type { Processes } from "../store/processes.ts";
 import type { Store } from "../store/store.ts";
 import { makeFolder } from "./make-folder.ts";
-import { readAwsCredentials } from "./aws-credentials.ts";
+import { readAwsSettings } from "./aws-credentials.ts";
 
 /** Where records and bytes are to be kept. */
 export interface Places {
@@ -40,6 +41,8 @@ export interface FoundationOptions extends Places {
 export type Close = () => Promise<void>;
 
 export interface Foundation extends Pick<ContentOptions, "store" | "files" | "pins"> {
+  /** Whether this process is the one that works in the background at the moment. */
+  readonly isOnDuty: () => Promise<boolean>;
   /** Under which this process holds what lives no longer than a process. */
   readonly owner: string;
   /** The owners of all processes that share the store and are running now. */
@@ -56,7 +59,7 @@ export async function openFoundation(
 ): Promise<Foundation> {
   const { location } = options;
   if (location === undefined) return inMemory(options, opened);
-  const { store, processes } =
+  const { store, ephemeral, processes } =
     options.storeUrl === undefined
       ? await onDisk(location, options, opened)
       : await inDatabase(options.storeUrl, options, opened);
@@ -66,11 +69,14 @@ export async function openFoundation(
       ? await openDiskFiles(join(location, "extents"))
       : await inBucket(options.contentUrl, options, opened);
   const owners = async () => new Set((await processes.live()).map(({ id }) => id));
-  return { store, files, pins: sharedPins(processes), owner: processes.self, owners };
+  const { self: owner } = processes;
+  const isOnDuty = openDuty({ store: ephemeral, name: "background", self: owner, owners });
+  return { store, files, pins: sharedPins(processes), owner, owners, isOnDuty };
 }
 
 interface SharedStore {
   readonly store: Store;
+  readonly ephemeral: Store;
   readonly processes: Processes;
 }
 
@@ -81,7 +87,8 @@ function inMemory(options: FoundationOptions, opened: Close[]): Foundation {
   const bytesMax = memoryBytesMax ?? Math.floor(totalmem() / 2);
   const owners = () => Promise.resolve(new Set([soloOwner]));
   const files = memoryFiles({ bytesMax });
-  return { store, files, pins: soloPins(soloOwner), owner: soloOwner, owners };
+  const isOnDuty = () => Promise.resolve(true);
+  return { store, files, pins: soloPins(soloOwner), owner: soloOwner, owners, isOnDuty };
 }
 
 async function onDisk(
@@ -96,7 +103,7 @@ async function onDisk(
   const passing = { location: join(location, "ephemeral"), ephemeral: true };
   const ephemeral = await openLmdbStore({ ...passing, clock, log });
   opened.push(() => ephemeral.close());
-  return { store, processes: await openProcesses({ store: ephemeral }) };
+  return { store, ephemeral, processes: await openProcesses({ store: ephemeral }) };
 }
 
 /** Loaded only when it is asked for: most servers need no driver. */
@@ -113,7 +120,7 @@ async function inDatabase(
   opened.push(() => ephemeral.close());
   const giveUp = (other: string): Promise<void> => store.giveUp(other);
   const processes = await openNodes({ store: ephemeral, self: node, clock, log, giveUp });
-  return { store, processes };
+  return { store, ephemeral, processes };
 }
 
 async function inBucket(
@@ -122,7 +129,7 @@ async function inBucket(
   opened: Close[],
 ): Promise<ExtentFiles> {
   const { openS3Files } = await import("../content/s3/open-s3-files.ts");
-  const files = await openS3Files({ location, credentials: await readAwsCredentials(), clock });
+  const files = await openS3Files({ location, ...(await readAwsSettings()), clock });
   opened.push(async () => files.close());
   return files;
 }

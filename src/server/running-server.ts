@@ -217,7 +217,7 @@ export class RunningServer {
 
   async #checkReady(): Promise<void> {
     if (this.#state !== "ready") throw new Error(`the server is ${this.#state}`);
-    await this.#engines.store.snapshot(async () => {});
+    await this.#engines.check();
   }
 }
 

@@ -39,6 +39,9 @@ interface Round extends Run {
   readonly cpuMicrosecondsPerRequest: number;
 }
 
+/** Few: where a server needs a second for a step, 64 at once would take a minute. */
+const warmUpConnectionsMax = 8;
+
 /** The servers take turns, because the speed of a machine drifts. */
 export async function compare(
   scenario: Scenario,
@@ -53,7 +56,7 @@ export async function compare(
     if (problems.has(name)) return;
     await work().catch((error: unknown) => problems.set(name, String(error)));
   };
-  const { connections } = load;
+  const connections = Math.min(warmUpConnectionsMax, load.connections);
   for (const { server, site, filled } of participants) {
     const { address } = server;
     rounds.set(address.name, []);

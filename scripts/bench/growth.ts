@@ -1,2 +1,87 @@
+import { spawn } from "node:child_process";
+import { rmSync } from "node:fs";
+import { join } from "node:path";
+import { compare } from "./compare.ts";
+import type { Participant } from "./compare.ts";
 import type { BenchOptions } from "./options.ts";
-export async function measureGrowth(_: BenchOptions): Promise<void> {}
+import { anonymousMegabytesOf } from "./process-figures.ts";
+import { printGrown } from "./report/print-growth.ts";
+import { writeGrowth } from "./report/write-growth.ts";
+import type { Grown } from "./report/write-growth.ts";
+import { machineNow } from "./results.ts";
+import { growthScenarios } from "./scenarios/all.ts";
+import type { Scenario } from "./scenarios/scenario.ts";
+import { newFolder, startEtagere } from "./servers.ts";
+import type { Server } from "./servers.ts";
+
+/** Whose `fill` makes the objects that all operations of a service find. */
+const fillers = { blob: "put-1k", table: "tbl-get", queue: "q-put", file: "file-create" } as const;
+
+interface Level {
+  readonly stored: number;
+  readonly folder: string;
+  readonly server: Server;
+}
+
+/**
+ * The same operation on three servers that hold a thousand, a hundred thousand and a million
+ * objects of each kind, in turns: what differs is not the minute but what is stored.
+ */
+export async function measureGrowth(options: BenchOptions): Promise<void> {
+  const wanted = growthScenarios.filter(({ name }) => options.only.test(name));
+  const levels: Level[] = [];
+  try {
+    for (const stored of [1000, options.storedMax / 10, options.storedMax]) {
+      levels.push(await openLevel(options.program, stored, wanted));
+    }
+    const grown: Grown[] = [];
+    for (const scenario of wanted) {
+      const figures = await compare(scenario, participantsOf(levels), options);
+      const one = { name: scenario.name, title: scenario.title, figures };
+      printGrown(one);
+      grown.push(one);
+    }
+    const stored = levels.map((level) => ({
+      stored: level.stored,
+      anonymousMegabytes: anonymousMegabytesOf(level.server.pid),
+    }));
+    writeGrowth(options.out, { machine: machineNow(), load: options, stored, grown });
+  } finally {
+    for (const { server, folder } of levels) {
+      await server.stop();
+      rmSync(folder, { recursive: true, force: true });
+    }
+  }
+}
+
+async function openLevel(
+  program: string,
+  stored: number,
+  wanted: readonly Scenario[],
+): Promise<Level> {
+  const folder = newFolder("growth");
+  const services = new Set(wanted.map(({ service }) => service));
+  const names = [...services].map((service) => fillers[service]);
+  await fillFolder([folder, String(stored), ...names]);
+  const server = await startEtagere({ program, location: folder });
+  const address = { ...server.address, name: `etagere-${stored}` };
+  return { stored, folder, server: { ...server, address } };
+}
+
+function fillFolder(words: readonly string[]): Promise<void> {
+  const program = join(import.meta.dirname, "growth-fill.js");
+  const child = spawn(process.execPath, [program, ...words], { stdio: "inherit" });
+  return new Promise((filled, failed) => {
+    child.once("exit", (code) =>
+      code === 0 ? filled() : failed(new Error(`filling ended with code ${String(code)}`)),
+    );
+  });
+}
+
+function participantsOf(levels: readonly Level[]): readonly Participant[] {
+  return levels.map(({ server, stored }) => ({
+    server,
+    site: { name: "stored", stored },
+    filled: true,
+  }));
+}

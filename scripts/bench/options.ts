@@ -15,7 +15,7 @@ export interface BenchOptions extends Rounds {
 
 export const usage = `npm run bench -- [options]
   --only REGEX       operations whose name matches
-  --quick            one round of one second each, without Azurite's slowest
+  --quick            one round of one second each
   --seconds N        of one round (3)
   --rounds N         whose median counts (3)
   --connections N    (64)
@@ -44,7 +44,7 @@ export function parseOptions(words: readonly string[]): BenchOptions {
   const { quick } = values;
   const azurite = !values["no-azurite"];
   const isWhole = values.only === undefined && !quick && (azurite || values.growth);
-  const seconds = Number(values.seconds ?? (quick ? 1 : values.growth ? 2 : 3));
+  const seconds = Number(values.seconds ?? (quick ? 1 : values.growth ? 1.5 : 3));
   return {
     only: new RegExp(values.only ?? "."),
     growth: values.growth,

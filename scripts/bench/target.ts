@@ -26,6 +26,8 @@ export interface Client {
 /** A server under load, or the same without sockets. */
 export interface Target {
   readonly name: string;
+  /** How many callers at once fill it fastest. */
+  readonly fillers: number;
   connect(service: ServiceName): Client;
 }
 
@@ -46,6 +48,7 @@ export const sent = { requests: 0 };
 export function targetAt({ name, secure, ports }: Address): Target {
   return {
     name,
+    fillers: 64,
     connect(service) {
       const port = ports[service];
       if (port === undefined) throw new Error(`${name} does not serve ${service}`);
@@ -85,15 +88,13 @@ export function checked({ method, path, expect, orElse }: Request, answer: Answe
   throw new Error(`${method} ${path}: ${status} ${body.toString().slice(0, 300)}`);
 }
 
-const fillersMax = 64;
-
 /** Runs `work` for 0 … count-1 over a few callers: to fill a server before it is measured. */
 export async function fill(
   { target, service, count }: { target: Target; service: ServiceName; count: number },
   work: (client: Client, index: number) => Promise<unknown>,
 ): Promise<void> {
   let next = 0;
-  const fillers = Array.from({ length: Math.min(fillersMax, count) }, async () => {
+  const fillers = Array.from({ length: Math.min(target.fillers, count) }, async () => {
     const client = target.connect(service);
     while (next < count) await work(client, next++);
     client.close();

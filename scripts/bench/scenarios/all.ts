@@ -16,13 +16,16 @@ export const scenarios: readonly Scenario[] = [
   ...secureScenarios,
 ];
 
-/** What is looked at with a thousand and with a million objects stored. */
+/** What is looked at with a thousand and with a million objects stored. Of each service those come
+ *  last that add to what is stored. */
 export const growthScenarios: readonly Scenario[] = [
-  ...["put-1k", "get-1k", "mixed", "cas-hot", "cas-1000", "lease"].map(scenarioOf),
-  ...tableScenarios,
-  ...["q-put"].map(scenarioOf),
+  ...["get-1k", "mixed", "cas-hot", "cas-1000", "lease", "put-1k"].map(scenarioOf),
+  ...["tbl-get", "tbl-merge", "tbl-query-1000"].map(scenarioOf),
+  ...["tbl-insert-1pk", "tbl-insert-Npk", "egt-100"].map(scenarioOf),
   queueCycle,
-  ...["file-create", "file-put-4k", "file-get-4k"].map(scenarioOf),
+  { ...scenarioOf("q-get-delete"), title: "queue get + delete" },
+  scenarioOf("q-put"),
+  ...["file-get-4k", "file-put-4k", "file-create"].map(scenarioOf),
 ];
 
 export function scenarioOf(name: string): Scenario {

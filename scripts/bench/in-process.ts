@@ -1,0 +1,126 @@
+import { ensureAccountRecords } from "../../src/account/account-records.ts";
+import {
+  accountsOf,
+  developmentAccount,
+  developmentAccountName,
+} from "../../src/account/settings.ts";
+import { noMeter } from "../../src/core/meter.ts";
+import type { ServiceName } from "../../src/core/operation.ts";
+import { Authenticator } from "../../src/http/auth/authenticator.ts";
+import type { Door } from "../../src/http/door.ts";
+import { compileRoutes } from "../../src/http/routing.ts";
+import { serveRequest } from "../../src/http/serve.ts";
+import type { WireReply, WireRequest } from "../../src/http/wire.ts";
+import { openEngines } from "../../src/server/engines.ts";
+import type { Engines } from "../../src/server/engines.ts";
+import { services } from "../../src/server/services.ts";
+import { realClock, realRandom } from "../../src/server/world.ts";
+import type { Answer } from "./answer-reader.ts";
+import { accountSas, checked, version } from "./target.ts";
+import type { Client, Request, Target } from "./target.ts";
+
+/** The whole server but its sockets: requests go straight into the pipeline. */
+export interface InProcess extends Target {
+  stop(): Promise<void>;
+}
+
+const host = "127.0.0.1";
+const nothing = Buffer.alloc(0);
+/** Many, because all that wait share one flush. */
+const fillers = 256;
+const log = { debug() {}, info() {}, warn() {}, error: console.error };
+
+export async function openInProcess(location: string): Promise<InProcess> {
+  const clock = realClock();
+  const random = realRandom();
+  const elsewhere = { storeUrl: undefined, contentUrl: undefined, memoryBytesMax: undefined };
+  const engines = await openEngines({ ...elsewhere, location, services, clock, random, log });
+  await ensureAccountRecords(engines.store, [developmentAccountName], random);
+  const doors = new Map(services.map((service) => [service.name, doorOf(service.name, engines)]));
+  return {
+    name: "in-process",
+    fillers,
+    connect(service) {
+      const door = doors.get(service);
+      if (door === undefined) throw new Error(`${service} is not served`);
+      return clientOf(door);
+    },
+    stop: () => engines.close(),
+  };
+}
+
+function doorOf(name: ServiceName, { store, content }: Engines): Door {
+  const service = services.find((one) => one.name === name);
+  if (service === undefined) throw new Error(`${name} is not served`);
+  const clock = realClock();
+  return {
+    service,
+    router: compileRoutes(service.operations),
+    runtime: { store, content, random: realRandom(), clock },
+    accounts: accountsOf([developmentAccount()]),
+    authenticator: new Authenticator(),
+    sources: () => Promise.reject(new Error("nothing is copied from elsewhere")),
+    clock,
+    log,
+    meter: noMeter,
+    options: { loose: false, anyVersion: false, productStyle: true, oauth: undefined },
+  };
+}
+
+function clientOf(door: Door): Client {
+  return {
+    async send(request) {
+      const reply = await serveRequest(door, wireRequestOf(request));
+      return checked(request, await answerOf(reply));
+    },
+    close() {},
+  };
+}
+
+function wireRequestOf({ method, path, headers: lines = "", body }: Request): WireRequest {
+  const bytes = typeof body === "string" ? Buffer.from(body, "latin1") : body;
+  const headers: Record<string, string> = { host, "x-ms-version": version };
+  const rawHeaders = ["Host", host, "x-ms-version", version];
+  const add = (name: string, value: string): void => {
+    headers[name.toLowerCase()] = value;
+    rawHeaders.push(name, value);
+  };
+  for (const line of lines.split("\r\n")) {
+    const colon = line.indexOf(": ");
+    if (colon > 0) add(line.slice(0, colon), line.slice(colon + 2));
+  }
+  if (bytes !== undefined || method === "PUT") add("Content-Length", String(bytes?.length ?? 0));
+  return {
+    method,
+    target: `/${developmentAccountName}/${path}${path.includes("?") ? "&" : "?"}${accountSas}`,
+    headers,
+    rawHeaders,
+    body: piecesOf(bytes),
+    secure: false,
+    remoteAddress: host,
+    proceed() {},
+  };
+}
+
+async function* piecesOf(bytes: Buffer | undefined): AsyncGenerator<Uint8Array> {
+  if (bytes !== undefined) yield bytes;
+}
+
+/** Reads a streamed body to its end, as a socket would. */
+async function answerOf({ status, headers, body }: WireReply): Promise<Answer> {
+  const pieces: Uint8Array[] = [];
+  if (body?.kind === "bytes") pieces.push(Buffer.from(body.bytes));
+  if (body?.kind === "stream") {
+    try {
+      for await (const piece of body.reader.read(body.from, body.length)) {
+        pieces.push(Buffer.from(piece));
+      }
+    } finally {
+      body.reader.close();
+    }
+  }
+  const whole = pieces.length === 0 ? nothing : Buffer.concat(pieces);
+  const header = (name: string): string | undefined =>
+    Object.entries(headers).find(([key]) => key.toLowerCase() === name)?.[1];
+  return { status, body: whole, bodyBytes: whole.length, header };
+}

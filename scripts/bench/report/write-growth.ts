@@ -1,0 +1,60 @@
+import type { Figures, Rounds } from "../compare.ts";
+import { growthMax } from "../goals.ts";
+import type { Machine } from "../results.ts";
+import { plotGrowth } from "./growth-plot.ts";
+import { formatRate } from "./print.ts";
+import { machineText } from "./tables.ts";
+import { write, writeSection } from "./write.ts";
+
+/** One operation, with a server for each number of stored objects, from few to many. */
+export interface Grown {
+  readonly name: string;
+  readonly title: string;
+  readonly figures: readonly Figures[];
+}
+
+export interface Growth {
+  readonly machine: Machine;
+  readonly load: Rounds;
+  readonly stored: readonly { readonly stored: number; readonly anonymousMegabytes: number }[];
+  readonly grown: readonly Grown[];
+}
+
+/** CPU per request with the most objects stored, measured by the fewest. */
+export function growthOf({ figures }: Grown): number {
+  const first = figures[0]?.cpuMicrosecondsPerRequest ?? Number.NaN;
+  return (figures.at(-1)?.cpuMicrosecondsPerRequest ?? Number.NaN) / first;
+}
+
+export function writeGrowth(folder: string, whole: Growth): void {
+  write(folder, "growth.json", `${JSON.stringify(whole, undefined, 1)}\n`);
+  write(folder, "growth.svg", plotGrowth(whole.grown));
+  writeSection(folder, "growth", growthText(whole));
+  console.log(`written to ${folder}`);
+}
+
+function growthText({ machine, load, stored, grown }: Growth): string {
+  const counts = stored.map((one) => one.stored.toLocaleString("en"));
+  const names = ["operation", ...counts.map((count) => `CPU µs, ${count}`), "×"];
+  const rates = counts.map((count) => `per second, ${count}`);
+  const header = `| ${[...names, ...rates].join(" | ")} |`;
+  const memory = stored.map(
+    (one) => `${one.anonymousMegabytes.toFixed(0)} MB with ${one.stored.toLocaleString("en")}`,
+  );
+  return [
+    machineText(machine),
+    `Objects stored of each kind; CPU per request (goal: at most × ${growthMax}) and steps per ` +
+      `second. ${load.connections} connections, ${load.rounds} rounds of ${load.seconds} s in turns.`,
+    "![cost of a request by what is stored](growth.svg)",
+    [header, `|---${"|---:".repeat(names.length + rates.length - 1)}|`, ...grown.map(rowOf)].join(
+      "\n",
+    ),
+    `Anonymous memory afterwards: ${memory.join(", ")}.`,
+  ].join("\n\n");
+}
+
+function rowOf(grown: Grown): string {
+  const costs = grown.figures.map((one) => one.cpuMicrosecondsPerRequest.toFixed(1));
+  const rates = grown.figures.map((one) => formatRate(one.perSecond));
+  return `| ${[grown.title, ...costs, `**${growthOf(grown).toFixed(2)}**`, ...rates].join(" | ")} |`;
+}

@@ -1,7 +1,9 @@
+import type { Awaitable } from "./awaitable.ts";
 import { decodeKey } from "./key-decoding.ts";
 import { encodeTaggedKey, prefixBounds, taggedStringPrefixBounds } from "./keys.ts";
 import type { KeyBounds, KeyPart } from "./keys.ts";
 import type { RecordCodec } from "./record.ts";
+import type { Ticks } from "./ticks.ts";
 
 /** One kind of record in the key space. `tag` is the first byte of all its keys, never reused. */
 export interface Table<K, R> {
@@ -15,6 +17,23 @@ export interface Table<K, R> {
   /** Entries elsewhere that follow from a record: written and removed together with it, by the
    *  execution layer, whoever writes the record. `parts` gives the tuple of its key. */
   readonly indexes?: IndexesOf<R>;
+  /** Messages about a change, written with it, to those who wait for changes. */
+  readonly echoes?: EchoesOf<R>;
+}
+
+export type EchoesOf<R> = (change: RecordChange<R>, view: EchoView) => Promise<IndexEntry[]>;
+
+export interface RecordChange<R> {
+  readonly key: Uint8Array;
+  readonly before: R | undefined;
+  readonly after: R | undefined;
+  /** Whoever knows of the change without being told. */
+  readonly origin: string | undefined;
+}
+
+export interface EchoView {
+  readonly now: Ticks;
+  get(key: Uint8Array): Awaitable<Uint8Array | undefined>;
 }
 
 export type IndexesOf<R> = (record: R, parts: () => readonly KeyPart[]) => readonly IndexEntry[];
@@ -42,10 +61,11 @@ export interface TableDefinition<K, R> {
   readonly codec: RecordCodec<R>;
   readonly content?: keyof R & string;
   readonly indexes?: IndexesOf<R>;
+  readonly echoes?: EchoesOf<R>;
 }
 
 export function defineTable<K, R>(definition: TableDefinition<K, R>): DefinedTable<K, R> {
-  const { name, tag, codec, content, indexes } = definition;
+  const { name, tag, codec, content, indexes, echoes } = definition;
   if (!Number.isInteger(tag) || tag < 1 || tag >= 0xff) {
     throw new RangeError(`the tag of ${name} must be a byte from 1 to 254`);
   }
@@ -55,6 +75,7 @@ export function defineTable<K, R>(definition: TableDefinition<K, R>): DefinedTab
     codec,
     ...(content === undefined ? {} : { content }),
     ...(indexes === undefined ? {} : { indexes }),
+    ...(echoes === undefined ? {} : { echoes }),
     key: (key) => encodeTaggedKey(tag, definition.key(key)),
     range: (parts, stringPrefix) =>
       stringPrefix === undefined
@@ -73,6 +94,7 @@ export interface AnyTable {
   readonly codec: RecordCodec<object>;
   readonly content?: string;
   readonly indexes?: IndexesOf<object>;
+  readonly echoes?: EchoesOf<object>;
 }
 
 export function anyTable<K, R extends object>(table: Table<K, R>): AnyTable {

@@ -9,10 +9,23 @@ export interface RecordView {
   get<K, R>(table: Table<K, R>, key: K): Awaitable<R | undefined>;
   /** Records between two encoded keys (`table.range(…)`), in arrays. */
   scan<K, R>(table: Table<K, R>, bounds: ScanBounds): AsyncIterable<readonly Scanned<R>[]>;
+  /** What a scanned record is told as; what lasts as long as the record does may be kept and is
+   *  then not rendered again. `form` tells ways to render a record apart. */
+  rendered<R>(
+    entry: Scanned<R>,
+    form: number,
+    render: () => Rendered | undefined,
+  ): string | undefined;
   /** A commutative counter, zero if never touched. Not validated at commit. */
   count(counter: Uint8Array): Promise<bigint>;
   /** The slices of a content that overlap a stretch of it. */
   slices(ref: ContentRef, from: number, length: number): AsyncIterable<readonly Slice[]>;
+}
+
+export interface Rendered {
+  readonly text: string;
+  /** Whether it depends on nothing but the record and the form. */
+  readonly lasts: boolean;
 }
 
 export interface ScanBounds {

@@ -76,8 +76,9 @@ export async function applyEffects(
   tx: Transaction,
   effects: readonly Effect[],
   now: Ticks,
+  origin?: string,
 ): Promise<void> {
-  for (const effect of effects) await applyEffect(content, tx, effect, now);
+  for (const effect of effects) await applyEffect(content, tx, effect, { now, origin });
 }
 
 /** A renewed record gets the new ETag, and a lease that had run out is forgotten by the write. */
@@ -97,7 +98,7 @@ async function applyEffect(
   content: ContentStore,
   tx: Transaction,
   effect: Effect,
-  now: Ticks,
+  { now, origin }: { readonly now: Ticks; readonly origin: string | undefined },
 ): Promise<void> {
   switch (effect.effect) {
     case "put":
@@ -106,7 +107,7 @@ async function applyEffect(
       const before = isFollowed(table) ? await present(tx, table, key) : undefined;
       const record = effect.effect === "put" ? effect.record : undefined;
       const plan = effect.effect === "put" ? effect.content : undefined;
-      await write(content, tx, { table, key, before, record, plan });
+      await write(content, tx, { table, key, before, record, plan, origin });
       return;
     }
     case "add":
@@ -136,16 +137,20 @@ interface Writing {
   readonly before: object | undefined;
   readonly record: object | undefined;
   readonly plan: ContentPlan | undefined;
+  readonly origin?: string | undefined;
 }
 
 async function write(content: ContentStore, tx: Transaction, writing: Writing): Promise<void> {
-  const { table, record, before } = writing;
+  const { table, record, before, origin } = writing;
   const key = table.key(writing.key);
   const settledRecord =
     table.content === undefined ? record : await settleContent(content, tx, key, writing);
   if (table.indexes !== undefined) moveIndexes(tx, table, { key, before, after: settledRecord });
   if (settledRecord !== undefined) tx.put(key, table.codec.encode(settledRecord));
   else if (before !== undefined || table.content === undefined) tx.delete(key);
+  if (table.echoes === undefined) return;
+  const change = { key, before, after: settledRecord, origin };
+  for (const echo of await table.echoes(change, tx)) tx.put(echo.key, echo.value);
 }
 
 async function settleContent(

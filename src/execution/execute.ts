@@ -30,6 +30,7 @@ import { check, refused, type Refusal } from "./check.ts";
 import { foreseen } from "./foresee.ts";
 import { newGuid, newId } from "./identifiers.ts";
 import { Records } from "./records.ts";
+import type { Renderings } from "./renderings.ts";
 import { isPending, waitFor, type Pending } from "./wait.ts";
 
 export interface Runtime {
@@ -39,6 +40,10 @@ export interface Runtime {
   /** Only to be woken by; what time it is, the store says. */
   readonly clock: Clock;
   readonly log?: Log;
+  /** Under which whoever runs this is told of changes; of its own it is not. */
+  readonly origin?: string;
+  /** What listings have told before. */
+  readonly renderings?: Renderings;
 }
 
 /** A request after parsing, whatever door it came through. */
@@ -122,7 +127,7 @@ export async function executeAll(
 ): Promise<readonly Outcome[] | TransactionRefused> {
   const work = async (tx: Transaction): Promise<readonly Outcome[]> => {
     const outcomes: Outcome[] = [];
-    const records = new Records(tx, runtime.content, new Map());
+    const records = new Records(tx, runtime.content, { decoded: new Map() });
     for (const call of calls) {
       const found = run(runtime, call, tx, tx, records);
       const outcome = found instanceof Promise ? await found : found;
@@ -167,7 +172,7 @@ function run(
   call: Call,
   view: View,
   tx: Transaction | undefined,
-  records = new Records(view, runtime.content),
+  records = new Records(view, runtime.content, runtime),
 ): Awaitable<Outcome | Pending> {
   return whenThere(call.resource.load(records, call), (located) =>
     runOn({ runtime, call, view, tx, records }, located),

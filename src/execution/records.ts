@@ -2,23 +2,36 @@ import type { Awaitable } from "../core/awaitable.ts";
 import type { ContentRef, Slice } from "../core/content-ref.ts";
 import type { Table } from "../core/table.ts";
 import type { Ticks } from "../core/ticks.ts";
-import type { RecordView, ScanBounds, Scanned } from "../core/view.ts";
+import type { Rendered, RecordView, ScanBounds, Scanned } from "../core/view.ts";
 import type { ContentStore } from "../content/content.ts";
 import { decodeCounter } from "../store/counter.ts";
 import type { Transaction, View } from "../store/store.ts";
+import type { Renderings } from "./renderings.ts";
+import { ScannedRecord } from "./scanned-record.ts";
+
+export interface RecordsOptions {
+  readonly decoded?: Map<Uint8Array, unknown>;
+  readonly renderings?: Renderings | undefined;
+}
 
 /** Decodes what a view of the store shows. */
 export class Records implements RecordView {
   readonly #view: View | Transaction;
   readonly #content: ContentStore;
   readonly #decoded: Map<Uint8Array, unknown> | undefined;
+  readonly #renderings: Renderings | undefined;
 
   /** Several operations of one transaction look at the same records. A value is the same object
    *  for as long as it stands, so that what was made of it can be kept with it in `decoded`. */
-  constructor(view: View | Transaction, content: ContentStore, decoded?: Map<Uint8Array, unknown>) {
+  constructor(
+    view: View | Transaction,
+    content: ContentStore,
+    { decoded, renderings }: RecordsOptions = {},
+  ) {
     this.#view = view;
     this.#content = content;
     this.#decoded = decoded;
+    this.#renderings = renderings;
   }
 
   get now(): Ticks {
@@ -42,8 +55,24 @@ export class Records implements RecordView {
 
   async *scan<K, R>(table: Table<K, R>, bounds: ScanBounds): AsyncIterable<readonly Scanned<R>[]> {
     for await (const entries of this.#view.range(bounds)) {
-      yield entries.map(({ key, value }) => ({ key, record: table.codec.decode(value) }));
+      yield entries.map((entry) => new ScannedRecord(entry, table.codec));
     }
+  }
+
+  rendered<R>(
+    entry: Scanned<R>,
+    form: number,
+    render: () => Rendered | undefined,
+  ): string | undefined {
+    const renderings = this.#renderings;
+    if (renderings === undefined || !(entry instanceof ScannedRecord)) return render()?.text;
+    const { text: key, stamp } = entry.entry;
+    if (key === undefined || stamp === undefined) return render()?.text;
+    const known = renderings.get(key, stamp, form);
+    if (known !== undefined) return known;
+    const made = render();
+    if (made?.lasts === true) renderings.set(key, { stamp, form, text: made.text });
+    return made?.text;
   }
 
   async count(counter: Uint8Array): Promise<bigint> {

@@ -6,6 +6,7 @@ import type { Clock, Log, Random } from "../core/world.ts";
 import { fileService } from "../file/service.ts";
 import { queueService } from "../queue/service.ts";
 import { tableService } from "../table/service.ts";
+import { Renderings } from "../execution/renderings.ts";
 import { Authenticator } from "../http/auth/authenticator.ts";
 import { nodeHandler } from "../http/handler.ts";
 import type { Door } from "../http/door.ts";
@@ -54,6 +55,7 @@ export function doorOf(service: Service, world: World): Door {
       random,
       clock,
       log,
+      renderings: new Renderings(),
     },
     accounts,
     authenticator: new Authenticator(),

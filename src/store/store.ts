@@ -8,6 +8,9 @@ export type Value = Uint8Array;
 export interface Entry {
   readonly key: Key;
   readonly value: Value;
+  /** The key as text, and what tells this write of it from every other, where they are known. */
+  readonly text?: string;
+  readonly stamp?: number;
 }
 
 /** Keys from `start` (included) to `end` (left out), in order, or backwards from the end. */

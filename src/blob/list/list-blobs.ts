@@ -6,6 +6,7 @@ import { startTag, textElement } from "../../core/xml-writer.ts";
 import { operation } from "../resources.ts";
 import { renderEntry } from "./blob-entry.ts";
 import { checkList, entryOptions, listParams, selectionOf } from "./list-request.ts";
+import { isPlain, plainPage } from "./plain-page.ts";
 import { scanBlobs, type Listed } from "./scan-blobs.ts";
 
 /** Flat, or by hierarchy with a delimiter.
@@ -31,8 +32,12 @@ export const listBlobs = operation({
   reads: async (view, { target, input, now, features }) => {
     const options = entryOptions(input, { now, features });
     const entries = new TextBytes();
-    const emit = (entry: Listed) => entries.append(renderEntry(entry, options));
-    const { next } = await scanBlobs(view, selectionOf(target.id, input), emit);
+    const selection = selectionOf(target.id, input);
+    const append = (text: string) => entries.append(text);
+    const emit = (entry: Listed) => append(renderEntry(entry, options));
+    const { next } = isPlain(selection)
+      ? await plainPage(view, selection, options, append)
+      : await scanBlobs(view, selection, emit);
     return { next, entries: entries.bytes() };
   },
   decide: ({ input, seen, endpoint, address }) => {

@@ -193,7 +193,7 @@ function openSource<K, R>(
   };
 }
 
-function boundsOf<K, R>(
+export function boundsOf<K, R>(
   table: DefinedTable<K, R>,
   { container, prefix, endBefore }: Selection,
 ): { readonly start: Uint8Array; readonly end: Uint8Array } {
@@ -209,13 +209,13 @@ const jumpBatchMin = 32;
 
 /** Generations of a name come before the blob itself, so a marker must say which it means:
  *  the name and then `base`, or the time and kind of a generation. */
-function placeOf<K, R>(table: DefinedTable<K, R>, key: Uint8Array): readonly string[] {
+export function placeOf<K, R>(table: DefinedTable<K, R>, key: Uint8Array): readonly string[] {
   const [, name, ...generation] = table.parts(key);
   const below = table.tag === generations.tag ? generation.map(String) : ["base"];
   return [name as string, ...below];
 }
 
-function startOf<K, R>(
+export function startOf<K, R>(
   table: DefinedTable<K, R>,
   container: bigint,
   [name = "", at, kind = "0"]: readonly string[],

@@ -1,0 +1,64 @@
+import type { RecordView, Scanned } from "../../core/view.ts";
+import { blobs, type BlobRecord } from "../records.ts";
+import { isExpired } from "../shared/expiry.ts";
+import { renderEntry, type EntryOptions } from "./blob-entry.ts";
+import { boundsOf, placeOf, startOf, type Page, type Selection } from "./scan-blobs.ts";
+
+/** Nothing but the blobs themselves, and none of them rolled up: what most listings ask for. */
+export function isPlain(selection: Selection): boolean {
+  const { delimiter, snapshots, versions, deleted, uncommitted } = selection;
+  const { deletedWithVersions, onlyDeleted } = selection;
+  const more = snapshots || versions || deleted || deletedWithVersions || onlyDeleted;
+  return delimiter === "" && !more && !uncommitted;
+}
+
+/** As `scanBlobs`, without merging several tables: an entry that was rendered before is not even
+ *  decoded. */
+export async function plainPage(
+  view: RecordView,
+  selection: Selection,
+  options: EntryOptions,
+  emit: (text: string) => void,
+): Promise<Page> {
+  const { container, from, limit } = selection;
+  const { start, end } = boundsOf(blobs, selection);
+  const first = from === undefined ? start : later(start, startOf(blobs, container, from));
+  const form = formOf(options);
+  let emitted = 0;
+  // Expired blobs are stepped over, so that more may have to be read than the page holds.
+  for await (const batch of view.scan(blobs, { start: first, end })) {
+    for (const entry of batch) {
+      const text = view.rendered(entry, form, () => render(entry, options));
+      if (text === undefined) continue;
+      if (emitted >= limit) return { next: placeOf(blobs, entry.key) };
+      emit(text);
+      emitted += 1;
+    }
+  }
+  return { next: undefined };
+}
+
+function later(left: Uint8Array, right: Uint8Array): Uint8Array {
+  return Buffer.compare(left, right) < 0 ? right : left;
+}
+
+function render(entry: Scanned<BlobRecord>, options: EntryOptions) {
+  const { record } = entry;
+  if (isExpired(record, options.now)) return undefined;
+  const name = blobs.parts(entry.key)[1] as string;
+  const text = renderEntry({ kind: "blob", name, record }, options);
+  return { text, lasts: isTimeless(record) };
+}
+
+/** Whether the entry would read the same at any other time. */
+function isTimeless({ lease, rehydration, expiresAt, deleted }: BlobRecord): boolean {
+  return [lease, rehydration, expiresAt, deleted].every((each) => each === undefined);
+}
+
+/** One bit for each choice that shows in an entry. */
+function formOf(options: EntryOptions): number {
+  const { metadata, copy, tags, versions, immutability, legalHold, features } = options;
+  const tracked = features.lastAccessTracking;
+  const choices = [metadata, copy, tags, versions, immutability, legalHold, tracked];
+  return choices.reduce((form, choice) => form * 2 + (choice ? 1 : 0), 0);
+}

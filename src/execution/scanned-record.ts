@@ -1,0 +1,22 @@
+import type { RecordCodec } from "../core/record.ts";
+import type { Scanned } from "../core/view.ts";
+import type { Entry } from "../store/store.ts";
+
+/** Decoded only by those who look inside. */
+export class ScannedRecord<R> implements Scanned<R> {
+  readonly key: Uint8Array;
+  readonly entry: Entry;
+  readonly #codec: RecordCodec<R>;
+  #record: R | undefined;
+
+  constructor(entry: Entry, codec: RecordCodec<R>) {
+    this.key = entry.key;
+    this.entry = entry;
+    this.#codec = codec;
+  }
+
+  get record(): R {
+    this.#record ??= this.#codec.decode(this.entry.value);
+    return this.#record;
+  }
+}

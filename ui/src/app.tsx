@@ -40,7 +40,7 @@ export function App(): JSX.Element {
         Skip to the content
       </a>
       <Side page={pageOf(route)} account={account} />
-      <main class="main" id="main" tabIndex={-1}>
+      <main class="content" id="main" tabIndex={-1}>
         {account !== undefined && <CurrentPage route={route} account={account} />}
         {account === undefined && failure === undefined && known.length === 0 && <Waiting />}
         {failure !== undefined && !isLoginWanted && <Failed failure={failure} />}

@@ -16,7 +16,8 @@ export function blobColumns(options: {
 }): readonly Column<BlobEntry>[] {
   return [
     {
-      title: "Pick",
+      title: "Select",
+      isTitleHidden: true,
       width: "1.5rem",
       isMinor: true,
       cell: (entry) =>

@@ -119,7 +119,8 @@ function columnsOf(account: string, { onDelete, reload }: Actions): readonly Col
       cell: ({ lastModified }) => moment(lastModified),
     },
     {
-      title: "",
+      title: "Actions",
+      isTitleHidden: true,
       width: "3rem",
       align: "end",
       cell: (row) =>

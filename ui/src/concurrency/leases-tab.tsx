@@ -73,7 +73,8 @@ function columnsOf(onBreak: (held: HeldLease) => void): readonly Column<HeldLeas
       ),
     },
     {
-      title: "",
+      title: "Actions",
+      isTitleHidden: true,
       width: "5rem",
       align: "end",
       cell: (held) => (

@@ -1,13 +1,15 @@
-import type { ComponentChildren, JSX } from "preact";
+import type { ComponentChildren, JSX, RefObject } from "preact";
 import { useEffect, useId, useLayoutEffect, useRef, useState } from "preact/hooks";
 import { scrollTo, windowAt, type Viewport } from "./virtual-scroll.ts";
 
 export interface Column<Row> {
   readonly title: string;
+  /** Named to screen readers alone. */
+  readonly isTitleHidden?: boolean;
   /** A track of a CSS grid: `2fr`, `8rem`. */
   readonly width: string;
   readonly align?: "end";
-  /** What a phone has no room for. */
+  /** What a narrow list has no room for. */
   readonly isMinor?: boolean;
   readonly cell: (row: Row) => ComponentChildren;
 }
@@ -32,6 +34,7 @@ export interface GridProps<Row> {
 }
 
 const rowPixels = 36;
+const narrowPixels = 640;
 
 export function rowsOf<Row>(list: readonly Row[]): Rows<Row> {
   return { count: list.length, rowAt: (index) => list[index] };
@@ -42,19 +45,12 @@ export function rowsOf<Row>(list: readonly Row[]): Rows<Row> {
  * on the grid, and the row the arrows are on is named to screen readers.
  */
 export function Grid<Row>(props: GridProps<Row>): JSX.Element {
-  const { rows, columns } = props;
+  const { rows } = props;
   const id = useId();
   const body = useRef<HTMLDivElement>(null);
   const [scrollPixels, setScroll] = useState(0);
-  const [heightPixels, setHeight] = useState(600);
+  const { widthPixels, heightPixels } = useSize(body);
   const [cursor, setCursor] = useState(0);
-  useLayoutEffect(() => {
-    const element = body.current;
-    if (element === null) return;
-    const watcher = new ResizeObserver(() => setHeight(element.clientHeight));
-    watcher.observe(element);
-    return () => watcher.disconnect();
-  }, []);
   const viewport: Viewport = { rowCount: rows.count, rowPixels, heightPixels };
   const { spacePixels, first, last, offsetPixels } = windowAt(viewport, scrollPixels);
   useEffect(() => rows.need?.(first, Math.max(last, 0)));
@@ -65,6 +61,8 @@ export function Grid<Row>(props: GridProps<Row>): JSX.Element {
     const element = body.current;
     if (element !== null) element.scrollTop = scrollTo(viewport, element.scrollTop, row);
   };
+  const isNarrow = widthPixels < narrowPixels;
+  const columns = isNarrow ? props.columns.filter((one) => one.isMinor !== true) : props.columns;
   const template = columns.map(({ width }) => width).join(" ");
   const shown = Array.from({ length: Math.max(0, last - first + 1) }, (_, index) => first + index);
   return (
@@ -99,6 +97,7 @@ export function Grid<Row>(props: GridProps<Row>): JSX.Element {
                 isCursor={index === at}
                 template={template}
                 grid={props}
+                columns={columns}
                 onPoint={() => setCursor(index)}
               />
             ))}
@@ -107,6 +106,20 @@ export function Grid<Row>(props: GridProps<Row>): JSX.Element {
       </div>
     </div>
   );
+}
+
+function useSize(body: RefObject<HTMLElement>) {
+  const [size, setSize] = useState({ widthPixels: 1000, heightPixels: 600 });
+  useLayoutEffect(() => {
+    const element = body.current;
+    if (element === null) return;
+    const watcher = new ResizeObserver(() => {
+      setSize({ widthPixels: element.clientWidth, heightPixels: element.clientHeight });
+    });
+    watcher.observe(element);
+    return () => watcher.disconnect();
+  }, []);
+  return size;
 }
 
 function visibleRows(heightPixels: number): number {
@@ -123,9 +136,9 @@ function GridHead<Row>({
   return (
     <div class="grid-head" role="rowgroup">
       <div class="grid-row" role="row" aria-rowindex={1} style={{ "--columns": template }}>
-        {columns.map(({ title, align, isMinor }) => (
-          <div key={title} role="columnheader" class={cellClass(align, isMinor)}>
-            {title === "" ? <span class="unseen">Actions</span> : title}
+        {columns.map(({ title, align, isTitleHidden }) => (
+          <div key={title} role="columnheader" class={cellClass(align)}>
+            {isTitleHidden === true ? <span class="unseen">{title}</span> : title}
           </div>
         ))}
       </div>
@@ -133,8 +146,8 @@ function GridHead<Row>({
   );
 }
 
-function cellClass(align: "end" | undefined, isMinor: boolean | undefined): string {
-  return `cell${align === "end" ? " end" : ""}${isMinor === true ? " minor" : ""}`;
+function cellClass(align: "end" | undefined): string {
+  return align === "end" ? "cell end" : "cell";
 }
 
 interface GridRowProps<Row> {
@@ -143,6 +156,7 @@ interface GridRowProps<Row> {
   readonly isCursor: boolean;
   readonly template: string;
   readonly grid: GridProps<Row>;
+  readonly columns: readonly Column<Row>[];
   readonly onPoint: () => void;
 }
 
@@ -169,8 +183,8 @@ function GridRow<Row>(props: GridRowProps<Row>): JSX.Element {
       style={{ "--columns": template }}
       onClick={click}
     >
-      {grid.columns.map(({ title, cell, align, isMinor }) => (
-        <div key={title} role="gridcell" class={cellClass(align, isMinor)}>
+      {props.columns.map(({ title, cell, align }) => (
+        <div key={title} role="gridcell" class={cellClass(align)}>
           {row === undefined ? "…" : cell(row)}
         </div>
       ))}

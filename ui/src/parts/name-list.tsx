@@ -115,7 +115,8 @@ function columnsOf<Row extends Named>(
     },
     ...columns,
     {
-      title: "",
+      title: "Actions",
+      isTitleHidden: true,
       width: "3rem",
       align: "end",
       cell: ({ name }) => (

@@ -1,4 +1,4 @@
-import { useEffect, useMemo, useState } from "preact/hooks";
+import { useEffect, useMemo, useRef, useState } from "preact/hooks";
 import type { Result } from "../result.ts";
 import type { Page } from "../rest/container.ts";
 import { PagedList } from "./paged-list.ts";
@@ -8,7 +8,10 @@ export interface Paged<Row> {
   readonly reload: () => void;
 }
 
-/** A paged list that begins anew when `inputs` change. */
+/**
+ * A paged list that begins anew when `inputs` change. What is only loaded again stays in view until
+ * the new rows are there, so that the place and the focus are not lost.
+ */
 export function usePaged<Row>(
   fetchPage: (marker: string | undefined) => Promise<Result<Page<Row>>>,
   inputs: readonly unknown[],
@@ -23,5 +26,9 @@ export function usePaged<Row>(
     list.need(0, 0);
     return () => list.close();
   }, [list]);
-  return { list, reload: () => setRound((before) => before + 1) };
+  const subject = useMemo(() => ({}), inputs);
+  const shown = useRef({ subject, list });
+  const isReady = list.count > 0 || list.isComplete || list.failure !== undefined;
+  if (isReady || shown.current.subject !== subject) shown.current = { subject, list };
+  return { list: shown.current.list, reload: () => setRound((before) => before + 1) };
 }

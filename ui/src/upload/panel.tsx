@@ -81,7 +81,13 @@ function byUrgency(one: Transfer, other: Transfer): number {
 const columns: readonly Column<Transfer>[] = [
   { title: "Name", width: "minmax(0, 1fr)", cell: ({ name }) => name },
   { title: "State", width: "9rem", cell: (transfer) => <State transfer={transfer} /> },
-  { title: "", width: "auto", align: "end", cell: ({ id, state }) => action(id, state) },
+  {
+    title: "Actions",
+    isTitleHidden: true,
+    width: "auto",
+    align: "end",
+    cell: ({ id, state }) => action(id, state),
+  },
 ];
 
 function State({ transfer }: { readonly transfer: Transfer }): JSX.Element {

@@ -1,0 +1,85 @@
+import type { JSX } from "preact";
+import { useState } from "preact/hooks";
+import type { MessageInFlight } from "../admin/live.ts";
+import { TimeLeft } from "../concurrency/time-left.tsx";
+import { plural } from "../format.ts";
+import { Button } from "../parts/button.tsx";
+import { report } from "../parts/notices.tsx";
+import { Badge, Empty } from "../parts/states.tsx";
+import type { Result } from "../result.ts";
+import { deleteMessage, updateMessage, type QueuePlace } from "../rest/queue.ts";
+import { EditDialog } from "./message-dialogs.tsx";
+import { readableText } from "./message-text.ts";
+
+export interface InFlightProps {
+  readonly place: QueuePlace;
+  readonly messages: readonly MessageInFlight[];
+  readonly onChanged: () => void;
+}
+
+const extensionSeconds = 60;
+
+/** Taken and not yet deleted: each comes back when its time is over. */
+export function InFlight({ place, messages, onChanged }: InFlightProps): JSX.Element {
+  const [edited, setEdited] = useState<MessageInFlight>();
+  const act = async (work: Promise<Result<unknown>>, words: string): Promise<void> => {
+    report(await work, words);
+    onChanged();
+  };
+  return (
+    <section class="half" aria-label="In flight">
+      <h2>In flight</h2>
+      {messages.length === 0 && <Empty>Nothing is in somebody's hands.</Empty>}
+      <ul class="messages">
+        {messages.map((message) => (
+          <li key={message.id} class="message">
+            <pre>{readableText(message.preview)}</pre>
+            <div class="message-facts">
+              <Badge tone={message.state === "delayed" ? "plain" : "warn"}>
+                {message.state === "delayed"
+                  ? "delayed"
+                  : `taken ${plural(message.dequeueCount, "time")}`}
+              </Badge>
+              <span class="soft">
+                returns in <TimeLeft secondsLeft={message.secondsLeft} />
+              </span>
+              <span class="grow" />
+              <Button
+                onClick={() =>
+                  void act(updateMessage(place, message, { hiddenSeconds: 0 }), "It is back")
+                }
+              >
+                Return
+              </Button>
+              <Button
+                onClick={() =>
+                  void act(
+                    updateMessage(place, message, { hiddenSeconds: extensionSeconds }),
+                    `Hidden for ${extensionSeconds} s`,
+                  )
+                }
+              >
+                Hold {extensionSeconds} s
+              </Button>
+              <Button icon="edit" label="Change the text" onClick={() => setEdited(message)} />
+              <Button
+                kind="danger"
+                icon="trash"
+                label="Delete message"
+                onClick={() => void act(deleteMessage(place, message), "Deleted")}
+              />
+            </div>
+          </li>
+        ))}
+      </ul>
+      {edited !== undefined && (
+        <EditDialog
+          place={place}
+          message={edited}
+          onClose={() => setEdited(undefined)}
+          onDone={onChanged}
+        />
+      )}
+    </section>
+  );
+}

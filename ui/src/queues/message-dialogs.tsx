@@ -1,0 +1,105 @@
+import type { JSX } from "preact";
+import type { MessageInFlight } from "../admin/live.ts";
+import { plural } from "../format.ts";
+import { FormDialog } from "../parts/dialog.tsx";
+import { Check, Field } from "../parts/field.tsx";
+import { textIn } from "../parts/form-values.ts";
+import { describeFailure, notify } from "../parts/notices.tsx";
+import { putMessage, takeMessages, updateMessage, type QueuePlace } from "../rest/queue.ts";
+import { base64Of, readableText } from "./message-text.ts";
+
+export interface MessageDialogProps {
+  readonly place: QueuePlace;
+  readonly onClose: () => void;
+  readonly onDone: () => void;
+}
+
+const weekSeconds = 604_800;
+
+function TextField({ text }: { readonly text: string }): JSX.Element {
+  return (
+    <>
+      <label class="field">
+        <span class="field-label">Text</span>
+        <textarea name="text" rows={6} autoFocus required defaultValue={text} />
+      </label>
+      <Check name="base64">Encode as Base64</Check>
+    </>
+  );
+}
+
+function messageText(values: FormData): string {
+  const text = textIn(values, "text");
+  return values.has("base64") ? base64Of(text) : text;
+}
+
+export function PutDialog({ place, onClose, onDone }: MessageDialogProps): JSX.Element {
+  const put = async (values: FormData): Promise<string | undefined> => {
+    const result = await putMessage(place, {
+      text: messageText(values),
+      hiddenSeconds: Number(textIn(values, "hidden")),
+      livesSeconds: Number(textIn(values, "lives")),
+    });
+    onDone();
+    return result.ok ? undefined : describeFailure(result.failure);
+  };
+  return (
+    <FormDialog title="Put message" action="Put" onClose={onClose} onSubmit={put}>
+      <TextField text="" />
+      <div class="row">
+        <Field label="Hidden for (seconds)" name="hidden" value="0" type="number" />
+        <Field
+          label="Lives for (seconds)"
+          name="lives"
+          value={String(weekSeconds)}
+          type="number"
+          hint="-1: for good"
+        />
+      </div>
+    </FormDialog>
+  );
+}
+
+export function GetDialog({ place, onClose, onDone }: MessageDialogProps): JSX.Element {
+  const take = async (values: FormData): Promise<string | undefined> => {
+    const result = await takeMessages(place, {
+      howMany: Number(textIn(values, "howMany")),
+      hiddenSeconds: Number(textIn(values, "hidden")),
+    });
+    onDone();
+    if (!result.ok) return describeFailure(result.failure);
+    notify("good", `Took ${plural(result.value.length, "message")}`);
+    return undefined;
+  };
+  return (
+    <FormDialog title="Get messages" action="Get" onClose={onClose} onSubmit={take}>
+      <p class="soft">They are hidden from everybody else until their time is over.</p>
+      <div class="row">
+        <Field label="How many" name="howMany" value="1" type="number" autoFocus />
+        <Field label="Hidden for (seconds)" name="hidden" value="30" type="number" />
+      </div>
+    </FormDialog>
+  );
+}
+
+export interface EditDialogProps extends MessageDialogProps {
+  readonly message: MessageInFlight;
+}
+
+/** The receipt is the condition: if somebody else took the message since, this is refused. */
+export function EditDialog({ place, message, onClose, onDone }: EditDialogProps): JSX.Element {
+  const save = async (values: FormData): Promise<string | undefined> => {
+    const result = await updateMessage(place, message, {
+      hiddenSeconds: Number(textIn(values, "hidden")),
+      text: messageText(values),
+    });
+    onDone();
+    return result.ok ? undefined : describeFailure(result.failure);
+  };
+  return (
+    <FormDialog title="Change message" action="Save" onClose={onClose} onSubmit={save}>
+      <TextField text={readableText(message.preview)} />
+      <Field label="Hidden for (seconds)" name="hidden" value="30" type="number" />
+    </FormDialog>
+  );
+}

@@ -1,0 +1,86 @@
+import type { JSX } from "preact";
+import { useCallback, useState } from "preact/hooks";
+import { useFeed } from "../admin/feed.ts";
+import { getMessagesInFlight } from "../admin/live.ts";
+import { useRepeating } from "../clock.ts";
+import { count, plural } from "../format.ts";
+import { useLoad } from "../load.ts";
+import { Button } from "../parts/button.tsx";
+import { Confirm } from "../parts/confirm.tsx";
+import { Crumbs } from "../parts/crumbs.tsx";
+import { describeFailure, notify } from "../parts/notices.tsx";
+import { Failed } from "../parts/states.tsx";
+import { clearMessages, countMessages, peekMessages, type QueuePlace } from "../rest/queue.ts";
+import { formatRoute } from "../route.ts";
+import { InFlight } from "./in-flight.tsx";
+import { GetDialog, PutDialog } from "./message-dialogs.tsx";
+import { Waiting } from "./waiting.tsx";
+
+const refreshMilliseconds = 1000;
+
+/** Both halves of a queue: what anybody may take, and what somebody has taken and may return. */
+export function QueueView({ place }: { readonly place: QueuePlace }): JSX.Element {
+  const { account, queue } = place;
+  const [dialog, setDialog] = useState<"put" | "get" | "clear">();
+  const total = useLoad((signal) => countMessages(place, signal), [account, queue]);
+  const waiting = useLoad((signal) => peekMessages(place, signal), [account, queue]);
+  const taken = useLoad((signal) => getMessagesInFlight({ account, queue }, signal), [queue]);
+  const refresh = useCallback(() => {
+    total.reload();
+    waiting.reload();
+    taken.reload();
+  }, []);
+  useRepeating(refresh, refreshMilliseconds);
+  useFeed(["message"], {
+    message: (event) => {
+      refresh();
+      if (event.queue === queue && event.account === account) {
+        notify("good", `A message is back after ${plural(event.dequeueCount, "attempt")}`);
+      }
+    },
+  });
+  const clear = async (): Promise<string | undefined> => {
+    const result = await clearMessages(place);
+    refresh();
+    return result.ok ? undefined : describeFailure(result.failure);
+  };
+  const close = (): void => setDialog(undefined);
+  return (
+    <>
+      <div class="bar">
+        <Crumbs
+          crumbs={[{ words: "Queues", href: formatRoute("queues", [account]) }, { words: queue }]}
+        />
+        <span class="soft" role="status">
+          {total.value === undefined ? "" : `About ${plural(total.value, "message")}`}
+          {taken.value === undefined ? "" : `, ${count(taken.value.messages.length)} in flight`}
+        </span>
+        <Button onClick={() => setDialog("get")}>Get</Button>
+        <Button kind="danger" icon="trash" onClick={() => setDialog("clear")}>
+          Clear
+        </Button>
+        <span data-new>
+          <Button kind="main" icon="plus" onClick={() => setDialog("put")}>
+            Put message
+          </Button>
+        </span>
+      </div>
+      <div class="work halves">
+        {waiting.failure !== undefined && <Failed failure={waiting.failure} />}
+        {waiting.value !== undefined && <Waiting messages={waiting.value} />}
+        <InFlight place={place} messages={taken.value?.messages ?? []} onChanged={refresh} />
+      </div>
+      {dialog === "put" && <PutDialog place={place} onClose={close} onDone={refresh} />}
+      {dialog === "get" && <GetDialog place={place} onClose={close} onDone={refresh} />}
+      {dialog === "clear" && (
+        <Confirm
+          title="Clear queue"
+          text={`Delete every message of ${queue}, also those that are in flight?`}
+          action="Clear"
+          onConfirm={clear}
+          onClose={close}
+        />
+      )}
+    </>
+  );
+}

@@ -3,6 +3,7 @@ import type { Reclaimer, Removal } from "../core/service.ts";
 import { anyTable, type DefinedTable } from "../core/table.ts";
 import type { Ticks } from "../core/ticks.ts";
 import type { RecordView } from "../core/view.ts";
+import { notices, watchedShares } from "./notices.ts";
 import {
   deletedShares,
   locks,
@@ -34,11 +35,22 @@ async function firstBelow<K, R extends object>(
   return found;
 }
 
+const belowShare = [
+  nodes,
+  places,
+  versions,
+  versionEnds,
+  shareSnapshots,
+  locks,
+  permissions,
+  watchedShares,
+  notices,
+];
+
 /** Everything keyed by a share's id, a bounded number of records at a time. */
 const reclaimShare: Reclaimer = async (view, [share]) => {
   const id = share as bigint;
-  const kinds = [nodes, places, versions, versionEnds, shareSnapshots, locks, permissions];
-  for (const table of kinds) {
+  for (const table of belowShare) {
     const removals = await firstBelow(view, table as DefinedTable<unknown, object>, id);
     if (removals.length > 0) return { removals, done: false };
   }

@@ -1,5 +1,6 @@
 import { leaseEntries } from "../account/held-leases.ts";
 import type { ContentRef } from "../core/content-ref.ts";
+import { decodeKey } from "../core/key-decoding.ts";
 import { encodeTaggedKey } from "../core/keys.ts";
 import type { Lease } from "../core/lease.ts";
 import type { Metadata } from "../core/metadata.ts";
@@ -8,6 +9,7 @@ import { recordCodec, remembering } from "../core/record.ts";
 import type { KeyPart } from "../core/keys.ts";
 import { defineTable, type IndexEntry } from "../core/table.ts";
 import type { Ticks } from "../core/ticks.ts";
+import { noticesOf } from "./notices.ts";
 import type { LockState } from "./locks/lock-state.ts";
 
 export type Protocol = "SMB" | "NFS";
@@ -191,7 +193,13 @@ export const nodes = defineTable<NodeKey, NodeRecord>({
   codec: recordCodec<NodeRecord>({ version: 1 }),
   content: "content",
   indexes: ({ lease }, parts) => leaseEntries("file", lease, parts),
+  echoes: (change, view) => noticesOf({ ...change, share: shareOf(change.key) }, view),
 });
+
+function shareOf(key: Uint8Array): bigint {
+  const [share] = decodeKey(key, 1);
+  return share as bigint;
+}
 
 /** Where a node lies, by its id: handles and locks know nothing else of it. */
 export const places = defineTable<{ share: bigint; id: bigint }, Place>({

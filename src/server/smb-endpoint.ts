@@ -1,10 +1,10 @@
 import type { Accounts } from "../account/settings.ts";
 import type { Meter } from "../core/meter.ts";
 import type { Clock, Log, Random } from "../core/world.ts";
-import { sweepHandles } from "../file/filesystem/sweep.ts";
 import type { SmbAdministration } from "../smb/administration.ts";
 import { smbListener } from "../smb/listen.ts";
 import type { Engines } from "./engines.ts";
+import { sweepDeadHandles } from "./handle-sweep.ts";
 import { bind } from "./listener.ts";
 import type { Listener } from "./listener.ts";
 import { meteredContent } from "./metered-content.ts";
@@ -32,9 +32,8 @@ export async function listenSmb(given: SmbEndpointOptions): Promise<SmbEndpoint>
   const { smbHost: host, smbPort: port } = options;
   const { store } = engines;
   const content = meteredContent(engines.content, meter);
-  const runtime = { store, content, random, clock };
-  const alive = await engines.owners();
-  await sweepHandles(runtime, (owner) => alive.has(owner));
+  const runtime = { store, content, random, clock, origin: engines.owner };
+  await sweepDeadHandles(runtime, engines.owners);
   const listener = smbListener({
     clock,
     random,

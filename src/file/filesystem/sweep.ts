@@ -4,6 +4,7 @@ import { decideClose } from "../locks/opens.ts";
 import { nodeById, nodeKeyOf } from "../tree.ts";
 import { isEmpty } from "./close.ts";
 import { removeNode } from "./revision.ts";
+import { sweepWatchers } from "./watching.ts";
 import { change, keepLocks, look, type Work } from "./work.ts";
 
 interface LeftBehind {
@@ -20,6 +21,7 @@ export async function sweepHandles(
 ): Promise<number> {
   const left = await look(runtime, (work) => leftBehind(work, isAlive));
   for (const file of left) await change(runtime, (work) => sweepFile(work, file, isAlive));
+  await sweepWatchers(runtime, isAlive);
   return left.length;
 }
 

@@ -85,7 +85,8 @@ export class Work {
 
   async apply(effects: readonly Effect[]): Promise<void> {
     if (!("put" in this.#tx)) throw new Error("only a transaction changes anything");
-    await applyEffects(this.#runtime.content, this.#tx, effects, this.#tx.now);
+    const { content, origin } = this.#runtime;
+    await applyEffects(content, this.#tx, effects, this.#tx.now, origin);
   }
 }
 

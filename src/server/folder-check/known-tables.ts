@@ -7,6 +7,7 @@ import { contentTags } from "../../content/tables.ts";
 import { anyTable, type AnyTable, type DefinedTable } from "../../core/table.ts";
 import { reclaimJobs } from "../../execution/reclaim-jobs.ts";
 import { transferJobs } from "../../execution/transfer-jobs.ts";
+import { notices, watchedShares } from "../../file/notices.ts";
 import * as file from "../../file/records.ts";
 import * as queue from "../../queue/records.ts";
 import * as table from "../../table/records.ts";
@@ -44,6 +45,8 @@ const all = [
   file.permissions,
   file.shareTombstones,
   file.shareNames,
+  notices,
+  watchedShares,
 ] as unknown as readonly DefinedTable<never, object>[];
 
 /** Every kind of record there is, by its tag. */

@@ -96,7 +96,7 @@ const filters: Readonly<Record<NodeAspect, number>> = {
   lastWrite: ChangeFilter.lastWrite,
   created: ChangeFilter.creation,
   security: ChangeFilter.security,
-  metadata: ChangeFilter.attributes | ChangeFilter.lastWrite,
+  other: ChangeFilter.attributes | ChangeFilter.lastWrite,
 };
 
 /** What went and came with one commit was renamed. */

@@ -1,0 +1,86 @@
+import { describe, expect, it } from "vitest";
+import { put, remove } from "../../core/effects.ts";
+import { emptyContent } from "../../core/content-ref.ts";
+import { applyEffects } from "../../execution/apply.ts";
+import type { Runtime } from "../../execution/execute.ts";
+import { manualClock } from "../../store/manual-clock.ts";
+import { openMemoryStore } from "../../store/memory/open-memory-store.ts";
+import { noticeOf, notices, watchedShares } from "../notices.ts";
+import { nodes, type NodeRecord } from "../records.ts";
+import { sweepWatchers, takeNotices, unwatchShare, watchShare } from "./watching.ts";
+
+const share = 7n;
+const key = { share, parent: 0n, folded: "FILE" };
+const node: NodeRecord = {
+  id: 3n,
+  parent: 0n,
+  name: "file",
+  kind: "file",
+  etag: 1n,
+  since: 1,
+  created: 1n,
+  lastWrite: 1n,
+  change: 1n,
+  attributes: 0x20,
+  metadata: [],
+  content: emptyContent,
+};
+
+/** Contents are empty here, so that nothing of them is settled. */
+const content = { settle: async () => emptyContent } as unknown as Runtime["content"];
+
+function newRuntime(): Runtime {
+  const clock = manualClock();
+  const random = {} as Runtime["random"];
+  return { store: openMemoryStore({ clock }), content, clock, random };
+}
+
+const write = ({ store }: Runtime, record: NodeRecord | undefined, origin?: string) =>
+  store.transact((tx) => {
+    const effect = record === undefined ? remove(nodes, key) : put(nodes, key, record);
+    return applyEffects(content, tx, [effect], tx.now, origin);
+  });
+
+async function lettersIn({ store }: Runtime): Promise<number> {
+  return store.snapshot(async (view) => {
+    let count = 0;
+    for (const table of [notices, watchedShares]) {
+      for await (const entries of view.range(table.range([]))) count += entries.length;
+    }
+    return count;
+  });
+}
+
+describe("letters about a share", () => {
+  it("are written to those who watch it, but not to whoever made the change", async () => {
+    const runtime = newRuntime();
+    await write(runtime, node);
+    await watchShare(runtime, share, "left");
+    await watchShare(runtime, share, "right");
+    await write(runtime, { ...node, attributes: 0x21 }, "right");
+    await write(runtime, undefined);
+    const left = await takeNotices(runtime, share, "left");
+    expect(left.map(({ action, aspects }) => [action, ...aspects])).toEqual([
+      ["modified", "attributes"],
+      ["removed"],
+    ]);
+    const right = await takeNotices(runtime, share, "right");
+    expect(right.map(({ action }) => action)).toEqual(["removed"]);
+    expect(await takeNotices(runtime, share, "left")).toEqual([]);
+  });
+
+  it("are not written for what nobody can see", () => {
+    expect(noticeOf(node, { ...node, etag: 9n })).toBeUndefined();
+    expect(noticeOf(node, { ...node, lastWrite: 9n })?.aspects).toEqual(["lastWrite"]);
+    expect(noticeOf(node, { ...node, change: 9n })?.aspects).toEqual(["other"]);
+  });
+
+  it("are gone when their reader stops, or is dead", async () => {
+    const runtime = newRuntime();
+    for (const owner of ["leaving", "dead"]) await watchShare(runtime, share, owner);
+    await write(runtime, node);
+    await unwatchShare(runtime, share, "leaving");
+    await sweepWatchers(runtime, (owner) => owner !== "dead");
+    expect(await lettersIn(runtime)).toBe(0);
+  });
+});

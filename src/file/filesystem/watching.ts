@@ -1,0 +1,86 @@
+import { put, remove } from "../../core/effects.ts";
+import type { Ticks } from "../../core/ticks.ts";
+import type { Runtime } from "../../execution/execute.ts";
+import { notices, watchedShares, type Notice } from "../notices.ts";
+import { change, look, type Work } from "./work.ts";
+
+/** From then on this process gets a letter for every change in the share that it did not make. */
+export function watchShare(runtime: Runtime, share: bigint, owner: string): Promise<void> {
+  return change(runtime, async (work) => {
+    const owners = await ownersOf(work, share);
+    if (owners.includes(owner)) return;
+    await work.apply([put(watchedShares, { share }, { owners: [...owners, owner] })]);
+  });
+}
+
+export async function unwatchShare(runtime: Runtime, share: bigint, owner: string): Promise<void> {
+  await change(runtime, async (work) => {
+    const present = await ownersOf(work, share);
+    const owners = present.filter((each) => each !== owner);
+    const key = { share };
+    if (owners.length === present.length) return;
+    await work.apply([
+      owners.length === 0 ? remove(watchedShares, key) : put(watchedShares, key, { owners }),
+    ]);
+  });
+  // Nobody writes any more, so that what is left is soon gone.
+  for (let rounds = 0; rounds < roundsMax; rounds += 1) {
+    const taken = await takeNotices(runtime, share, owner);
+    if (taken.length < noticesMax) return;
+  }
+}
+
+async function ownersOf(work: Work, share: bigint): Promise<readonly string[]> {
+  return (await work.view.get(watchedShares, { share }))?.owners ?? [];
+}
+
+export interface DatedNotice extends Notice {
+  /** The same for all that one commit has changed. */
+  readonly at: Ticks;
+}
+
+/** Letters that are taken at once. */
+const noticesMax = 500;
+const roundsMax = 10_000;
+
+/** The oldest letters, which are gone from then on. */
+export function takeNotices(
+  runtime: Runtime,
+  share: bigint,
+  owner: string,
+): Promise<readonly DatedNotice[]> {
+  return change(runtime, async (work) => {
+    const taken: DatedNotice[] = [];
+    const bounds = { ...notices.range([share, owner]), limit: noticesMax };
+    for await (const batch of work.view.scan(notices, bounds)) {
+      for (const { key, record } of batch) {
+        taken.push({ ...record, at: notices.parts(key)[2] as Ticks });
+      }
+    }
+    await work.apply(
+      taken.map(({ at, node, action }) => remove(notices, { share, owner, at, node, action })),
+    );
+    return taken;
+  });
+}
+
+const sharesMax = 10_000;
+
+/** The dead read no letters. */
+export async function sweepWatchers(
+  runtime: Runtime,
+  isAlive: (owner: string) => boolean,
+): Promise<void> {
+  const dead = await look(runtime, async (work) => {
+    const found: { share: bigint; owner: string }[] = [];
+    const bounds = { ...watchedShares.range([]), limit: sharesMax };
+    for await (const batch of work.view.scan(watchedShares, bounds)) {
+      for (const { key, record } of batch) {
+        const share = watchedShares.parts(key)[0] as bigint;
+        for (const owner of record.owners) if (!isAlive(owner)) found.push({ share, owner });
+      }
+    }
+    return found;
+  });
+  for (const { share, owner } of dead) await unwatchShare(runtime, share, owner);
+}

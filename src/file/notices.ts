@@ -1,0 +1,92 @@
+import { recordCodec } from "../core/record.ts";
+import { defineTable, type EchoView, type IndexEntry, type RecordChange } from "../core/table.ts";
+import type { Ticks } from "../core/ticks.ts";
+import type { NodeKind, NodeRecord } from "./records.ts";
+
+/** Who wants to hear of changes in a share: processes that serve SMB clients who watch it. */
+export interface WatchedShare {
+  readonly owners: readonly string[];
+}
+
+export const watchedShares = defineTable<{ share: bigint }, WatchedShare>({
+  name: "watched-shares",
+  tag: 0x5c,
+  key: ({ share }) => [share],
+  codec: recordCodec<WatchedShare>({ version: 1 }),
+});
+
+/** What can change of a node that stays where it is; `other` is metadata, or bytes whose writer
+ *  has kept the time of the last write. */
+export type NodeAspect = "attributes" | "size" | "lastWrite" | "created" | "security" | "other";
+
+/** A change of one name of a directory. */
+export interface Notice {
+  readonly node: bigint;
+  readonly parent: bigint;
+  readonly name: string;
+  readonly kind: NodeKind;
+  readonly action: "added" | "removed" | "modified";
+  readonly aspects: readonly NodeAspect[];
+}
+
+export interface NoticeKey {
+  readonly share: bigint;
+  readonly owner: string;
+  readonly at: Ticks;
+  readonly node: bigint;
+  readonly action: string;
+}
+
+/** Letters to those processes, in the order of what happened; each takes its own away. */
+export const notices = defineTable<NoticeKey, Notice>({
+  name: "file-notices",
+  tag: 0x5d,
+  key: ({ share, owner, at, node, action }) => [share, owner, at, node, action],
+  codec: recordCodec<Notice>({ version: 1 }),
+});
+
+const none: IndexEntry[] = [];
+
+/** A share that nobody watches costs one look. */
+export async function noticesOf(
+  change: RecordChange<NodeRecord> & { readonly share: bigint },
+  view: EchoView,
+): Promise<IndexEntry[]> {
+  const { share, before, after, origin } = change;
+  const value = await view.get(watchedShares.key({ share }));
+  if (value === undefined) return none;
+  const notice = noticeOf(before, after);
+  if (notice === undefined) return none;
+  const { owners } = watchedShares.codec.decode(value);
+  const bytes = notices.codec.encode(notice);
+  const letter = { share, at: view.now, node: notice.node, action: notice.action };
+  return owners
+    .filter((owner) => owner !== origin)
+    .map((owner) => ({ key: notices.key({ ...letter, owner }), value: bytes }));
+}
+
+export function noticeOf(
+  before: NodeRecord | undefined,
+  after: NodeRecord | undefined,
+): Notice | undefined {
+  const node = after ?? before;
+  if (node === undefined) return undefined;
+  const { id, parent, name, kind } = node;
+  const about = { node: id, parent, name, kind };
+  if (before === undefined) return { ...about, action: "added", aspects: [] };
+  if (after === undefined) return { ...about, action: "removed", aspects: [] };
+  const aspects = changedAspects(before, after);
+  return aspects.length === 0 ? undefined : { ...about, action: "modified", aspects };
+}
+
+function changedAspects(before: NodeRecord, after: NodeRecord): readonly NodeAspect[] {
+  const aspects: NodeAspect[] = [];
+  if (before.attributes !== after.attributes) aspects.push("attributes");
+  if (before.content?.length !== after.content?.length) aspects.push("size");
+  if (before.lastWrite !== after.lastWrite) aspects.push("lastWrite");
+  if (before.created !== after.created) aspects.push("created");
+  if (before.permissionKey !== after.permissionKey) aspects.push("security");
+  const isOther = aspects.length === 0 && before.change !== after.change;
+  if (isOther) aspects.push("other");
+  return aspects;
+}

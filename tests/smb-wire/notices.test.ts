@@ -1,0 +1,125 @@
+import { mkdtempSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { ShareServiceClient, type ShareClient } from "@azure/storage-file-share";
+import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { developmentAccountKey, developmentAccountName } from "../../src/account/settings.ts";
+import { startChild, type ChildServer } from "../harness/child-server.ts";
+import { freshName, testServer } from "../harness/server.ts";
+import { WireClient, type Handle } from "./wire-client.ts";
+import { close, notifyBody, openFile } from "./wire-messages.ts";
+
+const folder = mkdtempSync(join(tmpdir(), "etagere-notices-"));
+const held = testServer({ location: folder });
+afterAll(() => rmSync(folder, { recursive: true }));
+
+let shareName = "";
+let share: ShareClient;
+
+beforeAll(async () => {
+  shareName = freshName("notices");
+  share = ShareServiceClient.fromConnectionString(held.server.connectionString).getShareClient(
+    shareName,
+  );
+  await share.create();
+});
+
+const everything = 0x17f;
+const directoryOption = 1;
+const actions = ["", "added", "removed", "modified", "old name", "new name"];
+
+/** What one answer to CHANGE_NOTIFY says, as words. */
+function changesIn(message: Buffer): readonly string[] {
+  const found: string[] = [];
+  const start = message.readUInt16LE(66);
+  for (let at = start; at < message.length;) {
+    const next = message.readUInt32LE(at);
+    const length = message.readUInt32LE(at + 8);
+    const name = message.subarray(at + 12, at + 12 + length).toString("utf16le");
+    found.push(`${actions[message.readUInt32LE(at + 4)]} ${name}`);
+    if (next === 0) break;
+    at += next;
+  }
+  return found;
+}
+
+/** Asks again and again until this many changes have been told. */
+async function hear(client: WireClient, handle: Handle, count: number): Promise<readonly string[]> {
+  const heard: string[] = [];
+  while (heard.length < count) {
+    const { message } = await client.ask(15, notifyBody(handle, everything));
+    heard.push(...changesIn(message));
+  }
+  return heard;
+}
+
+/** A client that is known to be listening to a new directory. */
+async function listener(name: string): Promise<{ client: WireClient; handle: Handle }> {
+  const client = await WireClient.ready(held.server.smbUrl, shareName);
+  const handle = await openFile(client, name, { options: directoryOption });
+  const first = client.begin(15, notifyBody(handle, everything));
+  const { asyncId } = await client.interim(1);
+  client.cancel(asyncId, first.messageId);
+  await first.answer;
+  return { client, handle };
+}
+
+describe("an SMB client that watches a directory", () => {
+  it("hears of what REST does in it, in order", async () => {
+    const { client, handle } = await listener("watched");
+    const directory = share.getDirectoryClient("watched");
+    const file = directory.getFileClient("file.txt");
+    await file.create(4);
+    await file.uploadRange("text", 0, 4);
+    await file.setMetadata({ a: "b" });
+    await file.resize(9);
+    await file.rename("watched/renamed.txt");
+    await directory.getFileClient("renamed.txt").delete();
+    await directory.getDirectoryClient("below").create();
+    expect(await hear(client, handle, 8)).toEqual([
+      "added file.txt",
+      "modified file.txt",
+      "modified file.txt",
+      "modified file.txt",
+      "old name file.txt",
+      "new name renamed.txt",
+      "removed renamed.txt",
+      "added below",
+    ]);
+    client.end();
+  });
+
+  it("hears once of what another SMB client does", async () => {
+    const { client, handle } = await listener("once");
+    const other = await WireClient.ready(held.server.smbUrl, shareName);
+    await close(other, await openFile(other, "once\\smb.txt"));
+    await share.getDirectoryClient("once").getFileClient("rest.txt").create(1);
+    expect(await hear(client, handle, 2)).toEqual(["added smb.txt", "added rest.txt"]);
+    client.end();
+    other.end();
+  });
+
+  it("hears of a move from one directory to another as going and coming", async () => {
+    const { client, handle } = await listener("from");
+    await share.getDirectoryClient("to").create();
+    const file = share.getDirectoryClient("from").getFileClient("moves.txt");
+    await file.create(1);
+    await file.rename("to/moves.txt");
+    expect(await hear(client, handle, 2)).toEqual(["added moves.txt", "removed moves.txt"]);
+    client.end();
+  });
+
+  it("hears of what another process does", async () => {
+    const { client, handle } = await listener("shared");
+    const child: ChildServer = await startChild(folder, ["--noSmb"]);
+    const account = `AccountName=${developmentAccountName};AccountKey=${developmentAccountKey}`;
+    const elsewhere = ShareServiceClient.fromConnectionString(
+      `DefaultEndpointsProtocol=http;${account};FileEndpoint=${child.urls.file}/${developmentAccountName}`,
+    );
+    const directory = elsewhere.getShareClient(shareName).getDirectoryClient("shared");
+    await directory.getFileClient("from-afar.txt").create(1);
+    expect(await hear(client, handle, 1)).toEqual(["added from-afar.txt"]);
+    client.end();
+    await child.kill("SIGTERM");
+  });
+});

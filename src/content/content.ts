@@ -60,6 +60,8 @@ export interface ContentReader {
   /** In chunks of at most `readChunkBytes`, with holes as zeros. Buffers may be pooled: a chunk is
    *  valid until the next one is asked for. */
   read(from: number, length: number): AsyncIterable<Uint8Array>;
+  /** Rejects if the first bytes of a range cannot be had now; absent where they always can. */
+  reach?(from: number, length: number): Promise<void>;
   close(): void;
 }
 

@@ -40,7 +40,8 @@ export async function openContentStore(options: ContentOptions): Promise<Content
   const reclaimer = new Reclaimer({ ...options, ids, writer, handles, board, extentBytes });
   await reclaimer.publish();
   await reclaimer.sealAbandoned();
-  return new StoredContent({ store, ids, writer, handles, board, reclaimer });
+  const isRemote = files.check !== undefined;
+  return new StoredContent({ store, ids, writer, handles, board, reclaimer, isRemote });
 }
 
 interface Parts {
@@ -50,6 +51,7 @@ interface Parts {
   readonly handles: Handles;
   readonly board: PinBoard;
   readonly reclaimer: Reclaimer;
+  readonly isRemote: boolean;
 }
 
 class StoredContent implements ContentStore {
@@ -96,7 +98,7 @@ class StoredContent implements ContentStore {
     const unpin = ref.kind === "inline" ? () => undefined : this.#parts.board.pin(view.sequence);
     const { handles } = this.#parts;
     const parts = { handles, buffers: this.#buffers, nodes: this.#pinnedNodes, unpin, key };
-    return contentReader(ref, parts);
+    return contentReader(ref, { ...parts, isRemote: this.#parts.isRemote });
   }
 
   /** Rounds never overlap: a second caller gets the one under way. */

@@ -14,16 +14,24 @@ export interface ReaderParts {
   readonly buffers: Buffers;
   readonly nodes: NodeSource;
   readonly unpin: () => void;
+  /** Bytes lie on another machine, which may be away. */
+  readonly isRemote: boolean;
   /** For slices that are encrypted. */
   readonly key?: Uint8Array | undefined;
 }
 
 export function contentReader(ref: ContentRef, parts: ReaderParts): ContentReader {
-  return {
-    length: ref.length,
-    read: (from, length) => readChunks(ref, parts, spanWithin(ref, from, length)),
-    close: parts.unpin,
+  const read = (from: number, length: number) =>
+    readChunks(ref, parts, spanWithin(ref, from, length));
+  const reader = { length: ref.length, read, close: parts.unpin };
+  if (!parts.isRemote || ref.kind === "inline") return reader;
+  // As much as the first chunk of an answer: it is at hand then.
+  const reach = async (from: number, length: number): Promise<void> => {
+    const first = read(from, Math.min(length, readChunkBytes));
+    await first.next();
+    await first.return();
   };
+  return { ...reader, reach };
 }
 
 function spanWithin(ref: ContentRef, from: number, length: number): Span {

@@ -1,14 +1,20 @@
 import { encodeBase64 } from "../core/base64.ts";
 import type { ContentRef } from "../core/content-ref.ts";
+import type { ContentReader } from "../content/content.ts";
 import { md5Of } from "../content/checksums.ts";
 import { crc64Bytes, crc64Of } from "../content/crc64.ts";
 import type { Outcome } from "../execution/execute.ts";
 
-/** A range of at most 4 MiB whose checksum was asked for is read whole before its headers go. */
+/** A range of at most 4 MiB whose checksum was asked for is read whole before its headers go, and
+ *  what lies elsewhere is found there: afterwards nothing could be refused any more. */
 export async function addRangeChecksum(outcome: Outcome): Promise<Outcome> {
   if (outcome.kind !== "reply" || outcome.body === undefined) return outcome;
   const { body, reader } = outcome;
-  if (!("content" in body) || body.checksum === undefined) return outcome;
+  if (!("content" in body)) return outcome;
+  if (body.checksum === undefined) {
+    await reader?.reach?.(body.from, body.length).catch(refuse(reader));
+    return outcome;
+  }
   const bytes = await readAll(outcome, body).finally(() => reader?.close());
   const value = body.checksum === "md5" ? md5Of(bytes) : crc64Bytes(crc64Of(bytes));
   const name = body.checksum === "md5" ? "Content-MD5" : "x-ms-content-crc64";
@@ -16,6 +22,13 @@ export async function addRangeChecksum(outcome: Outcome): Promise<Outcome> {
   const type = stored?.["Content-Type"] ?? "application/octet-stream";
   const headers = [...outcome.headers, { [name]: encodeBase64(value) }];
   return { ...outcome, headers, body: { type, bytes }, reader: undefined };
+}
+
+function refuse(reader: ContentReader): (error: unknown) => never {
+  return (error) => {
+    reader.close();
+    throw error;
+  };
 }
 
 async function readAll(

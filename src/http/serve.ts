@@ -80,6 +80,9 @@ async function finishBatch(
   return body.ok ? { ...outcome, body: body.value } : { kind: "fault", fault: body.fault };
 }
 
+/** An engine that was away is there again within seconds, or after many more. */
+const busy = fail("ServerBusy", { headers: { "Retry-After": "1" } });
+
 /** What escapes the pipeline is a bug or an engine in trouble; either has an answer of the
  *  service's own form. */
 async function guarded(
@@ -96,10 +99,10 @@ async function guarded(
   } catch (error) {
     // The client went away in the middle of its body: there is nobody to answer.
     if (error instanceof BodyBrokenOff) throw error;
-    if (error instanceof StoreBusy || error instanceof SnapshotTooOld) return fail("ServerBusy");
+    if (error instanceof StoreBusy || error instanceof SnapshotTooOld) return busy;
     if (error instanceof StoreUnavailable) {
       door.log.error({ err: error, requestId }, "the storage engine refused a write");
-      return fail("ServerBusy");
+      return busy;
     }
     door.log.error({ err: error, requestId, operation: progress.operation?.name }, "a bug");
     return fail("InternalError");

@@ -41,8 +41,10 @@ describe("a range whose checksum is asked for, but whose bytes cannot be read", 
     );
     await write(sim);
     const headers = { "x-ms-range": "bytes=0-9", "x-ms-range-get-content-md5": "true" };
-    const { status, code } = await sim.send({ method: "GET", path: "/ccc/b", headers });
-    return { status, code, open };
+    const answer = await sim.send({ method: "GET", path: "/ccc/b", headers });
+    const { status, code } = answer;
+    const retryAfter = answer.headers["retry-after"];
+    return { status, code, open, ...(retryAfter === undefined ? {} : { retryAfter }) };
   }
 
   it("is answered in the service's own form, and nothing stays open", async () => {
@@ -57,7 +59,7 @@ describe("a range whose checksum is asked for, but whose bytes cannot be read", 
 
   it("is asked for again if the state was kept for too long", async () => {
     const late = await readWith(new SnapshotTooOld("late"));
-    expect(late).toEqual({ status: 503, code: "ServerBusy", open: 0 });
+    expect(late).toEqual({ status: 503, code: "ServerBusy", open: 0, retryAfter: "1" });
   });
 });
 

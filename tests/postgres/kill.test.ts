@@ -86,6 +86,7 @@ describe("two nodes on one database and one bucket", () => {
     await database.crash();
     const away = await client.send({ method: "GET", path: `/${container}/a` });
     expect([away.status, away.code]).toEqual([503, "ServerBusy"]);
+    expect(away.headers["retry-after"]).toBe("1");
     await database.start();
     const again = await client.send({ method: "GET", path: `/${container}/a` });
     expect([again.status, again.body.toString()]).toEqual([200, "1"]);

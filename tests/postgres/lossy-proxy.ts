@@ -7,17 +7,14 @@ export interface LossyProxy {
   /** The next commit reaches the database; its answer does not come back, the connection breaks. */
   loseNextAnswer(): void;
   readonly answersLost: () => number;
-  /** New connections lead there from now on, as after a failover. */
-  redirect(databasePort: number): void;
   close(): Promise<void>;
 }
 
 /** How a message that runs the statement of a commit names it: portal, statement. */
 const commitMark = Buffer.from("\0commit\0");
 
-export async function openLossyProxy(firstPort: number): Promise<LossyProxy> {
+export async function openLossyProxy(databasePort: number): Promise<LossyProxy> {
   let [isArmed, lost] = [false, 0];
-  let databasePort = firstPort;
   const sockets = new Set<Socket>();
   const server = createServer((client) => {
     const database = connect(databasePort, "127.0.0.1");
@@ -49,7 +46,6 @@ export async function openLossyProxy(firstPort: number): Promise<LossyProxy> {
     port: typeof address === "object" && address !== null ? address.port : 0,
     loseNextAnswer: () => void (isArmed = true),
     answersLost: () => lost,
-    redirect: (port) => void (databasePort = port),
     async close() {
       for (const socket of sockets) socket.destroy();
       server.close();

@@ -95,6 +95,19 @@ describe("nodes on one database", () => {
     await Promise.all([one.close(), other.close()]);
   });
 
+  it("go on when a watcher throws, and tell the others", async () => {
+    const store = await open(database.newUrl());
+    let told = 0;
+    store.watch(k("watched"), () => {
+      throw new Error("a watcher that fails");
+    });
+    store.watch(k("watched"), () => void (told += 1));
+    await put(store, k("watched"), "1");
+    await put(store, k("watched"), "2");
+    expect(told).toBe(2);
+    await store.close();
+  });
+
   it("keep an ephemeral key space apart", async () => {
     const url = database.newUrl();
     const [lasting, passing] = await Promise.all([open(url), open(url, true)]);

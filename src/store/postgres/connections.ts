@@ -1,6 +1,8 @@
 import pg from "pg";
 
 import type { Log } from "../../core/world.ts";
+import { Addresses } from "./addresses.ts";
+import { primaryClient } from "./primary-client.ts";
 
 export interface Connections {
   /** For states to read from; who finds none waits for a while. */
@@ -13,8 +15,8 @@ export interface Connections {
 }
 
 export interface ConnectionOptions {
-  /** `postgres://…`, without the parameters that are ours. */
-  readonly url: string;
+  /** `postgres://…` of each server, without the parameters that are ours. */
+  readonly urls: readonly string[];
   readonly schema: string;
   readonly readersMax: number;
   readonly log: Log;
@@ -41,7 +43,8 @@ const plannerSettings = {
 } as const;
 
 export function openConnections(options: ConnectionOptions): Connections {
-  const { url, schema, readersMax, log } = options;
+  const { urls, schema, readersMax, log } = options;
+  const Client = primaryClient(new Addresses(urls));
   const settings: Record<string, string> = {
     ...plannerSettings,
     search_path: schema,
@@ -49,7 +52,6 @@ export function openConnections(options: ConnectionOptions): Connections {
     idle_in_transaction_session_timeout: String(idleTransactionMilliseconds),
   };
   const config: pg.ClientConfig = {
-    connectionString: url,
     application_name: "etagere",
     keepAlive: true,
     connectionTimeoutMillis: connectMilliseconds,
@@ -60,18 +62,16 @@ export function openConnections(options: ConnectionOptions): Connections {
       .join(" "),
   };
   const pool = (max: number): pg.Pool => {
-    const made = new pg.Pool({ ...config, max, idleTimeoutMillis: idleMilliseconds });
+    const made = new pg.Pool({ ...config, Client, max, idleTimeoutMillis: idleMilliseconds });
     // An idle connection that breaks is replaced when it is needed.
     made.on("error", (error) => log.warn({ error }, "a connection to the database broke"));
-    // One that breaks in use fails the query of whoever uses it; the event says nothing more.
-    made.on("connect", (client) => client.on("error", () => undefined));
     return made;
   };
   const [readers, writers] = [pool(readersMax), pool(writersMax)];
   return {
     readers,
     writers,
-    newListener: () => new pg.Client({ ...config, query_timeout: answerMilliseconds }),
+    newListener: () => new Client({ ...config, query_timeout: answerMilliseconds }),
     close: async () => void (await Promise.all([readers.end(), writers.end()])),
   };
 }

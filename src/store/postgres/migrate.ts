@@ -5,16 +5,21 @@ import type { Migration } from "./schema.ts";
 
 const schemaNames = /^[a-z_][a-z0-9_]{0,40}$/;
 
+export interface MigrateOptions {
+  readonly pool: pg.Pool;
+  readonly schema: string;
+  /** As many as there are servers: each try goes to the next. */
+  readonly triesMax: number;
+  readonly steps?: readonly Migration[];
+}
+
 /** Makes the schema, or brings an older one up to date: one node at a time, all or nothing. */
-export async function migrate(
-  pool: pg.Pool,
-  schema: string,
-  steps: readonly Migration[] = migrations,
-): Promise<void> {
+export async function migrate(options: MigrateOptions): Promise<void> {
+  const { pool, schema, triesMax, steps = migrations } = options;
   if (!schemaNames.test(schema)) {
     throw new Error(`a schema is named by small letters, digits and _, not "${schema}"`);
   }
-  const client = await pool.connect();
+  const client = await connect(pool, triesMax);
   try {
     await client.query("BEGIN");
     await client.query("SELECT pg_advisory_xact_lock(hashtext($1))", [`etagere ${schema}`]);
@@ -28,6 +33,16 @@ export async function migrate(
   } catch (error) {
     client.release(true);
     throw error;
+  }
+}
+
+async function connect(pool: pg.Pool, triesMax: number): Promise<pg.PoolClient> {
+  for (let tries = 1; ; tries += 1) {
+    try {
+      return await pool.connect();
+    } catch (error) {
+      if (tries >= triesMax) throw error;
+    }
   }
 }
 

@@ -75,10 +75,16 @@ export class NodeWatchers {
     for (const watcher of this.#watchers) this.#call(watcher);
   }
 
-  /** Apart from whoever commits, who must not stumble over a callback that throws. */
+  /** Apart from whoever commits, who must not stumble over a callback that throws; nor must the
+   *  process, which would end by an error that nobody catches. */
   #call(watcher: Watcher): void {
     queueMicrotask(() => {
-      if (this.#watchers.has(watcher)) watcher.onChange();
+      if (!this.#watchers.has(watcher)) return;
+      try {
+        watcher.onChange();
+      } catch (error) {
+        this.#options.log.error({ err: error }, "a watcher of the store failed");
+      }
     });
   }
 

@@ -1,6 +1,7 @@
 import type { Meter } from "../../core/meter.ts";
 import type { Ticks } from "../../core/ticks.ts";
 import type { Clock, Log } from "../../core/world.ts";
+import { addressesOf } from "./addresses.ts";
 import { openConnections } from "./connections.ts";
 import { DatabaseTime } from "./database-time.ts";
 import { ForeseenStates } from "./foreseen-states.ts";
@@ -10,8 +11,8 @@ import { PostgresStore } from "./postgres-store.ts";
 import { States } from "./states.ts";
 
 export interface PostgresStoreLocation {
-  /** `postgres://user:password@host:port/database`; `?schema=…&connections=…` are ours, the rest is
-   *  the driver's. */
+  /** `postgres://user:password@host:port,host:port/database`; `?schema=…&connections=…` are ours,
+   *  the rest is the driver's. */
   readonly url: string;
   /** Names this opening of the store; never used again. */
   readonly node: string;
@@ -32,10 +33,10 @@ const batchesAreKept = "7 days";
 
 export async function openPostgresStore(options: PostgresStoreLocation): Promise<PostgresStore> {
   const { clock, log, ephemeral = false } = options;
-  const { url, schema, readersMax } = parseLocation(options.url, ephemeral);
-  const connections = openConnections({ url, schema, readersMax, log });
+  const { urls, schema, readersMax } = parseLocation(options.url, ephemeral);
+  const connections = openConnections({ urls, schema, readersMax, log });
   try {
-    await migrate(connections.writers, schema);
+    await migrate({ pool: connections.writers, schema, triesMax: urls.length });
     await connections.writers.query("DELETE FROM batch WHERE made_at < now() - $1::interval", [
       batchesAreKept,
     ]);
@@ -59,17 +60,24 @@ export async function openPostgresStore(options: PostgresStoreLocation): Promise
   }
 }
 
-function parseLocation(
-  location: string,
-  ephemeral: boolean,
-): { url: string; schema: string; readersMax: number } {
-  const url = new URL(location);
-  const schema = url.searchParams.get("schema") ?? schemaDefault;
-  const readersMax = Number(url.searchParams.get("connections") ?? readersMaxDefault);
-  url.searchParams.delete("schema");
-  url.searchParams.delete("connections");
+interface ParsedLocation {
+  readonly urls: readonly string[];
+  readonly schema: string;
+  readonly readersMax: number;
+}
+
+function parseLocation(location: string, ephemeral: boolean): ParsedLocation {
+  const addresses = addressesOf(location).map((each) => new URL(each));
+  const ours = addresses[0]?.searchParams;
+  const schema = ours?.get("schema") ?? schemaDefault;
+  const readersMax = Number(ours?.get("connections") ?? readersMaxDefault);
   if (!Number.isInteger(readersMax) || readersMax < 1) {
     throw new Error("connections: must be a whole number above 0");
   }
-  return { url: url.href, schema: ephemeral ? `${schema}_ephemeral` : schema, readersMax };
+  for (const { searchParams } of addresses) {
+    searchParams.delete("schema");
+    searchParams.delete("connections");
+  }
+  const urls = addresses.map(({ href }) => href);
+  return { urls, schema: ephemeral ? `${schema}_ephemeral` : schema, readersMax };
 }

@@ -1,0 +1,71 @@
+import { readAdminAddress } from "../server/admin-address.ts";
+import { defaultLocation, flagDefaults } from "../server/flags.ts";
+import { messageOf } from "../server/start-refused.ts";
+import { parseStatusOptions, statusUsage, type StatusOptions } from "./status-options.ts";
+import { askStatus } from "./status-report.ts";
+import { statusTable } from "./status-table.ts";
+
+const columnsStandard = 120;
+/** What reads the output of a program has no width. */
+const columnsUnlimited = 10_000;
+const watchMilliseconds = 2000;
+const clearScreen = "\u001b[2J\u001b[H";
+
+/** `etagere status`: 0, or 1 if there is no server to ask. */
+export async function statusCommand(words: readonly string[]): Promise<number> {
+  const options = parseStatusOptions(words);
+  if (options === undefined) {
+    process.stderr.write(`${statusUsage}\n`);
+    return 1;
+  }
+  const url = options.url ?? (await findServer(options.location));
+  if (url === undefined) {
+    process.stderr.write(`etagere: no server uses ${options.location}\n`);
+    return 1;
+  }
+  const token = options.token ?? process.env["ETAGERE_ADMIN_TOKEN"];
+  try {
+    if (options.watch) await watch(url, token, options);
+    else process.stdout.write(`${await show(url, token, options)}\n`);
+    return 0;
+  } catch (error) {
+    process.stderr.write(`etagere: ${reason(error, url)}\n`);
+    return 1;
+  }
+}
+
+/** The server that uses the location; if none was named, also the one at the usual place. */
+export async function findServer(location: string | undefined): Promise<string | undefined> {
+  const found = await readAdminAddress(location ?? defaultLocation);
+  if (found !== undefined || location !== undefined) return found?.url;
+  return `http://${flagDefaults.adminHost}:${flagDefaults.adminPort}`;
+}
+
+async function show(
+  url: string,
+  token: string | undefined,
+  { json }: StatusOptions,
+): Promise<string> {
+  const report = await askStatus(url, token);
+  const { isTTY, columns } = process.stdout;
+  const width = isTTY ? (columns ?? columnsStandard) : columnsUnlimited;
+  return json ? JSON.stringify(report) : statusTable(report, width);
+}
+
+/** Until somebody ends the program. In JSON, a line each time. */
+async function watch(
+  url: string,
+  token: string | undefined,
+  options: StatusOptions,
+): Promise<never> {
+  for (;;) {
+    const text = await show(url, token, options);
+    process.stdout.write(options.json ? `${text}\n` : `${clearScreen}${text}\n`);
+    await new Promise((resolve) => setTimeout(resolve, watchMilliseconds));
+  }
+}
+
+function reason(error: unknown, url: string): string {
+  const isUnreachable = error instanceof TypeError && error.message === "fetch failed";
+  return isUnreachable ? `no server answers at ${url}` : messageOf(error);
+}

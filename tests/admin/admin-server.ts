@@ -1,0 +1,66 @@
+import type { StartOptions } from "../../src/index.ts";
+import { ticksPerMillisecond } from "../../src/core/ticks.ts";
+import type { Clock } from "../../src/core/world.ts";
+import { resolveOptions } from "../../src/server/options.ts";
+import { simWorld } from "../../src/server/sim-world.ts";
+import { realSurroundings, startWith, type EtagereServer } from "../../src/server/start.ts";
+import { freePorts } from "../harness/server.ts";
+
+/** A real clock whose timers are quick, and which a test can put forward. */
+export interface QuickClock extends Clock {
+  skip(seconds: number): void;
+}
+
+const timesQuicker = 50;
+const millisecondsPerSecond = 1000;
+
+export interface AdminServer extends AsyncDisposable {
+  readonly server: EtagereServer;
+  readonly clock: QuickClock;
+  readonly url: string;
+  get(path: string, headers?: Record<string, string>): Promise<Response>;
+  json<T = Json>(path: string): Promise<T>;
+  post(path: string, body?: object, headers?: Record<string, string>): Promise<Response>;
+}
+
+export type Json = Readonly<Record<string, unknown>>;
+
+export async function adminServer(options: StartOptions = {}): Promise<AdminServer> {
+  // Its own clock moves the time of the store, which a database would not let it do.
+  const place = options.location === undefined ? { inMemoryPersistence: true } : {};
+  const resolved = resolveOptions({ ...freePorts, ...place, ...options });
+  if (!resolved.ok) throw new Error(resolved.problems.join("\n"));
+  const { log } = simWorld(1);
+  const real = realSurroundings(log);
+  const clock = quickClock(real.clock);
+  const server = await startWith(resolved.value, { ...real, clock, announce: () => {} });
+  const url = server.adminUrl;
+  const get = (path: string, headers = {}): Promise<Response> => fetch(url + path, { headers });
+  return {
+    server,
+    clock,
+    url,
+    get,
+    json: async <T>(path: string) => (await (await get(path)).json()) as T,
+    post: (path, body = {}, headers = {}) =>
+      fetch(url + path, {
+        method: "POST",
+        headers: { "Content-Type": "application/json", ...headers },
+        body: JSON.stringify(body),
+      }),
+    [Symbol.asyncDispose]: () => server.stop(),
+  };
+}
+
+function quickClock(real: Clock): QuickClock {
+  let skipped = 0n;
+  return {
+    bootId: real.bootId,
+    wall: () => real.wall() + skipped,
+    monotonic: () => real.monotonic() + skipped,
+    after: (milliseconds, run) => real.after(milliseconds / timesQuicker, run),
+    skip(seconds) {
+      skipped += BigInt(seconds * millisecondsPerSecond) * ticksPerMillisecond;
+    },
+  };
+}

@@ -1,0 +1,214 @@
+import { TableClient, TableTransaction } from "@azure/data-tables";
+import { BlobServiceClient, RestError, type ContainerClient } from "@azure/storage-blob";
+import { QueueServiceClient } from "@azure/storage-queue";
+import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { freshName } from "../harness/server.ts";
+import { adminServer, type AdminServer } from "./admin-server.ts";
+import { EventStream } from "./event-stream.ts";
+
+let admin: AdminServer;
+let container: ContainerClient;
+let feed: EventStream;
+const once = { retryOptions: { maxTries: 1 } };
+
+beforeAll(async () => {
+  admin = await adminServer();
+  const { connectionString } = admin.server;
+  const service = BlobServiceClient.fromConnectionString(connectionString, once);
+  container = service.getContainerClient(freshName("feed"));
+  await container.create();
+  feed = await EventStream.open(admin.url, "refused,lease,message,change,health");
+});
+afterAll(async () => {
+  await feed.close();
+  await admin[Symbol.asyncDispose]();
+});
+
+async function refusedBy(work: Promise<unknown>): Promise<number | undefined> {
+  const error: unknown = await work.then(
+    () => undefined,
+    (reason: unknown) => reason,
+  );
+  return error instanceof RestError ? error.statusCode : undefined;
+}
+
+const newBlob = () => container.getBlockBlobClient(freshName("blob"));
+
+describe("a refused request", () => {
+  it("shows the ETag it asked for and the one there is", async () => {
+    const blob = newBlob();
+    const { etag } = await blob.upload("a", 1);
+    const stale = blob.upload("b", 1, { conditions: { ifMatch: '"0x1"' } });
+    expect(await refusedBy(stale)).toBe(412);
+    expect(await feed.next("refused")).toMatchObject({
+      service: "blob",
+      operation: "Put Blob",
+      method: "PUT",
+      container: container.containerName,
+      path: blob.name,
+      status: 412,
+      code: "ConditionNotMet",
+      rule: "condition",
+      condition: { header: "If-Match", expected: ['"0x1"'], actual: etag },
+      caller: { kind: "key" },
+    });
+  });
+
+  it("shows what a date was held against, also for 304", async () => {
+    const blob = newBlob();
+    const { lastModified } = await blob.upload("a", 1);
+    const conditions = { ifModifiedSince: lastModified ?? new Date(0) };
+    expect(await refusedBy(blob.download(0, 1, { conditions }))).toBe(304);
+    expect(await feed.next("refused")).toMatchObject({
+      status: 304,
+      rule: "condition",
+      condition: { header: "If-Modified-Since", actual: lastModified?.toUTCString() },
+    });
+  });
+
+  it("shows the tags it asked for", async () => {
+    const blob = newBlob();
+    await blob.upload("a", 1, { tags: { colour: "red" } });
+    const conditions = { tagConditions: "colour = 'blue'" };
+    expect(await refusedBy(blob.setMetadata({}, { conditions }))).toBe(412);
+    expect(await feed.next("refused")).toMatchObject({
+      condition: { header: "x-ms-if-tags", expected: ["colour = 'blue'"] },
+    });
+  });
+
+  it("shows which lease is in its way, and who holds it", async () => {
+    const blob = newBlob();
+    await blob.upload("a", 1);
+    const { leaseId } = await blob.getBlobLeaseClient().acquireLease(60);
+    expect(await feed.next("lease")).toMatchObject({
+      action: "acquire",
+      kind: "blob",
+      id: leaseId,
+      durationSeconds: 60,
+      path: blob.name,
+    });
+    expect(await refusedBy(blob.upload("b", 1))).toBe(412);
+    expect(await feed.next("refused")).toMatchObject({
+      code: "LeaseIdMissing",
+      rule: "lease",
+      lease: { given: null, holder: leaseId, state: "leased" },
+    });
+    const other = "11111111-1111-1111-1111-111111111111";
+    expect(await refusedBy(blob.getBlobLeaseClient(other).acquireLease(60))).toBe(409);
+    expect(await feed.next("refused")).toMatchObject({
+      code: "LeaseAlreadyPresent",
+      rule: "decision",
+      lease: { given: other, holder: leaseId },
+    });
+  });
+
+  it("shows which entity of a transaction it was", async () => {
+    const { connectionString } = admin.server;
+    const name = freshName("table");
+    const options = { allowInsecureConnection: true };
+    const table = TableClient.fromConnectionString(connectionString, name, options);
+    await table.createTable();
+    await table.createEntity({ partitionKey: "p", rowKey: "there" });
+    const work = new TableTransaction();
+    work.createEntity({ partitionKey: "p", rowKey: "new" });
+    work.createEntity({ partitionKey: "p", rowKey: "there" });
+    await expect(table.submitTransaction(work.actions)).rejects.toThrow();
+    expect(await feed.next("refused")).toMatchObject({
+      service: "table",
+      operation: "Insert Entity",
+      container: name,
+      partitionKey: "p",
+      rowKey: "there",
+      status: 409,
+      rule: "existence",
+    });
+  });
+});
+
+describe("time that passes", () => {
+  it("ends a lease", async () => {
+    const blob = newBlob();
+    await blob.upload("a", 1);
+    const { leaseId } = await blob.getBlobLeaseClient().acquireLease(15);
+    expect(await feed.next("lease")).toMatchObject({ action: "acquire" });
+    admin.clock.skip(16);
+    expect(await feed.next("lease")).toMatchObject({
+      action: "expired",
+      id: leaseId,
+      path: blob.name,
+    });
+  });
+
+  it("brings a message back that was not deleted", async () => {
+    const { connectionString } = admin.server;
+    const service = QueueServiceClient.fromConnectionString(connectionString);
+    const queue = service.getQueueClient(freshName("queue"));
+    await queue.create();
+    const { messageId } = await queue.sendMessage("hello");
+    await queue.receiveMessages({ visibilityTimeout: 30 });
+    const path = `/admin/v1/messages?queue=${queue.name}`;
+    const { messages } = await admin.json<{ messages: readonly object[] }>(path);
+    expect(messages).toMatchObject([
+      { id: messageId, state: "in-flight", dequeueCount: 1, preview: "hello" },
+    ]);
+    admin.clock.skip(31);
+    const returned = { action: "returned", queue: queue.name, id: messageId, dequeueCount: 1 };
+    expect(await feed.next("message")).toMatchObject(returned);
+    expect(await admin.json(path)).toMatchObject({ messages: [] });
+  });
+});
+
+it("tells of successful writes and of health to those who ask for it", async () => {
+  const blob = newBlob();
+  const { etag } = await blob.upload("a", 1);
+  const change = { operation: "Put Blob", path: blob.name, etag, status: 201 };
+  let told = await feed.next("change");
+  while (told["path"] !== blob.name) told = await feed.next("change");
+  expect(told).toMatchObject(change);
+  const health = await feed.next("health");
+  expect(health["requests"]).toMatchObject({ total: expect.any(Number) });
+});
+
+it("leaves a timeline of every object it saw", async () => {
+  const blob = newBlob();
+  const first = await blob.upload("a", 1);
+  const second = await blob.upload("bb", 2);
+  await refusedBy(blob.upload("c", 1, { conditions: { ifMatch: first.etag ?? "" } }));
+  const { snapshot } = await blob.createSnapshot();
+  const where = `container=${container.containerName}&path=${blob.name}`;
+  const path = `/admin/v1/timeline?service=blob&account=devstoreaccount1&${where}`;
+  const timeline = await admin.json<{ etag: string; entries: readonly object[] }>(path);
+  expect(timeline.etag).toBe(second.etag);
+  const { entries } = timeline;
+  expect(entries).toContainEqual(expect.objectContaining({ what: "snapshot", snapshot }));
+  expect(entries).toContainEqual(
+    expect.objectContaining({ what: "current", etag: second.etag, contentLength: 2 }),
+  );
+  for (const { etag } of [first, second]) {
+    expect(entries).toContainEqual(expect.objectContaining({ what: "write", etag }));
+  }
+  const refused = entries.find((entry) => "what" in entry && entry.what === "refused");
+  expect(refused).toMatchObject({ condition: { expected: [first.etag], actual: second.etag } });
+});
+
+describe("a watcher", () => {
+  it("gets only what it asked for", async () => {
+    const other = await EventStream.open(admin.url, "lease");
+    const blob = newBlob();
+    await blob.upload("a", 1);
+    await blob.getBlobLeaseClient().acquireLease(60);
+    expect(await other.next("lease")).toMatchObject({ path: blob.name });
+    await other.close();
+  });
+
+  it("that asks for what there is not is refused", async () => {
+    expect((await admin.get("/admin/v1/feed?kinds=nonsense")).status).toBe(400);
+  });
+
+  it("is let go when the server stops", async () => {
+    const own = await adminServer();
+    const stream = await EventStream.open(own.url);
+    await own[Symbol.asyncDispose]();
+    expect(await stream.ended()).toBe(true);
+  });
+});

@@ -8,18 +8,21 @@ export interface ChildServer {
   readonly blobUrl: string;
   readonly queueUrl: string;
   /** Of all services, by their names. */
-  readonly urls: Readonly<Record<"blob" | "queue" | "table" | "file", string>>;
+  readonly urls: Readonly<Record<"blob" | "queue" | "table" | "file" | "smb", string>>;
   readonly pid: number;
   kill(signal: "SIGKILL" | "SIGTERM"): Promise<void>;
 }
 
 /** The program under test; another build of it, if someone says so. */
-const command =
+export const program =
   process.env["ETAGERE_TEST_PROGRAM"] ?? join(import.meta.dirname, "../../bin/etagere");
 
+export const portFlags: readonly string[] = ["blob", "queue", "table", "file", "smb", "admin"].map(
+  (name) => `--${name}Port=0`,
+);
+
 function spawnServer(location: string, flags: readonly string[]): ChildProcess {
-  const ports = ["blob", "queue", "table", "file", "smb", "admin"].map((name) => `--${name}Port=0`);
-  return spawn(process.execPath, [command, `--location=${location}`, ...ports, ...flags], {
+  return spawn(process.execPath, [program, `--location=${location}`, ...portFlags, ...flags], {
     stdio: ["ignore", "pipe", "inherit"],
   });
 }
@@ -43,6 +46,7 @@ export async function startChild(location: string, flags: readonly string[] = []
       queue: urls.get("Queue") ?? "",
       table: urls.get("Table") ?? "",
       file: urls.get("File") ?? "",
+      smb: urls.get("SMB") ?? "",
     },
     pid: child.pid ?? 0,
     async kill(signal) {
@@ -54,11 +58,11 @@ export async function startChild(location: string, flags: readonly string[] = []
 }
 
 /** The last line of a start is the admin's; by then every service listens. */
-async function listening(child: ChildProcess): Promise<ReadonlyMap<string, string>> {
+export async function listening(child: ChildProcess): Promise<ReadonlyMap<string, string>> {
   if (child.stdout === null) throw new Error("the child has no standard output");
   const urls = new Map<string, string>();
   for await (const line of createInterface({ input: child.stdout })) {
-    const up = /(\w+) service is successfully listening at (\S+)/.exec(line);
+    const up = /(\w+) (?:service|endpoint) is successfully listening at (\S+)/.exec(line);
     if (up !== null) urls.set(up[1] ?? "", up[2] ?? "");
     if (/Etagere admin is successfully listening/.test(line)) {
       child.stdout.resume();

@@ -5,6 +5,7 @@ export type Service = "blob" | "table" | "queue" | "file";
 export interface Clients extends Readonly<Record<Service, RawClient>> {
   /** What a rename names its source by. */
   readonly fileUrl: string;
+  readonly smbUrl: string;
 }
 
 /** What a stored object is, in words of its door; `undefined` is "not there". */

@@ -13,9 +13,19 @@ import { files } from "./doors/files.ts";
 import { messages } from "./doors/messages.ts";
 import { pageBlob } from "./doors/page-blob.ts";
 import { partition } from "./doors/partition.ts";
+import { smbFiles } from "./doors/smb-files.ts";
 import { KillClient } from "./kill-client.ts";
 
-export const doors = [blockBlob, appendBlob, pageBlob, partition, entity, messages, files];
+export const doors = [
+  blockBlob,
+  appendBlob,
+  pageBlob,
+  partition,
+  entity,
+  messages,
+  files,
+  smbFiles,
+];
 
 export interface KillRunOptions {
   readonly location: string;
@@ -94,6 +104,7 @@ function clientsOf(servers: readonly ChildServer[], index: number): Clients {
     queue: rawClient(urls.queue),
     file: rawClient(urls.file),
     fileUrl: urls.file,
+    smbUrl: urls.smb,
   };
 }
 

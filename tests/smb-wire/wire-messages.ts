@@ -73,12 +73,11 @@ export function close(client: WireClient, handle: Handle): Promise<Answered> {
   return client.ask(6, closeBody(handle));
 }
 
-export function write(
-  client: WireClient,
-  { persistent, volatile }: Handle,
-  text: string,
-  at = 0,
-): Promise<Answered> {
+export function write(client: WireClient, handle: Handle, text: string, at = 0): Promise<Answered> {
+  return client.ask(9, writeBody(handle, text, at));
+}
+
+export function writeBody({ persistent, volatile }: Handle, text: string, at = 0): Buffer {
   const data = Buffer.from(text);
   const body = new Writer()
     .u16(49)
@@ -89,24 +88,28 @@ export function write(
     .u64(volatile)
     .zeros(16)
     .bytes(data);
-  return client.ask(9, body.finish());
+  return body.finish();
 }
 
-export async function read(
-  client: WireClient,
-  { persistent, volatile }: Handle,
-  length: number,
-  at = 0,
-): Promise<{ status: number; text: string }> {
-  const body = new Writer()
+export function readBody({ persistent, volatile }: Handle, length: number, at = 0): Buffer {
+  return new Writer()
     .u16(49)
     .u16(0)
     .u32(length)
     .u64(BigInt(at))
     .u64(persistent)
     .u64(volatile)
-    .zeros(17);
-  const { status, message } = await client.ask(8, body.finish());
+    .zeros(17)
+    .finish();
+}
+
+export async function read(
+  client: WireClient,
+  handle: Handle,
+  length: number,
+  at = 0,
+): Promise<{ status: number; text: string }> {
+  const { status, message } = await client.ask(8, readBody(handle, length, at));
   const text = status === 0 ? message.subarray(80, 80 + message.readUInt32LE(68)).toString() : "";
   return { status, text };
 }
@@ -133,10 +136,18 @@ export function lockBody({ persistent, volatile }: Handle, lock: LockOptions): B
 
 export function setInfo(
   client: WireClient,
-  { persistent, volatile }: Handle,
+  handle: Handle,
   infoClass: number,
   data: Buffer,
 ): Promise<Answered> {
+  return client.ask(17, setInfoBody(handle, infoClass, data));
+}
+
+export function setInfoBody(
+  { persistent, volatile }: Handle,
+  infoClass: number,
+  data: Buffer,
+): Buffer {
   const body = new Writer()
     .u16(33)
     .u8(1)
@@ -148,7 +159,22 @@ export function setInfo(
     .u64(persistent)
     .u64(volatile)
     .bytes(data);
-  return client.ask(17, body.finish());
+  return body.finish();
+}
+
+/** Attributes alone; the times stay as they are. */
+export function basicInfo(attributes: number): Buffer {
+  return new Writer().zeros(32).u32(attributes).u32(0).finish();
+}
+
+export function renameInfo(path: string, replaces = false): Buffer {
+  const name = Buffer.from(path, "utf16le");
+  return new Writer()
+    .u8(replaces ? 1 : 0)
+    .zeros(15)
+    .u32(name.length)
+    .bytes(name)
+    .finish();
 }
 
 export function setDeletePending(client: WireClient, handle: Handle, isPending: boolean) {

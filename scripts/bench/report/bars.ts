@@ -60,7 +60,8 @@ export function plotRatios(
   goalOf: (name: string) => number | undefined,
 ) {
   const compared = results.filter(({ timesAzurite }) => timesAzurite !== undefined);
-  const largest = Math.log10(Math.max(10, ...compared.map((one) => one.timesAzurite ?? 1)));
+  const shown = compared.flatMap(({ name, timesAzurite = 1 }) => [timesAzurite, goalOf(name) ?? 1]);
+  const largest = Math.log10(Math.max(10, ...shown));
   const low = -1;
   const scale = (width - left - right) / (largest - low);
   const at = (ratio: number): number => left + (Math.log10(Math.max(0.1, ratio)) - low) * scale;

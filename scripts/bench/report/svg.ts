@@ -12,6 +12,11 @@ export function label(attributes: Attributes, text: string): string {
   return element("text", attributes, escapeText(text));
 }
 
+/** What a browser shows under the pointer. */
+export function tip(text: string): string {
+  return element("title", {}, escapeText(text));
+}
+
 export function picture(size: { width: number; height: number }, parts: readonly string[]): string {
   const { width, height } = size;
   const view = { xmlns: "http://www.w3.org/2000/svg", viewBox: `0 0 ${width} ${height}` };

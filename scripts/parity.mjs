@@ -23,7 +23,7 @@ const runs = [
 ];
 
 /** Another build of the same may be tried. */
-const program = process.env["ETAGERE_PROGRAM"] ?? join(root, "bin", "etagere");
+const program = process.env["ETAGERE_TEST_PROGRAM"] ?? join(root, "bin", "etagere");
 const [folder, ...given] = process.argv.slice(2);
 const callerFolder = process.env["INIT_CWD"] ?? process.cwd();
 const replay = folder === undefined ? undefined : resolve(callerFolder, folder, "replay.mjs");
@@ -32,7 +32,7 @@ if (replay === undefined || !existsSync(replay)) {
   process.exit(2);
 }
 ensureInstalled();
-if (process.env["ETAGERE_PROGRAM"] === undefined) ensureBuilt();
+if (process.env["ETAGERE_TEST_PROGRAM"] === undefined) ensureBuilt();
 const { words, store, stop: stopStore } = await openStore(given);
 for (const run of runs) await replayAgainst(run);
 stopStore();

@@ -59,6 +59,7 @@ export async function openFoundation(
 ): Promise<Foundation> {
   const { location } = options;
   if (location === undefined) return inMemory(options, opened);
+  await makeFolder(location);
   const { store, ephemeral, processes } =
     options.storeUrl === undefined
       ? await onDisk(location, options, opened)
@@ -96,7 +97,6 @@ async function onDisk(
   { clock, log, meter }: FoundationOptions,
   opened: Close[],
 ): Promise<SharedStore> {
-  await makeFolder(location);
   const records = { location: join(location, "store"), volatilePrefix: locks.prefix([]) };
   const store = await openLmdbStore({ ...records, clock, log, meter });
   opened.push(() => store.close());

@@ -7,6 +7,8 @@ import { helpText, parseCommandLine } from "./command-line.ts";
 import type { Command } from "./command-line.ts";
 import { sideCommands } from "./side-commands.ts";
 
+const stayingMilliseconds = 60_000;
+
 await main(process.argv.slice(2));
 
 async function main(words: readonly string[]): Promise<void> {
@@ -35,6 +37,8 @@ async function serve({ values, problems }: Extract<Command, { run: "serve" }>): 
   // Whoever stops reading our lines does not mean to stop the server.
   process.stdout.on("error", () => {});
   const announce = (line: string): void => void process.stdout.write(`${line}\n`);
+  // A start may have to wait, and waiting alone keeps no process alive.
+  const staying = setInterval(() => {}, stayingMilliseconds);
   try {
     const starting = startWith(options.value, { ...realSurroundings(log), announce });
     obeySignals(starting);
@@ -42,6 +46,8 @@ async function serve({ values, problems }: Extract<Command, { run: "serve" }>): 
   } catch (error) {
     if (!(error instanceof StartRefused)) throw error;
     refuse(error.problems);
+  } finally {
+    clearInterval(staying);
   }
 }
 

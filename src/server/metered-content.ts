@@ -18,7 +18,7 @@ export function meteredContent(content: ContentStore, meter: Meter): ContentStor
           meter.contentBytes("sent", length);
           return reader.read(from, length);
         },
-        ...(reader.reach === undefined ? {} : { reach: reader.reach }),
+        ...(reader.reach && { reach: reader.reach.bind(reader) }),
         close: () => reader.close(),
       };
     },

@@ -1,7 +1,7 @@
 import { mkdirSync, readFileSync, readdirSync, rmSync, statSync } from "node:fs";
 import { appendFileSync, renameSync, writeFileSync } from "node:fs";
 import { hostname } from "node:os";
-import { join } from "node:path";
+import { dirname, join } from "node:path";
 
 import type { Clock } from "../../core/world.ts";
 import { identifyProcess, isAlive, processNamespace } from "../process-identity.ts";
@@ -18,6 +18,13 @@ export class StoreTooNew extends Error {
 /** Another machine or container, or a release with another format, has the folder open. */
 export class StoreInUse extends Error {
   override readonly name = "StoreInUse";
+  /** The file that whoever has it open touches; without one it is certain that it is running. */
+  readonly sign: string | undefined;
+
+  constructor(message: string, sign?: string) {
+    super(message);
+    this.sign = sign;
+  }
 }
 
 export interface LocationOptions {
@@ -43,7 +50,7 @@ interface Opener extends ProcessIdentity {
 }
 
 /** A file that was not touched for this long belongs to no running process. */
-const silenceSecondsMax = 30;
+export const silenceSecondsMax = 30;
 const heartbeatMilliseconds = 5_000;
 const namesMax = 10_000;
 
@@ -121,16 +128,18 @@ function checkOthers(folder: string, ownName: string, self: Opener): boolean {
       continue;
     }
     isAlone = false;
-    if (opener !== undefined) checkOther(folder, opener, self);
+    if (opener !== undefined) checkOther(path, opener, self);
   }
   return isAlone;
 }
 
-function checkOther(folder: string, opener: Opener, self: Opener): void {
+function checkOther(path: string, opener: Opener, self: Opener): void {
+  const folder = dirname(path);
   if (opener.bootId !== self.bootId) {
     throw new StoreInUse(
       `${folder}: process ${opener.pid} on machine ${opener.host} has this location open; ` +
         "only processes of one machine can share it",
+      path,
     );
   }
   if (opener.namespace !== self.namespace) {
@@ -138,6 +147,7 @@ function checkOther(folder: string, opener: Opener, self: Opener): void {
       `${folder}: process ${opener.pid} in another container (${opener.host}) has this location ` +
         "open; only processes that see each other can share it. If it was killed, the location " +
         `is free after ${silenceSecondsMax} seconds`,
+      path,
     );
   }
   if (opener.format !== self.format) {

@@ -5,10 +5,11 @@ import type { Meter } from "../../core/meter.ts";
 import type { Ticks } from "../../core/ticks.ts";
 import type { Clock, Log } from "../../core/world.ts";
 import type { Key, Store } from "../store.ts";
+import { syncFolder } from "../sync-folder.ts";
 import { setEpoch } from "../time.ts";
 import { TransactionalStore } from "../transactional-store.ts";
 import { LmdbEngine } from "./lmdb-engine.ts";
-import { claimLocation } from "./location.ts";
+import { awaitLocation } from "./await-location.ts";
 import { knowsTooMuch, OverlaidEngine } from "./overlaid-engine.ts";
 import { volatileRange } from "./overlaid-view.ts";
 
@@ -36,12 +37,13 @@ const readersCheckMilliseconds = 30_000;
 export async function openLmdbStore(options: LmdbStoreOptions): Promise<Store> {
   const { location, clock, log, ephemeral = false } = options;
   mkdirSync(location, { recursive: true });
-  const claim = claimLocation({ location, clock });
+  const claim = await awaitLocation({ location, clock }, log);
   const name = ephemeral ? ephemeralName(clock) : "store.mdb";
   if (ephemeral) removeEarlierBoots(location, name);
   try {
     const durable = new LmdbEngine({ path: join(location, name), noSync: ephemeral, clock });
     const engine = await overlaid(options, durable, claim.isAlone);
+    if (!ephemeral) syncFolder(location);
     await setEpoch(engine, clock, claim.isAlone);
     log.debug({ location, ephemeral, isAlone: claim.isAlone }, "store opened");
     const stopChecking = checkReadersRegularly(engine, clock);

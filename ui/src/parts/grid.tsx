@@ -108,7 +108,7 @@ export function Grid<Row>(props: GridProps<Row>): JSX.Element {
   );
 }
 
-function useSize(body: RefObject<HTMLElement>) {
+function useSize(body: RefObject<HTMLElement | null>) {
   const [size, setSize] = useState({ widthPixels: 1000, heightPixels: 600 });
   useLayoutEffect(() => {
     const element = body.current;
@@ -192,8 +192,11 @@ function GridRow<Row>(props: GridRowProps<Row>): JSX.Element {
   );
 }
 
+/** What has a use of its own for clicks and keys, also a dialog that belongs to a row. */
+const controls = "button, a, input, select, textarea, dialog";
+
 function isControl(event: Event): boolean {
-  return event.target instanceof Element && event.target.closest("button, a, input") !== null;
+  return event.target instanceof Element && event.target.closest(controls) !== null;
 }
 
 interface Walk<Row> {

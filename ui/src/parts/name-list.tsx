@@ -33,6 +33,7 @@ export interface NameListProps<Row extends Named> {
   readonly create: (name: string) => Promise<Result<unknown>>;
   readonly remove: (name: string) => Promise<Result<unknown>>;
   readonly onOpen: (row: Row) => void;
+  readonly keyOf?: (row: Row) => string;
 }
 
 /** The tables, queues or shares of an account: one looks for them, makes and deletes them. */
@@ -69,7 +70,7 @@ export function NameList<Row extends Named>(props: NameListProps<Row>): JSX.Elem
             list={list}
             empty={`No ${props.many.toLowerCase()} yet.`}
             columns={columnsOf(props, setToDelete)}
-            keyOf={({ name }) => name}
+            keyOf={props.keyOf ?? (({ name }) => name)}
             onOpen={props.onOpen}
             onDelete={({ name }) => setToDelete(name)}
           />

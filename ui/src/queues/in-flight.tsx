@@ -9,7 +9,7 @@ import { Badge, Empty } from "../parts/states.tsx";
 import type { Result } from "../result.ts";
 import { deleteMessage, updateMessage, type QueuePlace } from "../rest/queue.ts";
 import { EditDialog } from "./message-dialogs.tsx";
-import { readableText } from "./message-text.ts";
+import { readableText, wholeText } from "./message-text.ts";
 
 export interface InFlightProps {
   readonly place: QueuePlace;
@@ -61,7 +61,12 @@ export function InFlight({ place, messages, onChanged }: InFlightProps): JSX.Ele
               >
                 Hold {extensionSeconds} s
               </Button>
-              <Button icon="edit" label="Change the text" onClick={() => setEdited(message)} />
+              <Button
+                icon="edit"
+                label="Change the text"
+                disabled={wholeText(message.id, message.preview) === undefined}
+                onClick={() => setEdited(message)}
+              />
               <Button
                 kind="danger"
                 icon="trash"

@@ -6,7 +6,7 @@ import { Check, Field } from "../parts/field.tsx";
 import { textIn } from "../parts/form-values.ts";
 import { describeFailure, notify } from "../parts/notices.tsx";
 import { putMessage, takeMessages, updateMessage, type QueuePlace } from "../rest/queue.ts";
-import { base64Of, readableText } from "./message-text.ts";
+import { base64Of, readableText, rememberText, wholeText } from "./message-text.ts";
 
 export interface MessageDialogProps {
   readonly place: QueuePlace;
@@ -17,13 +17,16 @@ export interface MessageDialogProps {
 const weekSeconds = 604_800;
 
 function TextField({ text }: { readonly text: string }): JSX.Element {
+  const readable = readableText(text);
   return (
     <>
       <label class="field">
         <span class="field-label">Text</span>
-        <textarea name="text" rows={6} autoFocus required defaultValue={text} />
+        <textarea name="text" rows={6} autoFocus required defaultValue={readable} />
       </label>
-      <Check name="base64">Encode as Base64</Check>
+      <Check name="base64" checked={readable !== text}>
+        Encode as Base64
+      </Check>
     </>
   );
 }
@@ -68,6 +71,7 @@ export function GetDialog({ place, onClose, onDone }: MessageDialogProps): JSX.E
     });
     onDone();
     if (!result.ok) return describeFailure(result.failure);
+    for (const { id, text } of result.value) rememberText(id, text);
     notify("good", `Took ${plural(result.value.length, "message")}`);
     return undefined;
   };
@@ -98,7 +102,7 @@ export function EditDialog({ place, message, onClose, onDone }: EditDialogProps)
   };
   return (
     <FormDialog title="Change message" action="Save" onClose={onClose} onSubmit={save}>
-      <TextField text={readableText(message.preview)} />
+      <TextField text={wholeText(message.id, message.preview) ?? ""} />
       <Field label="Hidden for (seconds)" name="hidden" value="30" type="number" />
     </FormDialog>
   );

@@ -11,9 +11,27 @@ export function readableText(text: string): string {
 }
 
 function isPrintable(text: string): boolean {
-  return [...text].every((letter) => letter >= " " || "\n\r\t".includes(letter));
+  // eslint-disable-next-line no-control-regex -- control characters are what is looked for
+  return !/[\u0000-\u0008\u000b\u000c\u000e-\u001f]/.test(text);
 }
 
 export function base64Of(text: string): string {
   return btoa(String.fromCharCode(...new TextEncoder().encode(text)));
+}
+
+/** What messages that were looked at say in full; of those in flight only the beginning is told. */
+const known = new Map<string, string>();
+const knownMax = 2000;
+
+export function rememberText(id: string, text: string): void {
+  known.set(id, text);
+  const oldest = known.size > knownMax ? known.keys().next().value : undefined;
+  if (oldest !== undefined) known.delete(oldest);
+}
+
+const previewCharacters = 120;
+
+/** The whole text, or nothing if only its beginning is known: half a text must not be saved. */
+export function wholeText(id: string, preview: string): string | undefined {
+  return known.get(id) ?? (preview.length < previewCharacters ? preview : undefined);
 }

@@ -10,20 +10,37 @@ import { Confirm } from "../parts/confirm.tsx";
 import { Crumbs } from "../parts/crumbs.tsx";
 import { describeFailure, notify } from "../parts/notices.tsx";
 import { Failed } from "../parts/states.tsx";
-import { clearMessages, countMessages, peekMessages, type QueuePlace } from "../rest/queue.ts";
+import type { Result } from "../result.ts";
+import {
+  clearMessages,
+  countMessages,
+  peekMessages,
+  type QueueMessage,
+  type QueuePlace,
+} from "../rest/queue.ts";
 import { formatRoute } from "../route.ts";
 import { InFlight } from "./in-flight.tsx";
 import { GetDialog, PutDialog } from "./message-dialogs.tsx";
+import { rememberText } from "./message-text.ts";
 import { Waiting } from "./waiting.tsx";
 
 const refreshMilliseconds = 1000;
+
+async function peekAndRemember(
+  place: QueuePlace,
+  signal: AbortSignal,
+): Promise<Result<readonly QueueMessage[]>> {
+  const found = await peekMessages(place, signal);
+  if (found.ok) for (const { id, text } of found.value) rememberText(id, text);
+  return found;
+}
 
 /** Both halves of a queue: what anybody may take, and what somebody has taken and may return. */
 export function QueueView({ place }: { readonly place: QueuePlace }): JSX.Element {
   const { account, queue } = place;
   const [dialog, setDialog] = useState<"put" | "get" | "clear">();
   const total = useLoad((signal) => countMessages(place, signal), [account, queue]);
-  const waiting = useLoad((signal) => peekMessages(place, signal), [account, queue]);
+  const waiting = useLoad((signal) => peekAndRemember(place, signal), [account, queue]);
   const taken = useLoad((signal) => getMessagesInFlight({ account, queue }, signal), [queue]);
   const refresh = useCallback(() => {
     total.reload();

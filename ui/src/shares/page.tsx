@@ -1,9 +1,66 @@
 import type { JSX } from "preact";
-export function SharesPage(_: {
+import { moment } from "../format.ts";
+import type { Column } from "../parts/grid.tsx";
+import { NameList } from "../parts/name-list.tsx";
+import { Badge } from "../parts/states.tsx";
+import { listShares, type Share } from "../rest/file-list.ts";
+import { createShare, deleteShare } from "../rest/file.ts";
+import { formatRoute, go } from "../route.ts";
+import { ShareBrowser } from "./share-browser.tsx";
+
+export interface SharesPageProps {
   readonly account: string;
   readonly share: string | undefined;
   readonly folder: string;
   readonly query: Readonly<Record<string, string>>;
-}): JSX.Element {
-  return <p />;
+}
+
+const columns: readonly Column<Share>[] = [
+  {
+    title: "State",
+    width: "14rem",
+    isMinor: true,
+    cell: ({ snapshot, leaseState }) => (
+      <>
+        {snapshot !== undefined && <Badge tone="accent">snapshot {moment(snapshot)}</Badge>}
+        {leaseState === "leased" && <Badge tone="warn">leased</Badge>}
+      </>
+    ),
+  },
+  {
+    title: "Quota",
+    width: "6rem",
+    align: "end",
+    isMinor: true,
+    cell: ({ quotaGib }) => (quotaGib === undefined ? "" : `${quotaGib} GiB`),
+  },
+  {
+    title: "Modified",
+    width: "11rem",
+    isMinor: true,
+    cell: ({ lastModified }) => <span class="soft">{moment(lastModified)}</span>,
+  },
+];
+
+export function SharesPage({ account, share, folder, query }: SharesPageProps): JSX.Element {
+  if (share !== undefined && share !== "") {
+    const snapshot = query["snapshot"];
+    const place = { account, share, folder, snapshot };
+    return <ShareBrowser key={`${share}${snapshot ?? ""}`} place={place} shown={query["file"]} />;
+  }
+  return (
+    <NameList
+      account={account}
+      one="share"
+      many="Shares"
+      icon="shares"
+      hint="a–z, 0–9 and single hyphens"
+      columns={columns}
+      list={(options) => listShares(account, options)}
+      create={(name) => createShare(account, name)}
+      remove={(name) => deleteShare(account, name)}
+      keyOf={({ name, snapshot }) => `${name}${snapshot ?? ""}`}
+      onOpen={({ name, snapshot }) => go(formatRoute("shares", [account, name], { snapshot }))}
+    />
+  );
 }

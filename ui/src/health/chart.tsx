@@ -1,0 +1,90 @@
+import type { JSX } from "preact";
+
+export interface Line {
+  readonly name: string;
+  readonly tone: "accent" | "warn" | "bad" | "soft";
+  readonly values: readonly (number | undefined)[];
+}
+
+export interface ChartProps {
+  readonly title: string;
+  readonly lines: readonly Line[];
+  readonly format: (value: number) => string;
+  readonly samplesMax: number;
+}
+
+const width = 300;
+const height = 80;
+
+/** The last minutes as lines. What a picture says is said in words as well. */
+export function Chart({ title, lines, format, samplesMax }: ChartProps): JSX.Element {
+  const all = lines.flatMap(({ values }) => values.filter((value) => value !== undefined));
+  const top = niceTop(Math.max(0, ...all));
+  return (
+    <figure class="chart">
+      <figcaption>{title}</figcaption>
+      <div class="chart-now">
+        {lines.map(({ name, tone, values }) => {
+          const last = values.at(-1);
+          return (
+            <span key={name} class={`legend ${tone}`}>
+              <span class="swatch" aria-hidden="true" />
+              {name} <strong>{last === undefined ? "–" : format(last)}</strong>
+            </span>
+          );
+        })}
+      </div>
+      <svg viewBox={`0 0 ${width} ${height}`} preserveAspectRatio="none" aria-hidden="true">
+        <line class="axis" x1={0} x2={width} y1={height - 0.5} y2={height - 0.5} />
+        {lines.map(({ name, tone, values }) => (
+          <g key={name} class={`line ${tone}`}>
+            {tone === "accent" && <path class="area" d={areaOf(values, { top, samplesMax })} />}
+            <path class="stroke" d={pathOf(values, { top, samplesMax })} />
+          </g>
+        ))}
+      </svg>
+      <div class="chart-scale">
+        <span>two minutes</span>
+        <span>top {format(top)}</span>
+      </div>
+    </figure>
+  );
+}
+
+interface Scale {
+  readonly top: number;
+  readonly samplesMax: number;
+}
+
+type Point = readonly [x: number, y: number];
+
+function pointsOf(values: Line["values"], { top, samplesMax }: Scale): readonly Point[] {
+  const step = width / Math.max(1, samplesMax - 1);
+  const start = width - (values.length - 1) * step;
+  return values.flatMap((value, index): readonly Point[] => {
+    if (value === undefined) return [];
+    return [[start + index * step, height - 2 - (value / top) * (height - 8)]];
+  });
+}
+
+function pathOf(values: Line["values"], scale: Scale): string {
+  const points = pointsOf(values, scale);
+  return points
+    .map(([x, y], at) => `${at === 0 ? "M" : "L"}${x.toFixed(1)} ${y.toFixed(1)}`)
+    .join("");
+}
+
+function areaOf(values: Line["values"], scale: Scale): string {
+  const points = pointsOf(values, scale);
+  const [first, last] = [points[0], points.at(-1)];
+  if (first === undefined || last === undefined) return "";
+  return `${pathOf(values, scale)}L${last[0].toFixed(1)} ${height}L${first[0].toFixed(1)} ${height}Z`;
+}
+
+/** The next of 1, 2, 5, 10, 20 … above a value, so that the scale does not tremble. */
+export function niceTop(value: number): number {
+  if (value <= 0) return 1;
+  const power = 10 ** Math.floor(Math.log10(value));
+  const factor = [1, 2, 5, 10].find((one) => value <= one * power) ?? 10;
+  return factor * power;
+}

@@ -1,0 +1,137 @@
+import { accessTo } from "../admin/sas.ts";
+import { publicUrl } from "../accounts.ts";
+import { mapped, type Result } from "../result.ts";
+import { request } from "./request.ts";
+import { childOf, childrenOf, numberOf, parseXml, textOf } from "./xml.ts";
+
+export interface FilePlace {
+  readonly account: string;
+  readonly share: string;
+  readonly path: string;
+  readonly snapshot?: string | undefined;
+}
+
+export function filePath({ account, share, path }: FilePlace): readonly [string, string, string] {
+  return [account, share, path];
+}
+
+export function createShare(account: string, name: string): Promise<Result<unknown>> {
+  return request("file", [account, name], { method: "PUT", query: { restype: "share" } });
+}
+
+export function deleteShare(account: string, name: string): Promise<Result<unknown>> {
+  return request("file", [account, name], {
+    method: "DELETE",
+    query: { restype: "share" },
+    headers: { "x-ms-delete-snapshots": "include" },
+  });
+}
+
+export function snapshotShare(account: string, name: string): Promise<Result<unknown>> {
+  const query = { restype: "share", comp: "snapshot" };
+  return request("file", [account, name], { method: "PUT", query });
+}
+
+export function createFolder(place: FilePlace): Promise<Result<unknown>> {
+  const query = { restype: "directory" };
+  return request("file", filePath(place), { method: "PUT", query });
+}
+
+export function deleteEntry(place: FilePlace, isFolder: boolean): Promise<Result<unknown>> {
+  return request("file", filePath(place), {
+    method: "DELETE",
+    query: { restype: isFolder ? "directory" : undefined },
+  });
+}
+
+export async function renameEntry(
+  place: FilePlace,
+  { to, isFolder }: { readonly to: string; readonly isFolder: boolean },
+): Promise<Result<unknown>> {
+  const access = await accessTo(place.account);
+  if (!access.ok) return access;
+  const path = place.path.split("/").map(encodeURIComponent).join("/");
+  const source = `${publicUrl(place.account, "file")}/${place.share}/${path}?${access.value.query}`;
+  return request("file", [place.account, place.share, to], {
+    method: "PUT",
+    query: { restype: isFolder ? "directory" : undefined, comp: "rename" },
+    headers: { "x-ms-file-rename-source": source, "x-ms-file-rename-replace-if-exists": "false" },
+  });
+}
+
+export async function getFileProperties(
+  place: FilePlace,
+  signal?: AbortSignal,
+): Promise<Result<Headers>> {
+  const query = { sharesnapshot: place.snapshot };
+  const answer = await request("file", filePath(place), { method: "HEAD", query, signal });
+  return mapped(answer, ({ headers }) => headers);
+}
+
+export interface Range {
+  readonly start: number;
+  readonly end: number;
+}
+
+export async function listRanges(
+  place: FilePlace,
+  signal?: AbortSignal,
+): Promise<Result<readonly Range[]>> {
+  const query = { comp: "rangelist", sharesnapshot: place.snapshot };
+  const answer = await request("file", filePath(place), { query, signal });
+  if (!answer.ok) return answer;
+  const ranges = childrenOf(parseXml(await answer.value.body.text()), "Range");
+  const read = (one: Element): Range => ({
+    start: numberOf(one, "Start") ?? 0,
+    end: numberOf(one, "End") ?? 0,
+  });
+  return { ok: true, value: ranges.map(read) };
+}
+
+export interface Handle {
+  readonly id: string;
+  readonly client: string;
+  readonly openedAt: string;
+  readonly access: string;
+}
+
+export async function listHandles(
+  place: FilePlace,
+  signal?: AbortSignal,
+): Promise<Result<readonly Handle[]>> {
+  const query = { comp: "listhandles", sharesnapshot: place.snapshot };
+  const answer = await request("file", filePath(place), { query, signal });
+  if (!answer.ok) return answer;
+  const root = parseXml(await answer.value.body.text());
+  const handles = childrenOf(childOf(root, "Entries"), "Handle").map((one) => ({
+    id: textOf(one, "HandleId") ?? "",
+    client: textOf(one, "ClientIp") ?? "",
+    openedAt: textOf(one, "OpenTime") ?? "",
+    access: childrenOf(childOf(one, "AccessRightList"), "AccessRight")
+      .map((right) => right.textContent)
+      .join(", "),
+  }));
+  return { ok: true, value: handles };
+}
+
+/** `*` is every handle of the file. */
+export function closeHandle(place: FilePlace, handle: string): Promise<Result<unknown>> {
+  return request("file", filePath(place), {
+    method: "PUT",
+    query: { comp: "forceclosehandles" },
+    headers: { "x-ms-handle-id": handle },
+  });
+}
+
+export async function readText(
+  place: FilePlace,
+  { bytesMax, signal }: { readonly bytesMax: number; readonly signal?: AbortSignal },
+): Promise<Result<string>> {
+  const answer = await request("file", filePath(place), {
+    query: { sharesnapshot: place.snapshot },
+    headers: { "x-ms-range": `bytes=0-${bytesMax - 1}` },
+    signal,
+  });
+  if (answer.ok) return { ok: true, value: await answer.value.body.text() };
+  return answer.failure.status === 416 ? { ok: true, value: "" } : answer;
+}

@@ -1,0 +1,148 @@
+import type { JSX } from "preact";
+import { useState } from "preact/hooks";
+import { makeSas } from "../admin/sas.ts";
+import { followDownload } from "../blobs/download.ts";
+import { bytes, count, moment } from "../format.ts";
+import { useLoad } from "../load.ts";
+import { Button } from "../parts/button.tsx";
+import { Detail, Facts, Section } from "../parts/detail.tsx";
+import { LeaseBox } from "../parts/lease-box.tsx";
+import { describeFailure, notify } from "../parts/notices.tsx";
+import { SasForm } from "../parts/sas-form.tsx";
+import { Failed, Waiting } from "../parts/states.tsx";
+import { Tabs } from "../parts/tabs.tsx";
+import { TimelineView } from "../parts/timeline.tsx";
+import { filePath, getFileProperties, readText, type FilePlace } from "../rest/file.ts";
+import { HandlesList } from "./handles-list.tsx";
+import { RangesMap } from "./ranges-map.tsx";
+
+export interface FileDetailProps {
+  readonly place: FilePlace;
+  readonly onClose: () => void;
+}
+
+const tabs = [
+  ["overview", "Overview"],
+  ["content", "Content"],
+  ["handles", "Handles"],
+  ["history", "Timeline"],
+  ["access", "Access"],
+] as const;
+
+const permissions = [
+  ["r", "Read"],
+  ["c", "Create"],
+  ["w", "Write"],
+  ["d", "Delete"],
+] as const;
+
+const previewBytesMax = 256 * 1024;
+
+async function download(place: FilePlace): Promise<void> {
+  const name = place.path.split("/").at(-1) ?? place.path;
+  const made = await makeSas({
+    kind: "service",
+    account: place.account,
+    service: "file",
+    container: place.share,
+    path: place.path,
+    permissions: "r",
+    contentDisposition: `attachment; filename*=UTF-8''${encodeURIComponent(name)}`,
+  });
+  if (!made.ok) return notify("bad", describeFailure(made.failure));
+  const { gatewayUrl } = made.value;
+  const query = place.snapshot === undefined ? "" : `&sharesnapshot=${place.snapshot}`;
+  followDownload(gatewayUrl + query, name);
+}
+
+export function FileDetail({ place, onClose }: FileDetailProps): JSX.Element {
+  const [tab, setTab] = useState("overview");
+  const loaded = useLoad((signal) => getFileProperties(place, signal), [place.path]);
+  const { account, share, path } = place;
+  return (
+    <Detail
+      title={path.split("/").at(-1) ?? path}
+      isLarge={tab === "content"}
+      onClose={onClose}
+      actions={
+        <Button icon="download" onClick={() => void download(place)}>
+          Download
+        </Button>
+      }
+      tabs={<Tabs label="Details" tabs={tabs} active={tab} onChange={setTab} />}
+    >
+      {loaded.failure !== undefined && <Failed failure={loaded.failure} />}
+      {loaded.value === undefined && loaded.failure === undefined && <Waiting />}
+      {loaded.value !== undefined && tab === "overview" && (
+        <Overview place={place} headers={loaded.value} />
+      )}
+      {tab === "content" && <Preview place={place} />}
+      {tab === "handles" && <HandlesList place={place} />}
+      {tab === "history" && (
+        <TimelineView of={{ service: "file", account, container: share, path }} />
+      )}
+      {tab === "access" && loaded.value !== undefined && (
+        <>
+          <Section title="Lease">
+            <LeaseBox
+              leased={{ service: "file", path: filePath(place) }}
+              state={loaded.value.get("x-ms-lease-state") ?? "available"}
+              onChanged={loaded.reload}
+            />
+          </Section>
+          <Section title="Shared access signature">
+            <SasForm
+              target={{ account, service: "file", container: share, path }}
+              permissions={permissions}
+            />
+          </Section>
+        </>
+      )}
+    </Detail>
+  );
+}
+
+interface OverviewProps {
+  readonly place: FilePlace;
+  readonly headers: Headers;
+}
+
+function Overview({ place, headers }: OverviewProps): JSX.Element {
+  const length = Number(headers.get("content-length") ?? 0);
+  return (
+    <>
+      <Section title="State">
+        <Facts
+          facts={[
+            ["ETag", <code>{headers.get("etag")}</code>],
+            ["Modified", moment(headers.get("last-modified") ?? "")],
+            ["Written", moment(headers.get("x-ms-file-last-write-time") ?? "")],
+            ["Created", moment(headers.get("x-ms-file-creation-time") ?? "")],
+            ["Size", `${bytes(length)} (${count(length)} bytes)`],
+            ["Type", headers.get("content-type")],
+            ["Attributes", headers.get("x-ms-file-attributes")],
+            ["File id", headers.get("x-ms-file-id")],
+            ["Lease", headers.get("x-ms-lease-state")],
+          ]}
+        />
+      </Section>
+      <Section title="Ranges that hold data">
+        <RangesMap place={place} length={length} />
+      </Section>
+    </>
+  );
+}
+
+function Preview({ place }: { readonly place: FilePlace }): JSX.Element {
+  const loaded = useLoad(
+    (signal) => readText(place, { bytesMax: previewBytesMax, signal }),
+    [place.path],
+  );
+  if (loaded.failure !== undefined) return <Failed failure={loaded.failure} />;
+  if (loaded.value === undefined) return <Waiting />;
+  return (
+    <pre class="preview-text" tabIndex={0}>
+      {loaded.value}
+    </pre>
+  );
+}

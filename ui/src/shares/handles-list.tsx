@@ -1,0 +1,38 @@
+import type { JSX } from "preact";
+import { useRepeating } from "../clock.ts";
+import { moment } from "../format.ts";
+import { useLoad } from "../load.ts";
+import { Button } from "../parts/button.tsx";
+import { report } from "../parts/notices.tsx";
+import { Empty, Failed, Waiting } from "../parts/states.tsx";
+import { closeHandle, listHandles, type FilePlace } from "../rest/file.ts";
+
+const refreshMilliseconds = 2000;
+
+/** Who has the file open over SMB, as the public API tells it. */
+export function HandlesList({ place }: { readonly place: FilePlace }): JSX.Element {
+  const loaded = useLoad((signal) => listHandles(place, signal), [place.path]);
+  useRepeating(loaded.reload, refreshMilliseconds);
+  if (loaded.failure !== undefined) return <Failed failure={loaded.failure} />;
+  if (loaded.value === undefined) return <Waiting />;
+  if (loaded.value.length === 0) return <Empty>Nobody has it open.</Empty>;
+  const end = async (id: string): Promise<void> => {
+    if (report(await closeHandle(place, id), "Closed by force")) loaded.reload();
+  };
+  return (
+    <ul class="states">
+      {loaded.value.map(({ id, client, openedAt, access }) => (
+        <li key={id} class="state">
+          <strong>{client}</strong>
+          <span>{access}</span>
+          <span class="soft">since {moment(openedAt)}</span>
+          <span class="state-actions">
+            <Button kind="danger" onClick={() => void end(id)}>
+              Force close
+            </Button>
+          </span>
+        </li>
+      ))}
+    </ul>
+  );
+}

@@ -1,0 +1,166 @@
+import type { JSX } from "preact";
+import { useState } from "preact/hooks";
+import { UploadButtons } from "../blobs/upload-buttons.tsx";
+import { bytes, moment } from "../format.ts";
+import { Button } from "../parts/button.tsx";
+import { Crumbs, type Crumb } from "../parts/crumbs.tsx";
+import { FormDialog } from "../parts/dialog.tsx";
+import { Field } from "../parts/field.tsx";
+import { Filter } from "../parts/filter.tsx";
+import { textIn } from "../parts/form-values.ts";
+import type { Column } from "../parts/grid.tsx";
+import { Icon } from "../parts/icon.tsx";
+import { Listing } from "../parts/listing.tsx";
+import { describeFailure, report } from "../parts/notices.tsx";
+import { Badge } from "../parts/states.tsx";
+import { usePaged } from "../parts/use-paged.ts";
+import { listFolder, type FileEntry, type FolderPlace } from "../rest/file-list.ts";
+import { createFolder, snapshotShare } from "../rest/file.ts";
+import { formatRoute, go } from "../route.ts";
+import { DropZone } from "../upload/drop-zone.tsx";
+import type { Source } from "../upload/source.ts";
+import { EntryActions } from "./entry-actions.tsx";
+import { FileDetail } from "./file-detail.tsx";
+import { shareRoute } from "./share-route.ts";
+import { joined, uploadFilesInto } from "./upload-file.ts";
+
+export interface ShareBrowserProps {
+  readonly place: FolderPlace;
+  readonly shown: string | undefined;
+}
+
+export function ShareBrowser({ place, shown }: ShareBrowserProps): JSX.Element {
+  const { account, share, folder, snapshot } = place;
+  const [prefix, setPrefix] = useState("");
+  const [isCreating, setCreating] = useState(false);
+  const { list, reload } = usePaged(
+    (marker) => listFolder(place, { prefix, marker }),
+    [account, share, folder, prefix, snapshot],
+  );
+  const isWritable = snapshot === undefined;
+  const upload = (sources: readonly Source[]): void => uploadFilesInto(place, sources, reload);
+  const create = async (values: FormData): Promise<string | undefined> => {
+    const path = joined(folder, textIn(values, "name"));
+    const result = await createFolder({ account, share, path });
+    if (result.ok) reload();
+    return result.ok ? undefined : describeFailure(result.failure);
+  };
+  const open = ({ kind, name }: FileEntry): void => {
+    const path = joined(folder, name);
+    go(kind === "folder" ? shareRoute({ ...place, folder: path }) : shareRoute(place, path));
+  };
+  return (
+    <>
+      <div class="bar">
+        <Crumbs crumbs={crumbsOf(place)} />
+        {snapshot !== undefined && <Badge tone="accent">snapshot {moment(snapshot)}</Badge>}
+        <Filter key={folder} label="Begins with" onChange={setPrefix} />
+        <Button icon="refresh" label="Refresh" onClick={reload} />
+        {isWritable && (
+          <>
+            <SnapshotButton account={account} share={share} />
+            <span data-new>
+              <Button icon="plus" onClick={() => setCreating(true)}>
+                New folder
+              </Button>
+            </span>
+            <UploadButtons onChoose={upload} />
+          </>
+        )}
+      </div>
+      <div class="work">
+        <DropZone hint={`Drop to upload into ${share}/${folder}`} onDrop={upload}>
+          <Listing
+            label={`Files in ${share}`}
+            list={list}
+            empty="Nothing here. Drop files or folders to upload them."
+            columns={columnsOf(place, { isWritable, reload })}
+            keyOf={({ name }) => joined(folder, name)}
+            active={shown}
+            onOpen={open}
+          />
+        </DropZone>
+        {shown !== undefined && (
+          <FileDetail
+            key={shown}
+            place={{ account, share, path: shown, snapshot }}
+            onClose={() => go(shareRoute(place))}
+          />
+        )}
+      </div>
+      {isCreating && (
+        <FormDialog
+          title="New folder"
+          action="Create"
+          onClose={() => setCreating(false)}
+          onSubmit={create}
+        >
+          <Field label="Name" name="name" required autoFocus />
+        </FormDialog>
+      )}
+    </>
+  );
+}
+
+interface SnapshotButtonProps {
+  readonly account: string;
+  readonly share: string;
+}
+
+function SnapshotButton({ account, share }: SnapshotButtonProps): JSX.Element {
+  const take = async (): Promise<void> => {
+    report(await snapshotShare(account, share), "Snapshot taken; it is in the list of shares");
+  };
+  return <Button icon="camera" label="Snapshot of the share" onClick={() => void take()} />;
+}
+
+interface ColumnOptions {
+  readonly isWritable: boolean;
+  readonly reload: () => void;
+}
+
+function columnsOf(place: FolderPlace, options: ColumnOptions): readonly Column<FileEntry>[] {
+  return [
+    { title: "Name", width: "minmax(0, 3fr)", cell: (entry) => <Name entry={entry} /> },
+    { title: "Size", width: "6rem", align: "end", cell: ({ length }) => bytes(length) },
+    {
+      title: "Written",
+      width: "11rem",
+      isMinor: true,
+      cell: ({ lastWriteAt }) => <span class="soft">{moment(lastWriteAt)}</span>,
+    },
+    {
+      title: "Actions",
+      isTitleHidden: true,
+      width: "5.5rem",
+      align: "end",
+      cell: (entry) =>
+        options.isWritable ? (
+          <EntryActions folder={place} entry={entry} onChanged={options.reload} />
+        ) : null,
+    },
+  ];
+}
+
+function Name({ entry: { kind, name } }: { readonly entry: FileEntry }): JSX.Element {
+  return (
+    <span class={kind === "folder" ? "name folder" : "name"}>
+      <Icon name={kind} />
+      <span>{name}</span>
+    </span>
+  );
+}
+
+function crumbsOf(place: FolderPlace): readonly Crumb[] {
+  const parts = place.folder.split("/").filter((part) => part !== "");
+  const folders = parts.map((words, index) => ({
+    words,
+    href: shareRoute({ ...place, folder: parts.slice(0, index + 1).join("/") }),
+  }));
+  const all: readonly Crumb[] = [
+    { words: "Shares", href: formatRoute("shares", [place.account]) },
+    { words: place.share, href: shareRoute({ ...place, folder: "" }) },
+    ...folders,
+  ];
+  return all.map((crumb, index) => (index === all.length - 1 ? { words: crumb.words } : crumb));
+}

@@ -1,0 +1,10 @@
+import type { FolderPlace } from "../rest/file-list.ts";
+import { formatRoute } from "../route.ts";
+
+export function shareRoute(
+  { account, share, folder, snapshot }: FolderPlace,
+  file?: string,
+): string {
+  const segments = folder === "" ? [account, share] : [account, share, folder];
+  return formatRoute("shares", segments, { snapshot, file });
+}

@@ -1,0 +1,90 @@
+import type { Result } from "../result.ts";
+import { createFolder, filePath, getFileProperties, type FilePlace } from "../rest/file.ts";
+import type { FolderPlace } from "../rest/file-list.ts";
+import { request } from "../rest/request.ts";
+import type { Source } from "../upload/source.ts";
+import { addTransfers, type Send } from "../upload/transfers.ts";
+import { contentTypeOf } from "../upload/upload-blob.ts";
+
+/** The most that one call may write into a file. */
+const rangeBytes = 4 * 1024 * 1024;
+
+export function joined(folder: string, name: string): string {
+  return folder === "" ? name : `${folder}/${name}`;
+}
+
+export function uploadFilesInto(
+  folder: FolderPlace,
+  sources: readonly Source[],
+  onDone: () => void,
+): void {
+  const { account, share } = folder;
+  const placeOf = ({ path }: Source): FilePlace => ({
+    account,
+    share,
+    path: joined(folder.folder, path),
+  });
+  const made = new Map<string, Promise<void>>();
+  addTransfers(sources, {
+    send: (work) => send(placeOf(work.source), work, made),
+    etagOf: async (source) => {
+      const found = await getFileProperties(placeOf(source));
+      return found.ok ? (found.value.get("etag") ?? undefined) : undefined;
+    },
+    onDone,
+  });
+}
+
+/** A share has real folders: those on the way are made first, each once. */
+function makeFolders(place: FilePlace, made: Map<string, Promise<void>>): Promise<void> {
+  const cut = place.path.lastIndexOf("/");
+  if (cut < 0) return Promise.resolve();
+  const path = place.path.slice(0, cut);
+  const known = made.get(path);
+  if (known !== undefined) return known;
+  const work = async (): Promise<void> => {
+    await makeFolders({ ...place, path }, made);
+    // One that is there already is as good.
+    await createFolder({ ...place, path });
+  };
+  const making = work();
+  made.set(path, making);
+  return making;
+}
+
+async function send(
+  place: FilePlace,
+  { source, condition, signal, onProgress }: Parameters<Send>[0],
+  made: Map<string, Promise<void>>,
+): Promise<Result<unknown>> {
+  const { file } = source;
+  await makeFolders(place, made);
+  // The service knows no condition for this call, so that this is a courtesy and no promise.
+  if (condition.ifNoneMatch === "*" && (await getFileProperties(place)).ok) {
+    const message = "There is one of this name";
+    return { ok: false, failure: { status: 409, code: "ResourceAlreadyExists", message } };
+  }
+  const created = await request("file", filePath(place), {
+    method: "PUT",
+    headers: {
+      "x-ms-type": "file",
+      "x-ms-content-length": String(file.size),
+      "x-ms-content-type": contentTypeOf(file),
+    },
+    signal,
+  });
+  if (!created.ok) return created;
+  for (let start = 0; start < file.size; start += rangeBytes) {
+    const end = Math.min(file.size, start + rangeBytes);
+    const written = await request("file", filePath(place), {
+      method: "PUT",
+      query: { comp: "range" },
+      headers: { "x-ms-write": "update", "x-ms-range": `bytes=${start}-${end - 1}` },
+      body: file.slice(start, end),
+      signal,
+    });
+    if (!written.ok) return written;
+    onProgress(end);
+  }
+  return created;
+}

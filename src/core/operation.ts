@@ -237,6 +237,8 @@ export interface OperationSpec<
   readonly locate?: (address: A, input: InputOf<P> & BodyInput<B>) => A;
   /** Writers run in a transaction, readers on a snapshot. */
   readonly effect: "reads" | "writes";
+  /** Whoever runs it changes the same record as the one before: each is decided in its turn. */
+  readonly inTurn?: true;
   readonly success: { readonly status: number; readonly headers: readonly H[] };
   /** What else the decision looks at, in the same transaction. */
   readonly reads?: (

@@ -99,7 +99,8 @@ export interface Stamped {
 export async function execute(runtime: Runtime, call: Call): Promise<Outcome> {
   const { store, content } = runtime;
   const options = foreseen(content, call);
-  const writing = () => store.transact((tx) => run(runtime, call, tx, tx), options);
+  const inTurn = call.operation.inTurn === true;
+  const writing = () => store.transact((tx) => run(runtime, call, tx, tx), { ...options, inTurn });
   const first =
     call.operation.effect === "reads"
       ? await store.snapshot((view) => run(runtime, call, view, undefined), options)

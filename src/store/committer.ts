@@ -4,7 +4,7 @@ import { Attempt } from "./attempt.ts";
 import type { SharedChange } from "./attempt.ts";
 import { Changes } from "./changes.ts";
 import type { Engine, EngineBatch, EngineReader, EngineWrite } from "./engine.ts";
-import { latestTicks, mayRunAgain, runAgain, settleUnwritten } from "./pending.ts";
+import { latestTicks, mayRunAgain, Reruns, settleUnwritten } from "./pending.ts";
 import type { Pending } from "./pending.ts";
 import { shareChanges, writesOf } from "./shared-changes.ts";
 import { StoreBusy } from "./store.ts";
@@ -84,23 +84,21 @@ export class Committer {
     await this.#turns.letOthersGo();
     const latest = engine.open();
     const accepted: Pending[] = [];
+    const reruns = new Reruns(this.#options.clock);
     try {
       const shared = new Changes<SharedChange>();
       for (const pending of batch) {
         if (isBeaten(pending, latest, shared)) {
           this.#conflicts += 1;
           if (!mayRunAgain(pending)) continue;
-          await runAgain(
-            pending,
-            this.#options.clock,
-            new Attempt(latest, nextTicks(latest), shared),
-          );
+          await reruns.run(pending, new Attempt(latest, nextTicks(latest), shared));
         }
         accepted.push(pending);
         // Nobody comes after the last to see what it is about to write.
         if (pending !== batch.at(-1)) shareChanges(shared, pending.attempt);
       }
     } finally {
+      reruns.end();
       latest.close();
     }
     await this.#write(accepted, latest.sequence);

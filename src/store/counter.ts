@@ -1,6 +1,6 @@
 import type { Value } from "./store.ts";
 
-const counterBytes = 8;
+export const counterBytes = 8;
 
 /** The number that `add` keeps at a key: eight bytes, signed, little-endian; absent is zero. */
 export function decodeCounter(value: Value | undefined): bigint {

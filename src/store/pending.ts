@@ -7,7 +7,7 @@ import type { Transaction } from "./store.ts";
 
 export type Outcome = { readonly value: unknown } | { readonly error: unknown };
 
-/** A transaction whose work has run at least once and waits to be committed. */
+/** A transaction that waits to be committed; its work has run unless it is to run in its turn. */
 export interface Pending {
   readonly work: (tx: Transaction) => Awaitable<unknown>;
   readonly attemptsMax: number;
@@ -23,12 +23,25 @@ export interface Pending {
 
 const rerunMillisecondsMax = 5_000;
 
-export async function runAttempt(
+/** Waits for nothing that is there already. */
+export function runAttempt(
   work: (tx: Transaction) => Awaitable<unknown>,
   attempt: Attempt,
-): Promise<Outcome> {
+): Awaitable<Outcome> {
   try {
-    return { value: await work(attempt) };
+    const value = work(attempt);
+    if (value instanceof Promise) return untilDone(value, attempt);
+    attempt.end();
+    return { value };
+  } catch (error) {
+    attempt.end();
+    return { error };
+  }
+}
+
+async function untilDone(value: Promise<unknown>, attempt: Attempt): Promise<Outcome> {
+  try {
+    return { value: await value };
   } catch (error) {
     return { error };
   } finally {
@@ -36,27 +49,44 @@ export async function runAttempt(
   }
 }
 
-export async function runAgain(pending: Pending, clock: Clock, attempt: Attempt): Promise<void> {
-  pending.attempt = attempt;
-  pending.isStale = false;
-  pending.attemptsUsed += 1;
-  pending.outcome = await withinPatience(pending, clock);
-  if ("error" in pending.outcome) attempt.changes.clear();
-}
+/** Runs again, one after the other, those of a batch who have to. */
+export class Reruns {
+  readonly #clock: Clock;
+  #current: Attempt | undefined;
+  #impatience: Promise<Outcome> | undefined;
+  #cancel = (): void => undefined;
 
-/** Work awaits nothing but the store, which answers at once; work that waits for something else,
- *  such as another transaction, would hold up everyone, and itself for ever. */
-async function withinPatience({ work, attempt }: Pending, clock: Clock): Promise<Outcome> {
-  let cancel = (): void => undefined;
-  const patience = new Promise<Outcome>((resolve) => {
-    cancel = clock.after(rerunMillisecondsMax, () => {
-      attempt.end();
-      resolve({ error: new Error("the work of a transaction waits for more than the store") });
+  constructor(clock: Clock) {
+    this.#clock = clock;
+  }
+
+  async run(pending: Pending, attempt: Attempt): Promise<void> {
+    pending.attempt = attempt;
+    pending.isStale = false;
+    pending.attemptsUsed += 1;
+    this.#current = attempt;
+    const outcome = runAttempt(pending.work, attempt);
+    pending.outcome =
+      outcome instanceof Promise ? await Promise.race([outcome, this.#patience()]) : outcome;
+    if ("error" in pending.outcome) attempt.changes.clear();
+  }
+
+  end(): void {
+    this.#cancel();
+  }
+
+  /** Work awaits nothing but the store, which answers at once; work that waits for something else,
+   *  such as another transaction, would hold up everyone, and itself for ever. */
+  #patience(): Promise<Outcome> {
+    this.#impatience ??= new Promise((resolve) => {
+      this.#cancel = this.#clock.after(rerunMillisecondsMax, () => {
+        this.#current?.end();
+        this.#impatience = undefined;
+        resolve({ error: new Error("the work of a transaction waits for more than the store") });
+      });
     });
-  });
-  const outcome = await Promise.race([runAttempt(work, attempt), patience]);
-  cancel();
-  return outcome;
+    return this.#impatience;
+  }
 }
 
 export function mayRunAgain(pending: Pending): boolean {

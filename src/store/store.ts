@@ -62,6 +62,9 @@ export interface SnapshotOptions {
 export interface TransactOptions extends SnapshotOptions {
   /** How often a conflict may re-run the work before `StoreBusy`. */
   readonly attemptsMax?: number;
+  /** The work changes what everyone who does the same changes too: a run before its turn comes
+   *  would be wasted. */
+  readonly inTurn?: boolean;
 }
 
 export interface Store {

@@ -25,6 +25,22 @@ export interface TransactionalStoreOptions {
 export const attemptsMaxDefault = 64;
 export const snapshotAgeMaxDefault = 60n * ticksPerSecond;
 
+interface Attempted {
+  readonly attempt: Attempt;
+  readonly outcome: Outcome;
+}
+
+/** Of a transaction whose work runs in its turn. */
+const notYetRun: Outcome = { value: undefined };
+const nothingRead: StateReader = {
+  sequence: 0,
+  ticks: 0n,
+  epoch: 0n,
+  turn: 0,
+  get: () => undefined,
+  scan: () => [],
+};
+
 /** The store was closed, by this process. */
 export class StoreClosed extends Error {
   override readonly name = "StoreClosed";
@@ -63,20 +79,35 @@ export class TransactionalStore implements Store {
     options: TransactOptions = {},
   ): Promise<T> {
     this.#checkOpen();
-    const view = this.#views.track(this.#engine.open());
-    const attempt = new Attempt(view, this.#nextTicks(view));
-    let outcome = await runAttempt(work, attempt);
-    view.close();
-    if (!("error" in outcome) && !attempt.changes.isEmpty) {
-      const attemptsMax = options.attemptsMax ?? attemptsMaxDefault;
+    const { attemptsMax = attemptsMaxDefault } = options;
+    const early = options.inTurn === true ? undefined : await this.#attempt(work);
+    let outcome = early?.outcome ?? notYetRun;
+    if (!("error" in outcome) && early?.attempt.changes.isEmpty !== true) {
       const first = outcome;
       outcome = await new Promise<Outcome>((settle) => {
-        const count = { attemptsMax, attemptsUsed: 1, drops: 0, isStale: false };
-        this.#committer.submit({ work, settle, attempt, outcome: first, ...count });
+        this.#committer.submit({
+          work,
+          settle,
+          attempt: early?.attempt ?? new Attempt(nothingRead, 0n),
+          outcome: first,
+          attemptsMax,
+          attemptsUsed: early === undefined ? 0 : 1,
+          drops: 0,
+          isStale: early === undefined,
+        });
       });
     }
     if ("error" in outcome) throw outcome.error;
     return outcome.value as T;
+  }
+
+  async #attempt(work: (tx: Transaction) => Awaitable<unknown>): Promise<Attempted> {
+    const view = this.#views.track(this.#engine.open());
+    const attempt = new Attempt(view, this.#nextTicks(view));
+    const run = runAttempt(work, attempt);
+    const outcome = run instanceof Promise ? await run : run;
+    view.close();
+    return { attempt, outcome };
   }
 
   async snapshot<T>(work: (view: View) => Awaitable<T>): Promise<T> {

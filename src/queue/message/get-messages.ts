@@ -21,6 +21,7 @@ export const getMessages = operation({
   lease: "none",
   etag: "none",
   effect: "writes",
+  inTurn: true,
   success: { status: 200, headers: ["Cache-Control"] },
   reads: (view, { target, input }) => headOfLine(view, target.id, input.count ?? 1),
   decide: ({ target, input, seen, now }) => {

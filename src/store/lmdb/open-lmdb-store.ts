@@ -5,11 +5,11 @@ import type { Meter } from "../../core/meter.ts";
 import type { Ticks } from "../../core/ticks.ts";
 import type { Clock, Log } from "../../core/world.ts";
 import type { Key, Store } from "../store.ts";
-import { syncFolder } from "../sync-folder.ts";
 import { setEpoch } from "../time.ts";
 import { TransactionalStore } from "../transactional-store.ts";
 import { LmdbEngine } from "./lmdb-engine.ts";
 import { awaitLocation } from "./await-location.ts";
+import { ensureStoreFile } from "./new-store-file.ts";
 import { knowsTooMuch, OverlaidEngine } from "./overlaid-engine.ts";
 import { volatileRange } from "./overlaid-view.ts";
 
@@ -41,9 +41,9 @@ export async function openLmdbStore(options: LmdbStoreOptions): Promise<Store> {
   const name = ephemeral ? ephemeralName(clock) : "store.mdb";
   if (ephemeral) removeEarlierBoots(location, name);
   try {
+    if (!ephemeral) await ensureStoreFile(join(location, name));
     const durable = new LmdbEngine({ path: join(location, name), noSync: ephemeral, clock });
     const engine = await overlaid(options, durable, claim.isAlone);
-    if (!ephemeral) syncFolder(location);
     await setEpoch(engine, clock, claim.isAlone);
     log.debug({ location, ephemeral, isAlone: claim.isAlone }, "store opened");
     const stopChecking = checkReadersRegularly(engine, clock);

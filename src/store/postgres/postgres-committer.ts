@@ -7,7 +7,7 @@ import type { SharedChange } from "../attempt.ts";
 import { Changes } from "../changes.ts";
 import type { StateReader, StateView } from "../engine.ts";
 import type { KeyText } from "../key-text.ts";
-import { mayRunAgain, runAgain, settleUnwritten } from "../pending.ts";
+import { mayRunAgain, Reruns, settleUnwritten } from "../pending.ts";
 import type { Pending } from "../pending.ts";
 import { shareChanges } from "../shared-changes.ts";
 import { StoreBusy } from "../store.ts";
@@ -128,7 +128,10 @@ export class PostgresCommitter {
       if (pending.isStale || pending.attempt.readsAny(shared)) {
         if (!mayRunAgain(pending)) continue;
         latest ??= rememberedState(await open());
-        await runAgain(pending, clock, new Attempt(latest, nextTicks(latest), shared));
+        // Each has its own patience: what it reads may be a round trip away.
+        const rerun = new Reruns(clock);
+        await rerun.run(pending, new Attempt(latest, nextTicks(latest), shared));
+        rerun.end();
       }
       accepted.push(pending);
       shareChanges(shared, pending.attempt);

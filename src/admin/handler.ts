@@ -83,6 +83,10 @@ async function handle(
   }
 }
 
+function isGuarded({ path }: AdminRequest): boolean {
+  return path.startsWith(apiPrefix) || path.startsWith(gatewayPrefix);
+}
+
 /** Checks who asks, and hands on what is not answered here. */
 function admitted(
   { gate, gateway, feed }: Parts,
@@ -91,8 +95,7 @@ function admitted(
   response: ServerResponse,
 ): "answer" | "done" {
   const { path } = request;
-  const isGuarded = path.startsWith(apiPrefix) || path.startsWith(gatewayPrefix);
-  const foreign = isGuarded ? gate.checkOrigin(request) : undefined;
+  const foreign = isGuarded(request) ? gate.checkOrigin(request) : undefined;
   if (foreign !== undefined) return sent(foreign, message, response);
   const handler = gateway(path);
   const isFeed = path === feedPath && request.method === "GET";
@@ -115,7 +118,7 @@ async function answer(parts: Parts, request: AdminRequest): Promise<Answer> {
   const matched = matchRoute(routes, request);
   if (matched === undefined) {
     const isRead = request.method === "GET" || request.method === "HEAD";
-    const file = isRead ? await servePage(page, request) : undefined;
+    const file = isRead && !isGuarded(request) ? await servePage(page, request) : undefined;
     return file ?? refuse(404, "NotFound", "there is no such page");
   }
   if ("allow" in matched) {

@@ -12,7 +12,7 @@ export class EventStream {
   #text = "";
 
   private constructor(body: ReadableStream<Uint8Array>) {
-    const decoded = body.pipeThrough(new TextDecoderStream() as never) as ReadableStream<string>;
+    const decoded = body.pipeThrough(new TextDecoderStream());
     this.#reader = decoded.getReader();
   }
 

@@ -1,0 +1,57 @@
+import type { ServerResponse } from "node:http";
+import { expect, it } from "vitest";
+import { ticksPerSecond } from "../../core/ticks.ts";
+import { Ring } from "./ring.ts";
+import { parseKinds, Watcher, type FeedKind } from "./watcher.ts";
+
+it("a ring keeps the latest, the newest first", () => {
+  const ring = new Ring<number>(3);
+  expect([...ring.latest()]).toEqual([]);
+  for (const item of [1, 2]) ring.push(item);
+  expect([...ring.latest()]).toEqual([2, 1]);
+  for (const item of [3, 4, 5]) ring.push(item);
+  expect([...ring.latest()]).toEqual([5, 4, 3]);
+});
+
+interface Written {
+  readonly watcher: Watcher;
+  readonly texts: string[];
+  waiting: number;
+}
+
+function watching(...kinds: readonly FeedKind[]): Written {
+  const texts: string[] = [];
+  const response = {
+    write: (text: string) => texts.push(text),
+    get writableLength() {
+      return written.waiting;
+    },
+  };
+  const watcher = new Watcher(response as unknown as ServerResponse, new Set(kinds));
+  const written: Written = { watcher, texts, waiting: 0 };
+  return written;
+}
+
+it("a watcher gets no more than so many in a second, and is told how many it missed", () => {
+  const { watcher, texts } = watching("refused");
+  const sent = Array.from({ length: 250 }, () => watcher.admits("refused", 0n));
+  expect(sent.filter(Boolean).length).toBe(200);
+  watcher.send("");
+  expect(texts).toEqual(['event: missed\ndata: {"count":50}\n\n']);
+  expect(watcher.admits("refused", ticksPerSecond)).toBe(true);
+  watcher.send("x");
+  expect(texts.at(-1)).toBe("x");
+});
+
+it("a watcher that does not read is found out", () => {
+  const written = watching("refused");
+  expect(written.watcher.send("x")).toBe(true);
+  written.waiting = 2 * 1024 * 1024;
+  expect(written.watcher.send("x")).toBe(false);
+});
+
+it("only kinds that there are can be asked for", () => {
+  expect([...(parseKinds(null) ?? [])]).toEqual(["refused", "lease", "message"]);
+  expect([...(parseKinds("health,lease") ?? [])]).toEqual(["lease", "health"]);
+  expect(parseKinds("health,nonsense")).toBeUndefined();
+});

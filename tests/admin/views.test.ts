@@ -1,0 +1,278 @@
+import { TableServiceClient } from "@azure/data-tables";
+import { BlobServiceClient, type ContainerClient } from "@azure/storage-blob";
+import { ShareServiceClient } from "@azure/storage-file-share";
+import { QueueServiceClient } from "@azure/storage-queue";
+import { mkdtempSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { developmentAccountKey } from "../../src/account/settings.ts";
+import { askStatus } from "../../src/cli/status-report.ts";
+import { statusTable } from "../../src/cli/status-table.ts";
+import { readAdminAddress } from "../../src/server/admin-address.ts";
+import { freshName } from "../harness/server.ts";
+import { adminServer, type AdminServer } from "./admin-server.ts";
+
+const account = "devstoreaccount1";
+let admin: AdminServer;
+let blobs: BlobServiceClient;
+
+beforeAll(async () => {
+  admin = await adminServer();
+  blobs = BlobServiceClient.fromConnectionString(admin.server.connectionString);
+});
+afterAll(() => admin[Symbol.asyncDispose]());
+
+interface Leases {
+  readonly leases: readonly Readonly<Record<string, unknown>>[];
+  readonly next?: string;
+}
+
+const leases = (query = ""): Promise<Leases> => admin.json<Leases>(`/admin/v1/leases${query}`);
+
+async function newContainer(): Promise<ContainerClient> {
+  const container = blobs.getContainerClient(freshName("box"));
+  await container.create();
+  return container;
+}
+
+describe("server and accounts", () => {
+  it("are told without a key", async () => {
+    const server = await admin.json("/admin/v1/server");
+    expect(server).toMatchObject({ store: "memory", content: "memory", adminUrl: admin.url });
+    const answer = await (await admin.get("/admin/v1/accounts")).text();
+    expect(answer).not.toContain(developmentAccountKey);
+    expect(JSON.parse(answer)).toMatchObject({
+      accounts: [{ name: account, gateway: { blob: `/storage/blob/${account}` } }],
+    });
+  });
+
+  it("tell a key to those who ask for it", async () => {
+    const told = await admin.json(`/admin/v1/accounts/${account}/key`);
+    expect(told).toMatchObject({ account, keys: [developmentAccountKey] });
+    expect((await admin.get("/admin/v1/accounts/nobody/key")).status).toBe(404);
+  });
+});
+
+describe("signatures", () => {
+  it("open every service through the gateway", async () => {
+    const { query } = await signed({ account });
+    const lists = ["blob", "queue", "file"].map((service) => `${service}/${account}?comp=list&`);
+    for (const path of [...lists, `table/${account}/Tables?`]) {
+      const answer = await admin.get(`/storage/${path}${query}`, { "x-ms-version": "2023-11-03" });
+      expect(answer.status, path).toBe(200);
+      expect(answer.headers.get("content-security-policy")).toContain("sandbox");
+      expect(answer.headers.get("x-content-type-options")).toBe("nosniff");
+    }
+  });
+
+  it("for one blob open just that", async () => {
+    const container = await newContainer();
+    const path = "a folder/über.txt";
+    await container.getBlockBlobClient(path).upload("text", 4);
+    await container.getBlockBlobClient("other").upload("text", 4);
+    const wish = { kind: "service", account, service: "blob", container: container.containerName };
+    const extra = { permissions: "r", contentType: "text/html" };
+    const sas = await signed({ ...wish, path, ...extra });
+    const read = await fetch(sas.url ?? "");
+    expect(await read.text()).toBe("text");
+    expect(read.headers.get("content-type")).toBe("text/html");
+    expect(await (await admin.get(sas.gatewayUrl ?? "")).text()).toBe("text");
+    const other = new URL(sas.url ?? "");
+    other.pathname = `/${account}/${container.containerName}/other`;
+    expect((await fetch(other)).status).toBe(403);
+  });
+
+  it("for a queue, a table and a share open them", async () => {
+    const { connectionString } = admin.server;
+    const name = freshName("thing");
+    await QueueServiceClient.fromConnectionString(connectionString).createQueue(name);
+    const insecure = { allowInsecureConnection: true };
+    await TableServiceClient.fromConnectionString(connectionString, insecure).createTable(name);
+    await ShareServiceClient.fromConnectionString(connectionString).createShare(name);
+    const wish = { kind: "service", account, container: name };
+    const queue = await signed({ ...wish, service: "queue", permissions: "rp" });
+    expect((await fetch(queue.url?.replace("?", "/messages?") ?? "")).status).toBe(200);
+    const table = await signed({ ...wish, service: "table", permissions: "r" });
+    expect((await fetch(table.url?.replace("?", "()?") ?? "")).status).toBe(200);
+    const share = await signed({ ...wish, service: "file", permissions: "rl" });
+    const listing = `${share.url}&restype=directory&comp=list`;
+    expect((await fetch(listing)).status).toBe(200);
+  });
+
+  it.each([
+    [{}, "account is missing"],
+    [{ account, minutes: -1 }, "minutes"],
+    [{ account, nonsense: "x" }, "nonsense"],
+    [{ account, kind: "service", service: "blob", permissions: "r" }, "container is missing"],
+    [
+      { account, kind: "service", service: "queue", container: "q", path: "p", permissions: "r" },
+      "path",
+    ],
+    [{ account, kind: "service", service: "blob", container: "c\nd", permissions: "r" }, "control"],
+  ])("are not made of %j", async (wish, problem) => {
+    const answer = await admin.post("/admin/v1/sas", wish);
+    expect(answer.status).toBe(400);
+    expect(await answer.text()).toContain(problem);
+  });
+});
+
+interface Signed {
+  readonly query: string;
+  readonly url?: string;
+  readonly gatewayUrl?: string;
+}
+
+async function signed(wish: object): Promise<Signed> {
+  const answer = await admin.post("/admin/v1/sas", wish);
+  expect(answer.status).toBe(200);
+  return (await answer.json()) as Signed;
+}
+
+describe("held leases", () => {
+  it("are those of blobs, containers, files and shares, by their end", async () => {
+    const container = await newContainer();
+    const blob = container.getBlockBlobClient("a/b.txt");
+    await blob.upload("x", 1);
+    const service = ShareServiceClient.fromConnectionString(admin.server.connectionString);
+    const share = service.getShareClient(freshName("share"));
+    await share.create();
+    const folder = share.getDirectoryClient("folder");
+    await folder.create();
+    const { fileClient } = await folder.createFile("File.txt", 10);
+    const ids = [
+      (await blob.getBlobLeaseClient().acquireLease(15)).leaseId,
+      (await container.getBlobLeaseClient().acquireLease(60)).leaseId,
+      (await fileClient.getShareLeaseClient().acquireLease()).leaseId,
+      (await share.getShareLeaseClient().acquireLease(-1)).leaseId,
+    ];
+    const found = (await leases()).leases.filter(({ id }) => ids.includes(String(id)));
+    expect(found).toMatchObject([
+      { kind: "blob", container: container.containerName, path: "a/b.txt", durationSeconds: 15 },
+      { kind: "container", container: container.containerName, id: ids[1], state: "leased" },
+      { kind: "file", container: share.name, path: "folder/File.txt", secondsLeft: null },
+      { kind: "share", container: share.name, id: ids[3], durationSeconds: -1 },
+    ]);
+    expect(found[0]?.["secondsLeft"]).toBeGreaterThan(10);
+  });
+
+  it("are gone when they are released, expired, broken, or their blob is deleted", async () => {
+    const container = await newContainer();
+    const ends: Record<string, (blob: string, id: string) => Promise<unknown>> = {
+      released: (blob, id) => container.getBlobClient(blob).getBlobLeaseClient(id).releaseLease(),
+      broken: (blob) => container.getBlobClient(blob).getBlobLeaseClient().breakLease(0),
+      deleted: (blob, id) => container.getBlobClient(blob).delete({ conditions: { leaseId: id } }),
+      expired: async () => admin.clock.skip(16),
+    };
+    for (const [name, end] of Object.entries(ends)) {
+      const blob = container.getBlockBlobClient(name);
+      await blob.upload("x", 1);
+      const { leaseId = "" } = await blob.getBlobLeaseClient().acquireLease(15);
+      const held = async () => (await leases()).leases.some(({ id }) => id === leaseId);
+      expect(await held(), name).toBe(true);
+      await end(name, leaseId);
+      expect(await held(), name).toBe(false);
+    }
+  });
+
+  it("are gone at once with their container", async () => {
+    const container = await newContainer();
+    const blob = container.getBlockBlobClient("b");
+    await blob.upload("x", 1);
+    const { leaseId } = await blob.getBlobLeaseClient().acquireLease(-1);
+    await container.delete();
+    expect((await leases()).leases.some(({ id }) => id === leaseId)).toBe(false);
+  });
+
+  it("come in pages", async () => {
+    const container = await newContainer();
+    const ids = new Set<unknown>();
+    for (const name of ["1", "2", "3", "4", "5"]) {
+      const blob = container.getBlockBlobClient(name);
+      await blob.upload("x", 1);
+      ids.add((await blob.getBlobLeaseClient().acquireLease(60)).leaseId);
+    }
+    const pages: Leases[] = [];
+    let after = "";
+    do {
+      const page = await leases(`?limit=2${after}`);
+      pages.push(page);
+      after = page.next === undefined ? "" : `&after=${encodeURIComponent(page.next)}`;
+    } while (after !== "");
+    expect(pages.every((page) => page.leases.length <= 2)).toBe(true);
+    const found = pages.flatMap((page) => page.leases.map(({ id }) => id));
+    expect(new Set(found).size).toBe(found.length);
+    expect([...ids].every((id) => found.includes(id))).toBe(true);
+  });
+
+  it("are broken by their administrator, with a period or at once", async () => {
+    const container = await newContainer();
+    const blob = container.getBlockBlobClient("a b/ü.txt");
+    await blob.upload("x", 1);
+    const { leaseId } = await blob.getBlobLeaseClient().acquireLease(60);
+    const place = { kind: "blob", account, container: container.containerName, path: blob.name };
+    const broken = await admin.post("/admin/v1/leases/break", { ...place, periodSeconds: 10 });
+    expect(await broken.json()).toEqual({ secondsLeft: 10 });
+    const found = (await leases()).leases.find(({ id }) => id === leaseId);
+    expect(found).toMatchObject({ state: "breaking" });
+    const again = await admin.post("/admin/v1/leases/break", place);
+    expect(await again.json()).toEqual({ secondsLeft: 0 });
+    expect((await blob.getProperties()).leaseState).toBe("broken");
+    const none = await admin.post("/admin/v1/leases/break", { ...place, path: "none" });
+    expect(none.status).toBe(404);
+    expect(await none.json()).toMatchObject({ error: { code: "BlobNotFound" } });
+  });
+
+  it("are still known after a restart", async () => {
+    const location = mkdtempSync(join(tmpdir(), "etagere-admin-"));
+    try {
+      const before = await adminServer({ location });
+      expect(await readAdminAddress(location)).toMatchObject({ url: before.url });
+      const { connectionString } = before.server;
+      const service = BlobServiceClient.fromConnectionString(connectionString);
+      const container = service.getContainerClient("kept");
+      await container.create();
+      const { leaseId } = await container.getBlobLeaseClient().acquireLease(-1);
+      await before[Symbol.asyncDispose]();
+      expect(await readAdminAddress(location)).toBeUndefined();
+      await using after = await adminServer({ location });
+      expect(await after.json("/admin/v1/leases")).toMatchObject({
+        leases: [{ kind: "container", container: "kept", id: leaseId }],
+      });
+    } finally {
+      rmSync(location, { recursive: true, force: true });
+    }
+  });
+});
+
+it("health counts requests, commits and their batches", async () => {
+  await admin.json("/admin/v1/health");
+  const container = await newContainer();
+  await container.getBlockBlobClient("b").upload("x", 1);
+  admin.clock.skip(2);
+  const health = await admin.json<HealthRates>("/admin/v1/health");
+  expect(health).toMatchObject({
+    requests: { total: expect.any(Number) },
+    services: { blob: { latencySeconds: { p50: expect.any(Number), p99: expect.any(Number) } } },
+    store: { transactions: expect.any(Number), batch: { mean: expect.any(Number) } },
+    process: { residentBytes: expect.any(Number) },
+  });
+  expect(health.requests.perSecond).toBeGreaterThan(0);
+  expect(health.store.perSecond).toBeGreaterThan(0);
+});
+
+interface HealthRates {
+  readonly requests: { readonly perSecond: number };
+  readonly store: { readonly perSecond: number };
+}
+
+it("status shows the same as a table", async () => {
+  const container = await newContainer();
+  const blob = container.getBlockBlobClient("evil\u001b[2Jname");
+  await blob.upload("x", 1);
+  const { leaseId = "" } = await blob.getBlobLeaseClient().acquireLease(60);
+  const table = statusTable(await askStatus(admin.url, undefined), 200);
+  expect(table).toContain(`Etagere `);
+  const row = table.split("\n").find((line) => line.includes(leaseId));
+  expect(row).toMatch(/^blob {2,}leased +60 s +\S+ +devstoreaccount1\/.*\/evil\?\[2Jname$/);
+});

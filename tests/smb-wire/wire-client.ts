@@ -87,14 +87,20 @@ export class WireClient {
   }
 
   begin(command: number, body: Buffer, more: Partial<HeaderParts> = {}) {
+    const { messageId, answer, send } = this.prepare(command, body, more);
+    send();
+    return { messageId, answer };
+  }
+
+  /** A message that is ready to be sent, whenever that may be. */
+  prepare(command: number, body: Buffer, more: Partial<HeaderParts> = {}) {
     const messageId = this.#messageId;
     const charge = Math.max(1, more.charge ?? 1);
     this.#messageId += BigInt(charge);
     const message = this.encode(command, body, { messageId, ...more });
     const answer = new Promise<Answered>((resolve) => this.#waiting.set(messageId, resolve));
     if (command <= 1) this.#fold(message);
-    this.sendRaw(message);
-    return { messageId, answer };
+    return { messageId, answer, send: () => this.sendRaw(message) };
   }
 
   /** Takes back a question that is still being waited for. */
@@ -153,6 +159,11 @@ export class WireClient {
     this.treeId = other.treeId;
     this.#signer = other.#signer;
     return this.#logIn(developmentAccountName, key, true);
+  }
+
+  /** The first word of a login, which takes a session whether it is finished or not. */
+  beginLogin(): Promise<Answered> {
+    return this.ask(1, sessionSetup(firstToken()), { sessionId: 0n });
   }
 
   async #logIn(user: string, key: string, binds: boolean): Promise<Answered> {

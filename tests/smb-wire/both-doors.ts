@@ -1,0 +1,52 @@
+import {
+  RestError,
+  ShareServiceClient,
+  type ShareClient,
+  type ShareFileClient,
+} from "@azure/storage-file-share";
+import { beforeAll } from "vitest";
+import { freshName, testServer } from "../harness/server.ts";
+import { WireClient } from "./wire-client.ts";
+
+/** A file over REST, and where it lies. */
+export interface Target {
+  readonly name: string;
+  readonly file: ShareFileClient;
+}
+
+/** A server with one share, and both ways into it. */
+export function bothDoors() {
+  const held = testServer();
+  const shareName = freshName("doors");
+  let share: ShareClient;
+  beforeAll(async () => {
+    const service = ShareServiceClient.fromConnectionString(held.server.connectionString, {
+      retryOptions: { maxTries: 1 },
+    });
+    share = service.getShareClient(shareName);
+    await share.create();
+  });
+  return {
+    share: (): ShareClient => share,
+    ready: (): Promise<WireClient> => WireClient.ready(held.server.smbUrl, shareName),
+    async restFile(text = "0123456789"): Promise<Target> {
+      const name = `${freshName("file")}.txt`;
+      const file = share.rootDirectoryClient.getFileClient(name);
+      await file.create(text.length);
+      await file.uploadRange(text, 0, text.length);
+      return { name, file };
+    },
+  };
+}
+
+/** What a request is refused with, or that it was not. */
+export async function codeOf(work: Promise<unknown>): Promise<string> {
+  try {
+    await work;
+    return "done";
+  } catch (error) {
+    if (!(error instanceof RestError)) throw error;
+    // An answer to HEAD has no body that could say it.
+    return error.response?.headers.get("x-ms-error-code") ?? error.code ?? "";
+  }
+}

@@ -1,0 +1,71 @@
+import { ShareServiceClient } from "@azure/storage-file-share";
+import { beforeAll, describe, expect, it } from "vitest";
+import { frameBytesMax, sessionsMax, treesMax, waitingMax } from "../../src/smb/limits.ts";
+import { creditsMax } from "../../src/smb/sequence-window.ts";
+import { Status } from "../../src/smb/status.ts";
+import { freshName, testServer } from "../harness/server.ts";
+import { WireClient } from "./wire-client.ts";
+import { notifyBody, openFile } from "./wire-messages.ts";
+
+const held = testServer();
+let share = "";
+
+beforeAll(async () => {
+  share = freshName("limits");
+  const service = ShareServiceClient.fromConnectionString(held.server.connectionString);
+  await service.getShareClient(share).create();
+});
+
+const ready = () => WireClient.ready(held.server.smbUrl, share);
+const directoryOption = 1;
+
+describe("what one client may take", () => {
+  it("is a number of sessions on a connection", async () => {
+    const client = await WireClient.open(held.server.smbUrl);
+    await client.negotiate();
+    for (let count = 0; count < sessionsMax; count += 1) {
+      expect((await client.beginLogin()).status).toBe(Status.moreProcessingRequired);
+    }
+    expect((await client.beginLogin()).status).toBe(Status.insufficientResources);
+    client.end();
+  });
+
+  it("is a number of shares in a session", async () => {
+    const client = await ready();
+    for (let count = 1; count < treesMax; count += 1) await client.connectTo(share);
+    expect((await client.connectTo(share)).status).toBe(Status.insufficientResources);
+    client.end();
+  });
+
+  it("is a number of messages that wait for somebody else", async () => {
+    const client = await ready();
+    const open = (name: string) => openFile(client, name, { options: directoryOption });
+    // Each directory has a limit of its own, below that of the connection.
+    const directories = [await open("a"), await open("b"), await open("c")] as const;
+    for (let count = 1; count <= waitingMax; count += 1) {
+      client.begin(15, notifyBody(directories[count % 3] ?? directories[0]));
+      await client.interim(count);
+    }
+    const oneMore = await client.ask(15, notifyBody(directories[0]));
+    expect(oneMore.status).toBe(Status.insufficientResources);
+    client.end();
+  });
+
+  it("is a length of message", async () => {
+    const client = await ready();
+    client.sendRaw(Buffer.alloc(frameBytesMax + 1));
+    await client.closed;
+  });
+
+  it("is a number of ids, however often it asks for more", async () => {
+    const client = await ready();
+    const echo = Buffer.from([4, 0, 0, 0]);
+    let sum = 0;
+    for (let count = 0; count < 200; count += 1) {
+      sum += (await client.ask(13, echo, { credits: 0xffff })).credits - 1;
+    }
+    expect(sum).toBeLessThanOrEqual(creditsMax);
+    client.sendRaw(client.encode(13, echo, { messageId: BigInt(creditsMax * 2) }));
+    await client.closed;
+  });
+});

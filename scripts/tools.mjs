@@ -8,6 +8,12 @@ import { root } from "./prepare.mjs";
 /** `tests` is what needs the program; a program whose tests are not there is not asked for. */
 export const tools = [
   { name: "openssl", probe: ["openssl", "version"], debian: "openssl", tests: "tests/https" },
+  {
+    name: "chromium",
+    probe: ["chromium", "--version"],
+    debian: "chromium",
+    tests: "tests/explorer",
+  },
   { name: "smbclient", probe: ["smbclient", "--version"], debian: "smbclient", tests: "tests/smb" },
   {
     name: "postgres",
@@ -15,6 +21,7 @@ export const tools = [
     debian: "postgresql",
     tests: "tests/postgres",
   },
+  { name: "strace", probe: ["strace", "-V"], debian: "strace", tests: "tests/power-cut" },
   { name: "rclone", probe: ["rclone", "version"], debian: "rclone", tests: "tests/e2e/rclone" },
   { name: "az", probe: ["az", "version"], debian: "azure-cli", tests: "tests/e2e/azure-cli" },
 ];

@@ -7,6 +7,7 @@ import { LmdbEngine } from "../store/lmdb/lmdb-engine.ts";
 import { snapshotView } from "../store/snapshot-view.ts";
 import {
   extentsPath,
+  formatPath,
   openFolder,
   storePath,
   type FolderOptions,
@@ -42,7 +43,7 @@ export async function backupFolder(options: BackupOptions): Promise<BackupReport
     await makeFolder(join(draft, "store"));
     await mkdir(extentsPath(draft));
     await folder.engine.copyTo(storePath(draft));
-    await copyFile(join(location, "store", "format"), join(draft, "store", "format"));
+    if (existsSync(formatPath(location))) await copyFile(formatPath(location), formatPath(draft));
     const extents = await extentsIn(storePath(draft));
     let bytes = (await stat(storePath(draft))).size;
     for (const { extent } of extents) bytes += await copyExtent(location, draft, extent);

@@ -1,11 +1,13 @@
 import { mkdir, stat } from "node:fs/promises";
 import { dirname } from "node:path";
+import { syncFolder } from "../store/sync-folder.ts";
 import { systemErrorCode } from "./start-refused.ts";
 
 /** Node's own recursive form never ends where a parent exists but takes no folders, as `/proc`. */
 export async function makeFolder(path: string): Promise<void> {
   try {
     await mkdir(path);
+    syncFolder(dirname(path));
   } catch (error) {
     const code = systemErrorCode(error);
     if (code === "EEXIST" && (await isFolder(path))) return;

@@ -1,4 +1,5 @@
 import type { ContentRef } from "../../core/content-ref.ts";
+import type { RecordCodec } from "../../core/record.ts";
 import type { Key, Value, View } from "../../store/store.ts";
 import type { ExtentFiles } from "../extent-files.ts";
 import { decodeNode } from "../node-codec.ts";
@@ -52,10 +53,10 @@ export class ContentAudit {
   async begin(): Promise<void> {
     for await (const entries of this.#options.view.range(allGarbage())) {
       for (const { value } of entries) {
-        const { nodes, trees, extents } = garbageCodec.decode(value);
-        for (const node of nodes) this.#replaced.add(node);
-        for (const tree of trees) this.#held.refer(tree);
-        for (const extent of extents) this.#dying.add(extent);
+        const garbage = this.#decode("a piece of garbage", value, garbageCodec);
+        for (const node of garbage?.nodes ?? []) this.#replaced.add(node);
+        for (const tree of garbage?.trees ?? []) this.#held.refer(tree);
+        for (const extent of garbage?.extents ?? []) this.#dying.add(extent);
       }
     }
   }
@@ -118,7 +119,9 @@ export class ContentAudit {
     const stored = new Map<bigint, number>();
     for await (const entries of view.range(wholeTables.counts)) {
       for (const { key, value } of entries) {
-        stored.set(leadingId(key), countCodec.decode(value).references);
+        const id = leadingId(key);
+        const count = this.#decode(`the count of content node ${id}`, value, countCodec);
+        if (count !== undefined) stored.set(id, count.references);
       }
     }
     for (const [id, references] of this.#held.references) {
@@ -132,6 +135,15 @@ export class ContentAudit {
       }
     }
     for (const id of stored.keys()) complain(`the count of content node ${id} is left over`);
+  }
+
+  #decode<R>(name: string, value: Value, codec: RecordCodec<R>): R | undefined {
+    try {
+      return codec.decode(value);
+    } catch (error) {
+      this.#options.complain(`${name} cannot be read: ${String(error)}`);
+      return undefined;
+    }
   }
 
   async #expectOwners(name: string, keys: readonly Key[]): Promise<void> {

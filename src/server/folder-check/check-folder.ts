@@ -3,9 +3,9 @@ import type { ContentRef } from "../../core/content-ref.ts";
 import { decodeKey } from "../../core/key-decoding.ts";
 import type { AnyTable } from "../../core/table.ts";
 import { reclaimJobs } from "../../execution/reclaim-jobs.ts";
-import { decodeCounter } from "../../store/counter.ts";
+import { counterBytes, decodeCounter } from "../../store/counter.ts";
 import { snapshotView } from "../../store/snapshot-view.ts";
-import type { Entry, Key, View } from "../../store/store.ts";
+import type { Entry, Key, Value, View } from "../../store/store.ts";
 import { messageOf } from "../start-refused.ts";
 import { locks } from "../../file/records.ts";
 import { FollowUps } from "./follow-ups.ts";
@@ -72,7 +72,7 @@ class RecordCheck {
 
   async run(): Promise<ReadonlyMap<string, number>> {
     for await (const entries of this.#view.range(reclaimJobs.range([]))) {
-      for (const { value } of entries) this.#ownership.addJob(reclaimJobs.codec.decode(value));
+      for (const { value } of entries) this.#addJob(value);
     }
     const counters: Entry[] = [];
     for await (const entries of this.#view.range(wholeKeySpace)) {
@@ -87,6 +87,15 @@ class RecordCheck {
     this.#followUps.finish((tag) => tablesByTag.get(tag)?.name ?? String(tag));
     for (const problem of this.#ownership.problems()) this.#complain(problem);
     return this.#records;
+  }
+
+  /** One that cannot be read is complained of when its turn comes among the records. */
+  #addJob(value: Value): void {
+    try {
+      this.#ownership.addJob(reclaimJobs.codec.decode(value));
+    } catch {
+      // Nothing is known to be taken down because of it.
+    }
   }
 
   async #checkEntry({ key, value }: Entry): Promise<void> {
@@ -123,8 +132,9 @@ class RecordCheck {
     const parts = decodeKey(key, 1);
     const wanted = this.#followUps.takeCount(key);
     if (this.#ownership.isGoing(parts)) return;
-    const found = decodeCounter(value);
     const name = `${counterNames.get(tagOf(key))} ${String(parts[0])}`;
+    if (value.length !== counterBytes) return this.#complain(`${name} cannot be read`);
+    const found = decodeCounter(value);
     if (found !== wanted) this.#complain(`${name}: ${found} are counted, but there are ${wanted}`);
   }
 }

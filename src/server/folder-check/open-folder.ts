@@ -1,4 +1,4 @@
-import { existsSync, readdirSync, readFileSync } from "node:fs";
+import { existsSync, readdirSync, readFileSync, statSync } from "node:fs";
 import { join } from "node:path";
 import { openDiskFiles } from "../../content/disk-files.ts";
 import type { ExtentFiles } from "../../content/extent-files.ts";
@@ -25,6 +25,7 @@ export interface OpenFolder {
 }
 
 export const storePath = (location: string): string => join(location, "store", "store.mdb");
+export const formatPath = (location: string): string => join(location, "store", "format");
 export const extentsPath = (location: string): string => join(location, "extents");
 
 /**
@@ -54,10 +55,12 @@ export async function openFolder(options: FolderOptions): Promise<OpenFolder> {
 }
 
 function checkIsFolder(location: string): void {
-  if (!existsSync(storePath(location))) {
+  if ((statSync(storePath(location), { throwIfNoEntry: false })?.size ?? 0) === 0) {
     throw new StartRefused([`${location}: there is no data of a server here`]);
   }
-  const format = Number(readFileSync(join(location, "store", "format"), "utf8"));
+  const path = formatPath(location);
+  // A loss of power may have kept the data and not the note; whoever serves it writes it again.
+  const format = existsSync(path) ? Number(readFileSync(path, "utf8")) : formatVersion;
   if (format <= formatVersion) return;
   throw new StartRefused([
     `${location} was written in format ${format} by a newer release; ` +

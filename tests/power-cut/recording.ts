@@ -1,0 +1,112 @@
+import { spawn } from "node:child_process";
+import { once } from "node:events";
+import { readFileSync } from "node:fs";
+import type { ServiceUrls } from "../folder/fill.ts";
+import { rawClient, type RawClient } from "../harness/raw-client.ts";
+import { listening, portFlags, program } from "../harness/child-server.ts";
+import type { Clients, Door, State } from "../kill/door.ts";
+import { tracedCalls } from "./trace.ts";
+
+/** A change of an object, and the id of the answer that acknowledged it. */
+export interface RecordedStep {
+  readonly answer: string;
+  readonly state: State;
+}
+
+export interface RecordedObject {
+  readonly door: Door;
+  readonly key: string;
+  readonly steps: readonly RecordedStep[];
+}
+
+export interface Recording {
+  readonly objects: readonly RecordedObject[];
+  /** The answer that ended the setting up. */
+  readonly ready: string;
+}
+
+const stringBytesMax = 8 * 1024 * 1024;
+
+/** Lets clients write to a server whose every call that could reach the disk is written down. */
+export async function record(
+  { location, trace }: { readonly location: string; readonly trace: string },
+  doors: readonly Door[],
+  stepsEach: number,
+): Promise<Recording> {
+  const tracing = ["-f", "-y", "-xx", "-s", String(stringBytesMax), "-e", "signal=none"];
+  const calls = ["-e", `trace=${tracedCalls.join()}`, "-o", trace];
+  const words = [process.execPath, program, `--location=${location}`, "--silent", ...portFlags];
+  const child = spawn("strace", [...tracing, ...calls, ...words], {
+    stdio: ["ignore", "pipe", "inherit"],
+    // A ring of requests that the kernel works through would not show in a trace of calls.
+    env: { ...process.env, UV_USE_IO_URING: "0" },
+  });
+  const exited = once(child, "exit");
+  const found = await listening(child);
+  const urls: ServiceUrls = Object.fromEntries(
+    [...found].map(([name, url]) => [name.toLowerCase(), url]),
+  );
+  const ready = new Requests(urls);
+  for (const door of doors) await door.setUp(ready.clients());
+  const objects = await Promise.all(
+    doors.flatMap((door) => ["one", "two"].map((key) => run(door, key, urls, stepsEach))),
+  );
+  endTraced(child.pid ?? 0);
+  await exited;
+  return { objects, ready: ready.last };
+}
+
+/** The tracer ends with what it traces, and passes no signals on. */
+function endTraced(tracer: number): void {
+  const children = readFileSync(`/proc/${tracer}/task/${tracer}/children`, "utf8");
+  for (const pid of children.trim().split(" ")) process.kill(Number(pid), "SIGTERM");
+}
+
+/** Clients that remember the id of the last answer. */
+class Requests {
+  readonly #urls: ServiceUrls;
+  last = "";
+
+  constructor(urls: ServiceUrls) {
+    this.#urls = urls;
+  }
+
+  clients(): Clients {
+    const { blob = "", table = "", queue = "", file = "" } = this.#urls;
+    const named = (url: string): RawClient => {
+      const client = rawClient(url);
+      return {
+        send: async (call) => {
+          const answer = await client.send(call);
+          this.last = String(answer.headers["x-ms-request-id"]);
+          return answer;
+        },
+      };
+    };
+    return {
+      blob: named(blob),
+      table: named(table),
+      queue: named(queue),
+      file: named(file),
+      fileUrl: file,
+      smbUrl: "",
+    };
+  }
+}
+
+async function run(
+  door: Door,
+  key: string,
+  urls: ServiceUrls,
+  stepsMax: number,
+): Promise<RecordedObject> {
+  const requests = new Requests(urls);
+  const clients = requests.clients();
+  const steps: RecordedStep[] = [];
+  for (let turn = 1; turn <= stepsMax; turn += 1) {
+    const step = door.next(key, steps.at(-1)?.state, turn);
+    await step.send(clients);
+    steps.push({ answer: requests.last, state: step.state });
+  }
+  return { door, key, steps };
+}

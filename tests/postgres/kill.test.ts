@@ -16,6 +16,7 @@ const writesPerRound = 100;
 let database: Database;
 let bucket: FakeS3;
 let folder: string;
+let pairs = 0;
 
 beforeAll(async () => {
   [database, bucket] = await Promise.all([openDatabase(), openFakeS3()]);
@@ -35,7 +36,9 @@ class Pair {
   readonly nodes: ChildServer[] = [];
 
   constructor() {
-    this.#flags = [`--store=${database.newUrl()}`, `--content=${bucket.location}`, "--silent"];
+    pairs += 1;
+    const content = bucket.location.replace("?", `/${pairs}?`);
+    this.#flags = [`--store=${database.newUrl()}`, `--content=${content}`, "--silent"];
   }
 
   async start(index: number): Promise<void> {

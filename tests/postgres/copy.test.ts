@@ -1,0 +1,54 @@
+import { mkdtempSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { afterAll, beforeAll, expect, it } from "vitest";
+import { start } from "../../src/index.ts";
+import { copyData, type Progress } from "../../src/server/data-copy/copy-data.ts";
+import { openPlace, type PlaceName } from "../../src/server/data-copy/places.ts";
+import { realSurroundings } from "../../src/server/start.ts";
+import { silentLog } from "../../src/store/silent-log.ts";
+import { changeAll, contentsOf, fill } from "../copy/shelf-contents.ts";
+import { openDatabase, type Database } from "./database.ts";
+
+const folder = mkdtempSync(join(tmpdir(), "etagere-copy-"));
+const world = realSurroundings(silentLog);
+const quiet: Progress = { begin: () => undefined, add: () => undefined };
+let database: Database;
+
+beforeAll(async () => {
+  database = await openDatabase();
+});
+
+afterAll(async () => {
+  await database.stop();
+  rmSync(folder, { recursive: true });
+});
+
+async function copy(from: PlaceName, to: PlaceName): Promise<void> {
+  const [one, other] = [await openPlace(from, world), await openPlace(to, world)];
+  const fromName = from.records;
+  await copyData({ from: one, to: other, fromName, ...world, progress: quiet });
+  await one.close();
+  await other.close();
+}
+
+it("moves all from a folder into a database and out again", async () => {
+  const common = { port: 0, noSmb: true } as const;
+  const source = await start({ ...common, location: join(folder, "source") });
+  await fill(source.connectionString);
+  const original = await contentsOf(source.connectionString);
+  await source.stop();
+  const store = database.newUrl();
+  const location = join(folder, "node");
+  const inFolder = { records: join(folder, "source"), bytes: undefined };
+  const inDatabase = { records: store, bytes: location };
+  await copy(inFolder, inDatabase);
+  await copy(inDatabase, { records: join(folder, "back"), bytes: undefined });
+  const places = [{ store, location }, { location: join(folder, "back") }];
+  for (const place of places) {
+    const server = await start({ ...common, ...place });
+    expect(await contentsOf(server.connectionString)).toEqual(original);
+    await changeAll(server.connectionString);
+    await server.stop();
+  }
+});

@@ -45,9 +45,9 @@ async function perform(task: Task): Promise<Run | undefined> {
   const ready = prepared.get(task.name);
   if (ready === undefined) throw new Error(`${task.name} is not prepared`);
   await ready.refill?.();
-  // Whoever measures the server's own figures begins after the refill.
-  process.send?.("begin");
   const { connections, seconds } = task;
   const { service } = scenario;
-  return measure(ready.target, ready.step, { service, connections, seconds });
+  // Whoever looks at the server's own figures begins only now.
+  const begin = (): void => void process.send?.("begin");
+  return measure(ready.target, ready.step, { service, connections, seconds, begin });
 }

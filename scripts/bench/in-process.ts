@@ -73,6 +73,7 @@ function clientOf(door: Door): Client {
       const reply = await serveRequest(door, wireRequestOf(request));
       return checked(request, await answerOf(reply));
     },
+    async open() {},
     close() {},
   };
 }

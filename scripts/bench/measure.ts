@@ -22,6 +22,8 @@ export interface Load {
   readonly service: ServiceName;
   readonly connections: number;
   readonly seconds: number;
+  /** Called when all is ready and the load starts. */
+  readonly begin: () => void;
 }
 
 const errorsMax = 200;
@@ -30,6 +32,8 @@ const errorsMax = 200;
 export async function measure(target: Target, step: Step, load: Load): Promise<Run> {
   const { connections, service } = load;
   const clients = Array.from({ length: connections }, () => target.connect(service));
+  await Promise.all(clients.map((client) => client.open()));
+  load.begin();
   const times: number[] = [];
   const stepsOf = Array.from({ length: connections }, () => 0);
   const failures: string[] = [];

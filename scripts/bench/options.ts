@@ -16,7 +16,7 @@ export interface BenchOptions extends Rounds {
 export const usage = `npm run bench -- [options]
   --only REGEX       operations whose name matches
   --quick            one round of one second each
-  --seconds N        of one round (3)
+  --seconds N        of one round (2.5; 1.5 for growth)
   --rounds N         whose median counts (3)
   --connections N    (64)
   --growth           instead: the cost of a request with 1 k, 100 k and 1 M objects stored
@@ -44,7 +44,7 @@ export function parseOptions(words: readonly string[]): BenchOptions {
   const { quick } = values;
   const azurite = !values["no-azurite"];
   const isWhole = values.only === undefined && !quick && (azurite || values.growth);
-  const seconds = Number(values.seconds ?? (quick ? 1 : values.growth ? 1.5 : 3));
+  const seconds = Number(values.seconds ?? (quick ? 1 : values.growth ? 1.5 : 2.5));
   return {
     only: new RegExp(values.only ?? "."),
     growth: values.growth,

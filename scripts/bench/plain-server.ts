@@ -1,7 +1,16 @@
 // The bare servers of Node that ours are held against, in a process of their own:
 // `node plain-server.js MODE FOLDER [CERTIFICATE KEY]`. Prints the port it listens at.
 import { createHash } from "node:crypto";
-import { fdatasync, openSync, read, readFileSync, write, writeSync } from "node:fs";
+import {
+  closeSync,
+  fdatasync,
+  openSync,
+  read,
+  readFileSync,
+  unlinkSync,
+  write,
+  writeSync,
+} from "node:fs";
 import { createServer } from "node:http";
 import type { IncomingMessage, RequestListener, ServerResponse } from "node:http";
 import { createServer as createSecureServer } from "node:https";
@@ -17,7 +26,7 @@ const kibibyte = Buffer.alloc(1024, 1);
 const largeBytes = 8 * 1024 * 1024;
 /** As large as what our own reader takes at once. */
 const chunkBytes = 1024 * 1024;
-/** Bodies are appended up to here, then from the beginning again: an extent's length. */
+/** As long as a file that our own bodies are appended to. */
 const fileBytesMax = 256 * 1024 * 1024;
 
 function created(response: ServerResponse): void {
@@ -51,27 +60,53 @@ function groupedSync(descriptor: number): () => Promise<void> {
   return () => (running === undefined ? begin() : (next ??= running.then(begin)));
 }
 
+interface Growing {
+  readonly descriptor: number;
+  readonly flush: () => Promise<void>;
+  /** Where the next body goes. */
+  end: number;
+  /** Bodies on their way into it. */
+  users: number;
+}
+
+/** Bodies are appended to a file, and to another one when that is full. */
 function streamToFile(): RequestListener {
-  const descriptor = openSync(join(folder, "stream"), "w+");
-  const flush = groupedSync(descriptor);
-  let end = 0;
+  let current = newFile();
+  const begin = (length: number): Growing => {
+    if (current.end + length > fileBytesMax) {
+      if (current.users === 0) closeSync(current.descriptor);
+      current = newFile();
+    }
+    current.users += 1;
+    return current;
+  };
   const receive = async (request: IncomingMessage, response: ServerResponse): Promise<void> => {
     const length = Number(request.headers["content-length"] ?? 0);
-    if (end + length > fileBytesMax) end = 0;
-    let at = end;
-    end += length;
+    const file = begin(length);
+    let at = file.end;
+    file.end += length;
     const hash = createHash("md5");
     for await (const chunk of request as AsyncIterable<Buffer>) {
       hash.update(chunk);
-      await writeAt(descriptor, chunk, 0, chunk.length, at);
+      await writeAt(file.descriptor, chunk, 0, chunk.length, at);
       at += chunk.length;
     }
     const sum = hash.digest("base64");
-    if (length > 0) await flush();
+    if (length > 0) await file.flush();
+    file.users -= 1;
+    if (file !== current && file.users === 0) closeSync(file.descriptor);
     response.writeHead(201, { etag: '"0x1"', "content-md5": sum, "content-length": 0 });
     response.end();
   };
   return (request, response) => void receive(request, response);
+}
+
+/** Without a name, so that its space comes back when it is closed. */
+function newFile(): Growing {
+  const path = join(folder, "stream");
+  const descriptor = openSync(path, "wx");
+  unlinkSync(path);
+  return { descriptor, flush: groupedSync(descriptor), end: 0, users: 0 };
 }
 
 function readToSocket(): RequestListener {

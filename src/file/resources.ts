@@ -19,6 +19,7 @@ import { anyTable } from "../core/table.ts";
 import type { Ticks } from "../core/ticks.ts";
 import type { RecordView } from "../core/view.ts";
 import type { LockState } from "./locks/lock-state.ts";
+import { deletePending } from "./locks/rest-access.ts";
 import {
   locks,
   nodes,
@@ -149,6 +150,9 @@ async function loadNode(view: RecordView, where: Where<FileAddress>): Promise<Lo
   const walked = await walk(view, tree, parsed.value);
   if (walked.parent === undefined) return missing(fail("ParentNotFound"));
   const { key, trail, target, alias } = walked;
+  if (target === undefined && creates(where) && (await isGoing(view, share, walked.parent))) {
+    return missing(deletePending);
+  }
   const parent = await parentOf(view, share.id, { ...walked, parent: walked.parent });
   const held =
     target === undefined || snapshot.value !== undefined
@@ -167,6 +171,11 @@ async function loadNode(view: RecordView, where: Where<FileAddress>): Promise<Lo
     alias,
   };
   return { access: share, scope: ok(scope), target, cors };
+}
+
+/** Nothing new comes into a directory that an SMB client is about to take away. */
+async function isGoing(view: RecordView, share: ShareRecord, { id }: NodeRecord): Promise<boolean> {
+  return (await view.get(locks, { share: share.id, id }))?.deletePending === true;
 }
 
 /** Of the file itself, not of another name of it. */
@@ -198,10 +207,13 @@ function loadKind(kind: "file" | "directory") {
     const target = located.target as NodeRecord | undefined;
     const isDirectory = target?.kind === "directory";
     if (target === undefined || isDirectory === (kind === "directory")) return located;
-    const creates = where.operation !== undefined && makers.has(where.operation.target);
-    const { scope } = located;
-    return { ...located, target: undefined, scope: creates ? fail("ResourceTypeMismatch") : scope };
+    const scope = creates(where) ? fail("ResourceTypeMismatch") : located.scope;
+    return { ...located, target: undefined, scope };
   };
+}
+
+function creates({ operation: asked }: Where<FileAddress>): boolean {
+  return asked !== undefined && makers.has(asked.target);
 }
 
 function corsOf({ properties }: AccountRecord): readonly CorsRule[] {

@@ -3,6 +3,7 @@ import { closeFile } from "../../src/file/filesystem/close.ts";
 import { setDeletePending } from "../../src/file/filesystem/info.ts";
 import { acknowledge, lockFile } from "../../src/file/filesystem/lock.ts";
 import { deleteAccess, readData, writeData } from "../../src/file/locks/access.ts";
+import { locks } from "../../src/file/records.ts";
 import { expectDone, namesIn, newFile, newShare, putRange } from "../harness/file-steps.ts";
 import { simFile, type SimFile, type SimHandle, type SimOpen } from "../harness/sim-file.ts";
 
@@ -87,6 +88,29 @@ describe("6 byte-range locks", () => {
     expect((await putRange(world, file, 5, "x")).status).toBe(201);
     const headers = { "x-ms-range": "bytes=5-6" };
     expect((await world.send({ method: "GET", path: file, headers })).body).toBe("x6");
+  });
+});
+
+describe("6 byte-range locks against caches", () => {
+  it("a lock waits until what another client has cached for writing is in the file", async () => {
+    const holder = await open();
+    const { place, open: id } = await open();
+    const key = { share: place.share.id, id: place.file };
+    // Nobody is given such a cache while others have the file open; locking does not rely on it.
+    await world.store.transact(async (tx) => {
+      const state = locks.codec.decode((await tx.get(locks.key(key)))!);
+      const opens = state.opens.map((each) =>
+        each.id === holder.open ? { ...each, cacheKey: "lease" } : each,
+      );
+      const caches = [{ key: "lease", held: 5, epoch: 1 }];
+      tx.put(locks.key(key), locks.codec.encode({ ...state, opens, caches }));
+    });
+    const lock = () =>
+      lockFile(world.runtime, place, id, [{ offset: 0n, length: 1n, exclusive: true }]);
+    expect((await lock()).kind).toBe("wait");
+    expect(await acknowledge(world.runtime, place, { key: "lease", kept: 0 })).toBe("done");
+    expect((await lock()).kind).toBe("done");
+    expect((await putRange(world, file, 0, "x")).code).toBe("FileLockConflict");
   });
 });
 

@@ -3,7 +3,7 @@ import { acknowledgeBreak, breakCaches } from "../locks/caching.ts";
 import { lockRanges, unlockRanges, type LockRequest, type Stretch } from "../locks/byte-ranges.ts";
 import type { LockState } from "../locks/lock-state.ts";
 import { holds } from "./read.ts";
-import { done, refuse, type Outcome } from "./refusal.ts";
+import { done, refuse, type Outcome, type WaitingOutcome } from "./refusal.ts";
 import { change, keepLocks, look, type FilePlace, type Work } from "./work.ts";
 
 /** All of the ranges or none; a refusal changes nothing. */
@@ -12,17 +12,24 @@ export function lockFile(
   place: FilePlace,
   handle: bigint,
   requests: readonly LockRequest[],
-): Promise<Outcome<void>> {
+): Promise<WaitingOutcome<void>> {
   return change(runtime, async (work) => {
     const state = await presentState(work, place, handle);
     if (state === undefined) return refuse("file-closed");
     const outcome = lockRanges(state, handle, requests);
     if (!outcome.ok) return refuse(outcome.refusal);
-    // Whoever locks bytes is about to change them, so nobody else goes on caching them.
+    // Whoever locks bytes is about to change them, so nobody else goes on caching them, and what
+    // was cached for writing is in the file before the lock is.
     const ownKey = state.opens.find(({ id }) => id === handle)?.cacheKey;
     const breaking = breakCaches(outcome.state, "write", { ownKey, now: work.now });
-    await work.apply([keepLocks(place.share.id, place.file, breaking.state)]);
-    return done(undefined);
+    const { share, file } = place;
+    if (breaking.waitingSince === undefined) {
+      await work.apply([keepLocks(share.id, file, breaking.state)]);
+      return done(undefined);
+    }
+    const unlocked = { ...breaking.state, ranges: state.ranges };
+    if (breaking.told.length > 0) await work.apply([keepLocks(share.id, file, unlocked)]);
+    return { kind: "wait", file };
   });
 }
 

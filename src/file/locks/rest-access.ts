@@ -73,7 +73,12 @@ export const shortOpens = {
   "Set Directory Properties": writes,
   "Set Directory Metadata": writes,
   // Held as long as the lease: nobody else may write or delete.
-  "Lease File": { ...replaces, share: shareRead, breaks: undefined, bytes: undefined },
+  "Lease File": {
+    access: readData | writeData | deleteAccess,
+    share: shareRead,
+    breaks: undefined,
+    bytes: undefined,
+  },
 } satisfies Readonly<Record<string, Omit<ShortOpen, "alone"> & { alone?: true | undefined }>>;
 
 export type RestOperation = keyof typeof shortOpens;
@@ -84,7 +89,7 @@ export type Passage =
   | { readonly kind: "wait"; readonly state: LockState; readonly until: Ticks }
   | { readonly kind: "refused"; readonly failure: Failure };
 
-const deletePending = fail("DeletePending", { elements: { Reason: "SMBDeletePending" } });
+export const deletePending = fail("DeletePending", { elements: { Reason: "SMBDeletePending" } });
 const sharingViolation = fail("SharingViolation");
 
 /** Whether a REST operation may touch a file at this moment, and whom it must disturb first. */

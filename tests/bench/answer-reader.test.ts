@@ -7,8 +7,7 @@ const chunked =
   "HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n3\r\nhel\r\n2\r\nlo\r\n0\r\n\r\n";
 
 /** Cuts the text at these places and reads the pieces. */
-function readInPieces(text: string, cuts: readonly number[]) {
-  const reader = new AnswerReader();
+function readInPieces(text: string, cuts: readonly number[], reader = new AnswerReader()) {
   const bounds = [0, ...cuts.toSorted((a, b) => a - b), text.length];
   const answers = bounds.slice(1).map((to, index) => {
     const piece = Buffer.from(text.slice(bounds[index], to), "latin1");
@@ -22,10 +21,13 @@ describe("an answer", () => {
     const cut = fc.integer({ min: 1, max: text.length - 1 });
     fc.assert(
       fc.property(fc.uniqueArray(cut, { maxLength: 6 }), (cuts) => {
-        const { whole } = readInPieces(text, cuts);
-        expect(whole).toHaveLength(1);
-        expect(whole[0]?.status).toBe(200);
-        expect(whole[0]?.body.toString()).toBe("hello");
+        const first = readInPieces(text, cuts);
+        const second = readInPieces(text, cuts, first.reader);
+        for (const { whole } of [first, second]) {
+          expect(whole).toHaveLength(1);
+          expect(whole[0]?.status).toBe(200);
+          expect(whole[0]?.body.toString()).toBe("hello");
+        }
       }),
     );
   });

@@ -1,3 +1,5 @@
+import type { Stretch } from "./regions.ts";
+
 /** Where extents lie: a folder, or memory. Errors carry the code of the system call. */
 export interface ExtentFiles {
   /** How long an extent should get before the next one is begun. */
@@ -11,6 +13,8 @@ export interface ExtentFiles {
   remove(extent: bigint): Promise<void>;
   /** Zero if there is no such extent. */
   size(extent: bigint): Promise<number>;
+  /** What there is of an extent with gaps, in order; absent where there are none. */
+  stretches?(extent: bigint): Promise<readonly Stretch[]>;
   /** Rejects if extents cannot be reached now; absent where they always can. */
   check?(): Promise<void>;
   /** Some of those that exist beyond `after`, in order, and none if there are no more; absent where

@@ -137,6 +137,11 @@ export function storeIdKey(): Key {
 
 export const storeIdCodec = recordCodec<{ readonly id: string }>({ version: 1 });
 
+/** Stands while a copy of another store is made here. */
+export function copyMarkKey(): Key {
+  return encodeTaggedKey(tagIdentity, ["copy"]);
+}
+
 /** Everything in the key space that belongs to contents: tests check that it empties. */
 export function contentBounds(): KeyBounds {
   return { start: Uint8Array.of(tagNode), end: Uint8Array.of(tagIdentity) };

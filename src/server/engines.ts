@@ -4,6 +4,7 @@ import { openContentStore } from "../content/open-content.ts";
 import type { Service } from "../core/service.ts";
 import { reclaimOrPostpone } from "../execution/reclaim.ts";
 import type { Store } from "../store/store.ts";
+import { refuseHalfCopied } from "./data-copy/copy-mark.ts";
 import { runInBackground } from "./background.ts";
 import { openFoundation } from "./foundations.ts";
 import type { Close, Foundation, FoundationOptions } from "./foundations.ts";
@@ -37,6 +38,7 @@ export async function openEngines(options: EngineOptions): Promise<Engines> {
   try {
     const foundation = await openFoundation(options, opened);
     const { store, files, owner, owners, isOnDuty } = foundation;
+    await refuseHalfCopied(store);
     await claimFiles(store, files, () => Buffer.from(random.bytes(storeIdBytes)).toString("hex"));
     const content = await openContentStore({ ...foundation, clock, log, contentTables });
     opened.push(() => content.close());

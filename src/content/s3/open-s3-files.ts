@@ -55,6 +55,7 @@ export async function openS3Files(options: S3FilesOptions): Promise<S3Files> {
       const last = (await partsOf(extent)).at(-1);
       return last === undefined ? 0 : last.offset + last.length;
     },
+    stretches: partsOf,
     check: () => bucket.ping(),
     list: (after) => listExtentFolders(bucket, prefix, after),
     claim: (storeId) => claimBucket(bucket, storeId),

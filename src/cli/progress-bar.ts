@@ -1,0 +1,64 @@
+import type { Progress } from "../server/data-copy/copy-data.ts";
+
+export interface Terminal {
+  readonly isTTY?: boolean | undefined;
+  write(text: string): unknown;
+}
+
+export interface ProgressBar extends Progress {
+  end(): void;
+}
+
+const barWidth = 30;
+const drawMilliseconds = 100;
+
+/** A line that is drawn again and again on a terminal; elsewhere one line for each step. */
+export function progressBar(terminal: Terminal, now: () => number): ProgressBar {
+  let step = { what: "", total: 0, done: 0, began: 0 };
+  let drawnAt = 0;
+  const isLive = terminal.isTTY === true;
+  const draw = (): void => {
+    drawnAt = now();
+    terminal.write(`\r\x1b[K${lineOf(step, now() - step.began)}`);
+  };
+  const finish = (): void => {
+    if (step.what === "") return;
+    if (isLive) draw();
+    terminal.write(isLive ? "\n" : `${lineOf(step, now() - step.began)}\n`);
+    step = { ...step, what: "" };
+  };
+  return {
+    begin(what, total) {
+      finish();
+      step = { what, total, done: 0, began: now() };
+      if (isLive) draw();
+    },
+    add(count) {
+      step.done += count;
+      if (isLive && now() - drawnAt >= drawMilliseconds) draw();
+    },
+    end: finish,
+  };
+}
+
+interface Step {
+  readonly what: string;
+  /** Bytes; none where the number of things is not known before. */
+  readonly total: number;
+  readonly done: number;
+}
+
+function lineOf({ what, total, done }: Step, milliseconds: number): string {
+  const name = what.padEnd(18);
+  if (what.endsWith("records")) return `${name} ${done.toLocaleString("en")}`;
+  const share = total === 0 ? 1 : Math.min(1, done / total);
+  const full = Math.floor(share * barWidth);
+  const bar = `${"█".repeat(full)}${"░".repeat(barWidth - full)}`;
+  const percent = `${Math.floor(100 * share)}%`.padStart(4);
+  const perSecond = milliseconds === 0 ? 0 : (1000 * done) / milliseconds;
+  return `${name} ${bar} ${percent}  ${megabytes(done)} of ${megabytes(total)}, ${megabytes(perSecond)}/s`;
+}
+
+function megabytes(bytes: number): string {
+  return `${(bytes / 1024 / 1024).toFixed(1)} MiB`;
+}

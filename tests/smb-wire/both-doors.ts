@@ -29,7 +29,7 @@ export function bothDoors() {
   return {
     share: (): ShareClient => share,
     ready: (): Promise<WireClient> => WireClient.ready(held.server.smbUrl, shareName),
-    async restFile(text = "0123456789"): Promise<Target> {
+    restFile: async (text = "0123456789"): Promise<Target> => {
       const name = `${freshName("file")}.txt`;
       const file = share.rootDirectoryClient.getFileClient(name);
       await file.create(text.length);

@@ -3,9 +3,10 @@ import type { Clock } from "../core/world.ts";
 import { Attempt } from "./attempt.ts";
 import type { SharedChange } from "./attempt.ts";
 import { Changes } from "./changes.ts";
-import type { Engine, EngineBatch, EngineReader, EngineWrite } from "./engine.ts";
+import type { Engine, EngineBatch, EngineReader, EngineWrite, StateReader } from "./engine.ts";
 import { latestTicks, mayRunAgain, Reruns, settleUnwritten } from "./pending.ts";
 import type { Pending } from "./pending.ts";
+import { rememberedState } from "./remembered-state.ts";
 import { shareChanges, writesOf } from "./shared-changes.ts";
 import { StoreBusy } from "./store.ts";
 import { Turns } from "./turn.ts";
@@ -85,13 +86,15 @@ export class Committer {
     const latest = engine.open();
     const accepted: Pending[] = [];
     const reruns = new Reruns(this.#options.clock);
+    let remembered: StateReader | undefined;
     try {
       const shared = new Changes<SharedChange>();
       for (const pending of batch) {
         if (isBeaten(pending, latest, shared)) {
           this.#conflicts += 1;
           if (!mayRunAgain(pending)) continue;
-          await reruns.run(pending, new Attempt(latest, nextTicks(latest), shared));
+          remembered ??= rememberedState(latest);
+          await reruns.run(pending, new Attempt(remembered, nextTicks(latest), shared));
         }
         accepted.push(pending);
         // Nobody comes after the last to see what it is about to write.

@@ -12,7 +12,7 @@ import type { Pending } from "../pending.ts";
 import { shareChanges } from "../shared-changes.ts";
 import { StoreBusy } from "../store.ts";
 import { batchQuery } from "./batch.ts";
-import { rememberedState } from "./remembered-state.ts";
+import { rememberedState } from "../remembered-state.ts";
 import { sendBatch } from "./sender.ts";
 import type { SentBatch } from "./sender.ts";
 import type { States } from "./states.ts";

@@ -1,7 +1,7 @@
-import type { Awaitable, Stamped, StateReader } from "../engine.ts";
+import type { Awaitable, Stamped, StateReader } from "./engine.ts";
 
 /** A state never changes, so those who run again one after another on the same one, often for the
- *  same keys, ask the database once. */
+ *  same keys, ask the engine once. */
 export function rememberedState(state: StateReader): StateReader {
   const keys = new Map<string, Awaitable<Stamped | undefined>>();
   const stretches = new Map<string, Awaitable<Stamped[]>>();

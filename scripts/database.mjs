@@ -1,6 +1,6 @@
 // A PostgreSQL of its own for a script, in a temporary folder; nothing of it stays.
 import { spawnSync } from "node:child_process";
-import { chmodSync, existsSync, mkdtempSync, readdirSync, rmSync } from "node:fs";
+import { chmodSync, existsSync, mkdirSync, mkdtempSync, readdirSync, rmSync } from "node:fs";
 import { createServer } from "node:net";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
@@ -21,9 +21,10 @@ export async function openStore(words) {
 }
 
 /** `fsync` off by default: what is killed here is never the machine. */
-export async function openDatabase(settings = ["fsync=off"]) {
+export async function openDatabase(settings = ["fsync=off"], base = tmpdir()) {
   if (!existsSync(programs)) throw new Error("PostgreSQL is not installed (apt: postgresql)");
-  const folder = mkdtempSync(join(tmpdir(), "etagere-database-"));
+  mkdirSync(base, { recursive: true });
+  const folder = mkdtempSync(join(base, "etagere-database-"));
   chmodSync(folder, 0o755);
   if (isRoot()) spawnSync("chown", [user, folder]);
   const [data, port] = [join(folder, "data"), await freePort()];

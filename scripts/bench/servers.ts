@@ -28,6 +28,8 @@ export interface ServerOptions {
   readonly tls?: Certificate | undefined;
   /** A folder that is there already and stays. */
   readonly location?: string;
+  /** The address of a database for its records. */
+  readonly store?: string;
 }
 
 const startMillisecondsMax = 60_000;
@@ -36,7 +38,8 @@ const listening = /(\w+)(?: service| endpoint)? is successfully listening at \w+
 
 export function startEtagere(options: Omit<ServerOptions, "name" | "words">): Promise<Server> {
   const free = ["blob", "queue", "table", "file", "admin"].map((name) => `--${name}Port=0`);
-  const words = [...free, "--noSmb", "--silent"];
+  const kept = options.store === undefined ? [] : [`--store=${options.store}`];
+  const words = [...free, "--noSmb", "--silent", ...kept];
   return startServer({ ...options, name: "etagere", words }, "admin");
 }
 

@@ -49,7 +49,8 @@ export async function contentsOf(connection: string): Promise<Readonly<Record<st
   const container = BlobServiceClient.fromConnectionString(connection).getContainerClient("ccc");
   for await (const item of container.listBlobsFlat({ includeSnapshots: true })) {
     const { name, snapshot, properties } = item;
-    const blob = container.getBlobClient(name).withSnapshot(snapshot);
+    const base = container.getBlobClient(name);
+    const blob = snapshot ? base.withSnapshot(snapshot) : base;
     const bytes = await blob.downloadToBuffer();
     found[`blob ${name} ${snapshot}`] = [properties.etag, bytes.toString("base64")];
   }

@@ -8,6 +8,7 @@ import { callTreeOf } from "./profile/call-tree.ts";
 import type { CpuProfile, Span } from "./profile/call-tree.ts";
 import { flameGraph } from "./profile/flame-graph.ts";
 import { hotFunctions } from "./profile/hot-functions.ts";
+import { writeSection } from "./report/write.ts";
 import { scenarioOf } from "./scenarios/all.ts";
 import type { Scenario } from "./scenarios/scenario.ts";
 import { newFolder, startEtagere } from "./servers.ts";
@@ -31,6 +32,7 @@ if (positionals.length === 0) {
 }
 mkdirSync(values.out, { recursive: true });
 for (const name of positionals) await profileOne(scenarioOf(name));
+writeSection(values.out, "profiles", drawnIn(values.out));
 
 async function profileOne(scenario: Scenario): Promise<void> {
   const folder = newFolder("profile");
@@ -67,6 +69,15 @@ function draw({ name, title }: Scenario, profile: CpuProfile, span: Span): void 
     console.log(`${(share * 100).toFixed(1).padStart(5)} %  ${where}`);
   }
   console.log(`written to ${path}`);
+}
+
+/** All that were drawn, now or before. */
+function drawnIn(folder: string): string {
+  const names = readdirSync(folder).filter((name) => /^flame-.*\.svg$/.test(name));
+  return names
+    .toSorted()
+    .map((name) => `![${name.slice(6, -4)}](${name})`)
+    .join("\n\n");
 }
 
 /** Threads write profiles, too; that of the main thread has seen the most. */

@@ -5,6 +5,7 @@ import { isLoopback } from "../admin/security/same-origin.ts";
 import type { ServiceName } from "../core/operation.ts";
 import type { Service } from "../core/service.ts";
 import { ensureAccountRecords, resetAccounts } from "../account/account-records.ts";
+import { developmentAccountKey, type Accounts } from "../account/settings.ts";
 import type { ReloadableAccounts } from "./accounts.ts";
 import { openAdmin } from "./admin.ts";
 import { leaveAdminAddress } from "./admin-address.ts";
@@ -177,6 +178,9 @@ export class RunningServer {
     if (isAway && certificate === undefined) {
       log.warn({ host: options.adminHost }, "whoever logs in to the explorer is heard: give cert");
     }
+    if (isAway && isAnybodys(this.#given.accounts)) {
+      log.warn({}, "everybody knows the development account's key: give accounts of your own");
+    }
     const admin = this.#openAdmin();
     this.#admin = admin;
     const { url } = await this.#add({
@@ -219,6 +223,12 @@ export class RunningServer {
     if (this.#state !== "ready") throw new Error(`the server is ${this.#state}`);
     await this.#engines.check();
   }
+}
+
+function isAnybodys(accounts: Accounts): boolean {
+  const hasPublicKey = (name: string): boolean =>
+    accounts.get(name)?.keys.includes(developmentAccountKey) === true;
+  return accounts.names().some(hasPublicKey);
 }
 
 function engineOptions(given: RunningServerOptions) {

@@ -32,6 +32,8 @@ export class Feed {
   #cancelFlush: (() => void) | undefined;
   #cancelTick = (): void => {};
   #ticks = 0;
+  /** Counts the times that watching began: what is left of an earlier one must not go on. */
+  #turn = 0;
 
   constructor(administered: Administered, health: Health) {
     this.#administered = administered;
@@ -73,7 +75,8 @@ export class Feed {
     this.watchedSince = clock.wall();
     this.#passing.restart();
     observer.watch = (observed) => seenIn(observed, this.#take);
-    void this.#tick();
+    this.#turn += 1;
+    void this.#tick(this.#turn);
   }
 
   #leave(watcher: Watcher): void {
@@ -115,15 +118,16 @@ export class Feed {
     }
   }
 
-  async #tick(): Promise<void> {
+  async #tick(turn: number): Promise<void> {
     this.#ticks += 1;
     try {
       await this.#lookAround();
     } catch (error) {
       this.#administered.log.warn({ err: error }, "the feed could not look around");
     }
-    if (this.#watchers.size === 0) return;
-    this.#cancelTick = this.#administered.clock.after(tickMilliseconds, () => void this.#tick());
+    if (this.#watchers.size === 0 || turn !== this.#turn) return;
+    const { clock } = this.#administered;
+    this.#cancelTick = clock.after(tickMilliseconds, () => void this.#tick(turn));
   }
 
   async #lookAround(): Promise<void> {

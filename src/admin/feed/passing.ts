@@ -1,9 +1,10 @@
 import { formatIso } from "../../core/dates.ts";
 import type { Ticks } from "../../core/ticks.ts";
+import type { RecordView } from "../../core/view.ts";
 import { Records } from "../../execution/records.ts";
 import type { Administered } from "../administered.ts";
 import { endedLeases } from "../views/held-leases.ts";
-import { queuesOf, turnsBetween } from "../views/messages.ts";
+import { ReturnedMessages } from "./returned-messages.ts";
 import type { FeedKind } from "./watcher.ts";
 
 export interface Passed {
@@ -12,12 +13,12 @@ export interface Passed {
 }
 
 const leasesMax = 500;
-const messagesPerQueueMax = 200;
 
 /** What happens by time alone: nobody asks for it, and no request tells of it. */
 export class Passing {
   readonly #administered: Administered;
   #until: Ticks | undefined;
+  #messages: ReturnedMessages | undefined;
 
   constructor(administered: Administered) {
     this.#administered = administered;
@@ -26,23 +27,25 @@ export class Passing {
   /** Forgets the past: what has ended before now is nobody's news. */
   restart(): void {
     this.#until = undefined;
+    this.#messages = undefined;
   }
 
   /** What has ended since the last look. */
   look(): Promise<readonly Passed[]> {
     const { store, content } = this.#administered.runtime;
     return store.snapshot(async (view) => {
-      const from = this.#until;
+      const from = this.#until ?? view.now;
       this.#until = view.now;
-      if (from === undefined) return [];
+      this.#messages ??= new ReturnedMessages(view.now);
       const records = new Records(view, content);
-      const to = view.now;
-      return [...(await leasesEnded(records, from, to)), ...(await returned(records, from, to))];
+      const leases = await leasesEnded(records, from, view.now);
+      const messages = await this.#messages.look(records);
+      return [...leases, ...messages.map((data) => ({ kind: "message" as const, data }))];
     });
   }
 }
 
-async function leasesEnded(view: Records, from: Ticks, to: Ticks): Promise<readonly Passed[]> {
+async function leasesEnded(view: RecordView, from: Ticks, to: Ticks): Promise<readonly Passed[]> {
   const ended = await endedLeases(view, { from, to, limit: leasesMax });
   return ended.map(({ lease, at, ...place }) => ({
     kind: "lease",
@@ -54,20 +57,4 @@ async function leasesEnded(view: Records, from: Ticks, to: Ticks): Promise<reado
       durationSeconds: lease.durationSeconds,
     },
   }));
-}
-
-async function returned(view: Records, from: Ticks, to: Ticks): Promise<readonly Passed[]> {
-  const passed: Passed[] = [];
-  for await (const { account, queue, id: owner } of queuesOf(view)) {
-    const found = await turnsBetween(view, owner, { from, to, limit: messagesPerQueueMax });
-    for (const { id, message } of found) {
-      const { dequeueCount, visibleAt } = message;
-      // One that was put a moment ago, or with a delay, was never taken.
-      if (dequeueCount === 0) continue;
-      const at = formatIso(visibleAt);
-      const data = { at, action: "returned", account, queue, id, dequeueCount };
-      passed.push({ kind: "message", data });
-    }
-  }
-  return passed;
 }

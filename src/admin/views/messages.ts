@@ -1,4 +1,6 @@
+import { accounts } from "../../account/account-record.ts";
 import { formatIso } from "../../core/dates.ts";
+import { successor } from "../../core/keys.ts";
 import type { Ticks } from "../../core/ticks.ts";
 import type { RecordView } from "../../core/view.ts";
 import { Records } from "../../execution/records.ts";
@@ -28,9 +30,7 @@ function list({ runtime }: Administered, query: URLSearchParams): Promise<Answer
   return runtime.store.snapshot(async (view) => {
     const records = new Records(view, runtime.content);
     const found: object[] = [];
-    for await (const each of queuesOf(records)) {
-      if (account !== null && each.account !== account) continue;
-      if (queue !== null && each.queue !== queue) continue;
+    for await (const each of wantedQueues(records, account, queue)) {
       const turnsFound = turnsBetween(records, each.id, { from: view.now, limit: limit + 1 });
       for (const turn of await turnsFound) found.push(shown(each, turn, view.now));
       if (found.length > limit) break;
@@ -48,13 +48,37 @@ export interface QueuePlace {
 
 const queuesMax = 10_000;
 
-export async function* queuesOf(view: RecordView): AsyncIterable<QueuePlace> {
+async function* wantedQueues(
+  view: RecordView,
+  account: string | null,
+  queue: string | null,
+): AsyncIterable<QueuePlace> {
+  if (account !== null && queue !== null) {
+    const owner = await view.get(accounts, account);
+    const record = owner && (await view.get(queues, { account: owner.id, name: queue }));
+    if (record !== undefined) yield { account, queue, id: record.id };
+    return;
+  }
+  for await (const { place } of queuesAfter(view, undefined, queuesMax)) {
+    const isWanted = account === null || place.account === account;
+    if (isWanted && (queue === null || place.queue === queue)) yield place;
+  }
+}
+
+/** Up to so many queues after a key, each with its own. */
+export async function* queuesAfter(
+  view: RecordView,
+  after: Uint8Array | undefined,
+  limit: number,
+): AsyncIterable<{ readonly key: Uint8Array; readonly place: QueuePlace }> {
   const names = new Names(view);
-  for await (const batch of view.scan(queues, { ...queues.range([]), limit: queuesMax })) {
+  const { start, end } = queues.range([]);
+  const from = after === undefined ? start : successor(after);
+  for await (const batch of view.scan(queues, { start: from, end, limit })) {
     for (const { key, record } of batch) {
       const [owner, queue] = queues.parts(key) as [bigint, string];
       const account = await names.account(owner);
-      if (account !== undefined) yield { account, queue, id: record.id };
+      if (account !== undefined) yield { key, place: { account, queue, id: record.id } };
     }
   }
 }

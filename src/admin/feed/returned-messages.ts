@@ -1,0 +1,51 @@
+import { formatIso } from "../../core/dates.ts";
+import type { Ticks } from "../../core/ticks.ts";
+import type { RecordView } from "../../core/view.ts";
+import { queuesAfter, turnsBetween, type QueuePlace } from "../views/messages.ts";
+
+/** Queues that one look goes through; the next one goes on behind them, so that many queues make the
+ *  news late, not the looks long. */
+const queuesPerLookMax = 100;
+const messagesPerQueueMax = 200;
+const queuesRememberedMax = 10_000;
+
+/** Finds messages that were taken, not deleted in time, and are visible again. */
+export class ReturnedMessages {
+  readonly #since: Ticks;
+  /** Until when each queue has been looked through. */
+  readonly #until = new Map<bigint, Ticks>();
+  #after: Uint8Array | undefined;
+
+  constructor(since: Ticks) {
+    this.#since = since;
+  }
+
+  async look(view: RecordView): Promise<readonly object[]> {
+    const found: object[] = [];
+    let looked = 0;
+    for await (const { key, place } of queuesAfter(view, this.#after, queuesPerLookMax)) {
+      looked += 1;
+      this.#after = key;
+      found.push(...(await this.#returnedTo(view, place)));
+    }
+    if (looked < queuesPerLookMax) this.#after = undefined;
+    return found;
+  }
+
+  async #returnedTo(view: RecordView, place: QueuePlace): Promise<readonly object[]> {
+    const { account, queue, id: owner } = place;
+    const from = this.#until.get(owner) ?? this.#since;
+    if (this.#until.size >= queuesRememberedMax) this.#until.clear();
+    this.#until.set(owner, view.now);
+    const window = { from, to: view.now, limit: messagesPerQueueMax };
+    const returned: object[] = [];
+    for (const { id, message } of await turnsBetween(view, owner, window)) {
+      const { dequeueCount, visibleAt } = message;
+      // One that was put a moment ago, or with a delay, was never taken.
+      if (dequeueCount === 0) continue;
+      const at = formatIso(visibleAt);
+      returned.push({ at, action: "returned", account, queue, id, dequeueCount });
+    }
+    return returned;
+  }
+}

@@ -3,7 +3,7 @@ import type { Ticks } from "../../core/ticks.ts";
 import type { RecordView } from "../../core/view.ts";
 import { queuesAfter, turnsBetween, type QueuePlace } from "../views/messages.ts";
 
-/** Queues that one look goes through; the next one goes on behind them, so that many queues make the
+/** Queues that one look goes through; the next goes on behind them, so that many queues make the
  *  news late, not the looks long. */
 const queuesPerLookMax = 100;
 const messagesPerQueueMax = 200;

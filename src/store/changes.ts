@@ -31,9 +31,15 @@ export class Changes<C extends Change> {
   #root: TreeNode<C> = emptyTree();
   readonly #edit = new Edit();
   #isEmpty = true;
+  #setCount = 0;
 
   get isEmpty(): boolean {
     return this.#isEmpty;
+  }
+
+  /** At most so many keys are changed. */
+  get countMax(): number {
+    return this.#setCount;
   }
 
   get(text: KeyText): C | undefined {
@@ -42,6 +48,7 @@ export class Changes<C extends Change> {
 
   set(change: C): void {
     this.#isEmpty = false;
+    this.#setCount += 1;
     this.#root = treePut(this.#root, change.text, change, this.#edit);
   }
 

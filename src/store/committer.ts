@@ -128,7 +128,7 @@ export class Committer {
       return { sequence: next, ticks: latestTicks(attempts, current.ticks), turn, writes };
     };
     try {
-      if (writers.length > 0) await this.#options.engine.commit(decide);
+      if (writers.length > 0) await this.#options.engine.commit(decide, countOf(writers));
     } catch (error) {
       settleUnwritten(accepted, error);
       return;
@@ -154,6 +154,12 @@ export class Committer {
     }
     this.#queue.unshift(...beaten);
   }
+}
+
+function countOf(writers: readonly Pending[]): number {
+  let count = 0;
+  for (const { attempt } of writers) count += attempt.changes.countMax;
+  return count;
 }
 
 function isBeaten(pending: Pending, latest: EngineReader, shared: Changes<SharedChange>): boolean {

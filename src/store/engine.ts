@@ -76,6 +76,9 @@ export interface Engine {
   /** Takes the write lock and calls `decide`, synchronously and once, with the state as it is under
    *  the lock. Writes what it returns, all or nothing, and resolves when that is durable. Rejects
    *  with `StoreUnavailable` if it could not; then nothing was written. */
-  commit(decide: (current: EngineReader) => EngineBatch | undefined): Promise<void>;
+  commit(
+    decide: (current: EngineReader) => EngineBatch | undefined,
+    writesExpected?: number,
+  ): Promise<void>;
   close(): Promise<void>;
 }

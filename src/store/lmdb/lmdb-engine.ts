@@ -49,6 +49,8 @@ interface BinaryReader {
 /** Address space only: the file is as large as what it holds. */
 const mapBytesMax = 256 * 2 ** 30;
 const readersMax = 4096;
+/** From here on it pays that another thread writes while this one goes on. */
+const writesAsideMin = 400;
 /** Keys of 4,000 bytes need pages of this size. */
 const pageBytes = 8192;
 
@@ -105,10 +107,10 @@ export class LmdbEngine implements Engine {
     }
   }
 
-  async commit(decide: Decide): Promise<void> {
+  async commit(decide: Decide, writesExpected = 0): Promise<void> {
     const pace = this.#pace;
     const began = pace?.begin() ?? 0n;
-    const isHere = pace?.isQuick === true;
+    const isHere = pace?.isQuick === true && writesExpected < writesAsideMin;
     const writes = isHere ? this.commitHere(decide) : await this.#commitAside(decide);
     pace?.end(began, writes);
   }

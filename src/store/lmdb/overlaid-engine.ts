@@ -49,8 +49,11 @@ export class OverlaidEngine implements Engine {
     throw new StoreBusy("two files never showed the same state");
   }
 
-  commit(decide: (current: EngineReader) => EngineBatch | undefined): Promise<void> {
-    return this.#underLock((files) => {
+  commit(
+    decide: (current: EngineReader) => EngineBatch | undefined,
+    writesExpected?: number,
+  ): Promise<void> {
+    const work = (files: Files): EngineBatch | undefined => {
       const close = (): void => undefined;
       const { durable, passing } = files;
       const current = new OverlaidView(durable, passing, { range: this.#range, close });
@@ -59,7 +62,8 @@ export class OverlaidEngine implements Engine {
       if (!this.#isPassing(batch, current)) return this.#complete(batch, files);
       this.#commitPassing(batch, files);
       return undefined;
-    });
+    };
+    return this.#underLock(work, writesExpected);
   }
 
   /** Clears away what processes that were killed have left unsettled. For one who is alone. */
@@ -90,15 +94,19 @@ export class OverlaidEngine implements Engine {
   }
 
   /** What is returned goes to the first file. */
-  #underLock(work: (files: Files) => EngineBatch | undefined): Promise<void> {
-    return this.#durable.commit((durable) => {
+  #underLock(
+    work: (files: Files) => EngineBatch | undefined,
+    writesExpected?: number,
+  ): Promise<void> {
+    const decide = (durable: EngineReader): EngineBatch | undefined => {
       const passing = this.#passing.open();
       try {
         return work({ durable, passing });
       } finally {
         passing.close();
       }
-    });
+    };
+    return this.#durable.commit(decide, writesExpected);
   }
 
   #isPassing({ writes, epoch, turn }: EngineBatch, current: EngineReader): boolean {

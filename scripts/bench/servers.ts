@@ -37,9 +37,9 @@ const stopMillisecondsMax = 60_000;
 const listening = /(\w+)(?: service| endpoint)? is successfully listening at \w+:\/\/[^:]+:(\d+)/;
 
 export function startEtagere(options: Omit<ServerOptions, "name" | "words">): Promise<Server> {
-  const free = ["blob", "queue", "table", "file", "admin"].map((name) => `--${name}Port=0`);
+  const free = ["blob", "queue", "table", "file", "smb", "admin"].map((name) => `--${name}Port=0`);
   const kept = options.store === undefined ? [] : [`--store=${options.store}`];
-  const words = [...free, "--noSmb", "--silent", ...kept];
+  const words = [...free, "--silent", ...kept];
   return startServer({ ...options, name: "etagere", words }, "admin");
 }
 

@@ -3,6 +3,7 @@ import { lockStateOf } from "../../file/filesystem/lock.ts";
 import { fileInfo } from "../../file/filesystem/info.ts";
 import { foldName } from "../../file/shared/fold.ts";
 import { answer, refusal, type Answer } from "../answer.ts";
+import { closeHandle } from "../handle-end.ts";
 import type { TreeRequest } from "../request.ts";
 import { Status } from "../status.ts";
 import { encodeCreateResponse, type CreateRequest } from "../wire/create.ts";
@@ -62,10 +63,19 @@ export async function reconnect(
   server.durables.forget(kept);
   const { runtime } = server.world;
   const info = await fileInfo(runtime, kept.place, kept.id.persistent);
-  if (info.kind === "refused") return refusal(Status.objectNameNotFound);
+  if (info.kind === "refused") {
+    await closeHandle(server, kept, "closed");
+    return refusal(Status.objectNameNotFound);
+  }
   const id = { persistent: kept.id.persistent, volatile: server.newId() };
-  const handle: FileHandle = { ...kept, id, session, connection, tree };
+  const { channelSequence } = request.header;
+  const handle: FileHandle = { ...kept, id, session, connection, tree, channelSequence };
   const state = await lockStateOf(runtime, kept.place);
+  if (!session.isValid) {
+    // The client is gone again already: it may still come back for it.
+    server.finishing(closeHandle(server, kept, "lost"));
+    return refusal(Status.userSessionDeleted);
+  }
   const choice = choiceOf(handle, asked);
   const granted = grantedCache(choice, state);
   server.caches.remove(kept);

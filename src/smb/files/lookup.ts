@@ -2,6 +2,7 @@ import { refusal, type Answer, type FileId } from "../answer.ts";
 import type { Handle } from "../handle.ts";
 import type { TreeRequest } from "../request.ts";
 import { Status } from "../status.ts";
+import { isOutdated } from "./channel-sequence.ts";
 import type { FileHandle } from "./file-handle.ts";
 
 /** The handle that a message names, or means by being related to the one before. */
@@ -16,7 +17,8 @@ export function findHandle(request: TreeRequest, named: FileId): Handle | Answer
     handle.id.persistent === wanted.persistent;
   if (!isMeant) return refusal(Status.fileClosed);
   request.life.fileId = handle.id;
-  return handle;
+  const isLate = handle.kind === "file" && isOutdated(request, handle);
+  return isLate ? refusal(Status.fileNotAvailable) : handle;
 }
 
 export function isAnswer(found: Handle | Answer): found is Answer {

@@ -164,6 +164,7 @@ function succeed(request: TreeRequest, asked: CreateRequest, success: Success): 
     listing: undefined,
     watch: undefined,
     position: 0n,
+    channelSequence: request.header.channelSequence,
     lockNumbers: new Map(),
     reservedBytes: reservedBytes(asked),
     keepsTimes: false,

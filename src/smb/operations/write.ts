@@ -16,6 +16,8 @@ import { writePipe } from "./pipe.ts";
 
 const atEnd = 0xffff_ffff_ffff_ffffn;
 const offsetMax = 0x7fff_ffff_ffff_ffffn;
+/** No file of the kind of file system that clients take this for can be longer. */
+const fileEndMax = 0xfff_ffff_0000n;
 
 export async function write(request: TreeRequest): Promise<Answer> {
   const asked = decodeWrite(request.message);
@@ -30,9 +32,9 @@ export async function write(request: TreeRequest): Promise<Answer> {
   const mayWrite = has(handle.access, Right.writeData);
   if (!mayWrite && !has(handle.access, Right.appendData)) return refusal(Status.accessDenied);
   const isAppend = asked.offset === atEnd && !mayWrite;
-  if (!isAppend && asked.offset + BigInt(asked.data.length) > offsetMax) {
-    return refusal(Status.invalidParameter);
-  }
+  const end = asked.offset + BigInt(asked.data.length);
+  const endMax = asked.data.length === 0 ? offsetMax : fileEndMax;
+  if (!isAppend && end > endMax) return refusal(Status.invalidParameter);
   if (asked.data.length === 0) return answer(encodeWriteResponse(0));
   return writeBytes(request, handle, asked, isAppend ? "end" : Number(asked.offset));
 }

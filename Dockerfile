@@ -1,0 +1,30 @@
+# docker build -t etagere .
+# docker run -p 10000-10003:10000-10003 -p 10445:10445 -v etagere:/data etagere
+FROM node:20-bookworm-slim AS build
+WORKDIR /build
+COPY package.json package-lock.json .npmrc ./
+RUN npm ci --no-audit --no-fund
+COPY . .
+RUN npm run build && npm prune --omit=dev --no-audit --no-fund
+
+FROM node:20-bookworm-slim
+WORKDIR /opt/etagere
+COPY --from=build /build/package.json /build/README.md /build/LICENSE ./
+COPY --from=build /build/node_modules node_modules
+COPY --from=build /build/bin bin
+COPY --from=build /build/dist dist
+COPY --from=build /build/ui/dist ui/dist
+# Whoever starts Azurite by its name gets the same answers from here.
+RUN ln -s /opt/etagere/bin/etagere /usr/local/bin/etagere \
+  && ln -s /opt/etagere/bin/etagere /usr/local/bin/azurite \
+  && install -d -o node -g node /data
+ENV NODE_ENV=production
+USER node
+VOLUME /data
+# Blob, queue, table, file and SMB. The explorer (10004) is for this machine unless told otherwise.
+EXPOSE 10000 10001 10002 10003 10445
+HEALTHCHECK --interval=10s --timeout=5s --start-period=40s --retries=3 \
+  CMD ["node", "-e", "fetch('http://127.0.0.1:10004/readyz').then(({ ok }) => process.exit(ok ? 0 : 1), () => process.exit(1))"]
+# Requests that run get ten seconds to finish.
+STOPSIGNAL SIGTERM
+CMD ["etagere", "--location", "/data", "--blobHost", "0.0.0.0", "--queueHost", "0.0.0.0", "--tableHost", "0.0.0.0", "--fileHost", "0.0.0.0", "--smbHost", "0.0.0.0"]

@@ -1,0 +1,88 @@
+import { existsSync, readdirSync, readFileSync } from "node:fs";
+import { join } from "node:path";
+import { describe, expect, it } from "vitest";
+import { parseCommandLine } from "../../src/cli/command-line.ts";
+import { flagDefaults } from "../../src/server/flags.ts";
+import { resolveOptions } from "../../src/server/options.ts";
+
+const docker = readFileSync("Dockerfile", "utf8").replaceAll(/\\\n\s*/g, "");
+const ignored = readFileSync(".dockerignore", "utf8").trim().split("\n");
+const manifests = readdirSync("deploy/kubernetes").map((name) => join("deploy/kubernetes", name));
+const ports = [
+  flagDefaults.blobPort,
+  flagDefaults.queuePort,
+  flagDefaults.tablePort,
+  flagDefaults.filePort,
+  flagDefaults.smbPort,
+];
+
+function linesOf(instruction: string): readonly string[] {
+  const found = docker.matchAll(new RegExp(`^${instruction} (.*)$`, "gm"));
+  return [...found].map(([, words = ""]) => words);
+}
+
+/** What is wrong with a command line that a container is started with. */
+function problemsOf(words: readonly string[]): readonly string[] {
+  const [program, ...flags] = words;
+  const parsed = parseCommandLine(flags);
+  if (program !== "etagere" || parsed.run !== "serve") return [`runs ${program} ${parsed.run}`];
+  const options = resolveOptions(parsed.values);
+  return [...parsed.problems, ...(options.ok ? [] : options.problems)];
+}
+
+describe("the image", () => {
+  it("is started with options that exist", () => {
+    const [command = "[]"] = linesOf("CMD");
+    expect(problemsOf(JSON.parse(command) as string[])).toEqual([]);
+  });
+
+  it("runs as nobody special, says how it is, and answers to Azurite's name", () => {
+    expect(linesOf("USER")).toEqual(["node"]);
+    expect(linesOf("HEALTHCHECK")[0]).toContain(`127.0.0.1:${flagDefaults.adminPort}/readyz`);
+    expect(linesOf("RUN").join("\n")).toContain("/bin/etagere /usr/local/bin/azurite");
+    expect(linesOf("EXPOSE")).toEqual([ports.join(" ")]);
+  });
+
+  it("is made of files that are there and not left out", () => {
+    const sources = linesOf("COPY")
+      .filter((words) => !words.startsWith("--from"))
+      .flatMap((words) => words.split(" ").slice(0, -1));
+    for (const source of sources) {
+      expect(existsSync(source), source).toBe(true);
+      expect(ignored).not.toContain(source);
+    }
+    const built = [...docker.matchAll(/\/build\/([\w./]+)/g)].map(([, path = ""]) => path);
+    const made = ["node_modules", "dist", "ui/dist"];
+    for (const path of built) expect(made.includes(path) || existsSync(path), path).toBe(true);
+  });
+});
+
+describe("manifests", () => {
+  const started = ["compose.yaml", ...manifests].filter((path) =>
+    /^\s+- etagere$/m.test(readFileSync(path, "utf8")),
+  );
+
+  it("are there for one node and for several", () => {
+    expect(started).toHaveLength(3);
+  });
+
+  it.each(started)("%s starts it with options that exist", (path) => {
+    const text = readFileSync(path, "utf8")
+      .replace("$(ETAGERE_STORE)", "postgres://etagere@database/etagere")
+      .replace("$(ETAGERE_CONTENT)", "s3://shelves");
+    const flags = [...text.matchAll(/^\s+- (--\w+=\S+)$/gm)].map(([, flag = ""]) => flag);
+    expect(flags.length).toBeGreaterThan(4);
+    expect(problemsOf(["etagere", ...flags])).toEqual([]);
+  });
+
+  it.each([...started, "deploy/haproxy.cfg"])("%s knows the ports", (path) => {
+    const text = readFileSync(path, "utf8");
+    if (path !== "compose.yaml") for (const port of ports) expect(text).toContain(String(port));
+  });
+
+  it.each(manifests)("%s holds no tabs, and every document has a kind", (path) => {
+    const text = readFileSync(path, "utf8");
+    expect(text).not.toContain("\t");
+    for (const document of text.split(/^---$/m)) expect(document).toMatch(/^kind: \w+$/m);
+  });
+});

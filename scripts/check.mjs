@@ -5,6 +5,7 @@ import { ensureInstalled, root, tool } from "./prepare.mjs";
 ensureInstalled();
 const checks = [
   { name: "types", command: "tsc", words: ["-p", "tsconfig.json", "--noEmit"] },
+  { name: "types of the page", command: "tsc", words: ["-p", "ui/tsconfig.json"] },
   { name: "lint", command: "oxlint", words: ["--type-aware", "--deny-warnings", "."] },
   { name: "format", command: "oxfmt", words: ["--check", "."] },
   { name: "tidy", command: "vitest", words: ["run", "tests/tidy.test.ts"] },

@@ -32,10 +32,10 @@ export function timeOfDay(milliseconds: number): string {
   return moment(milliseconds).slice(11);
 }
 
-/** `95` is `1 m 35 s`. */
+/** `95` is `95 s`, `150` is `2 m 30 s`. */
 export function duration(seconds: number): string {
   const whole = Math.max(0, Math.ceil(seconds));
-  if (whole < 60) return `${whole} s`;
+  if (whole < 120) return `${whole} s`;
   if (whole < 3600) return `${Math.floor(whole / 60)} m ${whole % 60} s`;
   if (whole < 86_400) return `${Math.floor(whole / 3600)} h ${Math.floor((whole % 3600) / 60)} m`;
   return `${Math.floor(whole / 86_400)} d ${Math.floor((whole % 86_400) / 3600)} h`;

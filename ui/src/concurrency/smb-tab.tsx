@@ -36,7 +36,7 @@ export function SmbTab({ loaded }: { readonly loaded: Loaded<SmbView> }): JSX.El
                 {session.encrypted && <Badge tone="good">encrypted</Badge>}
               </span>
               <span class="soft">
-                {session.shares.join(", ")} {plural(session.opens, "open")}
+                {session.shares.join(", ")}: {plural(session.opens, "open")}
               </span>
               <Button kind="danger" onClick={() => void end(session.id)}>
                 Close
@@ -131,6 +131,12 @@ function OpensTable({ file, onClose }: OpensTableProps): JSX.Element {
   );
 }
 
+/** Ranges may reach beyond what a number can hold. */
+function rangeWords(offset: string, length: string): string {
+  if (length === "0") return `at byte ${offset}`;
+  return `bytes ${offset}–${BigInt(offset) + BigInt(length) - 1n}`;
+}
+
 function Locks({ file, open }: { readonly file: SmbFile; readonly open: string }): JSX.Element {
   const locks = file.locks.filter((lock) => lock.open === open);
   if (locks.length === 0) return <span class="soft">none</span>;
@@ -138,7 +144,7 @@ function Locks({ file, open }: { readonly file: SmbFile; readonly open: string }
     <>
       {locks.map(({ offset, length, exclusive }) => (
         <Badge key={`${offset}-${length}`} tone="warn">
-          {offset} + {length} {exclusive ? "exclusive" : "shared"}
+          {rangeWords(offset, length)} {exclusive ? "exclusive" : "shared"}
         </Badge>
       ))}
     </>

@@ -31,6 +31,8 @@ export interface GridProps<Row> {
   readonly onToggle?: (row: Row) => void;
   readonly onDelete?: (row: Row) => void;
   readonly rowClass?: (row: Row) => string;
+  /** Whoever walks from list to list by keyboard stays in the list. */
+  readonly inheritsFocus?: boolean;
 }
 
 const rowPixels = 36;
@@ -50,6 +52,7 @@ export function Grid<Row>(props: GridProps<Row>): JSX.Element {
   const body = useRef<HTMLDivElement>(null);
   const [scrollPixels, setScroll] = useState(0);
   const { widthPixels, heightPixels } = useSize(body);
+  useInheritedFocus(body, props.inheritsFocus ?? false);
   const [cursor, setCursor] = useState(0);
   const viewport: Viewport = { rowCount: rows.count, rowPixels, heightPixels };
   const { spacePixels, first, last, offsetPixels } = windowAt(viewport, scrollPixels);
@@ -106,6 +109,20 @@ export function Grid<Row>(props: GridProps<Row>): JSX.Element {
       </div>
     </div>
   );
+}
+
+let wasFocusLost = false;
+
+function useInheritedFocus(body: RefObject<HTMLElement | null>, inherits: boolean): void {
+  useLayoutEffect(() => {
+    const grid = body.current?.parentElement;
+    if (grid === null || grid === undefined || !inherits) return;
+    if (wasFocusLost && document.activeElement === document.body) grid.focus();
+    wasFocusLost = false;
+    return () => {
+      wasFocusLost = grid.contains(document.activeElement);
+    };
+  }, []);
 }
 
 function useSize(body: RefObject<HTMLElement | null>) {

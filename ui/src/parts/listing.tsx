@@ -20,7 +20,7 @@ export function Listing<Row>({ list, empty, ...grid }: ListingProps<Row>): JSX.E
   };
   return (
     <>
-      <Grid {...grid} rows={rows} />
+      <Grid {...grid} rows={rows} inheritsFocus />
       <div class="status-line" aria-live="polite">
         <span>
           {count(list.count)}

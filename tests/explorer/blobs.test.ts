@@ -1,0 +1,126 @@
+import { describe, expect, it } from "vitest";
+import { account, explorer, putText, row, takePicture } from "./explorer.ts";
+
+const here = explorer();
+const container = "library";
+
+async function put(name: string, text = "text"): Promise<void> {
+  await putText(here, { container, name, text });
+}
+
+const show = (name: string) => here.open(`#/blobs/${account}/${container}?blob=${name}`);
+
+describe("blobs", () => {
+  it("are found by folder, by the beginning of a name, and flat", async () => {
+    for (const name of ["a/one.txt", "a/b/two.txt", "readme.md", "recipe.md"]) await put(name);
+    const page = await here.open(`#/blobs/${account}`);
+    await row(page, container).click();
+    await row(page, "a/").waitFor();
+    await page.getByLabel("Begins with").fill("rec");
+    await row(page, "readme.md").waitFor({ state: "detached" });
+    await row(page, "recipe.md").waitFor();
+    await page.getByLabel("Begins with").fill("");
+    await row(page, "a/").click();
+    await row(page, "one.txt").waitFor();
+    await page.getByRole("link", { name: container }).click();
+    await page.getByRole("button", { name: "Flat" }).click();
+    await row(page, "a/b/two.txt").waitFor();
+  });
+
+  it("show and change their metadata, tags, headers and tier", async () => {
+    await put("facts.txt");
+    const blob = here.blobs.getContainerClient(container).getBlobClient("facts.txt");
+    const page = await show("facts.txt");
+    await takePicture(page, "blob");
+    await page.getByLabel("Tier").selectOption("Cool");
+    await page.getByText("Now Cool").waitFor();
+    await page.getByLabel("Header value 1").fill("text/markdown");
+    await page.getByRole("button", { name: "Save" }).click();
+    await page.getByText("The properties saved").waitFor();
+    await page.getByRole("tab", { name: "Metadata" }).click();
+    for (const group of ["Metadata", "Tags"]) {
+      const box = page.getByRole("group", { name: group });
+      await box.getByRole("button", { name: "Add" }).click();
+      await box.getByLabel(`${group} name 1`).fill("colour");
+      await box.getByLabel(`${group} value 1`).fill("green");
+      await box.getByRole("button", { name: "Save" }).click();
+      await page.getByText(`The ${group.toLowerCase()} saved`).waitFor();
+    }
+    const found = await blob.getProperties();
+    expect(found.accessTier).toBe("Cool");
+    expect(found.contentType).toBe("text/markdown");
+    expect(found.metadata).toEqual({ colour: "green" });
+    expect((await blob.getTags()).tags).toEqual({ colour: "green" });
+  });
+
+  it("show pictures, and rows of a CSV", async () => {
+    const client = here.blobs.getContainerClient(container);
+    const picture = `<svg xmlns="http://www.w3.org/2000/svg" width="9" height="9"><script>x</script></svg>`;
+    await client.getBlockBlobClient("dot.svg").upload(picture, picture.length, {
+      blobHTTPHeaders: { blobContentType: "image/svg+xml" },
+    });
+    const rows = 'name,city\n"Lovelace, Ada",London\n';
+    await client.getBlockBlobClient("people.csv").upload(rows, rows.length, {
+      blobHTTPHeaders: { blobContentType: "text/csv" },
+    });
+    const page = await show("dot.svg");
+    await page.getByRole("tab", { name: "Content" }).click();
+    const image = page.getByRole("img", { name: "dot.svg" });
+    await expect
+      .poll(() =>
+        image.evaluate((one) => (one as unknown as { naturalWidth: number }).naturalWidth),
+      )
+      .toBe(9);
+    await page.goto(`${here.server.adminUrl}/#/blobs/${account}/${container}?blob=people.csv`);
+    await page.getByRole("tab", { name: "Content" }).click();
+    await page.getByRole("cell", { name: "Lovelace, Ada" }).waitFor();
+  });
+
+  it("keep snapshots and give them back", async () => {
+    await put("kept.txt", "before");
+    const page = await show("kept.txt");
+    await page.getByRole("button", { name: "Snapshot" }).click();
+    await page.getByText("Snapshot taken").waitFor();
+    await put("kept.txt", "after");
+    await page.getByRole("tab", { name: "History" }).click();
+    await page.locator(".state", { hasText: "snapshot" }).getByText("Show").click();
+    await page.getByRole("tab", { name: "Content" }).click();
+    await page.locator(".preview-text", { hasText: "before" }).waitFor();
+    expect(await page.getByRole("button", { name: "Edit" }).count()).toBe(0);
+  });
+
+  it("are copied, downloaded, and shared by a link that lets others in", async () => {
+    await put("source.txt", "to be copied");
+    const page = await show("source.txt");
+    await page.getByRole("button", { name: "Copy" }).click();
+    await page.getByRole("textbox", { name: "Name" }).fill("copy.txt");
+    await page.getByRole("dialog").getByRole("button", { name: "Copy" }).click();
+    await row(page, "copy.txt").waitFor();
+    const downloading = page.waitForEvent("download");
+    await page.getByRole("button", { name: "Download" }).click();
+    expect((await downloading).suggestedFilename()).toBe("source.txt");
+    await page.getByRole("tab", { name: "Access" }).click();
+    await page.getByRole("button", { name: "Make a link" }).click();
+    const link = await page.getByLabel("Link", { exact: true }).inputValue();
+    expect(await (await fetch(link)).text()).toBe("to be copied");
+    const anonymous = await fetch(link.split("?", 1)[0] ?? "");
+    expect(anonymous.status).toBeGreaterThanOrEqual(400);
+  });
+
+  it("are deleted only in the state that was seen", async () => {
+    await put("going.txt");
+    const page = await show("going.txt");
+    await page.getByText("BlockBlob").waitFor();
+    await put("going.txt", "changed meanwhile");
+    const ask = async (): Promise<void> => {
+      await page.getByRole("button", { name: "Delete", exact: true }).click();
+      await page.getByRole("dialog").getByRole("button", { name: "Delete" }).click();
+    };
+    await ask();
+    await page.getByRole("alert").getByText("412").waitFor();
+    await page.reload();
+    await page.getByText("BlockBlob").waitFor();
+    await ask();
+    await row(page, "going.txt").waitFor({ state: "detached" });
+  });
+});

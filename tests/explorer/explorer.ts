@@ -1,0 +1,97 @@
+import assert from "node:assert";
+import { existsSync, mkdirSync } from "node:fs";
+import { join } from "node:path";
+import { BlobServiceClient } from "@azure/storage-blob";
+import { chromium, type Browser, type BrowserContextOptions, type Page } from "playwright-core";
+import { afterAll, afterEach, beforeAll, expect } from "vitest";
+import type { EtagereServer, StartOptions } from "../../src/index.ts";
+import { testServer } from "../harness/server.ts";
+
+/** Debian's browser; another one by its path. */
+const browserPath = process.env["ETAGERE_CHROMIUM"] ?? "/usr/bin/chromium";
+const pictureFolder = process.env["ETAGERE_PICTURES"] ?? join(".build", "explorer");
+const waitMillisecondsMax = 15_000;
+
+export const account = "devstoreaccount1";
+
+export interface Explorer {
+  readonly server: EtagereServer;
+  readonly blobs: BlobServiceClient;
+  /** A tab of its own browser profile, at a place such as `#/blobs`. */
+  open(hash: string, options?: BrowserContextOptions): Promise<Page>;
+}
+
+/** A server with a browser in front of it. Whatever the page complains about fails the test. */
+export function explorer(options: StartOptions = {}): Explorer {
+  const held = testServer(options);
+  const complaints: string[] = [];
+  let browser: Browser | undefined;
+  beforeAll(async () => {
+    if (!existsSync("ui/dist/index.html")) throw new Error("the page is missing: npm run build");
+    browser = await chromium.launch({ executablePath: browserPath, args: ["--no-sandbox"] });
+  });
+  afterEach(async () => {
+    await Promise.all((browser?.contexts() ?? []).map((context) => context.close()));
+    expect(complaints.splice(0)).toEqual([]);
+  });
+  afterAll(() => browser?.close());
+  const open = async (hash: string, more: BrowserContextOptions = {}): Promise<Page> => {
+    const size = { width: 1280, height: 800 };
+    assert(browser);
+    const context = await browser.newContext({ viewport: size, reducedMotion: "reduce", ...more });
+    context.setDefaultTimeout(waitMillisecondsMax);
+    const page = await context.newPage();
+    watch(page, { origin: new URL(held.server.adminUrl).origin, complaints });
+    await page.goto(`${held.server.adminUrl}/${hash}`);
+    return page;
+  };
+  return {
+    open,
+    get server() {
+      return held.server;
+    },
+    get blobs() {
+      return BlobServiceClient.fromConnectionString(held.server.connectionString);
+    },
+  };
+}
+
+interface Watched {
+  readonly origin: string;
+  readonly complaints: string[];
+}
+
+/** Errors of the page, breaches of its policy, and calls to anywhere but its own server. */
+function watch(page: Page, { origin, complaints }: Watched): void {
+  page.on("pageerror", (error) => complaints.push(error.message));
+  page.on("console", (message) => {
+    // The browser itself reports answers such as 404 and 412, which the page expects.
+    if (message.type() !== "error" || /Failed to load resource/.test(message.text())) return;
+    complaints.push(message.text());
+  });
+  page.on("request", (request) => {
+    const url = request.url();
+    if (!url.startsWith(origin) && !url.startsWith("blob:")) complaints.push(`called ${url}`);
+  });
+}
+
+/** Kept in `.build/explorer`, or for the documents where ETAGERE_PICTURES says. */
+export async function takePicture(page: Page, name: string): Promise<void> {
+  mkdirSync(pictureFolder, { recursive: true });
+  await page.screenshot({ path: join(pictureFolder, `${name}.png`), animations: "disabled" });
+}
+
+export function row(page: Page, name: string) {
+  return page.locator(".work .grid-body .grid-row", { hasText: name });
+}
+
+export async function putText(
+  { blobs }: Explorer,
+  { container, name, text }: { container: string; name: string; text: string },
+): Promise<void> {
+  const client = blobs.getContainerClient(container);
+  await client.createIfNotExists();
+  await client.getBlockBlobClient(name).upload(text, Buffer.byteLength(text), {
+    blobHTTPHeaders: { blobContentType: name.endsWith(".md") ? "text/markdown" : "text/plain" },
+  });
+}

@@ -1,0 +1,21 @@
+/** Scripts that run in the browser; as text, since tests do not know the browser's names. */
+
+/** Notes every text the counter of uploads shows. */
+export const noteCounts = `
+  globalThis.seenCounts = new Set();
+  new MutationObserver(() => {
+    const text = document.querySelector(".uploads-count")?.textContent;
+    if (text) globalThis.seenCounts.add(text.split(",")[0]);
+  }).observe(document.body, { childList: true, subtree: true, characterData: true });
+`;
+
+export const notedCounts = `[...globalThis.seenCounts]`;
+
+export const dropFile = `
+  const transfer = new DataTransfer();
+  transfer.items.add(new File(["dropped"], "dropped.txt", { type: "text/plain" }));
+  for (const type of ["dragover", "drop"]) {
+    const event = new DragEvent(type, { dataTransfer: transfer, bubbles: true });
+    document.querySelector(".drop").dispatchEvent(event);
+  }
+`;

@@ -1,0 +1,102 @@
+import { ShareServiceClient } from "@azure/storage-file-share";
+import { QueueServiceClient } from "@azure/storage-queue";
+import { describe, expect, it } from "vitest";
+import { WireClient } from "../smb-wire/wire-client.ts";
+import { lockBody, openFile, setDeletePending } from "../smb-wire/wire-messages.ts";
+import { account, explorer, putText, row, takePicture } from "./explorer.ts";
+
+const here = explorer();
+const container = "wiki";
+
+describe("leases", () => {
+  it("one that the SDK acquires appears, counts down and is broken", async () => {
+    await putText(here, { container, name: "home.md", text: "hello" });
+    const page = await here.open("#/concurrency/leases");
+    await page.getByText("Nobody holds a lease").waitFor();
+    const blob = here.blobs.getContainerClient(container).getBlobClient("home.md");
+    const lease = blob.getBlobLeaseClient();
+    await lease.acquireLease(60);
+    const shown = row(page, "wiki/home.md");
+    await shown.getByText(lease.leaseId).waitFor();
+    const secondsLeft = async (): Promise<number> =>
+      Number.parseInt((await shown.locator(".time-left").textContent()) ?? "", 10);
+    const before = await secondsLeft();
+    await expect.poll(secondsLeft, { timeout: 10_000 }).toBeLessThan(before);
+    await here.blobs.getContainerClient(container).getBlobLeaseClient().acquireLease(-1);
+    await row(page, "without end").waitFor();
+    await takePicture(page, "leases");
+    await shown.getByRole("button", { name: "Break" }).click();
+    await shown.waitFor({ state: "detached" });
+    expect((await blob.getProperties()).leaseState).toBe("broken");
+  });
+});
+
+describe("refused requests", () => {
+  it("appear as they happen, with what was expected and what was there", async () => {
+    await putText(here, { container, name: "races.md", text: "one" });
+    const page = await here.open("#/concurrency/refused");
+    await page.getByText("live", { exact: true }).waitFor();
+    const blob = here.blobs.getContainerClient(container).getBlockBlobClient("races.md");
+    const { etag } = await blob.getProperties();
+    const wrong = '"0x8D0000000000001"';
+    const refused = blob.upload("two", 3, { conditions: { ifMatch: wrong } });
+    await expect(refused).rejects.toThrow();
+    const unchanged = blob.getProperties({ conditions: { ifNoneMatch: etag ?? "" } });
+    await expect(unchanged).rejects.toThrow();
+    await blob.getBlobLeaseClient().acquireLease(30);
+    await expect(blob.delete()).rejects.toThrow();
+    const line = row(page, "If-Match");
+    await line.getByText(wrong).waitFor();
+    expect(await line.textContent()).toContain(etag);
+    await row(page, "304").waitFor();
+    await row(page, "held by").first().click();
+    await page.getByRole("complementary").getByText("LeaseIdMissing").first().waitFor();
+    await page.locator(".event.refused").first().waitFor();
+    await takePicture(page, "refused");
+  });
+});
+
+describe("SMB", () => {
+  it("a lock appears with the file and its client, and is gone when closed by force", async () => {
+    const service = ShareServiceClient.fromConnectionString(here.server.connectionString);
+    const share = service.getShareClient("docs");
+    await share.create();
+    const file = share.rootDirectoryClient.getFileClient("plan.txt");
+    await file.create(100);
+    const page = await here.open("#/concurrency/smb");
+    await page.getByText("Nobody is connected").waitFor();
+    const client = await WireClient.ready(here.server.smbUrl, "docs");
+    const handle = await openFile(client, "plan.txt");
+    await client.ask(10, lockBody(handle, { at: 10, length: 20, flags: 0x12 }));
+    const second = await openFile(client, "going.txt");
+    await setDeletePending(client, second, true);
+    const shown = page.getByRole("article", { name: "plan.txt" });
+    await shown.getByText("bytes 10–29 exclusive").waitFor();
+    await page.getByText("delete pending").waitFor();
+    await takePicture(page, "smb");
+    await shown.getByRole("button", { name: "Force close" }).click();
+    await shown.waitFor({ state: "detached" });
+    client.end();
+  });
+});
+
+describe("messages", () => {
+  it("one that was taken and not deleted comes back when its time is over", async () => {
+    const service = QueueServiceClient.fromConnectionString(here.server.connectionString);
+    const queue = service.getQueueClient("work");
+    await queue.create();
+    await queue.sendMessage("resize picture 7");
+    const page = await here.open(`#/queues/${account}/work`);
+    const waiting = page.getByRole("region", { name: "Waiting" });
+    const inFlight = page.getByRole("region", { name: "In flight" });
+    await waiting.getByText("resize picture 7").waitFor();
+    await queue.receiveMessages({ visibilityTimeout: 4 });
+    await inFlight.getByText("resize picture 7").waitFor();
+    await inFlight.getByText("returns in").waitFor();
+    await takePicture(page, "queue");
+    expect(await waiting.getByText("resize picture 7").count()).toBe(0);
+    await waiting.getByText("resize picture 7").waitFor();
+    await waiting.getByText("taken 1 time before").waitFor();
+    await inFlight.getByText("resize picture 7").waitFor({ state: "detached" });
+  });
+});

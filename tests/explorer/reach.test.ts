@@ -1,0 +1,171 @@
+import { readFileSync, readdirSync } from "node:fs";
+import { createRequire } from "node:module";
+import { join } from "node:path";
+import { brotliCompressSync } from "node:zlib";
+import type { Page } from "playwright-core";
+import { beforeAll, describe, expect, it } from "vitest";
+import { account, explorer, putText, row, takePicture } from "./explorer.ts";
+
+const here = explorer();
+const axePath = createRequire(import.meta.url).resolve("axe-core/axe.min.js");
+const compressedBytesMax = 100_000;
+
+beforeAll(async () => {
+  for (let index = 0; index < 30; index += 1) {
+    const name = `notes/note-${String(index).padStart(2, "0")}.txt`;
+    await putText(here, { container: "wiki", name, text: `note ${index}` });
+  }
+  await putText(here, { container: "wiki", name: "home.md", text: "# Home\n" });
+});
+
+interface Finding {
+  readonly id: string;
+  readonly impact: string;
+  readonly nodes: readonly { readonly html: string }[];
+}
+
+/** What would keep somebody with a screen reader or weak eyes from using the page. */
+async function seriousFindings(page: Page): Promise<readonly string[]> {
+  // As a debugger would: the page's own policy lets no script in.
+  await page.evaluate(readFileSync(axePath, "utf8"));
+  const findings: readonly Finding[] = await page.evaluate(
+    `axe.run(document, { resultTypes: ["violations"] }).then(({ violations }) => violations)`,
+  );
+  return findings
+    .filter(({ impact }) => impact === "serious" || impact === "critical")
+    .map(({ id, nodes }) => `${id}: ${nodes[0]?.html ?? ""}`);
+}
+
+const places: readonly (readonly [name: string, hash: string, ready: string])[] = [
+  ["containers", "#/blobs", "wiki"],
+  ["blobs", `#/blobs/${account}/wiki`, "home.md"],
+  ["a blob", `#/blobs/${account}/wiki?blob=home.md`, "BlockBlob"],
+  ["tables", `#/tables/${account}`, "No tables yet"],
+  ["queues", `#/queues/${account}`, "No queues yet"],
+  ["shares", `#/shares/${account}`, "No shares yet"],
+  ["leases", "#/concurrency/leases", "Nobody holds a lease"],
+  ["refused requests", "#/concurrency/refused", "Nothing was refused"],
+  ["health", "#/health", "Busiest operations"],
+];
+
+describe("a scan for accessibility finds nothing serious", () => {
+  it.each(places)("in %s", async (_name, hash, ready) => {
+    const page = await here.open(hash);
+    await page.getByText(ready).first().waitFor();
+    expect(await seriousFindings(page)).toEqual([]);
+    await page.emulateMedia({ colorScheme: "dark" });
+    expect(await seriousFindings(page)).toEqual([]);
+  });
+
+  it("in every tab of a blob, and in dialogs", async () => {
+    const page = await here.open(`#/blobs/${account}/wiki?blob=home.md`);
+    for (const tab of ["Content", "Metadata", "History", "Access"]) {
+      await page.getByRole("tab", { name: tab }).click();
+      expect(await seriousFindings(page)).toEqual([]);
+    }
+    await page.getByRole("button", { name: "Copy", exact: true }).click();
+    await page.getByRole("dialog").waitFor();
+    expect(await seriousFindings(page)).toEqual([]);
+  });
+});
+
+describe("without a mouse", () => {
+  it("one walks to a blob, edits it and saves it", async () => {
+    const page = await here.open("#/health");
+    await page.getByText("Busiest operations").waitFor();
+    const keys = async (...names: readonly string[]): Promise<void> => {
+      for (const name of names) await page.keyboard.press(name);
+    };
+    await keys("g", "b");
+    await row(page, "wiki").waitFor();
+    await tabTo(page, "grid");
+    await keys("Enter");
+    await row(page, "notes/").waitFor();
+    // The list that comes instead of the one that was left has the focus.
+    await keys("ArrowDown", "Enter");
+    await row(page, "note-00.txt").waitFor();
+    await keys("End", "Enter");
+    await page.getByRole("complementary").getByText("BlockBlob").waitFor();
+    await tabTo(page, "tab");
+    await keys("ArrowRight");
+    await tabTo(page, "button", "Edit");
+    await keys("Enter");
+    await tabTo(page, "textbox", "Text of notes/note-29.txt");
+    await page.keyboard.press("ControlOrMeta+End");
+    await page.keyboard.type(" by keyboard");
+    await page.keyboard.press("Shift+Tab");
+    await keys("Enter");
+    await page.getByText("note-29.txt saved").waitFor();
+    const client = here.blobs.getContainerClient("wiki").getBlobClient("notes/note-29.txt");
+    expect((await client.downloadToBuffer()).toString()).toBe("note 29 by keyboard");
+    await keys("Escape");
+    await page.getByRole("complementary").waitFor({ state: "detached" });
+    await keys("u");
+    await row(page, "home.md").waitFor();
+    await keys("?");
+    await page.getByRole("dialog", { name: "Keys" }).waitFor();
+    await keys("Escape");
+    await page.getByRole("dialog").waitFor({ state: "detached" });
+  });
+});
+
+const tabsMax = 40;
+
+/** Presses Tab until something of this role and name has the focus. */
+async function tabTo(page: Page, role: string, name?: string): Promise<void> {
+  const focused = `(() => {
+    const one = document.activeElement;
+    const tag = { BUTTON: "button", TEXTAREA: "textbox", A: "link" }[one.tagName];
+    const name = one.getAttribute("aria-label") ?? one.textContent.trim();
+    return [one.getAttribute("role") ?? tag, name];
+  })()`;
+  for (let presses = 0; presses < tabsMax; presses += 1) {
+    await page.keyboard.press("Tab");
+    const [foundRole, foundName] = await page.evaluate<[string, string]>(focused);
+    if (foundRole === role && (name === undefined || foundName === name)) return;
+  }
+  throw new Error(`Tab does not lead to ${role} ${name ?? ""}`);
+}
+
+describe("the page", () => {
+  it("is dark where the system is, and where one chooses", async () => {
+    const background = `getComputedStyle(document.body).backgroundColor`;
+    const dark = await here.open(`#/blobs/${account}/wiki?blob=home.md`, { colorScheme: "dark" });
+    await dark.getByText("BlockBlob").waitFor();
+    await takePicture(dark, "dark");
+    expect(await dark.evaluate(background)).toBe("rgb(20, 23, 26)");
+    const light = await here.open("#/blobs", { colorScheme: "light" });
+    await row(light, "wiki").waitFor();
+    expect(await light.evaluate(background)).toBe("rgb(246, 244, 239)");
+    await light.getByRole("button", { name: "Theme: auto" }).click();
+    await light.getByRole("button", { name: "Theme: light" }).click();
+    expect(await light.evaluate(background)).toBe("rgb(20, 23, 26)");
+    await light.reload();
+    await row(light, "wiki").waitFor();
+    expect(await light.evaluate(background)).toBe("rgb(20, 23, 26)");
+  });
+
+  it("fits a phone", async () => {
+    const size = { width: 390, height: 780 };
+    const page = await here.open(`#/blobs/${account}/wiki`, { viewport: size, hasTouch: true });
+    await row(page, "home.md").waitFor();
+    await takePicture(page, "phone");
+    const overflow = `document.documentElement.scrollWidth - innerWidth`;
+    expect(await page.evaluate(overflow)).toBeLessThanOrEqual(0);
+    await row(page, "home.md").tap();
+    await page.getByText("BlockBlob").waitFor();
+    expect(await page.evaluate(overflow)).toBeLessThanOrEqual(0);
+    await page.getByRole("button", { name: "Close details" }).tap();
+    await page.getByRole("navigation").getByText("Concurrency").tap();
+    await page.getByText("Nobody holds a lease").waitFor();
+  });
+
+  it("is small", () => {
+    const folder = "ui/dist";
+    const names = readdirSync(folder, { recursive: true, encoding: "utf8" });
+    const files = names.filter((name) => /\.\w+$/.test(name));
+    const sizes = files.map((name) => brotliCompressSync(readFileSync(join(folder, name))).length);
+    const total = sizes.reduce((sum, size) => sum + size, 0);
+    expect(total).toBeLessThan(compressedBytesMax);
+  });
+});

@@ -1,0 +1,177 @@
+import { TableClient } from "@azure/data-tables";
+import { ShareServiceClient } from "@azure/storage-file-share";
+import { QueueServiceClient } from "@azure/storage-queue";
+import { readFile } from "node:fs/promises";
+import { describe, expect, it } from "vitest";
+import { account, explorer, row, takePicture } from "./explorer.ts";
+
+const here = explorer();
+const insecure = { allowInsecureConnection: true };
+
+async function filledTable(name: string): Promise<TableClient> {
+  const client = TableClient.fromConnectionString(here.server.connectionString, name, insecure);
+  await client.createTable();
+  for (let index = 0; index < 40; index += 1) {
+    await client.createEntity({
+      partitionKey: index % 2 === 0 ? "books" : "films",
+      rowKey: String(index).padStart(3, "0"),
+      title: `Title ${index}`,
+      pages: index * 10,
+      rating: { type: "Double", value: String(index / 10) },
+      visits: { type: "Int64", value: String(2n ** 53n + BigInt(index)) },
+      lent: index % 3 === 0,
+    });
+  }
+  return client;
+}
+
+describe("tables", () => {
+  it("answers a query that was put together and one that was typed", async () => {
+    await filledTable("catalogue");
+    const page = await here.open(`#/tables/${account}/catalogue`);
+    await page.getByText("40 entries").waitFor();
+    await page.getByRole("button", { name: "Add clause" }).click();
+    await page.getByLabel("Value of clause 1").fill("books");
+    await page.getByRole("button", { name: "Add clause" }).click();
+    await page.getByLabel("Property of clause 2").fill("pages");
+    await page.getByLabel("Operator of clause 2").selectOption("gt");
+    await page.getByLabel("Type of clause 2").selectOption("Edm.Int32");
+    await page.getByLabel("Value of clause 2").fill("300");
+    expect(await page.getByLabel("$filter").inputValue()).toBe(
+      "PartitionKey eq 'books' and pages gt 300",
+    );
+    await page.getByRole("button", { name: "Run" }).click();
+    await page.getByText("4 entries").waitFor();
+    await takePicture(page, "table");
+    await page.getByLabel("$filter").fill("title eq 'Title 7'");
+    await page.getByLabel("$filter").press("Enter");
+    await page.getByText("1 entry").waitFor();
+    await row(page, "9007199254740999").waitFor();
+  });
+
+  it("edits an entity, keeps the types, and merges what somebody else changed", async () => {
+    const client = await filledTable("edited");
+    const page = await here.open(`#/tables/${account}/edited`);
+    await row(page, "Title 4").first().click();
+    const detail = page.getByRole("complementary");
+    await detail.getByLabel("Value of property 1").fill("A better title");
+    await client.updateEntity({ partitionKey: "books", rowKey: "004", pages: 41 }, "Merge");
+    await detail.getByRole("button", { name: "Save" }).click();
+    await page.getByText("books/004 was changed meanwhile").waitFor();
+    await page.getByRole("button", { name: "Save merge" }).click();
+    await page.getByText("Entity books/004 saved").waitFor();
+    const saved = await client.getEntity("books", "004", { disableTypeConversion: true });
+    expect(saved["title"]).toEqual({ type: "String", value: "A better title" });
+    expect(saved["pages"]).toMatchObject({ type: "Int32" });
+    expect(Number((saved["pages"] as { value: unknown }).value)).toBe(41);
+    expect(saved["visits"]).toEqual({ type: "Int64", value: "9007199254740996" });
+    expect(saved["rating"]).toMatchObject({ type: "Double" });
+  });
+
+  it("brings back from a file what it wrote into it", async () => {
+    const client = await filledTable("moved");
+    const page = await here.open(`#/tables/${account}/moved`);
+    for (const form of ["CSV", "JSON"]) {
+      await page.getByText("40 entries").waitFor();
+      const downloading = page.waitForEvent("download");
+      await page.getByRole("button", { name: "Export" }).click();
+      await page.getByRole("button", { name: form }).click();
+      const path = await (await downloading).path();
+      const before = await entitiesOf(client);
+      for (const { partitionKey, rowKey } of before) {
+        await client.deleteEntity(partitionKey, rowKey);
+      }
+      await page.getByRole("button", { name: "Import" }).click();
+      const name = `entities.${form.toLowerCase()}`;
+      const buffer = await readFile(path);
+      const file = { name, mimeType: "text/plain", buffer };
+      await page.getByLabel("CSV or JSON file").setInputFiles(file);
+      await page.getByRole("dialog").getByRole("button", { name: "Import" }).click();
+      await page.getByText("40 of 40 entities written").waitFor();
+      await page.getByRole("dialog").getByRole("button", { name: "Close" }).last().click();
+      expect(await entitiesOf(client)).toEqual(before);
+    }
+  });
+});
+
+async function entitiesOf(client: TableClient) {
+  const found: { partitionKey: string; rowKey: string }[] = [];
+  const listing = client.listEntities({ disableTypeConversion: true });
+  for await (const { etag: _etag, timestamp: _timestamp, ...entity } of listing) {
+    found.push(entity as unknown as { partitionKey: string; rowKey: string });
+  }
+  return found;
+}
+
+describe("queues", () => {
+  it("puts, gets, changes, returns, deletes and clears messages", async () => {
+    const service = QueueServiceClient.fromConnectionString(here.server.connectionString);
+    const queue = service.getQueueClient("by-hand");
+    const page = await here.open(`#/queues/${account}`);
+    await page.getByRole("button", { name: "New queue" }).click();
+    await page.getByRole("textbox", { name: "Name" }).fill("by-hand");
+    await page.getByRole("button", { name: "Create" }).click();
+    await row(page, "by-hand").click();
+    const put = async (text: string): Promise<void> => {
+      await page.getByRole("button", { name: "Put message" }).click();
+      await page.getByRole("textbox", { name: "Text" }).fill(text);
+      await page.getByRole("button", { name: "Put", exact: true }).click();
+    };
+    const waiting = page.getByRole("region", { name: "Waiting" });
+    const inFlight = page.getByRole("region", { name: "In flight" });
+    await put("first <& message");
+    await waiting.getByText("first <& message").waitFor();
+    await page.getByRole("button", { name: "Get", exact: true }).click();
+    await page.getByRole("dialog").getByRole("button", { name: "Get" }).click();
+    await inFlight.getByRole("button", { name: "Change the text" }).click();
+    await page.getByRole("textbox", { name: "Text" }).fill("changed");
+    await page.getByRole("button", { name: "Save" }).click();
+    await inFlight.getByText("changed").waitFor();
+    await inFlight.getByRole("button", { name: "Return" }).click();
+    await waiting.getByText("changed").waitFor();
+    const [taken] = (await queue.receiveMessages()).receivedMessageItems;
+    expect(taken?.messageText).toBe("changed");
+    await inFlight.getByRole("button", { name: "Delete message" }).click();
+    await page.getByText("About 0 messages").waitFor();
+    await put("to be cleared");
+    await page.getByRole("button", { name: "Clear" }).click();
+    await page.getByRole("dialog").getByRole("button", { name: "Clear" }).click();
+    await page.getByText("About 0 messages").waitFor();
+    expect((await queue.peekMessages()).peekedMessageItems).toEqual([]);
+  });
+});
+
+describe("shares", () => {
+  it("makes folders, uploads, shows ranges, renames and takes snapshots", async () => {
+    const service = ShareServiceClient.fromConnectionString(here.server.connectionString);
+    const share = service.getShareClient("papers");
+    await share.create();
+    const sparse = share.rootDirectoryClient.getFileClient("sparse.bin");
+    await sparse.create(1024 * 1024);
+    await sparse.uploadRange("x".repeat(512), 0, 512);
+    await sparse.uploadRange("y".repeat(1024), 524_288, 1024);
+    const page = await here.open(`#/shares/${account}/papers`);
+    await page.getByRole("button", { name: "New folder" }).click();
+    await page.getByRole("textbox", { name: "Name" }).fill("drafts");
+    await page.getByRole("button", { name: "Create" }).click();
+    await row(page, "drafts").click();
+    const file = { name: "one.txt", mimeType: "text/plain", buffer: Buffer.from("draft one") };
+    await page.getByText("Nothing here").waitFor();
+    await page.locator("[data-choose=files]").setInputFiles(file);
+    await row(page, "one.txt").waitFor();
+    await page.getByRole("button", { name: "Rename one.txt" }).click();
+    await page.getByLabel("Path in the share").fill("final.txt");
+    await page.getByRole("button", { name: "Rename", exact: true }).click();
+    await page.getByRole("link", { name: "papers" }).click();
+    await row(page, "final.txt").waitFor();
+    const moved = share.rootDirectoryClient.getFileClient("final.txt");
+    expect((await moved.downloadToBuffer()).toString()).toBe("draft one");
+    await page.getByRole("button", { name: "Snapshot of the share" }).click();
+    await page.getByText("Snapshot taken").waitFor();
+    await row(page, "sparse.bin").click();
+    await page.getByText("2 ranges, 1.5 KiB of 1.0 MiB").waitFor();
+    await takePicture(page, "share");
+    await page.goto(`${here.server.adminUrl}/#/shares/${account}`);
+    await row(page, "snapshot").waitFor();
+  });
+});

@@ -3,7 +3,7 @@ import { beforeAll, describe, expect, it } from "vitest";
 import { Status } from "../../src/smb/status.ts";
 import { freshName, testServer } from "../harness/server.ts";
 import { WireClient } from "./wire-client.ts";
-import { close, openFile, read, write } from "./wire-messages.ts";
+import { close, openFile, read, write, writeBody } from "./wire-messages.ts";
 
 const held = testServer();
 let share = "";
@@ -56,6 +56,19 @@ describe("a session on several connections", () => {
     const answer = await second.ask(8, Buffer.alloc(49), stranger);
     expect(answer.status).toBe(Status.userSessionDeleted);
     await close(first, file);
+    first.end();
+    second.end();
+  });
+
+  it("takes no change that comes late over a connection that was given up", async () => {
+    const [first, second] = [await ready(), await negotiated()];
+    const file = await openFile(first, "late.txt");
+    await second.join(first);
+    const say = (client: WireClient, text: string, channelSequence: number) =>
+      client.ask(9, writeBody(file, text), { channelSequence });
+    expect((await say(second, "new", 1)).status).toBe(Status.success);
+    expect((await say(first, "old", 0)).status).toBe(Status.fileNotAvailable);
+    expect(await read(first, file, 10)).toEqual({ status: 0, text: "new" });
     first.end();
     second.end();
   });

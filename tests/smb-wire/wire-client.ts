@@ -114,6 +114,7 @@ export class WireClient {
     message.writeUInt32LE(0x424d53fe, 0);
     message.writeUInt16LE(headerBytes, 4);
     message.writeUInt16LE(parts.charge ?? 1, 6);
+    message.writeUInt16LE(parts.channelSequence ?? 0, 8);
     message.writeUInt16LE(command, 12);
     message.writeUInt16LE(parts.credits ?? 64, 14);
     const isAsync = parts.asyncId !== undefined;
@@ -256,6 +257,7 @@ export interface HeaderParts {
   readonly sessionId: bigint;
   readonly flags: number;
   readonly charge: number;
+  readonly channelSequence: number;
   readonly credits: number;
   readonly signs: boolean;
 }

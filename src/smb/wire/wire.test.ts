@@ -1,16 +1,22 @@
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import { splitChain } from "../elements.ts";
-import { decodeAuthenticate } from "../ntlm/messages.ts";
+import { parsePath } from "../files/path.ts";
+import { mergeDescriptor } from "../files/security.ts";
+import { decodeBasic, decodeRename } from "../files/set-classes.ts";
+import { matches } from "../files/wildcard.ts";
+import { claimsMic, decodeAuthenticate, hasWholePairs } from "../ntlm/messages.ts";
+import { answerCall } from "../pipe/rpc.ts";
+import { callShareService } from "../pipe/share-service.ts";
 import { decodeClientToken, encodeOffer } from "../spnego/tokens.ts";
 import { Framer, framePrefix } from "../transport/framing.ts";
-import { decodeContexts, encodeContexts } from "./create-contexts.ts";
+import { decodeContexts, decodeLease, encodeContexts } from "./create-contexts.ts";
 import { decodeCreate } from "./create.ts";
 import { decodeDurable } from "./durable-contexts.ts";
 import { decodeClose, decodeFlush, decodeRead, decodeWrite } from "./io.ts";
 import { decodeIoctl } from "./ioctl.ts";
 import { decodeLock } from "./lock.ts";
-import { decodeNegotiate, decodeOldNegotiate } from "./negotiate.ts";
+import { decodeChoices, decodeNegotiate, decodeOldNegotiate } from "./negotiate.ts";
 import { decodeBreak } from "./oplock-break.ts";
 import {
   decodeChangeNotify,
@@ -42,6 +48,15 @@ const decoders = {
   decodeClientToken,
   decodeAuthenticate,
   decodeContexts,
+  decodeLease,
+  decodeChoices: (bytes: Buffer) => decodeChoices(bytes, true),
+  claimsMic,
+  hasWholePairs,
+  decodeBasic: (bytes: Buffer) => decodeBasic(bytes, false),
+  decodeRename,
+  mergeDescriptor: (bytes: Buffer) => mergeDescriptor("O:SYG:SYD:", bytes, 0xf),
+  parsePath: (bytes: Buffer) => parsePath(bytes.toString("utf16le")),
+  matches: (bytes: Buffer) => matches(bytes.toString("utf16le"), "a name.with.dots"),
   splitChain,
 };
 
@@ -61,6 +76,30 @@ describe("decoders", () => {
         expect(() => decode(Buffer.from(body))).not.toThrow();
       }),
       { seed: 11, numRuns: 2000 },
+    );
+  });
+
+  it("answerCall takes any call of the pipe without harm", async () => {
+    const shares = async () => [{ name: "share", comment: "" }];
+    const call = (operation: number, input: Buffer) =>
+      callShareService(operation, input, shares, "server");
+    const calls = fc.record({
+      type: fc.constantFrom(0, 11),
+      operation: fc.constantFrom(15, 16, 21, 99),
+      body: fc.uint8Array({ maxLength: 200 }),
+    });
+    await fc.assert(
+      fc.asyncProperty(calls, async ({ type, operation, body }) => {
+        const head = Buffer.alloc(24);
+        head.writeUInt16LE(5, 0);
+        head[2] = type;
+        head.writeUInt16LE(head.length + body.length, 8);
+        head.writeUInt16LE(operation, 22);
+        const answered = await answerCall(Buffer.concat([head, body]), "srvsvc", call);
+        expect(answered === undefined || answered.length > 0).toBe(true);
+        await answerCall(Buffer.from(body), "srvsvc", call);
+      }),
+      { seed: 13, numRuns: 2000 },
     );
   });
 

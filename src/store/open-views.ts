@@ -10,6 +10,11 @@ export class SnapshotTooOld extends Error {
   override readonly name = "SnapshotTooOld";
 }
 
+interface OpenFor {
+  readonly endsAt: Ticks;
+  readonly users: number;
+}
+
 export interface OpenViewsOptions {
   readonly clock: Clock;
   readonly snapshotAgeMax: Ticks;
@@ -26,9 +31,10 @@ export class OpenViews {
     this.#options = options;
   }
 
-  track(opened: StateView): StateView {
+  /** Each of its users closes it once. */
+  track(opened: StateView, users = 1): OpenView {
     const { clock, snapshotAgeMax } = this.#options;
-    const view = new OpenView(opened, clock.monotonic() + snapshotAgeMax, this);
+    const view = new OpenView(opened, { endsAt: clock.monotonic() + snapshotAgeMax, users }, this);
     this.#open.add(view);
     this.#cancelSweep ??= this.#scheduleSweep();
     return view;
@@ -67,16 +73,18 @@ export class OpenViews {
   }
 }
 
-class OpenView implements StateView {
+export class OpenView implements StateView {
   readonly endsAt: Ticks;
   readonly #view: StateView;
   readonly #views: OpenViews;
   isClosed = false;
+  #users: number;
   #failure: Error | undefined;
 
-  constructor(view: StateView, endsAt: Ticks, views: OpenViews) {
+  constructor(view: StateView, { endsAt, users }: OpenFor, views: OpenViews) {
     this.#view = view;
     this.endsAt = endsAt;
+    this.#users = users;
     this.#views = views;
   }
 
@@ -107,15 +115,20 @@ class OpenView implements StateView {
   }
 
   close(): void {
-    if (this.isClosed) return;
-    this.isClosed = true;
-    this.#views.closed(this);
-    this.#view.close();
+    this.#users -= 1;
+    if (this.#users <= 0) this.#end();
   }
 
   expire(reason: Error): void {
     this.#failure = reason;
-    this.close();
+    this.#end();
+  }
+
+  #end(): void {
+    if (this.isClosed) return;
+    this.isClosed = true;
+    this.#views.closed(this);
+    this.#view.close();
   }
 
   #checkOpen(): void {

@@ -3,7 +3,7 @@ import type { Ticks } from "../core/ticks.ts";
 import type { Clock } from "../core/world.ts";
 import type { Attempt } from "./attempt.ts";
 import { StoreBusy } from "./store.ts";
-import type { Transaction } from "./store.ts";
+import type { SnapshotOptions, Transaction } from "./store.ts";
 
 export type Outcome = { readonly value: unknown } | { readonly error: unknown };
 
@@ -11,6 +11,7 @@ export type Outcome = { readonly value: unknown } | { readonly error: unknown };
 export interface Pending {
   readonly work: (tx: Transaction) => Awaitable<unknown>;
   readonly attemptsMax: number;
+  readonly foresee?: SnapshotOptions["foresee"];
   readonly settle: (outcome: Outcome) => void;
   attempt: Attempt;
   outcome: Outcome;

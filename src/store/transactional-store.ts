@@ -8,6 +8,7 @@ import type { Awaitable, Engine, StateReader } from "./engine.ts";
 import { OpenViews } from "./open-views.ts";
 import { runAttempt } from "./pending.ts";
 import type { Outcome } from "./pending.ts";
+import { SharedViews } from "./shared-views.ts";
 import { snapshotView } from "./snapshot-view.ts";
 import type { Key, Store, TransactOptions, Transaction, Unwatch, View } from "./store.ts";
 import { storeTime } from "./time.ts";
@@ -51,6 +52,7 @@ export class TransactionalStore implements Store {
   readonly #engine: Engine;
   readonly #nextTicks: (reader: StateReader) => Ticks;
   readonly #views: OpenViews;
+  readonly #shared: SharedViews;
   readonly #watchers: Watchers;
   readonly #committer: Committer;
   #closing: Promise<void> | undefined;
@@ -60,6 +62,7 @@ export class TransactionalStore implements Store {
     this.#engine = engine;
     this.#nextTicks = storeTime(clock);
     this.#views = new OpenViews({ clock, snapshotAgeMax });
+    this.#shared = new SharedViews(() => engine.open(), this.#views);
     this.#watchers = new Watchers(engine, clock, log);
     this.#committer = new Committer({
       engine,
@@ -102,7 +105,7 @@ export class TransactionalStore implements Store {
   }
 
   async #attempt(work: (tx: Transaction) => Awaitable<unknown>): Promise<Attempted> {
-    const view = this.#views.track(this.#engine.open());
+    const view = await this.#shared.open();
     const attempt = new Attempt(view, this.#nextTicks(view));
     const run = runAttempt(work, attempt);
     const outcome = run instanceof Promise ? await run : run;
@@ -112,9 +115,10 @@ export class TransactionalStore implements Store {
 
   async snapshot<T>(work: (view: View) => Awaitable<T>): Promise<T> {
     this.#checkOpen();
-    const view = this.#views.track(this.#engine.open());
+    const view = await this.#shared.open();
     try {
-      return await work(snapshotView(view, this.#nextTicks(view)));
+      const done = work(snapshotView(view, this.#nextTicks(view)));
+      return done instanceof Promise ? await done : done;
     } finally {
       view.close();
     }
@@ -133,6 +137,7 @@ export class TransactionalStore implements Store {
 
   async #close(): Promise<void> {
     this.#watchers.stop();
+    await this.#shared.idle();
     await this.#committer.idle();
     this.#views.closeAll(new StoreClosed("the store was closed"));
     await this.#engine.close();

@@ -2,7 +2,6 @@ import type { Pool } from "pg";
 
 import type { Clock } from "../../core/world.ts";
 import type { Awaitable } from "../engine.ts";
-import type { KeyText } from "../key-text.ts";
 import type { View } from "../store.ts";
 import type { DatabaseTime } from "./database-time.ts";
 import { foreseenQuery } from "./foreseen-rows.ts";
@@ -11,8 +10,8 @@ import { foreseenOf, ForeseenState } from "./foreseen-state.ts";
 import type { Foreseen } from "./foreseen-state.ts";
 import type { Memory } from "./memory.ts";
 import { rehearse } from "./rehearsal.ts";
-import type { Wishes, WantedRange } from "./rehearsal.ts";
-import type { WantedKey } from "./rows.ts";
+import type { Wishes } from "./rehearsal.ts";
+import { inSuccession, together } from "./wishes.ts";
 import { asUnavailable, isPassing } from "./unavailable.ts";
 
 export interface ForeseenStatesOptions {
@@ -21,6 +20,8 @@ export interface ForeseenStatesOptions {
   readonly time: DatabaseTime;
   readonly memory: Memory;
 }
+
+type Foresee = (view: View) => Awaitable<unknown>;
 
 interface Waiter {
   readonly wishes: Wishes;
@@ -47,14 +48,25 @@ export class ForeseenStates {
   }
 
   /** Undefined if what the work will read cannot be foreseen. */
-  async open(foresee: (view: View) => Awaitable<unknown>): Promise<ForeseenState | undefined> {
-    const { clock, time, memory } = this.#options;
-    const now = clock.monotonic() + time.epoch;
-    const wishes = await rehearse({ memory, now, foresee });
-    return wishes === undefined ? undefined : new ForeseenState(await this.read(wishes));
+  async open(foresee: Foresee): Promise<ForeseenState | undefined> {
+    const wishes = await this.#wishesOf(foresee);
+    return wishes === undefined ? undefined : new ForeseenState(await this.#read(wishes));
   }
 
-  read(wishes: Wishes): Promise<Foreseen> {
+  /** What all of them read, if they run one after another and each takes what the one before has
+   *  left. */
+  async openForAll(all: readonly Foresee[]): Promise<Foreseen | undefined> {
+    const found = await Promise.all(all.map((foresee) => this.#wishesOf(foresee)));
+    const wishes = found.filter((each) => each !== undefined);
+    return wishes.length === 0 ? undefined : this.#read(inSuccession(wishes));
+  }
+
+  #wishesOf(foresee: Foresee): Promise<Wishes | undefined> {
+    const { clock, time, memory } = this.#options;
+    return rehearse({ memory, now: clock.monotonic() + time.epoch, foresee });
+  }
+
+  #read(wishes: Wishes): Promise<Foreseen> {
     return new Promise((resolve, reject) => {
       this.#waiters.push({ wishes, resolve, reject });
       this.#schedule();
@@ -112,20 +124,4 @@ function learnAll(memory: Memory, { keys }: Foreseen): void {
     if (found === undefined) memory.forget(text);
     else memory.learn(found);
   }
-}
-
-function together(all: readonly Wishes[]): Wishes {
-  const [first] = all;
-  if (first !== undefined && all.length === 1) return first;
-  const keys = new Map<KeyText, WantedKey>();
-  const ranges = new Map<string, WantedRange>();
-  for (const wishes of all) {
-    for (const [text, wanted] of wishes.keys) keys.set(text, wanted);
-    for (const range of wishes.ranges) ranges.set(nameOf(range), range);
-  }
-  return { keys, ranges: [...ranges.values()] };
-}
-
-function nameOf({ start, end, limit }: WantedRange): string {
-  return `${start.length} ${limit} ${start}${end}`;
 }

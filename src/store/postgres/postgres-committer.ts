@@ -12,7 +12,8 @@ import type { Pending } from "../pending.ts";
 import { shareChanges } from "../shared-changes.ts";
 import { StoreBusy } from "../store.ts";
 import { batchQuery } from "./batch.ts";
-import { rememberedState } from "../remembered-state.ts";
+import type { ForeseenStates } from "./foreseen-states.ts";
+import { RerunStates } from "./rerun-states.ts";
 import { sendBatch } from "./sender.ts";
 import type { SentBatch } from "./sender.ts";
 import type { States } from "./states.ts";
@@ -21,6 +22,7 @@ import { asUnavailable, isGivenUp } from "./unavailable.ts";
 export interface PostgresCommitterOptions {
   readonly pool: Pool;
   readonly states: States;
+  readonly foreseen: ForeseenStates;
   readonly clock: Clock;
   /** Names this opening of the store; never used again. */
   readonly node: string;
@@ -120,23 +122,42 @@ export class PostgresCommitter {
     batch: readonly Pending[],
     open: () => Promise<StateView>,
   ): Promise<readonly Pending[]> {
-    const { clock, nextTicks } = this.#options;
+    const states = new RerunStates({ batch, foreseen: this.#options.foreseen, open });
     const accepted: Pending[] = [];
     const shared = new Changes<SharedChange>();
-    let latest: StateReader | undefined;
     for (const pending of batch) {
       if (pending.isStale || pending.attempt.readsAny(shared)) {
         if (!mayRunAgain(pending)) continue;
-        latest ??= rememberedState(await open());
-        // Each has its own patience: what it reads may be a round trip away.
-        const rerun = new Reruns(clock);
-        await rerun.run(pending, new Attempt(latest, nextTicks(latest), shared));
-        rerun.end();
+        await this.#runAgain(pending, states, shared);
+      }
+      if (holdsByItself(pending)) {
+        pending.settle(pending.outcome);
+        continue;
       }
       accepted.push(pending);
       shareChanges(shared, pending.attempt);
     }
     return accepted;
+  }
+
+  async #runAgain(
+    pending: Pending,
+    states: RerunStates,
+    shared: Changes<SharedChange>,
+  ): Promise<void> {
+    const { clock, nextTicks } = this.#options;
+    // Each has its own patience: what it reads may be a round trip away.
+    const rerun = new Reruns(clock);
+    const ahead = await states.foreseen(pending);
+    if (ahead !== undefined) {
+      await rerun.run(pending, new Attempt(ahead, nextTicks(ahead), shared));
+      if (ahead.isShort) pending.attemptsUsed -= 1;
+    }
+    if (ahead === undefined || ahead.isShort) {
+      const whole = await states.whole();
+      await rerun.run(pending, new Attempt(whole, nextTicks(whole), shared));
+    }
+    rerun.end();
   }
 
   async #send(accepted: readonly Pending[], locked: PoolClient | undefined): Promise<void> {
@@ -169,4 +190,9 @@ export class PostgresCommitter {
     const sequence = previous + accepted.length;
     this.#options.onCommitted({ previous, sequence, texts, conflicts: beaten.length });
   }
+}
+
+/** It wrote nothing and saw nothing that is yet to be written: what it read was so, in one state. */
+function holdsByItself({ attempt }: Pending): boolean {
+  return attempt.changes.isEmpty && attempt.dependencies.size === 0;
 }

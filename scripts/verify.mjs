@@ -13,4 +13,4 @@ rmSync(built, { recursive: true, force: true });
 run(tool("tsc"), ["-p", "tsconfig.verify.json"]);
 const { words, store } = await openStore(process.argv.slice(2));
 const storeWords = store === undefined ? [] : ["--store", store];
-run(process.execPath, [join(built, "main.js"), ...words, ...storeWords]);
+run(process.execPath, [join(built, "tests", "verify", "main.js"), ...words, ...storeWords]);

@@ -35,7 +35,7 @@ export async function runTour(
   const failures: string[] = [];
   for (const [index, step] of chosen.entries()) {
     printer.title(`${index + 1}. ${step.title}`);
-    const places = { connectionString, smbUrl: server.smbUrl, smbLogin: `${account}%${key}` };
+    const places = { connectionString, smbUrl: server.smbUrl };
     const stage = stageOf(printer, { ...places, name: `tour${index + 1}` });
     await step
       .run(stage)

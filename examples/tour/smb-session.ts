@@ -1,22 +1,58 @@
-import { spawn, spawnSync } from "node:child_process";
+import { WireClient, type Answered, type Handle } from "../../tests/smb-wire/wire-client.ts";
+import {
+  Access,
+  close,
+  lockBody,
+  openFile,
+  setDeletePending,
+} from "../../tests/smb-wire/wire-messages.ts";
 
-/** A session of the program `smbclient`, which keeps files open as long as it runs. */
-export interface SmbSession {
-  /** Its answers come late, if at all: what a command did shows on the server. */
-  send(command: string): void;
-  end(): void;
+/** What an SMB client lets others do with a file while it has it open. */
+export const Share = { nothing: 0, readingAndWriting: 3, everything: 7 } as const;
+
+const lockCommand = 10;
+const exclusivelyAtOnce = 0x12;
+const unlocking = 4;
+
+/** A small SMB client: enough to stand in the way of others. */
+export class SmbSession {
+  readonly #client: WireClient;
+
+  private constructor(client: WireClient) {
+    this.#client = client;
+  }
+
+  static async open(smbUrl: string, share: string): Promise<SmbSession> {
+    return new SmbSession(await WireClient.ready(smbUrl, share));
+  }
+
+  open(path: string, share: number): Promise<Handle> {
+    return openFile(this.#client, path, { access: Access.all, share });
+  }
+
+  async close(handle: Handle): Promise<void> {
+    mustSucceed(await close(this.#client, handle));
+  }
+
+  async lock(handle: Handle, at: number, length: number): Promise<void> {
+    const body = lockBody(handle, { at, length, flags: exclusivelyAtOnce });
+    mustSucceed(await this.#client.ask(lockCommand, body));
+  }
+
+  async unlock(handle: Handle, at: number, length: number): Promise<void> {
+    const body = lockBody(handle, { at, length, flags: unlocking });
+    mustSucceed(await this.#client.ask(lockCommand, body));
+  }
+
+  async markForDeletion(handle: Handle, isPending: boolean): Promise<void> {
+    mustSucceed(await setDeletePending(this.#client, handle, isPending));
+  }
+
+  end(): void {
+    this.#client.end();
+  }
 }
 
-export function hasSmbClient(): boolean {
-  return spawnSync("smbclient", ["--version"], { stdio: "ignore" }).status === 0;
-}
-
-export function openSmbSession(smbUrl: string, share: string, login: string): SmbSession {
-  const { hostname, port } = new URL(smbUrl);
-  const words = [`//${hostname}/${share}`, "-p", port, "-U", login];
-  const child = spawn("smbclient", words, { stdio: ["pipe", "ignore", "ignore"] });
-  return {
-    send: (command) => void child.stdin.write(`${command}\n`),
-    end: () => void child.kill(),
-  };
+function mustSucceed({ status }: Answered): void {
+  if (status !== 0) throw new Error(`SMB status ${status.toString(16)}`);
 }

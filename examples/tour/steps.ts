@@ -1,8 +1,10 @@
 import { blobLease } from "./steps/blob-lease.ts";
 import { containerLease } from "./steps/container-lease.ts";
+import { deletePending } from "./steps/delete-pending.ts";
 import { lastWriter } from "./steps/last-writer.ts";
 import { optimisticBlob } from "./steps/optimistic-blob.ts";
 import { queueConsumers } from "./steps/queue-consumers.ts";
+import { smbLock } from "./steps/smb-lock.ts";
 import { smbOpen } from "./steps/smb-open.ts";
 import { tableETag } from "./steps/table-etag.ts";
 import { tableLock } from "./steps/table-lock.ts";
@@ -17,4 +19,6 @@ export const steps: readonly Step[] = [
   queueConsumers,
   lastWriter,
   smbOpen,
+  smbLock,
+  deletePending,
 ];

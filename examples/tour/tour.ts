@@ -10,8 +10,6 @@ export interface Stage {
   /** For every official client library. */
   readonly connectionString: string;
   readonly smbUrl: string;
-  /** Name and password, as `smbclient` takes them. */
-  readonly smbLogin: string;
   /** A name that no other step uses. */
   readonly name: string;
   /** Says why what follows happens. */

@@ -12,6 +12,10 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { createInterface } from "node:readline";
 import { parseArgs } from "node:util";
+import { checkFolder } from "../../src/server/folder-check/check-folder.ts";
+import { storePath } from "../../src/server/folder-check/open-folder.ts";
+import { realClock } from "../../src/server/world.ts";
+import { silentLog } from "../../src/store/silent-log.ts";
 import { Clients } from "./clients.ts";
 import { operationsIn, parseHistory, type HistoryEvent, type Operation } from "./history.ts";
 import { faultNames, runNemesis, type FaultName } from "./nemesis.ts";
@@ -20,7 +24,8 @@ import { monotonicMicroseconds } from "./recorder.ts";
 import { report } from "./report.ts";
 import { ServerProcess } from "./server-process.ts";
 import { settingOf } from "./session.ts";
-import { judge } from "./verdict.ts";
+import { StoreMeddler } from "./store-meddler.ts";
+import { judge, type Finding } from "./verdict.ts";
 import type { Setting, Workload } from "./workload.ts";
 import { workloads as allWorkloads } from "./workloads/all.ts";
 
@@ -59,13 +64,13 @@ const servers = Array.from(
       program: values.program,
       location: join(folder, "data"),
       store: values.store,
-      clockJump: join(import.meta.dirname, "clock-jump.js"),
+      preloads: ["clock-jump.js", "slow-disk.js"].map((name) => join(import.meta.dirname, name)),
     }),
 );
 
 const faults = await runAll();
 const operations = operationsIn(await readHistories());
-const findings = judge(chosen, operations);
+const findings = [...judge(chosen, operations), ...(await checkData())];
 const isGreen = findings.every(({ problems }) => problems.length === 0);
 const text = report({
   seed,
@@ -99,12 +104,23 @@ async function runAll(): Promise<ReadonlyMap<FaultName, number>> {
   };
   const clients = new Clients(orders, seed, histories);
   for (let count = 0; count < Number(values.clients); count += 1) clients.add();
-  const field = { servers, replaceClient: () => clients.replaceOldest() };
+  const isOnDisk = values.store === undefined;
+  const meddler = isOnDisk ? new StoreMeddler(storePath(join(folder, "data"))) : undefined;
+  const field = { servers, replaceClient: () => clients.replaceOldest(), meddler };
   const counts = await runNemesis(field, randomFrom(seed), enabled, isOver);
+  await meddler?.close();
   await clients.ended();
   await finishAll(own);
   for (const server of servers) await server.kill("SIGTERM");
   return counts;
+}
+
+/** What is left on disk, once everyone has gone. */
+async function checkData(): Promise<readonly Finding[]> {
+  if (values.store !== undefined) return [];
+  const location = join(folder, "data");
+  const { problems } = await checkFolder({ location, clock: realClock(), log: silentLog });
+  return [{ workload: "data folder", keys: 0, operations: 0, unknown: 0, refused: 0, problems }];
 }
 
 function ownSetting(began: number): Setting {

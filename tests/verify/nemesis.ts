@@ -1,13 +1,16 @@
 import type { Random } from "./random.ts";
 import type { ServerProcess } from "./server-process.ts";
+import type { StoreMeddler } from "./store-meddler.ts";
 
-export const faultNames = ["kill", "pause", "drop", "clock", "client"] as const;
+export const faultNames = ["kill", "pause", "drop", "clock", "client", "slow", "conflict"] as const;
 export type FaultName = (typeof faultNames)[number];
 
 export interface Battlefield {
   readonly servers: readonly ServerProcess[];
   /** Kills a client process in the middle of whatever it does, and starts another. */
   readonly replaceClient: () => Promise<void>;
+  /** Undefined if the servers share no data folder. */
+  readonly meddler: StoreMeddler | undefined;
 }
 
 const restMillisecondsMax = 1500;
@@ -54,6 +57,13 @@ const faults: Readonly<Record<FaultName, (field: Battlefield, random: Random) =>
     return Promise.resolve();
   },
   client: ({ replaceClient }) => replaceClient(),
+  async slow({ servers, meddler }, random) {
+    for (const server of servers) server.signal("SIGWINCH");
+    await meddler?.stall(random);
+  },
+  async conflict({ meddler }, random) {
+    await meddler?.conflict(random);
+  },
 };
 
 function wait(milliseconds: number): Promise<void> {

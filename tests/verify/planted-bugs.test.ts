@@ -31,7 +31,7 @@ async function problemsOf(workload: Workload, lie: Lie): Promise<readonly string
   const settingFor = (client: string, seed: number) =>
     settingOf({
       client,
-      servers: [{ blob, queue, table, file }],
+      servers: [{ blob, queue, table, file, smb: server.smbUrl }],
       random: randomFrom(seed),
       epochSeconds,
       began,

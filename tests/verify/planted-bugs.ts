@@ -205,6 +205,25 @@ function renameThatCopies(): Lie {
   };
 }
 
+/** A file that an SMB client is about to delete looks as if it were gone. */
+function deletePendingIgnored(): Lie {
+  return async (passing, forward) => {
+    const passed = await forward(passing);
+    if (passed.headers["x-ms-error-code"] !== "DeletePending") return passed;
+    const headers = { ...passed.headers, "x-ms-error-code": "ResourceNotFound" };
+    return { ...passed, status: 404, headers };
+  };
+}
+
+/** A write over REST is acknowledged though an SMB client has the file for itself. */
+function smbLockIgnored(): Lie {
+  return async (passing, forward) => {
+    const passed = await forward(passing);
+    const isRefused = passed.status === 409 && passing.path.includes("comp=range");
+    return isRefused ? { status: 201, headers: {}, body: Buffer.alloc(0) } : passed;
+  };
+}
+
 export const plantedBugs: readonly PlantedBug[] = [
   {
     bug: "commit without validation",
@@ -268,5 +287,12 @@ export const plantedBugs: readonly PlantedBug[] = [
     said: /no order explains/,
     lie: renameThatCopies,
   },
+  {
+    bug: "delete-pending ignored",
+    workload: "smb lock",
+    said: /no order explains/,
+    lie: deletePendingIgnored,
+  },
+  { bug: "SMB lock ignored", workload: "smb lock", said: /no order explains/, lie: smbLockIgnored },
   { bug: "forgotten message", workload: "queue", said: /never delivered/, lie: forgottenMessage },
 ];

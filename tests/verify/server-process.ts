@@ -3,23 +3,23 @@ import { once } from "node:events";
 import { createInterface } from "node:readline";
 import { spawnNode } from "./children.ts";
 import { DropProxy } from "./drop-proxy.ts";
-import type { Endpoints, ServiceName } from "./wire.ts";
+import type { Endpoints } from "./wire.ts";
 
-const services: readonly ServiceName[] = ["blob", "queue", "table", "file"];
+const doors: readonly (keyof Endpoints)[] = ["blob", "queue", "table", "file", "smb"];
 
 export interface ServerOptions {
   /** The program that serves, e.g. `bin/etagere`. */
   readonly program: string;
   readonly location: string;
   readonly store: string | undefined;
-  /** Loaded before the program: makes its wall clock jump at a signal. */
-  readonly clockJump: string;
+  /** Loaded before the program: they make its wall clock jump, or its files slow, at a signal. */
+  readonly preloads: readonly string[];
 }
 
 /** A server that is killed, paused and started again behind addresses that stay. */
 export class ServerProcess {
   readonly #options: ServerOptions;
-  readonly #proxies = new Map(services.map((name) => [name, new DropProxy()] as const));
+  readonly #proxies = new Map(doors.map((name) => [name, new DropProxy()] as const));
   #child: ChildProcess | undefined;
 
   constructor(options: ServerOptions) {
@@ -27,19 +27,21 @@ export class ServerProcess {
   }
 
   get endpoints(): Endpoints {
-    const urlOf = (name: ServiceName): string => this.#proxies.get(name)?.url ?? "";
+    const urlOf = (name: keyof Endpoints): string => this.#proxies.get(name)?.url ?? "";
     return {
       blob: urlOf("blob"),
       queue: urlOf("queue"),
       table: urlOf("table"),
       file: urlOf("file"),
+      smb: urlOf("smb"),
     };
   }
 
   async start(): Promise<void> {
-    const { program, location, store, clockJump } = this.#options;
-    const ports = [...services, "smb", "admin"].map((name) => `--${name}Port=0`);
-    const words = ["--import", clockJump, program, `--location=${location}`, ...ports];
+    const { program, location, store, preloads } = this.#options;
+    const ports = [...doors, "admin"].map((name) => `--${name}Port=0`);
+    const loading = preloads.flatMap((path) => ["--import", path]);
+    const words = [...loading, program, `--location=${location}`, ...ports];
     if (store !== undefined) words.push(`--store=${store}`);
     const child = spawnNode(words, { stdio: ["ignore", "pipe", "inherit"] });
     this.#child = child;
@@ -59,7 +61,7 @@ export class ServerProcess {
     for (const proxy of this.#proxies.values()) proxy.close();
   }
 
-  signal(signal: "SIGSTOP" | "SIGCONT" | "SIGUSR2"): void {
+  signal(signal: "SIGSTOP" | "SIGCONT" | "SIGUSR2" | "SIGWINCH"): void {
     this.#child?.kill(signal);
   }
 
@@ -74,7 +76,7 @@ async function listening(child: ChildProcess): Promise<ReadonlyMap<string, strin
   if (child.stdout === null) throw new Error("the server has no standard output");
   const urls = new Map<string, string>();
   for await (const line of createInterface({ input: child.stdout })) {
-    const up = /(\w+) service is successfully listening at (\S+)/.exec(line);
+    const up = /(\w+) (?:service|endpoint) is successfully listening at (\S+)/.exec(line);
     if (up !== null) urls.set((up[1] ?? "").toLowerCase(), up[2] ?? "");
     if (/Etagere admin is successfully listening/.test(line)) {
       child.stdout.resume();

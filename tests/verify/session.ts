@@ -21,6 +21,7 @@ export function settingOf(options: SessionOptions): Setting {
   let uniques = 0;
   return {
     wire: new Wire(() => random.pick(servers)),
+    server: () => random.pick(servers),
     recorder: new Recorder(client, write),
     random,
     epoch: () => Math.floor((monotonicMicroseconds() - began) / (epochSeconds * 1_000_000)),

@@ -9,7 +9,7 @@ const key =
 
 export type ServiceName = "blob" | "queue" | "table" | "file";
 /** Where each service of one server process listens, e.g. `http://127.0.0.1:10000`. */
-export type Endpoints = Readonly<Record<ServiceName, string>>;
+export type Endpoints = Readonly<Record<ServiceName | "smb", string>>;
 
 export interface Sent {
   readonly service: ServiceName;

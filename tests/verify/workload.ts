@@ -1,11 +1,13 @@
 import type { Operation } from "./history.ts";
 import type { Random } from "./random.ts";
 import type { Recorder } from "./recorder.ts";
-import type { Wire } from "./wire.ts";
+import type { Endpoints, Wire } from "./wire.ts";
 
 /** What a client has at hand. */
 export interface Setting {
   readonly wire: Wire;
+  /** One of the servers, another one each time. */
+  readonly server: () => Endpoints;
   readonly recorder: Recorder;
   readonly random: Random;
   /** Changes from time to time, for all clients at once, so that histories of keys stay short. */

@@ -5,6 +5,7 @@ import { delivery } from "./delivery.ts";
 import { entityRegister } from "./entity-register.ts";
 import { lease } from "./lease.ts";
 import { move } from "./move.ts";
+import { smbLock } from "./smb-lock.ts";
 import { timedLease } from "./timed-lease.ts";
 import { transfer } from "./transfer.ts";
 
@@ -17,4 +18,5 @@ export const workloads: readonly Workload[] = [
   transfer,
   delivery,
   move,
+  smbLock,
 ];

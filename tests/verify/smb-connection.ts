@@ -1,0 +1,127 @@
+import { WireClient, type Answered, type Handle } from "../smb-wire/wire-client.ts";
+import {
+  Access,
+  closeBody,
+  createBody,
+  handleOf,
+  lockBody,
+  setInfoBody,
+  shareAll,
+  writeBody,
+} from "../smb-wire/wire-messages.ts";
+import { NeverSent } from "./recorder.ts";
+
+const command = { create: 5, close: 6, write: 9, lock: 10, setInfo: 17 } as const;
+const dispositionClass = 13;
+const openExisting = 1;
+const lockAtOnce = 0x12;
+const answerMillisecondsMax = 10_000;
+
+/** What the answers mean; whatever else comes says nothing about what was done. */
+const refusals: ReadonlyMap<number, { readonly status: number; readonly code: string }> = new Map([
+  [0xc000_0034, { status: 404, code: "ResourceNotFound" }],
+  [0xc000_0043, { status: 409, code: "SharingViolation" }],
+  [0xc000_0054, { status: 409, code: "FileLockConflict" }],
+  [0xc000_0055, { status: 409, code: "FileLockConflict" }],
+  [0xc000_0056, { status: 409, code: "DeletePending" }],
+  [0xc000_0128, { status: 409, code: "FileClosed" }],
+]);
+
+export interface SmbAnswer {
+  readonly status: number;
+  readonly code?: string;
+  readonly handle?: Handle;
+}
+
+/** A connection that is lost takes its handles with it. */
+export class SmbConnection {
+  readonly #client: WireClient;
+  isLost = false;
+
+  private constructor(client: WireClient) {
+    this.#client = client;
+    void this.#notice(client);
+  }
+
+  /** Rejects with NeverSent: without a connection nothing was asked for. */
+  static async open(smbUrl: string, share: string): Promise<SmbConnection> {
+    try {
+      const ready = WireClient.ready(smbUrl, share);
+      return new SmbConnection(await inTime(ready));
+    } catch {
+      throw new NeverSent();
+    }
+  }
+
+  openAlone(path: string): Promise<SmbAnswer> {
+    return this.#open(path, 0);
+  }
+
+  openShared(path: string): Promise<SmbAnswer> {
+    return this.#open(path, shareAll);
+  }
+
+  close(handle: Handle): Promise<SmbAnswer> {
+    return this.#ask(command.close, closeBody(handle));
+  }
+
+  lock(handle: Handle, length: number): Promise<SmbAnswer> {
+    return this.#ask(command.lock, lockBody(handle, { at: 0, length, flags: lockAtOnce }));
+  }
+
+  write(handle: Handle, text: string): Promise<SmbAnswer> {
+    return this.#ask(command.write, writeBody(handle, text));
+  }
+
+  mark(handle: Handle, isPending: boolean): Promise<SmbAnswer> {
+    const data = Buffer.from([isPending ? 1 : 0]);
+    return this.#ask(command.setInfo, setInfoBody(handle, dispositionClass, data));
+  }
+
+  async #notice(client: WireClient): Promise<void> {
+    await client.closed;
+    this.isLost = true;
+  }
+
+  end(): void {
+    this.isLost = true;
+    this.#client.end();
+  }
+
+  async #open(path: string, share: number): Promise<SmbAnswer> {
+    const body = createBody(path, { access: Access.all, share, disposition: openExisting });
+    return this.#ask(command.create, body);
+  }
+
+  async #ask(kind: number, body: Buffer): Promise<SmbAnswer> {
+    const lost = this.#client.closed.then((): Answered => {
+      throw new Error("the connection was lost");
+    });
+    let answer: Answered;
+    try {
+      answer = await inTime(Promise.race([this.#client.ask(kind, body), lost]));
+    } catch (error) {
+      this.end();
+      throw error;
+    }
+    if (answer.status === 0) {
+      return kind === command.create ? { status: 200, handle: handleOf(answer) } : { status: 200 };
+    }
+    const refusal = refusals.get(answer.status);
+    if (refusal !== undefined) return refusal;
+    this.end();
+    throw new Error(`SMB status ${answer.status.toString(16)}`);
+  }
+}
+
+async function inTime<T>(work: Promise<T>): Promise<T> {
+  let timer: NodeJS.Timeout | undefined;
+  const late = new Promise<T>((_, reject) => {
+    timer = setTimeout(() => reject(new Error("no answer in time")), answerMillisecondsMax);
+  });
+  try {
+    return await Promise.race([work, late]);
+  } finally {
+    clearTimeout(timer);
+  }
+}

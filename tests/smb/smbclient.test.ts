@@ -1,12 +1,11 @@
-import { execFile } from "node:child_process";
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { promisify } from "node:util";
 import { ShareServiceClient } from "@azure/storage-file-share";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { developmentAccountKey, developmentAccountName } from "../../src/account/settings.ts";
 import { freshName, testServer } from "../harness/server.ts";
+import { runTool, smbclient as runSmbclient } from "./run-smbclient.ts";
 
 const held = testServer({ smbOldestDialect: true });
 const folder = mkdtempSync(join(tmpdir(), "etagere-smb-"));
@@ -23,26 +22,9 @@ afterAll(() => rmSync(folder, { recursive: true }));
 
 const body = Buffer.from(Array.from({ length: 3_000_001 }, (_, index) => (index * 7) & 0xff));
 
-const execute = promisify(execFile);
-const millisecondsMax = 30_000;
-
-/** What smbclient says to commands, whether it is content with them or not. */
-async function smbclient(commands: string, ...words: readonly string[]): Promise<string> {
-  const { hostname, port } = new URL(held.server.smbUrl);
-  const place = [`//${hostname}/${share}`, "-p", port, "-U", login];
-  return run([...place, ...words, "-c", commands]);
-}
-
-/** The server runs in this process, which therefore must not wait standing still. */
-async function run(words: readonly string[]): Promise<string> {
-  try {
-    const { stdout, stderr } = await execute("smbclient", words, { timeout: millisecondsMax });
-    return stdout + stderr;
-  } catch (error) {
-    const { stdout, stderr } = error as { stdout?: string; stderr?: string };
-    return `${stdout ?? ""}${stderr ?? ""}`;
-  }
-}
+const run = (words: readonly string[]) => runTool("smbclient", words);
+const smbclient = (commands: string, ...words: readonly string[]) =>
+  runSmbclient({ smbUrl: held.server.smbUrl, share }, commands, ...words);
 
 describe("smbclient", () => {
   it.each(["SMB2_02", "SMB2_10", "SMB3_00", "SMB3_02", "SMB3_11"])("speaks %s", async (dialect) => {

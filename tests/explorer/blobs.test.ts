@@ -93,7 +93,7 @@ describe("blobs", () => {
     await put("source.txt", "to be copied");
     const page = await show("source.txt");
     await page.getByRole("button", { name: "Copy" }).click();
-    await page.getByRole("textbox", { name: "Name" }).fill("copy.txt");
+    await page.getByRole("textbox", { name: "Name", exact: true }).fill("copy.txt");
     await page.getByRole("dialog").getByRole("button", { name: "Copy" }).click();
     await row(page, "copy.txt").waitFor();
     const downloading = page.waitForEvent("download");

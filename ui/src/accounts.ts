@@ -4,8 +4,3 @@ import { createStore } from "./store.ts";
 /** What the page learns once at the beginning. */
 export const accounts = createStore<readonly Account[]>([]);
 export const server = createStore<ServerInfo | undefined>(undefined);
-
-export function publicUrl(account: string, service: string): string {
-  const known = accounts.get().find(({ name }) => name === account);
-  return known?.endpoints[service] ?? "";
-}

@@ -1,5 +1,4 @@
 import { accessTo } from "../admin/sas.ts";
-import { publicUrl } from "../accounts.ts";
 import { mapped, type Result } from "../result.ts";
 import { request } from "./request.ts";
 import { childOf, childrenOf, numberOf, parseXml, textOf } from "./xml.ts";
@@ -51,7 +50,9 @@ export async function renameEntry(
   const access = await accessTo(place.account);
   if (!access.ok) return access;
   const path = place.path.split("/").map(encodeURIComponent).join("/");
-  const source = `${publicUrl(place.account, "file")}/${place.share}/${path}?${access.value.query}`;
+  // Only the server itself can be the source, and it knows itself by the host it was asked at.
+  const here = `${location.origin}/${place.account}/${place.share}/${path}`;
+  const source = `${here}?${access.value.query}`;
   return request("file", [place.account, place.share, to], {
     method: "PUT",
     query: { restype: isFolder ? "directory" : undefined, comp: "rename" },

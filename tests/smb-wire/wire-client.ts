@@ -130,7 +130,8 @@ export class WireClient {
     return message;
   }
 
-  async negotiate(): Promise<Answered> {
+  /** Offers a cipher only to be let in where one is needed; nothing is ever sealed. */
+  async negotiate(offersCipher = false): Promise<Answered> {
     const salt = randomBytes(32);
     const body = new Writer()
       .u16(36)
@@ -140,11 +141,12 @@ export class WireClient {
       .u32(0x7f)
       .bytes(randomBytes(16))
       .u32(headerBytes + 40)
-      .u16(1)
+      .u16(offersCipher ? 2 : 1)
       .u16(0)
       .u16(dialect)
       .u16(0);
     body.u16(1).u16(38).u32(0).u16(1).u16(32).u16(1).bytes(salt);
+    if (offersCipher) body.align(8).u16(2).u16(4).u32(0).u16(1).u16(2);
     const answer = await this.ask(0, body.finish());
     this.#fold(answer.message);
     return answer;

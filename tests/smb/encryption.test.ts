@@ -1,6 +1,9 @@
 import { ShareServiceClient, StorageSharedKeyCredential } from "@azure/storage-file-share";
 import { beforeAll, describe, expect, it } from "vitest";
+import { Status } from "../../src/smb/status.ts";
+import { SessionFlag } from "../../src/smb/wire/protocol.ts";
 import { testServer } from "../harness/server.ts";
+import { WireClient } from "../smb-wire/wire-client.ts";
 import { smbclient } from "./run-smbclient.ts";
 
 const key = Buffer.alloc(64, 7).toString("base64");
@@ -40,6 +43,16 @@ describe("an account that requires encryption", () => {
 
   it("refuses a client that cannot, as no other account does", async () => {
     expect(await list("open", ...old)).toContain("blocks of size");
-    expect(await list("sealed", ...old)).toContain("NT_STATUS_ACCESS_DENIED");
+    expect(await list("sealed", ...old)).toContain("session setup failed: NT_STATUS_ACCESS_DENIED");
+  });
+
+  it("takes no message in the clear once a client is logged in", async () => {
+    const client = await WireClient.open(held.server.smbUrl);
+    await client.negotiate(true);
+    const login = await client.logIn("sealed", key);
+    expect(login.status).toBe(Status.success);
+    expect(login.message.readUInt16LE(66) & SessionFlag.encryptData).not.toBe(0);
+    expect((await client.connectTo("share")).status).toBe(Status.accessDenied);
+    client.end();
   });
 });

@@ -31,6 +31,7 @@ import { foreseen } from "./foresee.ts";
 import { newGuid, newId } from "./identifiers.ts";
 import { Records } from "./records.ts";
 import type { Renderings } from "./renderings.ts";
+import { TransactionRefused } from "./transaction-refused.ts";
 import { isPending, waitFor, type Pending } from "./wait.ts";
 
 export interface Runtime {
@@ -143,19 +144,6 @@ export async function executeAll(
   } catch (error) {
     if (error instanceof TransactionRefused) return error;
     throw error;
-  }
-}
-
-/** Thrown to leave the transaction without committing what its earlier operations wrote. */
-export class TransactionRefused extends Error {
-  override readonly name = "TransactionRefused";
-  readonly index: number;
-  readonly outcome: Outcome;
-
-  constructor(index: number, outcome: Outcome) {
-    super(`operation ${index} was refused`);
-    this.index = index;
-    this.outcome = outcome;
   }
 }
 

@@ -1,5 +1,6 @@
 import type { Result } from "../core/result.ts";
-import type { Call, Outcome, TransactionRefused } from "../execution/execute.ts";
+import type { Call, Outcome } from "../execution/execute.ts";
+import type { TransactionRefused } from "../execution/transaction-refused.ts";
 import type { Door, Progress } from "./door.ts";
 import type { WireReply, WireRequest } from "./wire.ts";
 

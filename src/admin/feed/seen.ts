@@ -6,7 +6,7 @@ import type { SignedName } from "../../core/service.ts";
 import type { Ticks } from "../../core/ticks.ts";
 import type { Rule } from "../../execution/check.ts";
 import type { Call, Outcome } from "../../execution/execute.ts";
-import { TransactionRefused } from "../../execution/execute.ts";
+import { TransactionRefused } from "../../execution/transaction-refused.ts";
 import type { Observed } from "../../http/observer.ts";
 import type { WireRequest } from "../../http/wire.ts";
 

@@ -3,6 +3,7 @@ import { rmSync } from "node:fs";
 import { join } from "node:path";
 import { compare } from "./compare.ts";
 import type { Participant } from "./compare.ts";
+import { endWithUs } from "./leftovers.ts";
 import type { BenchOptions } from "./options.ts";
 import { anonymousMegabytesOf } from "./process-figures.ts";
 import { printGrown } from "./report/print-growth.ts";
@@ -29,14 +30,14 @@ interface Level {
  */
 export async function measureGrowth(options: BenchOptions): Promise<void> {
   const wanted = growthScenarios.filter(({ name }) => options.only.test(name));
-  const levels: Level[] = [];
+  const counts = [1000, options.storedMax / 10, options.storedMax];
+  const levels = await Promise.all(
+    counts.map((stored) => openLevel(options.program, stored, wanted)),
+  );
   try {
-    for (const stored of [1000, options.storedMax / 10, options.storedMax]) {
-      levels.push(await openLevel(options.program, stored, wanted));
-    }
     const grown: Grown[] = [];
     for (const scenario of wanted) {
-      const figures = await compare(scenario, participantsOf(levels), options);
+      const figures = await compare(scenario, participantsOf(levels), options.load);
       const one = { name: scenario.name, title: scenario.title, figures };
       printGrown(one);
       grown.push(one);
@@ -45,7 +46,7 @@ export async function measureGrowth(options: BenchOptions): Promise<void> {
       stored: level.stored,
       anonymousMegabytes: anonymousMegabytesOf(level.server.pid),
     }));
-    writeGrowth(options.out, { machine: machineNow(), load: options, stored, grown });
+    writeGrowth(options.out, { machine: machineNow(), load: options.load, stored, grown });
   } finally {
     for (const { server, folder } of levels) {
       await server.stop();
@@ -71,6 +72,7 @@ async function openLevel(
 function fillFolder(words: readonly string[]): Promise<void> {
   const program = join(import.meta.dirname, "growth-fill.js");
   const child = spawn(process.execPath, [program, ...words], { stdio: "inherit" });
+  endWithUs(child);
   return new Promise((filled, failed) => {
     child.once("exit", (code) =>
       code === 0 ? filled() : failed(new Error(`filling ended with code ${String(code)}`)),

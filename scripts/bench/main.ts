@@ -30,8 +30,10 @@ if (words.includes("--help")) {
 }
 const options = parseOptions(words);
 mkdirSync(options.out, { recursive: true });
+const began = performance.now();
 if (options.growth) await measureGrowth(options);
 else await compareAll(options);
+console.log(`after ${((performance.now() - began) / 60_000).toFixed(1)} minutes`);
 
 async function compareAll({ only, azurite, program }: BenchOptions): Promise<void> {
   const wanted = scenarios.filter(({ name }) => only.test(name));
@@ -53,7 +55,7 @@ async function compareAll({ only, azurite, program }: BenchOptions): Promise<voi
   results.push(...(await compareSecurely(wanted, peer?.program)));
   const whole = {
     machine: machineNow(),
-    load: options,
+    load: options.load,
     azurite: peer?.version,
     results,
     anonymousMegabytes,
@@ -88,7 +90,7 @@ async function compareOn(field: Field, wanted: readonly Scenario[]): Promise<rea
     const plain =
       scenario.plain === undefined ? undefined : await startPlain(scenario.plain, field.tls);
     try {
-      const figures = await compare(scenario, participantsOf(scenario, field, plain), options);
+      const figures = await compare(scenario, participantsOf(scenario, field, plain), options.load);
       const result = resultOf(scenario, figures);
       printResult(result);
       results.push(result);

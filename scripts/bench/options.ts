@@ -1,7 +1,8 @@
 import { parseArgs } from "node:util";
 import type { Rounds } from "./compare.ts";
 
-export interface BenchOptions extends Rounds {
+export interface BenchOptions {
+  readonly load: Rounds;
   readonly only: RegExp;
   readonly growth: boolean;
   readonly azurite: boolean;
@@ -49,10 +50,12 @@ export function parseOptions(words: readonly string[]): BenchOptions {
     only: new RegExp(values.only ?? "."),
     growth: values.growth,
     azurite,
-    seconds,
-    rounds: Number(values.rounds ?? (quick ? 1 : 3)),
-    warmUpSeconds: Math.min(1, seconds),
-    connections: Number(values.connections),
+    load: {
+      seconds,
+      rounds: Number(values.rounds ?? (quick ? 1 : 3)),
+      warmUpSeconds: Math.min(1, seconds),
+      connections: Number(values.connections),
+    },
     storedMax: Number(values.stored),
     program: values.program,
     out: values.out ?? (isWhole ? "docs/bench" : ".bench/results"),

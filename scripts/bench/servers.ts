@@ -4,6 +4,7 @@ import { mkdirSync, mkdtempSync, rmSync } from "node:fs";
 import { join } from "node:path";
 import { createInterface } from "node:readline";
 import type { ServiceName } from "../../src/core/operation.ts";
+import { endWithUs, removeWithUs } from "./leftovers.ts";
 import type { PlainMode } from "./plain-modes.ts";
 import type { Address } from "./target.ts";
 
@@ -56,6 +57,7 @@ async function startServer(options: ServerOptions, last: string): Promise<Server
   const secured = tls === undefined ? [] : ["--cert", tls.certificate, "--key", tls.key];
   const all = [...nodeWords, program, ...words, ...secured, "--location", location];
   const child = spawn(process.execPath, all, { stdio: ["ignore", "pipe", "inherit"] });
+  endWithUs(child);
   const ports: Partial<Record<ServiceName, number>> = {};
   await lineOf(child, name, (line) => {
     const found = listening.exec(line);
@@ -75,6 +77,7 @@ export async function startPlain(mode: PlainMode, tls: Certificate | undefined):
   const secured = tls === undefined ? [] : [tls.certificate, tls.key];
   const words = [join(import.meta.dirname, "plain-server.js"), mode, folder, ...secured];
   const child = spawn(process.execPath, words, { stdio: ["ignore", "pipe", "inherit"] });
+  endWithUs(child);
   let port = 0;
   await lineOf(child, "plain", (line) => {
     port = Number(/listening at (\d+)/.exec(line)?.[1] ?? 0);
@@ -116,7 +119,9 @@ async function stop(child: ChildProcess, folder: string | undefined): Promise<vo
 export function newFolder(name: string): string {
   const base = join(process.cwd(), ".bench");
   mkdirSync(base, { recursive: true });
-  return mkdtempSync(join(base, `${name}-`));
+  const folder = mkdtempSync(join(base, `${name}-`));
+  removeWithUs(folder);
+  return folder;
 }
 
 /** For this run alone; undefined where there is nothing to make it with. */

@@ -207,6 +207,16 @@ describe("contents in a bucket", () => {
     expect(bytesStored()).toBeLessThan(2 * extentBytes);
   });
 
+  it("are not mixed with what another life of the store has left under the same id", async () => {
+    const lost = await openShelf({ files: await openFiles() });
+    await putBody(lost, "lost", pattern(70_000, 1));
+    const shelf = await openShelf({ files: await openFiles() });
+    await putBody(shelf, "body", pattern(90_000, 2));
+    expect(bucket.objects.size).toBe(1);
+    const other = await openShelf({ files: await openFiles(), store: shelf.store });
+    expectSame(await other.read("body"), pattern(90_000, 2));
+  });
+
   it("lie in a place of one store only", async () => {
     const [one, other] = [await openShelf(), await openShelf()];
     const files = await openFiles();

@@ -42,6 +42,9 @@ export async function openS3Files(options: S3FilesOptions): Promise<S3Files> {
     extentBytes,
     writesOnce: true,
     async create(extent) {
+      // A store that was brought back from a backup gives out ids once more. What lies there is of
+      // the time that was lost, and must not be taken for what comes.
+      await removeParts(bucket, extent, await partsOf(extent));
       const known = new ExtentParts(place, extent);
       writing.set(extent, known);
       const uploads = new PartUploads(bucket, extent, known);

@@ -16,8 +16,9 @@ export interface RecordView {
     form: number,
     render: () => Rendered | undefined,
   ): string | undefined;
-  /** A commutative counter, zero if never touched. Not validated at commit. */
-  count(counter: Uint8Array): Promise<bigint>;
+  /** A commutative counter, zero if never touched. Not validated at commit, unless it has to be
+   *  exact: then whoever adds to it stands in the way. */
+  count(counter: Uint8Array, isExact?: boolean): Promise<bigint>;
   /** The slices of a content that overlap a stretch of it. */
   slices(ref: ContentRef, from: number, length: number): AsyncIterable<readonly Slice[]>;
 }

@@ -75,8 +75,9 @@ export class Records implements RecordView {
     return made?.text;
   }
 
-  async count(counter: Uint8Array): Promise<bigint> {
-    const value = await ("peek" in this.#view ? this.#view.peek(counter) : this.#view.get(counter));
+  async count(counter: Uint8Array, isExact = false): Promise<bigint> {
+    const view = this.#view;
+    const value = await ("peek" in view && !isExact ? view.peek(counter) : view.get(counter));
     return value === undefined ? 0n : decodeCounter(value);
   }
 

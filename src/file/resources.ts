@@ -150,7 +150,7 @@ async function loadNode(view: RecordView, where: Where<FileAddress>): Promise<Lo
   const walked = await walk(view, tree, parsed.value);
   if (walked.parent === undefined) return missing(fail("ParentNotFound"));
   const { key, trail, target, alias } = walked;
-  if (target === undefined && creates(where) && (await isGoing(view, share, walked.parent))) {
+  if (target === undefined && mayCreate(where) && (await isGoing(view, share, walked.parent))) {
     return missing(deletePending);
   }
   const parent = await parentOf(view, share.id, { ...walked, parent: walked.parent });
@@ -210,6 +210,11 @@ function loadKind(kind: "file" | "directory") {
     const scope = creates(where) ? fail("ResourceTypeMismatch") : located.scope;
     return { ...located, target: undefined, scope };
   };
+}
+
+function mayCreate(where: Where<FileAddress>): boolean {
+  const { operation: asked } = where;
+  return creates(where) || (asked?.target === "optional" && asked.effect === "writes");
 }
 
 function creates({ operation: asked }: Where<FileAddress>): boolean {

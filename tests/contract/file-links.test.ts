@@ -1,5 +1,5 @@
 import { beforeEach, describe, expect, it } from "vitest";
-import { expectDone, namesIn, newFile, putRange } from "../harness/file-steps.ts";
+import { expectDone, namesIn, newFile, putRange, signedUrl } from "../harness/file-steps.ts";
 import { simFile, type SimFile } from "../harness/sim-file.ts";
 
 let world: SimFile;
@@ -19,6 +19,19 @@ const link = (path: string, to: string) =>
     headers: { ...recent, "x-ms-type": "file", "x-ms-file-target-file": to },
   });
 const get = async (path: string) => (await world.send({ method: "GET", path })).body;
+const rename = (from: string, to: string, replaces = false) =>
+  world.send({
+    method: "PUT",
+    path: `${to}?comp=rename`,
+    headers: {
+      "x-ms-file-rename-source": signedUrl(from),
+      "x-ms-file-rename-replace-if-exists": String(replaces),
+    },
+  });
+const usedBytes = async () => {
+  const { body } = await world.send({ method: "GET", path: "/share?restype=share&comp=stats" });
+  return Number(/<ShareUsageBytes>(\d+)</.exec(body)?.[1]);
+};
 const remove = (path: string) => expectDone(world.send({ method: "DELETE", path }));
 
 describe("6 hard links", () => {
@@ -39,6 +52,51 @@ describe("6 hard links", () => {
     expect(await namesIn(world, "/share")).toEqual([]);
     const stats = await world.send({ method: "GET", path: "/share?restype=share&comp=stats" });
     expect(stats.body).toContain("<ShareUsageBytes>0</ShareUsageBytes>");
+  });
+
+  it("are renamed one by one", async () => {
+    await expectDone(link("/share/g", "/f"));
+    await expectDone(rename("/share/f", "/share/f2"));
+    await expectDone(rename("/share/g", "/share/g2"));
+    expect(await namesIn(world, "/share")).toEqual(["f2", "g2"]);
+    await expectDone(putRange(world, "/share/g2", 0, "other"));
+    expect(await get("/share/f2")).toBe("other");
+    await remove("/share/f2");
+    expect(await get("/share/g2")).toBe("other");
+    await remove("/share/g2");
+    expect(await usedBytes()).toBe(0);
+  });
+
+  it("stay where they are if one is renamed to another of the same file", async () => {
+    await expectDone(link("/share/g", "/f"));
+    await expectDone(rename("/share/f", "/share/g", true));
+    await expectDone(rename("/share/g", "/share/f", true));
+    expect(await namesIn(world, "/share")).toEqual(["f", "g"]);
+    expect(await get("/share/g")).toBe("first");
+  });
+
+  it("lose only the name that another file takes", async () => {
+    await expectDone(link("/share/g", "/f"));
+    await newFile(world, "/share/new", "newer");
+    await expectDone(rename("/share/new", "/share/f", true));
+    expect([await get("/share/f"), await get("/share/g")]).toEqual(["newer", "first"]);
+    await expectDone(link("/share/h", "g"));
+    await newFile(world, "/share/late", "later");
+    await expectDone(rename("/share/late", "/share/h", true));
+    expect([await get("/share/g"), await get("/share/h")]).toEqual(["first", "later"]);
+    const head = await world.send({ method: "HEAD", path: "/share/g" });
+    expect(head.headers["x-ms-link-count"]).toBe("1");
+  });
+
+  it("take the place of another file when they are renamed to it", async () => {
+    await expectDone(link("/share/g", "/f"));
+    await newFile(world, "/share/old", "older");
+    await expectDone(rename("/share/g", "/share/old", true));
+    expect(await namesIn(world, "/share")).toEqual(["f", "old"]);
+    expect(await get("/share/old")).toBe("first");
+    expect(await usedBytes()).toBe(5);
+    await remove("/share/f");
+    expect(await get("/share/old")).toBe("first");
   });
 
   it("lead nowhere on SMB shares", async () => {

@@ -19,8 +19,9 @@ export function bothDoors() {
   const held = testServer();
   const shareName = freshName("doors");
   let share: ShareClient;
+  let service: ShareServiceClient;
   beforeAll(async () => {
-    const service = ShareServiceClient.fromConnectionString(held.server.connectionString, {
+    service = ShareServiceClient.fromConnectionString(held.server.connectionString, {
       retryOptions: { maxTries: 1 },
     });
     share = service.getShareClient(shareName);
@@ -28,6 +29,14 @@ export function bothDoors() {
   });
   return {
     share: (): ShareClient => share,
+    service: (): ShareServiceClient => service,
+    /** Logged in, but connected to no share. */
+    loggedIn: async (): Promise<WireClient> => {
+      const client = await WireClient.open(held.server.smbUrl);
+      await client.negotiate();
+      await client.logIn();
+      return client;
+    },
     ready: (): Promise<WireClient> => WireClient.ready(held.server.smbUrl, shareName),
     restFile: async (text = "0123456789"): Promise<Target> => {
       const name = `${freshName("file")}.txt`;

@@ -16,7 +16,7 @@ import {
   write,
 } from "./wire-messages.ts";
 
-const { share, ready, restFile } = bothDoors();
+const { share, service, loggedIn, ready, restFile } = bothDoors();
 const directoryOption = 1;
 const batch = 9;
 
@@ -238,6 +238,18 @@ describe("6 SMB and what REST does to a file", () => {
     await file.delete();
     const gone = createBody(name, { disposition: 1 });
     expect((await client.ask(5, gone)).status).toBe(Status.objectNameNotFound);
+    client.end();
+  });
+});
+
+describe("6 a share of the other protocol", () => {
+  it("is not found over SMB", async () => {
+    const name = freshName("nfs");
+    await service()
+      .getShareClient(name)
+      .create({ protocols: { nfsEnabled: true } });
+    const client = await loggedIn();
+    expect((await client.connectTo(name)).status).toBe(Status.badNetworkName);
     client.end();
   });
 });

@@ -63,6 +63,29 @@ export function passOn(
   ];
 }
 
+/** Another name of a file moves; the file learns where to. */
+export function moveLink(
+  { share, key }: NodeScope,
+  target: NodeRecord,
+  move: { readonly link: Alias; readonly to: NodeKey; readonly called: NodeRecord },
+): readonly Effect[] {
+  const { link, to, called } = move;
+  const { parent, folded } = to;
+  const links = (target.links ?? []).map((each) =>
+    isAt(each, link.key) ? { parent, folded } : each,
+  );
+  const since = share.epoch;
+  const file = { ...called, parent: target.parent, name: target.name, links, since };
+  const entry = { ...link.node, parent, name: called.name, since };
+  return [
+    ...keepForSnapshots({ share, key }, target),
+    ...keepForSnapshots({ share, key: link.key }, link.node),
+    put(nodes, key, file),
+    ...(isAt({ parent, folded }, link.key) ? [] : [remove(nodes, link.key)]),
+    put(nodes, to, entry),
+  ];
+}
+
 function isAt(link: Omit<NodeKey, "share">, key: NodeKey): boolean {
   return link.parent === key.parent && link.folded === key.folded;
 }

@@ -6,6 +6,7 @@ import { noBody } from "../../core/operation.ts";
 import { boolean, header, text, type InputOf, type Param } from "../../core/params.ts";
 import { fail, ok, type Result } from "../../core/result.ts";
 import type { Ticks } from "../../core/ticks.ts";
+import { nextName } from "../link/link-names.ts";
 import { rootId, type NodeRecord } from "../records.ts";
 import { operation, type NodeScope } from "../resources.ts";
 import { readOnlyAttribute } from "../shared/attributes.ts";
@@ -13,7 +14,7 @@ import { loadOwnSource, type OwnSource } from "../shared/own-source.ts";
 import { keepsSourceTrailingDots, keepsTrailingDots, smbProperties } from "../shared/smb-params.ts";
 import { settleSmb, smbHeaderNames, smbHeaders } from "../shared/smb-properties.ts";
 import { passShortOpen } from "../through-locks.ts";
-import { moveNode } from "./move.ts";
+import { moveName } from "./move.ts";
 
 function leaseId(name: string): Param<string | undefined> {
   return { sources: [name], parse: (reader) => parseLeaseId(reader, name) };
@@ -54,13 +55,16 @@ function declareRename(kind: "file" | "directory") {
     etag: "renew",
     effect: "writes",
     success: { status: 200, headers: [...smbHeaderNames, "x-ms-request-server-encrypted"] },
-    reads: (view, { source, input }) =>
-      loadOwnSource(view, source, { keepsTrailingDots: input.keepsSourceTrailingDots }),
+    reads: async (view, { source, input, scope, target }) => ({
+      own: await loadOwnSource(view, source, { keepsTrailingDots: input.keepsSourceTrailingDots }),
+      heir: target && (await nextName(view, scope.share.id, target)),
+    }),
     decide: (context) => {
-      const { target, scope, input, seen, source, stamp, now, version } = context;
-      if (seen === undefined) return invalidHeader("x-ms-file-rename-source", source?.url ?? "");
-      if (!seen.ok) return seen;
-      const own = seen.value;
+      const { target, scope, input, source, stamp, now, version } = context;
+      const { own: found, heir } = context.seen;
+      if (found === undefined) return invalidHeader("x-ms-file-rename-source", source?.url ?? "");
+      if (!found.ok) return found;
+      const own = found.value;
       const replaced = target?.id === own.node.id ? undefined : target;
       const fits = checkRename({ own, scope, target, replaced, input, kind, now });
       if (!fits.ok) return fits;
@@ -74,9 +78,7 @@ function declareRename(kind: "file" | "directory") {
       const renamed = renamedNode(own.node, scope, input, stamp);
       if (!renamed.ok) return renamed;
       const { next, effects } = renamed.value;
-      const { share, key } = scope;
-      const from = own.scope.key;
-      const moved = moveNode({ share, from, node: own.node, to: key, replaced, next });
+      const moved = moveName({ own, scope, target, heir, next });
       return {
         etag: stamp,
         effects: [...moved, ...effects, ...passage.effects],
@@ -125,8 +127,6 @@ interface Checked {
 /** Within one share, to a place that is not below itself, past the leases of both. */
 function checkRename({ own, scope, target, replaced, input, kind, now }: Checked): Result<void> {
   const { node, scope: from } = own;
-  // Which of its names would move is anybody's guess.
-  if (from.alias !== undefined || node.links !== undefined) return fail("InvalidInput");
   if (from.share.id !== scope.share.id || from.snapshot !== undefined || node.id === rootId) {
     return fail("InvalidInput");
   }

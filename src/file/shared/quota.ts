@@ -3,10 +3,15 @@ import type { RecordView } from "../../core/view.ts";
 import { usageCounter, type ShareRecord } from "../records.ts";
 import { quotaBytes } from "./limits.ts";
 
-/** What the files of a share hold. Writers do not meet in it, so that a few who write at the same
- *  moment may go past the quota together by what they write. */
-export function usedBytes(view: RecordView, share: ShareRecord): Promise<bigint> {
-  return view.count(usageCounter(share.id));
+/** More than all that can be on its way into a share at one moment. */
+const nearBytes = 8n * 1024n ** 3n;
+
+/** What the files of a share hold. Far from the quota writers do not meet in it; near to it they
+ *  do, because together they would go past it. */
+export async function usedBytes(view: RecordView, share: ShareRecord): Promise<bigint> {
+  const counter = usageCounter(share.id);
+  const used = await view.count(counter);
+  return used + nearBytes < quotaBytes(share) ? used : view.count(counter, true);
 }
 
 export function checkQuota(share: ShareRecord, used: bigint, delta: number): Result<void> {

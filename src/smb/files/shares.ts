@@ -21,7 +21,8 @@ export function findShare(
     const records = new Records(view, content);
     const owner = await records.get(accounts, account);
     const share = owner && (await records.get(shares, { account: owner.id, name }));
-    return owner && share && { account: owner.id, name, id: share.id };
+    const isServed = share !== undefined && share.settings.protocol !== "NFS";
+    return owner && isServed ? { account: owner.id, name, id: share.id } : undefined;
   });
 }
 
@@ -37,6 +38,7 @@ export function listShares(
     const bounds = { ...shares.range([owner.id]), limit: sharesMax };
     for await (const entries of records.scan(shares, bounds)) {
       for (const { key, record } of entries) {
+        if (record.settings.protocol === "NFS") continue;
         found.push({ name: String(shares.parts(key)[1]), id: record.id });
       }
     }

@@ -11,7 +11,7 @@ export type Outcome = { readonly value: unknown } | { readonly error: unknown };
 export interface Pending {
   readonly work: (tx: Transaction) => Awaitable<unknown>;
   readonly attemptsMax: number;
-  readonly foresee?: SnapshotOptions["foresee"];
+  readonly foresee?: SnapshotOptions["foresee"] | undefined;
   readonly settle: (outcome: Outcome) => void;
   attempt: Attempt;
   outcome: Outcome;

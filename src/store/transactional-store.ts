@@ -33,7 +33,7 @@ interface Attempted {
 
 /** Of a transaction whose work runs in its turn. */
 const notYetRun: Outcome = { value: undefined };
-const nothingRead: StateReader = {
+export const nothingRead: StateReader = {
   sequence: 0,
   ticks: 0n,
   epoch: 0n,

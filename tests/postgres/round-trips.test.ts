@@ -128,4 +128,20 @@ describe("round trips of a request, alone on its node", () => {
     const none = () => queue({ method: "GET", path: "/que/messages" });
     expect(await statementsOf(none)).toEqual(["foreseen"]);
   });
+
+  it("are shared by callers who come together, also for the head of one queue", async () => {
+    const [callers, path] = [24, "/que/messages"];
+    const body = Buffer.from("<QueueMessage><MessageText>x</MessageText></QueueMessage>");
+    const times = (run: () => Promise<unknown>) =>
+      Promise.all(Array.from({ length: callers }, run));
+    await times(() => queue({ method: "POST", path, body }));
+    statements.length = 0;
+    const taken = new Set<string>();
+    await times(async () => {
+      const text = (await queue({ method: "GET", path })).body.toString();
+      taken.add(/<MessageId>(.*?)</.exec(text)?.[1] ?? "none");
+    });
+    expect(taken.size).toBe(callers);
+    expect(statements.length).toBeLessThan(callers);
+  });
 });

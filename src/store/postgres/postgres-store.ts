@@ -18,7 +18,12 @@ import type {
   View,
 } from "../store.ts";
 import { storeTime } from "../time.ts";
-import { attemptsMaxDefault, snapshotAgeMaxDefault, StoreClosed } from "../transactional-store.ts";
+import {
+  attemptsMaxDefault,
+  nothingRead,
+  snapshotAgeMaxDefault,
+  StoreClosed,
+} from "../transactional-store.ts";
 import type { Connections } from "./connections.ts";
 import type { ForeseenStates } from "./foreseen-states.ts";
 import { NodeWatchers } from "./node-watchers.ts";
@@ -90,14 +95,14 @@ export class PostgresStore implements Store {
     options: TransactOptions = {},
   ): Promise<T> {
     this.#checkOpen();
-    const { attempt, outcome: first } =
-      (await this.#runForeseen(work, options)) ?? (await this.#runOnState(work));
+    const { inTurn = false, foresee, attemptsMax = attemptsMaxDefault } = options;
+    const { attempt, outcome: first } = inTurn ? notYetRun() : await this.#run(work, options);
     let outcome = first;
-    if (!("error" in first) && !attempt.changes.isEmpty) {
-      const attemptsMax = options.attemptsMax ?? attemptsMaxDefault;
+    if (inTurn || (!("error" in first) && !attempt.changes.isEmpty)) {
       outcome = await new Promise<Outcome>((settle) => {
-        const count = { attemptsMax, attemptsUsed: 1, drops: 0, isStale: false };
-        this.#committer.submit({ work, settle, attempt, outcome: first, ...count });
+        const attempted = { attemptsMax, attemptsUsed: inTurn ? 0 : 1, drops: 0, isStale: inTurn };
+        const pending = { work, foresee, settle, attempt, outcome: first, ...attempted };
+        this.#committer.submit(pending);
       });
     }
     if ("error" in outcome) throw outcome.error;
@@ -142,6 +147,10 @@ export class PostgresStore implements Store {
     return this.#closing;
   }
 
+  async #run(work: Work, options: TransactOptions): Promise<Run> {
+    return (await this.#runForeseen(work, options)) ?? (await this.#runOnState(work));
+  }
+
   async #runForeseen(work: Work, { foresee }: TransactOptions): Promise<Run | undefined> {
     const state = foresee && (await this.#foreseen.open(foresee));
     if (state === undefined) return undefined;
@@ -180,6 +189,11 @@ export class PostgresStore implements Store {
     if (this.#isGivenUp) throw new StoreUnavailable("the other nodes have given this one up");
     if (this.#closing !== undefined) throw new StoreClosed("the store was closed");
   }
+}
+
+/** Of a transaction whose work runs when its turn comes. */
+function notYetRun(): Run {
+  return { attempt: new Attempt(nothingRead, 0n), outcome: { value: undefined } };
 }
 
 /** Waits for what comes of it, good or bad, and gives that when asked. */

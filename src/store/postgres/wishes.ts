@@ -1,0 +1,32 @@
+import type { KeyText } from "../key-text.ts";
+import type { WantedRange, Wishes } from "./rehearsal.ts";
+import type { WantedKey } from "./rows.ts";
+
+/** A statement that brings more would hold up everyone whose wishes went into it. */
+const entriesMax = 512;
+
+/** Of callers who do not know of each other: whoever wants the same gets the same. */
+export function together(all: readonly Wishes[]): Wishes {
+  return merged(all, (one, other) => Math.max(one, other));
+}
+
+/** Of callers who come one after another, each of whom takes away what it finds. */
+export function inSuccession(all: readonly Wishes[]): Wishes {
+  return merged(all, (one, other) => Math.min(one + other, entriesMax));
+}
+
+function merged(all: readonly Wishes[], join: (one: number, other: number) => number): Wishes {
+  const [first] = all;
+  if (first !== undefined && all.length === 1) return first;
+  const keys = new Map<KeyText, WantedKey>();
+  const ranges = new Map<string, WantedRange>();
+  for (const wishes of all) {
+    for (const [text, wanted] of wishes.keys) keys.set(text, wanted);
+    for (const range of wishes.ranges) {
+      const name = `${range.start.length} ${range.start}${range.end}`;
+      const limit = join(ranges.get(name)?.limit ?? 0, range.limit);
+      ranges.set(name, { ...range, limit });
+    }
+  }
+  return { keys, ranges: [...ranges.values()] };
+}

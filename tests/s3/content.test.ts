@@ -166,6 +166,16 @@ describe("contents in a bucket", () => {
     expect(bucket.requests.get("GET")).toBeGreaterThan((asked ?? 0) + 1);
   });
 
+  it("are fetched ahead by whoever reads on and on", async () => {
+    const shelf = await openShelf({ files: await openFiles() });
+    const body = pattern(12 * 1024 * 1024, 9);
+    await putBody(shelf, "body", body);
+    const asked = bucket.requests.get("GET") ?? 0;
+    expectSame(await shelf.read("body"), body);
+    // One for each chunk without; with it one for two of them.
+    expect((bucket.requests.get("GET") ?? 0) - asked).toBeLessThan(10);
+  });
+
   it("are uploaded in parts that do not wait for each other", async () => {
     const shelf = await openShelf({ files: await openFiles() });
     const body = pattern(5 * partBytesMax + 5, 8);

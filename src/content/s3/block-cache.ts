@@ -10,8 +10,8 @@ export class BlockCache {
     this.#bytesMax = bytesMax;
   }
 
-  get bytes(): number {
-    return this.#bytes;
+  hasRoomFor(bytes: number): boolean {
+    return bytes <= this.#bytesMax;
   }
 
   get(name: string): Promise<Uint8Array> | undefined {

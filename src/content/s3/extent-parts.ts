@@ -4,6 +4,10 @@ import type { PartReader } from "./part-reader.ts";
 import { listParts, partBytesMax } from "./parts.ts";
 import type { Part } from "./parts.ts";
 
+const longReadBytes = 512 * 1024;
+const aheadBytes = 2 * 1024 * 1024;
+const endsMax = 16;
+
 export interface ExtentPlace {
   readonly bucket: Bucket;
   readonly prefix: string;
@@ -17,6 +21,8 @@ export class ExtentParts {
   readonly #extent: bigint;
   /** By offset, in order. */
   #parts: Part[] = [];
+  /** Where long reads have ended lately: whoever goes on there reads all that follows, too. */
+  readonly #ends: number[] = [];
 
   constructor(place: ExtentPlace, extent: bigint) {
     this.#place = place;
@@ -32,6 +38,7 @@ export class ExtentParts {
   async read(bytes: Uint8Array, position: number): Promise<void> {
     const wanted = this.#covering(position, bytes.length) ?? (await this.#lookUp(bytes, position));
     const end = position + bytes.length;
+    if (bytes.length >= longReadBytes) this.#readAhead(position, end);
     await Promise.all(
       wanted.map(async (part) => {
         const from = Math.max(part.offset, position);
@@ -40,6 +47,18 @@ export class ExtentParts {
         await this.#place.reader.read(this.#extent, part, from - part.offset, target);
       }),
     );
+  }
+
+  /** Fetches what will be asked for next, if it is known where it lies. */
+  #readAhead(position: number, end: number): void {
+    const follows = this.#ends.indexOf(position);
+    if (follows >= 0) this.#ends.splice(follows, 1);
+    this.#ends.push(end);
+    if (this.#ends.length > endsMax) this.#ends.shift();
+    const [next] = (follows >= 0 ? this.#covering(end, 1) : undefined) ?? [];
+    if (next === undefined) return;
+    const length = Math.min(aheadBytes, next.offset + next.length - end);
+    this.#place.reader.prepare(this.#extent, next, end - next.offset, length);
   }
 
   async #lookUp(bytes: Uint8Array, position: number): Promise<readonly Part[]> {

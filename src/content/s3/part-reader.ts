@@ -7,6 +7,9 @@ import { blockBytes, openBlocks, sealedRange } from "./sealed-blocks.ts";
 /** Bytes may be damaged on their way; what is still wrong then is wrong in the store. */
 const readTriesMax = 3;
 
+/** So that what is read ahead is not driven out before it is wanted. */
+const preparedRoom = 4;
+
 /** Reads stretches of parts, by whole blocks, each held against its checksum. */
 export class PartReader {
   readonly #bucket: Bucket;
@@ -28,6 +31,16 @@ export class PartReader {
       const to = Math.min(block.length, from + target.length - start);
       target.set(block.subarray(Math.max(0, from - start), to), Math.max(0, start - from));
     }
+  }
+
+  /** Brings what will be asked for soon into the cache, if that can hold it. */
+  prepare(extent: bigint, part: Part, from: number, length: number): void {
+    if (!this.#cache.hasRoomFor(preparedRoom * length)) return;
+    const first = Math.floor(from / blockBytes);
+    const last = Math.floor((from + length - 1) / blockBytes);
+    const key = partKey(extent, part);
+    // Whoever asks for it learns of a failure.
+    for (const block of this.#blocks(key, part, first, last)) block.catch(() => undefined);
   }
 
   /** One request for every run of blocks that are not at hand. */

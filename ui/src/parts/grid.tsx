@@ -31,6 +31,8 @@ export interface GridProps<Row> {
   readonly onToggle?: (row: Row) => void;
   readonly onDelete?: (row: Row) => void;
   readonly rowClass?: (row: Row) => string;
+  /** The list is scrolled sideways where there is less room. */
+  readonly minWidth?: string;
   /** Whoever walks from list to list by keyboard stays in the list. */
   readonly inheritsFocus?: boolean;
 }
@@ -72,6 +74,7 @@ export function Grid<Row>(props: GridProps<Row>): JSX.Element {
     <div
       class="grid"
       role="grid"
+      style={{ minWidth: props.minWidth }}
       aria-label={props.label}
       aria-rowcount={rows.count + 1}
       aria-colcount={columns.length}

@@ -17,6 +17,7 @@ import { QueryBuilder } from "./query-builder.tsx";
 
 const pageRows = 1000;
 const columnsMax = 24;
+const columnRem = 9.5;
 const rowsLookedAtMax = 200;
 
 const newEntity: Entity = {
@@ -72,6 +73,7 @@ export function EntityBrowser({ place }: { readonly place: TablePlace }): JSX.El
             list={list}
             empty="No entity matches."
             columns={columnsOf(names)}
+            minWidth={`${(names.length + 3) * columnRem}rem`}
             keyOf={keyOf}
             active={shown === undefined ? undefined : keyOf(shown)}
             onOpen={setShown}

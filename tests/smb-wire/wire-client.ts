@@ -156,6 +156,14 @@ export class WireClient {
     return this.#logIn(user, key, false);
   }
 
+  /** The session keeps the keys that it has. */
+  async logInAgain(user: string): Promise<Answered> {
+    const signer = this.#signer;
+    const answer = await this.#logIn(user, developmentAccountKey, false);
+    this.#signer = signer;
+    return answer;
+  }
+
   /** Carries the session of another client too, which proves itself with its key at first. */
   async join(other: WireClient, key = developmentAccountKey): Promise<Answered> {
     this.sessionId = other.sessionId;

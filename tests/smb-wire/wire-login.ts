@@ -60,7 +60,8 @@ export function authenticate({
     .u32(0)
     .finish();
   const proof = hmac(responseKey, challenge.subarray(24, 32), blob);
-  const nt = Buffer.concat([proof, blob]);
+  // Whoever gives no name proves nothing.
+  const nt = user === "" ? Buffer.alloc(0) : Buffer.concat([proof, blob]);
   const name = Buffer.from(user, "utf16le");
   const writer = new Writer().bytes(ntlmHead(3));
   const slot = (length: number, at: number) => writer.u16(length).u16(length).u32(at);

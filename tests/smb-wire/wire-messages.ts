@@ -118,13 +118,15 @@ export interface LockOptions {
   readonly at: number;
   readonly length: number;
   readonly flags: number;
+  /** A number and the slot it is counted in, for a client that may ask twice. */
+  readonly sequence?: number;
 }
 
 export function lockBody({ persistent, volatile }: Handle, lock: LockOptions): Buffer {
   return new Writer()
     .u16(48)
     .u16(1)
-    .u32(0)
+    .u32(lock.sequence ?? 0)
     .u64(persistent)
     .u64(volatile)
     .u64(BigInt(lock.at))

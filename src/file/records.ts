@@ -184,6 +184,7 @@ export const shareSnapshots = defineTable<{ share: bigint; at: Ticks }, ShareSna
   tag: 0x52,
   key: ({ share, at }) => [share, at],
   codec: recordCodec<ShareSnapshotRecord>({ version: 1 }),
+  indexes: ({ lease }, parts) => leaseEntries("share", lease, parts),
 });
 
 export const nodes = defineTable<NodeKey, NodeRecord>({

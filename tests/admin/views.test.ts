@@ -156,6 +156,20 @@ describe("held leases", () => {
     expect(found[0]?.["secondsLeft"]).toBeGreaterThan(10);
   });
 
+  it("are those of a share's snapshots, too, and can be broken", async () => {
+    const service = ShareServiceClient.fromConnectionString(admin.server.connectionString);
+    const share = service.getShareClient(freshName("share"));
+    await share.create();
+    const { snapshot = "" } = await share.createSnapshot();
+    const leased = share.withSnapshot(snapshot).getShareLeaseClient();
+    const { leaseId } = await leased.acquireLease(-1);
+    const found = (await leases()).leases.find(({ id }) => id === leaseId);
+    expect(found).toMatchObject({ kind: "share", container: share.name, snapshot });
+    const place = { kind: "share", account, container: share.name, snapshot };
+    expect((await admin.post("/admin/v1/leases/break", place)).status).toBe(200);
+    expect((await leases()).leases.some(({ id }) => id === leaseId)).toBe(false);
+  });
+
   it("are gone when they are released, expired, broken, or their blob is deleted", async () => {
     const container = await newContainer();
     const ends: Record<string, (blob: string, id: string) => Promise<unknown>> = {
@@ -243,6 +257,28 @@ describe("held leases", () => {
       rmSync(location, { recursive: true, force: true });
     }
   });
+});
+
+it("a timeline has what snapshots of a share still show", async () => {
+  const service = ShareServiceClient.fromConnectionString(admin.server.connectionString);
+  const share = service.getShareClient(freshName("share"));
+  await share.create();
+  const { fileClient: file } = await share.createFile("a.txt", 4);
+  const before = await file.uploadRange("aaaa", 0, 4);
+  await share.createSnapshot();
+  const after = await file.uploadRange("bbbb", 0, 4);
+  const path = `service=file&account=${account}&container=${share.name}&path=a.txt`;
+  const timeline = await admin.json(`/admin/v1/timeline?${path}`);
+  expect(timeline).toMatchObject({
+    etag: after.etag,
+    entries: [
+      { what: "current", etag: after.etag, contentLength: 4 },
+      { what: "snapshot", etag: before.etag, contentLength: 4 },
+    ],
+  });
+  const gone = await admin.json(`/admin/v1/timeline?${path.replace("a.txt", "none")}`);
+  expect(gone).toMatchObject({ etag: null, entries: [] });
+  expect((await admin.get("/admin/v1/timeline?service=nonsense")).status).toBe(400);
 });
 
 it("health counts requests, commits and their batches", async () => {

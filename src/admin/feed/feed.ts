@@ -1,6 +1,7 @@
 import type { ServerResponse } from "node:http";
 import { formatIso } from "../../core/dates.ts";
 import type { Ticks } from "../../core/ticks.ts";
+import type { Observed } from "../../http/observer.ts";
 import type { Administered } from "../administered.ts";
 import { refuse } from "../answer.ts";
 import type { AdminRequest } from "../request.ts";
@@ -74,7 +75,7 @@ export class Feed {
     const { clock, observer } = this.#administered;
     this.watchedSince = clock.wall();
     this.#passing.restart();
-    observer.watch = (observed) => seenIn(observed, this.#take);
+    observer.watch = this.#observe;
     this.#turn += 1;
     void this.#tick(this.#turn);
   }
@@ -91,6 +92,15 @@ export class Feed {
     this.#cancelFlush = undefined;
     this.#waiting = [];
   }
+
+  /** Whoever is watched must not suffer from it. */
+  readonly #observe = (observed: Observed): void => {
+    try {
+      seenIn(observed, this.#take);
+    } catch (error) {
+      this.#administered.log.error({ err: error }, "a request could not be told of");
+    }
+  };
 
   readonly #take = (seen: Seen): void => {
     this.ring.push(seen);

@@ -16,6 +16,8 @@ export interface LeasePlace {
   readonly account: string;
   readonly container: string;
   readonly path?: string;
+  /** Of a share whose snapshot is leased. */
+  readonly snapshot?: string;
 }
 
 export interface HeldLeasePage {
@@ -87,6 +89,7 @@ async function placeOf(
   { kind, below }: HeldLeaseKey,
 ): Promise<LeasePlace | undefined> {
   const [first, second] = below as [bigint, string | bigint];
+  if (kind === "share" && typeof second === "bigint") return snapshotPlace(names, first, second);
   if (kind === "container" || kind === "share") {
     const account = await names.account(first);
     const service = kind === "share" ? "file" : "blob";
@@ -100,6 +103,18 @@ async function placeOf(
     return { kind, service: "blob", account, container, path: String(second) };
   }
   return filePlace(view, names, below as [bigint, bigint, string]);
+}
+
+/** A snapshot lies under the id of its share and its own moment. */
+async function snapshotPlace(
+  names: Names,
+  share: bigint,
+  at: Ticks,
+): Promise<LeasePlace | undefined> {
+  const owner = await names.share(share);
+  if (owner === undefined) return undefined;
+  const { account, name: container } = owner;
+  return { kind: "share", service: "file", account, container, snapshot: formatIso(at) };
 }
 
 async function filePlace(

@@ -48,7 +48,8 @@ const restypes: Readonly<Record<string, string>> = {
 };
 
 async function breakLease(administered: Administered, request: AdminRequest): Promise<Answer> {
-  const { kind, account, container, path, periodSeconds = 0 } = (await request.body()) ?? {};
+  const wish = (await request.body()) ?? {};
+  const { kind, account, container, path, snapshot, periodSeconds = 0 } = wish;
   const isNamed = typeof account === "string" && typeof container === "string";
   const isPeriod = Number.isInteger(periodSeconds) && Number(periodSeconds) >= 0;
   if (!isNamed || !isPeriod || Number(periodSeconds) > breakPeriodSecondsMax) {
@@ -58,6 +59,8 @@ async function breakLease(administered: Administered, request: AdminRequest): Pr
   if (!isWhole && ((kind !== "blob" && kind !== "file") || typeof path !== "string")) {
     return refuse(400, "InvalidInput", "kind is blob, container, file or share, with a path");
   }
+  const isOfSnapshot = kind === "share" && typeof snapshot === "string";
+  const ofSnapshot = isOfSnapshot ? `&sharesnapshot=${encodeURIComponent(snapshot)}` : "";
   const service = kind === "blob" || kind === "container" ? "blob" : "file";
   const headers: Record<string, string> = { "x-ms-lease-action": "break" };
   // Files have no period: their leases break at once.
@@ -66,7 +69,7 @@ async function breakLease(administered: Administered, request: AdminRequest): Pr
     account,
     method: "PUT",
     path: isWhole ? container : `${container}/${String(path)}`,
-    query: `${restypes[kind] ?? ""}comp=lease`,
+    query: `${restypes[kind] ?? ""}comp=lease${ofSnapshot}`,
     headers,
   });
   if (reply === undefined) return refuse(404, "AccountNotFound", "there is no such account");

@@ -1,0 +1,35 @@
+import { spawnSync } from "node:child_process";
+import { mkdtempSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join, resolve } from "node:path";
+import { afterAll, expect, it } from "vitest";
+import { startCommand } from "./start-command.ts";
+
+const command = [process.execPath, resolve("bin/etagere")];
+const freePorts = ["blob", "queue", "table", "file", "smb", "admin"].map(
+  (name) => `--${name}Port=0`,
+);
+const folder = mkdtempSync(join(tmpdir(), "etagere-status-"));
+afterAll(() => rmSync(folder, { recursive: true, force: true }));
+
+function status(...words: readonly string[]) {
+  const [program = "", ...rest] = [...command, "status", ...words];
+  return spawnSync(program, rest, { cwd: folder, encoding: "utf8" });
+}
+
+it("shows the server that uses a folder, and says so if there is none", async () => {
+  const server = await startCommand([...command, ...freePorts], { folder });
+  const shown = status();
+  expect(shown.stdout).toContain(`at ${server.urlOf("admin")}`);
+  expect(shown.stdout).toContain("Leases: none");
+  expect(shown.status).toBe(0);
+  const told = JSON.parse(
+    status("--location", join(folder, ".etagere"), "--json").stdout,
+  ) as object;
+  expect(told).toMatchObject({ url: server.urlOf("admin"), leases: { leases: [] } });
+  expect(await server.end()).toBe(0);
+  const none = status("--location", join(folder, ".etagere"));
+  expect(none.stderr).toContain("no server uses");
+  expect(none.status).toBe(1);
+  expect(status("--nonsense").stderr).toContain("usage: etagere status");
+});

@@ -10,9 +10,13 @@ export function together(all: readonly Wishes[]): Wishes {
   return merged(all, (one, other) => Math.max(one, other));
 }
 
-/** Of callers who come one after another, each of whom takes away what it finds. */
+/** Of callers who come one after another, each of whom takes away what it finds. Who looks for what
+ *  is left asks for twice as much each time, and so for up to twice as much as there is to pass. */
 export function inSuccession(all: readonly Wishes[]): Wishes {
-  return merged(all, (one, other) => Math.min(one + other, entriesMax));
+  if (all.length === 1) return together(all);
+  const { keys, ranges } = merged(all, (one, other) => one + other);
+  const limitOf = ({ limit }: WantedRange): number => Math.min(2 * limit, entriesMax);
+  return { keys, ranges: ranges.map((range) => ({ ...range, limit: limitOf(range) })) };
 }
 
 function merged(all: readonly Wishes[], join: (one: number, other: number) => number): Wishes {

@@ -239,6 +239,8 @@ export interface OperationSpec<
   readonly effect: "reads" | "writes";
   /** Whoever runs it changes the same record as the one before: each is decided in its turn. */
   readonly inTurn?: true;
+  /** Its answer may be megabytes long and is made in one piece. */
+  readonly bulky?: true;
   readonly success: { readonly status: number; readonly headers: readonly H[] };
   /** What else the decision looks at, in the same transaction. */
   readonly reads?: (

@@ -1,4 +1,4 @@
-const firstBytes = 16 * 1024;
+const firstBytes = 32 * 1024;
 /** No code unit of a string becomes more bytes of UTF-8. */
 const bytesPerUnitMax = 3;
 /** Up to here a loop beats the call that encodes or copies. */

@@ -23,7 +23,7 @@ async function answer(
 ): Promise<void> {
   try {
     const reply = await serve(wireRequest(request, response));
-    await departure();
+    if (!isLong(reply)) await departure();
     await send(reply, request, response);
   } catch (error) {
     if (error instanceof BodyBrokenOff || (request.destroyed && !request.complete)) return;
@@ -31,6 +31,13 @@ async function answer(
     if (response.headersSent) response.destroy();
     else response.writeHead(500, { "Content-Length": 0 }).end();
   }
+}
+
+/** What takes up memory leaves at once. */
+const gatheredBytesMax = 64 * 1024;
+
+function isLong({ body }: WireReply): boolean {
+  return body?.kind === "bytes" && body.bytes.length > gatheredBytesMax;
 }
 
 let leaving: Promise<void> | undefined;

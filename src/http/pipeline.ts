@@ -1,5 +1,6 @@
 import { ok, type Result } from "../core/result.ts";
 import { execute, type Call, type Outcome } from "../execution/execute.ts";
+import { BulkTurns } from "./bulk-turns.ts";
 import type { Door, Progress } from "./door.ts";
 import { choose, prepare } from "./prepare.ts";
 import { authenticate, findTarget } from "./target.ts";
@@ -27,8 +28,12 @@ export async function runPipeline(
   if ("outcome" in call) return ok(call.outcome);
   if (!call.ok) return call;
   progress.call = call.value;
+  if (operation.value.bulky === true) await bulkTurns.enter();
   return ok(await decide(door, call.value));
 }
+
+/** Of all services: they share the memory. */
+const bulkTurns = new BulkTurns();
 
 /** The transaction. Whether a record came to own the body's bytes or not, the request is over with
  *  them, and content gives back those that nobody owns. */

@@ -34,6 +34,7 @@ export const listBlobsArrow = operation({
   lease: "none",
   etag: "none",
   effect: "reads",
+  bulky: true,
   success: { status: 200, headers: [] },
   reads: async (view, { target, input, now, features }) => {
     const options = entryOptions(input, { now, features });

@@ -28,6 +28,7 @@ export const listBlobs = operation({
   lease: "none",
   etag: "none",
   effect: "reads",
+  bulky: true,
   success: { status: 200, headers: [] },
   reads: async (view, { target, input, now, features }) => {
     const options = entryOptions(input, { now, features });

@@ -66,6 +66,7 @@ export const getPageRanges = operation({
   lease: "match-if-given",
   etag: "keep",
   effect: "reads",
+  bulky: true,
   success: { status: 200, headers: ["x-ms-blob-content-length"] },
   reads: async (view, { scope, address, target, input }): Promise<Seen> => {
     const at = input.previous ?? input.previousUrl;

@@ -38,6 +38,7 @@ export const listDirectory = operation({
   lease: "none",
   etag: "none",
   effect: "reads",
+  bulky: true,
   success: { status: 200, headers: [] },
   reads: async (view, { scope, target, input }) => {
     const tree = { share: scope.share.id, epoch: scope.snapshot?.epoch };

@@ -40,6 +40,7 @@ export const listRanges = operation({
   lease: "match-if-given",
   etag: "keep",
   effect: "reads",
+  bulky: true,
   success: { status: 200, headers: ["x-ms-content-length"] },
   reads: async (view, { scope, target, input }) => {
     const { content = emptyContent } = target;

@@ -23,6 +23,7 @@ export const queryEntities = operation({
   lease: "none",
   etag: "none",
   effect: "reads",
+  bulky: true,
   success: {
     status: 200,
     headers: [

@@ -1,0 +1,23 @@
+import { describe, expect, it } from "vitest";
+import { BulkTurns, bulkyAnswersMax } from "./bulk-turns.ts";
+
+describe("turns of operations with long answers", () => {
+  it("let a few go at a time, in the order they came, and none wait for ever", async () => {
+    const turns = new BulkTurns();
+    const order: number[] = [];
+    let running = 0;
+    let runningMax = 0;
+    const work = async (index: number): Promise<void> => {
+      await turns.enter();
+      order.push(index);
+      running += 1;
+      runningMax = Math.max(runningMax, running);
+      await new Promise((resolve) => setImmediate(resolve));
+      running -= 1;
+    };
+    await Promise.all(Array.from({ length: 30 }, (_, index) => work(index)));
+    expect(order).toEqual(Array.from({ length: 30 }, (_, index) => index));
+    expect(runningMax).toBe(bulkyAnswersMax);
+    expect(turns.enter()).toBeUndefined();
+  });
+});

@@ -6,6 +6,9 @@ export interface ExtentFiles {
   readonly extentBytes: number;
   /** Bytes once written cannot be replaced: space that was given back is left alone. */
   readonly writesOnce?: boolean;
+  /** Whole bodies up to this are better off in the key space; none beyond what callers say anyway,
+   *  if not given. */
+  readonly inlineBytesMax?: number;
   /** Makes an empty extent that survives a crash as an entry of its folder. */
   create(extent: bigint): Promise<ExtentFile>;
   open(extent: bigint): Promise<ExtentFile>;

@@ -13,7 +13,7 @@ import { PinBoard, type Pins } from "./pins.ts";
 import { contentReader } from "./reader.ts";
 import { receive } from "./receive.ts";
 import { Reclaimer } from "./reclaimer.ts";
-import { settle } from "./settle.ts";
+import { inlineContentBytesMax, settle } from "./settle.ts";
 import { nodesOf, walk, type NodeSource } from "./tree-walk.ts";
 
 export interface ContentOptions {
@@ -40,8 +40,8 @@ export async function openContentStore(options: ContentOptions): Promise<Content
   const reclaimer = new Reclaimer({ ...options, ids, writer, handles, board, extentBytes });
   await reclaimer.publish();
   await reclaimer.sealAbandoned();
-  const isRemote = files.check !== undefined;
-  return new StoredContent({ store, ids, writer, handles, board, reclaimer, isRemote });
+  const place = { isRemote: files.check !== undefined, inlineBytesMax: files.inlineBytesMax ?? 0 };
+  return new StoredContent({ store, ids, writer, handles, board, reclaimer, ...place });
 }
 
 interface Parts {
@@ -52,6 +52,7 @@ interface Parts {
   readonly board: PinBoard;
   readonly reclaimer: Reclaimer;
   readonly isRemote: boolean;
+  readonly inlineBytesMax: number;
 }
 
 class StoredContent implements ContentStore {
@@ -67,7 +68,11 @@ class StoredContent implements ContentStore {
   }
 
   receive(body: AsyncIterable<Uint8Array>, options: ReceiveOptions): Promise<Received> {
-    return receive(this.#parts.writer, body, options);
+    const { writer, inlineBytesMax } = this.#parts;
+    // Parts of bodies are many, and a body of parts should not fill the key space.
+    const isWhole = options.inlineBytesMax >= inlineContentBytesMax;
+    if (!isWhole || options.inlineBytesMax >= inlineBytesMax) return receive(writer, body, options);
+    return receive(writer, body, { ...options, inlineBytesMax });
   }
 
   discard(received: Received): void {

@@ -84,6 +84,21 @@ describe("contents in a bucket", () => {
     for (const name of names) expectSame(await shelf.read(`${name}`), pattern(5000, name));
   });
 
+  it("stay with the records when they are whole and small", async () => {
+    const shelf = await openShelf({ files: await openFiles() });
+    for (const length of [4096, 5000, 7000, 16_384, 16_385]) {
+      const before = bucket.requests.get("PUT") ?? 0;
+      const received = await shelf.receive(pattern(length, 1), { inlineBytesMax: 4096 });
+      await shelf.put("body", () => whole(received));
+      shelf.content.discard(received);
+      expectSame(await shelf.read("body"), pattern(length, 1));
+      const wasUploaded = (bucket.requests.get("PUT") ?? 0) > before;
+      expect(wasUploaded).toBe(length > 16_384);
+    }
+    await shelf.remove("body");
+    await shelf.reclaimAll();
+  });
+
   it("survive requests that fail in passing, also after they were carried out", async () => {
     const shelf = await openShelf({ files: await openFiles() });
     for (const trouble of [503, "break", "lose-answer"] as const) {

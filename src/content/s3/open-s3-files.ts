@@ -24,6 +24,9 @@ export interface S3Files extends ExtentFiles {
 
 /** Smaller than on disk: an extent is given back as a whole, and moving bytes costs requests. */
 const extentBytes = 64 * 1024 * 1024;
+/** Uploading an object costs several times as much as writing this into the key space
+ *  (`tests/cluster/costs.ts`); much beyond it the database would hold what the bucket is for. */
+const inlineBytesMax = 16 * 1024;
 const everything = { from: 0, to: Infinity };
 
 /** Extents in a bucket: each is a set of objects that hold stretches of it. */
@@ -40,6 +43,7 @@ export async function openS3Files(options: S3FilesOptions): Promise<S3Files> {
   const writing = new Map<bigint, ExtentParts>();
   return {
     extentBytes,
+    inlineBytesMax,
     writesOnce: true,
     async create(extent) {
       // A store that was brought back from a backup gives out ids once more. What lies there is of

@@ -76,7 +76,7 @@ export function machineNow(): Machine {
     processor: cpus()[0]?.model.trim() ?? "unknown",
     cores: cpus().length,
     memoryGigabytes: Math.round(totalmem() / 2 ** 30),
-    kernel: release(),
+    kernel: /^\d+\.\d+/.exec(release())?.[0] ?? release(),
     node: process.versions.node,
     commit: commitNow(),
     date: new Date().toISOString().slice(0, 10),

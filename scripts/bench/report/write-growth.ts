@@ -4,7 +4,7 @@ import type { Machine } from "../results.ts";
 import { plotGrowth } from "./growth-plot.ts";
 import { formatRate } from "./print.ts";
 import { machineText } from "./tables.ts";
-import { write, writeSection } from "./write.ts";
+import { jsonOf, write, writeSection } from "./write.ts";
 
 /** One operation, with a server for each number of stored objects, from few to many. */
 export interface Grown {
@@ -27,7 +27,7 @@ export function growthOf({ figures }: Grown): number {
 }
 
 export function writeGrowth(folder: string, whole: Growth): void {
-  write(folder, "growth.json", `${JSON.stringify(whole, undefined, 1)}\n`);
+  write(folder, "growth.json", jsonOf(whole));
   write(folder, "growth.svg", plotGrowth(whole.grown));
   writeSection(folder, "growth", growthText(whole));
   console.log(`written to ${folder}`);

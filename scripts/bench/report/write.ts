@@ -7,11 +7,18 @@ import { resultsText } from "./tables.ts";
 
 export function writeResults(folder: string, whole: Results): void {
   const goalOf = (name: string): number | undefined => goals[name]?.timesAzurite;
-  write(folder, "results.json", `${JSON.stringify(whole, undefined, 1)}\n`);
+  write(folder, "results.json", jsonOf(whole));
   write(folder, "rates.svg", plotRates(whole.results));
   write(folder, "ratios.svg", plotRatios(whole.results, goalOf));
   writeSection(folder, "results", resultsText(whole));
   console.log(`written to ${folder}`);
+}
+
+/** Digits that no measurement can have are left out. */
+export function jsonOf(value: unknown): string {
+  const short = (_: string, one: unknown): unknown =>
+    typeof one === "number" ? Number(one.toPrecision(6)) : one;
+  return `${JSON.stringify(value, short, 1)}\n`;
 }
 
 export function write(folder: string, name: string, text: string): void {

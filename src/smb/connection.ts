@@ -4,11 +4,13 @@ import type { Channel } from "./channel.ts";
 import { splitChain, type Element } from "./elements.ts";
 import { answerOldNegotiate } from "./operations/negotiate.ts";
 import { bytesPerCredit } from "./credit-charge.ts";
+import type { Signer } from "./crypto/signing.ts";
 import type { RequestLife } from "./request.ts";
 import {
   frameBytesMax,
   inFlightBytesMax,
   loginMillisecondsMax,
+  sessionsMax,
   unsentBytesMax,
   waitingMax,
 } from "./limits.ts";
@@ -51,6 +53,7 @@ export class Connection {
   readonly #queue = new RequestQueue();
   readonly #lives = new Map<bigint, RequestLife>();
   readonly #asyncLives = new Map<bigint, RequestLife>();
+  readonly #pastSigners = new Map<bigint, Signer>();
   #inFlightBytes = 0;
   #lastAsyncId = 0n;
   #isOpen = true;
@@ -95,6 +98,25 @@ export class Connection {
     for (const life of [...this.#lives.values(), ...this.#asyncLives.values()]) life.cancel();
     for (const channel of this.channels.values()) {
       this.server.finishing(leaveSession(this.server, channel));
+    }
+  }
+
+  /** How messages of a session are signed here, also for a while after it has ended. */
+  signerOf(sessionId: bigint): Signer | undefined {
+    const there = this.channels.get(sessionId) ?? this.server.sessions.get(sessionId);
+    return there === undefined ? this.#pastSigners.get(sessionId) : there.signer;
+  }
+
+  /** Its client can only believe that it has ended if it is told so under its key. */
+  forgetSession(channel: Channel): void {
+    const { session, signer } = channel;
+    if (this.channels.get(session.id) !== channel) return;
+    this.channels.delete(session.id);
+    if (signer === undefined) return;
+    this.#pastSigners.set(session.id, signer);
+    const [oldest] = this.#pastSigners.keys();
+    if (this.#pastSigners.size > sessionsMax && oldest !== undefined) {
+      this.#pastSigners.delete(oldest);
     }
   }
 

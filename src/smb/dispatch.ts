@@ -31,10 +31,11 @@ function checkSignature(request: Request): NtStatus | undefined {
   const channel = connection.channels.get(header.sessionId);
   if ((header.flags & HeaderFlag.signed) !== 0) {
     // A client may join a session from this connection; until then it signs as on its first one.
-    const sender = channel ?? connection.server.sessions.get(header.sessionId);
-    if (sender === undefined) return Status.userSessionDeleted;
-    if (sender.signer === undefined) return Status.notSupported;
-    return sender.signer.verify(message) ? undefined : Status.accessDenied;
+    const signer = connection.signerOf(header.sessionId);
+    if (signer === undefined) {
+      return channel === undefined ? Status.userSessionDeleted : Status.notSupported;
+    }
+    return signer.verify(message) ? undefined : Status.accessDenied;
   }
   const mustSign = channel?.isValid === true && channel.session.signingRequired;
   return mustSign ? Status.accessDenied : undefined;

@@ -14,7 +14,7 @@ export async function endSession(
 ): Promise<void> {
   session.isValid = false;
   if (server.sessions.get(session.id) === session) server.sessions.delete(session.id);
-  for (const { connection } of session.channels) connection.channels.delete(session.id);
+  for (const channel of session.channels) channel.connection.forgetSession(channel);
   session.channels.clear();
   const handles = [...session.handles.values()];
   session.handles.clear();
@@ -27,7 +27,7 @@ export async function endSession(
 export async function leaveSession(server: SmbServerState, channel: Channel): Promise<void> {
   const { session, connection } = channel;
   session.channels.delete(channel);
-  if (connection.channels.get(session.id) === channel) connection.channels.delete(session.id);
+  connection.forgetSession(channel);
   if ([...session.channels].some(({ isValid }) => isValid)) return;
   await endSession(server, session, "lost");
 }

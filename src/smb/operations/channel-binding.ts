@@ -1,5 +1,6 @@
 import { Channel } from "../channel.ts";
 import type { Negotiated } from "../connection.ts";
+import type { Signer } from "../crypto/signing.ts";
 import { channelsMax, sessionsMax } from "../limits.ts";
 import type { Request } from "../request.ts";
 import type { Session } from "../session.ts";
@@ -45,8 +46,8 @@ function algorithmOf({ dialect, signingAlgorithm }: Negotiated): number {
   return dialect >= Dialect.v300 ? SigningAlgorithm.aesCmac : SigningAlgorithm.hmacSha256;
 }
 
-/** Only who knows the session's key learns in a signed answer why it may not join. */
-export function signerOfRefusal({ connection, header }: Request): Session["signer"] {
+/** Only who knows the session's key learns in a signed answer why it is not served here. */
+export function signerOfRefusal({ connection, header }: Request): Signer | undefined {
   const isSigned = (header.flags & HeaderFlag.signed) !== 0;
-  return isSigned ? connection.server.sessions.get(header.sessionId)?.signer : undefined;
+  return isSigned ? connection.signerOf(header.sessionId) : undefined;
 }

@@ -129,7 +129,9 @@ async function inBucket(
   opened: Close[],
 ): Promise<ExtentFiles> {
   const { openS3Files } = await import("../content/s3/open-s3-files.ts");
-  const files = await openS3Files({ location, ...(await readAwsSettings()), clock });
+  const renewCredentials = async () => (await readAwsSettings()).credentials;
+  const settings = { ...(await readAwsSettings()), renewCredentials };
+  const files = await openS3Files({ location, ...settings, clock });
   opened.push(async () => files.close());
   return files;
 }

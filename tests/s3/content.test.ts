@@ -252,6 +252,24 @@ describe("contents in a bucket", () => {
     await expect(claimFiles(one.store, files, () => "one")).rejects.toThrow("has format 2");
   });
 
+  it("go on with other credentials when theirs have ended", async () => {
+    const ended = { ...bucket.credentials, secretAccessKey: "ended" };
+    const renewCredentials = () => Promise.resolve(bucket.credentials);
+    const { location } = bucket;
+    const files = await openS3Files({ location, credentials: ended, renewCredentials, clock });
+    opened.push(files);
+    const shelf = await openShelf({ files });
+    await putBody(shelf, "body", pattern(9000, 1));
+    expectSame(await shelf.read("body"), pattern(9000, 1));
+  });
+
+  it("that were lost are missed, and nothing is made up", async () => {
+    const shelf = await openShelf({ files: await openFiles() });
+    await putBody(shelf, "body", pattern(9000, 1));
+    bucket.objects.clear();
+    await expect(shelf.read("body")).rejects.toThrow("is missing");
+  });
+
   it("say at once that a bucket cannot be used", async () => {
     const credentials = { ...bucket.credentials, secretAccessKey: "another" };
     await expect(openS3Files({ ...bucket, credentials, clock })).rejects.toThrow("status 403");

@@ -13,6 +13,8 @@ import type { Credentials } from "./signature.ts";
 
 export interface BucketOptions extends BucketLocation {
   readonly credentials: Credentials;
+  /** Asked when the ones there are were refused: those of a session end, and others come. */
+  readonly renewCredentials?: (() => Promise<Credentials>) | undefined;
   readonly clock: Clock;
 }
 
@@ -38,6 +40,9 @@ const triesMax = 10;
 const patience: Ticks = 20n * ticksPerSecond;
 const pauseMillisecondsFirst = 50;
 const pauseMillisecondsMax = 1_000;
+/** Longer than a part with its checksums, and than a page of a listing. */
+const answerBytesMax = 16 * 1024 * 1024;
+const refusals: ReadonlySet<number> = new Set([400, 401, 403]);
 const emptyDigest = sha256Hex("");
 
 /** A bucket of an S3-compatible store, addressed by path. What fails in passing is tried again:
@@ -47,9 +52,11 @@ export class Bucket {
   readonly #agent: PlainAgent | SecureAgent;
   readonly #isSecure: boolean;
   readonly #host: string;
+  #credentials: Credentials;
 
   constructor(options: BucketOptions) {
     this.#options = options;
+    this.#credentials = options.credentials;
     const { protocol, host } = new URL(options.endpoint);
     this.#isSecure = protocol === "https:";
     this.#host = host;
@@ -67,7 +74,9 @@ export class Bucket {
         const answer = await this.#sendOnce(request, silenceMilliseconds);
         if (expected.includes(answer.status)) return answer;
         problem = new Error(`status ${answer.status} ${answer.body.toString("utf8", 0, 300)}`);
-        if (answer.status < 500 && answer.status !== 429) break;
+        const isPassing = answer.status >= 500 || answer.status === 429;
+        const isRenewed = refusals.has(answer.status) && (await this.#renew());
+        if (!isPassing && !isRenewed) break;
       } catch (error) {
         problem = error;
       }
@@ -92,8 +101,21 @@ export class Bucket {
     this.#agent.destroy();
   }
 
+  /** Whether there are others now. */
+  async #renew(): Promise<boolean> {
+    const renewed = await this.#options.renewCredentials?.();
+    const before = this.#credentials;
+    const isOther =
+      renewed !== undefined &&
+      (renewed.secretAccessKey !== before.secretAccessKey ||
+        renewed.sessionToken !== before.sessionToken);
+    if (isOther) this.#credentials = renewed;
+    return isOther;
+  }
+
   #sendOnce(request: BucketRequest, timeout: number): Promise<BucketAnswer> {
-    const { bucket, prefix, credentials, region, clock } = this.#options;
+    const { bucket, prefix, region, clock } = this.#options;
+    const credentials = this.#credentials;
     const { method, key, query = {}, body } = request;
     const object = key === undefined ? "" : `/${encodePath(prefix + key)}`;
     const path = `/${encodeStrictly(bucket)}${object}`;
@@ -120,7 +142,12 @@ export class Bucket {
 
 async function collect(answer: IncomingMessage): Promise<BucketAnswer> {
   const chunks: Buffer[] = [];
-  for await (const chunk of answer) chunks.push(chunk as Buffer);
+  let length = 0;
+  for await (const chunk of answer) {
+    chunks.push(chunk as Buffer);
+    length += (chunk as Buffer).length;
+    if (length > answerBytesMax) throw new Error("the answer is too long");
+  }
   if (!answer.complete) throw new Error("the answer broke off");
   return { status: answer.statusCode ?? 0, body: Buffer.concat(chunks) };
 }

@@ -15,6 +15,7 @@ export interface S3FilesOptions extends BucketDefaults {
   /** `s3://bucket/prefix?endpoint=https://…&region=…&cache=…` */
   readonly location: string;
   readonly credentials: Credentials;
+  readonly renewCredentials?: () => Promise<Credentials>;
   readonly clock: Clock;
 }
 

@@ -80,7 +80,9 @@ export class PartReader {
     const [from, to] = sealedRange(length, first, last);
     const headers = { range: `bytes=${from}-${to}` };
     for (let tries = 0; tries < readTriesMax; tries += 1) {
-      const { body } = await this.#bucket.send({ method: "GET", key, headers }, [200, 206]);
+      const request = { method: "GET", key, headers } as const;
+      const { status, body } = await this.#bucket.send(request, [200, 206, 404]);
+      if (status === 404) throw new ContentDamaged(`${key} is missing`);
       // A store may answer with all of an object whatever was asked for.
       const found = body.length > to + 1 - from ? body.subarray(from, to + 1) : body;
       const blocks = openBlocks(key, first, found);

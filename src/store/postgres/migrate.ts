@@ -5,6 +5,9 @@ import type { Migration } from "./schema.ts";
 
 const schemaNames = /^[a-z_][a-z0-9_]{0,40}$/;
 
+/** A step over a large table takes its time, and those who start meanwhile wait for it. */
+const stepMillisecondsMax = 600_000;
+
 export interface MigrateOptions {
   readonly pool: pg.Pool;
   readonly schema: string;
@@ -22,8 +25,10 @@ export async function migrate(options: MigrateOptions): Promise<void> {
   const client = await connect(pool, triesMax);
   try {
     await client.query("BEGIN");
-    await client.query("SELECT pg_advisory_xact_lock(hashtext($1))", [`etagere ${schema}`]);
-    await client.query(`CREATE SCHEMA IF NOT EXISTS ${schema}`);
+    await client.query(`SET LOCAL statement_timeout = ${stepMillisecondsMax}`);
+    // Whoever comes second waits here, and then finds nothing left to do.
+    await client.query(patient(`SELECT pg_advisory_xact_lock(hashtext('etagere ${schema}'))`));
+    await client.query(patient(`CREATE SCHEMA IF NOT EXISTS ${schema}`));
     await client.query(
       "CREATE TABLE IF NOT EXISTS format (version bigint NOT NULL, oldest_reader bigint NOT NULL)",
     );
@@ -34,6 +39,11 @@ export async function migrate(options: MigrateOptions): Promise<void> {
     client.release(true);
     throw error;
   }
+}
+
+/** The driver's own limit is for queries that answer at once. */
+function patient(text: string): pg.QueryConfig & { query_timeout: number } {
+  return { text, query_timeout: stepMillisecondsMax };
 }
 
 async function connect(pool: pg.Pool, triesMax: number): Promise<pg.PoolClient> {
@@ -60,7 +70,7 @@ async function bringUpToDate(
   }
   const version = Number(found?.version ?? 0);
   for (const step of steps.slice(version)) {
-    for (const statement of step.statements) await client.query(statement);
+    for (const statement of step.statements) await client.query(patient(statement));
   }
   const last = steps.at(-1);
   if (version >= steps.length || last === undefined) return;

@@ -89,6 +89,45 @@ describe("blobs", () => {
     expect(await page.getByRole("button", { name: "Edit" }).count()).toBe(0);
   });
 
+  it("that were deleted are shown and restored", async () => {
+    await here.blobs.setProperties({ deleteRetentionPolicy: { enabled: true, days: 7 } });
+    await put("lost.txt", "found again");
+    const blob = here.blobs.getContainerClient(container).getBlobClient("lost.txt");
+    await blob.delete();
+    const page = await here.open(`#/blobs/${account}/${container}`);
+    await page.getByText("entries").waitFor();
+    expect(await row(page, "lost.txt").count()).toBe(0);
+    await page.getByRole("button", { name: "History" }).click();
+    await row(page, "lost.txt").click();
+    await page.getByRole("button", { name: "Restore" }).click();
+    await page.getByText("Restored").waitFor();
+    expect((await blob.downloadToBuffer()).toString()).toBe("found again");
+  });
+
+  it("lie in a container with metadata, a lease and links of its own", async () => {
+    await put("any.txt", "any");
+    const page = await here.open(`#/blobs/${account}/${container}`);
+    await page.getByRole("link", { name: "Details" }).click();
+    await page.getByRole("button", { name: "Add" }).click();
+    await page.getByLabel("Metadata name 1").fill("owner");
+    await page.getByLabel("Metadata value 1").fill("ada");
+    await page.getByRole("button", { name: "Save" }).click();
+    await page.getByText("The metadata saved").waitFor();
+    const client = here.blobs.getContainerClient(container);
+    expect((await client.getProperties()).metadata).toEqual({ owner: "ada" });
+    await page.getByRole("tab", { name: "Access" }).click();
+    await page.getByRole("button", { name: "Acquire for 60 s" }).click();
+    await page.getByText("Lease acquired").waitFor();
+    expect((await client.getProperties()).leaseState).toBe("leased");
+    await page.getByRole("button", { name: "Release" }).click();
+    await page.getByText("Released").waitFor();
+    await page.getByRole("checkbox", { name: "List" }).check();
+    await page.getByRole("button", { name: "Make a link" }).click();
+    const link = await page.getByLabel("Link", { exact: true }).inputValue();
+    const listed = await fetch(`${link}&restype=container&comp=list`);
+    expect(await listed.text()).toContain("any.txt");
+  });
+
   it("are copied, downloaded, and shared by a link that lets others in", async () => {
     await put("source.txt", "to be copied");
     const page = await show("source.txt");

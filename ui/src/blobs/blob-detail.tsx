@@ -55,9 +55,11 @@ export function BlobDetail({ folder, blob, onChanged }: BlobDetailProps): JSX.El
       }
       tabs={<Tabs label="Details" tabs={tabs} active={tab} onChange={setTab} />}
     >
-      {loaded.failure !== undefined && tab !== "history" && <Failed failure={loaded.failure} />}
-      {loaded.failure !== undefined && tab === "history" && (
-        <HistoryTab place={place} onChanged={changed} />
+      {loaded.failure !== undefined && (
+        <>
+          <Failed failure={loaded.failure} />
+          <HistoryTab place={place} onChanged={changed} />
+        </>
       )}
       {state === undefined && loaded.failure === undefined && <Waiting />}
       {state !== undefined && (

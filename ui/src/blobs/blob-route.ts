@@ -21,6 +21,12 @@ export function folderRoute({ account, container, prefix }: FolderPlace, blob?: 
   });
 }
 
+/** The same folder, with what is known of the container beside it. */
+export function detailsRoute({ account, container, prefix }: FolderPlace): string {
+  const segments = prefix === "" ? [account, container] : [account, container, prefix];
+  return formatRoute("blobs", segments, { details: "container" });
+}
+
 export function parentPrefix(prefix: string): string {
   const cut = prefix.replace(/\/$/, "").lastIndexOf("/");
   return cut < 0 ? "" : prefix.slice(0, cut + 1);

@@ -11,14 +11,19 @@ import { formatRoute, go } from "../route.ts";
 import { DropZone } from "../upload/drop-zone.tsx";
 import type { Source } from "../upload/source.ts";
 import { BlobDetail } from "./blob-detail.tsx";
-import { folderRoute, type FolderPlace } from "./blob-route.ts";
+import { detailsRoute, folderRoute, type FolderPlace } from "./blob-route.ts";
 import { blobColumns, entryKey } from "./columns.tsx";
+import { ContainerDetail } from "./container-detail.tsx";
 import { DeleteBlobs } from "./delete-blobs.tsx";
 import { NewBlob } from "./new-blob.tsx";
 import { uploadInto } from "./upload-into.ts";
 import { UploadButtons } from "./upload-buttons.tsx";
 
+/** What is seen at once comes first; the rest in larger pieces. */
+const firstPageRows = 200;
 const pageRows = 1000;
+/** Snapshots are not listed beside folders: the service refuses that. */
+const hidden = ["deleted", "versions", "uncommittedblobs"];
 
 export interface BlobBrowserProps {
   readonly place: FolderPlace;
@@ -32,7 +37,7 @@ export function BlobBrowser({ place, query }: BlobBrowserProps): JSX.Element {
   const [withHidden, setWithHidden] = useState(false);
   const [selected, setSelected] = useState<ReadonlyMap<string, BlobEntry>>(new Map());
   const [dialog, setDialog] = useState<"new" | "delete">();
-  const include = withHidden ? ["deleted", "snapshots", "versions", "uncommittedblobs"] : [];
+  const include = withHidden ? (isFlat ? [...hidden, "snapshots"] : hidden) : [];
   const { list, reload } = usePaged(
     (marker) =>
       listBlobs({
@@ -42,7 +47,7 @@ export function BlobBrowser({ place, query }: BlobBrowserProps): JSX.Element {
         delimiter: isFlat ? undefined : "/",
         marker,
         include,
-        resultsMax: pageRows,
+        resultsMax: marker === undefined ? firstPageRows : pageRows,
       }),
     [account, container, prefix, typed, isFlat, withHidden],
   );
@@ -69,6 +74,9 @@ export function BlobBrowser({ place, query }: BlobBrowserProps): JSX.Element {
           History
         </Button>
         <Button icon="refresh" label="Refresh" onClick={reload} />
+        <a class="button" href={detailsRoute(place)}>
+          Details
+        </a>
         {selected.size > 0 && (
           <Button icon="trash" kind="danger" onClick={() => setDialog("delete")}>
             Delete {plural(selected.size, "blob")}
@@ -101,6 +109,7 @@ export function BlobBrowser({ place, query }: BlobBrowserProps): JSX.Element {
             }}
           />
         </DropZone>
+        {query["details"] !== undefined && <ContainerDetail folder={place} />}
         {shown !== undefined && (
           <BlobDetail
             key={`${shown}${query["snapshot"] ?? ""}${query["version"] ?? ""}`}

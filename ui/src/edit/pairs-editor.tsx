@@ -14,7 +14,7 @@ type Pair = readonly [name: string, value: string];
 export function PairsEditor({ label, pairs, isEditable, onSave }: PairsEditorProps): JSX.Element {
   const [edited, setEdited] = useState<readonly Pair[]>();
   const [isBusy, setBusy] = useState(false);
-  useEffect(() => setEdited(undefined), [pairs]);
+  useEffect(() => setEdited(undefined), [JSON.stringify(pairs)]);
   const shown = edited ?? Object.entries(pairs);
   const set = (at: number, pair: Pair | undefined): void => {
     const next = shown.map((present, index) => (index === at ? pair : present));

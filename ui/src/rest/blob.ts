@@ -38,18 +38,22 @@ function stateQuery({ snapshot, version }: BlobPlace): Record<string, string | u
   return { snapshot, versionid: version };
 }
 
-function readState({ headers }: Answer): BlobState {
+export function metadataIn(headers: Headers): Readonly<Record<string, string>> {
   const metadata: Record<string, string> = {};
   for (const [name, value] of headers) {
     if (name.startsWith(metadataPrefix)) metadata[name.slice(metadataPrefix.length)] = value;
   }
+  return metadata;
+}
+
+function readState({ headers }: Answer): BlobState {
   const range = /\/(\d+)$/.exec(headers.get("content-range") ?? "")?.[1];
   return {
     etag: headers.get("etag") ?? "",
     lastModified: headers.get("last-modified") ?? "",
     length: Number(range ?? headers.get("content-length") ?? 0),
     headers,
-    metadata,
+    metadata: metadataIn(headers),
   };
 }
 

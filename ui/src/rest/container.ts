@@ -1,4 +1,5 @@
 import { mapped, type Result } from "../result.ts";
+import { metadataHeaders } from "./blob.ts";
 import { request } from "./request.ts";
 import { childOf, childrenOf, nameOf, pairsOf, parseXml, textOf } from "./xml.ts";
 
@@ -52,6 +53,28 @@ function readContainer(element: Element): Container {
     isDeleted: textOf(element, "Deleted") === "true",
     metadata: pairsOf(childOf(element, "Metadata")),
   };
+}
+
+export async function getContainer(
+  account: string,
+  name: string,
+  signal?: AbortSignal,
+): Promise<Result<Headers>> {
+  const query = { restype: "container" };
+  const answer = await request("blob", [account, name], { method: "HEAD", query, signal });
+  return mapped(answer, ({ headers }) => headers);
+}
+
+export function setContainerMetadata(
+  { account, name }: { readonly account: string; readonly name: string },
+  metadata: Readonly<Record<string, string>>,
+  unmodifiedSince: string,
+): Promise<Result<unknown>> {
+  return request("blob", [account, name], {
+    method: "PUT",
+    query: { restype: "container", comp: "metadata" },
+    headers: { ...metadataHeaders(metadata), "if-unmodified-since": unmodifiedSince },
+  });
 }
 
 export function createContainer(account: string, name: string): Promise<Result<unknown>> {

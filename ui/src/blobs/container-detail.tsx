@@ -1,0 +1,102 @@
+import type { JSX } from "preact";
+import { useState } from "preact/hooks";
+import { PairsEditor } from "../edit/pairs-editor.tsx";
+import { moment } from "../format.ts";
+import { useLoad } from "../load.ts";
+import { Detail, Facts, Section } from "../parts/detail.tsx";
+import { LeaseBox } from "../parts/lease-box.tsx";
+import { report } from "../parts/notices.tsx";
+import { SasForm } from "../parts/sas-form.tsx";
+import { Failed, Waiting } from "../parts/states.tsx";
+import { Tabs } from "../parts/tabs.tsx";
+import { TimelineView } from "../parts/timeline.tsx";
+import { metadataIn } from "../rest/blob.ts";
+import { getContainer, setContainerMetadata } from "../rest/container.ts";
+import { go } from "../route.ts";
+import { folderRoute, type FolderPlace } from "./blob-route.ts";
+
+const tabs = [
+  ["overview", "Overview"],
+  ["history", "Timeline"],
+  ["access", "Access"],
+] as const;
+
+const permissions = [
+  ["r", "Read"],
+  ["l", "List"],
+  ["a", "Add"],
+  ["c", "Create"],
+  ["w", "Write"],
+  ["d", "Delete"],
+  ["t", "Tags"],
+] as const;
+
+export function ContainerDetail({ folder }: { readonly folder: FolderPlace }): JSX.Element {
+  const { account, container } = folder;
+  const [tab, setTab] = useState("overview");
+  const loaded = useLoad((signal) => getContainer(account, container, signal), [container]);
+  return (
+    <Detail
+      title={container}
+      onClose={() => go(folderRoute(folder))}
+      tabs={<Tabs label="Details" tabs={tabs} active={tab} onChange={setTab} />}
+    >
+      {loaded.failure !== undefined && <Failed failure={loaded.failure} />}
+      {loaded.value === undefined && loaded.failure === undefined && <Waiting />}
+      {loaded.value !== undefined && tab === "overview" && (
+        <Overview folder={folder} headers={loaded.value} onChanged={loaded.reload} />
+      )}
+      {tab === "history" && <TimelineView of={{ service: "blob", account, container }} />}
+      {loaded.value !== undefined && tab === "access" && (
+        <>
+          <Section title="Lease">
+            <LeaseBox
+              leased={{ service: "blob", path: [account, container] }}
+              state={loaded.value.get("x-ms-lease-state") ?? "available"}
+              onChanged={loaded.reload}
+            />
+          </Section>
+          <Section title="Shared access signature">
+            <SasForm target={{ account, service: "blob", container }} permissions={permissions} />
+          </Section>
+        </>
+      )}
+    </Detail>
+  );
+}
+
+interface OverviewProps {
+  readonly folder: FolderPlace;
+  readonly headers: Headers;
+  readonly onChanged: () => void;
+}
+
+function Overview({ folder, headers, onChanged }: OverviewProps): JSX.Element {
+  const { account, container } = folder;
+  const header = (name: string): string => headers.get(name) ?? "";
+  const metadata = metadataIn(headers);
+  const save = async (pairs: Readonly<Record<string, string>>): Promise<void> => {
+    const place = { account, name: container };
+    const result = await setContainerMetadata(place, pairs, header("last-modified"));
+    if (report(result, "The metadata saved")) onChanged();
+  };
+  return (
+    <>
+      <Section title="State">
+        <Facts
+          facts={[
+            ["ETag", <code>{header("etag")}</code>],
+            ["Modified", moment(header("last-modified"))],
+            ["Public access", header("x-ms-blob-public-access") || "none"],
+            ["Lease", header("x-ms-lease-state")],
+            ["Immutability", header("x-ms-has-immutability-policy")],
+            ["Legal hold", header("x-ms-has-legal-hold")],
+          ]}
+        />
+      </Section>
+      <Section title="Metadata">
+        <PairsEditor label="Metadata" pairs={metadata} isEditable onSave={save} />
+      </Section>
+    </>
+  );
+}

@@ -1,0 +1,182 @@
+// `node scripts/smb-throughput.mjs`: smbclient against Samba's server and this one, side by side in
+// one run. Needs Debian's samba and smbclient, and root, as whom Samba's server runs. What it makes
+// lies in a folder of its own below the temporary one and is removed in the end.
+//   --rounds N     how often each is measured; the best counts (3)
+//   --program FILE another build of this server than the one in dist
+import { execFile, spawn, spawnSync } from "node:child_process";
+import { createHash, randomBytes } from "node:crypto";
+import {
+  createReadStream,
+  mkdirSync,
+  mkdtempSync,
+  readdirSync,
+  rmSync,
+  writeFileSync,
+} from "node:fs";
+import { createServer } from "node:net";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { performance } from "node:perf_hooks";
+import { createInterface } from "node:readline";
+import { parseArgs, promisify } from "node:util";
+import { ensureBuilt, ensureInstalled, root } from "./prepare.mjs";
+
+const { values } = parseArgs({
+  options: {
+    rounds: { type: "string", default: "3" },
+    program: { type: "string", default: join(root, "bin", "etagere") },
+  },
+});
+const rounds = Number(values.rounds);
+const bigMebibytes = 512;
+const smallFiles = 1000;
+const smallBytes = 4096;
+const account = "devstoreaccount1";
+const key =
+  "Eby8vdM02xNOcqFlqUwJPLlmEtlCDXJ1OUzFT50uSRZ6IFsuFq2UVErCz4I6tq/K1SZFPTOtr/KBHBeksoGMGw==";
+const folder = mkdtempSync(join(tmpdir(), "smb-throughput-"));
+const execute = promisify(execFile);
+const children = [];
+
+function makeFiles() {
+  const chunk = randomBytes(1024 * 1024);
+  const big = Buffer.concat(Array.from({ length: bigMebibytes }, () => chunk));
+  for (let at = 0; at < big.length; at += 4096) big.writeUInt32LE(at, at);
+  writeFileSync(join(folder, "big"), big);
+  mkdirSync(join(folder, "small"));
+  for (let index = 0; index < smallFiles; index += 1) {
+    writeFileSync(join(folder, "small", `f${index}`), randomBytes(smallBytes));
+  }
+}
+
+async function freePort() {
+  const server = createServer().listen(0, "127.0.0.1");
+  await new Promise((resolve) => server.once("listening", resolve));
+  const { port } = server.address();
+  await new Promise((resolve) => server.close(resolve));
+  return port;
+}
+
+async function startSamba() {
+  const port = await freePort();
+  const own = join(folder, "samba");
+  for (const name of ["share", "private", "lock", "state", "cache", "pid", "rpc"]) {
+    mkdirSync(join(own, name), { recursive: true });
+  }
+  const config = join(own, "smb.conf");
+  const lines = [
+    "[global]",
+    "server role = standalone server",
+    `smb ports = ${port}`,
+    "bind interfaces only = yes",
+    "interfaces = 127.0.0.1",
+    ...["private", "lock", "state", "cache", "pid"].map(
+      (name) => `${name} ${name === "private" ? "dir" : "directory"} = ${join(own, name)}`,
+    ),
+    `ncalrpc dir = ${join(own, "rpc")}`,
+    `log file = ${join(own, "log")}`,
+    "disable spoolss = yes",
+    "load printers = no",
+    "[share]",
+    `path = ${join(own, "share")}`,
+    "read only = no",
+    "force user = root",
+  ];
+  writeFileSync(config, `${lines.join("\n")}\n`);
+  const password = "Passw0rd1";
+  const input = `${password}\n${password}\n`;
+  spawnSync("smbpasswd", ["-c", config, "-s", "-a", "root"], { input });
+  // A group of its own: it signals its whole group when it ends.
+  const words = ["-s", config, "-F", "--no-process-group"];
+  children.push(spawn("smbd", words, { stdio: "ignore", detached: true }));
+  return { name: "samba", port, login: `root%${password}` };
+}
+
+async function startOurs() {
+  const ports = ["blob", "queue", "table", "file", "smb", "admin"].map((name) => `--${name}Port=0`);
+  const words = [values.program, `--location=${join(folder, "data")}`, ...ports, "--silent"];
+  const child = spawn(process.execPath, words, { stdio: ["ignore", "pipe", "inherit"] });
+  children.push(child);
+  const urls = {};
+  for await (const line of createInterface({ input: child.stdout })) {
+    const found = /(File service|SMB endpoint|admin) is successfully listening at (\S+)/.exec(line);
+    if (found !== null) urls[found[1]] = found[2];
+    if (found?.[1] === "admin") break;
+  }
+  child.stdout.resume();
+  const { ShareServiceClient } = await import("@azure/storage-file-share");
+  const service = ShareServiceClient.fromConnectionString(
+    `DefaultEndpointsProtocol=http;AccountName=${account};AccountKey=${key};` +
+      `FileEndpoint=${urls["File service"]}/${account}`,
+  );
+  await service.getShareClient("share").create();
+  return { name: "etagere", port: new URL(urls["SMB endpoint"]).port, login: `${account}%${key}` };
+}
+
+async function seconds({ port, login }, protection, commands) {
+  const place = ["//127.0.0.1/share", "-p", String(port), "-U", login];
+  const words = [...place, `--client-protection=${protection}`, "-c", commands];
+  const start = performance.now();
+  await execute("smbclient", words, { maxBuffer: 1 << 26 });
+  return (performance.now() - start) / 1000;
+}
+
+async function sumOf(path) {
+  const hash = createHash("sha256");
+  for await (const chunk of createReadStream(path)) hash.update(chunk);
+  return hash.digest("hex");
+}
+
+/** Rates of one round: MiB/s of the large file, files/s of the small ones. */
+async function measure(server, protection) {
+  const back = join(folder, "back");
+  mkdirSync(back);
+  const ask = (commands) => seconds(server, protection, commands);
+  const big = join(folder, "big");
+  const rates = {};
+  rates["put 512 MiB"] = bigMebibytes / (await ask(`put ${big} big`));
+  rates["get 512 MiB"] = bigMebibytes / (await ask(`get big ${join(back, "big")}`));
+  if ((await sumOf(big)) !== (await sumOf(join(back, "big")))) throw new Error("other bytes");
+  rmSync(join(back, "big"));
+  const from = `mkdir d; cd d; lcd ${join(folder, "small")}; prompt off; mput f*`;
+  rates["put 1,000 x 4 KiB"] = smallFiles / (await ask(from));
+  rates["get 1,000 x 4 KiB"] = smallFiles / (await ask(`cd d; lcd ${back}; prompt off; mget f*`));
+  if (readdirSync(back).length !== smallFiles) throw new Error("files are missing");
+  rates["delete 1,000"] = smallFiles / (await ask("deltree d; del big"));
+  rmSync(back, { recursive: true });
+  return rates;
+}
+
+function print(protection, best) {
+  console.log(`\n${protection === "sign" ? "signed" : "encrypted"}, best of ${rounds}`);
+  for (const name of Object.keys(best.samba)) {
+    const [samba, ours] = [best.samba[name], best.etagere[name]];
+    const share = `${Math.round((ours / samba) * 100)} %`;
+    const figures = [samba, ours].map((rate) => rate.toFixed(0).padStart(8)).join("");
+    console.log(`${name.padEnd(20)}${figures}${share.padStart(8)}`);
+  }
+}
+
+try {
+  ensureInstalled();
+  if (values.program.startsWith(root)) ensureBuilt();
+  makeFiles();
+  const servers = [await startSamba(), await startOurs()];
+  await new Promise((resolve) => setTimeout(resolve, 1500));
+  console.log(`${"".padEnd(20)}${"Samba".padStart(8)}${"ours".padStart(8)}`);
+  for (const protection of ["sign", "encrypt"]) {
+    const best = { samba: {}, etagere: {} };
+    for (let round = 0; round < rounds; round += 1) {
+      for (const server of servers) {
+        const rates = await measure(server, protection);
+        for (const [name, rate] of Object.entries(rates)) {
+          best[server.name][name] = Math.max(rate, best[server.name][name] ?? 0);
+        }
+      }
+    }
+    print(protection, best);
+  }
+} finally {
+  for (const child of children) child.kill("SIGTERM");
+  rmSync(folder, { recursive: true, force: true });
+}

@@ -56,7 +56,8 @@ function lineOf({ what, total, done }: Step, milliseconds: number): string {
   const bar = `${"█".repeat(full)}${"░".repeat(barWidth - full)}`;
   const percent = `${Math.floor(100 * share)}%`.padStart(4);
   const perSecond = milliseconds === 0 ? 0 : (1000 * done) / milliseconds;
-  return `${name} ${bar} ${percent}  ${megabytes(done)} of ${megabytes(total)}, ${megabytes(perSecond)}/s`;
+  const figures = `${megabytes(done)} of ${megabytes(total)}, ${megabytes(perSecond)}/s`;
+  return `${name} ${bar} ${percent}  ${figures}`;
 }
 
 function megabytes(bytes: number): string {

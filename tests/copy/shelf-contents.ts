@@ -4,7 +4,7 @@ import { ShareServiceClient } from "@azure/storage-file-share";
 import { QueueServiceClient } from "@azure/storage-queue";
 import { pattern } from "../../src/content/testing.ts";
 
-/** Something of every kind: inline, in extents, in a tree; records, counters, uncommitted blocks. */
+/** Something of every kind: inline, in extents, in a tree; records and counters. */
 export async function fill(connection: string): Promise<void> {
   const container = BlobServiceClient.fromConnectionString(connection).getContainerClient("ccc");
   await container.create();

@@ -14,7 +14,7 @@ export interface Tolerance {
 }
 
 /** Time is never the same twice; bytes nearly are. */
-export const tolerance: Tolerance = { cpu: 0.3, allocation: 0.12 };
+export const tolerance: Tolerance = { cpu: 0.3, allocation: 0.06 };
 
 export interface Verdict {
   readonly name: string;

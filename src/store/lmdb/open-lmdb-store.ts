@@ -31,8 +31,8 @@ const readersCheckMilliseconds = 30_000;
 
 /**
  * The folder holds `format`, `open/` (`location.ts`) and the data: `store.mdb`, or for an ephemeral
- * store and for volatile keys `ephemeral-<boot>.mdb`. A file that is never flushed may be torn by a loss of power, so
- * that of an earlier boot is removed without being opened.
+ * store and for volatile keys `ephemeral-<boot>.mdb`. A file that is never flushed may be torn by a
+ * loss of power, so that of an earlier boot is removed without being opened.
  */
 export async function openLmdbStore(options: LmdbStoreOptions): Promise<Store> {
   const { location, clock, log, ephemeral = false } = options;

@@ -7,6 +7,8 @@ import { primaryClient } from "./primary-client.ts";
 export interface Connections {
   /** For states to read from; who finds none waits for a while. */
   readonly readers: pg.Pool;
+  /** For reads of one statement, which no listing, however long, holds up. */
+  readonly lookups: pg.Pool;
   /** Apart, so that slow readers never hold up a commit. */
   readonly writers: pg.Pool;
   /** One more, for hearing of others' commits. */
@@ -23,6 +25,7 @@ export interface ConnectionOptions {
 }
 
 const writersMax = 2;
+export const lookupsMax = 2;
 const connectMilliseconds = 5_000;
 const statementMilliseconds = 10_000;
 /** Longer than the database's own limit, for the case that it does not answer at all. */
@@ -67,11 +70,16 @@ export function openConnections(options: ConnectionOptions): Connections {
     made.on("error", (error) => log.warn({ error }, "a connection to the database broke"));
     return made;
   };
-  const [readers, writers] = [pool(readersMax), pool(writersMax)];
+  const [readers, lookups, writers] = [pool(readersMax), pool(lookupsMax), pool(writersMax)];
   return {
     readers,
+    lookups,
     writers,
     newListener: () => new Client({ ...config, query_timeout: answerMilliseconds }),
-    close: async () => void (await Promise.all([readers.end(), writers.end()])),
+    close: async () => void (await Promise.all([readers, lookups, writers].map(end))),
   };
+}
+
+function end(pool: pg.Pool): Promise<void> {
+  return pool.end();
 }

@@ -3,6 +3,7 @@ import type { Pool } from "pg";
 import type { Clock } from "../../core/world.ts";
 import type { Awaitable } from "../engine.ts";
 import type { View } from "../store.ts";
+import { lookupsMax } from "./connections.ts";
 import type { DatabaseTime } from "./database-time.ts";
 import { foreseenQuery } from "./foreseen-rows.ts";
 import type { ForeseenRow } from "./foreseen-rows.ts";
@@ -29,14 +30,13 @@ interface Waiter {
   readonly reject: (error: unknown) => void;
 }
 
-/** Who comes while so many are under way shares the next one. */
-const statementsMax = 2;
 const waitersPerStatementMax = 256;
 /** A connection may have died unnoticed; a new one then does. */
 const triesMax = 3;
 
 /** Reads what several callers are going to ask for in one statement: one round trip, no
- *  transaction to begin and to end. */
+ *  transaction to begin and to end. Who comes while as many are under way as there are connections
+ *  shares the next one. */
 export class ForeseenStates {
   readonly #options: ForeseenStatesOptions;
   readonly #waiters: Waiter[] = [];
@@ -74,7 +74,7 @@ export class ForeseenStates {
   }
 
   #schedule(): void {
-    if (this.#isScheduled || this.#statements >= statementsMax) return;
+    if (this.#isScheduled || this.#statements >= lookupsMax) return;
     this.#isScheduled = true;
     setImmediate(() => {
       this.#isScheduled = false;

@@ -41,13 +41,9 @@ export async function openPostgresStore(options: PostgresStoreLocation): Promise
       batchesAreKept,
     ]);
     const memory = new Memory();
-    const parts = {
-      pool: connections.readers,
-      clock,
-      time: new DatabaseTime(clock, options.ownTime),
-      memory,
-    };
-    const [states, foreseen] = [new States(parts), new ForeseenStates(parts)];
+    const parts = { clock, time: new DatabaseTime(clock, options.ownTime), memory };
+    const states = new States({ ...parts, pool: connections.readers });
+    const foreseen = new ForeseenStates({ ...parts, pool: connections.lookups });
     const view = await states.open();
     view.close();
     log.debug({ schema, sequence: view.sequence }, "store opened");

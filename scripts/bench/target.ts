@@ -65,7 +65,8 @@ class HttpClient implements Client {
 
   constructor(connection: Connection, port: number) {
     this.#connection = connection;
-    this.#common = `${accountSas} HTTP/1.1\r\nHost: 127.0.0.1:${port}\r\nx-ms-version: ${version}\r\n`;
+    const lines = `Host: 127.0.0.1:${port}\r\nx-ms-version: ${version}\r\n`;
+    this.#common = `${accountSas} HTTP/1.1\r\n${lines}`;
   }
 
   async open(): Promise<void> {

@@ -1,4 +1,4 @@
-import type { Figures } from "../compare.ts";
+import type { Figures, Rounds } from "../compare.ts";
 import { anonymousMegabytesMax, goals } from "../goals.ts";
 import { percent } from "../results.ts";
 import type { Machine, Result, Results } from "../results.ts";
@@ -6,24 +6,28 @@ import { formatRate } from "./print.ts";
 
 export function machineText(machine: Machine): string {
   const { processor, cores, memoryGigabytes, kernel, node, commit, date } = machine;
+  const size = `${cores} cores, ${memoryGigabytes} GB`;
   const system = `Linux ${kernel}, Node ${node}`;
-  return `${date}, commit ${commit}; ${processor}, ${cores} cores, ${memoryGigabytes} GB; ${system}.`;
+  return `${date}, commit ${commit}; ${processor}, ${size}; ${system}.`;
+}
+
+export function loadText({ connections, rounds, seconds }: Rounds): string {
+  return `${connections} connections, ${rounds} rounds of ${seconds} s in turns, medians.`;
 }
 
 /** What was measured, as a page in Markdown. */
 export function resultsText(whole: Results): string {
-  const { results, load, machine, azurite, anonymousMegabytes } = whole;
+  const { results, machine, azurite, anonymousMegabytes } = whole;
   const memory =
     `Anonymous memory (RssAnon) after everything but TLS: ${anonymousMegabytes.toFixed(0)} MB ` +
     `(goal: at most ${anonymousMegabytesMax}).`;
   return [
     machineText(machine),
-    `${load.connections} connections, ${load.rounds} rounds of ${load.seconds} s in turns, medians.` +
-      (azurite === undefined ? "" : ` Azurite ${azurite}.`),
+    `${loadText(whole.load)}${azurite === undefined ? "" : ` Azurite ${azurite}.`}`,
     ["![steps per second](rates.svg)", "![as a multiple of Azurite](ratios.svg)"].join("\n\n"),
     [...header(), ...results.map(rowOf)].join("\n"),
-    "Of each server: steps per second, median and 99th percentile in milliseconds, CPU per request " +
-      "in microseconds (all threads).",
+    "Of each server: steps per second, median and 99th percentile in milliseconds, CPU per " +
+      "request in microseconds (all threads).",
     [...detailHeader(), ...results.flatMap(detailRows)].join("\n"),
     memory,
   ].join("\n\n");

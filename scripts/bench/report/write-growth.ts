@@ -3,7 +3,7 @@ import { growthMax } from "../goals.ts";
 import type { Machine } from "../results.ts";
 import { plotGrowth } from "./growth-plot.ts";
 import { formatRate } from "./print.ts";
-import { machineText } from "./tables.ts";
+import { loadText, machineText } from "./tables.ts";
 import { jsonOf, write, writeSection } from "./write.ts";
 
 /** One operation, with a server for each number of stored objects, from few to many. */
@@ -44,7 +44,7 @@ function growthText({ machine, load, stored, grown }: Growth): string {
   return [
     machineText(machine),
     `Objects stored of each kind; CPU per request (goal: at most × ${growthMax}) and steps per ` +
-      `second. ${load.connections} connections, ${load.rounds} rounds of ${load.seconds} s in turns.`,
+      `second. ${loadText(load)}`,
     "![cost of a request by what is stored](growth.svg)",
     [header, `|---${"|---:".repeat(names.length + rates.length - 1)}|`, ...grown.map(rowOf)].join(
       "\n",
@@ -56,5 +56,6 @@ function growthText({ machine, load, stored, grown }: Growth): string {
 function rowOf(grown: Grown): string {
   const costs = grown.figures.map((one) => one.cpuMicrosecondsPerRequest.toFixed(1));
   const rates = grown.figures.map((one) => formatRate(one.perSecond));
-  return `| ${[grown.title, ...costs, `**${growthOf(grown).toFixed(2)}**`, ...rates].join(" | ")} |`;
+  const growth = `**${growthOf(grown).toFixed(2)}**`;
+  return `| ${[grown.title, ...costs, growth, ...rates].join(" | ")} |`;
 }

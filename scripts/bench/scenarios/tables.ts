@@ -60,7 +60,8 @@ async function transact(client: Client, { name }: Site, entities: readonly strin
   let body = "--batch_1\r\nContent-Type: multipart/mixed; boundary=changeset_1\r\n\r\n";
   for (const one of entities) body += `${part}${one}\r\n`;
   body += "--changeset_1--\r\n--batch_1--\r\n";
-  const headers = `Content-Type: multipart/mixed; boundary=batch_1\r\n${versions}Accept: application/json\r\n`;
+  const kind = "Content-Type: multipart/mixed; boundary=batch_1\r\nAccept: application/json\r\n";
+  const headers = `${kind}${versions}`;
   const answer = await client.send({ method: "POST", path: "$batch", headers, body, expect: 202 });
   const done = answer.body.toString("latin1").split("HTTP/1.1 204").length - 1;
   if (done !== entities.length) throw new Error(`${done} done: ${answer.body.toString()}`);

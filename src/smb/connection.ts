@@ -8,7 +8,9 @@ import type { Signer } from "./crypto/signing.ts";
 import type { RequestLife } from "./request.ts";
 import {
   frameBytesMax,
+  greetingBytesMax,
   inFlightBytesMax,
+  keepAliveMilliseconds,
   loginMillisecondsMax,
   sessionsMax,
   unsentBytesMax,
@@ -48,8 +50,11 @@ export class Connection {
   preauthHash: Buffer = Buffer.alloc(64);
   /** An old client was told to ask again in the form of SMB 2. */
   isUpgrading = false;
+  /** Somebody has logged in on it. */
+  isKnown = false;
   readonly #socket: Socket;
   readonly #framer: Framer;
+  readonly #stopWaiting: () => void;
   readonly #queue = new RequestQueue();
   readonly #lives = new Map<bigint, RequestLife>();
   readonly #asyncLives = new Map<bigint, RequestLife>();
@@ -63,8 +68,11 @@ export class Connection {
     this.#socket = socket;
     this.peer = `${socket.remoteAddress ?? ""}:${socket.remotePort ?? 0}`;
     this.localAddress = socket.localAddress ?? "";
-    this.#framer = new Framer(frameBytesMax, (frame) => this.#receive(frame));
+    const bytesMax = (): number => (this.isKnown ? frameBytesMax : greetingBytesMax);
+    this.#framer = new Framer(bytesMax, (frame) => this.#receive(frame));
     socket.setNoDelay(true);
+    // What a client holds whose machine is gone must not be held for ever.
+    socket.setKeepAlive(true, keepAliveMilliseconds);
     socket.on("data", (chunk: Buffer) => {
       if (this.#isOpen && !this.#framer.push(chunk)) this.end();
     });
@@ -72,8 +80,8 @@ export class Connection {
     socket.on("error", () => this.end());
     socket.on("end", () => this.end());
     socket.on("close", () => this.end());
-    server.world.clock.after(loginMillisecondsMax, () => {
-      if (![...this.channels.values()].some(({ isValid }) => isValid)) this.end();
+    this.#stopWaiting = server.world.clock.after(loginMillisecondsMax, () => {
+      if (!this.isKnown) this.end();
     });
   }
 
@@ -94,6 +102,7 @@ export class Connection {
     if (!this.#isOpen) return;
     this.#isOpen = false;
     this.#socket.destroy();
+    this.#stopWaiting();
     this.server.clients.remove(this);
     for (const life of [...this.#lives.values(), ...this.#asyncLives.values()]) life.cancel();
     for (const channel of this.channels.values()) {

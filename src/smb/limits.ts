@@ -3,6 +3,8 @@
 /** The longest read, write or question, as it is told to clients. */
 export const transactBytesMax = 8 * 1024 * 1024;
 export const frameBytesMax = transactBytesMax + 64 * 1024;
+/** Before a client has logged in it has little to say. */
+export const greetingBytesMax = 128 * 1024;
 /** More than this under way, and the client is not read from until some of it is answered. */
 export const inFlightBytesMax = 64 * 1024 * 1024;
 /** Answers that a client has not taken yet; beyond this it is not read from either. */
@@ -16,5 +18,7 @@ export const treesMax = 1024;
 export const handlesMax = 65_536;
 /** Per connection: messages that wait for others to do something. */
 export const waitingMax = 1024;
+/** A client that says nothing for so long is asked by the system whether it is still there. */
+export const keepAliveMilliseconds = 60_000;
 /** A client that has not logged in by then is let go. */
 export const loginMillisecondsMax = 30_000;

@@ -1,6 +1,12 @@
 import { ShareServiceClient } from "@azure/storage-file-share";
 import { beforeAll, describe, expect, it } from "vitest";
-import { frameBytesMax, sessionsMax, treesMax, waitingMax } from "../../src/smb/limits.ts";
+import {
+  frameBytesMax,
+  greetingBytesMax,
+  sessionsMax,
+  treesMax,
+  waitingMax,
+} from "../../src/smb/limits.ts";
 import { creditsMax } from "../../src/smb/sequence-window.ts";
 import { Status } from "../../src/smb/status.ts";
 import { freshName, testServer } from "../harness/server.ts";
@@ -53,7 +59,14 @@ describe("what one client may take", () => {
 
   it("is a length of message", async () => {
     const client = await ready();
-    client.sendRaw(Buffer.alloc(frameBytesMax + 1));
+    client.announce(frameBytesMax + 1);
+    await client.closed;
+  });
+
+  it("is a short message before it has logged in", async () => {
+    const client = await WireClient.open(held.server.smbUrl);
+    await client.negotiate();
+    client.announce(greetingBytesMax + 1);
     await client.closed;
   });
 

@@ -48,7 +48,10 @@ export class WireClient {
 
   private constructor(socket: Socket) {
     this.#socket = socket;
-    const framer = new Framer(0xff_ffff, (frame) => this.#take(Buffer.from(frame)));
+    const framer = new Framer(
+      () => 0xff_ffff,
+      (frame) => this.#take(Buffer.from(frame)),
+    );
     socket.on("data", (chunk: Buffer) => void framer.push(chunk));
     socket.on("error", () => {});
     this.closed = new Promise((resolve) => void socket.on("close", () => resolve()));
@@ -79,6 +82,11 @@ export class WireClient {
 
   sendRaw(bytes: Buffer): void {
     this.#socket.write(Buffer.concat([framePrefix(bytes.length), bytes]));
+  }
+
+  /** Says how long a message will be that never comes. */
+  announce(bytes: number): void {
+    this.#socket.write(framePrefix(bytes));
   }
 
   /** Sends a message and waits for its final answer. */

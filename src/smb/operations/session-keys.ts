@@ -49,6 +49,7 @@ function giveKeys(channel: Channel, sessionKey: Buffer): SessionKeys {
   const { dialect, cipher, signingAlgorithm } = negotiated;
   const keys = deriveSessionKeys({ dialect, cipher, sessionKey, preauthHash });
   channel.signer = signerOf(keys.signing, dialect, signingAlgorithm);
+  connection.isKnown = true;
   return keys;
 }
 

@@ -9,12 +9,12 @@ export type OnFrame = (frame: Buffer) => void;
 /** Cuts a stream into messages. A message that lies in one piece is not copied. */
 export class Framer {
   readonly #onFrame: OnFrame;
-  readonly #frameBytesMax: number;
+  readonly #frameBytesMax: () => number;
   #prefix = Buffer.alloc(0);
   #frame: Buffer | undefined;
   #filled = 0;
 
-  constructor(frameBytesMax: number, onFrame: OnFrame) {
+  constructor(frameBytesMax: () => number, onFrame: OnFrame) {
     this.#frameBytesMax = frameBytesMax;
     this.#onFrame = onFrame;
   }
@@ -36,7 +36,7 @@ export class Framer {
       const length = begun.readUIntBE(1, 3);
       const kind = begun[0];
       if (kind !== messageKind && kind !== keepAliveKind) return false;
-      if (length > this.#frameBytesMax) return false;
+      if (length > this.#frameBytesMax()) return false;
       rest = this.#begin(begun.subarray(prefixBytes), length);
     }
     return true;

@@ -131,7 +131,10 @@ describe("a stream of frames", () => {
           bodies.flatMap((body) => [framePrefix(body.length), Buffer.from(body)]),
         );
         const got: string[] = [];
-        const framer = new Framer(100, (frame) => got.push(frame.toString("hex")));
+        const framer = new Framer(
+          () => 100,
+          (frame) => got.push(frame.toString("hex")),
+        );
         for (let at = 0; at < stream.length; at += step) {
           expect(framer.push(stream.subarray(at, at + step))).toBe(true);
         }
@@ -142,8 +145,18 @@ describe("a stream of frames", () => {
   });
 
   it("ends where a frame is longer than allowed or of no known kind", () => {
-    expect(new Framer(100, () => {}).push(framePrefix(101))).toBe(false);
-    expect(new Framer(100, () => {}).push(Buffer.from([0x47, 0x45, 0x54, 0x20]))).toBe(false);
+    expect(
+      new Framer(
+        () => 100,
+        () => {},
+      ).push(framePrefix(101)),
+    ).toBe(false);
+    expect(
+      new Framer(
+        () => 100,
+        () => {},
+      ).push(Buffer.from([0x47, 0x45, 0x54, 0x20])),
+    ).toBe(false);
   });
 });
 

@@ -23,6 +23,10 @@ const queueLife = "tests/contract/queue-life.test.ts";
 const fileLocks = "tests/contract/file-locks.test.ts";
 const fileRace = "tests/race/file-race.test.ts";
 const twoDoors = "tests/smb-wire/two-doors.test.ts";
+const betweenDoors = "tests/smb-wire/locks-between-doors.test.ts";
+const treeRace = "tests/smb-wire/tree-race.test.ts";
+const fileQuota = "tests/contract/file-quota.test.ts";
+const notices = "tests/smb-wire/notices.test.ts";
 const planted = "tests/verify/planted-bugs.test.ts";
 const bugs = "tests/verify/planted-bugs.ts";
 const fuzz = "tests/fuzz/fuzz.test.ts";
@@ -218,7 +222,7 @@ export const contract: readonly Section[] = [
         promise: "Against a byte-range lock that overlaps it gets 409 FileLockConflict.",
         tests: [
           [fileLocks, "what a client has locked is out of reach, and nothing else is"],
-          [twoDoors, "stops at locked ranges and passes beside them"],
+          [betweenDoors, "REST beside bytes 2 to 4 that an SMB client has locked"],
         ],
       },
       {
@@ -227,7 +231,31 @@ export const contract: readonly Section[] = [
         tests: [
           [fileLocks, "a marked file is neither listed nor reachable, and can be taken back"],
           [fileLocks, "404 only after the last handle closed"],
-          [twoDoors, "is told of a delete that is pending"],
+          [twoDoors, "REST on a file that is going away"],
+          [betweenDoors, "is told of a delete that is pending"],
+          [betweenDoors, "that are going away take nothing new in, and are not listed"],
+        ],
+      },
+      {
+        promise: "A lease taken over REST keeps SMB writers out, and handles are closed by REST.",
+        tests: [
+          [betweenDoors, "an SMB open of a file that is leased over REST"],
+          [betweenDoors, "are listed with what they are, and closed by their id"],
+        ],
+      },
+      {
+        promise: "REST waits for what an SMB client caches, half a minute at most.",
+        tests: [
+          [betweenDoors, "reads what a client has cached for writing only after it was flushed"],
+          [fileLocks, "a client that never answers costs half a minute and a 500"],
+        ],
+      },
+      {
+        promise: "Through both doors at once there is one order of all that happens to a tree.",
+        tests: [
+          [treeRace, "end as if they had come one after the other"],
+          [fileQuota, "is not passed by any number of writers at once"],
+          [notices, "hears of what REST does in it, in order"],
         ],
       },
       {

@@ -40,6 +40,8 @@ export interface NodeCommit {
   readonly conflicts: number;
 }
 
+/** Each has its own patience, and more than a database that does not answer is given. */
+const rerunMillisecondsMax = 20_000;
 const batchTransactionsMax = 512;
 const queueTransactionsMax = 100_000;
 /** Beaten this often by other nodes, a transaction runs again under the lock, where none can. */
@@ -146,8 +148,7 @@ export class PostgresCommitter {
     shared: Changes<SharedChange>,
   ): Promise<void> {
     const { clock, nextTicks } = this.#options;
-    // Each has its own patience: what it reads may be a round trip away.
-    const rerun = new Reruns(clock);
+    const rerun = new Reruns(clock, rerunMillisecondsMax);
     const ahead = await states.foreseen(pending);
     if (ahead !== undefined) {
       await rerun.run(pending, new Attempt(ahead, nextTicks(ahead), shared));

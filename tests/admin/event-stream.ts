@@ -10,6 +10,7 @@ export class EventStream {
   readonly #reader: ReadableStreamDefaultReader<string>;
   readonly #waiting: StreamEvent[] = [];
   #text = "";
+  #isCut = false;
 
   private constructor(body: ReadableStream<Uint8Array>) {
     const decoded = body.pipeThrough(new TextDecoderStream());
@@ -35,10 +36,10 @@ export class EventStream {
     throw new Error(`no ${event} came`);
   }
 
-  /** Whether the server has ended the stream. */
-  async ended(): Promise<true> {
+  /** How the server has ended the stream. */
+  async ended(): Promise<"ended" | "cut off"> {
     for (let passed = 0; passed < eventsMax; passed += 1) {
-      if ((await this.#one()) === undefined) return true;
+      if ((await this.#one()) === undefined) return this.#isCut ? "cut off" : "ended";
     }
     throw new Error("the stream does not end");
   }
@@ -49,7 +50,10 @@ export class EventStream {
 
   async #one(): Promise<StreamEvent | undefined> {
     while (this.#waiting.length === 0) {
-      const { done, value } = await this.#reader.read().catch(() => ({ done: true, value: "" }));
+      const { done, value } = await this.#reader.read().catch(() => {
+        this.#isCut = true;
+        return { done: true, value: "" };
+      });
       if (done) return undefined;
       this.#take(value ?? "");
     }

@@ -209,6 +209,6 @@ describe("a watcher", () => {
     const own = await adminServer();
     const stream = await EventStream.open(own.url);
     await own[Symbol.asyncDispose]();
-    expect(await stream.ended()).toBe(true);
+    expect(await stream.ended()).toBe("ended");
   });
 });

@@ -1,0 +1,71 @@
+import { performance } from "node:perf_hooks";
+import type { RawCall, RawClient } from "../harness/raw-client.ts";
+import type { Clients, Door } from "../kill/door.ts";
+import { KillClient } from "../kill/kill-client.ts";
+
+/** Changes objects of all doors until its time is over, and tells how long each change took. */
+export async function runLoad(
+  doors: readonly Door[],
+  clients: Clients,
+  { isOver, onDone }: { isOver: () => boolean; onDone: (milliseconds: number) => void },
+): Promise<readonly KillClient[]> {
+  const timed = doors.map((door) => timedDoor(door, isOver, onDone));
+  const running = timed.flatMap((door) =>
+    ["soak1", "soak2"].map((name) => new KillClient(door, name, 5)),
+  );
+  await Promise.all(running.map((client) => client.run(clients, () => undefined)));
+  return running;
+}
+
+function timedDoor(
+  door: Door,
+  isOver: () => boolean,
+  onDone: (milliseconds: number) => void,
+): Door {
+  return {
+    ...door,
+    next(key, state, turn) {
+      const step = door.next(key, state, turn);
+      return {
+        ...step,
+        async send(clients) {
+          if (isOver()) throw new Error("the time is over");
+          const began = performance.now();
+          await step.send(clients);
+          onDone(performance.now() - began);
+        },
+      };
+    },
+  };
+}
+
+/** Everything there is, service by service. */
+export async function deleteAll({ blob, table, queue, file }: Clients): Promise<void> {
+  for (const name of await namesIn(blob, "/?comp=list", /<Name>(.*?)<\/Name>/g)) {
+    await remove(blob, { method: "DELETE", path: `/${name}?restype=container` });
+  }
+  for (const name of await namesIn(queue, "/?comp=list", /<Name>(.*?)<\/Name>/g)) {
+    await remove(queue, { method: "DELETE", path: `/${name}` });
+  }
+  for (const name of await namesIn(table, "/Tables", /"TableName":"(.*?)"/g)) {
+    await remove(table, { method: "DELETE", path: `/Tables('${name}')` });
+  }
+  for (const name of await namesIn(file, "/?comp=list", /<Name>(.*?)<\/Name>/g)) {
+    await remove(file, { method: "DELETE", path: `/${name}?restype=share` });
+  }
+}
+
+async function namesIn(
+  client: RawClient,
+  path: string,
+  pattern: RegExp,
+): Promise<readonly string[]> {
+  const headers = { accept: "application/json;odata=nometadata" };
+  const { body } = await client.send({ method: "GET", path, headers });
+  return [...body.toString().matchAll(pattern)].map(([, name = ""]) => name);
+}
+
+async function remove(client: RawClient, call: RawCall): Promise<void> {
+  const { status, body } = await client.send(call);
+  if (status >= 300) throw new Error(`${call.path}: ${status} ${body.toString()}`);
+}

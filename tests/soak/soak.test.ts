@@ -1,0 +1,119 @@
+import { writeFileSync } from "node:fs";
+import { mkdtemp, rm } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { performance } from "node:perf_hooks";
+import { expect, it } from "vitest";
+import { checkFolder } from "../../src/server/folder-check/check-folder.ts";
+import { realClock } from "../../src/server/world.ts";
+import { silentLog } from "../../src/store/silent-log.ts";
+import { startChild, type ChildServer } from "../harness/child-server.ts";
+import { rawClient } from "../harness/raw-client.ts";
+import type { Clients } from "../kill/door.ts";
+import { doors } from "../kill/kill-run.ts";
+import { deleteAll, runLoad } from "./load.ts";
+import { earlyAndLate, extentBytesIn, takeSample, type Sample } from "./samples.ts";
+
+/** `npm run soak` sets these for its long form. */
+const seconds = Number(process.env["ETAGERE_SOAK_SECONDS"] ?? 10);
+const record = process.env["ETAGERE_SOAK_RECORD"];
+const isLong = seconds >= 120;
+const samplesMax = 60;
+const mebibyte = 1024 * 1024;
+const reclaimSecondsMax = 120;
+const pausesBetweenChecks = 40;
+/** What a server still appends to is swept when it has got this long, or was sealed. */
+const openBytesMax = 17 * mebibyte;
+
+/** Memory, descriptors and latency stay what they are, and space comes back. */
+it(`stays the same under ${seconds} seconds of clients of all services`, async () => {
+  const location = await mkdtemp(join(tmpdir(), "etagere-soak-"));
+  const server = await startChild(location, ["--silent"]);
+  const clients = clientsOf(server);
+  for (const door of doors) await door.setUp(clients);
+  const { samples, acknowledged } = await soak(server, location, clients);
+  await deleteAll(clients);
+  const { report, left } = await reclaimed(location);
+  await server.kill("SIGTERM");
+  const text = describeRun(samples, acknowledged, left);
+  console.log(text);
+  if (record !== undefined) writeFileSync(record, `${text}\n`);
+  await rm(location, { recursive: true, force: true });
+  expect(report.problems).toEqual([]);
+  expect(report.bytesRead).toBe(0);
+  expect(left).toBeLessThan(openBytesMax);
+  expectFlat(samples);
+}, 3_600_000);
+
+async function soak(server: ChildServer, location: string, clients: Clients) {
+  const began = performance.now();
+  const isOver = (): boolean => performance.now() - began > 1000 * seconds;
+  const every = (1000 * seconds) / samplesMax;
+  const samples: Sample[] = [];
+  let durations: number[] = [];
+  const onDone = (milliseconds: number): void => {
+    durations.push(milliseconds);
+    if (performance.now() - began < every * (samples.length + 1)) return;
+    samples.push(takeSample(server.pid, location, durations));
+    durations = [];
+  };
+  const running = await runLoad(doors, clients, { isOver, onDone });
+  const acknowledged = running.reduce((sum, each) => sum + each.acknowledgedWrites, 0);
+  return { samples, acknowledged };
+}
+
+function expectFlat(samples: readonly Sample[]): void {
+  const memory = earlyAndLate(samples, "residentBytes");
+  const descriptors = earlyAndLate(samples, "descriptors");
+  const latency = earlyAndLate(samples, "medianMilliseconds");
+  const store = earlyAndLate(samples, "storeBytes");
+  // A short run is over before a process has settled: it only shows that nothing runs away.
+  const growthMax = isLong ? 1.25 : 3;
+  expect(memory.late).toBeLessThan(growthMax * memory.early + 32 * mebibyte);
+  expect(descriptors.late).toBeLessThan(descriptors.early + 64);
+  expect(latency.late).toBeLessThan((isLong ? 1.5 : 5) * latency.early + 5);
+  expect(store.late).toBeLessThan(growthMax * store.early + 16 * mebibyte);
+}
+
+function describeRun(samples: readonly Sample[], acknowledged: number, left: number): string {
+  const line = (name: string, figure: keyof Sample, unit: number, digits = 0): string => {
+    const { early, late } = earlyAndLate(samples, figure);
+    return `${name} ${(early / unit).toFixed(digits)} → ${(late / unit).toFixed(digits)}`;
+  };
+  return [
+    `${seconds} s, ${acknowledged} acknowledged writes; in the second quarter → in the last:`,
+    line("resident memory, MiB:", "residentBytes", mebibyte),
+    line("descriptors:", "descriptors", 1),
+    line("median latency, ms:", "medianMilliseconds", 1, 1),
+    line("99th percentile, ms:", "slowestMilliseconds", 1, 1),
+    line("store, MiB:", "storeBytes", mebibyte),
+    line("extents, MiB:", "extentBytes", mebibyte),
+    `extents after everything was deleted, MiB: ${(left / mebibyte).toFixed(1)}`,
+  ].join("\n");
+}
+
+/** Space comes back in the background, a while after nobody can see it any more. Whoever checks the
+ *  folder may see it, so that is not done all the time. */
+async function reclaimed(location: string) {
+  const began = performance.now();
+  for (;;) {
+    const report = await checkFolder({ location, clock: realClock(), log: silentLog });
+    const left = extentBytesIn(location);
+    const isOver = performance.now() - began > 1000 * reclaimSecondsMax;
+    if (isOver || (report.bytesRead === 0 && left < openBytesMax)) return { report, left };
+    for (let pause = 0; pause < pausesBetweenChecks; pause += 1) {
+      await new Promise((resolve) => setTimeout(resolve, 50));
+    }
+  }
+}
+
+function clientsOf({ urls }: ChildServer): Clients {
+  return {
+    blob: rawClient(urls.blob),
+    table: rawClient(urls.table),
+    queue: rawClient(urls.queue),
+    file: rawClient(urls.file),
+    fileUrl: urls.file,
+    smbUrl: urls.smb,
+  };
+}

@@ -1,6 +1,6 @@
 import { whenThere, type Awaitable } from "../core/awaitable.ts";
 import type { Received } from "../core/content-ref.ts";
-import type { Conditions } from "../core/conditions.ts";
+import { noConditions, type Conditions } from "../core/conditions.ts";
 import { nextStamp } from "../core/etag.ts";
 import type { Encryption } from "../core/encryption.ts";
 import type { Fault } from "../core/faults.ts";
@@ -62,6 +62,8 @@ export interface Call {
   readonly leaseId: string | undefined;
   readonly received: Received | undefined;
   readonly entities?: EntityRange | undefined;
+  /** Of those decided together the greater go first. */
+  readonly precedence?: number | undefined;
   readonly source: CopySource | undefined;
   readonly delegate: Delegate | undefined;
   /** The door's last word on access, once the owner's policies and the target are known. */
@@ -100,17 +102,29 @@ export interface Stamped {
 export async function execute(runtime: Runtime, call: Call): Promise<Outcome> {
   const { store, content } = runtime;
   const options = foreseen(content, call);
-  const inTurn = call.operation.inTurn === true;
-  const writing = () => store.transact((tx) => run(runtime, call, tx, tx), { ...options, inTurn });
+  const writing = () =>
+    store.transact((tx) => run(runtime, call, tx, tx), {
+      foresee: options.foresee,
+      inTurn: call.operation.inTurn,
+      precedence: call.precedence,
+      isConditional: call.conditions !== noConditions,
+    });
   const first =
     call.operation.effect === "reads"
-      ? await store.snapshot((view) => run(runtime, call, view, undefined), options)
+      ? await store.snapshot((view) => run(runtime, call, view, undefined), {
+          foresee: options.foresee,
+          discard: letGo,
+        })
       : await writing();
   const outcome = isPending(first) ? await waitFor(runtime, first, writing) : first;
   if (outcome.kind === "reply" && outcome.note !== undefined && !call.secondary) {
     await writeNote(runtime, outcome.note);
   }
   return outcome;
+}
+
+function letGo(outcome: Outcome | Pending): void {
+  if (outcome.kind === "reply") outcome.reader?.close();
 }
 
 /** A read has succeeded by then: it must not fail because nobody could write down that it was. */

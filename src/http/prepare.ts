@@ -157,6 +157,7 @@ function parse(
     leaseId: leaseId.value,
     received: undefined,
     source: undefined,
+    precedence: request.losses,
     delegate: delegateOf(known),
     entities: entitiesOf(known.principal),
     authorise: (access, exists, found) => {

@@ -13,6 +13,8 @@ export interface WireRequest {
   readonly whole?: Uint8Array;
   readonly secure: boolean;
   readonly remoteAddress: string;
+  /** How often its connection was lately beaten by others to what it wanted to change. */
+  readonly losses?: number;
   /** Asks the client for the body it holds back (`Expect: 100-continue`). */
   readonly proceed: () => void;
 }

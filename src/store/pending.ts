@@ -11,6 +11,8 @@ export type Outcome = { readonly value: unknown } | { readonly error: unknown };
 export interface Pending {
   readonly work: (tx: Transaction) => Awaitable<unknown>;
   readonly attemptsMax: number;
+  readonly precedence?: number;
+  readonly isConditional?: boolean;
   readonly foresee?: SnapshotOptions["foresee"] | undefined;
   readonly settle: (outcome: Outcome) => void;
   attempt: Attempt;
@@ -53,12 +55,14 @@ async function untilDone(value: Promise<unknown>, attempt: Attempt): Promise<Out
 /** Runs again, one after the other, those of a batch who have to. */
 export class Reruns {
   readonly #clock: Clock;
+  readonly #patienceMilliseconds: number;
   #current: Attempt | undefined;
   #impatience: Promise<Outcome> | undefined;
   #cancel = (): void => undefined;
 
-  constructor(clock: Clock) {
+  constructor(clock: Clock, patienceMilliseconds = rerunMillisecondsMax) {
     this.#clock = clock;
+    this.#patienceMilliseconds = patienceMilliseconds;
   }
 
   async run(pending: Pending, attempt: Attempt): Promise<void> {
@@ -80,7 +84,7 @@ export class Reruns {
    *  such as another transaction, would hold up everyone, and itself for ever. */
   #patience(): Promise<Outcome> {
     this.#impatience ??= new Promise((resolve) => {
-      this.#cancel = this.#clock.after(rerunMillisecondsMax, () => {
+      this.#cancel = this.#clock.after(this.#patienceMilliseconds, () => {
         this.#current?.end();
         this.#impatience = undefined;
         resolve({ error: new Error("the work of a transaction waits for more than the store") });

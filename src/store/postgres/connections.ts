@@ -2,6 +2,7 @@ import pg from "pg";
 
 import type { Log } from "../../core/world.ts";
 import { Addresses } from "./addresses.ts";
+import { plannerSettings } from "./differences.ts";
 import { primaryClient } from "./primary-client.ts";
 
 export interface Connections {
@@ -33,17 +34,6 @@ const answerMilliseconds = 15_000;
 const idleMilliseconds = 60_000;
 /** A node that stopped in the midst of a view must not keep old rows for ever. */
 const idleTransactionMilliseconds = 90_000;
-
-/** Every query is a lookup by the primary key: a plan that was made while the tables were small, or
- *  their statistics old, must not read a whole table. */
-const plannerSettings = {
-  enable_seqscan: "off",
-  enable_bitmapscan: "off",
-  enable_hashjoin: "off",
-  enable_mergejoin: "off",
-  jit: "off",
-  plan_cache_mode: "force_generic_plan",
-} as const;
 
 export function openConnections(options: ConnectionOptions): Connections {
   const { urls, schema, readersMax, log } = options;

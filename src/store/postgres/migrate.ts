@@ -1,5 +1,6 @@
 import type pg from "pg";
 
+import { schemaLock } from "./differences.ts";
 import { migrations } from "./schema.ts";
 import type { Migration } from "./schema.ts";
 
@@ -27,7 +28,7 @@ export async function migrate(options: MigrateOptions): Promise<void> {
     await client.query("BEGIN");
     await client.query(`SET LOCAL statement_timeout = ${stepMillisecondsMax}`);
     // Whoever comes second waits here, and then finds nothing left to do.
-    await client.query(patient(`SELECT pg_advisory_xact_lock(hashtext('etagere ${schema}'))`));
+    await client.query(patient(schemaLock(schema)));
     await client.query(patient(`CREATE SCHEMA IF NOT EXISTS ${schema}`));
     await client.query(
       "CREATE TABLE IF NOT EXISTS format (version bigint NOT NULL, oldest_reader bigint NOT NULL)",

@@ -1,6 +1,7 @@
 import pg from "pg";
 
 import type { Addresses } from "./addresses.ts";
+import { isStandby } from "./differences.ts";
 
 type Connected = (error: Error | null) => void;
 
@@ -44,9 +45,7 @@ export function primaryClient(addresses: Addresses): typeof pg.Client {
 
     /** What a standby shows may be older than what was acknowledged. */
     async #checkPrimary(): Promise<void> {
-      const { rows } = await this.query<{ follows: boolean }>(
-        "SELECT pg_is_in_recovery() AS follows",
-      );
+      const { rows } = await this.query<{ follows: boolean }>(isStandby);
       if (rows[0]?.follows === false) return;
       await this.end();
       throw new Error("the server is a standby");

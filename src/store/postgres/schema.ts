@@ -1,3 +1,5 @@
+import { tellOthers } from "./differences.ts";
+
 /** What a new database gets, and what later versions add to an older one: step `n` leads from
  *  version `n` to `n + 1`. A step that nodes of the version before can live with keeps them going
  *  during a rolling upgrade; `oldestReader` says how far back that holds. */
@@ -129,8 +131,7 @@ const commitBatch = `CREATE FUNCTION commit_batch(
     INSERT INTO batch AS b VALUES (batch_node, batch_number, sequence_before, lost, now())
       ON CONFLICT (node) DO UPDATE SET number = excluded.number, sequence = excluded.sequence,
         dropped = excluded.dropped, made_at = excluded.made_at;
-    PERFORM pg_notify('etagere_' || current_schema(),
-      (sequence_before + batch_size)::text || ' ' || batch_node);
+    ${tellOthers}
     RETURN NEXT;
   END $$`;
 

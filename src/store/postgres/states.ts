@@ -4,13 +4,14 @@ import type { Clock } from "../../core/world.ts";
 import type { StateView } from "../engine.ts";
 import { databaseTicks } from "./database-time.ts";
 import type { DatabaseTime } from "./database-time.ts";
+import { beginState } from "./differences.ts";
 import type { Memory } from "./memory.ts";
 import { SharedState } from "./shared-state.ts";
 import type { StateMoment } from "./shared-state.ts";
 import { asUnavailable } from "./unavailable.ts";
 
 const momentText = `SELECT sequence, ticks, ${databaseTicks} AS clock FROM state`;
-const beginReading = `BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY; ${momentText}`;
+const beginReading = `${beginState}; ${momentText}`;
 /** The lock that every commit takes: nobody else commits until this transaction ends. */
 const beginWriting = `BEGIN; ${momentText} WHERE only_row = 1 FOR UPDATE`;
 /** A connection may have died unnoticed; a new one then does. */

@@ -1,10 +1,8 @@
 import pg from "pg";
 
 import { StoreBusy, StoreUnavailable } from "../store.ts";
+import { mistakes } from "./differences.ts";
 import { givenUpCode } from "./schema.ts";
-
-/** Classes of errors that say the statement itself is wrong: those are mistakes of ours. */
-const mistakes: ReadonlySet<string> = new Set(["22", "23", "42", "P0", "EG"]);
 
 /** The database is away, restarting, changing its primary or overloaded. */
 export function isPassing(error: unknown): boolean {

@@ -90,7 +90,7 @@ async function measureOpening() {
       }).observe(document, { childList: true, subtree: true });
     `);
     await page.goto(`${server.urls.admin}/#/blobs/${account}/million`);
-    await page.waitForFunction("globalThis.firstRowAt > 0");
+    await page.waitForFunction(() => globalThis.firstRowAt > 0);
     times.push(await page.evaluate("globalThis.firstRowAt"));
     await context.close();
   }

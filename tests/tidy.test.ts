@@ -41,12 +41,12 @@ interface Source {
   readonly isTest: boolean;
 }
 
-const sources = [...readFolder("src"), ...readFolder("tests"), ...readFolder("scripts")];
+const sources = ["src", "ui/src", "tests", "scripts"].flatMap(readFolder);
 const product = sources.filter(({ path, isTest }) => path.startsWith("src/") && !isTest);
 
 function readFolder(folder: string): readonly Source[] {
   return readdirSync(folder, { recursive: true, encoding: "utf8" })
-    .filter((name) => name.endsWith(".ts"))
+    .filter((name) => /\.tsx?$/.test(name))
     .map((name) => join(folder, name))
     .map((path) => {
       const text = readFileSync(path, "utf8");
@@ -175,7 +175,7 @@ describe("names", () => {
 
   it("files are kebab-case and say what is in them", () => {
     const wrong = sources.filter(({ path }) => {
-      const name = posix.basename(path).replace(/(\.test)?\.ts$/, "");
+      const name = posix.basename(path).replace(/(\.test)?\.tsx?$/, "");
       return !/^[a-z0-9]+(-[a-z0-9]+)*$/.test(name) || /^(utils?|helpers?|common|misc)$/.test(name);
     });
     expect(wrong.map(({ path }) => path)).toEqual([]);

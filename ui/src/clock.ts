@@ -4,7 +4,7 @@ export function nowMilliseconds(): number {
   return Date.now();
 }
 
-/** The present moment, redrawn at every `stepMilliseconds`: for what runs out as one looks at it. */
+/** The present moment, at every `stepMilliseconds`: for what runs out as one looks at it. */
 export function useNow(stepMilliseconds: number): number {
   const [now, setNow] = useState(nowMilliseconds);
   useEffect(() => {

@@ -1,23 +1,20 @@
 import type { JSX } from "preact";
-import { useCallback, useState } from "preact/hooks";
-import { plural } from "../format.ts";
-import { Button } from "../parts/button.tsx";
-import { Crumbs, type Crumb } from "../parts/crumbs.tsx";
-import { Filter } from "../parts/filter.tsx";
+import { useState } from "preact/hooks";
 import { Listing } from "../parts/listing.tsx";
-import { usePaged } from "../parts/use-paged.ts";
+import { usePaged, type Paged } from "../parts/use-paged.ts";
 import { listBlobs, type BlobEntry } from "../rest/blob-list.ts";
-import { formatRoute, go } from "../route.ts";
+import { go } from "../route.ts";
 import { DropZone } from "../upload/drop-zone.tsx";
 import type { Source } from "../upload/source.ts";
+import { BlobBar, type View } from "./blob-bar.tsx";
 import { BlobDetail } from "./blob-detail.tsx";
-import { detailsRoute, folderRoute, type FolderPlace } from "./blob-route.ts";
+import { folderRoute, type FolderPlace } from "./blob-route.ts";
 import { blobColumns, entryKey } from "./columns.tsx";
 import { ContainerDetail } from "./container-detail.tsx";
 import { DeleteBlobs } from "./delete-blobs.tsx";
 import { NewBlob } from "./new-blob.tsx";
+import { useSelection } from "./selection.ts";
 import { uploadInto } from "./upload-into.ts";
-import { UploadButtons } from "./upload-buttons.tsx";
 
 /** What is seen at once comes first; the rest in larger pieces. */
 const firstPageRows = 200;
@@ -30,15 +27,12 @@ export interface BlobBrowserProps {
   readonly query: Readonly<Record<string, string>>;
 }
 
-export function BlobBrowser({ place, query }: BlobBrowserProps): JSX.Element {
-  const { account, container, prefix } = place;
-  const [typed, setTyped] = useState("");
-  const [isFlat, setFlat] = useState(false);
-  const [withHidden, setWithHidden] = useState(false);
-  const [selected, setSelected] = useState<ReadonlyMap<string, BlobEntry>>(new Map());
-  const [dialog, setDialog] = useState<"new" | "delete">();
+function useBlobs(
+  { account, container, prefix }: FolderPlace,
+  { typed, isFlat, withHidden }: View,
+): Paged<BlobEntry> {
   const include = withHidden ? (isFlat ? [...hidden, "snapshots"] : hidden) : [];
-  const { list, reload } = usePaged(
+  return usePaged(
     (marker) =>
       listBlobs({
         account,
@@ -51,94 +45,84 @@ export function BlobBrowser({ place, query }: BlobBrowserProps): JSX.Element {
       }),
     [account, container, prefix, typed, isFlat, withHidden],
   );
-  const toggle = useCallback((entry: BlobEntry) => {
-    if (entry.kind === "folder") return;
-    setSelected((before) => {
-      const next = new Map(before);
-      if (!next.delete(entryKey(entry))) next.set(entryKey(entry), entry);
-      return next;
-    });
-  }, []);
+}
+
+export function BlobBrowser({ place, query }: BlobBrowserProps): JSX.Element {
+  const [view, setView] = useState<View>({ typed: "", isFlat: false, withHidden: false });
+  const [dialog, setDialog] = useState<"new" | "delete">();
+  const selection = useSelection();
+  const { list, reload } = useBlobs(place, view);
   const upload = (sources: readonly Source[]): void => uploadInto(place, sources, reload);
-  const shown = query["blob"];
-  const keys = new Set(selected.keys());
+  const close = (): void => setDialog(undefined);
+  const askToDelete = (entry: BlobEntry): void => {
+    if (entry.kind === "folder") return;
+    selection.set([entry]);
+    setDialog("delete");
+  };
+  const deleted = (): void => {
+    selection.set([]);
+    reload();
+  };
   return (
     <>
-      <div class="bar">
-        <Crumbs crumbs={crumbsOf(place)} />
-        <Filter key={prefix} label="Begins with" onChange={setTyped} />
-        <Button pressed={isFlat} onClick={() => setFlat(!isFlat)}>
-          Flat
-        </Button>
-        <Button pressed={withHidden} onClick={() => setWithHidden(!withHidden)}>
-          History
-        </Button>
-        <Button icon="refresh" label="Refresh" onClick={reload} />
-        <a class="button" href={detailsRoute(place)}>
-          Details
-        </a>
-        {selected.size > 0 && (
-          <Button icon="trash" kind="danger" onClick={() => setDialog("delete")}>
-            Delete {plural(selected.size, "blob")}
-          </Button>
-        )}
-        <span data-new>
-          <Button icon="plus" onClick={() => setDialog("new")}>
-            New
-          </Button>
-        </span>
-        <UploadButtons onChoose={upload} />
-      </div>
+      <BlobBar
+        place={place}
+        view={view}
+        onView={(change) => setView((before) => ({ ...before, ...change }))}
+        selectedCount={selection.entries.length}
+        onNew={() => setDialog("new")}
+        onDelete={() => setDialog("delete")}
+        onUpload={upload}
+        onRefresh={reload}
+      />
       <div class="work">
-        <DropZone hint={`Drop to upload into ${container}/${prefix}`} onDrop={upload}>
+        <DropZone hint={`Drop to upload into ${place.container}/${place.prefix}`} onDrop={upload}>
           <Listing
-            label={`Blobs in ${container}`}
+            label={`Blobs in ${place.container}`}
             list={list}
             empty="Nothing here. Drop files or folders to upload them."
-            columns={blobColumns({ prefix, selected: keys, onToggle: toggle })}
+            columns={blobColumns({ ...selection, prefix: place.prefix })}
             keyOf={entryKey}
-            selected={keys}
-            active={shown === undefined ? undefined : activeKey(shown, query)}
+            selected={selection.keys}
+            active={activeKey(query)}
             rowClass={({ isDeleted }) => (isDeleted ? "gone" : "")}
             onOpen={(entry) => open(place, entry)}
-            onToggle={toggle}
-            onDelete={(entry) => {
-              if (entry.kind === "folder") return;
-              setSelected(new Map([[entryKey(entry), entry]]));
-              setDialog("delete");
-            }}
+            onToggle={selection.toggle}
+            onDelete={askToDelete}
           />
         </DropZone>
-        {query["details"] !== undefined && <ContainerDetail folder={place} />}
-        {shown !== undefined && (
-          <BlobDetail
-            key={`${shown}${query["snapshot"] ?? ""}${query["version"] ?? ""}`}
-            folder={place}
-            blob={{ name: shown, snapshot: query["snapshot"], version: query["version"] }}
-            onChanged={reload}
-          />
-        )}
+        <Beside place={place} query={query} onChanged={reload} />
       </div>
-      {dialog === "new" && (
-        <NewBlob place={place} onClose={() => setDialog(undefined)} onDone={reload} />
-      )}
+      {dialog === "new" && <NewBlob place={place} onClose={close} onDone={reload} />}
       {dialog === "delete" && (
-        <DeleteBlobs
-          place={place}
-          entries={[...selected.values()]}
-          onClose={() => setDialog(undefined)}
-          onDone={() => {
-            setSelected(new Map());
-            reload();
-          }}
-        />
+        <DeleteBlobs place={place} entries={selection.entries} onClose={close} onDone={deleted} />
       )}
     </>
   );
 }
 
-function activeKey(name: string, query: Readonly<Record<string, string>>): string {
-  return `${name}\n${query["snapshot"] ?? ""}\n${query["version"] ?? ""}\n`;
+interface BesideProps extends BlobBrowserProps {
+  readonly onChanged: () => void;
+}
+
+/** The container or the blob that the address names. */
+function Beside({ place, query, onChanged }: BesideProps): JSX.Element | null {
+  const { blob: name, snapshot, version } = query;
+  if (query["details"] !== undefined) return <ContainerDetail folder={place} />;
+  if (name === undefined) return null;
+  return (
+    <BlobDetail
+      key={`${name}${snapshot ?? ""}${version ?? ""}`}
+      folder={place}
+      blob={{ name, snapshot, version }}
+      onChanged={onChanged}
+    />
+  );
+}
+
+function activeKey(query: Readonly<Record<string, string>>): string | undefined {
+  if (query["blob"] === undefined) return undefined;
+  return `${query["blob"]}\n${query["snapshot"] ?? ""}\n${query["version"] ?? ""}\n`;
 }
 
 function open(place: FolderPlace, entry: BlobEntry): void {
@@ -147,18 +131,4 @@ function open(place: FolderPlace, entry: BlobEntry): void {
     const version = entry.isCurrentVersion ? undefined : entry.version;
     go(folderRoute(place, { name: entry.name, snapshot: entry.snapshot, version }));
   }
-}
-
-function crumbsOf({ account, container, prefix }: FolderPlace): readonly Crumb[] {
-  const parts = prefix.split("/").filter((part) => part !== "");
-  const folders = parts.map((words, index) => {
-    const until = `${parts.slice(0, index + 1).join("/")}/`;
-    return { words, href: folderRoute({ account, container, prefix: until }) };
-  });
-  const all: readonly Crumb[] = [
-    { words: "Containers", href: formatRoute("blobs", [account]) },
-    { words: container, href: folderRoute({ account, container, prefix: "" }) },
-    ...folders,
-  ];
-  return all.map((crumb, index) => (index === all.length - 1 ? { words: crumb.words } : crumb));
 }

@@ -11,8 +11,8 @@ export function entryKey({ name, snapshot, version, isDeleted }: BlobEntry): str
 
 export function blobColumns(options: {
   readonly prefix: string;
-  readonly selected: ReadonlySet<string>;
-  readonly onToggle: (entry: BlobEntry) => void;
+  readonly keys: ReadonlySet<string>;
+  readonly toggle: (entry: BlobEntry) => void;
 }): readonly Column<BlobEntry>[] {
   return [
     {
@@ -26,8 +26,8 @@ export function blobColumns(options: {
             type="checkbox"
             tabIndex={-1}
             aria-label={`Select ${entry.name}`}
-            checked={options.selected.has(entryKey(entry))}
-            onChange={() => options.onToggle(entry)}
+            checked={options.keys.has(entryKey(entry))}
+            onChange={() => options.toggle(entry)}
           />
         ),
     },

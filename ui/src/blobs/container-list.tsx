@@ -1,17 +1,14 @@
 import type { JSX } from "preact";
-import { textIn } from "../parts/form-values.ts";
 import { useState } from "preact/hooks";
 import { moment } from "../format.ts";
 import { Button } from "../parts/button.tsx";
-import { Confirm } from "../parts/confirm.tsx";
 import { Crumbs } from "../parts/crumbs.tsx";
-import { FormDialog } from "../parts/dialog.tsx";
-import { Field } from "../parts/field.tsx";
 import { Filter } from "../parts/filter.tsx";
 import type { Column } from "../parts/grid.tsx";
 import { Icon } from "../parts/icon.tsx";
 import { Listing } from "../parts/listing.tsx";
-import { describeFailure, report } from "../parts/notices.tsx";
+import { NameDialogs } from "../parts/name-dialogs.tsx";
+import { report } from "../parts/notices.tsx";
 import { Badge } from "../parts/states.tsx";
 import { usePaged } from "../parts/use-paged.ts";
 import {
@@ -32,17 +29,9 @@ export function ContainerList({ account }: { readonly account: string }): JSX.El
     (marker) => listContainers(account, { prefix, marker, withDeleted }),
     [account, prefix, withDeleted],
   );
-  const create = async (values: FormData): Promise<string | undefined> => {
-    const result = await createContainer(account, textIn(values, "name"));
-    if (!result.ok) return describeFailure(result.failure);
-    reload();
-    return undefined;
-  };
-  const remove = async (name: string): Promise<string | undefined> => {
-    const result = await deleteContainer(account, name);
-    if (!result.ok) return describeFailure(result.failure);
-    reload();
-    return undefined;
+  const close = (): void => {
+    setCreating(false);
+    setToDelete(undefined);
   };
   const open = (row: Container): void => {
     if (!row.isDeleted) go(formatRoute("blobs", [account, row.name]));
@@ -76,25 +65,16 @@ export function ContainerList({ account }: { readonly account: string }): JSX.El
           />
         </div>
       </div>
-      {isCreating && (
-        <FormDialog
-          title="New container"
-          action="Create"
-          onClose={() => setCreating(false)}
-          onSubmit={create}
-        >
-          <Field label="Name" name="name" required autoFocus hint="a–z, 0–9 and single hyphens" />
-        </FormDialog>
-      )}
-      {toDelete !== undefined && (
-        <Confirm
-          title="Delete container"
-          text={`Delete ${toDelete.name} with everything in it?`}
-          action="Delete"
-          onConfirm={() => remove(toDelete.name)}
-          onClose={() => setToDelete(undefined)}
-        />
-      )}
+      <NameDialogs
+        one="container"
+        hint="a–z, 0–9 and single hyphens"
+        isCreating={isCreating}
+        toDelete={toDelete?.name}
+        create={(name) => createContainer(account, name)}
+        remove={(name) => deleteContainer(account, name)}
+        onClose={close}
+        onDone={reload}
+      />
     </>
   );
 }

@@ -1,4 +1,4 @@
-/** Rows of a CSV text (RFC 4180): quoted fields may hold separators, line ends and doubled quotes. */
+/** Rows of a CSV text (RFC 4180): quoted fields may hold separators, line ends and quotes. */
 export function parseCsv(
   text: string,
   { separator = ",", rowsMax = Number.MAX_SAFE_INTEGER } = {},

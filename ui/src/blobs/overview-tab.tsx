@@ -35,7 +35,6 @@ export function OverviewTab({
   isEditable,
   onChanged,
 }: OverviewTabProps): JSX.Element {
-  const header = (name: string): string | undefined => state.headers.get(name) ?? undefined;
   const began = { text: pairsToText(contentPairs(state)), etag: state.etag };
   const properties = useOptimistic({
     what: "The properties",
@@ -52,28 +51,11 @@ export function OverviewTab({
   const changeTier = async (wanted: string): Promise<void> => {
     if (report(await setTier(place, wanted), `Now ${wanted}`)) onChanged();
   };
-  const tier = header("x-ms-access-tier");
+  const tier = state.headers.get("x-ms-access-tier");
   return (
     <>
-      <Section title="State">
-        <Facts
-          facts={[
-            ["ETag", <code>{state.etag}</code>],
-            ["Modified", moment(state.lastModified)],
-            ["Created", moment(header("x-ms-creation-time"))],
-            ["Size", `${bytes(state.length)} (${count(state.length)} bytes)`],
-            ["Type", header("x-ms-blob-type")],
-            ["MD5", header("content-md5") && <code>{header("content-md5")}</code>],
-            ["Version", place.version ?? header("x-ms-version-id")],
-            ["Snapshot", place.snapshot],
-            ["Lease", `${header("x-ms-lease-state") ?? ""} ${header("x-ms-lease-duration") ?? ""}`],
-            ["Copied from", header("x-ms-copy-source")],
-            ["Copy", header("x-ms-copy-status")],
-            ["Archive", header("x-ms-archive-status")],
-          ]}
-        />
-      </Section>
-      {tier !== undefined && isEditable && (
+      <StateSection place={place} state={state} />
+      {tier !== null && isEditable && (
         <Section title="Access tier">
           <Choice
             label="Tier"
@@ -93,6 +75,30 @@ export function OverviewTab({
       </Section>
       {properties.dialog}
     </>
+  );
+}
+
+function StateSection({ place, state }: Pick<OverviewTabProps, "place" | "state">): JSX.Element {
+  const header = (name: string): string | undefined => state.headers.get(name) ?? undefined;
+  return (
+    <Section title="State">
+      <Facts
+        facts={[
+          ["ETag", <code>{state.etag}</code>],
+          ["Modified", moment(state.lastModified)],
+          ["Created", moment(header("x-ms-creation-time"))],
+          ["Size", `${bytes(state.length)} (${count(state.length)} bytes)`],
+          ["Type", header("x-ms-blob-type")],
+          ["MD5", header("content-md5") && <code>{header("content-md5")}</code>],
+          ["Version", place.version ?? header("x-ms-version-id")],
+          ["Snapshot", place.snapshot],
+          ["Lease", `${header("x-ms-lease-state") ?? ""} ${header("x-ms-lease-duration") ?? ""}`],
+          ["Copied from", header("x-ms-copy-source")],
+          ["Copy", header("x-ms-copy-status")],
+          ["Archive", header("x-ms-archive-status")],
+        ]}
+      />
+    </Section>
   );
 }
 

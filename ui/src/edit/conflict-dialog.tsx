@@ -58,17 +58,7 @@ export function ConflictDialog(props: ConflictDialogProps): JSX.Element {
             onChoose={(choice) => choose(index, choice)}
           />
         ))}
-        <label class="field">
-          <span class="field-label">
-            Merged{conflicts.length === 0 ? ": the changes do not touch each other" : ""}
-          </span>
-          <textarea
-            rows={8}
-            spellcheck={false}
-            value={merged}
-            onInput={(event) => setEdited(event.currentTarget.value)}
-          />
-        </label>
+        <Merged text={merged} isClean={conflicts.length === 0} onChange={setEdited} />
         <footer class="dialog-foot">
           <Button onClick={onDiscard}>Discard mine</Button>
           <Button kind="danger" disabled={isBusy} onClick={() => void save(conflict.mine)}>
@@ -84,6 +74,28 @@ export function ConflictDialog(props: ConflictDialogProps): JSX.Element {
         </footer>
       </div>
     </Dialog>
+  );
+}
+
+interface MergedProps {
+  readonly text: string;
+  readonly isClean: boolean;
+  readonly onChange: (text: string) => void;
+}
+
+function Merged({ text, isClean, onChange }: MergedProps): JSX.Element {
+  return (
+    <label class="field">
+      <span class="field-label">
+        Merged{isClean ? ": the changes do not touch each other" : ""}
+      </span>
+      <textarea
+        rows={8}
+        spellcheck={false}
+        value={text}
+        onInput={(event) => onChange(event.currentTarget.value)}
+      />
+    </label>
   );
 }
 

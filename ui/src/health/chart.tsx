@@ -78,7 +78,8 @@ function areaOf(values: Line["values"], scale: Scale): string {
   const points = pointsOf(values, scale);
   const [first, last] = [points[0], points.at(-1)];
   if (first === undefined || last === undefined) return "";
-  return `${pathOf(values, scale)}L${last[0].toFixed(1)} ${height}L${first[0].toFixed(1)} ${height}Z`;
+  const [right, left] = [last[0].toFixed(1), first[0].toFixed(1)];
+  return `${pathOf(values, scale)}L${right} ${height}L${left} ${height}Z`;
 }
 
 /** The next of 1, 2, 5, 10, 20 … above a value, so that the scale does not tremble. */

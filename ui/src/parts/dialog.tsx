@@ -9,7 +9,7 @@ export interface DialogProps {
   readonly wide?: boolean;
 }
 
-/** The browser's own dialog: it keeps the focus inside, closes on Escape and gives the focus back. */
+/** The browser's own: it keeps the focus inside, closes on Escape and gives the focus back. */
 export function Dialog({ title, onClose, children, wide = false }: DialogProps): JSX.Element {
   const element = useRef<HTMLDialogElement>(null);
   const heading = useId();

@@ -1,6 +1,6 @@
 import type { ComponentChildren, JSX, RefObject } from "preact";
 import { useEffect, useId, useLayoutEffect, useRef, useState } from "preact/hooks";
-import { scrollTo, windowAt, type Viewport } from "./virtual-scroll.ts";
+import { scrollTo, windowAt, type Viewport, type Window } from "./virtual-scroll.ts";
 
 export interface Column<Row> {
   readonly title: string;
@@ -57,7 +57,8 @@ export function Grid<Row>(props: GridProps<Row>): JSX.Element {
   useInheritedFocus(body, props.inheritsFocus ?? false);
   const [cursor, setCursor] = useState(0);
   const viewport: Viewport = { rowCount: rows.count, rowPixels, heightPixels };
-  const { spacePixels, first, last, offsetPixels } = windowAt(viewport, scrollPixels);
+  const window = windowAt(viewport, scrollPixels);
+  const { first, last } = window;
   useEffect(() => rows.need?.(first, Math.max(last, 0)));
   const at = Math.min(cursor, Math.max(0, rows.count - 1));
   const move = (to: number): void => {
@@ -89,26 +90,41 @@ export function Grid<Row>(props: GridProps<Row>): JSX.Element {
         role="rowgroup"
         onScroll={(event) => setScroll(event.currentTarget.scrollTop)}
       >
-        <div class="grid-space" style={{ height: `${spacePixels}px` }} role="presentation">
-          <div
-            class="grid-window"
-            style={{ transform: `translateY(${offsetPixels}px)` }}
-            role="presentation"
-          >
-            {shown.map((index) => (
-              <GridRow
-                key={index}
-                id={`${id}-${index}`}
-                index={index}
-                isCursor={index === at}
-                template={template}
-                grid={props}
-                columns={columns}
-                onPoint={() => setCursor(index)}
-              />
-            ))}
-          </div>
-        </div>
+        <Space window={window}>
+          {shown.map((index) => (
+            <GridRow
+              key={index}
+              id={`${id}-${index}`}
+              index={index}
+              isCursor={index === at}
+              template={template}
+              grid={props}
+              columns={columns}
+              onPoint={() => setCursor(index)}
+            />
+          ))}
+        </Space>
+      </div>
+    </div>
+  );
+}
+
+interface SpaceProps {
+  readonly window: Window;
+  readonly children: ComponentChildren;
+}
+
+/** As high as all rows together, with those that exist where one looks. */
+function Space({ window, children }: SpaceProps): JSX.Element {
+  const { spacePixels, offsetPixels } = window;
+  return (
+    <div class="grid-space" style={{ height: `${spacePixels}px` }} role="presentation">
+      <div
+        class="grid-window"
+        style={{ transform: `translateY(${offsetPixels}px)` }}
+        role="presentation"
+      >
+        {children}
       </div>
     </div>
   );

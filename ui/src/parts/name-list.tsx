@@ -3,16 +3,12 @@ import { useState } from "preact/hooks";
 import type { Result } from "../result.ts";
 import type { Page } from "../rest/container.ts";
 import { Button } from "./button.tsx";
-import { Confirm } from "./confirm.tsx";
 import { Crumbs } from "./crumbs.tsx";
-import { FormDialog } from "./dialog.tsx";
-import { Field } from "./field.tsx";
 import { Filter } from "./filter.tsx";
-import { textIn } from "./form-values.ts";
 import type { Column } from "./grid.tsx";
 import { Icon, type IconName } from "./icon.tsx";
 import { Listing } from "./listing.tsx";
-import { describeFailure } from "./notices.tsx";
+import { NameDialogs } from "./name-dialogs.tsx";
 import { usePaged } from "./use-paged.ts";
 
 export interface Named {
@@ -45,11 +41,9 @@ export function NameList<Row extends Named>(props: NameListProps<Row>): JSX.Elem
     (marker) => props.list({ prefix, marker }),
     [props.account, props.one, prefix],
   );
-  const finish = async (work: Promise<Result<unknown>>): Promise<string | undefined> => {
-    const result = await work;
-    if (!result.ok) return describeFailure(result.failure);
-    reload();
-    return undefined;
+  const close = (): void => {
+    setCreating(false);
+    setToDelete(undefined);
   };
   return (
     <>
@@ -76,25 +70,13 @@ export function NameList<Row extends Named>(props: NameListProps<Row>): JSX.Elem
           />
         </div>
       </div>
-      {isCreating && (
-        <FormDialog
-          title={`New ${props.one}`}
-          action="Create"
-          onClose={() => setCreating(false)}
-          onSubmit={(values) => finish(props.create(textIn(values, "name")))}
-        >
-          <Field label="Name" name="name" required autoFocus hint={props.hint} />
-        </FormDialog>
-      )}
-      {toDelete !== undefined && (
-        <Confirm
-          title={`Delete ${props.one}`}
-          text={`Delete ${toDelete} with everything in it?`}
-          action="Delete"
-          onConfirm={() => finish(props.remove(toDelete))}
-          onClose={() => setToDelete(undefined)}
-        />
-      )}
+      <NameDialogs
+        {...props}
+        isCreating={isCreating}
+        toDelete={toDelete}
+        onClose={close}
+        onDone={reload}
+      />
     </>
   );
 }

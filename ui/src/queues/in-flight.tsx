@@ -22,59 +22,19 @@ const extensionSeconds = 60;
 /** Taken and not yet deleted: each comes back when its time is over. */
 export function InFlight({ place, messages, onChanged }: InFlightProps): JSX.Element {
   const [edited, setEdited] = useState<MessageInFlight>();
-  const act = async (work: Promise<Result<unknown>>, words: string): Promise<void> => {
-    report(await work, words);
-    onChanged();
-  };
   return (
     <section class="half" aria-label="In flight">
       <h2>In flight</h2>
       {messages.length === 0 && <Empty>Nothing is in somebody's hands.</Empty>}
       <ul class="messages">
         {messages.map((message) => (
-          <li key={message.id} class="message">
-            <pre>{readableText(message.preview)}</pre>
-            <div class="message-facts">
-              <Badge tone={message.state === "delayed" ? "plain" : "warn"}>
-                {message.state === "delayed"
-                  ? "delayed"
-                  : `taken ${plural(message.dequeueCount, "time")}`}
-              </Badge>
-              <span class="soft">
-                returns in <TimeLeft secondsLeft={message.secondsLeft} />
-              </span>
-              <span class="grow" />
-              <Button
-                onClick={() =>
-                  void act(updateMessage(place, message, { hiddenSeconds: 0 }), "It is back")
-                }
-              >
-                Return
-              </Button>
-              <Button
-                onClick={() =>
-                  void act(
-                    updateMessage(place, message, { hiddenSeconds: extensionSeconds }),
-                    `Hidden for ${extensionSeconds} s`,
-                  )
-                }
-              >
-                Hold {extensionSeconds} s
-              </Button>
-              <Button
-                icon="edit"
-                label="Change the text"
-                disabled={wholeText(message.id, message.preview) === undefined}
-                onClick={() => setEdited(message)}
-              />
-              <Button
-                kind="danger"
-                icon="trash"
-                label="Delete message"
-                onClick={() => void act(deleteMessage(place, message), "Deleted")}
-              />
-            </div>
-          </li>
+          <Message
+            key={message.id}
+            place={place}
+            message={message}
+            onEdit={() => setEdited(message)}
+            onChanged={onChanged}
+          />
         ))}
       </ul>
       {edited !== undefined && (
@@ -86,5 +46,53 @@ export function InFlight({ place, messages, onChanged }: InFlightProps): JSX.Ele
         />
       )}
     </section>
+  );
+}
+
+interface MessageProps {
+  readonly place: QueuePlace;
+  readonly message: MessageInFlight;
+  readonly onEdit: () => void;
+  readonly onChanged: () => void;
+}
+
+function Message({ place, message, onEdit, onChanged }: MessageProps): JSX.Element {
+  const { id, preview, state, dequeueCount, secondsLeft } = message;
+  const isDelayed = state === "delayed";
+  const act = async (work: Promise<Result<unknown>>, words: string): Promise<void> => {
+    report(await work, words);
+    onChanged();
+  };
+  const hide = (hiddenSeconds: number, words: string): void =>
+    void act(updateMessage(place, message, { hiddenSeconds }), words);
+  return (
+    <li class="message">
+      <pre>{readableText(preview)}</pre>
+      <div class="message-facts">
+        <Badge tone={isDelayed ? "plain" : "warn"}>
+          {isDelayed ? "delayed" : `taken ${plural(dequeueCount, "time")}`}
+        </Badge>
+        <span class="soft">
+          returns in <TimeLeft secondsLeft={secondsLeft} />
+        </span>
+        <span class="grow" />
+        <Button onClick={() => hide(0, "It is back")}>Return</Button>
+        <Button onClick={() => hide(extensionSeconds, `Hidden for ${extensionSeconds} s`)}>
+          Hold {extensionSeconds} s
+        </Button>
+        <Button
+          icon="edit"
+          label="Change the text"
+          disabled={wholeText(id, preview) === undefined}
+          onClick={onEdit}
+        />
+        <Button
+          kind="danger"
+          icon="trash"
+          label="Delete message"
+          onClick={() => void act(deleteMessage(place, message), "Deleted")}
+        />
+      </div>
+    </li>
   );
 }

@@ -35,10 +35,9 @@ async function peekAndRemember(
   return found;
 }
 
-/** Both halves of a queue: what anybody may take, and what somebody has taken and may return. */
-export function QueueView({ place }: { readonly place: QueuePlace }): JSX.Element {
+/** All that can be seen of a queue, again every second and when a message returns. */
+function useMessages(place: QueuePlace) {
   const { account, queue } = place;
-  const [dialog, setDialog] = useState<"put" | "get" | "clear">();
   const total = useLoad((signal) => countMessages(place, signal), [account, queue]);
   const waiting = useLoad((signal) => peekAndRemember(place, signal), [account, queue]);
   const taken = useLoad((signal) => getMessagesInFlight({ account, queue }, signal), [queue]);
@@ -56,6 +55,14 @@ export function QueueView({ place }: { readonly place: QueuePlace }): JSX.Elemen
       }
     },
   });
+  return { total, waiting, taken, refresh };
+}
+
+/** Both halves of a queue: what anybody may take, and what somebody has taken and may return. */
+export function QueueView({ place }: { readonly place: QueuePlace }): JSX.Element {
+  const { account, queue } = place;
+  const [dialog, setDialog] = useState<"put" | "get" | "clear">();
+  const { total, waiting, taken, refresh } = useMessages(place);
   const clear = async (): Promise<string | undefined> => {
     const result = await clearMessages(place);
     refresh();

@@ -39,35 +39,19 @@ export function ShareBrowser({ place, shown }: ShareBrowserProps): JSX.Element {
   );
   const isWritable = snapshot === undefined;
   const upload = (sources: readonly Source[]): void => uploadFilesInto(place, sources, reload);
-  const create = async (values: FormData): Promise<string | undefined> => {
-    const path = joined(folder, textIn(values, "name"));
-    const result = await createFolder({ account, share, path });
-    if (result.ok) reload();
-    return result.ok ? undefined : describeFailure(result.failure);
-  };
   const open = ({ kind, name }: FileEntry): void => {
     const path = joined(folder, name);
     go(kind === "folder" ? shareRoute({ ...place, folder: path }) : shareRoute(place, path));
   };
   return (
     <>
-      <div class="bar">
-        <Crumbs crumbs={crumbsOf(place)} />
-        {snapshot !== undefined && <Badge tone="accent">snapshot {moment(snapshot)}</Badge>}
-        <Filter key={folder} label="Begins with" onChange={setPrefix} />
-        <Button icon="refresh" label="Refresh" onClick={reload} />
-        {isWritable && (
-          <>
-            <SnapshotButton account={account} share={share} />
-            <span data-new>
-              <Button icon="plus" onClick={() => setCreating(true)}>
-                New folder
-              </Button>
-            </span>
-            <UploadButtons onChoose={upload} />
-          </>
-        )}
-      </div>
+      <ShareBar
+        place={place}
+        onFilter={setPrefix}
+        onRefresh={reload}
+        onNew={() => setCreating(true)}
+        onUpload={upload}
+      />
       <div class="work">
         <DropZone hint={`Drop to upload into ${share}/${folder}`} onDrop={upload}>
           <Listing
@@ -88,17 +72,60 @@ export function ShareBrowser({ place, shown }: ShareBrowserProps): JSX.Element {
           />
         )}
       </div>
-      {isCreating && (
-        <FormDialog
-          title="New folder"
-          action="Create"
-          onClose={() => setCreating(false)}
-          onSubmit={create}
-        >
-          <Field label="Name" name="name" required autoFocus />
-        </FormDialog>
-      )}
+      {isCreating && <NewFolder place={place} onClose={() => setCreating(false)} onDone={reload} />}
     </>
+  );
+}
+
+interface NewFolderProps {
+  readonly place: FolderPlace;
+  readonly onClose: () => void;
+  readonly onDone: () => void;
+}
+
+function NewFolder({ place, onClose, onDone }: NewFolderProps): JSX.Element {
+  const create = async (values: FormData): Promise<string | undefined> => {
+    const path = joined(place.folder, textIn(values, "name"));
+    const result = await createFolder({ account: place.account, share: place.share, path });
+    if (!result.ok) return describeFailure(result.failure);
+    onDone();
+    return undefined;
+  };
+  return (
+    <FormDialog title="New folder" action="Create" onClose={onClose} onSubmit={create}>
+      <Field label="Name" name="name" required autoFocus />
+    </FormDialog>
+  );
+}
+
+interface ShareBarProps {
+  readonly place: FolderPlace;
+  readonly onFilter: (prefix: string) => void;
+  readonly onRefresh: () => void;
+  readonly onNew: () => void;
+  readonly onUpload: (sources: readonly Source[]) => void;
+}
+
+function ShareBar({ place, onFilter, onRefresh, onNew, onUpload }: ShareBarProps): JSX.Element {
+  const { account, share, folder, snapshot } = place;
+  return (
+    <div class="bar">
+      <Crumbs crumbs={crumbsOf(place)} />
+      {snapshot !== undefined && <Badge tone="accent">snapshot {moment(snapshot)}</Badge>}
+      <Filter key={folder} label="Begins with" onChange={onFilter} />
+      <Button icon="refresh" label="Refresh" onClick={onRefresh} />
+      {snapshot === undefined && (
+        <>
+          <SnapshotButton account={account} share={share} />
+          <span data-new>
+            <Button icon="plus" onClick={onNew}>
+              New folder
+            </Button>
+          </span>
+          <UploadButtons onChoose={onUpload} />
+        </>
+      )}
+    </div>
   );
 }
 

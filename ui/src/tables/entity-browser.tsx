@@ -39,26 +39,12 @@ export function EntityBrowser({ place }: { readonly place: TablePlace }): JSX.El
   const names = propertyNames(list);
   return (
     <>
-      <div class="bar">
-        <Crumbs
-          crumbs={[
-            { words: "Tables", href: formatRoute("tables", [place.account]) },
-            { words: place.table },
-          ]}
-        />
-        <Button icon="refresh" label="Refresh" onClick={reload} />
-        <Button icon="download" onClick={() => setDialog("export")}>
-          Export
-        </Button>
-        <Button icon="upload" onClick={() => setDialog("import")}>
-          Import
-        </Button>
-        <span data-new>
-          <Button icon="plus" kind="main" onClick={() => setShown(newEntity)}>
-            New entity
-          </Button>
-        </span>
-      </div>
+      <TableBar
+        place={place}
+        onRefresh={reload}
+        onDialog={setDialog}
+        onNew={() => setShown(newEntity)}
+      />
       <QueryBuilder
         properties={["PartitionKey", "RowKey", "Timestamp", ...names]}
         onRun={(next) => {
@@ -96,6 +82,34 @@ export function EntityBrowser({ place }: { readonly place: TablePlace }): JSX.El
         <ImportDialog place={place} onClose={() => setDialog(undefined)} onDone={reload} />
       )}
     </>
+  );
+}
+
+interface TableBarProps {
+  readonly place: TablePlace;
+  readonly onRefresh: () => void;
+  readonly onDialog: (dialog: "export" | "import") => void;
+  readonly onNew: () => void;
+}
+
+function TableBar({ place, onRefresh, onDialog, onNew }: TableBarProps): JSX.Element {
+  const tables = { words: "Tables", href: formatRoute("tables", [place.account]) };
+  return (
+    <div class="bar">
+      <Crumbs crumbs={[tables, { words: place.table }]} />
+      <Button icon="refresh" label="Refresh" onClick={onRefresh} />
+      <Button icon="download" onClick={() => onDialog("export")}>
+        Export
+      </Button>
+      <Button icon="upload" onClick={() => onDialog("import")}>
+        Import
+      </Button>
+      <span data-new>
+        <Button icon="plus" kind="main" onClick={onNew}>
+          New entity
+        </Button>
+      </span>
+    </div>
   );
 }
 

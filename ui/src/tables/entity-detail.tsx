@@ -33,14 +33,12 @@ function propertiesOf(rows: readonly NamedProperty[]): Readonly<Record<string, P
   return Object.fromEntries(named.map(({ name, type, text }) => [name, { type, text }]));
 }
 
-export function EntityDetail(props: EntityDetailProps): JSX.Element {
-  const { table, onClose, onChanged } = props;
-  const [entity, setEntity] = useState(props.entity);
-  const [rows, setRows] = useState(() => rowsOf(props.entity));
-  const [keys, setKeys] = useState({ partitionKey: entity.partitionKey, rowKey: entity.rowKey });
-  const [isDeleting, setDeleting] = useState(false);
-  const isNew = entity.etag === "";
-  const place = { ...table, ...keys };
+/** An entity as it is stored, as it is edited, and the way from one to the other. */
+function useEntity({ table, entity: given, onChanged }: EntityDetailProps) {
+  const [entity, setEntity] = useState(given);
+  const [rows, setRows] = useState(() => rowsOf(given));
+  const [keys, setKeys] = useState<Keys>(given);
+  const place = { ...table, partitionKey: keys.partitionKey, rowKey: keys.rowKey };
   const refresh = async (): Promise<void> => {
     const found = await getEntity(place);
     if (!found.ok) return;
@@ -49,7 +47,7 @@ export function EntityDetail(props: EntityDetailProps): JSX.Element {
     onChanged();
   };
   const saving = useOptimistic({
-    what: `Entity ${keys.partitionKey}/${keys.rowKey}`,
+    what: `Entity ${place.partitionKey}/${place.rowKey}`,
     write: (text, ifMatch) => replaceEntity(place, textToProperties(text), ifMatch),
     read: async () => {
       const found = await getEntity(place);
@@ -59,17 +57,23 @@ export function EntityDetail(props: EntityDetailProps): JSX.Element {
     onSaved: () => void refresh(),
     onDiscarded: () => void refresh(),
   });
-  const save = async (): Promise<void> => {
-    const properties = propertiesOf(rows);
-    if (isNew) {
-      if (report(await insertEntity(table, { ...keys, properties }), "Inserted")) await refresh();
-      return;
-    }
-    await saving.save(entityToText({ properties }), {
-      text: entityToText(entity),
-      etag: entity.etag,
-    });
+  const insert = async (): Promise<void> => {
+    const result = await insertEntity(table, { ...place, properties: propertiesOf(rows) });
+    if (report(result, "Inserted")) await refresh();
   };
+  const save = async (): Promise<void> => {
+    const began = { text: entityToText(entity), etag: entity.etag };
+    await saving.save(entityToText({ properties: propertiesOf(rows) }), began);
+  };
+  return { entity, rows, setRows, keys, setKeys, place, insert, save, dialog: saving.dialog };
+}
+
+export function EntityDetail(props: EntityDetailProps): JSX.Element {
+  const { table, onClose, onChanged } = props;
+  const { entity, rows, setRows, keys, setKeys, place, insert, save, dialog } = useEntity(props);
+  const [isDeleting, setDeleting] = useState(false);
+  const isNew = entity.etag === "";
+  const name = `${entity.partitionKey} / ${entity.rowKey}`;
   const remove = async (): Promise<string | undefined> => {
     const result = await deleteEntity(place, entity.etag);
     if (!result.ok) return describeFailure(result.failure);
@@ -77,23 +81,22 @@ export function EntityDetail(props: EntityDetailProps): JSX.Element {
     onChanged();
     return undefined;
   };
+  const actions = isNew ? (
+    <Button kind="main" onClick={() => void insert()}>
+      Insert
+    </Button>
+  ) : (
+    <>
+      <Button kind="main" onClick={() => void save()}>
+        Save
+      </Button>
+      <Button kind="danger" icon="trash" onClick={() => setDeleting(true)}>
+        Delete
+      </Button>
+    </>
+  );
   return (
-    <Detail
-      title={isNew ? "New entity" : `${entity.partitionKey} / ${entity.rowKey}`}
-      onClose={onClose}
-      actions={
-        <>
-          <Button kind="main" onClick={() => void save()}>
-            {isNew ? "Insert" : "Save"}
-          </Button>
-          {!isNew && (
-            <Button kind="danger" icon="trash" onClick={() => setDeleting(true)}>
-              Delete
-            </Button>
-          )}
-        </>
-      }
-    >
+    <Detail title={isNew ? "New entity" : name} onClose={onClose} actions={actions}>
       {isNew ? <KeyFields keys={keys} onChange={setKeys} /> : <EntityState entity={entity} />}
       <Section title="Properties">
         <PropertyRows rows={rows} onChange={setRows} />
@@ -103,11 +106,11 @@ export function EntityDetail(props: EntityDetailProps): JSX.Element {
           <TimelineView of={{ service: "table", ...timelinePlace(table, keys) }} />
         </Section>
       )}
-      {saving.dialog}
+      {dialog}
       {isDeleting && (
         <Confirm
           title="Delete entity"
-          text={`Delete ${entity.partitionKey} / ${entity.rowKey}?`}
+          text={`Delete ${name}?`}
           action="Delete"
           onConfirm={remove}
           onClose={() => setDeleting(false)}
@@ -122,8 +125,8 @@ interface Keys {
   readonly rowKey: string;
 }
 
-function timelinePlace({ account, table }: TablePlace, keys: Keys) {
-  return { account, container: table, ...keys };
+function timelinePlace({ account, table }: TablePlace, { partitionKey, rowKey }: Keys) {
+  return { account, container: table, partitionKey, rowKey };
 }
 
 function EntityState({ entity }: { readonly entity: Entity }): JSX.Element {

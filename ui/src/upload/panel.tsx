@@ -26,12 +26,14 @@ export function UploadPanel(): JSX.Element | null {
   const total = list.reduce((sum, { totalBytes }) => sum + totalBytes, 0);
   const sent = list.reduce((sum, { sentBytes }) => sum + sentBytes, 0);
   const stuck = inState("failed", "cancelled", "exists");
-  const words = `${count(inState("done"))} of ${plural(list.length, "file")}, ${bytes(sent)} of ${bytes(total)}`;
+  const files = `${count(inState("done"))} of ${plural(list.length, "file")}`;
   return (
     <section class="uploads" aria-label="Uploads">
       <header class="uploads-head">
         <h2>{isRunning ? "Uploading" : stuck === 0 ? "Uploaded" : "Stopped"}</h2>
-        <span class="soft uploads-count">{words}</span>
+        <span class="soft uploads-count">
+          {files}, {bytes(sent)} of {bytes(total)}
+        </span>
         {isRunning && (
           <Button icon="stop" onClick={cancelAll}>
             Cancel

@@ -1,0 +1,72 @@
+import type { JSX } from "preact";
+import { plural } from "../format.ts";
+import { Button } from "../parts/button.tsx";
+import { Crumbs, type Crumb } from "../parts/crumbs.tsx";
+import { Filter } from "../parts/filter.tsx";
+import { formatRoute } from "../route.ts";
+import type { Source } from "../upload/source.ts";
+import { detailsRoute, folderRoute, type FolderPlace } from "./blob-route.ts";
+import { UploadButtons } from "./upload-buttons.tsx";
+
+/** What of a container is listed. */
+export interface View {
+  readonly typed: string;
+  readonly isFlat: boolean;
+  readonly withHidden: boolean;
+}
+
+export interface BlobBarProps {
+  readonly place: FolderPlace;
+  readonly view: View;
+  readonly onView: (change: Partial<View>) => void;
+  readonly selectedCount: number;
+  readonly onNew: () => void;
+  readonly onDelete: () => void;
+  readonly onUpload: (sources: readonly Source[]) => void;
+  readonly onRefresh: () => void;
+}
+
+export function BlobBar(props: BlobBarProps): JSX.Element {
+  const { place, view, onView, selectedCount } = props;
+  return (
+    <div class="bar">
+      <Crumbs crumbs={crumbsOf(place)} />
+      <Filter key={place.prefix} label="Begins with" onChange={(typed) => onView({ typed })} />
+      <Button pressed={view.isFlat} onClick={() => onView({ isFlat: !view.isFlat })}>
+        Flat
+      </Button>
+      <Button pressed={view.withHidden} onClick={() => onView({ withHidden: !view.withHidden })}>
+        History
+      </Button>
+      <Button icon="refresh" label="Refresh" onClick={props.onRefresh} />
+      <a class="button" href={detailsRoute(place)}>
+        Details
+      </a>
+      {selectedCount > 0 && (
+        <Button icon="trash" kind="danger" onClick={props.onDelete}>
+          Delete {plural(selectedCount, "blob")}
+        </Button>
+      )}
+      <span data-new>
+        <Button icon="plus" onClick={props.onNew}>
+          New
+        </Button>
+      </span>
+      <UploadButtons onChoose={props.onUpload} />
+    </div>
+  );
+}
+
+function crumbsOf({ account, container, prefix }: FolderPlace): readonly Crumb[] {
+  const parts = prefix.split("/").filter((part) => part !== "");
+  const folders = parts.map((words, index) => {
+    const until = `${parts.slice(0, index + 1).join("/")}/`;
+    return { words, href: folderRoute({ account, container, prefix: until }) };
+  });
+  const all: readonly Crumb[] = [
+    { words: "Containers", href: formatRoute("blobs", [account]) },
+    { words: container, href: folderRoute({ account, container, prefix: "" }) },
+    ...folders,
+  ];
+  return all.map((crumb, index) => (index === all.length - 1 ? { words: crumb.words } : crumb));
+}

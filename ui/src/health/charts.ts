@@ -1,0 +1,89 @@
+import type { Health } from "../admin/health.ts";
+import { bytes, count } from "../format.ts";
+import type { ChartProps, Line } from "./chart.tsx";
+
+interface Curve {
+  readonly name: string;
+  readonly tone: Line["tone"];
+  readonly read: (sample: Health) => number | undefined;
+}
+
+export interface ChartPlan {
+  readonly title: string;
+  readonly format: (value: number) => string;
+  readonly curves: readonly Curve[];
+}
+
+export const perSecond = (value: number): string => `${oneDigit(value)}/s`;
+const oneDigit = (value: number): string => count(Math.round(value * 10) / 10);
+const bytesPerSecond = (value: number): string => `${bytes(value)}/s`;
+const milliseconds = (value: number): string =>
+  `${(value * 1000).toFixed(value < 0.01 ? 2 : 0)} ms`;
+const percent = (value: number): string => `${value.toFixed(0)} %`;
+
+/** The slowest of the services, since that is what somebody waits for. */
+function latency(sample: Health, which: "p50" | "p99"): number {
+  const busy = Object.values(sample.services).filter((one) => one.perSecond > 0);
+  return Math.max(0, ...busy.flatMap(({ latencySeconds }) => latencySeconds?.[which] ?? []));
+}
+
+function curve(name: string, tone: Curve["tone"], read: Curve["read"]): Curve {
+  return { name, tone, read };
+}
+
+export const charts: readonly ChartPlan[] = [
+  {
+    title: "Requests",
+    format: perSecond,
+    curves: [
+      curve("all", "accent", ({ requests }) => requests.perSecond),
+      curve("refused", "warn", ({ requests }) => requests.refusedPerSecond),
+      curve("errors", "bad", ({ requests }) => requests.errorsPerSecond),
+    ],
+  },
+  {
+    title: "Latency",
+    format: milliseconds,
+    curves: [
+      curve("median", "accent", (sample) => latency(sample, "p50")),
+      curve("99 %", "warn", (sample) => latency(sample, "p99")),
+    ],
+  },
+  {
+    title: "Commits",
+    format: perSecond,
+    curves: [
+      curve("transactions", "accent", ({ store }) => store.perSecond),
+      curve("conflicts", "warn", ({ store }) => store.conflictsPerSecond),
+    ],
+  },
+  {
+    title: "Commits in one flush",
+    format: oneDigit,
+    curves: [
+      curve("mean", "accent", ({ store }) => store.batch?.mean),
+      curve("99 %", "warn", ({ store }) => store.batch?.p99),
+    ],
+  },
+  {
+    title: "Traffic",
+    format: bytesPerSecond,
+    curves: [
+      curve("received", "accent", ({ content }) => content.receivedBytesPerSecond),
+      curve("sent", "soft", ({ content }) => content.sentBytesPerSecond),
+    ],
+  },
+  {
+    title: "Processor",
+    format: percent,
+    curves: [curve("one core is 100 %", "accent", ({ process }) => process.cpuPercent)],
+  },
+];
+
+export function chartOf(
+  { title, format, curves }: ChartPlan,
+  samples: readonly Health[],
+): Omit<ChartProps, "samplesMax"> {
+  const lines = curves.map(({ name, tone, read }) => ({ name, tone, values: samples.map(read) }));
+  return { title, format, lines };
+}

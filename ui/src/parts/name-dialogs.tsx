@@ -1,0 +1,52 @@
+import type { JSX } from "preact";
+import type { Result } from "../result.ts";
+import { Confirm } from "./confirm.tsx";
+import { FormDialog } from "./dialog.tsx";
+import { Field } from "./field.tsx";
+import { textIn } from "./form-values.ts";
+import { describeFailure } from "./notices.tsx";
+
+export interface NameDialogsProps {
+  /** What kind of thing it is: a container, a table. */
+  readonly one: string;
+  readonly hint: string;
+  readonly isCreating: boolean;
+  readonly toDelete: string | undefined;
+  readonly create: (name: string) => Promise<Result<unknown>>;
+  readonly remove: (name: string) => Promise<Result<unknown>>;
+  readonly onClose: () => void;
+  readonly onDone: () => void;
+}
+
+/** How containers, tables, queues and shares are made and deleted. */
+export function NameDialogs(props: NameDialogsProps): JSX.Element | null {
+  const { one, hint, isCreating, toDelete, onClose, onDone } = props;
+  const finish = async (work: Promise<Result<unknown>>): Promise<string | undefined> => {
+    const result = await work;
+    if (!result.ok) return describeFailure(result.failure);
+    onDone();
+    return undefined;
+  };
+  if (isCreating) {
+    return (
+      <FormDialog
+        title={`New ${one}`}
+        action="Create"
+        onClose={onClose}
+        onSubmit={(values) => finish(props.create(textIn(values, "name")))}
+      >
+        <Field label="Name" name="name" required autoFocus hint={hint} />
+      </FormDialog>
+    );
+  }
+  if (toDelete === undefined) return null;
+  return (
+    <Confirm
+      title={`Delete ${one}`}
+      text={`Delete ${toDelete} with everything in it?`}
+      action="Delete"
+      onConfirm={() => finish(props.remove(toDelete))}
+      onClose={onClose}
+    />
+  );
+}

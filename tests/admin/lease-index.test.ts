@@ -13,7 +13,7 @@ import type { RawCall } from "../harness/raw-client.ts";
 import { simBlob, type SimBlob } from "../harness/sim-blob.ts";
 import { simFile, type SimFile } from "../harness/sim-file.ts";
 
-/** Steps on few names, so that they meet: what is leased is overwritten, moved, deleted, expires. */
+/** Steps on few names, so that they meet: what is leased is written over, moved, deleted. */
 
 interface World {
   readonly store: Store;

@@ -12,6 +12,8 @@ import type { Store } from "../../src/store/store.ts";
 /** With `ETAGERE_TEST_STORE=postgres` (or the address of a database of one's own) everything that
  *  does not insist on an engine is held to the same tests on a database. */
 const database = process.env["ETAGERE_TEST_STORE"];
+/** With `ETAGERE_TEST_CONTENT=s3` (or the address of a bucket of one's own) the same for bytes. */
+const bucket = process.env["ETAGERE_TEST_CONTENT"];
 /** A property makes a world for each of its runs and is done with it afterwards. */
 const storesOpenMax = 30;
 
@@ -27,12 +29,24 @@ function inSchema(url: string, name: string): string {
   return address.href;
 }
 
+function underPrefix(url: string, name: string): string {
+  const address = new URL(url);
+  address.pathname = `${address.pathname}/${name}`;
+  return address.href;
+}
+
 /** Where a server of a test keeps its records. The same place has the same ones when it is opened
  *  again. */
 export function placeOf({ location }: StartOptions): StartOptions {
-  if (database === undefined) return location === undefined ? { inMemoryPersistence: true } : {};
+  if (database === undefined && bucket === undefined) {
+    return location === undefined ? { inMemoryPersistence: true } : {};
+  }
   const folder = location ?? mkdtempSync(join(tmpdir(), "etagere-test-"));
-  return { store: inSchema(database, digestOf(folder)), location: folder };
+  return {
+    ...(database === undefined ? {} : { store: inSchema(database, digestOf(folder)) }),
+    ...(bucket === undefined ? {} : { content: underPrefix(bucket, digestOf(folder)) }),
+    location: folder,
+  };
 }
 
 export function storeFlags(location: string): readonly string[] {

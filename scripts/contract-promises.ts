@@ -29,6 +29,7 @@ const fileQuota = "tests/contract/file-quota.test.ts";
 const notices = "tests/smb-wire/notices.test.ts";
 const planted = "tests/verify/planted-bugs.test.ts";
 const bugs = "tests/verify/planted-bugs.ts";
+const powerCut = "tests/power-cut/power-cut.test.ts";
 const fuzz = "tests/fuzz/fuzz.test.ts";
 
 export const contract: readonly Section[] = [
@@ -57,9 +58,18 @@ export const contract: readonly Section[] = [
         ],
       },
       {
-        promise: "**Durable.** What was acknowledged survives `SIGKILL`, whole.",
+        promise:
+          "**Durable.** What was acknowledged survives `SIGKILL` and loss of power, whole; a " +
+          "folder of an earlier release is served as if it were new.",
         tests: [
-          ["tests/kill/kill.test.ts", "kills under"],
+          ["tests/kill/kill.test.ts", "kills under clients of all services"],
+          [powerCut, "losses of power lose nothing that was acknowledged, and tear nothing"],
+          [powerCut, "a server that answers before it flushes is noticed"],
+          ["tests/upgrade/upgrade.test.ts", "has stored, as if it were new"],
+          ["tests/folder/check.test.ts", "a sound folder"],
+          ["tests/folder/check.test.ts", "damage to the bytes is noticed"],
+          ["tests/folder/check.test.ts", "damage to the records is noticed"],
+          ["tests/folder/live.test.ts", "is copied and checked while clients write to it"],
           ["tests/kill/queue-kill.test.ts", "keeps its promise over"],
           ["src/content/crash.test.ts", "what a killed process acknowledged is there"],
           ["src/content/compaction-race.test.ts", "is not counted twice"],
@@ -71,6 +81,7 @@ export const contract: readonly Section[] = [
         tests: [
           [behaviour, "refuses a stale If-Match with 412 and changes nothing"],
           [fuzz, "never the server's fault"],
+          [fuzz, "refused, but done"],
           ["tests/contract/queue-bad-input.test.ts", "what is refused changes nothing"],
           [tableBehaviour, "is refused with a code, changes nothing"],
           [bugs, "refused, but done"],
@@ -216,6 +227,7 @@ export const contract: readonly Section[] = [
           [fileLocks, "an open that shares nothing locks REST out until it is closed"],
           [fileRace, "no REST write slips between an exclusive open and its close"],
           [twoDoors, "REST beside an SMB open that shares"],
+          [bugs, "SMB lock ignored"],
         ],
       },
       {
@@ -223,6 +235,7 @@ export const contract: readonly Section[] = [
         tests: [
           [fileLocks, "what a client has locked is out of reach, and nothing else is"],
           [betweenDoors, "REST beside bytes 2 to 4 that an SMB client has locked"],
+          [bugs, "SMB lock ignored"],
         ],
       },
       {
@@ -232,6 +245,7 @@ export const contract: readonly Section[] = [
           [fileLocks, "a marked file is neither listed nor reachable, and can be taken back"],
           [fileLocks, "404 only after the last handle closed"],
           [twoDoors, "REST on a file that is going away"],
+          [bugs, "delete-pending ignored"],
           [betweenDoors, "is told of a delete that is pending"],
           [betweenDoors, "that are going away take nothing new in, and are not listed"],
         ],

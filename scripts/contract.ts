@@ -3,8 +3,8 @@ import { pathToFileURL } from "node:url";
 import { contract, type Held, type Section } from "./contract-promises.ts";
 
 const path = "docs/CONTRACT.md";
-/** What the last long run of `npm run verify -- --record` printed. */
-const lastRun = "docs/verify-result.txt";
+/** What `npm run proof` has written down of its runs. */
+const results = "docs/proof";
 
 /** The page as the promises and the last run have it now. */
 export function contractPage(): string {
@@ -19,14 +19,16 @@ export function contractPage(): string {
     "## Histories under faults",
     "",
     "`npm run verify` runs clients in several processes against two server processes on one data",
-    "folder, while servers and clients are killed and replaced, paused, cut off and their wall",
-    "clocks moved by days. Every call and its answer is recorded; a call without an answer may",
-    "have happened or not. For each blob, entity, lease and directory a search looks for one order",
-    "of all calls that respects real time and explains every answer (linearizability); appends,",
-    "transactions and messages are held to what is said of them above. A history that breaks a",
-    "promise is kept, with its seed.",
+    "folder, while servers and clients are killed and replaced, paused and cut off, their wall",
+    "clocks moved by days, their disks slow, and somebody else gets in the way of their commits.",
+    "Every call and its answer is recorded; a call without an answer may have happened or not. For",
+    "each blob, entity, lease, directory and file a search looks for one order of all calls that",
+    "respects real time and explains every answer (linearizability); appends, transactions and",
+    "messages are held to what is said of them above. A history that breaks a promise is kept, with",
+    "its seed.",
     "",
-    ...renderLastRun(),
+    ...renderResult("verify"),
+    ...durability(),
   ].join("\n");
 }
 
@@ -42,9 +44,37 @@ function link([file, title]: Held): string {
   return `[${name}](../${file}): ${title.replaceAll("|", "\\|")}`;
 }
 
-function renderLastRun(): readonly string[] {
-  if (!existsSync(lastRun)) return [];
-  const text = readFileSync(lastRun, "utf8").trim();
+function durability(): readonly string[] {
+  return [
+    "## Kills",
+    "",
+    "`npm run kill` kills all servers of a folder at once, in the midst of the writes of clients of",
+    "all services, now and then also while they start. After every kill `etagere check` looks at",
+    "everything in the folder, and every object must be what was last acknowledged, or what the one",
+    "request after that makes of it. A transaction counts each of its entities.",
+    "",
+    ...renderResult("kill-1"),
+    ...renderResult("kill-2"),
+    "## Losses of power",
+    "",
+    "`npm run power-cut` writes down every call of a server that could reach its disk, plays them to",
+    "a disk that promises no more than it must (what was synced, and the names in folders that were",
+    "synced), and cuts the power at random places: of everything else some sectors are there and",
+    "some are not. What is left is checked, served and held to what had been acknowledged.",
+    "",
+    ...renderResult("power-cut"),
+    "## Soak",
+    "",
+    "`npm run soak` lets clients of all services work for ten minutes, then deletes everything.",
+    "",
+    ...renderResult("soak"),
+  ];
+}
+
+function renderResult(name: string): readonly string[] {
+  const path = `${results}/${name}.txt`;
+  if (!existsSync(path)) return [];
+  const text = readFileSync(path, "utf8").trim();
   return ["The last recorded run:", "", "```", text, "```", ""];
 }
 

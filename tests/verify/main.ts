@@ -31,7 +31,7 @@ import { workloads as allWorkloads } from "./workloads/all.ts";
 
 const { values } = parseArgs({
   options: {
-    seconds: { type: "string", default: "120" },
+    seconds: { type: "string", default: "150" },
     seed: { type: "string", default: String(Date.now() % 1_000_000) },
     servers: { type: "string", default: "2" },
     /** The same number, as those say who run several on one database. */

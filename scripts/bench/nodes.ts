@@ -1,6 +1,6 @@
 // `node scripts/bench-nodes.mjs`: the same operations on lmdb, and on a PostgreSQL with one node and
 // with three, in turns. Nodes, database and callers share the machine's processors.
-import { writeFileSync } from "node:fs";
+import { rmSync, writeFileSync } from "node:fs";
 import { cpus } from "node:os";
 import { parseArgs } from "node:util";
 import pg from "pg";
@@ -18,6 +18,8 @@ interface SetUp {
   readonly name: string;
   readonly nodes: readonly Server[];
   readonly target: Target;
+  /** Where several nodes keep their bytes. */
+  readonly folder?: string;
 }
 
 interface Figures {
@@ -59,7 +61,10 @@ const all: Figures[] = [];
 try {
   for (const name of options.only.split(",")) await compare(scenarioOf(name));
 } finally {
-  for (const { nodes } of setUps) for (const node of nodes) await node.stop();
+  for (const { nodes, folder } of setUps) {
+    for (const node of nodes) await node.stop();
+    if (folder !== undefined) rmSync(folder, { recursive: true, force: true });
+  }
   await statistics.end();
 }
 const machine = `${cpus().length} processors, ${cpus()[0]?.model ?? ""}`;
@@ -89,7 +94,7 @@ async function onDatabase(count: number): Promise<SetUp> {
     const target = targets[connections % count] as Target;
     return target.connect(service);
   };
-  return { name, nodes, target: { name, fillers: 64, connect } };
+  return { name, nodes, target: { name, fillers: 64, connect }, folder: location };
 }
 
 async function compare(scenario: Scenario): Promise<void> {

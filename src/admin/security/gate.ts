@@ -18,6 +18,7 @@ export interface GateOptions {
 }
 
 const cookieName = "etagere-session";
+const bearer = "Bearer ";
 
 /** Who may come in. */
 export class Gate {
@@ -38,10 +39,12 @@ export class Gate {
   }
 
   /** Nothing if the caller may go on; `renewed` is a cookie for the answer. */
-  checkLogin(request: Pick<AdminRequest, "headers" | "secure">): Admission {
+  checkLogin(request: Pick<AdminRequest, "headers" | "secure" | "remoteAddress">): Admission {
     if (!this.#options.loginRequired) return { refusal: undefined };
     const authorization = request.headers.authorization ?? "";
-    if (authorization.startsWith("Bearer ")) return this.#checkBearer(authorization.slice(7));
+    if (authorization.startsWith(bearer)) {
+      return this.#checkBearer(authorization.slice(bearer.length), request.remoteAddress);
+    }
     const found = this.#sessions.check(cookieOf(request.headers.cookie));
     if (found === undefined) return { refusal: refuse(401, "LoginRequired", "log in first") };
     if (!found.isNew) return { refusal: undefined };
@@ -68,7 +71,7 @@ export class Gate {
 
   async #logIn(request: AdminRequest): Promise<Answer> {
     const given = (await request.body()) ?? {};
-    const refusal = this.#attempt(() => this.#isProof(given));
+    const refusal = this.#attempt(request.remoteAddress, () => this.#isProof(given));
     if (refusal !== undefined) return refusal;
     const session = this.#sessions.begin();
     const cookie = cookieText(session, request.secure);
@@ -76,20 +79,20 @@ export class Gate {
     return json(answer, 200, { "Set-Cookie": cookie });
   }
 
-  #checkBearer(given: string): Admission {
+  #checkBearer(given: string, address: string): Admission {
     const { token } = this.#options;
-    return { refusal: this.#attempt(() => token !== undefined && isSame(given, token)) };
+    return { refusal: this.#attempt(address, () => token !== undefined && isSame(given, token)) };
   }
 
-  #attempt(succeeds: () => boolean): Answer | undefined {
+  #attempt(address: string, succeeds: () => boolean): Answer | undefined {
     const now = this.#options.clock.monotonic();
-    const wait = this.#attempts.waitSeconds(now);
+    const wait = this.#attempts.waitSeconds(address, now);
     if (wait > 0) {
       const headers = { "Retry-After": String(wait) };
       return refuse(429, "TooManyAttempts", "too many failed attempts; wait a while", headers);
     }
     if (succeeds()) return undefined;
-    this.#attempts.failed(now);
+    this.#attempts.failed(address, now);
     return refuse(401, "LoginFailed", "that is not right");
   }
 

@@ -1,6 +1,6 @@
 import { formatIso } from "../../core/dates.ts";
 import { ticksPerSecond, type Ticks } from "../../core/ticks.ts";
-import type { Administered } from "../administered.ts";
+import type { Administered, Sizes } from "../administered.ts";
 import { json } from "../answer.ts";
 import type { Route } from "../routes.ts";
 import { contentUse, type ContentUse } from "./content-use.ts";
@@ -9,7 +9,7 @@ import { quantile, quantileBound, since, type BucketSample, type FigureSample } 
 const operationsShownMax = 20;
 /** Two who ask within this time are told of the same stretch. */
 const stretchTicksMin = (ticksPerSecond * 9n) / 10n;
-/** Adding up what is in use takes longer the more there is. */
+/** Adding up what is stored takes longer the more there is. */
 const useTicksMin = 10n * ticksPerSecond;
 const refusals: ReadonlySet<number> = new Set([304, 409, 412]);
 
@@ -29,7 +29,7 @@ export class Health {
   readonly #startedAt: Ticks;
   #before: Moment;
   #latest: Moment;
-  #use: { readonly at: Ticks; readonly use: Promise<ContentUse> } | undefined;
+  #use: { readonly at: Ticks; readonly use: Promise<Use> } | undefined;
 
   constructor(administered: Administered) {
     this.#administered = administered;
@@ -44,9 +44,8 @@ export class Health {
       this.#before = this.#latest;
       this.#latest = now;
     }
-    const { sizes, clock } = this.#administered;
-    const { storeBytes, contentBytes } = await sizes();
-    const use = await this.#contentUse(now.at);
+    const { clock } = this.#administered;
+    const { storeBytes, contentBytes, ...use } = await this.#contentUse(now.at);
     const over = secondsBetween(this.#before.at, now.at);
     const figures = between(this.#before.sample, now.sample, over);
     return {
@@ -63,9 +62,9 @@ export class Health {
     };
   }
 
-  #contentUse(now: Ticks): Promise<ContentUse> {
+  #contentUse(now: Ticks): Promise<Use> {
     if (this.#use === undefined || now - this.#use.at >= useTicksMin) {
-      this.#use = { at: now, use: contentUse(this.#administered.runtime.store) };
+      this.#use = { at: now, use: useOf(this.#administered) };
     }
     return this.#use.use;
   }
@@ -74,6 +73,13 @@ export class Health {
     const { clock, figures } = this.#administered;
     return { at: clock.monotonic(), sample: figures.sample() };
   }
+}
+
+type Use = Sizes & ContentUse;
+
+async function useOf({ sizes, runtime }: Administered): Promise<Use> {
+  const [onDisk, inUse] = await Promise.all([sizes(), contentUse(runtime.store)]);
+  return { ...onDisk, ...inUse };
 }
 
 function between(before: FigureSample, now: FigureSample, over: number) {

@@ -64,7 +64,10 @@ export class Health {
 
   #contentUse(now: Ticks): Promise<Use> {
     if (this.#use === undefined || now - this.#use.at >= useTicksMin) {
-      this.#use = { at: now, use: useOf(this.#administered) };
+      const use = useOf(this.#administered);
+      this.#use = { at: now, use };
+      // A failure is not worth remembering.
+      use.catch(() => (this.#use = undefined));
     }
     return this.#use.use;
   }

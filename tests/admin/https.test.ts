@@ -1,0 +1,36 @@
+import type { IncomingMessage } from "node:http";
+import { request } from "node:https";
+import { rmSync } from "node:fs";
+import { afterAll, expect, it } from "vitest";
+import { makeCertificate } from "../https/certificate.ts";
+import { adminServer } from "./admin-server.ts";
+
+const { folder, cert, key, ca } = makeCertificate();
+afterAll(() => rmSync(folder, { recursive: true, force: true }));
+const adminToken = "a token that is long enough";
+
+function logIn(url: string): Promise<IncomingMessage> {
+  return new Promise((resolve, reject) => {
+    const headers = { "Content-Type": "application/json" };
+    const sent = request(`${url}/admin/v1/session`, { method: "POST", ca, headers, agent: false });
+    sent.on("response", (answer) => {
+      answer.resume();
+      resolve(answer);
+    });
+    sent.on("error", reject);
+    sent.end(JSON.stringify({ token: adminToken }));
+  });
+}
+
+it("away from the loopback address it is encrypted, and so is its cookie", async () => {
+  await using admin = await adminServer({ cert, key, adminToken, adminHost: "0.0.0.0" });
+  expect(admin.url).toMatch(/^https:/);
+  const answer = await logIn(admin.url.replace("0.0.0.0", "127.0.0.1"));
+  expect(answer.statusCode).toBe(200);
+  expect(answer.headers["set-cookie"]?.[0]).toMatch(/; HttpOnly; SameSite=Strict; Secure$/);
+});
+
+it("on the loopback address probes need no certificate", async () => {
+  await using admin = await adminServer({ cert, key });
+  expect((await admin.get("/healthz")).status).toBe(200);
+});

@@ -105,6 +105,8 @@ export interface NodeRecord {
   readonly created: Ticks;
   readonly lastWrite: Ticks;
   readonly change: Ticks;
+  /** As a client has set it: reading is not recorded. Without it the last write counts. */
+  readonly lastAccess?: Ticks | undefined;
   readonly attributes: number;
   readonly permissionKey?: string | undefined;
   readonly metadata: Metadata;

@@ -28,11 +28,11 @@ export function renderEntry(node: NodeRecord, { include, version }: EntryOptions
   );
 }
 
-/** Reading is not noted anywhere: the last access is the last write. */
-function renderTimes({ created, lastWrite, change, etag }: NodeRecord): string {
+/** Reading is not noted anywhere: the last access is the last write, unless a client set it. */
+function renderTimes({ created, lastAccess, lastWrite, change, etag }: NodeRecord): string {
   return (
     textElement("CreationTime", formatIso(created)) +
-    textElement("LastAccessTime", formatIso(lastWrite)) +
+    textElement("LastAccessTime", formatIso(lastAccess ?? lastWrite)) +
     textElement("LastWriteTime", formatIso(lastWrite)) +
     textElement("ChangeTime", formatIso(change)) +
     textElement("Last-Modified", formatHttpDate(etag))

@@ -64,8 +64,11 @@ export function spaceOf(runtime: Runtime, place: FilePlace): Promise<Outcome<Spa
 
 export interface BasicChange {
   readonly created?: Ticks | undefined;
+  readonly lastAccess?: Ticks | undefined;
   readonly lastWrite?: Ticks | undefined;
   readonly change?: Ticks | undefined;
+  /** Whoever has set it does not want it to follow other changes. */
+  readonly keepsChange?: boolean;
   readonly attributes?: number | undefined;
 }
 
@@ -84,8 +87,9 @@ export function setBasicInfo(
       ...node,
       etag: stamp,
       created: wanted.created ?? node.created,
+      lastAccess: wanted.lastAccess ?? node.lastAccess,
       lastWrite: wanted.lastWrite ?? node.lastWrite,
-      change: wanted.change ?? stamp,
+      change: wanted.change ?? (wanted.keepsChange === true ? node.change : stamp),
       attributes,
     });
   });

@@ -1,4 +1,5 @@
 import { Status, type NtStatus } from "../status.ts";
+import { resolveAccess } from "./access.ts";
 import type { CreateRequest } from "../wire/create.ts";
 import { ContextName } from "../wire/create-contexts.ts";
 
@@ -7,6 +8,7 @@ import { ContextName } from "../wire/create-contexts.ts";
 export const CreateOption = {
   directory: 0x1,
   notDirectory: 0x40,
+  connectsTree: 0x80,
   deleteOnClose: 0x1000,
   openById: 0x2000,
   reserveFilter: 0x10_0000,
@@ -16,6 +18,8 @@ const impersonationMax = 3;
 const shareBits = 0x7;
 const dispositionMax = 5;
 const unknownOptions = 0xff00_0000;
+const unsupportedOptions =
+  CreateOption.connectsTree | CreateOption.openById | CreateOption.reserveFilter;
 const attributeBits = 0x0000_7fb7 | 0x0002_8000;
 const overwriting: ReadonlySet<number> = new Set([0, 4, 5]);
 
@@ -25,12 +29,12 @@ export function checkCreate(asked: CreateRequest): NtStatus | undefined {
   if ((asked.share & ~shareBits) !== 0) return Status.invalidParameter;
   if (disposition > dispositionMax) return Status.invalidParameter;
   if ((options & unknownOptions) !== 0) return Status.invalidParameter;
-  if ((options & (CreateOption.openById | CreateOption.reserveFilter)) !== 0) {
-    return Status.notSupported;
-  }
+  if ((options & unsupportedOptions) !== 0) return Status.notSupported;
   const isDirectory = (options & CreateOption.directory) !== 0;
   if (isDirectory && (options & CreateOption.notDirectory) !== 0) return Status.invalidParameter;
   if (isDirectory && overwriting.has(disposition)) return Status.invalidParameter;
+  const rights = resolveAccess(asked.access);
+  if (typeof rights === "number") return rights;
   if ((asked.attributes & ~attributeBits) !== 0) return Status.invalidParameter;
   const attributes = contexts.find(({ name }) => name === ContextName.extendedAttributes);
   if (attributes !== undefined && attributes.data.length > 0) return Status.easNotSupported;

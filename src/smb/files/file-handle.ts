@@ -18,7 +18,7 @@ export interface FileHandle {
   readonly path: readonly string[];
   readonly access: number;
   readonly isDirectory: boolean;
-  readonly options: number;
+  options: number;
   readonly cache: CacheHolding | undefined;
   durable: Durability | undefined;
   listing: Listing | undefined;
@@ -32,6 +32,8 @@ export interface FileHandle {
   reservedBytes: number;
   /** The client has set the time of the last write, or asked to leave it alone. */
   keepsTimes: boolean;
+  /** The same of the time of the last change. */
+  keepsChange: boolean;
 }
 
 /** What a handle caches under: a lease that several handles share, or an oplock of its own. */

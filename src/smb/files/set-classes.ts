@@ -17,6 +17,8 @@ export interface BasicWish {
   readonly change: BasicChange;
   /** Whether writing goes on to move the time of the last write; undefined leaves that as it is. */
   readonly keepsTimes: boolean | undefined;
+  /** The same of the time of the last change. */
+  readonly keepsChange: boolean | undefined;
 }
 
 export function decodeBasic(data: Buffer, isDirectory: boolean): BasicWish | NtStatus {
@@ -27,15 +29,17 @@ export function decodeBasic(data: Buffer, isDirectory: boolean): BasicWish | NtS
   if (times.some((time) => time < resumeUpdating)) return Status.invalidParameter;
   if (!isDirectory && (attributes & directoryAttribute) !== 0) return Status.invalidParameter;
   if (isDirectory && (attributes & temporaryAttribute) !== 0) return Status.invalidParameter;
-  const [created = 0n, , lastWrite = 0n, change = 0n] = times;
+  const [created = 0n, lastAccess = 0n, lastWrite = 0n, change = 0n] = times;
   return {
     change: {
       created: timeOf(created),
+      lastAccess: timeOf(lastAccess),
       lastWrite: timeOf(lastWrite),
       change: timeOf(change),
       attributes: attributes === 0 ? undefined : attributes & keptAttributes,
     },
     keepsTimes: lastWrite === 0n ? undefined : lastWrite !== resumeUpdating,
+    keepsChange: change === 0n ? undefined : change !== resumeUpdating,
   };
 }
 

@@ -168,6 +168,7 @@ function succeed(request: TreeRequest, asked: CreateRequest, success: Success): 
     lockNumbers: new Map(),
     reservedBytes: reservedBytes(asked),
     keepsTimes: false,
+    keepsChange: false,
   };
   session.handles.set(id.volatile, handle);
   connection.server.caches.add(handle, granted.held);

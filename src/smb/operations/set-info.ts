@@ -39,7 +39,7 @@ const setters: Readonly<Record<number, Setter>> = {
   10: rename,
   13: setDisposition,
   14: setPosition,
-  16: setNothing(4),
+  16: setMode,
   19: setAllocation,
   20: setEnd,
   39: setNothing(8),
@@ -87,9 +87,21 @@ function setBasic(handle: FileHandle, data: Buffer): Step {
   const decoded = decodeBasic(data, handle.isDirectory);
   if (typeof decoded === "number") return decoded;
   if (decoded.keepsTimes !== undefined) handle.keepsTimes = decoded.keepsTimes;
-  const change: BasicChange = decoded.change;
-  if (Object.values(change).every((value) => value === undefined)) return Status.success;
+  if (decoded.keepsChange !== undefined) handle.keepsChange = decoded.keepsChange;
+  if (Object.values(decoded.change).every((value) => value === undefined)) return Status.success;
+  const change: BasicChange = { ...decoded.change, keepsChange: handle.keepsChange };
   return (runtime) => changed(setBasicInfo(runtime, handle.place, change), filterOf(change));
+}
+
+/** Only how a client reads and waits may change; what it said of the handle's end stays. */
+const changeableModes = 0x36;
+
+function setMode(handle: FileHandle, data: Buffer): Step {
+  if (data.length < 4) return Status.infoLengthMismatch;
+  const mode = data.readUInt32LE();
+  if ((mode & ~changeableModes) !== 0) return Status.invalidParameter;
+  handle.options = (handle.options & ~changeableModes) | mode;
+  return Status.success;
 }
 
 function filterOf({ created, lastWrite, attributes }: BasicChange): number {

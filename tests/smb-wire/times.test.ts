@@ -1,0 +1,76 @@
+import { ShareServiceClient, type ShareClient } from "@azure/storage-file-share";
+import { beforeAll, describe, expect, it } from "vitest";
+import { Status } from "../../src/smb/status.ts";
+import { Writer } from "../../src/smb/wire/writer.ts";
+import { freshName, testServer } from "../harness/server.ts";
+import { WireClient, type Handle } from "./wire-client.ts";
+import { close, openFile, setInfo } from "./wire-messages.ts";
+
+const held = testServer();
+let share: ShareClient;
+
+beforeAll(async () => {
+  const service = ShareServiceClient.fromConnectionString(held.server.connectionString);
+  share = service.getShareClient(freshName("times"));
+  await share.create();
+});
+
+const basicClass = 4;
+const ticksPerMillisecond = 10_000n;
+const millisecondsBefore1970 = 11_644_473_600_000n;
+
+function fileTime(iso: string): bigint {
+  return (BigInt(Date.parse(iso)) + millisecondsBefore1970) * ticksPerMillisecond;
+}
+
+/** Zero leaves a time as it is. */
+function basic(times: readonly bigint[], attributes: number): Buffer {
+  const writer = new Writer();
+  for (const time of times) writer.u64(time);
+  return writer.u32(attributes).u32(0).finish();
+}
+
+async function timesOf(client: WireClient, { persistent, volatile }: Handle) {
+  const head = new Writer().u16(41).u8(1).u8(basicClass).u32(40).zeros(16);
+  const body = head.u64(persistent).u64(volatile).zeros(1).finish();
+  const { message } = await client.ask(16, body);
+  return [0, 8, 16, 24].map((at) => message.readBigUInt64LE(72 + at));
+}
+
+describe("the times of a file", () => {
+  const wanted = ["2020-01-01", "2020-02-02", "2020-03-03", "2020-04-04"].map(fileTime);
+
+  it("are those that a client set, through both doors", async () => {
+    const client = await WireClient.ready(held.server.smbUrl, share.name);
+    const file = await openFile(client, "dated.txt");
+    const answer = await setInfo(client, file, basicClass, basic(wanted, 0));
+    expect(answer.status).toBe(Status.success);
+    expect(await timesOf(client, file)).toEqual(wanted);
+    // Whoever has set the time of the last change keeps it, whatever else it changes.
+    await setInfo(client, file, basicClass, basic([0n, 0n, 0n, 0n], 0x2));
+    expect(await timesOf(client, file)).toEqual(wanted);
+    await close(client, file);
+    client.end();
+    const listing = share.rootDirectoryClient.listFilesAndDirectories({ includeTimestamps: true });
+    const { value } = await listing.next();
+    expect(value).toMatchObject({
+      name: "dated.txt",
+      properties: {
+        creationTime: new Date("2020-01-01"),
+        lastAccessTime: new Date("2020-02-02"),
+        lastWriteTime: new Date("2020-03-03"),
+      },
+    });
+  });
+
+  it("follow a change again for the next client", async () => {
+    const client = await WireClient.ready(held.server.smbUrl, share.name);
+    const file = await openFile(client, "dated.txt");
+    await setInfo(client, file, basicClass, basic([0n, 0n, 0n, 0n], 0x20));
+    const [created, accessed, , changed] = await timesOf(client, file);
+    expect([created, accessed]).toEqual(wanted.slice(0, 2));
+    expect(changed).not.toBe(wanted[3]);
+    await close(client, file);
+    client.end();
+  });
+});

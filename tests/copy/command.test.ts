@@ -1,0 +1,55 @@
+import { spawn } from "node:child_process";
+import { once } from "node:events";
+import { mkdtempSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { text } from "node:stream/consumers";
+import { afterAll, expect, it } from "vitest";
+import { start } from "../../src/index.ts";
+import { program } from "../harness/child-server.ts";
+import { contentsOf, fill, fillAgain } from "./shelf-contents.ts";
+
+const folder = mkdtempSync(join(tmpdir(), "etagere-copy-"));
+afterAll(() => rmSync(folder, { recursive: true }));
+
+const at = (name: string): string => join(folder, name);
+const served = (name: string) => start({ port: 0, noSmb: true, location: at(name) });
+
+/** Killed, if so, when that many milliseconds have passed. */
+async function copy(words: readonly string[], killedAfter?: number) {
+  const child = spawn(process.execPath, [program, "copy", ...words]);
+  const exited = once(child, "exit") as Promise<[number | null]>;
+  const timer = setTimeout(() => child.kill("SIGKILL"), killedAfter ?? 2 ** 30);
+  const [out, errors, [code]] = await Promise.all([text(child.stdout), text(child.stderr), exited]);
+  clearTimeout(timer);
+  return { code, out, errors };
+}
+
+it("copies a folder whenever it was killed before, shows how far it is, and says what it did", async () => {
+  for (const round of [1, 2]) {
+    const server = await served("source");
+    await (round === 1 ? fill(server.connectionString) : fillAgain(server.connectionString));
+    await server.stop();
+  }
+  const server = await served("source");
+  const original = await contentsOf(server.connectionString);
+  await server.stop();
+  const words = ["--from", at("source"), "--to", at("target")];
+  for (const milliseconds of [150, 250, 350, 450, 550]) await copy(words, milliseconds);
+  const again = await copy(words);
+  if (again.code === 0) expect(again.errors).toContain("comparing bytes");
+  // One of the killed ones may have been done.
+  else expect(again.errors).toContain("it is not empty");
+  const copied = await served("target");
+  expect(await contentsOf(copied.connectionString)).toEqual(original);
+  await copied.stop();
+});
+
+it("says what is wrong with what it was asked for", async () => {
+  expect(await copy([])).toMatchObject({ code: 1, errors: expect.stringContaining("usage:") });
+  const missing = await copy(["--from", at("nowhere"), "--to", at("x")]);
+  expect(missing.errors).toContain("is no data folder");
+  const halves = await copy(["--from", at("source"), "--to", "postgres://x/y"]);
+  expect(halves.errors).toContain("--to: a database holds records only");
+  expect([missing.code, halves.code]).toEqual([1, 1]);
+});

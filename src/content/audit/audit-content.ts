@@ -1,4 +1,4 @@
-import type { ContentRef } from "../../core/content-ref.ts";
+import type { ContentRef, Slice } from "../../core/content-ref.ts";
 import type { RecordCodec } from "../../core/record.ts";
 import type { Key, Value, View } from "../../store/store.ts";
 import type { ExtentFiles } from "../extent-files.ts";
@@ -154,9 +154,11 @@ export class ContentAudit {
     }
   }
 
-  async #readAll(name: string, slices: Parameters<StoredBytes["problemsOf"]>[0]): Promise<void> {
-    for (const problem of await this.#bytes.problemsOf(slices)) {
-      this.#options.complain(`${name}: ${problem}`);
-    }
+  /** One complaint for each owner: a lost extent has thousands of slices. */
+  async #readAll(name: string, slices: readonly Slice[]): Promise<void> {
+    const [first, ...more] = await this.#bytes.problemsOf(slices);
+    if (first === undefined) return;
+    const others = more.length === 0 ? "" : ` (and ${more.length} slices more)`;
+    this.#options.complain(`${name}: ${first}${others}`);
   }
 }

@@ -57,7 +57,11 @@ export const smbFiles: Door = {
     return {
       state: next && stateOf(next),
       writes: 1,
-      send: ({ smbUrl }: Clients) => work(smbUrl),
+      async send({ smbUrl, file: rest }: Clients) {
+        await work(smbUrl);
+        // A message of SMB has no id by which it could be found in a trace; this answer has one.
+        await must(rest, { method: "GET", path: `/${share}?restype=share` }, 200);
+      },
     };
   },
   async look({ smbUrl }, key) {
@@ -110,9 +114,8 @@ function changing(key: string, file: FileState, turn: number): Change {
 }
 
 async function look(smbUrl: string, path: string): Promise<string | undefined> {
-  const client = await connected(smbUrl);
   const body = createBody(path, { share: 0, disposition: disposition.open });
-  const opened = await client.ask(command.create, body);
+  const opened = await answerTo(smbUrl, command.create, body);
   if (opened.status === nameNotFound) return undefined;
   check("look", opened);
   const attributes = opened.message.readUInt32LE(120);
@@ -141,13 +144,17 @@ async function withOpen(
 }
 
 async function ask(smbUrl: string, kind: number, body: Buffer): Promise<Answered> {
+  const answer = await answerTo(smbUrl, kind, body);
+  check(`SMB ${kind}`, answer);
+  return answer;
+}
+
+async function answerTo(smbUrl: string, kind: number, body: Buffer): Promise<Answered> {
   const client = await connected(smbUrl);
   const lost = client.closed.then((): Answered => {
     throw new Error("the connection was lost");
   });
-  const answer = await Promise.race([client.ask(kind, body), lost]);
-  check(`SMB ${kind}`, answer);
-  return answer;
+  return Promise.race([client.ask(kind, body), lost]);
 }
 
 function check(what: string, { status }: Answered): void {
@@ -159,8 +166,12 @@ const connections = new Map<string, Promise<WireClient>>();
 
 function connected(smbUrl: string): Promise<WireClient> {
   const known = connections.get(smbUrl);
-  const client = known ?? WireClient.ready(smbUrl, share);
+  if (known !== undefined) return known;
+  const client = WireClient.ready(smbUrl, share);
   connections.set(smbUrl, client);
+  // Another server may be found there later.
+  const forget = (): void => void connections.delete(smbUrl);
+  client.then(({ closed }) => closed.then(forget), forget);
   return client;
 }
 

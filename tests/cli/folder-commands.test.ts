@@ -1,0 +1,62 @@
+import { spawnSync } from "node:child_process";
+import { mkdtempSync, readdirSync, rmSync, truncateSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { fill } from "../folder/fill.ts";
+import { program, startChild, type ChildServer } from "../harness/child-server.ts";
+
+const folder = mkdtempSync(join(tmpdir(), "etagere-folders-"));
+const location = join(folder, "data");
+const copy = join(folder, "copy");
+let server: ChildServer;
+
+beforeAll(async () => {
+  server = await startChild(location, ["--silent"]);
+  await fill(server.urls, "cli");
+});
+afterAll(async () => {
+  await server.kill("SIGTERM");
+  rmSync(folder, { recursive: true, force: true });
+});
+
+function run(...words: readonly string[]) {
+  const { status, stdout, stderr } = spawnSync(process.execPath, [program, ...words], {
+    encoding: "utf8",
+  });
+  return { status, stdout, stderr };
+}
+
+describe("etagere check and etagere backup", () => {
+  it("look at a folder in use, and copy it", () => {
+    const checked = run("check", location);
+    expect(checked.stderr).toBe("");
+    expect(checked.stdout).toMatch(/4 blobs/);
+    expect(checked.stdout).toMatch(/^sound: /m);
+    expect(checked.status).toBe(0);
+    expect(run("backup", "--from", location, "--to", copy)).toMatchObject({ status: 0 });
+    expect(run("check", copy)).toMatchObject({ status: 0 });
+  });
+
+  it("say what is wrong, and end with 1", () => {
+    const [extent = ""] = readdirSync(join(copy, "extents"));
+    truncateSync(join(copy, "extents", extent), 1000);
+    const { status, stdout } = run("check", copy);
+    expect(stdout).toMatch(/^PROBLEM .*ends at 1000, but is used up to/m);
+    expect(stdout).toMatch(/^NOT SOUND: \d+ problems$/m);
+    expect(status).toBe(1);
+  });
+
+  it.each([
+    [["check"], 2, "usage: etagere check FOLDER"],
+    [["check", "--location"], 2, "usage: etagere check FOLDER"],
+    [["check", join(folder, "nothing")], 2, "there is no data of a server here"],
+    [["backup", "--from", location], 1, "usage: etagere backup --from FOLDER --to FOLDER"],
+    [["backup", "--form", location], 1, "usage: etagere backup"],
+    [["backup", "--from", location, "--to", location], 1, "is not empty"],
+  ])("refuse %j", (words, code, message) => {
+    const { status, stderr } = run(...words);
+    expect(stderr).toContain(message);
+    expect(status).toBe(code);
+  });
+});

@@ -31,7 +31,8 @@ export async function admin<T>(path: string, call: AdminCall = {}): Promise<Resu
   }
   if (response.status === 401) loginWanted.set(true);
   const parsed = response.status === 204 ? undefined : await response.json().catch(() => undefined);
-  return response.ok ? done(parsed as T) : failed(failureIn(response.status, parsed));
+  const isWhole = parsed !== undefined || response.status === 204;
+  return response.ok && isWhole ? done(parsed as T) : failed(failureIn(response.status, parsed));
 }
 
 function failureIn(status: number, parsed: unknown): Failure {

@@ -1,6 +1,6 @@
 import type { Result } from "../result.ts";
 import type { Page } from "./container.ts";
-import { request } from "./request.ts";
+import { request, bodyText } from "./request.ts";
 import { childOf, nameOf, numberOf, pairsOf, parseXml, textOf } from "./xml.ts";
 
 export interface BlobEntry {
@@ -45,7 +45,7 @@ export async function listBlobs(listing: BlobListing): Promise<Result<Page<BlobE
     signal: listing.signal,
   });
   if (!answer.ok) return answer;
-  const root = parseXml(await answer.value.body.text());
+  const root = parseXml(bodyText(answer.value));
   const rows: BlobEntry[] = [];
   const blobs = childOf(root, "Blobs");
   for (let one = blobs?.firstElementChild ?? null; one; one = one.nextElementSibling) {

@@ -1,5 +1,5 @@
 import { mapped, type Result } from "../result.ts";
-import { request, type Answer } from "./request.ts";
+import { request, bodyText, type Answer } from "./request.ts";
 import { childOf, childrenOf, escapeXml, parseXml, textOf } from "./xml.ts";
 
 /** Where a blob is, and which of its states. */
@@ -83,7 +83,7 @@ export async function getContent(
     answer = await request("blob", pathOf(place), call);
   }
   if (!answer.ok) return answer;
-  const bytes = new Uint8Array(await answer.value.body.arrayBuffer());
+  const bytes = new Uint8Array(answer.value.body);
   return { ok: true, value: { state: readState(answer.value), bytes } };
 }
 
@@ -181,7 +181,7 @@ export async function getTags(
   const query = { comp: "tags", ...stateQuery(place) };
   const answer = await request("blob", pathOf(place), { query, signal });
   if (!answer.ok) return answer;
-  const set = childOf(parseXml(await answer.value.body.text()), "TagSet");
+  const set = childOf(parseXml(bodyText(answer.value)), "TagSet");
   const pairs = childrenOf(set, "Tag").map((tag) => [
     textOf(tag, "Key") ?? "",
     textOf(tag, "Value") ?? "",

@@ -1,6 +1,6 @@
 import { mapped, type Result } from "../result.ts";
 import { metadataHeaders } from "./blob.ts";
-import { request } from "./request.ts";
+import { request, bodyText } from "./request.ts";
 import { childOf, childrenOf, nameOf, pairsOf, parseXml, textOf } from "./xml.ts";
 
 export interface Page<Row> {
@@ -36,7 +36,7 @@ export async function listContainers(
     signal,
   });
   if (!answer.ok) return answer;
-  const root = parseXml(await answer.value.body.text());
+  const root = parseXml(bodyText(answer.value));
   const rows = childrenOf(childOf(root, "Containers"), "Container").map(readContainer);
   return { ok: true, value: { rows, next: textOf(root, "NextMarker") || undefined } };
 }

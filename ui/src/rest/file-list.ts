@@ -1,6 +1,6 @@
 import type { Result } from "../result.ts";
 import type { ListingOptions, Page } from "./container.ts";
-import { request } from "./request.ts";
+import { request, bodyText } from "./request.ts";
 import { childOf, childrenOf, nameOf, numberOf, parseXml, textOf } from "./xml.ts";
 
 export interface Share {
@@ -18,7 +18,7 @@ export async function listShares(
   const query = { comp: "list", include: "snapshots", prefix: prefix || undefined, marker };
   const answer = await request("file", [account], { query, signal });
   if (!answer.ok) return answer;
-  const root = parseXml(await answer.value.body.text());
+  const root = parseXml(bodyText(answer.value));
   const rows = childrenOf(childOf(root, "Shares"), "Share").map((one) => {
     const properties = childOf(one, "Properties");
     return {
@@ -72,7 +72,7 @@ export async function listFolder(
     headers: { "x-ms-file-extended-info": "true" },
   });
   if (!answer.ok) return answer;
-  const root = parseXml(await answer.value.body.text());
+  const root = parseXml(bodyText(answer.value));
   const entries = childOf(root, "Entries");
   const rows = [...(entries?.children ?? [])].map(readEntry);
   return { ok: true, value: { rows, next: textOf(root, "NextMarker") || undefined } };

@@ -1,6 +1,6 @@
 import { accessTo } from "../admin/sas.ts";
 import { mapped, type Result } from "../result.ts";
-import { request } from "./request.ts";
+import { request, bodyText } from "./request.ts";
 import { childOf, childrenOf, numberOf, parseXml, textOf } from "./xml.ts";
 
 export interface FilePlace {
@@ -81,7 +81,7 @@ export async function listRanges(
   const query = { comp: "rangelist", sharesnapshot: place.snapshot };
   const answer = await request("file", filePath(place), { query, signal });
   if (!answer.ok) return answer;
-  const ranges = childrenOf(parseXml(await answer.value.body.text()), "Range");
+  const ranges = childrenOf(parseXml(bodyText(answer.value)), "Range");
   const read = (one: Element): Range => ({
     start: numberOf(one, "Start") ?? 0,
     end: numberOf(one, "End") ?? 0,
@@ -103,7 +103,7 @@ export async function listHandles(
   const query = { comp: "listhandles", sharesnapshot: place.snapshot };
   const answer = await request("file", filePath(place), { query, signal });
   if (!answer.ok) return answer;
-  const root = parseXml(await answer.value.body.text());
+  const root = parseXml(bodyText(answer.value));
   const handles = childrenOf(childOf(root, "Entries"), "Handle").map((one) => ({
     id: textOf(one, "HandleId") ?? "",
     client: textOf(one, "ClientIp") ?? "",
@@ -133,6 +133,6 @@ export async function readText(
     headers: { "x-ms-range": `bytes=0-${bytesMax - 1}` },
     signal,
   });
-  if (answer.ok) return { ok: true, value: await answer.value.body.text() };
+  if (answer.ok) return { ok: true, value: bodyText(answer.value) };
   return answer.failure.status === 416 ? { ok: true, value: "" } : answer;
 }

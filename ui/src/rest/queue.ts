@@ -1,6 +1,6 @@
 import { mapped, type Result } from "../result.ts";
 import type { ListingOptions, Page } from "./container.ts";
-import { request } from "./request.ts";
+import { request, bodyText } from "./request.ts";
 import { childOf, childrenOf, escapeXml, nameOf, numberOf, parseXml, textOf } from "./xml.ts";
 
 export interface QueuePlace {
@@ -28,7 +28,7 @@ export async function listQueues(
   const query = { comp: "list", prefix: prefix || undefined, marker, maxresults: 1000 };
   const answer = await request("queue", [account], { query, signal });
   if (!answer.ok) return answer;
-  const root = parseXml(await answer.value.body.text());
+  const root = parseXml(bodyText(answer.value));
   const rows = childrenOf(childOf(root, "Queues"), "Queue").map((one) => ({ name: nameOf(one) }));
   return { ok: true, value: { rows, next: textOf(root, "NextMarker") || undefined } };
 }
@@ -58,7 +58,7 @@ export async function peekMessages(
 ): Promise<Result<readonly QueueMessage[]>> {
   const query = { peekonly: "true", numofmessages: messagesMax };
   const answer = await request("queue", [account, queue, "messages"], { query, signal });
-  return answer.ok ? readMessages(await answer.value.body.text()) : answer;
+  return answer.ok ? readMessages(bodyText(answer.value)) : answer;
 }
 
 export async function takeMessages(
@@ -67,7 +67,7 @@ export async function takeMessages(
 ): Promise<Result<readonly QueueMessage[]>> {
   const query = { numofmessages: howMany, visibilitytimeout: hiddenSeconds };
   const answer = await request("queue", [account, queue, "messages"], { query });
-  return answer.ok ? readMessages(await answer.value.body.text()) : answer;
+  return answer.ok ? readMessages(bodyText(answer.value)) : answer;
 }
 
 function readMessages(text: string): Result<readonly QueueMessage[]> {

@@ -16,7 +16,12 @@ export interface Call {
 export interface Answer {
   readonly status: number;
   readonly headers: Headers;
-  readonly body: Response;
+  /** Whole: a connection that breaks in the middle is a failure of the call. */
+  readonly body: ArrayBuffer;
+}
+
+export function bodyText({ body }: Answer): string {
+  return new TextDecoder().decode(body);
 }
 
 /** A name, in which slashes separate, or what is escaped already. */
@@ -41,35 +46,45 @@ function escape(part: PathPart): string {
   return part.split("/").map(encodeURIComponent).join("/");
 }
 
+/** Browsers put nothing but Latin letters into headers, and say so by throwing. */
+function headersOf(given: NonNullable<Call["headers"]>): Result<Headers> {
+  const headers = new Headers({ "x-ms-version": restVersion });
+  for (const [name, value] of Object.entries(given)) {
+    try {
+      if (value !== undefined) headers.set(name, value);
+    } catch {
+      const message = `${name} holds letters that a header cannot carry`;
+      return failed({ status: 0, code: "InvalidHeader", message });
+    }
+  }
+  return done(headers);
+}
+
 /** One call of the public REST API. Whatever is refused comes back as a failure, never thrown. */
 export async function request(
   service: Service,
   [account, ...rest]: readonly [string, ...PathPart[]],
   call: Call = {},
 ): Promise<Result<Answer>> {
-  const headers = new Headers({ "x-ms-version": restVersion });
-  for (const [name, value] of Object.entries(call.headers ?? {})) {
-    if (value !== undefined) headers.set(name, value);
-  }
+  const headers = headersOf(call.headers ?? {});
+  if (!headers.ok) return headers;
   const access = await accessTo(account);
   if (!access.ok) return access;
   const url = storageUrl(service, [account, ...rest], call.query);
-  let response: Response;
   try {
-    response = await fetch(`${url}${url.includes("?") ? "&" : "?"}${access.value.query}`, {
+    const response = await fetch(`${url}${url.includes("?") ? "&" : "?"}${access.value.query}`, {
       method: call.method ?? "GET",
-      headers,
+      headers: headers.value,
       body: call.body ?? null,
       signal: call.signal ?? null,
       cache: "no-store",
     });
+    if (!response.ok) return failed(await failureOf(response));
+    const body = await response.arrayBuffer();
+    return done({ status: response.status, headers: response.headers, body });
   } catch (error) {
     return failed(unreachable(error));
   }
-  if (response.ok) {
-    return done({ status: response.status, headers: response.headers, body: response });
-  }
-  return failed(await failureOf(response));
 }
 
 export function unreachable(error: unknown): Failure {

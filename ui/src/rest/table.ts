@@ -1,7 +1,7 @@
 import { mapped, type Result } from "../result.ts";
 import type { Page } from "./container.ts";
 import { parseEntities, readEntity, writeEntity, type Entity } from "./entity.ts";
-import { request, type PathPart } from "./request.ts";
+import { request, bodyText, type PathPart } from "./request.ts";
 
 const json = "application/json;odata=nometadata";
 /** Types and ETags come with the answer only in this form. */
@@ -22,7 +22,7 @@ export async function listTables(
     headers: { accept: json },
   });
   if (!answer.ok) return answer;
-  const { value } = (await answer.value.body.json()) as { value: { TableName: string }[] };
+  const { value } = JSON.parse(bodyText(answer.value)) as { value: { TableName: string }[] };
   const next = answer.value.headers.get("x-ms-continuation-nexttablename") ?? undefined;
   return { ok: true, value: { rows: value.map(({ TableName }) => ({ name: TableName })), next } };
 }
@@ -77,7 +77,7 @@ export async function queryEntities(
     signal,
   });
   if (!answer.ok) return answer;
-  const found = parseEntities(await answer.value.body.text())["value"];
+  const found = parseEntities(bodyText(answer.value))["value"];
   const rows = (found as readonly Record<string, unknown>[]).map(readEntity);
   const nextPartition = answer.value.headers.get("x-ms-continuation-nextpartitionkey");
   const nextRow = answer.value.headers.get("x-ms-continuation-nextrowkey");
@@ -104,7 +104,7 @@ function entityPath(place: EntityPlace): readonly [string, PathPart] {
 export async function getEntity(place: EntityPlace): Promise<Result<Entity>> {
   const answer = await request("table", entityPath(place), { headers: { accept: fullJson } });
   if (!answer.ok) return answer;
-  return { ok: true, value: readEntity(parseEntities(await answer.value.body.text())) };
+  return { ok: true, value: readEntity(parseEntities(bodyText(answer.value))) };
 }
 
 const body = { accept: json, "content-type": "application/json" } as const;

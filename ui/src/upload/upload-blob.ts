@@ -1,6 +1,6 @@
 import { mapped, type Result } from "../result.ts";
 import { conditionHeaders, pathOf, putBlob, type BlobPlace, type Condition } from "../rest/blob.ts";
-import { request } from "../rest/request.ts";
+import { request, bodyText } from "../rest/request.ts";
 import { childOf, childrenOf, numberOf, parseXml, textOf } from "../rest/xml.ts";
 
 const blockBytes = 4 * 1024 * 1024;
@@ -120,7 +120,7 @@ async function uncommittedBlocks(
   const query = { comp: "blocklist", blocklisttype: "uncommitted" };
   const answer = await request("blob", pathOf(place), { query, signal });
   if (!answer.ok) return answer;
-  const root = parseXml(await answer.value.body.text());
+  const root = parseXml(bodyText(answer.value));
   const blocks = childrenOf(childOf(root, "UncommittedBlocks"), "Block");
   const sizes = blocks.map((block): [string, number] => [
     textOf(block, "Name") ?? "",

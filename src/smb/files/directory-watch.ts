@@ -52,6 +52,8 @@ export class DirectoryWatch {
   readonly #unwatch: () => void;
   #changes: Change[] = [];
   #isTooMuch = false;
+  /** What the first question had room for: more is never remembered. */
+  #roomBytes: number | undefined;
   readonly #waiters: Waiter[] = [];
 
   constructor(
@@ -73,6 +75,7 @@ export class DirectoryWatch {
 
   /** Answers at once if something was heard; the result takes the question back. */
   ask(bytesMax: number, finish: (result: NotifyResult) => void): () => void {
+    this.#roomBytes ??= bytesMax;
     if (this.#changes.length > 0 || this.#isTooMuch) {
       finish(this.#take(bytesMax));
       return () => {};
@@ -99,7 +102,9 @@ export class DirectoryWatch {
   }
 
   #take(bytesMax: number): NotifyResult {
-    const data = this.#isTooMuch ? undefined : encodeChanges(this.#changes, bytesMax);
+    const data = this.#isTooMuch
+      ? undefined
+      : encodeChanges(this.#changes, Math.min(bytesMax, this.#roomBytes ?? 0));
     this.#changes = [];
     this.#isTooMuch = false;
     return data === undefined

@@ -5,6 +5,7 @@ export interface ServiceUrls {
   readonly queue?: string;
   readonly table?: string;
   readonly file?: string;
+  readonly smb?: string;
 }
 
 const block = { "x-ms-blob-type": "BlockBlob" };

@@ -11,7 +11,7 @@ import { silentLog } from "../../src/store/silent-log.ts";
 import { rawClient } from "../harness/raw-client.ts";
 import { freePorts } from "../harness/server.ts";
 import type { Clients } from "../kill/door.ts";
-import { doors as allDoors } from "../kill/kill-run.ts";
+import { doors } from "../kill/kill-run.ts";
 import { randomFrom, type Random } from "../verify/random.ts";
 import { record, type RecordedObject, type Recording } from "./recording.ts";
 import { countEvents, countUntil, Replay } from "./replay.ts";
@@ -22,8 +22,6 @@ const cuts = Number(process.env["ETAGERE_CUTS"] ?? 40);
 const stepsEach = Number(process.env["ETAGERE_CUT_STEPS"] ?? 30);
 const seed = Number(process.env["ETAGERE_CUT_SEED"] ?? 1);
 const resultFile = process.env["ETAGERE_CUT_RECORD"];
-/** What SMB answers carries no id by which it could be found in a trace. */
-const doors = allDoors.filter(({ name }) => name !== "smb");
 
 let folder: string;
 let trace: string;
@@ -84,7 +82,7 @@ async function problemsIn(
     queue: rawClient(queue),
     file: rawClient(file),
     fileUrl: file,
-    smbUrl: "",
+    smbUrl: server.smbUrl,
   };
   const lost: string[] = [];
   for (const object of answered(recording.ready) ? recording.objects : []) {

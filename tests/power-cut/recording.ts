@@ -72,7 +72,7 @@ class Requests {
   }
 
   clients(): Clients {
-    const { blob = "", table = "", queue = "", file = "" } = this.#urls;
+    const { blob = "", table = "", queue = "", file = "", smb = "" } = this.#urls;
     const named = (url: string): RawClient => {
       const client = rawClient(url);
       return {
@@ -89,7 +89,7 @@ class Requests {
       queue: named(queue),
       file: named(file),
       fileUrl: file,
-      smbUrl: "",
+      smbUrl: smb,
     };
   }
 }

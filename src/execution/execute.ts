@@ -29,6 +29,7 @@ import { applyEffects, applyNote, applyReply } from "./apply.ts";
 import { check, refused, type Refusal } from "./check.ts";
 import { foreseen } from "./foresee.ts";
 import { newGuid, newId } from "./identifiers.ts";
+import type { Contender, Contests } from "./contests.ts";
 import { Records } from "./records.ts";
 import type { Renderings } from "./renderings.ts";
 import { TransactionRefused } from "./transaction-refused.ts";
@@ -45,6 +46,8 @@ export interface Runtime {
   readonly origin?: string;
   /** What listings have told before. */
   readonly renderings?: Renderings;
+  /** Where clients that change the same thing take turns. */
+  readonly contests?: Contests;
 }
 
 /** A request after parsing, whatever door it came through. */
@@ -62,8 +65,8 @@ export interface Call {
   readonly leaseId: string | undefined;
   readonly received: Received | undefined;
   readonly entities?: EntityRange | undefined;
-  /** Of those decided together the greater go first. */
-  readonly precedence?: number | undefined;
+  /** Who asks, where clients that change the same thing take turns. */
+  readonly contender?: Contender | undefined;
   readonly source: CopySource | undefined;
   readonly delegate: Delegate | undefined;
   /** The door's last word on access, once the owner's policies and the target are known. */
@@ -100,31 +103,48 @@ export interface Stamped {
 
 /** Runs one operation: load, check and decide on one state, commit only if it still stands. */
 export async function execute(runtime: Runtime, call: Call): Promise<Outcome> {
+  const { contests } = runtime;
+  const { contender } = call;
+  if (contests === undefined || contender === undefined) return executeNow(runtime, call);
+  if (call.operation.effect === "reads") {
+    if (!contests.isEmpty) await contests.read(nameOf(call), contender);
+    return executeNow(runtime, call);
+  }
+  if (call.conditions === noConditions) return executeNow(runtime, call);
+  const name = nameOf(call);
+  await contests.write(name, contender);
+  let hasLost = false;
+  try {
+    const outcome = await executeNow(runtime, call);
+    hasLost = outcome.kind === "fault" && outcome.refusal?.rule === "condition";
+    return outcome;
+  } finally {
+    contests.leave(name, contender, hasLost);
+  }
+}
+
+/** What clients may contend for: the resource that is addressed. */
+function nameOf({ account, address }: Call): string {
+  return `${account} ${Object.values(address).join(" ")}`;
+}
+
+async function executeNow(runtime: Runtime, call: Call): Promise<Outcome> {
   const { store, content } = runtime;
   const options = foreseen(content, call);
   const writing = () =>
     store.transact((tx) => run(runtime, call, tx, tx), {
       foresee: options.foresee,
       inTurn: call.operation.inTurn,
-      precedence: call.precedence,
-      isConditional: call.conditions !== noConditions,
     });
   const first =
     call.operation.effect === "reads"
-      ? await store.snapshot((view) => run(runtime, call, view, undefined), {
-          foresee: options.foresee,
-          discard: letGo,
-        })
+      ? await store.snapshot((view) => run(runtime, call, view, undefined), options)
       : await writing();
   const outcome = isPending(first) ? await waitFor(runtime, first, writing) : first;
   if (outcome.kind === "reply" && outcome.note !== undefined && !call.secondary) {
     await writeNote(runtime, outcome.note);
   }
   return outcome;
-}
-
-function letGo(outcome: Outcome | Pending): void {
-  if (outcome.kind === "reply") outcome.reader?.close();
 }
 
 /** A read has succeeded by then: it must not fail because nobody could write down that it was. */

@@ -2,7 +2,6 @@ import type { IncomingMessage, ServerResponse } from "node:http";
 import type { TLSSocket } from "node:tls";
 import type { Log } from "../core/world.ts";
 import type { ContentReader } from "../content/content.ts";
-import { Losses } from "./losses.ts";
 import { BodyBrokenOff, RequestBody } from "./request-body.ts";
 import type { WireReply, WireRequest } from "./wire.ts";
 
@@ -24,7 +23,6 @@ async function answer(
 ): Promise<void> {
   try {
     const reply = await serve(wireRequest(request, response));
-    losses.note(request.socket, request.method, reply.status);
     if (!isLong(reply)) await departure();
     await send(reply, request, response);
   } catch (error) {
@@ -34,8 +32,6 @@ async function answer(
     else response.writeHead(500, { "Content-Length": 0 }).end();
   }
 }
-
-const losses = new Losses();
 
 /** What takes up memory leaves at once. */
 const gatheredBytesMax = 64 * 1024;
@@ -67,7 +63,7 @@ function wireRequest(request: IncomingMessage, response: ServerResponse): WireRe
     body: new RequestBody(request),
     secure: (request.socket as Partial<TLSSocket>).encrypted === true,
     remoteAddress: request.socket.remoteAddress ?? "",
-    losses: losses.of(request.socket),
+    connection: request.socket,
     proceed: () => {
       if (request.headers.expect !== undefined) response.writeContinue();
     },

@@ -157,7 +157,7 @@ function parse(
     leaseId: leaseId.value,
     received: undefined,
     source: undefined,
-    precedence: request.losses,
+    contender: request.connection,
     delegate: delegateOf(known),
     entities: entitiesOf(known.principal),
     authorise: (access, exists, found) => {

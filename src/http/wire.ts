@@ -13,8 +13,8 @@ export interface WireRequest {
   readonly whole?: Uint8Array;
   readonly secure: boolean;
   readonly remoteAddress: string;
-  /** How often its connection was lately beaten by others to what it wanted to change. */
-  readonly losses?: number;
+  /** Tells one client from another, where it is known. */
+  readonly connection?: object;
   /** Asks the client for the body it holds back (`Expect: 100-continue`). */
   readonly proceed: () => void;
 }

@@ -6,6 +6,7 @@ import type { Clock, Log, Random } from "../core/world.ts";
 import { fileService } from "../file/service.ts";
 import { queueService } from "../queue/service.ts";
 import { tableService } from "../table/service.ts";
+import { Contests } from "../execution/contests.ts";
 import { Renderings } from "../execution/renderings.ts";
 import { Authenticator } from "../http/auth/authenticator.ts";
 import { nodeHandler } from "../http/handler.ts";
@@ -56,6 +57,7 @@ export function doorOf(service: Service, world: World): Door {
       clock,
       log,
       renderings: new Renderings(),
+      contests: new Contests(clock),
     },
     accounts,
     authenticator: new Authenticator(),

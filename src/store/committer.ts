@@ -3,7 +3,6 @@ import type { Clock } from "../core/world.ts";
 import { Attempt } from "./attempt.ts";
 import type { SharedChange } from "./attempt.ts";
 import { Changes } from "./changes.ts";
-import { Contests } from "./contests.ts";
 import type { Engine, EngineBatch, EngineReader, EngineWrite, StateReader } from "./engine.ts";
 import { latestTicks, mayRunAgain, Reruns, settleUnwritten } from "./pending.ts";
 import type { Pending } from "./pending.ts";
@@ -43,7 +42,6 @@ const queueTransactionsMax = 100_000;
  */
 export class Committer {
   readonly #options: CommitterOptions;
-  readonly contests = new Contests();
   readonly #queue: Pending[] = [];
   readonly #turns: Turns;
   #conflicts = 0;
@@ -60,7 +58,6 @@ export class Committer {
       return;
     }
     this.#queue.push(pending);
-    if (pending.isConditional === true) this.contests.add(pending.attempt.changes);
     this.#running ??= this.#run();
   }
 
@@ -74,14 +71,11 @@ export class Committer {
       // Everyone who is ready in this turn of the event loop shares the flush.
       await new Promise((resolve) => setImmediate(resolve));
       const batch = this.#queue.splice(0, batchTransactionsMax);
-      if (batch.some(({ precedence = 0 }) => precedence > 0)) batch.sort(byPrecedence);
-      this.contests.begin();
       try {
         await this.#commit(batch);
       } catch (error) {
         for (const pending of batch) pending.settle({ error });
       }
-      this.contests.end();
     }
     this.#running = undefined;
   }
@@ -160,10 +154,6 @@ export class Committer {
     }
     this.#queue.unshift(...beaten);
   }
-}
-
-function byPrecedence(left: Pending, right: Pending): number {
-  return (right.precedence ?? 0) - (left.precedence ?? 0);
 }
 
 function countOf(writers: readonly Pending[]): number {

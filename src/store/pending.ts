@@ -11,8 +11,6 @@ export type Outcome = { readonly value: unknown } | { readonly error: unknown };
 export interface Pending {
   readonly work: (tx: Transaction) => Awaitable<unknown>;
   readonly attemptsMax: number;
-  readonly precedence?: number;
-  readonly isConditional?: boolean;
   readonly foresee?: SnapshotOptions["foresee"] | undefined;
   readonly settle: (outcome: Outcome) => void;
   attempt: Attempt;

@@ -59,23 +59,12 @@ export interface SnapshotOptions {
   readonly foresee?: ((view: View) => Awaitable<unknown>) | undefined;
 }
 
-export interface ReadOptions<T> extends SnapshotOptions {
-  /** Lets go of what came of the work, which then runs once more: it has read what somebody is
-   *  changing on a condition, and waits to see what comes of that. Without this it does not. */
-  readonly discard?: (value: T) => void;
-}
-
 export interface TransactOptions extends SnapshotOptions {
   /** How often a conflict may re-run the work before `StoreBusy`. */
   readonly attemptsMax?: number;
   /** The work changes what everyone who does the same changes too: a run before its turn comes
    *  would be wasted. */
   readonly inTurn?: boolean | undefined;
-  /** Of those that are committed together the greater go first; zero if not said. */
-  readonly precedence?: number | undefined;
-  /** It changes something only if that is as expected: those who read it meanwhile to learn what
-   *  to expect are told what came of it. */
-  readonly isConditional?: boolean | undefined;
 }
 
 export interface Store {
@@ -85,7 +74,7 @@ export interface Store {
    *  loss of power forgets it, or an earlier state of such a key comes back. */
   transact<T>(work: (tx: Transaction) => Awaitable<T>, options?: TransactOptions): Promise<T>;
   /** Runs `work` on one consistent snapshot. */
-  snapshot<T>(work: (view: View) => Awaitable<T>, options?: ReadOptions<T>): Promise<T>;
+  snapshot<T>(work: (view: View) => Awaitable<T>, options?: SnapshotOptions): Promise<T>;
   /** Calls back, soon and at least once, after any commit under `prefix`, by whatever process. */
   watch(prefix: Key, onChange: () => void): Unwatch;
   close(): Promise<void>;

@@ -5,21 +5,12 @@ import type { Clock, Log } from "../core/world.ts";
 import { Attempt } from "./attempt.ts";
 import { Committer } from "./committer.ts";
 import type { Awaitable, Engine, StateReader } from "./engine.ts";
-import type { KeyText } from "./key-text.ts";
 import { OpenViews } from "./open-views.ts";
 import { runAttempt } from "./pending.ts";
 import type { Outcome } from "./pending.ts";
 import { SharedViews } from "./shared-views.ts";
 import { snapshotView } from "./snapshot-view.ts";
-import type {
-  Key,
-  ReadOptions,
-  Store,
-  TransactOptions,
-  Transaction,
-  Unwatch,
-  View,
-} from "./store.ts";
+import type { Key, Store, TransactOptions, Transaction, Unwatch, View } from "./store.ts";
 import { storeTime } from "./time.ts";
 import { Watchers } from "./watchers.ts";
 
@@ -34,11 +25,6 @@ export interface TransactionalStoreOptions {
 
 export const attemptsMaxDefault = 64;
 export const snapshotAgeMaxDefault = 60n * ticksPerSecond;
-
-interface Looked<T> {
-  readonly value: T;
-  readonly contest: Promise<void> | undefined;
-}
 
 interface Attempted {
   readonly attempt: Attempt;
@@ -96,7 +82,7 @@ export class TransactionalStore implements Store {
     options: TransactOptions = {},
   ): Promise<T> {
     this.#checkOpen();
-    const { attemptsMax = attemptsMaxDefault, precedence = 0, isConditional = false } = options;
+    const { attemptsMax = attemptsMaxDefault } = options;
     const early = options.inTurn === true ? undefined : await this.#attempt(work);
     let outcome = early?.outcome ?? notYetRun;
     if (!("error" in outcome) && early?.attempt.changes.isEmpty !== true) {
@@ -108,8 +94,6 @@ export class TransactionalStore implements Store {
           attempt: early?.attempt ?? new Attempt(nothingRead, 0n),
           outcome: first,
           attemptsMax,
-          precedence,
-          isConditional,
           attemptsUsed: early === undefined ? 0 : 1,
           drops: 0,
           isStale: early === undefined,
@@ -121,7 +105,7 @@ export class TransactionalStore implements Store {
   }
 
   async #attempt(work: (tx: Transaction) => Awaitable<unknown>): Promise<Attempted> {
-    const view = await this.#shared.openToWrite();
+    const view = await this.#shared.open();
     const attempt = new Attempt(view, this.#nextTicks(view));
     const run = runAttempt(work, attempt);
     const outcome = run instanceof Promise ? await run : run;
@@ -129,28 +113,12 @@ export class TransactionalStore implements Store {
     return { attempt, outcome };
   }
 
-  async snapshot<T>(
-    work: (view: View) => Awaitable<T>,
-    { discard }: ReadOptions<T> = {},
-  ): Promise<T> {
+  async snapshot<T>(work: (view: View) => Awaitable<T>): Promise<T> {
     this.#checkOpen();
-    const first = await this.#look(work, discard !== undefined);
-    if (first.contest === undefined) return first.value;
-    discard?.(first.value);
-    await first.contest;
-    return (await this.#look(work, false)).value;
-  }
-
-  /** Tells whether a key that the work has read is being changed, if it is to look out for that. */
-  async #look<T>(work: (view: View) => Awaitable<T>, looksOut: boolean): Promise<Looked<T>> {
-    const view = await this.#shared.openToRead();
-    const { contests } = this.#committer;
-    const isWatched = looksOut && !contests.isEmpty;
-    let contest: Promise<void> | undefined;
-    const seen = isWatched ? (text: KeyText) => (contest ??= contests.over(text)) : undefined;
+    const view = await this.#shared.open();
     try {
-      const done = work(snapshotView(view, this.#nextTicks(view), seen));
-      return { value: done instanceof Promise ? await done : done, contest };
+      const done = work(snapshotView(view, this.#nextTicks(view)));
+      return done instanceof Promise ? await done : done;
     } finally {
       view.close();
     }

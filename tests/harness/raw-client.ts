@@ -1,4 +1,4 @@
-import { request } from "node:http";
+import { request, type Agent } from "node:http";
 import {
   AccountSASPermissions,
   AccountSASResourceTypes,
@@ -30,7 +30,8 @@ export interface RawAnswer {
 
 export const version = "2023-11-03";
 
-export function rawClient(serviceUrl: string): RawClient {
+/** With an agent of its own a client keeps its connections to itself. */
+export function rawClient(serviceUrl: string, agent?: Agent): RawClient {
   const base = new URL(serviceUrl);
   const sas = accountSas();
   return {
@@ -44,6 +45,7 @@ export function rawClient(serviceUrl: string): RawClient {
             port: base.port,
             method,
             path: signed,
+            ...(agent === undefined ? {} : { agent }),
             headers: { "x-ms-version": version, "content-length": 0, ...length, ...headers },
           },
           (response) => {

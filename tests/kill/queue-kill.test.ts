@@ -2,6 +2,9 @@ import { mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { expect, it } from "vitest";
+import { checkFolder } from "../../src/server/folder-check/check-folder.ts";
+import { realClock } from "../../src/server/world.ts";
+import { silentLog } from "../../src/store/silent-log.ts";
 import { startChild, type ChildServer } from "../harness/child-server.ts";
 import { rawClient, type RawClient } from "../harness/raw-client.ts";
 import { brokenPromises } from "./queue-history.ts";
@@ -64,6 +67,8 @@ it.each([1, 2])(
       for (let round = 0; round < kills; round += 1) {
         await burst(workload, clients());
         await endAll("SIGKILL");
+        const { problems } = await checkFolder({ location, clock: realClock(), log: silentLog });
+        expect(problems).toEqual([]);
         await startAll();
       }
       await drain(workload, clients()[0]!);

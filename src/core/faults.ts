@@ -14,6 +14,13 @@ export interface FaultDetail {
   readonly headers?: Readonly<Record<string, string>>;
   /** Which conditional header was not met; for those who watch, never for the client. */
   readonly unmet?: ConditionName;
+  /** Whose open handles stand in the way; for those who watch as well. */
+  readonly heldBy?: readonly HandleHolder[];
+}
+
+export interface HandleHolder {
+  readonly id: bigint;
+  readonly client: string;
 }
 
 export type ConditionName =

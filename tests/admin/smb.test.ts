@@ -123,8 +123,19 @@ it("tells why REST was refused a file that SMB has open", async () => {
     status: 409,
     code: "SharingViolation",
     rule: "decision",
+    heldBy: [{ open: String(handle.persistent) }],
   });
   expect((await read(client, handle, 1)).status).not.toBe(0);
+  const locking = await openFile(client, "locked.txt");
+  await client.ask(10, lockBody(locking, { at: 0, length: 5, flags: 0x12 }));
+  const locked = share.rootDirectoryClient.getFileClient("locked.txt");
+  await locked.resize(10);
+  await expect(locked.uploadRange("x", 2, 1)).rejects.toThrow();
+  expect(await feed.next("refused")).toMatchObject({
+    path: "locked.txt",
+    code: "FileLockConflict",
+    heldBy: [{ open: String(locking.persistent) }],
+  });
   client.end();
   await feed.close();
 });

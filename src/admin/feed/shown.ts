@@ -1,6 +1,6 @@
 import { formatHttpDate, formatIso } from "../../core/dates.ts";
 import { formatETag } from "../../core/etag.ts";
-import { faultMessage } from "../../core/faults.ts";
+import { faultMessage, type HandleHolder } from "../../core/faults.ts";
 import { isLocked, leaseState, type Lease } from "../../core/lease.ts";
 import type { ServiceName } from "../../core/operation.ts";
 import type { SignedName } from "../../core/service.ts";
@@ -58,13 +58,19 @@ function shownLease({ kind, action, id, timeSeconds }: SeenLease): object {
 
 function shownRefusal(doors: Doors, service: ServiceName, refused: SeenRefusal): object {
   const { fault, rule, unmet } = refused;
+  const heldBy = fault?.detail?.heldBy;
   return {
     code: fault?.code ?? "ConditionNotMet",
     message: fault === undefined ? "Not modified." : faultMessage(fault),
     rule,
     ...(unmet === undefined ? {} : { condition: shownCondition(doors, service, refused) }),
     ...(refused.isAboutLease ? { lease: leaseAgainst(refused) } : {}),
+    ...(heldBy === undefined ? {} : { heldBy: heldBy.map(shownHolder) }),
   };
+}
+
+function shownHolder({ id, client }: HandleHolder): object {
+  return { open: String(id), client };
 }
 
 function shownCondition(doors: Doors, service: ServiceName, refused: SeenRefusal): object {

@@ -78,14 +78,25 @@ export function unlockRanges(
  * Whether bytes may be read or written past the locks: reading stops at others' exclusive locks,
  * writing also at shared ones, whoever holds them. REST has no open, so every lock is another's.
  */
-export function isRangeLocked(
+export function isRangeLocked(state: LockState, stretch: Stretch, toucher: Toucher): boolean {
+  return state.ranges.some((held) => isInTheWay(held, stretch, toucher));
+}
+
+/** The locks that stand in the way. */
+export function lockingRanges(
   { ranges }: LockState,
   stretch: Stretch,
-  { open, writes }: { readonly open?: bigint; readonly writes: boolean },
-): boolean {
-  if (stretch.length === 0n) return false;
-  return ranges.some((held) => {
-    if (!overlaps(held, stretch)) return false;
-    return held.exclusive ? held.open !== open : writes;
-  });
+  toucher: Toucher,
+): readonly RangeLock[] {
+  return ranges.filter((held) => isInTheWay(held, stretch, toucher));
+}
+
+interface Toucher {
+  readonly open?: bigint;
+  readonly writes: boolean;
+}
+
+function isInTheWay(held: RangeLock, stretch: Stretch, { open, writes }: Toucher): boolean {
+  if (stretch.length === 0n || !overlaps(held, stretch)) return false;
+  return held.exclusive ? held.open !== open : writes;
 }

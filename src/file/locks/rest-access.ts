@@ -1,9 +1,10 @@
-import { fail, ok, type Failure, type Result } from "../../core/result.ts";
+import type { FaultCode } from "../../core/faults.ts";
+import { fail, type Failure } from "../../core/result.ts";
 import { ticksFromSeconds, type Ticks } from "../../core/ticks.ts";
 import { deleteAccess, readData, shareAll, shareRead, writeData } from "./access.ts";
-import { isRangeLocked, type Stretch } from "./byte-ranges.ts";
+import { lockingRanges, type Stretch } from "./byte-ranges.ts";
 import { breakCaches, type BreakTrigger } from "./caching.ts";
-import { noLocks, type LockState } from "./lock-state.ts";
+import { noLocks, type LockState, type Open, type RangeLock } from "./lock-state.ts";
 import { collisions } from "./share-modes.ts";
 
 /** How long a REST operation waits for an SMB client to give up what it caches. */
@@ -90,7 +91,6 @@ export type Passage =
   | { readonly kind: "refused"; readonly failure: Failure };
 
 export const deletePending = fail("DeletePending", { elements: { Reason: "SMBDeletePending" } });
-const sharingViolation = fail("SharingViolation");
 
 /** Whether a REST operation may touch a file at this moment, and whom it must disturb first. */
 export function decideShortOpen(
@@ -103,15 +103,19 @@ export function decideShortOpen(
   const short: ShortOpen = shortOpens[operation] as ShortOpen;
   const colliding = short.alone === true ? locks.opens : collisions(locks, short);
   if (colliding.length > 0) {
+    const violation = heldBy("SharingViolation", colliding);
     const only = new Set(colliding.flatMap(({ cacheKey }) => cacheKey ?? []));
     const breaking = breakCaches(locks, "violation", { now, only });
     if (breaking.waitingSince === undefined) {
-      return { kind: "refused", failure: sharingViolation };
+      return { kind: "refused", failure: violation };
     }
-    return waiting(breaking.state, breaking.waitingSince, now, sharingViolation);
+    return waiting(breaking.state, breaking.waitingSince, now, violation);
   }
-  const locked = checkRange(locks, short, stretch);
-  if (!locked.ok) return { kind: "refused", failure: locked };
+  const locked = lockedBytes(locks, short, stretch);
+  if (locked.length > 0) {
+    const lockers = locks.opens.filter(({ id }) => locked.some(({ open }) => open === id));
+    return { kind: "refused", failure: heldBy("FileLockConflict", lockers) };
+  }
   if (short.breaks === undefined) return { kind: "pass", state: locks };
   const { state, waitingSince } = breakCaches(locks, short.breaks, { now });
   if (waitingSince === undefined) return { kind: "pass", state };
@@ -123,12 +127,19 @@ function waiting(state: LockState, since: Ticks, now: Ticks, tooLate: Failure): 
   return now < until ? { kind: "wait", state, until } : { kind: "refused", failure: tooLate };
 }
 
-function checkRange(
+function lockedBytes(
   locks: LockState,
   { bytes }: ShortOpen,
   stretch: Stretch | undefined,
-): Result<void> {
-  if (bytes === undefined || stretch === undefined) return ok(undefined);
-  const locked = isRangeLocked(locks, stretch, { writes: bytes === "writes" });
-  return locked ? fail("FileLockConflict") : ok(undefined);
+): readonly RangeLock[] {
+  if (bytes === undefined || stretch === undefined) return noRanges;
+  return lockingRanges(locks, stretch, { writes: bytes === "writes" });
+}
+
+const noRanges: readonly RangeLock[] = [];
+const holdersToldMax = 5;
+
+function heldBy(code: FaultCode, opens: readonly Open[]): Failure {
+  const holders = opens.slice(0, holdersToldMax).map(({ id, client }) => ({ id, client }));
+  return fail(code, { heldBy: holders });
 }

@@ -1,5 +1,5 @@
 // `node scripts/bench-nodes.mjs`: see scripts/bench/nodes.ts. About four minutes; `--out FILE` keeps
-// the figures.
+// the figures, `--page docs/bench/nodes.md` writes them down for readers.
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { runBench } from "./bench-prepare.mjs";

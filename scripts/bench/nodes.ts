@@ -1,5 +1,5 @@
-// `node scripts/bench-nodes.mjs`: the same operations on lmdb, and on a PostgreSQL with one node and
-// with three, in turns. Nodes, database and callers share the machine's processors.
+// `node scripts/bench-nodes.mjs`: the same operations on lmdb, and on a PostgreSQL with one node
+// and with three, in turns. Nodes, database and callers share the machine's processors.
 import { rmSync, writeFileSync } from "node:fs";
 import { cpus } from "node:os";
 import { parseArgs } from "node:util";
@@ -47,12 +47,26 @@ const { values: options } = parseArgs({
     callers: { type: "string", default: "1,64" },
     only: { type: "string", default: "put-1k,get-1k,tbl-insert-Npk,q-get-delete" },
     out: { type: "string" },
+    /** A page of the documents for the same figures. */
+    page: { type: "string" },
   },
 });
 const warmUpSeconds = 1;
 /** So that a run does not take them all. */
 const messagesStored = 20_000;
 const objectsStored = 2000;
+const pageColumns = [
+  "operation",
+  "set-up",
+  "callers",
+  "per second",
+  "median ms",
+  "p99 ms",
+  "node µs",
+  "database µs",
+  "database transactions",
+  "errors",
+];
 const statistics = new pg.Client({ connectionString: options.database });
 
 await statistics.connect();
@@ -71,6 +85,7 @@ const machine = `${cpus().length} processors, ${cpus()[0]?.model ?? ""}`;
 if (options.out !== undefined) {
   writeFileSync(options.out, `${JSON.stringify({ machine, options, all }, null, 2)}\n`);
 }
+if (options.page !== undefined) writeFileSync(options.page, pageOf(all));
 console.log(`\n${machine}; nodes, database and callers share them`);
 
 async function onDisk(): Promise<SetUp> {
@@ -187,4 +202,38 @@ function print(figures: Figures): void {
   ];
   const cells = columns.map(([value, width, digits]) => value.toFixed(digits).padStart(width));
   console.log(`${figures.setUp.padEnd(20)}${cells.join("")}`);
+}
+
+function pageOf(figures: readonly Figures[]): string {
+  const when = new Date().toISOString().slice(0, 10);
+  const head = [
+    "# One node, three nodes, one machine",
+    "",
+    "Written by `node scripts/bench-nodes.mjs --page docs/bench/nodes.md`: the same operations in",
+    "the same run on lmdb, and on a PostgreSQL with one node and with three. **Nodes, database and",
+    "callers share the processors**, so that three nodes have no more of them than one.",
+    `${machine}; ${options.seconds} s each, flushes on, ${when}.`,
+    "",
+    "Microseconds are of one processor for one operation (a get and a delete of a message are",
+    "one). Transactions of the database are the round trips, shared or not, and the node's own.",
+    "",
+    `| ${pageColumns.join(" | ")} |`,
+    "|---|---|---|---|---|---|---|---|---|---|",
+  ];
+  const rows = figures.map((one) => {
+    const cells = [
+      one.operation,
+      one.setUp,
+      one.callers,
+      Math.round(one.perSecond),
+      one.medianMilliseconds.toFixed(2),
+      one.p99Milliseconds.toFixed(2),
+      Math.round(one.nodeMicroseconds),
+      Math.round(one.databaseMicroseconds),
+      one.databaseTransactions.toFixed(2),
+      one.errors,
+    ];
+    return `| ${cells.join(" | ")} |`;
+  });
+  return [...head, ...rows, ""].join("\n");
 }

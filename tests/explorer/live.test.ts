@@ -100,3 +100,22 @@ describe("messages", () => {
     await inFlight.getByText("resize picture 7").waitFor({ state: "detached" });
   });
 });
+
+describe("health", () => {
+  it("draws what the server does, second by second", async () => {
+    await putText(here, { container, name: "busy.txt", text: "busy" });
+    const page = await here.open("#/health");
+    await page.getByText("Busiest operations").waitFor();
+    const blob = here.blobs.getContainerClient(container).getBlockBlobClient("busy.txt");
+    const chart = page.getByRole("figure", { name: "Requests" });
+    const shown = async (): Promise<number> => {
+      for (let calls = 0; calls < 20; calls += 1) await blob.upload("busy", 4);
+      return Number.parseFloat((await chart.locator("strong").first().textContent()) ?? "");
+    };
+    await expect.poll(shown, { timeout: 15_000 }).toBeGreaterThan(0);
+    const points = async (): Promise<number> =>
+      (await chart.locator(".stroke").first().getAttribute("d"))?.match(/L/g)?.length ?? 0;
+    await expect.poll(() => shown().then(points), { timeout: 20_000 }).toBeGreaterThan(5);
+    await takePicture(page, "health");
+  });
+});

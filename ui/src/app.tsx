@@ -1,8 +1,8 @@
 import type { JSX } from "preact";
 import { useCallback, useEffect, useState } from "preact/hooks";
-import { accounts, server } from "./accounts.ts";
+import { accounts, server, session } from "./accounts.ts";
 import { loginWanted } from "./admin/call.ts";
-import { getAccounts, getServer } from "./admin/server.ts";
+import { getAccounts, getServer, getSession } from "./admin/server.ts";
 import { BlobsPage } from "./blobs/page.tsx";
 import { ConcurrencyPage } from "./concurrency/page.tsx";
 import { HealthPage } from "./health/page.tsx";
@@ -27,10 +27,11 @@ export function App(): JSX.Element {
   const isLoginWanted = useStore(loginWanted);
   const [failure, setFailure] = useState<Failure>();
   const begin = useCallback(async () => {
-    const [found, info] = await Promise.all([getAccounts(), getServer()]);
+    const [found, info, own] = await Promise.all([getAccounts(), getServer(), getSession()]);
     setFailure(found.ok ? undefined : found.failure);
     if (found.ok) accounts.set(found.value.accounts);
     if (info.ok) server.set(info.value);
+    if (own.ok) session.set(own.value);
   }, []);
   useEffect(() => void begin(), []);
   const account = accountOf(route, known);

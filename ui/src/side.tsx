@@ -1,6 +1,7 @@
 import type { JSX } from "preact";
 import { useState } from "preact/hooks";
-import { accounts, server } from "./accounts.ts";
+import { accounts, server, session } from "./accounts.ts";
+import { logOut } from "./admin/server.ts";
 import iconUrl from "./icon.svg";
 import { KeysDialog } from "./keys-dialog.tsx";
 import { Button } from "./parts/button.tsx";
@@ -32,6 +33,7 @@ export function Side({ page, account }: SideProps): JSX.Element {
   const info = useStore(server);
   const chosenTheme = useStore(theme);
   const [isShowingKeys, showKeys] = useState(false);
+  const isLoggedIn = useStore(session)?.loginRequired === true;
   const themeIcon = { auto: "auto", light: "sun", dark: "moon" } as const;
   return (
     <header class="side">
@@ -61,6 +63,9 @@ export function Side({ page, account }: SideProps): JSX.Element {
         {account !== undefined && (
           <Button kind="quiet" icon="link" label="Connect" onClick={() => showKeys(true)} />
         )}
+        {isLoggedIn && (
+          <Button kind="quiet" icon="leave" label="Log out" onClick={() => void leave()} />
+        )}
         <Button
           kind="quiet"
           icon={themeIcon[chosenTheme]}
@@ -73,6 +78,12 @@ export function Side({ page, account }: SideProps): JSX.Element {
       )}
     </header>
   );
+}
+
+/** Nothing that was seen stays in the page. */
+async function leave(): Promise<void> {
+  await logOut();
+  location.reload();
 }
 
 interface ItemProps {

@@ -27,10 +27,9 @@ const paths = {
   camera: "M2 5h3l1-1.5h4L11 5h3v8H2zM8 11a2.2 2.2 0 1 0 0-4.4A2.2 2.2 0 0 0 8 11z",
   restore: "M3 8a5 5 0 1 1 1.5 3.5M3 12V9h3",
   rename: "M3 12h10M5 9l6-6 1.5 1.5-6 6z",
-  more: "M3.5 8h.01M8 8h.01M12.5 8h.01",
   stop: "M4 4h8v8H4z",
   filter: "M2 3h12L9.5 8.5V13l-3-1.5v-3z",
-  back: "M10 3 5 8l5 5",
+  leave: "M9 3H3v10h6M7 8h7M11 5l3 3-3 3",
 } as const;
 
 export type IconName = keyof typeof paths;

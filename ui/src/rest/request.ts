@@ -1,3 +1,4 @@
+import { loginWanted } from "../admin/call.ts";
 import { accessTo } from "../admin/sas.ts";
 import { failed, done, type Failure, type Result } from "../result.ts";
 
@@ -79,7 +80,12 @@ export async function request(
       signal: call.signal ?? null,
       cache: "no-store",
     });
-    if (!response.ok) return failed(await failureOf(response));
+    if (!response.ok) {
+      const failure = await failureOf(response);
+      // Of the page's own session, not of the service: that one would name another code.
+      if (failure.code === "LoginRequired") loginWanted.set(true);
+      return failed(failure);
+    }
     const body = await response.arrayBuffer();
     return done({ status: response.status, headers: response.headers, body });
   } catch (error) {

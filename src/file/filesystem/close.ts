@@ -1,5 +1,6 @@
 import type { Runtime } from "../../execution/execute.ts";
 import { childrenOf } from "../directory/children.ts";
+import { breakCaches } from "../locks/caching.ts";
 import { decideClose } from "../locks/opens.ts";
 import { rootId, type NodeRecord } from "../records.ts";
 import { removeNode } from "./revision.ts";
@@ -27,9 +28,12 @@ export function closeFile(runtime: Runtime, place: FilePlace, handle: bigint): P
     const mayDelete = node.id !== rootId && (await isEmpty(work, place.share.id, node));
     const { state, gone } = decideClose(before, handle, { mayDelete });
     const isGone = gone && mayDelete;
+    // Whoever keeps the file open only because it may is asked to let it go.
+    const begins = state.deletePending && !before.deletePending;
+    const left = begins ? breakCaches(state, "remove", { now: work.now }).state : state;
     await work.apply([
       ...(isGone ? removeNode(found) : []),
-      keepLocks(share.id, node.id, isGone ? { ...state, deletePending: false } : state),
+      keepLocks(share.id, node.id, isGone ? { ...left, deletePending: false } : left),
     ]);
     return { node, isGone, isPending: state.deletePending && !isGone };
   });

@@ -5,6 +5,8 @@ import type { ServiceUrls } from "../folder/fill.ts";
 import { rawClient, type RawClient } from "../harness/raw-client.ts";
 import { listening, portFlags, program } from "../harness/child-server.ts";
 import type { Clients, Door, State } from "../kill/door.ts";
+import { WireClient, type Answered } from "../smb-wire/wire-client.ts";
+import { smbAnswerId } from "./smb-answer-id.ts";
 import { tracedCalls } from "./trace.ts";
 
 /** A change of an object, and the id of the answer that acknowledged it. */
@@ -46,10 +48,16 @@ export async function record(
   const urls: ServiceUrls = Object.fromEntries(
     [...found].map(([name, url]) => [name.toLowerCase(), url]),
   );
+  const smbAnswers = listenToSmb();
   const ready = new Requests(urls);
   for (const door of doors) await door.setUp(ready.clients());
   const objects = await Promise.all(
-    doors.flatMap((door) => ["one", "two"].map((key) => run(door, key, urls, stepsEach))),
+    // SMB clients share a connection, so that only one of them can tell which answers are its own.
+    doors.flatMap((door) =>
+      (door.name === "smb" ? ["one"] : ["one", "two"]).map((key) =>
+        run(door, key, new Requests(urls, smbAnswers), stepsEach),
+      ),
+    ),
   );
   endTraced(child.pid ?? 0);
   await exited;
@@ -62,13 +70,41 @@ function endTraced(tracer: number): void {
   for (const pid of children.trim().split(" ")) process.kill(Number(pid), "SIGTERM");
 }
 
+const closeCommand = 6;
+
+type Ask = (
+  this: WireClient,
+  ...words: Parameters<WireClient["ask"]>
+) => ReturnType<WireClient["ask"]>;
+
+/** Every answer that an SMB client of this process gets from now on. */
+function listenToSmb(): readonly Answered[] {
+  const answers: Answered[] = [];
+  const ask = Reflect.get(WireClient.prototype, "ask") as Ask;
+  WireClient.prototype.ask = async function askAndTell(this: WireClient, ...words) {
+    const answer = await ask.apply(this, words);
+    answers.push(answer);
+    return answer;
+  };
+  return answers;
+}
+
 /** Clients that remember the id of the last answer. */
 class Requests {
   readonly #urls: ServiceUrls;
+  readonly #smbAnswers: readonly Answered[];
   last = "";
 
-  constructor(urls: ServiceUrls) {
+  constructor(urls: ServiceUrls, smbAnswers: readonly Answered[] = []) {
     this.#urls = urls;
+    this.#smbAnswers = smbAnswers;
+  }
+
+  /** What is done is done before the handle is closed, but for a deletion. */
+  lastOfSmb(state: State): string {
+    const isDeletion = state === undefined;
+    const last = this.#smbAnswers.findLast(({ command }) => isDeletion || command !== closeCommand);
+    return last === undefined ? "" : smbAnswerId(last.message);
   }
 
   clients(): Clients {
@@ -97,16 +133,16 @@ class Requests {
 async function run(
   door: Door,
   key: string,
-  urls: ServiceUrls,
+  requests: Requests,
   stepsMax: number,
 ): Promise<RecordedObject> {
-  const requests = new Requests(urls);
   const clients = requests.clients();
   const steps: RecordedStep[] = [];
   for (let turn = 1; turn <= stepsMax; turn += 1) {
     const step = door.next(key, steps.at(-1)?.state, turn);
     await step.send(clients);
-    steps.push({ answer: requests.last, state: step.state });
+    const answer = door.name === "smb" ? requests.lastOfSmb(step.state) : requests.last;
+    steps.push({ answer, state: step.state });
   }
   return { door, key, steps };
 }

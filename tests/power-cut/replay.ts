@@ -1,4 +1,5 @@
 import { Disk } from "./disk.ts";
+import { smbAnswerIds } from "./smb-answer-id.ts";
 import {
   dataIn,
   descriptorIn,
@@ -54,7 +55,9 @@ export class Replay {
   }
 
   #answer(words: string): void {
-    const text = dataIn(words).toString("latin1");
+    const bytes = dataIn(words);
+    for (const id of smbAnswerIds(bytes)) this.answered.add(id);
+    const text = bytes.toString("latin1");
     for (const [, id = ""] of text.matchAll(/x-ms-request-id: (\S+)/gi)) this.answered.add(id);
   }
 

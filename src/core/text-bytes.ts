@@ -64,6 +64,10 @@ export class TextBytes {
     this.#length = at;
   }
 
+  text(): string {
+    return this.#buffer.toString("utf8", 0, this.#length);
+  }
+
   bytes(): Uint8Array {
     return this.#buffer.subarray(0, this.#length);
   }

@@ -1,6 +1,6 @@
 import { copyBytes } from "../../core/slabs.ts";
 import { TextBytes } from "../../core/text-bytes.ts";
-import { jsonType } from "../representation.ts";
+import { jsonType, type MetadataLevel } from "../representation.ts";
 import { writeEntity, type Row, type Writing } from "./write-entity.ts";
 
 export interface TextBody {
@@ -28,10 +28,30 @@ export function entitiesDocument(rows: readonly Row[], writing: Writing): BytesB
   out.append(`{${metadata}${metadata === "" ? "" : ","}"value":[`);
   for (let index = 0; index < rows.length; index += 1) {
     if (index > 0) out.appendAscii(",");
-    writeEntity(out, rows[index]!, writing);
+    writeRow(rows[index]!, writing);
   }
   out.appendAscii("]}");
   return { type: jsonType(writing.level), bytes: taken() };
+}
+
+/** The forms that say nothing but what the entity itself says: links would name this server. */
+const lastingForms: Partial<Record<MetadataLevel, number>> = { nometadata: 1, minimalmetadata: 2 };
+
+function writeRow(row: Row, writing: Writing): void {
+  const form = writing.select === undefined ? lastingForms[writing.level] : undefined;
+  if (form === undefined || row.rendered === undefined) {
+    writeEntity(out, row, writing);
+    return;
+  }
+  out.append(row.rendered(form, () => ({ text: entityText(row, writing), lasts: true })));
+}
+
+const one = new TextBytes();
+
+function entityText(row: Row, writing: Writing): string {
+  one.clear();
+  writeEntity(one, row, writing);
+  return one.text();
 }
 
 function taken(): Uint8Array {

@@ -1,6 +1,7 @@
 import { encodeBase64 } from "../../core/base64.ts";
 import type { EntityKeys } from "../../core/entity-range.ts";
 import type { TextBytes } from "../../core/text-bytes.ts";
+import type { Rendered } from "../../core/view.ts";
 import type { Ticks } from "../../core/ticks.ts";
 import { formatDateTime } from "../edm/date-time.ts";
 import { edm, edmNames, type EdmType, type EdmValue } from "../edm/edm.ts";
@@ -13,6 +14,8 @@ import { PropertyCursor } from "../stored/property-cursor.ts";
 /** An entity with its keys, as answers tell it. */
 export interface Row extends EntityKeys {
   readonly record: EntityRecord;
+  /** What the row was told as before, if it is known, or else what `render` makes of it. */
+  readonly rendered?: (form: number, render: () => Rendered) => string;
 }
 
 export interface Writing {

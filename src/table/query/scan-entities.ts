@@ -8,6 +8,7 @@ import type { Row } from "../json/write-entity.ts";
 import { entities } from "../records.ts";
 import { EntityRecord } from "../stored/entity-record.ts";
 import { KeyReader } from "./key-reader.ts";
+import { ScannedRow } from "./scanned-row.ts";
 import { keyRanges, type Reach } from "./key-ranges.ts";
 
 export interface Selection extends Omit<Reach, "boxes"> {
@@ -29,16 +30,18 @@ export const scannedRowsMax = 20_000;
 export async function scanEntities(view: RecordView, selection: Selection): Promise<Page> {
   const { filter, limit } = selection;
   const rows: Row[] = [];
-  const cursor = new RowCursor(selection.table);
+  const keys = new KeyReader(selection.table);
+  let row: Row = noRow;
+  const read: PropertyReader = (name) => propertyOf(row, name);
   let scanned = 0;
   for (const range of keyRanges({ ...selection, boxes: keyBoxes(filter) })) {
     const most = filter === undefined ? limit - rows.length + 1 : scannedRowsMax - scanned + 1;
     for await (const batch of view.scan(entities, { ...range, limit: most })) {
-      for (const { key, record } of batch) {
-        const row = cursor.moveTo(key, record);
+      for (const entry of batch) {
+        row = new ScannedRow(view, keys, entry);
         if (scanned >= scannedRowsMax) return { rows, next: row };
         scanned += 1;
-        if (filter !== undefined && !matches(filter, cursor.read)) continue;
+        if (filter !== undefined && !matches(filter, read)) continue;
         if (rows.length >= limit) return { rows, next: row };
         rows.push(row);
       }
@@ -47,25 +50,7 @@ export async function scanEntities(view: RecordView, selection: Selection): Prom
   return { rows, next: undefined };
 }
 
-/** The row under inspection. A page has thousands, so nothing is made anew for each but the row. */
-class RowCursor {
-  readonly #keys: KeyReader;
-  #row: Row = { partitionKey: "", rowKey: "", record: nothing };
-
-  constructor(table: bigint) {
-    this.#keys = new KeyReader(table);
-  }
-
-  moveTo(key: Uint8Array, record: EntityRecord): Row {
-    const { partitionKey, rowKey } = this.#keys.read(key);
-    this.#row = { partitionKey, rowKey, record };
-    return this.#row;
-  }
-
-  readonly read: PropertyReader = (name) => propertyOf(this.#row, name);
-}
-
-const nothing = new EntityRecord(new Uint8Array());
+const noRow: Row = { partitionKey: "", rowKey: "", record: new EntityRecord(new Uint8Array()) };
 
 /** No property has the name of a key or of the Timestamp. */
 export function propertyOf(row: Row, name: string): Typed | undefined {

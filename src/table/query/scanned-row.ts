@@ -1,0 +1,38 @@
+import type { EntityKeys } from "../../core/entity-range.ts";
+import type { Rendered, RecordView, Scanned } from "../../core/view.ts";
+import type { Row } from "../json/write-entity.ts";
+import type { EntityRecord } from "../stored/entity-record.ts";
+import type { KeyReader } from "./key-reader.ts";
+
+/** A row that a query has come by. Most are passed over, or told as they were before: the keys are
+ *  read only for those who ask. */
+export class ScannedRow implements Row {
+  readonly #view: RecordView;
+  readonly #reader: KeyReader;
+  readonly #entry: Scanned<EntityRecord>;
+  #keys: EntityKeys | undefined;
+
+  constructor(view: RecordView, reader: KeyReader, entry: Scanned<EntityRecord>) {
+    this.#view = view;
+    this.#reader = reader;
+    this.#entry = entry;
+  }
+
+  get record(): EntityRecord {
+    return this.#entry.record;
+  }
+
+  get partitionKey(): string {
+    this.#keys ??= this.#reader.read(this.#entry.key);
+    return this.#keys.partitionKey;
+  }
+
+  get rowKey(): string {
+    this.#keys ??= this.#reader.read(this.#entry.key);
+    return this.#keys.rowKey;
+  }
+
+  rendered(form: number, render: () => Rendered): string {
+    return this.#view.rendered(this.#entry, form, render) ?? "";
+  }
+}

@@ -193,7 +193,12 @@ export class RunningServer {
     });
     this.adminUrl = url;
     if (location !== undefined) {
-      this.#takeAddress = await leaveAdminAddress(location, { url: reachable(url), pid });
+      const address = { url: reachable(url), pid };
+      // On a full disk it cannot be left, and the server is of use nevertheless.
+      this.#takeAddress = await leaveAdminAddress(location, address).catch((error: unknown) => {
+        log.warn({ err: error }, "etagere status will not find this server by its location");
+        return undefined;
+      });
     }
     announce(`Etagere admin is successfully listening at ${url}`);
     announce(`Etagere explorer: open ${reachable(url)}/`);

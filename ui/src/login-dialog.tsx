@@ -34,7 +34,7 @@ export function LoginDialog({ onDone }: { readonly onDone: () => void }): JSX.El
   };
   const methods = session?.methods ?? ["key"];
   return (
-    <FormDialog title="Log in" action="Log in" onClose={() => undefined} onSubmit={submit}>
+    <FormDialog title="Log in" action="Log in" onSubmit={submit}>
       {methods.length > 1 && (
         <Tabs
           label="How to log in"

@@ -33,7 +33,7 @@ export function Side({ page, account }: SideProps): JSX.Element {
   const info = useStore(server);
   const chosenTheme = useStore(theme);
   const [isShowingKeys, showKeys] = useState(false);
-  const isLoggedIn = useStore(session)?.loginRequired === true;
+  const isLoggedIn = useStore(session)?.expiresAt !== undefined;
   const themeIcon = { auto: "auto", light: "sun", dark: "moon" } as const;
   return (
     <header class="side">

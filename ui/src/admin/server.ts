@@ -21,6 +21,8 @@ export interface Account {
 export interface Session {
   readonly loginRequired: boolean;
   readonly loggedIn: boolean;
+  /** Only of a session that was logged in. */
+  readonly expiresAt?: string;
   readonly methods: readonly ("key" | "token")[];
 }
 

@@ -4,7 +4,8 @@ import { Button } from "./button.tsx";
 
 export interface DialogProps {
   readonly title: string;
-  readonly onClose: () => void;
+  /** Without it there is no way around the dialog. */
+  readonly onClose?: (() => void) | undefined;
   readonly children: ComponentChildren;
   readonly wide?: boolean;
 }
@@ -25,12 +26,14 @@ export function Dialog({ title, onClose, children, wide = false }: DialogProps):
       aria-labelledby={heading}
       onCancel={(event) => {
         event.preventDefault();
-        onClose();
+        onClose?.();
       }}
     >
       <header class="dialog-head">
         <h2 id={heading}>{title}</h2>
-        <Button kind="quiet" icon="close" label="Close" onClick={onClose} />
+        {onClose !== undefined && (
+          <Button kind="quiet" icon="close" label="Close" onClick={onClose} />
+        )}
       </header>
       {children}
     </dialog>
@@ -42,7 +45,7 @@ export interface FormDialogProps {
   readonly action: string;
   readonly danger?: boolean;
   readonly wide?: boolean;
-  readonly onClose: () => void;
+  readonly onClose?: () => void;
   /** Resolves to what went wrong, or to nothing when the dialog may go. */
   readonly onSubmit: (values: FormData) => Promise<string | undefined>;
   readonly children: ComponentChildren;
@@ -58,7 +61,7 @@ export function FormDialog(props: FormDialogProps): JSX.Element {
     const wrong = await props.onSubmit(new FormData(event.currentTarget as HTMLFormElement));
     setBusy(false);
     setProblem(wrong);
-    if (wrong === undefined) props.onClose();
+    if (wrong === undefined) props.onClose?.();
   };
   return (
     <Dialog title={props.title} onClose={props.onClose} wide={props.wide ?? false}>
@@ -70,7 +73,7 @@ export function FormDialog(props: FormDialogProps): JSX.Element {
           </p>
         )}
         <footer class="dialog-foot">
-          <Button onClick={props.onClose}>Cancel</Button>
+          {props.onClose !== undefined && <Button onClick={props.onClose}>Cancel</Button>}
           <Button type="submit" kind={props.danger === true ? "danger" : "main"} disabled={isBusy}>
             {props.action}
           </Button>

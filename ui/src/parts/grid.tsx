@@ -4,6 +4,8 @@ import { scrollTo, windowAt, type Viewport, type Window } from "./virtual-scroll
 
 export interface Column<Row> {
   readonly title: string;
+  /** In smaller letters, beside the title. */
+  readonly note?: string | undefined;
   /** Named to screen readers alone. */
   readonly isTitleHidden?: boolean;
   /** A track of a CSS grid: `2fr`, `8rem`. */
@@ -172,9 +174,10 @@ function GridHead<Row>({
   return (
     <div class="grid-head" role="rowgroup">
       <div class="grid-row" role="row" aria-rowindex={1} style={{ "--columns": template }}>
-        {columns.map(({ title, align, isTitleHidden }) => (
+        {columns.map(({ title, align, isTitleHidden, note }) => (
           <div key={title} role="columnheader" class={cellClass(align)}>
             {isTitleHidden === true ? <span class="unseen">{title}</span> : title}
+            {note !== undefined && <span class="type"> {note}</span>}
           </div>
         ))}
       </div>

@@ -7,7 +7,7 @@ import type { Column } from "../parts/grid.tsx";
 import { Listing } from "../parts/listing.tsx";
 import type { PagedList } from "../parts/paged-list.ts";
 import { usePaged } from "../parts/use-paged.ts";
-import type { Entity } from "../rest/entity.ts";
+import type { EdmType, Entity } from "../rest/entity.ts";
 import { queryEntities, type TablePlace } from "../rest/table.ts";
 import { formatRoute } from "../route.ts";
 import { EntityDetail } from "./entity-detail.tsx";
@@ -17,7 +17,8 @@ import { QueryBuilder } from "./query-builder.tsx";
 
 const pageRows = 1000;
 const columnsMax = 24;
-const columnRem = 9.5;
+const columnRem = 8.2;
+const ownNames = ["PartitionKey", "RowKey", "Timestamp"];
 const rowsLookedAtMax = 200;
 
 const newEntity: Entity = {
@@ -36,7 +37,7 @@ export function EntityBrowser({ place }: { readonly place: TablePlace }): JSX.El
     (marker) => queryEntities(place, { filter, marker, resultsMax: pageRows }),
     [place.account, place.table, filter],
   );
-  const names = propertyNames(list);
+  const seen = seenProperties(list);
   return (
     <>
       <TableBar
@@ -46,7 +47,7 @@ export function EntityBrowser({ place }: { readonly place: TablePlace }): JSX.El
         onNew={() => setShown(newEntity)}
       />
       <QueryBuilder
-        properties={["PartitionKey", "RowKey", "Timestamp", ...names]}
+        properties={[...ownNames, ...seen.map(({ name }) => name)]}
         onRun={(next) => {
           if (next === filter) reload();
           else setFilter(next);
@@ -58,8 +59,8 @@ export function EntityBrowser({ place }: { readonly place: TablePlace }): JSX.El
             label={`Entities of ${place.table}`}
             list={list}
             empty="No entity matches."
-            columns={columnsOf(names)}
-            minWidth={`${(names.length + 3) * columnRem}rem`}
+            columns={columnsOf(seen)}
+            minWidth={`${(seen.length + 3) * columnRem}rem`}
             keyOf={keyOf}
             active={shown === undefined ? undefined : keyOf(shown)}
             onOpen={setShown}
@@ -117,35 +118,50 @@ function keyOf({ partitionKey, rowKey }: Entity): string {
   return `${partitionKey}\n${rowKey}`;
 }
 
-/** Entities of a table need not be alike: the columns are those of the first that are seen. */
-function propertyNames(list: PagedList<Entity>): readonly string[] {
-  const names = new Set<string>();
-  for (let index = 0; index < Math.min(list.count, rowsLookedAtMax); index += 1) {
-    for (const name of Object.keys(list.rowAt(index)?.properties ?? {})) names.add(name);
-  }
-  return [...names].slice(0, columnsMax);
+interface SeenProperty {
+  readonly name: string;
+  /** Undefined if it is of several types. */
+  readonly type: EdmType | undefined;
 }
 
-function columnsOf(names: readonly string[]): readonly Column<Entity>[] {
-  const own: readonly Column<Entity>[] = names.map((name) => ({
+/** Entities of a table need not be alike: the columns are those of the first that are seen. */
+function seenProperties(list: PagedList<Entity>): readonly SeenProperty[] {
+  const types = new Map<string, Set<EdmType>>();
+  for (let index = 0; index < Math.min(list.count, rowsLookedAtMax); index += 1) {
+    for (const [name, { type }] of Object.entries(list.rowAt(index)?.properties ?? {})) {
+      types.set(name, (types.get(name) ?? new Set()).add(type));
+    }
+  }
+  return [...types].slice(0, columnsMax).map(([name, found]) => {
+    const [type, other] = found;
+    return { name, type: other === undefined ? type : undefined };
+  });
+}
+
+function propertyColumn({ name, type }: SeenProperty): Column<Entity> {
+  return {
     title: name,
+    note: type?.slice(4),
     width: "minmax(8rem, 1fr)",
     isMinor: true,
     cell: ({ properties }) => {
       const property = properties[name];
       if (property === undefined) return null;
-      const isNumber = /Int|Double/.test(property.type);
       return (
-        <span title={property.type} class={isNumber ? "number" : undefined}>
-          {property.text} <span class="type">{property.type.slice(4)}</span>
+        <span title={`${property.type} ${property.text}`} class="number">
+          {property.text}
+          {type === undefined && <span class="type"> {property.type.slice(4)}</span>}
         </span>
       );
     },
-  }));
+  };
+}
+
+function columnsOf(seen: readonly SeenProperty[]): readonly Column<Entity>[] {
   return [
     { title: "PartitionKey", width: "minmax(8rem, 1fr)", cell: ({ partitionKey }) => partitionKey },
     { title: "RowKey", width: "minmax(8rem, 1fr)", cell: ({ rowKey }) => rowKey },
-    ...own,
+    ...seen.map(propertyColumn),
     {
       title: "Timestamp",
       width: "10.5rem",

@@ -1,10 +1,12 @@
 // `npm run tour`: what clients can rely on, shown with the official client libraries.
 import { join } from "node:path";
-import { rmSync } from "node:fs";
+import { copyFileSync, rmSync } from "node:fs";
 import { ensureInstalled, root, run, tool } from "./prepare.mjs";
 
 const built = join(root, ".build", "tour");
 ensureInstalled();
 rmSync(built, { recursive: true, force: true });
 run(tool("tsc"), ["-p", "tsconfig.tour.json"]);
+// The server tells its version from the package it lies in.
+copyFileSync(join(root, "package.json"), join(built, "package.json"));
 run(process.execPath, [join(built, "examples", "tour", "main.js")]);

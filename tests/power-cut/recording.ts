@@ -80,7 +80,7 @@ type Ask = (
 /** Every answer that an SMB client of this process gets from now on. */
 function listenToSmb(): readonly Answered[] {
   const answers: Answered[] = [];
-  const ask = Reflect.get(WireClient.prototype, "ask") as Ask;
+  const ask: Ask = Reflect.get(WireClient.prototype, "ask");
   WireClient.prototype.ask = async function askAndTell(this: WireClient, ...words) {
     const answer = await ask.apply(this, words);
     answers.push(answer);

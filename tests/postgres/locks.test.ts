@@ -13,7 +13,7 @@ import { WireClient } from "../smb-wire/wire-client.ts";
 import { Access, close, createBody, openFile } from "../smb-wire/wire-messages.ts";
 import { openDatabase, type Database } from "./database.ts";
 
-/** Half a minute of silence has to pass by the wall clock: `npm run test:cluster` takes that time. */
+/** Half a minute of silence has to pass by the wall clock: `npm run test:cluster` takes it. */
 const isLong = process.env["ETAGERE_CLUSTER"] === "1";
 const pollMilliseconds = 250;
 /** A beat after the silence, another until it is noticed, and a sweep. */

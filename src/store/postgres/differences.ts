@@ -1,7 +1,7 @@
 /**
- * All that is PostgreSQL's own, in one place: databases that speak its protocol run the rest, and for
- * each of these either have another way or can do without (docs/SCALE.md). Nothing of it decides
- * what a commit means: that is the lock on the row of `state` and the stamps alone.
+ * All that is PostgreSQL's own, in one place: databases that speak its protocol run the rest, and
+ * for each of these either have another way or can do without (docs/SCALE.md). Nothing of it
+ * decides what a commit means: that is the lock on the row of `state` and the stamps alone.
  */
 
 /** Every query is a lookup by the primary key: a plan that was made while the tables were small, or
@@ -31,6 +31,6 @@ export const tellOthers = `PERFORM pg_notify('etagere_' || current_schema(),
 /** Whether a server only follows another. Asked only where several are named. */
 export const isStandby = "SELECT pg_is_in_recovery() AS follows";
 
-/** Classes of errors that say the statement itself is wrong: those are mistakes of ours. All others,
- *  such as 40 for a transaction that has to be repeated, pass. */
+/** Classes of errors that say the statement itself is wrong: those are mistakes of ours. All
+ *  others, such as 40 for a transaction that has to be repeated, pass. */
 export const mistakes: ReadonlySet<string> = new Set(["22", "23", "42", "P0", "EG"]);

@@ -193,7 +193,7 @@ export class PostgresCommitter {
   }
 }
 
-/** It wrote nothing and saw nothing that is yet to be written: what it read was so, in one state. */
+/** It wrote nothing and saw nothing that is yet to be written: what it read was so at one time. */
 function holdsByItself({ attempt }: Pending): boolean {
   return attempt.changes.isEmpty && attempt.dependencies.size === 0;
 }

@@ -6,8 +6,8 @@ import { isStandby } from "./differences.ts";
 type Connected = (error: Error | null) => void;
 
 /**
- * The driver's client for one of several servers: it connects to the present one, and says so to all
- * others if that does not serve or only follows another.
+ * The driver's client for one of several servers: it connects to the present one, and says so to
+ * all others if that does not serve or only follows another.
  */
 export function primaryClient(addresses: Addresses): typeof pg.Client {
   return class PrimaryClient extends pg.Client {

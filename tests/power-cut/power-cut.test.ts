@@ -106,7 +106,9 @@ async function lostIn(
   return `${door.name} ${key} is none of ${allowed.join(", ")}`;
 }
 
-it(`1 durable: ${cuts} losses of power lose nothing that was acknowledged, and tear nothing`, async () => {
+const promise = "losses of power lose nothing that was acknowledged, and tear nothing";
+
+it(`1 durable: ${cuts} ${promise}`, async () => {
   const events = await countEvents(trace);
   const random = randomFrom(seed);
   // One in five while the server starts for the first time, which is short.

@@ -38,7 +38,8 @@ function residentBytesOf(pid: number): number {
   return 1024 * Number(/VmRSS:\s+(\d+) kB/.exec(status)?.[1]);
 }
 
-/** The middle value of a figure in the second quarter of a run, when all is warm, and at its end. */
+/** The middle value of a figure in the second quarter of a run, when all is warm, and in its
+ *  last. */
 export function earlyAndLate(samples: readonly Sample[], figure: keyof Sample) {
   const quarter = Math.max(1, Math.floor(samples.length / 4));
   return {

@@ -1,3 +1,4 @@
+import { StoreBusy, StoreUnavailable } from "../store/store.ts";
 import { refusal, type Answer, type FileId } from "./answer.ts";
 import type { Connection } from "./connection.ts";
 import type { Signer } from "./crypto/signing.ts";
@@ -71,10 +72,17 @@ export class Chain {
       previous: before,
       life,
     };
-    const answer = await dispatch(request);
+    const answer = await dispatch(request).catch((error: unknown) => this.#refuse(error));
     const fileId = answer.fileId ?? life.fileId;
     this.#link = nextLink(request.header, before, { ...answer, ...(fileId && { fileId }) });
     return answer;
+  }
+
+  /** An engine that is away, or too busy, has done nothing, and may be there for the next message. */
+  #refuse(error: unknown): Answer {
+    if (!(error instanceof StoreUnavailable || error instanceof StoreBusy)) throw error;
+    this.#connection.server.world.log.warn({ err: error }, "the storage engine refused a message");
+    return refusal(Status.insufficientResources);
   }
 
   #goAsync(life: RequestLife, index: number): NtStatus | undefined {

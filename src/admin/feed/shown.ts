@@ -3,35 +3,48 @@ import { formatETag } from "../../core/etag.ts";
 import { faultMessage, type HandleHolder } from "../../core/faults.ts";
 import { isLocked, leaseState, type Lease } from "../../core/lease.ts";
 import type { ServiceName } from "../../core/operation.ts";
-import type { SignedName } from "../../core/service.ts";
 import type { Ticks } from "../../core/ticks.ts";
 import type { Doors } from "../administered.ts";
 import { secondsUntil } from "../views/moments.ts";
-import type { Seen, SeenLease, SeenRefusal } from "./seen.ts";
+import type { Seen, SeenRefusal } from "./seen.ts";
 
 const agentUnitsMax = 200;
 
-/** As the feed and the timeline tell it. */
+/** As the feed and the timeline tell it. One object, whose fields are left out where they are
+ *  undefined: joining several would cost more than all the rest. */
 export function shownSeen(doors: Doors, seen: Seen): object {
-  const { kind, at, service, operation, status, etag } = seen;
-  const where = { at: formatIso(at), service, account: seen.account, ...shownPlace(seen.place) };
-  const caller = shownCaller(seen);
-  if (kind === "lease" && seen.lease !== undefined) {
-    return { ...where, operation, status, ...shownLease(seen.lease), caller };
-  }
-  const common = { ...where, requestId: seen.requestId, operation, method: seen.method, status };
-  if (seen.refused !== undefined) {
-    return { ...common, ...shownRefusal(doors, service, seen.refused), caller };
-  }
-  const stamp = etag === undefined ? {} : { etag: etagOf(doors, service, etag) };
-  return { ...common, ...stamp, caller };
-}
-
-export function shownPlace({ name, path, entity }: SignedName): object {
+  const { service, place, refused, lease } = seen;
+  const action = lease?.action;
+  const time = lease?.timeSeconds;
   return {
-    ...(name === undefined ? {} : { container: name }),
-    ...(path === undefined ? {} : { path }),
-    ...(entity === undefined ? {} : { partitionKey: entity.partitionKey, rowKey: entity.rowKey }),
+    at: formatIso(seen.at),
+    requestId: seen.requestId,
+    service,
+    operation: seen.operation,
+    method: seen.method,
+    account: seen.account,
+    container: place.name,
+    path: place.path,
+    partitionKey: place.entity?.partitionKey,
+    rowKey: place.entity?.rowKey,
+    status: seen.status,
+    etag: seen.etag === undefined ? undefined : etagOf(doors, service, seen.etag),
+    kind: lease?.kind,
+    action: action?.action,
+    id: lease?.id,
+    durationSeconds: action?.action === "acquire" ? action.durationSeconds : undefined,
+    secondsLeft: time === undefined ? undefined : Number(time),
+    code: refused && (refused.fault?.code ?? "ConditionNotMet"),
+    message: refused && messageOf(refused),
+    rule: refused?.rule,
+    condition: refused && shownCondition(doors, service, refused),
+    lease: refused?.isAboutLease ? leaseAgainst(refused) : undefined,
+    heldBy: refused?.fault?.detail?.heldBy?.map(shownHolder),
+    caller: {
+      kind: seen.principal,
+      address: seen.address,
+      agent: seen.agent?.slice(0, agentUnitsMax),
+    },
   };
 }
 
@@ -41,43 +54,24 @@ export function etagOf(doors: Doors, service: ServiceName, stamp: Ticks): string
   return dialect?.stampHeaders(stamp)["ETag"] ?? formatETag(stamp);
 }
 
-function shownCaller({ principal, address, agent }: Seen): object {
-  const told = agent === undefined ? {} : { agent: agent.slice(0, agentUnitsMax) };
-  return { kind: principal, address, ...told };
-}
-
-function shownLease({ kind, action, id, timeSeconds }: SeenLease): object {
-  return {
-    kind,
-    action: action.action,
-    ...(id === undefined ? {} : { id }),
-    ...(action.action === "acquire" ? { durationSeconds: action.durationSeconds } : {}),
-    ...(timeSeconds === undefined ? {} : { secondsLeft: Number(timeSeconds) }),
-  };
-}
-
-function shownRefusal(doors: Doors, service: ServiceName, refused: SeenRefusal): object {
-  const { fault, rule, unmet } = refused;
-  const heldBy = fault?.detail?.heldBy;
-  return {
-    code: fault?.code ?? "ConditionNotMet",
-    message: fault === undefined ? "Not modified." : faultMessage(fault),
-    rule,
-    ...(unmet === undefined ? {} : { condition: shownCondition(doors, service, refused) }),
-    ...(refused.isAboutLease ? { lease: leaseAgainst(refused) } : {}),
-    ...(heldBy === undefined ? {} : { heldBy: heldBy.map(shownHolder) }),
-  };
+function messageOf({ fault }: SeenRefusal): string {
+  return fault === undefined ? "Not modified." : faultMessage(fault);
 }
 
 function shownHolder({ id, client }: HandleHolder): object {
   return { open: String(id), client };
 }
 
-function shownCondition(doors: Doors, service: ServiceName, refused: SeenRefusal): object {
-  const { unmet, asked, etag } = refused;
+function shownCondition(
+  doors: Doors,
+  service: ServiceName,
+  { unmet, asked, etag }: SeenRefusal,
+): object | undefined {
+  if (unmet === undefined) return undefined;
   const isDate = unmet === "If-Modified-Since" || unmet === "If-Unmodified-Since";
-  const stamp = etag === undefined ? null : etagOf(doors, service, etag);
-  const actual = isDate && etag !== undefined ? formatHttpDate(etag) : stamp;
+  const present = (stamp: Ticks): string =>
+    isDate ? formatHttpDate(stamp) : etagOf(doors, service, stamp);
+  const actual = etag === undefined ? null : present(etag);
   return { header: unmet, expected: asked === undefined ? [] : [asked], actual };
 }
 

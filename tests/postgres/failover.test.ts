@@ -120,8 +120,8 @@ it(
     await Promise.all(running);
     const found = await read(stores[0] as Store, k("all"));
     console.log(
-      `${rounds} failovers under load: ${load.acknowledged} commits were acknowledged, ${found} are ` +
-        `there; seconds from each promotion to the next commit: ${secondsAway.join(", ")}`,
+      `${rounds} failovers under load: ${load.acknowledged} commits were acknowledged, ` +
+        `${found} are there; seconds from each promotion to the next: ${secondsAway.join(", ")}`,
     );
     expect(found).toBe(String(load.acknowledged));
     expect(Math.max(...secondsAway)).toBeLessThan(secondsAwayMax);

@@ -15,7 +15,7 @@ export type Positions = readonly Position[];
 export function positionsOf<T>(shape: Shape<T>): Positions {
   return Object.entries<unknown>(shape).map(([name, inner]) => ({
     name,
-    shape: inner === true ? undefined : positionsOf(inner as Shape<unknown>),
+    shape: inner === true ? undefined : positionsOf(inner as Shape<Record<string, unknown>>),
   }));
 }
 

@@ -32,7 +32,6 @@ import { newGuid, newId } from "./identifiers.ts";
 import type { Contender, Contests } from "./contests.ts";
 import { Records } from "./records.ts";
 import type { Renderings } from "./renderings.ts";
-import { TransactionRefused } from "./transaction-refused.ts";
 import { isPending, waitFor, type Pending } from "./wait.ts";
 
 export interface Runtime {
@@ -156,31 +155,6 @@ async function writeNote({ store, content, log }: Runtime, note: Note): Promise<
   }
 }
 
-/** Runs several operations in one transaction: all of them take effect, or none does. */
-export async function executeAll(
-  runtime: Runtime,
-  calls: readonly Call[],
-): Promise<readonly Outcome[] | TransactionRefused> {
-  const work = async (tx: Transaction): Promise<readonly Outcome[]> => {
-    const outcomes: Outcome[] = [];
-    const records = new Records(tx, runtime.content, { decoded: new Map() });
-    for (const call of calls) {
-      const found = run(runtime, call, tx, tx, records);
-      const outcome = found instanceof Promise ? await found : found;
-      if (isPending(outcome)) throw new Error(`${call.operation.name} waits in a transaction`);
-      if (outcome.kind !== "reply") throw new TransactionRefused(outcomes.length, outcome);
-      outcomes.push(outcome);
-    }
-    return outcomes;
-  };
-  try {
-    return await runtime.store.transact(work, foreseen(runtime.content, ...calls));
-  } catch (error) {
-    if (error instanceof TransactionRefused) return error;
-    throw error;
-  }
-}
-
 /** The checks alone, so that a doomed upload is refused before its body is received. */
 export function preview(runtime: Runtime, call: Call): Promise<Outcome | undefined> {
   const { store, content } = runtime;
@@ -190,7 +164,7 @@ export function preview(runtime: Runtime, call: Call): Promise<Outcome | undefin
 }
 
 /** Waits for nothing that is there already. */
-function run(
+export function run(
   runtime: Runtime,
   call: Call,
   view: View,

@@ -1,6 +1,7 @@
 import type { Dialect, IndexedFault } from "../core/dialect.ts";
 import { fail, ok, type Failure, type Result } from "../core/result.ts";
-import { executeAll, type Call, type Outcome } from "../execution/execute.ts";
+import { executeAll } from "../execution/execute-all.ts";
+import type { Call, Outcome } from "../execution/execute.ts";
 import { TransactionRefused } from "../execution/transaction-refused.ts";
 import type { Door, Known, Progress, Target } from "./door.ts";
 import { parseEmbeddedRequest, renderEmbeddedReply, wireRequestOf } from "./embedded-http.ts";

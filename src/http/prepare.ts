@@ -12,8 +12,7 @@ import type { Address, Delegate, Operation } from "../core/operation.ts";
 import { parseParams, type ParamReader } from "../core/params.ts";
 import type { Principal } from "../core/principal.ts";
 import { fail, ok, type Result } from "../core/result.ts";
-import type { SourceBody } from "../core/source.ts";
-import { preview, type Call, type Outcome } from "../execution/execute.ts";
+import { preview, type Call } from "../execution/execute.ts";
 import { delegationKeyValueFrom } from "./auth/delegation-key.ts";
 import type { ContentStore } from "../content/content.ts";
 import { checkAnnouncedLength, receiveBody } from "./body.ts";
@@ -21,7 +20,8 @@ import { checkEncryption, clientKeyOf, encryptingContent } from "./client-key.ts
 import { locationOptions, type Door, type Known, type Progress, type Target } from "./door.ts";
 import { paramReader } from "./params.ts";
 import { nameSource, type NamingParts } from "./source/name-source.ts";
-import { takeSource } from "./source/take-source.ts";
+import { receiveSource } from "./source/receive-source.ts";
+import type { Reception } from "./reception.ts";
 import { structuredFault, unwrapStructured } from "./structured-body.ts";
 import { authenticate } from "./target.ts";
 import type { WireRequest } from "./wire.ts";
@@ -251,8 +251,6 @@ function namingParts(door: Door): NamingParts {
 /** A body this small is here before the checks could be done twice. */
 const previewBodyBytesMin = 64 * 1024;
 
-export type Reception = Result<Call> | { readonly outcome: Outcome };
-
 /** Refuses what is doomed before the body is asked for, then takes the body in. */
 async function receive(door: Door, request: WireRequest, call: CallDraft): Promise<Reception> {
   const { operation, version } = call;
@@ -277,25 +275,4 @@ async function receive(door: Door, request: WireRequest, call: CallDraft): Promi
 
 function contentFor({ runtime }: Door, { input }: Call): ContentStore {
   return encryptingContent(runtime.content, clientKeyOf(input), runtime.random);
-}
-
-function namesChecksum({ headers }: WireRequest): boolean {
-  const md5 = headers["x-ms-source-content-md5"];
-  return (md5 ?? headers["x-ms-source-content-crc64"]) !== undefined;
-}
-
-/** The bytes come from elsewhere, but only if the target would take them. */
-async function receiveSource(
-  { runtime, sources }: Door,
-  request: WireRequest,
-  call: Call,
-  body: SourceBody,
-): Promise<Reception> {
-  const refusal = await preview(runtime, call);
-  // A wrong checksum of the source outranks whatever speaks against the target (recorded).
-  if (refusal !== undefined && !namesChecksum(request)) return { outcome: refusal };
-  const content = encryptingContent(runtime.content, clientKeyOf(call.input), runtime.random);
-  const parts = { read: sources, content };
-  const taken = await takeSource(parts, request, body, call.version);
-  return taken.ok ? ok({ ...call, ...taken.value }) : taken;
 }

@@ -39,7 +39,7 @@ export class SharedViews {
         try {
           resolve(this.#views.track(this.#open(), group.users));
         } catch (error) {
-          reject(error as Error);
+          reject(error);
         }
       });
     });

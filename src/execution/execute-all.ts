@@ -1,0 +1,31 @@
+import type { Transaction } from "../store/store.ts";
+import { run, type Call, type Outcome, type Runtime } from "./execute.ts";
+import { foreseen } from "./foresee.ts";
+import { Records } from "./records.ts";
+import { TransactionRefused } from "./transaction-refused.ts";
+import { isPending } from "./wait.ts";
+
+/** Runs several operations in one transaction: all of them take effect, or none does. */
+export async function executeAll(
+  runtime: Runtime,
+  calls: readonly Call[],
+): Promise<readonly Outcome[] | TransactionRefused> {
+  const work = async (tx: Transaction): Promise<readonly Outcome[]> => {
+    const outcomes: Outcome[] = [];
+    const records = new Records(tx, runtime.content, { decoded: new Map() });
+    for (const call of calls) {
+      const found = run(runtime, call, tx, tx, records);
+      const outcome = found instanceof Promise ? await found : found;
+      if (isPending(outcome)) throw new Error(`${call.operation.name} waits in a transaction`);
+      if (outcome.kind !== "reply") throw new TransactionRefused(outcomes.length, outcome);
+      outcomes.push(outcome);
+    }
+    return outcomes;
+  };
+  try {
+    return await runtime.store.transact(work, foreseen(runtime.content, ...calls));
+  } catch (error) {
+    if (error instanceof TransactionRefused) return error;
+    throw error;
+  }
+}

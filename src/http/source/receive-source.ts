@@ -1,0 +1,29 @@
+import { ok } from "../../core/result.ts";
+import type { SourceBody } from "../../core/source.ts";
+import { preview, type Call } from "../../execution/execute.ts";
+import { clientKeyOf, encryptingContent } from "../client-key.ts";
+import type { Door } from "../door.ts";
+import type { Reception } from "../reception.ts";
+import type { WireRequest } from "../wire.ts";
+import { takeSource } from "./take-source.ts";
+
+function namesChecksum({ headers }: WireRequest): boolean {
+  const md5 = headers["x-ms-source-content-md5"];
+  return (md5 ?? headers["x-ms-source-content-crc64"]) !== undefined;
+}
+
+/** The bytes come from elsewhere, but only if the target would take them. */
+export async function receiveSource(
+  { runtime, sources }: Door,
+  request: WireRequest,
+  call: Call,
+  body: SourceBody,
+): Promise<Reception> {
+  const refusal = await preview(runtime, call);
+  // A wrong checksum of the source outranks whatever speaks against the target (recorded).
+  if (refusal !== undefined && !namesChecksum(request)) return { outcome: refusal };
+  const content = encryptingContent(runtime.content, clientKeyOf(call.input), runtime.random);
+  const parts = { read: sources, content };
+  const taken = await takeSource(parts, request, body, call.version);
+  return taken.ok ? ok({ ...call, ...taken.value }) : taken;
+}

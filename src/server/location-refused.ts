@@ -1,3 +1,4 @@
+import { withoutPassword } from "../store/postgres/addresses.ts";
 import { messageOf, StartRefused, systemErrorCode } from "./start-refused.ts";
 
 interface Chosen {
@@ -18,12 +19,6 @@ export function enginesRefused(
   ];
   const place = places.length === 0 ? `location: ${location}` : places.join(", ");
   return new StartRefused([`${place} cannot be used: ${explain(error)}`], error);
-}
-
-function withoutPassword(address: string): string {
-  const url = new URL(address);
-  if (url.password !== "") url.password = "***";
-  return url.href;
 }
 
 function explain(error: unknown): string {

@@ -1,5 +1,6 @@
 import type { AccountInputs, Parsed } from "../account/parse-settings.ts";
 import { isAddressRange } from "../http/source/forbidden-addresses.ts";
+import { isDatabaseAddress } from "../store/postgres/addresses.ts";
 import { flagDefaults, flags, isFlagName } from "./flags.ts";
 import type { FlagName, FlagValues } from "./flags.ts";
 
@@ -75,10 +76,11 @@ function checkText(name: FlagName, value: string): string | undefined {
     const wrong = value.split(",").find((range) => !isAddressRange(range));
     if (wrong !== undefined) return `must be ranges like 10.0.0.0/8, not ${show(wrong)}`;
   }
-  const places = { store: /^postgres(ql)?:\/\//, content: /^s3:\/\// } as const;
-  const isPlace = name === "store" || name === "content";
-  if (!isPlace || (places[name].test(value) && URL.canParse(value))) return undefined;
-  return `must read ${name === "store" ? "postgres://…" : "s3://…"}, not ${show(value)}`;
+  if (name === "store" && !isDatabaseAddress(value)) {
+    return `must read postgres://…, not ${show(value)}`;
+  }
+  const isBucket = value.startsWith("s3://") && URL.canParse(value);
+  return name === "content" && !isBucket ? `must read s3://…, not ${show(value)}` : undefined;
 }
 
 function checkTogether(input: StartOptions, spell: (name: string) => string): readonly string[] {

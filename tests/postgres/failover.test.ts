@@ -3,11 +3,14 @@ import { join } from "node:path";
 import { expect, it } from "vitest";
 
 import { ticksPerMillisecond } from "../../src/core/ticks.ts";
+import { start } from "../../src/index.ts";
 import { realClock } from "../../src/server/world.ts";
 import { increment, k, read } from "../../src/store/conformance/store-steps.ts";
 import { openPostgresStore } from "../../src/store/postgres/open-postgres-store.ts";
 import { silentLog } from "../../src/store/silent-log.ts";
 import { StoreUnavailable, type Store } from "../../src/store/store.ts";
+import { rawClient, type RawClient } from "../harness/raw-client.ts";
+import { freePorts } from "../harness/server.ts";
 import { freePort, initialise, Instance, newFolder, queryOnce, runAsUser } from "./database.ts";
 
 const rounds = Number(process.env["ETAGERE_FAILOVER_ROUNDS"] ?? 2);
@@ -80,6 +83,45 @@ class Load {
   }
 }
 
+/** Puts blobs through a server, and remembers which were acknowledged. */
+class Uploads {
+  readonly acknowledged: string[] = [];
+  readonly #client: RawClient;
+  isOver = false;
+
+  constructor(client: RawClient) {
+    this.#client = client;
+  }
+
+  async run(): Promise<void> {
+    const headers = { "x-ms-blob-type": "BlockBlob" };
+    for (let index = 0; !this.isOver; index += 1) {
+      const name = `blob${index}`;
+      const put = { method: "PUT", path: `/uploads/${name}`, headers, body: name };
+      const { status } = await this.#client.send(put);
+      if (status === 201) this.acknowledged.push(name);
+      else {
+        expect(status).toBe(503);
+        await pause();
+      }
+    }
+  }
+
+  async missing(): Promise<readonly string[]> {
+    const missing: string[] = [];
+    for (const name of this.acknowledged) {
+      const { body } = await this.#client.send({ method: "GET", path: `/uploads/${name}` });
+      if (body.toString() !== name) missing.push(name);
+    }
+    return missing;
+  }
+
+  async untilOneMore(): Promise<void> {
+    const enough = this.acknowledged.length + 1;
+    while (this.acknowledged.length < enough) await pause();
+  }
+}
+
 const secondsSince = (began: bigint): number =>
   Math.round(Number((clock.monotonic() - began) / ticksPerMillisecond)) / 1000;
 
@@ -98,6 +140,11 @@ it(
     const stores = await Promise.all(
       ["left", "right"].map((node) => openPostgresStore({ url, node, clock, log: silentLog })),
     );
+    const server = await start({ ...freePorts, location: join(folder, "node"), store: url });
+    const client = rawClient(server.urls.blob ?? "");
+    await client.send({ method: "PUT", path: "/uploads?restype=container" });
+    const uploads = new Uploads(client);
+    const uploading = uploads.run();
     const load = new Load();
     const running = [0, 1, 2, 3, 4, 5].map((name) => load.run(stores[name % 2] as Store, name));
     const secondsAway: number[] = [];
@@ -112,20 +159,24 @@ it(
       // A standby takes over the settings of its primary, and has nobody to wait for yet.
       await queryOnce(primary.url, "ALTER SYSTEM RESET synchronous_standby_names");
       await queryOnce(primary.url, "SELECT pg_reload_conf()");
-      await load.untilOneMore();
+      await Promise.all([load.untilOneMore(), uploads.untilOneMore()]);
       secondsAway.push(secondsSince(promoted));
       await load.untilMore();
     }
     load.isOver = true;
-    await Promise.all(running);
+    uploads.isOver = true;
+    await Promise.all([...running, uploading]);
     const found = await read(stores[0] as Store, k("all"));
+    const missing = await uploads.missing();
     console.log(
       `${rounds} failovers under load: ${load.acknowledged} commits were acknowledged, ` +
-        `${found} are there; seconds from each promotion to the next: ${secondsAway.join(", ")}`,
+        `${found} are there; of ${uploads.acknowledged.length} blobs ${missing.length} are ` +
+        `missing; seconds from each promotion to the next: ${secondsAway.join(", ")}`,
     );
     expect(found).toBe(String(load.acknowledged));
+    expect(missing).toEqual([]);
     expect(Math.max(...secondsAway)).toBeLessThan(secondsAwayMax);
-    await Promise.all(stores.map((store) => store.close()));
+    await Promise.all([server.stop(), ...stores.map((store) => store.close())]);
     await primary.end("SIGQUIT");
     rmSync(folder, { recursive: true, force: true });
   },

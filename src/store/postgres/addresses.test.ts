@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
 
-import { Addresses, addressesOf } from "./addresses.ts";
+import { Addresses, addressesOf, isDatabaseAddress, withoutPassword } from "./addresses.ts";
 
 describe("the address of a database", () => {
   it.each([
@@ -21,8 +21,17 @@ describe("the address of a database", () => {
     "%s is refused",
     (location) => {
       expect(() => addressesOf(location)).toThrow();
+      expect(isDatabaseAddress(location)).toBe(false);
     },
   );
+
+  it.each([
+    ["postgres://me:secret@one:1,two:2/name", "postgres://me:***@one:1,two:2/name"],
+    ["postgres://me@one:1,two:2/name?a=b:c@d", "postgres://me@one:1,two:2/name?a=b:c@d"],
+    ["postgres://:secret@one/name", "postgres://:***@one/name"],
+  ])("%s is shown without its password", (location, shown) => {
+    expect(withoutPassword(location)).toBe(shown);
+  });
 });
 
 describe("several servers", () => {

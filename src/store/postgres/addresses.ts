@@ -15,6 +15,19 @@ export function addressesOf(location: string): readonly string[] {
   return named.map((host) => new URL(`${scheme}${credentials}${host}${rest}`).href);
 }
 
+export function isDatabaseAddress(location: string): boolean {
+  try {
+    return addressesOf(location).length > 0;
+  } catch {
+    return false;
+  }
+}
+
+/** As it may be shown. */
+export function withoutPassword(location: string): string {
+  return location.replace(/^(\w+:\/\/[^@/?:]*):[^@/?]*@/, "$1:***@");
+}
+
 /** Goes from one server to the next when one does not serve, for all connections of a node. */
 export class Addresses {
   readonly #all: readonly string[];

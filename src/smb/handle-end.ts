@@ -24,6 +24,7 @@ export async function closeFileHandle(
   const { place, id } = handle;
   handle.watch?.close();
   server.caches.remove(handle);
+  server.replays.remove(handle);
   const closed = await closeFile(server.world.runtime, place, id.persistent);
   if (closed.isGone && closed.node !== undefined) {
     server.changes.publish(place.share.id, [happened(ChangeAction.removed, closed.node)]);

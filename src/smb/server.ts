@@ -5,6 +5,7 @@ import { CacheWatch } from "./files/cache-watch.ts";
 import { ChangeHub } from "./files/change-hub.ts";
 import { DurableHandles } from "./files/durable-handles.ts";
 import type { FileHandle } from "./files/file-handle.ts";
+import { Replays } from "./files/replays.ts";
 import { Clients } from "./clients.ts";
 import { closeHandle } from "./handle-end.ts";
 import type { Session } from "./session.ts";
@@ -38,6 +39,7 @@ export class SmbServerState {
   readonly caches: CacheWatch;
   readonly changes: ChangeHub;
   readonly durables: DurableHandles;
+  readonly replays = new Replays();
 
   readonly #endings = new Set<Promise<void>>();
 

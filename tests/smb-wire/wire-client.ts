@@ -34,6 +34,8 @@ const signingCmac = 1;
 export class WireClient {
   sessionId = 0n;
   treeId = 0;
+  /** What a client tells itself apart from others by, on all its connections. */
+  clientGuid: Buffer = randomBytes(16);
   /** Notifications that nobody asked for. */
   readonly notices: Answered[] = [];
   /** The first word on messages that are answered later. */
@@ -147,7 +149,7 @@ export class WireClient {
       .u16(1)
       .u16(0)
       .u32(0x7f)
-      .bytes(randomBytes(16))
+      .bytes(this.clientGuid)
       .u32(headerBytes + 40)
       .u16(offersCipher ? 2 : 1)
       .u16(0)

@@ -42,14 +42,6 @@ export class DurableHandles {
     return this.#kept.get(persistent)?.account;
   }
 
-  /** Whoever asked for it under this name; several must not be made by one request sent twice. */
-  findByGuid(createGuid: string): FileHandle | undefined {
-    for (const { handle } of this.#kept.values()) {
-      if (handle.durable?.createGuid === createGuid) return handle;
-    }
-    return undefined;
-  }
-
   /** It was taken up again, or its time is over. */
   forget({ id }: FileHandle): void {
     this.#kept.get(id.persistent)?.cancel();

@@ -24,6 +24,8 @@ export interface FileHandle {
   listing: Listing | undefined;
   watch: DirectoryWatch | undefined;
   position: bigint;
+  /** Nothing was done with it yet, so that the open may be repeated. */
+  isFresh: boolean;
   /** How often the client has lost a connection, as its last message on the handle says. */
   channelSequence: number;
   /** The last number that was used in each of the client's slots for locking. */

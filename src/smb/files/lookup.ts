@@ -17,8 +17,10 @@ export function findHandle(request: TreeRequest, named: FileId): Handle | Answer
     handle.id.persistent === wanted.persistent;
   if (!isMeant) return refusal(Status.fileClosed);
   request.life.fileId = handle.id;
-  const isLate = handle.kind === "file" && isOutdated(request, handle);
-  return isLate ? refusal(Status.fileNotAvailable) : handle;
+  if (handle.kind === "pipe") return handle;
+  if (isOutdated(request, handle)) return refusal(Status.fileNotAvailable);
+  handle.isFresh = false;
+  return handle;
 }
 
 export function isAnswer(found: Handle | Answer): found is Answer {

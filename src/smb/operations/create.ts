@@ -11,6 +11,7 @@ import { durabilityOf, durableContext, reconnect } from "../files/durability.ts"
 import { factsOf, indexNumberOf } from "../files/facts.ts";
 import type { FileHandle } from "../files/file-handle.ts";
 import { parsePath, type ParsedPath } from "../files/path.ts";
+import { replayName, type Made } from "../files/replays.ts";
 import { epochOf } from "../files/snapshots.ts";
 import { statusOf } from "../files/status-of.ts";
 import { waitForLocks } from "../files/waiting.ts";
@@ -20,6 +21,7 @@ import { Status, type NtStatus } from "../status.ts";
 import { decodeCreate, encodeCreateResponse, type CreateRequest } from "../wire/create.ts";
 import { ContextName, type CreateContext } from "../wire/create-contexts.ts";
 import { decodeDurable, type DurableWish } from "../wire/durable-contexts.ts";
+import { HeaderFlag, OplockLevel } from "../wire/protocol.ts";
 import { Writer } from "../wire/writer.ts";
 import type { SmbServerState } from "../server.ts";
 import { CreateOption, checkCreate } from "../files/create-rules.ts";
@@ -36,6 +38,7 @@ const dispositionsByNumber: readonly Disposition[] = [
 ];
 
 type DurableRequest = Extract<DurableWish, { kind: "request" }>;
+type NamedRequest = Extract<DurableRequest, { version: 2 }>;
 
 export async function create(request: TreeRequest): Promise<Answer> {
   const asked = decodeCreate(request.message);
@@ -49,7 +52,40 @@ export async function create(request: TreeRequest): Promise<Answer> {
   if (durable?.kind === "reconnect") return reconnect(request, asked, durable, path);
   const wrong = checkCreate(asked);
   if (wrong !== undefined) return refusal(wrong);
+  if (durable?.version === 2) return createOnce(request, asked, path, durable);
   return createFile(request, asked, path, durable);
+}
+
+/** An open that its client has given a name is made once, however often it is asked for. */
+async function createOnce(
+  request: TreeRequest,
+  asked: CreateRequest,
+  path: ParsedPath,
+  durable: NamedRequest,
+): Promise<Answer> {
+  const { replays } = request.connection.server;
+  const name = replayName(request.connection, durable.createGuid);
+  const made = replays.find(name);
+  if (made !== undefined) return repeat(request, asked, made);
+  replays.begin(name);
+  try {
+    return await createFile(request, asked, path, durable);
+  } finally {
+    replays.finish(name);
+  }
+}
+
+function repeat(request: TreeRequest, asked: CreateRequest, made: Made | "in-progress"): Answer {
+  const { header, session } = request;
+  if ((header.flags & HeaderFlag.replay) === 0) return refusal(Status.duplicateObjectId);
+  if (made === "in-progress") return refusal(Status.fileNotAvailable);
+  const { handle, body } = made;
+  if (handle.session !== session || !handle.isFresh) return refusal(Status.duplicateObjectId);
+  const isLeased = handle.cache?.lease !== undefined;
+  const isSame = isLeased
+    ? leasedFile(request, asked) === handle.place.file
+    : asked.oplock !== OplockLevel.lease;
+  return isSame ? { ...answer(body), fileId: handle.id } : refusal(Status.accessDenied);
 }
 
 async function createFile(
@@ -164,6 +200,7 @@ function succeed(request: TreeRequest, asked: CreateRequest, success: Success): 
     listing: undefined,
     watch: undefined,
     position: 0n,
+    isFresh: true,
     channelSequence: request.header.channelSequence,
     lockNumbers: new Map(),
     reservedBytes: reservedBytes(asked),
@@ -181,6 +218,10 @@ function succeed(request: TreeRequest, asked: CreateRequest, success: Success): 
     fileId: id,
     contexts: granted.context === undefined ? contexts : [granted.context, ...contexts],
   });
+  if (success.durable?.version === 2) {
+    const name = replayName(connection, success.durable.createGuid);
+    connection.server.replays.add(name, { handle, body });
+  }
   return { ...answer(body), fileId: id };
 }
 

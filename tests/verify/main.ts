@@ -13,7 +13,6 @@ import { join } from "node:path";
 import { createInterface } from "node:readline";
 import { parseArgs } from "node:util";
 import { checkFolder } from "../../src/server/folder-check/check-folder.ts";
-import { storePath } from "../../src/server/folder-check/open-folder.ts";
 import { realClock } from "../../src/server/world.ts";
 import { silentLog } from "../../src/store/silent-log.ts";
 import { Clients } from "./clients.ts";
@@ -105,7 +104,7 @@ async function runAll(): Promise<ReadonlyMap<FaultName, number>> {
   const clients = new Clients(orders, seed, histories);
   for (let count = 0; count < Number(values.clients); count += 1) clients.add();
   const isOnDisk = values.store === undefined;
-  const meddler = isOnDisk ? new StoreMeddler(storePath(join(folder, "data"))) : undefined;
+  const meddler = isOnDisk ? new StoreMeddler(join(folder, "data", "store")) : undefined;
   const field = { servers, replaceClient: () => clients.replaceOldest(), meddler };
   const counts = await runNemesis(field, randomFrom(seed), enabled, isOver);
   await meddler?.close();

@@ -1,5 +1,10 @@
+import { readdirSync } from "node:fs";
+import { join } from "node:path";
+import { locks } from "../../src/file/records.ts";
 import { textOfKey } from "../../src/store/key-text.ts";
 import { LmdbEngine } from "../../src/store/lmdb/lmdb-engine.ts";
+import { OverlaidEngine } from "../../src/store/lmdb/overlaid-engine.ts";
+import { volatileRange } from "../../src/store/lmdb/overlaid-view.ts";
 import type { Random } from "./random.ts";
 
 const firstTag = 0x20;
@@ -10,11 +15,12 @@ const stallMillisecondsMax = 600;
 
 /** Another process on the same data folder that gets in the way of commits. */
 export class StoreMeddler {
-  readonly #path: string;
-  #engine: LmdbEngine | undefined;
+  readonly #folder: string;
+  #engine: OverlaidEngine | undefined;
 
-  constructor(path: string) {
-    this.#path = path;
+  /** The folder of the store inside a location. */
+  constructor(folder: string) {
+    this.#folder = folder;
   }
 
   /** Writes what is there once more, as it is: whoever has read it and is about to commit has lost
@@ -45,8 +51,18 @@ export class StoreMeddler {
     await this.#engine?.close();
   }
 
-  #opened(): LmdbEngine {
-    this.#engine ??= new LmdbEngine({ path: this.#path, noSync: false });
+  /** As the servers open it: what lives no longer than they do lies in a second file. */
+  #opened(): OverlaidEngine {
+    this.#engine ??= new OverlaidEngine(
+      new LmdbEngine({ path: join(this.#folder, "store.mdb"), noSync: false }),
+      new LmdbEngine({ path: this.#passing(), noSync: true }),
+      volatileRange(locks.prefix([])),
+    );
     return this.#engine;
+  }
+
+  #passing(): string {
+    const isPassing = (name: string): boolean => /^ephemeral-.*\.mdb$/.test(name);
+    return join(this.#folder, readdirSync(this.#folder).find(isPassing) ?? "");
   }
 }

@@ -88,6 +88,23 @@ describe("a store with volatile keys", () => {
 });
 
 describe("a store with volatile keys whose process was killed", () => {
+  it("shows keys that last without a value, also beside volatile ones", async () => {
+    const store = await open(newLocation());
+    await put(store, k("a"), "");
+    await put(store, k("volatile", 1), "1");
+    await put(store, k("z"), "");
+    const found = await store.snapshot(async (view) => {
+      const all: string[] = [];
+      const bounds = { start: Uint8Array.of(1), end: Uint8Array.of(0xfc) };
+      for await (const entries of view.range(bounds)) {
+        all.push(...entries.map(({ value }) => text(value) ?? ""));
+      }
+      return all;
+    });
+    expect(found).toEqual(["", "1", ""]);
+    await store.close();
+  });
+
   it("is tidy again when it is opened alone", async () => {
     const location = newLocation();
     const killed = await open(location);

@@ -94,8 +94,11 @@ export class OverlaidView implements EngineView {
       const other = both.get(entry.text);
       if (other === undefined || other.stamp < entry.stamp) both.set(entry.text, entry);
     }
+    // Among keys that last, an empty value is a value like any other.
+    const isThere = ({ text, value }: Stamped): boolean =>
+      value.length > 0 || !isVolatile(this.#range, text);
     const entries = [...both.values()]
-      .filter(({ text, value }) => value.length > 0 && isWithin(bounds, text, seen))
+      .filter((entry) => isThere(entry) && isWithin(bounds, entry.text, seen))
       .toSorted((left, right) => (left.text < right.text !== bounds.reverse ? -1 : 1));
     return { entries, next: seen === undefined ? undefined : restAfter(bounds, seen) };
   }

@@ -1,3 +1,4 @@
+import type { Body } from "../core/body.ts";
 import type { ContentPlan, ContentRef, Received, Slice } from "../core/content-ref.ts";
 import type { Key, Transaction, View } from "../store/store.ts";
 
@@ -25,7 +26,7 @@ export interface BodyEncryption {
 export interface ContentStore {
   /** Streams a body to disk with back-pressure; resolves when its bytes are synced. A body that
    *  breaks off rejects, and its bytes are free again. */
-  receive(body: AsyncIterable<Uint8Array>, options: ReceiveOptions): Promise<Received>;
+  receive(body: Body, options: ReceiveOptions): Promise<Received>;
   /** The request is over with this body: what no record came to own is free again. Called once for
    *  every body received, after its transaction ended, whether that kept the bytes or not; until
    *  then its extent stays open. */

@@ -1,3 +1,4 @@
+import type { Body } from "../core/body.ts";
 import type { ContentPlan, ContentRef, Received, Slice } from "../core/content-ref.ts";
 import type { Ticks } from "../core/ticks.ts";
 import type { Clock, Log } from "../core/world.ts";
@@ -67,7 +68,7 @@ class StoredContent implements ContentStore {
     this.#pinnedNodes = (id) => parts.store.snapshot((view) => nodesOf(view)(id));
   }
 
-  receive(body: AsyncIterable<Uint8Array>, options: ReceiveOptions): Promise<Received> {
+  receive(body: Body, options: ReceiveOptions): Promise<Received> {
     const { writer, inlineBytesMax } = this.#parts;
     // Parts of bodies are many, and a body of parts should not fill the key space.
     const isWhole = options.inlineBytesMax >= inlineContentBytesMax;

@@ -1,4 +1,5 @@
 import type { Received, SliceSourceOfLength } from "../core/content-ref.ts";
+import type { Body } from "../core/body.ts";
 import { newBytes } from "../core/slabs.ts";
 import { BodyChecksums, md5Of } from "./checksums.ts";
 import { BodyTooLarge, type ReceiveOptions } from "./content.ts";
@@ -10,7 +11,7 @@ import type { ExtentWriter } from "./extent-writer.ts";
  *  a body may reuse its buffer. */
 export async function receive(
   writer: ExtentWriter,
-  body: AsyncIterable<Uint8Array>,
+  body: Body,
   options: ReceiveOptions,
 ): Promise<Received> {
   const { length, lengthMax } = options;
@@ -36,10 +37,21 @@ export async function receive(
 
 /** Most bodies: announced, and so small that a record will hold them. */
 async function receiveSmall(
-  body: AsyncIterable<Uint8Array>,
+  body: Body,
   length: number,
   { md5, crc64 }: ReceiveOptions,
 ): Promise<Received> {
+  const bytes = await (body.whole?.(length) ?? collect(body, length));
+  if (bytes.length !== length) throw new BodyLengthWrong(bytes.length);
+  return {
+    length,
+    pieces: length === 0 ? [] : [{ length, source: { bytes } }],
+    md5: md5 ? md5Of(bytes) : undefined,
+    crc64: crc64 ? crc64Bytes(crc64Of(bytes)) : undefined,
+  };
+}
+
+async function collect(body: Body, length: number): Promise<Uint8Array> {
   const bytes = newBytes(length);
   let filled = 0;
   for await (const chunk of body) {
@@ -47,13 +59,7 @@ async function receiveSmall(
     bytes.set(chunk, filled);
     filled += chunk.length;
   }
-  if (filled !== length) throw new BodyLengthWrong(filled);
-  return {
-    length,
-    pieces: length === 0 ? [] : [{ length, source: { bytes } }],
-    md5: md5 ? md5Of(bytes) : undefined,
-    crc64: crc64 ? crc64Bytes(crc64Of(bytes)) : undefined,
-  };
+  return filled < length ? bytes.subarray(0, filled) : bytes;
 }
 
 /** The body was not as long as announced. */

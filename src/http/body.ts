@@ -111,18 +111,25 @@ async function receive(
   return intact;
 }
 
+/** Up to here memory is set aside for a body that was only announced. */
+const wholeBytesMax = 64 * 1024;
+
 /** A small body in one piece. */
 export async function collect(request: WireRequest, bytesMax: number): Promise<Result<Uint8Array>> {
   const { whole } = request;
   if (whole !== undefined) return whole.length > bytesMax ? tooLarge(bytesMax) : ok(whole);
+  const length = Number(request.headers["content-length"]);
+  if (length <= wholeBytesMax && request.body.whole !== undefined) {
+    return length > bytesMax ? tooLarge(bytesMax) : ok(await request.body.whole(length));
+  }
   const chunks: Uint8Array[] = [];
-  let length = 0;
+  let taken = 0;
   for await (const chunk of request.body) {
-    length += chunk.length;
-    if (length > bytesMax) return tooLarge(bytesMax);
+    taken += chunk.length;
+    if (taken > bytesMax) return tooLarge(bytesMax);
     chunks.push(chunk);
   }
-  return ok(chunks.length === 1 ? chunks[0]! : Buffer.concat(chunks, length));
+  return ok(chunks.length === 1 ? chunks[0]! : Buffer.concat(chunks, taken));
 }
 
 function parseSmall(

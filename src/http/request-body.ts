@@ -1,4 +1,6 @@
 import type { IncomingMessage } from "node:http";
+import type { Body } from "../core/body.ts";
+import { newBytes } from "../core/slabs.ts";
 
 /** The client closed the connection before its body had ended. */
 export class BodyBrokenOff extends Error {
@@ -11,7 +13,7 @@ const end: IteratorResult<Uint8Array> = { done: true, value: undefined };
  * A request's body, chunk by chunk and no faster than it is taken. Node's own iterator does the
  * same for any stream, at several times the cost, which a small body would pay as well.
  */
-export class RequestBody implements AsyncIterable<Uint8Array> {
+export class RequestBody implements Body {
   readonly #request: IncomingMessage;
 
   constructor(request: IncomingMessage) {
@@ -21,6 +23,27 @@ export class RequestBody implements AsyncIterable<Uint8Array> {
   [Symbol.asyncIterator](): AsyncIterator<Uint8Array> {
     return new BodyChunks(this.#request);
   }
+
+  whole(length: number): Promise<Uint8Array> {
+    const request = this.#request;
+    return new Promise((resolve, reject) => {
+      if (isLost(request)) reject(new BodyBrokenOff("closed"));
+      const bytes = newBytes(length);
+      let filled = 0;
+      request.on("data", (chunk: Uint8Array) => {
+        if (filled + chunk.length <= length) bytes.set(chunk, filled);
+        filled += chunk.length;
+      });
+      request.on("end", () => resolve(filled < length ? bytes.subarray(0, filled) : bytes));
+      request.on("error", (cause) => reject(new BodyBrokenOff(cause.message, { cause })));
+      request.on("close", () => reject(new BodyBrokenOff("the client closed in mid-body")));
+    });
+  }
+}
+
+/** What arrived but was never read goes with the connection: no end will follow. */
+function isLost(request: IncomingMessage): boolean {
+  return request.destroyed && !request.readableEnded;
 }
 
 class BodyChunks implements AsyncIterator<Uint8Array> {
@@ -32,8 +55,7 @@ class BodyChunks implements AsyncIterator<Uint8Array> {
 
   constructor(request: IncomingMessage) {
     this.#request = request;
-    // What arrived but was never read goes with the connection: no end will follow.
-    if (request.destroyed && !request.readableEnded) this.#fail(new BodyBrokenOff("closed"));
+    if (isLost(request)) this.#fail(new BodyBrokenOff("closed"));
     request.on("data", this.#take);
     request.on("end", this.#finish);
     request.on("error", this.#breakOff);

@@ -1,3 +1,4 @@
+import type { Body } from "../core/body.ts";
 import type { ContentReader } from "../content/content.ts";
 
 /** A request as it came over the wire, or as a part of a batch. Header names are lower case. */
@@ -8,7 +9,7 @@ export interface WireRequest {
   readonly headers: Readonly<Record<string, string | undefined>>;
   /** Name, value, name, value … in the client's own spelling and order. */
   readonly rawHeaders: readonly string[];
-  readonly body: AsyncIterable<Uint8Array>;
+  readonly body: Body;
   /** The whole body, where it is here already: a part of a batch. */
   readonly whole?: Uint8Array;
   readonly secure: boolean;

@@ -8,7 +8,6 @@ import { counterBytes, decodeCounter } from "../../store/counter.ts";
 import { snapshotView } from "../../store/snapshot-view.ts";
 import type { Entry, Key, Value, View } from "../../store/store.ts";
 import { messageOf } from "../start-refused.ts";
-import { locks } from "../../file/records.ts";
 import { FollowUps } from "./follow-ups.ts";
 import {
   alwaysWithContent,
@@ -105,8 +104,6 @@ class RecordCheck {
       return this.#complain(`a record of an unknown kind: ${Buffer.from(key).toString("hex")}`);
     }
     // An open that ended in the file that is not flushed.
-    if (table.tag === locks.tag && value.length === 0) return;
-    // What lives no longer than a process may leave an empty value where it was (`overlaid-engine`).
     if (table.tag === locks.tag && value.length === 0) return;
     this.#records.set(table.name, (this.#records.get(table.name) ?? 0) + 1);
     try {

@@ -16,14 +16,17 @@ const at = (name: string): string => join(folder, name);
 const served = (name: string) => start({ port: 0, noSmb: true, location: at(name) });
 
 /** Killed, if so, when that many milliseconds have passed. */
-async function copy(words: readonly string[], killedAfter?: number) {
-  const child = spawn(process.execPath, [program, "copy", ...words]);
+async function run(words: readonly string[], killedAfter?: number) {
+  const child = spawn(process.execPath, [program, ...words]);
   const exited = once(child, "exit") as Promise<[number | null]>;
   const timer = setTimeout(() => child.kill("SIGKILL"), killedAfter ?? 2 ** 30);
   const [out, errors, [code]] = await Promise.all([text(child.stdout), text(child.stderr), exited]);
   clearTimeout(timer);
   return { code, out, errors };
 }
+
+const copy = (words: readonly string[], killedAfter?: number) =>
+  run(["copy", ...words], killedAfter);
 
 it("copies a folder whenever it was killed before, shows how far it is, and says what it did", async () => {
   for (const round of [1, 2]) {
@@ -40,6 +43,7 @@ it("copies a folder whenever it was killed before, shows how far it is, and says
   if (again.code === 0) expect(again.errors).toContain("comparing bytes");
   // One of the killed ones may have been done.
   else expect(again.errors).toContain("it is not empty");
+  expect(await run(["check", at("target")])).toMatchObject({ code: 0 });
   const copied = await served("target");
   expect(await contentsOf(copied.connectionString)).toEqual(original);
   await copied.stop();

@@ -1,3 +1,5 @@
+import { newBytes } from "../core/slabs.ts";
+
 /**
  * Keys compare by their UTF-16 units, as the service orders them. Writing every unit as UTF-8 would
  * write a code point of its own (CESU-8) keeps that order byte by byte, which UTF-8 does not: it
@@ -7,6 +9,8 @@
 const surrogates = /[\uD800-\uDFFF]/;
 
 export function encodeKeyText(text: string): Uint8Array {
+  const plain = text.length <= loopUnitsMax ? encodePlain(text) : undefined;
+  if (plain !== undefined) return plain;
   if (!surrogates.test(text)) return Buffer.from(text, "utf8");
   const bytes: number[] = [];
   for (let index = 0; index < text.length; index += 1) {
@@ -16,6 +20,19 @@ export function encodeKeyText(text: string): Uint8Array {
     else bytes.push(0xe0 | (unit >> 12), 0x80 | ((unit >> 6) & 0x3f), 0x80 | (unit & 0x3f));
   }
   return Uint8Array.from(bytes);
+}
+
+/** Up to here a loop beats the call that encodes. */
+const loopUnitsMax = 64;
+
+function encodePlain(text: string): Uint8Array | undefined {
+  const bytes = newBytes(text.length);
+  for (let index = 0; index < text.length; index += 1) {
+    const unit = text.charCodeAt(index);
+    if (unit >= 0x80) return undefined;
+    bytes[index] = unit;
+  }
+  return bytes;
 }
 
 export function decodeKeyText(bytes: Uint8Array): string {

@@ -78,7 +78,7 @@ export class Chain {
     return answer;
   }
 
-  /** An engine that is away, or too busy, has done nothing, and may be there for the next message. */
+  /** An engine that is away, or too busy, has done nothing, and may be there for the next one. */
   #refuse(error: unknown): Answer {
     if (!(error instanceof StoreUnavailable || error instanceof StoreBusy)) throw error;
     this.#connection.server.world.log.warn({ err: error }, "the storage engine refused a message");

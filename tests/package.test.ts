@@ -19,7 +19,9 @@ it("installs in an empty folder and serves", { timeout: 180_000 }, async () => {
   );
   const [tarball] = JSON.parse(packed) as [{ filename: string; files: { path: string }[] }];
   const paths = tarball.files.map(({ path }) => path);
-  expect(paths).toEqual(expect.arrayContaining(["bin/etagere", "dist/cli/main.js", "LICENSE"]));
+  expect(paths).toEqual(
+    expect.arrayContaining(["bin/etagere", "dist/cli/main.js", "ui/dist/index.html", "LICENSE"]),
+  );
   expect(paths.filter((path) => /\.test\.|^src\/|^tests\//.test(path))).toEqual([]);
 
   execFileSync("npm", ["init", "--yes"], { ...quiet, cwd: folder });

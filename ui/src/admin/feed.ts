@@ -66,7 +66,9 @@ export interface Listeners {
 /** Watches the server while a component is shown; the browser connects again by itself. */
 export function useFeed(kinds: readonly string[], listeners: Listeners): boolean {
   const [isLive, setLive] = useState(false);
+  const isSeen = useSeen();
   useEffect(() => {
+    if (!isSeen) return;
     const source = new EventSource(`/admin/v1/feed?kinds=${kinds.join(",")}`);
     source.addEventListener("hello", () => setLive(true));
     source.addEventListener("error", () => setLive(false));
@@ -75,7 +77,34 @@ export function useFeed(kinds: readonly string[], listeners: Listeners): boolean
         (listen as (data: unknown) => void)(JSON.parse(event.data));
       });
     }
-    return () => source.close();
-  }, [kinds.join(",")]);
+    return () => {
+      source.close();
+      setLive(false);
+    };
+  }, [kinds.join(","), isSeen]);
   return isLive;
+}
+
+const forgottenMilliseconds = 60_000;
+
+/**
+ * False for a tab that nobody has looked at for a while. A browser opens few connections to a
+ * server, for all tabs together; tabs that are forgotten must not keep them.
+ */
+function useSeen(): boolean {
+  const [isSeen, setSeen] = useState(true);
+  useEffect(() => {
+    let timer: ReturnType<typeof setTimeout> | undefined;
+    const look = (): void => {
+      clearTimeout(timer);
+      if (document.hidden) timer = setTimeout(() => setSeen(false), forgottenMilliseconds);
+      else setSeen(true);
+    };
+    document.addEventListener("visibilitychange", look);
+    return () => {
+      clearTimeout(timer);
+      document.removeEventListener("visibilitychange", look);
+    };
+  }, []);
+  return isSeen;
 }

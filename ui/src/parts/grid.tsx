@@ -81,7 +81,7 @@ export function Grid<Row>(props: GridProps<Row>): JSX.Element {
       aria-label={props.label}
       aria-rowcount={rows.count + 1}
       aria-colcount={columns.length}
-      aria-activedescendant={rows.count > 0 ? `${id}-${at}` : undefined}
+      aria-activedescendant={first <= at && at <= last ? `${id}-${at}` : undefined}
       tabIndex={0}
       onKeyDown={(event) => walkGrid(event, { at, page: visibleRows(heightPixels), move, props })}
     >

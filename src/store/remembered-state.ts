@@ -1,29 +1,45 @@
-import type { Awaitable, Stamped, StateReader } from "./engine.ts";
+import type { Awaitable, ScanBounds, Stamped, StateReader } from "./engine.ts";
+
+/** What was found from a place on, and up to where it was looked for. */
+interface Stretch {
+  readonly end: string;
+  readonly found: Awaitable<Stamped[]>;
+}
 
 /** A state never changes, so those who run again one after another on the same one, often for the
  *  same keys, ask the engine once. */
 export function rememberedState(state: StateReader): StateReader {
   const keys = new Map<string, Awaitable<Stamped | undefined>>();
-  const stretches = new Map<string, Awaitable<Stamped[]>>();
+  const stretches = new Map<string, Stretch>();
   const { sequence, ticks, epoch, turn } = state;
   return {
     sequence,
     ticks,
     epoch,
     turn,
-    get: (key, text) => remembered(keys, text, () => state.get(key, text)),
-    scan({ start, end, reverse }, countMax) {
-      const name = `${start.length} ${end.length} ${reverse} ${countMax} ${start}${end}`;
-      const bounds = { start, end, reverse };
-      return remembered(stretches, name, () => state.scan(bounds, countMax));
+    get(key, text) {
+      const known = keys.get(text);
+      if (known !== undefined) return known;
+      const asked = state.get(key, text);
+      keys.set(text, asked);
+      return asked;
+    },
+    scan(bounds, countMax) {
+      const name = `${bounds.reverse} ${countMax} ${bounds.start}`;
+      const known = stretches.get(name);
+      if (known !== undefined && isAnswer(known, bounds, countMax)) return known.found;
+      const found = state.scan(bounds, countMax);
+      stretches.set(name, { end: bounds.end, found });
+      return found;
     },
   };
 }
 
-function remembered<T>(known: Map<string, T>, name: string, ask: () => T): T {
-  const found = known.get(name);
-  if (found !== undefined) return found;
-  const asked = ask();
-  known.set(name, asked);
-  return asked;
+/** A line that is read up to the present is asked for with another end each time; as long as there
+ *  is more in it than is wanted, that makes no difference. */
+function isAnswer({ end, found }: Stretch, bounds: ScanBounds, countMax: number): boolean {
+  if (end === bounds.end) return true;
+  if (bounds.reverse || found instanceof Promise || found.length < countMax) return false;
+  const last = found.at(-1);
+  return last !== undefined && last.text < bounds.end;
 }

@@ -10,8 +10,8 @@ import { pathToFileURL } from "node:url";
  *  machine tells exactly. `node scripts/feed-cost.mjs [program]`; it wants a built server. */
 
 const program = resolve(process.argv[2] ?? "dist/cli/main.js");
-const rounds = 60;
-const requestsPerRound = 600;
+const rounds = 16;
+const requestsPerRound = 4000;
 const connections = 16;
 const account = "devstoreaccount1";
 const keptOpen = new Agent({ keepAlive: true, maxSockets: connections, timeout: 2000 });

@@ -14,7 +14,7 @@ import { eventText, parseKinds, Watcher, type FeedKind } from "./watcher.ts";
 
 const watchersMax = 32;
 const remembered = 4096;
-const waitingMax = 5000;
+const waitingMax = 1000;
 const flushMilliseconds = 100;
 const tickMilliseconds = 1000;
 const ticksPerHeartbeat = 15;
@@ -117,11 +117,14 @@ export class Feed {
     this.#overflow = 0;
     const { clock, doors } = this.#administered;
     const now = clock.monotonic();
-    const texts = waiting.map((seen) => lazily(() => eventText(seen.kind, shownSeen(doors, seen))));
+    // Made for the first who gets to read them; most of a flood is never put into words.
+    const texts: string[] = [];
     for (const watcher of this.#watchers) {
       let text = "";
-      for (const [index, { kind }] of waiting.entries()) {
-        if (watcher.admits(kind, now)) text += texts[index]?.() ?? "";
+      for (const [index, seen] of waiting.entries()) {
+        if (!watcher.admits(seen.kind, now)) continue;
+        texts[index] ??= eventText(seen.kind, shownSeen(doors, seen));
+        text += texts[index];
       }
       watcher.miss(missed);
       this.#send(watcher, text);
@@ -166,9 +169,4 @@ export class Feed {
     watcher.cut();
     this.#leave(watcher);
   }
-}
-
-function lazily(make: () => string): () => string {
-  let made: string | undefined;
-  return () => (made ??= make());
 }

@@ -32,6 +32,15 @@ export function makeSas(wish: SasWish): Promise<Result<Signature>> {
   return admin("sas", { method: "POST", body: wish });
 }
 
+/**
+ * The address as the source of a copy. The server knows itself by the host it was asked at, and
+ * copies within itself at once; as any other address it would fetch itself over the network.
+ */
+export function sourceUrl({ gatewayUrl }: Signature): string {
+  const url = new URL(gatewayUrl, location.origin);
+  return location.origin + url.pathname.replace(/^\/storage\/\w+/, "") + url.search;
+}
+
 const accessMinutes = 60;
 /** A call that begins now may run for a while. */
 const renewAfterMilliseconds = 45 * 60_000;

@@ -1,6 +1,6 @@
 import type { JSX } from "preact";
 import { textIn } from "../parts/form-values.ts";
-import { makeSas } from "../admin/sas.ts";
+import { makeSas, sourceUrl } from "../admin/sas.ts";
 import { FormDialog } from "../parts/dialog.tsx";
 import { Check, Field } from "../parts/field.tsx";
 import { describeFailure, notify } from "../parts/notices.tsx";
@@ -34,7 +34,7 @@ export function CopyDialog({ place, onClose, onDone }: CopyDialogProps): JSX.Ele
     };
     const present = values.has("overwrite") ? await getProperties(target) : undefined;
     const condition = present?.ok === true ? { ifMatch: present.value.etag } : { ifNoneMatch: "*" };
-    const result = await copyBlob(target, { source: source.value.url, condition });
+    const result = await copyBlob(target, { source: sourceUrl(source.value), condition });
     if (!result.ok) return describeFailure(result.failure);
     notify("good", result.value === "pending" ? "The copy goes on in the server" : "Copied");
     onDone();

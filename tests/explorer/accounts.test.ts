@@ -1,0 +1,45 @@
+import { BlobServiceClient, StorageSharedKeyCredential } from "@azure/storage-blob";
+import { describe, expect, it } from "vitest";
+import { developmentAccountKey } from "../../src/account/settings.ts";
+import { account, explorer, putText, row } from "./explorer.ts";
+
+const here = explorer({
+  accounts: {
+    [account]: { keys: [developmentAccountKey], versioning: true },
+    second: { keys: [developmentAccountKey] },
+  },
+});
+
+describe("accounts", () => {
+  it("with versions show every one of them", async () => {
+    const place = { container: "versioned", name: "notes.txt" };
+    await putText(here, { ...place, text: "the first text" });
+    await putText(here, { ...place, text: "the second text" });
+    const page = await here.open(`#/blobs/${account}/versioned?blob=notes.txt`);
+    await page.getByRole("tab", { name: "History" }).click();
+    await page.locator(".state", { hasText: "current" }).waitFor();
+    const older = page.locator(".state", { hasText: "version" });
+    expect(await older.count()).toBe(1);
+    await older.getByText("Show").click();
+    await page.getByRole("tab", { name: "Content" }).click();
+    await page.locator(".preview-text", { hasText: "the first text" }).waitFor();
+    await page.getByRole("button", { name: "Copy", exact: true }).click();
+    await page.getByRole("checkbox", { name: "Overwrite what is there" }).check();
+    await page.getByRole("dialog").getByRole("button", { name: "Copy" }).click();
+    await page.getByText("Copied").waitFor();
+    const blob = here.blobs.getContainerClient("versioned").getBlobClient("notes.txt");
+    expect((await blob.downloadToBuffer()).toString()).toBe("the first text");
+  });
+
+  it("are a choice away from each other", async () => {
+    const credential = new StorageSharedKeyCredential("second", developmentAccountKey);
+    const blobs = new BlobServiceClient(`${here.server.urls.blob}/second`, credential);
+    await blobs.createContainer("of-the-second");
+    const page = await here.open("#/blobs");
+    await page.getByLabel("Account").selectOption("second");
+    await row(page, "of-the-second").waitFor();
+    expect(page.url()).toContain("#/blobs/second");
+    await page.reload();
+    await row(page, "of-the-second").waitFor();
+  });
+});

@@ -51,6 +51,12 @@ const mapBytesMax = 256 * 2 ** 30;
 const readersMax = 4096;
 /** From here on it pays that another thread writes while this one goes on. */
 const writesAsideMin = 400;
+
+/** In this process, of all its stores. A thread that commits aside holds its lock until this one has
+ *  called back: whoever waited here for a lock meanwhile could wait for ever, for the same file
+ *  opened twice, or for another process in the same place. */
+let asideCount = 0;
+
 /** Keys of 4,000 bytes need pages of this size. */
 const pageBytes = 8192;
 
@@ -110,7 +116,8 @@ export class LmdbEngine implements Engine {
   async commit(decide: Decide, writesExpected = 0): Promise<void> {
     const pace = this.#pace;
     const began = pace?.begin() ?? 0n;
-    const isHere = pace?.isQuick === true && writesExpected < writesAsideMin;
+    const isFew = writesExpected < writesAsideMin;
+    const isHere = pace?.isQuick === true && isFew && asideCount === 0;
     const writes = isHere ? this.commitHere(decide) : await this.#commitAside(decide);
     pace?.end(began, writes);
   }
@@ -136,6 +143,7 @@ export class LmdbEngine implements Engine {
   async #commitAside(decide: Decide): Promise<number> {
     let failure: unknown;
     let writes = 0;
+    asideCount += 1;
     try {
       await this.#database.transaction(() => {
         try {
@@ -148,6 +156,8 @@ export class LmdbEngine implements Engine {
       });
     } catch (error) {
       throw await unavailable(error);
+    } finally {
+      asideCount -= 1;
     }
     if (failure !== undefined) throw failure;
     return writes;

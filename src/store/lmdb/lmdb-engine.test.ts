@@ -1,0 +1,40 @@
+import { mkdtempSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+
+import { afterAll, describe, expect, it, vi } from "vitest";
+
+import { manualClock } from "../manual-clock.ts";
+import type { EngineBatch, EngineReader } from "../engine.ts";
+import { LmdbEngine } from "./lmdb-engine.ts";
+
+const folder = mkdtempSync(join(tmpdir(), "lmdb-engine-"));
+afterAll(() => rmSync(folder, { recursive: true }));
+
+const manyWrites = 1000;
+const next = ({ sequence, ticks }: EngineReader): EngineBatch => ({
+  sequence: sequence + 1,
+  ticks,
+  writes: [],
+});
+
+describe("an engine that commits where it is", () => {
+  it("does not while another of the process commits aside, which would wait for it", async () => {
+    const options = { path: join(folder, "one.mdb"), noSync: true, clock: manualClock() };
+    const [first, second] = [new LmdbEngine(options), new LmdbEngine(options)];
+    const here = vi.spyOn(second, "commitHere").mockImplementation(() => {
+      throw new Error("this would wait for ever");
+    });
+    await Promise.all([first.commit(next, manyWrites), second.commit(next)]);
+    expect(here).not.toHaveBeenCalled();
+    here.mockRestore();
+    const again = vi.spyOn(second, "commitHere");
+    await second.commit(next);
+    expect(again).toHaveBeenCalledOnce();
+    const view = second.open();
+    view.close();
+    expect(view.sequence).toBe(3);
+    await first.close();
+    await second.close();
+  });
+});

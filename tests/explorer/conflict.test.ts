@@ -81,7 +81,16 @@ describe("two people edit one page", () => {
     await putText(here, { container, name, text: base });
     const grace = await edit(name);
     await textOf(grace, name).fill("mine\n");
-    await putText(here, { container, name, text: "theirs\n" });
+    // The change may come before the page has begun to listen: then saving tells.
+    await expect
+      .poll(
+        async () => {
+          await putText(here, { container, name, text: "theirs\n" });
+          return grace.getByText("changed meanwhile to").count();
+        },
+        { timeout: 15_000 },
+      )
+      .toBe(1);
     await save(grace);
     await grace.getByRole("button", { name: "Discard mine" }).click();
     await grace.locator(".preview-text", { hasText: "theirs" }).waitFor();

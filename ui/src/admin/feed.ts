@@ -54,11 +54,22 @@ export interface ReturnedMessage {
   readonly dequeueCount: number;
 }
 
+/** A write that succeeded. */
+export interface ChangeEvent {
+  readonly at: string;
+  readonly service: string;
+  readonly operation: string;
+  readonly account: string;
+  readonly container: string;
+  readonly path?: string;
+  readonly etag?: string;
+}
+
 export interface Listeners {
   readonly refused?: (refusal: Refusal) => void;
   readonly lease?: (event: LeaseEvent) => void;
   readonly message?: (event: ReturnedMessage) => void;
-  readonly change?: (event: unknown) => void;
+  readonly change?: (event: ChangeEvent) => void;
   readonly health?: (event: unknown) => void;
   readonly missed?: (event: { readonly count: number }) => void;
 }

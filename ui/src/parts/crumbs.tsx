@@ -1,11 +1,17 @@
 import type { JSX } from "preact";
+import { useEffect } from "preact/hooks";
 
 export interface Crumb {
   readonly words: string;
   readonly href?: string;
 }
 
+/** Where one is; the window is called the same, so that tabs can be told apart. */
 export function Crumbs({ crumbs }: { readonly crumbs: readonly Crumb[] }): JSX.Element {
+  const title = crumbs.at(-1)?.words ?? "";
+  useEffect(() => {
+    document.title = `${title} – Etagere`;
+  }, [title]);
   return (
     <h1 class="crumbs">
       {crumbs.map(({ words, href }, index) => (

@@ -81,14 +81,22 @@ export class Reruns {
   /** Work awaits nothing but the store, which answers at once; work that waits for something else,
    *  such as another transaction, would hold up everyone, and itself for ever. */
   #patience(): Promise<Outcome> {
-    this.#impatience ??= new Promise((resolve) => {
-      this.#cancel = this.#clock.after(this.#patienceMilliseconds, () => {
-        this.#current?.end();
-        this.#impatience = undefined;
-        resolve({ error: new Error("the work of a transaction waits for more than the store") });
-      });
-    });
+    this.#impatience ??= new Promise((resolve) => this.#watch(resolve));
     return this.#impatience;
+  }
+
+  /** Whoever has begun since is given as long: many that are quick may take long together. */
+  #watch(resolve: (outcome: Outcome) => void): void {
+    const watched = this.#current;
+    this.#cancel = this.#clock.after(this.#patienceMilliseconds, () => {
+      if (this.#current !== watched) {
+        this.#watch(resolve);
+        return;
+      }
+      watched?.end();
+      this.#impatience = undefined;
+      resolve({ error: new Error("the work of a transaction waits for more than the store") });
+    });
   }
 }
 

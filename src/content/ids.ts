@@ -1,4 +1,4 @@
-import type { Store } from "../store/store.ts";
+import { StoreUnavailable, type Store, type View } from "../store/store.ts";
 import { identityCodec, identityKey } from "./tables.ts";
 
 const idsPerBlock = 2 ** 32;
@@ -15,6 +15,7 @@ export class Ids {
   #drawn = 0;
   #nextBlock: number | undefined;
   #renewing = false;
+  #isLost = false;
 
   private constructor(store: Store, block: number) {
     this.#store = store;
@@ -25,7 +26,25 @@ export class Ids {
     return new Ids(store, await takeBlock(store));
   }
 
+  /**
+   * A store that was set back, as by a failover to a copy that lagged behind, gives blocks out once
+   * more, and what is remembered of it here is of a time that never was. It cannot be told when
+   * that happens, only soon after: to be called every few seconds.
+   */
+  async check(view: View): Promise<void> {
+    const stored = await view.get(identityKey());
+    const next = stored === undefined ? 0 : identityCodec.decode(stored).next;
+    if (next <= Math.max(this.#block, this.#nextBlock ?? 0)) this.#isLost = true;
+  }
+
+  /** Throws if the store was set back. */
+  expectKept(): void {
+    if (!this.#isLost) return;
+    throw new StoreUnavailable("the store was set back to an earlier state: restart this node");
+  }
+
   next(): bigint {
+    this.expectKept();
     if (this.#drawn >= renewAfter) this.#renew();
     if (this.#drawn >= idsPerBlock) throw new Error("no block of ids came in time");
     return (BigInt(this.#block) << 32n) | BigInt(this.#drawn++);

@@ -88,6 +88,7 @@ class StoredContent implements ContentStore {
     before: ContentRef | undefined,
     plan: ContentPlan | undefined,
   ): Promise<ContentRef | undefined> {
+    this.#parts.ids.expectKept();
     return settle(tx, this.#parts.ids, { owner, before, plan });
   }
 
@@ -101,6 +102,7 @@ class StoredContent implements ContentStore {
   }
 
   open(view: View, ref: ContentRef, key?: Uint8Array): ContentReader {
+    this.#parts.ids.expectKept();
     const unpin = ref.kind === "inline" ? () => undefined : this.#parts.board.pin(view.sequence);
     const { handles } = this.#parts;
     const parts = { handles, buffers: this.#buffers, nodes: this.#pinnedNodes, unpin, key };

@@ -48,8 +48,11 @@ export class Reclaimer {
 
   /** Tells the others how far this process has come. */
   async publish(): Promise<void> {
-    const { store, pins, board } = this.#parts;
-    const sequence = await store.snapshot(async (view) => view.sequence);
+    const { store, pins, board, ids } = this.#parts;
+    const sequence = await store.snapshot(async (view) => {
+      await ids.check(view);
+      return view.sequence;
+    });
     await pins.publish(board.promise(sequence));
   }
 

@@ -1,5 +1,5 @@
 import type { Awaitable } from "../core/awaitable.ts";
-import type { Ticks } from "../core/ticks.ts";
+import { ticksPerMillisecond, type Ticks } from "../core/ticks.ts";
 import type { Clock } from "../core/world.ts";
 import type { Attempt } from "./attempt.ts";
 import { StoreBusy } from "./store.ts";
@@ -55,6 +55,7 @@ export class Reruns {
   readonly #clock: Clock;
   readonly #patienceMilliseconds: number;
   #current: Attempt | undefined;
+  #began: Ticks = 0n;
   #impatience: Promise<Outcome> | undefined;
   #cancel = (): void => undefined;
 
@@ -68,6 +69,7 @@ export class Reruns {
     pending.isStale = false;
     pending.attemptsUsed += 1;
     this.#current = attempt;
+    this.#began = this.#clock.monotonic();
     const outcome = runAttempt(pending.work, attempt);
     pending.outcome =
       outcome instanceof Promise ? await Promise.race([outcome, this.#patience()]) : outcome;
@@ -86,14 +88,14 @@ export class Reruns {
   }
 
   /** Whoever has begun since is given as long: many that are quick may take long together. */
-  #watch(resolve: (outcome: Outcome) => void): void {
-    const watched = this.#current;
-    this.#cancel = this.#clock.after(this.#patienceMilliseconds, () => {
-      if (this.#current !== watched) {
-        this.#watch(resolve);
+  #watch(resolve: (outcome: Outcome) => void, milliseconds = this.#patienceMilliseconds): void {
+    this.#cancel = this.#clock.after(milliseconds, () => {
+      const ran = Number((this.#clock.monotonic() - this.#began) / ticksPerMillisecond);
+      if (ran < this.#patienceMilliseconds) {
+        this.#watch(resolve, this.#patienceMilliseconds - ran);
         return;
       }
-      watched?.end();
+      this.#current?.end();
       this.#impatience = undefined;
       resolve({ error: new Error("the work of a transaction waits for more than the store") });
     });

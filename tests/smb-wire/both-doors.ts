@@ -4,7 +4,11 @@ import {
   type ShareClient,
   type ShareFileClient,
 } from "@azure/storage-file-share";
-import { beforeAll } from "vitest";
+import { beforeAll, onTestFinished } from "vitest";
+import { developmentAccountKey, developmentAccountName } from "../../src/account/settings.ts";
+import type { StartOptions } from "../../src/index.ts";
+import { startChild } from "../harness/child-server.ts";
+import { placeOf } from "../harness/test-store.ts";
 import { freshName, testServer } from "../harness/server.ts";
 import { WireClient } from "./wire-client.ts";
 
@@ -15,8 +19,8 @@ export interface Target {
 }
 
 /** A server with one share, and both ways into it. */
-export function bothDoors() {
-  const held = testServer();
+export function bothDoors(options: StartOptions = {}) {
+  const held = testServer(options);
   const shareName = freshName("doors");
   let share: ShareClient;
   let service: ShareServiceClient;
@@ -46,6 +50,23 @@ export function bothDoors() {
       return { name, file };
     },
   };
+}
+
+const account = `AccountName=${developmentAccountName};AccountKey=${developmentAccountKey}`;
+
+/** The shares as another process serves them over REST, until the test is over. */
+export async function elsewhere(location: string): Promise<ShareServiceClient> {
+  const { store, content } = placeOf({ location });
+  const places = Object.entries({ store, content }).flatMap(([name, url]) =>
+    url === undefined ? [] : [`--${name}=${url}`],
+  );
+  const child = await startChild(location, ["--noSmb", ...places]);
+  onTestFinished(() => child.kill("SIGTERM"));
+  const endpoint = `FileEndpoint=${child.urls.file}/${developmentAccountName}`;
+  return ShareServiceClient.fromConnectionString(
+    `DefaultEndpointsProtocol=http;${account};${endpoint}`,
+    { retryOptions: { maxTries: 1 } },
+  );
 }
 
 /** What a request is refused with, or that it was not. */

@@ -2,11 +2,9 @@ import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { ShareServiceClient, type ShareClient } from "@azure/storage-file-share";
-import { afterAll, beforeAll, describe, expect, it, onTestFinished } from "vitest";
-import { developmentAccountKey, developmentAccountName } from "../../src/account/settings.ts";
-import { startChild, type ChildServer } from "../harness/child-server.ts";
+import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { freshName, testServer } from "../harness/server.ts";
-import { placeOf } from "../harness/test-store.ts";
+import { elsewhere } from "./both-doors.ts";
 import { WireClient, type Handle } from "./wire-client.ts";
 import { close, notifyBody, openFile } from "./wire-messages.ts";
 
@@ -112,17 +110,8 @@ describe("an SMB client that watches a directory", () => {
 
   it("hears of what another process does", async () => {
     const { client, handle } = await listener("shared");
-    const { store, content } = placeOf({ location: folder });
-    const places = Object.entries({ store, content }).flatMap(([name, url]) =>
-      url === undefined ? [] : [`--${name}=${url}`],
-    );
-    const child: ChildServer = await startChild(folder, ["--noSmb", ...places]);
-    onTestFinished(() => child.kill("SIGTERM"));
-    const account = `AccountName=${developmentAccountName};AccountKey=${developmentAccountKey}`;
-    const elsewhere = ShareServiceClient.fromConnectionString(
-      `DefaultEndpointsProtocol=http;${account};FileEndpoint=${child.urls.file}/${developmentAccountName}`,
-    );
-    const directory = elsewhere.getShareClient(shareName).getDirectoryClient("shared");
+    const other = (await elsewhere(folder)).getShareClient(shareName);
+    const directory = other.getDirectoryClient("shared");
     await directory.getFileClient("from-afar.txt").create(1);
     expect(await hear(client, handle, 1)).toEqual(["added from-afar.txt"]);
     client.end();

@@ -1,17 +1,26 @@
+import { mkdtempSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
 import type { ShareClient } from "@azure/storage-file-share";
-import { describe, expect, it } from "vitest";
+import { afterAll, describe, expect, it } from "vitest";
 import { checkLinearizable } from "../verify/linearizability.ts";
 import { randomFrom, type Random } from "../verify/random.ts";
 import type { Operation } from "../verify/history.ts";
-import { bothDoors, codeOf } from "./both-doors.ts";
+import { bothDoors, codeOf, elsewhere } from "./both-doors.ts";
 import { restTreeClient, smbTreeClient, type TreeClient } from "./tree-clients.ts";
 import { textOfTree, treeModel, treeOf, type TreeInput, type TreeOutput } from "./tree-model.ts";
 
-const { share, ready } = bothDoors();
+const folder = mkdtempSync(join(tmpdir(), "etagere-tree-race-"));
+const { share, ready } = bothDoors({ location: folder });
+afterAll(() => rmSync(folder, { recursive: true }));
 
 const clientsOfEach = 4;
 const turnsEach = 40;
-const rounds = [1, 2, 3];
+const rounds: readonly (readonly [seed: number, where: string])[] = [
+  [1, "in one process"],
+  [2, "in one process"],
+  [3, "in two processes"],
+];
 
 type Done = Operation<TreeInput, TreeOutput>;
 
@@ -86,8 +95,13 @@ async function expectNoLeaks(given: ShareClient, tree: string): Promise<void> {
   }
 }
 
+async function sameShareElsewhere(): Promise<ShareClient> {
+  return (await elsewhere(folder)).getShareClient(share().name);
+}
+
 describe("SMB and REST clients on one tree", () => {
-  it.each(rounds)("end as if they had come one after the other (seed %i)", async (round) => {
+  it.each(rounds)("end as if they had come one after the other (%i, %s)", async (round, where) => {
+    const rest = where === "in one process" ? share() : await sameShareElsewhere();
     const { directories } = names(round);
     const [first = "", second = "", third = ""] = directories;
     for (const name of [first, second]) await share().getDirectoryClient(name).create();
@@ -104,7 +118,7 @@ describe("SMB and REST clients on one tree", () => {
     const smb = await Promise.all(Array.from({ length: clientsOfEach }, () => ready()));
     await Promise.all([
       ...smb.map((client, index) => run(smbTreeClient(client), index, true)),
-      ...smb.map((_, index) => run(restTreeClient(share()), index + clientsOfEach, false)),
+      ...smb.map((_, index) => run(restTreeClient(rest), index + clientsOfEach, false)),
     ]);
     const tree = await endOf([first, second, third]);
     await record(history, async () => ({ said: "listed", tree }), { kind: "list" });

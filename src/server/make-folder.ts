@@ -7,7 +7,7 @@ import { systemErrorCode } from "./start-refused.ts";
 export async function makeFolder(path: string): Promise<void> {
   try {
     await mkdir(path);
-    syncFolder(dirname(path));
+    syncIfAllowed(dirname(path));
   } catch (error) {
     const code = systemErrorCode(error);
     if (code === "EEXIST" && (await isFolder(path))) return;
@@ -15,6 +15,15 @@ export async function makeFolder(path: string): Promise<void> {
     if (code !== "ENOENT" || parent === path || (await isFolder(parent))) throw error;
     await makeFolder(parent);
     await makeFolder(path);
+  }
+}
+
+/** Whoever may write to a folder need not be allowed to read it, which syncing it takes. */
+function syncIfAllowed(folder: string): void {
+  try {
+    syncFolder(folder);
+  } catch (error) {
+    if (systemErrorCode(error) !== "EACCES") throw error;
   }
 }
 

@@ -57,6 +57,14 @@ describe("a contest", () => {
     expect(await isWaiting(winner)).toBe(false);
   });
 
+  it("gives one who lost a single turn, however often it reads", () => {
+    const { clock, contests } = contested();
+    expect(contests.read("hot", second)).toBeUndefined();
+    clock.advance(26);
+    expect(contests.read("hot", second)).toBeUndefined();
+    expect(contests.write("hot", first)).toBeUndefined();
+  });
+
   it("ends when nobody has tried for a while", () => {
     const { clock, contests } = contested();
     clock.advance(1001);

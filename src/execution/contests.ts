@@ -37,7 +37,7 @@ export class Contests {
   /** Before a read: only those who have lost mean to try again. */
   read(name: string, contender: Contender): Promise<void> | undefined {
     const contest = this.#contests.get(name);
-    return contest?.hasLost(contender) === true ? contest.enter(contender) : undefined;
+    return contest?.forgets(contender) === true ? contest.enter(contender) : undefined;
   }
 
   /** After a write on a condition. */
@@ -54,7 +54,8 @@ export class Contests {
 class Contest {
   readonly #clock: Clock;
   readonly #end: () => void;
-  readonly #losers = new Set<Contender>();
+  /** Weak, because a contest may last for long, and connections come and go. */
+  readonly #losers = new WeakSet<Contender>();
   readonly #waiting: Waiting[] = [];
   #current: Contender | undefined;
   #cancelTurn = (): void => undefined;
@@ -65,8 +66,10 @@ class Contest {
     this.#end = end;
   }
 
-  hasLost(contender: Contender): boolean {
-    return this.#losers.has(contender);
+  /** Whether it had lost. Each loss is good for one turn: who only goes on reading, as another user
+   *  of the same connection may, holds up nobody. */
+  forgets(contender: Contender): boolean {
+    return this.#losers.delete(contender);
   }
 
   /** Undefined if it is the contender's turn. */

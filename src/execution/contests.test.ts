@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
 import { manualClock } from "../store/manual-clock.ts";
-import { Contests } from "./contests.ts";
+import { Contests, waitingMax } from "./contests.ts";
 
 const [first, second, third] = [{ name: "1" }, { name: "2" }, { name: "3" }];
 
@@ -62,6 +62,15 @@ describe("a contest", () => {
     expect(contests.read("hot", second)).toBeUndefined();
     clock.advance(26);
     expect(contests.read("hot", second)).toBeUndefined();
+    expect(contests.write("hot", first)).toBeUndefined();
+  });
+
+  it("keeps no more waiting than can be served within seconds", () => {
+    const { contests } = contested();
+    expect(contests.read("hot", second)).toBeUndefined();
+    for (let index = 0; index < waitingMax; index += 1) {
+      expect(contests.write("hot", { index })).toBeInstanceOf(Promise);
+    }
     expect(contests.write("hot", first)).toBeUndefined();
   });
 

@@ -5,6 +5,8 @@ const turnMillisecondsMax = 25;
 /** A resource that nobody lost lately is left alone. */
 const contestMillisecondsMax = 1000;
 const contestsMax = 10_000;
+/** Whoever comes on top tries at once, as anyone could: so nobody waits longer than some seconds. */
+export const waitingMax = 256;
 
 /** A connection, or whatever else tells one client from another. */
 export type Contender = object;
@@ -72,13 +74,14 @@ class Contest {
     return this.#losers.delete(contender);
   }
 
-  /** Undefined if it is the contender's turn. */
+  /** Undefined if the contender may go on at once. */
   enter(contender: Contender): Promise<void> | undefined {
     if (this.#current === contender) return undefined;
     if (this.#current === undefined) {
       this.#begin(contender);
       return undefined;
     }
+    if (this.#waiting.length >= waitingMax) return undefined;
     return new Promise((resolve) => this.#waiting.push({ contender, resolve }));
   }
 

@@ -38,7 +38,7 @@ export class OverlaidEngine implements Engine {
   open(): EngineView {
     for (let opens = 0; opens < opensMax; opens += 1) {
       const durable = this.#durable.open();
-      const passing = this.#passing.open();
+      const passing = openAfter(durable, this.#passing);
       if (cameAfter(passing) <= durable.sequence) {
         const close = (): void => durable.close();
         return new OverlaidView(durable, passing, { range: this.#range, close });
@@ -119,7 +119,11 @@ export class OverlaidEngine implements Engine {
     const writes = batch.writes.map((write) =>
       isVolatile(this.#range, write.text) ? this.#over(write, files.passing) : write,
     );
-    const settled = this.#settle(batch.writes, files, "durable", settledMax);
+    // A reader who has the first file as it was must see by its number that it is another now.
+    const isNumbered = batch.sequence > files.durable.sequence;
+    const settled = isNumbered
+      ? this.#settle(batch.writes, files, "durable", settledMax)
+      : noWrites;
     return { ...batch, writes: [...writes, ...settled] };
   }
 
@@ -167,6 +171,16 @@ export class OverlaidEngine implements Engine {
 interface Files {
   readonly durable: EngineReader;
   readonly passing: EngineView;
+}
+
+/** What is open already is not left behind if the second cannot be. */
+function openAfter(durable: EngineView, passing: LmdbEngine): EngineView {
+  try {
+    return passing.open();
+  } catch (error) {
+    durable.close();
+    throw error;
+  }
 }
 
 const noWrites: readonly EngineWrite[] = [];

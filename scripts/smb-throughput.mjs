@@ -38,6 +38,18 @@ const folder = mkdtempSync(join(tmpdir(), "smb-throughput-"));
 const execute = promisify(execFile);
 const children = [];
 
+function clearAway() {
+  for (const child of children) child.kill("SIGTERM");
+  rmSync(folder, { recursive: true, force: true });
+}
+
+for (const signal of ["SIGINT", "SIGTERM"]) {
+  process.once(signal, () => {
+    clearAway();
+    process.exit(1);
+  });
+}
+
 function makeFiles() {
   const chunk = randomBytes(1024 * 1024);
   const big = Buffer.concat(Array.from({ length: bigMebibytes }, () => chunk));
@@ -177,6 +189,5 @@ try {
     print(protection, best);
   }
 } finally {
-  for (const child of children) child.kill("SIGTERM");
-  rmSync(folder, { recursive: true, force: true });
+  clearAway();
 }

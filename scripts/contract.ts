@@ -72,9 +72,9 @@ function durability(): readonly string[] {
 }
 
 function renderResult(name: string): readonly string[] {
-  const path = `${results}/${name}.txt`;
-  if (!existsSync(path)) return [];
-  const text = readFileSync(path, "utf8").trim();
+  const result = `${results}/${name}.txt`;
+  if (!existsSync(result)) return [];
+  const text = readFileSync(result, "utf8").trim();
   return ["The last recorded run:", "", "```", text, "```", ""];
 }
 

@@ -37,4 +37,18 @@ describe("an engine that commits where it is", () => {
     await first.close();
     await second.close();
   });
+
+  it("does not after one that took long to fail", async () => {
+    const clock = manualClock();
+    const engine = new LmdbEngine({ path: join(folder, "two.mdb"), noSync: true, clock });
+    const failing = engine.commit(() => {
+      clock.advance(60_000);
+      throw new Error("the disk fails");
+    });
+    await expect(failing).rejects.toThrow("the disk fails");
+    const here = vi.spyOn(engine, "commitHere");
+    await engine.commit(next);
+    expect(here).not.toHaveBeenCalled();
+    await engine.close();
+  });
 });

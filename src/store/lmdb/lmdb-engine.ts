@@ -118,8 +118,13 @@ export class LmdbEngine implements Engine {
     const began = pace?.begin() ?? 0n;
     const isFew = writesExpected < writesAsideMin;
     const isHere = pace?.isQuick === true && isFew && asideCount === 0;
-    const writes = isHere ? this.commitHere(decide) : await this.#commitAside(decide);
-    pace?.end(began, writes);
+    let writes = 0;
+    try {
+      writes = isHere ? this.commitHere(decide) : await this.#commitAside(decide);
+    } finally {
+      // What takes long to fail keeps everyone waiting as well.
+      pace?.end(began, writes);
+    }
   }
 
   /** Keeps the process until it is done. What fails in the callback leaves nothing behind. */

@@ -5,8 +5,9 @@ import type { LmdbEngine } from "./lmdb-engine.ts";
 import { gone, isVolatile, OverlaidView, type VolatileRange } from "./overlaid-view.ts";
 
 const opensMax = 1000;
-/** Keys that a batch tidies up beside its own work. */
-const settledMax = 8;
+/** Keys that a batch tidies up beside its own work, at least: as many as it may add, or else they
+ *  would become more for as long as there is much to do. */
+const settledMin = 8;
 const unsettledMax = 1_000_000;
 
 /**
@@ -122,7 +123,7 @@ export class OverlaidEngine implements Engine {
     // A reader who has the first file as it was must see by its number that it is another now.
     const isNumbered = batch.sequence > files.durable.sequence;
     const settled = isNumbered
-      ? this.#settle(batch.writes, files, "durable", settledMax)
+      ? this.#settle(batch.writes, files, "durable", settledBy(batch))
       : noWrites;
     return { ...batch, writes: [...writes, ...settled] };
   }
@@ -130,7 +131,7 @@ export class OverlaidEngine implements Engine {
   #commitPassing(batch: EngineBatch, files: Files): void {
     const { durable } = files;
     const writes = batch.writes.map((write) => this.#over(write, durable));
-    const settled = this.#settle(batch.writes, files, "passing", settledMax);
+    const settled = this.#settle(batch.writes, files, "passing", settledBy(batch));
     const epoch = BigInt(durable.sequence);
     this.#passing.commitHere(() => ({ ...batch, epoch, writes: [...writes, ...settled] }));
   }
@@ -186,6 +187,10 @@ function openAfter(durable: EngineView, passing: LmdbEngine): EngineView {
 const noWrites: readonly EngineWrite[] = [];
 /** What is taken out of one file only. */
 const noStamp = 0;
+
+function settledBy({ writes }: EngineBatch): number {
+  return Math.max(settledMin, writes.length);
+}
 
 function nextOf({ durable, passing }: Files): Omit<EngineBatch, "writes"> {
   const sequence = Math.max(durable.sequence, passing.sequence) + 1;

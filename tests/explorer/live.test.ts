@@ -48,7 +48,7 @@ describe("refused requests", () => {
     const line = row(page, "If-Match");
     await line.getByText(wrong).waitFor();
     expect(await line.textContent()).toContain(etag);
-    await row(page, "304").waitFor();
+    await row(page, "If-None-Match").getByText("304", { exact: true }).waitFor();
     await row(page, "held by").first().click();
     await page.getByRole("complementary").getByText("LeaseIdMissing").first().waitFor();
     await page.locator(".event.refused").first().waitFor();

@@ -88,8 +88,8 @@ async function sendHeadAndBody(
   request: IncomingMessage,
   response: ServerResponse,
 ): Promise<void> {
-  const unread = !request.complete && hasBody(request);
-  if (unread) reply.headers["Connection"] = "close";
+  const isArriving = !request.complete && hasBody(request);
+  if (isArriving) reply.headers["Connection"] = "close";
   const headers = inOrder(reply.headers);
   if (reply.reason === undefined) response.writeHead(reply.status, headers);
   else response.writeHead(reply.status, reply.reason, headers);
@@ -98,7 +98,9 @@ async function sendHeadAndBody(
   } else {
     endWith(response, reply.body?.bytes);
   }
-  if (unread) drain(request);
+  if (isArriving) drain(request);
+  // What is here but was not taken stands in the way of the connection's next request.
+  else if (!request.readableEnded) request.resume();
 }
 
 /** Behind a length, Node decodes a disposition once more, and then refuses what is not ASCII. */

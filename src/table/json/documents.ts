@@ -46,12 +46,12 @@ function writeRow(row: Row, writing: Writing): void {
   out.append(row.rendered(form, () => ({ text: entityText(row, writing), lasts: true })));
 }
 
-const one = new TextBytes();
+const single = new TextBytes();
 
 function entityText(row: Row, writing: Writing): string {
-  one.clear();
-  writeEntity(one, row, writing);
-  return one.text();
+  single.clear();
+  writeEntity(single, row, writing);
+  return single.text();
 }
 
 function taken(): Uint8Array {

@@ -5,9 +5,11 @@ import type { LmdbEngine } from "./lmdb-engine.ts";
 import { gone, isVolatile, OverlaidView, type VolatileRange } from "./overlaid-view.ts";
 
 const opensMax = 1000;
-/** Keys that a batch tidies up beside its own work, at least: as many as it may add, or else they
- *  would become more for as long as there is much to do. */
+/** Keys that a batch looks at to tidy them up, at least. */
 const settledMin = 8;
+/** And for each volatile key of its own, or else they would become more for as long as there is
+ *  much to do: it takes a batch of either file and one more look until a key is settled. */
+const settledPerWrite = 4;
 const unsettledMax = 1_000_000;
 
 /**
@@ -123,7 +125,7 @@ export class OverlaidEngine implements Engine {
     // A reader who has the first file as it was must see by its number that it is another now.
     const isNumbered = batch.sequence > files.durable.sequence;
     const settled = isNumbered
-      ? this.#settle(batch.writes, files, "durable", settledBy(batch))
+      ? this.#settle(batch.writes, files, "durable", this.#settledBy(batch))
       : noWrites;
     return { ...batch, writes: [...writes, ...settled] };
   }
@@ -131,7 +133,7 @@ export class OverlaidEngine implements Engine {
   #commitPassing(batch: EngineBatch, files: Files): void {
     const { durable } = files;
     const writes = batch.writes.map((write) => this.#over(write, durable));
-    const settled = this.#settle(batch.writes, files, "passing", settledBy(batch));
+    const settled = this.#settle(batch.writes, files, "passing", this.#settledBy(batch));
     const epoch = BigInt(durable.sequence);
     this.#passing.commitHere(() => ({ ...batch, epoch, writes: [...writes, ...settled] }));
   }
@@ -142,6 +144,11 @@ export class OverlaidEngine implements Engine {
     if (write.stamp === noStamp || other.get(key, text) === undefined) return write;
     this.#unsettled.set(text, key);
     return value === undefined ? { ...write, value: gone } : write;
+  }
+
+  #settledBy({ writes }: EngineBatch): number {
+    const own = writes.filter(({ text }) => isVolatile(this.#range, text));
+    return Math.max(settledMin, settledPerWrite * own.length);
   }
 
   /** Takes out of one file what the other has made needless. */
@@ -187,10 +194,6 @@ function openAfter(durable: EngineView, passing: LmdbEngine): EngineView {
 const noWrites: readonly EngineWrite[] = [];
 /** What is taken out of one file only. */
 const noStamp = 0;
-
-function settledBy({ writes }: EngineBatch): number {
-  return Math.max(settledMin, writes.length);
-}
 
 function nextOf({ durable, passing }: Files): Omit<EngineBatch, "writes"> {
   const sequence = Math.max(durable.sequence, passing.sequence) + 1;

@@ -17,7 +17,10 @@ import { QueryBuilder } from "./query-builder.tsx";
 
 const pageRows = 1000;
 const columnsMax = 24;
-const columnRem = 8.2;
+const columnRem = 6;
+/** Beside the columns: the timestamp, the space between them and at the edges. */
+const gapRem = 0.75;
+const edgesRem = 13.5;
 const ownNames = ["PartitionKey", "RowKey", "Timestamp"];
 const rowsLookedAtMax = 200;
 
@@ -60,7 +63,7 @@ export function EntityBrowser({ place }: { readonly place: TablePlace }): JSX.El
             list={list}
             empty="No entity matches."
             columns={columnsOf(seen)}
-            minWidth={`${(seen.length + 3) * columnRem}rem`}
+            minWidth={`${(seen.length + 2) * (columnRem + gapRem) + edgesRem}rem`}
             keyOf={keyOf}
             active={shown === undefined ? undefined : keyOf(shown)}
             onOpen={setShown}
@@ -142,7 +145,7 @@ function propertyColumn({ name, type }: SeenProperty): Column<Entity> {
   return {
     title: name,
     note: type?.slice(4),
-    width: "minmax(8rem, 1fr)",
+    width: `minmax(${columnRem}rem, 1fr)`,
     isMinor: true,
     cell: ({ properties }) => {
       const property = properties[name];
@@ -159,8 +162,12 @@ function propertyColumn({ name, type }: SeenProperty): Column<Entity> {
 
 function columnsOf(seen: readonly SeenProperty[]): readonly Column<Entity>[] {
   return [
-    { title: "PartitionKey", width: "minmax(8rem, 1fr)", cell: ({ partitionKey }) => partitionKey },
-    { title: "RowKey", width: "minmax(8rem, 1fr)", cell: ({ rowKey }) => rowKey },
+    {
+      title: "PartitionKey",
+      width: `minmax(${columnRem}rem, 1fr)`,
+      cell: ({ partitionKey }) => partitionKey,
+    },
+    { title: "RowKey", width: `minmax(${columnRem}rem, 1fr)`, cell: ({ rowKey }) => rowKey },
     ...seen.map(propertyColumn),
     {
       title: "Timestamp",

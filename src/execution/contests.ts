@@ -5,7 +5,7 @@ const turnMillisecondsMax = 25;
 /** A resource that nobody lost lately is left alone. */
 const contestMillisecondsMax = 1000;
 const contestsMax = 10_000;
-/** Whoever comes on top tries at once, as anyone could: so nobody waits longer than some seconds. */
+/** Whoever comes on top tries at once, as anyone could: nobody waits longer than some seconds. */
 export const waitingMax = 256;
 
 /** A connection, or whatever else tells one client from another. */

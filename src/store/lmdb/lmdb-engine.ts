@@ -52,9 +52,9 @@ const readersMax = 4096;
 /** From here on it pays that another thread writes while this one goes on. */
 const writesAsideMin = 400;
 
-/** In this process, of all its stores. A thread that commits aside holds its lock until this one has
- *  called back: whoever waited here for a lock meanwhile could wait for ever, for the same file
- *  opened twice, or for another process in the same place. */
+/** In this process, of all its stores. A thread that commits aside holds its lock until it was
+ *  called back by this one: whoever waited here for a lock meanwhile could wait for ever, for the
+ *  same file opened twice, or for another process in the same place. */
 let asideCount = 0;
 
 /** Keys of 4,000 bytes need pages of this size. */

@@ -21,6 +21,7 @@ export interface Database {
 }
 
 const user = "postgres";
+const withParent = ["--pdeathsig", "QUIT"];
 const programs = "/usr/lib/postgresql";
 const startPollsMax = 300;
 const pollMilliseconds = 50;
@@ -80,11 +81,10 @@ export class Instance {
     if (row?.data_directory !== this.data) throw new Error(`port ${this.port} is taken`);
   }
 
-  /** The process that was started may be `runuser`; the database's own id is in its folder. */
   async end(signal: "SIGQUIT" | "SIGKILL"): Promise<void> {
     if (this.#server === undefined) return;
     const exited = once(this.#server, "exit");
-    const pid = Number(readFileSync(join(this.data, "postmaster.pid"), "latin1").split("\n")[0]);
+    const pid = this.#server.pid ?? 0;
     const children = childrenOf(pid);
     process.kill(pid, signal);
     if (signal === "SIGKILL") for (const child of children) killQuietly(child);
@@ -104,13 +104,14 @@ export function initialise(data: string): void {
   runAsUser("initdb", ["-D", data, "-A", "trust", "-U", user, "--no-sync"]);
 }
 
-/** A database refuses to run as root. */
+/** A database refuses to run as root. It ends with the process that started it: a test that fails
+ *  in its midst, or is killed, ends nothing itself. */
 function asUser(program: string, words: readonly string[]): readonly string[] {
   const version = readdirSync(programs).toSorted((a, b) => Number(b) - Number(a))[0] ?? "";
   const path = join(programs, version, "bin", program);
   return process.getuid?.() === 0
-    ? ["runuser", "-u", user, "--", path, ...words]
-    : [path, ...words];
+    ? ["setpriv", ...withParent, "--reuid", user, "--regid", user, "--clear-groups", path, ...words]
+    : ["setpriv", ...withParent, path, ...words];
 }
 
 export function runAsUser(program: string, words: readonly string[]): void {

@@ -48,20 +48,23 @@ export async function record(
   const urls: ServiceUrls = Object.fromEntries(
     [...found].map(([name, url]) => [name.toLowerCase(), url]),
   );
-  const smbAnswers = listenToSmb();
-  const ready = new Requests(urls);
-  for (const door of doors) await door.setUp(ready.clients());
-  const objects = await Promise.all(
-    // SMB clients share a connection, so that only one of them can tell which answers are its own.
-    doors.flatMap((door) =>
-      (door.name === "smb" ? ["one"] : ["one", "two"]).map((key) =>
-        run(door, key, new Requests(urls, smbAnswers), stepsEach),
+  try {
+    const smbAnswers = listenToSmb();
+    const ready = new Requests(urls);
+    for (const door of doors) await door.setUp(ready.clients());
+    const objects = await Promise.all(
+      // SMB clients share a connection, so that only one of them can tell which answers are its own.
+      doors.flatMap((door) =>
+        (door.name === "smb" ? ["one"] : ["one", "two"]).map((key) =>
+          run(door, key, new Requests(urls, smbAnswers), stepsEach),
+        ),
       ),
-    ),
-  );
-  endTraced(child.pid ?? 0);
-  await exited;
-  return { objects, ready: ready.last };
+    );
+    return { objects, ready: ready.last };
+  } finally {
+    endTraced(child.pid ?? 0);
+    await exited;
+  }
 }
 
 /** The tracer ends with what it traces, and passes no signals on. */

@@ -20,7 +20,7 @@ export function copyBytes(bytes: Uint8Array, from = 0, to = bytes.length): Uint8
   return copy;
 }
 
-/** Room to be filled at once: it is not empty. */
+/** Room of its own in a slab. */
 export function newBytes(length: number): Uint8Array {
   if (length > pieceBytesMax) return new Uint8Array(length);
   if (used + length > slabBytes) {

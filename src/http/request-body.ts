@@ -27,7 +27,10 @@ export class RequestBody implements Body {
   whole(length: number): Promise<Uint8Array> {
     const request = this.#request;
     return new Promise((resolve, reject) => {
-      if (isLost(request)) reject(new BodyBrokenOff("closed"));
+      if (isLost(request)) {
+        reject(new BodyBrokenOff("closed"));
+        return;
+      }
       const bytes = newBytes(length);
       let filled = 0;
       request.on("data", (chunk: Uint8Array) => {

@@ -91,7 +91,7 @@ export class Committer {
       const shared = new Changes<SharedChange>();
       for (const pending of batch) {
         if (isBeaten(pending, latest, shared)) {
-          this.#conflicts += 1;
+          if (pending.attemptsUsed > 0) this.#conflicts += 1;
           if (!mayRunAgain(pending)) continue;
           remembered ??= rememberedState(latest);
           await reruns.run(pending, new Attempt(remembered, nextTicks(latest), shared));

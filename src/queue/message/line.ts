@@ -15,8 +15,8 @@ export interface Head {
 
 /** Expired messages that one request steps over; a get also removes them, so that it is the next
  *  one that finds what lies behind. */
-const expiredPassedMax = 2000;
-const expiredPerStepMax = 500;
+const expiredPassedMax = 500;
+const expiredPerStepMax = 250;
 
 /**
  * The first visible messages of a queue. It reads as many places as it hands out, so that only

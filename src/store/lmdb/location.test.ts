@@ -6,7 +6,7 @@ import { afterEach, beforeEach, describe, expect, it } from "vitest";
 
 import { manualClock } from "../manual-clock.ts";
 import { identifyProcess } from "../process-identity.ts";
-import { StoreInUse, StoreTooNew, claimLocation } from "./location.ts";
+import { StoreInUse, StoreTooNew, claimLocation, formatVersion } from "./location.ts";
 
 let location = "";
 beforeEach(() => {
@@ -23,7 +23,7 @@ function leaveOpener(fields: object, isSilent = false): void {
   const path = join(location, "open", "other.json");
   mkdirSync(join(location, "open"), { recursive: true });
   const place = { bootId: "boot-1", host: "here", namespace: "ours" };
-  const opener = { pid: 1, startTime: "0", ...place, format: 1, ...fields };
+  const opener = { pid: 1, startTime: "0", ...place, format: formatVersion, ...fields };
   writeFileSync(path, JSON.stringify(opener));
   if (isSilent) utimesSync(path, 0, 0);
 }
@@ -50,7 +50,7 @@ describe("claimLocation", () => {
 
   it("refuses to share with a process that writes another format", () => {
     claim().release();
-    leaveOpener({ ...identifyProcess(process.pid), format: 2 });
+    leaveOpener({ ...identifyProcess(process.pid), format: formatVersion + 1 });
     expect(() => claim()).toThrow(StoreInUse);
     expect(own()).toEqual(["other.json"]);
   });

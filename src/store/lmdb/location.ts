@@ -8,7 +8,7 @@ import { identifyProcess, isAlive, processNamespace } from "../process-identity.
 import type { ProcessIdentity } from "../process-identity.ts";
 
 /** Raised when an older release could no longer read what is written. */
-export const formatVersion = 1;
+export const formatVersion = 2;
 
 /** The folder was written by a newer release. */
 export class StoreTooNew extends Error {

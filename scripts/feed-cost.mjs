@@ -103,7 +103,7 @@ function put(path, headers = {}) {
   return send("PUT", path, { "x-ms-blob-type": "BlockBlob", ...headers }, body);
 }
 
-async function send(method, path, headers = {}, bytes = undefined) {
+async function send(method, path, headers = {}, bytes) {
   const reply = await serveRequest(door, {
     method,
     target: `/${account.name}/${path}${query}`,

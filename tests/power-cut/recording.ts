@@ -53,7 +53,7 @@ export async function record(
     const ready = new Requests(urls);
     for (const door of doors) await door.setUp(ready.clients());
     const objects = await Promise.all(
-      // SMB clients share a connection, so that only one of them can tell which answers are its own.
+      // SMB clients share a connection: only one of them can tell which answers are its own.
       doors.flatMap((door) =>
         (door.name === "smb" ? ["one"] : ["one", "two"]).map((key) =>
           run(door, key, new Requests(urls, smbAnswers), stepsEach),

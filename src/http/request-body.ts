@@ -33,13 +33,20 @@ export class RequestBody implements Body {
       }
       const bytes = newBytes(length);
       let filled = 0;
+      let hasEnded = false;
       request.on("data", (chunk: Uint8Array) => {
         if (filled + chunk.length <= length) bytes.set(chunk, filled);
         filled += chunk.length;
       });
-      request.on("end", () => resolve(filled < length ? bytes.subarray(0, filled) : bytes));
+      request.on("end", () => {
+        hasEnded = true;
+        resolve(filled < length ? bytes.subarray(0, filled) : bytes);
+      });
       request.on("error", (cause) => reject(new BodyBrokenOff(cause.message, { cause })));
-      request.on("close", () => reject(new BodyBrokenOff("the client closed in mid-body")));
+      // Every request closes in the end, and an error is dear to make.
+      request.on("close", () => {
+        if (!hasEnded) reject(new BodyBrokenOff("the client closed in mid-body"));
+      });
     });
   }
 }

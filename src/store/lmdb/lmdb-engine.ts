@@ -50,7 +50,7 @@ interface BinaryReader {
 const mapBytesMax = 256 * 2 ** 30;
 const readersMax = 4096;
 /** From here on it pays that another thread writes while this one goes on. */
-const writesAsideMin = 400;
+const writesAsideMin = 24;
 
 /** In this process, of all its stores. A thread that commits aside holds its lock until it was
  *  called back by this one: whoever waited here for a lock meanwhile could wait for ever, for the

@@ -1,5 +1,5 @@
 /** What one turn of the event loop may make at most of answers that can be megabytes long. */
-export const bulkyAnswersMax = 4;
+export const bulkyAnswersMax = 2;
 /** One to see a state, one to answer, one for the answer to leave. */
 const turnsNeeded = 3;
 

@@ -18,6 +18,7 @@ describe("turns of operations with long answers", () => {
     await Promise.all(Array.from({ length: 30 }, (_, index) => work(index)));
     expect(order).toEqual(Array.from({ length: 30 }, (_, index) => index));
     expect(runningMax).toBe(bulkyAnswersMax);
+    for (let turn = 0; turn < 4; turn += 1) await new Promise((resolve) => setImmediate(resolve));
     expect(turns.enter()).toBeUndefined();
   });
 });

@@ -67,5 +67,7 @@ async function watch(
 
 function reason(error: unknown, url: string): string {
   const isUnreachable = error instanceof TypeError && error.message === "fetch failed";
-  return isUnreachable ? `no server answers at ${url}` : messageOf(error);
+  return isUnreachable
+    ? `no server answers at ${url}; --location or --url say which one is meant`
+    : messageOf(error);
 }

@@ -100,22 +100,17 @@ export function authoriseWithRecord(
 
 /** Whether the signature lets its holder replace a blob or file: `c` alone only creates. */
 export function mayOverwrite(principal: Principal): boolean {
-  switch (principal.kind) {
-    case "key":
-    case "bearer":
-      return true;
-    case "anonymous":
-      return false;
-    case "account-sas":
-    case "service-sas":
-    case "delegation-sas":
-      return principal.permissions?.includes("w") ?? false;
-  }
+  return mayBeyond(principal, "w");
 }
 
 /** Whether tags may be read or set along with an operation: signatures have a letter for it, and
  *  public access does not reach them. */
 export function mayUseTags(principal: Principal): boolean {
+  return mayBeyond(principal, "t");
+}
+
+/** What an operation takes besides its own permission. */
+function mayBeyond(principal: Principal, letter: string): boolean {
   switch (principal.kind) {
     case "key":
     case "bearer":
@@ -125,7 +120,7 @@ export function mayUseTags(principal: Principal): boolean {
     case "account-sas":
     case "service-sas":
     case "delegation-sas":
-      return principal.permissions?.includes("t") ?? false;
+      return principal.permissions?.includes(letter) ?? false;
   }
 }
 

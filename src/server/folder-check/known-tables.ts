@@ -12,15 +12,8 @@ import * as file from "../../file/records.ts";
 import * as queue from "../../queue/records.ts";
 import * as table from "../../table/records.ts";
 
-const all = [
-  accounts,
-  heldLeases,
-  reclaimJobs,
-  transferJobs,
-  allTags,
-  containerNames,
-  containerTags,
-  holds,
+/** Their keys begin with the id of what they belong to. */
+export const ownedTables = [
   blob.containers,
   blob.deletedContainers,
   blob.blobs,
@@ -44,6 +37,18 @@ const all = [
   file.locks,
   file.permissions,
   file.shareTombstones,
+] as const;
+
+const all = [
+  accounts,
+  heldLeases,
+  reclaimJobs,
+  transferJobs,
+  allTags,
+  containerNames,
+  containerTags,
+  holds,
+  ...ownedTables,
   file.shareNames,
   notices,
   watchedShares,

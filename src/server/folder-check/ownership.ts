@@ -5,6 +5,7 @@ import type { KeyPart } from "../../core/keys.ts";
 import * as file from "../../file/records.ts";
 import * as queue from "../../queue/records.ts";
 import * as table from "../../table/records.ts";
+import { ownedTables } from "./known-tables.ts";
 
 /** Which ids a record brings into being: what is keyed by any other is out of everyone's reach. */
 const makers: ReadonlySet<number> = new Set(
@@ -22,33 +23,7 @@ const makers: ReadonlySet<number> = new Set(
 );
 
 /** Tables whose keys begin with the id of what they belong to. */
-const belonging: ReadonlySet<number> = new Set(
-  [
-    blob.containers,
-    blob.deletedContainers,
-    blob.blobs,
-    blob.generations,
-    blob.uploads,
-    blob.blocks,
-    table.tables,
-    table.entities,
-    queue.queues,
-    queue.deletedQueues,
-    queue.messages,
-    queue.turns,
-    queue.expiries,
-    file.shares,
-    file.deletedShares,
-    file.shareSnapshots,
-    file.nodes,
-    file.places,
-    file.versions,
-    file.versionEnds,
-    file.locks,
-    file.permissions,
-    file.shareTombstones,
-  ].map(({ tag }) => tag),
-);
+const belonging: ReadonlySet<number> = new Set(ownedTables.map(({ tag }) => tag));
 
 /** Of these, and of counters, parts that belong together go in different transactions. */
 const takenApart: ReadonlySet<number> = new Set(

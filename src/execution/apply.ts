@@ -122,8 +122,8 @@ async function applyEffect(
 }
 
 /** Whether something else hangs on the record that is about to change. */
-function isFollowed({ content, indexes }: AnyTable): boolean {
-  return content !== undefined || indexes !== undefined;
+function isFollowed({ content, indexes, echoes }: AnyTable): boolean {
+  return [content, indexes, echoes].some((follower) => follower !== undefined);
 }
 
 async function present(tx: Transaction, table: AnyTable, key: unknown) {

@@ -58,12 +58,7 @@ describe.skipIf(!isAsked)("contents in Ceph", { timeout: 15 * minutes }, () => {
     await ceph.startStore(1);
     await ceph.startGateway(1);
     await load.untilMoreAreDone(30);
-    load.isOver = true;
-    await running;
-    await load.check();
-    process.stdout.write(`${load.summary()}\n`);
-    expect(load.lost).toEqual([]);
-    expect(load.corrupt).toEqual([]);
+    await checkAll(load, running);
   });
 
   it("come through the death of the server that uploads them", async () => {
@@ -76,12 +71,7 @@ describe.skipIf(!isAsked)("contents in Ceph", { timeout: 15 * minutes }, () => {
       load.turnTo(rawClient(server.blobUrl));
     }
     await load.untilMoreAreDone(20);
-    load.isOver = true;
-    await running;
-    await load.check();
-    process.stdout.write(`${load.summary()}\n`);
-    expect(load.lost).toEqual([]);
-    expect(load.corrupt).toEqual([]);
+    await checkAll(load, running);
   });
 
   it("cost a request for many when they are small", async () => {
@@ -89,6 +79,15 @@ describe.skipIf(!isAsked)("contents in Ceph", { timeout: 15 * minutes }, () => {
     for (const line of await costsOf(bucket, ceph.credentials)) process.stdout.write(`${line}\n`);
   });
 });
+
+async function checkAll(load: Load, running: Promise<void>): Promise<void> {
+  load.isOver = true;
+  await running;
+  await load.check();
+  process.stdout.write(`${load.summary()}\n`);
+  expect(load.lost).toEqual([]);
+  expect(load.corrupt).toEqual([]);
+}
 
 async function makeBucket(content: string, { credentials }: Ceph): Promise<void> {
   const bucket = new Bucket({ ...parseBucketLocation(content), credentials, clock: realClock() });

@@ -4,8 +4,8 @@ import { checkFolder } from "../../src/server/folder-check/check-folder.ts";
 import { realClock } from "../../src/server/world.ts";
 import { silentLog } from "../../src/store/silent-log.ts";
 import { startAndKill, startChild, type ChildServer } from "../harness/child-server.ts";
-import { rawClient } from "../harness/raw-client.ts";
 import { randomFrom, type Random } from "../verify/random.ts";
+import { clientsOf } from "./clients-of.ts";
 import type { Clients } from "./door.ts";
 import { appendBlob } from "./doors/append-blob.ts";
 import { blockBlob } from "./doors/block-blob.ts";
@@ -68,7 +68,7 @@ export async function runKills(options: KillRunOptions): Promise<KillRunResult> 
     ),
   );
   let servers = await startAll(options);
-  for (const door of doors) await door.setUp(clientsOf(servers, 0));
+  for (const door of doors) await door.setUp(clientsAt(servers, 0));
   let done = 0;
   let lastCheck: FolderReport | undefined;
   let problems: readonly string[] = [];
@@ -87,7 +87,7 @@ export async function runKills(options: KillRunOptions): Promise<KillRunResult> 
     lastCheck = await checkFolder({ location, clock: realClock(), log: silentLog });
     servers = await startAll(options);
     const found = await Promise.all(
-      clients.map((client, index) => client.check(clientsOf(servers, index))),
+      clients.map((client, index) => client.check(clientsAt(servers, index))),
     );
     problems = [...lastCheck.problems, ...found.flat()];
     onRound?.(`${done} kills, ${total(clients)} writes, ${problems.length} problems`);
@@ -107,16 +107,8 @@ async function startAll({ location, servers }: KillRunOptions): Promise<readonly
   return started;
 }
 
-function clientsOf(servers: readonly ChildServer[], index: number): Clients {
-  const { urls } = servers[index % servers.length]!;
-  return {
-    blob: rawClient(urls.blob),
-    table: rawClient(urls.table),
-    queue: rawClient(urls.queue),
-    file: rawClient(urls.file),
-    fileUrl: urls.file,
-    smbUrl: urls.smb,
-  };
+function clientsAt(servers: readonly ChildServer[], index: number): Clients {
+  return clientsOf(servers[index % servers.length]!);
 }
 
 /** Resolves in the midst of the writes of all clients, or when one of them met a refusal. */
@@ -134,7 +126,7 @@ function writeUntil(
       if (answers >= enough.answers && isLate) resolve();
     };
     for (const [index, client] of clients.entries()) {
-      client.run(clientsOf(servers, index), onAcknowledged).catch(reject);
+      client.run(clientsAt(servers, index), onAcknowledged).catch(reject);
     }
   });
 }

@@ -8,7 +8,7 @@ import { checkFolder } from "../../src/server/folder-check/check-folder.ts";
 import { realClock } from "../../src/server/world.ts";
 import { silentLog } from "../../src/store/silent-log.ts";
 import { startChild, type ChildServer } from "../harness/child-server.ts";
-import { rawClient } from "../harness/raw-client.ts";
+import { clientsOf } from "../kill/clients-of.ts";
 import type { Clients } from "../kill/door.ts";
 import { doors } from "../kill/kill-run.ts";
 import { deleteAll, runLoad } from "./load.ts";
@@ -106,15 +106,4 @@ async function reclaimed(location: string) {
       await new Promise((resolve) => setTimeout(resolve, 50));
     }
   }
-}
-
-function clientsOf({ urls }: ChildServer): Clients {
-  return {
-    blob: rawClient(urls.blob),
-    table: rawClient(urls.table),
-    queue: rawClient(urls.queue),
-    file: rawClient(urls.file),
-    fileUrl: urls.file,
-    smbUrl: urls.smb,
-  };
 }

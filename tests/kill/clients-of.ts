@@ -1,0 +1,15 @@
+import type { ChildServer } from "../harness/child-server.ts";
+import { rawClient } from "../harness/raw-client.ts";
+import type { Clients } from "./door.ts";
+
+/** A client for each door of a server. */
+export function clientsOf({ urls }: ChildServer): Clients {
+  return {
+    blob: rawClient(urls.blob),
+    table: rawClient(urls.table),
+    queue: rawClient(urls.queue),
+    file: rawClient(urls.file),
+    fileUrl: urls.file,
+    smbUrl: urls.smb,
+  };
+}

@@ -10,7 +10,7 @@ import { Authenticator } from "../../src/http/auth/authenticator.ts";
 import type { Door } from "../../src/http/door.ts";
 import { compileRoutes } from "../../src/http/routing.ts";
 import { serveRequest } from "../../src/http/serve.ts";
-import type { WireReply, WireRequest } from "../../src/http/wire.ts";
+import { wholeOf, type WireReply, type WireRequest } from "../../src/http/wire.ts";
 import { openEngines } from "../../src/server/engines.ts";
 import type { Engines } from "../../src/server/engines.ts";
 import { services } from "../../src/server/services.ts";
@@ -110,7 +110,7 @@ async function* piecesOf(bytes: Buffer | undefined): AsyncGenerator<Uint8Array> 
 /** Reads a streamed body to its end, as a socket would. */
 async function answerOf({ status, headers, body }: WireReply): Promise<Answer> {
   const pieces: Uint8Array[] = [];
-  if (body?.kind === "bytes") pieces.push(Buffer.from(body.bytes));
+  if (body !== undefined && body.kind !== "stream") pieces.push(Buffer.from(wholeOf(body)));
   if (body?.kind === "stream") {
     try {
       for await (const piece of body.reader.read(body.from, body.length)) {

@@ -3,6 +3,7 @@ import type { ContentPlan, ContentRef, Received } from "./content-ref.ts";
 import type { Effect } from "./effects.ts";
 import type { FaultCode } from "./faults.ts";
 import type { InputOf, Params } from "./params.ts";
+import type { PagedText } from "./paged-text.ts";
 import type { Permission } from "./permission.ts";
 import type { EntityRange } from "./principal.ts";
 import type { Failure, Result } from "./result.ts";
@@ -128,6 +129,7 @@ export interface Context<Scope, Target, Input, A, Seen> extends Sighting<Scope, 
 export type ReplyBody =
   | { readonly type: string; readonly text: string }
   | { readonly type: string; readonly bytes: Uint8Array }
+  | { readonly type: string; readonly paged: PagedText }
   | { readonly batch: Batch }
   | {
       readonly content: ContentRef;

@@ -1,3 +1,4 @@
+import { PagedText } from "./paged-text.ts";
 import { byteOrderMark, xmlDeclaration } from "./xml-writer.ts";
 
 /** A success body as the service writes it: byte order mark, declaration, no line breaks. */
@@ -10,18 +11,17 @@ export function newXmlBody(inner: string): { readonly type: string; readonly tex
   return { type: "application/xml", text: `${byteOrderMark}${xmlDeclaration}\n${inner}` };
 }
 
-/** As `xmlBody`, for a long list of entries that are bytes already. */
+/** As `xmlBody`, for a long list of entries that are written already. */
 export function xmlListBody(list: {
   readonly before: string;
   readonly name: string;
-  readonly entries: Uint8Array;
+  readonly entries: PagedText;
   readonly after: string;
-}): { readonly type: string; readonly bytes: Uint8Array } {
+}): { readonly type: string; readonly paged: PagedText } {
   const { before, name, entries, after } = list;
   const start = byteOrderMark + xmlDeclaration + before;
   const isEmpty = entries.length === 0;
-  const head = isEmpty ? `${start}<${name} />${after}` : `${start}<${name}>`;
-  const tail = isEmpty ? "" : `</${name}>${after}`;
-  const bytes = Buffer.concat([Buffer.from(head), entries, Buffer.from(tail)]);
-  return { type: "application/xml", bytes };
+  entries.prepend(isEmpty ? `${start}<${name} />` : `${start}<${name}>`);
+  entries.append(isEmpty ? after : `</${name}>${after}`);
+  return { type: "application/xml", paged: entries };
 }

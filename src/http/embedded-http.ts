@@ -1,7 +1,7 @@
 import { STATUS_CODES } from "node:http";
 import { fail, ok, type Result } from "../core/result.ts";
 import { headerLines, parseHeaders, readLine, type Part, type RenderedPart } from "./multipart.ts";
-import type { WireReply, WireRequest } from "./wire.ts";
+import { wholeOf, type WireReply, type WireRequest } from "./wire.ts";
 
 /** A request inside an `application/http` part: what a batch runs through the pipeline. */
 export interface EmbeddedRequest {
@@ -71,7 +71,7 @@ export function renderEmbeddedReply(
   if (reply.body?.kind === "stream") throw new Error("a batch answers no streams");
   const reason = reply.reason ?? STATUS_CODES[reply.status] ?? "";
   const start = `HTTP/1.1 ${reply.status} ${reason}\r\n${headerLines(reply.headers)}\r\n`;
-  const held = reply.body?.bytes ?? "";
+  const held = reply.body === undefined ? "" : wholeOf(reply.body);
   const body = typeof held === "string" ? start + held : Buffer.concat([Buffer.from(start), held]);
   return { headers, body };
 }

@@ -1,9 +1,10 @@
 import type { IncomingMessage, ServerResponse } from "node:http";
 import type { TLSSocket } from "node:tls";
+import type { PagedText } from "../core/paged-text.ts";
 import type { Log } from "../core/world.ts";
 import type { ContentReader } from "../content/content.ts";
 import { BodyBrokenOff, RequestBody } from "./request-body.ts";
-import type { WireReply, WireRequest } from "./wire.ts";
+import { wholeOf, type WireReply, type WireRequest } from "./wire.ts";
 
 export type Serve = (request: WireRequest) => Promise<WireReply>;
 
@@ -37,6 +38,7 @@ async function answer(
 const gatheredBytesMax = 64 * 1024;
 
 function isLong({ body }: WireReply): boolean {
+  if (body?.kind === "paged") return body.paged.length > gatheredBytesMax;
   return body?.kind === "bytes" && body.bytes.length > gatheredBytesMax;
 }
 
@@ -95,8 +97,10 @@ async function sendHeadAndBody(
   else response.writeHead(reply.status, reply.reason, headers);
   if (reply.body?.kind === "stream") {
     await stream(reply.body.reader, reply.body, response);
+  } else if (reply.body?.kind === "paged" && reply.body.paged.length > joinedBytesMax) {
+    endWithPages(response, reply.body.paged);
   } else {
-    endWith(response, reply.body?.bytes);
+    endWith(response, reply.body && wholeOf(reply.body));
   }
   if (isArriving) drain(request);
   // What is here but was not taken stands in the way of the connection's next request.
@@ -121,6 +125,16 @@ function endWith(response: ServerResponse, body: Uint8Array | string | undefined
     const bytes = Buffer.from(body.buffer, body.byteOffset, body.length);
     response.end(bytes.toString("latin1"), "latin1");
   }
+}
+
+/** Its pages are free as soon as they have left. An answer that was broken off does not finish: its
+ *  pages go the way of all garbage. */
+function endWithPages(response: ServerResponse, paged: PagedText): void {
+  response.once("finish", () => paged.release());
+  response.cork();
+  for (const piece of paged.pieces()) response.write(piece);
+  response.end();
+  response.uncork();
 }
 
 function hasBody({ headers }: IncomingMessage): boolean {

@@ -71,6 +71,7 @@ function stampHeaders(stamp: Ticks, { dialect }: Envelope): Readonly<Record<stri
 /** HEAD answers have the headers of their GET and no bytes. */
 function withoutBody(body: WireBody | undefined): undefined {
   if (body?.kind === "stream") body.reader.close();
+  if (body?.kind === "paged") body.paged.release();
   return undefined;
 }
 
@@ -96,6 +97,10 @@ function bodyOf(
   }
   if ("batch" in body) throw new Error("a batch was not run");
   headers["Content-Type"] = body.type;
+  if ("paged" in body) {
+    headers["Content-Length"] = String(body.paged.length);
+    return { kind: "paged", paged: body.paged };
+  }
   const bytes = "text" in body ? Buffer.from(body.text, "utf8") : body.bytes;
   headers["Content-Length"] = String(bytes.length);
   return { kind: "bytes", bytes };

@@ -1,4 +1,5 @@
 import type { Body } from "../core/body.ts";
+import type { PagedText } from "../core/paged-text.ts";
 import type { ContentReader } from "../content/content.ts";
 
 /** A request as it came over the wire, or as a part of a batch. Header names are lower case. */
@@ -29,9 +30,19 @@ export interface WireReply {
 
 export type WireBody =
   | { readonly kind: "bytes"; readonly bytes: Uint8Array | string }
+  | { readonly kind: "paged"; readonly paged: PagedText }
   | {
       readonly kind: "stream";
       readonly reader: ContentReader;
       readonly from: number;
       readonly length: number;
     };
+
+/** Of an answer that becomes a part of another, or is looked at here. */
+export function wholeOf(body: Exclude<WireBody, { kind: "stream" }>): Uint8Array | string {
+  if (body.kind === "bytes") return body.bytes;
+  const { paged } = body;
+  const whole = Buffer.concat(paged.pieces());
+  paged.release();
+  return whole;
+}

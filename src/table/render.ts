@@ -5,6 +5,7 @@ import {
   tableDocument,
   tablesDocument,
   type BytesBody,
+  type PagedBody,
   type TextBody,
 } from "./json/documents.ts";
 import type { Row, Writing } from "./json/write-entity.ts";
@@ -21,7 +22,7 @@ export function renderEntities(
   rows: readonly Row[],
   chosen: Representation,
   place: Place,
-): TextBody | BytesBody {
+): TextBody | PagedBody {
   if (chosen.kind === "atom") return atomEntities(rows, place);
   return entitiesDocument(rows, writingOf(place, chosen.level));
 }

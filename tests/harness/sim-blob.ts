@@ -23,6 +23,7 @@ import { simWorld, type SimClock } from "../../src/server/sim-world.ts";
 import type { Store } from "../../src/store/store.ts";
 import type { RawCall } from "./raw-client.ts";
 import { openTestStore } from "./test-store.ts";
+import { wholeOf } from "../../src/http/wire.ts";
 
 export interface SimAnswer {
   readonly status: number;
@@ -121,8 +122,9 @@ async function send(door: Door, { method, path, headers = {}, body = "" }: RawCa
     proceed: () => {},
   });
   const chunks: Uint8Array[] = [];
-  if (reply.body?.kind === "bytes") chunks.push(Buffer.from(reply.body.bytes));
-  else if (reply.body?.kind === "stream") {
+  if (reply.body !== undefined && reply.body.kind !== "stream") {
+    chunks.push(Buffer.from(wholeOf(reply.body)));
+  } else if (reply.body?.kind === "stream") {
     const { reader, from, length } = reply.body;
     for await (const chunk of reader.read(from, length)) chunks.push(Uint8Array.from(chunk));
     reader.close();

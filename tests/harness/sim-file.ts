@@ -25,6 +25,7 @@ import { simWorld, type SimClock } from "../../src/server/sim-world.ts";
 import type { Store } from "../../src/store/store.ts";
 import { accountSas, version, type RawCall } from "./raw-client.ts";
 import { openTestStore } from "./test-store.ts";
+import { wholeOf } from "../../src/http/wire.ts";
 
 export interface SimAnswer {
   readonly status: number;
@@ -178,7 +179,8 @@ async function answerOf(reply: Awaited<ReturnType<typeof serveRequest>>): Promis
   const { status, headers, body } = reply;
   const answer = { status, headers, code: headers["x-ms-error-code"] };
   if (body?.kind !== "stream") {
-    return { ...answer, body: Buffer.from(body?.bytes ?? "").toString("latin1") };
+    const whole = body === undefined ? "" : wholeOf(body);
+    return { ...answer, body: Buffer.from(whole).toString("latin1") };
   }
   const chunks: Buffer[] = [];
   for await (const chunk of body.reader.read(body.from, body.length)) {

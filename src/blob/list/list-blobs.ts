@@ -1,6 +1,6 @@
 import { formatMarker } from "../../core/listing.ts";
 import { noBody } from "../../core/operation.ts";
-import { TextBytes } from "../../core/text-bytes.ts";
+import { PagedText } from "../../core/paged-text.ts";
 import { xmlListBody } from "../../core/xml-body.ts";
 import { startTag, textElement } from "../../core/xml-writer.ts";
 import { operation } from "../resources.ts";
@@ -32,14 +32,14 @@ export const listBlobs = operation({
   success: { status: 200, headers: [] },
   reads: async (view, { target, input, now, features }) => {
     const options = entryOptions(input, { now, features });
-    const entries = new TextBytes();
+    const entries = new PagedText();
     const selection = selectionOf(target.id, input);
     const append = (text: string) => entries.append(text);
     const emit = (entry: Listed) => append(renderEntry(entry, options));
     const { next } = isPlain(selection)
       ? await plainPage(view, selection, options, append)
       : await scanBlobs(view, selection, emit);
-    return { next, entries: entries.bytes() };
+    return { next, entries };
   },
   decide: ({ input, seen, endpoint, address }) => {
     const possible = checkList(input);

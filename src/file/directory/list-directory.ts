@@ -1,9 +1,10 @@
 import { formatIso } from "../../core/dates.ts";
 import { formatMarker, marker, maxResults, pageSize, prefix, wordSet } from "../../core/listing.ts";
 import { noBody } from "../../core/operation.ts";
+import { PagedText } from "../../core/paged-text.ts";
 import { boolean, header } from "../../core/params.ts";
-import { xmlBody } from "../../core/xml-body.ts";
-import { element, nameElement, textElement } from "../../core/xml-writer.ts";
+import { xmlListBody } from "../../core/xml-body.ts";
+import { nameElement, startTag, textElement } from "../../core/xml-writer.ts";
 import { operation } from "../resources.ts";
 import { foldName } from "../shared/fold.ts";
 import { resolveLinks } from "../link/link-names.ts";
@@ -58,18 +59,16 @@ export const listDirectory = operation({
     const shown = seen.found.slice(0, pageSize(input.maxResults));
     const next = seen.found[shown.length];
     const { include = new Set() } = input;
-    let entries = "";
+    const entries = new PagedText();
     for (const { node } of shown) {
-      if (seen.leaving.has(node.id)) continue;
-      entries += renderEntry(node, { include, version });
+      if (!seen.leaving.has(node.id)) entries.append(renderEntry(node, { include, version }));
     }
-    const inner =
+    const head =
       (input.prefix === undefined ? "" : nameElement("Prefix", input.prefix)) +
       textElement("Marker", input.marker && formatMarker(input.marker)) +
       textElement("MaxResults", input.maxResults) +
-      (version >= "2020-10-02" ? textElement("DirectoryId", target.id) : "") +
-      element("Entries", entries) +
-      textElement("NextMarker", next === undefined ? "" : formatMarker([next.folded]));
+      (version >= "2020-10-02" ? textElement("DirectoryId", target.id) : "");
+    const tail = textElement("NextMarker", next === undefined ? "" : formatMarker([next.folded]));
     const { snapshot } = address;
     const names = {
       ServiceEndpoint: `${endpoint}/`,
@@ -77,6 +76,8 @@ export const listDirectory = operation({
       ...(snapshot === undefined ? {} : { ShareSnapshot: formatIso(snapshot) }),
       DirectoryPath: scope.components.join("/"),
     };
-    return { body: xmlBody(element("EnumerationResults", inner, names)) };
+    const before = startTag("EnumerationResults", names) + head;
+    const after = `${tail}</EnumerationResults>`;
+    return { body: xmlListBody({ before, name: "Entries", entries, after }) };
   },
 });

@@ -1,5 +1,5 @@
 import type { ServiceName } from "../../core/operation.ts";
-import type { WireReply, WireRequest } from "../wire.ts";
+import { wholeOf, type WireReply, type WireRequest } from "../wire.ts";
 import { metadataIn } from "./source-found.ts";
 import type { SourceAnswer, SourceReader, SourceRequest } from "./source-reader.ts";
 
@@ -58,10 +58,11 @@ function answerOf({ status, reason = "", headers, body }: WireReply): SourceAnsw
     const { reader, from, length } = body;
     return { ...answer, body: reader.read(from, length), close: () => reader.close() };
   }
-  const bytes = typeof body?.bytes === "string" ? Buffer.from(body.bytes) : body?.bytes;
+  const held = body === undefined ? "" : wholeOf(body);
+  const bytes = typeof held === "string" ? Buffer.from(held) : held;
   return { ...answer, body: once(bytes), close: () => {} };
 }
 
-async function* once(bytes: Uint8Array | undefined): AsyncGenerator<Uint8Array> {
-  if (bytes !== undefined && bytes.length > 0) yield bytes;
+async function* once(bytes: Uint8Array): AsyncGenerator<Uint8Array> {
+  if (bytes.length > 0) yield bytes;
 }

@@ -1,3 +1,4 @@
+import { PagedText } from "../../core/paged-text.ts";
 import { copyBytes } from "../../core/slabs.ts";
 import { TextBytes } from "../../core/text-bytes.ts";
 import { jsonType, type MetadataLevel } from "../representation.ts";
@@ -13,56 +14,50 @@ export interface BytesBody {
   readonly bytes: Uint8Array;
 }
 
-/** One for all: nothing awaits while a document is written. */
+export interface PagedBody {
+  readonly type: string;
+  readonly paged: PagedText;
+}
+
+/** One for all: nothing awaits while an entity is written. */
 let out = new TextBytes();
 /** A larger one is not worth keeping. */
 const keptBytesMax = 1024 * 1024;
 
 export function entityDocument(row: Row, writing: Writing): BytesBody {
-  writeEntity(out, row, writing, metadataMember(writing, `${writing.table}/@Element`));
-  return { type: jsonType(writing.level), bytes: taken() };
+  const metadata = metadataMember(writing, `${writing.table}/@Element`);
+  const bytes = copyBytes(written(row, writing, metadata).bytes());
+  return { type: jsonType(writing.level), bytes };
 }
 
-export function entitiesDocument(rows: readonly Row[], writing: Writing): BytesBody {
+export function entitiesDocument(rows: readonly Row[], writing: Writing): PagedBody {
   const metadata = metadataMember(writing, writing.table);
-  out.append(`{${metadata}${metadata === "" ? "" : ","}"value":[`);
+  const paged = new PagedText();
+  paged.append(`{${metadata}${metadata === "" ? "" : ","}"value":[`);
+  const form = writing.select === undefined ? lastingForms[writing.level] : undefined;
   for (let index = 0; index < rows.length; index += 1) {
-    if (index > 0) out.appendAscii(",");
-    writeRow(rows[index]!, writing);
+    if (index > 0) paged.append(",");
+    const row = rows[index]!;
+    if (form === undefined || row.rendered === undefined) {
+      paged.appendBytes(written(row, writing).bytes());
+    } else {
+      const render = () => ({ text: written(row, writing).text(), lasts: true });
+      paged.append(row.rendered(form, render));
+    }
   }
-  out.appendAscii("]}");
-  return { type: jsonType(writing.level), bytes: taken() };
+  paged.append("]}");
+  return { type: jsonType(writing.level), paged };
 }
 
 /** The forms that say nothing but what the entity itself says: links would name this server. */
 const lastingForms: Partial<Record<MetadataLevel, number>> = { nometadata: 1, minimalmetadata: 2 };
 
-function writeRow(row: Row, writing: Writing): void {
-  const form = writing.select === undefined ? lastingForms[writing.level] : undefined;
-  if (form === undefined || row.rendered === undefined) {
-    writeEntity(out, row, writing);
-    return;
-  }
-  out.append(row.rendered(form, () => ({ text: entityText(row, writing), lasts: true })));
-}
-
-const single = new TextBytes();
-
-function entityText(row: Row, writing: Writing): string {
-  single.clear();
-  writeEntity(single, row, writing);
-  return single.text();
-}
-
-function taken(): Uint8Array {
-  const written = out.bytes();
-  if (written.length > keptBytesMax) {
-    out = new TextBytes();
-    return written;
-  }
-  const bytes = copyBytes(written);
+/** Good until the next one is written. */
+function written(row: Row, writing: Writing, first = ""): TextBytes {
+  if (out.bytes().length > keptBytesMax) out = new TextBytes();
   out.clear();
-  return bytes;
+  writeEntity(out, row, writing, first);
+  return out;
 }
 
 export function tableDocument(name: string, writing: Writing): TextBody {

@@ -1,0 +1,50 @@
+import * as fc from "fast-check";
+import { describe, expect, it } from "vitest";
+import { PagedText } from "./paged-text.ts";
+
+const pageBytes = 64 * 1024;
+
+function textOf(paged: PagedText): string {
+  return Buffer.concat(paged.pieces()).toString("utf8");
+}
+
+describe("text in pages", () => {
+  it("is what was written, in order, whatever the pieces", () => {
+    const piece = fc.oneof(
+      fc.string({ unit: "binary", maxLength: 40 }),
+      fc.constantFrom("", "é".repeat(7000), "x".repeat(pageBytes), "€".repeat(pageBytes)),
+    );
+    fc.assert(
+      fc.property(fc.array(piece, { maxLength: 30 }), piece, fc.boolean(), (pieces, first, raw) => {
+        const paged = new PagedText();
+        for (const text of pieces) {
+          if (raw) paged.appendBytes(Buffer.from(text));
+          else paged.append(text);
+        }
+        paged.prepend(first);
+        const expected = Buffer.from([first, ...pieces].join(""));
+        expect(paged.length).toBe(expected.length);
+        expect(textOf(paged)).toBe(expected.toString());
+        paged.release();
+      }),
+    );
+  });
+
+  it("uses pages again, and never one that is still in use", () => {
+    const first = new PagedText();
+    first.append("a".repeat(20_000));
+    const second = new PagedText();
+    second.append("b".repeat(20_000));
+    const [pageOfFirst] = first.pieces();
+    first.release();
+    first.release();
+    const third = new PagedText();
+    const fourth = new PagedText();
+    third.append("c".repeat(20_000));
+    fourth.append("d".repeat(20_000));
+    expect(third.pieces()[0]?.buffer).toBe(pageOfFirst?.buffer);
+    expect([second, third, fourth].map(textOf)).toEqual(
+      ["b", "c", "d"].map((letter) => letter.repeat(20_000)),
+    );
+  });
+});

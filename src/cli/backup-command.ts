@@ -1,17 +1,38 @@
 import { resolve } from "node:path";
-import { parseArgs } from "node:util";
 import { backupFolder } from "../server/folder-backup.ts";
 import { messageOf, StartRefused } from "../server/start-refused.ts";
 import { realSurroundings } from "../server/start.ts";
 import { quietLog } from "./quiet-log.ts";
+import { readWords } from "./read-words.ts";
+import { misuse, type SideCommand } from "./side-command.ts";
 
-export const backupUsage = "usage: etagere backup --from FOLDER --to FOLDER";
+export const backupCommand: SideCommand = {
+  name: "backup",
+  usage: "--from FOLDER --to FOLDER",
+  summary: "copy a folder, also one that is in use",
+  help: [
+    "Copies a data folder as it is at one moment, while servers may go on using it. The copy",
+    "appears under its name when it is whole and on disk; a server can be started on it. Records",
+    "and bytes that lie elsewhere (--store, --content) are not in the folder, and not in the copy.",
+    "",
+    "  --from FOLDER   the data folder: the --location of a server, .etagere if none was given",
+    "  --to FOLDER     where the copy goes; must not exist, or be empty",
+    "",
+    "exit code: 0 the copy is whole and on disk, 1 there is none",
+    "example:   etagere backup --from .etagere --to backup-monday",
+  ],
+  run: backup,
+};
 
-/** `etagere backup`: 0 if the copy is whole and on disk, 1 otherwise. */
-export async function backupCommand(words: readonly string[]): Promise<number> {
-  const { from, to } = readWords(words);
-  if (from === undefined || to === undefined) {
-    process.stderr.write(`${backupUsage}\n`);
+const options = { from: { type: "string" }, to: { type: "string" } } as const;
+
+async function backup(words: readonly string[]): Promise<number> {
+  const read = readWords(words, options);
+  const from = read.ok ? read.texts.get("from") : undefined;
+  const to = read.ok ? read.texts.get("to") : undefined;
+  if (!read.ok || from === undefined || to === undefined || read.others.length > 0) {
+    const problem = read.ok ? "it takes --from and --to, and nothing else" : read.problem;
+    process.stderr.write(misuse(backupCommand, problem));
     return 1;
   }
   const { clock } = realSurroundings(quietLog);
@@ -24,14 +45,5 @@ export async function backupCommand(words: readonly string[]): Promise<number> {
     const problems = error instanceof StartRefused ? error.problems : [messageOf(error)];
     for (const problem of problems) process.stderr.write(`etagere: ${problem}\n`);
     return 1;
-  }
-}
-
-function readWords(words: readonly string[]): { readonly from?: string; readonly to?: string } {
-  try {
-    const options = { from: { type: "string" }, to: { type: "string" } } as const;
-    return parseArgs({ args: [...words], options }).values;
-  } catch {
-    return {};
   }
 }

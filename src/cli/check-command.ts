@@ -3,18 +3,36 @@ import { checkFolder, type FolderReport } from "../server/folder-check/check-fol
 import { messageOf, StartRefused } from "../server/start-refused.ts";
 import { realSurroundings } from "../server/start.ts";
 import { quietLog } from "./quiet-log.ts";
+import { readWords } from "./read-words.ts";
+import { misuse, type SideCommand } from "./side-command.ts";
 
 const shownMax = 50;
 const foundExitCode = 1;
 const notCheckedExitCode = 2;
 
-export const checkUsage = "usage: etagere check FOLDER";
+export const checkCommand: SideCommand = {
+  name: "check",
+  usage: "FOLDER",
+  summary: "hold what is stored against its checksums and counts",
+  help: [
+    "Reads everything in a data folder as it is at one moment: every reference must have its bytes,",
+    "every byte fit its checksum, every count be right, and nothing be left over. Changes nothing;",
+    "servers may go on using the folder.",
+    "",
+    "  FOLDER   a data folder: the --location of a server, .etagere if none was given",
+    "",
+    "exit code: 0 all is sound, 1 something is not, 2 it could not be told",
+    "example:   etagere check .etagere",
+  ],
+  run: check,
+};
 
-/** `etagere check FOLDER`: 0 if all is sound, 1 if something is not, 2 if nothing could be told. */
-export async function checkCommand(words: readonly string[]): Promise<number> {
-  const [folder] = words;
-  if (folder === undefined || words.length > 1 || folder.startsWith("-")) {
-    process.stderr.write(`${checkUsage}\n`);
+async function check(words: readonly string[]): Promise<number> {
+  const read = readWords(words, {});
+  const [folder, ...more] = read.ok ? read.others : [];
+  if (!read.ok || folder === undefined || more.length > 0) {
+    const problem = read.ok ? "it takes one folder" : read.problem;
+    process.stderr.write(misuse(checkCommand, problem));
     return notCheckedExitCode;
   }
   const { clock } = realSurroundings(quietLog);

@@ -1,5 +1,6 @@
 import { describe, expect, it } from "vitest";
 import { flags } from "../server/flags.ts";
+import { sideCommands } from "./side-commands.ts";
 import { helpText, parseCommandLine } from "./command-line.ts";
 
 function valuesOf(...words: readonly string[]): unknown {
@@ -43,8 +44,10 @@ describe("the command line", () => {
   });
 
   it.each([
-    [["--blobPrt", "1"], "--blobPrt: there is no such option; --help lists all"],
-    [["blob"], "blob: there is no such option"],
+    [["--nonsense", "1"], "--nonsense: there is no such option; --help lists all"],
+    [["--blobPrt=1"], "--blobPrt: there is no such option; did you mean --blobPort?"],
+    [["--silent", "blob"], "blob: belongs to no option that takes a value"],
+    [["--silent", "check"], "check: a command comes first, before all options"],
     [["-x"], "-x: there is no such option"],
     [["--toString"], "--toString: there is no such option"],
     [["--location"], "--location: needs a value"],
@@ -61,8 +64,9 @@ describe("the command line", () => {
     expect(parseCommandLine(["-v"])).toEqual({ run: "version" });
   });
 
-  it("has help for every flag, within the width of a terminal", () => {
+  it("has help for every flag and command, within the width of a terminal", () => {
     const help = helpText();
+    for (const name of sideCommands.keys()) expect(help).toMatch(new RegExp(`^  ${name} `, "m"));
     for (const name of Object.keys(flags)) expect(help).toContain(`--${name}`);
     for (const line of help.split("\n")) expect(line.length).toBeLessThanOrEqual(100);
   });

@@ -1,12 +1,15 @@
 import { defaultLocation, flagDefaults, flags, isFlagName } from "../server/flags.ts";
 import type { Flag, FlagName, FlagValues } from "../server/flags.ts";
-import { sideCommandsHelp } from "./side-commands.ts";
+import { nearest } from "./nearest.ts";
+import { sideCommands } from "./side-commands.ts";
 
 export type Command =
   | { readonly run: "help" }
   | { readonly run: "version" }
   /** With what could be read, so that its mistakes show along with those of the spelling. */
   | { readonly run: "serve"; readonly values: FlagValues; readonly problems: readonly string[] };
+
+const leftColumns = 37;
 
 type FlagValue = string | number | boolean;
 
@@ -26,7 +29,7 @@ export function parseCommandLine(words: readonly string[]): Command {
     const [spelled, attached] = splitAtEquals(word);
     const name = flagNamed(spelled);
     if (name === undefined) {
-      problems.push(`${spelled}: there is no such option; --help lists all`);
+      problems.push(`${spelled}: ${whyUnknown(spelled)}`);
       continue;
     }
     if (values[name] !== undefined) problems.push(`${spelled}: given twice`);
@@ -44,6 +47,17 @@ export function parseCommandLine(words: readonly string[]): Command {
     else values[name] = readValue(flags[name], taken);
   }
   return { run: "serve", values: values as FlagValues, problems };
+}
+
+/** A word may also be a value whose flag takes none, or a command behind its options. */
+function whyUnknown(spelled: string): string {
+  if (sideCommands.has(spelled)) return "a command comes first, before all options";
+  if (!spelled.startsWith("-")) return "belongs to no option that takes a value";
+  const meant = nearest(
+    spelled,
+    Object.keys(flags).map((name) => `--${name}`),
+  );
+  return `there is no such option; ${meant === undefined ? "--help lists all" : `did you mean ${meant}?`}`;
 }
 
 function splitAtEquals(word: string): readonly [string, string | undefined] {
@@ -81,20 +95,29 @@ export function helpText(): string {
     const left = `${short ? `-${short}, ` : "    "}--${name}${value ? ` ${value}` : ""}`;
     const standard = value === undefined ? undefined : defaults[name];
     const right = standard === undefined ? help : `${help} (${String(standard)})`;
-    return `  ${left.padEnd(37)} ${right}`;
+    return `  ${left.padEnd(leftColumns)} ${right}`;
   });
   return [
     "etagere: an Azure-Storage-compatible server",
     "",
-    "usage: etagere [options]        --option value and --option=value are the same",
+    "usage: etagere [options]             serve; --option value and --option=value are the same",
+    "       etagere COMMAND …             do one of these; etagere COMMAND --help says how",
     "",
+    ...commandLines(),
+    "",
+    "options:",
     ...lines,
-    `  ${"-v, --version".padEnd(37)} print the version`,
-    `  ${"-h, --help".padEnd(37)} print this`,
-    "",
-    ...sideCommandsHelp,
+    `  ${"-v, --version".padEnd(leftColumns)} print the version`,
+    `  ${"-h, --help".padEnd(leftColumns)} print this`,
     "",
     "AZURITE_ACCOUNTS=name:key1[:key2];… replaces the development account devstoreaccount1.",
     "",
   ].join("\n");
+}
+
+function commandLines(): readonly string[] {
+  const lines = [...sideCommands.values()].map(
+    ({ name, summary }) => `  ${name.padEnd(leftColumns)} ${summary}`,
+  );
+  return ["commands:", ...lines];
 }

@@ -1,18 +1,31 @@
-import { parseArgs } from "node:util";
 import { copyData, type CopyReport } from "../server/data-copy/copy-data.ts";
 import { checkPlace, isMissing, openPlace, type PlaceName } from "../server/data-copy/places.ts";
 import { messageOf } from "../server/start-refused.ts";
 import { realSurroundings } from "../server/start.ts";
 import { progressBar } from "./progress-bar.ts";
 import { quietLog } from "./quiet-log.ts";
+import { readWords } from "./read-words.ts";
+import { misuse, type SideCommand } from "./side-command.ts";
 
-export const copyUsage = `usage: etagere copy --from PLACE --to PLACE
-  --from, --to                 a data folder, or postgres://… for the records
-  --fromContent, --toContent   s3://… for the bytes, or with postgres:// also a folder
-
-The servers of both places must be stopped. A copy that broke off goes on when it is run again;
-every byte and record is compared at the end, and no server opens a place that is half a copy.
-`;
+export const copyCommand: SideCommand = {
+  name: "copy",
+  usage: "--from PLACE --to PLACE [--fromContent PLACE] [--toContent PLACE]",
+  summary: "move to another engine (postgres://, s3://)",
+  help: [
+    "Copies everything from one place to another, whatever engines they use: from a folder to a",
+    "database and a bucket, or back. The servers of both must be stopped. A copy that broke off goes",
+    "on when it is run again; every byte and record is compared at the end, and no server opens a",
+    "place that is half a copy.",
+    "",
+    "  --from, --to                 a data folder, or postgres://… for the records",
+    "  --fromContent, --toContent   s3://… for the bytes, or with postgres:// also a folder",
+    "",
+    "exit code: 0 everything is there and the same, 1 it is not",
+    "example:   etagere copy --from .etagere --to postgres://user:password@host/etagere \\",
+    "             --toContent 's3://bucket/prefix?endpoint=https://…'",
+  ],
+  run: copy,
+};
 
 const options = {
   from: { type: "string" },
@@ -21,11 +34,10 @@ const options = {
   toContent: { type: "string" },
 } as const;
 
-/** `etagere copy`: 0 if everything is there and the same, 1 otherwise. */
-export async function copyCommand(words: readonly string[]): Promise<number> {
-  const places = readWords(words);
-  if (places === undefined) {
-    process.stderr.write(copyUsage);
+async function copy(words: readonly string[]): Promise<number> {
+  const places = readPlaces(words);
+  if ("problem" in places) {
+    process.stderr.write(misuse(copyCommand, places.problem));
     return 1;
   }
   try {
@@ -74,16 +86,16 @@ function withoutPassword(place: string | undefined): string {
   return (place ?? "").replace(/^(\w+:\/\/[^:@/]*):[^@/]*@/, "$1:***@");
 }
 
-function readWords(words: readonly string[]): Places | undefined {
-  try {
-    const { values } = parseArgs({ args: [...words], options });
-    const { from, to, fromContent, toContent } = values;
-    if (from === undefined || to === undefined) return undefined;
-    return {
-      from: { records: from, bytes: fromContent },
-      to: { records: to, bytes: toContent },
-    };
-  } catch {
-    return undefined;
+function readPlaces(words: readonly string[]): Places | { readonly problem: string } {
+  const read = readWords(words, options);
+  if (!read.ok) return read;
+  const from = read.texts.get("from");
+  const to = read.texts.get("to");
+  if (from === undefined || to === undefined || read.others.length > 0) {
+    return { problem: "it takes --from and --to, and words only after an option" };
   }
+  return {
+    from: { records: from, bytes: read.texts.get("fromContent") },
+    to: { records: to, bytes: read.texts.get("toContent") },
+  };
 }

@@ -1,11 +1,12 @@
 import { readFileSync } from "node:fs";
 import { logFor, realSurroundings, startWith } from "../server/start.ts";
 import type { EtagereServer } from "../server/start.ts";
-import { resolveOptions } from "../server/options.ts";
+import { remarksOn, resolveOptions } from "../server/options.ts";
 import { StartRefused } from "../server/start-refused.ts";
 import { helpText, parseCommandLine } from "./command-line.ts";
 import type { Command } from "./command-line.ts";
-import { sideCommands } from "./side-commands.ts";
+import { asksForHelp, commandHelp } from "./side-command.ts";
+import { sideCommands, unknownCommand } from "./side-commands.ts";
 
 const stayingMilliseconds = 60_000;
 
@@ -13,11 +14,7 @@ await main(process.argv.slice(2));
 
 async function main(words: readonly string[]): Promise<void> {
   const [first = "", ...rest] = words;
-  const side = sideCommands.get(first);
-  if (side !== undefined) {
-    process.exitCode = await side(rest);
-    return;
-  }
+  if (first !== "" && !first.startsWith("-")) return runSideCommand(first, rest);
   const command = parseCommandLine(words);
   switch (command.run) {
     case "help":
@@ -29,10 +26,23 @@ async function main(words: readonly string[]): Promise<void> {
   }
 }
 
+async function runSideCommand(name: string, words: readonly string[]): Promise<void> {
+  if (name === "help") {
+    const about = sideCommands.get(words[0] ?? "");
+    return void process.stdout.write(about === undefined ? helpText() : commandHelp(about));
+  }
+  const command = sideCommands.get(name);
+  if (command === undefined) return refuse([unknownCommand(name)]);
+  if (asksForHelp(words)) return void process.stdout.write(commandHelp(command));
+  process.exitCode = await command.run(words);
+}
+
 async function serve({ values, problems }: Extract<Command, { run: "serve" }>): Promise<void> {
   const options = resolveOptions(values, (name) => `--${name}`);
   if (!options.ok) return refuse([...problems, ...options.problems]);
   if (problems.length > 0) return refuse(problems);
+  const remarks = remarksOn(options.value, (name) => `--${name}`);
+  for (const remark of remarks) process.stderr.write(`etagere: ${remark}\n`);
   const log = logFor(options.value);
   // Whoever stops reading our lines does not mean to stop the server.
   process.stdout.on("error", () => {});

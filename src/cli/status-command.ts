@@ -1,7 +1,8 @@
 import { readAdminAddress } from "../server/admin-address.ts";
 import { defaultLocation, flagDefaults } from "../server/flags.ts";
 import { messageOf } from "../server/start-refused.ts";
-import { parseStatusOptions, statusUsage, type StatusOptions } from "./status-options.ts";
+import { misuse, type SideCommand } from "./side-command.ts";
+import { parseStatusOptions, type StatusOptions } from "./status-options.ts";
 import { askStatus } from "./status-report.ts";
 import { statusTable } from "./status-table.ts";
 
@@ -11,11 +12,30 @@ const columnsUnlimited = 10_000;
 const watchMilliseconds = 2000;
 const clearScreen = "\u001b[2J\u001b[H";
 
-/** `etagere status`: 0, or 1 if there is no server to ask. */
-export async function statusCommand(words: readonly string[]): Promise<number> {
+export const statusCommand: SideCommand = {
+  name: "status",
+  usage: "[--location FOLDER | --url URL] [--token TOKEN] [--json] [--watch]",
+  summary: "who holds what, and how the server is",
+  help: [
+    "Asks a running server for its leases, SMB opens, messages in flight and figures. Without",
+    "--location and --url: the server that uses .etagere, or else the one at the usual address.",
+    "",
+    "  -l, --location FOLDER   the server that uses this data folder",
+    "      --url URL           the server whose admin listener is here: http://127.0.0.1:10004",
+    "      --token TOKEN       its --adminToken; or in the variable ETAGERE_ADMIN_TOKEN",
+    "      --json              for scripts, in one line",
+    "      --watch             every two seconds, until Ctrl-C",
+    "",
+    "exit code: 0, or 1 if no server answers",
+    "example:   etagere status --watch",
+  ],
+  run: status,
+};
+
+async function status(words: readonly string[]): Promise<number> {
   const options = parseStatusOptions(words);
-  if (options === undefined) {
-    process.stderr.write(`${statusUsage}\n`);
+  if ("problem" in options) {
+    process.stderr.write(misuse(statusCommand, options.problem));
     return 1;
   }
   const url = options.url ?? (await findServer(options.location));

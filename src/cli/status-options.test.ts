@@ -13,13 +13,14 @@ describe("etagere status", () => {
   });
 
   it.each([
-    [["--nonsense"]],
-    [["--nonsense", "value"]],
-    [["--url"]],
-    [["--url", "host:1"]],
-    [["--json=yes"]],
-    [["word"]],
-  ])("refuses %j", (words) => {
-    expect(parseStatusOptions(words)).toBeUndefined();
+    [["--nonsense"], "Unknown option '--nonsense'"],
+    [["--nonsense", "value"], "Unknown option '--nonsense'"],
+    [["--url"], "Option '--url <value>' argument missing"],
+    [["--url", ""], "--url needs a value"],
+    [["--url", "host:1"], "--url must begin with http:// or https://"],
+    [["--json=yes"], "Option '--json' does not take an argument"],
+    [["word"], "it takes words only after an option"],
+  ])("refuses %j in one sentence", (words, problem) => {
+    expect(parseStatusOptions(words)).toMatchObject({ problem });
   });
 });

@@ -1,8 +1,27 @@
 import { existsSync } from "node:fs";
 import { fileURLToPath } from "node:url";
+import { misuse, type SideCommand } from "./side-command.ts";
 
-/** `etagere tour`: needs the client libraries, which a checkout has and the package has not. */
-export async function tourCommand(): Promise<number> {
+export const tourCommand: SideCommand = {
+  name: "tour",
+  usage: "",
+  summary: "show what clients can rely on (in a checkout)",
+  help: [
+    "Starts a server of its own on free ports, in memory, and shows with the official client",
+    "libraries what can be relied on: ETags, leases, snapshot reads, durability. It touches no data",
+    "folder. The libraries are part of a checkout, not of the package.",
+    "",
+    "exit code: 0 all promises were kept, 1 one was not, or this is no checkout",
+    "example:   etagere tour",
+  ],
+  run: tour,
+};
+
+async function tour(words: readonly string[]): Promise<number> {
+  if (words.length > 0) {
+    process.stderr.write(misuse(tourCommand, "it takes no options"));
+    return 1;
+  }
   const script = new URL("../../scripts/tour.mjs", import.meta.url);
   if (!existsSync(fileURLToPath(script))) {
     process.stderr.write(

@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { resolveOptions } from "./options.ts";
+import { remarksOn, resolveOptions } from "./options.ts";
 import type { StartOptions } from "./options.ts";
 
 function problemsOf(input: StartOptions): readonly string[] {
@@ -68,6 +68,22 @@ describe("options", () => {
     const problems = problemsOf(input);
     expect(problems).toHaveLength(1);
     expect(problems[0]).toContain(message);
+  });
+
+  it("know Azurite's level of OAuth however it is spelled", () => {
+    expect(problemsOf({ oauth: "Basic" })).toEqual([]);
+  });
+
+  it("are remarked on where bearer tokens are wanted and none can be let in", () => {
+    const remarksFor = (input: StartOptions): readonly string[] => {
+      const resolved = resolveOptions(input);
+      return resolved.ok ? remarksOn(resolved.value, (name) => `--${name}`) : ["refused"];
+    };
+    expect(remarksFor({ oauth: "basic" })).toEqual([
+      expect.stringContaining("--oauth: without --cert and --key every bearer token is refused"),
+    ]);
+    expect(remarksFor({ oauth: "basic", cert: "a.pem", key: "a.key" })).toEqual([]);
+    expect(remarksFor({})).toEqual([]);
   });
 
   it("report every mistake at once", () => {

@@ -71,7 +71,9 @@ function checkText(name: FlagName, value: string): string | undefined {
   if (name === "adminToken" && value.length < tokenUnitsMin) {
     return `must have at least ${tokenUnitsMin} characters`;
   }
-  if (name === "oauth" && value !== "basic") return `only "basic" is known, not ${show(value)}`;
+  if (name === "oauth" && value.toLowerCase() !== "basic") {
+    return `only "basic" is known, not ${show(value)}`;
+  }
   if (name === "forbiddenSources") {
     const wrong = value.split(",").find((range) => !isAddressRange(range));
     if (wrong !== undefined) return `must be ranges like 10.0.0.0/8, not ${show(wrong)}`;
@@ -108,6 +110,21 @@ function checkTogether(input: StartOptions, spell: (name: string) => string): re
     refuse("config", `contradicts ${spell("accounts")}`);
   }
   return problems;
+}
+
+/**
+ * What works, but hardly as its author thinks. Azurite starts with `--oauth` and no certificate and
+ * refuses every bearer token then; so do we, or a command line that serves there would not here.
+ */
+export function remarksOn(
+  { oauth, cert }: Options,
+  spell: (name: string) => string = (name) => name,
+): readonly string[] {
+  if (oauth === undefined || cert !== undefined) return [];
+  return [
+    `${spell("oauth")}: without ${spell("cert")} and ${spell("key")} every bearer token is ` +
+      "refused, because tokens are let in over HTTPS only; keys and signatures work",
+  ];
 }
 
 /** Where copies must not read from, beyond what they never may. */

@@ -60,9 +60,6 @@ export async function startWith(
   const location = options.inMemoryPersistence
     ? undefined
     : resolve(options.location ?? defaultLocation);
-  if (options.oauth !== undefined && options.cert === undefined) {
-    surroundings.log.warn({}, "bearer tokens are let in over HTTPS only: give cert and key");
-  }
   const server = await RunningServer.open({ ...surroundings, options, accounts, location });
   return {
     get connectionString() {

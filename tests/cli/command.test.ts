@@ -59,6 +59,34 @@ describe("etagere", () => {
     ]);
   });
 
+  it("says in plain words that bearer tokens need a certificate, and serves", async () => {
+    const words = [...command, ...freePorts, "--inMemoryPersistence", "--oauth", "basic"];
+    const server = await startCommand(words, { folder });
+    expect(server.errors()).toMatch(/^etagere: --oauth: without --cert and --key every bearer/);
+    expect(await server.end()).toBe(0);
+  });
+
+  it.each([
+    ["bakup", "etagere: bakup: there is no such command; did you mean backup?\n"],
+    ["blob", "etagere: blob: there is no such command; there are check, backup, copy, status,"],
+  ])("says that there is no command %s", (word, message) => {
+    const { status, stdout, stderr } = run(word, "--help");
+    expect({ status, stdout }).toEqual({ status: 1, stdout: "" });
+    expect(stderr).toContain(message);
+  });
+
+  it.each(["check", "backup", "copy", "status", "tour"])("prints help of %s", (name) => {
+    for (const words of [
+      [name, "--help"],
+      [name, "word", "-h"],
+      ["help", name],
+    ]) {
+      const { status, stdout, stderr } = run(...words);
+      expect({ status, stderr }).toEqual({ status: 0, stderr: "" });
+      expect(stdout).toMatch(new RegExp(`^usage: etagere ${name}\\b[^]*^example: `, "m"));
+    }
+  });
+
   it("says which port is taken", async () => {
     const occupant = createServer();
     await new Promise<void>((listening) => occupant.listen(0, "127.0.0.1", listening));

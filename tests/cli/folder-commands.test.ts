@@ -49,10 +49,12 @@ describe("etagere check and etagere backup", () => {
 
   it.each([
     [["check"], 2, "usage: etagere check FOLDER"],
-    [["check", "--location"], 2, "usage: etagere check FOLDER"],
+    [["check", "--location"], 2, "etagere check: Unknown option '--location'\nusage:"],
+    [["check", location, location], 2, "etagere check: it takes one folder\n"],
     [["check", join(folder, "nothing")], 2, "there is no data of a server here"],
     [["backup", "--from", location], 1, "usage: etagere backup --from FOLDER --to FOLDER"],
-    [["backup", "--form", location], 1, "usage: etagere backup"],
+    [["backup", "--form", location], 1, "etagere backup: Unknown option '--form'\nusage:"],
+    [["backup", location], 1, "etagere backup: it takes --from and --to, and nothing else"],
     [["backup", "--from", location, "--to", location], 1, "is not empty"],
   ])("refuse %j", (words, code, message) => {
     const { status, stderr } = run(...words);

@@ -7,6 +7,8 @@ export interface StartedCommand {
   readonly child: ChildProcess;
   /** What was printed on standard output until the last listener was up. */
   readonly lines: readonly string[];
+  /** What was printed on standard error until now. */
+  errors(): string;
   urlOf(service: string): string;
   /** Asks it to end and resolves with its exit code. */
   end(signal?: NodeJS.Signals): Promise<number | null>;
@@ -46,6 +48,7 @@ export async function startCommand(
   return {
     child,
     lines,
+    errors: () => errors,
     urlOf(service) {
       const line = lines.find((one) => one.includes(service) && one.includes("successfully"));
       return line?.split(" ").at(-1) ?? "";

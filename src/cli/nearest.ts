@@ -1,0 +1,37 @@
+/** A word that is further away was hardly meant. */
+const editsMax = 2;
+/** Longer than any name there is to find. */
+const unitsMax = 40;
+
+/** The name that somebody who mistyped it most likely meant. */
+export function nearest(word: string, names: Iterable<string>): string | undefined {
+  if (word.length > unitsMax) return undefined;
+  let best: string | undefined;
+  // A short word turns into any other with two edits.
+  let bestEdits = Math.min(editsMax, Math.floor(word.length / 3)) + 1;
+  for (const name of names) {
+    const edits = editsBetween(word.toLowerCase(), name.toLowerCase());
+    if (edits >= bestEdits) continue;
+    best = name;
+    bestEdits = edits;
+  }
+  return best;
+}
+
+/** How many letters have to be added, left out, replaced, or swapped with the next one. */
+function editsBetween(from: string, to: string): number {
+  let earlier: readonly number[] = [];
+  let row: readonly number[] = Array.from({ length: to.length + 1 }, (_, index) => index);
+  for (let index = 0; index < from.length; index += 1) {
+    const next = [index + 1];
+    for (let at = 1; at <= to.length; at += 1) {
+      const replaced = (row[at - 1] ?? 0) + (to[at - 1] === from[index] ? 0 : 1);
+      const isSwapped = to[at - 1] === from[index - 1] && to[at - 2] === from[index];
+      const swapped = isSwapped ? (earlier[at - 2] ?? 0) + 1 : Infinity;
+      next.push(Math.min(replaced, swapped, (row[at] ?? 0) + 1, (next[at - 1] ?? 0) + 1));
+    }
+    earlier = row;
+    row = next;
+  }
+  return row.at(-1) ?? 0;
+}

@@ -1,0 +1,51 @@
+import { parseArgs } from "node:util";
+
+export interface WordOption {
+  readonly type: "string" | "boolean";
+  readonly short?: string;
+}
+
+export type ReadWords =
+  | {
+      readonly ok: true;
+      readonly texts: ReadonlyMap<string, string>;
+      readonly switches: ReadonlySet<string>;
+      /** What belongs to no option. */
+      readonly others: readonly string[];
+    }
+  | { readonly ok: false; readonly problem: string };
+
+/** The options and words of a side command, or what is wrong with them. */
+export function readWords(
+  words: readonly string[],
+  options: Readonly<Record<string, WordOption>>,
+): ReadWords {
+  try {
+    const { values, positionals } = parseArgs({
+      args: [...words],
+      options,
+      allowPositionals: true,
+    });
+    const given = Object.entries(values);
+    const empty = given.find(([, value]) => value === "");
+    if (empty !== undefined) return { ok: false, problem: `--${empty[0]} needs a value` };
+    return {
+      ok: true,
+      texts: new Map(given.flatMap(([name, value]) => (isText(value) ? [[name, value]] : []))),
+      switches: new Set(given.flatMap(([name, value]) => (value === true ? [name] : []))),
+      others: positionals,
+    };
+  } catch (error) {
+    return { ok: false, problem: firstSentence(error) };
+  }
+}
+
+function isText(value: unknown): value is string {
+  return typeof value === "string";
+}
+
+/** Node goes on with advice about hyphens that few who mistype an option need. */
+function firstSentence(error: unknown): string {
+  const [first = ""] = (error instanceof Error ? error.message : String(error)).split(/\.\s/);
+  return first;
+}

@@ -1,4 +1,4 @@
-import { PagedText } from "./paged-text.ts";
+import type { PagedText } from "./paged-text.ts";
 import { byteOrderMark, xmlDeclaration } from "./xml-writer.ts";
 
 /** A success body as the service writes it: byte order mark, declaration, no line breaks. */

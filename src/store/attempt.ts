@@ -1,4 +1,3 @@
-import { attempted } from "../core/awaitable.ts";
 import { keyBytesMax } from "../core/keys.ts";
 import type { Ticks } from "../core/ticks.ts";
 import { Changes, changedValue, combine } from "./changes.ts";
@@ -42,6 +41,9 @@ export class Attempt implements Transaction {
   readonly #shared: Changes<SharedChange> | undefined;
   readonly #keyReads = new Map<KeyText, KeyRead>();
   readonly #rangeReads: RangeRead[] = [];
+  /** The last key that was read: what is written next is often there. */
+  #lastKey: Key | undefined;
+  #lastText: KeyText = "";
   #ended = false;
 
   constructor(reader: StateReader, now: Ticks, shared?: Changes<SharedChange>) {
@@ -52,11 +54,11 @@ export class Attempt implements Transaction {
   }
 
   get(key: Key): Awaitable<Value | undefined> {
-    return attempted(() => this.#read(key, true));
+    return this.#tryToRead(key, true);
   }
 
   peek(key: Key): Awaitable<Value | undefined> {
-    return attempted(() => this.#read(key, false));
+    return this.#tryToRead(key, false);
   }
 
   range(bounds: Bounds): AsyncIterable<readonly Entry[]> {
@@ -78,11 +80,11 @@ export class Attempt implements Transaction {
   }
 
   put(key: Key, value: Value): void {
-    this.#change({ kind: "put", key, text: textOfKey(key), value });
+    this.#change({ kind: "put", key, text: this.#textOf(key), value });
   }
 
   delete(key: Key): void {
-    this.#change({ kind: "delete", key, text: textOfKey(key) });
+    this.#change({ kind: "delete", key, text: this.#textOf(key) });
   }
 
   add(counter: Key, delta: bigint): void {
@@ -119,9 +121,24 @@ export class Attempt implements Transaction {
     return this.#rangeReads.some((read) => !holdsTheSame(current, read));
   }
 
+  /** What cannot be had is told in the same way, at once or later. */
+  #tryToRead(key: Key, remember: boolean): Awaitable<Value | undefined> {
+    try {
+      return this.#read(key, remember);
+    } catch (error) {
+      return Promise.reject(error);
+    }
+  }
+
+  #textOf(key: Key): KeyText {
+    return key === this.#lastKey ? this.#lastText : textOfKey(key);
+  }
+
   #read(key: Key, remember: boolean): Awaitable<Value | undefined> {
     this.#checkRunning();
     const text = textOfKey(key);
+    this.#lastKey = key;
+    this.#lastText = text;
     const own = this.changes.get(text);
     if (own !== undefined && own.kind !== "add") return changedValue(undefined, own);
     const below = this.#readBelow(key, text, remember);

@@ -3,6 +3,7 @@ import { changedValue, combine } from "./changes.ts";
 import type { Change, Changes } from "./changes.ts";
 import type { EngineReader, EngineWrite } from "./engine.ts";
 import type { KeyText } from "./key-text.ts";
+import type { Value } from "./store.ts";
 
 /** Puts the changes of an accepted attempt on top of those before it in the batch. */
 export function shareChanges(shared: Changes<SharedChange>, attempt: Attempt): void {
@@ -32,18 +33,24 @@ function by(writers: readonly Attempt[], change: Change): SharedChange {
 /** What a batch writes: the last state of each key, stamped with the place in the global order of
  *  the attempt that wrote it. Counters are added to what `current` holds. */
 export function writesOf(attempts: readonly Attempt[], current: EngineReader): EngineWrite[] {
-  const last = new Map<KeyText, { change: Change; stamp: number }>();
+  const last = new Map<KeyText, EngineWrite>();
   let stamp = current.sequence;
   for (const attempt of attempts) {
     stamp += 1;
     for (const change of attempt.changes.all()) {
-      const earlier = last.get(change.text)?.change;
-      last.set(change.text, { change: combine(earlier, change), stamp });
+      const { key, text } = change;
+      const before = change.kind === "add" ? heldBy(last, current, change) : undefined;
+      last.set(text, { key, text, value: changedValue(before, change), stamp });
     }
   }
-  return Array.from(last.values(), ({ change, stamp: writtenBy }) => {
-    const { key, text } = change;
-    const before = change.kind === "add" ? current.get(key, text)?.value : undefined;
-    return { key, text, value: changedValue(before, change), stamp: writtenBy };
-  });
+  return [...last.values()];
+}
+
+function heldBy(
+  last: ReadonlyMap<KeyText, EngineWrite>,
+  current: EngineReader,
+  { key, text }: Change,
+): Value | undefined {
+  const earlier = last.get(text);
+  return earlier === undefined ? current.get(key, text)?.value : earlier.value;
 }

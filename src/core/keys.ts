@@ -43,6 +43,16 @@ export function encodeTaggedKey(tag: number, parts: readonly KeyPart[]): Uint8Ar
   return copyBytes(scratch, 0, writeParts(parts, 1));
 }
 
+/** The key that has one more part than `prefix`, which ends where a part ends. */
+export function encodeKeyBelow(prefix: Uint8Array, part: KeyPart): Uint8Array {
+  const { length } = prefix;
+  checkLength(length);
+  for (let at = 0; at < length; at += 1) scratch[at] = prefix[at]!;
+  const end = writePart(part, length);
+  checkLength(end);
+  return copyBytes(scratch, 0, end);
+}
+
 /** All keys that begin with `prefix`, which ends where a part ends. */
 export function prefixBounds(prefix: Uint8Array): KeyBounds {
   const end = new Uint8Array(prefix.length + 1);

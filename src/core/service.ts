@@ -40,7 +40,9 @@ export interface Located {
 
 /** How one kind of resource is found in the key space, and what its absence is called. */
 export interface Resource<A = Address> {
-  readonly load: (view: RecordView, where: Where<A>) => Awaitable<Located>;
+  /** `beside` is what the operation before found, of those that share a transaction: on the same
+   *  kind of resource, in the same account. */
+  readonly load: (view: RecordView, where: Where<A>, beside?: Located) => Awaitable<Located>;
   /** Where the target's record is written. */
   readonly table: AnyTable | undefined;
   readonly keyOf: (scope: object, where: Where<A>) => unknown;

@@ -1,7 +1,8 @@
 import type { Transaction } from "../store/store.ts";
-import { run, type Call, type Outcome, type Runtime } from "./execute.ts";
+import type { Call, Outcome, Runtime } from "./execute.ts";
 import { foreseen } from "./foresee.ts";
 import { Records } from "./records.ts";
+import { run, type Trail } from "./run.ts";
 import { TransactionRefused } from "./transaction-refused.ts";
 import { isPending } from "./wait.ts";
 
@@ -13,8 +14,9 @@ export async function executeAll(
   const work = async (tx: Transaction): Promise<readonly Outcome[]> => {
     const outcomes: Outcome[] = [];
     const records = new Records(tx, runtime.content, { decoded: new Map() });
+    const trail: Trail = { call: undefined, located: undefined };
     for (const call of calls) {
-      const found = run(runtime, call, tx, tx, records);
+      const found = run(runtime, call, tx, tx, records, trail);
       const outcome = found instanceof Promise ? await found : found;
       if (isPending(outcome)) throw new Error(`${call.operation.name} waits in a transaction`);
       if (outcome.kind !== "reply") throw new TransactionRefused(outcomes.length, outcome);

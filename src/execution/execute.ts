@@ -1,21 +1,16 @@
-import { whenThere, type Awaitable } from "../core/awaitable.ts";
 import type { Received } from "../core/content-ref.ts";
 import { noConditions, type Conditions } from "../core/conditions.ts";
-import { nextStamp } from "../core/etag.ts";
-import type { Encryption } from "../core/encryption.ts";
 import type { Fault } from "../core/faults.ts";
 import type { Lease } from "../core/lease.ts";
 import type { Metadata } from "../core/metadata.ts";
 import type { EntityRange } from "../core/principal.ts";
 import type {
   Address,
-  AnyContext,
   Delegate,
   Features,
   HeaderGroup,
   Note,
   Operation,
-  Reply,
   ReplyBody,
 } from "../core/operation.ts";
 import type { Result } from "../core/result.ts";
@@ -24,15 +19,15 @@ import type { CopySource } from "../core/source.ts";
 import type { Ticks } from "../core/ticks.ts";
 import type { Clock, Log, Random } from "../core/world.ts";
 import type { ContentReader, ContentStore } from "../content/content.ts";
-import type { Store, Transaction, View } from "../store/store.ts";
-import { applyEffects, applyNote, applyReply } from "./apply.ts";
-import { check, refused, type Refusal } from "./check.ts";
+import type { Store, View } from "../store/store.ts";
+import { applyNote } from "./apply.ts";
+import { check, type Refusal } from "./check.ts";
 import { foreseen } from "./foresee.ts";
-import { newGuid, newId } from "./identifiers.ts";
 import type { Contender, Contests } from "./contests.ts";
 import { Records } from "./records.ts";
 import type { Renderings } from "./renderings.ts";
-import { isPending, waitFor, type Pending } from "./wait.ts";
+import { run } from "./run.ts";
+import { isPending, waitFor } from "./wait.ts";
 
 export interface Runtime {
   readonly store: Store;
@@ -161,138 +156,4 @@ export function preview(runtime: Runtime, call: Call): Promise<Outcome | undefin
   const work = async (view: View): Promise<Outcome | undefined> =>
     check(call, await call.resource.load(new Records(view, content), call), view.now);
   return store.snapshot(work, foreseen(content, call));
-}
-
-/** Waits for nothing that is there already. */
-export function run(
-  runtime: Runtime,
-  call: Call,
-  view: View,
-  tx: Transaction | undefined,
-  records = new Records(view, runtime.content, runtime),
-): Awaitable<Outcome | Pending> {
-  return whenThere(call.resource.load(records, call), (located) =>
-    runOn({ runtime, call, view, tx, records }, located),
-  );
-}
-
-interface Running {
-  readonly runtime: Runtime;
-  readonly call: Call;
-  readonly view: View;
-  readonly tx: Transaction | undefined;
-  readonly records: Records;
-}
-
-function runOn(running: Running, located: Located): Awaitable<Outcome | Pending> {
-  const { runtime, call, view, records } = running;
-  const { operation } = call;
-  const refusal = check(call, located, view.now);
-  if (refusal !== undefined) return refusal;
-  const scope = valueOf(located.scope);
-  const target: Stamped | undefined = located.target;
-  const stamp = nextStamp(view.now, target?.etag);
-  const context = contextOf(runtime, call, { scope, target, stamp, now: view.now });
-  if (operation.reads === undefined) return decideOn(running, context);
-  return whenThere(operation.reads(records, context), (seen) => {
-    context.seen = seen;
-    return decideOn(running, context);
-  });
-}
-
-function decideOn(running: Running, context: AnyContext): Awaitable<Outcome | Pending> {
-  const { runtime, call, view, tx } = running;
-  const { scope, stamp } = context;
-  const target: Stamped | undefined = context.target;
-  const decision = call.operation.decide(context);
-  if ("fault" in decision) return refused("decision", decision.fault, { target, now: view.now });
-  if ("wait" in decision) {
-    const pending: Pending = { kind: "wait", ...decision };
-    if (tx === undefined) return pending;
-    return applyEffects(runtime.content, tx, decision.effects, view.now).then(() => pending);
-  }
-  const answer = { target, stamp };
-  if (tx === undefined) return outcomeOf(runtime, call, view, decision, answer);
-  const settled = { call, scope, before: target, stamp, now: view.now };
-  return whenThere(applyReply(runtime.content, tx, settled, decision), () =>
-    outcomeOf(runtime, call, view, decision, answer),
-  );
-}
-
-interface Circumstances {
-  readonly scope: object;
-  readonly target: object | undefined;
-  readonly stamp: Ticks;
-  readonly now: Ticks;
-}
-
-/** Spelled out, because spreading the call would cost more than most decisions. */
-function contextOf(
-  runtime: Runtime,
-  call: Call,
-  { scope, target, stamp, now }: Circumstances,
-): AnyContext & { seen: unknown } {
-  return {
-    now,
-    version: call.version,
-    account: call.account,
-    features: call.features,
-    address: call.address,
-    scope,
-    target,
-    input: call.input,
-    entities: call.entities,
-    source: call.source,
-    stamp,
-    seen: undefined,
-    received: call.received ?? nothingReceived,
-    endpoint: call.endpoint,
-    secondary: call.secondary,
-    delegate: call.delegate,
-    newId: () => newId(runtime.random),
-    newGuid: () => newGuid(runtime.random),
-  };
-}
-
-function outcomeOf(
-  runtime: Runtime,
-  call: Call,
-  view: View,
-  reply: Reply<object, string>,
-  { target, stamp }: { target: Stamped | undefined; stamp: Ticks },
-): Outcome {
-  const { etag: policy, success } = call.operation;
-  const next: Stamped | undefined = reply.put;
-  const kept = next?.etag ?? target?.etag;
-  const current = policy === "renew" ? stamp : policy === "keep" ? kept : undefined;
-  const body = reply.body;
-  const streams = body !== undefined && "content" in body && body.content.kind !== "inline";
-  return {
-    kind: "reply",
-    status: reply.status ?? success.status,
-    headers: groupsOf(reply.headers),
-    metadata: reply.metadata,
-    etag: reply.etag ?? current,
-    note: reply.note,
-    body,
-    reader: streams ? runtime.content.open(view, body.content, keyOf(call)) : undefined,
-  };
-}
-
-/** The client's own key, for bytes that are encrypted with it. */
-function keyOf({ input }: Call): Uint8Array | undefined {
-  return "encryption" in input ? (input.encryption as Encryption).clientKey?.key : undefined;
-}
-
-const noHeaders: readonly HeaderGroup[] = [];
-
-function groupsOf(headers: Reply<object, string>["headers"]): readonly HeaderGroup[] {
-  if (headers === undefined) return noHeaders;
-  return Array.isArray(headers) ? (headers as readonly HeaderGroup[]) : [headers as HeaderGroup];
-}
-const nothingReceived: Received = { length: 0, pieces: [] };
-
-function valueOf<T>(result: Result<T>): T {
-  if (!result.ok) throw new Error("checked before");
-  return result.value;
 }

@@ -51,29 +51,45 @@ async function loadTable(view: RecordView, where: Where<TableAddress>): Promise<
   return { access: table, scope: ok({ account }), target: table, cors: corsOf(account) };
 }
 
-function loadEntity(view: RecordView, where: Where<TableAddress>): Awaitable<Located> {
+function loadEntity(
+  view: RecordView,
+  where: Where<TableAddress>,
+  beside?: Located,
+): Awaitable<Located> {
+  if (beside !== undefined && isInTable(beside, where.address)) {
+    return loadFrom(view, where.address, beside);
+  }
   return whenThere(loadAccount(view, where), (account) =>
     whenThere(findTable(view, account, where.address), (table) => {
-      if (table === undefined) {
-        const cors = corsOf(account);
-        return { access: undefined, scope: fail("TableNotFound"), target: undefined, cors };
-      }
-      return loadFrom(view, where.address, { account, table });
+      const place = placeOf(account, table);
+      return table === undefined ? place : loadFrom(view, where.address, place);
     }),
   );
 }
 
-function loadFrom(view: RecordView, { keys }: TableAddress, scope: TableScope): Awaitable<Located> {
-  const { account, table } = scope;
+/** Operations on entities change neither table nor account: what one has found still stands for
+ *  the next of the same transaction. */
+function isInTable({ scope }: Located, { table }: TableAddress): boolean {
+  return scope.ok && (scope.value as TableScope).table.name === table;
+}
+
+function placeOf(account: AccountRecord, table: TableRecord | undefined): Located {
   const cors = corsOf(account);
-  if (keys === undefined) return { access: table, scope: ok(scope), target: undefined, cors };
+  const scope = table === undefined ? fail("TableNotFound") : ok({ account, table });
+  return { access: table, scope, target: undefined, cors };
+}
+
+function loadFrom(
+  view: RecordView,
+  { keys }: TableAddress,
+  { access, scope, cors }: Located,
+): Awaitable<Located> {
+  if (keys === undefined || !scope.ok) return { access, scope, target: undefined, cors };
   const { partitionKey, rowKey } = keys;
-  return whenThere(view.get(entities, { table: table.id, partitionKey, rowKey }), (target) => ({
-    access: table,
-    scope: ok(scope),
-    target,
-    cors,
-  }));
+  const { table } = scope.value as TableScope;
+  const target = view.get(entities, { table: table.id, partitionKey, rowKey });
+  if (!(target instanceof Promise)) return { access, scope, target, cors };
+  return target.then((later) => ({ access, scope, target: later, cors }));
 }
 
 /** A table that is being deleted is not there any more. */
@@ -118,10 +134,10 @@ const table = defineResource<TableAddress>({
 const entity = defineResource<TableAddress>({
   load: loadEntity,
   table: anyTable(entities),
-  keyOf: (scope, { address }) => ({
-    table: (scope as TableScope).table.id,
-    ...keysOf(address),
-  }),
+  keyOf: (scope, { address }) => {
+    const { partitionKey, rowKey } = keysOf(address);
+    return { table: (scope as TableScope).table.id, partitionKey, rowKey };
+  },
   missing: "ResourceNotFound",
   present: "EntityAlreadyExists",
   leaseKind: "container",

@@ -1,0 +1,171 @@
+import { whenThere, type Awaitable } from "../core/awaitable.ts";
+import type { Received } from "../core/content-ref.ts";
+import { nextStamp } from "../core/etag.ts";
+import type { Encryption } from "../core/encryption.ts";
+import type { AnyContext, HeaderGroup, Reply } from "../core/operation.ts";
+import type { Result } from "../core/result.ts";
+import type { Located } from "../core/service.ts";
+import type { Ticks } from "../core/ticks.ts";
+import type { Transaction, View } from "../store/store.ts";
+import { applyEffects, applyReply } from "./apply.ts";
+import { check, refused } from "./check.ts";
+import type { Call, Outcome, Runtime, Stamped } from "./execute.ts";
+import { newGuid, newId } from "./identifiers.ts";
+import { Records } from "./records.ts";
+import type { Pending } from "./wait.ts";
+
+/** What the operation before has found, of those that share a transaction. */
+export interface Trail {
+  call: Call | undefined;
+  located: Located | undefined;
+}
+
+/** Waits for nothing that is there already. */
+export function run(
+  runtime: Runtime,
+  call: Call,
+  view: View,
+  tx: Transaction | undefined,
+  records = new Records(view, runtime.content, runtime),
+  trail?: Trail,
+): Awaitable<Outcome | Pending> {
+  const running = { runtime, call, view, tx, records };
+  const located = call.resource.load(records, call, trail && besideOf(trail, call));
+  if (located instanceof Promise) return located.then((later) => runOn(running, later, trail));
+  return runOn(running, located, trail);
+}
+
+function besideOf(trail: Trail, { resource, account }: Call): Located | undefined {
+  const isAlike = trail.call?.resource === resource && trail.call.account === account;
+  return isAlike ? trail.located : undefined;
+}
+
+interface Running {
+  readonly runtime: Runtime;
+  readonly call: Call;
+  readonly view: View;
+  readonly tx: Transaction | undefined;
+  readonly records: Records;
+}
+
+function runOn(
+  running: Running,
+  located: Located,
+  trail: Trail | undefined,
+): Awaitable<Outcome | Pending> {
+  const { runtime, call, view, records } = running;
+  const { operation } = call;
+  if (trail !== undefined) {
+    trail.call = call;
+    trail.located = located;
+  }
+  const refusal = check(call, located, view.now);
+  if (refusal !== undefined) return refusal;
+  const scope = valueOf(located.scope);
+  const target: Stamped | undefined = located.target;
+  const stamp = nextStamp(view.now, target?.etag);
+  const context = contextOf(runtime, call, { scope, target, stamp, now: view.now });
+  if (operation.reads === undefined) return decideOn(running, context);
+  return whenThere(operation.reads(records, context), (seen) => {
+    context.seen = seen;
+    return decideOn(running, context);
+  });
+}
+
+function decideOn(running: Running, context: AnyContext): Awaitable<Outcome | Pending> {
+  const { runtime, call, view, tx } = running;
+  const { scope, stamp } = context;
+  const target: Stamped | undefined = context.target;
+  const decision = call.operation.decide(context);
+  if ("fault" in decision) return refused("decision", decision.fault, { target, now: view.now });
+  if ("wait" in decision) {
+    const pending: Pending = { kind: "wait", ...decision };
+    if (tx === undefined) return pending;
+    const applied = applyEffects(runtime.content, tx, decision.effects, view.now);
+    return whenThere(applied, () => pending);
+  }
+  if (tx === undefined) return outcomeOf(runtime, call, view, decision, context);
+  const settled = { call, scope, before: target, stamp, now: view.now };
+  const applied = applyReply(runtime.content, tx, settled, decision);
+  if (!(applied instanceof Promise)) return outcomeOf(runtime, call, view, decision, context);
+  return applied.then(() => outcomeOf(runtime, call, view, decision, context));
+}
+
+interface Circumstances {
+  readonly scope: object;
+  readonly target: object | undefined;
+  readonly stamp: Ticks;
+  readonly now: Ticks;
+}
+
+/** Spelled out, because spreading the call would cost more than most decisions. */
+function contextOf(
+  runtime: Runtime,
+  call: Call,
+  { scope, target, stamp, now }: Circumstances,
+): AnyContext & { seen: unknown } {
+  return {
+    now,
+    version: call.version,
+    account: call.account,
+    features: call.features,
+    address: call.address,
+    scope,
+    target,
+    input: call.input,
+    entities: call.entities,
+    source: call.source,
+    stamp,
+    seen: undefined,
+    received: call.received ?? nothingReceived,
+    endpoint: call.endpoint,
+    secondary: call.secondary,
+    delegate: call.delegate,
+    newId: () => newId(runtime.random),
+    newGuid: () => newGuid(runtime.random),
+  };
+}
+
+function outcomeOf(
+  runtime: Runtime,
+  call: Call,
+  view: View,
+  reply: Reply<object, string>,
+  { target: found, stamp }: AnyContext,
+): Outcome {
+  const { etag: policy, success } = call.operation;
+  const target: Stamped | undefined = found;
+  const next: Stamped | undefined = reply.put;
+  const kept = next?.etag ?? target?.etag;
+  const current = policy === "renew" ? stamp : policy === "keep" ? kept : undefined;
+  const body = reply.body;
+  const streams = body !== undefined && "content" in body && body.content.kind !== "inline";
+  return {
+    kind: "reply",
+    status: reply.status ?? success.status,
+    headers: groupsOf(reply.headers),
+    metadata: reply.metadata,
+    etag: reply.etag ?? current,
+    note: reply.note,
+    body,
+    reader: streams ? runtime.content.open(view, body.content, keyOf(call)) : undefined,
+  };
+}
+
+/** The client's own key, for bytes that are encrypted with it. */
+function keyOf({ input }: Call): Uint8Array | undefined {
+  return "encryption" in input ? (input.encryption as Encryption).clientKey?.key : undefined;
+}
+
+const noHeaders: readonly HeaderGroup[] = [];
+
+function groupsOf(headers: Reply<object, string>["headers"]): readonly HeaderGroup[] {
+  if (headers === undefined) return noHeaders;
+  return Array.isArray(headers) ? (headers as readonly HeaderGroup[]) : [headers as HeaderGroup];
+}
+const nothingReceived: Received = { length: 0, pieces: [] };
+
+function valueOf<T>(result: Result<T>): T {
+  if (!result.ok) throw new Error("checked before");
+  return result.value;
+}

@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { BulkTurns, bulkyAnswersMax } from "./bulk-turns.ts";
+import { BulkTurns, bulkyAnswersMax, bulkyWaitingMax } from "./bulk-turns.ts";
 
 describe("turns of operations with long answers", () => {
   it("let a few go at a time, in the order they came, and none wait for ever", async () => {
@@ -20,5 +20,19 @@ describe("turns of operations with long answers", () => {
     expect(runningMax).toBe(bulkyAnswersMax);
     for (let turn = 0; turn < 4; turn += 1) await new Promise((resolve) => setImmediate(resolve));
     expect(turns.enter()).toBeUndefined();
+  });
+
+  it("are full when so many wait, until the next of them go", async () => {
+    const turns = new BulkTurns();
+    const entered: (Promise<void> | undefined)[] = [];
+    const first = bulkyAnswersMax + bulkyWaitingMax;
+    for (let count = 0; count < first; count += 1) {
+      expect(turns.isFull).toBe(false);
+      entered.push(turns.enter());
+    }
+    expect(turns.isFull).toBe(true);
+    await entered[bulkyAnswersMax];
+    expect(turns.isFull).toBe(false);
+    await Promise.all(entered);
   });
 });

@@ -1,5 +1,8 @@
 /** What one turn of the event loop may make at most of answers that can be megabytes long. */
 export const bulkyAnswersMax = 2;
+/** How many may wait: each holds a request and its connection, of which nobody else counts how many
+ *  there are. At a few turns a pair, those at the end of the line would wait for minutes. */
+export const bulkyWaitingMax = 4096;
 /** One to see a state, one to answer, one for the answer to leave. */
 const turnsNeeded = 3;
 
@@ -11,7 +14,12 @@ export class BulkTurns {
   readonly #waiting: (() => void)[] = [];
   #admitted = 0;
 
-  /** Undefined if it may go on at once. */
+  /** Whoever comes now had better come again later. */
+  get isFull(): boolean {
+    return this.#waiting.length >= bulkyWaitingMax;
+  }
+
+  /** Undefined if it may go on at once. Not to be asked while full. */
   enter(): Promise<void> | undefined {
     if (this.#admitted >= bulkyAnswersMax) {
       return new Promise((resolve) => this.#waiting.push(resolve));

@@ -1,5 +1,6 @@
 import { ok, type Result } from "../core/result.ts";
 import { execute, type Call, type Outcome } from "../execution/execute.ts";
+import { busy } from "./busy.ts";
 import { BulkTurns } from "./bulk-turns.ts";
 import type { Door, Progress } from "./door.ts";
 import { choose, prepare } from "./prepare.ts";
@@ -28,7 +29,10 @@ export async function runPipeline(
   if ("outcome" in call) return ok(call.outcome);
   if (!call.ok) return call;
   progress.call = call.value;
-  if (operation.value.bulky === true) await bulkTurns.enter();
+  if (operation.value.bulky === true) {
+    if (bulkTurns.isFull) return busy;
+    await bulkTurns.enter();
+  }
   return ok(await decide(door, call.value));
 }
 

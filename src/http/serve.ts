@@ -4,10 +4,11 @@ import { fail, ok, type Result } from "../core/result.ts";
 import type { Outcome } from "../execution/execute.ts";
 import { newRequestId } from "./request-id.ts";
 import { SnapshotTooOld } from "../store/open-views.ts";
-import { StoreBusy, StoreUnavailable } from "../store/store.ts";
+import { StoreBusy, StoreClosed, StoreUnavailable } from "../store/store.ts";
 import { ticksPerSecond } from "../core/ticks.ts";
 import type { Door, Progress } from "./door.ts";
 import { runBatch } from "./batch/run-batch.ts";
+import { busy } from "./busy.ts";
 import { envelopeOf } from "./envelope.ts";
 import { runPipeline } from "./pipeline.ts";
 import { addRangeChecksum } from "./range-checksum.ts";
@@ -80,9 +81,6 @@ async function finishBatch(
   return body.ok ? { ...outcome, body: body.value } : { kind: "fault", fault: body.fault };
 }
 
-/** An engine that was away is there again within seconds, or after many more. */
-const busy = fail("ServerBusy", { headers: { "Retry-After": "1" } });
-
 /** What escapes the pipeline is a bug or an engine in trouble; either has an answer of the
  *  service's own form. */
 async function guarded(
@@ -100,6 +98,8 @@ async function guarded(
     // The client went away in the middle of its body: there is nobody to answer.
     if (error instanceof BodyBrokenOff) throw error;
     if (error instanceof StoreBusy || error instanceof SnapshotTooOld) return busy;
+    // This process is stopping, and the request took longer than it waits for.
+    if (error instanceof StoreClosed) return busy;
     if (error instanceof StoreUnavailable) {
       door.log.error({ err: error, requestId }, "the storage engine refused a write");
       return busy;

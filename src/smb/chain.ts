@@ -1,4 +1,4 @@
-import { StoreBusy, StoreUnavailable } from "../store/store.ts";
+import { StoreBusy, StoreClosed, StoreUnavailable } from "../store/store.ts";
 import { refusal, type Answer, type FileId } from "./answer.ts";
 import type { Connection } from "./connection.ts";
 import type { Signer } from "./crypto/signing.ts";
@@ -80,6 +80,8 @@ export class Chain {
 
   /** An engine that is away, or too busy, has done nothing, and may be there for the next one. */
   #refuse(error: unknown): Answer {
+    // This process is stopping: nobody has to be told.
+    if (error instanceof StoreClosed) return refusal(Status.insufficientResources);
     if (!(error instanceof StoreUnavailable || error instanceof StoreBusy)) throw error;
     this.#connection.server.world.log.warn({ err: error }, "the storage engine refused a message");
     return refusal(Status.insufficientResources);

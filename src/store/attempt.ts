@@ -10,7 +10,7 @@ import type { Covered } from "./layered-scan.ts";
 import type { Bounds, Entry, Key, Transaction, Value } from "./store.ts";
 
 /** A change of a transaction that is about to commit, and everyone it is made of. */
-export type SharedChange = Change & { readonly writers: readonly Attempt[] };
+export type SharedChange = Change & { readonly writers: Attempt[] };
 
 /** Engines keep their own records there. */
 const reservedFirstByte = 0;
@@ -36,7 +36,7 @@ export class Attempt implements Transaction {
   readonly sequence: number;
   readonly changes = new Changes<Change>();
   /** Those whose uncommitted changes this attempt has seen: it stands and falls with them. */
-  readonly dependencies = new Set<Attempt>();
+  #dependencies: Set<Attempt> | undefined;
   readonly #reader: StateReader;
   readonly #shared: Changes<SharedChange> | undefined;
   readonly #keyReads = new Map<KeyText, KeyRead>();
@@ -89,6 +89,10 @@ export class Attempt implements Transaction {
 
   add(counter: Key, delta: bigint): void {
     this.#change({ kind: "add", key: counter, text: textOfKey(counter), delta });
+  }
+
+  get dependencies(): ReadonlySet<Attempt> {
+    return this.#dependencies ?? onNobody;
   }
 
   get keyReads(): ReadonlyMap<KeyText, KeyRead> {
@@ -173,7 +177,8 @@ export class Attempt implements Transaction {
   }
 
   #dependOn(shared: SharedChange): void {
-    for (const writer of shared.writers) this.dependencies.add(writer);
+    this.#dependencies ??= new Set();
+    for (const writer of shared.writers) this.#dependencies.add(writer);
   }
 
   #change(change: Change): void {
@@ -189,6 +194,8 @@ export class Attempt implements Transaction {
     if (this.#ended) throw new Error("a transaction was used after its work had ended");
   }
 }
+
+const onNobody: ReadonlySet<Attempt> = new Set();
 
 function overlaid(value: Value | undefined, change: Change | undefined): Value | undefined {
   return change === undefined ? value : changedValue(value, change);

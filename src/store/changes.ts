@@ -2,7 +2,7 @@ import { decodeCounter, encodeCounter } from "./counter.ts";
 import type { ScanBounds } from "./engine.ts";
 import type { KeyText } from "./key-text.ts";
 import type { Key, Value } from "./store.ts";
-import { Edit, emptyTree, treeGet, treePut, treeScan } from "./tree.ts";
+import { Edit, emptyTree, treePut, treeScan } from "./tree.ts";
 import type { TreeNode } from "./tree.ts";
 
 /** What happens to a key at commit. */
@@ -26,46 +26,64 @@ export function changedValue(before: Value | undefined, change: Change): Value |
   return encodeCounter(decodeCounter(before) + change.delta);
 }
 
-/** Changes in key order, at most one for each key. */
+/** At most one for each key. Most are only looked up by key: their order is made when somebody
+ *  first asks for a range, and kept from then on. */
 export class Changes<C extends Change> {
-  #root: TreeNode<C> = emptyTree();
-  readonly #edit = new Edit();
-  #isEmpty = true;
-  #setCount = 0;
+  readonly #byText = new Map<KeyText, C>();
+  #ordered: TreeNode<C> | undefined;
+  #edit: Edit | undefined;
 
   get isEmpty(): boolean {
-    return this.#isEmpty;
+    return this.#byText.size === 0;
   }
 
-  /** At most so many keys are changed. */
-  get countMax(): number {
-    return this.#setCount;
+  get count(): number {
+    return this.#byText.size;
   }
 
   get(text: KeyText): C | undefined {
-    return this.#isEmpty ? undefined : treeGet(this.#root, text);
+    return this.#byText.get(text);
   }
 
   set(change: C): void {
-    this.#isEmpty = false;
-    this.#setCount += 1;
-    this.#root = treePut(this.#root, change.text, change, this.#edit);
+    this.#byText.set(change.text, change);
+    if (this.#ordered !== undefined) this.#ordered = this.#withOne(this.#ordered, change);
   }
 
+  /** In key order, or backwards. */
   scan(bounds: ScanBounds): C[] {
-    return this.#isEmpty ? [] : treeScan(this.#root, bounds, Infinity);
+    return this.isEmpty ? [] : treeScan(this.#inOrder(), bounds, Infinity);
   }
 
   touches(bounds: ScanBounds): boolean {
-    return !this.#isEmpty && treeScan(this.#root, bounds, 1).length > 0;
+    return !this.isEmpty && treeScan(this.#inOrder(), bounds, 1).length > 0;
   }
 
   clear(): void {
-    this.#isEmpty = true;
-    this.#root = emptyTree();
+    this.#byText.clear();
+    this.#ordered = undefined;
   }
 
+  /** In key order. */
   all(): C[] {
     return this.scan({ start: "", end: "\u0100", reverse: false });
+  }
+
+  asTheyCame(): Iterable<C> {
+    return this.#byText.values();
+  }
+
+  #inOrder(): TreeNode<C> {
+    if (this.#ordered === undefined) {
+      let root = emptyTree<C>();
+      for (const change of this.#byText.values()) root = this.#withOne(root, change);
+      this.#ordered = root;
+    }
+    return this.#ordered;
+  }
+
+  #withOne(root: TreeNode<C>, change: C): TreeNode<C> {
+    this.#edit ??= new Edit();
+    return treePut(root, change.text, change, this.#edit);
   }
 }

@@ -158,7 +158,7 @@ export class Committer {
 
 function countOf(writers: readonly Pending[]): number {
   let count = 0;
-  for (const { attempt } of writers) count += attempt.changes.countMax;
+  for (const { attempt } of writers) count += attempt.changes.count;
   return count;
 }
 

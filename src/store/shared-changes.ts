@@ -8,15 +8,26 @@ import type { Value } from "./store.ts";
 /** Puts the changes of an accepted attempt on top of those before it in the batch. */
 export function shareChanges(shared: Changes<SharedChange>, attempt: Attempt): void {
   const own = [attempt];
-  for (const change of attempt.changes.all()) {
-    const earlier = change.kind === "add" ? shared.get(change.text) : undefined;
-    if (earlier === undefined) shared.set(by(own, change));
-    else shared.set(by([...earlier.writers, attempt], combine(earlier, change)));
+  for (const change of attempt.changes.asTheyCame()) {
+    if (change.kind === "add") shareAddition(shared, attempt, change);
+    else shared.set(by(own, change));
   }
 }
 
+/** Everybody adds to the same counters: who has is written down in one list, not in ever new ones. */
+function shareAddition(shared: Changes<SharedChange>, attempt: Attempt, change: Change): void {
+  const earlier = shared.get(change.text);
+  if (earlier?.kind !== "add") {
+    const writers = earlier === undefined ? [attempt] : [...earlier.writers, attempt];
+    shared.set(by(writers, combine(earlier, change)));
+    return;
+  }
+  earlier.writers.push(attempt);
+  shared.set(by(earlier.writers, combine(earlier, change)));
+}
+
 /** Spelled out, because a transaction of a hundred changes would spread as many objects. */
-function by(writers: readonly Attempt[], change: Change): SharedChange {
+function by(writers: Attempt[], change: Change): SharedChange {
   const { key, text } = change;
   switch (change.kind) {
     case "put":
@@ -37,7 +48,7 @@ export function writesOf(attempts: readonly Attempt[], current: EngineReader): E
   let stamp = current.sequence;
   for (const attempt of attempts) {
     stamp += 1;
-    for (const change of attempt.changes.all()) {
+    for (const change of attempt.changes.asTheyCame()) {
       const { key, text } = change;
       const before = change.kind === "add" ? heldBy(last, current, change) : undefined;
       last.set(text, { key, text, value: changedValue(before, change), stamp });

@@ -87,6 +87,11 @@ export class StoreBusy extends Error {
   override readonly name = "StoreBusy";
 }
 
+/** The store was closed, by this process. Whoever still asks meets a server that is stopping. */
+export class StoreClosed extends Error {
+  override readonly name = "StoreClosed";
+}
+
 /** The disk is full or failing: nothing was committed, and reads go on. Or the database is away:
  *  whether a commit that was under way took effect is then not known. */
 export class StoreUnavailable extends Error {

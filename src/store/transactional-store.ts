@@ -10,6 +10,7 @@ import { runAttempt } from "./pending.ts";
 import type { Outcome } from "./pending.ts";
 import { SharedViews } from "./shared-views.ts";
 import { snapshotView } from "./snapshot-view.ts";
+import { StoreClosed } from "./store.ts";
 import type { Key, Store, TransactOptions, Transaction, Unwatch, View } from "./store.ts";
 import { storeTime } from "./time.ts";
 import { Watchers } from "./watchers.ts";
@@ -31,6 +32,8 @@ interface Attempted {
   readonly outcome: Outcome;
 }
 
+export const closedMessage = "the store was closed";
+
 /** Of a transaction whose work runs in its turn. */
 const notYetRun: Outcome = { value: undefined };
 export const nothingRead: StateReader = {
@@ -42,11 +45,6 @@ export const nothingRead: StateReader = {
   scan: () => [],
 };
 
-/** The store was closed, by this process. */
-export class StoreClosed extends Error {
-  override readonly name = "StoreClosed";
-}
-
 /** Optimistic transactions, snapshots and watching, on any engine. */
 export class TransactionalStore implements Store {
   readonly #engine: Engine;
@@ -56,6 +54,8 @@ export class TransactionalStore implements Store {
   readonly #watchers: Watchers;
   readonly #committer: Committer;
   #closing: Promise<void> | undefined;
+  /** Nothing can be committed any more. */
+  #isEnded = false;
 
   constructor(options: TransactionalStoreOptions) {
     const { engine, clock, log, meter, snapshotAgeMax = snapshotAgeMaxDefault } = options;
@@ -86,6 +86,8 @@ export class TransactionalStore implements Store {
     const early = options.inTurn === true ? undefined : await this.#attempt(work);
     let outcome = early?.outcome ?? notYetRun;
     if (!("error" in outcome) && early?.attempt.changes.isEmpty !== true) {
+      // Its work went on while the store was being closed.
+      if (this.#isEnded) throw new StoreClosed(closedMessage);
       const first = outcome;
       outcome = await new Promise<Outcome>((settle) => {
         this.#committer.submit({
@@ -139,11 +141,12 @@ export class TransactionalStore implements Store {
     this.#watchers.stop();
     await this.#shared.idle();
     await this.#committer.idle();
-    this.#views.closeAll(new StoreClosed("the store was closed"));
+    this.#isEnded = true;
+    this.#views.closeAll(new StoreClosed(closedMessage));
     await this.#engine.close();
   }
 
   #checkOpen(): void {
-    if (this.#closing !== undefined) throw new StoreClosed("the store was closed");
+    if (this.#closing !== undefined) throw new StoreClosed(closedMessage);
   }
 }

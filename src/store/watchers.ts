@@ -24,6 +24,7 @@ export class Watchers {
   readonly #watchers = new Set<Watcher>();
   #seenSequence = 0;
   #cancelPoll: (() => void) | undefined;
+  #isFailing = false;
 
   constructor(engine: Engine, clock: Clock, log?: Log) {
     this.#engine = engine;
@@ -77,11 +78,28 @@ export class Watchers {
     return view.sequence;
   }
 
+  /** Undefined if the engine is in trouble: nobody would catch what a timer throws, and the process
+   *  would end. The next poll finds what this one missed. */
+  #polledSequence(): number | undefined {
+    try {
+      const sequence = this.#latestSequence();
+      this.#isFailing = false;
+      return sequence;
+    } catch (error) {
+      // Once for all the polls that fail in a row, of which there are many in a second.
+      if (!this.#isFailing) {
+        this.#log?.warn({ err: error }, "commits of other processes cannot be noticed for now");
+      }
+      this.#isFailing = true;
+      return undefined;
+    }
+  }
+
   #schedulePoll(): () => void {
     return this.#clock.after(pollMilliseconds, () => {
       this.#cancelPoll = this.#schedulePoll();
-      const sequence = this.#latestSequence();
-      if (sequence === this.#seenSequence) return;
+      const sequence = this.#polledSequence();
+      if (sequence === undefined || sequence === this.#seenSequence) return;
       this.#seenSequence = sequence;
       for (const watcher of this.#watchers) this.#call(watcher);
     });

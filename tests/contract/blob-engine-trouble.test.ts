@@ -2,7 +2,7 @@ import { describe, expect, it } from "vitest";
 import type { ContentReader } from "../../src/content/content.ts";
 import { ticksPerDay, ticksPerMillisecond } from "../../src/core/ticks.ts";
 import { SnapshotTooOld } from "../../src/store/open-views.ts";
-import { StoreUnavailable } from "../../src/store/store.ts";
+import { StoreUnavailable, type Store } from "../../src/store/store.ts";
 import { simBlob, type SimBlob } from "../harness/sim-blob.ts";
 
 /** More than a record holds, so that reads open content. */
@@ -61,6 +61,21 @@ describe("a range whose checksum is asked for, but whose bytes cannot be read", 
     const late = await readWith(new SnapshotTooOld("late"));
     expect(late).toEqual({ status: 503, code: "ServerBusy", open: 0, retryAfter: "1" });
   });
+});
+
+it.each(["GET", "PUT"])("answers a %s that outlives the store that it is busy", async (method) => {
+  let close = (): Promise<void> => Promise.resolve();
+  const keep = (real: Store): Store => {
+    close = () => real.close();
+    return real;
+  };
+  const sim = await simBlob({}, { store: keep });
+  await write(sim);
+  await close();
+  const answer = await sim.send({ method, path: "/ccc/b", headers: block, body: "" });
+  expect(answer).toMatchObject({ status: 503, code: "ServerBusy" });
+  expect(answer.headers["retry-after"]).toBe("1");
+  expect(sim.log.lines.filter(({ level }) => level === "error")).toEqual([]);
 });
 
 it("answers a read whose time cannot be noted down", async () => {

@@ -19,7 +19,7 @@ import type { Door } from "../../src/http/door.ts";
 import { compileRoutes } from "../../src/http/routing.ts";
 import { serveRequest } from "../../src/http/serve.ts";
 import { sourceReader } from "../../src/http/source/own-source.ts";
-import { simWorld, type SimClock } from "../../src/server/sim-world.ts";
+import { simWorld, type SimClock, type SimLog } from "../../src/server/sim-world.ts";
 import type { Store } from "../../src/store/store.ts";
 import type { RawCall } from "./raw-client.ts";
 import { openTestStore } from "./test-store.ts";
@@ -35,6 +35,7 @@ export interface SimAnswer {
 /** The blob service in a world whose time only the test moves; every caller holds the key. */
 export interface SimBlob {
   readonly clock: SimClock;
+  readonly log: SimLog;
   send(call: RawCall): Promise<SimAnswer>;
   /** Does all background work that is due, and returns how many steps that took. */
   reclaim(): Promise<number>;
@@ -91,6 +92,7 @@ export async function simBlob(
   const reclaimers = new Map(Object.entries(blobService.reclaimers));
   return {
     clock,
+    log,
     send: (call) => send(door, call),
     async reclaim() {
       for (let steps = 0; steps < reclaimStepsMax; steps += 1) {

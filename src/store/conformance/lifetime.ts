@@ -2,7 +2,7 @@ import { describe, expect, it } from "vitest";
 
 import { ticksPerMillisecond } from "../../core/ticks.ts";
 import type { Ticks } from "../../core/ticks.ts";
-import type { Store } from "../store.ts";
+import { StoreClosed, type Store } from "../store.ts";
 import { opener } from "./harness.ts";
 import { bytes, below, increment, k, put, read, values } from "./store-steps.ts";
 import type { NewStore } from "./harness.ts";
@@ -88,7 +88,30 @@ export function describeLifetime(newStore: NewStore): void {
       await expect(late).rejects.toThrow("closed");
       await store.close();
     });
+
+    it("refuses work that goes on after it was closed, as what comes after", async () => {
+      const { store } = await open();
+      const working = newBell();
+      const closed = newBell();
+      const late = store.transact(async (tx) => {
+        working.ring();
+        await closed.rung;
+        tx.put(k("b"), bytes("1"));
+      });
+      await working.rung;
+      await store.close();
+      closed.ring();
+      await expect(late).rejects.toThrow(StoreClosed);
+    });
   });
+}
+
+function newBell() {
+  let ring = (): void => {};
+  const rung = new Promise<void>((resolve) => {
+    ring = resolve;
+  });
+  return { ring: () => ring(), rung };
 }
 
 const nowOf = (store: Store): Promise<Ticks> => store.snapshot(async (view) => view.now);

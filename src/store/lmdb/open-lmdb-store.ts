@@ -46,7 +46,7 @@ export async function openLmdbStore(options: LmdbStoreOptions): Promise<Store> {
     const engine = await overlaid(options, durable, claim.isAlone);
     await setEpoch(engine, clock, claim.isAlone);
     log.debug({ location, ephemeral, isAlone: claim.isAlone }, "store opened");
-    const stopChecking = checkReadersRegularly(engine, clock);
+    const stopChecking = checkReadersRegularly(engine, clock, log);
     const close = async (): Promise<void> => {
       stopChecking();
       await engine.close();
@@ -82,10 +82,20 @@ async function overlaid(
   return engine;
 }
 
-function checkReadersRegularly(engine: LmdbEngine | OverlaidEngine, clock: Clock): () => void {
+/** What a timer throws would end the process; that slots stay taken until the next check does no
+ *  harm to anyone. */
+export function checkReadersRegularly(
+  engine: { checkReaders(): void },
+  clock: Clock,
+  log: Log,
+): () => void {
   let cancel = clock.after(readersCheckMilliseconds, function check() {
     cancel = clock.after(readersCheckMilliseconds, check);
-    engine.checkReaders();
+    try {
+      engine.checkReaders();
+    } catch (error) {
+      log.warn({ err: error }, "readers that were killed could not be cleared away");
+    }
   });
   return () => cancel();
 }

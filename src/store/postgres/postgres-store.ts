@@ -7,7 +7,7 @@ import { OpenViews } from "../open-views.ts";
 import { runAttempt } from "../pending.ts";
 import type { Outcome } from "../pending.ts";
 import { snapshotView } from "../snapshot-view.ts";
-import { StoreUnavailable } from "../store.ts";
+import { StoreClosed, StoreUnavailable } from "../store.ts";
 import type {
   Key,
   SnapshotOptions,
@@ -20,9 +20,9 @@ import type {
 import { storeTime } from "../time.ts";
 import {
   attemptsMaxDefault,
+  closedMessage,
   nothingRead,
   snapshotAgeMaxDefault,
-  StoreClosed,
 } from "../transactional-store.ts";
 import type { Connections } from "./connections.ts";
 import type { ForeseenStates } from "./foreseen-states.ts";
@@ -64,6 +64,8 @@ export class PostgresStore implements Store {
   readonly #committer: PostgresCommitter;
   #closing: Promise<void> | undefined;
   #isGivenUp = false;
+  /** Nothing can be committed any more. */
+  #isEnded = false;
 
   constructor(options: PostgresStoreOptions) {
     const { connections, states, clock, snapshotAgeMax = snapshotAgeMaxDefault } = options;
@@ -99,6 +101,8 @@ export class PostgresStore implements Store {
     const { attempt, outcome: first } = inTurn ? notYetRun() : await this.#run(work, options);
     let outcome = first;
     if (inTurn || (!("error" in first) && !attempt.changes.isEmpty)) {
+      // Its work went on while the store was being closed.
+      if (this.#isEnded) throw new StoreClosed(closedMessage);
       outcome = await new Promise<Outcome>((settle) => {
         const attempted = { attemptsMax, attemptsUsed: inTurn ? 0 : 1, drops: 0, isStale: inTurn };
         const pending = { work, foresee, settle, attempt, outcome: first, ...attempted };
@@ -170,7 +174,8 @@ export class PostgresStore implements Store {
   async #close(): Promise<void> {
     await this.#watchers.stop();
     await this.#committer.idle();
-    this.#views.closeAll(new StoreClosed("the store was closed"));
+    this.#isEnded = true;
+    this.#views.closeAll(new StoreClosed(closedMessage));
     await this.#connections.close();
   }
 
@@ -187,7 +192,7 @@ export class PostgresStore implements Store {
 
   #checkOpen(): void {
     if (this.#isGivenUp) throw new StoreUnavailable("the other nodes have given this one up");
-    if (this.#closing !== undefined) throw new StoreClosed("the store was closed");
+    if (this.#closing !== undefined) throw new StoreClosed(closedMessage);
   }
 }
 

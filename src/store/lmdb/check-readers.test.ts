@@ -1,0 +1,24 @@
+import { expect, it } from "vitest";
+
+import { manualClock } from "../manual-clock.ts";
+import { silentLog } from "../silent-log.ts";
+import { checkReadersRegularly } from "./open-lmdb-store.ts";
+
+it("goes on checking for killed readers after a check has failed", () => {
+  const warnings: object[] = [];
+  const log = { ...silentLog, warn: (fields: object) => void warnings.push(fields) };
+  const clock = manualClock();
+  const trouble = new Error("the lock file cannot be read");
+  let checks = 0;
+  const checkReaders = (): void => {
+    checks += 1;
+    if (checks === 1) throw trouble;
+  };
+  const stop = checkReadersRegularly({ checkReaders }, clock, log);
+  clock.advance(60_000);
+  expect(checks).toBe(2);
+  expect(warnings).toEqual([{ err: trouble }]);
+  stop();
+  clock.advance(60_000);
+  expect(checks).toBe(2);
+});

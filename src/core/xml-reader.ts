@@ -29,7 +29,7 @@ interface Reader {
   line: number;
   lineStart: number;
   nextNewline: number;
-  /** Most documents repeat a handful of names; each is examined once. */
+  /** Documents repeat a handful of names; each that is not plain letters is examined once. */
   readonly localNames: Map<string, string>;
 }
 
@@ -190,7 +190,10 @@ const nameForm =
   /^[\p{L}_][\p{L}\p{N}\p{M}_.\-\u00B7]*(?::[\p{L}_][\p{L}\p{N}\p{M}_.\-\u00B7]*)?$/u;
 const distinctNamesMax = 10_000;
 
+const lettersOnly = /^[A-Za-z]+$/;
+
 function localNameOf(reader: Reader, qualifiedName: string): string | undefined {
+  if (lettersOnly.test(qualifiedName)) return qualifiedName;
   const known = reader.localNames.get(qualifiedName);
   if (known !== undefined) return known;
   if (!nameForm.test(qualifiedName) || reader.localNames.size >= distinctNamesMax) return undefined;

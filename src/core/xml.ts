@@ -53,9 +53,11 @@ export function xmlChildText(element: XmlElement, name: string): string | undefi
   return xmlChild(element, name)?.text;
 }
 
+const strictDecoder = new TextDecoder("utf-8", { fatal: true });
+
 function decode(bytes: Uint8Array): string | undefined {
   try {
-    return new TextDecoder("utf-8", { fatal: true }).decode(bytes);
+    return strictDecoder.decode(bytes);
   } catch {
     return undefined;
   }

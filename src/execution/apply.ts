@@ -1,4 +1,4 @@
-import type { Awaitable } from "../core/awaitable.ts";
+import { whenThere, type Awaitable } from "../core/awaitable.ts";
 import type { ContentPlan, ContentRef } from "../core/content-ref.ts";
 import type { Effect } from "../core/effects.ts";
 import { afterWrite } from "../core/lease.ts";
@@ -26,37 +26,31 @@ export function applyReply(
   settled: Settled,
   reply: Reply<object, string>,
 ): Awaitable<void> {
-  const { call, scope } = settled;
-  const { table, keyOf } = call.resource;
-  const isAlone = reply.effects === undefined && reply.preserve === undefined;
-  const isLone = isAlone && table !== undefined && !isFollowed(table);
-  if (!isLone || (reply.put === undefined && !reply.remove)) {
-    return applyAll(content, tx, settled, reply);
-  }
-  const key = table.key(keyOf(scope, call));
-  if (reply.put === undefined) tx.delete(key);
-  else tx.put(key, table.codec.encode(stampRecord(settled, reply.put)));
-  return undefined;
+  const { preserve = noEffects, effects = noEffects } = reply;
+  return whenThere(applyEffects(content, tx, preserve, settled.now), () =>
+    whenThere(applyRecord(content, tx, settled, reply), () =>
+      applyEffects(content, tx, effects, settled.now),
+    ),
+  );
 }
 
-async function applyAll(
+const noEffects: readonly Effect[] = [];
+
+function applyRecord(
   content: ContentStore,
   tx: Transaction,
   settled: Settled,
   reply: Reply<object, string>,
-): Promise<void> {
+): Awaitable<void> {
+  if (reply.put === undefined && !reply.remove) return undefined;
   const { call, scope, before } = settled;
   const { table, keyOf } = call.resource;
-  await applyEffects(content, tx, reply.preserve ?? [], settled.now);
-  if (reply.put !== undefined || reply.remove) {
-    if (table === undefined) throw new Error(`${call.operation.name} has no record to write`);
-    const key = keyOf(scope, call);
-    const record = reply.put === undefined ? undefined : stampRecord(settled, reply.put);
-    // What counts as absent, as an expired blob does, may still lie there with its bytes.
-    const held = before ?? (isFollowed(table) ? await present(tx, table, key) : undefined);
-    await write(content, tx, { table, key, before: held, record, plan: reply.content });
-  }
-  await applyEffects(content, tx, reply.effects ?? [], settled.now);
+  if (table === undefined) throw new Error(`${call.operation.name} has no record to write`);
+  const record = reply.put === undefined ? undefined : stampRecord(settled, reply.put);
+  const writing = { table, key: keyOf(scope, call), record, plan: reply.content };
+  return isFollowed(table)
+    ? writeFollowed(content, tx, writing, before)
+    : writeAlone(tx, table, writing.key, record);
 }
 
 /** Makes a note, if there is still something to note. */
@@ -71,14 +65,22 @@ export async function applyNote(
     await write(content, tx, { table, key, before, record, plan: undefined });
 }
 
-export async function applyEffects(
+/** In order; waits for nothing that is there already. */
+export function applyEffects(
   content: ContentStore,
   tx: Transaction,
   effects: readonly Effect[],
   now: Ticks,
   origin?: string,
-): Promise<void> {
-  for (const effect of effects) await applyEffect(content, tx, effect, { now, origin });
+): Awaitable<void> {
+  const applyFrom = (from: number): Awaitable<void> => {
+    for (let at = from; at < effects.length; at += 1) {
+      const applied = applyEffect(content, tx, effects[at]!, now, origin);
+      if (applied instanceof Promise) return applied.then(() => applyFrom(at + 1));
+    }
+    return undefined;
+  };
+  return applyFrom(0);
 }
 
 /** A renewed record gets the new ETag, and a lease that had run out is forgotten by the write. */
@@ -94,36 +96,58 @@ function stampRecord({ call, stamp, now }: Settled, record: object): object {
   return isStamped ? record : { ...record, etag: stamp, lease: kept };
 }
 
-async function applyEffect(
+function applyEffect(
   content: ContentStore,
   tx: Transaction,
   effect: Effect,
-  { now, origin }: { readonly now: Ticks; readonly origin: string | undefined },
-): Promise<void> {
+  now: Ticks,
+  origin: string | undefined,
+): Awaitable<void> {
   switch (effect.effect) {
     case "put":
     case "remove": {
       const { table, key } = effect;
-      const before = isFollowed(table) ? await present(tx, table, key) : undefined;
-      const record = effect.effect === "put" ? effect.record : undefined;
-      const plan = effect.effect === "put" ? effect.content : undefined;
-      await write(content, tx, { table, key, before, record, plan, origin });
-      return;
+      const isPut = effect.effect === "put";
+      const record = isPut ? effect.record : undefined;
+      if (!isFollowed(table)) return writeAlone(tx, table, key, record);
+      const plan = isPut ? effect.content : undefined;
+      return writeFollowed(content, tx, { table, key, record, plan, origin }, undefined);
     }
     case "add":
       tx.add(effect.counter, effect.delta);
-      return;
+      return undefined;
     case "reclaim":
       enqueueJob(tx, effect.job, now);
-      return;
+      return undefined;
     default:
-      effect satisfies never;
+      return effect satisfies never;
   }
 }
 
 /** Whether something else hangs on the record that is about to change. */
 function isFollowed({ content, indexes, echoes }: AnyTable): boolean {
-  return [content, indexes, echoes].some((follower) => follower !== undefined);
+  return content !== undefined || indexes !== undefined || echoes !== undefined;
+}
+
+function writeAlone(
+  tx: Transaction,
+  table: AnyTable,
+  key: unknown,
+  record: object | undefined,
+): void {
+  if (record === undefined) tx.delete(table.key(key));
+  else tx.put(table.key(key), table.codec.encode(record));
+}
+
+async function writeFollowed(
+  content: ContentStore,
+  tx: Transaction,
+  writing: Omit<Writing, "before">,
+  known: object | undefined,
+): Promise<void> {
+  // What counts as absent, as an expired blob does, may still lie there with its bytes.
+  const before = known ?? (await present(tx, writing.table, writing.key));
+  await write(content, tx, { ...writing, before });
 }
 
 async function present(tx: Transaction, table: AnyTable, key: unknown) {

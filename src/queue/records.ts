@@ -88,12 +88,15 @@ export const turns = defineTable<MessageKey & { visibleAt: Ticks }, TurnRecord>(
   }),
 });
 
+const emptyCodec = recordCodec<object>({ version: 1 });
+const nothingMore = emptyCodec.encode({});
+
 /** By the moment they expire, for the reclaiming; `visibleAt` is in the message. */
 export const expiries = defineTable<MessageKey & { expires: Ticks }, object>({
   name: "message-expiries",
   tag: 0x44,
   key: ({ queue, expires, id }) => [queue, expires, bytesOfMessageId(id)],
-  codec: recordCodec<object>({ version: 1 }),
+  codec: { encode: () => nothingMore, decode: (bytes) => emptyCodec.decode(bytes) },
 });
 
 const messageCountTag = 0x45;

@@ -81,10 +81,18 @@ export const lifetime: Param<Lifetime> = {
   },
 };
 
+const anyLife = boundedNumber("messagettl", (version) => ({
+  min: 1,
+  max: mayLiveLong(version) ? int32Max : weekSeconds,
+}));
+
+function mayLiveLong(version: string): boolean {
+  return isAtLeast(version, "2017-07-29");
+}
+
 function parseLife(reader: ParamReader): Result<number> {
-  const isLong = isAtLeast(reader.version, "2017-07-29");
-  const max = isLong ? int32Max : weekSeconds;
-  if (isLong && reader.query("messagettl") === String(neverExpires)) return ok(neverExpires);
-  const life = boundedNumber("messagettl", () => ({ min: 1, max })).parse(reader);
+  const isEndless = reader.query("messagettl") === String(neverExpires);
+  if (isEndless && mayLiveLong(reader.version)) return ok(neverExpires);
+  const life = anyLife.parse(reader);
   return life.ok ? ok(life.value ?? weekSeconds) : life;
 }

@@ -1,6 +1,6 @@
 import { formatHttpDate } from "../../core/dates.ts";
 import { xmlBody } from "../../core/xml-body.ts";
-import { element, textElement } from "../../core/xml-writer.ts";
+import { element, plainElement, textElement } from "../../core/xml-writer.ts";
 import type { MessageRecord } from "../records.ts";
 import { popReceiptOf } from "./pop-receipt.ts";
 
@@ -9,24 +9,25 @@ export interface IdentifiedMessage {
   readonly message: MessageRecord;
 }
 
+/** Ids, dates, receipts and numbers have nothing to escape. */
 function identity({ id, message }: IdentifiedMessage): string {
   return (
-    textElement("MessageId", id) +
-    textElement("InsertionTime", formatHttpDate(message.inserted)) +
-    textElement("ExpirationTime", formatHttpDate(message.expires))
+    plainElement("MessageId", id) +
+    plainElement("InsertionTime", formatHttpDate(message.inserted)) +
+    plainElement("ExpirationTime", formatHttpDate(message.expires))
   );
 }
 
 function claim({ message }: IdentifiedMessage): string {
   return (
-    textElement("PopReceipt", popReceiptOf(message)) +
-    textElement("TimeNextVisible", formatHttpDate(message.visibleAt))
+    plainElement("PopReceipt", popReceiptOf(message)) +
+    plainElement("TimeNextVisible", formatHttpDate(message.visibleAt))
   );
 }
 
 function contents({ message }: IdentifiedMessage): string {
   return (
-    textElement("DequeueCount", message.dequeueCount) + textElement("MessageText", message.text)
+    plainElement("DequeueCount", message.dequeueCount) + textElement("MessageText", message.text)
   );
 }
 
@@ -35,9 +36,9 @@ type Part = (message: IdentifiedMessage) => string;
 function listOf(messages: readonly IdentifiedMessage[], parts: readonly Part[]) {
   let inner = "";
   for (const message of messages) {
-    let fields = "";
-    for (const part of parts) fields += part(message);
-    inner += element("QueueMessage", fields);
+    inner += "<QueueMessage>";
+    for (const part of parts) inner += part(message);
+    inner += "</QueueMessage>";
   }
   return xmlBody(element("QueueMessagesList", inner));
 }

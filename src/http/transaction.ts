@@ -3,11 +3,13 @@ import { execute, type Outcome } from "../execution/execute.ts";
 import { newGuid } from "../execution/identifiers.ts";
 import { partOf, preparePart, readPart, runChangeSet, type Batch } from "./change-set.ts";
 import { collect } from "./body.ts";
+import { busy } from "./busy.ts";
 import type { Door } from "./door.ts";
 import { envelopeOf } from "./envelope.ts";
 import { boundaryOf, parseMultipart, renderMultipart } from "./multipart.ts";
 import type { Part, RenderedPart } from "./multipart.ts";
 import { renderOutcome } from "./render.ts";
+import { WorkRoom } from "./work-room.ts";
 
 /** Beyond what any transaction may hold, so that its own limit is what clients hear of. */
 const partsMax = 1000;
@@ -27,7 +29,21 @@ export async function runTransaction(
   request.proceed();
   const bytes = await collect(request, bytesMax);
   if (!bytes.ok) return fail("ContentLengthExceeded");
-  const parts = parseMultipart(bytes.value, boundary, { partsMax });
+  if (room.isFull) return busy;
+  return room.within(bytes.value.length, () => runParts(door, batch, bytes.value, boundary));
+}
+
+/** About as many transactions of a hundred as the collector's young generation has room for. */
+const roomBytes = 320 * 1024;
+const room = new WorkRoom(roomBytes);
+
+async function runParts(
+  door: Door,
+  batch: Batch,
+  bytes: Uint8Array,
+  boundary: string,
+): Promise<Result<Outcome>> {
+  const parts = parseMultipart(bytes, boundary, { partsMax });
   if (!parts.ok) return parts;
   const [only] = parts.value;
   if (only === undefined || parts.value.length > 1) return fail("InvalidInput");

@@ -1,0 +1,56 @@
+/** How many may wait for room: each holds its body and its connection. */
+const waitingMax = 4096;
+
+interface Waiting {
+  readonly bytes: number;
+  readonly admit: () => void;
+}
+
+/**
+ * Bounds how much is being worked on at once, by the bytes of the bodies. What comes of a body in
+ * parts is many times its size while it is on its way; when all of a hundred clients' are, the
+ * garbage collector spends more time on copying what is alive than the work itself takes.
+ */
+export class WorkRoom {
+  readonly #bytesMax: number;
+  readonly #waiting: Waiting[] = [];
+  #bytesUsed = 0;
+
+  constructor(bytesMax: number) {
+    this.#bytesMax = bytesMax;
+  }
+
+  /** Whoever comes now had better come again later. */
+  get isFull(): boolean {
+    return this.#waiting.length >= waitingMax;
+  }
+
+  /** In the order of asking; one that is larger than all the room is let in alone. */
+  async within<T>(bytes: number, work: () => Promise<T>): Promise<T> {
+    if (this.#waiting.length > 0 || !this.#fits(bytes)) {
+      await new Promise<void>((admit) => this.#waiting.push({ bytes, admit }));
+    } else {
+      this.#bytesUsed += bytes;
+    }
+    try {
+      return await work();
+    } finally {
+      this.#bytesUsed -= bytes;
+      this.#admitMore();
+    }
+  }
+
+  #fits(bytes: number): boolean {
+    return this.#bytesUsed === 0 || this.#bytesUsed + bytes <= this.#bytesMax;
+  }
+
+  /** Their room is taken before they run, so that nobody can come in between. */
+  #admitMore(): void {
+    for (let next = this.#waiting[0]; next !== undefined; next = this.#waiting[0]) {
+      if (!this.#fits(next.bytes)) return;
+      this.#waiting.shift();
+      this.#bytesUsed += next.bytes;
+      next.admit();
+    }
+  }
+}

@@ -44,8 +44,8 @@ export interface TransactionDialect {
   readonly check: (parts: readonly TransactionPart[], count: number) => IndexedFault | undefined;
   /** The failing part's fault as the one answer for all. */
   readonly fault: (failure: IndexedFault, count: number) => Fault;
-  /** The headers of an answer inside the body, in the service's own order. */
-  readonly partHeaders: (answer: PartAnswer) => Record<string, string>;
+  /** Names the headers of an answer inside the body, in the service's own order. */
+  readonly partHeaders: (answer: PartAnswer, name: NameHeader) => void;
 }
 
 export interface TransactionPart {
@@ -58,8 +58,10 @@ export interface IndexedFault {
   readonly fault: Fault;
 }
 
+export type NameHeader = (name: string, value: string) => void;
+
 export interface PartAnswer {
   readonly method: string;
   readonly status: number;
-  readonly headers: Readonly<Record<string, string>>;
+  header(name: string): string | undefined;
 }

@@ -1,12 +1,14 @@
 import type { Dialect, IndexedFault } from "../core/dialect.ts";
 import { fail, ok, type Failure, type Result } from "../core/result.ts";
+import type { TextBytes } from "../core/text-bytes.ts";
 import { executeAll } from "../execution/execute-all.ts";
 import type { Call, Outcome } from "../execution/execute.ts";
 import { TransactionRefused } from "../execution/transaction-refused.ts";
 import type { Door, Known, Progress, Target } from "./door.ts";
 import { parseEmbeddedRequest, renderEmbeddedReply, wireRequestOf } from "./embedded-http.ts";
 import { envelopeOf } from "./envelope.ts";
-import type { Part, RenderedPart } from "./multipart.ts";
+import { headerLines, writeMultipart, type Part, type RenderedPart } from "./multipart.ts";
+import { PartReplies } from "./part-replies.ts";
 import { PartTemplates } from "./part-templates.ts";
 import { choose, prepare } from "./prepare.ts";
 import { renderFault, renderOutcome } from "./render.ts";
@@ -27,20 +29,29 @@ interface PartRequest {
   readonly progress: Progress;
 }
 
+interface Answered {
+  readonly requests: readonly PartRequest[];
+  readonly outcomes: readonly Outcome[];
+}
+
+/** Writes a multipart body, with nothing to wait for. */
+export type WriteParts = (out: TextBytes, boundary: string) => void;
+
 /** Every part goes through the steps of a request of its own, from its address to its body; then
  *  all of them take effect together, or the first that cannot is the one answer. */
 export async function runChangeSet(
   door: Door,
   batch: Batch,
   parts: readonly Part[],
-): Promise<readonly RenderedPart[]> {
+): Promise<WriteParts> {
   const { transaction } = dialectOf(door);
   const requests: PartRequest[] = [];
   const calls: Call[] = [];
   const refuse = (failure: IndexedFault) => {
     const { request, progress } = requests[failure.index] ?? batch;
     const fault = transaction.fault(failure, parts.length);
-    return [partOf(door, renderFault(fault, envelopeOf(door, request, progress)), request)];
+    const reply = renderFault(fault, envelopeOf(door, request, progress));
+    return writerOf([partOf(door, reply, request)]);
   };
   const templates = new PartTemplates<PartRequest>();
   for (const [index, part] of parts.slice(0, transaction.operationsMax).entries()) {
@@ -62,26 +73,35 @@ export async function runChangeSet(
     const { index, outcome } = outcomes;
     return refuse({ index, fault: faultOf(outcome).fault });
   }
-  return outcomes.map((outcome, index) => {
-    const { request, progress } = requests[index] ?? batch;
-    const plain = plainReply(outcome, dialectOf(door));
-    const reply = plain ?? renderOutcome(outcome, envelopeOf(door, request, progress));
-    return partOf(door, reply, request);
-  });
+  return (out, boundary) => writeReplies(door, { requests, outcomes }, out, boundary);
 }
 
-/** A part's answer without what the answer around it says for all; undefined if it has a body. */
-function plainReply(outcome: Outcome, { stampHeaders }: Dialect): WireReply | undefined {
-  if (outcome.kind !== "reply" || outcome.body !== undefined) return undefined;
-  const headers: Record<string, string> = {};
-  if (outcome.etag !== undefined) Object.assign(headers, stampHeaders(outcome.etag));
-  for (const group of outcome.headers) {
-    for (const name in group) {
-      const value = group[name];
-      if (value !== undefined) headers[name] = value;
+function writerOf(parts: readonly RenderedPart[]): WriteParts {
+  return (out, boundary) => writeMultipart(out, boundary, parts);
+}
+
+function writeReplies(
+  door: Door,
+  { requests, outcomes }: Answered,
+  out: TextBytes,
+  boundary: string,
+): void {
+  const replies = new PartReplies(dialectOf(door), out);
+  const before = `--${boundary}\r\n${headerLines(around)}\r\n`;
+  for (const [index, outcome] of outcomes.entries()) {
+    const { request, progress } = requests[index]!;
+    out.append(before);
+    if (outcome.kind === "reply" && outcome.body === undefined) {
+      replies.write(request.method, outcome);
+    } else {
+      const reply = renderOutcome(outcome, envelopeOf(door, request, progress));
+      const { body } = partOf(door, reply, request);
+      if (typeof body === "string") out.append(body);
+      else out.appendBytes(body, 0, body.length);
     }
+    out.append("\r\n");
   }
-  return { status: outcome.status, headers, body: undefined };
+  out.append(`--${boundary}--\r\n`);
 }
 
 export function readPart({ request, progress }: Batch, part: Part): Result<PartRequest> {
@@ -138,7 +158,11 @@ const around = { "Content-Type": "application/http", "Content-Transfer-Encoding"
 
 export function partOf(door: Door, reply: WireReply, { method }: WireRequest): RenderedPart {
   const { status, headers, body } = reply;
-  const own = dialectOf(door).transaction.partHeaders({ method, status, headers });
+  const own: Record<string, string> = {};
+  const answer = { method, status, header: (name: string) => headers[name] };
+  dialectOf(door).transaction.partHeaders(answer, (name, value) => {
+    own[name] = value;
+  });
   return renderEmbeddedReply({ status, headers: own, body }, around);
 }
 

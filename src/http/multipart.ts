@@ -1,4 +1,5 @@
 import { fail, ok, type Result } from "../core/result.ts";
+import { TextBytes } from "../core/text-bytes.ts";
 
 /** One part of a multipart/mixed body. Header names are lower case in `headers`. */
 export interface Part {
@@ -169,23 +170,25 @@ export interface RenderedPart {
 
 const crlf = "\r\n";
 
-/** The body of a multipart/mixed answer. Text is gathered, so that a batch of a hundred small
- *  answers becomes bytes once. */
-export function renderMultipart(boundary: string, parts: readonly RenderedPart[]): Buffer {
-  const pieces: Uint8Array[] = [];
-  let text = "";
+/** The body of a multipart/mixed answer. */
+export function renderMultipart(boundary: string, parts: readonly RenderedPart[]): Uint8Array {
+  const out = new TextBytes();
+  writeMultipart(out, boundary, parts);
+  return out.bytes();
+}
+
+export function writeMultipart(
+  out: TextBytes,
+  boundary: string,
+  parts: readonly RenderedPart[],
+): void {
   for (const { headers, body } of parts) {
-    text += `--${boundary}${crlf}${headerLines(headers)}${crlf}`;
-    if (typeof body === "string") {
-      text += body;
-    } else {
-      pieces.push(Buffer.from(text, "utf8"), body);
-      text = "";
-    }
-    text += crlf;
+    out.append(`--${boundary}${crlf}${headerLines(headers)}${crlf}`);
+    if (typeof body === "string") out.append(body);
+    else out.appendBytes(body, 0, body.length);
+    out.append(crlf);
   }
-  pieces.push(Buffer.from(`${text}--${boundary}--${crlf}`, "utf8"));
-  return Buffer.concat(pieces);
+  out.append(`--${boundary}--${crlf}`);
 }
 
 export function headerLines(headers: Readonly<Record<string, string>>): string {

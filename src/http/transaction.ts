@@ -1,13 +1,14 @@
 import { fail, ok, type Result } from "../core/result.ts";
+import { TextBytes } from "../core/text-bytes.ts";
 import { execute, type Outcome } from "../execution/execute.ts";
 import { newGuid } from "../execution/identifiers.ts";
-import { partOf, preparePart, readPart, runChangeSet, type Batch } from "./change-set.ts";
+import { partOf, preparePart, readPart, runChangeSet } from "./change-set.ts";
+import type { Batch, WriteParts } from "./change-set.ts";
 import { collect } from "./body.ts";
 import { busy } from "./busy.ts";
 import type { Door } from "./door.ts";
 import { envelopeOf } from "./envelope.ts";
-import { boundaryOf, parseMultipart, renderMultipart } from "./multipart.ts";
-import type { Part, RenderedPart } from "./multipart.ts";
+import { boundaryOf, parseMultipart, writeMultipart, type Part } from "./multipart.ts";
 import { renderOutcome } from "./render.ts";
 import { WorkRoom } from "./work-room.ts";
 
@@ -51,12 +52,15 @@ async function runParts(
   if (inner === undefined) return runQuery(door, batch, only);
   const changes = parseMultipart(only.body, inner, { partsMax });
   if (!changes.ok) return changes;
-  const replies = await runChangeSet(door, batch, changes.value);
+  const writeReplies = await runChangeSet(door, batch, changes.value);
   const name = `changesetresponse_${newGuid(door.runtime.random)}`;
-  const headers = { "Content-Type": `multipart/mixed; boundary=${name}` };
-  // The closing line of the change set is followed by that of the batch, with no line between.
-  const body = renderMultipart(name, replies).subarray(0, -2);
-  return ok(answer(door, [{ headers, body }]));
+  const write: WriteParts = (out, around) => {
+    out.append(`--${around}\r\nContent-Type: multipart/mixed; boundary=${name}\r\n\r\n`);
+    writeReplies(out, name);
+    // The closing line of the change set is followed by that of the batch, with no line between.
+    out.append(`--${around}--\r\n`);
+  };
+  return ok(answer(door, write));
 }
 
 async function runQuery(door: Door, batch: Batch, part: Part): Promise<Result<Outcome>> {
@@ -68,10 +72,23 @@ async function runQuery(door: Door, batch: Batch, part: Part): Promise<Result<Ou
   if (call.value.operation.effect !== "reads") return fail("InvalidInput");
   const outcome = await execute(door.runtime, call.value);
   const reply = renderOutcome(outcome, envelopeOf(door, request, progress));
-  return ok(answer(door, [partOf(door, reply, request)]));
+  const rendered = partOf(door, reply, request);
+  return ok(answer(door, (out, boundary) => writeMultipart(out, boundary, [rendered])));
 }
 
-function answer(door: Door, parts: readonly RenderedPart[]): Outcome {
+/** Room for an answer while it is written: most are about as long as the last one. */
+let page = new TextBytes();
+const pageBytesMax = 1024 * 1024;
+
+function written(write: WriteParts, boundary: string): Uint8Array {
+  page.clear();
+  write(page, boundary);
+  const bytes = Buffer.from(page.bytes());
+  if (bytes.length > pageBytesMax) page = new TextBytes();
+  return bytes;
+}
+
+function answer(door: Door, write: WriteParts): Outcome {
   const boundary = `batchresponse_${newGuid(door.runtime.random)}`;
   return {
     kind: "reply",
@@ -81,7 +98,7 @@ function answer(door: Door, parts: readonly RenderedPart[]): Outcome {
     etag: undefined,
     body: {
       type: `multipart/mixed; boundary=${boundary}`,
-      bytes: renderMultipart(boundary, parts),
+      bytes: written(write, boundary),
     },
     reader: undefined,
   };

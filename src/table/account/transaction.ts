@@ -1,6 +1,11 @@
-import type { IndexedFault, PartAnswer, TransactionDialect } from "../../core/dialect.ts";
 import { faultMessage, type FaultCode } from "../../core/faults.ts";
-import type { TransactionPart } from "../../core/dialect.ts";
+import type {
+  IndexedFault,
+  NameHeader,
+  PartAnswer,
+  TransactionDialect,
+  TransactionPart,
+} from "../../core/dialect.ts";
 import { operation } from "../resources.ts";
 import type { TableAddress } from "../path.ts";
 
@@ -33,11 +38,11 @@ function check(parts: readonly TransactionPart[], count: number): IndexedFault |
   if (count > operationsMax) return tooMany();
   const first = parts[0]?.address as TableAddress | undefined;
   const rows = new Set<string>();
-  for (const [index, { address }] of parts.entries()) {
-    const { resource, table, keys } = address as TableAddress;
+  for (let index = 0; index < parts.length; index += 1) {
+    const { resource, table, keys } = parts[index]!.address as TableAddress;
     if (resource !== "entity" && resource !== "entities") return at(index, "InvalidInput");
     if (keys === undefined) continue;
-    const sameTable = table.toLowerCase() === first?.table.toLowerCase();
+    const sameTable = table === first?.table || table.toLowerCase() === first?.table.toLowerCase();
     if (!sameTable || keys.partitionKey !== (first?.keys ?? keys).partitionKey) {
       return at(index, "CommandsInBatchActOnDifferentPartitions");
     }
@@ -84,15 +89,14 @@ const order = [
 ];
 
 /** Recorded: updates and deletes answer with the older protocol version. */
-function partHeaders({ method, status, headers }: PartAnswer): Record<string, string> {
+function partHeaders(answer: PartAnswer, name: NameHeader): void {
+  const { method, status } = answer;
   const isOld = method !== "POST" && method !== "GET" && status < 300;
-  const chosen: Record<string, string> = {};
-  for (const name of order) {
-    const version = isOld ? "1.0;" : "3.0;";
-    const value = name === "DataServiceVersion" ? version : headers[name];
-    if (value !== undefined) chosen[name] = value;
+  for (const each of order) {
+    const isVersion = each === "DataServiceVersion";
+    const value = isVersion ? (isOld ? "1.0;" : "3.0;") : answer.header(each);
+    if (value !== undefined) name(each, value);
   }
-  return chosen;
 }
 
 export const transaction: TransactionDialect = { operationsMax, check, fault, partHeaders };

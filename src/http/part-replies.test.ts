@@ -1,0 +1,59 @@
+import { describe, expect, it } from "vitest";
+import type { Dialect } from "../core/dialect.ts";
+import { TextBytes } from "../core/text-bytes.ts";
+import { PartReplies, type Reply } from "./part-replies.ts";
+
+const order = ["A", "B", "ETag"];
+const dialect = {
+  stampHeaders: (stamp: bigint) => ({ ETag: `"${stamp}"` }),
+  transaction: {
+    partHeaders: (answer: PartReplies, name: (name: string, value: string) => void) => {
+      for (const each of order) {
+        const value = answer.header(each);
+        if (value !== undefined) name(each, value);
+      }
+      name("M", `${answer.method} ${answer.status}`);
+    },
+  },
+} as unknown as Dialect;
+
+function reply(headers: readonly Record<string, string | undefined>[], etag?: bigint): Reply {
+  const nothing = { metadata: undefined, body: undefined, reader: undefined };
+  return { kind: "reply", status: 204, headers, etag, ...nothing };
+}
+
+function written(...replies: readonly Reply[]): string {
+  const out = new TextBytes();
+  const writer = new PartReplies(dialect, out);
+  for (const each of replies) writer.write("POST", each);
+  return out.text();
+}
+
+const start = "HTTP/1.1 204 No Content\r\n";
+const end = "M: POST 204\r\n\r\n";
+
+describe("the answers of a transaction", () => {
+  it("say what they share again, and what is their own", () => {
+    const answers = ["1", "1", "1", "2", "2"].map((b) => reply([{ A: "same" }, { B: b }], 7n));
+    const expected = ["1", "1", "1", "2", "2"].map(
+      (b) => `${start}A: same\r\nB: ${b}\r\nETag: "7"\r\n${end}`,
+    );
+    expect(written(...answers)).toBe(expected.join(""));
+  });
+
+  it("may have other headers than the one before, at other places", () => {
+    const answers = [reply([{ A: "x", B: "x" }], 1n), reply([{ B: "x" }], 2n), reply([{ A: "x" }])];
+    expect(written(...answers)).toBe(
+      [
+        `${start}A: x\r\nB: x\r\nETag: "1"\r\n${end}`,
+        `${start}B: x\r\nETag: "2"\r\n${end}`,
+        `${start}A: x\r\n${end}`,
+      ].join(""),
+    );
+  });
+
+  it("take the last that is said of a header", () => {
+    const groups = [{ A: "early", ETag: undefined }, { A: "late" }, { A: undefined }];
+    expect(written(reply(groups, 3n))).toBe(`${start}A: late\r\nETag: "3"\r\n${end}`);
+  });
+});

@@ -4,15 +4,17 @@ import type { Entry } from "../store/store.ts";
 
 /** Decoded only by those who look inside. */
 export class ScannedRecord<R> implements Scanned<R> {
-  readonly key: Uint8Array;
   readonly entry: Entry;
   readonly #codec: RecordCodec<R>;
   #record: R | undefined;
 
   constructor(entry: Entry, codec: RecordCodec<R>) {
-    this.key = entry.key;
     this.entry = entry;
     this.#codec = codec;
+  }
+
+  get key(): Uint8Array {
+    return this.entry.key;
   }
 
   get record(): R {

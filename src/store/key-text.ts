@@ -4,8 +4,8 @@ import type { Key } from "./store.ts";
  *  strings is byte order. */
 export type KeyText = string;
 
-export function textOfKey(key: Key): KeyText {
-  return latin1Slice.call(key);
+export function textOfKey(key: Key, from = 0, to = key.length): KeyText {
+  return latin1Slice.call(key, from, to);
 }
 
 export function keyOfText(text: KeyText): Key {
@@ -15,5 +15,5 @@ export function keyOfText(text: KeyText): Key {
 
 /** Works on any bytes; wrapping each key in a Buffer first would double its cost. */
 const { latin1Slice } = Buffer.prototype as unknown as {
-  readonly latin1Slice: (this: Uint8Array) => string;
+  readonly latin1Slice: (this: Uint8Array, from: number, to: number) => string;
 };

@@ -13,7 +13,7 @@ import { CommitPace } from "./commit-pace.ts";
 import {
   decodeState,
   encodeState,
-  stamped,
+  StampedByText,
   stampedCopy,
   stateKey,
   withStamp,
@@ -30,7 +30,7 @@ export interface LmdbEngineOptions {
 }
 
 /** The library would give every value of a range an allocation of its own, and every key: its
- *  `readKey`, too, is replaced by one that copies into slabs. */
+ *  `readKey`, too, is replaced, by one that makes it text. */
 const sharedSlabs = {
   encode: (value: Uint8Array): Uint8Array => value,
   decode: (bytes: Uint8Array, length = bytes.length): Uint8Array => copyBytes(bytes, 0, length),
@@ -83,7 +83,7 @@ export class LmdbEngine implements Engine {
       noSync,
       readOnly,
     });
-    Object.assign(this.#database, { readKey: copyBytes });
+    Object.assign(this.#database, { readKey: textOfKey });
   }
 
   open(): EngineView {
@@ -229,7 +229,7 @@ class LmdbView implements EngineView {
     const found: Stamped[] = [];
     const options = { ...direction, reverse, limit: countMax, ...this.#options };
     for (const { key, value } of this.#database.getRange(options)) {
-      found.push(stamped(key, textOfKey(key), value));
+      found.push(new StampedByText(key as unknown as KeyText, value));
     }
     return found;
   }

@@ -1,6 +1,6 @@
 import type { Ticks } from "../../core/ticks.ts";
 import type { Stamped } from "../engine.ts";
-import type { KeyText } from "../key-text.ts";
+import { keyOfText, type KeyText } from "../key-text.ts";
 import type { Key, Value } from "../store.ts";
 import { copyBytes } from "../../core/slabs.ts";
 
@@ -17,13 +17,22 @@ export interface StoredState {
   readonly turn: number;
 }
 
-export function stamped(key: Key, text: KeyText, stored: Uint8Array): Stamped {
-  const value = new Uint8Array(
-    stored.buffer,
-    stored.byteOffset + stampBytes,
-    stored.length - stampBytes,
-  );
-  return { key, text, value, stamp: readStamp(stored) };
+/** Of a scan: few who walk through thousands of entries ask for the bytes of their keys. */
+export class StampedByText implements Stamped {
+  readonly text: KeyText;
+  readonly value: Value;
+  readonly stamp: number;
+
+  constructor(text: KeyText, stored: Uint8Array) {
+    const { buffer, byteOffset, length } = stored;
+    this.text = text;
+    this.value = new Uint8Array(buffer, byteOffset + stampBytes, length - stampBytes);
+    this.stamp = readStamp(stored);
+  }
+
+  get key(): Key {
+    return keyOfText(this.text);
+  }
 }
 
 /** For bytes that are about to be reused. */

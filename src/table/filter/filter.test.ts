@@ -3,6 +3,7 @@ import { describe, expect, it } from "vitest";
 import { edm, type Typed } from "../edm/edm.ts";
 import { matches } from "./evaluate.ts";
 import { keyBoxes, type Box, type Span } from "./key-boxes.ts";
+import { leftToCheck } from "./left-to-check.ts";
 import { filterDepthMax, parseFilter } from "./parse-filter.ts";
 import { filterUnitsMax } from "./tokens.ts";
 import type { Comparison, Filter } from "./tree.ts";
@@ -200,10 +201,27 @@ describe("filters, against a naive evaluator", () => {
           value: values[name as keyof typeof values],
         });
         expect(matches(parsed.value, read)).toBe(expected);
-        if (expected) expect(keyBoxes(filter).some((box) => inBox(box, values))).toBe(true);
+        const boxes = keyBoxes(filter);
+        const isReached = boxes.some((box) => inBox(box, values));
+        if (expected) expect(isReached).toBe(true);
+        const left = leftToCheck(filter, boxes);
+        if (isReached) expect(left === undefined || matches(left, read)).toBe(expected);
       }),
       { numRuns: 2000 },
     );
+  });
+
+  it("do not ask entities of the one partition they name for it", () => {
+    const left = (text: string) => {
+      const parsed = parseFilter(text);
+      return parsed.ok ? leftToCheck(parsed.value, keyBoxes(parsed.value)) : "refused";
+    };
+    const rest = parseFilter("x eq 1");
+    expect(left("PartitionKey eq 'a' and x eq 1")).toEqual(rest.ok && rest.value);
+    expect(left("x eq 1 and (PartitionKey eq 'a')")).toEqual(rest.ok && rest.value);
+    expect(left("PartitionKey eq 'a'")).toBeUndefined();
+    expect(left("PartitionKey eq 'a' or x eq 1")).toMatchObject({ kind: "or" });
+    expect(left("not (PartitionKey eq 'a')")).toMatchObject({ kind: "not" });
   });
 
   it("narrow a point and a prefix to what they name", () => {

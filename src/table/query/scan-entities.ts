@@ -3,6 +3,7 @@ import type { RecordView } from "../../core/view.ts";
 import { edm, type Typed } from "../edm/edm.ts";
 import { matches, type PropertyReader } from "../filter/evaluate.ts";
 import { keyBoxes } from "../filter/key-boxes.ts";
+import { leftToCheck } from "../filter/left-to-check.ts";
 import type { Filter } from "../filter/tree.ts";
 import type { Row } from "../json/write-entity.ts";
 import { entities } from "../records.ts";
@@ -34,14 +35,16 @@ export async function scanEntities(view: RecordView, selection: Selection): Prom
   let row: Row = noRow;
   const read: PropertyReader = (name) => propertyOf(row, name);
   let scanned = 0;
-  for (const range of keyRanges({ ...selection, boxes: keyBoxes(filter) })) {
+  const boxes = keyBoxes(filter);
+  const left = filter && leftToCheck(filter, boxes);
+  for (const range of keyRanges({ ...selection, boxes })) {
     const most = filter === undefined ? limit - rows.length + 1 : scannedRowsMax - scanned + 1;
     for await (const batch of view.scan(entities, { ...range, limit: most })) {
       for (const entry of batch) {
         row = new ScannedRow(view, keys, entry);
         if (scanned >= scannedRowsMax) return { rows, next: row };
         scanned += 1;
-        if (filter !== undefined && !matches(filter, read)) continue;
+        if (left !== undefined && !matches(left, read)) continue;
         if (rows.length >= limit) return { rows, next: row };
         rows.push(row);
       }

@@ -54,7 +54,9 @@ export async function runChangeSet(
     return writerOf([partOf(door, reply, request)]);
   };
   const templates = new PartTemplates<PartRequest>();
-  for (const [index, part] of parts.slice(0, transaction.operationsMax).entries()) {
+  const count = Math.min(parts.length, transaction.operationsMax);
+  for (let index = 0; index < count; index += 1) {
+    const part = parts[index]!;
     const found = templates.find(part);
     const read = found === undefined ? readPart(batch, part) : ok(found.part);
     if (!read.ok) return refuse({ index, fault: read.fault });
@@ -88,7 +90,8 @@ function writeReplies(
 ): void {
   const replies = new PartReplies(dialectOf(door), out);
   const before = `--${boundary}\r\n${headerLines(around)}\r\n`;
-  for (const [index, outcome] of outcomes.entries()) {
+  for (let index = 0; index < outcomes.length; index += 1) {
+    const outcome = outcomes[index]!;
     const { request, progress } = requests[index]!;
     out.append(before);
     if (outcome.kind === "reply" && outcome.body === undefined) {

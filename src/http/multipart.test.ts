@@ -1,7 +1,7 @@
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import { parseEmbeddedRequest, renderEmbeddedReply } from "./embedded-http.ts";
-import { boundaryOf, parseMultipart, partHeadersMax, renderMultipart } from "./multipart.ts";
+import { boundaryOf, parseMultipart, Part, partHeadersMax, renderMultipart } from "./multipart.ts";
 
 const parse = (text: string, partsMax = 10) => parseMultipart(Buffer.from(text), "b", { partsMax });
 
@@ -38,6 +38,23 @@ describe("parseMultipart", () => {
     expect(parsed.ok && Buffer.from(parsed.value[0]!.body).toString()).toBe("x --b\n--bee");
   });
 
+  it.each([
+    ["the same headers again", "A: 1\r\n\r\nx", "A: 1\r\n\r\ny", [{ a: "1" }, { a: "1" }]],
+    ["more headers", "A: 1\r\n\r\nx", "A: 1\r\nB: 2\r\n\r\ny", [{ a: "1" }, { a: "1", b: "2" }]],
+    [
+      "headers that nothing ended before",
+      "A: 1\n",
+      "A: 1\nB: 2\n\ny",
+      [{ a: "1" }, { a: "1", b: "2" }],
+    ],
+    ["fewer headers", "A: 1\nB: 2\n\nx", "A: 1\n\ny", [{ a: "1", b: "2" }, { a: "1" }]],
+    ["no headers after none", "\nx", "\ny", [{}, {}]],
+  ])("reads %s", (_, first, second, headers) => {
+    const parsed = parse(`--b\r\n${first}\r\n--b\r\n${second}\r\n--b--`);
+    expect(parsed.ok && parsed.value.map((part) => ({ ...part.headers }))).toEqual(headers);
+    expect(parsed.ok && parsed.value[1]!.body.toString()).toBe("y");
+  });
+
   it("takes a body without parts", () => {
     expect(parse("--b--\r\n")).toEqual({ ok: true, value: [] });
   });
@@ -55,7 +72,7 @@ describe("parseMultipart", () => {
 
 describe("embedded requests", () => {
   const embedded = (text: string) =>
-    parseEmbeddedRequest({ headers: {}, rawHeaders: [], body: Buffer.from(text) });
+    parseEmbeddedRequest(new Part({ headers: {}, rawHeaders: [] }, Buffer.from(text)));
 
   it("has method, target, headers and the body its length says", () => {
     const request = embedded(

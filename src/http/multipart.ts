@@ -1,12 +1,33 @@
 import { fail, ok, type Result } from "../core/result.ts";
 import { TextBytes } from "../core/text-bytes.ts";
 
-/** One part of a multipart/mixed body. Header names are lower case in `headers`. */
-export interface Part {
+/** Header lines as they were read. Names are lower case in `headers`. */
+export interface HeaderLines {
   readonly headers: Readonly<Record<string, string | undefined>>;
   /** Name, value, name, value … in the client's own spelling and order. */
   readonly rawHeaders: readonly string[];
-  readonly body: Uint8Array;
+}
+
+/** One part of a multipart/mixed body: a stretch of it, of which nothing is made before someone
+ *  asks. */
+export class Part implements HeaderLines {
+  readonly headers: HeaderLines["headers"];
+  readonly rawHeaders: HeaderLines["rawHeaders"];
+  readonly bytes: Buffer;
+  readonly from: number;
+  readonly to: number;
+
+  constructor({ headers, rawHeaders }: HeaderLines, bytes: Buffer, from = 0, to = bytes.length) {
+    this.headers = headers;
+    this.rawHeaders = rawHeaders;
+    this.bytes = bytes;
+    this.from = from;
+    this.to = to;
+  }
+
+  get body(): Buffer {
+    return this.bytes.subarray(this.from, this.to);
+  }
 }
 
 export interface MultipartLimits {
@@ -39,16 +60,22 @@ export function parseMultipart(
   const body = Buffer.from(bytes.buffer, bytes.byteOffset, bytes.length);
   const parts: Part[] = [];
   const mark = Buffer.from(`--${boundary}`, "latin1");
-  const blocks: HeaderBlocks = new Map();
+  let recent: RecentBlock | undefined;
   let delimiter = nextDelimiter(body, mark, 0);
   while (delimiter !== undefined && !delimiter.closes) {
     const next = nextDelimiter(body, mark, delimiter.after);
     if (next === undefined) break;
     if (parts.length >= partsMax) return malformed(`more than ${partsMax} parts`);
-    const end = Math.max(delimiter.after, next.before);
-    const part = parsePart(body.subarray(delimiter.after, end), blocks);
-    if (!part.ok) return part;
-    parts.push(part.value);
+    const from = delimiter.after;
+    const to = Math.max(from, next.before);
+    if (recent === undefined || !holdsAt(body, recent.bytes, from, to)) {
+      const block = parseHeaders(body.subarray(from, to), 0);
+      if (!block.ok) return block;
+      recent = { block: block.value, bytes: body.subarray(from, from + block.value.after) };
+    }
+    parts.push(new Part(recent.block, body, from + recent.bytes.length, to));
+    // Only an empty line ends a block whatever follows.
+    if (!recent.block.isClosed) recent = undefined;
     delimiter = next;
   }
   return delimiter?.closes === true ? ok(parts) : malformed("no closing boundary");
@@ -83,45 +110,34 @@ function lineEnd(body: Buffer, from: number): number | undefined {
   return body[at] === lineFeed ? at + 1 : undefined;
 }
 
-function parsePart(bytes: Buffer, blocks: HeaderBlocks): Result<Part> {
-  const head = parseHeaders(bytes, 0, blocks);
-  if (!head.ok) return head;
-  const { headers, rawHeaders, after } = head.value;
-  return ok({ headers, rawHeaders, body: bytes.subarray(after) });
+/** The parts of one body repeat each other's headers, byte for byte. */
+interface RecentBlock {
+  readonly block: HeaderBlock;
+  /** Up to where the body starts. */
+  readonly bytes: Buffer;
 }
 
-interface HeaderLines {
-  readonly headers: Readonly<Record<string, string | undefined>>;
-  readonly rawHeaders: readonly string[];
+/** Whether these bytes stand at this place of a stretch that ends at `to`. */
+export function holdsAt(body: Buffer, bytes: Buffer, from: number, to: number): boolean {
+  const { length } = bytes;
+  return from + length <= to && body.compare(bytes, 0, length, from, from + length) === 0;
 }
 
 export interface HeaderBlock extends HeaderLines {
   /** Where the body starts. */
   readonly after: number;
+  /** By an empty line, not by the end of the bytes. */
+  readonly isClosed: boolean;
 }
-
-/** What was read before, by its text: the parts of one body repeat each other. */
-export type HeaderBlocks = Map<string, HeaderLines>;
 
 const headerForm = /^([!#$%&'*+.^_`|~0-9A-Za-z-]+):[ \t]*(.*?)[ \t]*$/;
 
 /** Header lines up to the empty one; a block that the bytes end in counts as closed. */
-export function parseHeaders(
-  bytes: Buffer,
-  from: number,
-  known?: HeaderBlocks,
-): Result<HeaderBlock> {
-  const { end, after } = headerBlock(bytes, from);
+export function parseHeaders(bytes: Buffer, from: number): Result<HeaderBlock> {
+  const { end, after, isClosed } = headerBlock(bytes, from);
   if (end - from > headerBlockBytesMax) return malformed("the headers are too long");
-  const text = bytes.toString("utf8", from, end);
-  let block = known?.get(text);
-  if (block === undefined) {
-    const parsed = parseLines(text);
-    if (!parsed.ok) return parsed;
-    block = parsed.value;
-    known?.set(text, block);
-  }
-  return ok({ headers: block.headers, rawHeaders: block.rawHeaders, after });
+  const lines = parseLines(bytes.toString("utf8", from, end));
+  return lines.ok ? ok({ ...lines.value, after, isClosed }) : lines;
 }
 
 function parseLines(text: string): Result<HeaderLines> {
@@ -139,17 +155,24 @@ function parseLines(text: string): Result<HeaderLines> {
   return ok({ headers, rawHeaders });
 }
 
+interface BlockEnd {
+  readonly end: number;
+  readonly after: number;
+  readonly isClosed: boolean;
+}
+
 /** Where the lines end, and where what follows the empty one starts. */
-function headerBlock(bytes: Buffer, from: number): { end: number; after: number } {
+function headerBlock(bytes: Buffer, from: number): BlockEnd {
   for (let at = from; at < bytes.length;) {
     const feed = bytes.indexOf(lineFeed, at);
     const isEmpty = feed === at || (feed === at + 1 && bytes[at] === carriageReturn);
-    if (isEmpty) return { end: Math.max(from, at - 1), after: feed + 1 };
+    if (isEmpty) return { end: Math.max(from, at - 1), after: feed + 1, isClosed: true };
     if (feed < 0) break;
     at = feed + 1;
   }
   const isEnded = bytes.at(-1) === lineFeed;
-  return { end: Math.max(from, bytes.length - (isEnded ? 1 : 0)), after: bytes.length };
+  const end = Math.max(from, bytes.length - (isEnded ? 1 : 0));
+  return { end, after: bytes.length, isClosed: false };
 }
 
 export function readLine(bytes: Buffer, from: number): { line: string; after: number } {

@@ -4,7 +4,7 @@ import { fail, ok } from "../core/result.ts";
 import type { Call } from "../execution/execute.ts";
 import type { Target } from "./door.ts";
 import { parseEmbeddedRequest, wireRequestOf } from "./embedded-http.ts";
-import type { Part } from "./multipart.ts";
+import { Part } from "./multipart.ts";
 import { PartTemplates } from "./part-templates.ts";
 import type { WireRequest } from "./wire.ts";
 
@@ -24,7 +24,7 @@ const batch = { headers: { host: "h" } } as unknown as WireRequest;
 
 function partOf(headers: string, body: string): Part {
   const text = `POST /a/t HTTP/1.1\r\nContent-Type: x/y\r\n${headers}\r\n${body}`;
-  return { headers: {}, rawHeaders: [], body: Buffer.from(text) };
+  return new Part({ headers: {}, rawHeaders: [] }, Buffer.from(text));
 }
 
 /** Remembers the head of one part, then looks for the other's. */

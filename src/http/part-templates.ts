@@ -3,7 +3,7 @@ import { ok, type Result } from "../core/result.ts";
 import type { Call } from "../execution/execute.ts";
 import { bodyWithin } from "./embedded-http.ts";
 import type { Target } from "./door.ts";
-import type { Part } from "./multipart.ts";
+import { holdsAt, type Part } from "./multipart.ts";
 import { structuredHeader } from "./structured-body.ts";
 import type { WireRequest } from "./wire.ts";
 
@@ -12,12 +12,16 @@ export interface Prepared<P> {
   readonly part: P;
   readonly target: Target;
   readonly call: Call;
+  /** The bytes up to where the body starts. */
+  readonly head: Buffer;
   readonly contentType: string;
   readonly contentLength: string | undefined;
 }
 
 /** Larger bodies are checked once more before they are taken in. */
 const bodyBytesMax = 64 * 1024;
+/** Whoever writes more kinds of parts than this into a body has each of them read in full. */
+const templatesMax = 8;
 const headEnd = Buffer.from("\r\n\r\n", "latin1");
 
 /**
@@ -26,41 +30,39 @@ const headEnd = Buffer.from("\r\n\r\n", "latin1");
  * that came before, byte for byte, leaves only the body to be read.
  */
 export class PartTemplates<P> {
-  readonly #byHead = new Map<string, Prepared<P>>();
+  readonly #prepared: Prepared<P>[] = [];
 
-  find(part: Part): Found<P> | undefined {
-    const { body } = part;
-    const head = this.#byHead.size === 0 ? undefined : headOf(body);
-    const prepared = head === undefined ? undefined : this.#byHead.get(head);
-    if (head === undefined || prepared === undefined) return undefined;
-    const rest = bodyWithin(body.subarray(head.length), prepared.contentLength);
-    if (rest === undefined || rest.length > bodyBytesMax) return undefined;
-    return { part: prepared.part, call: callWith(prepared, rest) };
+  find({ bytes, from, to }: Part): Found<P> | undefined {
+    for (const prepared of this.#prepared) {
+      const { head, contentLength } = prepared;
+      if (!holdsAt(bytes, head, from, to)) continue;
+      const rest = bodyWithin(bytes.subarray(from + head.length, to), contentLength);
+      if (rest === undefined || rest.length > bodyBytesMax) return undefined;
+      return { part: prepared.part, call: callWith(prepared, rest) };
+    }
+    return undefined;
   }
 
   /** Only the heads that say nothing about the very bytes of the body are worth keeping. */
   remember(part: Part, request: WireRequest, prepared: Omit<Prepared<P>, Said>): void {
-    const head = headOf(part.body);
-    if (head === undefined || request.whole?.length === undefined) return;
-    const bodyFollows = request.whole.byteOffset === part.body.byteOffset + head.length;
+    if (this.#prepared.length >= templatesMax) return;
+    const { body } = part;
+    const end = body.indexOf(headEnd);
+    if (end < 0 || request.whole === undefined) return;
+    const head = body.subarray(0, end + headEnd.length);
+    const bodyFollows = request.whole.byteOffset === body.byteOffset + head.length;
     if (!bodyFollows || !isIndifferent(request, prepared.call.operation)) return;
     const contentType = request.headers["content-type"] ?? "";
     const contentLength = lengthSaid(request);
-    this.#byHead.set(head, { ...prepared, contentType, contentLength });
+    this.#prepared.push({ ...prepared, head, contentType, contentLength });
   }
 }
 
-type Said = "contentType" | "contentLength";
+type Said = "head" | "contentType" | "contentLength";
 
 export interface Found<P> {
   readonly part: P;
   readonly call: Result<Call>;
-}
-
-function headOf({ buffer, byteOffset, length }: Uint8Array): string | undefined {
-  const bytes = Buffer.from(buffer, byteOffset, length);
-  const end = bytes.indexOf(headEnd);
-  return end < 0 ? undefined : bytes.toString("latin1", 0, end + headEnd.length);
 }
 
 function isIndifferent({ headers }: WireRequest, { body, source }: Operation): boolean {

@@ -221,6 +221,8 @@ describe("filters, against a naive evaluator", () => {
     expect(left("x eq 1 and (PartitionKey eq 'a')")).toEqual(rest.ok && rest.value);
     expect(left("PartitionKey eq 'a'")).toBeUndefined();
     expect(left("PartitionKey eq 'a' or x eq 1")).toMatchObject({ kind: "or" });
+    const nested = left("PartitionKey eq 'a' and (PartitionKey eq 'a' or x eq 1)");
+    expect(nested).toMatchObject({ kind: "or", left: { kind: "compare" } });
     expect(left("not (PartitionKey eq 'a')")).toMatchObject({ kind: "not" });
   });
 

@@ -30,4 +30,8 @@ export function refuse(
   return json({ error: { code, message } }, status, headers);
 }
 
+export function noAccount(name: string): Answer {
+  return refuse(404, "AccountNotFound", `there is no account ${JSON.stringify(name)}`);
+}
+
 export const nothing: Answer = { status: 204 };

@@ -1,13 +1,14 @@
 import type { IncomingMessage, ServerResponse } from "node:http";
 import type { Administered } from "./administered.ts";
 import { refuse, type Answer } from "./answer.ts";
+import { mistakeIn, mistakeInQuery } from "./inputs.ts";
 import { Feed } from "./feed/feed.ts";
 import { gatewayOf, type NodeHandler } from "./gateway.ts";
 import { PageFiles } from "./page/page-files.ts";
 import { servePage } from "./page/serve-page.ts";
 import { probeRoutes } from "./probes.ts";
 import { adminRequestOf, type AdminRequest } from "./request.ts";
-import { matchRoute, type Route } from "./routes.ts";
+import { matchRoute, type PathValues, type Route } from "./routes.ts";
 import { Gate } from "./security/gate.ts";
 import { accountRoutes } from "./views/accounts.ts";
 import { Health, healthRoutes } from "./views/health.ts";
@@ -99,6 +100,9 @@ function admitted(
   if (foreign !== undefined) return sent(foreign, message, response);
   const handler = gateway(path);
   const isFeed = path === feedPath && request.method === "GET";
+  if (path === feedPath && !isFeed) {
+    return sent(notAllowed(request, "GET"), message, response);
+  }
   if (handler === undefined && !isFeed) return "answer";
   const { refusal, renewed } = gate.checkLogin(request);
   if (refusal !== undefined) return sent(refusal, message, response);
@@ -119,25 +123,60 @@ async function answer(parts: Parts, request: AdminRequest): Promise<Answer> {
   if (matched === undefined) {
     const isRead = request.method === "GET" || request.method === "HEAD";
     const file = isRead && !isGuarded(request) ? await servePage(page, request) : undefined;
-    return file ?? refuse(404, "NotFound", "there is no such page");
+    return file ?? nothingAt(parts, request);
   }
-  if ("allow" in matched) {
-    return refuse(405, "MethodNotAllowed", "not in this way", { Allow: matched.allow });
-  }
+  if ("allow" in matched) return notAllowed(request, matched.allow);
   const { route, values } = matched;
   const { refusal, renewed } = route.open ? { refusal: undefined } : gate.checkLogin(request);
   if (refusal !== undefined) return refusal;
-  const answered = lacksJson(route, request) ?? (await route.answer(request, values));
+  const answered = await checkedAnswer(route, request, values);
   if (renewed === undefined) return answered;
   return { ...answered, headers: { ...answered.headers, "Set-Cookie": renewed } };
 }
 
+async function checkedAnswer(
+  route: Route,
+  request: AdminRequest,
+  values: PathValues,
+): Promise<Answer> {
+  const unfit = lacksJson(route, request);
+  if (unfit !== undefined) return unfit;
+  const wrong = route.query && mistakeInQuery(request.query, route.query);
+  if (wrong !== undefined) return refuse(400, "InvalidInput", wrong);
+  const read = takesJson(route) ? await request.readBody() : noBody;
+  if (!read.ok) return read.refusal;
+  const mistake = route.body && mistakeIn(read.body, route.body);
+  if (mistake !== undefined) return refuse(400, "InvalidInput", mistake);
+  return route.answer({ ...request, body: read.body }, values);
+}
+
+const noBody = { ok: true, body: {} } as const;
+
+function nothingAt({ administered }: Parts, { path }: AdminRequest): Answer {
+  const services = Object.keys(administered.doors).join(", ");
+  const advice = path.startsWith(gatewayPrefix)
+    ? `: /storage/SERVICE/ACCOUNT/… is where the services are, which are ${services}`
+    : "";
+  return refuse(404, "NotFound", `there is nothing at ${path}${advice}`);
+}
+
+function notAllowed({ method, path }: AdminRequest, allow: string): Answer {
+  const message = `${path} takes ${allow}, not ${method}`;
+  return refuse(405, "MethodNotAllowed", message, { Allow: allow });
+}
+
 /** A form on another site's page cannot send this type without asking first. */
-function lacksJson({ method, path }: Route, { headers }: AdminRequest): Answer | undefined {
-  if (method === "GET" || path === "/admin/v1/reset") return undefined;
+function lacksJson(route: Route, { headers }: AdminRequest): Answer | undefined {
+  if (!takesJson(route)) return undefined;
   const type = headers["content-type"]?.split(";", 1)[0]?.trim().toLowerCase();
   if (type === "application/json") return undefined;
-  return refuse(415, "UnsupportedMediaType", "send it as application/json");
+  const given = type === undefined ? "" : `, not ${type}`;
+  const message = `Content-Type must be application/json${given}, also without a body`;
+  return refuse(415, "UnsupportedMediaType", message);
+}
+
+function takesJson({ method, path }: Route): boolean {
+  return method !== "GET" && path !== "/admin/v1/reset";
 }
 
 function send(answered: Answer, message: IncomingMessage, response: ServerResponse): void {

@@ -1,5 +1,6 @@
 import type { IncomingHttpHeaders, IncomingMessage } from "node:http";
 import type { TLSSocket } from "node:tls";
+import { refuse, type Answer } from "./answer.ts";
 
 /** A request to the admin listener, as its routes see it. */
 export interface AdminRequest {
@@ -9,9 +10,18 @@ export interface AdminRequest {
   readonly headers: IncomingHttpHeaders;
   readonly remoteAddress: string;
   readonly secure: boolean;
-  /** The parsed body; undefined if there is none, or it is no JSON object, or too long. */
-  readonly body: () => Promise<JsonObject | undefined>;
+  readonly readBody: () => Promise<ReadBody>;
 }
+
+/** A request whose parameters and body have the form that its route asks for. */
+export interface CheckedRequest extends AdminRequest {
+  /** Empty if there is none. */
+  readonly body: JsonObject;
+}
+
+export type ReadBody =
+  | { readonly ok: true; readonly body: JsonObject }
+  | { readonly ok: false; readonly refusal: Answer };
 
 export type JsonObject = Readonly<Record<string, unknown>>;
 
@@ -26,7 +36,7 @@ export function adminRequestOf(message: IncomingMessage): AdminRequest {
     headers: message.headers,
     remoteAddress: message.socket.remoteAddress ?? "",
     secure: (message.socket as Partial<TLSSocket>).encrypted === true,
-    body: () => readJson(message),
+    readBody: () => readJson(message),
   };
 }
 
@@ -35,29 +45,34 @@ function splitOnce(text: string, mark: string): readonly string[] {
   return at < 0 ? [text] : [text.slice(0, at), text.slice(at + 1)];
 }
 
-async function readJson(message: IncomingMessage): Promise<JsonObject | undefined> {
+async function readJson(message: IncomingMessage): Promise<ReadBody> {
   const chunks: Buffer[] = [];
   let length = 0;
   for await (const chunk of message as AsyncIterable<Buffer>) {
     length += chunk.length;
-    if (length > bodyBytesMax) return undefined;
+    if (length > bodyBytesMax) {
+      return refused(413, "BodyTooLarge", `the body is longer than ${bodyBytesMax} bytes`);
+    }
     chunks.push(chunk);
   }
+  if (length === 0) return { ok: true, body: {} };
   try {
     const value: unknown = JSON.parse(Buffer.concat(chunks).toString("utf8"));
     const isObject = typeof value === "object" && value !== null && !Array.isArray(value);
-    return isObject ? (value as JsonObject) : undefined;
-  } catch {
-    return undefined;
+    if (isObject) return { ok: true, body: value as JsonObject };
+    return refused(400, "InvalidInput", 'the body must be an object of JSON: { "name": … }');
+  } catch (error) {
+    const reason = error instanceof Error ? error.message : String(error);
+    return refused(400, "InvalidInput", `the body is not JSON: ${reason}`);
   }
 }
 
-/** A whole number of the query within bounds; the default if it is not there. */
-export function countOf(
-  query: URLSearchParams,
-  name: string,
-  { standard, max }: { readonly standard: number; readonly max: number },
-): number {
+function refused(status: number, code: string, reason: string): ReadBody {
+  return { ok: false, refusal: refuse(status, code, reason) };
+}
+
+/** A whole number of the query, whose bounds were checked; the default if it is not there. */
+export function countOf(query: URLSearchParams, name: string, standard: number): number {
   const given = query.get(name) ?? "";
-  return /^\d{1,9}$/.test(given) ? Math.min(Math.max(Number(given), 1), max) : standard;
+  return given === "" ? standard : Number(given);
 }

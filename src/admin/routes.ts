@@ -1,5 +1,6 @@
 import type { Answer } from "./answer.ts";
-import type { AdminRequest } from "./request.ts";
+import type { Checks } from "./inputs.ts";
+import type { AdminRequest, CheckedRequest } from "./request.ts";
 
 export type PathValues = Readonly<Record<string, string>>;
 
@@ -9,7 +10,11 @@ export interface Route {
   readonly path: string;
   /** Open to those who have not logged in. */
   readonly open?: true;
-  readonly answer: (request: AdminRequest, values: PathValues) => Promise<Answer> | Answer;
+  /** The parameters of its address; without it, whatever is there is passed over. */
+  readonly query?: Checks;
+  /** The fields of its body; without it, the route looks at them itself. */
+  readonly body?: Checks;
+  readonly answer: (request: CheckedRequest, values: PathValues) => Promise<Answer> | Answer;
 }
 
 export type Matched =
@@ -28,7 +33,7 @@ export function matchRoute(
     const values = valuesOf(route.path, path);
     if (values === undefined) continue;
     if (route.method === wanted) return { route, values };
-    allowed.push(route.method);
+    allowed.push(...(route.method === "GET" ? ["GET", "HEAD"] : [route.method]));
   }
   return allowed.length === 0 ? undefined : { allow: allowed.join(", ") };
 }

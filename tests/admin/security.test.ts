@@ -157,7 +157,7 @@ describe("where a login is required", () => {
       { account, key: "wrong" },
       { account: "nobody", key: "" },
       { account, key: "" },
-      {},
+      { account: "nobody", key: "wrong" },
     ];
     for (let attempt = 0; attempt < 10; attempt += 1) {
       expect((await logIn(wrong[attempt % wrong.length] ?? {})).status).toBe(401);

@@ -4,13 +4,14 @@ import type { Ticks } from "../../core/ticks.ts";
 import type { Observed } from "../../http/observer.ts";
 import type { Administered } from "../administered.ts";
 import { refuse } from "../answer.ts";
+import { mistakeInQuery, optional } from "../inputs.ts";
 import type { AdminRequest } from "../request.ts";
 import type { Health } from "../views/health.ts";
 import { Passing } from "./passing.ts";
 import { Ring } from "./ring.ts";
 import { seenIn, type Seen } from "./seen.ts";
 import { shownSeen } from "./shown.ts";
-import { eventText, parseKinds, Watcher, type FeedKind } from "./watcher.ts";
+import { eventText, feedKindsCheck, parseKinds, Watcher, type FeedKind } from "./watcher.ts";
 
 const watchersMax = 32;
 const remembered = 4096;
@@ -43,12 +44,13 @@ export class Feed {
   }
 
   open({ query }: AdminRequest, response: ServerResponse): void {
+    const wrong = mistakeInQuery(query, { kinds: optional(feedKindsCheck) });
     const kinds = parseKinds(query.get("kinds"));
-    if (kinds === undefined || this.#watchers.size >= watchersMax) {
+    if (kinds === undefined || wrong !== undefined || this.#watchers.size >= watchersMax) {
       const refusal =
-        kinds === undefined
-          ? refuse(400, "InvalidInput", "kinds are refused, lease, message, change, health")
-          : refuse(503, "TooManyWatchers", `${watchersMax} watch already`);
+        wrong === undefined
+          ? refuse(503, "TooManyWatchers", `${watchersMax} watch already`)
+          : refuse(400, "InvalidInput", wrong);
       response.writeHead(refusal.status, refusal.headers).end(refusal.body);
       return;
     }

@@ -1,5 +1,6 @@
 import type { ServerResponse } from "node:http";
 import { ticksPerSecond, type Ticks } from "../../core/ticks.ts";
+import { asGiven, type Check } from "../inputs.ts";
 
 export const feedKinds = ["refused", "lease", "message", "change", "health"] as const;
 export type FeedKind = (typeof feedKinds)[number];
@@ -61,6 +62,11 @@ export class Watcher {
 export function eventText(event: string, data: object): string {
   return `event: ${event}\ndata: ${JSON.stringify(data)}\n\n`;
 }
+
+export const feedKindsCheck: Check = (value) => {
+  const isKnown = typeof value === "string" && parseKinds(value) !== undefined;
+  return isKnown ? undefined : `must be any of ${feedKinds.join(",")}, not ${asGiven(value)}`;
+};
 
 export function parseKinds(text: string | null): ReadonlySet<FeedKind> | undefined {
   if (text === null || text === "") return new Set(["refused", "lease", "message"]);

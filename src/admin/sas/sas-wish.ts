@@ -1,6 +1,7 @@
 import { parseIso } from "../../core/dates.ts";
 import type { ServiceName } from "../../core/operation.ts";
 import type { Ticks } from "../../core/ticks.ts";
+import { isMissing, oneOf, asGiven, aText } from "../inputs.ts";
 import type { JsonObject } from "../request.ts";
 
 /** What somebody wants a signature for, checked. */
@@ -37,8 +38,9 @@ export interface Mistake {
 
 const minutesStandard = 60;
 const minutesMax = 5_256_000;
-const textUnitsMax = 2048;
 const allPermissions = "rwdxylacuptfi";
+/** Those of folders besides, which signatures of others may have. */
+const permissionLetters = `${allPermissions}meo`;
 
 const fieldNames: Readonly<Record<string, string>> = {
   ip: "sip",
@@ -68,28 +70,31 @@ const otherNames = [
   "snapshot",
   "versionId",
 ];
-const known = new Set([...Object.keys(fieldNames), ...otherNames]);
+const known = new Set([...otherNames, ...Object.keys(fieldNames)]);
+const knownList = `it takes ${[...known].join(", ")}`;
 /** A line break could pass for the end of a field in the signed text. */
 const control = /\p{Cc}/u;
 
 export function readSasWish(input: JsonObject): SasWish | Mistake {
   const texts: Record<string, string> = {};
   for (const [name, value] of Object.entries(input)) {
-    if (!known.has(name)) return { problem: `there is no field "${name}"` };
-    if (name === "minutes" || value === undefined || value === null) continue;
-    if (typeof value !== "string") return { problem: `${name} must be text` };
-    const isFit = value.length <= textUnitsMax && !control.test(value);
-    if (!isFit) return { problem: `${name} is too long or has control characters` };
-    if (value !== "") texts[name] = value;
+    if (!known.has(name)) return { problem: `${asGiven(name)} is not known here: ${knownList}` };
+    if (name === "minutes" || isMissing(value)) continue;
+    const wrong = aText(value);
+    if (wrong !== undefined || typeof value !== "string") return { problem: `${name} ${wrong}` };
+    if (control.test(value)) return { problem: `${name} has control characters in it` };
+    texts[name] = value;
   }
   const given = input["minutes"] ?? undefined;
   if (given !== undefined && !isMinutes(given)) {
-    return { problem: `minutes must be above 0 and up to ${minutesMax}` };
+    const bounds = `a number above 0, up to ${minutesMax}`;
+    return { problem: `minutes must be ${bounds}, not ${asGiven(given)}` };
   }
   const minutes = given ?? (texts["identifier"] === undefined ? minutesStandard : undefined);
   const startsAt = texts["startsAt"] === undefined ? undefined : parseIso(texts["startsAt"]);
   if (texts["startsAt"] !== undefined && startsAt === undefined) {
-    return { problem: "startsAt must be a moment such as 2026-01-01T00:00:00Z" };
+    const form = "a moment such as 2026-01-01T00:00:00Z";
+    return { problem: `startsAt must be ${form}, not ${asGiven(texts["startsAt"])}` };
   }
   if (texts["account"] === undefined) return { problem: "account is missing" };
   const common = { account: texts["account"], minutes, startsAt, fields: fieldsOf(texts) };
@@ -114,32 +119,45 @@ type Common = Omit<CommonWish, "permissions">;
 function accountWish(texts: Readonly<Record<string, string>>, common: Common): SasWish | Mistake {
   const { kind, services = "bqtf", resourceTypes = "sco", permissions = allPermissions } = texts;
   if (kind !== undefined && kind !== "account") {
-    return { problem: 'kind must be "account" or "service"' };
+    return { problem: `kind must be account or service, not ${asGiven(kind)}` };
   }
-  if (!/^[bqtf]+$/.test(services)) return { problem: "services are letters of bqtf" };
-  if (!/^[sco]+$/.test(resourceTypes)) return { problem: "resourceTypes are letters of sco" };
-  if (!/^[a-z]+$/.test(permissions)) return { problem: "permissions are letters" };
+  const wrong =
+    lettersIn({ services }, "bqtf") ??
+    lettersIn({ resourceTypes }, "sco") ??
+    lettersIn({ permissions }, permissionLetters);
+  if (wrong !== undefined) return wrong;
   return { ...common, kind: "account", services, resourceTypes, permissions };
 }
 
-const services: Readonly<Record<string, ServiceName>> = {
-  blob: "blob",
-  queue: "queue",
-  table: "table",
-  file: "file",
-};
+const serviceCheck = oneOf(["blob", "queue", "table", "file"]);
+
+function lettersIn(given: Readonly<Record<string, string>>, letters: string): Mistake | undefined {
+  const wrong = Object.entries(given).find(
+    ([, value]) => !new RegExp(`^[${letters}]*$`).test(value),
+  );
+  if (wrong === undefined) return undefined;
+  return { problem: `${wrong[0]} must be letters of ${letters}, not ${asGiven(wrong[1])}` };
+}
 
 function serviceWish(texts: Readonly<Record<string, string>>, common: Common): SasWish | Mistake {
-  const service = services[texts["service"] ?? ""];
-  if (service === undefined) return { problem: "service must be blob, queue, table or file" };
+  const unknown = serviceCheck(texts["service"]);
+  if (unknown !== undefined) return { problem: `service ${unknown}` };
+  const service = texts["service"] as ServiceName;
   const { container, path, snapshot, versionId, permissions = "" } = texts;
   if (container === undefined) return { problem: "container is missing" };
   const hasPolicy = common.fields["si"] !== undefined;
-  if (!hasPolicy && !/^[a-z]+$/.test(permissions)) return { problem: "permissions are letters" };
+  if (!hasPolicy && permissions === "") {
+    return { problem: "permissions is missing: letters such as r, or the identifier of a policy" };
+  }
+  const wrong = permissions === "" ? undefined : lettersIn({ permissions }, permissionLetters);
+  if (wrong !== undefined) return wrong;
   const hasPaths = service === "blob" || service === "file";
-  if (path !== undefined && !hasPaths) return { problem: `there is no path in a ${service}` };
+  if (path !== undefined && !hasPaths) {
+    return { problem: `path is for blobs and files: there is none in a ${service}` };
+  }
   if ((snapshot ?? versionId) !== undefined && (service !== "blob" || path === undefined)) {
-    return { problem: "only a blob has snapshots and versions of its own" };
+    const which = snapshot === undefined ? "versionId" : "snapshot";
+    return { problem: `${which} is for one blob: service must be blob, with a path` };
   }
   const resource = { service, container, path, snapshot, versionId };
   return { ...common, kind: "service", ...resource, permissions };

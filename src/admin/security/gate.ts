@@ -3,7 +3,8 @@ import type { Accounts } from "../../account/settings.ts";
 import { formatIso } from "../../core/dates.ts";
 import type { Clock, Random } from "../../core/world.ts";
 import { json, refuse, type Answer } from "../answer.ts";
-import type { AdminRequest, JsonObject } from "../request.ts";
+import { optional, aText } from "../inputs.ts";
+import type { AdminRequest, CheckedRequest, JsonObject } from "../request.ts";
 import type { Route } from "../routes.ts";
 import { Attempts } from "./attempts.ts";
 import { Sessions, type Session } from "./sessions.ts";
@@ -53,10 +54,13 @@ export class Gate {
 
   routes(): readonly Route[] {
     const path = "/admin/v1/session";
+    const open = true;
+    const query = {};
+    const body = { account: optional(aText), key: optional(aText), token: optional(aText) };
     return [
-      { method: "GET", path, open: true, answer: (request) => this.#tell(request) },
-      { method: "POST", path, open: true, answer: (request) => this.#logIn(request) },
-      { method: "DELETE", path, open: true, answer: ({ secure }) => loggedOut(secure) },
+      { method: "GET", path, open, query, answer: (request) => this.#tell(request) },
+      { method: "POST", path, open, query, body, answer: (request) => this.#logIn(request) },
+      { method: "DELETE", path, open, query, answer: ({ secure }) => loggedOut(secure) },
     ];
   }
 
@@ -69,9 +73,12 @@ export class Gate {
     return json({ loginRequired, loggedIn, methods, ...(expiresAt && { expiresAt }) });
   }
 
-  async #logIn(request: AdminRequest): Promise<Answer> {
-    const given = (await request.body()) ?? {};
-    const refusal = this.#attempt(request.remoteAddress, () => this.#isProof(given));
+  #logIn(request: CheckedRequest): Answer {
+    const { account, key, token } = request.body;
+    // Nothing was guessed.
+    const isProof = token !== undefined || (account !== undefined && key !== undefined);
+    if (!isProof) return refuse(400, "InvalidInput", "account and key, or token, are missing");
+    const refusal = this.#attempt(request.remoteAddress, () => this.#isProof(request.body));
     if (refusal !== undefined) return refusal;
     const session = this.#sessions.begin();
     const cookie = cookieText(session, request.secure);
@@ -93,7 +100,7 @@ export class Gate {
     }
     if (succeeds()) return undefined;
     this.#attempts.failed(address, now);
-    return refuse(401, "LoginFailed", "that is not right");
+    return refuse(401, "LoginFailed", "the account and its key, or the token, are not right");
   }
 
   #isProof({ account, key, token }: JsonObject): boolean {

@@ -1,7 +1,7 @@
 import type { AccountSettings } from "../../account/settings.ts";
 import type { ServiceName } from "../../core/operation.ts";
 import type { Administered } from "../administered.ts";
-import { json, refuse, type Answer } from "../answer.ts";
+import { json, noAccount, refuse, type Answer } from "../answer.ts";
 import { connectionStringOf, reachable } from "../connection-string.ts";
 import { gatewayPath } from "../gateway.ts";
 import type { Route } from "../routes.ts";
@@ -16,32 +16,32 @@ export function accountRoutes(administered: Administered): readonly Route[] {
   };
   const key = (name: string): Answer => {
     const account = accounts.get(name);
-    if (account === undefined) return noAccount;
+    if (account === undefined) return noAccount(name);
     const connectionString = connectionStringOf(account, facts().urls);
     return json({ account: name, keys: account.keys, connectionString });
   };
   return [
-    { method: "GET", path: "/admin/v1/accounts", answer: list },
+    { method: "GET", path: "/admin/v1/accounts", query: {}, answer: list },
     {
       method: "GET",
       path: "/admin/v1/accounts/:name/key",
+      query: {},
       answer: (_request, { name = "" }) => key(name),
     },
     {
       method: "POST",
       path: "/admin/v1/sas",
-      answer: async (request) => {
-        const wish = readSasWish((await request.body()) ?? {});
+      query: {},
+      answer: ({ body }) => {
+        const wish = readSasWish(body);
         if ("problem" in wish) return refuse(400, "InvalidInput", wish.problem);
         const account = accounts.get(wish.account);
-        if (account === undefined) return noAccount;
+        if (account === undefined) return noAccount(wish.account);
         return json(signSas(account, wish, { now: clock.wall(), urls: facts().urls }));
       },
     },
   ];
 }
-
-const noAccount = refuse(404, "AccountNotFound", "there is no such account");
 
 type Urls = Readonly<Partial<Record<ServiceName, string>>>;
 

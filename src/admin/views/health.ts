@@ -15,7 +15,7 @@ const refusals: ReadonlySet<number> = new Set([304, 409, 412]);
 
 export function healthRoutes(health: Health): readonly Route[] {
   const path = "/admin/v1/health";
-  return [{ method: "GET", path, answer: async () => json(await health.look()) }];
+  return [{ method: "GET", path, query: {}, answer: async () => json(await health.look()) }];
 }
 
 interface Moment {

@@ -8,7 +8,8 @@ import { messageIdOfBytes } from "../../queue/message/message-id.ts";
 import { popReceiptOf } from "../../queue/message/pop-receipt.ts";
 import { messages, queues, turns, type MessageRecord } from "../../queue/records.ts";
 import type { Administered } from "../administered.ts";
-import { json, type Answer } from "../answer.ts";
+import { json, noAccount, type Answer } from "../answer.ts";
+import { optional, aText, wholeText, type Checks } from "../inputs.ts";
 import { countOf } from "../request.ts";
 import type { Route } from "../routes.ts";
 import { momentOrNever, secondsUntil } from "./moments.ts";
@@ -20,13 +21,22 @@ const previewUnitsMax = 120;
 
 export function messageRoutes(administered: Administered): readonly Route[] {
   const path = "/admin/v1/messages";
-  return [{ method: "GET", path, answer: ({ query }) => list(administered, query) }];
+  const query: Checks = {
+    account: optional(aText),
+    queue: optional(aText),
+    limit: optional(wholeText({ min: 1, max: pageMax })),
+  };
+  return [{ method: "GET", path, query, answer: (request) => list(administered, request.query) }];
 }
 
-function list({ runtime }: Administered, query: URLSearchParams): Promise<Answer> {
-  const limit = countOf(query, "limit", { standard: pageStandard, max: pageMax });
-  const account = query.get("account");
-  const queue = query.get("queue");
+async function list(
+  { runtime, accounts: known }: Administered,
+  query: URLSearchParams,
+): Promise<Answer> {
+  const limit = countOf(query, "limit", pageStandard);
+  const account = query.get("account") || null;
+  const queue = query.get("queue") || null;
+  if (account !== null && known.get(account) === undefined) return noAccount(account);
   return runtime.store.snapshot(async (view) => {
     const records = new Records(view, runtime.content);
     const found: object[] = [];

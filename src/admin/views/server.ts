@@ -24,5 +24,5 @@ export function serverRoutes(administered: Administered): readonly Route[] {
       smb: smbUrl === "" ? null : { url: smbUrl },
     });
   };
-  return [{ method: "GET", path: "/admin/v1/server", answer }];
+  return [{ method: "GET", path: "/admin/v1/server", query: {}, answer }];
 }

@@ -1,41 +1,55 @@
 import { formatIso } from "../../core/dates.ts";
-import { decodeBase64, encodeBase64 } from "../../core/base64.ts";
+import { encodeBase64 } from "../../core/base64.ts";
 import { Records } from "../../execution/records.ts";
 import { closeFile } from "../../file/filesystem/close.ts";
 import { locks } from "../../file/records.ts";
 import type { SessionFacts } from "../../smb/administration.ts";
 import type { Administered } from "../administered.ts";
-import { json, nothing, refuse, type Answer } from "../answer.ts";
-import { countOf, type AdminRequest } from "../request.ts";
+import { json, noAccount, nothing, refuse, type Answer } from "../answer.ts";
+import { anId, isMissing, optional, asGiven, aText, wholeText } from "../inputs.ts";
+import { countOf, type CheckedRequest } from "../request.ts";
 import type { Route } from "../routes.ts";
 import { findShare } from "./find-share.ts";
 import { openFilePage } from "./open-files.ts";
+import { placeAfter } from "./place-after.ts";
 
 const pageStandard = 200;
 const pageMax = 1000;
 
 export function smbRoutes(administered: Administered): readonly Route[] {
   return [
-    { method: "GET", path: "/admin/v1/smb", answer: ({ query }) => list(administered, query) },
+    {
+      method: "GET",
+      path: "/admin/v1/smb",
+      query: { limit: optional(wholeText({ min: 1, max: pageMax })), after: optional(aText) },
+      answer: ({ query }) => list(administered, query),
+    },
     {
       method: "POST",
       path: "/admin/v1/smb/close",
+      body: { account: aText, share: aText, fileId: anId, open: optional(anId) },
       answer: (request) => close(administered, request),
     },
     {
       method: "POST",
       path: "/admin/v1/smb/sessions/:id/close",
+      query: {},
+      body: {},
       answer: (_request, { id = "" }) => endSession(administered, id),
     },
   ];
 }
 
-function list({ runtime, smb, facts }: Administered, query: URLSearchParams): Promise<Answer> {
-  const limit = countOf(query, "limit", { standard: pageStandard, max: pageMax });
-  const after = decodeBase64(query.get("after") ?? "");
+async function list(
+  { runtime, smb, facts }: Administered,
+  query: URLSearchParams,
+): Promise<Answer> {
+  const limit = countOf(query, "limit", pageStandard);
+  const after = placeAfter(query, locks.range([]));
+  if ("refusal" in after) return after.refusal;
   return runtime.store.snapshot(async (view) => {
     const records = new Records(view, runtime.content);
-    const { files, next } = await openFilePage(records, { limit, after });
+    const { files, next } = await openFilePage(records, { limit, after: after.key });
     return json({
       now: formatIso(view.now),
       url: smb === undefined ? null : facts().smbUrl,
@@ -60,30 +74,38 @@ function shownSession(session: SessionFacts): object {
   };
 }
 
-const number = /^\d{1,20}$/;
+interface CloseWish {
+  readonly account: string;
+  readonly share: string;
+  readonly fileId: string | number;
+  readonly open?: string | number | null;
+}
 
-async function close({ runtime }: Administered, request: AdminRequest): Promise<Answer> {
-  const { account, share, fileId, open } = (await request.body()) ?? {};
-  const ids = [fileId, open ?? "0"].map(String);
-  const isNamed = typeof account === "string" && typeof share === "string";
-  if (!isNamed || !ids.every((id) => number.test(id))) {
-    return refuse(400, "InvalidInput", "account, share and fileId, please, and open for one alone");
-  }
-  const file = BigInt(ids[0] ?? "0");
-  const wanted = open === undefined ? undefined : BigInt(ids[1] ?? "0");
+async function close(
+  { runtime, accounts }: Administered,
+  { body }: CheckedRequest,
+): Promise<Answer> {
+  const { account, share, fileId, open } = body as unknown as CloseWish;
+  if (accounts.get(account) === undefined) return noAccount(account);
+  const file = BigInt(fileId);
+  const wanted = isMissing(open) ? undefined : BigInt(open ?? 0);
   const found = await runtime.store.snapshot(async (view) => {
     const records = new Records(view, runtime.content);
     const place = await findShare(records, account, share);
     const state = place && (await records.get(locks, { share: place.id, id: file }));
     return place && { place, opens: state?.opens ?? [] };
   });
-  if (found === undefined) return refuse(404, "ShareNotFound", "there is no such share");
-  const closing = found.opens.filter(({ id }) => wanted === undefined || id === wanted);
-  for (const { id } of closing) await closeFile(runtime, { share: found.place, file }, id);
+  if (found === undefined) {
+    return refuse(404, "ShareNotFound", `${account} has no share ${asGiven(share)}`);
+  }
+  const closing = found.opens.filter((each) => wanted === undefined || each.id === wanted);
+  for (const each of closing) await closeFile(runtime, { share: found.place, file }, each.id);
   return json({ closed: closing.length });
 }
 
-async function endSession({ smb }: Administered, id: string): Promise<Answer> {
-  const isThere = number.test(id) && (await smb?.end(BigInt(id))) === true;
-  return isThere ? nothing : refuse(404, "SessionNotFound", "there is no such session");
+async function endSession({ smb }: Administered, session: string): Promise<Answer> {
+  if (smb === undefined) return refuse(404, "SessionNotFound", "SMB is not served here");
+  const isThere = anId(session) === undefined && (await smb.end(BigInt(session)));
+  if (isThere) return nothing;
+  return refuse(404, "SessionNotFound", `there is no SMB session ${asGiven(session)}`);
 }

@@ -1,11 +1,13 @@
 import { formatIso } from "../../core/dates.ts";
+import { faultMessage, type Fault } from "../../core/faults.ts";
 import type { Address, ServiceName } from "../../core/operation.ts";
 import type { QueryReader, SignedName } from "../../core/service.ts";
 import type { Ticks } from "../../core/ticks.ts";
 import { Records } from "../../execution/records.ts";
 import type { Door } from "../../http/door.ts";
 import type { Administered } from "../administered.ts";
-import { json, refuse, type Answer } from "../answer.ts";
+import { json, noAccount, refuse, type Answer } from "../answer.ts";
+import { oneOf, optional, asGiven, aText, type Checks } from "../inputs.ts";
 import type { Feed } from "../feed/feed.ts";
 import type { Seen } from "../feed/seen.ts";
 import { etagOf, shownSeen } from "../feed/shown.ts";
@@ -16,9 +18,22 @@ const entriesMax = 1000;
 
 export function timelineRoutes(administered: Administered, feed: Feed): readonly Route[] {
   const path = "/admin/v1/timeline";
-  const answer = ({ query }: { readonly query: URLSearchParams }) =>
-    timeline(administered, feed, query);
-  return [{ method: "GET", path, answer }];
+  const query: Checks = {
+    service: oneOf(Object.keys(administered.doors)),
+    account: aText,
+    container: aText,
+    path: optional(aText),
+    partitionKey: optional(aText),
+    rowKey: optional(aText),
+  };
+  return [
+    {
+      method: "GET",
+      path,
+      query,
+      answer: (request) => timeline(administered, feed, request.query),
+    },
+  ];
 }
 
 interface Place {
@@ -34,9 +49,7 @@ async function timeline(
   query: URLSearchParams,
 ): Promise<Answer> {
   const place = placeOf(administered, query);
-  if (place === undefined) {
-    return refuse(400, "InvalidInput", "service, account and container, please, and a path");
-  }
+  if ("refusal" in place) return place.refusal;
   const { runtime, doors } = administered;
   const { service, account, address, door } = place;
   const resource = door.service.resources[address.resource];
@@ -61,36 +74,70 @@ async function timeline(
   });
 }
 
-function placeOf({ doors, accounts }: Administered, query: URLSearchParams): Place | undefined {
+/** The parameters are there; whether they fit together and name something is seen here. */
+function placeOf(
+  { doors, accounts }: Administered,
+  query: URLSearchParams,
+): Place | { readonly refusal: Answer } {
   const service = query.get("service") as ServiceName;
-  const door = Object.hasOwn(doors, service) ? doors[service] : undefined;
+  const door = doors[service];
   const account = query.get("account") ?? "";
+  if (door === undefined || accounts.get(account) === undefined) {
+    return { refusal: noAccount(account) };
+  }
+  const misplaced = misplacedIn(service, query);
+  if (misplaced !== undefined) return { refusal: refuse(400, "InvalidInput", misplaced) };
   const container = query.get("container") ?? "";
-  if (door === undefined || container === "") return undefined;
-  if (accounts.get(account) === undefined) return undefined;
-  const path = query.get("path") ?? "";
-  const identified = door.service.identify(...addressing(service, container, path, query));
-  return identified.ok ? { service, door, account, address: identified.value } : undefined;
+  const alone = door.service.identify(...addressing(service, container, noQuery));
+  if (!alone.ok) {
+    const refused = misnamed("container", container, alone.fault);
+    return { refusal: refuse(400, "InvalidInput", `${refused} ${names}`) };
+  }
+  const identified = door.service.identify(...addressing(service, container, query));
+  if (identified.ok) return { service, door, account, address: identified.value };
+  const part = service === "table" ? "partitionKey" : "path";
+  const refused = misnamed(part, query.get(part) ?? "", identified.fault);
+  return { refusal: refuse(400, "InvalidInput", refused) };
 }
+
+function misplacedIn(service: ServiceName, query: URLSearchParams): string | undefined {
+  const has = (name: string): boolean => query.has(name);
+  if (service !== "table") {
+    const key = ["partitionKey", "rowKey"].find(has);
+    return key && `${key} is for entities of tables; ${service} has path`;
+  }
+  if (query.get("path")) return "path is not for tables; entities have partitionKey and rowKey";
+  const isHalf = has("partitionKey") !== has("rowKey");
+  return isHalf ? "partitionKey and rowKey are given together or not at all" : undefined;
+}
+
+/** In the words that the service itself would use. */
+function misnamed(part: string, given: string, fault: Fault): string {
+  return `${part} ${asGiven(given)}: ${faultMessage(fault)}`;
+}
+
+/** Which the service's own words do not say. Any name of a table can be asked for. */
+const names = "Names have 3 to 63 characters: a to z, 0 to 9 and hyphens between them.";
 
 function addressing(
   service: ServiceName,
   container: string,
-  path: string,
-  query: URLSearchParams,
+  query: Pick<URLSearchParams, "get">,
 ): [string, QueryReader] {
+  const path = query.get("path") ?? "";
   const partition = query.get("partitionKey");
   const row = query.get("rowKey");
   if (service === "table") {
     const isEntity = partition !== null && row !== null;
     const keys = isEntity ? `(PartitionKey='${quoted(partition)}',RowKey='${quoted(row)}')` : "()";
-    return [isEntity ? container + keys : `Tables('${quoted(container)}')`, noQuery];
+    return [isEntity ? container + keys : `Tables('${quoted(container)}')`, nothingElse];
   }
-  if (path !== "") return [`${container}/${path}`, noQuery];
-  return [container, service === "blob" ? containerQuery : noQuery];
+  if (path !== "") return [`${container}/${path}`, nothingElse];
+  return [container, service === "blob" ? containerQuery : nothingElse];
 }
 
-const noQuery: QueryReader = { get: () => undefined };
+const noQuery = { get: () => null };
+const nothingElse: QueryReader = { get: () => undefined };
 const containerQuery: QueryReader = {
   get: (name) => (name === "restype" ? "container" : undefined),
 };

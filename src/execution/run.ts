@@ -136,8 +136,8 @@ function outcomeOf(
   const { etag: policy, success } = call.operation;
   const target: Stamped | undefined = found;
   const next: Stamped | undefined = reply.put;
-  const kept = next?.etag ?? target?.etag;
-  const current = policy === "renew" ? stamp : policy === "keep" ? kept : undefined;
+  const current =
+    policy === "renew" ? stamp : policy === "keep" ? (next?.etag ?? target?.etag) : undefined;
   const body = reply.body;
   const streams = body !== undefined && "content" in body && body.content.kind !== "inline";
   return {

@@ -140,6 +140,30 @@ describe("JSON of scalars", () => {
     );
   });
 
+  it("reads names as they are written, whatever stood in their place before", () => {
+    const name = fc.constantFrom(
+      "a",
+      "ab",
+      "",
+      "a\\",
+      '"',
+      "\\",
+      'a"',
+      "a\u0001",
+      "ä",
+      "abcdefghijklmn",
+    );
+    const names = fc.uniqueArray(name, { minLength: 1, maxLength: 4 });
+    fc.assert(
+      fc.property(fc.array(names, { minLength: 1, maxLength: 6 }), (objects) => {
+        for (const own of objects) {
+          const written = JSON.stringify(Object.fromEntries(own.map((each) => [each, true])));
+          expect(parseFlatJson(written)?.map(([each]) => each)).toEqual(own);
+        }
+      }),
+    );
+  });
+
   it.each(["", "[]", "{", '{"a"}', '{"a":1,}', '{"a":01}', '{"a":[]}', '{"a":1}x', '{"a":.5}'])(
     "refuses %s",
     (given) => {

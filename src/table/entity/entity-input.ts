@@ -18,13 +18,24 @@ const added = ok(undefined);
 /** Up to here looking at each name beats a set of them. */
 const fewNamesMax = 16;
 
-/** Takes in properties one by one and holds them to the rules that need no more than one look. */
+/** Takes in properties one by one and holds them to the rules that need no more than one look.
+ *  One can build entity after entity: then its lists need not grow anew for each. */
 export class EntityBuilder {
   readonly #names: string[] = [];
+  #nameCount = 0;
   #manyNames: Set<string> | undefined;
   readonly #properties: Property[] = [];
+  #propertyCount = 0;
   #partitionKey: string | undefined;
   #rowKey: string | undefined;
+
+  start(): void {
+    this.#nameCount = 0;
+    this.#manyNames = undefined;
+    this.#propertyCount = 0;
+    this.#partitionKey = undefined;
+    this.#rowKey = undefined;
+  }
 
   /** `undefined` stands for null. */
   add(name: string, typed: Typed | undefined): Result<undefined> {
@@ -35,19 +46,24 @@ export class EntityBuilder {
     if (!named.ok || typed === undefined) return named;
     const fits = checkValue(typed.type, typed.value);
     if (!fits.ok) return fits;
-    if (this.#properties.length >= propertiesMax) return fail("TooManyProperties");
-    this.#properties.push([name, typed.type, typed.value]);
+    if (this.#propertyCount >= propertiesMax) return fail("TooManyProperties");
+    this.#properties[this.#propertyCount] = [name, typed.type, typed.value];
+    this.#propertyCount += 1;
     return added;
   }
 
   #isNew(name: string): boolean {
-    if (this.#manyNames === undefined) {
-      if (this.#names.includes(name)) return false;
-      if (this.#names.push(name) === fewNamesMax) this.#manyNames = new Set(this.#names);
+    if (this.#manyNames !== undefined) {
+      if (this.#manyNames.has(name)) return false;
+      this.#manyNames.add(name);
       return true;
     }
-    if (this.#manyNames.has(name)) return false;
-    this.#manyNames.add(name);
+    const names = this.#names;
+    const count = this.#nameCount;
+    for (let index = 0; index < count; index += 1) if (names[index] === name) return false;
+    names[count] = name;
+    this.#nameCount = count + 1;
+    if (this.#nameCount === fewNamesMax) this.#manyNames = new Set(names.slice(0, fewNamesMax));
     return true;
   }
 
@@ -63,7 +79,7 @@ export class EntityBuilder {
     return {
       partitionKey: this.#partitionKey,
       rowKey: this.#rowKey,
-      properties: this.#properties,
+      properties: this.#properties.slice(0, this.#propertyCount),
     };
   }
 }

@@ -12,72 +12,128 @@ export const jsonMembersMax = 2_000;
 /** One object of scalars: all that an entity or a table may be. Undefined if it is anything else;
  *  members that come twice are all there. */
 export function parseFlatJson(text: string): readonly JsonMember[] | undefined {
-  const reader: Reader = { text, at: text.startsWith("\uFEFF") ? 1 : 0 };
-  if (!take(reader, "{")) return undefined;
-  const members: JsonMember[] = [];
-  if (!take(reader, "}")) {
-    do {
-      skipBlanks(reader);
-      const name = readString(reader);
-      if (name === undefined || !take(reader, ":")) return undefined;
-      const value = readScalar(reader);
-      if (value === undefined || members.length >= jsonMembersMax) return undefined;
-      members.push([name, value]);
-    } while (take(reader, ","));
-    if (!take(reader, "}")) return undefined;
+  if (!shared.read(text)) return undefined;
+  const { names, values } = shared;
+  return names.slice(0, shared.count).map((name, index) => [name, values[index]!]);
+}
+
+/** As `parseFlatJson`, for those who read one after the other: what it found stays in the same
+ *  arrays, up to `count`, until it reads again. */
+export class FlatJsonReader {
+  readonly names: string[] = [];
+  readonly values: (JsonScalar | undefined)[] = [];
+  count = 0;
+  /** Those of the names, up to here or of the text before, that were written without escapes. */
+  readonly #plainNames: (string | undefined)[] = [];
+  #text = "";
+  #at = 0;
+
+  read(text: string): boolean {
+    this.#text = text;
+    this.#at = text.startsWith("\uFEFF") ? 1 : 0;
+    this.count = 0;
+    const isRead = this.#readObject();
+    this.#text = "";
+    return isRead;
   }
-  skipBlanks(reader);
-  return reader.at === text.length ? members : undefined;
-}
 
-interface Reader {
-  readonly text: string;
-  at: number;
-}
+  #readObject(): boolean {
+    if (!this.#take(openBrace)) return false;
+    if (!this.#take(closeBrace)) {
+      do {
+        this.#skipBlanks();
+        const name = this.#readName();
+        if (name === undefined || !this.#take(colon)) return false;
+        const value = this.#readScalar();
+        if (value === undefined || this.count >= jsonMembersMax) return false;
+        this.names[this.count] = name;
+        this.values[this.count] = value;
+        this.count += 1;
+      } while (this.#take(comma));
+      if (!this.#take(closeBrace)) return false;
+    }
+    this.#skipBlanks();
+    return this.#at === this.#text.length;
+  }
 
-function skipBlanks(reader: Reader): void {
-  const { text } = reader;
-  for (;;) {
-    const code = text.charCodeAt(reader.at);
-    if (code !== 0x20 && code !== 0x0a && code !== 0x0d && code !== 0x09) return;
-    reader.at += 1;
+  #skipBlanks(): void {
+    const text = this.#text;
+    for (;;) {
+      const code = text.charCodeAt(this.#at);
+      if (code !== 0x20 && code !== 0x0a && code !== 0x0d && code !== 0x09) return;
+      this.#at += 1;
+    }
+  }
+
+  #take(mark: number): boolean {
+    this.#skipBlanks();
+    if (this.#text.charCodeAt(this.#at) !== mark) return false;
+    this.#at += 1;
+    return true;
+  }
+
+  /** Objects that come one after the other often have the same names in the same order. */
+  #readName(): string | undefined {
+    const text = this.#text;
+    const at = this.#at;
+    const before = this.#plainNames[this.count];
+    if (before !== undefined && text.charCodeAt(at) === quoteMark) {
+      const end = at + 1 + before.length;
+      if (text.charCodeAt(end) === quoteMark && text.startsWith(before, at + 1)) {
+        this.#at = end + 1;
+        return before;
+      }
+    }
+    const name = this.#readString();
+    const isPlain = name !== undefined && this.#at === at + name.length + 2;
+    if (this.count < plainNamesMax) this.#plainNames[this.count] = isPlain ? name : undefined;
+    return name;
+  }
+
+  #readScalar(): JsonScalar | undefined {
+    this.#skipBlanks();
+    const text = this.#text;
+    const at = this.#at;
+    const first = text.charCodeAt(at);
+    if (first === quoteMark) return this.#readString();
+    scalarForm.lastIndex = at;
+    if (!scalarForm.test(text)) return undefined;
+    this.#at = scalarForm.lastIndex;
+    if (first === letterN) return null;
+    if (first === letterT || first === letterF) return first === letterT;
+    return { number: text.slice(at, this.#at) };
+  }
+
+  #readString(): string | undefined {
+    const text = this.#text;
+    const at = this.#at;
+    if (text.charCodeAt(at) !== quoteMark) return undefined;
+    let end = text.indexOf('"', at + 1);
+    while (end >= 0 && isEscaped(text, end, at)) end = text.indexOf('"', end + 1);
+    if (end < 0) return undefined;
+    this.#at = end + 1;
+    const inner = text.slice(at + 1, end);
+    if (controls.test(inner)) return undefined;
+    return inner.includes("\\") ? unescape(text.slice(at, end + 1)) : inner;
   }
 }
 
-function take(reader: Reader, mark: string): boolean {
-  skipBlanks(reader);
-  if (reader.text[reader.at] !== mark) return false;
-  reader.at += 1;
-  return true;
-}
+const shared = new FlatJsonReader();
 
+const quoteMark = 0x22;
+const comma = 0x2c;
+const colon = 0x3a;
+const openBrace = 0x7b;
+const closeBrace = 0x7d;
+const letterF = 0x66;
+const letterN = 0x6e;
+const letterT = 0x74;
+/** More names than an entity has are not worth keeping. */
+const plainNamesMax = 256;
 const scalarForm = /true|false|null|-?(?:0|[1-9]\d*)(?:\.\d+)?(?:[eE][+-]?\d+)?/y;
-
-function readScalar(reader: Reader): JsonScalar | undefined {
-  skipBlanks(reader);
-  if (reader.text[reader.at] === '"') return readString(reader);
-  scalarForm.lastIndex = reader.at;
-  const found = scalarForm.exec(reader.text)?.[0];
-  if (found === undefined) return undefined;
-  reader.at += found.length;
-  if (found === "null") return null;
-  return found === "true" || found === "false" ? found === "true" : { number: found };
-}
 
 // eslint-disable-next-line no-control-regex -- JSON allows none of them inside a string
 const controls = /[\u0000-\u001F]/;
-
-function readString(reader: Reader): string | undefined {
-  const { text, at } = reader;
-  if (text[at] !== '"') return undefined;
-  let end = text.indexOf('"', at + 1);
-  while (end >= 0 && isEscaped(text, end, at)) end = text.indexOf('"', end + 1);
-  if (end < 0) return undefined;
-  reader.at = end + 1;
-  const inner = text.slice(at + 1, end);
-  if (controls.test(inner)) return undefined;
-  return inner.includes("\\") ? unescape(text.slice(at, end + 1)) : inner;
-}
 
 /** An odd number of backslashes in front of a quote takes its meaning away. */
 function isEscaped(text: string, quote: number, start: number): boolean {

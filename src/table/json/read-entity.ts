@@ -2,20 +2,25 @@ import { ok, type Result } from "../../core/result.ts";
 import { edm, edmTypeOf, type EdmType, type Typed } from "../edm/edm.ts";
 import { parseDouble, parseInt32, parseValue } from "../edm/parse-value.ts";
 import { EntityBuilder, unreadable, type EntityInput } from "../entity/entity-input.ts";
-import { parseFlatJson, type JsonMember, type JsonScalar } from "./flat-json.ts";
+import { FlatJsonReader, type JsonScalar } from "./flat-json.ts";
 
 const annotation = "@odata.type";
 
+/** One for all: what they make of a body is copied out of them before the next comes. */
+const reader = new FlatJsonReader();
+const builder = new EntityBuilder();
+
 /** An entity in any of the JSON forms; what a server would annotate is passed over. */
 export function readJsonEntity(text: string): Result<EntityInput> {
-  const members = parseFlatJson(text);
-  if (members === undefined) return unreadable();
-  const types = readAnnotations(members);
+  if (!reader.read(text)) return unreadable();
+  const { names, values, count } = reader;
+  const types = readAnnotations(reader);
   if (types === undefined) return unreadable();
-  const builder = new EntityBuilder();
-  for (const [name, value] of members) {
+  builder.start();
+  for (let index = 0; index < count; index += 1) {
+    const name = names[index]!;
     if (name.startsWith("odata.") || name.includes("@")) continue;
-    const typed = typedOf(types.get(name), value);
+    const typed = typedOf(types.get(name), values[index]!);
     if (typed === "wrong") return unreadable();
     const added = builder.add(name, typed);
     if (!added.ok) return added;
@@ -25,10 +30,12 @@ export function readJsonEntity(text: string): Result<EntityInput> {
 
 const noTypes: ReadonlyMap<string, EdmType> = new Map();
 
-function readAnnotations(members: readonly JsonMember[]): typeof noTypes | undefined {
+function readAnnotations({ names, values, count }: FlatJsonReader): typeof noTypes | undefined {
   let types: Map<string, EdmType> | undefined;
-  for (const [name, value] of members) {
+  for (let index = 0; index < count; index += 1) {
+    const name = names[index]!;
     if (!name.endsWith(annotation) || name === annotation) continue;
+    const value = values[index];
     const type = typeof value === "string" ? edmTypeOf(value) : undefined;
     if (type === undefined) return undefined;
     types ??= new Map();

@@ -1,7 +1,7 @@
 import { copyBytes } from "../../core/slabs.ts";
 import type { Ticks } from "../../core/ticks.ts";
 import { edm, type EdmType, type EdmValue, type Property } from "../edm/edm.ts";
-import { entityVersion, isPlain, isWide } from "./form.ts";
+import { entityVersion, headBytes, isPlain, isWide } from "./form.ts";
 
 const roomBytesFirst = 64 * 1024;
 /** No code unit becomes more bytes, in UTF-8 or UTF-16. */
@@ -11,16 +11,24 @@ const fixedBytesMax = 16;
 
 let room = Buffer.alloc(roomBytesFirst);
 let used = 0;
+/** Of which the head of the room tells: what a transaction writes has one moment in common. */
+let writtenETag: Ticks | undefined;
 
 /** An entity in the form that `EntityRecord` reads. */
 export function encodeEntity(etag: Ticks, properties: readonly Property[]): Uint8Array {
-  room[0] = entityVersion;
-  room.writeBigUInt64LE(etag, 1);
-  used = 9;
+  if (etag !== writtenETag) {
+    room[0] = entityVersion;
+    room.writeBigUInt64LE(etag, 1);
+    writtenETag = etag;
+  }
+  used = headBytes;
   for (const [name, type, value] of properties) writeProperty(name, type, value);
   const bytes = copyBytes(room, 0, used);
   // An entity of a megabyte is rare; its room is not kept.
-  if (room.length > roomBytesFirst) room = Buffer.alloc(roomBytesFirst);
+  if (room.length > roomBytesFirst) {
+    room = Buffer.alloc(roomBytesFirst);
+    writtenETag = undefined;
+  }
   return bytes;
 }
 

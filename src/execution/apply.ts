@@ -26,6 +26,18 @@ export function applyReply(
   settled: Settled,
   reply: Reply<object, string>,
 ): Awaitable<void> {
+  const isAlone = reply.preserve === undefined && reply.effects === undefined;
+  if (isAlone) return applyRecord(content, tx, settled, reply);
+  return applyBesides(content, tx, settled, reply);
+}
+
+/** Apart, because functions made here would be paid for by those who need none of them. */
+function applyBesides(
+  content: ContentStore,
+  tx: Transaction,
+  settled: Settled,
+  reply: Reply<object, string>,
+): Awaitable<void> {
   const { preserve = noEffects, effects = noEffects } = reply;
   return whenThere(applyEffects(content, tx, preserve, settled.now), () =>
     whenThere(applyRecord(content, tx, settled, reply), () =>
@@ -47,10 +59,9 @@ function applyRecord(
   const { table, keyOf } = call.resource;
   if (table === undefined) throw new Error(`${call.operation.name} has no record to write`);
   const record = reply.put === undefined ? undefined : stampRecord(settled, reply.put);
-  const writing = { table, key: keyOf(scope, call), record, plan: reply.content };
-  return isFollowed(table)
-    ? writeFollowed(content, tx, writing, before)
-    : writeAlone(tx, table, writing.key, record);
+  const key = keyOf(scope, call);
+  if (!isFollowed(table)) return writeAlone(tx, table, key, record);
+  return writeFollowed(content, tx, { table, key, record, plan: reply.content }, before);
 }
 
 /** Makes a note, if there is still something to note. */

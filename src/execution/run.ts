@@ -10,7 +10,7 @@ import type { Transaction, View } from "../store/store.ts";
 import { applyEffects, applyReply } from "./apply.ts";
 import { check, refused } from "./check.ts";
 import type { Call, Outcome, Runtime, Stamped } from "./execute.ts";
-import { newGuid, newId } from "./identifiers.ts";
+import { newGuid as guidFrom, newId as idFrom } from "./identifiers.ts";
 import { Records } from "./records.ts";
 import type { Pending } from "./wait.ts";
 
@@ -31,8 +31,19 @@ export function run(
 ): Awaitable<Outcome | Pending> {
   const running = { runtime, call, view, tx, records };
   const located = call.resource.load(records, call, trail && besideOf(trail, call));
-  if (located instanceof Promise) return located.then((later) => runOn(running, later, trail));
-  return runOn(running, located, trail);
+  return located instanceof Promise
+    ? runLater(running, located, trail)
+    : runOn(running, located, trail);
+}
+
+/** Apart, as all that waits: functions that may have to be made cost those, too, who go on at
+ *  once. */
+async function runLater(
+  running: Running,
+  located: Promise<Located>,
+  trail: Trail | undefined,
+): Promise<Outcome | Pending> {
+  return runOn(running, await located, trail);
 }
 
 function besideOf(trail: Trail, { resource, account }: Call): Located | undefined {
@@ -66,8 +77,16 @@ function runOn(
   const stamp = nextStamp(view.now, target?.etag);
   const context = contextOf(runtime, call, { scope, target, stamp, now: view.now });
   if (operation.reads === undefined) return decideOn(running, context);
-  return whenThere(operation.reads(records, context), (seen) => {
-    context.seen = seen;
+  return decideOnSeen(running, context, operation.reads(records, context));
+}
+
+function decideOnSeen(
+  running: Running,
+  context: AnyContext & { seen: unknown },
+  seen: Awaitable<unknown>,
+): Awaitable<Outcome | Pending> {
+  return whenThere(seen, (there) => {
+    context.seen = there;
     return decideOn(running, context);
   });
 }
@@ -81,14 +100,43 @@ function decideOn(running: Running, context: AnyContext): Awaitable<Outcome | Pe
   if ("wait" in decision) {
     const pending: Pending = { kind: "wait", ...decision };
     if (tx === undefined) return pending;
-    const applied = applyEffects(runtime.content, tx, decision.effects, view.now);
-    return whenThere(applied, () => pending);
+    return after(applyEffects(runtime.content, tx, decision.effects, view.now), pending);
   }
   if (tx === undefined) return outcomeOf(runtime, call, view, decision, context);
   const settled = { call, scope, before: target, stamp, now: view.now };
   const applied = applyReply(runtime.content, tx, settled, decision);
   if (!(applied instanceof Promise)) return outcomeOf(runtime, call, view, decision, context);
-  return applied.then(() => outcomeOf(runtime, call, view, decision, context));
+  return answerAfter(applied, running, decision, context);
+}
+
+function after<T>(done: Awaitable<void>, value: T): Awaitable<T> {
+  return whenThere(done, () => value);
+}
+
+async function answerAfter(
+  applied: Promise<void>,
+  { runtime, call, view }: Running,
+  decision: Reply<object, string>,
+  context: AnyContext,
+): Promise<Outcome> {
+  await applied;
+  return outcomeOf(runtime, call, view, decision, context);
+}
+
+interface Makers {
+  readonly newId: () => bigint;
+  readonly newGuid: () => string;
+}
+
+const makers = new WeakMap<Runtime, Makers>();
+
+function makersOf(runtime: Runtime): Makers {
+  const known = makers.get(runtime);
+  if (known !== undefined) return known;
+  const { random } = runtime;
+  const made = { newId: () => idFrom(random), newGuid: () => guidFrom(random) };
+  makers.set(runtime, made);
+  return made;
 }
 
 interface Circumstances {
@@ -104,6 +152,7 @@ function contextOf(
   call: Call,
   { scope, target, stamp, now }: Circumstances,
 ): AnyContext & { seen: unknown } {
+  const { newId, newGuid } = makersOf(runtime);
   return {
     now,
     version: call.version,
@@ -121,8 +170,8 @@ function contextOf(
     endpoint: call.endpoint,
     secondary: call.secondary,
     delegate: call.delegate,
-    newId: () => newId(runtime.random),
-    newGuid: () => newGuid(runtime.random),
+    newId,
+    newGuid,
   };
 }
 

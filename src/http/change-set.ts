@@ -88,17 +88,17 @@ function writeReplies(
   out: TextBytes,
   boundary: string,
 ): void {
-  const replies = new PartReplies(dialectOf(door), out);
   const before = `--${boundary}\r\n${headerLines(around)}\r\n`;
+  const replies = new PartReplies(dialectOf(door), out, before);
   for (let index = 0; index < outcomes.length; index += 1) {
     const outcome = outcomes[index]!;
     const { request, progress } = requests[index]!;
-    out.append(before);
     if (outcome.kind === "reply" && outcome.body === undefined) {
       replies.write(request.method, outcome);
     } else {
       const reply = renderOutcome(outcome, envelopeOf(door, request, progress));
       const { body } = partOf(door, reply, request);
+      out.append(before);
       if (typeof body === "string") out.append(body);
       else out.appendBytes(body, 0, body.length);
     }

@@ -1,9 +1,10 @@
+import fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import type { Dialect } from "../core/dialect.ts";
 import { TextBytes } from "../core/text-bytes.ts";
 import { PartReplies, type Reply } from "./part-replies.ts";
 
-const order = ["A", "B", "ETag"];
+const order = ["A", "B", "ETag", "C"];
 const dialect = {
   stampHeaders: (stamp: bigint) => ({ ETag: `"${stamp}"` }),
   transaction: {
@@ -17,7 +18,9 @@ const dialect = {
   },
 } as unknown as Dialect;
 
-function reply(headers: readonly Record<string, string | undefined>[], etag?: bigint): Reply {
+type Group = Record<string, string | undefined>;
+
+function reply(headers: readonly Group[], etag?: bigint): Reply {
   const nothing = { metadata: undefined, body: undefined, reader: undefined };
   return { kind: "reply", status: 204, headers, etag, ...nothing };
 }
@@ -49,6 +52,19 @@ describe("the answers of a transaction", () => {
         `${start}B: x\r\nETag: "2"\r\n${end}`,
         `${start}A: x\r\n${end}`,
       ].join(""),
+    );
+  });
+
+  it("are what they would be without one another", () => {
+    const value = fc.option(fc.constantFrom("1", "2"), { nil: undefined });
+    const group = fc.record({ A: value, B: value, C: value });
+    const stamp = fc.option(fc.constantFrom(1n, 2n), { nil: undefined });
+    const answer = fc.tuple(fc.array(group, { maxLength: 2 }), stamp);
+    fc.assert(
+      fc.property(fc.array(answer, { maxLength: 12 }), (answers) => {
+        const replies = answers.map(([groups, etag]) => reply(groups, etag));
+        expect(written(...replies)).toBe(replies.map((each) => written(each)).join(""));
+      }),
     );
   });
 

@@ -7,38 +7,45 @@ import type { Outcome } from "../execution/execute.ts";
 
 export type Reply = Extract<Outcome, { kind: "reply" }>;
 
-/** A line that was written at the same place of the answer before. */
-interface Line {
-  name: string;
-  value: string;
-  /** Made when the same value comes again. */
-  text: string | undefined;
-}
-
+const crlf = "\r\n";
 const noHeaders: HeaderGroup = {};
 
 /**
  * Writes the answers of a transaction that have no body of their own, without what the answer
- * around them says for all. They hardly differ from each other: a hundred of them are written as
- * the few texts that they share.
+ * around them says for all. Each differs from the one before in a line or two: what comes in front
+ * of these and after them is kept as one text each.
  */
 export class PartReplies implements PartAnswer {
   method = "";
   status = 0;
   readonly #dialect: Dialect;
   readonly #out: TextBytes;
-  readonly #lines: Line[] = [];
+  readonly #before: string;
   #groups: readonly HeaderGroup[] = [];
   #stamp: Ticks | undefined;
   #stampHeaders = noHeaders;
-  #at = 0;
+  /** The lines of this answer, or of the one before. */
+  readonly #names: string[] = [];
+  readonly #values: string[] = [];
+  #count = 0;
+  /** The lines in front of the first that differs, and those after the last. */
+  #leadCount = 0;
+  #lead = "";
+  #tailFrom = 0;
+  #tail = "";
+  #firstOther = 0;
+  #lastOther = 0;
 
-  constructor(dialect: Dialect, out: TextBytes) {
+  /** `before` stands in front of every answer. */
+  constructor(dialect: Dialect, out: TextBytes, before = "") {
     this.#dialect = dialect;
     this.#out = out;
+    this.#before = before;
   }
 
   write(method: string, { status, headers, etag }: Reply): void {
+    const countBefore = this.#count;
+    const isAlike = method === this.method && status === this.status;
     this.method = method;
     this.status = status;
     this.#groups = headers;
@@ -46,10 +53,12 @@ export class PartReplies implements PartAnswer {
       this.#stamp = etag;
       this.#stampHeaders = etag === undefined ? noHeaders : this.#dialect.stampHeaders(etag);
     }
-    this.#out.append(statusLine(status));
-    this.#at = 0;
-    this.#dialect.transaction.partHeaders(this, this.#writeLine);
-    this.#out.append(crlf);
+    this.#count = 0;
+    this.#firstOther = Infinity;
+    this.#lastOther = -1;
+    this.#dialect.transaction.partHeaders(this, this.#noteLine);
+    if (isAlike && this.#count === countBefore) this.#writeOthers();
+    else this.#writeAll();
   }
 
   /** A later group replaces what an earlier one says. */
@@ -60,27 +69,52 @@ export class PartReplies implements PartAnswer {
     return value;
   }
 
-  readonly #writeLine = (name: string, value: string): void => {
-    const line = this.#lines[this.#at];
-    this.#at += 1;
-    if (line === undefined) this.#lines.push({ name, value, text: undefined });
-    else if (line.name === name && line.value === value) {
-      line.text ??= `${name}: ${value}${crlf}`;
-      this.#out.append(line.text);
-      return;
-    } else {
-      line.name = name;
-      line.value = value;
-      line.text = undefined;
-    }
-    this.#out.append(name);
-    this.#out.append(": ");
-    this.#out.append(value);
-    this.#out.append(crlf);
+  readonly #noteLine = (name: string, value: string): void => {
+    const at = this.#count;
+    this.#count = at + 1;
+    if (this.#names[at] === name && this.#values[at] === value) return;
+    this.#names[at] = name;
+    this.#values[at] = value;
+    this.#firstOther = Math.min(this.#firstOther, at);
+    this.#lastOther = at;
   };
-}
 
-const crlf = "\r\n";
+  #writeOthers(): void {
+    const leadCount = Math.min(this.#firstOther, this.#count);
+    if (this.#lead === "" || leadCount !== this.#leadCount) {
+      this.#leadCount = leadCount;
+      this.#lead = `${this.#before}${statusLine(this.status)}${this.#lines(0, leadCount)}`;
+    }
+    const tailFrom = Math.max(this.#lastOther + 1, leadCount);
+    if (this.#tail === "" || tailFrom !== this.#tailFrom) {
+      this.#tailFrom = tailFrom;
+      this.#tail = `${this.#lines(tailFrom, this.#count)}${crlf}`;
+    }
+    const out = this.#out;
+    out.append(this.#lead);
+    for (let at = leadCount; at < tailFrom; at += 1) {
+      out.append(this.#names[at]!);
+      out.append(": ");
+      out.append(this.#values[at]!);
+      out.append(crlf);
+    }
+    out.append(this.#tail);
+  }
+
+  /** What was kept is of another kind of answer. */
+  #writeAll(): void {
+    this.#lead = "";
+    this.#tail = "";
+    const lines = this.#lines(0, this.#count);
+    this.#out.append(`${this.#before}${statusLine(this.status)}${lines}${crlf}`);
+  }
+
+  #lines(from: number, to: number): string {
+    let lines = "";
+    for (let at = from; at < to; at += 1) lines += `${this.#names[at]}: ${this.#values[at]}${crlf}`;
+    return lines;
+  }
+}
 
 function statusLine(status: number): string {
   return `HTTP/1.1 ${status} ${STATUS_CODES[status] ?? ""}${crlf}`;

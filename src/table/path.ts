@@ -76,8 +76,15 @@ function unquote(text: string): string {
 
 /** `t(PartitionKey='p',RowKey='r')`, as links and locations write it. */
 export function entityPath(table: string, { partitionKey, rowKey }: EntityKeys): string {
-  return `${table}(PartitionKey='${quote(partitionKey)}',RowKey='${quote(rowKey)}')`;
+  if (table !== last.table || partitionKey !== last.partitionKey) {
+    const start = `${table}(PartitionKey='${quote(partitionKey)}',RowKey='`;
+    last = { table, partitionKey, start };
+  }
+  return `${last.start}${quote(rowKey)}')`;
 }
+
+/** Entities that are told of together lie mostly in one partition. */
+let last = { table: "", partitionKey: "", start: "(PartitionKey='',RowKey='" };
 
 /** What every encoding leaves as it is. */
 const plainKeyForm = /^[\w.-]*$/;

@@ -56,9 +56,13 @@ function loadEntity(
   where: Where<TableAddress>,
   beside?: Located,
 ): Awaitable<Located> {
-  if (beside !== undefined && isInTable(beside, where.address)) {
-    return loadFrom(view, where.address, beside);
-  }
+  return beside !== undefined && isInTable(beside, where.address)
+    ? loadFrom(view, where.address, beside)
+    : loadAll(view, where);
+}
+
+/** Apart, because functions made here would be paid for by those who need none of them. */
+function loadAll(view: RecordView, where: Where<TableAddress>): Awaitable<Located> {
   return whenThere(loadAccount(view, where), (account) =>
     whenThere(findTable(view, account, where.address), (table) => {
       const place = placeOf(account, table);
@@ -79,17 +83,21 @@ function placeOf(account: AccountRecord, table: TableRecord | undefined): Locate
   return { access: table, scope, target: undefined, cors };
 }
 
-function loadFrom(
-  view: RecordView,
-  { keys }: TableAddress,
-  { access, scope, cors }: Located,
-): Awaitable<Located> {
-  if (keys === undefined || !scope.ok) return { access, scope, target: undefined, cors };
+function loadFrom(view: RecordView, { keys }: TableAddress, place: Located): Awaitable<Located> {
+  const { scope } = place;
+  if (keys === undefined || !scope.ok) return withTarget(place, undefined);
   const { partitionKey, rowKey } = keys;
   const { table } = scope.value as TableScope;
   const target = view.get(entities, { table: table.id, partitionKey, rowKey });
-  if (!(target instanceof Promise)) return { access, scope, target, cors };
-  return target.then((later) => ({ access, scope, target: later, cors }));
+  return target instanceof Promise ? withLater(place, target) : withTarget(place, target);
+}
+
+function withTarget({ access, scope, cors }: Located, target: object | undefined): Located {
+  return { access, scope, target, cors };
+}
+
+async function withLater(place: Located, target: Promise<object | undefined>): Promise<Located> {
+  return withTarget(place, await target);
 }
 
 /** A table that is being deleted is not there any more. */

@@ -23,6 +23,7 @@ async function countTouched(shelf: Shelf, run: (tx: Transaction) => Promise<void
       get: (key) => ((touched.reads += 1), tx.get(key)),
       peek: (key) => ((touched.reads += 1), tx.peek(key)),
       range: (bounds) => tx.range(bounds),
+      take: (bounds) => tx.take(bounds),
       put: (key, value) => ((touched.writes += 1), tx.put(key, value)),
       delete: (key) => ((touched.writes += 1), tx.delete(key)),
       add: (key, delta) => ((touched.writes += 1), tx.add(key, delta)),

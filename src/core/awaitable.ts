@@ -18,3 +18,10 @@ export function whenThere<T, U>(
 ): Awaitable<U> {
   return value instanceof Promise ? value.then(goOn) : goOn(value);
 }
+
+/** All of them: at once if none is a promise. */
+export function allThere<T>(values: readonly Awaitable<T>[]): Awaitable<readonly T[]> {
+  return values.some((value) => value instanceof Promise)
+    ? Promise.all(values)
+    : (values as readonly T[]);
+}

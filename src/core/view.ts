@@ -9,6 +9,11 @@ export interface RecordView {
   get<K, R>(table: Table<K, R>, key: K): Awaitable<R | undefined>;
   /** Records between two encoded keys (`table.range(…)`), in arrays. */
   scan<K, R>(table: Table<K, R>, bounds: ScanBounds): AsyncIterable<readonly Scanned<R>[]>;
+  /** The first few of such records; for those who each take what comes first away. */
+  take<K, R>(
+    table: Table<K, R>,
+    bounds: ScanBounds & { readonly limit: number },
+  ): Awaitable<readonly Scanned<R>[]>;
   /** What a scanned record is told as; what lasts as long as the record does may be kept and is
    *  then not rendered again. `form` tells ways to render a record apart. */
   rendered<R>(

@@ -1,4 +1,4 @@
-import type { Awaitable } from "../core/awaitable.ts";
+import { whenThere, type Awaitable } from "../core/awaitable.ts";
 import type { ContentRef, Slice } from "../core/content-ref.ts";
 import type { Table } from "../core/table.ts";
 import type { Ticks } from "../core/ticks.ts";
@@ -57,6 +57,15 @@ export class Records implements RecordView {
     for await (const entries of this.#view.range(bounds)) {
       yield entries.map((entry) => new ScannedRecord(entry, table.codec));
     }
+  }
+
+  take<K, R>(
+    table: Table<K, R>,
+    bounds: ScanBounds & { readonly limit: number },
+  ): Awaitable<readonly Scanned<R>[]> {
+    return whenThere(this.#view.take(bounds), (entries) =>
+      entries.map((entry) => new ScannedRecord(entry, table.codec)),
+    );
   }
 
   rendered<R>(

@@ -1,4 +1,5 @@
 import { accounts, type AccountRecord, type AccountScope } from "../account/account-record.ts";
+import { whenThere, type Awaitable } from "../core/awaitable.ts";
 import type { CorsRule } from "../core/cors.ts";
 import { checkQueueName } from "../core/names.ts";
 import { operationsOf, type Address } from "../core/operation.ts";
@@ -54,10 +55,11 @@ export function signedName({ queue }: QueueAddress): SignedName {
   return { name: queue || undefined };
 }
 
-async function loadAccount(view: RecordView, { account }: Where): Promise<AccountRecord> {
-  const record = await view.get(accounts, account);
-  if (record === undefined) throw new Error(`the account ${account} has no record`);
-  return record;
+function loadAccount(view: RecordView, { account }: Where): Awaitable<AccountRecord> {
+  return whenThere(view.get(accounts, account), (record) => {
+    if (record === undefined) throw new Error(`the account ${account} has no record`);
+    return record;
+  });
 }
 
 async function loadService(view: RecordView, where: Where): Promise<Located> {
@@ -65,28 +67,41 @@ async function loadService(view: RecordView, where: Where): Promise<Located> {
   return { access: undefined, scope: ok({ account }), target: account, cors: corsOf(account) };
 }
 
-async function loadQueue(view: RecordView, where: Where<QueueAddress>): Promise<Located> {
-  const account = await loadAccount(view, where);
-  const queue = await view.get(queues, { account: account.id, name: where.address.queue });
-  return {
-    access: queue && { policies: queue.policies },
-    scope: ok({ account }),
-    target: queue,
-    cors: corsOf(account),
-  };
+function loadQueue(view: RecordView, where: Where<QueueAddress>): Awaitable<Located> {
+  return whenThere(loadAccount(view, where), (account) =>
+    whenThere(findQueue(view, account, where), (queue) => ({
+      access: queue && { policies: queue.policies },
+      scope: ok({ account }),
+      target: queue,
+      cors: corsOf(account),
+    })),
+  );
 }
 
-async function loadMessage(view: RecordView, where: Where<QueueAddress>): Promise<Located> {
-  const account = await loadAccount(view, where);
-  const { queue: name, message: id } = where.address;
-  const queue = await view.get(queues, { account: account.id, name });
-  const cors = corsOf(account);
-  if (queue === undefined) {
-    return { access: undefined, scope: fail("QueueNotFound"), target: undefined, cors };
-  }
-  const found = id === "" ? undefined : await view.get(messages, { queue: queue.id, id });
-  const target = found !== undefined && found.expires > view.now ? found : undefined;
-  return { access: { policies: queue.policies }, scope: ok({ account, queue }), target, cors };
+function findQueue(
+  view: RecordView,
+  { id }: AccountRecord,
+  { address }: Where<QueueAddress>,
+): Awaitable<QueueRecord | undefined> {
+  return view.get(queues, { account: id, name: address.queue });
+}
+
+function loadMessage(view: RecordView, where: Where<QueueAddress>): Awaitable<Located> {
+  const { message: id } = where.address;
+  return whenThere(loadAccount(view, where), (account) =>
+    whenThere(findQueue(view, account, where), (queue) => {
+      const cors = corsOf(account);
+      if (queue === undefined) {
+        return { access: undefined, scope: fail("QueueNotFound"), target: undefined, cors };
+      }
+      const access = { policies: queue.policies };
+      const found = id === "" ? undefined : view.get(messages, { queue: queue.id, id });
+      return whenThere(found, (message) => {
+        const target = message !== undefined && message.expires > view.now ? message : undefined;
+        return { access, scope: ok({ account, queue }), target, cors };
+      });
+    }),
+  );
 }
 
 function corsOf({ properties }: AccountRecord): readonly CorsRule[] {

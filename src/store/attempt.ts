@@ -1,13 +1,16 @@
+import { whenThere } from "../core/awaitable.ts";
 import { keyBytesMax } from "../core/keys.ts";
 import type { Ticks } from "../core/ticks.ts";
 import { Changes, changedValue, combine } from "./changes.ts";
 import type { Change } from "./changes.ts";
-import type { Awaitable, EngineReader, Stamped, StateReader } from "./engine.ts";
+import type { Awaitable, EngineReader, ScanBounds, Stamped, StateReader } from "./engine.ts";
 import { textOfKey } from "./key-text.ts";
 import type { KeyText } from "./key-text.ts";
-import { scanLayers } from "./layered-scan.ts";
-import type { Covered } from "./layered-scan.ts";
-import type { Bounds, Entry, Key, Transaction, Value } from "./store.ts";
+import type { Taken } from "./fronts.ts";
+import { scanLayers, takeLayers } from "./layered-scan.ts";
+import type { Covered, ScanLayers } from "./layered-scan.ts";
+import type { SharedChanges } from "./shared-changes.ts";
+import type { Bounds, Entry, Key, LimitedBounds, Transaction, Value } from "./store.ts";
 
 /** A change of a transaction that is about to commit, and everyone it is made of. */
 export type SharedChange = Change & { readonly writers: Attempt[] };
@@ -38,15 +41,16 @@ export class Attempt implements Transaction {
   /** Those whose uncommitted changes this attempt has seen: it stands and falls with them. */
   #dependencies: Set<Attempt> | undefined;
   readonly #reader: StateReader;
-  readonly #shared: Changes<SharedChange> | undefined;
+  readonly #shared: SharedChanges | undefined;
   readonly #keyReads = new Map<KeyText, KeyRead>();
   readonly #rangeReads: RangeRead[] = [];
+  #takes: readonly Taken[] = nothingTaken;
   /** The last key that was read: what is written next is often there. */
   #lastKey: Key | undefined;
   #lastText: KeyText = "";
   #ended = false;
 
-  constructor(reader: StateReader, now: Ticks, shared?: Changes<SharedChange>) {
+  constructor(reader: StateReader, now: Ticks, shared?: SharedChanges) {
     this.#reader = reader;
     this.now = now;
     this.sequence = reader.sequence;
@@ -62,21 +66,29 @@ export class Attempt implements Transaction {
   }
 
   range(bounds: Bounds): AsyncIterable<readonly Entry[]> {
-    const shared = this.#shared;
-    return scanLayers(
-      {
-        base: (part, countMax) => {
-          this.#checkRunning();
-          return this.#reader.scan(part, countMax);
-        },
-        changes: [
-          ...(shared === undefined ? [] : [shared.scan.bind(shared)]),
-          this.changes.scan.bind(this.changes),
-        ],
-        onCovered: (covered, base) => this.#rememberRange(covered, base),
-      },
-      bounds,
-    );
+    return scanLayers(this.#layers(), bounds);
+  }
+
+  take(bounds: LimitedBounds): Awaitable<readonly Entry[]> {
+    const start = textOfKey(bounds.start);
+    // What it has changed itself is not what those after it build on.
+    const isAhead = this.changes.isEmpty && bounds.reverse !== true;
+    const front = isAhead ? this.#shared?.fronts.at(start) : undefined;
+    if (front !== undefined) this.#dependOn(front.by);
+    try {
+      const taken = takeLayers(this.#layers(), bounds, front?.end ?? start);
+      if (!isAhead) return taken;
+      return whenThere(taken, (entries) => {
+        const texts = entries.map(({ text }) => text);
+        const isShort = entries.length < bounds.limit;
+        const end = isShort ? textOfKey(bounds.end) : `${texts.at(-1)}\0`;
+        const known = front !== undefined && front.end > end ? front.end : end;
+        this.#takes = [...this.#takes, { start, texts, end: known }];
+        return entries;
+      });
+    } catch (error) {
+      return Promise.reject(error);
+    }
   }
 
   put(key: Key, value: Value): void {
@@ -97,6 +109,10 @@ export class Attempt implements Transaction {
 
   get keyReads(): ReadonlyMap<KeyText, KeyRead> {
     return this.#keyReads;
+  }
+
+  get takes(): readonly Taken[] {
+    return this.#takes;
   }
 
   get rangeReads(): readonly RangeRead[] {
@@ -151,8 +167,8 @@ export class Attempt implements Transaction {
   }
 
   #readBelow(key: Key, text: KeyText, remember: boolean): Awaitable<Value | undefined> {
-    const shared = this.#shared?.get(text);
-    if (shared !== undefined && remember) this.#dependOn(shared);
+    const shared = this.#shared?.changes.get(text);
+    if (shared !== undefined && remember) this.#dependOnAll(shared.writers);
     if (shared !== undefined && shared.kind !== "add") return changedValue(undefined, shared);
     const before = this.#keyReads.get(text);
     if (before !== undefined) return overlaid(before.value, shared);
@@ -169,16 +185,34 @@ export class Attempt implements Transaction {
     return value;
   }
 
-  #rememberRange(covered: Covered, entries: readonly Stamped[]): void {
-    this.#rangeReads.push({ ...covered, entries });
-    for (const shared of this.#shared?.scan({ ...covered, reverse: false }) ?? []) {
-      this.#dependOn(shared);
-    }
+  #layers(): ScanLayers<Stamped> {
+    const shared = this.#shared?.changes;
+    let seen: readonly SharedChange[] = [];
+    const below = (bounds: ScanBounds): readonly SharedChange[] =>
+      (seen = shared?.scan(bounds) ?? seen);
+    const own = (bounds: ScanBounds): readonly Change[] => this.changes.scan(bounds);
+    return {
+      base: (part, countMax) => {
+        this.#checkRunning();
+        return this.#reader.scan(part, countMax);
+      },
+      changes: [below, own],
+      onCovered: ({ start, end }, entries) => {
+        this.#rangeReads.push({ start, end, entries });
+        for (const { text, writers } of seen) {
+          if (text >= start && text < end) this.#dependOnAll(writers);
+        }
+      },
+    };
   }
 
-  #dependOn(shared: SharedChange): void {
+  #dependOnAll(writers: readonly Attempt[]): void {
+    for (const writer of writers) this.#dependOn(writer);
+  }
+
+  #dependOn(writer: Attempt): void {
     this.#dependencies ??= new Set();
-    for (const writer of shared.writers) this.#dependencies.add(writer);
+    this.#dependencies.add(writer);
   }
 
   #change(change: Change): void {
@@ -195,6 +229,7 @@ export class Attempt implements Transaction {
   }
 }
 
+const nothingTaken: readonly Taken[] = [];
 const onNobody: ReadonlySet<Attempt> = new Set();
 
 function overlaid(value: Value | undefined, change: Change | undefined): Value | undefined {

@@ -1,13 +1,11 @@
 import type { Ticks } from "../core/ticks.ts";
 import type { Clock } from "../core/world.ts";
 import { Attempt } from "./attempt.ts";
-import type { SharedChange } from "./attempt.ts";
-import { Changes } from "./changes.ts";
 import type { Engine, EngineBatch, EngineReader, EngineWrite, StateReader } from "./engine.ts";
 import { latestTicks, mayRunAgain, Reruns, settleUnwritten } from "./pending.ts";
 import type { Pending } from "./pending.ts";
 import { rememberedState } from "./remembered-state.ts";
-import { shareChanges, writesOf } from "./shared-changes.ts";
+import { SharedChanges, writesOf } from "./shared-changes.ts";
 import { StoreBusy } from "./store.ts";
 import { Turns } from "./turn.ts";
 
@@ -88,7 +86,7 @@ export class Committer {
     const reruns = new Reruns(this.#options.clock);
     let remembered: StateReader | undefined;
     try {
-      const shared = new Changes<SharedChange>();
+      const shared = new SharedChanges();
       for (const pending of batch) {
         if (isBeaten(pending, latest, shared)) {
           if (pending.attemptsUsed > 0) this.#conflicts += 1;
@@ -98,7 +96,7 @@ export class Committer {
         }
         accepted.push(pending);
         // Nobody comes after the last to see what it is about to write.
-        if (pending !== batch.at(-1)) shareChanges(shared, pending.attempt);
+        if (pending !== batch.at(-1)) shared.share(pending.attempt);
       }
     } finally {
       reruns.end();
@@ -162,9 +160,9 @@ function countOf(writers: readonly Pending[]): number {
   return count;
 }
 
-function isBeaten(pending: Pending, latest: EngineReader, shared: Changes<SharedChange>): boolean {
+function isBeaten(pending: Pending, latest: EngineReader, shared: SharedChanges): boolean {
   const { attempt } = pending;
-  if (pending.isStale || attempt.readsAny(shared)) return true;
+  if (pending.isStale || attempt.readsAny(shared.changes)) return true;
   return attempt.sequence !== latest.sequence && attempt.isStaleAgainst(latest);
 }
 

@@ -7,6 +7,7 @@ import { describeIsolation } from "./conformance/isolation.ts";
 import { describeLifetime } from "./conformance/lifetime.ts";
 import { describeRunCounts } from "./conformance/run-counts.ts";
 import { describeOrder } from "./conformance/order.ts";
+import { describeTaking } from "./conformance/taking.ts";
 
 export interface ConformanceOptions {
   /** Work runs no more often than it has to, so that runs can be counted. */
@@ -26,6 +27,7 @@ export function storeConformance(
     describeContention(newStore);
     describeCounters(newStore);
     describeOrder(newStore);
+    describeTaking(newStore);
     describeLifetime(newStore);
   });
 }

@@ -116,6 +116,10 @@ export class FaultyStore implements Store {
         return view.get(key);
       },
       range: (bounds) => this.#slowedRange(view, bounds),
+      take: async (bounds) => {
+        await this.#delay();
+        return view.take(bounds);
+      },
     };
   }
 

@@ -30,37 +30,104 @@ const firstKey: KeyText = "\u0001";
 const chunkEntriesFirst = 64;
 const chunkEntriesMax = 512;
 
+/** How far a scan has come. */
+interface Scan {
+  readonly reverse: boolean;
+  rest: Covered;
+  remaining: number;
+  chunkEntries: number;
+}
+
 /** Reads in chunks: a caller who stops early has read, and has to have validated, little. */
 export async function* scanLayers<B extends TextEntry>(
   layers: ScanLayers<B>,
   bounds: Bounds,
 ): AsyncGenerator<readonly Entry[]> {
-  const reverse = bounds.reverse ?? false;
-  const start = textOfKey(bounds.start);
-  let rest: Covered = { start: start < firstKey ? firstKey : start, end: textOfKey(bounds.end) };
-  let remaining = bounds.limit ?? Infinity;
-  let chunkEntries = firstChunkOf(bounds);
-  while (rest.start < rest.end && remaining > 0) {
-    const found = layers.base({ ...rest, reverse }, chunkEntries);
-    const base = found instanceof Promise ? await found : found;
-    const last = base.length < chunkEntries ? undefined : base.at(-1);
-    let covered = coveredUpTo(rest, last?.text, reverse);
-    let entries: readonly TextEntry[] = base;
-    for (const layer of layers.changes) {
-      entries = overlaid(entries, layer({ ...covered, reverse }), reverse);
-    }
-    if (entries.length >= remaining) {
-      entries = entries.slice(0, remaining);
-      covered = coveredUpTo(covered, entries.at(-1)?.text, reverse);
-    }
-    layers.onCovered?.(covered, within(base, covered));
-    rest = reverse
-      ? { start: rest.start, end: covered.start }
-      : { start: covered.end, end: rest.end };
-    remaining -= entries.length;
-    chunkEntries = Math.min(2 * chunkEntries, chunkEntriesMax);
+  const scan = begun(bounds, textOfKey(bounds.start));
+  while (goesOn(scan)) {
+    const found = readChunk(layers, scan);
+    const entries = stepOver(layers, scan, found instanceof Promise ? await found : found);
     if (entries.length > 0) yield entries;
   }
+}
+
+/** As many as `bounds` wants, from `start` on; at once if the base answers at once. */
+export function takeLayers<B extends TextEntry>(
+  layers: ScanLayers<B>,
+  bounds: Bounds,
+  start: KeyText,
+): Awaitable<readonly TextEntry[]> {
+  return takeOn(layers, begun(bounds, start), []);
+}
+
+function takeOn<B extends TextEntry>(
+  layers: ScanLayers<B>,
+  scan: Scan,
+  before: readonly TextEntry[],
+): Awaitable<readonly TextEntry[]> {
+  let taken = before;
+  while (goesOn(scan)) {
+    const found = readChunk(layers, scan);
+    if (found instanceof Promise) {
+      const soFar = taken;
+      return found.then((base) =>
+        takeOn(layers, scan, joined(soFar, stepOver(layers, scan, base))),
+      );
+    }
+    taken = joined(taken, stepOver(layers, scan, found));
+  }
+  return taken;
+}
+
+function joined(left: readonly TextEntry[], right: readonly TextEntry[]): readonly TextEntry[] {
+  if (left.length === 0) return right;
+  return right.length === 0 ? left : [...left, ...right];
+}
+
+function begun(bounds: Bounds, start: KeyText): Scan {
+  return {
+    reverse: bounds.reverse ?? false,
+    rest: { start: start < firstKey ? firstKey : start, end: textOfKey(bounds.end) },
+    remaining: bounds.limit ?? Infinity,
+    chunkEntries: firstChunkOf(bounds),
+  };
+}
+
+function goesOn({ rest, remaining }: Scan): boolean {
+  return rest.start < rest.end && remaining > 0;
+}
+
+function readChunk<B extends TextEntry>(
+  layers: ScanLayers<B>,
+  { rest, reverse, chunkEntries }: Scan,
+): Awaitable<readonly B[]> {
+  return layers.base({ start: rest.start, end: rest.end, reverse }, chunkEntries);
+}
+
+function stepOver<B extends TextEntry>(
+  layers: ScanLayers<B>,
+  scan: Scan,
+  base: readonly B[],
+): readonly TextEntry[] {
+  const { rest, reverse } = scan;
+  const last = base.length < scan.chunkEntries ? undefined : base.at(-1);
+  let covered = coveredUpTo(rest, last?.text, reverse);
+  let entries: readonly TextEntry[] = base;
+  for (const layer of layers.changes) {
+    const bounds = { start: covered.start, end: covered.end, reverse };
+    entries = overlaid(entries, layer(bounds), reverse);
+  }
+  if (entries.length >= scan.remaining) {
+    if (entries.length > scan.remaining) entries = entries.slice(0, scan.remaining);
+    covered = coveredUpTo(covered, entries.at(-1)?.text, reverse);
+  }
+  layers.onCovered?.(covered, within(base, covered));
+  scan.rest = reverse
+    ? { start: rest.start, end: covered.start }
+    : { start: covered.end, end: rest.end };
+  scan.remaining -= entries.length;
+  scan.chunkEntries = Math.min(2 * scan.chunkEntries, chunkEntriesMax);
+  return entries;
 }
 
 /** Who says how many are wanted gets them at once. */

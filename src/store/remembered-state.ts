@@ -1,16 +1,23 @@
+import { whenThere } from "../core/awaitable.ts";
 import type { Awaitable, ScanBounds, Stamped, StateReader } from "./engine.ts";
+import type { KeyText } from "./key-text.ts";
 
-/** What was found from a place on, and up to where it was looked for. */
+/** All that lies from `start` up to `end`. */
 interface Stretch {
-  readonly end: string;
-  readonly found: Awaitable<Stamped[]>;
+  readonly start: KeyText;
+  end: KeyText;
+  readonly entries: Stamped[];
 }
+
+const stretchesMax = 64;
+/** Who reads on along a stretch is going to read further: it is read ahead as far as it has come. */
+const readAheadMax = 256;
 
 /** A state never changes, so those who run again one after another on the same one, often for the
  *  same keys, ask the engine once. */
 export function rememberedState(state: StateReader): StateReader {
-  const keys = new Map<string, Awaitable<Stamped | undefined>>();
-  const stretches = new Map<string, Stretch>();
+  const keys = new Map<KeyText, Awaitable<Stamped | undefined>>();
+  const stretches: Stretch[] = [];
   const { sequence, ticks, epoch, turn } = state;
   return {
     sequence,
@@ -25,21 +32,55 @@ export function rememberedState(state: StateReader): StateReader {
       return asked;
     },
     scan(bounds, countMax) {
-      const name = `${bounds.reverse} ${countMax} ${bounds.start}`;
-      const known = stretches.get(name);
-      if (known !== undefined && isAnswer(known, bounds, countMax)) return known.found;
-      const found = state.scan(bounds, countMax);
-      stretches.set(name, { end: bounds.end, found });
-      return found;
+      if (bounds.reverse || bounds.start >= bounds.end) return state.scan(bounds, countMax);
+      const stretch = stretchAt(stretches, bounds.start);
+      return stretch === undefined
+        ? state.scan(bounds, countMax)
+        : readAlong(state, stretch, bounds, countMax);
     },
   };
 }
 
-/** A line that is read up to the present is asked for with another end each time; as long as there
- *  is more in it than is wanted, that makes no difference. */
-function isAnswer({ end, found }: Stretch, bounds: ScanBounds, countMax: number): boolean {
-  if (end === bounds.end) return true;
-  if (bounds.reverse || found instanceof Promise || found.length < countMax) return false;
-  const last = found.at(-1);
-  return last !== undefined && last.text < bounds.end;
+/** The one that reaches the place, or a new one that begins there. */
+function stretchAt(stretches: Stretch[], place: KeyText): Stretch | undefined {
+  const known = stretches.find(({ start, end }) => start <= place && place <= end);
+  if (known !== undefined || stretches.length >= stretchesMax) return known;
+  const begun = { start: place, end: place, entries: [] };
+  stretches.push(begun);
+  return begun;
+}
+
+function readAlong(
+  state: StateReader,
+  stretch: Stretch,
+  bounds: ScanBounds,
+  countMax: number,
+): Awaitable<Stamped[]> {
+  const { end, entries } = stretch;
+  const from = placeIn(entries, bounds.start);
+  const to = Math.min(placeIn(entries, bounds.end), from + countMax);
+  const missing = countMax - (to - from);
+  if (missing === 0 || end >= bounds.end) return entries.slice(from, to);
+  const wanted = Math.max(missing, Math.min(entries.length, readAheadMax));
+  const found = state.scan({ start: end, end: bounds.end, reverse: false }, wanted);
+  return whenThere(found, (further) => {
+    // Somebody else may have come first, if the state is far away.
+    if (stretch.end === end) {
+      entries.push(...further);
+      stretch.end = further.length < wanted ? bounds.end : `${further.at(-1)?.text}\0`;
+    }
+    return readAlong(state, stretch, bounds, countMax);
+  });
+}
+
+/** The index of the first entry that is not before `text`. */
+function placeIn(entries: readonly Stamped[], text: KeyText): number {
+  let low = 0;
+  let high = entries.length;
+  while (low < high) {
+    const middle = (low + high) >>> 1;
+    if (entries[middle]!.text < text) low = middle + 1;
+    else high = middle;
+  }
+  return low;
 }

@@ -1,29 +1,37 @@
 import type { Attempt, SharedChange } from "./attempt.ts";
-import { changedValue, combine } from "./changes.ts";
-import type { Change, Changes } from "./changes.ts";
+import { Changes, changedValue, combine } from "./changes.ts";
+import type { Change } from "./changes.ts";
 import type { EngineReader, EngineWrite } from "./engine.ts";
+import { Fronts } from "./fronts.ts";
 import type { KeyText } from "./key-text.ts";
 import type { Value } from "./store.ts";
 
-/** Puts the changes of an accepted attempt on top of those before it in the batch. */
-export function shareChanges(shared: Changes<SharedChange>, attempt: Attempt): void {
-  const own = [attempt];
-  for (const change of attempt.changes.asTheyCame()) {
-    if (change.kind === "add") shareAddition(shared, attempt, change);
-    else shared.set(by(own, change));
-  }
-}
+/** What those who come first in a batch are about to write. */
+export class SharedChanges {
+  readonly changes = new Changes<SharedChange>();
+  readonly fronts = new Fronts();
 
-/** Everybody adds to the same counters: who has is written down in one list, not in ever new ones. */
-function shareAddition(shared: Changes<SharedChange>, attempt: Attempt, change: Change): void {
-  const earlier = shared.get(change.text);
-  if (earlier?.kind !== "add") {
-    const writers = earlier === undefined ? [attempt] : [...earlier.writers, attempt];
-    shared.set(by(writers, combine(earlier, change)));
-    return;
+  /** Puts the changes of an accepted attempt on top of those before it. */
+  share(attempt: Attempt): void {
+    const own = [attempt];
+    for (const change of attempt.changes.asTheyCame()) {
+      if (change.kind === "add") this.#shareAddition(attempt, change);
+      else this.changes.set(by(own, change));
+    }
+    this.fronts.share(attempt);
   }
-  earlier.writers.push(attempt);
-  shared.set(by(earlier.writers, combine(earlier, change)));
+
+  /** Everybody adds to the same counters: who has is kept in one list, not in ever new ones. */
+  #shareAddition(attempt: Attempt, change: Change): void {
+    const earlier = this.changes.get(change.text);
+    if (earlier?.kind !== "add") {
+      const writers = earlier === undefined ? [attempt] : [...earlier.writers, attempt];
+      this.changes.set(by(writers, combine(earlier, change)));
+      return;
+    }
+    earlier.writers.push(attempt);
+    this.changes.set(by(earlier.writers, combine(earlier, change)));
+  }
 }
 
 /** Spelled out, because a transaction of a hundred changes would spread as many objects. */

@@ -23,6 +23,10 @@ export interface Bounds {
   readonly leadsTo?: LeadsTo;
 }
 
+export interface LimitedBounds extends Bounds {
+  readonly limit: number;
+}
+
 /** Each key of a range leads to another: `prefix` and what comes after its first `skip` bytes. */
 export interface LeadsTo {
   readonly skip: number;
@@ -39,6 +43,9 @@ export interface View {
   get(key: Key): Awaitable<Value | undefined>;
   /** In arrays, because a listing reads thousands. */
   range(bounds: Bounds): AsyncIterable<readonly Entry[]>;
+  /** The first few of a range. Of many transactions that each take what comes first away, one does
+   *  not step over what those before it have taken. */
+  take(bounds: LimitedBounds): Awaitable<readonly Entry[]>;
 }
 
 /** Reads are remembered and validated at commit; writes are buffered until then. */

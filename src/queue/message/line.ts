@@ -1,6 +1,7 @@
+import { allThere, whenThere, type Awaitable } from "../../core/awaitable.ts";
 import { successor } from "../../core/keys.ts";
 import type { Ticks } from "../../core/ticks.ts";
-import type { RecordView } from "../../core/view.ts";
+import type { RecordView, ScanBounds } from "../../core/view.ts";
 import { messages, turns } from "../records.ts";
 import type { Place } from "./message-effects.ts";
 import { messageIdOfBytes } from "./message-id.ts";
@@ -22,26 +23,41 @@ const expiredPerStepMax = 250;
  * The first visible messages of a queue. It reads as many places as it hands out, so that only
  * those who take the same messages get in each other's way: a put joins the end of the line.
  */
-export async function headOfLine(view: RecordView, queue: bigint, count: number): Promise<Head> {
-  const visible: Place[] = [];
-  const expired: Place[] = [];
+export function headOfLine(view: RecordView, queue: bigint, count: number): Awaitable<Head> {
   const end = turns.prefix([queue, view.now + 1n]);
   // Every moment that can come is as many bytes long as this one.
   const leadsTo = { skip: end.length, prefix: messages.prefix([queue]) };
-  let start = turns.prefix([queue]);
-  while (visible.length < count && expired.length < expiredPassedMax) {
-    const limit = Math.max(count - visible.length, Math.min(expired.length, expiredPerStepMax));
-    let found = 0;
-    for await (const batch of view.scan(turns, { start, end, limit, leadsTo })) {
-      for (const { key, record } of batch) {
-        found += 1;
-        start = successor(key);
-        (record.expires > view.now ? visible : expired).push({ ...placeOf(key), ...record });
-      }
+  const walk: Walk = { view, count, end, leadsTo, visible: [], expired: [] };
+  return whenThere(walkOn(walk, turns.prefix([queue])), () =>
+    whenThere(load(view, queue, walk.visible.slice(0, count)), (visible) => ({
+      visible,
+      expired: walk.expired,
+    })),
+  );
+}
+
+interface Walk {
+  readonly view: RecordView;
+  readonly count: number;
+  readonly end: Uint8Array;
+  readonly leadsTo: ScanBounds["leadsTo"] & object;
+  readonly visible: Place[];
+  readonly expired: Place[];
+}
+
+function walkOn(walk: Walk, start: Uint8Array): Awaitable<void> {
+  const { view, count, end, leadsTo, visible, expired } = walk;
+  if (visible.length >= count || expired.length >= expiredPassedMax) return undefined;
+  const limit = Math.max(count - visible.length, Math.min(expired.length, expiredPerStepMax));
+  return whenThere(view.take(turns, { start, end, limit, leadsTo }), (found) => {
+    for (const { key, record } of found) {
+      const place = { ...placeOf(key), expires: record.expires };
+      (record.expires > view.now ? visible : expired).push(place);
     }
-    if (found < limit) break;
-  }
-  return { visible: await load(view, queue, visible.slice(0, count)), expired };
+    const last = found.at(-1);
+    if (last === undefined || found.length < limit) return undefined;
+    return walkOn(walk, successor(last.key));
+  });
 }
 
 function placeOf(key: Uint8Array): { id: string; visibleAt: Ticks } {
@@ -49,18 +65,19 @@ function placeOf(key: Uint8Array): { id: string; visibleAt: Ticks } {
   return { visibleAt: visibleAt as Ticks, id: messageIdOfBytes(id as Uint8Array) };
 }
 
-async function load(
+function load(
   view: RecordView,
   queue: bigint,
   places: readonly Place[],
-): Promise<readonly IdentifiedMessage[]> {
-  const found: IdentifiedMessage[] = [];
-  for (const { id } of places) {
-    const message = await view.get(messages, { queue, id });
-    if (message === undefined) throw new Error(`the message ${id} stands in line but is not there`);
-    found.push({ id, message });
-  }
-  return found;
+): Awaitable<readonly IdentifiedMessage[]> {
+  return allThere(
+    places.map(({ id }) =>
+      whenThere(view.get(messages, { queue, id }), (message) => {
+        if (message !== undefined) return { id, message };
+        throw new Error(`the message ${id} stands in line but is not there`);
+      }),
+    ),
+  );
 }
 
 /** Every message of a queue, visible or not, if there are at most so many. */

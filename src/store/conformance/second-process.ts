@@ -2,7 +2,7 @@ import { readFileSync, writeSync } from "node:fs";
 
 import { ticksPerSecond, unixEpochTicks } from "../../core/ticks.ts";
 import type { Clock } from "../../core/world.ts";
-import { bytes, increment, k, put, read } from "./store-steps.ts";
+import { below, bytes, increment, k, put, read, text } from "./store-steps.ts";
 import { openLmdbStore } from "../lmdb/open-lmdb-store.ts";
 import { silentLog } from "../silent-log.ts";
 import type { Store } from "../store.ts";
@@ -55,6 +55,27 @@ async function incrementMixed(store: Store): Promise<void> {
   await Promise.all(Array.from({ length: callers }, caller));
 }
 
+/** Takes the first of a line that both processes share away, again and again, and reports it. */
+async function takeAll(store: Store): Promise<void> {
+  const takeFirst = (): Promise<string | undefined> =>
+    store.transact(
+      async (tx) => {
+        const [first] = await tx.take({ ...below("line"), limit: 1 });
+        if (first !== undefined) tx.delete(first.key);
+        return text(first?.value);
+      },
+      { inTurn: true },
+    );
+  const caller = async (): Promise<void> => {
+    for (let round = 0; round < Number(count); round += 1) {
+      const taken = await takeFirst();
+      if (taken === undefined) return;
+      report(`took ${taken}`);
+    }
+  };
+  await Promise.all(Array.from({ length: callers }, caller));
+}
+
 /** Reports each write after it was acknowledged, until killed. */
 async function hammer(store: Store): Promise<void> {
   let next = 0;
@@ -102,6 +123,7 @@ const volatilePrefix = k("volatile");
 const store = await openLmdbStore({ location, clock, log: silentLog, volatilePrefix });
 report("open");
 if (mode === "increment") await incrementBoth(store);
+else if (mode === "take") await takeAll(store);
 else if (mode === "mixed") await incrementMixed(store);
 else if (mode === "hammer") await hammer(store);
 else if (mode === "fill") await fill(store);

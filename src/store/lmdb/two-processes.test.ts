@@ -9,7 +9,7 @@ import { fileURLToPath } from "node:url";
 
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 
-import { below, increment, k, put, read, values } from "../conformance/store-steps.ts";
+import { below, bytes, increment, k, put, read, values } from "../conformance/store-steps.ts";
 import { manualClock } from "../manual-clock.ts";
 import { silentLog } from "../silent-log.ts";
 import type { Store } from "../store.ts";
@@ -56,6 +56,14 @@ function start(mode: string, location: string, ...rest: string[]): Child {
   return { process: child, lines, ended: once(child, "exit") };
 }
 
+async function takenOf(lines: AsyncIterator<string>): Promise<string[]> {
+  const taken: string[] = [];
+  for (let line = await lines.next(); line.done !== true; line = await lines.next()) {
+    if (line.value.startsWith("took ")) taken.push(line.value);
+  }
+  return taken;
+}
+
 const open = (location: string, clock = manualClock()): Promise<Store> =>
   openLmdbStore({ location, clock, log: silentLog, volatilePrefix: k("volatile") });
 
@@ -89,6 +97,21 @@ describe("two processes at one location", () => {
     expect(await read(store, k("shared"))).toBe(String(2 * count));
     expect(await read(store, k("own", "left"))).toBe(String(count));
     expect(await read(store, k("own", "right"))).toBe(String(count));
+    await store.close();
+  });
+
+  it("take each of a line once, from its start", async () => {
+    const location = join(folder, "take");
+    const count = 1200;
+    const store = await open(location);
+    await store.transact(async (tx) => {
+      for (let index = 0; index < count; index += 1) tx.put(k("line", index), bytes(`${index}`));
+    });
+    const both = ["left", "right"].map((name) => start("take", location, name, String(count)));
+    const taken = (await Promise.all(both.map(({ lines }) => takenOf(lines)))).flat();
+    expect(taken).toHaveLength(count);
+    expect(new Set(taken).size).toBe(count);
+    expect(await store.snapshot((view) => values(view, below("line")))).toEqual([]);
     await store.close();
   });
 

@@ -3,13 +3,11 @@ import type { Pool, PoolClient } from "pg";
 import type { Ticks } from "../../core/ticks.ts";
 import type { Clock } from "../../core/world.ts";
 import { Attempt } from "../attempt.ts";
-import type { SharedChange } from "../attempt.ts";
-import { Changes } from "../changes.ts";
 import type { StateReader, StateView } from "../engine.ts";
 import type { KeyText } from "../key-text.ts";
 import { mayRunAgain, Reruns, settleUnwritten } from "../pending.ts";
 import type { Pending } from "../pending.ts";
-import { shareChanges } from "../shared-changes.ts";
+import { SharedChanges } from "../shared-changes.ts";
 import { StoreBusy } from "../store.ts";
 import { batchQuery } from "./batch.ts";
 import type { ForeseenStates } from "./foreseen-states.ts";
@@ -126,9 +124,9 @@ export class PostgresCommitter {
   ): Promise<readonly Pending[]> {
     const states = new RerunStates({ batch, foreseen: this.#options.foreseen, open });
     const accepted: Pending[] = [];
-    const shared = new Changes<SharedChange>();
+    const shared = new SharedChanges();
     for (const pending of batch) {
-      if (pending.isStale || pending.attempt.readsAny(shared)) {
+      if (pending.isStale || pending.attempt.readsAny(shared.changes)) {
         if (!mayRunAgain(pending)) continue;
         await this.#runAgain(pending, states, shared);
       }
@@ -137,16 +135,12 @@ export class PostgresCommitter {
         continue;
       }
       accepted.push(pending);
-      shareChanges(shared, pending.attempt);
+      shared.share(pending.attempt);
     }
     return accepted;
   }
 
-  async #runAgain(
-    pending: Pending,
-    states: RerunStates,
-    shared: Changes<SharedChange>,
-  ): Promise<void> {
+  async #runAgain(pending: Pending, states: RerunStates, shared: SharedChanges): Promise<void> {
     const { clock, nextTicks } = this.#options;
     const rerun = new Reruns(clock, rerunMillisecondsMax);
     const ahead = await states.foreseen(pending);

@@ -68,16 +68,21 @@ class Rehearsal implements View {
     return this.#memory.get(text);
   }
 
-  /** Shows nothing: what lies there changes too often to be remembered. */
   // oxlint-disable-next-line require-yield -- an empty range is one, too.
   async *range(bounds: Bounds): AsyncGenerator<readonly Entry[]> {
+    this.take(bounds);
+  }
+
+  /** Shows nothing: what lies there changes too often to be remembered. */
+  take(bounds: Bounds): readonly Entry[] {
     const limit = firstChunkOf(bounds);
     const isFit = limit <= rangeEntriesMax && this.ranges.length < rangesMax;
     if (!isFit || bounds.reverse === true) {
       this.isTooMuch = true;
-      return;
+      return [];
     }
     const [start, end] = [textOfKey(bounds.start), textOfKey(bounds.end)];
     this.ranges.push({ start, end, limit, leadsTo: bounds.leadsTo });
+    return [];
   }
 }

@@ -10,7 +10,7 @@ interface Stretch {
 }
 
 const stretchesMax = 64;
-/** Who reads on along a stretch is going to read further: it is read ahead as far as it has come. */
+/** Who reads along a stretch is going to read further: it is read ahead as far as it has come. */
 const readAheadMax = 256;
 
 /** A state never changes, so those who run again one after another on the same one, often for the

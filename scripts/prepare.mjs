@@ -15,11 +15,17 @@ export function run(command, words, options = {}) {
   if (status !== 0) process.exit(status ?? 1);
 }
 
+/** These take a while, and their tools say nothing; standard output is for what was asked for. */
+function say(text) {
+  process.stderr.write(`etagere: ${text}\n`);
+}
+
 /** npm writes its own record of what it installed; older than the lock file means out of date. */
 export function ensureInstalled() {
   const installed = join(root, "node_modules", ".package-lock.json");
   const lock = join(root, "package-lock.json");
   if (existsSync(installed) && statSync(installed).mtimeMs >= statSync(lock).mtimeMs) return;
+  say("installing what package-lock.json lists (npm ci) …");
   run("npm", ["ci", "--no-audit", "--no-fund"]);
 }
 
@@ -34,6 +40,7 @@ function isOlder(built, sources) {
 }
 
 export function build() {
+  say("building the server (dist) …");
   // Compiled files whose source is gone must not stay.
   rmSync(join(root, "dist"), { recursive: true, force: true });
   run(tool("tsc"), ["-p", "tsconfig.build.json"]);
@@ -42,6 +49,7 @@ export function build() {
 
 /** The explorer's page: static files that the server hands out. */
 export function buildPage() {
+  say("building the explorer's page (ui/dist) …");
   run(tool("vite"), ["build", "--config", join("ui", "vite.config.ts"), "--logLevel", "warn"]);
 }
 

@@ -16,21 +16,80 @@ export function withSupportMatrix(document: string): string {
 }
 
 function renderService({ name, operations }: Service): string {
+  const names = [...new Set(operations.map((operation) => operation.name))];
   const title = name.slice(0, 1).toUpperCase() + name.slice(1);
   return [
     `### ${title} service`,
     "",
     "| operation | since | conditional headers | lease id | ETag |",
     "|---|---|---|---|---|",
-    // Some are declared in several parts, one for each form of their request.
-    ...new Set(operations.map(renderOperation)),
+    ...names.flatMap((each) => rowsOf(each, operations)),
     "",
   ].join("\n");
 }
 
-function renderOperation({ name, since, conditions, lease, etag }: Operation): string {
-  const cells = [name, since, conditionTexts[conditions], leaseTexts[lease], etagTexts[etag]];
-  return `| ${cells.join(" | ")} |`;
+/** Some are declared in several parts, one for each form of their request: those that answer alike
+ *  share a row, and others say which form they are. */
+function rowsOf(name: string, operations: readonly Operation[]): readonly string[] {
+  const forms = new Map<string, Operation[]>();
+  for (const operation of operations) {
+    if (operation.name !== name) continue;
+    const cells = cellsOf(operation);
+    forms.set(cells, [...(forms.get(cells) ?? []), operation]);
+  }
+  const tell = distinctionOf([...forms.values()]);
+  return [...forms].map(([cells, alike]) => `| ${name}${tell(alike)} | ${cells} |`);
+}
+
+function cellsOf({ since, conditions, lease, etag }: Operation): string {
+  return [since, conditionTexts[conditions], leaseTexts[lease], etagTexts[etag]].join(" | ");
+}
+
+type Alike = readonly Operation[];
+
+/** The first part of the request in which no two rows have anything in common. */
+function distinctionOf(rows: readonly Alike[]): (alike: Alike) => string {
+  if (rows.length === 1) return () => "";
+  const found = distinctions.find((tell) => {
+    const told = rows.flatMap((alike) => [...new Set(alike.map(tell))]);
+    return new Set(told).size === told.length;
+  });
+  if (found === undefined) throw new Error(`nothing tells ${rows[0]?.[0]?.name} apart`);
+  return (alike) => {
+    const told = [...new Set(alike.map(found))].filter((text) => text !== "");
+    return told.length === 0 ? "" : ` (${told.join(" or ")})`;
+  };
+}
+
+/** Where the name alone says little to those who do not know how addresses are told apart. */
+const resourceTexts: Readonly<Record<string, string>> = {
+  service: "of a service",
+  container: "of a container",
+  entities: "several",
+  entity: "one, by its keys",
+  nested: "below a table: always refused",
+};
+
+const distinctions: readonly ((operation: Operation) => string)[] = [
+  ({ route }) => resourceTexts[route.resource] ?? route.resource,
+  ({ route }) => listed(route.query ?? {}, (name, value) => `?${name}${equals("=", value)}`),
+  ({ route }) => listed(route.headers ?? {}, (name, value) => `${name}${equals(": ", value)}`),
+];
+
+function listed(
+  values: Readonly<Record<string, string | boolean>>,
+  spell: (name: string, value: string | boolean) => string,
+): string {
+  return (
+    Object.entries(values)
+      // What must not be there is left to the row that wants it.
+      .flatMap(([name, value]) => (value === false ? [] : [`\`${spell(name, value)}\``]))
+      .join(", ")
+  );
+}
+
+function equals(sign: string, value: string | boolean): string {
+  return typeof value === "string" ? sign + value : "";
 }
 
 const conditionTexts: Readonly<Record<Operation["conditions"], string>> = {

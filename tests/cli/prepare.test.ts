@@ -1,0 +1,54 @@
+import { spawnSync } from "node:child_process";
+import { chmodSync, cpSync, mkdirSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { delimiter, join } from "node:path";
+import { pathToFileURL } from "node:url";
+import { afterAll, expect, it } from "vitest";
+
+const clone = mkdtempSync(join(tmpdir(), "etagere-clone-"));
+const scripts = join(clone, "scripts");
+const tools = join(clone, "node_modules", ".bin");
+afterAll(() => rmSync(clone, { recursive: true, force: true }));
+
+/** A tool that says so and makes what the real one leaves behind. */
+function pretend(name: string, made: string): void {
+  const path = join(tools, name);
+  const text = `#!/bin/sh\necho ${name} >&2\nmkdir -p "$(dirname ${made})"\ntouch ${made}\n`;
+  writeFileSync(path, text);
+  chmodSync(path, 0o755);
+}
+
+function prepare(): readonly string[] {
+  const address = JSON.stringify(pathToFileURL(join(scripts, "prepare.mjs")).href);
+  const program =
+    `const { ensureInstalled, ensureBuilt } = await import(${address});` +
+    "ensureInstalled(); ensureBuilt();";
+  const env = { ...process.env, PATH: `${tools}${delimiter}${process.env["PATH"]}` };
+  const words = ["--input-type=module", "--eval", program];
+  const { status, stdout, stderr } = spawnSync(process.execPath, words, { env, encoding: "utf8" });
+  expect({ status, stdout }).toEqual({ status: 0, stdout: "" });
+  return stderr.split("\n").filter((line) => line !== "");
+}
+
+it("says what a fresh clone waits for, and nothing once it is there", () => {
+  for (const folder of [scripts, tools, join(clone, "src"), join(clone, "ui", "src")]) {
+    mkdirSync(folder, { recursive: true });
+  }
+  cpSync("scripts/prepare.mjs", join(scripts, "prepare.mjs"));
+  const files = ["package-lock.json", "tsconfig.json", "tsconfig.build.json"];
+  for (const name of [...files, "ui/index.html", "ui/vite.config.ts"]) {
+    writeFileSync(join(clone, name), "");
+  }
+  pretend("npm", join(clone, "node_modules", ".package-lock.json"));
+  pretend("tsc", join(clone, "dist", "cli", "main.js"));
+  pretend("vite", join(clone, "ui", "dist", "index.html"));
+  expect(prepare()).toEqual([
+    "etagere: installing what package-lock.json lists (npm ci) …",
+    "npm",
+    "etagere: building the server (dist) …",
+    "tsc",
+    "etagere: building the explorer's page (ui/dist) …",
+    "vite",
+  ]);
+  expect(prepare()).toEqual([]);
+});

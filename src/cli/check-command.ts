@@ -15,9 +15,9 @@ export const checkCommand: SideCommand = {
   usage: "FOLDER",
   summary: "hold what is stored against its checksums and counts",
   help: [
-    "Reads everything in a data folder as it is at one moment: every reference must have its bytes,",
-    "every byte fit its checksum, every count be right, and nothing be left over. Changes nothing;",
-    "servers may go on using the folder.",
+    "Reads everything in a data folder as it is at one moment: every reference must have its",
+    "bytes, every byte fit its checksum, every count be right, and nothing be left over. Changes",
+    "nothing; servers may go on using the folder.",
     "",
     "  FOLDER   a data folder: the --location of a server, .etagere if none was given",
     "",

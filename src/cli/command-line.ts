@@ -57,7 +57,8 @@ function whyUnknown(spelled: string): string {
     spelled,
     Object.keys(flags).map((name) => `--${name}`),
   );
-  return `there is no such option; ${meant === undefined ? "--help lists all" : `did you mean ${meant}?`}`;
+  const advice = meant === undefined ? "--help lists all" : `did you mean ${meant}?`;
+  return `there is no such option; ${advice}`;
 }
 
 function splitAtEquals(word: string): readonly [string, string | undefined] {

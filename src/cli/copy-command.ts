@@ -13,9 +13,9 @@ export const copyCommand: SideCommand = {
   summary: "move to another engine (postgres://, s3://)",
   help: [
     "Copies everything from one place to another, whatever engines they use: from a folder to a",
-    "database and a bucket, or back. The servers of both must be stopped. A copy that broke off goes",
-    "on when it is run again; every byte and record is compared at the end, and no server opens a",
-    "place that is half a copy.",
+    "database and a bucket, or back. The servers of both must be stopped. A copy that broke off",
+    "goes on when it is run again; every byte and record is compared at the end, and no server",
+    "opens a place that is half a copy.",
     "",
     "  --from, --to                 a data folder, or postgres://… for the records",
     "  --fromContent, --toContent   s3://… for the bytes, or with postgres:// also a folder",

@@ -68,6 +68,40 @@ describe("6 names", () => {
   });
 });
 
+describe("6 listings", () => {
+  const listed = async (more = "", headers = {}): Promise<string> => {
+    const path = `/share?restype=directory&comp=list${more}`;
+    return (await expectDone(world.send({ method: "GET", path, headers }))).body;
+  };
+
+  it("show each file as it is, however often it was shown before", async () => {
+    await newFile(world, "/share/a", "four");
+    await newFile(world, "/share/b", "sixsix");
+    expect(await listed()).toMatch(
+      /<Name>a<.*>4<\/Content-Length>.*<Name>b<.*>6<\/Content-Length>/,
+    );
+    expect(await listed()).toBe(await listed());
+    const headers = { "x-ms-content-length": "9" };
+    const path = "/share/a?comp=properties";
+    await expectDone(world.send({ method: "PUT", path, headers }));
+    expect(await listed()).toMatch(
+      /<Name>a<.*>9<\/Content-Length>.*<Name>b<.*>6<\/Content-Length>/,
+    );
+    await expectDone(world.send({ method: "DELETE", path: "/share/a" }));
+    expect(await listed()).not.toContain("<Name>a<");
+  });
+
+  it("show what each request asks for", async () => {
+    await newFile(world, "/share/a", "four");
+    expect(await listed()).not.toContain("<Etag>");
+    expect(await listed("&include=Etag")).toContain("<Etag>");
+    expect(await listed("&include=Timestamps")).toContain("<LastWriteTime>");
+    expect(await listed("&include=Timestamps")).not.toContain("<Etag>");
+    expect(await listed("", { "x-ms-version": "2019-12-12" })).not.toContain("<FileId>");
+    expect(await listed()).toContain("<FileId>");
+  });
+});
+
 describe("6 kinds", () => {
   it("what is of the other kind is not found, and not replaced either", async () => {
     await newDirectory(world, "/share/d");

@@ -54,6 +54,19 @@ describe("6 hard links", () => {
     expect(stats.body).toContain("<ShareUsageBytes>0</ShareUsageBytes>");
   });
 
+  it("are listed as the file is now", async () => {
+    await expectDone(link("/share/g", "/f"));
+    const lengths = async (): Promise<string[]> => {
+      const path = "/share?restype=directory&comp=list";
+      const { body } = await expectDone(world.send({ method: "GET", path }));
+      return [...body.matchAll(/<Content-Length>(\d+)</g)].map(([, length]) => length ?? "");
+    };
+    expect(await lengths()).toEqual(["5", "5"]);
+    const headers = { "x-ms-content-length": "7" };
+    await expectDone(world.send({ method: "PUT", path: "/share/g?comp=properties", headers }));
+    expect(await lengths()).toEqual(["7", "7"]);
+  });
+
   it("are renamed one by one", async () => {
     await expectDone(link("/share/g", "/f"));
     await expectDone(rename("/share/f", "/share/f2"));

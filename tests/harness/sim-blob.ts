@@ -24,6 +24,7 @@ import type { Store } from "../../src/store/store.ts";
 import type { RawCall } from "./raw-client.ts";
 import { openTestStore } from "./test-store.ts";
 import { wholeOf } from "../../src/http/wire.ts";
+import { Renderings } from "../../src/execution/renderings.ts";
 
 export interface SimAnswer {
   readonly status: number;
@@ -72,6 +73,7 @@ export async function simBlob(
     service: blobService,
     router: compileRoutes(blobService.operations),
     runtime: {
+      renderings: new Renderings(),
       store: engines.store?.(store) ?? store,
       content: engines.content?.(content) ?? content,
       random,

@@ -12,6 +12,7 @@ import { noMeter } from "../../src/core/meter.ts";
 import type { Runtime } from "../../src/execution/execute.ts";
 import { reclaimStep } from "../../src/execution/reclaim.ts";
 import { Records } from "../../src/execution/records.ts";
+import { Renderings } from "../../src/execution/renderings.ts";
 import type { FilePlace } from "../../src/file/filesystem/work.ts";
 import { openFile } from "../../src/file/filesystem/open.ts";
 import { shares } from "../../src/file/records.ts";
@@ -76,7 +77,7 @@ export async function simFile({ seed = 1, wrap }: SimFileOptions = {}): Promise<
   const parts = { store, files, pins: soloPins("memory"), clock, log, contentTables };
   const content = await openContentStore(parts);
   await ensureAccountRecords(store, [developmentAccountName], random);
-  const runtime = { store, content, random, clock };
+  const runtime = { store, content, random, clock, renderings: new Renderings() };
   const door: Door = {
     service: fileService,
     router: compileRoutes(fileService.operations),

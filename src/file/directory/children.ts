@@ -45,13 +45,18 @@ function boundsOf<K, R>(
   return { start, end: within.end };
 }
 
+/** Of all names in a directory as it is now. */
+export function presentBounds(tree: Tree, wanted: ChildrenWanted) {
+  return boundsOf(nodes, tree, wanted);
+}
+
 async function presentChildren(
   view: RecordView,
   tree: Tree,
   wanted: ChildrenWanted,
 ): Promise<readonly Child[]> {
   const found: Child[] = [];
-  const bounds = { ...boundsOf(nodes, tree, wanted), limit: wanted.limit };
+  const bounds = { ...presentBounds(tree, wanted), limit: wanted.limit };
   for await (const batch of view.scan(nodes, bounds)) {
     for (const { key, record } of batch) {
       found.push({ folded: nodes.parts(key)[2] as string, node: record });

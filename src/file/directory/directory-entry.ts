@@ -6,9 +6,18 @@ import { formatAttributes } from "../shared/attributes.ts";
 
 export type Detail = "timestamps" | "etag" | "attributes" | "permissionkey";
 
-interface EntryOptions {
+export interface EntryOptions {
   readonly include: ReadonlySet<Detail>;
   readonly version: string;
+}
+
+const details: readonly Detail[] = ["timestamps", "etag", "attributes", "permissionkey"];
+const idsSince = "2020-10-02";
+
+/** One bit for each choice that shows in an entry. */
+export function formOf({ include, version }: EntryOptions): number {
+  const choices = [...details.map((detail) => include.has(detail)), version >= idsSince];
+  return choices.reduce((form, choice) => form * 2 + (choice ? 1 : 0), 0);
 }
 
 export function renderEntry(node: NodeRecord, { include, version }: EntryOptions): string {
@@ -19,7 +28,7 @@ export function renderEntry(node: NodeRecord, { include, version }: EntryOptions
   return element(
     isDirectory ? "Directory" : "File",
     nameElement("Name", node.name) +
-      (version >= "2020-10-02" ? textElement("FileId", node.id) : "") +
+      (version >= idsSince ? textElement("FileId", node.id) : "") +
       element("Properties", length + times + etag) +
       (include.has("attributes")
         ? textElement("Attributes", formatAttributes(node.attributes))

@@ -1,17 +1,13 @@
 import { formatIso } from "../../core/dates.ts";
 import { formatMarker, marker, maxResults, pageSize, prefix, wordSet } from "../../core/listing.ts";
 import { noBody } from "../../core/operation.ts";
-import { PagedText } from "../../core/paged-text.ts";
 import { boolean, header } from "../../core/params.ts";
 import { xmlListBody } from "../../core/xml-body.ts";
 import { nameElement, startTag, textElement } from "../../core/xml-writer.ts";
 import { operation } from "../resources.ts";
 import { foldName } from "../shared/fold.ts";
-import { resolveLinks } from "../link/link-names.ts";
 import { keepsTrailingDots } from "../shared/smb-params.ts";
-import { childrenOf } from "./children.ts";
-import { leavingFiles } from "./leaving-files.ts";
-import { renderEntry } from "./directory-entry.ts";
+import { directoryPage } from "./directory-page.ts";
 
 /** Files and directories of one level, in one sequence.
  *  learn.microsoft.com/rest/api/storageservices/list-directories-and-files */
@@ -41,34 +37,24 @@ export const listDirectory = operation({
   effect: "reads",
   bulky: true,
   success: { status: 200, headers: [] },
-  reads: async (view, { scope, target, input }) => {
+  reads: (view, { scope, target, input, version }) => {
     const tree = { share: scope.share.id, epoch: scope.snapshot?.epoch };
     const wanted = {
       directory: target.id,
       prefix: foldName(input.prefix ?? ""),
       from: input.marker?.[0] ?? "",
-      limit: pageSize(input.maxResults) + 1,
+      limit: pageSize(input.maxResults),
     };
-    const found = await childrenOf(view, tree, wanted);
-    return {
-      found: await resolveLinks(view, tree, found),
-      leaving: await leavingFiles(view, tree),
-    };
+    return directoryPage(view, tree, wanted, { include: input.include ?? new Set(), version });
   },
   decide: ({ target, scope, address, input, seen, endpoint, version }) => {
-    const shown = seen.found.slice(0, pageSize(input.maxResults));
-    const next = seen.found[shown.length];
-    const { include = new Set() } = input;
-    const entries = new PagedText();
-    for (const { node } of shown) {
-      if (!seen.leaving.has(node.id)) entries.append(renderEntry(node, { include, version }));
-    }
+    const { entries, next } = seen;
     const head =
       (input.prefix === undefined ? "" : nameElement("Prefix", input.prefix)) +
       textElement("Marker", input.marker && formatMarker(input.marker)) +
       textElement("MaxResults", input.maxResults) +
       (version >= "2020-10-02" ? textElement("DirectoryId", target.id) : "");
-    const tail = textElement("NextMarker", next === undefined ? "" : formatMarker([next.folded]));
+    const tail = textElement("NextMarker", next === undefined ? "" : formatMarker([next]));
     const { snapshot } = address;
     const names = {
       ServiceEndpoint: `${endpoint}/`,

@@ -1,0 +1,72 @@
+import { PagedText } from "../../core/paged-text.ts";
+import type { RecordView, Scanned } from "../../core/view.ts";
+import { resolveLinks } from "../link/link-names.ts";
+import { nodes, type NodeRecord } from "../records.ts";
+import type { Tree } from "../tree.ts";
+import { childrenOf, presentBounds, type ChildrenWanted } from "./children.ts";
+import { formOf, renderEntry, type EntryOptions } from "./directory-entry.ts";
+import { leavingFiles } from "./leaving-files.ts";
+
+export interface DirectoryPage {
+  readonly entries: PagedText;
+  /** Folded; the first name of the next page. */
+  readonly next: string | undefined;
+}
+
+/** What a listing shows of a directory. */
+export async function directoryPage(
+  view: RecordView,
+  tree: Tree,
+  wanted: ChildrenWanted,
+  options: EntryOptions,
+): Promise<DirectoryPage> {
+  const leaving = await leavingFiles(view, tree);
+  if (tree.epoch === undefined && leaving.size === 0) {
+    return presentPage(view, tree, wanted, options);
+  }
+  const children = await childrenOf(view, tree, { ...wanted, limit: wanted.limit + 1 });
+  const shown = await resolveLinks(view, tree, children.slice(0, wanted.limit));
+  const entries = new PagedText();
+  for (const { node } of shown) {
+    if (!leaving.has(node.id)) entries.append(renderEntry(node, options));
+  }
+  return { entries, next: children[wanted.limit]?.folded };
+}
+
+/** As it is now, all of it shown: a node that was rendered before is not even decoded. */
+async function presentPage(
+  view: RecordView,
+  tree: Tree,
+  wanted: ChildrenWanted,
+  options: EntryOptions,
+): Promise<DirectoryPage> {
+  const entries = new PagedText();
+  const form = formOf(options);
+  let shown = 0;
+  const bounds = { ...presentBounds(tree, wanted), limit: wanted.limit + 1 };
+  for await (const batch of view.scan(nodes, bounds)) {
+    for (const entry of batch) {
+      if (shown >= wanted.limit) return { entries, next: nodes.parts(entry.key)[2] as string };
+      const text = view.rendered(entry, form, () => renderOwn(entry, options));
+      entries.append(text ?? (await renderLinked(view, tree, entry, options)));
+      shown += 1;
+    }
+  }
+  return { entries, next: undefined };
+}
+
+/** Nothing for a name that leads to a file elsewhere: that may change on its own. */
+function renderOwn({ record }: Scanned<NodeRecord>, options: EntryOptions) {
+  if (record.linkTo !== undefined) return undefined;
+  return { text: renderEntry(record, options), lasts: true };
+}
+
+async function renderLinked(
+  view: RecordView,
+  tree: Tree,
+  { record }: Scanned<NodeRecord>,
+  options: EntryOptions,
+): Promise<string> {
+  const [child] = await resolveLinks(view, tree, [{ folded: "", node: record }]);
+  return renderEntry(child?.node ?? record, options);
+}

@@ -8,8 +8,8 @@ export const tourCommand: SideCommand = {
   summary: "show what clients can rely on (in a checkout)",
   help: [
     "Starts a server of its own on free ports, in memory, and shows with the official client",
-    "libraries what can be relied on: ETags, leases, reads of one state, files over two doors. It",
-    "touches no data folder. The libraries are part of a checkout, not of the package.",
+    "libraries what can be relied on: ETags, leases, locks, messages that come back, a file behind",
+    "two doors. It touches no data folder. The libraries are part of a checkout only.",
     "",
     "exit code: 0 all promises were kept, 1 one was not, or this is no checkout",
     "example:   etagere tour",

@@ -1,19 +1,12 @@
 import { preflight } from "../core/cors.ts";
-import { noBody, operationsOf, type Address, type ServiceName } from "../core/operation.ts";
+import { noBody, type ServiceName } from "../core/operation.ts";
 import { header, text } from "../core/params.ts";
-import type { AccountRecord, AccountScope } from "./account-record.ts";
-
-interface ServiceResource {
-  readonly [name: string]: { scope: object; target: object };
-  readonly service: { scope: AccountScope; target: AccountRecord };
-}
-
-const operation = operationsOf<ServiceResource, Address>();
+import { serviceOperation } from "./service-operation.ts";
 
 /** The question of a browser before it sends a page's request, the same for every service: only the
  *  rules matter, neither credentials nor what the path names. */
 export function declarePreflight(service: ServiceName, name: string) {
-  return operation({
+  return serviceOperation({
     name,
     ids: ["Preflight"],
     route: { method: "OPTIONS", resource: "service" },

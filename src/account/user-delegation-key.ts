@@ -1,19 +1,12 @@
 import { formatIsoSeconds, parseIso } from "../core/dates.ts";
 import { invalidXmlNode, missingXmlNode } from "../core/faults.ts";
-import { operationsOf, type Address, type ServiceName } from "../core/operation.ts";
+import type { ServiceName } from "../core/operation.ts";
 import { fail, ok, type Result } from "../core/result.ts";
 import { ticksPerDay, type Ticks } from "../core/ticks.ts";
 import { xmlBody } from "../core/xml-body.ts";
 import { element, textElement } from "../core/xml-writer.ts";
 import { invalidXmlAt, xmlChildText, type XmlElement } from "../core/xml.ts";
-import type { AccountRecord, AccountScope } from "./account-record.ts";
-
-interface ServiceResource {
-  readonly [name: string]: { scope: object; target: object };
-  readonly service: { scope: AccountScope; target: AccountRecord };
-}
-
-const operation = operationsOf<ServiceResource, Address>();
+import { serviceOperation } from "./service-operation.ts";
 
 const keyInfoBytesMax = 64 * 1024;
 const keyDaysMax = 7n;
@@ -33,7 +26,7 @@ interface KeyInfo {
 /** A key that a user signs tokens with instead of the account's own, the same for every service.
  *  learn.microsoft.com/rest/api/storageservices/get-user-delegation-key */
 export function declareUserDelegationKey(service: ServiceName, since: string) {
-  return operation({
+  return serviceOperation({
     name: "Get User Delegation Key",
     ids: ["Service_GetUserDelegationKey"],
     route: {

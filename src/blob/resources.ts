@@ -1,4 +1,5 @@
-import { accounts, type AccountRecord, type AccountScope } from "../account/account-record.ts";
+import type { AccountRecord, AccountScope } from "../account/account-record.ts";
+import { corsRulesFor, loadAccount, serviceResource } from "../account/service-resource.ts";
 import type { CorsRule } from "../core/cors.ts";
 import { parseSnapshotTime } from "../core/dates.ts";
 import { invalidQuery } from "../core/faults.ts";
@@ -6,7 +7,7 @@ import { checkBlobName, checkContainerName } from "../core/names.ts";
 import { operationsOf, type Address } from "../core/operation.ts";
 import { fail, ok, type Result } from "../core/result.ts";
 import { defineResource } from "../core/service.ts";
-import type { Located, QueryReader, Resource, SignedName, Where } from "../core/service.ts";
+import type { Located, QueryReader, SignedName, Where } from "../core/service.ts";
 import { anyTable } from "../core/table.ts";
 import type { Ticks } from "../core/ticks.ts";
 import type { RecordView } from "../core/view.ts";
@@ -95,17 +96,6 @@ function parseTime(query: QueryReader, name: string): Result<Ticks | undefined> 
   return time === undefined ? invalidQuery(name, text) : ok(time);
 }
 
-async function loadAccount(view: RecordView, { account }: Where): Promise<AccountRecord> {
-  const record = await view.get(accounts, account);
-  if (record === undefined) throw new Error(`the account ${account} has no record`);
-  return record;
-}
-
-async function loadService(view: RecordView, where: Where): Promise<Located> {
-  const account = await loadAccount(view, where);
-  return { access: undefined, scope: ok({ account }), target: account, cors: corsOf(account) };
-}
-
 async function loadContainer(view: RecordView, where: Where<BlobAddress>): Promise<Located> {
   const account = await loadAccount(view, where);
   const container = await view.get(containers, {
@@ -166,9 +156,7 @@ export async function findBlob(
   return found?.deleted === undefined ? found : undefined;
 }
 
-function corsOf({ properties }: AccountRecord): readonly CorsRule[] {
-  return properties.blob?.cors ?? noRules;
-}
+const corsOf = corsRulesFor("blob");
 
 const noRules: readonly CorsRule[] = [];
 
@@ -178,14 +166,7 @@ function accessOf(container: ContainerRecord | undefined) {
   return publicAccess === undefined ? { policies } : { policies, publicAccess };
 }
 
-const service: Resource = {
-  load: loadService,
-  table: anyTable(accounts),
-  keyOf: (_scope, { account }) => account,
-  missing: "ResourceNotFound",
-  present: "ResourceAlreadyExists",
-  leaseKind: "container",
-};
+const service = serviceResource("blob");
 
 const container = defineResource<BlobAddress>({
   load: loadContainer,

@@ -1,8 +1,8 @@
 import type { ReclaimJob } from "../core/effects.ts";
-import type { Reclaimer, Removal } from "../core/service.ts";
+import type { Reclaimer } from "../core/service.ts";
 import { anyTable, type DefinedTable } from "../core/table.ts";
 import type { Ticks } from "../core/ticks.ts";
-import type { RecordView } from "../core/view.ts";
+import { firstBelowUpTo } from "../execution/first-below.ts";
 import { notices, watchedShares } from "./notices.ts";
 import {
   deletedShares,
@@ -23,17 +23,7 @@ import { reclaimSnapshot } from "./reclaim-snapshot.ts";
 /** Records removed in one transaction. */
 const removalsMax = 500;
 
-async function firstBelow<K, R extends object>(
-  view: RecordView,
-  table: DefinedTable<K, R>,
-  id: bigint,
-): Promise<readonly (Removal & { readonly record: R })[]> {
-  const found: (Removal & { readonly record: R })[] = [];
-  for await (const batch of view.scan(table, { ...table.range([id]), limit: removalsMax })) {
-    for (const { key, record } of batch) found.push({ table: anyTable(table), key, record });
-  }
-  return found;
-}
+const firstBelow = firstBelowUpTo(removalsMax);
 
 const belowShare = [
   nodes,

@@ -1,5 +1,5 @@
-import { accounts, type AccountRecord, type AccountScope } from "../account/account-record.ts";
-import type { CorsRule } from "../core/cors.ts";
+import type { AccountRecord, AccountScope } from "../account/account-record.ts";
+import { corsRulesFor, loadAccount, serviceResource } from "../account/service-resource.ts";
 import { formatIso, parseSnapshotTime } from "../core/dates.ts";
 import { invalidQuery } from "../core/faults.ts";
 import { parseFilePath } from "../core/file-names.ts";
@@ -7,14 +7,7 @@ import { checkShareName } from "../core/names.ts";
 import { operationsOf, type Address, type TargetPolicy } from "../core/operation.ts";
 import { fail, ok, type Result } from "../core/result.ts";
 import { defineResource } from "../core/service.ts";
-import type {
-  Guarded,
-  Located,
-  QueryReader,
-  Resource,
-  SignedName,
-  Where,
-} from "../core/service.ts";
+import type { Guarded, Located, QueryReader, SignedName, Where } from "../core/service.ts";
 import { anyTable } from "../core/table.ts";
 import type { Ticks } from "../core/ticks.ts";
 import type { RecordView } from "../core/view.ts";
@@ -102,17 +95,6 @@ export function parseTime(query: QueryReader, name: string): Result<Ticks | unde
   if (text === undefined || text === "") return ok(undefined);
   const time = parseSnapshotTime(text);
   return time === undefined ? invalidQuery(name, text) : ok(time);
-}
-
-async function loadAccount(view: RecordView, { account }: Where): Promise<AccountRecord> {
-  const record = await view.get(accounts, account);
-  if (record === undefined) throw new Error(`the account ${account} has no record`);
-  return record;
-}
-
-async function loadService(view: RecordView, where: Where): Promise<Located> {
-  const account = await loadAccount(view, where);
-  return { access: undefined, scope: ok({ account }), target: account, cors: corsOf(account) };
 }
 
 async function loadShare(view: RecordView, where: Where<FileAddress>): Promise<Located> {
@@ -221,11 +203,7 @@ function creates({ operation: asked }: Where<FileAddress>): boolean {
   return asked !== undefined && makers.has(asked.target);
 }
 
-function corsOf({ properties }: AccountRecord): readonly CorsRule[] {
-  return properties.file?.cors ?? noRules;
-}
-
-const noRules: readonly CorsRule[] = [];
+const corsOf = corsRulesFor("file");
 
 /** What may be done to a snapshot although it writes: it is leased and deleted as a whole. */
 const snapshotWriters: ReadonlySet<string> = new Set([
@@ -248,14 +226,7 @@ function guard({ operation: { name, effect }, address, target }: Guarded<FileAdd
 
 const passed = ok(undefined);
 
-const service: Resource = {
-  load: loadService,
-  table: anyTable(accounts),
-  keyOf: (_scope, { account }) => account,
-  missing: "ResourceNotFound",
-  present: "ResourceAlreadyExists",
-  leaseKind: "share",
-};
+const service = serviceResource("file", "share");
 
 const share = defineResource<FileAddress>({
   load: loadShare,

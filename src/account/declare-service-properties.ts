@@ -1,0 +1,69 @@
+import { noBody, type Operation, type ServiceName } from "../core/operation.ts";
+import type { Params } from "../core/params.ts";
+import { xmlBody } from "../core/xml-body.ts";
+import { parseServiceProperties, servicePropertiesBytesMax } from "./parse-service-properties.ts";
+import { renderServiceProperties } from "./service-properties-xml.ts";
+import { serviceOperation } from "./service-operation.ts";
+
+export interface ServiceForm {
+  /** As it is written in the names of operations: `Blob`. */
+  readonly title: string;
+  /** The first x-ms-version that has it. */
+  readonly since: string;
+  readonly params?: Params;
+  /** The queue service tells everyone between not to keep what it answers; the others do not. */
+  readonly noCache?: true;
+}
+
+const query = { restype: "service", comp: "properties" };
+const noCacheHeaders = { "Cache-Control": "no-cache" } as const;
+
+/** learn.microsoft.com/rest/api/storageservices/get-blob-service-properties, and its like */
+export function declareGetServiceProperties(service: ServiceName, form: ServiceForm): Operation {
+  const { title, since, params = {}, noCache = false } = form;
+  return serviceOperation({
+    name: `Get ${title} Service Properties`,
+    ids: ["Service_GetProperties"],
+    route: { method: "GET", resource: "service", query },
+    since,
+    params,
+    body: noBody,
+    permission: { letters: "r", resourceType: "s", sas: "account-only" },
+    target: "must-exist",
+    conditions: "none",
+    lease: "none",
+    etag: "none",
+    effect: "reads",
+    success: { status: 200, headers: noCache ? ["Cache-Control"] : [] },
+    decide: ({ target }) => ({
+      ...(noCache ? { headers: noCacheHeaders } : {}),
+      body: xmlBody(renderServiceProperties(service, target.properties[service] ?? {})),
+    }),
+  });
+}
+
+/** Elements that the body leaves out stay as they are.
+ *  learn.microsoft.com/rest/api/storageservices/set-blob-service-properties, and its like */
+export function declareSetServiceProperties(service: ServiceName, form: ServiceForm): Operation {
+  const { title, since, params = {} } = form;
+  const parse = parseServiceProperties(service);
+  return serviceOperation({
+    name: `Set ${title} Service Properties`,
+    ids: ["Service_SetProperties"],
+    route: { method: "PUT", resource: "service", query },
+    since,
+    params,
+    body: { kind: "xml", bytesMax: servicePropertiesBytesMax, parse },
+    permission: { letters: "w", resourceType: "s", sas: "account-only" },
+    target: "must-exist",
+    conditions: "none",
+    lease: "none",
+    etag: "none",
+    effect: "writes",
+    success: { status: 202, headers: [] },
+    decide: ({ target, input }) => {
+      const changed = { ...target.properties[service], ...input.body };
+      return { put: { ...target, properties: { ...target.properties, [service]: changed } } };
+    },
+  });
+}

@@ -1,0 +1,50 @@
+import { whenThere, type Awaitable } from "../core/awaitable.ts";
+import type { CorsRule } from "../core/cors.ts";
+import type { ServiceName } from "../core/operation.ts";
+import { ok } from "../core/result.ts";
+import type { Resource, Where } from "../core/service.ts";
+import { anyTable } from "../core/table.ts";
+import type { RecordView } from "../core/view.ts";
+import { accounts, type AccountRecord } from "./account-record.ts";
+
+/** Everything that a request names lies in an account, which was checked to exist before. */
+export function loadAccount(
+  view: RecordView,
+  { account }: Pick<Where, "account">,
+): Awaitable<AccountRecord> {
+  return whenThere(view.get(accounts, account), (record) => {
+    if (record === undefined) throw new Error(`the account ${account} has no record`);
+    return record;
+  });
+}
+
+const noRules: readonly CorsRule[] = [];
+
+/** What browsers may do with a service of the account. */
+export function corsRulesFor(
+  service: ServiceName,
+): (account: AccountRecord) => readonly CorsRule[] {
+  return ({ properties }) => properties[service]?.cors ?? noRules;
+}
+
+/** The service itself, as it is set up in an account. Leases are on what is below it. */
+export function serviceResource(
+  service: ServiceName,
+  leaseKind: Resource["leaseKind"] = "container",
+): Resource {
+  const corsOf = corsRulesFor(service);
+  return {
+    load: (view, where) =>
+      whenThere(loadAccount(view, where), (account) => ({
+        access: undefined,
+        scope: ok({ account }),
+        target: account,
+        cors: corsOf(account),
+      })),
+    table: anyTable(accounts),
+    keyOf: (_scope, { account }) => account,
+    missing: "ResourceNotFound",
+    present: "ResourceAlreadyExists",
+    leaseKind,
+  };
+}

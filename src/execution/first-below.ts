@@ -1,6 +1,6 @@
 import type { Removal } from "../core/service.ts";
 import { anyTable, type DefinedTable } from "../core/table.ts";
-import type { RecordView } from "../core/view.ts";
+import type { RecordView, Scanned } from "../core/view.ts";
 
 export interface FoundBelow<R> extends Removal {
   readonly record: R;
@@ -17,8 +17,22 @@ export function firstBelowUpTo(removalsMax: number) {
   ): Promise<readonly FoundBelow<R>[]> {
     const found: FoundBelow<R>[] = [];
     for await (const batch of view.scan(table, { ...table.range([id]), limit })) {
-      for (const { key, record } of batch) found.push({ table: anyTable(table), key, record });
+      for (const scanned of batch) found.push(removalOf(table, scanned));
     }
     return found;
+  };
+}
+
+function removalOf<K, R extends object>(
+  table: DefinedTable<K, R>,
+  scanned: Scanned<R>,
+): FoundBelow<R> {
+  return {
+    table: anyTable(table),
+    key: scanned.key,
+    // Most are removed without a look inside.
+    get record() {
+      return scanned.record;
+    },
   };
 }

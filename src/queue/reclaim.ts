@@ -1,7 +1,8 @@
 import type { Reclaimer, Removal } from "../core/service.ts";
-import { anyTable, type DefinedTable } from "../core/table.ts";
+import { anyTable } from "../core/table.ts";
 import type { Ticks } from "../core/ticks.ts";
 import type { RecordView } from "../core/view.ts";
+import { firstBelowUpTo } from "../execution/first-below.ts";
 import { messageIdOfBytes } from "./message/message-id.ts";
 import { deletedQueues, expiries, messageCounter, messages, queues, turns } from "./records.ts";
 
@@ -10,18 +11,7 @@ const removalsMax = 1000;
 /** Messages have up to 64 KiB. */
 const messageRemovalsMax = 250;
 
-async function firstBelow<K, R extends object>(
-  view: RecordView,
-  table: DefinedTable<K, R>,
-  id: bigint,
-  limit: number = removalsMax,
-): Promise<readonly (Removal & { readonly record: R })[]> {
-  const found: (Removal & { readonly record: R })[] = [];
-  for await (const batch of view.scan(table, { ...table.range([id]), limit })) {
-    for (const { key, record } of batch) found.push({ table: anyTable(table), key, record });
-  }
-  return found;
-}
+const firstBelow = firstBelowUpTo(removalsMax);
 
 /** Everything keyed by an id that no queue has any more. */
 async function messagesBelow(view: RecordView, id: bigint) {

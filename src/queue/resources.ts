@@ -1,11 +1,11 @@
-import { accounts, type AccountRecord, type AccountScope } from "../account/account-record.ts";
+import type { AccountRecord, AccountScope } from "../account/account-record.ts";
+import { corsRulesFor, loadAccount, serviceResource } from "../account/service-resource.ts";
 import { whenThere, type Awaitable } from "../core/awaitable.ts";
-import type { CorsRule } from "../core/cors.ts";
 import { checkQueueName } from "../core/names.ts";
 import { operationsOf, type Address } from "../core/operation.ts";
 import { fail, ok, type Result } from "../core/result.ts";
 import { defineResource } from "../core/service.ts";
-import type { Located, Resource, SignedName, Where } from "../core/service.ts";
+import type { Located, SignedName, Where } from "../core/service.ts";
 import { anyTable } from "../core/table.ts";
 import type { RecordView } from "../core/view.ts";
 import { parseMessageId } from "./message/message-id.ts";
@@ -55,18 +55,6 @@ export function signedName({ queue }: QueueAddress): SignedName {
   return { name: queue || undefined };
 }
 
-function loadAccount(view: RecordView, { account }: Where): Awaitable<AccountRecord> {
-  return whenThere(view.get(accounts, account), (record) => {
-    if (record === undefined) throw new Error(`the account ${account} has no record`);
-    return record;
-  });
-}
-
-async function loadService(view: RecordView, where: Where): Promise<Located> {
-  const account = await loadAccount(view, where);
-  return { access: undefined, scope: ok({ account }), target: account, cors: corsOf(account) };
-}
-
 function loadQueue(view: RecordView, where: Where<QueueAddress>): Awaitable<Located> {
   return whenThere(loadAccount(view, where), (account) =>
     whenThere(findQueue(view, account, where), (queue) => ({
@@ -104,20 +92,9 @@ function loadMessage(view: RecordView, where: Where<QueueAddress>): Awaitable<Lo
   );
 }
 
-function corsOf({ properties }: AccountRecord): readonly CorsRule[] {
-  return properties.queue?.cors ?? noRules;
-}
+const corsOf = corsRulesFor("queue");
 
-const noRules: readonly CorsRule[] = [];
-
-const service: Resource = {
-  load: loadService,
-  table: anyTable(accounts),
-  keyOf: (_scope, { account }) => account,
-  missing: "ResourceNotFound",
-  present: "ResourceAlreadyExists",
-  leaseKind: "container",
-};
+const service = serviceResource("queue");
 
 const queue = defineResource<QueueAddress>({
   load: loadQueue,

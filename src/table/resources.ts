@@ -1,6 +1,6 @@
-import { accounts, type AccountRecord, type AccountScope } from "../account/account-record.ts";
+import type { AccountRecord, AccountScope } from "../account/account-record.ts";
+import { corsRulesFor, loadAccount, serviceResource } from "../account/service-resource.ts";
 import { whenThere, type Awaitable } from "../core/awaitable.ts";
-import type { CorsRule } from "../core/cors.ts";
 import { checkTableName } from "../core/names.ts";
 import { operationsOf } from "../core/operation.ts";
 import { fail, ok } from "../core/result.ts";
@@ -31,18 +31,6 @@ export const operation = operationsOf<TableResources, TableAddress>();
 
 export function signedName({ table, keys }: TableAddress): SignedName {
   return { name: table || undefined, entity: keys };
-}
-
-function loadAccount(view: RecordView, { account }: Where): Awaitable<AccountRecord> {
-  return whenThere(view.get(accounts, account), (record) => {
-    if (record === undefined) throw new Error(`the account ${account} has no record`);
-    return record;
-  });
-}
-
-async function loadService(view: RecordView, where: Where): Promise<Located> {
-  const account = await loadAccount(view, where);
-  return { access: undefined, scope: ok({ account }), target: account, cors: corsOf(account) };
 }
 
 async function loadTable(view: RecordView, where: Where<TableAddress>): Promise<Located> {
@@ -112,20 +100,9 @@ function findTable(
   );
 }
 
-const noRules: readonly CorsRule[] = [];
+const corsOf = corsRulesFor("table");
 
-function corsOf({ properties }: AccountRecord): readonly CorsRule[] {
-  return properties.table?.cors ?? noRules;
-}
-
-const service = defineResource<TableAddress>({
-  load: loadService,
-  table: anyTable(accounts),
-  keyOf: (_scope, { account }) => account,
-  missing: "ResourceNotFound",
-  present: "ResourceAlreadyExists",
-  leaseKind: "container",
-});
+const service = serviceResource("table");
 
 const table = defineResource<TableAddress>({
   load: loadTable,

@@ -3,7 +3,7 @@ import { put } from "../../core/effects.ts";
 import { noBody, type Route } from "../../core/operation.ts";
 import { shareSnapshots, type ShareSnapshotRecord } from "../records.ts";
 import { operation } from "../resources.ts";
-import { leaseReply, leaseReplyHeaders } from "../shared/lease-reply.ts";
+import { leaseReply, leaseReplyHeaders } from "../../core/lease-reply.ts";
 
 /** Of a share, or of one of its snapshots.
  *  learn.microsoft.com/rest/api/storageservices/lease-share */

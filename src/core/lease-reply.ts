@@ -1,7 +1,7 @@
-import { applyLeaseAction, type LeaseAction } from "../../core/lease-action.ts";
-import type { Lease, LeaseKind } from "../../core/lease.ts";
-import type { Failure } from "../../core/result.ts";
-import type { Ticks } from "../../core/ticks.ts";
+import { applyLeaseAction, type LeaseAction } from "./lease-action.ts";
+import type { Lease, LeaseKind } from "./lease.ts";
+import type { Failure } from "./result.ts";
+import type { Ticks } from "./ticks.ts";
 
 export const leaseReplyHeaders = ["x-ms-lease-id", "x-ms-lease-time"] as const;
 
@@ -26,12 +26,14 @@ export function leaseReply<T extends Leasable>(situation: LeaseSituation<T>) {
   if (!applied.ok) return applied satisfies Failure;
   const { lease, leaseTimeSeconds } = applied.value;
   const tellsId = action.action !== "break" && action.action !== "release";
+  // Seen on the wire: a released share tells that no time is left.
+  const released = action.action === "release" && kind === "share" ? "0" : undefined;
   return {
     status: statuses[action.action],
     put: { ...target, lease },
     headers: {
       "x-ms-lease-id": tellsId ? lease?.id : undefined,
-      "x-ms-lease-time": leaseTimeSeconds === undefined ? undefined : String(leaseTimeSeconds),
+      "x-ms-lease-time": leaseTimeSeconds === undefined ? released : String(leaseTimeSeconds),
     },
   };
 }

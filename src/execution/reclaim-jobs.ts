@@ -12,9 +12,34 @@ export const reclaimJobs = defineTable<{ due: Ticks; kind: string; scope: string
   codec: recordCodec<ReclaimJob>({ version: 1 }),
 });
 
+interface EncodedJob {
+  readonly job: ReclaimJob;
+  readonly key: Uint8Array;
+  readonly value: Uint8Array;
+}
+
+/** All that ends within a while is looked at by one job, which each of it asks for anew. */
+let latest: EncodedJob | undefined;
+
 export function enqueueJob(tx: Transaction, job: ReclaimJob, now: Ticks): void {
+  if (latest === undefined || !isSame(latest.job, job)) latest = encoded(job, now);
+  tx.put(latest.key, latest.value);
+}
+
+function encoded(job: ReclaimJob, now: Ticks): EncodedJob {
   const key = { due: job.due ?? now, kind: job.kind, scope: job.scope.join("/") };
-  tx.put(reclaimJobs.key(key), reclaimJobs.codec.encode(job));
+  return { job, key: reclaimJobs.key(key), value: reclaimJobs.codec.encode(job) };
+}
+
+/** A job without a term is due at another moment each time. */
+function isSame(left: ReclaimJob, right: ReclaimJob): boolean {
+  return (
+    left.due !== undefined &&
+    left.due === right.due &&
+    left.kind === right.kind &&
+    left.scope.length === right.scope.length &&
+    left.scope.every((part, index) => part === right.scope[index])
+  );
 }
 
 export interface DueJob {

@@ -1,7 +1,7 @@
 import type { Ticks } from "../core/ticks.ts";
 import type { Clock } from "../core/world.ts";
 import { Attempt } from "./attempt.ts";
-import type { Engine, EngineBatch, EngineReader, EngineWrite, StateReader } from "./engine.ts";
+import type { Engine, EngineBatch, EngineReader, EngineWrite } from "./engine.ts";
 import { latestTicks, mayRunAgain, Reruns, settleUnwritten } from "./pending.ts";
 import type { Pending } from "./pending.ts";
 import { rememberedState } from "./remembered-state.ts";
@@ -84,14 +84,13 @@ export class Committer {
     const latest = engine.open();
     const accepted: Pending[] = [];
     const reruns = new Reruns(this.#options.clock);
-    let remembered: StateReader | undefined;
     try {
+      const remembered = rememberedState(latest);
       const shared = new SharedChanges();
       for (const pending of batch) {
-        if (isBeaten(pending, latest, shared)) {
+        if (isBeaten(pending, remembered, shared)) {
           if (pending.attemptsUsed > 0) this.#conflicts += 1;
           if (!mayRunAgain(pending)) continue;
-          remembered ??= rememberedState(latest);
           await reruns.run(pending, new Attempt(remembered, nextTicks(latest), shared));
         }
         accepted.push(pending);

@@ -10,6 +10,9 @@ export class SnapshotTooOld extends Error {
   override readonly name = "SnapshotTooOld";
 }
 
+/** Of one view; those who share one ask for the same first, before what is their own. */
+const knownMax = 32;
+
 interface OpenFor {
   readonly endsAt: Ticks;
   readonly users: number;
@@ -78,6 +81,8 @@ export class OpenView implements StateView {
   readonly #view: StateView;
   readonly #views: OpenViews;
   isClosed = false;
+  /** What several who share the view have asked for: many begin with the same records. */
+  readonly #known: Map<KeyText, Stamped> | undefined;
   #users: number;
   #failure: Error | undefined;
 
@@ -85,6 +90,7 @@ export class OpenView implements StateView {
     this.#view = view;
     this.endsAt = endsAt;
     this.#users = users;
+    this.#known = users > 1 ? new Map() : undefined;
     this.#views = views;
   }
 
@@ -106,7 +112,12 @@ export class OpenView implements StateView {
 
   get(key: Key, text: KeyText): Awaitable<Stamped | undefined> {
     this.#checkOpen();
-    return this.#view.get(key, text);
+    const known = this.#known?.get(text);
+    if (known !== undefined) return known;
+    const found = this.#view.get(key, text);
+    const isKept = this.#known !== undefined && this.#known.size < knownMax;
+    if (isKept && found !== undefined && !(found instanceof Promise)) this.#known.set(text, found);
+    return found;
   }
 
   scan(bounds: ScanBounds, countMax: number): Awaitable<Stamped[]> {

@@ -1,5 +1,5 @@
 import { whenThere } from "../core/awaitable.ts";
-import type { Awaitable, ScanBounds, Stamped, StateReader } from "./engine.ts";
+import type { Awaitable, EngineReader, ScanBounds, Stamped, StateReader } from "./engine.ts";
 import type { KeyText } from "./key-text.ts";
 
 /** All that lies from `start` up to `end`. */
@@ -13,8 +13,10 @@ const stretchesMax = 64;
 /** Who reads along a stretch is going to read further: it is read ahead as far as it has come. */
 const readAheadMax = 256;
 
-/** A state never changes, so those who run again one after another on the same one, often for the
- *  same keys, ask the engine once. */
+/** A state never changes, so those who look at the same one after another, often for the same keys,
+ *  ask the engine once. */
+export function rememberedState(state: EngineReader): EngineReader;
+export function rememberedState(state: StateReader): StateReader;
 export function rememberedState(state: StateReader): StateReader {
   const keys = new Map<KeyText, Awaitable<Stamped | undefined>>();
   const stretches: Stretch[] = [];

@@ -70,7 +70,9 @@ export async function runChangeSet(
   const unfit = transaction.check(calls, parts.length);
   if (unfit !== undefined) return refuse(unfit);
   const outcomes = await executeAll(door.runtime, calls);
-  batch.progress.parts = { requests, calls, outcomes };
+  // The batch may be old by now: all that it refers to would outlive it until the next collection
+  // of what is old, however short its own life was to be.
+  if (door.observer?.watch !== undefined) batch.progress.parts = { requests, calls, outcomes };
   if (outcomes instanceof TransactionRefused) {
     const { index, outcome } = outcomes;
     return refuse({ index, fault: faultOf(outcome).fault });

@@ -1,5 +1,6 @@
 import { BlobServiceClient, type BlockBlobClient, type BlobQueryError } from "@azure/storage-blob";
 import type { BlockBlobQueryOptions } from "@azure/storage-blob";
+import { tableFromIPC } from "apache-arrow";
 import { beforeAll, describe, expect, it } from "vitest";
 import { freshName, testServer } from "../harness/server.ts";
 
@@ -22,7 +23,8 @@ async function ask(blob: BlockBlobClient, sql: string, options: BlockBlobQueryOp
   const answer = await blob.query(sql, { onError: (error) => errors.push(error), ...options });
   const chunks: Buffer[] = [];
   for await (const chunk of answer.readableStreamBody ?? []) chunks.push(chunk as Buffer);
-  return { text: Buffer.concat(chunks).toString(), errors };
+  const bytes = Buffer.concat(chunks);
+  return { bytes, text: bytes.toString(), errors };
 }
 
 const people = "name,age,city\nAnn,31,Rome\nBob,25,Oslo\nCid,47,Rome\n";
@@ -52,7 +54,52 @@ describe("a query", () => {
     ["SELECT name FROM BlobStorage LIMIT 0", ""],
   ])("%s", async (sql, expected) => {
     const blob = await blobs("people.csv", people);
-    expect(await ask(blob, sql, withNames)).toEqual({ text: expected, errors: [] });
+    expect(await ask(blob, sql, withNames)).toMatchObject({ text: expected, errors: [] });
+  });
+
+  it("answers a table of Apache Arrow", async () => {
+    const rows = "a,1,1.5,true,2024-02-29T12:00:00.5Z,400\nb,-2,2,false,,4.5\nc,,,,,\nd,x,,,,\n";
+    const csv = await blobs("typed.csv", rows);
+    const schema = [
+      { name: "text", type: "string" },
+      { name: "whole", type: "int64" },
+      { name: "real", type: "double" },
+      { name: "flag", type: "bool" },
+      { name: "when", type: "timestamp[ms]" },
+      { name: "price", type: "decimal", precision: 6, scale: 2 },
+    ];
+    const outputTextConfiguration = { kind: "arrow", schema } as never;
+    const { bytes, errors } = await ask(csv, "SELECT * FROM BlobStorage", {
+      outputTextConfiguration,
+    });
+    const table = tableFromIPC(bytes);
+    const column = (name: string): unknown[] => [...(table.getChild(name) ?? [])];
+    expect(column("text")).toEqual(["a", "b", "c"]);
+    expect(column("whole")).toEqual([1n, -2n, null]);
+    expect(column("real")).toEqual([1.5, 2, null]);
+    expect(column("flag")).toEqual([true, false, null]);
+    expect(column("when")).toEqual([Date.UTC(2024, 1, 29, 12, 0, 0, 500), null, null]);
+    // The service takes a whole number for the digits themselves.
+    expect(column("price").map(String)).toEqual(["400", "450", "null"]);
+    expect(table.schema.fields.map(({ type }) => String(type)).slice(3)).toEqual([
+      "Bool",
+      "Timestamp<MILLISECOND>",
+      "Decimal[6e+2]",
+    ]);
+    expect(errors.map(({ name }) => name)).toEqual(["InvalidTypeConversion"]);
+  });
+
+  it("refuses a schema it cannot fill, and says so if results do not fit", async () => {
+    const csv = await blobs("people.csv", people);
+    const answer = (type: string, more = {}) =>
+      ask(csv, "SELECT _1, _2 FROM BlobStorage", {
+        outputTextConfiguration: { kind: "arrow", schema: [{ name: "n", type, ...more }] } as never,
+      });
+    await expect(answer("int8")).rejects.toMatchObject({ code: "InvalidXmlNodeValue" });
+    const tooLong = answer("decimal", { precision: 39, scale: 2 });
+    await expect(tooLong).rejects.toMatchObject({ code: "InvalidXmlNodeValue" });
+    const { errors } = await answer("string");
+    expect(errors).toMatchObject([{ name: "InvalidSchema", isFatal: true }]);
   });
 
   it("turns delimited text into JSON and back", async () => {

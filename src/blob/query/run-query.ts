@@ -6,7 +6,7 @@ import { readJson } from "./read-json.ts";
 import { FatalQueryError, RecordError, type Field, type InputRecord } from "./records.ts";
 import type { QueryRequest } from "./serialization.ts";
 import type { Projection } from "./sql-tree.ts";
-import { writeHeaders, writeRecord } from "./write-records.ts";
+import { ArrowPage, TextPage, type ResultPage } from "./result-pages.ts";
 
 const resultUnitsMax = 64 * 1024;
 const progressEveryBytes = 4 * 1024 * 1024;
@@ -27,6 +27,7 @@ export async function* runQuery(
   const meter = new Meter(chunks);
   yield avro.header();
   const pages = new Pages(request);
+  yield* pages.start(avro);
   let told = 0;
   try {
     for await (const record of recordsOf(meter, request)) {
@@ -44,6 +45,7 @@ export async function* runQuery(
     }
     pages.finish();
     yield* pages.flush(avro);
+    yield* pages.end(avro);
   } catch (error) {
     if (!(error instanceof FatalQueryError)) throw error;
     yield* pages.flush(avro);
@@ -81,24 +83,24 @@ interface Problem {
   readonly description: string;
 }
 
-/** Turns records into results, and results into pages of text. */
+/** Turns records into results, and results into pages. */
 class Pages {
   readonly #request: QueryRequest;
   readonly #aggregation: Aggregation | undefined;
-  #text = "";
+  readonly #page: ResultPage;
   #written = 0;
-  #headersDue: boolean;
 
   constructor(request: QueryRequest) {
     this.#request = request;
     const { selection } = request.query;
     this.#aggregation =
       selection.kind === "aggregates" ? new Aggregation(selection.aggregates) : undefined;
-    this.#headersDue = request.output.type === "delimited" && request.output.headers;
+    const { output } = request;
+    this.#page = output.type === "arrow" ? new ArrowPage(output) : new TextPage(output);
   }
 
   get isFull(): boolean {
-    return this.#text.length >= resultUnitsMax;
+    return this.#page.units >= resultUnitsMax;
   }
 
   get isDone(): boolean {
@@ -124,10 +126,16 @@ class Pages {
     if (this.#aggregation !== undefined && !this.isDone) this.#write(this.#aggregation.fields());
   }
 
+  *start(avro: AvroWriter): Generator<Uint8Array, void, undefined> {
+    yield* framed(avro, this.#page.first);
+  }
+
   *flush(avro: AvroWriter): Generator<Uint8Array, void, undefined> {
-    if (this.#text === "") return;
-    yield avro.data(new TextEncoder().encode(this.#text));
-    this.#text = "";
+    if (this.#page.units > 0) yield* framed(avro, this.#page.taken());
+  }
+
+  *end(avro: AvroWriter): Generator<Uint8Array, void, undefined> {
+    yield* framed(avro, this.#page.last);
   }
 
   #fieldsOf(record: InputRecord): readonly Field[] {
@@ -140,12 +148,13 @@ class Pages {
   }
 
   #write(fields: readonly Field[]): void {
-    const { output } = this.#request;
-    if (this.#headersDue && output.type === "delimited") this.#text += writeHeaders(fields, output);
-    this.#headersDue = false;
-    this.#text += writeRecord(fields, output);
+    this.#page.write(fields);
     this.#written += 1;
   }
+}
+
+function* framed(avro: AvroWriter, bytes: Uint8Array): Generator<Uint8Array, void, undefined> {
+  if (bytes.length > 0) yield avro.data(bytes);
 }
 
 function nameOf({ of, alias }: Projection, index: number): string {

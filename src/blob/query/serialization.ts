@@ -1,6 +1,7 @@
 import { invalidXmlNode, missingXmlNode } from "../../core/faults.ts";
 import { fail, ok, type Result } from "../../core/result.ts";
 import { invalidXmlAt, xmlChild, xmlChildText, type XmlElement } from "../../core/xml.ts";
+import { parseArrowColumns, type ArrowColumn } from "./arrow-columns.ts";
 import { parseQuery } from "./parse-query.ts";
 import type { Query } from "./sql-tree.ts";
 
@@ -22,12 +23,18 @@ export interface JsonLines {
   readonly recordSeparator: string;
 }
 
+/** Of results alone. */
+export interface Arrow {
+  readonly type: "arrow";
+  readonly columns: readonly ArrowColumn[];
+}
+
 export type Serialization = Delimited | JsonLines;
 
 export interface QueryRequest {
   readonly query: Query;
   readonly input: Serialization;
-  readonly output: Serialization;
+  readonly output: Serialization | Arrow;
 }
 
 const plainDelimited: Delimited = {
@@ -53,8 +60,20 @@ export function parseQueryRequest(root: XmlElement | undefined): Result<QueryReq
   const input = parseSerialization(xmlChild(root, "InputSerialization"), plainDelimited);
   if (!input.ok) return input;
   const fallback = input.value.type === "json" ? input.value : plainDelimited;
-  const output = parseSerialization(xmlChild(root, "OutputSerialization"), fallback);
+  const output = parseOutput(xmlChild(root, "OutputSerialization"), fallback);
   return output.ok ? ok({ query: query.value, input: input.value, output: output.value }) : output;
+}
+
+function parseOutput(
+  parent: XmlElement | undefined,
+  fallback: Serialization,
+): Result<Serialization | Arrow> {
+  const format = parent && xmlChild(parent, "Format");
+  if (format === undefined || xmlChildText(format, "Type")?.toLowerCase() !== "arrow") {
+    return parseSerialization(parent, fallback);
+  }
+  const columns = parseArrowColumns(xmlChild(format, "ArrowConfiguration"));
+  return columns.ok ? ok({ type: "arrow", columns: columns.value }) : columns;
 }
 
 function parseSerialization(
@@ -71,7 +90,7 @@ function parseSerialization(
     case "json":
       return parseJson(xmlChild(format, "JsonTextConfiguration"));
     default:
-      // Parquet and Arrow among them: what is not understood is refused, never misread.
+      // Parquet among them: what is not understood is refused, never misread.
       return invalidXmlNode("Type", type, "The format is not supported.");
   }
 }

@@ -1,9 +1,13 @@
-/** What a column may hold. Times are whole seconds since 1970. */
+/** What a column may hold. Times are since 1970; a decimal is its digits without the point. */
 export interface CellKinds {
   readonly text: string;
   readonly boolean: boolean;
   readonly uint64: number | bigint;
+  readonly int64: number | bigint;
+  readonly double: number;
+  readonly decimal: bigint;
   readonly seconds: bigint;
+  readonly milliseconds: bigint;
   readonly map: Iterable<readonly [key: string, value: string]>;
 }
 
@@ -41,9 +45,14 @@ function encodeKind(kind: ColumnKind, cells: readonly unknown[]): ColumnBytes {
     case "boolean":
       return { nodes: [], buffers: [bitsOf(cells, (cell) => cell === true)] };
     case "uint64":
-      return { nodes: [], buffers: [encodeNumbers(cells as Cells<"uint64">)] };
+    case "int64":
     case "seconds":
-      return { nodes: [], buffers: [encodeNumbers(cells as Cells<"seconds">)] };
+    case "milliseconds":
+      return { nodes: [], buffers: [encodeNumbers(cells as Cells<"int64">)] };
+    case "double":
+      return { nodes: [], buffers: [encodeDoubles(cells as Cells<"double">)] };
+    case "decimal":
+      return { nodes: [], buffers: [encodeDecimals(cells as Cells<"decimal">)] };
     case "map":
       return encodeMaps(cells as Cells<"map">);
     default:
@@ -77,6 +86,24 @@ function encodeNumbers(cells: readonly (number | bigint | undefined)[]): Uint8Ar
   const view = new DataView(bytes.buffer);
   for (const [index, cell] of cells.entries()) {
     if (cell !== undefined) view.setBigInt64(8 * index, BigInt(cell), true);
+  }
+  return bytes;
+}
+
+function encodeDoubles(cells: Cells<"double">): Uint8Array {
+  const bytes = new Uint8Array(8 * cells.length);
+  const view = new DataView(bytes.buffer);
+  for (const [index, cell] of cells.entries()) view.setFloat64(8 * index, cell ?? 0, true);
+  return bytes;
+}
+
+/** 128 bits each, the lower half first. */
+function encodeDecimals(cells: Cells<"decimal">): Uint8Array {
+  const bytes = new Uint8Array(16 * cells.length);
+  const view = new DataView(bytes.buffer);
+  for (const [index, cell = 0n] of cells.entries()) {
+    view.setBigInt64(16 * index, BigInt.asIntN(64, cell), true);
+    view.setBigInt64(16 * index + 8, cell >> 64n, true);
   }
   return bytes;
 }

@@ -5,7 +5,18 @@ import type { FlatField, FlatTable } from "./flatbuffer.ts";
  *  arrow.apache.org/docs/format/Columnar.html#serialization-and-interprocess-communication-ipc */
 
 const metadataVersion5 = 4;
-const typeNumbers = { int: 2, utf8: 5, bool: 6, timestamp: 10, struct: 13, map: 17 } as const;
+const typeNumbers = {
+  int: 2,
+  float: 3,
+  utf8: 5,
+  bool: 6,
+  decimal: 7,
+  timestamp: 10,
+  struct: 13,
+  map: 17,
+} as const;
+const doublePrecision = 2;
+const unitMilliseconds = 1;
 const headers = { schema: 1, recordBatch: 3 } as const;
 
 interface Field {
@@ -20,6 +31,9 @@ export interface SchemaColumn {
   readonly name: string;
   readonly kind: ColumnKind;
   readonly nullable: boolean;
+  /** Of a decimal. */
+  readonly precision?: number;
+  readonly scale?: number;
 }
 
 export function schemaMessage(
@@ -52,16 +66,28 @@ function message(header: keyof typeof headers, content: FlatTable, bodyBytes: nu
   return table([version, kind, { to: content }, int64(bodyBytes)]);
 }
 
-function fieldOf({ name, kind, nullable }: SchemaColumn): FlatTable {
+function fieldOf({ name, kind, nullable, precision = 0, scale = 0 }: SchemaColumn): FlatTable {
   switch (kind) {
     case "text":
       return field({ name, nullable, type: "utf8" });
     case "boolean":
       return field({ name, nullable, type: "bool" });
     case "uint64":
-      return field({ name, nullable, type: "int", typeFields: [{ bytes: 4, value: 64 }] });
+      return field({ name, nullable, type: "int", typeFields: [int32(64)] });
+    case "int64": {
+      const typeFields = [int32(64), { bytes: 1, value: 1 }] as const;
+      return field({ name, nullable, type: "int", typeFields });
+    }
+    case "double":
+      return field({ name, nullable, type: "float", typeFields: [int16(doublePrecision)] });
+    case "decimal": {
+      const typeFields = [int32(precision), int32(scale)];
+      return field({ name, nullable, type: "decimal", typeFields });
+    }
     case "seconds":
       return field({ name, nullable, type: "timestamp" });
+    case "milliseconds":
+      return field({ name, nullable, type: "timestamp", typeFields: [int16(unitMilliseconds)] });
     case "map":
       return field({ name, nullable, type: "map", children: [pairField()] });
     default:
@@ -98,6 +124,14 @@ function tables(items: readonly FlatTable[]): FlatField {
 
 function structs(items: readonly (readonly number[])[]): FlatField {
   return { to: { kind: "structs", items } };
+}
+
+function int16(value: number): FlatField {
+  return { bytes: 2, value };
+}
+
+function int32(value: number): FlatField {
+  return { bytes: 4, value };
 }
 
 function int64(value: number): FlatField {

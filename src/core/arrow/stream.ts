@@ -14,7 +14,7 @@ export interface ArrowTable<C extends Columns> {
 
 const alignment = 8;
 const continuation = [0xff, 0xff, 0xff, 0xff] as const;
-const endOfStream = new Uint8Array([...continuation, 0, 0, 0, 0]);
+export const endOfArrowStream = new Uint8Array([...continuation, 0, 0, 0, 0]);
 
 /** A stream of one record batch. Columns that no row fills are left out: they cost readers time,
  *  and some readers refuse columns that are younger than they are. */
@@ -29,11 +29,20 @@ export function writeArrowStream<C extends Columns>(table: ArrowTable<C>): Uint8
     present.push({ name, kind, nullable });
     encoded.push(encodeColumn(kind, cells));
   }
-  const schema = frame(schemaMessage(present, metadata));
-  return Buffer.concat([schema, ...batchOf(rows.length, encoded), endOfStream]);
+  const schema = arrowSchema(present, metadata);
+  return Buffer.concat([schema, arrowBatch(rows.length, encoded), endOfArrowStream]);
 }
 
-function batchOf(rows: number, columns: readonly ColumnBytes[]): readonly Uint8Array[] {
+/** What a stream begins with. */
+export function arrowSchema(
+  columns: readonly SchemaColumn[],
+  metadata: Readonly<Record<string, string>> = {},
+): Uint8Array {
+  return frame(schemaMessage(columns, metadata));
+}
+
+/** Any number of these may follow. */
+export function arrowBatch(rows: number, columns: readonly ColumnBytes[]): Uint8Array {
   const buffers: (readonly [offset: number, length: number])[] = [];
   const body: Uint8Array[] = [];
   let bodyBytes = 0;
@@ -44,7 +53,7 @@ function batchOf(rows: number, columns: readonly ColumnBytes[]): readonly Uint8A
     bodyBytes += bytes.length + padding.length;
   }
   const nodes = columns.flatMap((column) => column.nodes);
-  return [frame(batchMessage({ rows, nodes, buffers, bodyBytes })), ...body];
+  return Buffer.concat([frame(batchMessage({ rows, nodes, buffers, bodyBytes })), ...body]);
 }
 
 /** The mark and the length before it keep the alignment that the buffer itself has. */

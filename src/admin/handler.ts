@@ -1,4 +1,5 @@
 import type { IncomingMessage, ServerResponse } from "node:http";
+import { StoreBusy, StoreClosed, StoreUnavailable } from "../store/store.ts";
 import type { Administered } from "./administered.ts";
 import { refuse, type Answer } from "./answer.ts";
 import { mistakeIn, mistakeInQuery } from "./inputs.ts";
@@ -77,11 +78,21 @@ async function handle(
     if (done !== "answer") return;
     send(await answer(parts, request), message, response);
   } catch (error) {
-    parts.administered.log.error({ err: error, url: message.url }, "admin request failed");
-    const reply = refuse(500, "InternalError", error instanceof Error ? error.message : "a bug");
+    const reply = failed(parts, message, error);
     if (response.headersSent) response.destroy();
     else send(reply, message, response);
   }
+}
+
+/** An engine that is busy, away or being closed is no bug, and says so to whoever asks. */
+function failed({ administered }: Parts, { url }: IncomingMessage, error: unknown): Answer {
+  const reason = error instanceof Error ? error.message : String(error);
+  const isPassing = error instanceof StoreBusy || error instanceof StoreUnavailable;
+  if (isPassing || error instanceof StoreClosed) {
+    return refuse(503, "ServerBusy", reason, { "Retry-After": "1" });
+  }
+  administered.log.error({ err: error, url }, "admin request failed");
+  return refuse(500, "InternalError", reason);
 }
 
 function isGuarded({ path }: AdminRequest): boolean {

@@ -1,0 +1,52 @@
+import { once } from "node:events";
+import { createServer } from "node:http";
+import type { AddressInfo } from "node:net";
+import { expect, it } from "vitest";
+import { accountsOf } from "../account/settings.ts";
+import { simWorld } from "../server/sim-world.ts";
+import { StoreBusy, StoreClosed, StoreUnavailable } from "../store/store.ts";
+import type { Administered } from "./administered.ts";
+import { adminHandler } from "./handler.ts";
+
+/** What the list of leases answers while the store fails in this way, and what is logged. */
+async function answerTo(trouble: Error) {
+  const { clock, random, log } = simWorld(1);
+  const runtime = { store: { snapshot: () => Promise.reject(trouble) } };
+  const figures = { sample: () => undefined };
+  const observer = {};
+  const settings = { accounts: accountsOf([]), doors: {}, loginRequired: false, pageFolder: "." };
+  const fake = { clock, random, log, runtime, figures, observer, ...settings };
+  const admin = adminHandler(fake as unknown as Administered);
+  const server = createServer(admin.handle).listen(0, "127.0.0.1");
+  await once(server, "listening");
+  const { port } = server.address() as AddressInfo;
+  const answer = await fetch(`http://127.0.0.1:${port}/admin/v1/leases`);
+  const { error } = (await answer.json()) as { error: { code: string; message: string } };
+  admin.close();
+  server.close();
+  server.closeAllConnections();
+  const logged = log.lines.map(({ message }) => message);
+  return { status: answer.status, retryAfter: answer.headers.get("retry-after"), error, logged };
+}
+
+it.each([
+  new StoreClosed("the store was closed"),
+  new StoreBusy("too many wait"),
+  new StoreUnavailable("the disk is full"),
+])("answers that it is busy, and speaks of no bug: %s", async (trouble) => {
+  expect(await answerTo(trouble)).toEqual({
+    status: 503,
+    retryAfter: "1",
+    error: { code: "ServerBusy", message: trouble.message },
+    logged: [],
+  });
+});
+
+it("logs what nobody expected", async () => {
+  expect(await answerTo(new Error("a mistake"))).toEqual({
+    status: 500,
+    retryAfter: null,
+    error: { code: "InternalError", message: "a mistake" },
+    logged: ["admin request failed"],
+  });
+});

@@ -1,0 +1,68 @@
+import { afterAll, beforeAll, expect, it } from "vitest";
+import { accountsOf, developmentAccount } from "../../src/account/settings.ts";
+import { noMeter } from "../../src/core/meter.ts";
+import { openEngines, type Engines } from "../../src/server/engines.ts";
+import { resolveOptions } from "../../src/server/options.ts";
+import { services } from "../../src/server/services.ts";
+import { simWorld } from "../../src/server/sim-world.ts";
+import { listenSmb, type SmbEndpoint } from "../../src/server/smb-endpoint.ts";
+import { realSurroundings } from "../../src/server/start.ts";
+import { Status } from "../../src/smb/status.ts";
+import { StoreBusy, StoreClosed, StoreUnavailable, type Store } from "../../src/store/store.ts";
+import { WireClient } from "./wire-client.ts";
+
+const { log } = simWorld(1);
+let trouble: Error | undefined;
+let engines: Engines;
+let endpoint: SmbEndpoint;
+
+/** A store that is in trouble when the test says so. */
+function troubled(real: Store): Store {
+  const check = (): void => {
+    if (trouble !== undefined) throw trouble;
+  };
+  return {
+    transact: async (work, options) => (check(), real.transact(work, options)),
+    snapshot: async (work, options) => (check(), real.snapshot(work, options)),
+    watch: (prefix, onChange) => real.watch(prefix, onChange),
+    close: () => real.close(),
+  };
+}
+
+beforeAll(async () => {
+  const world = realSurroundings(log);
+  const inMemory = { location: undefined, storeUrl: undefined, contentUrl: undefined };
+  engines = await openEngines({ ...inMemory, memoryBytesMax: 2 ** 20, services, ...world });
+  const options = resolveOptions({ port: 0 });
+  if (!options.ok) throw new Error(options.problems.join("\n"));
+  endpoint = await listenSmb({
+    ...world,
+    meter: noMeter,
+    accounts: accountsOf([developmentAccount()]),
+    engines: { ...engines, store: troubled(engines.store) },
+    options: options.value,
+  });
+});
+afterAll(async () => {
+  trouble = undefined;
+  await endpoint.stop(0);
+  await engines.close();
+});
+
+it.each<[Error, readonly string[]]>([
+  [new StoreUnavailable("the disk is full"), ["the storage engine refused a message"]],
+  [new StoreBusy("too many wait"), ["the storage engine refused a message"]],
+  [new StoreClosed("the store was closed"), []],
+])("refuses a message, not the connection: %s", async (problem, messages) => {
+  const client = await WireClient.open(endpoint.url);
+  await client.negotiate();
+  await client.logIn();
+  const before = log.lines.length;
+  trouble = problem;
+  expect((await client.connectTo("share")).status).toBe(Status.insufficientResources);
+  trouble = undefined;
+  const told = log.lines.slice(before).filter(({ level }) => level === "warn" || level === "error");
+  expect(told.map(({ message }) => message)).toEqual(messages);
+  expect((await client.connectTo("share")).status).not.toBe(Status.insufficientResources);
+  client.end();
+});

@@ -1,4 +1,4 @@
-import type { Operation } from "../core/operation.ts";
+import type { Address, Operation } from "../core/operation.ts";
 import { ok, type Result } from "../core/result.ts";
 import type { Call } from "../execution/execute.ts";
 import { bodyWithin } from "./embedded-http.ts";
@@ -91,5 +91,29 @@ function callWith<P>(prepared: Prepared<P>, bytes: Uint8Array): Result<Call> {
   if (!parsed.ok) return parsed;
   const input = { ...call.input, body: parsed.value };
   const address = operation.locate?.(target.address, input) ?? target.address;
-  return ok({ ...call, address, input });
+  return ok(callAt(call, address, input));
+}
+
+/** Spelled out, because spreading as many fields costs more than all of this. */
+function callAt(call: Call, address: Address, input: object): Required<Call> {
+  return {
+    operation: call.operation,
+    resource: call.resource,
+    account: call.account,
+    features: call.features,
+    address,
+    version: call.version,
+    endpoint: call.endpoint,
+    secondary: call.secondary,
+    input,
+    conditions: call.conditions,
+    leaseId: call.leaseId,
+    received: call.received,
+    entities: call.entities,
+    contender: call.contender,
+    source: call.source,
+    delegate: call.delegate,
+    authorise: call.authorise,
+    located: call.located,
+  };
 }

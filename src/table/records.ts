@@ -48,12 +48,31 @@ export const entities: typeof definition = { ...definition, key: entityKey };
 function entityKey({ table, partitionKey, rowKey }: EntityKey): Uint8Array {
   const isSamePartition = table === last.table && partitionKey === last.partitionKey;
   if (isSamePartition && rowKey === last.rowKey) return last.key;
-  const prefix = isSamePartition
-    ? last.prefix
-    : encodeTaggedKey(entityTag, [table, encodeKeyText(partitionKey)]);
-  const key = encodeKeyBelow(prefix, encodeKeyText(rowKey));
-  last = { table, partitionKey, prefix, rowKey, key };
-  return key;
+  if (!isSamePartition) {
+    last.prefix = encodeTaggedKey(entityTag, [table, encodeKeyText(partitionKey)]);
+    last.table = table;
+    last.partitionKey = partitionKey;
+    last.rowKey = undefined;
+  }
+  last.key = encodeKeyBelow(last.prefix, encodeKeyText(rowKey));
+  last.rowKey = rowKey;
+  return last.key;
 }
 
-let last = { table: -1n, partitionKey: "", prefix: noBytes, rowKey: "", key: noBytes };
+interface LastKey {
+  table: bigint;
+  partitionKey: string;
+  /** What all keys of the partition begin with. */
+  prefix: Uint8Array;
+  /** Undefined while there is no key for it. */
+  rowKey: string | undefined;
+  key: Uint8Array;
+}
+
+const last: LastKey = {
+  table: -1n,
+  partitionKey: "",
+  prefix: noBytes,
+  rowKey: undefined,
+  key: noBytes,
+};

@@ -1,6 +1,6 @@
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
-import { compareKeys } from "../core/keys.ts";
+import { compareKeys, encodeTaggedKey, keyBytesMax } from "../core/keys.ts";
 import { formatDateTime, parseDateTime } from "./edm/date-time.ts";
 import { formatEntityETag, readMatch } from "./etag.ts";
 import { parseFlatJson } from "./json/flat-json.ts";
@@ -25,6 +25,21 @@ describe("keys of entities", () => {
           entities.key({ table: 7n, partitionKey, rowKey });
         const expected = p1 === p2 ? (r1 < r2 ? -1 : r1 > r2 ? 1 : 0) : p1 < p2 ? -1 : 1;
         expect(Math.sign(compareKeys(key(p1, r1), key(p2, r2)))).toBe(expected);
+      }),
+    );
+  });
+
+  it("are the same, whichever was asked for before", () => {
+    const table = fc.constantFrom(1n, 2n);
+    const own = fc.constantFrom("", "a", "b", "\u0001", "ä", "x".repeat(keyBytesMax));
+    fc.assert(
+      fc.property(fc.array(fc.tuple(table, own, own), { maxLength: 12 }), (asked) => {
+        for (const [id, partitionKey, rowKey] of asked) {
+          const parts = [id, encodeKeyText(partitionKey), encodeKeyText(rowKey)];
+          const key = () => [...entities.key({ table: id, partitionKey, rowKey })];
+          if (partitionKey.length + rowKey.length > keyBytesMax - 8) expect(key).toThrow("longer");
+          else expect(key()).toEqual([...encodeTaggedKey(entities.tag, parts)]);
+        }
       }),
     );
   });
@@ -76,6 +91,19 @@ describe("paths", () => {
       expect(identify(path, noQuery)).toMatchObject({ ok: false, fault: {} });
     },
   );
+
+  it("are written the same, whichever was written before", () => {
+    const own = fc.constantFrom("", "a", "b", "it's", "ä");
+    fc.assert(
+      fc.property(fc.array(fc.tuple(own, own, own), { maxLength: 8 }), (asked) => {
+        for (const [table, partitionKey, rowKey] of asked) {
+          const quoted = (key: string) => encodeURIComponent(key).replaceAll("'", "''");
+          const keys = `PartitionKey='${quoted(partitionKey)}',RowKey='${quoted(rowKey)}'`;
+          expect(entityPath(table, { partitionKey, rowKey })).toBe(`${table}(${keys})`);
+        }
+      }),
+    );
+  });
 });
 
 describe("moments", () => {

@@ -36,6 +36,18 @@ function written(stored: readonly Property[], level: Writing["level"]): string {
 }
 
 describe("a stored entity", () => {
+  it("tells the moment it was given, whatever was encoded before", () => {
+    const stamps = fc.array(fc.constantFrom(etag, etag + 1n, 0n), { maxLength: 8 });
+    const large: Property = ["large", edm.string, "x".repeat(100_000)];
+    fc.assert(
+      fc.property(stamps, fc.boolean(), (given, isLarge) => {
+        const records = given.map((stamp) => entityRecord(stamp, isLarge ? [large] : []));
+        expect(records.map((record) => record.etag)).toEqual(given);
+        expect(records.map(({ bytes }) => entityCodec.decode(bytes).etag)).toEqual(given);
+      }),
+    );
+  });
+
   it("is what was written, property by property and one at a time", () => {
     fc.assert(
       fc.property(properties, (stored) => {

@@ -95,20 +95,25 @@ export class Feed {
     this.#waiting = [];
   }
 
-  /** Whoever is watched must not suffer from it. */
   readonly #observe = (observed: Observed): void => {
+    this.#apart(() => seenIn(observed, this.#take));
+  };
+
+  /** Whoever is watched must not suffer from it. */
+  #apart(tell: () => void): void {
     try {
-      seenIn(observed, this.#take);
+      tell();
     } catch (error) {
       this.#administered.log.error({ err: error }, "a request could not be told of");
     }
-  };
+  }
 
   readonly #take = (seen: Seen): void => {
     this.ring.push(seen);
     if (this.#waiting.length >= waitingMax) this.#overflow += 1;
     else this.#waiting.push(seen);
-    this.#cancelFlush ??= this.#administered.clock.after(flushMilliseconds, () => this.#flush());
+    const flush = (): void => this.#apart(() => this.#flush());
+    this.#cancelFlush ??= this.#administered.clock.after(flushMilliseconds, flush);
   };
 
   #flush(): void {

@@ -85,9 +85,11 @@ function readNumber(bytes: Uint8Array, cursor: Cursor, count: number): number {
   return value;
 }
 
+const halves = new DataView(new ArrayBuffer(8));
+
 function readBigint(bytes: Uint8Array, cursor: Cursor, count: number): bigint {
   const lowCount = Math.min(count, 4);
-  const high = readNumber(bytes, cursor, count - lowCount);
-  const low = readNumber(bytes, cursor, lowCount);
-  return high === 0 ? BigInt(low) : (BigInt(high) << 32n) | BigInt(low);
+  halves.setUint32(0, readNumber(bytes, cursor, count - lowCount));
+  halves.setUint32(4, readNumber(bytes, cursor, lowCount));
+  return halves.getBigUint64(0);
 }

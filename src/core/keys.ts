@@ -164,7 +164,8 @@ function writeBytes(bytes: Uint8Array, from: number): number {
   if (bytes.length > keyBytesMax) checkLength(bytes.length);
   let at = from;
   scratch[at++] = kindBytes;
-  for (const byte of bytes) {
+  for (let index = 0; index < bytes.length; index += 1) {
+    const byte = bytes[index]!;
     if (byte <= 0x01) {
       scratch[at++] = escapeByte;
       scratch[at++] = byte + 1;
@@ -191,12 +192,16 @@ function writeNumber(value: number, at: number): number {
   return at + 1 + count;
 }
 
+/** Taking a big integer apart by shifts would make two more of them. */
+const halves = new DataView(new ArrayBuffer(8));
+
 function writeBigint(value: bigint, at: number): number {
   if (value < 0n || value > uint64Max) {
     throw new RangeError(`a key part must fit 64 unsigned bits, not ${value}`);
   }
-  let high = Number(value >> 32n);
-  let low = Number(value & 0xffff_ffffn);
+  halves.setBigUint64(0, value);
+  let high = halves.getUint32(0);
+  let low = halves.getUint32(4);
   const count = high > 0 ? 4 + byteCount(high) : byteCount(low);
   scratch[at] = kindBigint + count;
   for (let index = at + count; index > at; index -= 1) {

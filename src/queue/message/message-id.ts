@@ -1,5 +1,4 @@
 import { parseGuid } from "../../core/guid.ts";
-import { newBytes } from "../../core/slabs.ts";
 import { ticksPerMillisecond, ticksToUnixMilliseconds, type Ticks } from "../../core/ticks.ts";
 
 const millisecondDigits = 12;
@@ -31,9 +30,21 @@ const nine = 0x39;
 const zero = 0x30;
 const ten = 0x61 - 10;
 
-/** Of the canonical form. Every request makes several keys of an id: a loop beats the library. */
+/** Every request makes several keys of one id. */
+let latestId = "";
+let latestBytes = new Uint8Array(0);
+
+/** Of the canonical form; not to be changed. */
 export function bytesOfMessageId(id: string): Uint8Array {
-  const bytes = newBytes(idBytes);
+  if (id !== latestId) {
+    latestBytes = parsedBytes(id);
+    latestId = id;
+  }
+  return latestBytes;
+}
+
+function parsedBytes(id: string): Uint8Array<ArrayBuffer> {
+  const bytes = new Uint8Array(idBytes);
   let at = 0;
   for (let index = 0; index < id.length; index += 2) {
     if (id.charCodeAt(index) === dash) index += 1;

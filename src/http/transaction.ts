@@ -34,8 +34,9 @@ export async function runTransaction(
   return room.within(bytes.value.length, () => runParts(door, batch, bytes.value, boundary));
 }
 
-/** About as many transactions of a hundred as the collector's young generation has room for. */
-const roomBytes = 320 * 1024;
+/** Enough for some transactions of a hundred to be read while others are flushed, and no more than
+ *  the collector's young generation has room for. */
+const roomBytes = 640 * 1024;
 const room = new WorkRoom(roomBytes);
 
 async function runParts(

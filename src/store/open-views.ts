@@ -12,6 +12,8 @@ export class SnapshotTooOld extends Error {
 
 /** Of one view; those who share one ask for the same first, before what is their own. */
 const knownMax = 32;
+/** Of one value: bodies that lie in their records are nobody else's. */
+const knownBytesMax = 1024;
 
 interface OpenFor {
   readonly endsAt: Ticks;
@@ -115,8 +117,7 @@ export class OpenView implements StateView {
     const known = this.#known?.get(text);
     if (known !== undefined) return known;
     const found = this.#view.get(key, text);
-    const isKept = this.#known !== undefined && this.#known.size < knownMax;
-    if (isKept && found !== undefined && !(found instanceof Promise)) this.#known.set(text, found);
+    if (found !== undefined && !(found instanceof Promise)) this.#keep(text, found);
     return found;
   }
 
@@ -133,6 +134,11 @@ export class OpenView implements StateView {
   expire(reason: Error): void {
     this.#failure = reason;
     this.#end();
+  }
+
+  #keep(text: KeyText, found: Stamped): void {
+    if (this.#known === undefined || this.#known.size >= knownMax) return;
+    if (found.value.length <= knownBytesMax) this.#known.set(text, found);
   }
 
   #end(): void {

@@ -1,0 +1,42 @@
+import { expect, it } from "vitest";
+
+import { ticksPerSecond } from "../core/ticks.ts";
+import type { Stamped, StateView } from "./engine.ts";
+import { keyOfText } from "./key-text.ts";
+import { manualClock } from "./manual-clock.ts";
+import { OpenViews } from "./open-views.ts";
+
+const options = { clock: manualClock(), snapshotAgeMax: 60n * ticksPerSecond };
+
+function countingView(valueBytes: number): StateView & { gets: number } {
+  return {
+    sequence: 1,
+    ticks: 0n,
+    epoch: 0n,
+    turn: 0,
+    gets: 0,
+    get(key, text): Stamped {
+      this.gets += 1;
+      return { key, text, value: new Uint8Array(valueBytes), stamp: 1 };
+    },
+    scan: () => [],
+    close: () => undefined,
+  };
+}
+
+it.each([
+  ["those who share a view ask once for a small record", { users: 2, valueBytes: 100, gets: 1 }],
+  ["a long value is kept for nobody", { users: 2, valueBytes: 2000, gets: 2 }],
+  ["who has a view alone keeps nothing", { users: 1, valueBytes: 100, gets: 2 }],
+])("%s", async (_name, { users, valueBytes, gets }) => {
+  const inner = countingView(valueBytes);
+  const view = new OpenViews(options).track(inner, users);
+  const [first, second] = [
+    await view.get(keyOfText("a"), "a"),
+    await view.get(keyOfText("a"), "a"),
+  ];
+  expect(second).toEqual(first);
+  expect(inner.gets).toBe(gets);
+  view.expire(new Error("over"));
+  expect(() => view.get(keyOfText("a"), "a")).toThrow("over");
+});

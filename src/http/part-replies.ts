@@ -63,10 +63,12 @@ export class PartReplies implements PartAnswer {
 
   /** A later group replaces what an earlier one says. */
   header(name: string): string | undefined {
-    let value = this.#stampHeaders[name];
     const groups = this.#groups;
-    for (let index = 0; index < groups.length; index += 1) value = groups[index]![name] ?? value;
-    return value;
+    for (let index = groups.length - 1; index >= 0; index -= 1) {
+      const value = groups[index]![name];
+      if (value !== undefined) return value;
+    }
+    return this.#stampHeaders[name];
   }
 
   readonly #noteLine = (name: string, value: string): void => {
@@ -90,15 +92,7 @@ export class PartReplies implements PartAnswer {
       this.#tailFrom = tailFrom;
       this.#tail = `${this.#lines(tailFrom, this.#count)}${crlf}`;
     }
-    const out = this.#out;
-    out.append(this.#lead);
-    for (let at = leadCount; at < tailFrom; at += 1) {
-      out.append(this.#names[at]!);
-      out.append(": ");
-      out.append(this.#values[at]!);
-      out.append(crlf);
-    }
-    out.append(this.#tail);
+    this.#out.append(this.#lead + this.#lines(leadCount, tailFrom) + this.#tail);
   }
 
   /** What was kept is of another kind of answer. */

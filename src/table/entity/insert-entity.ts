@@ -27,10 +27,12 @@ export const insertEntity = operation({
     status: 201,
     headers: [...odataHeaderNames, "Preference-Applied", "Location", "DataServiceId"],
   },
-  locate: (address, { body: { partitionKey, rowKey } }) =>
-    partitionKey === undefined || rowKey === undefined
-      ? address
-      : { ...address, keys: { partitionKey, rowKey } },
+  locate: (address, { body: { partitionKey, rowKey } }) => {
+    if (partitionKey === undefined || rowKey === undefined) return address;
+    const { resource, table, isNested } = address;
+    const keys = { partitionKey, rowKey };
+    return isNested === undefined ? { resource, table, keys } : { resource, table, keys, isNested };
+  },
   decide: ({ address, scope, input, stamp, account, endpoint }) => {
     const { keys } = address;
     if (keys === undefined) return fail("PropertiesNeedValue");

@@ -20,7 +20,8 @@ export function readJsonEntity(text: string): Result<EntityInput> {
   for (let index = 0; index < count; index += 1) {
     const name = names[index]!;
     if (name.startsWith("odata.") || name.includes("@")) continue;
-    const typed = typedOf(types.get(name), values[index]!);
+    const type = types === noTypes ? undefined : types.get(name);
+    const typed = typedOf(type, values[index]!);
     if (typed === "wrong") return unreadable();
     const added = builder.add(name, typed);
     if (!added.ok) return added;

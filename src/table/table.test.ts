@@ -3,7 +3,6 @@ import { describe, expect, it } from "vitest";
 import { compareKeys, encodeTaggedKey, keyBytesMax } from "../core/keys.ts";
 import { formatDateTime, parseDateTime } from "./edm/date-time.ts";
 import { formatEntityETag, readMatch } from "./etag.ts";
-import { decodeText } from "./entity/body.ts";
 import { parseFlatJson } from "./json/flat-json.ts";
 import { doubleText } from "./json/write-entity.ts";
 import { decodeKeyText, encodeKeyText } from "./key-text.ts";
@@ -127,29 +126,6 @@ describe("moments", () => {
           ok: true,
           value: { ifMatch: [`0x${stamp.toString(16).toUpperCase()}`] },
         });
-      }),
-    );
-  });
-});
-
-describe("the text of a body", () => {
-  it("is its UTF-8, and nothing else is taken", () => {
-    const some = fc.uint8Array({ maxLength: 8 });
-    const given = fc.oneof(
-      text.map((own) => Buffer.from(own)),
-      some.map((own) => Buffer.from(own)),
-      some,
-    );
-    const marked = given.map((bytes) => Buffer.concat([Buffer.from([0xef, 0xbb, 0xbf]), bytes]));
-    fc.assert(
-      fc.property(fc.oneof(given, marked), (bytes) => {
-        let expected: string | undefined;
-        try {
-          expected = new TextDecoder("utf-8", { fatal: true }).decode(bytes);
-        } catch {
-          expected = undefined;
-        }
-        expect(decodeText(bytes)).toBe(expected);
       }),
     );
   });

@@ -21,21 +21,11 @@ function parseEntity(bytes: Uint8Array, contentType: string): Result<EntityInput
 }
 
 const decoder = new TextDecoder("utf-8", { fatal: true });
-/** Most bodies are short and plain: up to here looking at each byte beats the decoder. */
-const plainBytesMax = 512;
 
 export function decodeText(bytes: Uint8Array): string | undefined {
-  if (Buffer.isBuffer(bytes) && isPlain(bytes)) return bytes.toString("latin1");
   try {
     return decoder.decode(bytes);
   } catch {
     return undefined;
   }
-}
-
-function isPlain(bytes: Uint8Array): boolean {
-  const { length } = bytes;
-  if (length > plainBytesMax) return false;
-  for (let at = 0; at < length; at += 1) if (bytes[at]! >= 0x80) return false;
-  return true;
 }

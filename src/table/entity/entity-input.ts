@@ -30,6 +30,9 @@ export class EntityBuilder {
   #rowKey: string | undefined;
 
   start(): void {
+    // What lies beyond is of earlier bodies, and would keep all of each in memory.
+    this.#names.length = this.#nameCount;
+    this.#properties.length = this.#propertyCount;
     this.#nameCount = 0;
     this.#manyNames = undefined;
     this.#propertyCount = 0;

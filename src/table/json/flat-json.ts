@@ -34,7 +34,15 @@ export class FlatJsonReader {
     this.count = 0;
     const isRead = this.#readObject();
     this.#text = "";
+    this.#letGo();
     return isRead;
+  }
+
+  /** A name or value is a piece of its whole body: one left behind would keep megabytes. */
+  #letGo(): void {
+    this.names.length = this.count;
+    this.values.length = this.count;
+    if (this.#plainNames.length > this.count) this.#plainNames.length = this.count;
   }
 
   #readObject(): boolean {

@@ -89,13 +89,29 @@ describe("a query", () => {
     expect(errors.map(({ name }) => name)).toEqual(["InvalidTypeConversion"]);
   });
 
+  it("tells of a sum that has no place in its column, and comes to an end", async () => {
+    const csv = await blobs("people.csv", people);
+    const sum = (more: object) =>
+      ask(csv, "SELECT SUM(age) FROM BlobStorage", {
+        ...withNames,
+        outputTextConfiguration: { kind: "arrow", schema: [{ name: "n", ...more }] } as never,
+      });
+    const narrow = await sum({ type: "decimal", precision: 2, scale: 0 });
+    expect(tableFromIPC(narrow.bytes).numRows).toBe(0);
+    expect(narrow.errors.map(({ name }) => name)).toEqual(["InvalidTypeConversion"]);
+    const wide = await sum({ type: "decimal", precision: 3, scale: 0 });
+    expect([...(tableFromIPC(wide.bytes).getChild("n") ?? [])].map(String)).toEqual(["103"]);
+  });
+
   it("refuses a schema it cannot fill, and says so if results do not fit", async () => {
     const csv = await blobs("people.csv", people);
     const answer = (type: string, more = {}) =>
       ask(csv, "SELECT _1, _2 FROM BlobStorage", {
         outputTextConfiguration: { kind: "arrow", schema: [{ name: "n", type, ...more }] } as never,
       });
-    await expect(answer("int8")).rejects.toMatchObject({ code: "InvalidXmlNodeValue" });
+    for (const type of ["int8", "constructor", "__proto__"]) {
+      await expect(answer(type)).rejects.toMatchObject({ code: "InvalidXmlNodeValue" });
+    }
     const tooLong = answer("decimal", { precision: 39, scale: 2 });
     await expect(tooLong).rejects.toMatchObject({ code: "InvalidXmlNodeValue" });
     const { errors } = await answer("string");

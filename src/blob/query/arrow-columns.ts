@@ -45,7 +45,8 @@ export function parseArrowColumns(
 
 function parseColumn(field: XmlElement): Result<ArrowColumn> {
   const type = xmlChildText(field, "Type") ?? "";
-  const kind = kinds[type.toLowerCase()];
+  const lower = type.toLowerCase();
+  const kind = Object.hasOwn(kinds, lower) ? kinds[lower] : undefined;
   if (kind === undefined) return invalidXmlNode("Type", type);
   const precision = numberIn(field, "Precision");
   const scale = numberIn(field, "Scale");
@@ -113,7 +114,7 @@ function wholeOf(value: FieldValue): bigint {
   const number = numberOf(value);
   if (!Number.isFinite(number)) throw notConvertible();
   const text = textOf(value).trim();
-  const whole = /^[+-]?\d+$/.test(text) ? BigInt(text) : BigInt(Math.trunc(number));
+  const whole = /^[+-]?\d{1,20}$/.test(text) ? BigInt(text) : BigInt(Math.trunc(number));
   if (whole > int64Max || whole < -int64Max - 1n) throw notConvertible();
   return whole;
 }
@@ -125,8 +126,9 @@ function unscaled(value: FieldValue, precision: number, scale: number): bigint {
   if (parts === null || whole + (fraction ?? "") === "") throw notConvertible();
   const digits =
     fraction === undefined ? whole : whole + fraction.slice(0, scale).padEnd(scale, "0");
-  const number = BigInt(digits === "" ? "0" : digits);
-  if (number >= 10n ** BigInt(precision)) throw notConvertible();
+  const significant = digits.replace(/^0+/, "");
+  if (significant.length > precision) throw notConvertible();
+  const number = BigInt(significant);
   return sign === "-" ? -number : number;
 }
 

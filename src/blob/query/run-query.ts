@@ -43,8 +43,9 @@ export async function* runQuery(
       }
       if (pages.isDone) break;
     }
-    pages.finish();
+    const unfit = pages.finish();
     yield* pages.flush(avro);
+    if (unfit !== undefined) yield avro.error({ ...unfit, fatal: false, position: totalBytes });
     yield* pages.end(avro);
   } catch (error) {
     if (!(error instanceof FatalQueryError)) throw error;
@@ -111,19 +112,17 @@ class Pages {
   take(record: InputRecord): Problem | undefined {
     const { query } = this.#request;
     if (this.isDone) return undefined;
-    try {
-      if (query.where !== undefined && !holds(query.where, record.lookup)) return undefined;
+    return problemIn(() => {
+      if (query.where !== undefined && !holds(query.where, record.lookup)) return;
       if (this.#aggregation !== undefined) this.#aggregation.add(record.lookup);
       else this.#write(this.#fieldsOf(record));
-      return undefined;
-    } catch (error) {
-      if (!(error instanceof RecordError)) throw error;
-      return { name: error.name, description: error.message };
-    }
+    });
   }
 
-  finish(): void {
-    if (this.#aggregation !== undefined && !this.isDone) this.#write(this.#aggregation.fields());
+  finish(): Problem | undefined {
+    const aggregation = this.#aggregation;
+    if (aggregation === undefined || this.isDone) return undefined;
+    return problemIn(() => this.#write(aggregation.fields()));
   }
 
   *start(avro: AvroWriter): Generator<Uint8Array, void, undefined> {
@@ -150,6 +149,16 @@ class Pages {
   #write(fields: readonly Field[]): void {
     this.#page.write(fields);
     this.#written += 1;
+  }
+}
+
+function problemIn(work: () => void): Problem | undefined {
+  try {
+    work();
+    return undefined;
+  } catch (error) {
+    if (!(error instanceof RecordError)) throw error;
+    return { name: error.name, description: error.message };
   }
 }
 

@@ -1,7 +1,10 @@
 import { readFileSync, writeSync } from "node:fs";
 
+import fc from "fast-check";
+
 import { ticksPerSecond, unixEpochTicks } from "../../core/ticks.ts";
 import type { Clock } from "../../core/world.ts";
+import { lineStep, runLineStep } from "./line-steps.ts";
 import { below, bytes, increment, k, put, read, text } from "./store-steps.ts";
 import { openLmdbStore } from "../lmdb/open-lmdb-store.ts";
 import { silentLog } from "../silent-log.ts";
@@ -10,6 +13,8 @@ import type { Store } from "../store.ts";
 /** The other process of the tests with two: does what its arguments say and reports in lines. */
 const [mode = "", location = "", name = "", count = "0"] = process.argv.slice(2);
 const callers = 8;
+/** Enough for a batch to hold some that lean on one that falls. */
+const lineCallers = 25;
 const hammeredMax = 1_000_000;
 
 /** Only uptime is needed here; nothing waits for a timer. */
@@ -76,6 +81,18 @@ async function takeAll(store: Store): Promise<void> {
   await Promise.all(Array.from({ length: callers }, caller));
 }
 
+/** Puts, takes and moves in a line that both processes share, each time with a witness. */
+async function takeAndPut(store: Store): Promise<void> {
+  const steps = fc.sample(lineStep, { numRuns: Number(count), seed: name.length });
+  const each = steps.length / lineCallers;
+  const caller = async (_: unknown, number: number): Promise<void> => {
+    for (const [index, step] of steps.slice(number * each, (number + 1) * each).entries()) {
+      await runLineStep(store, step, `${name} ${number} ${index}`);
+    }
+  };
+  await Promise.all(Array.from({ length: lineCallers }, caller));
+}
+
 /** Reports each write after it was acknowledged, until killed. */
 async function hammer(store: Store): Promise<void> {
   let next = 0;
@@ -124,6 +141,7 @@ const store = await openLmdbStore({ location, clock, log: silentLog, volatilePre
 report("open");
 if (mode === "increment") await incrementBoth(store);
 else if (mode === "take") await takeAll(store);
+else if (mode === "line") await takeAndPut(store);
 else if (mode === "mixed") await incrementMixed(store);
 else if (mode === "hammer") await hammer(store);
 else if (mode === "fill") await fill(store);

@@ -1,26 +1,12 @@
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
 
-import type { Store, Transaction } from "../store.ts";
+import type { Store } from "../store.ts";
 import { opener, racers, times } from "./harness.ts";
-import { below, bytes, increment, k, put, text } from "./store-steps.ts";
 import type { NewStore } from "./harness.ts";
-
-const place = fc.integer({ min: 0, max: 30 });
-const step = fc.oneof(
-  fc.record({ kind: fc.constant("take"), limit: fc.integer({ min: 1, max: 3 }), keep: fc.nat(3) }),
-  fc.record({ kind: fc.constant("take"), limit: fc.constant(1), keep: fc.constant(3) }),
-  fc.record({ kind: fc.constant("put"), place }),
-  fc.record({ kind: fc.constant("delete"), place }),
-);
-type Step = typeof step extends fc.Arbitrary<infer S> ? S : never;
-
-/** What a step did, and the how-manieth it was. */
-interface Done {
-  readonly order: number;
-  readonly step: Step;
-  readonly taken: readonly number[];
-}
+import { doneAlone, lineOf, lineStep, runLineStep, witnessesOf } from "./line-steps.ts";
+import type { LineStep } from "./line-steps.ts";
+import { below, bytes, k, put, text } from "./store-steps.ts";
 
 export function describeTaking(newStore: NewStore): void {
   const open = opener(newStore);
@@ -57,17 +43,20 @@ export function describeTaking(newStore: NewStore): void {
     });
 
     it("is as if everyone had come alone, whoever puts or takes in between", async () => {
-      const script = fc.array(fc.array(step, { maxLength: 20 }), { maxLength: 4 });
+      const script = fc.array(fc.array(lineStep, { maxLength: 20 }), { maxLength: 4 });
       await fc.assert(
         fc.asyncProperty(script, async (rounds) => {
           const { store } = await open();
-          const present = new Set<number>();
-          for (const steps of rounds) {
-            const done = await Promise.all(steps.map((each) => runStep(store, each)));
-            for (const each of done.toSorted((left, right) => left.order - right.order)) {
-              expect(each.taken).toEqual(expected(present, each.step));
-            }
+          for (const [round, steps] of rounds.entries()) {
+            const run = (step: LineStep, index: number): Promise<void> =>
+              runLineStep(store, step, `${round} ${index}`);
+            await Promise.all(steps.map(run));
           }
+          const witnesses = await witnessesOf(store);
+          expect(witnesses).toHaveLength(rounds.flat().length);
+          const alone = doneAlone(witnesses);
+          expect(witnesses.map(({ found }) => found)).toEqual(alone.found);
+          expect(await lineOf(store)).toEqual(alone.line);
           await store.close();
         }),
         { numRuns: 60, seed: 11 },
@@ -90,38 +79,4 @@ function takeFirst(store: Store): Promise<string | undefined> {
     },
     { inTurn: true },
   );
-}
-
-function runStep(store: Store, each: Step): Promise<Done> {
-  return store.transact(
-    async (tx) => ({
-      taken: await apply(tx, each),
-      order: await increment(tx, k("n")),
-      step: each,
-    }),
-    { inTurn: true },
-  );
-}
-
-async function apply(tx: Transaction, each: Step): Promise<number[]> {
-  if (each.kind === "put" && "place" in each) tx.put(k("q", each.place), bytes(`${each.place}`));
-  if (each.kind === "delete" && "place" in each) tx.delete(k("q", each.place));
-  if (!("limit" in each)) return [];
-  const found = await tx.take({ ...below("q"), limit: each.limit });
-  found.forEach(({ key }, index) => {
-    if (index !== each.keep) tx.delete(key);
-  });
-  return found.map(({ value }) => Number(text(value)));
-}
-
-/** The same on a set. */
-function expected(present: Set<number>, each: Step): number[] {
-  if (each.kind === "put" && "place" in each) present.add(each.place);
-  if (each.kind === "delete" && "place" in each) present.delete(each.place);
-  if (!("limit" in each)) return [];
-  const found = [...present].toSorted((left, right) => left - right).slice(0, each.limit);
-  found.forEach((taken, index) => {
-    if (index !== each.keep) present.delete(taken);
-  });
-  return found;
 }

@@ -9,6 +9,7 @@ import { fileURLToPath } from "node:url";
 
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 
+import { doneAlone, lineOf, witnessesOf } from "../conformance/line-steps.ts";
 import { below, bytes, increment, k, put, read, values } from "../conformance/store-steps.ts";
 import { manualClock } from "../manual-clock.ts";
 import { silentLog } from "../silent-log.ts";
@@ -112,6 +113,21 @@ describe("two processes at one location", () => {
     expect(taken).toHaveLength(count);
     expect(new Set(taken).size).toBe(count);
     expect(await store.snapshot((view) => values(view, below("line")))).toEqual([]);
+    await store.close();
+  });
+
+  it("take and put in a line as if everyone had come alone", async () => {
+    const location = join(folder, "line");
+    const count = 1000;
+    const both = ["left", "right"].map((name) => start("line", location, name, String(count)));
+    const ended = await Promise.all(both.map((child) => child.ended));
+    expect(ended.map((each) => (each as unknown[])[0])).toEqual([0, 0]);
+    const store = await open(location);
+    const witnesses = await witnessesOf(store);
+    expect(witnesses).toHaveLength(2 * count);
+    const alone = doneAlone(witnesses);
+    expect(witnesses.map(({ found }) => found)).toEqual(alone.found);
+    expect(await lineOf(store)).toEqual(alone.line);
     await store.close();
   });
 

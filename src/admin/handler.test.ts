@@ -4,6 +4,7 @@ import type { AddressInfo } from "node:net";
 import { expect, it } from "vitest";
 import { accountsOf } from "../account/settings.ts";
 import { simWorld } from "../server/sim-world.ts";
+import { SnapshotTooOld } from "../store/open-views.ts";
 import { StoreBusy, StoreClosed, StoreUnavailable } from "../store/store.ts";
 import type { Administered } from "./administered.ts";
 import { adminHandler } from "./handler.ts";
@@ -33,6 +34,7 @@ it.each([
   new StoreClosed("the store was closed"),
   new StoreBusy("too many wait"),
   new StoreUnavailable("the disk is full"),
+  new SnapshotTooOld("a view was kept for too long"),
 ])("answers that it is busy, and speaks of no bug: %s", async (trouble) => {
   expect(await answerTo(trouble)).toEqual({
     status: 503,

@@ -1,4 +1,5 @@
 import type { IncomingMessage, ServerResponse } from "node:http";
+import { SnapshotTooOld } from "../store/open-views.ts";
 import { StoreBusy, StoreClosed, StoreUnavailable } from "../store/store.ts";
 import type { Administered } from "./administered.ts";
 import { refuse, type Answer } from "./answer.ts";
@@ -84,11 +85,12 @@ async function handle(
   }
 }
 
+const passing = [StoreBusy, StoreUnavailable, StoreClosed, SnapshotTooOld];
+
 /** An engine that is busy, away or being closed is no bug, and says so to whoever asks. */
 function failed({ administered }: Parts, { url }: IncomingMessage, error: unknown): Answer {
   const reason = error instanceof Error ? error.message : String(error);
-  const isPassing = error instanceof StoreBusy || error instanceof StoreUnavailable;
-  if (isPassing || error instanceof StoreClosed) {
+  if (passing.some((kind) => error instanceof kind)) {
     return refuse(503, "ServerBusy", reason, { "Retry-After": "1" });
   }
   administered.log.error({ err: error, url }, "admin request failed");

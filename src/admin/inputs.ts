@@ -6,6 +6,9 @@ export type Checks = Readonly<Record<string, Check>>;
 
 const textUnitsMax = 2048;
 const shownUnitsMax = 80;
+const idMax = 2n ** 64n - 1n;
+/** Half of a pair: it has no form in UTF-8, and so none in an address. */
+const loneSurrogate = /\p{Surrogate}/u;
 
 /** The first mistake in what was given, in a sentence that names it. */
 export function mistakeIn(given: Readonly<Record<string, unknown>>, checks: Checks) {
@@ -42,7 +45,8 @@ export function optional(check: Check): Check {
 export const aText: Check = (value) => {
   if (isMissing(value)) return "is missing";
   if (typeof value !== "string") return `must be text, not ${asGiven(value)}`;
-  return value.length > textUnitsMax ? `is longer than ${textUnitsMax} characters` : undefined;
+  if (value.length > textUnitsMax) return `is longer than ${textUnitsMax} characters`;
+  return loneSurrogate.test(value) ? "is not well-formed Unicode" : undefined;
 };
 
 export function oneOf(values: readonly string[]): Check {
@@ -81,9 +85,10 @@ export function wholeText({ min, max }: Range): Check {
 /** Ids are strings in our answers; a number is taken as well where it is exact. */
 export const anId: Check = (value) => {
   if (isMissing(value)) return "is missing";
-  const isText = typeof value === "string" && /^\d{1,20}$/.test(value);
+  const isDigits = typeof value === "string" && /^\d{1,20}$/.test(value);
+  const isText = isDigits && BigInt(value) <= idMax;
   const isId = isText || (Number.isSafeInteger(value) && Number(value) >= 0);
-  return isId ? undefined : `must be an id of up to 20 digits, not ${asGiven(value)}`;
+  return isId ? undefined : `must be an id, a whole number of up to 64 bits, not ${asGiven(value)}`;
 };
 
 /** As it was given, but not all of something long. */

@@ -3,6 +3,8 @@ import { adminServer, type AdminServer } from "./admin-server.ts";
 
 const account = "devstoreaccount1";
 const tooLong = "x".repeat(2049);
+/** Of a pair that stands for one character. */
+const half = "\ud83d";
 let admin: AdminServer;
 
 beforeAll(async () => {
@@ -133,6 +135,7 @@ it.each([
 });
 
 const blob = { kind: "blob", account, container: "abc", path: "a" };
+const ofShare = { kind: "share", account, container: "abc" };
 const period = "periodSeconds must be a whole number from 0 to 60, not ";
 const file = { account, share: "docs", fileId: "1" };
 const ofBlob = { kind: "service", account, service: "blob", container: "abc", permissions: "r" };
@@ -145,6 +148,9 @@ it.each<[string, object, number, string]>([
   ["leases/break", { kind: "blob", account }, 400, "container is missing"],
   ["leases/break", { ...blob, path: "" }, 400, "path is missing: which blob of the container"],
   ["leases/break", { ...blob, path: tooLong }, 400, "path is longer than 2048 characters"],
+  ["leases/break", { ...blob, path: half }, 400, "path is not well-formed Unicode"],
+  ["leases/break", { ...blob, path: "a🙂" }, 404, "container does not exist"],
+  ["leases/break", { ...ofShare, snapshot: half }, 400, "snapshot is not well-formed Unicode"],
   [
     "leases/break",
     { ...blob, kind: "share" },
@@ -161,15 +167,19 @@ it.each<[string, object, number, string]>([
     "smb/close",
     { ...file, fileId: "one" },
     400,
-    'fileId must be an id of up to 20 digits, not "on',
+    'fileId must be an id, a whole number of up to 64 bits, not "on',
   ],
-  ["smb/close", { ...file, open: -1 }, 400, "open must be an id of up to 20 digits, not -1"],
+  ["smb/close", { ...file, open: -1 }, 400, "open must be an id, a whole number of up to 64 bits"],
+  ["smb/close", { ...file, fileId: "18446744073709551616" }, 400, "fileId must be an id, a whole"],
+  ["smb/close", { ...file, fileId: "18446744073709551615" }, 404, `${account} has no share "docs"`],
   ["smb/close", { ...file, account: "nobody" }, 404, 'there is no account "nobody"'],
   ["smb/close", file, 404, `${account} has no share "docs"`],
   ["smb/sessions/1/close", {}, 404, 'there is no SMB session "1"'],
   ["smb/sessions/one/close", {}, 404, 'there is no SMB session "one"'],
   ["session", {}, 400, "account and key, or token, are missing"],
   ["session", { account }, 400, "account and key, or token, are missing"],
+  ["session", { token: null }, 400, "account and key, or token, are missing"],
+  ["session", { account, key: null }, 400, "account and key, or token, are missing"],
   ["session", { token: 1 }, 400, "token must be text, not 1"],
   ["sas", {}, 400, "account is missing"],
   ["sas", { account: "nobody" }, 404, 'there is no account "nobody"'],
@@ -178,6 +188,7 @@ it.each<[string, object, number, string]>([
   ["sas", { account, services: "bx" }, 400, 'services must be letters of bqtf, not "bx"'],
   ["sas", { account, startsAt: "now" }, 400, "startsAt must be a moment such as 2026-01-01T"],
   ["sas", { account, ip: "1\n2" }, 400, "ip has control characters in it"],
+  ["sas", { ...ofBlob, container: half }, 400, "container is not well-formed Unicode"],
   ["sas", { account, ip: tooLong }, 400, "ip is longer than 2048 characters"],
   [
     "sas",

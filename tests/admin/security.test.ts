@@ -150,6 +150,14 @@ describe("where a login is required", () => {
     expect((await get(`${list}&${query}`, bearer)).status).toBe(200);
   });
 
+  it("whoever gives nothing has not guessed", async () => {
+    admin.clock.skip(120);
+    for (let attempt = 0; attempt < 10; attempt += 1) {
+      expect((await logIn({ token: null, account, key: null })).status).toBe(400);
+    }
+    expect((await logIn({ token: adminToken })).status).toBe(200);
+  });
+
   it("whoever guesses has to wait", async () => {
     admin.clock.skip(120);
     const wrong = [

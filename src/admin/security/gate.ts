@@ -76,7 +76,7 @@ export class Gate {
   #logIn(request: CheckedRequest): Answer {
     const { account, key, token } = request.body;
     // Nothing was guessed.
-    const isProof = token !== undefined || (account !== undefined && key !== undefined);
+    const isProof = isGiven(token) || (isGiven(account) && isGiven(key));
     if (!isProof) return refuse(400, "InvalidInput", "account and key, or token, are missing");
     const refusal = this.#attempt(request.remoteAddress, () => this.#isProof(request.body));
     if (refusal !== undefined) return refusal;
@@ -117,6 +117,10 @@ export class Gate {
 export interface Admission {
   readonly refusal: Answer | undefined;
   readonly renewed?: string;
+}
+
+function isGiven(value: unknown): boolean {
+  return value !== undefined && value !== null;
 }
 
 function loggedOut(secure: boolean): Answer {

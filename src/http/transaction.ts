@@ -30,7 +30,7 @@ export async function runTransaction(
   request.proceed();
   const bytes = await collect(request, bytesMax);
   if (!bytes.ok) return fail("ContentLengthExceeded");
-  if (room.isFull) return busy;
+  if (room.isFullFor(bytes.value.length)) return busy;
   return room.within(bytes.value.length, () => runParts(door, batch, bytes.value, boundary));
 }
 

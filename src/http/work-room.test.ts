@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { WorkRoom } from "./work-room.ts";
+import { WorkRoom, waitingBytesMax, waitingMax } from "./work-room.ts";
 
 /** Works that end when they are told to, in a room for ten bytes. */
 function roomForTen() {
@@ -56,11 +56,36 @@ describe("a room for work", () => {
     await end("next", next);
   });
 
-  it("says when too many wait", () => {
-    const { room } = roomForTen();
-    for (let count = 0; count < 4097; count += 1) {
-      void room.within(10, () => new Promise(() => undefined));
+  it("is full when so many wait, until the next of them are let in", async () => {
+    const { room, begin, end } = roomForTen();
+    const first = begin("first", 10);
+    for (let count = 0; count < waitingMax; count += 1) {
+      expect(room.isFullFor(10)).toBe(false);
+      void begin(`${count}`, 10);
     }
-    expect(room.isFull).toBe(true);
+    expect(room.isFullFor(10)).toBe(true);
+    await end("first", first);
+    expect(room.isFullFor(10)).toBe(false);
+  });
+
+  it("is full when they hold so much, until the next of them are let in", async () => {
+    const { room, begin, end } = roomForTen();
+    const half = waitingBytesMax / 2;
+    const first = begin("first", waitingBytesMax + 1);
+    void begin("second", half);
+    expect(room.isFullFor(half)).toBe(false);
+    void begin("third", half);
+    expect(room.isFullFor(1)).toBe(true);
+    await end("first", first);
+    expect(room.isFullFor(half)).toBe(false);
+    expect(room.isFullFor(half + 1)).toBe(true);
+  });
+
+  it("is full for nobody who need not wait", () => {
+    const { room, begin } = roomForTen();
+    expect(room.isFullFor(waitingBytesMax + 1)).toBe(false);
+    void begin("first", 4);
+    expect(room.isFullFor(6)).toBe(false);
+    expect(room.isFullFor(waitingBytesMax + 1)).toBe(true);
   });
 });

@@ -1,5 +1,6 @@
-/** How many may wait for room: each holds its body and its connection. */
-const waitingMax = 4096;
+/** How many may wait for room, and with how much: each holds its connection and its body. */
+export const waitingMax = 4096;
+export const waitingBytesMax = 64 * 1024 * 1024;
 
 interface Waiting {
   readonly bytes: number;
@@ -15,19 +16,23 @@ export class WorkRoom {
   readonly #bytesMax: number;
   readonly #waiting: Waiting[] = [];
   #bytesUsed = 0;
+  #bytesWaiting = 0;
 
   constructor(bytesMax: number) {
     this.#bytesMax = bytesMax;
   }
 
-  /** Whoever comes now had better come again later. */
-  get isFull(): boolean {
-    return this.#waiting.length >= waitingMax;
+  /** Whoever comes with so much now had better come again later. */
+  isFullFor(bytes: number): boolean {
+    if (!this.#mustWait(bytes)) return false;
+    return this.#waiting.length >= waitingMax || this.#bytesWaiting + bytes > waitingBytesMax;
   }
 
-  /** In the order of asking; one that is larger than all the room is let in alone. */
+  /** In the order of asking; one that is larger than all the room is let in alone. Not to be asked
+   *  by whom it is full for. */
   async within<T>(bytes: number, work: () => Promise<T>): Promise<T> {
-    if (this.#waiting.length > 0 || !this.#fits(bytes)) {
+    if (this.#mustWait(bytes)) {
+      this.#bytesWaiting += bytes;
       await new Promise<void>((admit) => this.#waiting.push({ bytes, admit }));
     } else {
       this.#bytesUsed += bytes;
@@ -40,6 +45,10 @@ export class WorkRoom {
     }
   }
 
+  #mustWait(bytes: number): boolean {
+    return this.#waiting.length > 0 || !this.#fits(bytes);
+  }
+
   #fits(bytes: number): boolean {
     return this.#bytesUsed === 0 || this.#bytesUsed + bytes <= this.#bytesMax;
   }
@@ -49,6 +58,7 @@ export class WorkRoom {
     for (let next = this.#waiting[0]; next !== undefined; next = this.#waiting[0]) {
       if (!this.#fits(next.bytes)) return;
       this.#waiting.shift();
+      this.#bytesWaiting -= next.bytes;
       this.#bytesUsed += next.bytes;
       next.admit();
     }

@@ -5,13 +5,18 @@ const keptPagesMax = 128;
 
 /** Pages that nobody uses. Memory outside the heap makes the collector look at all of it, however
  *  short its life is: for long answers that took longer than writing them. */
-const kept: Buffer[] = [];
+const kept: Page[] = [];
+
+/** What Node has and its types leave out: `write` without a look at its arguments. */
+interface Page extends Buffer {
+  utf8Write(text: string, offset: number): number;
+}
 
 /** Text for a long answer, encoded as it is written. Its pages are used again once it was sent. */
 export class PagedText {
   readonly #pieces: Buffer[] = [];
-  #pages: Buffer[] = [];
-  #page: Buffer | undefined;
+  #pages: Page[] = [];
+  #page: Page | undefined;
   /** How much of the last page is written. */
   #used = 0;
   #fullBytes = 0;
@@ -27,7 +32,7 @@ export class PagedText {
       return;
     }
     const page = this.#pageWith(room);
-    this.#used += page.write(text, this.#used, "utf8");
+    this.#used += page.utf8Write(text, this.#used);
   }
 
   appendBytes(bytes: Uint8Array): void {
@@ -64,10 +69,10 @@ export class PagedText {
     this.#pages = [];
   }
 
-  #pageWith(room: number): Buffer {
+  #pageWith(room: number): Page {
     if (this.#page !== undefined && this.#used + room <= pageBytes) return this.#page;
     this.#endPage();
-    this.#page = kept.pop() ?? Buffer.allocUnsafeSlow(pageBytes);
+    this.#page = kept.pop() ?? (Buffer.allocUnsafeSlow(pageBytes) as Page);
     this.#pages.push(this.#page);
     return this.#page;
   }

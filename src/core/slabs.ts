@@ -15,7 +15,9 @@ export function copyBytes(bytes: Uint8Array, from = 0, to = bytes.length): Uint8
   // Not `slice`, which of a Buffer would be a view.
   if (length > pieceBytesMax) return new Uint8Array(bytes.subarray(from, to));
   const copy = newBytes(length);
-  if (length > loopBytesMax) copy.set(bytes.subarray(from, to));
+  // `subarray` of a Buffer makes another Buffer, which costs twice as much.
+  if (length > loopBytesMax)
+    copy.set(new Uint8Array(bytes.buffer, bytes.byteOffset + from, length));
   else for (let at = 0; at < length; at += 1) copy[at] = bytes[from + at]!;
   return copy;
 }

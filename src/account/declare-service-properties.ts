@@ -16,11 +16,21 @@ export interface ServiceForm {
 }
 
 const query = { restype: "service", comp: "properties" };
-const noCacheHeaders = { "Cache-Control": "no-cache" } as const;
+const kept = { names: [], answered: {} } as const;
+const notKept = {
+  names: ["Cache-Control"],
+  answered: { headers: { "Cache-Control": "no-cache" } },
+} as const;
+
+/** The headers that a form asks for, as they are declared and as they are answered. */
+export function cacheHeadersOf({ noCache }: Pick<ServiceForm, "noCache">) {
+  return noCache === true ? notKept : kept;
+}
 
 /** learn.microsoft.com/rest/api/storageservices/get-blob-service-properties, and its like */
 export function declareGetServiceProperties(service: ServiceName, form: ServiceForm): Operation {
-  const { title, since, params = {}, noCache = false } = form;
+  const { title, since, params = {} } = form;
+  const cacheHeaders = cacheHeadersOf(form);
   return serviceOperation({
     name: `Get ${title} Service Properties`,
     ids: ["Service_GetProperties"],
@@ -34,9 +44,9 @@ export function declareGetServiceProperties(service: ServiceName, form: ServiceF
     lease: "none",
     etag: "none",
     effect: "reads",
-    success: { status: 200, headers: noCache ? ["Cache-Control"] : [] },
+    success: { status: 200, headers: cacheHeaders.names },
     decide: ({ target }) => ({
-      ...(noCache ? { headers: noCacheHeaders } : {}),
+      ...cacheHeaders.answered,
       body: xmlBody(renderServiceProperties(service, target.properties[service] ?? {})),
     }),
   });

@@ -3,15 +3,14 @@ import { invalidQuery } from "../core/faults.ts";
 import { noBody, type Operation } from "../core/operation.ts";
 import { xmlBody } from "../core/xml-body.ts";
 import { element, textElement } from "../core/xml-writer.ts";
-import type { ServiceForm } from "./declare-service-properties.ts";
+import { cacheHeadersOf, type ServiceForm } from "./declare-service-properties.ts";
 import { serviceOperation } from "./service-operation.ts";
-
-const noCacheHeaders = { "Cache-Control": "no-cache" } as const;
 
 /** Only the secondary endpoint answers; here it is never behind.
  *  learn.microsoft.com/rest/api/storageservices/get-blob-service-stats, and its like */
 export function declareServiceStats(form: Omit<ServiceForm, "since">): Operation {
-  const { title, params = {}, noCache = false } = form;
+  const { title, params = {} } = form;
+  const cacheHeaders = cacheHeadersOf(form);
   return serviceOperation({
     name: `Get ${title} Service Stats`,
     ids: ["Service_GetStatistics"],
@@ -25,13 +24,13 @@ export function declareServiceStats(form: Omit<ServiceForm, "since">): Operation
     lease: "none",
     etag: "none",
     effect: "reads",
-    success: { status: 200, headers: noCache ? ["Cache-Control"] : [] },
+    success: { status: 200, headers: cacheHeaders.names },
     decide: ({ secondary, now }) => {
       if (!secondary) return invalidQuery("comp", "stats");
       const synced = textElement("LastSyncTime", formatHttpDate(now));
       const state = element("GeoReplication", textElement("Status", "live") + synced);
       return {
-        ...(noCache ? { headers: noCacheHeaders } : {}),
+        ...cacheHeaders.answered,
         body: xmlBody(element("StorageServiceStats", state)),
       };
     },

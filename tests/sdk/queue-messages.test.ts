@@ -48,13 +48,17 @@ describe("queues by the client library", () => {
   });
   it("keeps service properties and tells the state of the copy", async () => {
     await service.setProperties({ hourMetrics: { version: "1.0", enabled: false } });
-    expect((await service.getProperties()).hourMetrics?.enabled).toBe(false);
+    const kept = await service.getProperties();
+    expect(kept.hourMetrics?.enabled).toBe(false);
     const secondary = service.url.replace(
       developmentAccountName,
       `${developmentAccountName}-secondary`,
     );
     const stats = await new QueueServiceClient(secondary, credential).getStatistics();
     expect(stats.geoReplication?.status).toBe("live");
+    for (const { _response } of [kept, stats]) {
+      expect(_response.headers.get("cache-control")).toBe("no-cache");
+    }
   });
 });
 

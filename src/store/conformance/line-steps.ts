@@ -39,7 +39,7 @@ export const lineStep: fc.Arbitrary<LineStep> = fc.record({
   inTurn: fc.boolean(),
 });
 
-/** Its witness is a put to a key of its own: a count of all would make everyone lean on everyone. */
+/** Its witness is a put to a key of its own: a count of all would make all lean on each other. */
 export function runLineStep(store: Store, step: LineStep, name: string): Promise<void> {
   const { inTurn } = step;
   const work = async (tx: Transaction): Promise<void> => {

@@ -2,7 +2,7 @@ import { existsSync, readFileSync, writeFileSync } from "node:fs";
 import { pathToFileURL } from "node:url";
 import { contract, type Held, type Section } from "./contract-promises.ts";
 
-const path = "docs/CONTRACT.md";
+const page = "docs/CONTRACT.md";
 /** What `npm run proof` has written down of its runs. */
 const results = "docs/proof";
 
@@ -16,6 +16,11 @@ export function contractPage(): string {
     "that the checker notices.",
     "",
     ...contract.flatMap(renderSection),
+    "## The runs below",
+    "",
+    "`npm run proof` makes them all, in about an hour on two cores, and writes their figures here.",
+    `The last time: ${recorded("run")}.`,
+    "",
     "## Histories under faults",
     "",
     "`npm run verify` runs clients in several processes against two server processes on one data",
@@ -53,8 +58,7 @@ function durability(): readonly string[] {
     "at everything in the folder, and every object must be what was last acknowledged, or what the",
     "one request after that makes of it. A transaction counts each of its entities.",
     "",
-    ...renderResult("kill-1"),
-    ...renderResult("kill-2"),
+    ...renderResult("kill-1", "kill-2"),
     "## Losses of power",
     "",
     "`npm run power-cut` writes down every call of a server that could reach its disk, plays them",
@@ -71,13 +75,17 @@ function durability(): readonly string[] {
   ];
 }
 
-function renderResult(name: string): readonly string[] {
-  const result = `${results}/${name}.txt`;
-  if (!existsSync(result)) return [];
-  const text = readFileSync(result, "utf8").trim();
-  return ["The last recorded run:", "", "```", text, "```", ""];
+/** Of the last run that was recorded. */
+function renderResult(...names: readonly string[]): readonly string[] {
+  const texts = names.map(recorded).filter((text) => text !== "");
+  return texts.length === 0 ? [] : ["```", texts.join("\n\n"), "```", ""];
+}
+
+function recorded(name: string): string {
+  const path = `${results}/${name}.txt`;
+  return existsSync(path) ? readFileSync(path, "utf8").trim() : "";
 }
 
 if (import.meta.url === pathToFileURL(process.argv[1] ?? "").href) {
-  writeFileSync(path, contractPage());
+  writeFileSync(page, contractPage());
 }

@@ -3,7 +3,7 @@
 // queues with their whole history. ETAGERE_KILLS, ETAGERE_KILL_REQUESTS and ETAGERE_QUEUE_KILLS say
 // otherwise; ETAGERE_KILL_RECORD names the files for the figures.
 process.env["ETAGERE_KILLS"] ??= "200";
-process.env["ETAGERE_KILL_REQUESTS"] ??= "500";
+process.env["ETAGERE_KILL_REQUESTS"] ??= "150";
 process.env["ETAGERE_QUEUE_KILLS"] ??= "50";
 process.argv.splice(2, 0, "tests/kill");
 await import("./test.mjs");

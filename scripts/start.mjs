@@ -1,5 +1,6 @@
 // `npm start`: from a fresh clone to a running server. Flags follow after `--`.
 import { spawn } from "node:child_process";
+import { constants } from "node:os";
 import { join } from "node:path";
 import { ensureBuilt, ensureInstalled, root } from "./prepare.mjs";
 
@@ -17,4 +18,7 @@ const watching = setInterval(() => {
   clearInterval(watching);
   server.kill("SIGTERM");
 }, 250);
-server.on("exit", (code, signal) => process.exit(code ?? (signal === null ? 1 : 0)));
+server.on("exit", (code, signal) => {
+  if (signal !== null) console.error(`etagere: the server was ended by ${signal}`);
+  process.exit(code ?? 128 + (constants.signals[signal] ?? 0));
+});

@@ -26,8 +26,9 @@ export function resultsText(whole: Results): string {
     `${loadText(whole.load)}${azurite === undefined ? "" : ` Azurite ${azurite}.`}`,
     ["![steps per second](rates.svg)", "![as a multiple of Azurite](ratios.svg)"].join("\n\n"),
     [...header(), ...results.map(rowOf)].join("\n"),
-    "Of each server: steps per second, median and 99th percentile in milliseconds, CPU per " +
-      "request in microseconds (all threads).",
+    "Of each server: steps per second (the median of the rounds, the lowest and the highest), " +
+      "median and 99th percentile in milliseconds, CPU per request in microseconds (all " +
+      "threads). Errors are those of all rounds: answers that did not come.",
     [...detailHeader(), ...results.flatMap(detailRows)].join("\n"),
     memory,
   ].join("\n\n");
@@ -49,13 +50,22 @@ function rowOf(result: Result): string {
     title,
     rate("etagere"),
     rate("azurite"),
-    timesAzurite === undefined ? "" : `**${formatRate(timesAzurite)}**`,
+    timesAzurite === undefined
+      ? ""
+      : judged(formatRate(timesAzurite), timesAzurite >= (goal.timesAzurite ?? 0)),
     goal.timesAzurite === undefined ? "" : `≥ ${goal.timesAzurite}`,
     rate("plain"),
-    shareOfPlain === undefined ? "" : `**${percent(shareOfPlain)}**`,
+    shareOfPlain === undefined
+      ? ""
+      : judged(percent(shareOfPlain), shareOfPlain >= (goal.shareOfPlain ?? 0)),
     goal.shareOfPlain === undefined ? "" : `≥ ${percent(goal.shareOfPlain)}`,
   ];
   return `| ${cells.join(" | ")} |`;
+}
+
+/** What falls short of its goal says so. */
+export function judged(text: string, isMet: boolean): string {
+  return isMet ? `**${text}**` : `${text}, missed`;
 }
 
 function rateText({ perSecond }: Figures, { mebibytes }: Result): string {
@@ -64,8 +74,13 @@ function rateText({ perSecond }: Figures, { mebibytes }: Result): string {
 }
 
 function detailHeader(): readonly string[] {
-  const names = ["operation", "server", "steps/s", "p50", "p99", "CPU", "RssAnon MB", "errors"];
-  return [`| ${names.join(" | ")} |`, `|---|---${"|---:".repeat(names.length - 2)}|`];
+  const names = ["operation", "server", "steps/s", "of all rounds", "p50", "p99", "CPU"];
+  const all = [...names, "RssAnon MB", "errors"];
+  return [`| ${all.join(" | ")} |`, `|---|---${"|---:".repeat(all.length - 2)}|`];
+}
+
+function spreadOf(rates: readonly number[]): string {
+  return `${formatRate(Math.min(...rates))} – ${formatRate(Math.max(...rates))}`;
 }
 
 function detailRows({ name, figures }: Result): readonly string[] {
@@ -74,6 +89,7 @@ function detailRows({ name, figures }: Result): readonly string[] {
       name,
       one.server,
       formatRate(one.perSecond),
+      spreadOf(one.rounds),
       one.medianMilliseconds.toFixed(2),
       one.p99Milliseconds.toFixed(2),
       one.cpuMicrosecondsPerRequest.toFixed(1),

@@ -3,7 +3,7 @@ import { growthMax } from "../goals.ts";
 import type { Machine } from "../results.ts";
 import { plotGrowth } from "./growth-plot.ts";
 import { formatRate } from "./print.ts";
-import { loadText, machineText } from "./tables.ts";
+import { judged, loadText, machineText } from "./tables.ts";
 import { jsonOf, write, writeSection } from "./write.ts";
 
 /** One operation, with a server for each number of stored objects, from few to many. */
@@ -56,6 +56,6 @@ function growthText({ machine, load, stored, grown }: Growth): string {
 function rowOf(grown: Grown): string {
   const costs = grown.figures.map((one) => one.cpuMicrosecondsPerRequest.toFixed(1));
   const rates = grown.figures.map((one) => formatRate(one.perSecond));
-  const growth = `**${growthOf(grown).toFixed(2)}**`;
+  const growth = judged(growthOf(grown).toFixed(2), growthOf(grown) <= growthMax);
   return `| ${[grown.title, ...costs, growth, ...rates].join(" | ")} |`;
 }

@@ -60,6 +60,6 @@ export function describeReport(report: FolderReport): string {
     ...(hidden > 0 ? [`… and ${hidden} more`] : []),
     problemCount === 0
       ? "sound: every reference has its bytes, every count is right, nothing is left over"
-      : `NOT SOUND: ${problemCount} problems`,
+      : `NOT SOUND: ${problemCount} ${problemCount === 1 ? "problem" : "problems"}`,
   ].join("\n");
 }

@@ -1,4 +1,5 @@
 import { parseArgs } from "node:util";
+import { nearest } from "./nearest.ts";
 
 export interface WordOption {
   readonly type: "string" | "boolean";
@@ -36,7 +37,14 @@ export function readWords(
       others: positionals,
     };
   } catch (error) {
-    return { ok: false, problem: firstSentence(error) };
+    const problem = firstSentence(error);
+    const [, unknown] = /^Unknown option '(--[^']+)'/.exec(problem) ?? [];
+    const names = Object.keys(options).map((name) => `--${name}`);
+    const meant = unknown === undefined ? undefined : nearest(unknown, names);
+    return {
+      ok: false,
+      problem: meant === undefined ? problem : `${problem}; did you mean ${meant}?`,
+    };
   }
 }
 

@@ -86,6 +86,7 @@ async function watch(
 }
 
 function reason(error: unknown, url: string): string {
+  if (error instanceof SyntaxError) return `what answers at ${url} is no admin listener`;
   const isUnreachable = error instanceof TypeError && error.message === "fetch failed";
   return isUnreachable
     ? `no server answers at ${url}; --location or --url say which one is meant`

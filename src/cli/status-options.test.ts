@@ -14,6 +14,7 @@ describe("etagere status", () => {
 
   it.each([
     [["--nonsense"], "Unknown option '--nonsense'"],
+    [["--locatoin", "x"], "Unknown option '--locatoin'; did you mean --location?"],
     [["--nonsense", "value"], "Unknown option '--nonsense'"],
     [["--url"], "Option '--url <value>' argument missing"],
     [["--url", ""], "--url needs a value"],

@@ -1,5 +1,6 @@
 import type { Awaitable } from "../core/awaitable.ts";
 import { actual } from "../core/cors.ts";
+import { faultMessage, type Fault } from "../core/faults.ts";
 import { fail, ok, type Result } from "../core/result.ts";
 import type { Outcome } from "../execution/execute.ts";
 import { newRequestId } from "./request-id.ts";
@@ -35,8 +36,10 @@ export async function serveRequest(door: Door, request: WireRequest): Promise<Wi
   door.meter.request({ service: door.service.name, operation, status: reply.status, seconds });
   const watch = door.observer?.watch;
   if (watch !== undefined) watch({ door, request, progress, result, reply });
-  if (door.log.verbose === true)
-    logRequest(door, request, reply, { requestId, operation, seconds });
+  if (door.log.verbose === true) {
+    const fault = result.ok ? undefined : result.fault;
+    logRequest(door, request, reply, { requestId, operation, seconds, fault });
+  }
   return reply;
 }
 
@@ -44,16 +47,19 @@ interface Served {
   readonly requestId: string;
   readonly operation: string;
   readonly seconds: number;
+  readonly fault: Fault | undefined;
 }
 
 /** Signatures are secrets, also in a log. */
 function logRequest(door: Door, request: WireRequest, reply: WireReply, served: Served): void {
   const { method, target, remoteAddress } = request;
+  const { fault, ...how } = served;
   const url = target.replaceAll(/([?&]sig=)[^&]*/gi, "$1***");
-  const code = reply.headers["x-ms-error-code"];
+  const code = fault?.code ?? reply.headers["x-ms-error-code"];
+  const reason = fault && faultMessage(fault);
   const { service } = door;
-  const fields = { service: service.name, method, url, status: reply.status, code };
-  door.log.debug({ ...served, ...fields, remoteAddress }, "request");
+  const fields = { service: service.name, method, url, status: reply.status, code, reason };
+  door.log.debug({ ...how, ...fields, remoteAddress }, "request");
 }
 
 /** What is left to do before the headers can go: run the parts of a batch, sum up a range. */

@@ -106,10 +106,20 @@ export class RunningServer {
     this.#state = "stopping";
     this.#admin?.close();
     await this.#takeAddress?.();
+    this.#announceAll("is closing...");
     await Promise.all(this.#listeners.map((listener) => listener.stop(graceMilliseconds)));
     await this.#transfers?.stop();
     await this.#sweeping?.stop();
     await this.#engines.close();
+    this.#announceAll("successfully closed");
+  }
+
+  /** Of those services that were announced to listen. */
+  #announceAll(what: string): void {
+    for (const service of services) {
+      if (this.urls[service.name] === undefined) continue;
+      this.#given.announce(`Azurite ${titleOf(service)} service ${what}`);
+    }
   }
 
   #runTransfers(): Transfers {

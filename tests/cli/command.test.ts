@@ -1,5 +1,5 @@
 import { spawnSync } from "node:child_process";
-import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { createServer } from "node:net";
 import type { AddressInfo } from "node:net";
 import { tmpdir } from "node:os";
@@ -30,6 +30,23 @@ describe("etagere", () => {
     expect((await fetch(url)).headers.get("connection")).toBe("keep-alive");
     expect((await fetch(`${server.urlOf("admin")}/readyz`)).status).toBe(200);
     expect(await server.end()).toBe(0);
+    expect(server.lines).toContain("Azurite Blob service is closing...");
+    expect(server.lines.at(-1)).toBe("Azurite File service successfully closed");
+  });
+
+  it("writes down what a request was refused for", async () => {
+    const log = join(folder, "debug.log");
+    const words = [...command, ...freePorts, "--inMemoryPersistence", "--debug", log];
+    const server = await startCommand(words, { folder });
+    await fetch(`${server.urlOf("Table")}/devstoreaccount1/Tables`);
+    expect(await server.end()).toBe(0);
+    const lines = readFileSync(log, "utf8").trim().split("\n");
+    const [request] = lines.filter((line) => line.includes("/devstoreaccount1/Tables"));
+    expect(JSON.parse(request ?? "{}")).toMatchObject({
+      status: 403,
+      code: "AuthenticationFailed",
+      reason: expect.stringContaining("Server failed to authenticate the request"),
+    });
   });
 
   it("reads its accounts again on SIGHUP and goes on serving", async () => {

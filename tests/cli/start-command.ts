@@ -5,7 +5,7 @@ import { createInterface } from "node:readline";
 
 export interface StartedCommand {
   readonly child: ChildProcess;
-  /** What was printed on standard output until the last listener was up. */
+  /** What was printed on standard output until now. */
   readonly lines: readonly string[];
   /** What was printed on standard error until now. */
   errors(): string;
@@ -37,7 +37,7 @@ export async function startCommand(
   child.stderr.on("data", (chunk: Buffer) => {
     errors += chunk.toString();
   });
-  const ended = once(child, "exit");
+  const ended = once(child, "close");
   await new Promise<void>((resolve, reject) => {
     createInterface({ input: child.stdout }).on("line", (line) => {
       lines.push(line);

@@ -55,7 +55,8 @@ export async function openFolder(options: FolderOptions): Promise<OpenFolder> {
 }
 
 function checkIsFolder(location: string): void {
-  if ((statSync(storePath(location), { throwIfNoEntry: false })?.size ?? 0) === 0) {
+  // Not there either if what is named is a file.
+  if (!existsSync(storePath(location)) || statSync(storePath(location)).size === 0) {
     throw new StartRefused([`${location}: there is no data of a server here`]);
   }
   const path = formatPath(location);

@@ -44,9 +44,13 @@ export async function compactSome(parts: CompactionParts, extent: bigint): Promi
   if (found.slices.length === 0) return false;
   const copied = await copyStretches(parts, extent, found.slices);
   try {
-    for (const owner of found.owners) {
-      await store.transact((tx) => moveOwner(parts, tx, { owner, extent, copied }));
-    }
+    // Together, so that they share a flush: one after the other they fell behind busy clients.
+    const moves = found.owners.map((owner) =>
+      store.transact((tx) => moveOwner(parts, tx, { owner, extent, copied })),
+    );
+    // None may still be under way when the copies are let go.
+    const failed = (await Promise.allSettled(moves)).find(({ status }) => status === "rejected");
+    if (failed !== undefined) await Promise.all(moves);
   } finally {
     for (const region of copied.regions) writer.letGo(region.extent);
   }

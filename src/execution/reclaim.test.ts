@@ -6,7 +6,7 @@ import { openMemoryStore } from "../store/memory/open-memory-store.ts";
 import { silentLog } from "../store/silent-log.ts";
 import { StoreUnavailable } from "../store/store.ts";
 import { enqueueJob } from "./reclaim-jobs.ts";
-import { reclaimOrPostpone, reclaimStep } from "./reclaim.ts";
+import { reclaimOrPostpone, reclaimSome, reclaimStep } from "./reclaim.ts";
 
 /** Nothing here has bytes. */
 const content = {} as ContentStore;
@@ -72,5 +72,24 @@ describe("a job that fails", () => {
   it("is not hidden from whoever wants to know", async () => {
     const { parts } = await openJobs(new Error("a mistake in a reclaimer"));
     await expect(reclaimStep(parts)).rejects.toThrow("a mistake");
+  });
+});
+
+describe("a round", () => {
+  it("takes several steps, stops when nothing is due, and is bounded", async () => {
+    const { parts, done, mend } = await openJobs(new Error("not any more"));
+    mend();
+    expect(await reclaimSome(parts, silentLog)).toBe(true);
+    expect(done).toEqual(["first", "second"]);
+    expect(await reclaimSome(parts, silentLog)).toBe(false);
+    let steps = 0;
+    const endless: Reclaimer = async () => {
+      steps += 1;
+      return { done: false };
+    };
+    const reclaimers = new Map([["first", endless]]);
+    await parts.store.transact(async (tx) => enqueueJob(tx, { kind: "first", scope: [] }, tx.now));
+    expect(await reclaimSome({ ...parts, reclaimers }, silentLog)).toBe(true);
+    expect(steps).toBe(16);
   });
 });

@@ -17,6 +17,8 @@ export interface ReclaimParts {
 /** A job that failed is tried again after this long. */
 const postponement = 300n * ticksPerSecond;
 
+const stepsPerRoundMax = 16;
+
 /** One bounded step of one job. Returns whether there was anything to do. */
 export function reclaimStep(parts: ReclaimParts): Promise<boolean> {
   return step(parts, {});
@@ -35,6 +37,15 @@ export async function reclaimOrPostpone(parts: ReclaimParts, log: Log): Promise<
     await postpone(parts.store, tried.due);
     return true;
   }
+}
+
+/** Several steps: one at a time, with other chores between them, fell behind those who delete much.
+ *  Returns whether there may be more to do. */
+export async function reclaimSome(parts: ReclaimParts, log: Log): Promise<boolean> {
+  for (let steps = 0; steps < stepsPerRoundMax; steps += 1) {
+    if (!(await reclaimOrPostpone(parts, log))) return steps > 0;
+  }
+  return true;
 }
 
 /** What an attempt was about, for whoever has to deal with its failure. */

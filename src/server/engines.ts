@@ -2,7 +2,7 @@ import { claimFiles } from "../content/claim.ts";
 import type { ContentStore } from "../content/content.ts";
 import { openContentStore } from "../content/open-content.ts";
 import type { Service } from "../core/service.ts";
-import { reclaimOrPostpone } from "../execution/reclaim.ts";
+import { reclaimSome } from "../execution/reclaim.ts";
 import type { Store } from "../store/store.ts";
 import { refuseHalfCopied } from "./data-copy/copy-mark.ts";
 import { runInBackground } from "./background.ts";
@@ -44,7 +44,7 @@ export async function openEngines(options: EngineOptions): Promise<Engines> {
     opened.push(() => content.close());
     const jobs = { store, content, reclaimers };
     const chores = [
-      { name: "jobs", round: async () => (await isOnDuty()) && reclaimOrPostpone(jobs, log) },
+      { name: "jobs", round: async () => (await isOnDuty()) && reclaimSome(jobs, log) },
       { name: "content", round: () => content.reclaim() },
     ];
     const background = runInBackground(chores, { clock, log });

@@ -41,11 +41,11 @@ describe("etagere", () => {
     await fetch(`${server.urlOf("Table")}/devstoreaccount1/Tables`);
     expect(await server.end()).toBe(0);
     const lines = readFileSync(log, "utf8").trim().split("\n");
-    const [request] = lines.filter((line) => line.includes("/devstoreaccount1/Tables"));
+    const request = lines.find((line) => line.includes("/devstoreaccount1/Tables"));
     expect(JSON.parse(request ?? "{}")).toMatchObject({
-      status: 403,
-      code: "AuthenticationFailed",
-      reason: expect.stringContaining("Server failed to authenticate the request"),
+      status: 404,
+      code: "ResourceNotFound",
+      reason: "The specified resource does not exist.",
     });
   });
 

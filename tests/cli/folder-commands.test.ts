@@ -53,7 +53,11 @@ describe("etagere check and etagere backup", () => {
     [["check", location, location], 2, "etagere check: it takes one folder\n"],
     [["check", join(folder, "nothing")], 2, "there is no data of a server here"],
     [["backup", "--from", location], 1, "usage: etagere backup --from FOLDER --to FOLDER"],
-    [["backup", "--form", location], 1, "etagere backup: Unknown option '--form'\nusage:"],
+    [
+      ["backup", "--form", location],
+      1,
+      "etagere backup: Unknown option '--form'; did you mean --from?\nusage:",
+    ],
     [["backup", location], 1, "etagere backup: it takes --from and --to, and nothing else"],
     [["backup", "--from", location, "--to", location], 1, "is not empty"],
   ])("refuse %j", (words, code, message) => {

@@ -52,7 +52,9 @@ it("copies a folder whenever it was killed before, shows how far it is, and says
 it("says what is wrong with what it was asked for", async () => {
   expect(await copy([])).toMatchObject({ code: 1, errors: expect.stringContaining("usage:") });
   const mistyped = await copy(["--form", at("source")]);
-  expect(mistyped.errors).toMatch(/^etagere copy: Unknown option '--form'\n/);
+  expect(mistyped.errors).toMatch(
+    /^etagere copy: Unknown option '--form'; did you mean --from\?\n/,
+  );
   const missing = await copy(["--from", at("nowhere"), "--to", at("x")]);
   expect(missing.errors).toContain("is no data folder");
   const halves = await copy(["--from", at("source"), "--to", "postgres://x/y"]);

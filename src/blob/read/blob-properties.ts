@@ -7,7 +7,7 @@ import type { BlobRecord } from "../records.ts";
 import { protectionHeaderNames, protectionHeaders } from "../protection/protection.ts";
 import type { BlobAddress } from "../resources.ts";
 import { renderHttpHeaders } from "../shared/http-headers.ts";
-import { leaseHeaderNames, leaseHeaders } from "../shared/lease-headers.ts";
+import { leaseHeaderNames, leaseHeaders } from "../../core/lease-headers.ts";
 import { lastAccess } from "./last-access.ts";
 import { typeHeaderNames, typeHeaders } from "./type-headers.ts";
 

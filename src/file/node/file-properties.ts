@@ -3,7 +3,7 @@ import type { Ticks } from "../../core/ticks.ts";
 import type { CopyState, NodeRecord } from "../records.ts";
 import type { FileAddress } from "../resources.ts";
 import { httpHeaderNames, renderHttpHeaders } from "../shared/http-headers.ts";
-import { leaseHeaderNames, leaseHeaders } from "../shared/lease-headers.ts";
+import { leaseHeaderNames, leaseHeaders } from "../../core/lease-headers.ts";
 import { smbHeaderNames, smbHeaders } from "../shared/smb-properties.ts";
 
 export const filePropertyNames = [

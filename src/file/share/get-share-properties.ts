@@ -3,7 +3,7 @@ import { noBody } from "../../core/operation.ts";
 import type { Ticks } from "../../core/ticks.ts";
 import type { ShareRecord } from "../records.ts";
 import { operation } from "../resources.ts";
-import { leaseHeaderNames, leaseHeaders } from "../shared/lease-headers.ts";
+import { leaseHeaderNames, leaseHeaders } from "../../core/lease-headers.ts";
 import {
   defaultTier,
   isPremium,

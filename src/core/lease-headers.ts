@@ -1,5 +1,5 @@
-import { leaseProperties, type Lease } from "../../core/lease.ts";
-import type { Ticks } from "../../core/ticks.ts";
+import { leaseProperties, type Lease } from "./lease.ts";
+import type { Ticks } from "./ticks.ts";
 
 export const leaseHeaderNames = [
   "x-ms-lease-status",

@@ -1,0 +1,29 @@
+import { afterAll, beforeAll, expect, it } from "vitest";
+import { yardstick } from "../../scripts/bench/guard/yardstick.ts";
+import { rawClient } from "../harness/raw-client.ts";
+import { startStallServer, type StallServer } from "./loop-stall.ts";
+
+let server: StallServer;
+
+beforeAll(async () => {
+  server = await startStallServer();
+});
+afterAll(() => server.stop());
+
+it("does not count work of other processes", async () => {
+  const blob = rawClient(server.urls.Blob);
+  await blob.send({ method: "PUT", path: "/c?restype=container" });
+  const stall = await server.measure(async () => {
+    const listed = blob.send({ method: "GET", path: "/c?restype=container&comp=list" });
+    for (let turn = 0; turn < 20; turn += 1) yardstick();
+    await listed;
+  });
+  expect(stall.cpuMilliseconds).toBeGreaterThan(0);
+  expect(stall.cpuMilliseconds).toBeLessThan(100);
+});
+
+it("sees the loop held for 150 ms", async () => {
+  const stall = await server.measure(() => server.hold());
+  expect(stall.cpuMilliseconds).toBeGreaterThan(145);
+  expect(stall.cpuMilliseconds).toBeLessThan(250);
+});

@@ -1,0 +1,94 @@
+import { spawn, type ChildProcess } from "node:child_process";
+import { once } from "node:events";
+import { mkdtempSync, readFileSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import type { Baseline } from "../../scripts/bench/guard/verdict.ts";
+import { yardstick } from "../../scripts/bench/guard/yardstick.ts";
+import { listening, portFlags, program } from "../harness/child-server.ts";
+
+/** No single request or disconnect may hold the event loop for longer. */
+export const stallMillisecondsMax = 100;
+
+/** The longest iteration of the server's event loop during an action. */
+export interface Stall {
+  /** CPU time on the machine of the `bench:guard` baseline: compare this with the limit. */
+  readonly milliseconds: number;
+  /** CPU time as it was measured. */
+  readonly cpuMilliseconds: number;
+  /** Memory of the server at the end of the action. */
+  readonly residentBytes: number;
+}
+
+export type StallService = "Blob" | "Queue" | "Table" | "File" | "SMB";
+
+/** A server in a child process whose event loop is measured. */
+export interface StallServer {
+  readonly urls: Readonly<Record<StallService, string>>;
+  readonly pid: number;
+  /** Runs the action, waits until the server has nothing left to do, and returns its longest
+   *  stall. Prepare (fill, connect) before: only what happens inside is measured. */
+  measure(action: () => Promise<unknown>): Promise<Stall>;
+  /** Holds the server's loop for 150 ms of CPU time. */
+  hold(): Promise<void>;
+  stop(): Promise<void>;
+}
+
+export interface StallServerOptions {
+  readonly flags?: readonly string[];
+  /** Such as `--cpu-prof`. */
+  readonly nodeFlags?: readonly string[];
+}
+
+/** Starts the built server (`npm run build`) on free ports, with a data folder of its own. */
+export async function startStallServer({
+  flags = [],
+  nodeFlags = [],
+}: StallServerOptions = {}): Promise<StallServer> {
+  const folder = mkdtempSync(join(tmpdir(), "etagere-stalls-"));
+  const probe = join(import.meta.dirname, "loop-probe.mjs");
+  const words = ["--import", probe, ...nodeFlags, program, `--location=${folder}`];
+  const child = spawn(process.execPath, [...words, ...portFlags, ...flags], {
+    stdio: ["ignore", "pipe", "inherit", "ipc"],
+  });
+  const urls = await listening(child);
+  return {
+    urls: Object.fromEntries(urls) as StallServer["urls"],
+    pid: child.pid ?? 0,
+    measure: (action) => measure(child, action),
+    hold: async () => {
+      await ask(child, "hold");
+    },
+    async stop() {
+      const exited = once(child, "exit");
+      child.kill("SIGTERM");
+      await exited;
+      rmSync(folder, { recursive: true, force: true });
+    },
+  };
+}
+
+async function measure(child: ChildProcess, action: () => Promise<unknown>): Promise<Stall> {
+  const sticks = [yardstick(), yardstick(), yardstick()];
+  await ask(child, "begin");
+  await action();
+  const { cpuMilliseconds, residentBytes } = (await ask(child, "end")) as Omit<
+    Stall,
+    "milliseconds"
+  >;
+  // What else the machine does only ever adds: the least is nearest to its speed.
+  const speed = Math.min(...sticks, yardstick()) / agreedYardstickMicroseconds();
+  return { milliseconds: cpuMilliseconds / speed, cpuMilliseconds, residentBytes };
+}
+
+async function ask(child: ChildProcess, message: "begin" | "end" | "hold"): Promise<unknown> {
+  const answered = once(child, "message");
+  child.send(message);
+  const [answer] = await answered;
+  return answer;
+}
+
+function agreedYardstickMicroseconds(): number {
+  const path = join(import.meta.dirname, "../../scripts/bench/guard/baseline.json");
+  return (JSON.parse(readFileSync(path, "utf8")) as Baseline).yardstickMicroseconds;
+}

@@ -29,7 +29,7 @@ const fileQuota = "tests/contract/file-quota.test.ts";
 const notices = "tests/smb-wire/notices.test.ts";
 const planted = "tests/verify/planted-bugs.test.ts";
 const bugs = "tests/verify/planted-bugs.ts";
-const powerCut = "tests/power-cut/power-cut.test.ts";
+const powerCut = "tests/power-cut/power-cut.proof.ts";
 const fuzz = "tests/fuzz/fuzz.test.ts";
 
 export const contract: readonly Section[] = [
@@ -62,7 +62,7 @@ export const contract: readonly Section[] = [
           "**Durable.** What was acknowledged survives `SIGKILL` and loss of power, whole; a " +
           "folder of an earlier release is served as if it were new.",
         tests: [
-          ["tests/kill/kill.test.ts", "kills under clients of all services"],
+          ["tests/kill/kill.proof.ts", "kills under clients of all services"],
           [powerCut, "losses of power lose nothing that was acknowledged, and tear nothing"],
           [powerCut, "a server that answers before it flushes is noticed"],
           ["tests/upgrade/upgrade.test.ts", "has stored, as if it were new"],
@@ -70,7 +70,7 @@ export const contract: readonly Section[] = [
           ["tests/folder/check.test.ts", "damage to the bytes is noticed"],
           ["tests/folder/check.test.ts", "damage to the records is noticed"],
           ["tests/folder/live.test.ts", "is copied and checked while clients write to it"],
-          ["tests/kill/queue-kill.test.ts", "keeps its promise over"],
+          ["tests/kill/queue-kill.proof.ts", "keeps its promise over"],
           ["src/content/crash.test.ts", "what a killed process acknowledged is there"],
           ["src/content/compaction-race.test.ts", "is not counted twice"],
           [bugs, "acknowledge before flush"],
@@ -201,7 +201,7 @@ export const contract: readonly Section[] = [
         promise: "Never lost, never given to two consumers inside one window.",
         tests: [
           [messages, "many consumers at once never get the same message"],
-          ["tests/kill/queue-kill.test.ts", "keeps its promise over"],
+          ["tests/kill/queue-kill.proof.ts", "keeps its promise over"],
           [bugs, "forgotten message"],
         ],
       },

@@ -1,28 +1,107 @@
-// `npm run proof`: the long forms of everything that proves the contract, one after the other, with
-// their figures in docs/proof and on docs/CONTRACT.md. It takes about an hour on two cores.
+// `npm run proof`: the suites that prove the contract on real processes, one after the other.
+//   npm run proof                       the long forms, about 75 minutes on two cores; writes their
+//                                       figures to docs/proof and docs/CONTRACT.md
+//   npm run proof -- --short            the short forms, about 5 minutes; writes nothing
+//   npm run proof -- --only kill,soak   some of them
+// The environment variables in `parts` change the size of a suite, e.g. ETAGERE_KILLS=20.
 import { execFileSync } from "node:child_process";
 import { mkdirSync, writeFileSync } from "node:fs";
 import { cpus, release } from "node:os";
 import { join } from "node:path";
+import { parseArgs } from "node:util";
 import { root, run } from "./prepare.mjs";
+import { runTests } from "./run-tests.mjs";
 
 const results = join(root, "docs", "proof");
-mkdirSync(results, { recursive: true });
-writeFileSync(join(results, "run.txt"), `${runText()}\n`);
-process.env["ETAGERE_KILL_RECORD"] = join(results, "kill");
-process.env["ETAGERE_CUT_RECORD"] = join(results, "power-cut.txt");
-process.env["ETAGERE_SOAK_RECORD"] = join(results, "soak.txt");
-const scripts = [
-  ["verify.mjs", "--seconds", "600", "--record", join(results, "verify.txt")],
-  ["kill.mjs"],
-  ["power-cut.mjs"],
-  ["soak.mjs"],
-  ["docs.mjs"],
-];
-for (const [name, ...words] of scripts) run(process.execPath, [join("scripts", name), ...words]);
 
-/** When and where it ran, and what. */
-function runText() {
+/**
+ * `long` and `short` are environment variables; `record` names the variable and file of figures.
+ * Suites of `npm test` that have a long form run with its configuration (`isTest`).
+ */
+const parts = [
+  { name: "verify", run: runVerify },
+  {
+    name: "kill",
+    tests: "tests/kill",
+    // 200 kills under more than a million writes, half with two processes on the folder.
+    long: { ETAGERE_KILLS: "200", ETAGERE_KILL_REQUESTS: "150", ETAGERE_QUEUE_KILLS: "50" },
+    short: { ETAGERE_KILLS: "4", ETAGERE_KILL_REQUESTS: "200", ETAGERE_QUEUE_KILLS: "3" },
+    record: { ETAGERE_KILL_RECORD: "kill" },
+  },
+  {
+    name: "power-cut",
+    tests: "tests/power-cut",
+    long: { ETAGERE_CUTS: "300", ETAGERE_CUT_STEPS: "60" },
+    short: { ETAGERE_CUTS: "40", ETAGERE_CUT_STEPS: "30" },
+    record: { ETAGERE_CUT_RECORD: "power-cut.txt" },
+  },
+  {
+    name: "soak",
+    tests: "tests/soak",
+    long: { ETAGERE_SOAK_SECONDS: "600" },
+    short: { ETAGERE_SOAK_SECONDS: "10" },
+    record: { ETAGERE_SOAK_RECORD: "soak.txt" },
+  },
+  { name: "package", tests: "tests/package", long: {}, short: {} },
+  {
+    name: "uploads",
+    tests: "tests/stress",
+    long: { ETAGERE_UPLOADS: "200", ETAGERE_UPLOAD_MEBIBYTES: "64" },
+    short: { ETAGERE_UPLOADS: "60", ETAGERE_UPLOAD_MEBIBYTES: "8" },
+  },
+  {
+    name: "fuzz",
+    tests: "tests/fuzz",
+    isTest: true,
+    long: fuzzSettings("50000"),
+    short: fuzzSettings("2000"),
+  },
+];
+
+const { values } = parseArgs({
+  options: { short: { type: "boolean", default: false }, only: { type: "string" } },
+});
+const names = parts.map(({ name }) => name);
+const chosen = values.only?.split(",") ?? names;
+const unknown = chosen.filter((word) => !names.includes(word));
+if (unknown.length > 0) {
+  console.error(`--only: no suite "${unknown[0]}"; there are ${names.join(", ")}`);
+  process.exit(2);
+}
+const isRecorded = !values.short && values.only === undefined;
+if (isRecorded) {
+  mkdirSync(results, { recursive: true });
+  writeFileSync(join(results, "run.txt"), `${describeMachine()}\n`);
+}
+for (const part of parts.filter(({ name }) => chosen.includes(name))) runPart(part);
+if (isRecorded) run(process.execPath, [join("scripts", "docs.mjs")]);
+const form = values.short ? "short" : "long";
+console.log(`proof: ${chosen.join(", ")} passed in their ${form} form`);
+
+function runPart(part) {
+  if (part.run !== undefined) return part.run();
+  const records = isRecorded ? Object.entries(part.record ?? {}) : [];
+  const environment = {
+    ...(values.short ? part.short : part.long),
+    ...Object.fromEntries(records.map(([name, file]) => [name, join(results, file)])),
+  };
+  for (const [name, value] of Object.entries(environment)) process.env[name] ??= value;
+  const config = part.isTest ? [] : ["--config", "vitest.proof.config.ts"];
+  runTests([...config, part.tests]);
+}
+
+function runVerify() {
+  const record = isRecorded ? ["--record", join(results, "verify.txt")] : [];
+  const words = ["--seconds", values.short ? "60" : "600", ...record];
+  run(process.execPath, [join("scripts", "verify.mjs"), ...words]);
+}
+
+/** Another seed in every run; a failure prints it. */
+function fuzzSettings(requests) {
+  return { ETAGERE_FUZZ_SEED: String(Date.now() % 1_000_000), ETAGERE_FUZZ_REQUESTS: requests };
+}
+
+function describeMachine() {
   const commit = execFileSync("git", ["rev-parse", "--short=10", "HEAD"], { encoding: "utf8" });
   const machine = `${cpus()[0]?.model.trim()}, ${cpus().length} cores`;
   const date = new Date().toISOString().slice(0, 10);

@@ -50,7 +50,7 @@ function readFolder(folder: string): readonly Source[] {
     .map((name) => join(folder, name))
     .map((path) => {
       const text = readFileSync(path, "utf8");
-      const isTest = /\.test\.ts$|\/conformance(\.ts$|\/)/.test(path);
+      const isTest = /\.(test|proof)\.ts$|\/conformance(\.ts$|\/)/.test(path);
       return { path, text, lines: text.split("\n"), isTest };
     });
 }
@@ -175,7 +175,7 @@ describe("names", () => {
 
   it("files are kebab-case and say what is in them", () => {
     const wrong = sources.filter(({ path }) => {
-      const name = posix.basename(path).replace(/(\.test)?\.tsx?$/, "");
+      const name = posix.basename(path).replace(/(\.(test|proof))?\.tsx?$/, "");
       return !/^[a-z0-9]+(-[a-z0-9]+)*$/.test(name) || /^(utils?|helpers?|common|misc)$/.test(name);
     });
     expect(wrong.map(({ path }) => path)).toEqual([]);

@@ -7,7 +7,7 @@ import { randomFrom } from "../verify/random.ts";
 import { fuzz } from "./fuzz-run.ts";
 import { sendRaw, type RawReply, type RawRequest } from "./raw-socket.ts";
 
-/** `npm run fuzz` sets these; a failure prints the seed to set. */
+/** `npm run proof` sets these; a failure prints the seed to set. */
 const seed = Number(process.env["ETAGERE_FUZZ_SEED"] ?? 1);
 const requestsPerService = Number(process.env["ETAGERE_FUZZ_REQUESTS"] ?? 800);
 const grownBytesMax = 512 * 1024 * 1024;

@@ -5,7 +5,7 @@ import { join } from "node:path";
 import { expect, it } from "vitest";
 import { doors, runKills, type KillRunResult } from "./kill-run.ts";
 
-/** `npm run kill` sets these for its long form. */
+/** `npm run proof` sets these for its long form. */
 const kills = Number(process.env["ETAGERE_KILLS"] ?? 4);
 const requestsPerKill = Number(process.env["ETAGERE_KILL_REQUESTS"] ?? 200);
 const record = process.env["ETAGERE_KILL_RECORD"];

@@ -17,7 +17,7 @@ import { record, type RecordedObject, type Recording } from "./recording.ts";
 import { countEvents, countUntil, Replay } from "./replay.ts";
 import { readTrace } from "./trace.ts";
 
-/** `npm run power-cut` sets these for its long form. */
+/** `npm run proof` sets these for its long form. */
 const cuts = Number(process.env["ETAGERE_CUTS"] ?? 40);
 const stepsEach = Number(process.env["ETAGERE_CUT_STEPS"] ?? 30);
 const seed = Number(process.env["ETAGERE_CUT_SEED"] ?? 1);

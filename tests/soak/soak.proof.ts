@@ -14,7 +14,7 @@ import { doors } from "../kill/kill-run.ts";
 import { deleteAll, runLoad } from "./load.ts";
 import { earlyAndLate, extentBytesIn, takeSample, type Sample } from "./samples.ts";
 
-/** `npm run soak` sets these for its long form. */
+/** `npm run proof` sets these for its long form. */
 const seconds = Number(process.env["ETAGERE_SOAK_SECONDS"] ?? 10);
 const record = process.env["ETAGERE_SOAK_RECORD"];
 const isLong = seconds >= 120;

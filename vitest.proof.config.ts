@@ -1,0 +1,12 @@
+import { defineConfig } from "vitest/config";
+
+/** The suites of `npm run proof`: real processes that are killed, starved or cut off for minutes. */
+export default defineConfig({
+  test: {
+    include: ["tests/**/*.proof.ts"],
+    // Each suite loads the whole machine and judges latency and memory.
+    fileParallelism: false,
+    testTimeout: 600_000,
+    hookTimeout: 60_000,
+  },
+});

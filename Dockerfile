@@ -14,17 +14,22 @@ COPY --from=build /build/node_modules node_modules
 COPY --from=build /build/bin bin
 COPY --from=build /build/dist dist
 COPY --from=build /build/ui/dist ui/dist
-# Whoever starts Azurite by its name gets the same answers from here.
-RUN ln -s /opt/etagere/bin/etagere /usr/local/bin/etagere \
-  && ln -s /opt/etagere/bin/etagere /usr/local/bin/azurite \
-  && install -d -o node -g node /data
+# Scripts that start Azurite by one of its names start this server. /data is writable for every
+# user, because `docker run --user` may name any.
+RUN for name in etagere azurite azurite-blob azurite-queue azurite-table; do \
+    ln -s /opt/etagere/bin/etagere "/usr/local/bin/$name"; \
+  done \
+  && install -d -o node -g node -m 1777 /data
 ENV NODE_ENV=production
 USER node
 VOLUME /data
-# Blob, queue, table, file and SMB. The explorer (10004) is for this machine unless told otherwise.
+# Without --location the data folder is .etagere in the current folder.
+WORKDIR /data
+# Blob, queue, table, file and SMB. The explorer (10010) listens on the container's loopback
+# address unless --adminHost says otherwise.
 EXPOSE 10000 10001 10002 10003 10445
 HEALTHCHECK --interval=10s --timeout=5s --start-period=40s --retries=3 \
-  CMD ["node", "-e", "fetch('http://127.0.0.1:10004/readyz').then(({ ok }) => process.exit(ok ? 0 : 1), () => process.exit(1))"]
+  CMD ["node", "-e", "fetch('http://127.0.0.1:10010/readyz').then(({ ok }) => process.exit(ok ? 0 : 1), () => process.exit(1))"]
 # Requests that run get ten seconds to finish.
 STOPSIGNAL SIGTERM
 CMD ["etagere", "--location", "/data", "--blobHost", "0.0.0.0", "--queueHost", "0.0.0.0", "--tableHost", "0.0.0.0", "--fileHost", "0.0.0.0", "--smbHost", "0.0.0.0"]

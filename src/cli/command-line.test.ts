@@ -46,7 +46,10 @@ describe("the command line", () => {
   it.each([
     [["--nonsense", "1"], "--nonsense: there is no such option; --help lists all"],
     [["--blobPrt=1"], "--blobPrt: there is no such option; did you mean --blobPort?"],
-    [["--silent", "blob"], "blob: belongs to no option that takes a value"],
+    [["--silent", "blobs"], "blobs: belongs to no option that takes a value"],
+    [["--silent", "blob"], "blob: a command comes first, before all options"],
+    [["--dfsPort", "10004"], "--dfsPort: this release has no Data Lake (dfs) endpoint"],
+    [["--enableHierarchicalNamespace"], "Namespace: this release has no Data Lake (dfs)"],
     [["--silent", "check"], "check: a command comes first, before all options"],
     [["-x"], "-x: there is no such option"],
     [["--toString"], "--toString: there is no such option"],
@@ -57,6 +60,10 @@ describe("the command line", () => {
     [["--blobPort", "1", "--blobPort", "2"], "--blobPort: given twice"],
   ])("refuses %j", (words, message) => {
     expect(problemsOf(...words).join("\n")).toContain(message);
+  });
+
+  it("refuses the value of an option for Data Lake along with it", () => {
+    expect(problemsOf("--dfsPort", "10004", "--dfsHost", "0.0.0.0")).toHaveLength(2);
   });
 
   it("answers --help and --version before anything else", () => {

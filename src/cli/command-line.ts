@@ -1,6 +1,7 @@
 import { defaultLocation, flagDefaults, flags, isFlagName } from "../server/flags.ts";
 import type { Flag, FlagName, FlagValues } from "../server/flags.ts";
 import { nearest } from "./nearest.ts";
+import { serviceModeOf } from "./service-mode.ts";
 import { sideCommands } from "./side-commands.ts";
 
 export type Command =
@@ -10,6 +11,14 @@ export type Command =
   | { readonly run: "serve"; readonly values: FlagValues; readonly problems: readonly string[] };
 
 const leftColumns = 37;
+
+/** Options of the Data Lake endpoint, whose port (10004) and names no other option takes. Accepting
+ *  them without serving it would be worse than a refusal. */
+const plannedOptions: ReadonlyMap<string, "value" | "switch"> = new Map([
+  ["--dfsHost", "value"],
+  ["--dfsPort", "value"],
+  ["--enableHierarchicalNamespace", "switch"],
+]);
 
 type FlagValue = string | number | boolean;
 
@@ -30,6 +39,8 @@ export function parseCommandLine(words: readonly string[]): Command {
     const name = flagNamed(spelled);
     if (name === undefined) {
       problems.push(`${spelled}: ${whyUnknown(spelled)}`);
+      const hasValue = attached === undefined && plannedOptions.get(spelled) === "value";
+      if (hasValue && isValue(words[index + 1])) index += 1;
       continue;
     }
     if (values[name] !== undefined) problems.push(`${spelled}: given twice`);
@@ -51,7 +62,9 @@ export function parseCommandLine(words: readonly string[]): Command {
 
 /** A word may also be a value whose flag takes none, or a command behind its options. */
 function whyUnknown(spelled: string): string {
-  if (sideCommands.has(spelled)) return "a command comes first, before all options";
+  const isCommand = sideCommands.has(spelled) || serviceModeOf(spelled) !== undefined;
+  if (isCommand) return "a command comes first, before all options";
+  if (plannedOptions.has(spelled)) return "this release has no Data Lake (dfs) endpoint";
   if (!spelled.startsWith("-")) return "belongs to no option that takes a value";
   const meant = nearest(
     spelled,
@@ -102,6 +115,7 @@ export function helpText(): string {
     "etagere: an Azure-Storage-compatible server",
     "",
     "usage: etagere [options]             serve; --option value and --option=value are the same",
+    "       etagere SERVICE [options]     serve blob, queue, table or file alone",
     "       etagere COMMAND …             do one of these; etagere COMMAND --help says how",
     "",
     ...commandLines(),

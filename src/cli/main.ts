@@ -5,25 +5,39 @@ import { remarksOn, resolveOptions } from "../server/options.ts";
 import { StartRefused } from "../server/start-refused.ts";
 import { helpText, parseCommandLine } from "./command-line.ts";
 import type { Command } from "./command-line.ts";
+import type { ServiceName } from "../core/operation.ts";
+import { serviceModeOf, serviceModeOfProgram } from "./service-mode.ts";
 import { asksForHelp, commandHelp } from "./side-command.ts";
 import { sideCommands, unknownCommand } from "./side-commands.ts";
 
 const stayingMilliseconds = 60_000;
 
-await main(process.argv.slice(2));
+const [, program = "", ...programWords] = process.argv;
+await main(programWords);
 
 async function main(words: readonly string[]): Promise<void> {
   const [first = "", ...rest] = words;
+  const mode = serviceModeOf(first);
+  if (mode !== undefined) return runServer(rest, mode);
   if (first !== "" && !first.startsWith("-")) return runSideCommand(first, rest);
+  return runServer(words, serviceModeOfProgram(program));
+}
+
+/** Serves all services, or the one of `mode` alone. */
+async function runServer(words: readonly string[], mode: ServiceName | undefined): Promise<void> {
   const command = parseCommandLine(words);
   switch (command.run) {
     case "help":
       return void process.stdout.write(helpText());
     case "version":
-      return void process.stdout.write(`${readVersion()}\n`);
+      return printVersion();
     case "serve":
-      return serve(command);
+      return serve(command, mode);
   }
+}
+
+function printVersion(): void {
+  process.stdout.write(`${readVersion()}\n`);
 }
 
 async function runSideCommand(name: string, words: readonly string[]): Promise<void> {
@@ -31,14 +45,19 @@ async function runSideCommand(name: string, words: readonly string[]): Promise<v
     const about = sideCommands.get(words[0] ?? "");
     return void process.stdout.write(about === undefined ? helpText() : commandHelp(about));
   }
+  if (name === "version") return printVersion();
   const command = sideCommands.get(name);
   if (command === undefined) return refuse([unknownCommand(name)]);
   if (asksForHelp(words)) return void process.stdout.write(commandHelp(command));
   process.exitCode = await command.run(words);
 }
 
-async function serve({ values, problems }: Extract<Command, { run: "serve" }>): Promise<void> {
-  const options = resolveOptions(values, (name) => `--${name}`);
+async function serve(
+  { values, problems }: Extract<Command, { run: "serve" }>,
+  mode: ServiceName | undefined,
+): Promise<void> {
+  const input = mode === undefined ? values : { ...values, services: [mode] };
+  const options = resolveOptions(input, (name) => `--${name}`);
   if (!options.ok) return refuse([...problems, ...options.problems]);
   if (problems.length > 0) return refuse(problems);
   const remarks = remarksOn(options.value, (name) => `--${name}`);

@@ -2,6 +2,7 @@ import { backupCommand } from "./backup-command.ts";
 import { checkCommand } from "./check-command.ts";
 import { copyCommand } from "./copy-command.ts";
 import { nearest } from "./nearest.ts";
+import { serviceModeNames } from "./service-mode.ts";
 import type { SideCommand } from "./side-command.ts";
 import { statusCommand } from "./status-command.ts";
 import { tourCommand } from "./tour-command.ts";
@@ -16,7 +17,7 @@ export const sideCommands: ReadonlyMap<string, SideCommand> = new Map(
 
 /** Most of what is mistyped is one letter away from what was meant. */
 export function unknownCommand(word: string): string {
-  const names = [...sideCommands.keys()];
+  const names = [...sideCommands.keys(), ...serviceModeNames, "version"];
   const meant = nearest(word, names);
   const advice =
     meant === undefined

@@ -21,7 +21,7 @@ export const statusCommand: SideCommand = {
     "--location and --url: the server that uses .etagere, or else the one at the usual address.",
     "",
     "  -l, --location FOLDER   the server that uses this data folder",
-    "      --url URL           the server whose admin listener is here: http://127.0.0.1:10004",
+    "      --url URL           the server whose admin listener is here: http://127.0.0.1:10010",
     "      --token TOKEN       its --adminToken; or in the variable ETAGERE_ADMIN_TOKEN",
     "      --json              for scripts, in one line",
     "      --watch             every two seconds, until Ctrl-C",

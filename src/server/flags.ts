@@ -102,7 +102,7 @@ export const flagDefaults = {
   noSmb: false,
   smbOldestDialect: false,
   adminHost: loopback,
-  adminPort: 10_004,
+  adminPort: 10_010,
   enableReset: false,
 } as const satisfies FlagValues;
 

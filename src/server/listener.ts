@@ -14,6 +14,9 @@ export interface ListenerOptions {
   readonly host: string;
   /** 0 takes a free one. */
   readonly port: number;
+  /** Called when the port is in use and a free one is taken instead; undefined makes a port that is
+   *  in use an error. */
+  readonly onPortReplaced?: ((notice: string) => void) | undefined;
   readonly keepAliveSeconds: number;
   readonly certificate: Certificate | undefined;
   readonly handler: Handler;
@@ -61,26 +64,40 @@ function newServer({ certificate, keepAliveSeconds }: ListenerOptions): Server {
   return server;
 }
 
-export function bind(
-  server: NetServer,
-  { title, host, port }: Pick<ListenerOptions, "title" | "host" | "port">,
-): Promise<void> {
+type BindOptions = Pick<ListenerOptions, "title" | "host" | "port" | "onPortReplaced">;
+
+export async function bind(server: NetServer, options: BindOptions): Promise<void> {
+  const { title, host, port, onPortReplaced } = options;
+  try {
+    await listenAt(server, host, port);
+  } catch (error) {
+    const isInUse = systemErrorCode(error) === "EADDRINUSE";
+    if (!isInUse || onPortReplaced === undefined) throw refused(options, error);
+    onPortReplaced(`${title}: port ${port} of ${host} is in use, taking a free port instead`);
+    await listenAt(server, host, 0).catch((again: unknown) => {
+      throw refused({ ...options, port: 0 }, again);
+    });
+  }
+}
+
+function refused({ title, host, port }: BindOptions, error: unknown): StartRefused {
+  return new StartRefused([`${title}: ${explain(error, host, port)}`], error);
+}
+
+function listenAt(server: NetServer, host: string, port: number): Promise<void> {
   return new Promise((resolve, reject) => {
-    const fail = (error: Error): void => {
-      reject(new StartRefused([`${title}: ${explain(error, host, port)}`], error));
-    };
-    server.once("error", fail);
+    server.once("error", reject);
     server.listen({ host, port }, () => {
-      server.off("error", fail);
+      server.off("error", reject);
       resolve();
     });
   });
 }
 
-function explain(error: Error, host: string, port: number): string {
+function explain(error: unknown, host: string, port: number): string {
   switch (systemErrorCode(error)) {
     case "EADDRINUSE":
-      return `port ${port} of ${host} is taken; choose another, or 0 for any free one`;
+      return `port ${port} of ${host} is taken (EADDRINUSE); choose another, or 0 for any free one`;
     case "EACCES":
       return `port ${port} of ${host} needs more rights than this process has`;
     case "EADDRNOTAVAIL":

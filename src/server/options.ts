@@ -1,4 +1,5 @@
 import type { AccountInputs, Parsed } from "../account/parse-settings.ts";
+import type { ServiceName } from "../core/operation.ts";
 import { isAddressRange } from "../http/source/forbidden-addresses.ts";
 import { isDatabaseAddress } from "../store/postgres/addresses.ts";
 import { flagDefaults, flags, isFlagName } from "./flags.ts";
@@ -11,7 +12,14 @@ export interface StartOptions extends FlagValues {
   readonly port?: 0;
   /** Settings per account, as in the file that `config` names, which then must not be given. */
   readonly accounts?: AccountInputs;
+  /** The services that get a listener; all of them if absent. SMB is served with `file` only. */
+  readonly services?: readonly ServiceName[];
 }
+
+/** The ports of listeners that Azurite does not have. */
+const ownPorts = ["filePort", "smbPort", "adminPort"] as const;
+
+export type OwnPort = (typeof ownPorts)[number];
 
 type Defaulted = keyof typeof flagDefaults;
 type Widen<T> = T extends string ? string : T extends number ? number : boolean;
@@ -19,12 +27,19 @@ type Widen<T> = T extends string ? string : T extends number ? number : boolean;
 /** Everything checked, and every default filled in. */
 export type Options = {
   readonly [N in Defaulted]: Widen<(typeof flagDefaults)[N]>;
-} & Omit<FlagValues, Defaulted> & { readonly accounts?: AccountInputs };
+} & Omit<FlagValues, Defaulted> & {
+    readonly accounts?: AccountInputs;
+    readonly services: readonly ServiceName[];
+    /** Ports that were not given and may be replaced by a free one, so that a second server starts
+     *  with no flags but Azurite's. */
+    readonly replaceablePorts: ReadonlySet<OwnPort>;
+  };
 
 const portMax = 65_535;
 const keepAliveSecondsMax = 3600;
 const tokenUnitsMin = 16;
-const notFlags: ReadonlySet<string> = new Set(["port", "accounts"]);
+const notFlags: ReadonlySet<string> = new Set(["port", "accounts", "services"]);
+const allServices: readonly ServiceName[] = ["blob", "queue", "table", "file"];
 
 /** `spell` names an option the way its author wrote it: `--blobPort` or `blobPort`. */
 export function resolveOptions(
@@ -43,7 +58,9 @@ export function resolveOptions(
   const { port, ...given } = input;
   const free = { blobPort: 0, queuePort: 0, tablePort: 0, filePort: 0, smbPort: 0, adminPort: 0 };
   const defaults = port === 0 ? { ...flagDefaults, ...free } : flagDefaults;
-  return { ok: true, value: { ...defaults, ...withoutUndefined(given) } };
+  const replaceablePorts = new Set(ownPorts.filter((name) => given[name] === undefined));
+  const computed = { services: given.services ?? allServices, replaceablePorts };
+  return { ok: true, value: { ...defaults, ...withoutUndefined(given), ...computed } };
 }
 
 function checkValue(name: FlagName, value: unknown): string | undefined {
@@ -106,6 +123,8 @@ function checkTogether(input: StartOptions, spell: (name: string) => string): re
   if (extentMemoryLimit !== undefined && inMemoryPersistence !== true) {
     refuse("extentMemoryLimit", `needs ${spell("inMemoryPersistence")}`);
   }
+  const unknownService = input.services?.find((name) => !allServices.includes(name));
+  if (unknownService !== undefined) problems.push(`services: ${show(unknownService)} is unknown`);
   if (input.accounts !== undefined && input.config !== undefined) {
     refuse("config", `contradicts ${spell("accounts")}`);
   }

@@ -72,8 +72,10 @@ export class RunningServer {
     const server = new RunningServer(given, engines, metrics);
     try {
       await server.#ensureAccounts(given.accounts.names());
-      for (const service of services) await server.#listen(service, certificate);
-      if (!given.options.noSmb) await server.#listenSmb();
+      for (const service of services) {
+        if (server.#serves(service.name)) await server.#listen(service, certificate);
+      }
+      if (!given.options.noSmb && server.#serves("file")) await server.#listenSmb();
       await server.#listenAdmin(certificate);
       server.#transfers = server.#runTransfers();
       server.#sweeping = server.#sweepHandles();
@@ -145,6 +147,16 @@ export class RunningServer {
     return ensureAccountRecords(this.#engines.store, names, this.#given.random);
   }
 
+  #serves(name: ServiceName): boolean {
+    return this.#given.options.services.includes(name);
+  }
+
+  #onPortReplaced(name: string): ((notice: string) => void) | undefined {
+    const { options, announce } = this.#given;
+    const replaceable: ReadonlySet<string> = options.replaceablePorts;
+    return replaceable.has(name) ? (notice) => announce(`Etagere ${notice}`) : undefined;
+  }
+
   async #listen(service: Service, certificate: Certificate | undefined): Promise<void> {
     const { announce, options } = this.#given;
     const { name } = service;
@@ -164,6 +176,7 @@ export class RunningServer {
       title: `${title} service`,
       host,
       port,
+      onPortReplaced: this.#onPortReplaced(`${name}Port`),
       keepAliveSeconds: options[`${name}KeepAliveTimeout`],
       certificate,
       handler: handlerOf(door),
@@ -174,7 +187,8 @@ export class RunningServer {
 
   async #listenSmb(): Promise<void> {
     const { clock, random, log, announce, accounts, options } = this.#given;
-    const common = { clock, random, log, accounts, options };
+    const onPortReplaced = this.#onPortReplaced("smbPort");
+    const common = { clock, random, log, accounts, options, onPortReplaced };
     const listener = await listenSmb({ ...common, engines: this.#engines, meter: this.#metrics });
     this.#listeners.push(listener);
     this.#smb = listener;
@@ -197,6 +211,7 @@ export class RunningServer {
       title: "Admin listener",
       host: options.adminHost,
       port: options.adminPort,
+      onPortReplaced: this.#onPortReplaced("adminPort"),
       keepAliveSeconds: adminKeepAliveSeconds,
       certificate: isAway ? certificate : undefined,
       handler: admin.handle,

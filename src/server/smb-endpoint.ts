@@ -18,6 +18,7 @@ export interface SmbEndpointOptions {
   readonly accounts: Accounts;
   readonly engines: Engines;
   readonly options: Options;
+  readonly onPortReplaced?: ((notice: string) => void) | undefined;
 }
 
 export interface SmbEndpoint extends Listener {
@@ -28,7 +29,7 @@ const serverName = "etagere";
 
 /** The door for SMB clients: the same files, the same locks. */
 export async function listenSmb(given: SmbEndpointOptions): Promise<SmbEndpoint> {
-  const { clock, random, log, meter, accounts, engines, options } = given;
+  const { clock, random, log, meter, accounts, engines, options, onPortReplaced } = given;
   const { smbHost: host, smbPort: port } = options;
   const { store } = engines;
   const content = meteredContent(engines.content, meter);
@@ -44,7 +45,7 @@ export async function listenSmb(given: SmbEndpointOptions): Promise<SmbEndpoint>
     options: { allowsOldestDialect: options.smbOldestDialect, serverName },
   });
   const { server } = listener;
-  await bind(server, { title: "SMB endpoint", host, port });
+  await bind(server, { title: "SMB endpoint", host, port, onPortReplaced });
   const address = server.address();
   const taken = typeof address === "object" && address !== null ? address.port : port;
   return {

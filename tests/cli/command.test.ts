@@ -1,5 +1,5 @@
 import { spawnSync } from "node:child_process";
-import { mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { mkdtempSync, readFileSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
 import { createServer } from "node:net";
 import type { AddressInfo } from "node:net";
 import { tmpdir } from "node:os";
@@ -85,7 +85,11 @@ describe("etagere", () => {
 
   it.each([
     ["bakup", "etagere: bakup: there is no such command; did you mean backup?\n"],
-    ["blob", "etagere: blob: there is no such command; there are check, backup, copy, status,"],
+    ["blobs", "etagere: blobs: there is no such command; did you mean blob?\n"],
+    [
+      "nothing",
+      "etagere: nothing: there is no such command; there are check, backup, copy, status",
+    ],
   ])("says that there is no command %s", (word, message) => {
     const { status, stdout, stderr } = run(word, "--help");
     expect({ status, stdout }).toEqual({ status: 1, stdout: "" });
@@ -110,9 +114,51 @@ describe("etagere", () => {
     const { port } = occupant.address() as AddressInfo;
     const { status, stderr } = run(...freePorts.slice(1), `--blobPort=${port}`);
     expect(status).toBe(1);
-    const problem = `port ${port} of 127.0.0.1 is taken; choose another, or 0 for any free one`;
+    const problem = `port ${port} of 127.0.0.1 is taken (EADDRINUSE); choose another, or 0 for any free one`;
     expect(stderr).toBe(`etagere: Blob service: ${problem}\n`);
     await new Promise((closed) => occupant.close(closed));
+  });
+
+  it("starts twice with no flags but Azurite's", async () => {
+    const azurites = ["--blobPort=0", "--queuePort=0", "--tablePort=0", "--inMemoryPersistence"];
+    const first = await startCommand([...command, ...azurites], { folder });
+    const second = await startCommand([...command, ...azurites], { folder });
+    try {
+      for (const name of ["File", "SMB", "admin"]) {
+        expect(second.urlOf(name)).toMatch(/:\d+$/);
+        expect(second.urlOf(name)).not.toBe(first.urlOf(name));
+      }
+      expect(second.lines).toEqual(
+        expect.arrayContaining(
+          ["File service", "SMB endpoint", "Admin listener"].map((title) =>
+            expect.stringMatching(
+              new RegExp(`^Etagere ${title}: port \\d+ of 127.0.0.1 is in use, taking a free port`),
+            ),
+          ),
+        ),
+      );
+      expect((await fetch(`${second.urlOf("admin")}/readyz`)).status).toBe(200);
+    } finally {
+      await Promise.all([first.end(), second.end()]);
+    }
+  });
+
+  it.each([
+    ["file", ["file"], ["File", "SMB"]],
+    ["blob", ["blob"], ["Blob"]],
+    ["azurite-queue", [], ["Queue"]],
+    ["azurite-table", [], ["Table"]],
+  ])("as %s serves one service alone", async (name, words, expected) => {
+    const link = join(folder, name);
+    if (words.length === 0) symlinkSync(resolve("bin/etagere"), link);
+    const program = words.length === 0 ? [process.execPath, link] : [...command, ...words];
+    const server = await startCommand([...program, ...freePorts, "--inMemoryPersistence"]);
+    const listening = ["Blob", "Queue", "Table", "File", "SMB"].filter(
+      (title) => server.urlOf(title) !== "",
+    );
+    expect(listening).toEqual(expected);
+    expect((await fetch(`${server.urlOf("admin")}/readyz`)).status).toBe(200);
+    expect(await server.end()).toBe(0);
   });
 
   it("does not repeat a key when AZURITE_ACCOUNTS is malformed", () => {
@@ -130,5 +176,6 @@ describe("etagere", () => {
   it("prints help and version", () => {
     expect(run("--help")).toMatchObject({ status: 0, stderr: "" });
     expect(run("-v").stdout).toMatch(/^\d+\.\d+\.\d+\n$/);
+    expect(run("version")).toEqual(run("--version"));
   });
 });

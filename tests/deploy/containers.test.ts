@@ -36,11 +36,19 @@ describe("the image", () => {
     expect(problemsOf(JSON.parse(command) as string[])).toEqual([]);
   });
 
-  it("runs as nobody special, says how it is, and answers to Azurite's name", () => {
+  it("runs without root, has a health check, and has Azurite's program names", () => {
     expect(linesOf("USER")).toEqual(["node"]);
     expect(linesOf("HEALTHCHECK")[0]).toContain(`127.0.0.1:${flagDefaults.adminPort}/readyz`);
-    expect(linesOf("RUN").join("\n")).toContain("/bin/etagere /usr/local/bin/azurite");
+    const names = ["etagere", "azurite", "azurite-blob", "azurite-queue", "azurite-table"];
+    expect(linesOf("RUN").join("\n")).toContain(`for name in ${names.join(" ")}; do`);
+    expect(linesOf("RUN").join("\n")).toContain('/bin/etagere "/usr/local/bin/$name"');
     expect(linesOf("EXPOSE")).toEqual([ports.join(" ")]);
+  });
+
+  it("stores data as any user without --location", () => {
+    expect(linesOf("WORKDIR").at(-1)).toBe("/data");
+    expect(linesOf("RUN").join("\n")).toMatch(/install -d [^&]*-m 1777 \/data/);
+    expect(docker.lastIndexOf("WORKDIR")).toBeGreaterThan(docker.indexOf("USER node"));
   });
 
   it("is made of files that are there and not left out", () => {

@@ -46,7 +46,8 @@ describe("a server in this process", () => {
     const { port } = occupant.address() as AddressInfo;
     const starting = start({ port: 0, adminPort: port, inMemoryPersistence: true });
     expect(await problemsOf(starting)).toEqual([
-      `Admin listener: port ${port} of 127.0.0.1 is taken (EADDRINUSE); choose another, or 0 for any free one`,
+      `Admin listener: port ${port} of 127.0.0.1 is taken (EADDRINUSE); ` +
+        "choose another, or 0 for any free one",
     ]);
     await new Promise((closed) => occupant.close(closed));
   });

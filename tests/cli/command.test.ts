@@ -114,8 +114,9 @@ describe("etagere", () => {
     const { port } = occupant.address() as AddressInfo;
     const { status, stderr } = run(...freePorts.slice(1), `--blobPort=${port}`);
     expect(status).toBe(1);
-    const problem = `port ${port} of 127.0.0.1 is taken (EADDRINUSE); choose another, or 0 for any free one`;
-    expect(stderr).toBe(`etagere: Blob service: ${problem}\n`);
+    const problem = `port ${port} of 127.0.0.1 is taken (EADDRINUSE)`;
+    const advice = "choose another, or 0 for any free one";
+    expect(stderr).toBe(`etagere: Blob service: ${problem}; ${advice}\n`);
     await new Promise((closed) => occupant.close(closed));
   });
 

@@ -19,6 +19,8 @@ export interface ChainLink {
   readonly failure: NtStatus | undefined;
 }
 
+type Named = Pick<ChainLink, "sessionId" | "treeId">;
+
 const alignment = 8;
 const nextCommandOffset = 20;
 
@@ -30,6 +32,8 @@ export class Chain {
   readonly #lives: readonly RequestLife[];
   #finished: Finished[] = [];
   #link: ChainLink | undefined;
+  /** The element that runs, with what it takes from the one before it. */
+  #current: Named | undefined;
   #stepAside: () => void = () => {};
 
   constructor(connection: Connection, elements: readonly Element[], sealedBy: Session | undefined) {
@@ -53,7 +57,8 @@ export class Chain {
         this.#connection.end();
         return;
       }
-      this.#finished.push(this.#finish(element, answer, life.asyncId));
+      const final = { asyncId: life.asyncId, named: this.#link };
+      this.#finished.push(this.#finish(element, answer, final));
     }
     this.#flush();
   }
@@ -72,6 +77,7 @@ export class Chain {
       previous: before,
       life,
     };
+    this.#current = request.header;
     const answer = await dispatch(request).catch((error: unknown) => this.#refuse(error));
     const fileId = answer.fileId ?? life.fileId;
     this.#link = nextLink(request.header, before, { ...answer, ...(fileId && { fileId }) });
@@ -87,25 +93,34 @@ export class Chain {
     return refusal(Status.insufficientResources);
   }
 
+  /**
+   * An element waits in its place: its client gets an interim response, and what came before it is
+   * answered now, because the client may need those handles to end the wait. What comes after it
+   * runs when it is done ([MS-SMB2] 3.3.5.2.7.2).
+   */
   #goAsync(life: RequestLife, index: number): NtStatus | undefined {
     const element = this.#elements[index]!;
     const isLast = index === this.#elements.length - 1;
-    // In the midst of a chain only an open may wait, and the whole chain waits with it.
-    if (!isLast && element.header.command !== Command.create) return Status.internalError;
+    // It may wait for ever, and so would all after it; servers and their clients agree on this.
+    if (!isLast && element.header.command === Command.changeNotify) return Status.internalError;
     if (this.#connection.isFull) return Status.insufficientResources;
     this.#stepAside();
-    if (!isLast) return undefined;
     this.#flush();
     life.asyncId = this.#connection.newAsyncId(life);
-    this.#finished.push(this.#finish(element, refusal(Status.pending), life.asyncId));
+    const interim = { asyncId: life.asyncId, named: this.#current };
+    this.#finished.push(this.#finish(element, refusal(Status.pending), interim));
     this.#flush();
     return undefined;
   }
 
-  #finish({ header }: Element, answer: Answer, asyncId: bigint | undefined): Finished {
+  #finish(
+    { header }: Element,
+    answer: Answer,
+    { asyncId, named = header }: { asyncId: bigint | undefined; named: Named | undefined },
+  ): Finished {
     const { window } = this.#connection;
     const isFinalOfAsync = asyncId !== undefined && answer.status !== Status.pending;
-    const sessionId = answer.sessionId ?? this.#link?.sessionId ?? header.sessionId;
+    const sessionId = answer.sessionId ?? named.sessionId;
     const channel = this.#connection.channels.get(sessionId);
     const isAsked = (header.flags & HeaderFlag.signed) !== 0 || channel?.session.signingRequired;
     const mustSign = answer.proves === true || (channel?.session.isValid === true && isAsked);
@@ -121,7 +136,7 @@ export class Chain {
         (signer ? HeaderFlag.signed : 0),
       messageId: header.messageId,
       asyncId,
-      treeId: answer.treeId ?? this.#link?.treeId ?? header.treeId,
+      treeId: answer.treeId ?? named.treeId,
       sessionId,
     });
     return { message: answer.message, signer, whenSigned: answer.whenSigned };

@@ -14,6 +14,7 @@ import {
   loginMillisecondsMax,
   sessionsMax,
   unsentBytesMax,
+  waitingBytesMax,
   waitingMax,
 } from "./limits.ts";
 import { RequestQueue } from "./request-queue.ts";
@@ -60,6 +61,7 @@ export class Connection {
   readonly #asyncLives = new Map<bigint, RequestLife>();
   readonly #pastSigners = new Map<bigint, Signer>();
   #inFlightBytes = 0;
+  #waitingBytes = 0;
   #lastAsyncId = 0n;
   #isOpen = true;
 
@@ -91,7 +93,7 @@ export class Connection {
 
   /** So much waits for others that nothing more may. */
   get isFull(): boolean {
-    return this.#asyncLives.size >= waitingMax;
+    return this.#asyncLives.size >= waitingMax || this.#waitingBytes >= waitingBytesMax;
   }
 
   get dialect(): number {
@@ -188,13 +190,16 @@ export class Connection {
     };
     const parallel = elements.length === 1 && isParallel(elements[0]!.header.command);
     const work = new Chain(this, elements, sealedBy);
+    let held = 0;
     this.#queue.add({
       isParallel: parallel,
       run: async (stepAside) => {
         try {
           await work.run(() => {
-            // What waits for somebody else must not keep that somebody from being heard.
+            // What waits for somebody else must not keep that somebody from being heard, but it is
+            // still in memory.
             release();
+            if (held === 0) this.#waitingBytes += held = length;
             stepAside();
           });
         } catch (error) {
@@ -202,6 +207,7 @@ export class Connection {
           this.end();
         }
         release();
+        this.#waitingBytes -= held;
       },
     });
   }

@@ -18,6 +18,8 @@ export const treesMax = 1024;
 export const handlesMax = 65_536;
 /** Per connection: messages that wait for others to do something. */
 export const waitingMax = 1024;
+/** Per connection: what those messages, and what follows them in their frames, take of memory. */
+export const waitingBytesMax = 64 * 1024 * 1024;
 /** A client that says nothing for so long is asked by the system whether it is still there. */
 export const keepAliveMilliseconds = 60_000;
 /** A client that has not logged in by then is let go. */

@@ -4,14 +4,17 @@ import {
   frameBytesMax,
   greetingBytesMax,
   sessionsMax,
+  transactBytesMax,
   treesMax,
+  waitingBytesMax,
   waitingMax,
 } from "../../src/smb/limits.ts";
 import { creditsMax } from "../../src/smb/sequence-window.ts";
 import { Status } from "../../src/smb/status.ts";
 import { freshName, testServer } from "../harness/server.ts";
+import { previousHandle, sendCompound } from "./compound-messages.ts";
 import { WireClient } from "./wire-client.ts";
-import { notifyBody, openFile } from "./wire-messages.ts";
+import { createBody, notifyBody, openFile, writeBody } from "./wire-messages.ts";
 
 const held = testServer();
 let share = "";
@@ -24,6 +27,7 @@ beforeAll(async () => {
 
 const ready = () => WireClient.ready(held.server.smbUrl, share);
 const directoryOption = 1;
+const batch = 9;
 
 describe("what one client may take", () => {
   it("is a number of sessions on a connection", async () => {
@@ -55,6 +59,26 @@ describe("what one client may take", () => {
     const oneMore = await client.ask(15, notifyBody(directories[0]));
     expect(oneMore.status).toBe(Status.insufficientResources);
     client.end();
+  });
+
+  it("is a number of bytes in frames that wait for somebody else", async () => {
+    const [keeper, client] = [await ready(), await ready()];
+    await keeper.ask(5, createBody("kept", { oplock: batch }));
+    const large = writeBody(previousHandle, "x".repeat(transactBytesMax));
+    const send = () =>
+      sendCompound(client, [
+        [5, createBody("kept")],
+        [9, large],
+      ]);
+    const frames = Math.ceil(waitingBytesMax / transactBytesMax);
+    for (let count = 1; count <= frames; count += 1) {
+      send();
+      await client.interim(count);
+    }
+    const [oneMore] = send();
+    expect((await oneMore!.answer).status).toBe(Status.insufficientResources);
+    client.end();
+    keeper.end();
   });
 
   it("is a length of message", async () => {

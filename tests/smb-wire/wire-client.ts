@@ -52,7 +52,7 @@ export class WireClient {
     this.#socket = socket;
     const framer = new Framer(
       () => 0xff_ffff,
-      (frame) => this.#take(Buffer.from(frame)),
+      (frame) => this.#takeFrame(Buffer.from(frame)),
     );
     socket.on("data", (chunk: Buffer) => void framer.push(chunk));
     socket.on("error", () => {});
@@ -110,7 +110,7 @@ export class WireClient {
     const message = this.encode(command, body, { messageId, ...more });
     const answer = new Promise<Answered>((resolve) => this.#waiting.set(messageId, resolve));
     if (command <= 1) this.#fold(message);
-    return { messageId, answer, send: () => this.sendRaw(message) };
+    return { messageId, answer, message, send: () => this.sendRaw(message) };
   }
 
   /** Takes back a question that is still being waited for. */
@@ -131,6 +131,7 @@ export class WireClient {
     const signs = this.#signer !== undefined && parts.signs !== false;
     const flags = (parts.flags ?? 0) | (signs ? 8 : 0) | (isAsync ? 2 : 0);
     message.writeUInt32LE(flags, 16);
+    message.writeUInt32LE(parts.next ?? 0, 20);
     message.writeBigUInt64LE(parts.messageId ?? 0n, 24);
     if (parts.asyncId !== undefined) message.writeBigUInt64LE(parts.asyncId, 32);
     else message.writeUInt32LE(parts.treeId ?? this.treeId, 36);
@@ -233,6 +234,12 @@ export class WireClient {
     this.#hash = createHash("sha512").update(this.#hash).update(message).digest();
   }
 
+  #takeFrame(frame: Buffer): void {
+    const next = frame.readUInt32LE(20);
+    this.#take(next === 0 ? frame : frame.subarray(0, next));
+    if (next !== 0) this.#takeFrame(frame.subarray(next));
+  }
+
   #take(message: Buffer): void {
     const messageId = message.readBigUInt64LE(24);
     const answer: Answered = {
@@ -276,6 +283,8 @@ export interface HeaderParts {
   readonly treeId: number;
   readonly sessionId: bigint;
   readonly flags: number;
+  /** Where the next message of the frame begins. */
+  readonly next: number;
   readonly charge: number;
   readonly channelSequence: number;
   readonly credits: number;

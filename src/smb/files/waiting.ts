@@ -3,7 +3,8 @@ import { breakSecondsMax } from "../../file/locks/caching.ts";
 import { locks } from "../../file/records.ts";
 import type { SmbServerState } from "../server.ts";
 import type { RequestLife } from "../request.ts";
-import type { NtStatus } from "../status.ts";
+import { Status, type NtStatus } from "../status.ts";
+import { statusOf } from "./status-of.ts";
 
 /** More turns than anybody takes while a break runs. */
 const turnsMax = 10_000;
@@ -13,6 +14,18 @@ export type Waited<T> =
   | Outcome<T>
   | { readonly kind: "cancelled" }
   | { readonly kind: "cannot-wait"; readonly status: NtStatus };
+
+/** What a message ends with that did not get what it waited for. */
+export function statusOfWait(outcome: Exclude<Waited<unknown>, { kind: "done" }>): NtStatus {
+  switch (outcome.kind) {
+    case "refused":
+      return statusOf(outcome.refusal);
+    case "cancelled":
+      return Status.cancelled;
+    case "cannot-wait":
+      return outcome.status;
+  }
+}
 
 /**
  * Asks again whenever the locks of the file change that stands in the way, and at the latest when

@@ -4,7 +4,7 @@ import { answer } from "../answer.ts";
 import { has, Right } from "../files/access.ts";
 import type { FileHandle } from "../files/file-handle.ts";
 import { statusOf } from "../files/status-of.ts";
-import { waitForLocks } from "../files/waiting.ts";
+import { statusOfWait, waitForLocks } from "../files/waiting.ts";
 import type { TreeRequest } from "../request.ts";
 import { Status, type NtStatus } from "../status.ts";
 import { encodeIoctlResponse, type IoctlRequest } from "../wire/ioctl.ts";
@@ -155,6 +155,5 @@ async function copyOne(
   const { place, id, keepsTimes } = target;
   const wish = { place, handle: id.persistent, keepsTimes, at: Number(to), bytes };
   const outcome = await waitForLocks(server, place.share.id, life, () => writeFile(runtime, wish));
-  if (outcome.kind === "done") return undefined;
-  return outcome.kind === "refused" ? statusOf(outcome.refusal) : Status.cancelled;
+  return outcome.kind === "done" ? undefined : statusOfWait(outcome);
 }

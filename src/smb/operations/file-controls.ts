@@ -6,7 +6,7 @@ import { has, Right } from "../files/access.ts";
 import type { FileHandle } from "../files/file-handle.ts";
 import { listSnapshots } from "../files/snapshots.ts";
 import { statusOf } from "../files/status-of.ts";
-import { waitForLocks } from "../files/waiting.ts";
+import { statusOfWait, waitForLocks } from "../files/waiting.ts";
 import type { TreeRequest } from "../request.ts";
 import { Status } from "../status.ts";
 import { encodeIoctlResponse, type IoctlRequest } from "../wire/ioctl.ts";
@@ -58,8 +58,7 @@ export async function zeroData(
   const outcome = await waitForLocks(server, place.share.id, life, () =>
     zeroFile(server.world.runtime, writing, stretch),
   );
-  if (outcome.kind === "done") return Buffer.alloc(0);
-  return outcome.kind === "refused" ? statusOf(outcome.refusal) : Status.cancelled;
+  return outcome.kind === "done" ? Buffer.alloc(0) : statusOfWait(outcome);
 }
 
 /** What was written and not cleared, as REST lists it. */

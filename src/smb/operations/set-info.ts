@@ -19,8 +19,7 @@ import type { FileHandle } from "../files/file-handle.ts";
 import { findFile, isAnswer } from "../files/lookup.ts";
 import { parsePath } from "../files/path.ts";
 import { mergeDescriptor, SecurityPart } from "../files/security.ts";
-import { statusOf } from "../files/status-of.ts";
-import { waitForLocks } from "../files/waiting.ts";
+import { statusOfWait, waitForLocks } from "../files/waiting.ts";
 import type { TreeRequest } from "../request.ts";
 import { Status, type NtStatus } from "../status.ts";
 import {
@@ -66,8 +65,7 @@ export async function setInfo(request: TreeRequest): Promise<Answer> {
     server.changes.publish(tree.shareId, outcome.value);
     return answer(encodeSetInfoResponse());
   }
-  if (outcome.kind === "refused") return refusal(statusOf(outcome.refusal));
-  return refusal(outcome.kind === "cancelled" ? Status.cancelled : Status.internalError);
+  return refusal(statusOfWait(outcome));
 }
 
 function stepOf(request: TreeRequest, handle: FileHandle, asked: SetInfoRequest): Step {

@@ -7,8 +7,7 @@ import { modified } from "../files/change-hub.ts";
 import { ChangeFilter } from "../files/directory-watch.ts";
 import type { FileHandle } from "../files/file-handle.ts";
 import { findHandle, isAnswer } from "../files/lookup.ts";
-import { statusOf } from "../files/status-of.ts";
-import { waitForLocks } from "../files/waiting.ts";
+import { statusOfWait, waitForLocks } from "../files/waiting.ts";
 import type { TreeRequest } from "../request.ts";
 import { Status } from "../status.ts";
 import { decodeWrite, encodeWriteResponse, type WriteRequest } from "../wire/io.ts";
@@ -56,6 +55,5 @@ async function writeBytes(
     server.changes.publish(place.share.id, [modified(outcome.value, writeFilter)]);
     return answer(encodeWriteResponse(data.length));
   }
-  if (outcome.kind === "refused") return refusal(statusOf(outcome.refusal));
-  return refusal(outcome.kind === "cancelled" ? Status.cancelled : Status.internalError);
+  return refusal(statusOfWait(outcome));
 }

@@ -177,7 +177,7 @@ function authoriseResourceSas(
 }
 
 /** Before 2015-04-05 a refusal denied that the resource exists. */
-function refuse(
+export function refuse(
   principal: ServiceSasPrincipal | DelegationSasPrincipal,
   code: FaultCode,
 ): Result<void> {

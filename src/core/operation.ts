@@ -2,6 +2,7 @@ import type { Awaitable } from "./awaitable.ts";
 import type { ContentPlan, ContentRef, Received } from "./content-ref.ts";
 import type { Effect } from "./effects.ts";
 import type { FaultCode } from "./faults.ts";
+import type { NamedResource } from "./named-resource.ts";
 import type { InputOf, Params } from "./params.ts";
 import type { PagedText } from "./paged-text.ts";
 import type { Permission } from "./permission.ts";
@@ -224,9 +225,8 @@ export interface OperationSpec<
   readonly since: string;
   readonly params: P;
   readonly body: BodySpec<B>;
-  /** `x-ms-copy-source` names a record that the decision reads; bytes, if need be, come later.
-   *  `x-ms-file-rename-source` names one that the decision moves. */
-  readonly source?: "record" | "rename";
+  /** What a request names beside its target. `decide` sees a linked one's record as `source`. */
+  readonly names?: readonly NamedResource<A, InputOf<P> & BodyInput<B>>[];
   readonly permission: Permission;
   readonly target: T;
   readonly conditions: ConditionsPolicy;
@@ -272,8 +272,9 @@ export type Operation = Omit<
     unknown,
     string
   >,
-  "reads" | "decide" | "locate"
+  "reads" | "decide" | "locate" | "names"
 > & {
+  readonly names?: readonly NamedResource<Address, object>[];
   readonly locate?: (address: Address, input: object) => Address;
   readonly reads?: (view: RecordView, sighting: AnySighting) => Awaitable<unknown>;
   readonly decide: (context: AnyContext) => Reply<object, string> | Failure | Waiting;

@@ -64,6 +64,8 @@ export interface SasResource {
   readonly name: string;
   /** The blob, file or directory below it. */
   readonly path: string | undefined;
+  /** The snapshot or version id, as it stands in the URL. */
+  readonly moment?: string | undefined;
 }
 
 export type SasResourceKind =

@@ -65,8 +65,8 @@ export interface Found<P> {
   readonly call: Result<Call>;
 }
 
-function isIndifferent({ headers }: WireRequest, { body, source }: Operation): boolean {
-  if (body.kind !== "bytes" || source !== undefined) return false;
+function isIndifferent({ headers }: WireRequest, { body, names }: Operation): boolean {
+  if (body.kind !== "bytes" || names !== undefined) return false;
   return (
     headers["content-md5"] === undefined &&
     headers["x-ms-content-crc64"] === undefined &&

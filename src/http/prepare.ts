@@ -1,18 +1,13 @@
-import {
-  authorise,
-  authoriseWithRecord,
-  isDecidedByRecord,
-  mayOverwrite,
-  mayUseTags,
-} from "../core/authorise.ts";
 import { noConditions, parseConditions, type Conditions } from "../core/conditions.ts";
 import type { Dialect } from "../core/dialect.ts";
 import { parseLeaseId } from "../core/lease-request.ts";
-import type { Address, Delegate, Operation } from "../core/operation.ts";
+import type { LinkedResource } from "../core/named-resource.ts";
+import type { Delegate, Operation } from "../core/operation.ts";
 import { parseParams, type ParamReader } from "../core/params.ts";
 import type { Principal } from "../core/principal.ts";
-import { fail, ok, type Result } from "../core/result.ts";
+import { ok, type Result } from "../core/result.ts";
 import { preview, type Call } from "../execution/execute.ts";
+import { authoriserOf, checkPermission } from "./authorise-call.ts";
 import { delegationKeyValueFrom } from "./auth/delegation-key.ts";
 import type { ContentStore } from "../content/content.ts";
 import { checkAnnouncedLength, receiveBody } from "./body.ts";
@@ -57,9 +52,10 @@ export async function prepare(
   if (!call.ok) return call;
   progress.call = call.value;
   const draft = call.value;
-  const { source, body } = operation;
-  if (source !== undefined) {
-    const named = await findSource(door, plain, draft, source, known);
+  const { body } = operation;
+  const linked = linkedRecord(operation);
+  if (linked !== undefined) {
+    const named = await findSource(door, plain, draft, linked, known);
     if (!named.ok) return named;
   }
   if (body.kind === "none") return call;
@@ -91,24 +87,6 @@ function match(
     query: location.query,
     header: (name) => request.headers[name],
   });
-}
-
-function checkPermission(
-  door: Door,
-  { location, address, version }: Target,
-  { principal }: Known,
-  operation: Operation,
-): Result<void> {
-  if (location.secondary && operation.effect === "writes") {
-    return fail("InsufficientAccountPermissions", { message: "Write operations are not allowed." });
-  }
-  return authorise(principal, operation.permission, authorisationTarget(door, address, version));
-}
-
-function authorisationTarget({ service }: Door, address: Address, version: string) {
-  if (service.name !== "table") return { service: service.name, version };
-  const { name: table, entity } = service.signedName(address);
-  return { service: service.name, version, table, entity };
 }
 
 function entitiesOf(principal: Principal) {
@@ -160,47 +138,13 @@ function parse(
     contender: request.connection,
     delegate: delegateOf(known),
     entities: entitiesOf(known.principal),
-    authorise: (access, exists, found) => {
-      const { principal, settings } = known;
-      if (principal.kind === "key") return granted;
-      const need = operation.permission;
-      const tagged = asksForTags(request);
-      // What no record can change was settled before the transaction.
-      const isSettled = need.overwrite !== true && !tagged;
-      if (isSettled && !dependsOnRecord(door, principal)) return granted;
-      const target = authorisationTarget(door, found, version);
-      const recordAccess = access && {
-        publicAccess: access.publicAccess,
-        policies: access.policies,
-        publicAccessPermitted: settings.publicAccess,
-        wallNow: door.clock.wall(),
-      };
-      const resolved = authoriseWithRecord(principal, need, target, recordAccess);
-      if (!resolved.ok) return resolved;
-      if (tagged && !mayUseTags(resolved.value)) return fail("AuthorizationPermissionMismatch");
-      const overwrites = exists && need.overwrite === true;
-      return overwrites && !mayOverwrite(resolved.value)
-        ? fail("UnauthorizedBlobOverwrite")
-        : granted;
-    },
+    authorise: authoriserOf(door, { request, known, operation, version, input: input.value }),
     located: ({ cors }) => {
       progress.cors = cors;
     },
   });
 }
 
-/** Setting tags, or asking about them in a condition, takes more than the operation itself. */
-function asksForTags({ headers }: WireRequest): boolean {
-  return headers["x-ms-tags"] !== undefined || headers["x-ms-if-tags"] !== undefined;
-}
-
-/** The entities of a table signature are checked against the address that was found. */
-function dependsOnRecord({ service }: Door, principal: Principal): boolean {
-  const mayBeRanged = service.name === "table" && principal.kind === "service-sas";
-  return mayBeRanged || isDecidedByRecord(principal);
-}
-
-const granted = ok(undefined);
 const unconditional: Result<Conditions> = ok(noConditions);
 
 function dialectOf({ service }: Door): Dialect {
@@ -214,16 +158,23 @@ function readConditions(door: Door, operation: Operation, reader: ParamReader) {
   return parseConditions(reader, operation.conditions === "tags" ? "blob" : "plain");
 }
 
+/** The linked resource whose record the decision reads. The bytes of a `source` body come by a
+ *  request of their own, which is authorised like any other. */
+function linkedRecord({ names, body }: Operation): LinkedResource | undefined {
+  if (names === undefined || body.kind === "source") return undefined;
+  return names.find((named) => named.kind === "linked");
+}
+
 /** Finds out what an operation copies from, if it does. */
 async function findSource(
   door: Door,
   request: WireRequest,
   call: CallDraft,
-  use: NonNullable<Operation["source"]>,
+  linked: LinkedResource,
   { principal }: Known,
 ): Promise<Result<CallDraft>> {
   const { account, version } = call;
-  const asking = { account, principal, version, use };
+  const asking = { account, principal, version, linked };
   const source = await nameSource(namingParts(door), request, asking);
   if (!source.ok) return source;
   call.source = source.value;

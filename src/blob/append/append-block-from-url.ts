@@ -1,4 +1,5 @@
 import { encryption } from "../../core/encryption.ts";
+import { copySource } from "../../core/named-resource.ts";
 import { operation } from "../resources.ts";
 import { appendBlockBytesMax, inlinePartBytesMax } from "../shared/limits.ts";
 import { bothChecksums } from "../shared/checksum-headers.ts";
@@ -26,6 +27,7 @@ export const appendBlockFromUrl = operation({
     md5Always: true,
     nonEmpty: true,
   },
+  names: [copySource],
   permission: { letters: "aw", resourceType: "o" },
   target: "must-exist",
   conditions: "write",

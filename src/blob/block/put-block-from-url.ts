@@ -1,4 +1,5 @@
 import { encryption } from "../../core/encryption.ts";
+import { copySource } from "../../core/named-resource.ts";
 import { operation } from "../resources.ts";
 import { inlinePartBytesMax, putBlockBytesMax } from "../shared/limits.ts";
 import { blobKey } from "../shared/succession.ts";
@@ -26,6 +27,7 @@ export const putBlockFromUrl = operation({
     md5Always: false,
     nonEmpty: true,
   },
+  names: [copySource],
   permission: { letters: "w", resourceType: "o" },
   target: "may-exist",
   conditions: "none",

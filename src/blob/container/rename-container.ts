@@ -20,6 +20,14 @@ export const renameContainer = operation({
     sourceLeaseId: header("x-ms-source-lease-id", parseGuid),
   },
   body: noBody,
+  names: [
+    {
+      kind: "covered",
+      parameter: "x-ms-source-container-name",
+      permission: { letters: "w", resourceType: "c", sas: "account-only" },
+      named: (_, { source: name }) => ({ name }),
+    },
+  ],
   permission: { letters: "w", resourceType: "c", sas: "account-only" },
   target: "must-not-exist",
   conditions: "none",

@@ -24,6 +24,14 @@ export const restoreContainer = operation({
     version: required(header("x-ms-deleted-container-version", text)),
   },
   body: noBody,
+  names: [
+    {
+      kind: "covered",
+      parameter: "x-ms-deleted-container-name",
+      permission: { letters: "w", resourceType: "c", sas: "account-only" },
+      named: (_, { name }) => ({ name }),
+    },
+  ],
   permission: { letters: "w", resourceType: "c", sas: "account-only" },
   target: "must-not-exist",
   conditions: "none",

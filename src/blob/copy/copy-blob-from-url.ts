@@ -1,5 +1,6 @@
 import { whole } from "../../content/plan.ts";
 import { metadata } from "../../core/common-params.ts";
+import { copySource } from "../../core/named-resource.ts";
 import { protection } from "../protection/protection.ts";
 import { uploads } from "../records.ts";
 import { operation } from "../resources.ts";
@@ -29,6 +30,7 @@ export const copyBlobFromUrl = operation({
   since: "2018-03-28",
   params: { metadata, tags: tagsHeader, tagOption, tier: blockBlobTier, sourceMd5, protection },
   body: wholeSource(() => syncCopyBytesMax),
+  names: [copySource],
   permission: { letters: "cw", resourceType: "o", overwrite: true },
   target: "may-exist",
   conditions: "create",

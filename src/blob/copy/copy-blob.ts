@@ -2,6 +2,7 @@ import { empty, share } from "../../content/plan.ts";
 import { metadata } from "../../core/common-params.ts";
 import type { Effect } from "../../core/effects.ts";
 import { isInfinite, isLocked } from "../../core/lease.ts";
+import { copySource } from "../../core/named-resource.ts";
 import { noBody } from "../../core/operation.ts";
 import { fail, ok, type Result } from "../../core/result.ts";
 import { withoutSignature, type CopySource } from "../../core/source.ts";
@@ -50,7 +51,7 @@ export const copyBlob = operation({
     protection,
   },
   body: noBody,
-  source: "record",
+  names: [copySource],
   permission: { letters: "cw", resourceType: "o", overwrite: true },
   target: "may-exist",
   conditions: "create",

@@ -1,5 +1,6 @@
 import { share } from "../../content/plan.ts";
 import { put } from "../../core/effects.ts";
+import { copySource } from "../../core/named-resource.ts";
 import { noBody } from "../../core/operation.ts";
 import { fail, ok, type Result } from "../../core/result.ts";
 import type { CopySource } from "../../core/source.ts";
@@ -24,7 +25,7 @@ export const incrementalCopyBlob = operation({
   since: "2016-05-31",
   params: { sourceConditions },
   body: noBody,
-  source: "record",
+  names: [copySource],
   permission: { letters: "cw", resourceType: "o", overwrite: true },
   target: "may-exist",
   conditions: "write",

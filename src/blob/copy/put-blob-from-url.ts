@@ -2,6 +2,7 @@ import { whole } from "../../content/plan.ts";
 import { metadata } from "../../core/common-params.ts";
 import type { Received } from "../../core/content-ref.ts";
 import { encryption } from "../../core/encryption.ts";
+import { copySource } from "../../core/named-resource.ts";
 import { boolean, header } from "../../core/params.ts";
 import {
   chooseSealing,
@@ -49,6 +50,7 @@ export const putBlobFromUrl = operation({
     encryption,
   },
   body: wholeSource(putBlobBytesMax),
+  names: [copySource],
   permission: { letters: "cw", resourceType: "o", overwrite: true },
   target: "may-exist",
   conditions: "create",

@@ -2,6 +2,7 @@ import { parseSnapshotTime } from "../../core/dates.ts";
 import { invalidHeader } from "../../core/faults.ts";
 import type { ContentRef } from "../../core/content-ref.ts";
 import { maxResults } from "../../core/listing.ts";
+import type { CoveredResource } from "../../core/named-resource.ts";
 import { noBody } from "../../core/operation.ts";
 import { query, type Param } from "../../core/params.ts";
 import { pageBytes, parseReadRange, type ByteRange, type Span } from "../../core/ranges.ts";
@@ -11,7 +12,7 @@ import type { RecordView } from "../../core/view.ts";
 import { xmlBody } from "../../core/xml-body.ts";
 import { element, textElement } from "../../core/xml-writer.ts";
 import { generations, type BlobKey, type BlobRecord } from "../records.ts";
-import { operation } from "../resources.ts";
+import { operation, type BlobAddress } from "../resources.ts";
 import { blobKey } from "../shared/succession.ts";
 import { changedPages, validPages, type RangePage } from "./page-ranges.ts";
 
@@ -38,6 +39,25 @@ const previousUrl: Param<Ticks | undefined> = {
   },
 };
 
+const readPermission = { letters: "r", resourceType: "o", publicRead: "blob" } as const;
+
+interface PreviousInput {
+  readonly previous: Ticks | undefined;
+  readonly previousUrl: Ticks | undefined;
+}
+
+/** A token for one snapshot tells nothing of another. */
+function previousSnapshot(parameter: string): CoveredResource<BlobAddress, PreviousInput> {
+  const field = parameter === "prevsnapshot" ? "previous" : "previousUrl";
+  return {
+    kind: "covered",
+    parameter,
+    permission: readPermission,
+    named: ({ container, blob }, { [field]: moment }) =>
+      moment === undefined ? undefined : { name: container, path: blob, moment },
+  };
+}
+
 const marker = query("marker", (text) => (/^\d{1,15}$/.test(text) ? Number(text) : undefined));
 
 interface Seen {
@@ -60,7 +80,8 @@ export const getPageRanges = operation({
     maxResults,
   },
   body: noBody,
-  permission: { letters: "r", resourceType: "o", publicRead: "blob" },
+  names: [previousSnapshot("prevsnapshot"), previousSnapshot("x-ms-previous-snapshot-url")],
+  permission: readPermission,
   target: "must-exist",
   conditions: "read",
   lease: "match-if-given",

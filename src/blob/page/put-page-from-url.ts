@@ -1,5 +1,6 @@
 import { invalidHeader } from "../../core/faults.ts";
 import { encryption } from "../../core/encryption.ts";
+import { copySource } from "../../core/named-resource.ts";
 import { operation } from "../resources.ts";
 import { bothChecksums } from "../shared/checksum-headers.ts";
 import { inlinePartBytesMax, putPageBytesMax } from "../shared/limits.ts";
@@ -27,6 +28,7 @@ export const putPageFromUrl = operation({
     md5Always: true,
     nonEmpty: true,
   },
+  names: [copySource],
   permission: { letters: "w", resourceType: "o" },
   target: "must-exist",
   conditions: "write",

@@ -2,6 +2,7 @@ import { empty, share as shareContent } from "../../content/plan.ts";
 import { metadata } from "../../core/common-params.ts";
 import { emptyContent, type ContentPlan } from "../../core/content-ref.ts";
 import type { Effect } from "../../core/effects.ts";
+import { copySource } from "../../core/named-resource.ts";
 import { noBody } from "../../core/operation.ts";
 import { fail, ok, type Result } from "../../core/result.ts";
 import { withoutSignature, type CopySource } from "../../core/source.ts";
@@ -45,7 +46,7 @@ export const copyFile = operation({
     keepsSourceTrailingDots,
   },
   body: noBody,
-  source: "record",
+  names: [copySource],
   permission: { letters: "cw", resourceType: "o", overwrite: true },
   target: "may-exist",
   conditions: "none",

@@ -31,6 +31,18 @@ export const createHardLink = operation({
   since: "2025-05-05",
   params: { linked, keepsTrailingDots },
   body: noBody,
+  // The linked file changes: it counts its names, and the new one leads to its bytes.
+  names: [
+    {
+      kind: "covered",
+      parameter: name,
+      permission: { letters: "w", resourceType: "o" },
+      named: ({ share }, { linked: path }) => ({
+        name: share,
+        path: path.replace(/^\//, ""),
+      }),
+    },
+  ],
   permission: { letters: "cw", resourceType: "o" },
   target: "must-not-exist",
   conditions: "none",

@@ -34,6 +34,15 @@ export const listRanges = operation({
     keepsTrailingDots,
   },
   body: noBody,
+  names: [
+    {
+      kind: "covered",
+      parameter: "prevsharesnapshot",
+      permission: { letters: "r", resourceType: "o" },
+      named: ({ share, path }, input) =>
+        input.previous === undefined ? undefined : { name: share, path },
+    },
+  ],
   permission: { letters: "r", resourceType: "o" },
   target: "must-exist",
   conditions: "none",

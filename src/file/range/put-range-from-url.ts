@@ -2,6 +2,7 @@ import { decodeBase64, encodeBase64 } from "../../core/base64.ts";
 import { emptyContent } from "../../core/content-ref.ts";
 import { formatIso } from "../../core/dates.ts";
 import { invalidHeader } from "../../core/faults.ts";
+import { copySource } from "../../core/named-resource.ts";
 import { header } from "../../core/params.ts";
 import { fail } from "../../core/result.ts";
 import { write } from "../../content/plan.ts";
@@ -48,6 +49,7 @@ export const putRangeFromUrl = operation({
     range: "x-ms-source-range",
     md5Always: false,
   },
+  names: [copySource],
   permission: { letters: "w", resourceType: "o" },
   target: "must-exist",
   conditions: "none",

@@ -2,6 +2,7 @@ import { metadata } from "../../core/common-params.ts";
 import { invalidHeader } from "../../core/faults.ts";
 import { checkLease } from "../../core/lease.ts";
 import { parseLeaseId } from "../../core/lease-request.ts";
+import { renameSource } from "../../core/named-resource.ts";
 import { noBody } from "../../core/operation.ts";
 import { boolean, header, text, type InputOf, type Param } from "../../core/params.ts";
 import { fail, ok, type Result } from "../../core/result.ts";
@@ -47,7 +48,7 @@ function declareRename(kind: "file" | "directory") {
     since: "2021-04-10",
     params,
     body: noBody,
-    source: "rename",
+    names: [renameSource],
     permission: { letters: "w", resourceType: "o" },
     target: "optional",
     conditions: "none",

@@ -18,6 +18,14 @@ export const restoreShare = operation({
     version: required(header("x-ms-deleted-share-version", parseDeletedVersion)),
   },
   body: noBody,
+  names: [
+    {
+      kind: "covered",
+      parameter: "x-ms-deleted-share-name",
+      permission: { letters: "w", resourceType: "c", sas: "account-only" },
+      named: (_, { deletedName: name }) => ({ name }),
+    },
+  ],
   permission: { letters: "w", resourceType: "c", sas: "account-only" },
   target: "must-not-exist",
   conditions: "none",

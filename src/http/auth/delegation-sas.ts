@@ -28,8 +28,8 @@ export function authenticateDelegationSas(request: AuthRequest, ring: KeyRing): 
   if (!located.ok) return located;
   for (const name of mandatoryFields) if (queryText(request, name) === "") return mandatory(name);
   if (request.query.has("si")) return notWellFormed();
-  const { moment, ...resource } = located.value;
-  const text = delegationSasText(request, { ...resource, moment });
+  const resource = located.value;
+  const text = delegationSasText(request, resource);
   const accountKey = ring.keys[0];
   if (text === undefined || accountKey === undefined) return notWellFormed();
   const signature = queryText(request, "sig");

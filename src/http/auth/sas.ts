@@ -75,8 +75,8 @@ function remembered(verdict: SasVerdict, request: AuthRequest, ring: KeyRing): R
 function authenticateServiceSas(request: AuthRequest, ring: KeyRing): Result<Principal> {
   const located = tokenResource(request);
   if (!located.ok) return located;
-  const { moment, ...resource } = located.value;
-  const text = serviceSasText(request, { ...resource, moment });
+  const resource = located.value;
+  const text = serviceSasText(request, resource);
   const signature = queryText(request, "sig");
   // Old texts name neither the service nor the kind of resource.
   const key = `${resource.service} ${resource.kind}\n${text}\n${signature}`;

@@ -1,6 +1,6 @@
 import { authoriseWithRecord } from "../../core/authorise.ts";
 import { faultMessage, faultStatus } from "../../core/faults.ts";
-import type { Permission } from "../../core/permission.ts";
+import type { LinkedResource } from "../../core/named-resource.ts";
 import { anonymousPrincipal, type Principal } from "../../core/principal.ts";
 import { fail, ok, type Result } from "../../core/result.ts";
 import type { Service } from "../../core/service.ts";
@@ -11,12 +11,7 @@ import type { WireRequest } from "../wire.ts";
 import { isOwnHost, wireRequestOf } from "./own-source.ts";
 import { sourceFoundIn } from "./source-found.ts";
 import { ask, type SourceReader, type SourceRequest } from "./source-reader.ts";
-import {
-  copySourceHeader,
-  parseSourceUrl,
-  renameSourceHeader,
-  sourceHeaders,
-} from "./source-url.ts";
+import { parseSourceUrl, sourceHeaders } from "./source-url.ts";
 
 export interface NamingParts {
   readonly service: Service;
@@ -32,14 +27,9 @@ export interface Asking {
   readonly account: string;
   readonly principal: Principal;
   readonly version: string;
-  /** A rename takes its source away, so reading it is not enough. */
-  readonly use: "record" | "rename";
+  /** As the operation declares it. */
+  readonly linked: LinkedResource;
 }
-
-const needs: Readonly<Record<Asking["use"], Permission>> = {
-  record: { letters: "r", resourceType: "o", publicRead: "blob" },
-  rename: { letters: "w", resourceType: "o" },
-};
 
 /** What `x-ms-copy-source` means: a record of this service, or something to be fetched. */
 export async function nameSource(
@@ -47,8 +37,7 @@ export async function nameSource(
   request: WireRequest,
   asking: Asking,
 ): Promise<Result<CopySource>> {
-  const header = asking.use === "rename" ? renameSourceHeader : copySourceHeader;
-  const parsed = parseSourceUrl(request, header);
+  const parsed = parseSourceUrl(request, asking.linked.parameter);
   if (!parsed.ok) return parsed;
   const url = parsed.value;
   const host = request.headers["host"] ?? "";
@@ -105,12 +94,12 @@ function authoriseRead(
   { service, publicAccessPermitted, wallNow }: NamingParts,
   principal: Principal,
   access: SourceAccess | undefined,
-  { account, version, use }: Asking,
+  { account, version, linked }: Asking,
 ): Result<void> {
   const permitted = publicAccessPermitted(account);
   const record = access && { ...access, publicAccessPermitted: permitted, wallNow: wallNow() };
   const target = { service: service.name, version };
-  const allowed = authoriseWithRecord(principal, needs[use], target, record);
+  const allowed = authoriseWithRecord(principal, linked.permission, target, record);
   return allowed.ok ? ok(undefined) : cannotVerify(allowed);
 }
 

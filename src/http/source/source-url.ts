@@ -1,15 +1,14 @@
 import { invalidHeader, missingHeader } from "../../core/faults.ts";
+import { copySource } from "../../core/named-resource.ts";
 import { ok, type Result } from "../../core/result.ts";
 import type { WireRequest } from "../wire.ts";
 
-export const copySourceHeader = "x-ms-copy-source";
-export const renameSourceHeader = "x-ms-file-rename-source";
 const urlUnitsMax = 4096;
 
 /** An absolute URL, or the path form of old versions, `/account/container/blob`. */
 export function parseSourceUrl(
   { headers, secure }: WireRequest,
-  name = copySourceHeader,
+  name = copySource.parameter,
 ): Result<URL> {
   const text = headers[name];
   if (text === undefined || text === "") return missingHeader(name);
@@ -32,7 +31,11 @@ export function sourceHeaders({ headers }: WireRequest, version: string): Record
   const keepsDots = headers["x-ms-source-allow-trailing-dot"];
   if (keepsDots !== undefined) sent["x-ms-allow-trailing-dot"] = keepsDots;
   const authorization = headers["x-ms-copy-source-authorization"];
-  if (authorization !== undefined) sent["authorization"] = authorization;
+  if (authorization !== undefined) {
+    sent["authorization"] = authorization;
+    const intent = headers["x-ms-file-request-intent"];
+    if (intent !== undefined) sent["x-ms-file-request-intent"] = intent;
+  }
   for (const part of ["key", "key-sha256", "algorithm"]) {
     const value = headers[`x-ms-source-encryption-${part}`];
     if (value !== undefined) sent[`x-ms-encryption-${part}`] = value;

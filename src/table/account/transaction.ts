@@ -21,6 +21,7 @@ export const entityGroupTransaction = operation({
   since: "2009-09-19",
   params: {},
   body: { kind: "transaction", bytesMax: transactionBytesMax },
+  names: [{ kind: "parts", credentials: "request" }],
   permission: { letters: "", resourceType: "o" },
   target: "must-exist",
   conditions: "none",

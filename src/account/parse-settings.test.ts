@@ -47,8 +47,24 @@ describe("accounts", () => {
   });
 
   it.each([
-    ["a bad name", { "Has Space": { keys: [key] } }, /a name is 1 to 63/],
-    ["a name for the secondary", { "a-secondary": { keys: [key] } }, /not ending in -secondary/],
+    ["a short key", "name:a2V5", ["name", "a2V5"]],
+    ["a key without its padding", "name:a2V5MQ", ["name", "a2V5MQ=="]],
+    ["a key in the URL alphabet", "name:-_-_", ["name", "+/+/"]],
+    ["an empty second key", "name:a2V5:", ["name", "a2V5"]],
+    ["a name of capitals and underscores", "My_Account.1:a2V5", ["My_Account.1", "a2V5"]],
+  ])("of the variable may have %s, as in Azurite", (_what, variable, expected) => {
+    const [account] = accepted(undefined, variable);
+    expect([account?.name, ...(account?.keys ?? [])]).toEqual(expected);
+  });
+
+  it("of the variable need a key with a byte in it", () => {
+    expect(refused(undefined, "name:*").join()).toMatch(/one or two keys in base64/);
+    expect(refused(undefined, "name::a2V5").join()).toMatch(/one or two keys in base64/);
+  });
+
+  it.each([
+    ["a bad name", { "Has Space": { keys: [key] } }, /a name is 1 to 128/],
+    ["a name for the secondary", { "a-secondary": { keys: [key] } }, /not end in -secondary/],
     ["no keys", { first: {} }, /"keys" is missing/],
     ["an empty key", { first: { keys: [""] } }, /one or two keys in base64/],
     ["three keys", { first: { keys: [key, key, key] } }, /one or two keys in base64/],

@@ -26,7 +26,10 @@ export type Parsed<T> =
   | { readonly ok: true; readonly value: T }
   | { readonly ok: false; readonly problems: readonly string[] };
 
-const namePattern = /^[a-z0-9][a-z0-9-]{0,62}$/;
+/** Wider than Azure's: Azurite takes any name, and tests have come to use capitals and underscores. */
+const namePattern = /^[A-Za-z0-9][A-Za-z0-9._~-]{0,127}$/;
+/** Suffixes in URLs that are no part of an account's name. */
+const urlSuffixPattern = /(?:-secondary|\.web)$/;
 const base64Pattern = /^(?:[A-Za-z0-9+/]{4})*(?:[A-Za-z0-9+/]{2}==|[A-Za-z0-9+/]{3}=)?$/;
 const booleanFields = ["versioning", "publicAccess", "sharedKey", "lastAccessTracking"] as const;
 const dayFields = ["containerSoftDeleteDays", "shareSoftDeleteDays"] as const;
@@ -65,9 +68,15 @@ function parseVariable(text: string | undefined, problems: string[]): Map<string
       // The entry itself may be a key, so the message does not show it.
       problems.push("AZURITE_ACCOUNTS: each account must read name:key1 or name:key1:key2");
     } else if (found.has(name)) problems.push(`AZURITE_ACCOUNTS: account "${name}" is named twice`);
-    else found.set(name, keys);
+    else found.set(name, keys.filter((key, index) => index === 0 || key !== "").map(canonicalKey));
   }
   return found;
+}
+
+/** Azurite takes any text and ignores what is not base64 in it. A text without a single byte becomes
+ *  the empty key, which is refused. */
+function canonicalKey(text: string): string {
+  return Buffer.from(text, "base64").toString("base64");
 }
 
 function parseAccount(
@@ -77,9 +86,10 @@ function parseAccount(
   problems: string[],
 ): AccountSettings {
   const where = `account "${name}"`;
-  if (!namePattern.test(name) || name.endsWith("-secondary")) {
+  if (!namePattern.test(name) || urlSuffixPattern.test(name)) {
     problems.push(
-      `${where}: a name is 1 to 63 lower-case letters, digits or hyphens, not ending in -secondary`,
+      `${where}: a name is 1 to 128 letters, digits, hyphens, dots or underscores, begins with a ` +
+        "letter or digit, and does not end in -secondary or .web",
     );
   }
   const object = isObject(value) ? value : {};

@@ -1,12 +1,10 @@
-import { invalidHeader, missingHeader } from "../core/faults.ts";
-import type { ServiceName } from "../core/operation.ts";
+import { invalidHeader } from "../core/faults.ts";
 import { ok, type Result } from "../core/result.ts";
 import { isVersion, isVersionShaped, latestVersion } from "../core/versions.ts";
 import type { Query } from "./query-string.ts";
 import type { WireRequest } from "./wire.ts";
 
 export interface VersionOptions {
-  readonly service: ServiceName;
   /** Accept versions this release does not know, as its newest. */
   readonly anyVersion: boolean;
 }
@@ -14,17 +12,16 @@ export interface VersionOptions {
 /** Anonymous readers of public blobs send no version; this one has every header they may need. */
 const anonymousVersion = "2014-02-14";
 
-/** `api-version`, then the header, then the version of the signature. */
+/** `api-version`, then the header, then the version of the signature. A request with credentials and
+ *  no version has the latest, as in Azurite. */
 export function requestVersion(
   { headers }: WireRequest,
   query: Query,
-  { service, anyVersion }: VersionOptions,
+  { anyVersion }: VersionOptions,
 ): Result<string> {
   const given = query.get("api-version") ?? headers["x-ms-version"] ?? query.get("sv");
   if (given === undefined || given === "") {
-    const signed = headers["authorization"] !== undefined;
-    if (signed && service !== "blob") return missingHeader("x-ms-version");
-    return ok(anonymousVersion);
+    return ok(headers["authorization"] === undefined ? anonymousVersion : latestVersion);
   }
   if (isVersion(given)) return ok(given);
   if (anyVersion) return ok(isVersionShaped(given) ? given : latestVersion);

@@ -1,4 +1,3 @@
-import { authenticationFailed } from "../core/authentication-faults.ts";
 import { anonymousPrincipal } from "../core/principal.ts";
 import type { Address } from "../core/operation.ts";
 import { fail, ok, type Result } from "../core/result.ts";
@@ -19,9 +18,9 @@ export function findTarget(door: Door, request: WireRequest, progress: Progress)
   return ok({ location: location.value, address: address.value, version: version.value });
 }
 
-function readVersion({ service, options }: Door, request: WireRequest, { query }: Location) {
+function readVersion({ options }: Door, request: WireRequest, { query }: Location) {
   const anyVersion = options.anyVersion || options.loose;
-  return requestVersion(request, query, { service: service.name, anyVersion });
+  return requestVersion(request, query, { anyVersion });
 }
 
 /** A preflight asks about the service, whatever path it names. */
@@ -38,10 +37,7 @@ export function authenticate(door: Door, request: WireRequest, target: Target): 
   const { accounts, authenticator, service, clock, options } = door;
   const { location, address, version } = target;
   const settings = accounts.get(location.account);
-  if (settings === undefined) {
-    const signed = request.headers["authorization"] !== undefined;
-    return signed ? authenticationFailed() : fail("ResourceNotFound");
-  }
+  if (settings === undefined) return fail("ResourceNotFound");
   // A browser repeats the signature of the request it asks about, which is for another method.
   if (request.method === "OPTIONS") return ok({ principal: anonymousPrincipal, settings });
   const principal = authenticator.authenticate(

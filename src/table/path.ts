@@ -27,10 +27,12 @@ export function identify(path: string, query: QueryReader): Result<TableAddress>
   const match = pathForm.exec(path);
   if (match === null) return fail("InvalidInput");
   const [, name = "", inside, rest] = match;
-  if (name.toLowerCase() === "tables" && rest === undefined) return identifyTable(inside);
+  // Azurite accepts `/Tables/`, and clients have come to send it.
+  const isWhole = rest === undefined || rest === "/";
+  if (name.toLowerCase() === "tables" && isWhole) return identifyTable(inside);
   const named = checkTableName(name);
   if (!named.ok) return named;
-  if (rest !== undefined && rest !== "/") {
+  if (!isWhole) {
     const resource = rest.endsWith(")") ? "nested" : "entities";
     return ok({ resource, table: name, keys: undefined, isNested: true });
   }

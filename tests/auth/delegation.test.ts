@@ -160,6 +160,13 @@ describe("bearer tokens", () => {
     ["for storage", {}, "bearer"],
     ["for this account", { aud: `https://${account}.blob.core.windows.net` }, "bearer"],
     ["newer issuer", { iss: `https://login.microsoftonline.com/${tenantId}/v2.0` }, "bearer"],
+    ["issuer of Azurite's tests", { iss: "https://sts.windows-ppe.net" }, "bearer"],
+    ["issuer without a final slash", { iss: `https://sts.windows.net/${tenantId}` }, "bearer"],
+    [
+      "issuer of a longer host",
+      { iss: "https://sts.windows.net.evil/" },
+      "InvalidAuthenticationInfo",
+    ],
     [
       "for another account",
       { aud: "https://other.blob.core.windows.net" },

@@ -12,9 +12,11 @@ import type { AuthOptions, AuthRequest } from "./request.ts";
 
 const bearerSince = "2017-11-09";
 
-/** Entra ID in its public and national clouds; the tenant's id is in the path. */
+/** Entra ID in its public, national and test clouds; the tenant's id is in the path. Of the first
+ *  form Azurite compares the host alone, and tests sign tokens with any path. */
 const issuerForms: readonly RegExp[] = [
-  /^https:\/\/sts\.(windows\.net|chinacloudapi\.cn|microsoftonline\.de)\/[^/]+\/$/,
+  /^https:\/\/sts\.(windows\.net|chinacloudapi\.cn|microsoftonline\.de)\//,
+  /^https:\/\/sts\.windows-ppe\.net(\/|$)/,
   /^https:\/\/login\.(microsoftonline\.(com|us|de)|chinacloudapi\.cn)\/[^/]+\/v2\.0$/,
   /^https:\/\/login\.partner\.microsoftonline\.cn\/[^/]+\/v2\.0$/,
 ];

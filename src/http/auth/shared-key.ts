@@ -6,6 +6,7 @@ import { ok, type Failure, type Result } from "../../core/result.ts";
 import { repeatedSignedHeader } from "../../core/signing/canonical-headers.ts";
 import { readings, sharedKeyText, type SharedKeyScheme } from "../../core/signing/shared-key.ts";
 import { ticksPerSecond, type Ticks } from "../../core/ticks.ts";
+import { oldestVersion } from "../../core/versions.ts";
 import { isSignedByAny, type KeyRing } from "./key-ring.ts";
 import type { AuthRequest } from "./request.ts";
 
@@ -42,16 +43,25 @@ function checkSignature(
   signature: string,
 ): Result<Principal> {
   const tried: string[] = [];
-  for (const reading of readings) {
-    const text = sharedKeyText(request, request.service, scheme, reading);
-    if (tried.includes(text)) continue;
-    if (isSignedByAny(ring, text, signature)) return accepted;
-    tried.push(text);
+  for (const signable of signableForms(request)) {
+    for (const reading of readings) {
+      const text = sharedKeyText(signable, request.service, scheme, reading);
+      if (tried.includes(text)) continue;
+      if (isSignedByAny(ring, text, signature)) return accepted;
+      tried.push(text);
+    }
   }
   return authenticationFailed(
     `The MAC signature found in the HTTP request '${signature}' is not the same as any computed ` +
       `signature. Server used following string to sign: '${tried[0]}'.`,
   );
+}
+
+/** Old and new versions sign a length of 0 differently. A request that names no version may come from
+ *  a client of either kind. */
+function signableForms(request: AuthRequest): readonly AuthRequest[] {
+  const isVersionNamed = request.header("x-ms-version") !== undefined;
+  return isVersionNamed ? [request] : [request, { ...request, version: oldestVersion }];
 }
 
 /** Bounds how long a captured request can be sent again. */

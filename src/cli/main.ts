@@ -1,4 +1,5 @@
 import { readFileSync } from "node:fs";
+import { openAccessLog } from "../server/access-log.ts";
 import { logFor, realSurroundings, startWith } from "../server/start.ts";
 import type { EtagereServer } from "../server/start.ts";
 import { remarksOn, resolveOptions } from "../server/options.ts";
@@ -69,7 +70,9 @@ async function serve(
   // A start may have to wait, and waiting alone keeps no process alive.
   const staying = setInterval(() => {}, stayingMilliseconds);
   try {
-    const starting = startWith(options.value, { ...realSurroundings(log), announce });
+    const surroundings = realSurroundings(log);
+    const accessLog = options.value.silent ? undefined : openAccessLog(surroundings.clock);
+    const starting = startWith(options.value, { ...surroundings, announce, accessLog });
     obeySignals(starting);
     await starting;
   } catch (error) {

@@ -3,6 +3,7 @@ import type { TLSSocket } from "node:tls";
 import type { PagedText } from "../core/paged-text.ts";
 import type { Log } from "../core/world.ts";
 import type { ContentReader } from "../content/content.ts";
+import type { AccessLogEntry, WriteAccess } from "./access-log.ts";
 import { BodyBrokenOff, RequestBody } from "./request-body.ts";
 import { wholeOf, type WireReply, type WireRequest } from "./wire.ts";
 
@@ -10,9 +11,9 @@ export type Serve = (request: WireRequest) => Promise<WireReply>;
 
 /** Joins Node's HTTP server to the pipeline. Whatever escapes the pipeline is a bug: it is logged
  *  with its stack, and the client gets a plain 500. */
-export function nodeHandler(serve: Serve, log: Log) {
+export function nodeHandler(serve: Serve, log: Log, writeAccess?: WriteAccess) {
   return (request: IncomingMessage, response: ServerResponse): void => {
-    void answer(request, response, serve, log);
+    void answer(request, response, serve, log, writeAccess);
   };
 }
 
@@ -21,9 +22,12 @@ async function answer(
   response: ServerResponse,
   serve: Serve,
   log: Log,
+  writeAccess: WriteAccess,
 ): Promise<void> {
   try {
-    const reply = await serve(wireRequest(request, response));
+    const wire = wireRequest(request, response);
+    const reply = await serve(wire);
+    if (writeAccess !== undefined) writeAccess(accessEntry(request, wire, reply));
     if (!isLong(reply)) await departure();
     await send(reply, request, response);
   } catch (error) {
@@ -32,6 +36,15 @@ async function answer(
     if (response.headersSent) response.destroy();
     else response.writeHead(500, { "Content-Length": 0 }).end();
   }
+}
+
+function accessEntry(
+  { httpVersion }: IncomingMessage,
+  { remoteAddress, method, target: url }: WireRequest,
+  { status, headers }: WireReply,
+): AccessLogEntry {
+  const contentLength = headers["Content-Length"];
+  return { remoteAddress, method, url, httpVersion, status, contentLength };
 }
 
 /** What takes up memory leaves at once. */

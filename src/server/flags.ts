@@ -23,7 +23,7 @@ export const flags = {
   tablePort: { kind: "port", value: "PORT", help: "port of the table service" },
   tableKeepAliveTimeout: { kind: "seconds", value: "SECONDS", help: "close idle connections" },
   location: { kind: "text", short: "l", value: "FOLDER", help: "where everything is stored" },
-  silent: { kind: "switch", short: "s", help: "log errors only; the lines of the start stay" },
+  silent: { kind: "switch", short: "s", help: "no access log, and log errors only" },
   debug: { kind: "text", short: "d", value: "FILE", help: "write a detailed log to this file" },
   loose: { kind: "switch", short: "L", help: "ignore headers and parameters nobody knows" },
   cert: { kind: "text", value: "FILE", help: "serve HTTPS with this certificate (pem or pfx)" },

@@ -113,6 +113,7 @@ export class RunningServer {
     await this.#transfers?.stop();
     await this.#sweeping?.stop();
     await this.#engines.close();
+    await this.#given.accessLog?.close();
     this.#announceAll("successfully closed");
   }
 
@@ -179,7 +180,7 @@ export class RunningServer {
       onPortReplaced: this.#onPortReplaced(`${name}Port`),
       keepAliveSeconds: options[`${name}KeepAliveTimeout`],
       certificate,
-      handler: handlerOf(door),
+      handler: handlerOf(door, this.#given.accessLog?.write),
     });
     this.urls[name] = url;
     announce(`Azurite ${title} service is successfully listening at ${url}`);

@@ -9,6 +9,7 @@ import { tableService } from "../table/service.ts";
 import { Contests } from "../execution/contests.ts";
 import { Renderings } from "../execution/renderings.ts";
 import { Authenticator } from "../http/auth/authenticator.ts";
+import type { WriteAccess } from "../http/access-log.ts";
 import { nodeHandler } from "../http/handler.ts";
 import type { Door } from "../http/door.ts";
 import type { Observer } from "../http/observer.ts";
@@ -41,8 +42,8 @@ export function titleOf({ name }: Service): string {
   return name.slice(0, 1).toUpperCase() + name.slice(1);
 }
 
-export function handlerOf(door: Door): Handler {
-  return nodeHandler((request) => serveRequest(door, request), door.log);
+export function handlerOf(door: Door, writeAccess: WriteAccess): Handler {
+  return nodeHandler((request) => serveRequest(door, request), door.log, writeAccess);
 }
 
 export function doorOf(service: Service, world: World): Door {

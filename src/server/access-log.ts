@@ -1,0 +1,120 @@
+import { destination } from "pino";
+import { formatHttpDate } from "../core/dates.ts";
+import type { Clock } from "../core/world.ts";
+import type { AccessLogEntry } from "../http/access-log.ts";
+
+/** One line per request on the console, in the common log format, as Azurite writes it. */
+export interface AccessLog {
+  write(entry: AccessLogEntry): void;
+  /** Writes the buffered lines, for at most a second. */
+  close(): Promise<void>;
+}
+
+/** Takes text without waiting. */
+export interface AccessLogSink {
+  /** Returns false if it dropped the text because too much is waiting. */
+  write(text: string): boolean;
+  end(): Promise<void>;
+}
+
+const consoleBytesMax = 1024 * 1024;
+const closeMillisecondsMax = 1000;
+
+/**
+ * Lines of one event-loop iteration are written at once. A console that is slower than the server
+ * loses lines, never delays a request; the next line that is written says how many were dropped.
+ */
+export function openAccessLog(clock: Clock, sink: AccessLogSink = consoleSink()): AccessLog {
+  let lines = "";
+  let lineCount = 0;
+  let droppedCount = 0;
+  let date = "";
+  const flush = (): void => {
+    if (lineCount === 0) return;
+    const notice = droppedCount === 0 ? "" : droppedNotice(droppedCount);
+    if (sink.write(notice + lines)) droppedCount = 0;
+    else droppedCount += lineCount;
+    lines = "";
+    lineCount = 0;
+  };
+  return {
+    write(entry) {
+      if (lineCount === 0) {
+        date = logDate(clock);
+        setImmediate(flush);
+      }
+      lines += lineOf(entry, date);
+      lineCount += 1;
+    },
+    async close() {
+      flush();
+      await new Promise<void>((resolve) => {
+        const cancel = clock.after(closeMillisecondsMax, resolve);
+        void sink.end().then(() => {
+          cancel();
+          resolve();
+        });
+      });
+    },
+  };
+}
+
+function droppedNotice(count: number): string {
+  return `Etagere access log: ${count} lines dropped, the console is slower than the server\n`;
+}
+
+function lineOf(entry: AccessLogEntry, date: string): string {
+  const { remoteAddress, method, url, httpVersion, status, contentLength } = entry;
+  return (
+    `${remoteAddress} - - [${date}] "${method} ${printable(url)} HTTP/${httpVersion}" ` +
+    `${status} ${contentLength ?? "-"}\n`
+  );
+}
+
+const signatureForm = /([?&]sig=)[^&]*/gi;
+const unprintableForm = /[^!#-~]/g;
+
+/** Without signatures, which are secrets, and without what a terminal takes for a command. */
+function printable(url: string): string {
+  const masked = url.includes("?") ? url.replaceAll(signatureForm, "$1***") : url;
+  return masked.replaceAll(unprintableForm, percentEncoded);
+}
+
+/** Node reads each byte of a request line as one code unit. */
+function percentEncoded(unit: string): string {
+  return `%${unit.charCodeAt(0).toString(16).toUpperCase().padStart(2, "0")}`;
+}
+
+/** `10/Oct/2025:13:55:36 +0000` of `Fri, 10 Oct 2025 13:55:36 GMT`. */
+function logDate(clock: Clock): string {
+  const text = formatHttpDate(clock.wall());
+  const [, day, month, year, time] = text.split(" ");
+  return `${day}/${month}/${year}:${time} +0000`;
+}
+
+/** Standard output, written in the thread pool: a pipe that is full would block the event loop. */
+function consoleSink(): AccessLogSink {
+  const console = destination({ fd: 1, sync: false, maxLength: consoleBytesMax });
+  let isDropped = false;
+  let isBroken = false;
+  console.on("drop", () => {
+    isDropped = true;
+  });
+  // The reader of a pipe may end before the server does.
+  console.on("error", () => {
+    isBroken = true;
+  });
+  return {
+    write(text) {
+      isDropped = false;
+      if (!isBroken) console.write(text);
+      return !isDropped;
+    },
+    end: () =>
+      new Promise((resolve) => {
+        if (isBroken) return resolve();
+        console.once("close", resolve);
+        console.end();
+      }),
+  };
+}

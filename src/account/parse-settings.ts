@@ -26,7 +26,7 @@ export type Parsed<T> =
   | { readonly ok: true; readonly value: T }
   | { readonly ok: false; readonly problems: readonly string[] };
 
-/** Wider than Azure's: Azurite takes any name, and tests have come to use capitals and underscores. */
+/** Wider than Azure's: Azurite takes any name, and tests use capitals and underscores. */
 const namePattern = /^[A-Za-z0-9][A-Za-z0-9._~-]{0,127}$/;
 /** Suffixes in URLs that are no part of an account's name. */
 const urlSuffixPattern = /(?:-secondary|\.web)$/;
@@ -73,8 +73,8 @@ function parseVariable(text: string | undefined, problems: string[]): Map<string
   return found;
 }
 
-/** Azurite takes any text and ignores what is not base64 in it. A text without a single byte becomes
- *  the empty key, which is refused. */
+/** Azurite takes any text and ignores what is not base64 in it. A text without a single byte
+ *  becomes the empty key, which is refused. */
 function canonicalKey(text: string): string {
   return Buffer.from(text, "base64").toString("base64");
 }

@@ -12,8 +12,8 @@ export interface VersionOptions {
 /** Anonymous readers of public blobs send no version; this one has every header they may need. */
 const anonymousVersion = "2014-02-14";
 
-/** `api-version`, then the header, then the version of the signature. A request with credentials and
- *  no version has the latest, as in Azurite. */
+/** `api-version`, then the header, then the version of the signature. A request with credentials
+ *  and no version has the latest, as in Azurite. */
 export function requestVersion(
   { headers }: WireRequest,
   query: Query,

@@ -48,13 +48,12 @@ export function openAccessLog(clock: Clock, sink: AccessLogSink = consoleSink())
     },
     async close() {
       flush();
-      await new Promise<void>((resolve) => {
-        const cancel = clock.after(closeMillisecondsMax, resolve);
-        void sink.end().then(() => {
-          cancel();
-          resolve();
-        });
+      let cancel = (): void => {};
+      const timeout = new Promise<void>((resolve) => {
+        cancel = clock.after(closeMillisecondsMax, resolve);
       });
+      await Promise.race([sink.end(), timeout]);
+      cancel();
     },
   };
 }

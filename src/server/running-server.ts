@@ -17,6 +17,7 @@ import type { Engines } from "./engines.ts";
 import { sweepDeadHandles } from "./handle-sweep.ts";
 import { formatUrl, listen } from "./listener.ts";
 import type { Listener } from "./listener.ts";
+import type { WriteAccess } from "../http/access-log.ts";
 import type { Door } from "../http/door.ts";
 import type { Observer } from "../http/observer.ts";
 import { remoteSources } from "../http/source/remote-source.ts";
@@ -148,6 +149,11 @@ export class RunningServer {
     return ensureAccountRecords(this.#engines.store, names, this.#given.random);
   }
 
+  #writeAccess(): WriteAccess {
+    const { accessLog } = this.#given;
+    return accessLog === undefined ? undefined : (entry) => accessLog.write(entry);
+  }
+
   #serves(name: ServiceName): boolean {
     return this.#given.options.services.includes(name);
   }
@@ -180,7 +186,7 @@ export class RunningServer {
       onPortReplaced: this.#onPortReplaced(`${name}Port`),
       keepAliveSeconds: options[`${name}KeepAliveTimeout`],
       certificate,
-      handler: handlerOf(door, this.#given.accessLog?.write),
+      handler: handlerOf(door, this.#writeAccess()),
     });
     this.urls[name] = url;
     announce(`Azurite ${title} service is successfully listening at ${url}`);

@@ -57,8 +57,8 @@ function checkSignature(
   );
 }
 
-/** Old and new versions sign a length of 0 differently. A request that names no version may come from
- *  a client of either kind. */
+/** Old and new versions sign a length of 0 differently. A request that names no version may come
+ *  from a client of either kind. */
 function signableForms(request: AuthRequest): readonly AuthRequest[] {
   const isVersionNamed = request.header("x-ms-version") !== undefined;
   return isVersionNamed ? [request] : [request, { ...request, version: oldestVersion }];

@@ -1,4 +1,5 @@
 import { formatIso, parseIso } from "../core/dates.ts";
+import type { XmlParser } from "../core/operation.ts";
 import type { StoredPolicy } from "../core/permission.ts";
 import { fail, ok, type Result } from "../core/result.ts";
 import type { Ticks } from "../core/ticks.ts";
@@ -11,12 +12,24 @@ export const accessPoliciesBytesMax = 64 * 1024;
 
 /** The body of Set ACL of any service; an empty one takes all policies away. */
 export function parseAccessPolicies(root: XmlElement | undefined): Result<readonly StoredPolicy[]> {
+  return parsePolicies(root, undefined);
+}
+
+/** The same for a service that refuses permissions other than these `letters`. */
+export function accessPoliciesWithin(letters: string): XmlParser<readonly StoredPolicy[]> {
+  return (root) => parsePolicies(root, letters);
+}
+
+function parsePolicies(
+  root: XmlElement | undefined,
+  letters: string | undefined,
+): Result<readonly StoredPolicy[]> {
   if (root === undefined) return ok([]);
   if (root.name !== "SignedIdentifiers") return invalidXmlAt(root.start, "");
   if (root.children.length > storedPoliciesMax) return invalidXmlAt({ line: 0, position: 0 }, "");
   const policies: StoredPolicy[] = [];
   for (const child of root.children) {
-    const policy = parsePolicy(child);
+    const policy = parsePolicy(child, letters);
     if (!policy.ok) return policy;
     if (policies.some(({ id }) => id === policy.value.id)) return fail("InvalidXmlDocument");
     policies.push(policy.value);
@@ -24,7 +37,7 @@ export function parseAccessPolicies(root: XmlElement | undefined): Result<readon
   return ok(policies);
 }
 
-function parsePolicy(child: XmlElement): Result<StoredPolicy> {
+function parsePolicy(child: XmlElement, letters: string | undefined): Result<StoredPolicy> {
   const id = xmlChildText(child, "Id");
   if (child.name !== "SignedIdentifier" || id === undefined) return invalidXmlAt(child.start, "");
   if (id === "" || id.length > policyIdUnitsMax) return invalidXmlAt(child.start, "");
@@ -34,7 +47,15 @@ function parsePolicy(child: XmlElement): Result<StoredPolicy> {
   if (!start.ok) return start;
   if (!expiry.ok) return expiry;
   const permission = (policy && xmlChildText(policy, "Permission")?.trim()) || undefined;
+  if (letters !== undefined && permission !== undefined && !isWithin(permission, letters)) {
+    return invalidXmlAt(child.start, "");
+  }
   return ok({ id, start: start.value, expiry: expiry.value, permission });
+}
+
+function isWithin(permission: string, letters: string): boolean {
+  for (const letter of permission) if (!letters.includes(letter)) return false;
+  return true;
 }
 
 function parseTime(policy: XmlElement | undefined, name: string): Result<Ticks | undefined> {

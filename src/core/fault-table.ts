@@ -135,7 +135,8 @@ export const faults = {
   OutOfRangeInput: { status: 400, message: "One of the request inputs is out of range." },
   OutOfRangeQueryParameterValue: {
     status: 400,
-    message: "A query parameter specified in the request URI is outside the permissible range.",
+    message:
+      "One of the query parameters specified in the request URI is outside the permissible range.",
   },
   RequestBodyTooLarge: {
     status: 413,

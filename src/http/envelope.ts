@@ -17,8 +17,7 @@ export function envelopeOf(door: Door, request: WireRequest, progress: Progress)
   const { name, dialect } = door.service;
   const { requestId, version, operation } = progress;
   const sent = request.headers["x-ms-client-request-id"];
-  // The queue service was never seen to echo it.
-  const echoes = name !== "queue" && sent !== undefined && sent.length <= clientRequestIdUnitsMax;
+  const echoes = sent !== undefined && sent.length <= clientRequestIdUnitsMax;
   const wallNow = door.clock.wall();
   const header = (wanted: string) => request.headers[wanted];
   return {

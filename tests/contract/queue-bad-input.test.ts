@@ -17,13 +17,14 @@ const number = fc.oneof(
   fc.integer({ min: -3, max: 700_000 }).map(String),
   fc.constantFrom("", "x", "1.5", "1e3", "99999999999", "-", "0x10", " 1", "١"),
 );
+const wellFormedReceipt = Buffer.alloc(20, 2).toString("base64");
 const query = fc
   .record(
     {
       numofmessages: number,
       visibilitytimeout: number,
       messagettl: number,
-      popreceipt: fc.oneof(fc.string(), fc.base64String()),
+      popreceipt: fc.oneof(fc.string(), fc.base64String(), fc.constant(wellFormedReceipt)),
       marker: fc.string(),
       maxresults: number,
       include: fc.constantFrom("metadata", "x", ""),

@@ -2,7 +2,7 @@ import { noBody } from "../../core/operation.ts";
 import { operation } from "../resources.ts";
 import { removeMessage } from "./message-effects.ts";
 import { popReceipt } from "./message-params.ts";
-import { checkPopReceipt } from "./pop-receipt.ts";
+import { messageHeldBy } from "./pop-receipt.ts";
 
 /** learn.microsoft.com/rest/api/storageservices/delete-message2 */
 export const deleteMessage = operation({
@@ -13,15 +13,15 @@ export const deleteMessage = operation({
   params: { popReceipt },
   body: noBody,
   permission: { letters: "p", resourceType: "o" },
-  target: "must-exist",
+  target: "optional",
   conditions: "none",
   lease: "none",
   etag: "none",
   effect: "writes",
   success: { status: 204, headers: [] },
   decide: ({ target, scope, address, input }) => {
-    const held = checkPopReceipt(target, input.popReceipt);
-    if (!held.ok) return held;
-    return { effects: removeMessage(scope.queue.id, { ...target, id: address.message }) };
+    const message = messageHeldBy({ target, address }, input.popReceipt);
+    if (!message.ok) return message;
+    return { effects: removeMessage(scope.queue.id, { ...message.value, id: address.message }) };
   },
 });

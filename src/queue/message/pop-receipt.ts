@@ -2,6 +2,7 @@ import { decodeBase64 } from "../../core/base64.ts";
 import { invalidQuery } from "../../core/faults.ts";
 import { fail, ok, type Result } from "../../core/result.ts";
 import type { MessageRecord } from "../records.ts";
+import type { QueueAddress } from "../resources.ts";
 
 const receiptBytes = 20;
 const form = 2;
@@ -19,11 +20,25 @@ export function popReceiptOf({
   return scratch.toString("base64");
 }
 
-/** Only the latest receipt opens a message, also when its time has run out. */
-export function checkPopReceipt(message: MessageRecord, receipt: string): Result<undefined> {
-  if (receipt === popReceiptOf(message)) return ok(undefined);
-  const isReceipt = decodeBase64(receipt)?.length === receiptBytes;
-  return isReceipt
-    ? fail("PopReceiptMismatch")
-    : invalidQuery("popreceipt", receipt, "invalid receipt format");
+export interface AddressedMessage {
+  /** Undefined if the queue has no such message. */
+  readonly target: MessageRecord | undefined;
+  readonly address: Pick<QueueAddress, "message">;
+}
+
+/**
+ * Returns the message if `receipt` is its latest one, also after its visibility timeout has passed.
+ * Recorded order of the refusals: an id that is no GUID is 404 whatever the receipt is; a malformed
+ * receipt is 400 whether the message exists or not; only then the message must exist.
+ */
+export function messageHeldBy(
+  { target, address }: AddressedMessage,
+  receipt: string,
+): Result<MessageRecord> {
+  if (target !== undefined && receipt === popReceiptOf(target)) return ok(target);
+  if (address.message === "") return fail("MessageNotFound");
+  if (decodeBase64(receipt)?.length !== receiptBytes) {
+    return invalidQuery("popreceipt", receipt, "Invalid pop receipt format");
+  }
+  return fail(target === undefined ? "MessageNotFound" : "PopReceiptMismatch");
 }

@@ -5,7 +5,7 @@ import { operation } from "../resources.ts";
 import { messageBodyBytesMax, parseMessageUpdate } from "./message-body.ts";
 import { moveMessage } from "./message-effects.ts";
 import { popReceipt, visibilityOfUpdate } from "./message-params.ts";
-import { checkPopReceipt, popReceiptOf } from "./pop-receipt.ts";
+import { messageHeldBy, popReceiptOf } from "./pop-receipt.ts";
 
 /** Holds a message for longer, lets go of it, or writes down how far its work has come.
  *  learn.microsoft.com/rest/api/storageservices/update-message */
@@ -17,29 +17,30 @@ export const updateMessage = operation({
   params: { popReceipt, visibilitySeconds: visibilityOfUpdate },
   body: { kind: "xml", bytesMax: messageBodyBytesMax, parse: parseMessageUpdate },
   permission: { letters: "u", resourceType: "o" },
-  target: "must-exist",
+  target: "optional",
   conditions: "none",
   lease: "none",
   etag: "none",
   effect: "writes",
   success: { status: 204, headers: ["x-ms-popreceipt", "x-ms-time-next-visible"] },
   decide: ({ target, scope, address, input, now }) => {
-    const held = checkPopReceipt(target, input.popReceipt);
-    if (!held.ok) return held;
+    const message = messageHeldBy({ target, address }, input.popReceipt);
+    if (!message.ok) return message;
+    const from = message.value;
     const { visibilitySeconds } = input;
     const visibleAt = now + ticksFromSeconds(visibilitySeconds);
-    if (visibleAt > target.expires) {
-      const secondsLeft = wholeSeconds(target.expires - now);
+    if (visibleAt > from.expires) {
+      const secondsLeft = wholeSeconds(from.expires - now);
       return outOfRangeQuery("visibilitytimeout", String(visibilitySeconds), 0, secondsLeft);
     }
-    const text = input.body ?? target.text;
-    const to = { ...target, visibleAt, text, revision: target.revision + 1 };
+    const text = input.body ?? from.text;
+    const to = { ...from, visibleAt, text, revision: from.revision + 1 };
     return {
       headers: {
         "x-ms-popreceipt": popReceiptOf(to),
         "x-ms-time-next-visible": formatHttpDate(visibleAt),
       },
-      effects: moveMessage({ queue: scope.queue.id, id: address.message, from: target, to }),
+      effects: moveMessage({ queue: scope.queue.id, id: address.message, from, to }),
     };
   },
 });

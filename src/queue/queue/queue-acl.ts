@@ -1,11 +1,14 @@
 import {
   accessPoliciesBytesMax,
-  parseAccessPolicies,
+  accessPoliciesWithin,
   renderAccessPolicies,
 } from "../../account/access-policies.ts";
 import { noBody } from "../../core/operation.ts";
 import { xmlBody } from "../../core/xml-body.ts";
 import { operation } from "../resources.ts";
+
+/** Read, add, update, process: the permissions that a queue has. */
+const parseQueuePolicies = accessPoliciesWithin("raup");
 
 /** learn.microsoft.com/rest/api/storageservices/get-queue-acl */
 export const getQueueAcl = operation({
@@ -36,7 +39,7 @@ export const setQueueAcl = operation({
   route: { method: "PUT", resource: "queue", query: { comp: "acl" } },
   since: "2012-02-12",
   params: {},
-  body: { kind: "xml", bytesMax: accessPoliciesBytesMax, parse: parseAccessPolicies },
+  body: { kind: "xml", bytesMax: accessPoliciesBytesMax, parse: parseQueuePolicies },
   permission: { letters: "", resourceType: "c", sas: "none" },
   target: "must-exist",
   conditions: "none",

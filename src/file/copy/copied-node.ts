@@ -37,18 +37,20 @@ interface CopyMoment {
   readonly target: NodeRecord | undefined;
   readonly stamp: Ticks;
   readonly freshId: bigint;
+  /** What `inheritedFrom` returned. */
+  readonly inherited: string | undefined;
 }
 
 /** The target of a copy, but for its content and the state of the copy itself. */
 export function copiedNode(
   original: Original,
   wishes: CopyWishes,
-  { scope, target, stamp, freshId }: CopyMoment,
+  { scope, target, stamp, freshId, inherited }: CopyMoment,
 ): Result<{ readonly node: NodeRecord; readonly effects: readonly Effect[] }> {
   const { share, parent, name } = scope;
   const input = fromSource(wishes, original);
   const place = { share, kind: "file", parent, present: undefined, now: stamp } as const;
-  const settled = settleSmb({ ...place, input });
+  const settled = settleSmb({ ...place, parentSddl: inherited, input });
   if (!settled.ok) return settled;
   const { properties, effects } = settled.value;
   const archived =

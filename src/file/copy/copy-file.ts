@@ -16,6 +16,7 @@ import { fileBytesMax } from "../shared/limits.ts";
 import { checkQuota, usedBytes } from "../shared/quota.ts";
 import { place } from "../shared/revise.ts";
 import { keepsSourceTrailingDots, keepsTrailingDots, smbProperties } from "../shared/smb-params.ts";
+import { inheritedFrom } from "../shared/smb-properties.ts";
 import { passShortOpen } from "../through-locks.ts";
 import { copiedNode, originalFound, originalOf, type Original } from "./copied-node.ts";
 import {
@@ -57,6 +58,7 @@ export const copyFile = operation({
   reads: async (view, { scope, source, input }) => ({
     used: await usedBytes(view, scope.share),
     own: await loadOriginal(view, source, input.keepsSourceTrailingDots),
+    inherited: await inheritedFrom(view, scope, input.smb),
   }),
   decide: ({ target, scope, address, input, seen, source, stamp, now, newGuid, newId }) => {
     if (source === undefined) throw new Error("Copy File names a source");
@@ -70,7 +72,7 @@ export const copyFile = operation({
     const { original, content, copy, allocated, effects } = taken.value;
     const fits = checkQuota(scope.share, seen.used, allocated - (target?.allocated ?? 0));
     if (!fits.ok) return fits;
-    const moment = { scope, target, stamp, freshId: copying.freshId };
+    const moment = { scope, target, stamp, freshId: copying.freshId, inherited: seen.inherited };
     const copied = copiedNode(original, input, moment);
     if (!copied.ok) return copied;
     const next = { ...copied.value.node, content: emptyContent, allocated, copy };

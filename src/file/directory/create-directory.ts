@@ -3,7 +3,7 @@ import { noBody } from "../../core/operation.ts";
 import { operation } from "../resources.ts";
 import { place } from "../shared/revise.ts";
 import { keepsTrailingDots, smbProperties } from "../shared/smb-params.ts";
-import { settleSmb, smbHeaderNames, smbHeaders } from "../shared/smb-properties.ts";
+import { inheritedFrom, settleSmb, smbHeaderNames, smbHeaders } from "../shared/smb-properties.ts";
 
 /** learn.microsoft.com/rest/api/storageservices/create-directory */
 export const createDirectory = operation({
@@ -24,12 +24,14 @@ export const createDirectory = operation({
   etag: "renew",
   effect: "writes",
   success: { status: 201, headers: [...smbHeaderNames, "x-ms-request-server-encrypted"] },
-  decide: ({ scope, input, stamp, newId, version }) => {
+  reads: (view, { scope, input }) => inheritedFrom(view, scope, input.smb),
+  decide: ({ scope, input, stamp, newId, version, seen }) => {
     const { share, parent } = scope;
     const settled = settleSmb({
       share,
       kind: "directory",
       parent,
+      parentSddl: seen,
       input: input.smb,
       present: undefined,
       now: stamp,

@@ -3,7 +3,7 @@ import { rootId } from "../records.ts";
 import { operation } from "../resources.ts";
 import { revise } from "../shared/revise.ts";
 import { keepsTrailingDots, smbProperties } from "../shared/smb-params.ts";
-import { settleSmb, smbHeaderNames, smbHeaders } from "../shared/smb-properties.ts";
+import { inheritedFrom, settleSmb, smbHeaderNames, smbHeaders } from "../shared/smb-properties.ts";
 
 /** Also of a share's root. learn.microsoft.com/rest/api/storageservices/get-directory-properties */
 export const getDirectoryProperties = operation({
@@ -53,12 +53,14 @@ export const setDirectoryProperties = operation({
   etag: "renew",
   effect: "writes",
   success: { status: 200, headers: [...smbHeaderNames, "x-ms-request-server-encrypted"] },
-  decide: ({ target, scope, input, stamp, version }) => {
+  reads: (view, { scope, input, target }) => inheritedFrom(view, scope, input.smb, target),
+  decide: ({ target, scope, input, stamp, version, seen }) => {
     const { share, parent } = scope;
     const settled = settleSmb({
       share,
       kind: "directory",
       parent,
+      parentSddl: seen,
       input: input.smb,
       present: target,
       now: stamp,

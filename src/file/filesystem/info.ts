@@ -7,7 +7,7 @@ import { permissions, rootId, type NodeRecord, type ShareRecord } from "../recor
 import { directoryAttribute, readOnlyAttribute } from "../shared/attributes.ts";
 import { quotaBytes } from "../shared/limits.ts";
 import { usedBytes } from "../shared/quota.ts";
-import { defaultSddl } from "../shared/sddl.ts";
+import { rootSddl, wellKnownSddl } from "../shared/sddl.ts";
 import { keepPermission } from "../shared/smb-properties.ts";
 import { pathOf, rootKey } from "../tree.ts";
 import { isEmpty } from "./close.ts";
@@ -113,13 +113,15 @@ export function securityOf(runtime: Runtime, place: FilePlace): Promise<Outcome<
   return look(runtime, async (work) => {
     const found = await work.find(place);
     if (found === undefined) return refuse("file-closed");
-    const key = found.node.permissionKey;
-    const kept =
-      key === undefined
-        ? undefined
-        : await work.view.get(permissions, { share: found.share.id, key });
-    return done(kept?.sddl ?? defaultSddl);
+    return done(await sddlOf(work, found));
   });
+}
+
+async function sddlOf(work: Work, { share, node }: Found): Promise<string> {
+  const { permissionKey: key } = node;
+  if (key === undefined) return rootSddl;
+  const kept = await work.view.get(permissions, { share: share.id, key });
+  return kept?.sddl ?? wellKnownSddl(key) ?? rootSddl;
 }
 
 export function setSecurity(
@@ -129,11 +131,7 @@ export function setSecurity(
 ): Promise<Outcome<NodeRecord>> {
   return changeFound(runtime, place, async (work, found) => {
     const { share, node } = found;
-    const present =
-      node.permissionKey === undefined
-        ? undefined
-        : await work.view.get(permissions, { share: share.id, key: node.permissionKey });
-    const { key, effects } = keepPermission(share.id, revise(present?.sddl ?? defaultSddl));
+    const { key, effects } = keepPermission(share.id, revise(await sddlOf(work, found)));
     const stamp = work.stampAfter(node.etag);
     const next = { ...node, etag: stamp, change: stamp, permissionKey: key };
     return [...effects, ...changeNode(found, next)];

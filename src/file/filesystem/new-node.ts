@@ -3,7 +3,7 @@ import type { Effect } from "../../core/effects.ts";
 import { defaultContentType } from "../shared/http-headers.ts";
 import { archiveAttribute, directoryAttribute } from "../shared/attributes.ts";
 import type { NodeRecord, ShareRecord } from "../records.ts";
-import { defaultPermissionKey } from "../shared/sddl.ts";
+import { inheritPermission, parentSddl } from "../shared/inherited-permission.ts";
 import { keepPermission } from "../shared/smb-properties.ts";
 import type { OpenWish } from "./open-wish.ts";
 import type { Found, Work } from "./work.ts";
@@ -17,7 +17,7 @@ interface Made {
 }
 
 /** A file or directory that a handle brings into being. */
-export function newNode({
+export async function newNode({
   work,
   share,
   parent,
@@ -27,12 +27,14 @@ export function newNode({
   readonly share: ShareRecord;
   readonly parent: NodeRecord;
   readonly wish: OpenWish;
-}): Made {
+}): Promise<Made> {
   const stamp = work.stampAfter(undefined);
   const isDirectory = wish.wants === "directory";
+  const kind = isDirectory ? "directory" : "file";
+  const inherited = await parentSddl(work.view, share, parent);
   const permission =
     wish.sddl === undefined
-      ? { key: parent.permissionKey ?? defaultPermissionKey, effects: [] }
+      ? inheritPermission({ share, parent, kind, parentSddl: inherited })
       : keepPermission(share.id, wish.sddl);
   const common = {
     id: work.newId(),

@@ -66,7 +66,7 @@ async function create(
   if ((wish.attributes & readOnlyAttribute) !== 0 && wish.open.deleteOnClose) {
     return refuse("cannot-delete");
   }
-  const made = newNode({ work, share, parent, wish });
+  const made = await newNode({ work, share, parent, wish });
   const open: Open = { ...wish.open, access: grantedAccess(wish, undefined), openedAt: work.now };
   const decision = decideOpen(noLocks, {
     open,

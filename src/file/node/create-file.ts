@@ -11,7 +11,7 @@ import { defaultContentType, fileHeaders } from "../shared/http-headers.ts";
 import { fileBytesMax } from "../shared/limits.ts";
 import { place } from "../shared/revise.ts";
 import { keepsTrailingDots, smbProperties } from "../shared/smb-params.ts";
-import { settleSmb, smbHeaderNames, smbHeaders } from "../shared/smb-properties.ts";
+import { inheritedFrom, settleSmb, smbHeaderNames, smbHeaders } from "../shared/smb-properties.ts";
 
 const length = checked(
   required(header("x-ms-content-length", integer(0, Number.MAX_SAFE_INTEGER))),
@@ -47,13 +47,15 @@ export const createFile = operation({
   etag: "renew",
   effect: "writes",
   success: { status: 201, headers: [...smbHeaderNames, "x-ms-request-server-encrypted"] },
-  decide: ({ target, scope, input, stamp, newId, version }) => {
+  reads: (view, { scope, input }) => inheritedFrom(view, scope, input.smb),
+  decide: ({ target, scope, input, stamp, newId, version, seen }) => {
     const { share, parent } = scope;
     if (((target?.attributes ?? 0) & readOnlyAttribute) !== 0) return fail("ReadOnlyAttribute");
     const settled = settleSmb({
       share,
       kind: "file",
       parent,
+      parentSddl: seen,
       input: input.smb,
       present: undefined,
       now: stamp,

@@ -11,7 +11,7 @@ import { fileHeaders } from "../shared/http-headers.ts";
 import { fileBytesMax } from "../shared/limits.ts";
 import { revise } from "../shared/revise.ts";
 import { keepsTrailingDots, smbProperties } from "../shared/smb-params.ts";
-import { settleSmb, smbHeaderNames, smbHeaders } from "../shared/smb-properties.ts";
+import { inheritedFrom, settleSmb, smbHeaderNames, smbHeaders } from "../shared/smb-properties.ts";
 
 const length = checked(
   header("x-ms-content-length", integer(0, Number.MAX_SAFE_INTEGER)),
@@ -42,12 +42,15 @@ export const setFileProperties = operation({
   etag: "renew",
   effect: "writes",
   success: { status: 200, headers: [...smbHeaderNames, "x-ms-request-server-encrypted"] },
-  reads: (view, { target, input }) => {
+  reads: async (view, { target, scope, input }) => {
     const { content = emptyContent } = target;
     const from = Math.min(input.length ?? content.length, content.length);
-    return coveredBytes(view, content, { from, length: content.length - from });
+    return {
+      cutOff: await coveredBytes(view, content, { from, length: content.length - from }),
+      inherited: await inheritedFrom(view, scope, input.smb, target),
+    };
   },
-  decide: ({ target, scope, input, stamp, version, seen: cutOff }) => {
+  decide: ({ target, scope, input, stamp, version, seen }) => {
     const { share, parent } = scope;
     const staysReadOnly =
       typeof input.smb.attributes !== "number" || (input.smb.attributes & readOnlyAttribute) !== 0;
@@ -59,6 +62,7 @@ export const setFileProperties = operation({
       share,
       kind: target.kind,
       parent,
+      parentSddl: seen.inherited,
       input: input.smb,
       present: target,
       now: stamp,
@@ -69,7 +73,7 @@ export const setFileProperties = operation({
       ...target,
       ...settled.value.properties,
       headers: input.headers ?? headers,
-      allocated: allocated - cutOff,
+      allocated: allocated - seen.cutOff,
     };
     const resized = input.length !== undefined && input.length !== content.length;
     const plan = resized ? { content: resize(content, input.length ?? 0) } : {};

@@ -13,7 +13,7 @@ import { operation, type NodeScope } from "../resources.ts";
 import { readOnlyAttribute } from "../shared/attributes.ts";
 import { loadOwnSource, type OwnSource } from "../shared/own-source.ts";
 import { keepsSourceTrailingDots, keepsTrailingDots, smbProperties } from "../shared/smb-params.ts";
-import { settleSmb, smbHeaderNames, smbHeaders } from "../shared/smb-properties.ts";
+import { inheritedFrom, settleSmb, smbHeaderNames, smbHeaders } from "../shared/smb-properties.ts";
 import { passShortOpen } from "../through-locks.ts";
 import { moveName } from "./move.ts";
 
@@ -56,13 +56,19 @@ function declareRename(kind: "file" | "directory") {
     etag: "renew",
     effect: "writes",
     success: { status: 200, headers: [...smbHeaderNames, "x-ms-request-server-encrypted"] },
-    reads: async (view, { source, input, scope, target }) => ({
-      own: await loadOwnSource(view, source, { keepsTrailingDots: input.keepsSourceTrailingDots }),
-      heir: target && (await nextName(view, scope.share.id, target)),
-    }),
+    reads: async (view, { source, input, scope, target }) => {
+      const keepsDots = input.keepsSourceTrailingDots;
+      const own = await loadOwnSource(view, source, { keepsTrailingDots: keepsDots });
+      const present = own?.ok === true ? own.value.node : undefined;
+      return {
+        own,
+        heir: target && (await nextName(view, scope.share.id, target)),
+        inherited: await inheritedFrom(view, scope, input.smb, present),
+      };
+    },
     decide: (context) => {
       const { target, scope, input, source, stamp, now, version } = context;
-      const { own: found, heir } = context.seen;
+      const { own: found, heir, inherited } = context.seen;
       if (found === undefined) return invalidHeader("x-ms-file-rename-source", source?.url ?? "");
       if (!found.ok) return found;
       const own = found.value;
@@ -76,7 +82,7 @@ function declareRename(kind: "file" | "directory") {
         now,
       });
       if ("stop" in passage) return passage.stop;
-      const renamed = renamedNode(own.node, scope, input, stamp);
+      const renamed = renamedNode(own.node, { scope, inherited }, input, stamp);
       if (!renamed.ok) return renamed;
       const { next, effects } = renamed.value;
       const moved = moveName({ own, scope, target, heir, next });
@@ -95,9 +101,15 @@ export const renameDirectory = declareRename("directory");
 type Input = InputOf<typeof params>;
 
 /** What it is under its new name: as it was, but for what the request says. */
-function renamedNode(node: NodeRecord, scope: NodeScope, input: Input, stamp: Ticks) {
+function renamedNode(
+  node: NodeRecord,
+  { scope, inherited }: { readonly scope: NodeScope; readonly inherited: string | undefined },
+  input: Input,
+  stamp: Ticks,
+) {
   const { share, parent, name } = scope;
-  const place = { share, kind: node.kind, parent, present: node, now: stamp };
+  const from = { parent, parentSddl: inherited, present: node };
+  const place = { share, kind: node.kind, ...from, now: stamp };
   const settled = settleSmb({ ...place, input: input.smb });
   if (!settled.ok) return settled;
   const { contentType } = input;

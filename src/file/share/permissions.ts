@@ -4,7 +4,7 @@ import { checked, header, oneOf, required, text } from "../../core/params.ts";
 import { fail, ok, type Result } from "../../core/result.ts";
 import { permissions } from "../records.ts";
 import { operation } from "../resources.ts";
-import { defaultPermissionKey, defaultSddl, isSddl, permissionKeyForm } from "../shared/sddl.ts";
+import { isSddl, permissionKeyForm, wellKnownSddl } from "../shared/sddl.ts";
 import { keepPermission } from "../shared/smb-properties.ts";
 import { sddlFromBinary, sddlToBinary } from "../shared/sddl-binary.ts";
 
@@ -78,7 +78,7 @@ export const getPermission = operation({
   success: { status: 200, headers: [] },
   reads: (view, { target, input }) => view.get(permissions, { share: target.id, key: input.key }),
   decide: ({ input, seen }) => {
-    const found = seen?.sddl ?? (input.key === defaultPermissionKey ? defaultSddl : undefined);
+    const found = seen?.sddl ?? wellKnownSddl(input.key);
     if (found === undefined) return invalidHeader("x-ms-file-permission-key", input.key);
     const binary = input.format === "binary" ? sddlToBinary(found) : undefined;
     if (input.format === "binary" && binary === undefined) return fail("FileInvalidPermission");

@@ -26,8 +26,17 @@ export function normalSddl(text: string): string {
     : `${text}S:NO_ACCESS_CONTROL`;
 }
 
-/** Full access for administrators and the system, what users need for everybody else. */
-export const defaultSddl =
+/** The permission of a share's root, and so of the directories in it (recorded). */
+export const rootSddl =
+  "O:SYG:SYD:(A;OICI;FA;;;BA)(A;OICI;FA;;;SY)(A;;0x1200a9;;;BU)(A;OICIIO;GXGR;;;BU)" +
+  "(A;OICI;0x1301bf;;;AU)(A;;FA;;;SY)(A;OICIIO;GA;;;CO)";
+
+/** What files in the root inherit from it; the key of every such file. */
+export const fileInRootSddl =
+  "O:SYG:SYD:(A;;FA;;;BA)(A;;FA;;;SY)(A;;0x1200a9;;;BU)(A;;0x1301bf;;;AU)(A;;FA;;;SY)";
+
+/** The permission of all files and directories in data that earlier releases wrote. */
+const formerSddl =
   "O:SYG:SYD:(A;OICIID;FA;;;BA)(A;OICIID;FA;;;SY)(A;OICIIOID;FA;;;CO)" +
   "(A;ID;0x1301bf;;;AU)(A;OICIIOID;SDGXGWGR;;;AU)(A;OICIID;0x1200a9;;;BU)";
 
@@ -37,8 +46,12 @@ const mask = 0xffff_ffff_ffff_ffffn;
 
 /** The same text has the same key, so that a million files with one permission store it once. */
 export function permissionKeyOf(sddl: string): string {
-  const normal = normalSddl(sddl);
-  return offsets.map((offset) => hash(normal, offset)).join("*");
+  return keyOfText(normalSddl(sddl));
+}
+
+/** The key of a text that is stored as it is. */
+export function keyOfText(text: string): string {
+  return offsets.map((offset) => hash(text, offset)).join("*");
 }
 
 function hash(text: string, offset: bigint): bigint {
@@ -51,4 +64,16 @@ function hash(text: string, offset: bigint): bigint {
 
 export const permissionKeyForm = /^\d{1,20}\*\d{1,20}$/;
 
-export const defaultPermissionKey = permissionKeyOf(defaultSddl);
+export const rootPermissionKey = keyOfText(rootSddl);
+export const fileInRootPermissionKey = keyOfText(fileInRootSddl);
+
+const wellKnown: ReadonlyMap<string, string> = new Map([
+  [rootPermissionKey, rootSddl],
+  [fileInRootPermissionKey, fileInRootSddl],
+  [permissionKeyOf(formerSddl), formerSddl],
+]);
+
+/** The text of a permission that every share has without storing it. */
+export function wellKnownSddl(key: string): string | undefined {
+  return wellKnown.get(key);
+}

@@ -1,9 +1,11 @@
 import { describe, expect, it } from "vitest";
 import { sddlFromBinary, sddlToBinary } from "./sddl-binary.ts";
-import { defaultSddl, isSddl } from "./sddl.ts";
+import { fileInRootSddl, isSddl, rootSddl } from "./sddl.ts";
 
 const samples = [
-  defaultSddl.replace("SDGXGWGR", "0xe0010000"),
+  rootSddl,
+  fileInRootSddl,
+  "O:SYG:SYD:(A;OICIIOID;SDGXGWGR;;;AU)",
   "O:S-1-5-21-2127521184-1604012920-1887927527-21560751G:S-1-5-21-2127521184-1604012920-" +
     "1887927527-513D:AI(A;;FA;;;SY)(A;;FA;;;BA)(A;;0x1200a9;;;S-1-5-21-397955417-626881126-" +
     "188441444-3053964)",

@@ -91,8 +91,24 @@ function formatEntry({ type, flags, mask, sid }: AccessEntry): string {
     .filter(([, value]) => (flags & value) !== 0)
     .map(([word]) => word)
     .join("");
+  return `(${kind};${bits};${formatMask(mask)};;;${wordOf(sid)})`;
+}
+
+/** Recorded in this order: `SDGXGWGR`, `GXGR`. Other sums of rights are written as a number. */
+const summedWords = ["SD", "GA", "GX", "GW", "GR"] as const;
+
+function formatMask(mask: number): string {
   const [right] = Object.entries(rightWords).find(([, value]) => value === mask) ?? [];
-  return `(${kind};${bits};${right ?? `0x${mask.toString(16)}`};;;${wordOf(sid)})`;
+  if (right !== undefined) return right;
+  let rest = mask;
+  let words = "";
+  for (const word of summedWords) {
+    const value = rightWords[word] ?? 0;
+    if ((mask & value) === 0) continue;
+    words += word;
+    rest = (rest & ~value) >>> 0;
+  }
+  return rest === 0 && mask !== 0 ? words : `0x${mask.toString(16)}`;
 }
 
 function wordOf(sid: string): string {

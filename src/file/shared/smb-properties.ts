@@ -1,8 +1,10 @@
+import type { Awaitable } from "../../core/awaitable.ts";
 import { formatIso } from "../../core/dates.ts";
 import { put, type Effect } from "../../core/effects.ts";
 import { unsupportedHeader } from "../../core/faults.ts";
 import { ok, type Result } from "../../core/result.ts";
 import type { Ticks } from "../../core/ticks.ts";
+import type { RecordView } from "../../core/view.ts";
 import {
   permissions,
   rootId,
@@ -12,7 +14,8 @@ import {
   type ShareRecord,
 } from "../records.ts";
 import { archiveAttribute, directoryAttribute, formatAttributes } from "./attributes.ts";
-import { defaultPermissionKey, normalSddl, permissionKeyOf } from "./sddl.ts";
+import { inheritPermission, parentSddl } from "./inherited-permission.ts";
+import { normalSddl, permissionKeyOf } from "./sddl.ts";
 import type { PermissionInput, PosixInput, SmbInput, Word } from "./smb-params.ts";
 
 /** What SMB clients see of a file or directory, beside its name and bytes. */
@@ -25,6 +28,8 @@ export interface Settling {
   readonly share: ShareRecord;
   readonly kind: NodeKind;
   readonly parent: NodeRecord;
+  /** What `parentSddl` returned, where the permission may be inherited. */
+  readonly parentSddl?: string | undefined;
   readonly input: SmbInput;
   /** What it was before, or what it is copied from. */
   readonly present: SmbProperties | undefined;
@@ -56,6 +61,17 @@ export function settleSmb(settling: Settling): Result<SettledProperties> {
   });
 }
 
+/** Reads what `settleSmb` needs of the parent, if the permission will be inherited. */
+export function inheritedFrom(
+  view: RecordView,
+  { share, parent }: Pick<Settling, "share" | "parent">,
+  { permission }: SmbInput,
+  present?: SmbProperties,
+): Awaitable<string | undefined> {
+  const isKept = permission !== "inherit" && present?.permissionKey !== undefined;
+  return isKept || typeof permission === "object" ? undefined : parentSddl(view, share, parent);
+}
+
 /** Every file is marked for archiving when it is made, and a directory is always one. */
 function settleAttributes(
   asked: number | Word | undefined,
@@ -82,14 +98,14 @@ function settleTime(
 function settlePermission(
   share: ShareRecord,
   asked: PermissionInput | undefined,
-  { parent, present }: Settling,
+  { kind, parent, parentSddl: sddl, present }: Settling,
 ): { readonly key: string | undefined; readonly effects: readonly Effect[] } {
   if (typeof asked === "object") {
     return "key" in asked ? { key: asked.key, effects: [] } : keepPermission(share.id, asked.sddl);
   }
-  const inherited = parent.permissionKey ?? defaultPermissionKey;
-  const key = asked === "inherit" ? inherited : (present?.permissionKey ?? inherited);
-  return { key, effects: [] };
+  const kept = asked === "inherit" ? undefined : present?.permissionKey;
+  if (kept !== undefined) return { key: kept, effects: [] };
+  return inheritPermission({ share, parent, kind, parentSddl: sddl });
 }
 
 export function keepPermission(share: bigint, sddl: string) {

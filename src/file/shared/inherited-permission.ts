@@ -1,0 +1,73 @@
+import type { Awaitable } from "../../core/awaitable.ts";
+import { put, type Effect } from "../../core/effects.ts";
+import { RecentMap } from "../../core/recent-map.ts";
+import type { RecordView } from "../../core/view.ts";
+import { permissions, type NodeKind, type NodeRecord, type ShareRecord } from "../records.ts";
+import { inheritedSddl } from "./inherited-sddl.ts";
+import { fileInRootPermissionKey, keyOfText, rootPermissionKey, wellKnownSddl } from "./sddl.ts";
+
+export interface NodePermission {
+  readonly key: string;
+  /** Stores the text of the key, unless every share knows it. */
+  readonly effects: readonly Effect[];
+}
+
+export interface Inheritance {
+  readonly share: ShareRecord;
+  readonly parent: NodeRecord;
+  readonly kind: NodeKind;
+  /** What `parentSddl` returned. */
+  readonly parentSddl: string | undefined;
+}
+
+/** Reads the permission of the parent; undefined if its key alone says what children inherit. */
+export function parentSddl(
+  view: RecordView,
+  share: ShareRecord,
+  { permissionKey: key }: NodeRecord,
+): Awaitable<string | undefined> {
+  if (key === undefined || key === rootPermissionKey) return undefined;
+  const found = view.get(permissions, { share: share.id, key });
+  return found instanceof Promise ? found.then((record) => record?.sddl) : found?.sddl;
+}
+
+const fileInRoot: NodePermission = { key: fileInRootPermissionKey, effects: [] };
+const directoryInRoot: NodePermission = { key: rootPermissionKey, effects: [] };
+
+/**
+ * What a new file or directory inherits. A parent whose permission is unknown here, or that hands
+ * nothing down, is followed to the letter: no recording says what the service does then.
+ */
+export function inheritPermission(inheritance: Inheritance): NodePermission {
+  const { share, parent, kind } = inheritance;
+  const parentKey = parent.permissionKey ?? rootPermissionKey;
+  if (parentKey === rootPermissionKey) {
+    return kind === "directory" ? directoryInRoot : fileInRoot;
+  }
+  const sddl = inheritance.parentSddl ?? wellKnownSddl(parentKey);
+  const inherited = sddl === undefined ? undefined : remembered(sddl, kind);
+  if (inherited === undefined) return { key: parentKey, effects: [] };
+  const { key, text } = inherited;
+  return { key, effects: [put(permissions, { share: share.id, key }, { sddl: text })] };
+}
+
+interface KeyedText {
+  readonly key: string;
+  readonly text: string;
+}
+
+/** A folder of a million files has one permission; it is taken apart once. */
+const recentMax = 256;
+const recent = new RecentMap<KeyedText>(recentMax);
+
+function remembered(sddl: string, kind: NodeKind): KeyedText | undefined {
+  const form = kind === "directory" ? "directory" : "file";
+  const name = `${form} ${sddl}`;
+  const known = recent.get(name);
+  if (known !== undefined) return known;
+  const text = inheritedSddl(sddl, form);
+  if (text === undefined) return undefined;
+  const made = { key: keyOfText(text), text };
+  recent.set(name, made);
+  return made;
+}

@@ -1,0 +1,81 @@
+import { formatSddl, parseSddl, type AccessEntry } from "./security-descriptor.ts";
+import { aceFlagWords, sidWords } from "./security-words.ts";
+
+/**
+ * What a child inherits from its parent's security descriptor: the rule of [MS-DTYP] 2.5.3.4, but
+ * without marking entries as inherited (ID), and with the system as owner and group. Recorded for
+ * directories and files in the root; the root's own list handed down to a directory is itself.
+ */
+
+const system = bit(sidWords, "SY");
+const creatorOwner = bit(sidWords, "CO");
+const creatorGroup = bit(sidWords, "CG");
+const objectInherit = bit(aceFlagWords, "OI");
+const containerInherit = bit(aceFlagWords, "CI");
+const noPropagate = bit(aceFlagWords, "NP");
+const inheritOnly = bit(aceFlagWords, "IO");
+
+function bit<T>(words: Readonly<Record<string, T>>, word: string): T {
+  const value = words[word];
+  if (value === undefined) throw new Error(`no word ${word}`);
+  return value;
+}
+
+/** Generic rights and what they are for files ([MS-SMB2] 2.2.13.1). */
+const genericRights = [
+  [0x1000_0000, 0x1f_01ff],
+  [0x2000_0000, 0x12_00a0],
+  [0x4000_0000, 0x12_0116],
+  [0x8000_0000, 0x12_0089],
+] as const;
+
+/** Undefined if the text is no descriptor or nothing in it is for this kind of child. */
+export function inheritedSddl(parent: string, kind: "directory" | "file"): string | undefined {
+  const descriptor = parseSddl(withoutAudit(parent));
+  if (descriptor === undefined) return undefined;
+  const entries = descriptor.access.entries.flatMap((entry) => inheritedEntries(entry, kind));
+  if (entries.length === 0) return undefined;
+  return formatSddl({
+    owner: system,
+    group: system,
+    access: { isProtected: false, autoInherited: false, entries },
+    audit: undefined,
+  });
+}
+
+/** Permissions set by clients end in this; it says that there is no audit list. */
+function withoutAudit(sddl: string): string {
+  return sddl.replace(/S:NO_ACCESS_CONTROL$/, "");
+}
+
+function inheritedEntries(entry: AccessEntry, kind: "directory" | "file"): readonly AccessEntry[] {
+  const { flags } = entry;
+  const isForFiles = (flags & objectInherit) !== 0;
+  if (kind === "file") return isForFiles ? [effective(entry)] : [];
+  const isForDirectories = (flags & containerInherit) !== 0;
+  const goesOn = (flags & noPropagate) === 0;
+  const passedOn = flags & (objectInherit | containerInherit);
+  if (!isForDirectories) {
+    return isForFiles && goesOn ? [{ ...entry, flags: passedOn | inheritOnly }] : [];
+  }
+  const here = effective(entry);
+  if (!goesOn) return [here];
+  const isSame = here.mask === entry.mask && here.sid === entry.sid;
+  return isSame
+    ? [{ ...entry, flags: passedOn }]
+    : [here, { ...entry, flags: passedOn | inheritOnly }];
+}
+
+/** The entry as it applies to the child itself: specific rights, and the owner for its creator. */
+function effective({ type, mask, sid }: AccessEntry): AccessEntry {
+  const isCreator = sid === creatorOwner || sid === creatorGroup;
+  return { type, flags: 0, mask: specific(mask), sid: isCreator ? system : sid };
+}
+
+function specific(mask: number): number {
+  let bits = mask;
+  for (const [generic, rights] of genericRights) {
+    if ((mask & generic) !== 0) bits = ((bits & ~generic) | rights) >>> 0;
+  }
+  return bits;
+}

@@ -42,6 +42,7 @@ describe("accounts", () => {
       publicAccess: true,
       sharedKey: true,
       lastAccessTracking: false,
+      deletedNameSeconds: 0,
       smb: { requireEncryption: false },
     });
   });
@@ -73,6 +74,7 @@ describe("accounts", () => {
     ["a boolean as text", { first: { keys: [key], sharedKey: "yes" } }, /must be true or false/],
     ["half a day", { first: { keys: [key], containerSoftDeleteDays: 0.5 } }, /0 to 365/],
     ["a year and a day", { first: { keys: [key], containerSoftDeleteDays: 366 } }, /0 to 365/],
+    ["over an hour", { first: { keys: [key], deletedNameSeconds: 3601 } }, /seconds, 0 to 3600/],
     ["an unknown SMB setting", { first: { keys: [key], smb: { on: true } } }, /"smb" must be/],
     ["a list", [], /must be an object/],
     ["an account that is no object", { first: true }, /settings must be an object/],

@@ -1,5 +1,6 @@
 import {
   accountDefaults,
+  deletedNameSecondsMax,
   developmentAccount,
   developmentAccountKey,
   developmentAccountName,
@@ -16,6 +17,7 @@ export interface AccountInput {
   readonly publicAccess?: boolean;
   readonly sharedKey?: boolean;
   readonly lastAccessTracking?: boolean;
+  readonly deletedNameSeconds?: number;
   readonly smb?: { readonly requireEncryption?: boolean };
 }
 
@@ -33,7 +35,9 @@ const urlSuffixPattern = /(?:-secondary|\.web)$/;
 const base64Pattern = /^(?:[A-Za-z0-9+/]{4})*(?:[A-Za-z0-9+/]{2}==|[A-Za-z0-9+/]{3}=)?$/;
 const booleanFields = ["versioning", "publicAccess", "sharedKey", "lastAccessTracking"] as const;
 const dayFields = ["containerSoftDeleteDays", "shareSoftDeleteDays"] as const;
-const fields: ReadonlySet<string> = new Set([...booleanFields, ...dayFields, "keys", "smb"]);
+const secondFields = ["deletedNameSeconds"] as const;
+const otherFields = [...secondFields, "keys", "smb"] as const;
+const fields: ReadonlySet<string> = new Set([...booleanFields, ...dayFields, ...otherFields]);
 
 /**
  * The accounts of one server. `variable` is the text of AZURITE_ACCOUNTS
@@ -107,6 +111,7 @@ function parseAccount(
     lastAccessTracking: parseBoolean(pick, "lastAccessTracking"),
     containerSoftDeleteDays: parseDays(pick, "containerSoftDeleteDays"),
     shareSoftDeleteDays: parseDays(pick, "shareSoftDeleteDays"),
+    deletedNameSeconds: parseSeconds(pick, "deletedNameSeconds"),
     smb: parseSmb(pick),
   };
 }
@@ -145,12 +150,22 @@ function parseBoolean(pick: Pick, field: (typeof booleanFields)[number]): boolea
 }
 
 function parseDays(pick: Pick, field: (typeof dayFields)[number]): number {
+  return parseWhole(pick, field, { unit: "days", max: softDeleteDaysMax });
+}
+
+function parseSeconds(pick: Pick, field: (typeof secondFields)[number]): number {
+  return parseWhole(pick, field, { unit: "seconds", max: deletedNameSecondsMax });
+}
+
+function parseWhole(
+  pick: Pick,
+  field: (typeof dayFields)[number] | (typeof secondFields)[number],
+  { unit, max }: { readonly unit: string; readonly max: number },
+): number {
   const value = pick.object[field] ?? accountDefaults[field];
   const whole = typeof value === "number" && Number.isInteger(value) ? value : -1;
-  if (whole >= 0 && whole <= softDeleteDaysMax) return whole;
-  pick.problems.push(
-    `${pick.where}: "${field}" must be a whole number of days, 0 to ${softDeleteDaysMax}`,
-  );
+  if (whole >= 0 && whole <= max) return whole;
+  pick.problems.push(`${pick.where}: "${field}" must be a whole number of ${unit}, 0 to ${max}`);
   return 0;
 }
 

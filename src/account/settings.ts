@@ -18,6 +18,8 @@ export interface AccountSettings {
   readonly sharedKey: boolean;
   /** Whether reads of a blob leave the day of the latest one. */
   readonly lastAccessTracking: boolean;
+  /** How long the name of a deleted container, queue, table or share cannot be used again. */
+  readonly deletedNameSeconds: number;
   readonly smb: { readonly requireEncryption: boolean };
 }
 
@@ -35,6 +37,7 @@ export const developmentAccountKey =
   "Eby8vdM02xNOcqFlqUwJPLlmEtlCDXJ1OUzFT50uSRZ6IFsuFq2UVErCz4I6tq/K1SZFPTOtr/KBHBeksoGMGw==";
 
 export const softDeleteDaysMax = 365;
+export const deletedNameSecondsMax = 3600;
 
 export const accountDefaults: Omit<AccountSettings, "name" | "keys"> = {
   versioning: false,
@@ -43,6 +46,7 @@ export const accountDefaults: Omit<AccountSettings, "name" | "keys"> = {
   publicAccess: true,
   sharedKey: true,
   lastAccessTracking: false,
+  deletedNameSeconds: 0,
   smb: { requireEncryption: false },
 };
 

@@ -1,3 +1,4 @@
+import { nameReclaimers } from "../account/deleted-names.ts";
 import type { ReclaimJob } from "../core/effects.ts";
 import type { Reclaimer } from "../core/service.ts";
 import { anyTable } from "../core/table.ts";
@@ -111,6 +112,7 @@ function containerJob({ id }: ContainerRecord): ReclaimJob {
 }
 
 export const reclaimers: Readonly<Record<string, Reclaimer>> = {
+  ...nameReclaimers("blob"),
   "blob-account": reclaimAccount,
   "blob-blocks": reclaimBlocks,
   "blob-container": reclaimContainer,

@@ -75,6 +75,7 @@ export interface Features {
   readonly publicAccess: boolean;
   /** Whether reads of a blob leave the day of the latest one. */
   readonly lastAccessTracking?: boolean;
+  readonly deletedNameSeconds?: number;
 }
 
 export interface Address {

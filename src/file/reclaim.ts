@@ -1,3 +1,4 @@
+import { nameReclaimers } from "../account/deleted-names.ts";
 import type { ReclaimJob } from "../core/effects.ts";
 import type { Reclaimer } from "../core/service.ts";
 import { anyTable, type DefinedTable } from "../core/table.ts";
@@ -81,6 +82,7 @@ function shareJob({ id }: ShareRecord): ReclaimJob {
 }
 
 export const reclaimers: Readonly<Record<string, Reclaimer>> = {
+  ...nameReclaimers("file"),
   "file-share": reclaimShare,
   "file-snapshot": reclaimSnapshot,
   "file-deleted-share": expireShare,

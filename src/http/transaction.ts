@@ -1,3 +1,4 @@
+import { bodyTooLarge } from "../core/faults.ts";
 import { fail, ok, type Result } from "../core/result.ts";
 import { TextBytes } from "../core/text-bytes.ts";
 import { execute, type Outcome } from "../execution/execute.ts";
@@ -25,11 +26,11 @@ export async function runTransaction(
   const boundary = boundaryOf(request.headers["content-type"] ?? "");
   if (boundary === undefined) return fail("InvalidInput");
   if (Number(request.headers["content-length"] ?? 0) > bytesMax) {
-    return fail("ContentLengthExceeded");
+    return bodyTooLarge(bytesMax);
   }
   request.proceed();
   const bytes = await collect(request, bytesMax);
-  if (!bytes.ok) return fail("ContentLengthExceeded");
+  if (!bytes.ok) return bodyTooLarge(bytesMax);
   if (room.isFullFor(bytes.value.length)) return busy;
   return room.within(bytes.value.length, () => runParts(door, batch, bytes.value, boundary));
 }

@@ -1,3 +1,4 @@
+import { nameReclaimers } from "../account/deleted-names.ts";
 import type { Reclaimer, Removal } from "../core/service.ts";
 import { anyTable } from "../core/table.ts";
 import type { Ticks } from "../core/ticks.ts";
@@ -27,7 +28,7 @@ async function messagesBelow(view: RecordView, id: bigint) {
 
 const reclaimMessages: Reclaimer = (view, [queue]) => messagesBelow(view, queue as bigint);
 
-/** The name of a deleted queue is free as soon as its messages are gone. */
+/** A job of earlier releases, which kept the name of a large queue until its messages were gone. */
 const reclaimQueue: Reclaimer = async (view, [account, name, id]) => {
   const step = await messagesBelow(view, id as bigint);
   if (!step.done) return step;
@@ -77,6 +78,7 @@ const reclaimAccount: Reclaimer = async (view, [account]) => {
 };
 
 export const reclaimers: Readonly<Record<string, Reclaimer>> = {
+  ...nameReclaimers("queue"),
   "queue-account": reclaimAccount,
   "queue-deleted": reclaimQueue,
   "queue-expired": reclaimExpired,

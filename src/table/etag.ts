@@ -26,7 +26,10 @@ function parseEntityETag(text: string): Ticks | undefined {
   return inner === undefined ? undefined : parseDateTime(inner.replaceAll(/%3a/gi, ":"));
 }
 
-/** The condition in the form that all services share. */
+const weakForm = /^W\/"[^"]*"$/;
+
+/** The condition in the form that all services share. Recorded: a weak ETag in another form is one
+ *  that no entity has (412); what is no weak ETag is refused (400). */
 export function readMatch(reader: ParamReader): Result<Conditions> {
   const text = reader.header("if-match");
   if (text === undefined) return missingHeader("If-Match");
@@ -34,6 +37,7 @@ export function readMatch(reader: ParamReader): Result<Conditions> {
   if (text.trim() === "*") return ok({ ifMatch: "*" });
   const stamp = parseEntityETag(text);
   if (stamp !== undefined) return ok({ ifMatch: [bareETag(stamp)] });
+  if (weakForm.test(text.trim())) return ok({ ifMatch: [text.trim()] });
   const message =
     `The etag value '${text}' specified in one of the request headers is not valid. ` +
     "Please make sure only one etag value is specified and is valid.";

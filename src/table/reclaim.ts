@@ -1,3 +1,4 @@
+import { nameReclaimers } from "../account/deleted-names.ts";
 import type { Reclaimer } from "../core/service.ts";
 import { anyTable } from "../core/table.ts";
 import { firstBelowUpTo } from "../execution/first-below.ts";
@@ -8,7 +9,7 @@ const removalsMax = 500;
 
 const firstBelow = firstBelowUpTo(removalsMax);
 
-/** Everything keyed by a table's id, and then the record that keeps its name from being reused. */
+/** Everything keyed by a table's id. Jobs of earlier releases name the table's record as well. */
 const reclaimEntities: Reclaimer = async (view, [table, account, name]) => {
   const found = await firstBelow(view, entities, table as bigint);
   if (found.length === removalsMax) return { removals: found, done: false };
@@ -26,6 +27,7 @@ const reclaimAccount: Reclaimer = async (view, [account]) => {
 };
 
 export const reclaimers: Readonly<Record<string, Reclaimer>> = {
+  ...nameReclaimers("table"),
   "table-account": reclaimAccount,
   "table-entities": reclaimEntities,
 };

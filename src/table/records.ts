@@ -1,3 +1,4 @@
+import type { DeletedName } from "../account/deleted-names.ts";
 import type { EntityKeys } from "../core/entity-range.ts";
 import type { StoredPolicy } from "../core/permission.ts";
 import { recordCodec, remembering } from "../core/record.ts";
@@ -12,8 +13,13 @@ export interface TableRecord {
   /** In the spelling it was created with; names compare without regard to case. */
   readonly name: string;
   readonly policies: readonly StoredPolicy[];
-  /** Its entities are still being taken down; the name is not free until they are. */
+  /** Of a table that an earlier release deleted and whose entities are still there: no table. */
   readonly isBeingDeleted?: true | undefined;
+}
+
+/** Names compare without regard to case. */
+export function nameKeyOf(account: bigint, name: string): DeletedName {
+  return { account, service: "table", name: name.toLowerCase() };
 }
 
 export interface EntityKey extends EntityKeys {

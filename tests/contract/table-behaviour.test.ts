@@ -198,7 +198,7 @@ describe("4 table, what is malformed", () => {
       patch('{"PartitionKey":"other"}'),
       { method: "GET", path: `/${table}(PartitionKey='p)` },
       { method: "GET", path: `/${table}(RowKey='p')` },
-      { method: "GET", path: `/${table}()?$top=0` },
+      { method: "GET", path: `/${table}()?$top=-1` },
       { method: "GET", path: `/${table}()?$top=1001` },
       { method: "GET", path: `/${table}()?$filter=a%20eq%20%27` },
       { method: "GET", path: `/${table}()?$filter=contains(a,'b')` },

@@ -1,3 +1,4 @@
+import { isNameKept } from "../../account/deleted-names.ts";
 import { metadata } from "../../core/common-params.ts";
 import { noBody } from "../../core/operation.ts";
 import { boolean, header, text } from "../../core/params.ts";
@@ -25,7 +26,14 @@ export const createContainer = operation({
   etag: "renew",
   effect: "writes",
   success: { status: 201, headers: [] },
-  decide: ({ input, features, stamp, newId }) => {
+  reads: (view, { scope, address, features }) =>
+    isNameKept(view, features, {
+      account: scope.account.id,
+      service: "blob",
+      name: address.container,
+    }),
+  decide: ({ input, features, stamp, newId, seen }) => {
+    if (seen) return fail("ContainerBeingDeleted");
     if (input.publicAccess !== undefined && !features.publicAccess) {
       return fail("PublicAccessNotPermitted");
     }

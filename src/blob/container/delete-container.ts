@@ -1,3 +1,4 @@
+import { keepName } from "../../account/deleted-names.ts";
 import { noBody } from "../../core/operation.ts";
 import { put, reclaim, reclaimAt } from "../../core/effects.ts";
 import { fail } from "../../core/result.ts";
@@ -26,13 +27,15 @@ export const deleteContainer = operation({
   decide: ({ target, scope, address, features, now, seen }) => {
     if (seen !== undefined) return fail(seen);
     const retentionDays = features.containerSoftDeleteDays;
+    const name = { account: scope.account.id, service: "blob", name: address.container } as const;
+    const kept = keepName(features, name, now);
     if (retentionDays === 0) {
-      return { remove: true, effects: [reclaim("blob-container", target.id)] };
+      return { remove: true, effects: [reclaim("blob-container", target.id), ...kept] };
     }
     const key = { account: scope.account.id, name: address.container, version: now };
     const record = { ...target, lease: undefined, deletedAt: now, retentionDays };
     const due = now + BigInt(retentionDays) * ticksPerDay;
     const term = reclaimAt(due, "blob-deleted-container", key.account, key.name, key.version);
-    return { remove: true, effects: [put(deletedContainers, key, record), term] };
+    return { remove: true, effects: [put(deletedContainers, key, record), term, ...kept] };
   },
 });

@@ -1,6 +1,8 @@
+import { isNameKept } from "../../account/deleted-names.ts";
 import { metadata } from "../../core/common-params.ts";
 import { put } from "../../core/effects.ts";
 import { noBody } from "../../core/operation.ts";
+import { fail } from "../../core/result.ts";
 import { nodes, rootId } from "../records.ts";
 import { operation } from "../resources.ts";
 import { directoryAttribute } from "../shared/attributes.ts";
@@ -22,7 +24,14 @@ export const createShare = operation({
   etag: "renew",
   effect: "writes",
   success: { status: 201, headers: [] },
-  decide: ({ input, stamp, newId }) => {
+  reads: (view, { scope, address, features }) =>
+    isNameKept(view, features, {
+      account: scope.account.id,
+      service: "file",
+      name: address.share,
+    }),
+  decide: ({ input, stamp, newId, seen }) => {
+    if (seen) return fail("ShareBeingDeleted");
     const id = newId();
     const posix =
       input.settings.protocol === "NFS" ? { mode: "0777", owner: "0", group: "0" } : undefined;

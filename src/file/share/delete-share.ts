@@ -1,3 +1,4 @@
+import { keepName } from "../../account/deleted-names.ts";
 import { put, reclaim, reclaimAt, remove } from "../../core/effects.ts";
 import { invalidQuery } from "../../core/faults.ts";
 import { formatIso } from "../../core/dates.ts";
@@ -68,6 +69,7 @@ export const deleteShare = operation({
     const traces = [
       put(shareTombstones, key, { until }),
       reclaimAt(until, "file-tombstone", key.account, key.name),
+      ...keepName(features, { ...key, service: "file" }, now),
     ];
     if (retentionDays === 0)
       return { remove: true, effects: [...traces, reclaim("file-share", id)] };

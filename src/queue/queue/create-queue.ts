@@ -1,8 +1,8 @@
+import { isNameKept } from "../../account/deleted-names.ts";
 import { metadata } from "../../core/common-params.ts";
 import type { Metadata } from "../../core/metadata.ts";
 import { noBody } from "../../core/operation.ts";
 import { fail } from "../../core/result.ts";
-import { deletedQueues } from "../records.ts";
 import { operation } from "../resources.ts";
 
 /** Creating what is there already succeeds if it is the same.
@@ -21,13 +21,17 @@ export const createQueue = operation({
   etag: "none",
   effect: "writes",
   success: { status: 201, headers: [] },
-  reads: (view, { scope, address }) =>
-    view.get(deletedQueues, { account: scope.account.id, name: address.queue }),
-  decide: ({ target, input, seen, now, newId }) => {
+  reads: (view, { scope, address, features }) =>
+    isNameKept(view, features, {
+      account: scope.account.id,
+      service: "queue",
+      name: address.queue,
+    }),
+  decide: ({ target, input, seen, newId }) => {
     if (target !== undefined) {
       return isSame(target.metadata, input.metadata) ? { status: 204 } : fail("QueueAlreadyExists");
     }
-    if (seen !== undefined && seen.until > now) return fail("QueueBeingDeleted");
+    if (seen) return fail("QueueBeingDeleted");
     return { put: { id: newId(), metadata: input.metadata, policies: [] } };
   },
 });

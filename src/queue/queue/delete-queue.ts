@@ -1,17 +1,15 @@
-import { put, reclaim } from "../../core/effects.ts";
+import { keepName } from "../../account/deleted-names.ts";
+import { reclaim } from "../../core/effects.ts";
 import { noBody } from "../../core/operation.ts";
-import { ticksPerSecond } from "../../core/ticks.ts";
 import { wholeLine } from "../message/line.ts";
 import { removeMessage } from "../message/message-effects.ts";
-import { deletedQueues } from "../records.ts";
 import { operation } from "../resources.ts";
 
-/** A queue of so few messages is taken down at once, and its name is free at once. */
+/** The messages of a queue with no more than this are removed at once. */
 const messagesRemovedAtOnceMax = 500;
-/** After this long the name of a larger one is free, too. */
-const beingDeletedTicksMax = 30n * ticksPerSecond;
 
-/** Nobody sees it any more. While many messages are taken down, the name is not free yet.
+/** The name is free at once: messages are keyed by the id of their queue, so that those of a large
+ *  one, which are removed later, never show in a new one.
  *  learn.microsoft.com/rest/api/storageservices/delete-queue3 */
 export const deleteQueue = operation({
   name: "Delete Queue",
@@ -28,14 +26,11 @@ export const deleteQueue = operation({
   effect: "writes",
   success: { status: 204, headers: [] },
   reads: (view, { target }) => wholeLine(view, target.id, messagesRemovedAtOnceMax),
-  decide: ({ target, scope, address, seen, now }) => {
-    if (seen !== undefined) {
-      const removals = seen.flatMap((place) => removeMessage(target.id, place));
-      return { remove: true, effects: [...removals, reclaim("queue-messages", target.id)] };
-    }
-    const key = { account: scope.account.id, name: address.queue };
-    const mark = { id: target.id, until: now + beingDeletedTicksMax };
-    const job = reclaim("queue-deleted", key.account, key.name, target.id);
-    return { remove: true, effects: [put(deletedQueues, key, mark), job] };
+  decide: ({ target, scope, address, features, seen, now }) => {
+    const removals = seen?.flatMap((place) => removeMessage(target.id, place)) ?? [];
+    const name = { account: scope.account.id, service: "queue", name: address.queue } as const;
+    const kept = keepName(features, name, now);
+    const effects = [...removals, reclaim("queue-messages", target.id), ...kept];
+    return { remove: true, effects };
   },
 });

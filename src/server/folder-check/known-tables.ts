@@ -1,4 +1,5 @@
 import { accounts } from "../../account/account-record.ts";
+import { deletedNames } from "../../account/deleted-names.ts";
 import { heldLeases } from "../../account/held-leases.ts";
 import { blockCounter } from "../../blob/block/uncommitted.ts";
 import { allTags, containerNames, containerTags, holds } from "../../blob/indexes.ts";
@@ -42,6 +43,7 @@ export const ownedTables = [
 const all = [
   accounts,
   heldLeases,
+  deletedNames,
   reclaimJobs,
   transferJobs,
   allTags,

@@ -13,8 +13,9 @@ export function readAtomEntity(text: string): Result<EntityInput> {
   if (properties === undefined) return unreadable();
   const builder = new EntityBuilder();
   for (const { name, attributes, children, text: inner } of properties.children) {
-    if (children.length > 0) return unreadable();
-    const typed = typedOf(attributes, inner);
+    const isIgnored = name === "Timestamp";
+    if (children.length > 0 && !isIgnored) return unreadable();
+    const typed = isIgnored ? undefined : typedOf(attributes, inner);
     if (typed === "wrong") return unreadable();
     const added = builder.add(name, typed);
     if (!added.ok) return added;

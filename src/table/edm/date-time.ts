@@ -1,12 +1,30 @@
 import { formatIso, parseIso } from "../../core/dates.ts";
-import { ticksPerSecond, type Ticks } from "../../core/ticks.ts";
+import { ticksMax, ticksPerSecond, type Ticks } from "../../core/ticks.ts";
 
 const withoutZone = /^\d{4}-\d\d-\d\dT\d\d:\d\d(?::\d\d(?:\.\d{1,7})?)?$/;
 
-/** Without a zone it is UTC (recorded). */
+/** The Java library sends nanoseconds: nine digits after the point. */
+const fractionDigitsMax = 9;
+const longFraction = new RegExp(`^(.{19}\\.\\d{7})(\\d{1,${fractionDigitsMax - 7}})(.*)$`);
+
+/** Without a zone it is UTC (recorded). Digits beyond 100 ns are rounded, a half to the even. */
 export function parseDateTime(text: string): Ticks | undefined {
   const trimmed = text.trim();
-  return parseIso(withoutZone.test(trimmed) ? `${trimmed}Z` : trimmed);
+  const [, kept, beyond = "", zone = ""] = longFraction.exec(trimmed) ?? [];
+  if (kept === undefined) return parseWhole(trimmed);
+  const ticks = parseWhole(kept + zone);
+  const rounded = ticks === undefined ? undefined : ticks + roundedUp(beyond, ticks);
+  return rounded === undefined || rounded > ticksMax ? undefined : rounded;
+}
+
+function parseWhole(text: string): Ticks | undefined {
+  return parseIso(withoutZone.test(text) ? `${text}Z` : text);
+}
+
+function roundedUp(beyond: string, ticks: Ticks): Ticks {
+  const part = Number(`0.${beyond}`);
+  if (part === 0.5) return ticks % 2n;
+  return part > 0.5 ? 1n : 0n;
 }
 
 /** Entities that were written together share their second; more are not worth keeping. */

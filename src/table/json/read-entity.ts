@@ -5,6 +5,9 @@ import { EntityBuilder, unreadable, type EntityInput } from "../entity/entity-in
 import { FlatJsonReader, type JsonScalar } from "./flat-json.ts";
 
 const annotation = "@odata.type";
+/** The server's own property: what a client sends for it is passed over, whatever its form. */
+const timestamp = "Timestamp";
+const timestampAnnotation = `${timestamp}${annotation}`;
 
 /** One for all: what they make of a body is copied out of them before the next comes. */
 const reader = new FlatJsonReader();
@@ -21,7 +24,7 @@ export function readJsonEntity(text: string): Result<EntityInput> {
     const name = names[index]!;
     if (name.startsWith("odata.") || name.includes("@")) continue;
     const type = types === noTypes ? undefined : types.get(name);
-    const typed = typedOf(type, values[index]!);
+    const typed = name === timestamp ? undefined : typedOf(type, values[index]!);
     if (typed === "wrong") return unreadable();
     const added = builder.add(name, typed);
     if (!added.ok) return added;
@@ -36,6 +39,7 @@ function readAnnotations({ names, values, count }: FlatJsonReader): typeof noTyp
   for (let index = 0; index < count; index += 1) {
     const name = names[index]!;
     if (!name.endsWith(annotation) || name === annotation) continue;
+    if (name === timestampAnnotation) continue;
     const value = values[index];
     const type = typeof value === "string" ? edmTypeOf(value) : undefined;
     if (type === undefined) return undefined;

@@ -14,14 +14,14 @@ export const filter: Param<Filter | undefined> = {
   },
 };
 
-/** Per page; more than a page or less than one row is refused. */
+/** Per page; more than a page is refused. None is an empty answer: Storage Explorer asks for it. */
 export const top: Param<number> = {
   sources: ["?$top"],
   parse: (reader) => {
     const text = reader.query("$top");
     if (text === undefined || text === "") return ok(pageRowsMax);
-    const count = /^\d{1,9}$/.test(text) ? Number(text) : 0;
-    return count >= 1 && count <= pageRowsMax ? ok(count) : fail("InvalidInput");
+    const count = /^\d{1,9}$/.test(text) ? Number(text) : Number.NaN;
+    return count <= pageRowsMax ? ok(count) : fail("InvalidInput");
   },
 };
 

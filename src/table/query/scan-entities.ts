@@ -30,6 +30,7 @@ export const scannedRowsMax = 20_000;
  *  filter leaves open, never that of the table. */
 export async function scanEntities(view: RecordView, selection: Selection): Promise<Page> {
   const { filter, limit } = selection;
+  if (limit === 0) return emptyPage;
   const rows: Row[] = [];
   const keys = new KeyReader(selection.table);
   let row: Row = noRow;
@@ -52,6 +53,9 @@ export async function scanEntities(view: RecordView, selection: Selection): Prom
   }
   return { rows, next: undefined };
 }
+
+/** Without a next page: a client would follow it for ever. */
+const emptyPage: Page = { rows: [], next: undefined };
 
 const noRow: Row = { partitionKey: "", rowKey: "", record: new EntityRecord(new Uint8Array()) };
 

@@ -1,8 +1,9 @@
+import { isNameKept } from "../../account/deleted-names.ts";
 import { timeout } from "../../core/common-params.ts";
 import { checkTableName } from "../../core/names.ts";
 import { fail } from "../../core/result.ts";
 import { odataHeaderNames, odataHeaders, prefer } from "../odata-headers.ts";
-import { tables } from "../records.ts";
+import { nameKeyOf } from "../records.ts";
 import { renderTable } from "../render.ts";
 import { representation } from "../representation.ts";
 import { operation } from "../resources.ts";
@@ -29,13 +30,13 @@ export const createTable = operation({
   locate: (address, { body: table }) => {
     return checkTableName(table).ok ? { ...address, table } : address;
   },
-  reads: (view, { scope, address: { table } }) =>
-    view.get(tables, { account: scope.account.id, name: table }),
+  reads: (view, { scope, features, address: { table } }) =>
+    isNameKept(view, features, nameKeyOf(scope.account.id, table)),
   decide: ({ input, seen, newId, account, endpoint }) => {
     const { body: name, prefer: wanted } = input;
     const named = checkTableName(name);
     if (!named.ok) return named;
-    if (seen?.isBeingDeleted === true) return fail("TableBeingDeleted");
+    if (seen) return fail("TableBeingDeleted");
     const put = { id: newId(), name, policies: [] };
     const location = `${endpoint}/Tables('${name}')`;
     const headers = { ...odataHeaders, "Preference-Applied": wanted, Location: location };

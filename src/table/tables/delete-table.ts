@@ -1,18 +1,20 @@
+import { keepName } from "../../account/deleted-names.ts";
 import { timeout } from "../../core/common-params.ts";
 import { reclaim, remove } from "../../core/effects.ts";
 import { noBody } from "../../core/operation.ts";
 import type { RecordView } from "../../core/view.ts";
 import { odataHeaderNames, odataHeaders } from "../odata-headers.ts";
-import { entities, type EntityKey } from "../records.ts";
+import { entities, nameKeyOf, type EntityKey } from "../records.ts";
 import { representation } from "../representation.ts";
 import { operation } from "../resources.ts";
 import { KeyReader } from "../query/key-reader.ts";
 
-/** A table with no more entities than this goes at once, and its name is free again. */
+/** The entities of a table with no more than this are removed at once, without a job. */
 const entitiesAtOnceMax = 100;
 
-/** Gone for everyone at once; what a large one held is taken down later, and its name is taken
- *  until then. learn.microsoft.com/rest/api/storageservices/delete-table */
+/** The name is free at once: entities are keyed by the id of their table, so that those of a large
+ *  one, which are removed later, never show in a new one.
+ *  learn.microsoft.com/rest/api/storageservices/delete-table */
 export const deleteTable = operation({
   name: "Delete Table",
   ids: ["Table_Delete"],
@@ -28,14 +30,14 @@ export const deleteTable = operation({
   effect: "writes",
   success: { status: 204, headers: odataHeaderNames },
   reads: (view, { target }) => firstEntities(view, target.id),
-  decide: ({ target, seen, scope }) => {
-    if (seen.length <= entitiesAtOnceMax) {
-      const effects = seen.map((key) => remove(entities, key));
-      return { remove: true, effects, headers: odataHeaders };
-    }
-    const job = reclaim("table-entities", target.id, scope.account.id, target.name);
-    const put = { ...target, isBeingDeleted: true as const };
-    return { put, effects: [job], headers: odataHeaders };
+  decide: ({ target, seen, scope, features, now }) => {
+    const isSmall = seen.length <= entitiesAtOnceMax;
+    const removals = isSmall
+      ? seen.map((key) => remove(entities, key))
+      : [reclaim("table-entities", target.id)];
+    const key = nameKeyOf(scope.account.id, target.name);
+    const effects = [...removals, ...keepName(features, key, now)];
+    return { remove: true, effects, headers: odataHeaders };
   },
 });
 

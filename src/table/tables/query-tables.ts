@@ -84,6 +84,7 @@ const scannedTablesMax = 20_000;
 /** In the order of names without regard to case, which is the order of the keys. */
 async function scanTables(view: RecordView, { account, filter: wanted, limit, from }: Selection) {
   const names: string[] = [];
+  if (limit === 0) return { names, next: undefined };
   const { start, end } = tables.range([account]);
   const first = from === undefined ? start : tables.key({ account, name: from });
   const bounds = { start: first, end, limit: scannedTablesMax + 1 };

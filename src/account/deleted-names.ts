@@ -1,0 +1,74 @@
+import type { Awaitable } from "../core/awaitable.ts";
+import { put, reclaimAt, type Effect } from "../core/effects.ts";
+import type { Features, ServiceName } from "../core/operation.ts";
+import { recordCodec } from "../core/record.ts";
+import type { Reclaimer } from "../core/service.ts";
+import { anyTable, defineTable } from "../core/table.ts";
+import { ticksFromSeconds, type Ticks } from "../core/ticks.ts";
+import type { RecordView } from "../core/view.ts";
+
+/**
+ * Names of deleted containers, queues, tables and shares that cannot be used again yet. Deleting
+ * frees a name at once; the service takes 30 s or more, and answers 409 `…BeingDeleted` until then.
+ * An account that sets `deletedNameSeconds` gets the same, for all four alike and whatever they
+ * held. The time is computed when a name is looked at; the job only removes the record.
+ */
+export interface DeletedName {
+  readonly account: bigint;
+  readonly service: ServiceName;
+  /** In the form in which names of this service are compared. */
+  readonly name: string;
+}
+
+export const deletedNames = defineTable<DeletedName, { readonly until: Ticks }>({
+  name: "deleted-names",
+  tag: 0x05,
+  key: ({ account, service, name }) => [account, service, name],
+  codec: recordCodec<{ readonly until: Ticks }>({ version: 1 }),
+});
+
+/** For the operation that deletes: keeps the name from being used again for the account's time. */
+export function keepName(features: Features, key: DeletedName, now: Ticks): readonly Effect[] {
+  const seconds = features.deletedNameSeconds ?? 0;
+  if (seconds === 0) return [];
+  const until = now + ticksFromSeconds(seconds);
+  const { account, service, name } = key;
+  return [
+    put(deletedNames, key, { until }),
+    reclaimAt(until, jobKind(service), account, service, name),
+  ];
+}
+
+/** For `reads` of the operation that creates: whether the name is still kept. */
+export function isNameKept(
+  view: RecordView,
+  features: Features,
+  key: DeletedName,
+): Awaitable<boolean> {
+  if ((features.deletedNameSeconds ?? 0) === 0) return false;
+  const found = view.get(deletedNames, key);
+  const isKept = (record: { readonly until: Ticks } | undefined) =>
+    record !== undefined && record.until > view.now;
+  return found instanceof Promise ? found.then(isKept) : isKept(found);
+}
+
+function jobKind(service: ServiceName): string {
+  return `${service}-deleted-name`;
+}
+
+/** A name that was deleted again meanwhile has a later job of its own. */
+const reclaimName: Reclaimer = async (view, [account, service, name]) => {
+  const key = {
+    account: account as bigint,
+    service: service as ServiceName,
+    name: name as string,
+  };
+  const record = await view.get(deletedNames, key);
+  if (record === undefined || record.until > view.now) return { done: true };
+  const gone = { table: anyTable(deletedNames), key: deletedNames.key(key) };
+  return { removals: [gone], done: true };
+};
+
+export function nameReclaimers(service: ServiceName): Readonly<Record<string, Reclaimer>> {
+  return { [jobKind(service)]: reclaimName };
+}

@@ -1,0 +1,103 @@
+import { describe, expect, it } from "vitest";
+import { blobService } from "../../src/blob/service.ts";
+import type { Service } from "../../src/core/service.ts";
+import { fileService } from "../../src/file/service.ts";
+import { queueService } from "../../src/queue/service.ts";
+import { tableService } from "../../src/table/service.ts";
+import { messageBody } from "../harness/queue-messages.ts";
+import type { RawCall } from "../harness/raw-client.ts";
+import { simService, type SimService } from "../harness/sim-service.ts";
+
+interface Kind {
+  readonly kind: string;
+  readonly service: Service;
+  readonly create: RawCall;
+  readonly remove: RawCall;
+  readonly refusal: string;
+  /** Puts in more than a deletion removes at once. */
+  readonly fill?: (sim: SimService) => Promise<void>;
+  /** What it holds, as a listing shows it. */
+  readonly list: RawCall;
+}
+
+const json = { "content-type": "application/json", accept: "application/json;odata=nometadata" };
+const entity = (row: number) => JSON.stringify({ PartitionKey: "p", RowKey: `row${row}` });
+
+const kinds: readonly Kind[] = [
+  {
+    kind: "container",
+    service: blobService,
+    create: { method: "PUT", path: "/name?restype=container" },
+    remove: { method: "DELETE", path: "/name?restype=container" },
+    refusal: "ContainerBeingDeleted",
+    list: { method: "GET", path: "/name?restype=container&comp=list" },
+  },
+  {
+    kind: "queue",
+    service: queueService,
+    create: { method: "PUT", path: "/name" },
+    remove: { method: "DELETE", path: "/name" },
+    refusal: "QueueBeingDeleted",
+    fill: async (sim) => {
+      const put = { method: "POST", path: "/name/messages", body: messageBody("row") };
+      for (let count = 0; count < 501; count += 1) await sim.send(put);
+    },
+    list: { method: "GET", path: "/name/messages?peekonly=true" },
+  },
+  {
+    kind: "table",
+    service: tableService,
+    create: { method: "POST", path: "/Tables", headers: json, body: '{"TableName":"name"}' },
+    // Names of tables compare without regard to case.
+    remove: { method: "DELETE", path: "/Tables('Name')", headers: json },
+    refusal: "TableBeingDeleted",
+    fill: async (sim) => {
+      for (let row = 0; row < 101; row += 1) {
+        await sim.send({ method: "POST", path: "/name", headers: json, body: entity(row) });
+      }
+    },
+    list: { method: "GET", path: "/name()", headers: json },
+  },
+  {
+    kind: "share",
+    service: fileService,
+    create: { method: "PUT", path: "/name?restype=share" },
+    remove: { method: "DELETE", path: "/name?restype=share" },
+    refusal: "ShareBeingDeleted",
+    list: { method: "GET", path: "/name?restype=directory&comp=list" },
+  },
+];
+
+describe.each(kinds)("the name of a deleted $kind", (each) => {
+  it("is free at once, and nothing comes back", async () => {
+    const sim = await simService(each.service);
+    expect((await sim.send(each.create)).status).toBe(201);
+    await each.fill?.(sim);
+    expect((await sim.send(each.remove)).status).toBeLessThan(300);
+    expect((await sim.send(each.list)).status).toBe(404);
+    expect((await sim.send(each.create)).status).toBe(201);
+    expect((await sim.send(each.list)).body).not.toContain("row");
+    await sim.reclaim();
+    expect((await sim.send(each.list)).status).toBe(200);
+  });
+
+  it("stays taken for deletedNameSeconds, whatever is reclaimed", async () => {
+    const sim = await simService(each.service, { account: { deletedNameSeconds: 40 } });
+    await sim.send(each.create);
+    await sim.send(each.remove);
+    sim.clock.advance(39_900);
+    await sim.reclaim();
+    const early = await sim.send(each.create);
+    expect(early.status).toBe(409);
+    expect(early.code ?? early.body).toContain(each.refusal);
+    sim.clock.advance(200);
+    expect((await sim.send(each.create)).status).toBe(201);
+    // The second deletion counts from its own time, and the first one's job leaves it alone.
+    await sim.send(each.remove);
+    await sim.reclaim();
+    expect((await sim.send(each.create)).status).toBe(409);
+    sim.clock.advance(40_100);
+    await sim.reclaim();
+    expect((await sim.send(each.create)).status).toBe(201);
+  });
+});

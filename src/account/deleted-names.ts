@@ -1,6 +1,7 @@
 import type { Awaitable } from "../core/awaitable.ts";
 import { put, reclaimAt, type Effect } from "../core/effects.ts";
-import type { Features, ServiceName } from "../core/operation.ts";
+import type { Features } from "../core/features.ts";
+import type { ServiceName } from "../core/operation.ts";
 import { recordCodec } from "../core/record.ts";
 import type { Reclaimer } from "../core/service.ts";
 import { anyTable, defineTable } from "../core/table.ts";

@@ -2,6 +2,7 @@ import type { Awaitable } from "./awaitable.ts";
 import type { ContentPlan, ContentRef, Received } from "./content-ref.ts";
 import type { Effect } from "./effects.ts";
 import type { FaultCode } from "./faults.ts";
+import type { Features } from "./features.ts";
 import type { NamedResource } from "./named-resource.ts";
 import type { InputOf, Params } from "./params.ts";
 import type { PagedText } from "./paged-text.ts";
@@ -66,16 +67,6 @@ export interface ContentBody {
   readonly md5Always: boolean;
   /** Refuses an empty body. */
   readonly nonEmpty: boolean;
-}
-
-export interface Features {
-  readonly versioning: boolean;
-  readonly containerSoftDeleteDays: number;
-  readonly shareSoftDeleteDays: number;
-  readonly publicAccess: boolean;
-  /** Whether reads of a blob leave the day of the latest one. */
-  readonly lastAccessTracking?: boolean;
-  readonly deletedNameSeconds?: number;
 }
 
 export interface Address {

@@ -4,10 +4,10 @@ import type { Fault } from "../core/faults.ts";
 import type { Lease } from "../core/lease.ts";
 import type { Metadata } from "../core/metadata.ts";
 import type { EntityRange } from "../core/principal.ts";
+import type { Features } from "../core/features.ts";
 import type {
   Address,
   Delegate,
-  Features,
   HeaderGroup,
   Note,
   Operation,

@@ -1,7 +1,7 @@
 import { encodeBase64 } from "../../core/base64.ts";
 import { formatHttpDate, formatIso } from "../../core/dates.ts";
 import { bareETag } from "../../core/etag.ts";
-import type { Features } from "../../core/operation.ts";
+import type { Features } from "../../core/features.ts";
 import type { Tags } from "../../core/tags.ts";
 import type { Ticks } from "../../core/ticks.ts";
 import { element, nameElement, plainElement, textElement } from "../../core/xml-writer.ts";

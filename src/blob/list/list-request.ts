@@ -8,7 +8,7 @@ import {
   prefix,
   wordSet,
 } from "../../core/listing.ts";
-import type { Features } from "../../core/operation.ts";
+import type { Features } from "../../core/features.ts";
 import { query, type InputOf } from "../../core/params.ts";
 import { ok, type Result } from "../../core/result.ts";
 import type { Ticks } from "../../core/ticks.ts";

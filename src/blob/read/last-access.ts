@@ -1,4 +1,5 @@
-import type { Features, Note } from "../../core/operation.ts";
+import type { Features } from "../../core/features.ts";
+import type { Note } from "../../core/operation.ts";
 import { anyTable } from "../../core/table.ts";
 import { ticksPerDay, type Ticks } from "../../core/ticks.ts";
 import { blobs, type BlobRecord } from "../records.ts";

@@ -1,6 +1,6 @@
 import { formatIso } from "../../core/dates.ts";
 import { put, reclaim, remove, type Effect } from "../../core/effects.ts";
-import type { Features } from "../../core/operation.ts";
+import type { Features } from "../../core/features.ts";
 import type { Ticks } from "../../core/ticks.ts";
 import {
   generations,

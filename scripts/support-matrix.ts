@@ -38,7 +38,13 @@ function rowsOf(name: string, operations: readonly Operation[]): readonly string
     forms.set(cells, [...(forms.get(cells) ?? []), operation]);
   }
   const tell = distinctionOf([...forms.values()]);
-  return [...forms].map(([cells, alike]) => `| ${name}${tell(alike)} | ${cells} |`);
+  return [...forms].map(([cells, alike]) => `| ${name}${tell(alike)}${need(alike)} | ${cells} |`);
+}
+
+/** No account has one yet, so this says that the operation is always refused. */
+function need(alike: readonly Operation[]): string {
+  const isHierarchical = alike.every(({ namespace }) => namespace === "hierarchical");
+  return isHierarchical ? " (refused: accounts have a flat namespace)" : "";
 }
 
 function cellsOf({ since, conditions, lease, etag }: Operation): string {

@@ -85,6 +85,7 @@ function parseBoolean(parent: XmlElement, name: string): Result<boolean> {
 }
 
 function parseRetention(parent: XmlElement): Result<Retention> {
+  if (parent.children.length === 0) return invalidXmlAt(parent.start, "");
   const enabled = parseBoolean(parent, "Enabled");
   if (!enabled.ok) return enabled;
   const child = xmlChild(parent, "Days");

@@ -20,6 +20,8 @@ export interface AccountSettings {
   readonly lastAccessTracking: boolean;
   /** How long the name of a deleted container, queue, table or share cannot be used again. */
   readonly deletedNameSeconds: number;
+  /** Whether paths lead through directories. No configuration sets it yet. */
+  readonly hierarchicalNamespace?: boolean;
   readonly smb: { readonly requireEncryption: boolean };
 }
 

@@ -17,7 +17,7 @@ import { getContainerMetadata } from "./container/get-container-metadata.ts";
 import { getContainerProperties } from "./container/get-container-properties.ts";
 import { breakContainerLease, leaseContainer } from "./container/lease-container.ts";
 import { renameContainer } from "./container/rename-container.ts";
-import { restoreContainer } from "./container/restore-container.ts";
+import { restoreContainer, restoreNoContainer } from "./container/restore-container.ts";
 import { setContainerMetadata } from "./container/set-container-metadata.ts";
 import { abortCopyBlob } from "./copy/abort-copy.ts";
 import { copyBlobFromUrl } from "./copy/copy-blob-from-url.ts";
@@ -31,6 +31,7 @@ import { getPageRanges } from "./page/get-page-ranges.ts";
 import { putPageFromUrl } from "./page/put-page-from-url.ts";
 import { clearPages, putPage } from "./page/put-page.ts";
 import { queryBlob } from "./query/query-blob.ts";
+import { getAccessControl } from "./read/get-access-control.ts";
 import { getBlobMetadata } from "./read/get-blob-metadata.ts";
 import { getBlobProperties } from "./read/get-blob-properties.ts";
 import { getBlob } from "./read/get-blob.ts";
@@ -74,6 +75,7 @@ export const operations: readonly Operation[] = [
   setContainerAcl,
   deleteContainer,
   restoreContainer,
+  restoreNoContainer,
   renameContainer,
   leaseContainer,
   breakContainerLease,
@@ -96,6 +98,7 @@ export const operations: readonly Operation[] = [
   incrementalCopyBlob,
   getBlob,
   getBlobProperties,
+  ...getAccessControl,
   setBlobProperties,
   getBlobMetadata,
   setBlobMetadata,

@@ -117,7 +117,7 @@ export interface Deletion {
 /** Blocks that were put and not yet committed: one record for the blob, one for each block. */
 export interface UploadRecord {
   readonly id: bigint;
-  /** All ids of a blob have the same length, encoded. */
+  /** All ids of uncommitted blocks have the same length, encoded. */
   readonly blockIdLength: number;
   /** Refreshed at most every hour; a week after it the blocks are forgotten. */
   readonly touched: Ticks;

@@ -20,6 +20,7 @@ import {
   type ContainerRecord,
 } from "./records.ts";
 import { isExpired } from "./shared/expiry.ts";
+import { isRestorable } from "./shared/soft-delete.ts";
 import { afterRehydration } from "./tier/rehydration.ts";
 import { pageCandidates } from "./website/page-candidates.ts";
 
@@ -54,15 +55,17 @@ export const operation = operationsOf<BlobResources, BlobAddress>();
 const rootContainer = "$root";
 
 /** `/`, `/container?restype=container`, `/container/blob`, and `/blob` in the root container. */
-export function identify(path: string, query: QueryReader): Result<BlobAddress> {
+export function identify(asWritten: string, query: QueryReader): Result<BlobAddress> {
   const times = parseTimes(query);
   if (!times.ok) return times;
+  // Recorded: the service takes a backslash for a slash, also where it was escaped.
+  const path = asWritten.includes("\\") ? asWritten.replaceAll("\\", "/") : asWritten;
   const at = { container: "", blob: "", ...times.value };
   if (path === "") return ok({ resource: "service", ...at });
   const slash = path.indexOf("/");
   const first = slash < 0 ? path : path.slice(0, slash);
   const rest = slash < 0 ? "" : path.slice(slash + 1);
-  if (rest === "" && (slash >= 0 || query.get("restype")?.toLowerCase() === "container")) {
+  if (rest === "" && (slash >= 0 || namesContainer(query))) {
     const named = checkContainerName(first);
     return named.ok ? ok({ resource: "container", ...at, container: first }) : named;
   }
@@ -73,6 +76,14 @@ export function identify(path: string, query: QueryReader): Result<BlobAddress> 
   const valid = checkBlobName(blob);
   return valid.ok ? ok({ resource: "blob", ...at, container, blob }) : valid;
 }
+
+/** The Data Lake API says it with an action instead of a resource type. */
+function namesContainer(query: QueryReader): boolean {
+  if (query.get("restype")?.toLowerCase() === "container") return true;
+  return query.get("action")?.toLowerCase() === accessControlAction.toLowerCase();
+}
+
+export const accessControlAction = "getAccessControl";
 
 export function signedName({ container, blob }: BlobAddress): SignedName {
   return { name: container || undefined, path: blob || undefined };
@@ -116,7 +127,25 @@ async function loadBlob(view: RecordView, where: Where<BlobAddress>): Promise<Lo
     return { access, scope: fail("ContainerNotFound"), target: undefined, cors };
   }
   const target = afterRehydration(await findBlob(view, container.id, address), view.now);
-  return { access, scope: ok({ account, container }), target, cors };
+  const located = { access, scope: ok({ account, container }), target, cors };
+  if (target !== undefined) return located;
+  const isKept = await isSoftDeleted(view, container.id, address);
+  return isKept ? { ...located, missing: softDeleted } : located;
+}
+
+const softDeleted = { headers: { "x-ms-is-soft-deleted": "true" } };
+
+/** Whether an undelete would bring back the snapshot or version that the address names. */
+async function isSoftDeleted(
+  view: RecordView,
+  container: bigint,
+  { blob: name, snapshot, versionId }: BlobAddress,
+): Promise<boolean> {
+  const at = snapshot ?? versionId;
+  if (at === undefined) return false;
+  const kind = snapshot === undefined ? "version" : "snapshot";
+  const found = await view.get(generations, { container, name, at, kind });
+  return found !== undefined && isRestorable(found, view.now);
 }
 
 /** The first of the blobs that may answer for a path of the website; it is open to everyone. */

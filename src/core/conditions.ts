@@ -1,4 +1,4 @@
-import { bareETag, isETag, parseETagList } from "./etag.ts";
+import { bareETag, isETag, isETagOutOfRange, parseETagList } from "./etag.ts";
 import type { ETagList } from "./etag.ts";
 import { parseHttpDate } from "./dates.ts";
 import { invalidHeader } from "./faults.ts";
@@ -119,6 +119,8 @@ export interface WriteCheck {
   readonly unmet?: FaultCode;
   /** Some copies answer differently if the If-Match value could never be an ETag. */
   readonly unmetNoETag?: FaultCode;
+  /** Append Block answers differently if the If-Match value is a number out of range. */
+  readonly unmetOutOfRange?: FaultCode;
 }
 
 /** Writes take one header, or a pair that one of the two decides; unmet is always 412. */
@@ -137,13 +139,35 @@ export function checkWrite(
   const { matches, noneMatches, modified, unmodified } = evaluate(conditions, target);
   if (noneMatches === false) return unmetBy("If-None-Match", unmet);
   if (matches === false) {
-    const isNoETag = namesNoETag(conditions.ifMatch);
-    return unmetBy("If-Match", isNoETag ? (check.unmetNoETag ?? unmet) : unmet);
+    return unmetBy("If-Match", unmatchedCode(conditions.ifMatch, check) ?? unmet);
   }
   // The ETag of a pair decides alone.
   if (modified === false && noneMatches === undefined) return unmetBy("If-Modified-Since", unmet);
   if (unmodified === false && matches === undefined) return unmetBy("If-Unmodified-Since", unmet);
   return checkTagCondition(conditions, target);
+}
+
+/** The dates of a write whose target has no ETag yet, only a time of its last change. Beside a
+ *  condition about ETags they do not count. */
+export function checkWriteDates(conditions: Conditions, lastModified: Ticks): Result<undefined> {
+  const { ifMatch, ifNoneMatch, ifModifiedSince, ifUnmodifiedSince } = conditions;
+  if ((ifMatch ?? ifNoneMatch) !== undefined) return passed;
+  const changed = truncateToSecond(lastModified);
+  if (ifModifiedSince !== undefined && changed <= ifModifiedSince) {
+    return unmetBy("If-Modified-Since", "ConditionNotMet");
+  }
+  return ifUnmodifiedSince !== undefined && changed > ifUnmodifiedSince
+    ? unmetBy("If-Unmodified-Since", "ConditionNotMet")
+    : passed;
+}
+
+function unmatchedCode(
+  list: ETagList | undefined,
+  { unmetNoETag, unmetOutOfRange }: WriteCheck,
+): FaultCode | undefined {
+  if (unmetNoETag !== undefined && namesNoETag(list)) return unmetNoETag;
+  const isOut = list !== undefined && list !== "*" && list.every(isETagOutOfRange);
+  return isOut ? unmetOutOfRange : undefined;
 }
 
 function unmetBy(unmet: ConditionName, code: FaultCode): Failure {

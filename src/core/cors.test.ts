@@ -81,7 +81,7 @@ describe("preflight", () => {
 
   test.each([
     ["no origin", { origin: undefined }, "MissingRequiredHeader"],
-    ["no method", { method: "" }, "MissingRequiredHeader"],
+    ["no method", { method: "" }, "InvalidHeaderValue"],
     ["another method", { method: "DELETE" }, "CorsPreflightFailure"],
     ["another origin", { origin: "https://A.example" }, "CorsPreflightFailure"],
     ["another header", { requestHeaders: "x-ms-date" }, "CorsPreflightFailure"],

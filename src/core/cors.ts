@@ -1,4 +1,4 @@
-import { missingHeader } from "./faults.ts";
+import { invalidHeader, missingHeader } from "./faults.ts";
 import { fail, ok, type Result } from "./result.ts";
 
 /**
@@ -32,7 +32,7 @@ export interface CrossOriginRequest {
 export function preflight(rules: readonly CorsRule[], asked: Preflight): Result<CorsHeaders> {
   const { origin, method } = asked;
   if (isBlank(origin)) return missingHeader("Origin");
-  if (isBlank(method)) return missingHeader("Access-Control-Request-Method");
+  if (isBlank(method)) return invalidHeader("Access-Control-Request-Method", "");
   const rule = ruleFor(rules, origin, method);
   // Later rules are not tried if the selected one refuses a header.
   if (rule === undefined || !allowsHeaders(rule, namesIn(asked.requestHeaders))) {

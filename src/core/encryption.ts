@@ -45,6 +45,22 @@ export const encryption: Param<Encryption> = {
   },
 };
 
+/** As above, for reading properties: without a key or its hash, the algorithm alone is ignored
+ *  (recorded). A write would silently store what the client takes for encrypted. */
+export const encryptionOfProperties: Param<Encryption> = {
+  sources: encryption.sources,
+  parse: (reader) => {
+    const isKeyless = !reader.header(keyHeader) && !reader.header(sha256Header);
+    const isAlgorithmAlone = isKeyless && reader.header(algorithmHeader) !== undefined;
+    return encryption.parse(isAlgorithmAlone ? withoutAlgorithm(reader) : reader);
+  },
+};
+
+function withoutAlgorithm(reader: ParamReader): ParamReader {
+  const header = (name: string) => (name === algorithmHeader ? undefined : reader.header(name));
+  return { ...reader, header };
+}
+
 /** All three headers, or none. */
 function parseClientKey(reader: ParamReader): Result<ClientKey | undefined> {
   const headers = clientKeyHeaders;

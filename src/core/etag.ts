@@ -22,6 +22,17 @@ export function isETag(text: string): boolean {
   return bareForm.test(unquoted(text));
 }
 
+/** 1601-01-01 and the end of 9999: the times that the service's clock can tell. */
+const oldestTicks = 504_911_232_000_000_000n;
+const latestTicks = 3_155_378_975_999_999_999n;
+
+/** Whether an unquoted value has the form of an ETag but is no time. */
+export function isETagOutOfRange(text: string): boolean {
+  if (!bareForm.test(text)) return false;
+  const ticks = BigInt(text);
+  return ticks < oldestTicks || ticks > latestTicks;
+}
+
 export type ETagList = "*" | readonly string[];
 
 /** More than any client sends; a longer list is taken for malformed. */

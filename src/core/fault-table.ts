@@ -219,6 +219,11 @@ export const faults = {
     status: 400,
     message: "Both x-ms-content-crc64 header and Content-MD5 header are present.",
   },
+  BothCrc64AndMd5RangeHeaderPresent: {
+    status: 400,
+    message:
+      "Both x-ms-range-get-content-crc64 header and x-ms-range-get-content-md5 header are present.",
+  },
   InvalidCrc64: {
     status: 400,
     message:
@@ -491,10 +496,19 @@ export const faults = {
     status: 409,
     message: "The specified container is being restored.",
   },
+  PermanentDeleteIsOff: {
+    status: 409,
+    message: "Permanent delete is not enabled for this account.",
+  },
   PermanentDeleteNotEnabled: {
     status: 409,
     message: "Permanent delete is not enabled for this account, or this is not soft-deleted.",
   },
+  HierarchicalNamespaceNotEnabled: {
+    status: 400,
+    message: "This operation is only supported on a hierarchical namespace account.",
+  },
+  BlobOperationNotSupported: { status: 409, message: "Blob operation is not supported." },
   ContainerSoftDeleteNotEnabled: {
     status: 409,
     message: "Container soft delete is not enabled on this account.",

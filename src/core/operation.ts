@@ -1,5 +1,6 @@
 import type { Awaitable } from "./awaitable.ts";
 import type { ContentPlan, ContentRef, Received } from "./content-ref.ts";
+import type { Delegate } from "./delegation.ts";
 import type { Effect } from "./effects.ts";
 import type { FaultCode } from "./faults.ts";
 import type { Features } from "./features.ts";
@@ -65,6 +66,8 @@ export interface ContentBody {
   readonly inlineBytesMax: number;
   /** Compute the MD5 even if the request names none. */
   readonly md5Always: boolean;
+  /** A header that names the MD5 of the body as well, and is believed before Content-MD5. */
+  readonly md5Header?: string;
   /** Refuses an empty body. */
   readonly nonEmpty: boolean;
 }
@@ -86,21 +89,6 @@ export interface Sighting<Scope, Target, Input, A> {
   readonly entities?: EntityRange | undefined;
   /** Of an operation with a `source` body, or one that names a `source`. */
   readonly source: CopySource | undefined;
-}
-
-export type Delegate = (request: DelegationRequest) => {
-  readonly objectId: string;
-  readonly tenantId: string;
-  readonly value: string;
-};
-
-export interface DelegationRequest {
-  readonly start: Ticks;
-  readonly expiry: Ticks;
-  /** `b`, `q`, `t` or `f`. */
-  readonly service: string;
-  readonly version: string;
-  readonly delegatedUserTenantId: string;
 }
 
 export interface Context<Scope, Target, Input, A, Seen> extends Sighting<Scope, Target, Input, A> {
@@ -220,11 +208,18 @@ export interface OperationSpec<
   /** What a request names beside its target. `decide` sees a linked one's record as `source`. */
   readonly names?: readonly NamedResource<A, InputOf<P> & BodyInput<B>>[];
   readonly permission: Permission;
+  /** Refused by accounts whose namespace is flat. */
+  readonly namespace?: "hierarchical";
   readonly target: T;
   readonly conditions: ConditionsPolicy;
   /** What an unmet condition is called if not ConditionNotMet: copies speak of their target, some
-   *  of them only if the If-Match value could never be an ETag. */
-  readonly unmet?: { readonly any?: FaultCode; readonly noETag?: FaultCode };
+   *  of them only if the If-Match value could never be an ETag; `outOfRange` is for a number that
+   *  is no time of the service's clock. */
+  readonly unmet?: {
+    readonly any?: FaultCode;
+    readonly noETag?: FaultCode;
+    readonly outOfRange?: FaultCode;
+  };
   readonly lease: LeasePolicy;
   readonly etag: ETagPolicy;
   /** What the body adds to the address: the keys of an entity that is inserted. */
@@ -241,6 +236,9 @@ export interface OperationSpec<
     view: RecordView,
     sighting: Sighting<Rs[N]["scope"], TargetOf<Rs[N]["target"], T>, InputOf<P> & BodyInput<B>, A>,
   ) => Awaitable<S>;
+  /** When something that was read of a target that does not exist yet was changed last: what dates
+   *  in conditions are compared with. Undefined if there is nothing of it at all. */
+  readonly lastModifiedOf?: (seen: S) => Ticks | undefined;
   /** Pure and synchronous: runs again on fresh data after a conflict. */
   readonly decide: (
     context: Context<Rs[N]["scope"], TargetOf<Rs[N]["target"], T>, InputOf<P> & BodyInput<B>, A, S>,
@@ -264,11 +262,12 @@ export type Operation = Omit<
     unknown,
     string
   >,
-  "reads" | "decide" | "locate" | "names"
+  "reads" | "decide" | "locate" | "names" | "lastModifiedOf"
 > & {
   readonly names?: readonly NamedResource<Address, object>[];
   readonly locate?: (address: Address, input: object) => Address;
   readonly reads?: (view: RecordView, sighting: AnySighting) => Awaitable<unknown>;
+  readonly lastModifiedOf?: (seen: unknown) => Ticks | undefined;
   readonly decide: (context: AnyContext) => Reply<object, string> | Failure | Waiting;
 };
 

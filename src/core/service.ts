@@ -3,7 +3,7 @@ import type { CorsRule } from "./cors.ts";
 import type { Dialect } from "./dialect.ts";
 import type { ReclaimJob } from "./effects.ts";
 import type { EntityKeys } from "./entity-range.ts";
-import type { FaultCode } from "./faults.ts";
+import type { FaultCode, FaultDetail } from "./faults.ts";
 import type { LeaseKind } from "./lease.ts";
 import type { Features } from "./features.ts";
 import type { Address, Operation, ServiceName } from "./operation.ts";
@@ -35,6 +35,8 @@ export interface Located {
   /** What surrounds the target, or why there is no such place. */
   readonly scope: Result<object>;
   readonly target: object | undefined;
+  /** What else the fault says if the target is missing and has to exist. */
+  readonly missing?: FaultDetail;
   /** The service's rules for pages of other origins. */
   readonly cors: readonly CorsRule[];
 }

@@ -6,7 +6,12 @@ export const tagsMax = 10;
 export const tagNameUnitsMax = 128;
 export const tagValueUnitsMax = 256;
 
-const allowedCharacters = /^[A-Za-z0-9 +\-./:=_]*$/;
+const foreignForm = /[^A-Za-z0-9 +\-./:=_]/u;
+
+/** The first character that neither a name nor a value may have. */
+export function foreignCharacter(text: string): string | undefined {
+  return foreignForm.exec(text)?.[0];
+}
 
 /** The rules for the tags of one blob, whether they came in a header or as XML. */
 export function checkTags(pairs: readonly (readonly [string, string])[]): Result<Tags> {
@@ -17,7 +22,7 @@ export function checkTags(pairs: readonly (readonly [string, string])[]): Result
     if (name.length > tagNameUnitsMax || value.length > tagValueUnitsMax) {
       return fail("TagsTooLarge");
     }
-    if (!allowedCharacters.test(name) || !allowedCharacters.test(value)) return fail("InvalidTags");
+    if (foreignForm.test(name) || foreignForm.test(value)) return fail("InvalidTags");
     if (names.has(name)) return fail("DuplicateTagNames");
     names.add(name);
   }

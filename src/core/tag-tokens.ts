@@ -1,9 +1,17 @@
 import type { TagOperator } from "./tags.ts";
 
+/** `at` counts from 1. */
 export type TagToken =
-  | { readonly kind: "name" | "value" | "container"; readonly text: string }
-  | { readonly kind: "operator"; readonly text: TagOperator }
-  | { readonly kind: "and" | "or" | "(" | ")" };
+  | { readonly kind: "name" | "value" | "parameter"; readonly text: string; readonly at: number }
+  | { readonly kind: "operator"; readonly text: TagOperator; readonly at: number }
+  | { readonly kind: "and" | "or" | "(" | ")"; readonly at: number };
+
+export interface ScannedTags {
+  readonly text: string;
+  readonly tokens: readonly TagToken[];
+  /** Where something begins that is no token, counted from 1. */
+  readonly stoppedAt: number | undefined;
+}
 
 const operators: ReadonlySet<string> = new Set<TagOperator>(["=", "<>", ">", ">=", "<", "<="]);
 
@@ -12,7 +20,7 @@ const tokenForm = new RegExp(
   [
     /'((?:[^']|'')*)'/,
     /"((?:[^"]|"")+)"/,
-    /(@container)/,
+    /(@\w*)/,
     /([A-Za-z_][A-Za-z0-9_]*)/,
     /(<>|>=|<=|[=<>])/,
     /([()])/,
@@ -24,34 +32,54 @@ const tokenForm = new RegExp(
 
 const tokensMax = 1000;
 
-export function parseTagTokens(text: string): readonly TagToken[] | undefined {
-  const trimmed = text.trimEnd();
+export function scanTagTokens(written: string): ScannedTags {
+  const text = written.trimEnd();
   const tokens: TagToken[] = [];
   tokenForm.lastIndex = 0;
-  while (tokenForm.lastIndex < trimmed.length) {
-    const found = tokenForm.exec(trimmed);
-    if (found === null || tokens.length >= tokensMax) return undefined;
-    const token = tokenOf(found);
-    if (token === undefined) return undefined;
+  while (tokenForm.lastIndex < text.length) {
+    const start = tokenForm.lastIndex;
+    const found = tokenForm.exec(text);
+    const token = found === null ? undefined : tokenOf(found);
+    if (token === undefined || tokens.length >= tokensMax) {
+      return { text, tokens, stoppedAt: start + spacesAt(text, start) + 1 };
+    }
     tokens.push(token);
   }
-  return tokens;
+  return { text, tokens, stoppedAt: undefined };
+}
+
+export function parseTagTokens(text: string): readonly TagToken[] | undefined {
+  const { tokens, stoppedAt } = scanTagTokens(text);
+  return stoppedAt === undefined ? tokens : undefined;
+}
+
+export function tokenText(token: TagToken): string {
+  return "text" in token ? token.text : token.kind;
+}
+
+function spacesAt(text: string, from: number): number {
+  return text.length - from - text.slice(from).trimStart().length;
 }
 
 function tokenOf(found: RegExpExecArray): TagToken | undefined {
-  const [, value, quotedName, container, word, operator, parenthesis] = found;
-  if (value !== undefined) return { kind: "value", text: value.replaceAll("''", "'") };
-  if (quotedName !== undefined) return { kind: "name", text: quotedName.replaceAll('""', '"') };
-  if (container !== undefined) return { kind: "container", text: container };
-  if (word !== undefined) return wordToken(word);
-  if (operator !== undefined && isOperator(operator)) return { kind: "operator", text: operator };
-  if (parenthesis === "(" || parenthesis === ")") return { kind: parenthesis };
+  const [whole, value, quotedName, parameter, word, operator, parenthesis] = found;
+  const at = found.index + spacesAt(whole, 0) + 1;
+  if (value !== undefined) return { kind: "value", text: value.replaceAll("''", "'"), at };
+  if (quotedName !== undefined) {
+    return { kind: "name", text: quotedName.replaceAll('""', '"'), at };
+  }
+  if (parameter !== undefined) return { kind: "parameter", text: parameter, at };
+  if (word !== undefined) return wordToken(word, at);
+  if (operator !== undefined && isOperator(operator)) {
+    return { kind: "operator", text: operator, at };
+  }
+  if (parenthesis === "(" || parenthesis === ")") return { kind: parenthesis, at };
   return undefined;
 }
 
-function wordToken(word: string): TagToken {
+function wordToken(word: string, at: number): TagToken {
   const lower = word.toLowerCase();
-  return lower === "and" || lower === "or" ? { kind: lower } : { kind: "name", text: word };
+  return lower === "and" || lower === "or" ? { kind: lower, at } : { kind: "name", text: word, at };
 }
 
 function isOperator(text: string): text is TagOperator {

@@ -1,7 +1,8 @@
 import * as fc from "fast-check";
 import { describe, expect, test } from "vitest";
 import { checkTags, parseTagsHeader } from "./tag-set.ts";
-import { matchesTags, parseTagPredicate, parseTagSearch } from "./tags.ts";
+import { parseTagSearch } from "./tag-search.ts";
+import { matchesTags, parseTagPredicate } from "./tags.ts";
 
 const tags = { tag1: "firsttag", "tag1 name": "my tag", tag2: "secondtag", quote: "it's" };
 
@@ -91,23 +92,67 @@ describe("predicates", () => {
   });
 });
 
+const anywhere = { takesContainer: true };
+
 describe("searches", () => {
   test("take terms and a container", () => {
-    expect(parseTagSearch("@container='c' and \"a b\" >= '1' AND x < '9'")).toEqual({
-      container: "c",
-      terms: [
-        { kind: "compare", name: "a b", operator: ">=", value: "1" },
-        { kind: "compare", name: "x", operator: "<", value: "9" },
-      ],
+    const parsed = parseTagSearch("@container='c' and \"a b\" >= '1' AND x < '9'", anywhere);
+    expect(parsed).toEqual({
+      ok: true,
+      value: {
+        container: "c",
+        terms: [
+          { kind: "compare", name: "a b", operator: ">=", value: "1" },
+          { kind: "compare", name: "x", operator: "<", value: "9" },
+        ],
+      },
     });
   });
 
-  test.each(["", "a <> 'b'", "a = 'b' OR c = 'd'", "(a = 'b')", "@container > 'c'", "a = 'b' AND"])(
-    "%j is refused",
+  const terms = (count: number) =>
+    Array.from({ length: count }, (_, index) => `t${index} = 'v'`).join(" AND ");
+
+  test.each([terms(10), `${terms(10)} AND @container = 'c'`, "a > '1' AND a < '2'", "a = ''"])(
+    "%j is taken",
     (text) => {
-      expect(parseTagSearch(text)).toBeUndefined();
+      expect(parseTagSearch(text, anywhere)).toMatchObject({ ok: true });
     },
   );
+
+  const at = (position: number) => `Error parsing query at or near character position ${position}`;
+
+  test.each([
+    [" ", `${at(1)}: unexpected end of query`],
+    ["a", `${at(2)}: unexpected end of query`],
+    ["a <> 'b'", `${at(3)}: unexpected '<>'`],
+    ["a = 'b' OR c = 'd'", `${at(9)}: unexpected 'or'`],
+    ["(a = 'b')", `${at(1)}: unexpected '('`],
+    ["a = 'b' AND", `${at(12)}: unexpected end of query`],
+    ["a-1 = 'b'", `${at(2)}: unexpected '-'`],
+    ["'a' = 'b'", `${at(1)}: unexpected 'a'`],
+    ["@container > 'c'", `${at(12)}: unexpected '>'`],
+    ["@container = 'c' AND @container = 'c'", `${at(22)}: unexpected '@container'`],
+    ["a = 'b' AND @other = 'c'", `${at(13)}: unsupported parameter '@other'`],
+    ["\"a!\" = 'b'", `${at(1)}: '!' not permitted in tag name or value`],
+    ["a = 'b@'", `${at(5)}: '@' not permitted in tag name or value`],
+    [`${"x".repeat(129)} = 'b'`, `${at(1)}: tag must be between 1 and 128 characters in length`],
+    [
+      `a = '${"x".repeat(257)}'`,
+      `${at(5)}: tag value must be between 0 and 256 characters in length`,
+    ],
+    [terms(11), "Error parsing query: there can be at most 10 unique tags in a query"],
+    ["a".repeat(5000), "Error parsing query: the query is too long"],
+  ])("%j is refused", (text, message) => {
+    const elements = { QueryParameterName: "where", QueryParameterValue: text };
+    const fault = { code: "InvalidQueryParameterValue", detail: { message, elements } };
+    expect(parseTagSearch(text, anywhere)).toEqual({ ok: false, fault });
+  });
+
+  test("inside a container say nothing of containers", () => {
+    expect(parseTagSearch("@container = 'c'", { takesContainer: false })).toMatchObject({
+      fault: { detail: { message: `${at(1)}: unsupported parameter '@container'` } },
+    });
+  });
 });
 
 describe("tag sets", () => {

@@ -71,33 +71,6 @@ export function compareTag(
   }
 }
 
-/** What Find Blobs by Tags looks for: every term must hold. */
-export interface TagSearch {
-  readonly container?: string;
-  readonly terms: readonly TagComparison[];
-}
-
-/** The `where` of Find Blobs by Tags: only AND, no `<>`, no parentheses, and `@container`. */
-export function parseTagSearch(text: string): TagSearch | undefined {
-  const tokens = parseTagTokens(text);
-  if (tokens === undefined) return undefined;
-  const cursor = { tokens, at: 0 };
-  const terms: TagComparison[] = [];
-  let container: string | undefined;
-  for (let count = 0; count <= logicalOperatorsMax; count += 1) {
-    const term = parseComparison(cursor, true);
-    if (term === undefined || term.operator === "<>") return undefined;
-    if (term.name !== "@container") terms.push(term);
-    else if (term.operator !== "=" || container !== undefined) return undefined;
-    else container = term.value;
-    if (cursor.at === tokens.length) {
-      return container === undefined ? { terms } : { container, terms };
-    }
-    if (!take(cursor, "and")) return undefined;
-  }
-  return undefined;
-}
-
 interface Cursor {
   readonly tokens: readonly TagToken[];
   at: number;
@@ -128,14 +101,14 @@ function parseAnd(cursor: Cursor): TagPredicate | undefined {
 }
 
 function parseTerm(cursor: Cursor): TagPredicate | undefined {
-  if (!take(cursor, "(")) return parseComparison(cursor, false);
+  if (!take(cursor, "(")) return parseComparison(cursor);
   const inner = parseOr(cursor);
   return take(cursor, ")") ? inner : undefined;
 }
 
-function parseComparison(cursor: Cursor, containerAllowed: boolean): TagComparison | undefined {
+function parseComparison(cursor: Cursor): TagComparison | undefined {
   const [name, operator, value] = cursor.tokens.slice(cursor.at, cursor.at + 3);
-  if (name?.kind !== "name" && !(containerAllowed && name?.kind === "container")) return undefined;
+  if (name?.kind !== "name") return undefined;
   if (operator?.kind !== "operator" || value?.kind !== "value") return undefined;
   cursor.at += 3;
   return { kind: "compare", name: name.text, operator: operator.text, value: value.text };

@@ -53,6 +53,9 @@ export const knownVersions = [
   "2026-12-06",
 ] as const;
 
+/** The first version whose answers carry a CRC64. */
+export const crc64Since = "2019-02-02";
+
 export type Version = (typeof knownVersions)[number];
 
 export const oldestVersion: Version = knownVersions[0];

@@ -1,4 +1,10 @@
-import { checkRead, checkWrite, unmodifiedBy } from "../core/conditions.ts";
+import {
+  checkRead,
+  checkWrite,
+  checkWriteDates,
+  noConditions,
+  unmodifiedBy,
+} from "../core/conditions.ts";
 import type { ConditionName, Fault } from "../core/faults.ts";
 import { checkLease } from "../core/lease.ts";
 import { fail, ok, type Result } from "../core/result.ts";
@@ -31,12 +37,23 @@ export function check(call: Call, located: Located, now: Ticks): Outcome | undef
   const allowed = call.authorise(located.access, target !== undefined, call.address);
   if (!allowed.ok) return refused("access", allowed.fault, { target, now });
   if (!located.scope.ok) return refused("place", located.scope.fault, { target, now });
-  const existence = checkExistence(call, target);
+  const existence = checkExistence(call, located);
   if (!existence.ok) return refused("existence", existence.fault, { target, now });
   if (target === undefined && call.operation.target === "optional") return undefined;
   const leased = checkTargetLease(call, target, now);
   if (!leased.ok) return refused("lease", leased.fault, { target, now });
   return checkConditions(call, target, now) ?? checkGuard(call, target, now);
+}
+
+/** The dates in the conditions, if what was read stands for a target that does not exist yet. */
+export function checkUnborn(call: Call, seen: unknown, now: Ticks): Outcome | undefined {
+  const { operation, conditions } = call;
+  if (operation.lastModifiedOf === undefined || conditions === noConditions) return undefined;
+  const lastModified = operation.lastModifiedOf(seen);
+  if (lastModified === undefined) return undefined;
+  const verdict = checkWriteDates(conditions, lastModified);
+  const target = undefined;
+  return verdict.ok ? undefined : refused("condition", verdict.fault, { target, now });
 }
 
 export function refused(rule: Rule, fault: Fault, { target, now }: Looked): Outcome {
@@ -51,8 +68,10 @@ function checkGuard(call: Call, target: object | undefined, now: Ticks): Outcome
   return verdict.ok ? undefined : refused("guard", verdict.fault, { target, now });
 }
 
-function checkExistence({ operation, resource }: Call, target: object | undefined): Result<void> {
-  if (operation.target === "must-exist" && target === undefined) return fail(resource.missing);
+function checkExistence({ operation, resource }: Call, { target, missing }: Located): Result<void> {
+  if (operation.target === "must-exist" && target === undefined) {
+    return fail(resource.missing, missing);
+  }
   if (operation.target === "must-not-exist" && target !== undefined) return fail(resource.present);
   return done;
 }
@@ -79,10 +98,11 @@ function checkConditions(call: Call, target: Stamped | undefined, now: Ticks): O
   }
   const creates = operation.conditions === "create";
   const holdsLease = call.leaseId !== undefined;
-  const { any, noETag } = operation.unmet ?? {};
+  const { any, noETag, outOfRange } = operation.unmet ?? {};
   const unmet = {
     ...(any === undefined ? {} : { unmet: any }),
     ...(noETag === undefined ? {} : { unmetNoETag: noETag }),
+    ...(outOfRange === undefined ? {} : { unmetOutOfRange: outOfRange }),
   };
   const verdict = checkWrite(conditions, present, { creates, holdsLease, ...unmet });
   return verdict.ok ? undefined : refused("condition", verdict.fault, { target, now });

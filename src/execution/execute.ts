@@ -1,18 +1,12 @@
 import type { Received } from "../core/content-ref.ts";
 import { noConditions, type Conditions } from "../core/conditions.ts";
+import type { Delegate } from "../core/delegation.ts";
 import type { Fault } from "../core/faults.ts";
 import type { Lease } from "../core/lease.ts";
 import type { Metadata } from "../core/metadata.ts";
 import type { EntityRange } from "../core/principal.ts";
 import type { Features } from "../core/features.ts";
-import type {
-  Address,
-  Delegate,
-  HeaderGroup,
-  Note,
-  Operation,
-  ReplyBody,
-} from "../core/operation.ts";
+import type { Address, HeaderGroup, Note, Operation, ReplyBody } from "../core/operation.ts";
 import type { Result } from "../core/result.ts";
 import type { Access, Located, Resource } from "../core/service.ts";
 import type { CopySource } from "../core/source.ts";

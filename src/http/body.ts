@@ -2,6 +2,7 @@ import type { Received } from "../core/content-ref.ts";
 import { invalidHeader } from "../core/faults.ts";
 import type { BodySpec, ContentBody, Operation } from "../core/operation.ts";
 import { fail, ok, type Result } from "../core/result.ts";
+import { crc64Since } from "../core/versions.ts";
 import { parseXml } from "../core/xml.ts";
 import { decodeBase64 } from "../core/base64.ts";
 import { md5Of } from "../content/checksums.ts";
@@ -36,7 +37,7 @@ export async function receiveBody(
   const spec = operation.body;
   if (spec.kind === "transaction") throw new Error("a transaction takes its parts in itself");
   if (spec.kind === "none" || spec.kind === "source") return noBody;
-  const expected = readChecksums(request);
+  const expected = readChecksums(request, spec);
   if (!expected.ok) return expected;
   if (spec.kind === "content") return receive(request, spec, version, content, expected.value);
   const bytes = await collect(request, spec.bytesMax);
@@ -46,16 +47,20 @@ export async function receiveBody(
   const isAnswered = operation.success.headers.includes("x-ms-content-crc64");
   const isUnchecked = !isAnswered && md5 === undefined && crc64 === undefined;
   if (isUnchecked) return parseSmall(spec, bytes.value, undefined, request);
-  const received = checksumsOf(bytes.value, expected.value);
+  const received = checksumsOf(bytes.value, expected.value, version);
   const intact = compare(expected.value, received);
   return intact.ok ? parseSmall(spec, bytes.value, received, request) : intact;
 }
 
-/** The MD5 only if the client named one: answers tell it just then. */
-function checksumsOf(bytes: Uint8Array, { md5 }: Checksums): Received {
+/** Responses tell the MD5 if the client named one, or if its version has no other checksum. */
+export function needsMd5({ md5 }: Checksums, version: string): boolean {
+  return md5 !== undefined || version < crc64Since;
+}
+
+function checksumsOf(bytes: Uint8Array, expected: Checksums, version: string): Received {
   const crc64 = crc64Bytes(crc64Of(bytes));
   const base = { length: bytes.length, pieces: [], crc64 };
-  return md5 === undefined ? base : { ...base, md5: md5Of(bytes) };
+  return needsMd5(expected, version) ? { ...base, md5: md5Of(bytes) } : base;
 }
 
 /** What an unread body would cost: refused by its announced length, before it is asked for. */
@@ -76,11 +81,14 @@ export function checkAnnouncedLength(
   const spec = operation.body;
   if (spec.kind === "none" || spec.kind === "source") return ok(undefined);
   const limit = spec.kind === "content" ? spec.lengthMax(version) : spec.bytesMax;
-  if (length > limit) return tooLarge(limit);
-  if (spec.kind === "content" && spec.nonEmpty && length === 0) {
-    return invalidHeader("Content-Length", "0");
-  }
-  return ok(undefined);
+  return length > limit ? tooLarge(limit) : ok(undefined);
+}
+
+/** Comes after the parameters: recorded, a Put Page without range and body misses its range. */
+export function checkEmptyBody(request: WireRequest, { body }: Operation): Result<void> {
+  const isEmpty = request.headers["content-length"] === "0";
+  const isRefused = isEmpty && body.kind === "content" && body.nonEmpty;
+  return isRefused ? invalidHeader("Content-Length", "0") : ok(undefined);
 }
 
 async function receive(
@@ -98,7 +106,7 @@ async function receive(
       length: announced === undefined ? undefined : Number(announced),
       lengthMax,
       inlineBytesMax: spec.inlineBytesMax,
-      md5: spec.md5Always || expected.md5 !== undefined,
+      md5: spec.md5Always || needsMd5(expected, version),
       crc64: true,
     });
   } catch (error) {
@@ -157,8 +165,9 @@ function parseBytes(
   return spec.parse(bytes, request.headers["content-type"] ?? "");
 }
 
-function readChecksums({ headers }: Pick<WireRequest, "headers">): Result<Checksums> {
-  return parseChecksums(headers["content-md5"], headers["x-ms-content-crc64"]);
+function readChecksums({ headers }: WireRequest, spec: BodySpec<unknown>): Result<Checksums> {
+  const own = spec.kind === "content" && spec.md5Header ? headers[spec.md5Header] : undefined;
+  return parseChecksums(own || headers["content-md5"], headers["x-ms-content-crc64"]);
 }
 
 export function parseChecksums(

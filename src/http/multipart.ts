@@ -1,5 +1,5 @@
 import { fail, ok, type Result } from "../core/result.ts";
-import { TextBytes } from "../core/text-bytes.ts";
+import type { TextBytes } from "../core/text-bytes.ts";
 
 /** Header lines as they were read. Names are lower case in `headers`. */
 export interface HeaderLines {
@@ -193,13 +193,7 @@ export interface RenderedPart {
 
 const crlf = "\r\n";
 
-/** The body of a multipart/mixed answer. */
-export function renderMultipart(boundary: string, parts: readonly RenderedPart[]): Uint8Array {
-  const out = new TextBytes();
-  writeMultipart(out, boundary, parts);
-  return out.bytes();
-}
-
+/** Writes the body of a multipart/mixed answer. */
 export function writeMultipart(
   out: TextBytes,
   boundary: string,

@@ -1,16 +1,17 @@
 import { noConditions, parseConditions, type Conditions } from "../core/conditions.ts";
+import type { Delegate } from "../core/delegation.ts";
 import type { Dialect } from "../core/dialect.ts";
 import { parseLeaseId } from "../core/lease-request.ts";
 import type { LinkedResource } from "../core/named-resource.ts";
-import type { Delegate, Operation } from "../core/operation.ts";
+import type { Operation } from "../core/operation.ts";
 import { parseParams, type ParamReader } from "../core/params.ts";
 import type { Principal } from "../core/principal.ts";
-import { ok, type Result } from "../core/result.ts";
+import { fail, ok, type Result } from "../core/result.ts";
 import { preview, type Call } from "../execution/execute.ts";
 import { authoriserOf, checkPermission } from "./authorise-call.ts";
 import { delegationKeyValueFrom } from "./auth/delegation-key.ts";
 import type { ContentStore } from "../content/content.ts";
-import { checkAnnouncedLength, receiveBody } from "./body.ts";
+import { checkAnnouncedLength, checkEmptyBody, receiveBody } from "./body.ts";
 import { checkEncryption, clientKeyOf, encryptingContent } from "./client-key.ts";
 import { locationOptions, type Door, type Known, type Progress, type Target } from "./door.ts";
 import { paramReader } from "./params.ts";
@@ -33,7 +34,10 @@ export function choose(
   if (!operation.ok) return operation;
   progress.operation = operation.value;
   const allowed = checkPermission(door, target, known, operation.value);
-  return allowed.ok ? operation : allowed;
+  if (!allowed.ok) return allowed;
+  const isFlat = known.settings.hierarchicalNamespace !== true;
+  const isUnfit = isFlat && operation.value.namespace === "hierarchical";
+  return isUnfit ? fail("HierarchicalNamespaceNotEnabled") : operation;
 }
 
 /** A request whose operation is known, made ready to decide: parsed, its body received. */
@@ -115,6 +119,8 @@ function parse(
   const reader = paramReader(request, location.query, version);
   const parsed = parseParams(operation.params, reader);
   if (!parsed.ok) return parsed;
+  const filled = checkEmptyBody(request, operation);
+  if (!filled.ok) return filled;
   const input = checkEncryption(parsed.value, known.principal);
   if (!input.ok) return input;
   const conditions = readConditions(door, operation, reader);

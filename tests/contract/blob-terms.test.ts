@@ -76,7 +76,7 @@ describe("soft delete", () => {
 
 describe("terms", () => {
   it("a blob with a time to end is gone then, and its name is free", async () => {
-    await open();
+    await open({ hierarchicalNamespace: true });
     await sim.send({ method: "PUT", path: "/ccc/b", headers: block, body: "x".repeat(9000) });
     const headers = { "x-ms-expiry-option": "RelativeToNow", "x-ms-expiry-time": "60000" };
     const set = await sim.send({ method: "PUT", path: "/ccc/b?comp=expiry", headers });

@@ -143,7 +143,7 @@ describe("6 bad input", () => {
       { "x-ms-type": "file", "x-ms-content-length": "1", "x-ms-file-permission": "nonsense" },
       "FileInvalidPermission",
     ],
-    ["PUT", "/share/g?comp=range", { "x-ms-write": "update" }, "InvalidHeaderValue"],
+    ["PUT", "/share/g?comp=range", { "x-ms-write": "update" }, "MissingRequiredHeader"],
     [
       "PUT",
       "/share/g?comp=range",

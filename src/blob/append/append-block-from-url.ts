@@ -35,10 +35,11 @@ export const appendBlockFromUrl = operation({
   etag: "renew",
   effect: "writes",
   success: { status: 201, headers: appendReplyHeaders },
-  decide: ({ target, received, input }) => {
-    const reply = appendReply(target, received, input);
+  decide: (context) => {
+    const reply = appendReply(context);
+    const { received, version } = context;
     return "fault" in reply
       ? reply
-      : { ...reply, headers: { ...reply.headers, ...bothChecksums(received) } };
+      : { ...reply, headers: { ...reply.headers, ...bothChecksums(received, version) } };
   },
 });

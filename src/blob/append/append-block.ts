@@ -26,9 +26,10 @@ export const appendBlock = operation({
   permission: { letters: "aw", resourceType: "o" },
   target: "must-exist",
   conditions: "write",
+  unmet: { outOfRange: "OutOfRangeInput" },
   lease: "match-if-leased",
   etag: "renew",
   effect: "writes",
   success: { status: 201, headers: appendReplyHeaders },
-  decide: ({ target, received, input }) => appendReply(target, received, input),
+  decide: (context) => appendReply(context),
 });

@@ -16,9 +16,16 @@ export const appendReplyHeaders = [
   ...encryptionHeaderNames,
 ] as const;
 
+interface Appending {
+  readonly target: BlobRecord;
+  readonly received: Received;
+  readonly input: AppendConditions;
+  readonly version: string;
+}
+
 /** One more block at the end, wherever its bytes came from. */
-export function appendReply(target: BlobRecord, received: Received, conditions: AppendConditions) {
-  const allowed = checkAppend(target, conditions, received.length);
+export function appendReply({ target, received, input, version }: Appending) {
+  const allowed = checkAppend(target, input, received.length);
   if (!allowed.ok) return allowed;
   if (target.sealed === true) return fail("BlobIsSealed");
   const count = (target.committedBlockCount ?? 0) + 1;
@@ -27,7 +34,7 @@ export function appendReply(target: BlobRecord, received: Received, conditions: 
     put: { ...target, committedBlockCount: count },
     content: append(target.content, received),
     headers: {
-      ...bodyChecksum(received),
+      ...bodyChecksum(received, version),
       "x-ms-blob-append-offset": String(target.content.length),
       "x-ms-blob-committed-block-count": String(count),
       "x-ms-request-server-encrypted": "true",

@@ -75,8 +75,9 @@ export const putBlockList = operation({
       committed: await committedParts(view, target),
     };
   },
+  lastModifiedOf: ({ staged }) => staged.live?.touched,
   decide: (context) => {
-    const { target, input, seen, stamp, now, received } = context;
+    const { target, input, seen, stamp, now, received, version } = context;
     if (target !== undefined && target.type !== "BlockBlob") return fail("InvalidBlobType");
     const parts = chooseParts(input.body, seen);
     if (!parts.ok) return parts;
@@ -107,7 +108,7 @@ export const putBlockList = operation({
       preserve: keepPrevious(context),
       effects: dropUpload(blobKey(context), seen.staged.stored),
       headers: {
-        ...bodyChecksum(received),
+        ...bodyChecksum(received, version),
         ...encryptionHeaders(sealing.value),
         "x-ms-request-server-encrypted": "true",
         "x-ms-version-id": versionHeader(versionId),

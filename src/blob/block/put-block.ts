@@ -31,7 +31,7 @@ export const putBlock = operation({
   etag: "none",
   effect: "writes",
   success: { status: 201, headers: stageReplyHeaders },
-  reads: (view, { scope, address, target, input }) =>
-    readStage(view, blobKey({ scope, address }), { target, blockId: input.blockId }),
+  reads: (view, { scope, address, input }) =>
+    readStage(view, blobKey({ scope, address }), input.blockId),
   decide: (context) => stageBlock(blobKey(context), { ...context, blockId: context.input.blockId }),
 });

@@ -28,22 +28,16 @@ export const stageReplyHeaders = [
 /** What is known of the blocks that wait beside a new one. */
 export interface Stage {
   readonly staged: Staged;
-  readonly idLength: number | undefined;
   readonly replaces: boolean;
   readonly count: bigint;
 }
 
-export async function readStage(
-  view: RecordView,
-  key: BlobKey,
-  { target, blockId }: { readonly target: BlobRecord | undefined; readonly blockId: string },
-): Promise<Stage> {
+export async function readStage(view: RecordView, key: BlobKey, blockId: string): Promise<Stage> {
   const staged = await findUpload(view, key);
   const upload = staged.live;
-  const idLength = upload?.blockIdLength ?? (await committedIdLength(view, target));
   const block = upload && (await view.get(blocks, { upload: upload.id, id: blockId }));
   const count = upload === undefined ? 0n : await view.count(blockCounter(upload.id));
-  return { staged, idLength, replaces: block !== undefined, count };
+  return { staged, replaces: block !== undefined, count };
 }
 
 export interface Staging {
@@ -53,17 +47,17 @@ export interface Staging {
   readonly received: Received;
   readonly scope: ContainerScope;
   readonly input: { readonly encryption: Encryption };
+  readonly version: string;
   readonly now: Ticks;
   readonly newId: () => bigint;
 }
 
 /** Puts one block beside those that wait, wherever its bytes came from. */
 export function stageBlock(key: BlobKey, { target, seen, blockId, ...staging }: Staging) {
-  const { received, now, newId, scope, input } = staging;
+  const { received, now, newId, scope, input, version } = staging;
   if (target !== undefined && target.type !== "BlockBlob") return fail("InvalidBlobType");
-  if (seen.idLength !== undefined && seen.idLength !== blockId.length) {
-    return fail("InvalidBlobOrBlock");
-  }
+  const idLength = seen.staged.live?.blockIdLength;
+  if (idLength !== undefined && idLength !== blockId.length) return fail("InvalidBlobOrBlock");
   if (!seen.replaces && seen.count >= BigInt(uncommittedBlocksMax)) {
     return fail("BlockCountExceedsLimit");
   }
@@ -78,7 +72,7 @@ export function stageBlock(key: BlobKey, { target, seen, blockId, ...staging }: 
   return {
     effects: [...opened.effects, block, ...counted],
     headers: {
-      ...bodyChecksum(received),
+      ...bodyChecksum(received, version),
       ...encryptionHeaders(sealing.value),
       "x-ms-request-server-encrypted": "true",
     },
@@ -104,16 +98,4 @@ function openUpload(key: BlobKey, { stored, live }: Staged, opening: Opening) {
   const effects: Effect[] = [put(uploads, key, upload), term];
   if (stored !== undefined) effects.push(reclaim("blob-blocks", stored.id));
   return { upload, effects };
-}
-
-/** New ids must be as long as those already committed. */
-async function committedIdLength(
-  view: RecordView,
-  target: BlobRecord | undefined,
-): Promise<number | undefined> {
-  if (target === undefined || target.content.kind === "inline") return undefined;
-  for await (const batch of view.slices(target.content, 0, 1)) {
-    for (const { block } of batch) return block?.length;
-  }
-  return undefined;
 }

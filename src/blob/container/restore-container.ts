@@ -1,5 +1,6 @@
 import { otherName } from "../../core/common-params.ts";
 import { remove } from "../../core/effects.ts";
+import { invalidQuery } from "../../core/faults.ts";
 import { noBody } from "../../core/operation.ts";
 import { header, required, text } from "../../core/params.ts";
 import { fail } from "../../core/result.ts";
@@ -8,21 +9,20 @@ import { deletedContainers } from "../records.ts";
 import { operation } from "../resources.ts";
 import { parseDeletedVersion } from "../../core/deleted-version.ts";
 
+const query = { restype: "container", comp: "undelete" };
+const params = {
+  name: required(header("x-ms-deleted-container-name", otherName)),
+  version: required(header("x-ms-deleted-container-version", text)),
+};
+
 /** Everything inside was only out of reach. Another name will do if the old one is taken.
  *  learn.microsoft.com/rest/api/storageservices/restore-container */
 export const restoreContainer = operation({
   name: "Restore Container",
   ids: ["Container_Restore"],
-  route: {
-    method: "PUT",
-    resource: "container",
-    query: { restype: "container", comp: "undelete" },
-  },
+  route: { method: "PUT", resource: "container", query },
   since: "2019-12-12",
-  params: {
-    name: required(header("x-ms-deleted-container-name", otherName)),
-    version: required(header("x-ms-deleted-container-version", text)),
-  },
+  params,
   body: noBody,
   names: [
     {
@@ -55,4 +55,23 @@ export const restoreContainer = operation({
       effects: [remove(deletedContainers, seen.key)],
     };
   },
+});
+
+/** The same with no container in its path. Clients that are given no name send neither the path nor
+ *  the header, and hear of the header. */
+export const restoreNoContainer = operation({
+  name: "Restore Container",
+  ids: [],
+  route: { method: "PUT", resource: "service", query },
+  since: "2019-12-12",
+  params,
+  body: noBody,
+  permission: { letters: "w", resourceType: "c", sas: "account-only" },
+  target: "must-exist",
+  conditions: "none",
+  lease: "none",
+  etag: "none",
+  effect: "reads",
+  success: { status: 201, headers: [] },
+  decide: () => invalidQuery("comp", query.comp),
 });

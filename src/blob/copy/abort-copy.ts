@@ -1,6 +1,7 @@
 import { empty } from "../../content/plan.ts";
 import { noBody } from "../../core/operation.ts";
-import { query, required, text } from "../../core/params.ts";
+import { parseGuid } from "../../core/guid.ts";
+import { query, required } from "../../core/params.ts";
 import { fail } from "../../core/result.ts";
 import { dropTransfer } from "../../execution/transfer.ts";
 import { operation } from "../resources.ts";
@@ -16,7 +17,7 @@ export const abortCopyBlob = operation({
     headers: { "x-ms-copy-action": "abort" },
   },
   since: "2012-02-12",
-  params: { copyId: required(query("copyid", text)) },
+  params: { copyId: required(query("copyid", parseGuid, "copyid needs to be valid Guid.")) },
   body: noBody,
   permission: { letters: "w", resourceType: "o" },
   target: "must-exist",
@@ -28,7 +29,7 @@ export const abortCopyBlob = operation({
   decide: ({ target, input, stamp, now }) => {
     const { copy } = target;
     if (copy?.status !== "pending") return fail("NoPendingCopyOperation");
-    if (copy.id !== input.copyId.toLowerCase()) return fail("CopyIdMismatch");
+    if (copy.id !== input.copyId) return fail("CopyIdMismatch");
     const aborted = { ...copy, status: "aborted" as const, completed: now };
     return {
       put: { ...target, etag: stamp, copy: aborted },

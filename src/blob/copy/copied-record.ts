@@ -23,6 +23,7 @@ export interface Original {
   readonly sealed?: true | undefined;
   readonly tags?: Tags | undefined;
   readonly tier?: string | undefined;
+  readonly rehydration?: object | undefined;
 }
 
 export interface CopyWishes {
@@ -76,17 +77,21 @@ export function copiedRecord(
 
 type Tiered = Pick<BlobRecord, "tier" | "tierChanged" | "rehydration">;
 
-/** A copy of an archived blob to a tier that is online has to wait, as if it were rehydrated. */
+/** A copy of an archived blob is refused unless it names a tier that is online: then it has to
+ *  wait, as if it were rehydrated. */
 function tierOf(
-  { type, tier: present }: Original,
+  { type, tier: present, rehydration: pending }: Original,
   { tier, priority }: CopyWishes,
   now: Ticks,
 ): Result<Tiered> {
-  if (tier === undefined) return ok(present === archive ? { tier: archive, tierChanged: now } : {});
+  if (present === archive && (tier === undefined || tier === archive)) {
+    return fail(pending === undefined ? "BlobArchived" : "BlobBeingRehydrated");
+  }
+  if (tier === undefined) return ok({});
   const isPageTier = pageTiers.some((each) => each === tier);
   if (type === "BlockBlob" && isPageTier) return invalidHeader("x-ms-access-tier", tier);
   if (type !== "BlockBlob" && !isPageTier) return fail("InvalidBlobTier");
-  if (present !== archive || tier === archive) return ok({ tier, tierChanged: now });
+  if (present !== archive) return ok({ tier, tierChanged: now });
   const rehydration = beginRehydration(tier, priority ?? "Standard", now);
   return ok({ tier: archive, tierChanged: now, rehydration });
 }

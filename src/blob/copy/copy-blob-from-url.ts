@@ -66,7 +66,7 @@ export const copyBlobFromUrl = operation({
       preserve: keepPrevious(context),
       effects: dropUpload(blobKey(context), seen),
       headers: {
-        ...toldChecksum(received, input.sourceMd5),
+        ...toldChecksum(received, { asked: input.sourceMd5, version: context.version }),
         "x-ms-copy-id": id,
         "x-ms-copy-status": "success",
         "x-ms-request-server-encrypted": "true",

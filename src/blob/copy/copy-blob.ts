@@ -20,6 +20,7 @@ import {
   type Succession,
 } from "../shared/succession.ts";
 import { tagsHeader } from "../shared/tags-header.ts";
+import { archive } from "../tier/rehydration.ts";
 import { copiedRecord, originalFound, type CopyWishes, type Original } from "./copied-record.ts";
 import {
   anyTier,
@@ -128,6 +129,8 @@ function copyLater(
   if (lease !== undefined && isLocked(lease, now) && !isInfinite(lease)) {
     return fail("InfiniteLeaseDurationRequired");
   }
+  // Elsewhere its bytes cannot be read either, whatever tier the copy is to have.
+  if (found.header("x-ms-access-tier") === archive) return fail("BlobArchived");
   const original = originalFound(found);
   const totalBytes = found.length ?? 0;
   if (original.type === "PageBlob" && !isPageBlobLength(totalBytes)) {

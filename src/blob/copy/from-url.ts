@@ -1,6 +1,7 @@
 import { encodeBase64 } from "../../core/base64.ts";
 import type { Received } from "../../core/content-ref.ts";
 import { header, text } from "../../core/params.ts";
+import { crc64Since } from "../../core/versions.ts";
 import type { CopySource, SourceBody, SourceFound } from "../../core/source.ts";
 import { inlineBlobBytesMax } from "../shared/limits.ts";
 
@@ -16,11 +17,15 @@ export function wholeSource(lengthMax: (version: string) => number): SourceBody 
   };
 }
 
-/** The answer tells the MD5 if the client named one, else the CRC64; stored is the MD5 always. */
+/** The answer tells the MD5 if the client named one, else the CRC64, which older versions do not
+ *  have; stored is the MD5 always. */
 export const sourceMd5 = header("x-ms-source-content-md5", text);
 
-export function toldChecksum({ md5, crc64 }: Received, asked: string | undefined) {
-  return asked === undefined
+export function toldChecksum(
+  { md5, crc64 }: Received,
+  { asked, version }: { readonly asked: string | undefined; readonly version: string },
+) {
+  return asked === undefined && version >= crc64Since
     ? { "x-ms-content-crc64": crc64 && encodeBase64(crc64) }
     : { "Content-MD5": md5 && encodeBase64(md5) };
 }

@@ -87,7 +87,7 @@ export const putBlobFromUrl = operation({
       preserve: keepPrevious(context),
       effects: dropUpload(blobKey(context), seen),
       headers: {
-        ...toldChecksum(received, input.sourceMd5),
+        ...toldChecksum(received, { asked: input.sourceMd5, version: context.version }),
         ...encryptionHeaders(sealing.value),
         "x-ms-request-server-encrypted": "true",
         "x-ms-version-id": versionHeader(versionId),

@@ -37,14 +37,15 @@ export const putPageFromUrl = operation({
   etag: "renew",
   effect: "writes",
   success: { status: 201, headers: pageReplyHeaders },
-  decide: ({ target, received, input }) => {
+  decide: (context) => {
+    const { target, received, input, version } = context;
     const { range } = input;
     if (range.length !== received.length) {
       return invalidHeader("x-ms-range", `bytes=${range.from}-${range.from + range.length - 1}`);
     }
     const allowed = checkPages(target, range, input.sequence);
     if (!allowed.ok) return allowed;
-    const reply = pagesReply(target, range, received);
-    return { ...reply, headers: { ...reply.headers, ...bothChecksums(received) } };
+    const reply = pagesReply(context);
+    return { ...reply, headers: { ...reply.headers, ...bothChecksums(received, version) } };
   },
 });

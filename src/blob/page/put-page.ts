@@ -36,13 +36,20 @@ export function checkPages(
     : ok(undefined);
 }
 
+interface PageWrite {
+  readonly target: BlobRecord;
+  readonly received: Received;
+  readonly input: { readonly range: Span };
+  readonly version: string;
+}
+
 /** Whole pages in place of those that were there, wherever the bytes came from. */
-export function pagesReply(target: BlobRecord, { from }: Span, received: Received) {
+export function pagesReply({ target, received, input, version }: PageWrite) {
   return {
     put: target,
-    content: write(target.content, from, received),
+    content: write(target.content, input.range.from, received),
     headers: {
-      ...bodyChecksum(received),
+      ...bodyChecksum(received, version),
       "x-ms-blob-sequence-number": String(target.sequenceNumber ?? 0n),
       "x-ms-request-server-encrypted": "true",
       ...encryptionHeaders(target),
@@ -76,14 +83,15 @@ export const putPage = operation({
   etag: "renew",
   effect: "writes",
   success: { status: 201, headers: pageReplyHeaders },
-  decide: ({ target, received, input }) => {
+  decide: (context) => {
+    const { target, received, input } = context;
     const { range } = input;
     if (range.length > putPageBytesMax) return bodyTooLarge(putPageBytesMax);
     if (range.length !== received.length) {
       return invalidHeader("Content-Length", String(received.length));
     }
     const allowed = checkPages(target, range, input.sequence);
-    return allowed.ok ? pagesReply(target, range, received) : allowed;
+    return allowed.ok ? pagesReply(context) : allowed;
   },
 });
 

@@ -1,4 +1,4 @@
-import { encryption } from "../../core/encryption.ts";
+import { encryptionOfProperties } from "../../core/encryption.ts";
 import { noBody } from "../../core/operation.ts";
 import { operation } from "../resources.ts";
 
@@ -8,7 +8,7 @@ export const getBlobMetadata = operation({
   ids: ["Blob_GetMetadata_GET", "Blob_GetMetadata_HEAD"],
   route: { method: ["GET", "HEAD"], resource: "blob", query: { comp: "metadata" } },
   since: "2009-09-19",
-  params: { encryption },
+  params: { encryption: encryptionOfProperties },
   body: noBody,
   permission: { letters: "r", resourceType: "o", publicRead: "blob" },
   target: "must-exist",

@@ -1,4 +1,4 @@
-import { encryption } from "../../core/encryption.ts";
+import { encryptionOfProperties } from "../../core/encryption.ts";
 import { noBody } from "../../core/operation.ts";
 import { operation } from "../resources.ts";
 import { tierHeaderNames, tierHeaders } from "../tier/rehydration.ts";
@@ -11,7 +11,7 @@ export const getBlobProperties = operation({
   ids: ["Blob_GetProperties"],
   route: { method: "HEAD", resource: "blob" },
   since: "2009-09-19",
-  params: { encryption },
+  params: { encryption: encryptionOfProperties },
   body: noBody,
   permission: { letters: "r", resourceType: "o", publicRead: "blob" },
   target: "must-exist",

@@ -8,7 +8,8 @@ import type { ContentRef } from "../../core/content-ref.ts";
 import { encryption } from "../../core/encryption.ts";
 import { invalidHeader } from "../../core/faults.ts";
 import { noBody, type ReplyBody } from "../../core/operation.ts";
-import { boolean, header, type Param } from "../../core/params.ts";
+import { header, type Param } from "../../core/params.ts";
+import { rangeChecksum } from "../../core/range-checksum.ts";
 import { clipRange, parseReadRange, type ByteRange } from "../../core/ranges.ts";
 import { fail, ok } from "../../core/result.ts";
 import { operation } from "../resources.ts";
@@ -34,8 +35,7 @@ export const getBlob = operation({
   since: "2009-09-19",
   params: {
     range,
-    rangeMd5: header("x-ms-range-get-content-md5", boolean),
-    rangeCrc64: header("x-ms-range-get-content-crc64", boolean),
+    rangeChecksum,
     encryption,
     structured: header("x-ms-structured-body", (text) => isStructuredForm(text) || undefined),
   },
@@ -60,8 +60,7 @@ export const getBlob = operation({
   decide: (context) => {
     const { target, input } = context;
     const total = target.content.length;
-    const { range: asked, rangeMd5, rangeCrc64, structured } = input;
-    const checksum = rangeMd5 === true ? "md5" : rangeCrc64 === true ? "crc64" : undefined;
+    const { range: asked, rangeChecksum: checksum, structured } = input;
     const properties = blobProperties(context);
     const md5 = storedMd5(target.headers);
     const { content, metadata } = target;
@@ -80,9 +79,8 @@ export const getBlob = operation({
     if (span === undefined) {
       return fail("InvalidRange", { headers: { "Content-Range": `bytes */${total}` } });
     }
-    const tooLong =
-      span.length > rangeChecksumBytesMax || (rangeMd5 === true && rangeCrc64 === true);
-    if (checksum !== undefined && tooLong) return checksumRefused(checksum);
+    const isTooLong = span.length > rangeChecksumBytesMax;
+    if (checksum !== undefined && isTooLong) return checksumRefused(checksum);
     const last = span.from + span.length - 1;
     return {
       ...noted,
@@ -129,7 +127,7 @@ function structuredHeaders(structured: boolean | undefined, length: number) {
   ];
 }
 
-/** Only a range of at most 4 MiB gets a checksum of its own, and only one kind. */
+/** Only a range of at most 4 MiB gets a checksum of its own. */
 function checksumRefused(checksum: "md5" | "crc64") {
   return invalidHeader(`x-ms-range-get-content-${checksum}`, "true");
 }

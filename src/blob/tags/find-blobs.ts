@@ -1,7 +1,8 @@
 import { formatMarker, marker, maxResults, pageSize, wordSet } from "../../core/listing.ts";
 import { noBody, type Reply } from "../../core/operation.ts";
-import { query, required } from "../../core/params.ts";
-import { parseTagSearch, type TagSearch } from "../../core/tags.ts";
+import { query, required, text as anyText, type Param } from "../../core/params.ts";
+import { ok } from "../../core/result.ts";
+import { parseTagSearch, type TagSearch, type TagSearchOptions } from "../../core/tag-search.ts";
 import type { RecordView } from "../../core/view.ts";
 import { newXmlBody } from "../../core/xml-body.ts";
 import { element, escapeText, nameElement, textElement } from "../../core/xml-writer.ts";
@@ -10,23 +11,24 @@ import { containers } from "../records.ts";
 import { operation } from "../resources.ts";
 import { searchTags, type Finding, type TaggedBlob } from "./search-tags.ts";
 
-const whereUnitsMax = 4096;
-const malformed = "The where clause is not a valid tag expression.";
-
-const params = {
-  where: required(query("where", (text) => parseWhere(text), malformed)),
-  marker,
-  maxResults,
-  include: wordSet("include", "none", "versions", "deleted"),
-};
-
 interface Where extends TagSearch {
   readonly text: string;
 }
 
-function parseWhere(text: string): Where | undefined {
-  const search = text.length > whereUnitsMax ? undefined : parseTagSearch(text);
-  return search && { ...search, text };
+const whereText = required(query("where", anyText));
+
+function paramsOf(options: TagSearchOptions) {
+  const where: Param<Where> = {
+    sources: whereText.sources,
+    parse: (reader) => {
+      const written = whereText.parse(reader);
+      if (!written.ok) return written;
+      const search = parseTagSearch(written.value, options);
+      return search.ok ? ok({ ...search.value, text: written.value }) : search;
+    },
+  };
+  const include = wordSet("include", "none", "versions", "deleted");
+  return { where, marker, maxResults, include };
 }
 
 interface Input {
@@ -54,7 +56,7 @@ export const findBlobsByTags = operation({
   ids: ["Service_FilterBlobs"],
   route: { method: "GET", resource: "service", query: { comp: "blobs" } },
   since: "2019-12-12",
-  params,
+  params: paramsOf({ takesContainer: true }),
   body: noBody,
   permission: { letters: "f", resourceType: "so", sas: "account-only" },
   target: "must-exist",
@@ -83,7 +85,7 @@ export const findBlobsByTagsInContainer = operation({
     query: { restype: "container", comp: "blobs" },
   },
   since: "2021-04-10",
-  params,
+  params: paramsOf({ takesContainer: false }),
   body: noBody,
   permission: { letters: "f", resourceType: "co" },
   target: "must-exist",
@@ -94,7 +96,6 @@ export const findBlobsByTagsInContainer = operation({
   success: { status: 200, headers: [] },
   reads: async (view, { scope, target, input, address }) => {
     const name = address.container;
-    if ((input.where.container ?? name) !== name) return nothing;
     return find(view, input, { account: scope.account.id, container: { id: target.id, name } });
   },
   decide: ({ input, seen, endpoint }) => render(input, seen, endpoint),

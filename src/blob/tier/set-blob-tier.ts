@@ -13,7 +13,8 @@ type Tier = (typeof blockTiers)[number] | (typeof pageTiers)[number];
 const tierHeader = "x-ms-access-tier";
 const coldSince = "2021-12-02";
 
-/** Leaving the archive takes hours, everything else is done at once. The ETag stays.
+/** Leaving the archive takes hours, and snapshots and earlier versions cannot; everything else is
+ *  done at once. The ETag stays.
  *  learn.microsoft.com/rest/api/storageservices/set-blob-tier */
 export const setBlobTier = operation({
   name: "Set Blob Tier",
@@ -48,6 +49,8 @@ export const setBlobTier = operation({
       return { ...putAddressed(context, put), status: 202 };
     }
     if (target.tier === archive && tier !== archive) {
+      const isPast = target.snapshot !== undefined || target.superseded === true;
+      if (isPast) return fail("BlobOperationNotSupported");
       const pending = beginRehydration(tier, input.priority ?? "Standard", now);
       return { ...putAddressed(context, { ...target, rehydration: pending }), status: 202 };
     }

@@ -1,5 +1,5 @@
 import { remove, type Effect } from "../../core/effects.ts";
-import { invalidHeader } from "../../core/faults.ts";
+import { invalidQuery } from "../../core/faults.ts";
 import { noBody } from "../../core/operation.ts";
 import { header, oneOf } from "../../core/params.ts";
 import { fail } from "../../core/result.ts";
@@ -21,6 +21,22 @@ interface Seen {
   readonly kept: readonly Generation[];
 }
 
+const snapshotsHeader = header("x-ms-delete-snapshots", oneOf("include", "only"));
+
+/** Speaks of all snapshots of a blob, so it cannot be said of one snapshot or version. */
+const deleteSnapshots: typeof snapshotsHeader = {
+  sources: snapshotsHeader.sources,
+  parse: (reader) => {
+    const parsed = snapshotsHeader.parse(reader);
+    if (!parsed.ok || parsed.value === undefined) return parsed;
+    for (const name of ["snapshot", "versionid"]) {
+      const text = reader.query(name);
+      if (text) return invalidQuery(name, text);
+    }
+    return parsed;
+  },
+};
+
 /** The blob, with or without its snapshots, or just the snapshot that the address names.
  *  learn.microsoft.com/rest/api/storageservices/delete-blob */
 export const deleteBlob = operation({
@@ -29,7 +45,7 @@ export const deleteBlob = operation({
   route: { method: "DELETE", resource: "blob" },
   since: "2009-09-19",
   params: {
-    snapshots: header("x-ms-delete-snapshots", oneOf("include", "only")),
+    snapshots: deleteSnapshots,
     generation: anyGeneration,
   },
   body: noBody,
@@ -48,11 +64,7 @@ export const deleteBlob = operation({
   decide: (context) => {
     const { target, address, input, seen, features, scope } = context;
     if (address.snapshot !== undefined) {
-      if (target === undefined) return fail("BlobNotFound");
-      if (input.snapshots !== undefined) {
-        return invalidHeader("x-ms-delete-snapshots", input.snapshots);
-      }
-      return deleteOne(context, target);
+      return target === undefined ? fail("BlobNotFound") : deleteOne(context, target);
     }
     const key = blobKey(context);
     const snapshots = seen.kept.filter(isLiveSnapshot);
@@ -80,7 +92,7 @@ export const deleteBlobVersion = operation({
   ids: [],
   route: { method: "DELETE", resource: "blob", query: { versionid: true } },
   since: "2019-12-12",
-  params: { generation: anyGeneration },
+  params: { snapshots: deleteSnapshots, generation: anyGeneration },
   body: noBody,
   permission: { letters: "x", resourceType: "o" },
   target: "must-exist",
@@ -116,7 +128,7 @@ export const deleteBlobPermanently = operation({
   reads: (view, { scope, address }) => generationsOf(view, blobKey({ scope, address })),
   decide: ({ address, seen, scope, now, target }) => {
     const policy = scope.account.properties.blob?.deleteRetention;
-    if (policy?.allowPermanentDelete !== true) return fail("PermanentDeleteNotEnabled");
+    if (policy?.allowPermanentDelete !== true) return fail("PermanentDeleteIsOff");
     const at = address.snapshot ?? address.versionId;
     const found = seen.find(({ key, record }) => key.at === at && isRestorable(record, now));
     if (found === undefined) {

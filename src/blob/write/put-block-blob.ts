@@ -1,7 +1,7 @@
 import { encodeBase64 } from "../../core/base64.ts";
 import { metadata } from "../../core/common-params.ts";
 import { encryption } from "../../core/encryption.ts";
-import { fail } from "../../core/result.ts";
+import { crc64Since } from "../../core/versions.ts";
 import { whole } from "../../content/plan.ts";
 import { emptyContent } from "../../core/content-ref.ts";
 import {
@@ -47,6 +47,7 @@ export const putBlockBlob = operation({
     lengthMax: putBlobBytesMax,
     inlineBytesMax: inlineBlobBytesMax,
     md5Always: true,
+    md5Header: "x-ms-blob-content-md5",
     nonEmpty: false,
   },
   permission: { letters: "cw", resourceType: "o", overwrite: true },
@@ -71,18 +72,10 @@ export const putBlockBlob = operation({
     const { headers } = input;
     const md5 = received.md5;
     if (md5 === undefined) throw new Error("Put Blob always computes the MD5");
-    if (headers.contentMd5 !== undefined && Buffer.compare(headers.contentMd5, md5) !== 0) {
-      return fail("Md5Mismatch", {
-        elements: {
-          UserSpecifiedMd5: encodeBase64(headers.contentMd5),
-          ServerCalculatedMd5: encodeBase64(md5),
-        },
-      });
-    }
     const sealing = chooseSealing(input.encryption, context.scope.container);
     if (!sealing.ok) return sealing;
     const versionId = nextVersion(context);
-    const crc64 = version >= "2019-02-02" ? received.crc64 : undefined;
+    const crc64 = version >= crc64Since ? received.crc64 : undefined;
     return {
       put: {
         etag: stamp,

@@ -30,6 +30,7 @@ export const setBlobExpiry = operation({
   },
   body: noBody,
   permission: { letters: "w", resourceType: "o" },
+  namespace: "hierarchical",
   target: "must-exist",
   conditions: "none",
   lease: "match-if-leased",

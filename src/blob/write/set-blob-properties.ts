@@ -10,7 +10,8 @@ import { blobHeaders } from "../shared/http-headers.ts";
 
 type SequenceAction = "max" | "update" | "increment";
 
-/** Any one of the six headers replaces all six; page blobs are resized and renumbered here, too.
+/** Replaces all six headers, and clears those that are not given, unless the request only resizes
+ *  or renumbers a page blob.
  *  learn.microsoft.com/rest/api/storageservices/set-blob-properties */
 export const setBlobProperties = operation({
   name: "Set Blob Properties",
@@ -42,7 +43,7 @@ export const setBlobProperties = operation({
     const changed = isPage ? { ...target, sequenceNumber: next.value } : target;
     const resized = length === undefined ? undefined : resize(target.content, length);
     return {
-      put: given ? { ...changed, headers } : changed,
+      put: given || !aboutPages ? { ...changed, headers } : changed,
       ...(resized === undefined ? {} : { content: resized }),
       headers: { "x-ms-blob-sequence-number": isPage ? String(next.value) : undefined },
     };

@@ -29,7 +29,8 @@ export const snapshotBlob = operation({
   decide: (context) => {
     const { target, input, stamp, features } = context;
     const given = input.metadata.length > 0;
-    // Only a snapshot with metadata of its own differs from its base, and gets its own ETag.
+    // Only a snapshot with metadata of its own differs from its base: it gets its own ETag, and
+    // something was written that is encrypted.
     const etag = given ? stamp : target.etag;
     const pairs = given ? input.metadata : target.metadata;
     const marks = { lease: undefined, versionId: undefined, snapshot: stamp };
@@ -43,7 +44,7 @@ export const snapshotBlob = operation({
       etag,
       headers: {
         "x-ms-snapshot": formatIso(stamp),
-        "x-ms-request-server-encrypted": "false",
+        "x-ms-request-server-encrypted": String(given),
         "x-ms-version-id": versionHeader(versionId),
       },
     };

@@ -1,14 +1,15 @@
 import type { Batch } from "../../core/operation.ts";
+import type { FaultCode } from "../../core/faults.ts";
 import { fail, ok, type Result } from "../../core/result.ts";
-import type { Service } from "../../core/service.ts";
 import { newGuid } from "../../execution/identifiers.ts";
-import type { Door } from "../door.ts";
-import { parseEmbeddedRequest, renderEmbeddedReply, wireRequestOf } from "../embedded-http.ts";
-import { boundaryOf, parseMultipart, renderMultipart } from "../multipart.ts";
-import type { Part, RenderedPart } from "../multipart.ts";
+import { locationOptions, type Door } from "../door.ts";
+import { parseEmbeddedRequest, wireRequestOf } from "../embedded-http.ts";
+import { locate } from "../location.ts";
+import { boundaryOf, parseMultipart, type Part } from "../multipart.ts";
 import { renderFault, type Envelope } from "../render.ts";
 import type { Router } from "../routing.ts";
 import type { WireReply, WireRequest } from "../wire.ts";
+import { renderSubResponse, renderSubResponses } from "./sub-responses.ts";
 
 export const batchPartsMax = 256;
 /** As many as a body of 4 MiB could hold; what is beyond the limit has an answer of its own. */
@@ -37,8 +38,7 @@ export async function runBatch(run: BatchRun): Promise<Result<BatchAnswer>> {
   if (!parts.ok) return parts;
   if (parts.value.length === 0) return fail("InvalidInput");
   if (parts.value.length > batchPartsMax) {
-    const refusal = renderFault({ code: "ExceedsMaxBatchRequestCount" }, run.envelope);
-    return ok(answerOf(run, [renderPart(refusal, undefined)]));
+    return ok(refusalOf(run, "ExceedsMaxBatchRequestCount"));
   }
   const requests: WireRequest[] = [];
   for (const part of parts.value) {
@@ -46,13 +46,16 @@ export async function runBatch(run: BatchRun): Promise<Result<BatchAnswer>> {
     if (!request.ok) return request;
     requests.push(request.value);
   }
-  const rendered: RenderedPart[] = [];
+  if (!requests.every((request) => isWithin(run, request))) {
+    return ok(refusalOf(run, "InvalidInput"));
+  }
+  const rendered: Uint8Array[] = [];
   const door = doorFor(run);
   for (let at = 0; at < requests.length; at += partsAtOnceMax) {
     const some = requests.slice(at, at + partsAtOnceMax);
     const replies = await Promise.all(some.map((request) => run.serve(door, request)));
     for (const [index, reply] of replies.entries()) {
-      rendered.push(renderPart(reply, parts.value[at + index]?.headers["content-id"]));
+      rendered.push(renderSubResponse(reply, parts.value[at + index]?.headers["content-id"]));
     }
   }
   return ok(answerOf(run, rendered));
@@ -66,42 +69,35 @@ function requestOf(part: Part, { request, envelope }: BatchRun): Result<WireRequ
   return ok({ ...wire, headers: { ...wire.headers, "x-ms-version": envelope.version } });
 }
 
-/** The door as the parts find it: open to few operations, perhaps in one container only. */
+/** The pipeline as the parts find it: it runs few operations. */
 function doorFor({ door, batch }: BatchRun): Door {
   const router: Router = (routed) => {
     const operation = door.router(routed);
     if (!operation.ok || batch.operations.includes(operation.value.name)) return operation;
     return fail("InvalidInput");
   };
-  const { within } = batch;
-  const service = within === undefined ? door.service : withinContainer(door.service, within);
-  return { ...door, router, service };
+  return { ...door, router };
 }
 
-function withinContainer(service: Service, container: string): Service {
-  return {
-    ...service,
-    identify: (path, query) => {
-      const address = service.identify(path, query);
-      if (!address.ok || service.signedName(address.value).name === container) return address;
-      return fail("InvalidInput");
-    },
-  };
+/** Whether a part stays in the container that the batch was sent to. A path that cannot be read is
+ *  refused by itself, as in a batch for the account. */
+function isWithin({ door, batch: { within } }: BatchRun, request: WireRequest): boolean {
+  if (within === undefined) return true;
+  const location = locate(request, locationOptions(door));
+  if (!location.ok) return true;
+  const address = door.service.identify(location.value.path, location.value.query);
+  return !address.ok || door.service.signedName(address.value).name === within;
 }
 
-/** Parts carry no date, and no length where there is nothing. */
-function renderPart(reply: WireReply, contentId: string | undefined): RenderedPart {
-  const { Date: _date, ...headers } = reply.headers;
-  if (headers["Content-Length"] === "0") delete headers["Content-Length"];
-  const around: Record<string, string> = { "Content-Type": "application/http" };
-  if (contentId !== undefined) around["Content-ID"] = contentId;
-  return renderEmbeddedReply({ ...reply, headers }, around);
+/** The one answer, without a Content-ID, to a batch none of whose parts is run. */
+function refusalOf(run: BatchRun, code: FaultCode): BatchAnswer {
+  return answerOf(run, [renderSubResponse(renderFault({ code }, run.envelope), undefined)]);
 }
 
-function answerOf({ door }: BatchRun, parts: readonly RenderedPart[]): BatchAnswer {
+function answerOf({ door }: BatchRun, parts: readonly Uint8Array[]): BatchAnswer {
   const boundary = `batchresponse_${newGuid(door.runtime.random)}`;
   return {
     type: `multipart/mixed; boundary=${boundary}`,
-    bytes: renderMultipart(boundary, parts),
+    bytes: renderSubResponses(boundary, parts),
   };
 }

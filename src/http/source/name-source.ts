@@ -37,7 +37,7 @@ export async function nameSource(
   request: WireRequest,
   asking: Asking,
 ): Promise<Result<CopySource>> {
-  const parsed = parseSourceUrl(request, asking.linked.parameter);
+  const parsed = parseSourceUrl(request, asking.version, asking.linked.parameter);
   if (!parsed.ok) return parsed;
   const url = parsed.value;
   const host = request.headers["host"] ?? "";

@@ -5,16 +5,21 @@ import type { WireRequest } from "../wire.ts";
 
 const urlUnitsMax = 4096;
 
-/** An absolute URL, or the path form of old versions, `/account/container/blob`. */
+/** From this version on the source of a copy is named by its whole URL. */
+const absoluteSince = "2012-02-12";
+
+/** An absolute URL, or for renames and in old versions a path, `/account/container/blob`. */
 export function parseSourceUrl(
   { headers, secure }: WireRequest,
+  version: string,
   name = copySource.parameter,
 ): Result<URL> {
   const text = headers[name];
   if (text === undefined || text === "") return missingHeader(name);
   const here = `${secure ? "https" : "http"}://${headers["host"] ?? "localhost"}`;
-  const url =
-    text.length > urlUnitsMax ? null : URL.parse(text.startsWith("/") ? here + text : text);
+  const mayBePath = name !== copySource.parameter || version < absoluteSince;
+  const whole = mayBePath && text.startsWith("/") ? here + text : text;
+  const url = text.length > urlUnitsMax ? null : URL.parse(whole);
   const known = url?.protocol === "http:" || url?.protocol === "https:";
   return url !== null && known ? ok(url) : invalidHeader(name, text);
 }

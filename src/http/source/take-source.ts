@@ -7,7 +7,7 @@ import { fail, ok, type Result } from "../../core/result.ts";
 import { withoutSignature, type CopySource, type SourceBody } from "../../core/source.ts";
 import { BodyTooLarge, type ContentStore } from "../../content/content.ts";
 import { BodyLengthWrong } from "../../content/receive.ts";
-import { compare, parseChecksums, tooLarge } from "../body.ts";
+import { compare, needsMd5, parseChecksums, tooLarge } from "../body.ts";
 import type { WireRequest } from "../wire.ts";
 import { sourceFoundIn } from "./source-found.ts";
 import { readSourceTags } from "./source-tags.ts";
@@ -44,7 +44,7 @@ export async function takeSource(
   const answer = await ask(read, asked.value);
   try {
     if (answer.status >= 300) return refusal(answer, body, asked.value);
-    const md5 = body.md5Always || expected.value.md5 !== undefined;
+    const md5 = body.md5Always || needsMd5(expected.value, version);
     const received = await receive(content, answer, body.lengthMax(version), {
       inlineBytesMax: body.inlineBytesMax,
       md5,
@@ -79,7 +79,7 @@ function sourceRequest(
   body: SourceBody,
   version: string,
 ): Result<SourceRequest> {
-  const url = parseSourceUrl(request);
+  const url = parseSourceUrl(request, version);
   if (!url.ok) return url;
   const headers = sourceHeaders(request, version);
   const range = body.range === "none" ? undefined : request.headers[rangeHeader];

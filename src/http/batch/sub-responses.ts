@@ -1,0 +1,63 @@
+import { STATUS_CODES } from "node:http";
+import { byteOrderMark, xmlDeclaration } from "../../core/xml-writer.ts";
+import { headerLines } from "../multipart.ts";
+import { wholeOf, type WireReply } from "../wire.ts";
+
+const crlf = "\r\n";
+
+/** Headers that follow those of the operation, in the order of all recorded sub-responses. */
+const trailingNames = [
+  "x-ms-request-id",
+  "x-ms-version",
+  "x-ms-client-request-id",
+  "Content-Length",
+  "Content-Type",
+  "Server",
+] as const;
+
+/** One sub-response of a blob batch, without the boundaries around it. It has no date, and no
+ *  length if it has no body. */
+export function renderSubResponse(reply: WireReply, contentId: string | undefined): Uint8Array {
+  if (reply.body?.kind === "stream") throw new Error("a sub-response of a batch is not streamed");
+  const held = reply.body === undefined ? "" : wholeOf(reply.body);
+  const body = withLineBreak(Buffer.from(held));
+  const { Date: _date, "Content-Length": _length, ...rest } = reply.headers;
+  const named: Record<string, string> = { ...rest };
+  if (body.length > 0) named["Content-Length"] = String(body.length);
+  const headers: Record<string, string> = {};
+  for (const name in named) if (!isTrailing(name)) headers[name] = named[name]!;
+  for (const name of trailingNames) {
+    const value = named[name];
+    if (value !== undefined) headers[name] = value;
+  }
+  const around = contentId === undefined ? "" : `Content-ID: ${contentId}${crlf}`;
+  const reason = reply.reason ?? STATUS_CODES[reply.status] ?? "";
+  const start =
+    `Content-Type: application/http${crlf}${around}${crlf}` +
+    `HTTP/1.1 ${reply.status} ${reason}${crlf}${headerLines(headers)}${crlf}`;
+  return body.length === 0 ? Buffer.from(start) : Buffer.concat([Buffer.from(start), body, ending]);
+}
+
+const ending = Buffer.from(crlf);
+
+function isTrailing(name: string): boolean {
+  return (trailingNames as readonly string[]).includes(name);
+}
+
+const declaration = Buffer.from(byteOrderMark + xmlDeclaration);
+
+/** In a batch the service ends the XML declaration with a line feed (all 23 recorded faults). */
+function withLineBreak(body: Buffer): Buffer {
+  const isXml = body.subarray(0, declaration.length).equals(declaration);
+  if (!isXml) return body;
+  return Buffer.concat([declaration, Buffer.from("\n"), body.subarray(declaration.length)]);
+}
+
+/** The body of the answer to a batch. The empty line that ends the headers of a sub-response
+ *  without a body is the line break in front of the next boundary: the Java library counts the
+ *  lines. The last boundary has no line break behind it. */
+export function renderSubResponses(boundary: string, parts: readonly Uint8Array[]): Uint8Array {
+  const delimiter = Buffer.from(`--${boundary}${crlf}`);
+  const chunks = parts.flatMap((part) => [delimiter, part]);
+  return Buffer.concat([...chunks, Buffer.from(`--${boundary}--`)]);
+}

@@ -1,18 +1,27 @@
 import { otherName } from "../../core/common-params.ts";
 import { remove } from "../../core/effects.ts";
 import { invalidQuery } from "../../core/faults.ts";
+import type { CoveredResource } from "../../core/named-resource.ts";
 import { noBody } from "../../core/operation.ts";
 import { header, required, text } from "../../core/params.ts";
 import { fail } from "../../core/result.ts";
 import { ticksPerDay } from "../../core/ticks.ts";
 import { deletedContainers } from "../records.ts";
-import { operation } from "../resources.ts";
+import { operation, type BlobAddress } from "../resources.ts";
 import { parseDeletedVersion } from "../../core/deleted-version.ts";
 
 const query = { restype: "container", comp: "undelete" };
 const params = {
   name: required(header("x-ms-deleted-container-name", otherName)),
   version: required(header("x-ms-deleted-container-version", text)),
+};
+
+const permission = { letters: "w", resourceType: "c", sas: "account-only" } as const;
+const deletedContainer: CoveredResource<BlobAddress, { readonly name: string }> = {
+  kind: "covered",
+  parameter: "x-ms-deleted-container-name",
+  permission,
+  named: (_, { name }) => ({ name }),
 };
 
 /** Everything inside was only out of reach. Another name will do if the old one is taken.
@@ -24,15 +33,8 @@ export const restoreContainer = operation({
   since: "2019-12-12",
   params,
   body: noBody,
-  names: [
-    {
-      kind: "covered",
-      parameter: "x-ms-deleted-container-name",
-      permission: { letters: "w", resourceType: "c", sas: "account-only" },
-      named: (_, { name }) => ({ name }),
-    },
-  ],
-  permission: { letters: "w", resourceType: "c", sas: "account-only" },
+  names: [deletedContainer],
+  permission,
   target: "must-not-exist",
   conditions: "none",
   lease: "none",
@@ -66,7 +68,8 @@ export const restoreNoContainer = operation({
   since: "2019-12-12",
   params,
   body: noBody,
-  permission: { letters: "w", resourceType: "c", sas: "account-only" },
+  names: [deletedContainer],
+  permission,
   target: "must-exist",
   conditions: "none",
   lease: "none",

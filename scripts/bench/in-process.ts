@@ -63,7 +63,7 @@ function doorOf(name: ServiceName, { store, content }: Engines): Door {
     clock,
     log,
     meter: noMeter,
-    options: { loose: false, anyVersion: false, productStyle: true, oauth: undefined },
+    options: { versions: "later", productStyle: true, oauth: undefined },
   };
 }
 

@@ -3,7 +3,7 @@ import { isHeaderText } from "../core/header-text.ts";
 import type { ServiceName } from "../core/operation.ts";
 import { fail, ok, type Result } from "../core/result.ts";
 import { invalidXmlAt, xmlChild, xmlChildText, type XmlElement } from "../core/xml.ts";
-import { isVersion } from "../core/versions.ts";
+import { isLaterVersion, isVersion } from "../core/versions.ts";
 import { parseProtocol } from "./protocol-settings.ts";
 import type {
   DeleteRetention,
@@ -34,7 +34,9 @@ const commonParts: Readonly<Record<string, PartParser>> = {
 
 const blobParts: Readonly<Record<string, PartParser>> = {
   DefaultServiceVersion: (child) =>
-    isVersion(child.text) ? ok({ defaultServiceVersion: child.text }) : invalidNode(child),
+    isVersion(child.text) || isLaterVersion(child.text)
+      ? ok({ defaultServiceVersion: child.text })
+      : invalidNode(child),
   DeleteRetentionPolicy: (child) =>
     map(parseDeleteRetention(child), (deleteRetention) => ({ deleteRetention })),
   StaticWebsite: (child) => map(parseStaticWebsite(child), (staticWebsite) => ({ staticWebsite })),

@@ -1,3 +1,5 @@
+import { isCivilDate } from "./calendar.ts";
+
 /** Every x-ms-version the service has announced, oldest first. */
 export const knownVersions = [
   "2009-04-14",
@@ -67,12 +69,21 @@ export function isVersion(text: string): text is Version {
   return known.has(text);
 }
 
-const versionForm = /^\d{4}-\d\d-\d\d$/;
+const versionForm = /^(\d{4})-(\d\d)-(\d\d)$/;
 
-/** Even one that nobody has announced yet, for servers told to skip the check. */
+/** Any date, announced as a version or not. */
 export function isVersionShaped(text: string): boolean {
-  return versionForm.test(text);
+  const [, year, month, day] = versionForm.exec(text) ?? [];
+  return year !== undefined && isCivilDate({ year: +year, month: Number(month), day: Number(day) });
 }
+
+/** A date after all announced versions: that of a client library newer than this release. */
+export function isLaterVersion(text: string): boolean {
+  return text > latestVersion && isVersionShaped(text);
+}
+
+/** Which versions a server accepts: those it knows, later ones too, or whatever a client sends. */
+export type VersionPolicy = "known" | "later" | "any";
 
 /** Versions are dates written so that they sort as text. */
 export function isAtLeast(version: string, since: string): boolean {

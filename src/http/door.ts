@@ -4,6 +4,7 @@ import type { Meter } from "../core/meter.ts";
 import type { Address, Operation } from "../core/operation.ts";
 import type { Principal } from "../core/principal.ts";
 import type { Service } from "../core/service.ts";
+import type { VersionPolicy } from "../core/versions.ts";
 import type { Clock, Log } from "../core/world.ts";
 import type { Call, Runtime } from "../execution/execute.ts";
 import type { Authenticator } from "./auth/authenticator.ts";
@@ -28,8 +29,7 @@ export interface Door {
 }
 
 export interface DoorOptions {
-  readonly loose: boolean;
-  readonly anyVersion: boolean;
+  readonly versions: VersionPolicy;
   readonly productStyle: boolean;
   readonly oauth: "basic" | undefined;
 }

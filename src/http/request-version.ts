@@ -1,29 +1,49 @@
 import { invalidHeader } from "../core/faults.ts";
 import { ok, type Result } from "../core/result.ts";
-import { isVersion, isVersionShaped, latestVersion } from "../core/versions.ts";
+import {
+  isLaterVersion,
+  isVersion,
+  isVersionShaped,
+  latestVersion,
+  type VersionPolicy,
+} from "../core/versions.ts";
+import type { Log } from "../core/world.ts";
 import type { Query } from "./query-string.ts";
 import type { WireRequest } from "./wire.ts";
-
-export interface VersionOptions {
-  /** Accept versions this release does not know, as its newest. */
-  readonly anyVersion: boolean;
-}
 
 /** Anonymous readers of public blobs send no version; this one has every header they may need. */
 const anonymousVersion = "2014-02-14";
 
-/** `api-version`, then the header, then the version of the signature. A request with credentials
- *  and no version has the latest, as in Azurite. */
+/**
+ * `api-version`, then the header, then the version of the signature. A request with credentials
+ * and no version has the latest, as in Azurite. Versions compare as text, so that a later one has
+ * everything that the newest known one has; the answer repeats it, as client libraries expect.
+ */
 export function requestVersion(
   { headers }: WireRequest,
   query: Query,
-  { anyVersion }: VersionOptions,
+  policy: VersionPolicy,
 ): Result<string> {
-  const given = query.get("api-version") ?? headers["x-ms-version"] ?? query.get("sv");
+  const given = query.get("api-version") || headers["x-ms-version"] || query.get("sv");
   if (given === undefined || given === "") {
     return ok(headers["authorization"] === undefined ? anonymousVersion : latestVersion);
   }
   if (isVersion(given)) return ok(given);
-  if (anyVersion) return ok(isVersionShaped(given) ? given : latestVersion);
+  if (policy === "any") return ok(isVersionShaped(given) ? given : latestVersion);
+  if (policy === "later" && isLaterVersion(given)) return ok(given);
   return invalidHeader("x-ms-version", given);
+}
+
+/** A client could send any number of them. */
+const warnedVersionsMax = 16;
+const warnedVersions = new WeakMap<Log, Set<string>>();
+
+/** Warns of a version later than the newest known one, once for each. */
+export function warnOfLaterVersion(log: Log, version: string | undefined): void {
+  if (version === undefined || isVersion(version) || !isLaterVersion(version)) return;
+  const warned = warnedVersions.get(log) ?? new Set();
+  if (warned.size >= warnedVersionsMax || warned.has(version)) return;
+  warnedVersions.set(log, warned.add(version));
+  const fields = { version, newestKnown: latestVersion };
+  log.warn(fields, "x-ms-version is later than the newest known one, which is used instead");
 }

@@ -3,7 +3,7 @@ import type { Address } from "../core/operation.ts";
 import { fail, ok, type Result } from "../core/result.ts";
 import { locationOptions, type Door, type Known, type Progress, type Target } from "./door.ts";
 import { locate, type Location } from "./location.ts";
-import { requestVersion } from "./request-version.ts";
+import { requestVersion, warnOfLaterVersion } from "./request-version.ts";
 import type { WireRequest } from "./wire.ts";
 
 /** Reads off the request line where it points and under which version. */
@@ -18,9 +18,13 @@ export function findTarget(door: Door, request: WireRequest, progress: Progress)
   return ok({ location: location.value, address: address.value, version: version.value });
 }
 
-function readVersion({ options }: Door, request: WireRequest, { query }: Location) {
-  const anyVersion = options.anyVersion || options.loose;
-  return requestVersion(request, query, { anyVersion });
+function readVersion({ options, log }: Door, request: WireRequest, { query }: Location) {
+  const version = requestVersion(request, query, options.versions);
+  if (version.ok && options.versions === "later") {
+    warnOfLaterVersion(log, version.value);
+    warnOfLaterVersion(log, query.get("sv"));
+  }
+  return version;
 }
 
 /** A preflight asks about the service, whatever path it names. */
@@ -56,7 +60,7 @@ export function authenticate(door: Door, request: WireRequest, target: Target): 
       wallNow: clock.wall(),
     },
     settings.keys,
-    { sharedKeyAllowed: settings.sharedKey, oauth: options.oauth },
+    { sharedKeyAllowed: settings.sharedKey, oauth: options.oauth, versions: options.versions },
   );
   return principal.ok ? ok({ principal: principal.value, settings }) : principal;
 }

@@ -62,6 +62,11 @@ describe("options", () => {
     ["a memory limit for a disk", { extentMemoryLimit: 5 }, "--extentMemoryLimit: needs --inMem"],
     ["no memory at all", { extentMemoryLimit: 0, inMemoryPersistence: true }, "--extentMemoryLim"],
     ["an hour and a second", { blobKeepAliveTimeout: 3601 }, "--blobKeepAliveTimeout: must be wh"],
+    [
+      "versions both ways",
+      { strictApiVersion: true, skipApiVersionCheck: true },
+      "--strictApiVersion: contradicts --skipApiVersionCheck",
+    ],
     ["accounts twice", { accounts: {}, config: "a.json" }, "--config: contradicts --accounts"],
     ["one port for all", { port: 80 }, "--port: only 0 works"],
   ])("refuse %s in one line", (_what, input, message) => {

@@ -123,6 +123,9 @@ function checkTogether(input: StartOptions, spell: (name: string) => string): re
   if (extentMemoryLimit !== undefined && inMemoryPersistence !== true) {
     refuse("extentMemoryLimit", `needs ${spell("inMemoryPersistence")}`);
   }
+  if (input.strictApiVersion === true && input.skipApiVersionCheck === true) {
+    refuse("strictApiVersion", `contradicts ${spell("skipApiVersionCheck")}`);
+  }
   const unknownService = input.services?.find((name) => !allServices.includes(name));
   if (unknownService !== undefined) problems.push(`services: ${show(unknownService)} is unknown`);
   if (input.accounts !== undefined && input.config !== undefined) {

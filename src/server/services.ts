@@ -20,6 +20,7 @@ import { remoteSources } from "../http/source/remote-source.ts";
 import type { Engines } from "./engines.ts";
 import type { Handler } from "./listener.ts";
 import { meteredContent } from "./metered-content.ts";
+import type { VersionPolicy } from "../core/versions.ts";
 import { forbiddenSources, type Options } from "./options.ts";
 
 /** The services that exist: each gets its listener, its line and its place in the URLs. */
@@ -72,11 +73,15 @@ export function doorOf(service: Service, world: World): Door {
     meter,
     observer,
     options: {
-      loose: options.loose,
-      anyVersion: options.skipApiVersionCheck,
+      versions: versionsOf(options),
       productStyle: !options.disableProductStyleUrl,
       oauth: options.oauth === undefined ? undefined : ("basic" as const),
     },
   };
   return door;
+}
+
+function versionsOf({ skipApiVersionCheck, strictApiVersion }: Options): VersionPolicy {
+  if (skipApiVersionCheck) return "any";
+  return strictApiVersion ? "known" : "later";
 }

@@ -17,7 +17,7 @@ import {
 } from "./request-of.ts";
 
 const authenticator = new Authenticator();
-const options: AuthOptions = { sharedKeyAllowed: false, oauth: "basic" };
+const options: AuthOptions = { sharedKeyAllowed: false, oauth: "basic", versions: "later" };
 
 function authenticate(wire: WireRequest, key = accountKey) {
   return authenticator.authenticate(requestOf(wire), [key, otherKey], options);
@@ -206,7 +206,7 @@ describe("bearer tokens", () => {
     expect(outcome(wire({}, { secure: false }))).toBe("AuthenticationFailed");
     const rawHeaders = ["x-ms-version", "2017-07-29", "Authorization", `Bearer ${tokenOf({})}`];
     expect(outcome(wire({}, { rawHeaders }))).toBe("AuthenticationFailed");
-    const off: AuthOptions = { sharedKeyAllowed: true, oauth: undefined };
+    const off: AuthOptions = { sharedKeyAllowed: true, oauth: undefined, versions: "later" };
     expect(authenticator.authenticate(requestOf(wire({})), [accountKey], off)).toMatchObject({
       fault: { code: "InvalidAuthenticationInfo", detail: { status: 401 } },
     });

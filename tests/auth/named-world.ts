@@ -101,7 +101,7 @@ export async function namedWorld(): Promise<NamedWorld> {
       clock,
       log,
       meter: noMeter,
-      options: { loose: false, anyVersion: false, productStyle: true, oauth: "basic" },
+      options: { versions: "later", productStyle: true, oauth: "basic" },
     };
     doors.set(service.name, door);
   }

@@ -7,7 +7,7 @@ export const account = "devstoreaccount1";
 export const accountKey =
   "Eby8vdM02xNOcqFlqUwJPLlmEtlCDXJ1OUzFT50uSRZ6IFsuFq2UVErCz4I6tq/K1SZFPTOtr/KBHBeksoGMGw==";
 export const otherKey = "b3RoZXIga2V5IG9mIHRoZSBzYW1lIGFjY291bnQ=";
-export const allowed = { sharedKeyAllowed: true, oauth: undefined } as const;
+export const allowed = { sharedKeyAllowed: true, oauth: undefined, versions: "later" } as const;
 
 export interface WireRequest {
   readonly service?: ServiceName;

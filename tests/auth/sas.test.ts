@@ -207,7 +207,7 @@ describe("refusals", () => {
   });
 
   test("an account that forbids key signatures", () => {
-    const options = { sharedKeyAllowed: false, oauth: undefined };
+    const options = { sharedKeyAllowed: false, oauth: undefined, versions: "later" } as const;
     const request = requestOf({ url: `/c?${container}`, wallNow: noon });
     expect(authenticator.authenticate(request, [accountKey], options)).toMatchObject({
       fault: { code: "KeyBasedAuthenticationNotPermitted" },

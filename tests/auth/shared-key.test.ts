@@ -214,7 +214,7 @@ describe("refusals", () => {
   });
 
   test("an account that forbids key signatures", () => {
-    const options = { sharedKeyAllowed: false, oauth: undefined };
+    const options = { sharedKeyAllowed: false, oauth: undefined, versions: "later" } as const;
     const request = requestOf(wire(signedByHand(text)));
     expect(authenticator.authenticate(request, [accountKey], options)).toMatchObject({
       fault: { code: "KeyBasedAuthenticationNotPermitted" },

@@ -89,7 +89,7 @@ export async function simBlob(
     clock,
     log,
     meter: noMeter,
-    options: { loose: false, anyVersion: false, productStyle: true, oauth: undefined },
+    options: { versions: "later", productStyle: true, oauth: undefined },
   };
   const reclaimers = new Map(Object.entries(blobService.reclaimers));
   return {

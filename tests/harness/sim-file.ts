@@ -92,7 +92,7 @@ export async function simFile({ seed = 1, wrap }: SimFileOptions = {}): Promise<
     clock,
     log,
     meter: noMeter,
-    options: { loose: false, anyVersion: false, productStyle: true, oauth: "basic" },
+    options: { versions: "later", productStyle: true, oauth: "basic" },
   };
   const reclaimers = new Map(Object.entries(fileService.reclaimers));
   let handles = 0n;

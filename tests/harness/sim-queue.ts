@@ -68,7 +68,7 @@ export async function simQueue(seed = 1): Promise<SimQueue> {
     clock,
     log,
     meter: noMeter,
-    options: { loose: false, anyVersion: false, productStyle: true, oauth: "basic" },
+    options: { versions: "later", productStyle: true, oauth: "basic" },
   };
   const reclaimers = new Map(Object.entries(queueService.reclaimers));
   return {

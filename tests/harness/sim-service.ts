@@ -80,8 +80,7 @@ export async function simService(
     log: ownLog ?? log,
     meter: noMeter,
     options: {
-      loose: false,
-      anyVersion: false,
+      versions: "later",
       productStyle: true,
       oauth: "basic",
       ...doorOptions,

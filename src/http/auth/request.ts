@@ -1,5 +1,6 @@
 import type { ServiceName } from "../../core/operation.ts";
 import type { SignableRequest } from "../../core/signing/request.ts";
+import type { VersionPolicy } from "../../core/versions.ts";
 import type { Ticks } from "../../core/ticks.ts";
 
 /** What authentication looks at. A part of a batch and the source of a copy are requests too. */
@@ -24,4 +25,6 @@ export interface AuthOptions {
   readonly sharedKeyAllowed: boolean;
   /** `basic`: the claims of bearer tokens are checked, their signature is not. */
   readonly oauth: "basic" | undefined;
+  /** Of the version that a token names. */
+  readonly versions: VersionPolicy;
 }

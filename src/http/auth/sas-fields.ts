@@ -3,6 +3,7 @@ import { parseIso } from "../../core/dates.ts";
 import type { ResponseOverrides } from "../../core/principal.ts";
 import { fail, ok, type Failure, type Result } from "../../core/result.ts";
 import { queryText } from "../../core/signing/request.ts";
+import { isVersion, type VersionPolicy } from "../../core/versions.ts";
 import type { Ticks } from "../../core/ticks.ts";
 import { parseAddressRange, type AddressRange } from "./address-range.ts";
 import type { AuthRequest } from "./request.ts";
@@ -22,13 +23,14 @@ const controlButTab = /[^\P{Cc}\t]/u;
  * it, which could pass for two fields of the signed text. No other control character can stand in
  * the headers that some fields become.
  */
-export function checkFields(request: AuthRequest): Failure | undefined {
+export function checkFields(request: AuthRequest, versions: VersionPolicy): Failure | undefined {
   for (const [name, values] of request.query) {
     if (!fieldNames.has(name)) continue;
     if (values.length > 1 || controlButTab.test(values[0] ?? "")) return notWellFormed();
   }
   const version = queryText(request, "sv");
-  return version === "" || versionForm.test(version) ? undefined : notWellFormed();
+  const isAccepted = versions === "known" ? isVersion(version) : versionForm.test(version);
+  return version === "" || isAccepted ? undefined : notWellFormed();
 }
 
 export function notWellFormed(): Failure {

@@ -30,7 +30,7 @@ export function authenticateSas(
 ): Result<Principal> {
   const seen = options.sharedKeyAllowed ? ring.byQuery.get(request.query) : undefined;
   if (seen !== undefined) return applyVerdict(seen, request);
-  const malformed = checkFields(request);
+  const malformed = checkFields(request, options.versions);
   if (malformed !== undefined) return malformed;
   if (queryText(request, "sig") === "") return mandatory("sig");
   if (request.query.has("skoid")) return authenticateDelegationSas(request, ring);

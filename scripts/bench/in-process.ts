@@ -59,7 +59,10 @@ function doorOf(name: ServiceName, { store, content }: Engines): Door {
     runtime: { store, content, random: realRandom(), clock },
     accounts: accountsOf([developmentAccount()]),
     authenticator: new Authenticator(),
-    sources: () => Promise.reject(new Error("nothing is copied from elsewhere")),
+    sources: {
+      read: () => Promise.reject(new Error("nothing is copied from elsewhere")),
+      serviceOf: () => undefined,
+    },
     clock,
     log,
     meter: noMeter,

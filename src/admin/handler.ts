@@ -1,4 +1,5 @@
 import type { IncomingMessage, ServerResponse } from "node:http";
+import { sourceMarkHeader } from "../http/source/source-reader.ts";
 import { SnapshotTooOld } from "../store/open-views.ts";
 import { StoreBusy, StoreClosed, StoreUnavailable } from "../store/store.ts";
 import type { Administered } from "./administered.ts";
@@ -74,6 +75,10 @@ async function handle(
   response: ServerResponse,
 ): Promise<void> {
   const request = adminRequestOf(message);
+  if (message.headers[sourceMarkHeader] !== undefined) {
+    send(refuse(403, "CopySource", "the admin listener is no source of copies"), message, response);
+    return;
+  }
   try {
     const done = admitted(parts, request, message, response);
     if (done !== "answer") return;

@@ -3,6 +3,7 @@ import type { StoredPolicy } from "./permission.ts";
 import type { Result } from "./result.ts";
 import type { SourceStyle } from "./source-conditions.ts";
 import type { Tags } from "./tags.ts";
+import type { OtherService } from "./transfer.ts";
 
 /** Where an operation takes its bytes from when the request brings none: `x-ms-copy-source`. */
 export interface SourceBody {
@@ -44,7 +45,13 @@ export type CopySource =
       /** Whether the caller may read it, once it is known what its owner allows. */
       readonly authorise: (access: SourceAccess | undefined) => Result<void>;
     }
-  | { readonly kind: "elsewhere"; readonly url: string; readonly found: SourceFound };
+  | {
+      readonly kind: "elsewhere";
+      readonly url: string;
+      /** Undefined if it is read over the network. */
+      readonly own?: OtherService | undefined;
+      readonly found: SourceFound;
+    };
 
 export interface SourceAccess {
   readonly policies: readonly StoredPolicy[];

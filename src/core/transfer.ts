@@ -1,5 +1,6 @@
 import type { Received } from "./content-ref.ts";
 import type { Effect } from "./effects.ts";
+import type { ServiceName } from "./operation.ts";
 import type { RecordView } from "./view.ts";
 
 /** Bytes that are fetched after the answer was given: a copy from elsewhere. */
@@ -16,6 +17,16 @@ export interface TransferJob {
   readonly headers: Readonly<Record<string, string>>;
   /** What is to come, if the source said so. */
   readonly length?: number | undefined;
+  /** Undefined if the source is read over the network. */
+  readonly own?: OtherService | undefined;
+}
+
+/** A source in another service of this server, and the client that reads it: signatures may be
+ *  limited to an address and to HTTPS. */
+export interface OtherService {
+  readonly service: ServiceName;
+  readonly remoteAddress: string;
+  readonly secure: boolean;
 }
 
 export type TransferEnd =

@@ -11,7 +11,7 @@ import type { Authenticator } from "./auth/authenticator.ts";
 import type { Location, LocationOptions } from "./location.ts";
 import type { Observer, PartsDone } from "./observer.ts";
 import type { Router } from "./routing.ts";
-import type { SourceReader } from "./source/source-reader.ts";
+import type { Sources } from "./source/source-reader.ts";
 
 /** What the pipeline of one service works with. */
 export interface Door {
@@ -20,7 +20,7 @@ export interface Door {
   readonly runtime: Runtime;
   readonly accounts: Accounts;
   readonly authenticator: Authenticator;
-  readonly sources: SourceReader;
+  readonly sources: Sources;
   readonly clock: Clock;
   readonly log: Log;
   readonly meter: Meter;

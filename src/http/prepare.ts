@@ -191,7 +191,7 @@ function namingParts(door: Door): NamingParts {
   const { service, sources, accounts, clock } = door;
   return {
     service,
-    read: sources,
+    sources,
     locating: locationOptions(door),
     publicAccessPermitted: (account) => accounts.get(account)?.publicAccess === true,
     authenticate: (request, location) => {

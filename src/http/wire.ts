@@ -16,9 +16,15 @@ export interface WireRequest {
   readonly secure: boolean;
   readonly remoteAddress: string;
   /** Tells one client from another, where it is known. */
-  readonly connection?: object;
+  readonly connection?: ClientConnection;
   /** Asks the client for the body it holds back (`Expect: 100-continue`). */
   readonly proceed: () => void;
+}
+
+/** What of a client's socket matters here. */
+export interface ClientConnection {
+  readonly destroyed: boolean;
+  once(event: "close", listener: () => void): unknown;
 }
 
 export interface WireReply {

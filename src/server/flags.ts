@@ -47,6 +47,11 @@ export const flags = {
   adminPort: { kind: "port", value: "PORT", help: "port of explorer, admin API and metrics" },
   adminToken: { kind: "text", value: "TOKEN", help: "lets in beside account keys; 16 or more" },
   config: { kind: "text", value: "FILE", help: "settings per account (JSON), re-read on SIGHUP" },
+  allowedSources: {
+    kind: "text",
+    value: "RANGES",
+    help: "blocked addresses copies may read, as 127.0.0.0/8",
+  },
   forbiddenSources: {
     kind: "text",
     value: "RANGES",

@@ -26,8 +26,16 @@ export interface ListenerOptions {
 export interface Listener {
   /** With the port that was really taken. */
   readonly url: string;
+  readonly bound: Bound;
   /** Takes no more connections, lets running requests finish within the bound, then cuts them. */
   stop(graceMilliseconds: number): Promise<void>;
+}
+
+export interface Bound {
+  readonly host: string;
+  /** What the host stands for. */
+  readonly address: string;
+  readonly port: number;
 }
 
 const headerBytesMax = 32 * 1024;
@@ -43,8 +51,10 @@ export async function listen(options: ListenerOptions): Promise<Listener> {
   server.on("checkContinue", options.handler);
   server.on("clientError", refuseMalformed);
   await bind(server, options);
+  const bound = boundOf(server, options);
   return {
-    url: urlOf(server, options),
+    url: formatUrl(options.certificate !== undefined, bound.host, bound.port),
+    bound,
     stop: (graceMilliseconds) => stop(server, options.clock, graceMilliseconds),
   };
 }
@@ -128,10 +138,10 @@ function refuseMalformed(error: Error, socket: Socket & Answering): void {
   socket.end(`HTTP/1.1 ${status}\r\nConnection: close\r\nContent-Length: 0\r\n\r\n`);
 }
 
-function urlOf(server: Server, { certificate, host, port }: ListenerOptions): string {
-  const address = server.address();
-  const taken = typeof address === "object" && address !== null ? address.port : port;
-  return formatUrl(certificate !== undefined, host, taken);
+function boundOf(server: Server, { host, port }: ListenerOptions): Bound {
+  const taken = server.address();
+  if (typeof taken !== "object" || taken === null) return { host, address: host, port };
+  return { host, address: taken.address, port: taken.port };
 }
 
 export function formatUrl(secure: boolean, host: string, port: number): string {

@@ -1,6 +1,7 @@
 import type { AccountInputs, Parsed } from "../account/parse-settings.ts";
 import type { ServiceName } from "../core/operation.ts";
-import { isAddressRange } from "../http/source/forbidden-addresses.ts";
+import { isAddressRange } from "../http/source/address-ranges.ts";
+import type { SourceRanges } from "../http/source/source-policy.ts";
 import { isDatabaseAddress } from "../store/postgres/addresses.ts";
 import { flagDefaults, flags, isFlagName } from "./flags.ts";
 import type { FlagName, FlagValues } from "./flags.ts";
@@ -91,7 +92,7 @@ function checkText(name: FlagName, value: string): string | undefined {
   if (name === "oauth" && value.toLowerCase() !== "basic") {
     return `only "basic" is known, not ${show(value)}`;
   }
-  if (name === "forbiddenSources") {
+  if (name === "forbiddenSources" || name === "allowedSources") {
     const wrong = value.split(",").find((range) => !isAddressRange(range));
     if (wrong !== undefined) return `must be ranges like 10.0.0.0/8, not ${show(wrong)}`;
   }
@@ -149,8 +150,12 @@ export function remarksOn(
   ];
 }
 
-/** Where copies must not read from, beyond what they never may. */
-export function forbiddenSources({ forbiddenSources: ranges }: Options): readonly string[] {
+/** The addresses that copies may read, and those that they must not. */
+export function sourceRanges({ allowedSources, forbiddenSources }: Options): SourceRanges {
+  return { allowed: listOf(allowedSources), forbidden: listOf(forbiddenSources) };
+}
+
+function listOf(ranges: string | undefined): readonly string[] {
   return ranges === undefined ? [] : ranges.split(",");
 }
 

@@ -20,10 +20,14 @@ import type { Listener } from "./listener.ts";
 import type { WriteAccess } from "../http/access-log.ts";
 import type { Door } from "../http/door.ts";
 import type { Observer } from "../http/observer.ts";
+import { OwnEndpoints } from "../http/source/own-endpoints.ts";
+import { transferSources } from "../http/source/own-source.ts";
 import { remoteSources } from "../http/source/remote-source.ts";
+import { sourcePolicy } from "../http/source/source-policy.ts";
+import type { SourceReader } from "../http/source/source-reader.ts";
 import { runTransfers, type Transfers } from "../http/source/transfers.ts";
 import { newMetrics, type Metrics } from "./metrics.ts";
-import { forbiddenSources, type Options } from "./options.ts";
+import { sourceRanges, type Options } from "./options.ts";
 import { doorOf, handlerOf, services, titleOf } from "./services.ts";
 import { listenSmb, type SmbEndpoint } from "./smb-endpoint.ts";
 import type { Surroundings } from "./surroundings.ts";
@@ -50,11 +54,13 @@ export class RunningServer {
   readonly #engines: Engines;
   readonly #metrics: Metrics;
   readonly #observer: Observer = { watch: undefined };
+  readonly #endpoints = new OwnEndpoints();
+  readonly #remote: SourceReader;
   readonly #doors: Partial<Record<ServiceName, Door>> = {};
   #smb: SmbEndpoint | undefined;
   #admin: AdminHandler | undefined;
   #takeAddress: (() => Promise<void>) | undefined;
-  readonly #listeners: Listener[] = [];
+  readonly #listeners: Pick<Listener, "stop">[] = [];
   #transfers: Transfers | undefined;
   #sweeping: Background | undefined;
   #state: "starting" | "ready" | "stopping" = "starting";
@@ -64,6 +70,7 @@ export class RunningServer {
     this.#given = given;
     this.#engines = engines;
     this.#metrics = metrics;
+    this.#remote = remoteSources(sourcePolicy(sourceRanges(given.options), this.#endpoints));
   }
 
   static async open(given: RunningServerOptions): Promise<RunningServer> {
@@ -130,7 +137,7 @@ export class RunningServer {
     const { clock, log } = this.#given;
     const { store, content } = this.#engines;
     const handlers = new Map(services.flatMap(({ transfers = {} }) => Object.entries(transfers)));
-    const read = remoteSources({ forbidden: forbiddenSources(this.#given.options) });
+    const read = transferSources({ endpoints: this.#endpoints, elsewhere: this.#remote });
     return runTransfers({ store, content, handlers, read, clock, log });
   }
 
@@ -172,6 +179,8 @@ export class RunningServer {
       engines: this.#engines,
       meter: this.#metrics,
       observer: this.#observer,
+      endpoints: this.#endpoints,
+      remote: this.#remote,
     });
     this.#doors[name] = door;
     const title = titleOf(service);
@@ -179,7 +188,7 @@ export class RunningServer {
     const port = options[`${name}Port`];
     const starting = formatUrl(certificate !== undefined, host, port);
     announce(`Azurite ${title} service is starting at ${starting}`);
-    const { url } = await this.#add({
+    const { url, bound } = await this.#add({
       title: `${title} service`,
       host,
       port,
@@ -188,6 +197,7 @@ export class RunningServer {
       certificate,
       handler: handlerOf(door, this.#writeAccess()),
     });
+    this.#endpoints.listens(name, bound);
     this.urls[name] = url;
     announce(`Azurite ${title} service is successfully listening at ${url}`);
   }
@@ -214,7 +224,7 @@ export class RunningServer {
     }
     const admin = this.#openAdmin();
     this.#admin = admin;
-    const { url } = await this.#add({
+    const { url, bound } = await this.#add({
       title: "Admin listener",
       host: options.adminHost,
       port: options.adminPort,
@@ -223,6 +233,7 @@ export class RunningServer {
       certificate: isAway ? certificate : undefined,
       handler: admin.handle,
     });
+    this.#endpoints.listensForAdmin(bound);
     this.adminUrl = url;
     if (location !== undefined) {
       const address = { url: reachable(url), pid };

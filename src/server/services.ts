@@ -15,13 +15,14 @@ import type { Door } from "../http/door.ts";
 import type { Observer } from "../http/observer.ts";
 import { compileRoutes } from "../http/routing.ts";
 import { serveRequest } from "../http/serve.ts";
-import { sourceReader } from "../http/source/own-source.ts";
-import { remoteSources } from "../http/source/remote-source.ts";
+import type { OwnEndpoints } from "../http/source/own-endpoints.ts";
+import { openSources } from "../http/source/own-source.ts";
+import type { SourceReader } from "../http/source/source-reader.ts";
 import type { Engines } from "./engines.ts";
 import type { Handler } from "./listener.ts";
 import { meteredContent } from "./metered-content.ts";
 import type { VersionPolicy } from "../core/versions.ts";
-import { forbiddenSources, type Options } from "./options.ts";
+import type { Options } from "./options.ts";
 
 /** The services that exist: each gets its listener, its line and its place in the URLs. */
 export const services: readonly Service[] = [blobService, queueService, tableService, fileService];
@@ -36,6 +37,9 @@ export interface World {
   readonly accounts: Accounts;
   readonly engines: Engines;
   readonly options: Options;
+  readonly endpoints: OwnEndpoints;
+  /** Reads sources over the network. */
+  readonly remote: SourceReader;
 }
 
 /** As people call it: "Blob". */
@@ -49,6 +53,7 @@ export function handlerOf(door: Door, writeAccess: WriteAccess): Handler {
 
 export function doorOf(service: Service, world: World): Door {
   const { clock, random, log, meter, observer, accounts, engines, options } = world;
+  const { endpoints, remote } = world;
   const door: Door = {
     service,
     router: compileRoutes(service.operations),
@@ -63,11 +68,7 @@ export function doorOf(service: Service, world: World): Door {
     },
     accounts,
     authenticator: new Authenticator(),
-    sources: sourceReader({
-      service: service.name,
-      serve: (request) => serveRequest(door, request),
-      elsewhere: remoteSources({ forbidden: forbiddenSources(options) }),
-    }),
+    sources: openSources({ service: service.name, endpoints, elsewhere: remote }),
     clock,
     log,
     meter,
@@ -78,6 +79,7 @@ export function doorOf(service: Service, world: World): Door {
       oauth: options.oauth === undefined ? undefined : ("basic" as const),
     },
   };
+  endpoints.serves(service.name, (request) => serveRequest(door, request));
   return door;
 }
 

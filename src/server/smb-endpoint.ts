@@ -21,7 +21,7 @@ export interface SmbEndpointOptions {
   readonly onPortReplaced?: ((notice: string) => void) | undefined;
 }
 
-export interface SmbEndpoint extends Listener {
+export interface SmbEndpoint extends Omit<Listener, "bound"> {
   readonly administration: SmbAdministration;
 }
 

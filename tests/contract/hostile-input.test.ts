@@ -12,7 +12,7 @@ import { developmentAccountKey, developmentAccountName } from "../../src/account
 import { rawClient, type RawAnswer, type RawClient } from "../harness/raw-client.ts";
 import { testServer } from "../harness/server.ts";
 
-const held = testServer();
+const held = testServer({ allowedSources: "127.0.0.0/8" });
 const block = { "x-ms-blob-type": "BlockBlob" };
 let file: RawClient;
 

@@ -18,10 +18,10 @@ import { Authenticator } from "../../src/http/auth/authenticator.ts";
 import type { Door } from "../../src/http/door.ts";
 import { compileRoutes } from "../../src/http/routing.ts";
 import { serveRequest } from "../../src/http/serve.ts";
-import { sourceReader } from "../../src/http/source/own-source.ts";
 import { simWorld, type SimClock, type SimLog } from "../../src/server/sim-world.ts";
 import type { Store } from "../../src/store/store.ts";
 import type { RawCall } from "./raw-client.ts";
+import { simSources } from "./sim-sources.ts";
 import { openTestStore } from "./test-store.ts";
 import { wholeOf } from "../../src/http/wire.ts";
 import { Renderings } from "../../src/execution/renderings.ts";
@@ -81,11 +81,7 @@ export async function simBlob(
     },
     accounts: accountsOf([{ ...developmentAccount(), ...settings }]),
     authenticator: new OpenDoor(),
-    sources: sourceReader({
-      service: "blob",
-      serve: (request) => serveRequest(door, request),
-      elsewhere: () => Promise.reject(new Error("there is nothing else in this world")),
-    }),
+    sources: simSources("blob", (request) => serveRequest(door, request)),
     clock,
     log,
     meter: noMeter,

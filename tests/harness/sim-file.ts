@@ -21,10 +21,10 @@ import { Authenticator } from "../../src/http/auth/authenticator.ts";
 import type { Door } from "../../src/http/door.ts";
 import { compileRoutes } from "../../src/http/routing.ts";
 import { serveRequest } from "../../src/http/serve.ts";
-import { sourceReader } from "../../src/http/source/own-source.ts";
 import { simWorld, type SimClock } from "../../src/server/sim-world.ts";
 import type { Store } from "../../src/store/store.ts";
 import { accountSas, version, type RawCall } from "./raw-client.ts";
+import { simSources } from "./sim-sources.ts";
 import { openTestStore } from "./test-store.ts";
 import { wholeOf } from "../../src/http/wire.ts";
 
@@ -84,11 +84,7 @@ export async function simFile({ seed = 1, wrap }: SimFileOptions = {}): Promise<
     runtime,
     accounts: accountsOf([developmentAccount()]),
     authenticator: new Authenticator(),
-    sources: sourceReader({
-      service: "file",
-      serve: (request) => serveRequest(door, request),
-      elsewhere: () => Promise.reject(new Error("there is no network here")),
-    }),
+    sources: simSources("file", (request) => serveRequest(door, request)),
     clock,
     log,
     meter: noMeter,

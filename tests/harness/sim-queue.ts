@@ -21,10 +21,10 @@ import { Authenticator } from "../../src/http/auth/authenticator.ts";
 import type { Door } from "../../src/http/door.ts";
 import { compileRoutes } from "../../src/http/routing.ts";
 import { serveRequest } from "../../src/http/serve.ts";
-import { sourceReader } from "../../src/http/source/own-source.ts";
 import { queueService } from "../../src/queue/service.ts";
 import { simWorld, type SimClock } from "../../src/server/sim-world.ts";
 import type { RawCall } from "./raw-client.ts";
+import { simSources } from "./sim-sources.ts";
 import { openTestStore } from "./test-store.ts";
 
 export interface SimAnswer {
@@ -60,11 +60,7 @@ export async function simQueue(seed = 1): Promise<SimQueue> {
     runtime: { store, content, random, clock },
     accounts: accountsOf([developmentAccount()]),
     authenticator: new Authenticator(),
-    sources: sourceReader({
-      service: "queue",
-      serve: (request) => serveRequest(door, request),
-      elsewhere: () => Promise.reject(new Error("queues copy nothing")),
-    }),
+    sources: simSources("queue", (request) => serveRequest(door, request)),
     clock,
     log,
     meter: noMeter,

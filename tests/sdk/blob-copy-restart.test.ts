@@ -34,7 +34,7 @@ afterEach(async () => {
 });
 
 function open() {
-  return start({ ...freePorts, noSmb: true, location });
+  return start({ ...freePorts, noSmb: true, location, allowedSources: "127.0.0.0/8" });
 }
 
 function blobOf(connectionString: string) {

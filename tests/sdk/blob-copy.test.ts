@@ -6,8 +6,12 @@ import { accountSas } from "../harness/raw-client.ts";
 import { freshName, testServer } from "../harness/server.ts";
 
 const otherKey = Buffer.alloc(64, 7).toString("base64");
-const held = testServer({ accounts: { devstoreaccount1: {}, other: { keys: [otherKey] } } });
-const strict = testServer({ forbiddenSources: "127.0.0.0/8,::1" });
+const held = testServer({
+  accounts: { devstoreaccount1: {}, other: { keys: [otherKey] } },
+  allowedSources: "127.0.0.0/8",
+});
+const loopback = "127.0.0.0/8,::1";
+const strict = testServer({ allowedSources: loopback, forbiddenSources: loopback });
 let service: BlobServiceClient;
 let container: ContainerClient;
 

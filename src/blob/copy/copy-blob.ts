@@ -122,7 +122,7 @@ function copyAtOnce(context: Succession, { id, source, input }: Copying, origina
 function copyLater(
   context: Succession,
   { id, input }: Copying,
-  { url, found }: Extract<CopySource, { kind: "elsewhere" }>,
+  { url, own, found }: Extract<CopySource, { kind: "elsewhere" }>,
 ) {
   const { target, now } = context;
   const lease = target?.lease;
@@ -147,6 +147,7 @@ function copyLater(
     url,
     headers: etag === undefined || etag.startsWith("W/") ? {} : { "if-match": etag },
     length: found.length,
+    own,
   });
   const source = withoutSignature(url);
   const copy = { id, source, status: "pending" as const, copiedBytes: 0, totalBytes };

@@ -155,7 +155,7 @@ function takeAtOnce(
 function takeLater(
   { account, share }: NodeScope,
   { id, shareName, freshId }: Copying,
-  { url, found }: Extract<CopySource, { kind: "elsewhere" }>,
+  { url, own, found }: Extract<CopySource, { kind: "elsewhere" }>,
 ): Result<Taken> {
   const { length = 0 } = found;
   if (length > fileBytesMax) return fail("RequestBodyTooLarge");
@@ -167,6 +167,7 @@ function takeLater(
     url,
     headers: etag === undefined || etag.startsWith("W/") ? {} : { "if-match": etag },
     length: found.length,
+    own,
   });
   return ok({
     original: originalFound(found),

@@ -8,14 +8,15 @@ import { withoutSignature, type CopySource, type SourceAccess } from "../../core
 import type { Ticks } from "../../core/ticks.ts";
 import { locate, type Location, type LocationOptions } from "../location.ts";
 import type { WireRequest } from "../wire.ts";
-import { isOwnHost, wireRequestOf } from "./own-source.ts";
+import { clientSignal, requireClient } from "./client-signal.ts";
+import { wireRequestOf } from "./own-source.ts";
 import { sourceFoundIn } from "./source-found.ts";
-import { ask, type SourceReader, type SourceRequest } from "./source-reader.ts";
+import { ask, type SourceRequest, type Sources } from "./source-reader.ts";
 import { parseSourceUrl, sourceHeaders } from "./source-url.ts";
 
 export interface NamingParts {
   readonly service: Service;
-  readonly read: SourceReader;
+  readonly sources: Sources;
   readonly locating: LocationOptions;
   readonly publicAccessPermitted: (account: string) => boolean;
   /** Who the credentials in the source's URL, or beside it, prove the caller to be. */
@@ -43,10 +44,15 @@ export async function nameSource(
   const host = request.headers["host"] ?? "";
   const headers = sourceHeaders(request, asking.version);
   const { remoteAddress, secure } = request;
-  const asked = { url, method: "HEAD", headers, host, remoteAddress, secure } as const;
-  if (isOwnHost(url.host, host, parts.service.name)) return ownSource(parts, asked, asking);
-  const answer = await ask(parts.read, asked);
+  const { sources } = parts;
+  const service = sources.serviceOf(url, host);
+  const signal = clientSignal(request);
+  const common = { url, headers, host, remoteAddress, secure, service, signal };
+  const asked = { ...common, method: "HEAD" } as const;
+  if (service === parts.service.name) return ownSource(parts, asked, asking);
+  const answer = await ask(sources.read, asked);
   answer.close();
+  requireClient(signal);
   const { status, reason } = answer;
   if (status === 412 || status === 304) return fail("SourceConditionNotMet");
   if (status >= 300) {
@@ -54,7 +60,8 @@ export async function nameSource(
     return fail("CannotVerifyCopySource", { status: told, ...(reason && { message: reason }) });
   }
   // The signature stays: the bytes are still to be fetched with it.
-  return ok({ kind: "elsewhere", url: url.href, found: sourceFoundIn(answer) });
+  const own = service && { service, remoteAddress, secure };
+  return ok({ kind: "elsewhere", url: url.href, own, found: sourceFoundIn(answer) });
 }
 
 function ownSource(parts: NamingParts, asked: SourceRequest, asking: Asking): Result<CopySource> {

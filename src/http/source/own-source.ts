@@ -1,34 +1,40 @@
 import type { ServiceName } from "../../core/operation.ts";
 import { wholeOf, type WireReply, type WireRequest } from "../wire.ts";
 import { metadataIn } from "./source-found.ts";
-import type { SourceAnswer, SourceReader, SourceRequest } from "./source-reader.ts";
+import type { OwnEndpoints } from "./own-endpoints.ts";
+import type { SourceAnswer, SourceReader, SourceRequest, Sources } from "./source-reader.ts";
 
-/** Azure's command line makes the address of a source from the account's name alone, as if it were
- *  in the cloud. The account that emulators share never is. */
-const cloudAddress = /^devstoreaccount1\.(\w+)\.core\.windows\.net$/i;
-
-/** Whether a URL names the server that the caller is talking to: the same host and port, or
- *  another account of it, as in `one.blob.localhost:10000` and `two.blob.localhost:10000`. */
-export function isOwnHost(host: string, asked: string, service: ServiceName): boolean {
-  if (host.toLowerCase() === asked.toLowerCase()) return true;
-  if (cloudAddress.exec(host)?.[1]?.toLowerCase() === service) return true;
-  const rest = host.slice(host.indexOf(".") + 1).toLowerCase();
-  const askedRest = asked.slice(asked.indexOf(".") + 1).toLowerCase();
-  return rest === askedRest && rest.startsWith(`${service}.`);
-}
-
-export interface OwnSources {
+export interface SourceParts {
   readonly service: ServiceName;
-  readonly serve: (request: WireRequest) => Promise<WireReply>;
+  readonly endpoints: OwnEndpoints;
   readonly elsewhere: SourceReader;
 }
 
 /** Reads a source of this server as its own request, with the source's own credentials, so that
  *  every rule of reading holds; others over the network. */
-export function sourceReader({ service, serve, elsewhere }: OwnSources): SourceReader {
+export function openSources({ service, endpoints, elsewhere }: SourceParts): Sources {
+  const serviceOf = (url: URL, host: string) => endpoints.serviceOf(url, { service, host });
+  return { serviceOf, read: sourceReader(endpoints, serviceOf, elsewhere) };
+}
+
+/** For reads that no service asks for: the transfers of copies that were answered before. */
+export function transferSources({
+  endpoints,
+  elsewhere,
+}: Omit<SourceParts, "service">): SourceReader {
+  const serviceOf = (url: URL) => endpoints.serviceOf(url, { service: "blob", host: "" });
+  return sourceReader(endpoints, serviceOf, elsewhere);
+}
+
+function sourceReader(
+  endpoints: OwnEndpoints,
+  serviceOf: Sources["serviceOf"],
+  elsewhere: SourceReader,
+): SourceReader {
   return async (request) => {
-    if (!isOwnHost(request.url.host, request.host, service)) return elsewhere(request);
-    return answerOf(await serve(wireRequestOf(request)));
+    const own = request.service ?? serviceOf(request.url, request.host);
+    const serve = own && endpoints.serverOf(own);
+    return serve === undefined ? elsewhere(request) : answerOf(await serve(wireRequestOf(request)));
   };
 }
 

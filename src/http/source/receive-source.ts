@@ -23,7 +23,7 @@ export async function receiveSource(
   // A wrong checksum of the source outranks whatever speaks against the target (recorded).
   if (refusal !== undefined && !namesChecksum(request)) return { outcome: refusal };
   const content = encryptingContent(runtime.content, clientKeyOf(call.input), runtime.random);
-  const parts = { read: sources, content };
+  const parts = { read: sources.read, content };
   const taken = await takeSource(parts, request, body, call.version);
   return taken.ok ? ok({ ...call, ...taken.value }) : taken;
 }

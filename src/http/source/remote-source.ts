@@ -1,35 +1,33 @@
 import { lookup as resolve, type LookupAddress } from "node:dns";
 import { request as requestHttp, type IncomingMessage, type RequestOptions } from "node:http";
 import { request as requestHttps } from "node:https";
-import { isIP, type BlockList } from "node:net";
-import { blockListOf, isBarred } from "./forbidden-addresses.ts";
+import { isIP } from "node:net";
+import { portOf } from "./own-names.ts";
 import { metadataIn } from "./source-found.ts";
-import { SourceUnreachable, type SourceReader, type SourceRequest } from "./source-reader.ts";
-
-export interface RemoteOptions {
-  /** Addresses that must not be asked, on top of link-local ones, as `10.0.0.0/8`. */
-  readonly forbidden: readonly string[];
-}
+import type { SourcePolicy } from "./source-policy.ts";
+import {
+  sourceMarkHeader,
+  SourceUnreachable,
+  type SourceReader,
+  type SourceRequest,
+} from "./source-reader.ts";
 
 /** Without a byte for this long, a source counts as gone. */
 const idleMilliseconds = 30_000;
 
-/** Where clouds keep the credentials of a machine: nothing of it is ever a blob. */
-const linkLocal = ["169.254.0.0/16", "fe80::/10"];
-
 /** Reads a source over the network. Redirects are not followed: they could lead anywhere. */
-export function remoteSources({ forbidden }: RemoteOptions): SourceReader {
-  const barred = blockListOf([...linkLocal, ...forbidden]);
+export function remoteSources(policy: SourcePolicy): SourceReader {
   return (request) =>
     new Promise((settle, refuse) => {
       const { url } = request;
       const host = url.hostname.replace(/^\[|\]$/g, "");
-      if (isIP(host) !== 0 && isBarred(barred, host)) {
-        refuse(new SourceUnreachable(`${host} must not be asked`, 403));
+      // Node looks no address up, so that the hook below would not see it.
+      if (isIP(host) !== 0 && !policy.permits(host, portOf(url))) {
+        refuse(blocked(host));
         return;
       }
       const send = url.protocol === "https:" ? requestHttps : requestHttp;
-      const sent = send(url, requestOptions(request, barred));
+      const sent = send(url, requestOptions(request, policy));
       sent.on("response", (response: IncomingMessage) => settle(answerOf(response)));
       sent.on("timeout", () => sent.destroy(new SourceUnreachable(`${host} does not answer`)));
       sent.on("error", (error) => refuse(unreachable(error)));
@@ -37,27 +35,33 @@ export function remoteSources({ forbidden }: RemoteOptions): SourceReader {
     });
 }
 
-function requestOptions({ method, headers }: SourceRequest, barred: BlockList): RequestOptions {
+/** `lookup` runs once, within the connect: the addresses it passes are the ones connected to, and
+ *  no later answer of a name server can replace them. */
+function requestOptions(
+  { url, method, headers, signal }: SourceRequest,
+  policy: SourcePolicy,
+): RequestOptions {
+  const port = portOf(url);
   return {
     method,
-    headers: { ...headers, "accept-encoding": "identity" },
+    headers: { ...headers, "accept-encoding": "identity", [sourceMarkHeader]: "1" },
     agent: false,
     timeout: idleMilliseconds,
-    // A name is judged by what it resolves to at this very moment, not by an earlier answer.
+    ...(signal === undefined ? {} : { signal }),
     lookup: (hostname, options, done) =>
       resolve(hostname, { ...options, all: true }, (error, addresses) => {
         if (error !== null) return done(error, "", 0);
-        const open = addresses.filter(({ address }) => !isBarred(barred, address));
+        const open = addresses.filter(({ address }) => policy.permits(address, port));
         const [first] = open;
-        if (first === undefined) return done(barredName(hostname), "", 0);
+        if (first === undefined) return done(blocked(hostname), "", 0);
         if (options.all === true) return (done as DoneWithAll)(null, open);
         return done(null, first.address, first.family);
       }),
   };
 }
 
-function barredName(hostname: string): SourceUnreachable {
-  return new SourceUnreachable(`${hostname} must not be asked`, 403);
+function blocked(host: string): SourceUnreachable {
+  return new SourceUnreachable(`source address ${host} is blocked`, 403);
 }
 
 type DoneWithAll = (error: Error | null, addresses: LookupAddress[]) => void;

@@ -1,4 +1,5 @@
 import type { Metadata } from "../../core/metadata.ts";
+import type { ServiceName } from "../../core/operation.ts";
 
 /** A request for the source of a copy: to this very server, or to any other. */
 export interface SourceRequest {
@@ -12,7 +13,15 @@ export interface SourceRequest {
   readonly remoteAddress: string;
   /** Whether that request came over HTTPS, whatever scheme its URL of the source names. */
   readonly secure: boolean;
+  /** Undefined if it follows from URL and host whether a service of this server is meant. */
+  readonly service?: ServiceName | undefined;
+  /** Aborted when the result is of no use any more, as after the client has disconnected. */
+  readonly signal?: AbortSignal | undefined;
 }
+
+/** Header that every source request over the network carries, and that its client cannot remove.
+ *  Admin listeners refuse it, also those of other processes and machines. */
+export const sourceMarkHeader = "x-etagere-source";
 
 export interface SourceAnswer {
   readonly status: number;
@@ -30,6 +39,13 @@ export interface SourceAnswer {
 
 /** Rejects with `SourceUnreachable` if nobody answers, or nobody that may be asked. */
 export type SourceReader = (request: SourceRequest) => Promise<SourceAnswer>;
+
+/** Where the operations of one service find the sources that they copy. */
+export interface Sources {
+  readonly read: SourceReader;
+  /** The service of this server that the URL leads to; undefined if it leads elsewhere. */
+  readonly serviceOf: (url: URL, host: string) => ServiceName | undefined;
+}
 
 export class SourceUnreachable extends Error {
   override readonly name = "SourceUnreachable";

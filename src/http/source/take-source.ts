@@ -9,6 +9,7 @@ import { BodyTooLarge, type ContentStore } from "../../content/content.ts";
 import { BodyLengthWrong } from "../../content/receive.ts";
 import { compare, needsMd5, parseChecksums, tooLarge } from "../body.ts";
 import type { WireRequest } from "../wire.ts";
+import { clientSignal, requireClient, whileConnected } from "./client-signal.ts";
 import { sourceFoundIn } from "./source-found.ts";
 import { readSourceTags } from "./source-tags.ts";
 import { ask, type SourceAnswer, type SourceReader, type SourceRequest } from "./source-reader.ts";
@@ -43,11 +44,13 @@ export async function takeSource(
   if (!expected.ok) return expected;
   const answer = await ask(read, asked.value);
   try {
+    requireClient(asked.value.signal);
     if (answer.status >= 300) return refusal(answer, body, asked.value);
     const md5 = body.md5Always || needsMd5(expected.value, version);
     const received = await receive(content, answer, body.lengthMax(version), {
       inlineBytesMax: body.inlineBytesMax,
       md5,
+      signal: asked.value.signal,
     });
     if (!received.ok) return received;
     if (received.value.length === 0 && body.nonEmpty === true) {
@@ -89,7 +92,8 @@ function sourceRequest(
   }
   const { remoteAddress, secure } = request;
   const host = request.headers["host"] ?? "";
-  return ok({ url: url.value, method: "GET", headers, host, remoteAddress, secure });
+  const signal = clientSignal(request);
+  return ok({ url: url.value, method: "GET", headers, host, remoteAddress, secure, signal });
 }
 
 /** As recorded: the status of the source, and, but for pages and appends, its own words. */
@@ -109,18 +113,26 @@ function refusal(
   return fail("CannotVerifyCopySource", { status, message: reason });
 }
 
+interface ReceiveOptions {
+  readonly inlineBytesMax: number;
+  readonly md5: boolean;
+  readonly signal: AbortSignal | undefined;
+}
+
 async function receive(
   content: ContentStore,
   { body, headers }: SourceAnswer,
   lengthMax: number,
-  options: { readonly inlineBytesMax: number; readonly md5: boolean },
+  { signal, ...options }: ReceiveOptions,
 ): Promise<Result<Received>> {
   const announced = Number(headers["content-length"] ?? Number.NaN);
   if (announced > lengthMax) return tooLarge(lengthMax);
   const length = Number.isSafeInteger(announced) ? { length: announced } : {};
+  const chunks = whileConnected(body, signal);
   try {
-    return ok(await content.receive(body, { ...length, lengthMax, ...options, crc64: true }));
+    return ok(await content.receive(chunks, { ...length, lengthMax, ...options, crc64: true }));
   } catch (error) {
+    requireClient(signal);
     if (error instanceof BodyTooLarge) return tooLarge(lengthMax);
     const brokeOff = error instanceof Error && "code" in error && typeof error.code === "string";
     if (brokeOff || error instanceof BodyLengthWrong) {

@@ -110,7 +110,7 @@ async function carryOut(parts: TransferParts, job: StoredTransfer, life: Life): 
 async function fetchInto(parts: TransferParts, job: StoredTransfer, life: Life): Promise<void> {
   const url = new URL(job.url);
   const headers = { ...job.headers };
-  const asker = { host: "", remoteAddress: "", secure: false };
+  const asker = { host: "", remoteAddress: "", secure: false, ...job.own };
   const request = { url, method: "GET", headers, ...asker } as const;
   const answer = await parts.read(request);
   life.answers.add(answer);

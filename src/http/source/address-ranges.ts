@@ -22,10 +22,8 @@ export function blockListOf(ranges: readonly string[]): BlockList {
   return list;
 }
 
-/** An IPv4 address in the guise of an IPv6 one, `::ffff:10.0.0.1`, is still that address. */
-export function isBarred(list: BlockList, address: string): boolean {
-  const mapped = /^::ffff:(\d+\.\d+\.\d+\.\d+)$/i.exec(address)?.[1];
-  return list.check(address, familyOf(address)) || (mapped !== undefined && list.check(mapped));
+export function isListed(list: BlockList, address: string): boolean {
+  return list.check(address, familyOf(address));
 }
 
 function familyOf(address: string): "ipv4" | "ipv6" {

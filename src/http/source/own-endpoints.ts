@@ -1,0 +1,110 @@
+import { networkInterfaces } from "node:os";
+import type { ServiceName } from "../../core/operation.ts";
+import type { WireReply, WireRequest } from "../wire.ts";
+import { directFormOf } from "./address-forms.ts";
+import { hostNameOf, portOf, serviceOfName } from "./own-names.ts";
+
+/** Where a listener of this server is bound. */
+export interface Endpoint {
+  /** As configured: a name or an address. */
+  readonly host: string;
+  /** The address that the name stands for. */
+  readonly address: string;
+  readonly port: number;
+}
+
+export type Serve = (request: WireRequest) => Promise<WireReply>;
+
+/** Whose copy it is: the service that runs it, and the host by which its caller reached it. */
+export interface Asker {
+  readonly service: ServiceName;
+  readonly host: string;
+}
+
+/** The listeners of this server, as far as the sources of copies may lead to them. */
+export class OwnEndpoints {
+  readonly #serve = new Map<ServiceName, Serve>();
+  readonly #storage = new Map<ServiceName, Endpoint>();
+  readonly #admin: Endpoint[] = [];
+
+  /** Sources of this service are served without a connection. */
+  serves(service: ServiceName, serve: Serve): void {
+    this.#serve.set(service, serve);
+  }
+
+  listens(service: ServiceName, endpoint: Endpoint): void {
+    this.#storage.set(service, endpoint);
+  }
+
+  listensForAdmin(endpoint: Endpoint): void {
+    this.#admin.push(endpoint);
+  }
+
+  serverOf(service: ServiceName): Serve | undefined {
+    return this.#serve.get(service);
+  }
+
+  /** The service of this server that a URL leads to; undefined if it leads elsewhere. */
+  serviceOf(url: URL, asker: Asker): ServiceName | undefined {
+    const named = serviceOfName(url, asker) ?? this.#serviceAt(url, asker.host);
+    return named !== undefined && this.#serve.has(named) ? named : undefined;
+  }
+
+  /** Any address of this machine counts: which of them reach the listener is the system's affair. */
+  isAdmin(address: string, port: number): boolean {
+    return this.#admin.some((admin) => admin.port === port && isOfMachine(address, admin));
+  }
+
+  isStorage(address: string, port: number): boolean {
+    const direct = directFormOf(address);
+    if (direct === undefined) return false;
+    return [...this.#storage.values()].some(
+      (endpoint) => endpoint.port === port && reaches(endpoint, direct),
+    );
+  }
+
+  #serviceAt(url: URL, host: string): ServiceName | undefined {
+    const name = hostNameOf(url.host);
+    for (const [service, endpoint] of this.#storage) {
+      if (endpoint.port !== portOf(url)) continue;
+      const isCalledSo = name === hostNameOf(host) || name === endpoint.host.toLowerCase();
+      if (isCalledSo || leadsTo(name, endpoint)) return service;
+    }
+    return undefined;
+  }
+}
+
+const loopbackAddresses = ["127.0.0.1", "::1"];
+const unspecified: ReadonlySet<string> = new Set(["0.0.0.0", "::"]);
+
+function leadsTo(name: string, endpoint: Endpoint): boolean {
+  const isLocalName = name === "localhost" || name.endsWith(".localhost");
+  if (isLocalName) return loopbackAddresses.some((address) => reaches(endpoint, address));
+  const address = directFormOf(name);
+  return address !== undefined && reaches(endpoint, address);
+}
+
+/** Whether a connection to this address of this machine ends at the listener. */
+function reaches(endpoint: Endpoint, address: string): boolean {
+  const bound = directFormOf(endpoint.address) ?? "";
+  if (bound === address) return true;
+  const isForAll = unspecified.has(bound);
+  // The unspecified address stands for the loopback one when it is connected to.
+  if (unspecified.has(address)) return isForAll || isLoopbackAddress(bound);
+  return isForAll && (isLoopbackAddress(address) || interfaceAddresses().has(address));
+}
+
+function isOfMachine(address: string, admin: Endpoint): boolean {
+  if (unspecified.has(address) || isLoopbackAddress(address)) return true;
+  return directFormOf(admin.address) === address || interfaceAddresses().has(address);
+}
+
+function isLoopbackAddress(address: string): boolean {
+  return address === "::1" || address.startsWith("127.");
+}
+
+/** Asked anew each time, since interfaces come and go; only copies from elsewhere ask. */
+function interfaceAddresses(): ReadonlySet<string> {
+  const found = Object.values(networkInterfaces()).flatMap((each) => each ?? []);
+  return new Set(found.map(({ address }) => address.replace(/%.*$/, "")));
+}

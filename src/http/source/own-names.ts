@@ -1,0 +1,32 @@
+import type { ServiceName } from "../../core/operation.ts";
+import type { Asker } from "./own-endpoints.ts";
+
+/** Azure's command line makes the address of a source from the account's name alone, as if it were
+ *  in the cloud. The account that emulators share never is. */
+const cloudAddress = /^devstoreaccount1\.(\w+)\.core\.windows\.net$/i;
+const hostStyle = /^[^.]+\.(blob|queue|table|file)\.(.+)$/;
+const portsByScheme: Readonly<Record<string, number>> = { "http:": 80, "https:": 443 };
+
+/**
+ * The service that a URL names by its host alone, seen from the host of the request that names it:
+ * the same host, or another account or service of it, as in `one.blob.localhost:10000` and
+ * `two.blob.localhost:10000`.
+ */
+export function serviceOfName(url: URL, { service, host }: Asker): ServiceName | undefined {
+  const name = url.host.toLowerCase();
+  const asked = host.toLowerCase();
+  if (name === asked) return service;
+  const inCloud = cloudAddress.exec(name)?.[1];
+  if (inCloud !== undefined) return inCloud as ServiceName;
+  const [, named, rest] = hostStyle.exec(name) ?? [];
+  const [, , askedRest] = hostStyle.exec(asked) ?? [];
+  return rest !== undefined && rest === askedRest ? (named as ServiceName) : undefined;
+}
+
+export function hostNameOf(host: string): string {
+  return host.toLowerCase().replace(/:\d*$/, "").replace(/^\[|\]$/g, "");
+}
+
+export function portOf({ port, protocol }: URL): number {
+  return port === "" ? (portsByScheme[protocol] ?? 0) : Number(port);
+}

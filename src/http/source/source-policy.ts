@@ -1,0 +1,50 @@
+import { formsOf } from "./address-forms.ts";
+import { blockListOf, isListed } from "./address-ranges.ts";
+import type { OwnEndpoints } from "./own-endpoints.ts";
+
+export interface SourceRanges {
+  /** Ranges that copies may read although they are blocked by default. */
+  readonly allowed: readonly string[];
+  /** Ranges that copies must not read; they outrank `allowed`. */
+  readonly forbidden: readonly string[];
+}
+
+/** Decides whether the source of a copy may be read from an address, right before connecting. */
+export interface SourcePolicy {
+  permits(address: string, port: number): boolean;
+}
+
+/** What answers at these addresses trusts every caller on the machine, or gives out its secrets. */
+const blockedByDefault = [
+  "0.0.0.0/8", // this host; connecting to it reaches the loopback address
+  "127.0.0.0/8",
+  "169.254.0.0/16", // link-local: where clouds keep the credentials of a machine
+  "::/128",
+  "::1/128",
+  "fe80::/10",
+  // Metadata services of clouds that are not link-local.
+  "100.100.100.200/32",
+  "168.63.129.16/32",
+  "fd00:ec2::254/128",
+];
+
+export function sourcePolicy(
+  { allowed, forbidden }: SourceRanges,
+  endpoints: Pick<OwnEndpoints, "isAdmin" | "isStorage">,
+): SourcePolicy {
+  const blocked = blockListOf(blockedByDefault);
+  const permitted = blockListOf(allowed);
+  const refused = blockListOf(forbidden);
+  return {
+    permits(address, port) {
+      const forms = formsOf(address);
+      if (forms.length === 0) return false;
+      // First, so that no flag can open the admin listener to copies.
+      if (forms.some((form) => endpoints.isAdmin(form, port))) return false;
+      if (forms.some((form) => isListed(refused, form))) return false;
+      if (endpoints.isStorage(address, port)) return true;
+      if (!forms.some((form) => isListed(blocked, form))) return true;
+      return forms.some((form) => isListed(permitted, form));
+    },
+  };
+}

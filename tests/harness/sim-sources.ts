@@ -1,0 +1,12 @@
+import type { ServiceName } from "../../src/core/operation.ts";
+import { OwnEndpoints, type Serve } from "../../src/http/source/own-endpoints.ts";
+import { openSources } from "../../src/http/source/own-source.ts";
+import type { Sources } from "../../src/http/source/source-reader.ts";
+
+/** The sources of a service that is alone in its world and has no network. */
+export function simSources(service: ServiceName, serve: Serve): Sources {
+  const endpoints = new OwnEndpoints();
+  endpoints.serves(service, serve);
+  const elsewhere = () => Promise.reject(new Error("there is no network here"));
+  return openSources({ service, endpoints, elsewhere });
+}

@@ -48,7 +48,7 @@ async function fill() {
   const { query } = await (
     await fetch(`${server.urls.admin}/admin/v1/sas`, {
       method: "POST",
-      headers: { "content-type": "application/json" },
+      headers: { "content-type": "application/json", "x-etagere-admin": "1" },
       body: JSON.stringify({ kind: "account", account, minutes: 600 }),
     })
   ).json();

@@ -56,6 +56,14 @@ export function developmentAccount(): AccountSettings {
   return { name: developmentAccountName, keys: [developmentAccountKey], ...accountDefaults };
 }
 
+/** Whether every key of every account is published, so that no account has a secret. */
+export function isDevelopmentAlone(accounts: Accounts): boolean {
+  return accounts.names().every((name) => {
+    const keys = accounts.get(name)?.keys ?? [];
+    return name === developmentAccountName && keys.every((key) => key === developmentAccountKey);
+  });
+}
+
 export function accountsOf(list: readonly AccountSettings[]): Accounts {
   const byName = new Map(list.map((account) => [account.name, account]));
   const names = [...byName.keys()];

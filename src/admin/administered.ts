@@ -5,6 +5,7 @@ import type { Runtime } from "../execution/execute.ts";
 import type { Door } from "../http/door.ts";
 import type { Observer } from "../http/observer.ts";
 import type { SmbAdministration } from "../smb/administration.ts";
+import type { AdminSecurity } from "./security/gate.ts";
 import type { Figures } from "./views/figures.ts";
 
 export type Doors = Readonly<Partial<Record<ServiceName, Door>>>;
@@ -30,9 +31,11 @@ export interface Administered {
   readonly reset: (() => Promise<void>) | undefined;
   /** Where the files of the page are. */
   readonly pageFolder: string;
-  readonly loginRequired: boolean;
-  readonly token: string | undefined;
+  readonly security: AdminSecurity;
 }
+
+/** What the views show. They get the accounts with each request: those of its caller. */
+export type Viewed = Omit<Administered, "accounts" | "security">;
 
 export interface ServerFacts {
   readonly version: string;

@@ -1,12 +1,15 @@
+import type { Accounts } from "../account/settings.ts";
 import type { ServiceName } from "../core/operation.ts";
 import { latestVersion } from "../core/versions.ts";
 import { serveRequest } from "../http/serve.ts";
 import type { WireReply } from "../http/wire.ts";
-import type { Administered } from "./administered.ts";
+import type { Viewed } from "./administered.ts";
 import { readSasWish } from "./sas/sas-wish.ts";
 import { signSas } from "./sas/sign-sas.ts";
 
 export interface Question {
+  /** Those of the caller: in others nothing is asked. */
+  readonly accounts: Accounts;
   readonly account: string;
   readonly method: string;
   /** Below the account, not encoded. */
@@ -26,9 +29,9 @@ const tokenMinutes = 5;
 
 /** Asks one of the services as any client would, so that its rules hold here as well. */
 export async function askService(
-  { accounts, doors, clock }: Administered,
+  { doors, clock }: Viewed,
   service: ServiceName,
-  { account, method, path, query, headers }: Question,
+  { accounts, account, method, path, query, headers }: Question,
 ): Promise<ServiceReply | undefined> {
   const settings = accounts.get(account);
   const door = doors[service];

@@ -1,29 +1,42 @@
 import type { IncomingMessage, ServerResponse } from "node:http";
 import type { ServiceName } from "../core/operation.ts";
 import type { Log } from "../core/world.ts";
-import type { Door } from "../http/door.ts";
+import { locationOptions, type Door } from "../http/door.ts";
 import { nodeHandler } from "../http/handler.ts";
+import { locate } from "../http/location.ts";
 import { serveRequest } from "../http/serve.ts";
-import type { Doors } from "./administered.ts";
+import type { WireRequest } from "../http/wire.ts";
+import type { Viewed } from "./administered.ts";
+import { noAccount } from "./answer.ts";
+import type { RawCall, RawRoute } from "./routes.ts";
 
 export type NodeHandler = (request: IncomingMessage, response: ServerResponse) => void;
 
-const gatewayPrefix = "/storage/";
+export const gatewayPrefix = "/storage/";
 const bearer = "Bearer ";
 
 /** What is stored may be a page with scripts: it must not run as if it were the explorer. */
 const sandbox = "sandbox; default-src 'none'; style-src 'unsafe-inline'";
 
+interface Gateway {
+  readonly door: Door;
+  readonly handle: NodeHandler;
+}
+
 /** Hands requests to the services themselves, so that a page reaches all of them on one origin. */
-export function gatewayOf(doors: Doors, log: Log): (path: string) => NodeHandler | undefined {
-  const handlers = new Map<string, NodeHandler>();
-  for (const [name, door] of Object.entries(doors)) handlers.set(name, handlerOf(door, log));
-  return (path) => {
-    if (!path.startsWith(gatewayPrefix)) return undefined;
-    const end = path.indexOf("/", gatewayPrefix.length);
-    const name = path.slice(gatewayPrefix.length, end < 0 ? undefined : end);
-    const handler = handlers.get(name);
-    return handler && withoutPrefix(handler, gatewayPrefix.length + name.length);
+export function gatewayRoute({ doors, log }: Pick<Viewed, "doors" | "log">): RawRoute {
+  const gateways = new Map<string, Gateway>();
+  for (const [name, door] of Object.entries(doors)) gateways.set(name, gatewayOf(door, log));
+  return {
+    method: "*",
+    path: `${gatewayPrefix}:service/*`,
+    access: "account",
+    serve: (call) => {
+      const [, , name = ""] = call.request.path.split("/");
+      const gateway = gateways.get(name);
+      if (gateway === undefined) return "unknown";
+      return pass(gateway, gatewayPrefix.length + name.length, call);
+    },
   };
 }
 
@@ -31,22 +44,38 @@ export function gatewayPath(service: ServiceName, account: string): string {
   return `${gatewayPrefix}${service}/${account}`;
 }
 
-function handlerOf(door: Door, log: Log): NodeHandler {
-  return nodeHandler(async (request) => {
-    const reply = await serveRequest(door, request);
+/** The account is in the path alone: a second one in the host would be one that was not checked. */
+function gatewayOf(door: Door, log: Log): Gateway {
+  const own: Door = { ...door, options: { ...door.options, productStyle: false } };
+  const handle = nodeHandler(async (request) => {
+    const reply = await serveRequest(own, request);
     reply.headers["Content-Security-Policy"] = sandbox;
     reply.headers["X-Content-Type-Options"] = "nosniff";
     reply.headers["Cross-Origin-Resource-Policy"] = "same-origin";
     return reply;
   }, log);
+  return { door: own, handle };
 }
 
-function withoutPrefix(handler: NodeHandler, length: number): NodeHandler {
-  return (request, response) => {
-    const rest = request.url?.slice(length) ?? "";
-    request.url = rest.startsWith("/") ? rest : `/${rest}`;
-    // That one was for us; the service has bearers of its own.
-    if (request.headers.authorization?.startsWith(bearer)) delete request.headers.authorization;
-    handler(request, response);
-  };
+function pass({ door, handle }: Gateway, prefixLength: number, call: RawCall) {
+  const { request, message, response } = call;
+  const rest = message.url?.slice(prefixLength) ?? "";
+  message.url = rest.startsWith("/") ? rest : `/${rest}`;
+  // That one was for us; the service has bearers of its own.
+  if (message.headers.authorization?.startsWith(bearer)) delete message.headers.authorization;
+  if (request.grant.kind === "account") {
+    const account = accountIn(door, message);
+    if (account !== undefined && request.accounts.get(account) === undefined) {
+      return noAccount(account);
+    }
+  }
+  handle(message, response);
+  return undefined;
+}
+
+/** By the service's own rules; undefined for a path that it will refuse. */
+function accountIn(door: Door, { url = "/", headers }: IncomingMessage): string | undefined {
+  const named = { target: url, headers, secure: false } as Partial<WireRequest> as WireRequest;
+  const location = locate(named, locationOptions(door));
+  return location.ok ? location.value.account : undefined;
 }

@@ -15,13 +15,16 @@ async function answerTo(trouble: Error) {
   const runtime = { store: { snapshot: () => Promise.reject(trouble) } };
   const figures = { sample: () => undefined };
   const observer = {};
-  const settings = { accounts: accountsOf([]), doors: {}, loginRequired: false, pageFolder: "." };
+  const security = { isLoginRequired: () => false, isMetricsLoginRequired: false };
+  const settings = { accounts: accountsOf([]), doors: {}, security, pageFolder: "." };
   const fake = { clock, random, log, runtime, figures, observer, ...settings };
   const admin = adminHandler(fake as unknown as Administered);
   const server = createServer(admin.handle).listen(0, "127.0.0.1");
   await once(server, "listening");
   const { port } = server.address() as AddressInfo;
-  const answer = await fetch(`http://127.0.0.1:${port}/admin/v1/leases`);
+  const answer = await fetch(`http://127.0.0.1:${port}/admin/v1/leases`, {
+    headers: { "x-etagere-admin": "1" },
+  });
   const { error } = (await answer.json()) as { error: { code: string; message: string } };
   admin.close();
   server.close();

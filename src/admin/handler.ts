@@ -5,24 +5,20 @@ import { StoreBusy, StoreClosed, StoreUnavailable } from "../store/store.ts";
 import type { Administered } from "./administered.ts";
 import { refuse, type Answer } from "./answer.ts";
 import { mistakeIn, mistakeInQuery } from "./inputs.ts";
-import { Feed } from "./feed/feed.ts";
-import { gatewayOf, type NodeHandler } from "./gateway.ts";
+import { gatewayPrefix, type NodeHandler } from "./gateway.ts";
 import { PageFiles } from "./page/page-files.ts";
 import { servePage } from "./page/serve-page.ts";
-import { probeRoutes } from "./probes.ts";
-import { adminRequestOf, type AdminRequest } from "./request.ts";
-import { matchRoute, type PathValues, type Route } from "./routes.ts";
-import { Gate } from "./security/gate.ts";
-import { accountRoutes } from "./views/accounts.ts";
-import { Health, healthRoutes } from "./views/health.ts";
-import { leaseRoutes } from "./views/leases.ts";
-import { messageRoutes } from "./views/messages.ts";
-import { serverRoutes } from "./views/server.ts";
-import { smbRoutes } from "./views/smb.ts";
-import { timelineRoutes } from "./views/timeline.ts";
+import { adminRequestOf, type AdminRequest, type AdmittedRequest } from "./request.ts";
+import { routeTable } from "./route-table.ts";
+import { matchRoute, type Access, type AnyRoute, type PathValues, type Route } from "./routes.ts";
+import { Gate, type Admission } from "./security/gate.ts";
+import { coveredAccounts, covers } from "./security/grant.ts";
 
 export interface AdminHandler {
   readonly handle: NodeHandler;
+  /** What follows the address of the page in a link that logs in once; undefined if no login is
+   *  required. */
+  loginFragment(): string | undefined;
   /** Ends the streams, which would otherwise keep a stopping server waiting. */
   close(): void;
 }
@@ -30,41 +26,21 @@ export interface AdminHandler {
 interface Parts {
   readonly administered: Administered;
   readonly gate: Gate;
-  readonly routes: readonly Route[];
-  readonly gateway: (path: string) => NodeHandler | undefined;
+  readonly routes: readonly AnyRoute[];
   readonly page: PageFiles;
-  readonly feed: Feed;
 }
 
 const apiPrefix = "/admin/";
-const gatewayPrefix = "/storage/";
-const feedPath = "/admin/v1/feed";
 
 export function adminHandler(administered: Administered): AdminHandler {
-  const { accounts, clock, random, loginRequired, token, doors, log, pageFolder } = administered;
-  const gate = new Gate({ accounts, clock, random, loginRequired, token });
-  const health = new Health(administered);
-  const feed = new Feed(administered, health);
-  const parts: Parts = {
-    administered,
-    gate,
-    feed,
-    gateway: gatewayOf(doors, log),
-    page: new PageFiles(pageFolder),
-    routes: [
-      ...probeRoutes(administered),
-      ...gate.routes(),
-      ...serverRoutes(administered),
-      ...accountRoutes(administered),
-      ...leaseRoutes(administered),
-      ...smbRoutes(administered),
-      ...messageRoutes(administered),
-      ...timelineRoutes(administered, feed),
-      ...healthRoutes(health),
-    ],
-  };
+  const { accounts, clock, random, security, pageFolder } = administered;
+  const gate = new Gate({ accounts, clock, random, security });
+  const { routes, feed } = routeTable(administered, gate);
+  const parts = { administered, gate, routes, page: new PageFiles(pageFolder) };
   return {
     handle: (request, response) => void handle(parts, request, response),
+    // In the fragment, which browsers send to no server.
+    loginFragment: () => (gate.isLoginRequired ? `#login=${gate.links.issue()}` : undefined),
     close: () => feed.close(),
   };
 }
@@ -74,15 +50,9 @@ async function handle(
   message: IncomingMessage,
   response: ServerResponse,
 ): Promise<void> {
-  const request = adminRequestOf(message);
-  if (message.headers[sourceMarkHeader] !== undefined) {
-    send(refuse(403, "CopySource", "the admin listener is no source of copies"), message, response);
-    return;
-  }
   try {
-    const done = admitted(parts, request, message, response);
-    if (done !== "answer") return;
-    send(await answer(parts, request), message, response);
+    const answered = await answer(parts, message, response);
+    if (answered !== undefined) send(answered, message, response);
   } catch (error) {
     const reply = failed(parts, message, error);
     if (response.headersSent) response.destroy();
@@ -102,59 +72,66 @@ function failed({ administered }: Parts, { url }: IncomingMessage, error: unknow
   return refuse(500, "InternalError", reason);
 }
 
+/** Undefined if the route has taken the response. */
+async function answer(
+  parts: Parts,
+  message: IncomingMessage,
+  response: ServerResponse,
+): Promise<Answer | undefined> {
+  if (message.headers[sourceMarkHeader] !== undefined) {
+    return refuse(403, "CopySource", "the admin listener is no source of copies");
+  }
+  const request = adminRequestOf(message);
+  const matched = matchRoute(parts.routes, request);
+  const access = matched !== undefined && "route" in matched ? matched.route.access : undefined;
+  const foreign = checkOrigin(parts, request, access);
+  if (foreign !== undefined) return foreign;
+  if (matched === undefined) return pageOrNothing(parts, request);
+  if ("allow" in matched) return notAllowed(request, matched.allow);
+  const { route, values } = matched;
+  const admission = admit(parts, request, route.access);
+  if (admission.refusal !== undefined) return admission.refusal;
+  const { grant, isValid } = admission;
+  const accounts = coveredAccounts(parts.administered.accounts, grant);
+  const administers = (account: string): boolean => covers(grant, account);
+  const admitted = { ...request, grant, isValid, accounts, administers };
+  if ("serve" in route) {
+    const refusal = route.serve({ request: admitted, message, response });
+    return refusal === "unknown" ? nothingAt(parts, request) : refusal;
+  }
+  return checkedAnswer(route, admitted, values);
+}
+
+/** Paths of the API that do not exist are refused to others like those that do. */
+function checkOrigin(
+  { gate }: Parts,
+  request: AdminRequest,
+  access: Access | undefined,
+): Answer | undefined {
+  if (!isGuarded(request) && access !== "metrics") return undefined;
+  return gate.checkOrigin(request, access ?? "account");
+}
+
 function isGuarded({ path }: AdminRequest): boolean {
   return path.startsWith(apiPrefix) || path.startsWith(gatewayPrefix);
 }
 
-/** Checks who asks, and hands on what is not answered here. */
-function admitted(
-  { gate, gateway, feed }: Parts,
-  request: AdminRequest,
-  message: IncomingMessage,
-  response: ServerResponse,
-): "answer" | "done" {
-  const { path } = request;
-  const foreign = isGuarded(request) ? gate.checkOrigin(request) : undefined;
-  if (foreign !== undefined) return sent(foreign, message, response);
-  const handler = gateway(path);
-  const isFeed = path === feedPath && request.method === "GET";
-  if (path === feedPath && !isFeed) {
-    return sent(notAllowed(request, "GET"), message, response);
-  }
-  if (handler === undefined && !isFeed) return "answer";
-  const { refusal, renewed } = gate.checkLogin(request);
-  if (refusal !== undefined) return sent(refusal, message, response);
-  if (renewed !== undefined) response.setHeader("Set-Cookie", renewed);
-  if (handler !== undefined) handler(message, response);
-  else feed.open(request, response);
-  return "done";
+/** Covers no account, since none has that name. */
+const nobody: Admission = { grant: { kind: "account", account: "" }, isValid: () => true };
+
+function admit({ gate }: Parts, request: AdminRequest, access: Access): Admission {
+  return access === "open" ? nobody : gate.admit(request, access);
 }
 
-function sent(answered: Answer, message: IncomingMessage, response: ServerResponse): "done" {
-  send(answered, message, response);
-  return "done";
-}
-
-async function answer(parts: Parts, request: AdminRequest): Promise<Answer> {
-  const { routes, gate, page } = parts;
-  const matched = matchRoute(routes, request);
-  if (matched === undefined) {
-    const isRead = request.method === "GET" || request.method === "HEAD";
-    const file = isRead && !isGuarded(request) ? await servePage(page, request) : undefined;
-    return file ?? nothingAt(parts, request);
-  }
-  if ("allow" in matched) return notAllowed(request, matched.allow);
-  const { route, values } = matched;
-  const { refusal, renewed } = route.open ? { refusal: undefined } : gate.checkLogin(request);
-  if (refusal !== undefined) return refusal;
-  const answered = await checkedAnswer(route, request, values);
-  if (renewed === undefined) return answered;
-  return { ...answered, headers: { ...answered.headers, "Set-Cookie": renewed } };
+async function pageOrNothing(parts: Parts, request: AdminRequest): Promise<Answer> {
+  const isRead = request.method === "GET" || request.method === "HEAD";
+  const file = isRead && !isGuarded(request) ? await servePage(parts.page, request) : undefined;
+  return file ?? nothingAt(parts, request);
 }
 
 async function checkedAnswer(
   route: Route,
-  request: AdminRequest,
+  request: AdmittedRequest,
   values: PathValues,
 ): Promise<Answer> {
   const unfit = lacksJson(route, request);

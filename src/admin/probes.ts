@@ -1,4 +1,4 @@
-import type { Administered } from "./administered.ts";
+import type { Viewed } from "./administered.ts";
 import { nothing, refuse, text, type Answer } from "./answer.ts";
 import type { AdminRequest } from "./request.ts";
 import type { Route } from "./routes.ts";
@@ -6,24 +6,26 @@ import type { Route } from "./routes.ts";
 const exposition = "text/plain; version=0.0.4; charset=utf-8";
 
 /** For probes and tests. */
-export function probeRoutes(administered: Administered): readonly Route[] {
+export function probeRoutes(viewed: Viewed): readonly Route[] {
   return [
-    { method: "GET", path: "/healthz", open: true, answer: () => text("ok\n") },
-    { method: "GET", path: "/readyz", open: true, answer: () => answerReady(administered) },
+    { method: "GET", path: "/healthz", access: "open", answer: () => text("ok\n") },
+    { method: "GET", path: "/readyz", access: "open", answer: () => answerReady(viewed) },
     {
       method: "GET",
       path: "/metrics",
-      answer: () => text(administered.metrics(), 200, exposition),
+      access: "metrics",
+      answer: () => text(viewed.metrics(), 200, exposition),
     },
     {
       method: "POST",
       path: "/admin/v1/reset",
-      answer: (request) => answerReset(administered, request),
+      access: "server",
+      answer: (request) => answerReset(viewed, request),
     },
   ];
 }
 
-async function answerReady({ ready }: Administered): Promise<Answer> {
+async function answerReady({ ready }: Viewed): Promise<Answer> {
   try {
     await ready();
     return text("ready\n");
@@ -32,7 +34,7 @@ async function answerReady({ ready }: Administered): Promise<Answer> {
   }
 }
 
-async function answerReset({ reset }: Administered, { headers }: AdminRequest): Promise<Answer> {
+async function answerReset({ reset }: Viewed, { headers }: AdminRequest): Promise<Answer> {
   if (reset === undefined) {
     return refuse(403, "ResetNotAllowed", "start with --enableReset to allow this");
   }

@@ -1,6 +1,8 @@
 import type { IncomingHttpHeaders, IncomingMessage } from "node:http";
 import type { TLSSocket } from "node:tls";
+import type { Accounts } from "../account/settings.ts";
 import { refuse, type Answer } from "./answer.ts";
+import type { Grant } from "./security/grant.ts";
 
 /** A request to the admin listener, as its routes see it. */
 export interface AdminRequest {
@@ -13,8 +15,19 @@ export interface AdminRequest {
   readonly readBody: () => Promise<ReadBody>;
 }
 
+/** A request whose caller was let in. */
+export interface AdmittedRequest extends AdminRequest {
+  readonly grant: Grant;
+  /** Those that the caller administers; the others are absent. */
+  readonly accounts: Accounts;
+  /** The same for a name found in the store, also of an account that is not configured any more. */
+  readonly administers: (account: string) => boolean;
+  /** Whether the caller would still be let in: what stays open asks from time to time. */
+  readonly isValid: () => boolean;
+}
+
 /** A request whose parameters and body have the form that its route asks for. */
-export interface CheckedRequest extends AdminRequest {
+export interface CheckedRequest extends AdmittedRequest {
   /** Empty if there is none. */
   readonly body: JsonObject;
 }

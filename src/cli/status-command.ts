@@ -22,7 +22,8 @@ export const statusCommand: SideCommand = {
     "",
     "  -l, --location FOLDER   the server that uses this data folder",
     "      --url URL           the server whose admin listener is here: http://127.0.0.1:10010",
-    "      --token TOKEN       its --adminToken; or in the variable ETAGERE_ADMIN_TOKEN",
+    "      --token TOKEN       its --adminToken; or in the variable ETAGERE_ADMIN_TOKEN; with a",
+    "                          readable data folder it is not needed",
     "      --json              for scripts, in one line",
     "      --watch             every two seconds, until Ctrl-C",
     "",
@@ -38,12 +39,13 @@ async function status(words: readonly string[]): Promise<number> {
     process.stderr.write(misuse(statusCommand, options.problem));
     return 1;
   }
-  const url = options.url ?? (await findServer(options.location));
-  if (url === undefined) {
+  const found = options.url === undefined ? await findServer(options.location) : options;
+  if (found?.url === undefined) {
     process.stderr.write(`etagere: no server uses ${options.location}\n`);
     return 1;
   }
-  const token = options.token ?? process.env["ETAGERE_ADMIN_TOKEN"];
+  const { url } = found;
+  const token = options.token ?? process.env["ETAGERE_ADMIN_TOKEN"] ?? found.token;
   try {
     if (options.watch) await watch(url, token, options);
     else process.stdout.write(`${await show(url, token, options)}\n`);
@@ -55,10 +57,16 @@ async function status(words: readonly string[]): Promise<number> {
 }
 
 /** The server that uses the location; if none was named, also the one at the usual place. */
-export async function findServer(location: string | undefined): Promise<string | undefined> {
+async function findServer(location: string | undefined): Promise<Found | undefined> {
   const found = await readAdminAddress(location ?? defaultLocation);
-  if (found !== undefined || location !== undefined) return found?.url;
-  return `http://${flagDefaults.adminHost}:${flagDefaults.adminPort}`;
+  if (found !== undefined || location !== undefined) return found;
+  return { url: `http://${flagDefaults.adminHost}:${flagDefaults.adminPort}` };
+}
+
+interface Found {
+  readonly url: string;
+  /** The server's own, from its data folder. */
+  readonly token?: string | undefined;
 }
 
 async function show(

@@ -1,3 +1,5 @@
+import { adminHeader } from "../admin/security/gate.ts";
+
 /** What `etagere status` shows: the answers of the admin API as far as the table needs them. */
 export interface StatusReport {
   readonly url: string;
@@ -69,9 +71,10 @@ const answerMillisecondsMax = 10_000;
 /** Rejects with a reason that a person can read. */
 export async function askStatus(url: string, token: string | undefined): Promise<StatusReport> {
   const base = url.replace(/\/$/, "");
+  const authorization = token === undefined ? undefined : { Authorization: `Bearer ${token}` };
   const ask = async (path: string): Promise<unknown> => {
     const answer = await fetch(`${base}/admin/v1/${path}`, {
-      headers: token === undefined ? {} : { Authorization: `Bearer ${token}` },
+      headers: { [adminHeader]: "1", ...authorization },
       signal: AbortSignal.timeout(answerMillisecondsMax),
     });
     const body = (await answer.json()) as { readonly error?: { readonly message: string } };

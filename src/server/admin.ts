@@ -2,6 +2,8 @@ import { cpuUsage, memoryUsage } from "node:process";
 import { fileURLToPath } from "node:url";
 import type { Administered, Doors, ServerFacts } from "../admin/administered.ts";
 import { adminHandler, type AdminHandler } from "../admin/handler.ts";
+import { isDevelopmentAlone } from "../account/settings.ts";
+import type { AdminSecurity } from "../admin/security/gate.ts";
 import { isLoopback } from "../admin/security/same-origin.ts";
 import type { Observer } from "../http/observer.ts";
 import type { SmbAdministration } from "../smb/administration.ts";
@@ -21,6 +23,8 @@ export interface AdminParts {
   readonly addresses: () => Pick<ServerFacts, "adminUrl" | "smbUrl" | "urls">;
   readonly ready: () => Promise<void>;
   readonly reset: () => Promise<void>;
+  /** For programs that can read the data folder; undefined without one. */
+  readonly localToken: string | undefined;
 }
 
 /** Two folders above `dist/server`, as in a checkout. */
@@ -31,8 +35,17 @@ export function openAdmin(parts: AdminParts): AdminHandler {
   return adminHandler(administeredOf(parts));
 }
 
-function needsLogin({ adminHost, adminToken }: RunningServerOptions["options"]): boolean {
-  return adminToken !== undefined || !isLoopback(adminHost);
+/** Without a secret there is nothing that a login could protect on a loopback address. */
+function securityOf(given: RunningServerOptions, localToken: string | undefined): AdminSecurity {
+  const { accounts, options } = given;
+  const { adminHost, adminToken: token } = options;
+  const isMetricsLoginRequired = token !== undefined || !isLoopback(adminHost);
+  return {
+    isLoginRequired: () => isMetricsLoginRequired || !isDevelopmentAlone(accounts),
+    isMetricsLoginRequired,
+    token,
+    localToken,
+  };
 }
 
 function administeredOf(parts: AdminParts): Administered {
@@ -62,8 +75,7 @@ function administeredOf(parts: AdminParts): Administered {
     metrics: () => metrics.render(processFigures()),
     reset: options.enableReset ? parts.reset : undefined,
     pageFolder,
-    loginRequired: needsLogin(options),
-    token: options.adminToken,
+    security: securityOf(given, parts.localToken),
   };
 }
 

@@ -4,6 +4,7 @@ import { reachable } from "../admin/connection-string.ts";
 import { isLoopback } from "../admin/security/same-origin.ts";
 import type { ServiceName } from "../core/operation.ts";
 import type { Service } from "../core/service.ts";
+import type { Random } from "../core/world.ts";
 import { ensureAccountRecords, resetAccounts } from "../account/account-records.ts";
 import { developmentAccountKey, type Accounts } from "../account/settings.ts";
 import type { ReloadableAccounts } from "./accounts.ts";
@@ -107,9 +108,11 @@ export class RunningServer {
     return resetAccounts(this.#engines.store, names, random);
   }
 
-  reload(): Promise<void> {
+  async reload(): Promise<void> {
     const { accounts, log } = this.#given;
-    return accounts.reload(log, (names) => this.#ensureAccounts(names));
+    await accounts.reload(log, (names) => this.#ensureAccounts(names));
+    // The link of the start may have been used, or no login was required then.
+    this.#given.announce(`Etagere explorer: open ${this.explorerLink()}`);
   }
 
   async #stop(): Promise<void> {
@@ -222,7 +225,8 @@ export class RunningServer {
     if (isAway && isAnybodys(this.#given.accounts)) {
       log.warn({}, "everybody knows the development account's key: give accounts of your own");
     }
-    const admin = this.#openAdmin();
+    const localToken = location === undefined ? undefined : newToken(this.#given.random);
+    const admin = this.#openAdmin(localToken);
     this.#admin = admin;
     const { url, bound } = await this.#add({
       title: "Admin listener",
@@ -235,8 +239,8 @@ export class RunningServer {
     });
     this.#endpoints.listensForAdmin(bound);
     this.adminUrl = url;
-    if (location !== undefined) {
-      const address = { url: reachable(url), pid };
+    if (location !== undefined && localToken !== undefined) {
+      const address = { url: reachable(url), pid, token: localToken };
       // On a full disk it cannot be left, and the server is of use nevertheless.
       this.#takeAddress = await leaveAdminAddress(location, address).catch((error: unknown) => {
         log.warn({ err: error }, "etagere status will not find this server by its location");
@@ -244,10 +248,15 @@ export class RunningServer {
       });
     }
     announce(`Etagere admin is successfully listening at ${url}`);
-    announce(`Etagere explorer: open ${reachable(url)}/`);
+    announce(`Etagere explorer: open ${this.explorerLink()}`);
   }
 
-  #openAdmin(): AdminHandler {
+  /** With a token that logs in once, where a login is required. */
+  explorerLink(): string {
+    return `${reachable(this.adminUrl)}/${this.#admin?.loginFragment() ?? ""}`;
+  }
+
+  #openAdmin(localToken: string | undefined): AdminHandler {
     return openAdmin({
       given: this.#given,
       engines: this.#engines,
@@ -258,6 +267,7 @@ export class RunningServer {
       addresses: () => ({ adminUrl: this.adminUrl, smbUrl: this.smbUrl, urls: this.urls }),
       ready: () => this.#checkReady(),
       reset: () => this.reset(),
+      localToken,
     });
   }
 
@@ -271,6 +281,12 @@ export class RunningServer {
     if (this.#state !== "ready") throw new Error(`the server is ${this.#state}`);
     await this.#engines.check();
   }
+}
+
+const tokenBytes = 32;
+
+function newToken(random: Random): string {
+  return Buffer.from(random.bytes(tokenBytes)).toString("hex");
 }
 
 function isAnybodys(accounts: Accounts): boolean {

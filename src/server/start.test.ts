@@ -112,7 +112,9 @@ describe("account settings", () => {
 describe("the admin listener", () => {
   it("tells health, readiness and figures", async () => {
     await using server = await start({ port: 0, inMemoryPersistence: true });
-    const get = (path: string): Promise<Response> => fetch(`${server.adminUrl}${path}`);
+    const headers = { "x-etagere-admin": "1" };
+    const get = (path: string): Promise<Response> =>
+      fetch(`${server.adminUrl}${path}`, { headers });
     expect((await get("/healthz")).status).toBe(200);
     expect((await get("/readyz")).status).toBe(200);
     const metrics = await get("/metrics");
@@ -134,11 +136,16 @@ describe("the admin listener", () => {
 
   it("resets only where that was asked for, and never for a page", async () => {
     const post = (url: string, headers = {}): Promise<Response> =>
-      fetch(`${url}/admin/v1/reset`, { method: "POST", headers });
+      fetch(`${url}/admin/v1/reset`, {
+        method: "POST",
+        headers: { "x-etagere-admin": "1", ...headers },
+      });
     await using closed = await start({ port: 0, inMemoryPersistence: true });
     expect((await post(closed.adminUrl)).status).toBe(403);
     await using open = await start({ port: 0, inMemoryPersistence: true, enableReset: true });
     expect((await post(open.adminUrl, { origin: "http://example.com" })).status).toBe(403);
+    const bare = await fetch(`${open.adminUrl}/admin/v1/reset`, { method: "POST" });
+    expect(await bare.json()).toMatchObject({ error: { code: "HeaderRequired" } });
     expect((await post(open.adminUrl)).status).toBe(204);
   });
 });

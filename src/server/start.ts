@@ -19,6 +19,9 @@ export interface EtagereServer extends AsyncDisposable {
   /** Base addresses without the account, e.g. `http://127.0.0.1:10000`. */
   readonly urls: Readonly<Partial<Record<ServiceName, string>>>;
   readonly adminUrl: string;
+  /** The address that opens the explorer; where a login is required, with a token that logs in
+   *  once within an hour. */
+  explorerLink(): string;
   /** Such as `smb://127.0.0.1:10445`; empty if SMB is not served. */
   readonly smbUrl: string;
   /** Takes no more requests, finishes those that run, and closes the store. */
@@ -69,6 +72,7 @@ export async function startWith(
     },
     urls: server.urls,
     adminUrl: server.adminUrl,
+    explorerLink: () => server.explorerLink(),
     smbUrl: server.smbUrl,
     stop: () => server.stop(),
     reset: () => server.reset(),

@@ -23,6 +23,9 @@ export interface AdminServer extends AsyncDisposable {
   post(path: string, body?: object, headers?: Record<string, string>): Promise<Response>;
 }
 
+/** What programs send with every request to the admin API. */
+export const adminHeaders = { "x-etagere-admin": "1" };
+
 export type Json = Readonly<Record<string, unknown>>;
 
 export async function adminServer(options: StartOptions = {}): Promise<AdminServer> {
@@ -35,7 +38,8 @@ export async function adminServer(options: StartOptions = {}): Promise<AdminServ
   const clock = quickClock(real.clock);
   const server = await startWith(resolved.value, { ...real, clock, announce: () => {} });
   const url = server.adminUrl;
-  const get = (path: string, headers = {}): Promise<Response> => fetch(url + path, { headers });
+  const get = (path: string, headers = {}): Promise<Response> =>
+    fetch(url + path, { headers: { ...adminHeaders, ...headers } });
   return {
     server,
     clock,
@@ -45,7 +49,7 @@ export async function adminServer(options: StartOptions = {}): Promise<AdminServ
     post: (path, body = {}, headers = {}) =>
       fetch(url + path, {
         method: "POST",
-        headers: { "Content-Type": "application/json", ...headers },
+        headers: { ...adminHeaders, "Content-Type": "application/json", ...headers },
         body: JSON.stringify(body),
       }),
     [Symbol.asyncDispose]: () => server.stop(),

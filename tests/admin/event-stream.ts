@@ -1,3 +1,5 @@
+import { adminHeaders } from "./admin-server.ts";
+
 export interface StreamEvent {
   readonly event: string;
   readonly data: Readonly<Record<string, unknown>>;
@@ -19,7 +21,9 @@ export class EventStream {
 
   /** Resolves when the server has begun to watch. */
   static async open(url: string, kinds = "", headers = {}): Promise<EventStream> {
-    const answer = await fetch(`${url}/admin/v1/feed${kinds && `?kinds=${kinds}`}`, { headers });
+    const answer = await fetch(`${url}/admin/v1/feed${kinds && `?kinds=${kinds}`}`, {
+      headers: { ...adminHeaders, ...headers },
+    });
     if (answer.status !== 200 || answer.body === null) throw new Error(`answered ${answer.status}`);
     const stream = new EventStream(answer.body);
     await stream.next("hello");

@@ -3,7 +3,7 @@ import { request } from "node:https";
 import { rmSync } from "node:fs";
 import { afterAll, expect, it } from "vitest";
 import { makeCertificate } from "../https/certificate.ts";
-import { adminServer } from "./admin-server.ts";
+import { adminHeaders, adminServer } from "./admin-server.ts";
 
 const { folder, cert, key, ca } = makeCertificate();
 afterAll(() => rmSync(folder, { recursive: true, force: true }));
@@ -11,7 +11,7 @@ const adminToken = "a token that is long enough";
 
 function logIn(url: string): Promise<IncomingMessage> {
   return new Promise((resolve, reject) => {
-    const headers = { "Content-Type": "application/json" };
+    const headers = { ...adminHeaders, "Content-Type": "application/json" };
     const sent = request(`${url}/admin/v1/session`, { method: "POST", ca, headers, agent: false });
     sent.on("response", (answer) => {
       answer.resume();

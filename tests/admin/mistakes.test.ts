@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import { adminServer, type AdminServer } from "./admin-server.ts";
+import { adminHeaders, adminServer, type AdminServer } from "./admin-server.ts";
 
 const account = "devstoreaccount1";
 const tooLong = "x".repeat(2049);
@@ -17,7 +17,7 @@ interface Refusal {
 }
 
 async function send(method: string, path: string, body?: string, type = "application/json") {
-  const headers = { "Content-Type": type };
+  const headers = { ...adminHeaders, "Content-Type": type };
   const sent = body === undefined ? { method, headers } : { method, headers, body };
   const answer = await fetch(admin.url + path, sent);
   const told = method === "HEAD" ? undefined : ((await answer.json()) as Refusal);

@@ -1,10 +1,8 @@
 import { request } from "node:http";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import { developmentAccountKey } from "../../src/account/settings.ts";
-import { adminServer, type AdminServer } from "./admin-server.ts";
+import { adminHeaders, adminServer, type AdminServer } from "./admin-server.ts";
 
 const account = "devstoreaccount1";
-const adminToken = "a token that is long enough";
 
 /** `fetch` does not let a program say what a browser would. */
 function raw(
@@ -23,7 +21,7 @@ function raw(
   });
 }
 
-describe("on a loopback address", () => {
+describe("with the development account alone, on a loopback address", () => {
   let admin: AdminServer;
   beforeAll(async () => {
     admin = await adminServer();
@@ -34,11 +32,22 @@ describe("on a loopback address", () => {
     expect((await admin.get("/admin/v1/leases")).status).toBe(200);
     const session = await admin.json("/admin/v1/session");
     expect(session).toEqual({ loginRequired: false, loggedIn: true, methods: ["key"] });
+    expect(admin.server.explorerLink()).toBe(`${admin.url}/`);
   });
 
   const guarded = ["/admin/v1/leases", `/admin/v1/accounts/${account}/key`, "/storage/blob/x"];
 
-  it.each(guarded)("%s is closed to pages of other sites", async (path) => {
+  it.each(guarded)("%s needs a header that neither forms nor copies send", async (path) => {
+    for (const headers of [{}, { authorization: "Bearer x" }, { cookie: "etagere-session=1" }]) {
+      const answer = await raw(admin.url + path, headers);
+      expect([answer.status, answer.text]).toEqual([403, expect.stringContaining("HeaderRequired")]);
+    }
+    for (const headers of [adminHeaders, { "sec-fetch-site": "same-origin" }]) {
+      expect((await raw(admin.url + path, headers)).text).not.toContain("HeaderRequired");
+    }
+  });
+
+  it.each([...guarded, "/metrics"])("%s is closed to pages of other sites", async (path) => {
     const own = { origin: admin.url, "sec-fetch-site": "same-origin" };
     expect((await raw(admin.url + path, own)).status).not.toBe(403);
     const others = [
@@ -49,131 +58,46 @@ describe("on a loopback address", () => {
       { origin: admin.url.replace(/:\d+$/, ":1") },
     ];
     for (const headers of others) {
-      const answer = await raw(admin.url + path, headers);
+      const answer = await raw(admin.url + path, { ...adminHeaders, ...headers });
       expect(answer.status, JSON.stringify(headers)).toBe(403);
       expect(answer.text).toContain("CrossSite");
     }
   });
 
-  it.each(guarded)("%s is closed to names that somebody's DNS points here", async (path) => {
-    for (const host of ["evil.example:10004", "127.0.0.1.evil.example", "localhost.evil.example"]) {
-      const answer = await raw(admin.url + path, { host });
-      expect(answer.status, host).toBe(421);
-    }
-    for (const host of ["localhost", "127.0.0.1:1", "[::1]:10004", "etagere.localhost"]) {
-      expect((await raw(admin.url + path, { host })).status, host).not.toBe(421);
-    }
+  it.each([...guarded, "/metrics"])(
+    "%s is closed to names that somebody's DNS points here",
+    async (path) => {
+      const others = ["evil.example:10004", "127.0.0.1.evil.example", "localhost.evil.example"];
+      for (const host of others) {
+        const answer = await raw(admin.url + path, { ...adminHeaders, host });
+        expect(answer.status, host).toBe(421);
+      }
+      for (const host of ["localhost", "127.0.0.1:1", "[::1]:10004", "etagere.localhost"]) {
+        const { status } = await raw(admin.url + path, { ...adminHeaders, host });
+        expect(status, host).not.toBe(421);
+      }
+    },
+  );
+
+  it("figures need no header: what collects them cannot send one", async () => {
+    expect((await raw(`${admin.url}/metrics`, {})).status).toBe(200);
+  });
+
+  it.each([...guarded, "/metrics", "/healthz", "/"])("%s is no source of copies", async (path) => {
+    const answer = await raw(admin.url + path, { ...adminHeaders, "x-etagere-source": "1" });
+    expect([answer.status, answer.text]).toEqual([403, expect.stringContaining("CopySource")]);
   });
 
   it("what changes something must be sent as JSON, which no form can", async () => {
     const path = `${admin.url}/admin/v1/sas`;
-    const plain = await raw(path, { "content-type": "text/plain" }, "POST");
+    const plain = await raw(path, { ...adminHeaders, "content-type": "text/plain" }, "POST");
     expect(plain.status).toBe(415);
-    const json = await raw(path, { "content-type": "application/json" }, "POST");
+    const json = await raw(path, { ...adminHeaders, "content-type": "application/json" }, "POST");
     expect(json.status).toBe(400);
   });
 
   it("methods that a path does not have are refused", async () => {
-    expect((await raw(`${admin.url}/admin/v1/leases`, {}, "POST")).status).toBe(405);
-    expect((await raw(`${admin.url}/admin/v1/nothing`, {})).status).toBe(404);
-  });
-});
-
-describe("where a login is required", () => {
-  let admin: AdminServer;
-  beforeAll(async () => {
-    admin = await adminServer({ adminToken, adminHost: "0.0.0.0" });
-  });
-  afterAll(() => admin[Symbol.asyncDispose]());
-  const url = () => admin.url.replace("0.0.0.0", "127.0.0.1");
-  const get = (path: string, headers = {}) => fetch(url() + path, { headers });
-  const logIn = (body: object) =>
-    fetch(`${url()}/admin/v1/session`, {
-      method: "POST",
-      headers: { "Content-Type": "application/json" },
-      body: JSON.stringify(body),
-    });
-
-  it("everything but probes, the page and the login is closed", async () => {
-    for (const path of ["/healthz", "/readyz", "/", "/admin/v1/session"]) {
-      expect((await get(path)).status, path).toBe(200);
-    }
-    const closed = ["/metrics", "/admin/v1/leases", "/admin/v1/feed", "/storage/blob/x"];
-    for (const path of closed) {
-      const answer = await get(path);
-      expect(answer.status, path).toBe(401);
-      expect(await answer.text()).toContain("LoginRequired");
-    }
-  });
-
-  it("the token opens it to scripts, and no other does", async () => {
-    const bearer = (token: string) => get("/metrics", { Authorization: `Bearer ${token}` });
-    expect((await bearer(adminToken)).status).toBe(200);
-    expect((await bearer(`${adminToken}!`)).status).toBe(401);
-  });
-
-  it.each([
-    ["a key of an account", { account, key: developmentAccountKey }],
-    ["the token", { token: adminToken }],
-  ])("%s opens a session, which ends", async (_, proof) => {
-    const answer = await logIn(proof);
-    expect(answer.status).toBe(200);
-    const cookie = answer.headers.get("set-cookie") ?? "";
-    expect(cookie).toMatch(/; HttpOnly; SameSite=Strict/);
-    const [value = ""] = cookie.split(";", 1);
-    const inside = () => get("/admin/v1/leases", { Cookie: value });
-    expect((await inside()).status).toBe(200);
-    const altered = value.replace(/.$/, (last) => (last === "0" ? "1" : "0"));
-    expect((await get("/admin/v1/leases", { Cookie: altered })).status).toBe(401);
-    admin.clock.skip(20 * 60);
-    const renewed = (await inside()).headers.get("set-cookie")?.split(";", 1)[0] ?? "";
-    expect(renewed).not.toBe("");
-    admin.clock.skip(20 * 60);
-    expect((await inside()).status).toBe(401);
-    expect((await get("/admin/v1/leases", { Cookie: renewed })).status).toBe(200);
-    admin.clock.skip(31 * 60);
-    expect((await get("/admin/v1/leases", { Cookie: renewed })).status).toBe(401);
-  });
-
-  it("the gateway asks for the login and for the service's own rights", async () => {
-    const bearer = { Authorization: `Bearer ${adminToken}`, "x-ms-version": "2023-11-03" };
-    const list = `/storage/blob/${account}?comp=list`;
-    const unsigned = await get(list, bearer);
-    expect(unsigned.headers.get("x-ms-error-code")).toBe("NoAuthenticationInformation");
-    const signed = await fetch(`${url()}/admin/v1/sas`, {
-      method: "POST",
-      headers: { ...bearer, "Content-Type": "application/json" },
-      body: JSON.stringify({ account }),
-    });
-    const { query } = (await signed.json()) as { readonly query: string };
-    expect((await get(`${list}&${query}`)).status).toBe(401);
-    expect((await get(`${list}&${query}`, bearer)).status).toBe(200);
-  });
-
-  it("whoever gives nothing has not guessed", async () => {
-    admin.clock.skip(120);
-    for (let attempt = 0; attempt < 10; attempt += 1) {
-      expect((await logIn({ token: null, account, key: null })).status).toBe(400);
-    }
-    expect((await logIn({ token: adminToken })).status).toBe(200);
-  });
-
-  it("whoever guesses has to wait", async () => {
-    admin.clock.skip(120);
-    const wrong = [
-      { token: "wrong" },
-      { account, key: "wrong" },
-      { account: "nobody", key: "" },
-      { account, key: "" },
-      { account: "nobody", key: "wrong" },
-    ];
-    for (let attempt = 0; attempt < 10; attempt += 1) {
-      expect((await logIn(wrong[attempt % wrong.length] ?? {})).status).toBe(401);
-    }
-    const answer = await logIn({ token: adminToken });
-    expect(answer.status).toBe(429);
-    expect(Number(answer.headers.get("retry-after"))).toBeGreaterThan(50);
-    admin.clock.skip(61);
-    expect((await logIn({ token: adminToken })).status).toBe(200);
+    expect((await raw(`${admin.url}/admin/v1/leases`, adminHeaders, "POST")).status).toBe(405);
+    expect((await raw(`${admin.url}/admin/v1/nothing`, adminHeaders)).status).toBe(404);
   });
 });

@@ -25,6 +25,7 @@ export function App(): JSX.Element {
   const route = useRoute();
   const known = useStore(accounts);
   const isLoginWanted = useStore(loginWanted);
+  const isAccountOnly = useStore(session)?.account !== undefined;
   const [failure, setFailure] = useState<Failure>();
   const begin = useCallback(async () => {
     const [found, info, own] = await Promise.all([getAccounts(), getServer(), getSession()]);
@@ -42,7 +43,9 @@ export function App(): JSX.Element {
       </a>
       <Side page={pageOf(route)} account={account} />
       <main class="content" id="main" tabIndex={-1}>
-        {account !== undefined && <CurrentPage route={route} account={account} />}
+        {account !== undefined && (
+          <CurrentPage route={route} account={account} isAccountOnly={isAccountOnly} />
+        )}
         {account === undefined && failure === undefined && known.length === 0 && <Waiting />}
         {failure !== undefined && !isLoginWanted && <Failed failure={failure} />}
       </main>
@@ -78,9 +81,11 @@ function accountOf(
 interface PageProps {
   readonly route: Route;
   readonly account: string;
+  /** The login administers one account. */
+  readonly isAccountOnly: boolean;
 }
 
-function CurrentPage({ route, account }: PageProps): JSX.Element {
+function CurrentPage({ route, account, isAccountOnly }: PageProps): JSX.Element {
   const [, name, ...rest] = route.segments;
   const path = rest.join("/");
   switch (pageOf(route)) {
@@ -95,6 +100,7 @@ function CurrentPage({ route, account }: PageProps): JSX.Element {
     case "concurrency":
       return <ConcurrencyPage tab={route.segments[0] ?? "leases"} />;
     case "health":
+      if (isAccountOnly) return <Empty>Log in with the admin token to see the figures.</Empty>;
       return <HealthPage />;
     default:
       return <Empty>There is nothing here.</Empty>;

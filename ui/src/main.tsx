@@ -1,12 +1,24 @@
 import { render } from "preact";
 import { accessTo } from "./admin/sas.ts";
 import { App } from "./app.tsx";
+import { takeLoginLink } from "./login-link.ts";
+import { describeFailure, notify } from "./parts/notices.tsx";
 import { parseRoute } from "./route.ts";
 
-// What the address names will be asked for; the way in can be asked for meanwhile.
-const { page: firstPage, segments } = parseRoute(location.hash);
-const isService = ["blobs", "tables", "queues", "shares"].includes(firstPage);
-if (isService && segments[0] !== undefined) void accessTo(segments[0]);
+async function begin(): Promise<void> {
+  const login = await takeLoginLink();
+  if (login !== undefined && !login.ok) notify("bad", describeFailure(login.failure));
+  // What the address names will be asked for; the way in can be asked for meanwhile.
+  const { page: firstPage, segments } = parseRoute(location.hash);
+  const isService = ["blobs", "tables", "queues", "shares"].includes(firstPage);
+  if (isService && segments[0] !== undefined) void accessTo(segments[0]);
+  const page = document.querySelector("#page");
+  if (page !== null) render(<App />, page);
+}
 
-const page = document.querySelector("#page");
-if (page !== null) render(<App />, page);
+/** A link that is pasted into a page that is open does not load it again. */
+addEventListener("hashchange", async () => {
+  if ((await takeLoginLink()) !== undefined) location.reload();
+});
+
+void begin();

@@ -33,7 +33,10 @@ export function Side({ page, account }: SideProps): JSX.Element {
   const info = useStore(server);
   const chosenTheme = useStore(theme);
   const [isShowingKeys, showKeys] = useState(false);
-  const isLoggedIn = useStore(session)?.expiresAt !== undefined;
+  const { expiresAt, account: ownAccount } = useStore(session) ?? {};
+  const isLoggedIn = expiresAt !== undefined;
+  // Figures are of all accounts together.
+  const shownViews = views.filter(([name]) => name !== "health" || ownAccount === undefined);
   const themeIcon = { auto: "auto", light: "sun", dark: "moon" } as const;
   return (
     <header class="side">
@@ -54,7 +57,7 @@ export function Side({ page, account }: SideProps): JSX.Element {
           <Item key={name} name={name} words={words} page={page} account={account} />
         ))}
         <div class="nav-title">Live</div>
-        {views.map(([name, words]) => (
+        {shownViews.map(([name, words]) => (
           <Item key={name} name={name} words={words} page={page} account={undefined} />
         ))}
       </nav>

@@ -27,20 +27,34 @@ function watching(...kinds: readonly FeedKind[]): Written {
       return written.waiting;
     },
   };
-  const watcher = new Watcher(response as unknown as ServerResponse, new Set(kinds));
+  const watcher = new Watcher(response as unknown as ServerResponse, {
+    kinds: new Set(kinds),
+    administers: (account) => account === "mine",
+    isValid: () => true,
+  });
   const written: Written = { watcher, texts, waiting: 0 };
   return written;
 }
 
 it("a watcher gets no more than so many in a second, and is told how many it missed", () => {
   const { watcher, texts } = watching("refused");
-  const sent = Array.from({ length: 250 }, () => watcher.admits("refused", 0n));
+  const sent = Array.from({ length: 250 }, () => watcher.admits("refused", "mine", 0n));
   expect(sent.filter(Boolean).length).toBe(200);
   watcher.send("");
   expect(texts).toEqual(['event: missed\ndata: {"count":50}\n\n']);
-  expect(watcher.admits("refused", ticksPerSecond)).toBe(true);
+  expect(watcher.admits("refused", "mine", ticksPerSecond)).toBe(true);
   watcher.send("x");
   expect(texts.at(-1)).toBe("x");
+});
+
+it("a watcher neither gets nor misses what is in accounts of others", () => {
+  const { watcher, texts } = watching("refused");
+  for (let each = 0; each < 250; each += 1) {
+    expect(watcher.admits("refused", "other", 0n)).toBe(false);
+  }
+  expect(watcher.admits("refused", "mine", 0n)).toBe(true);
+  watcher.send("");
+  expect(texts).toEqual([]);
 });
 
 it("a watcher that does not read is found out", () => {

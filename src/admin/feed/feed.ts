@@ -2,12 +2,13 @@ import type { ServerResponse } from "node:http";
 import { formatIso } from "../../core/dates.ts";
 import type { Ticks } from "../../core/ticks.ts";
 import type { Observed } from "../../http/observer.ts";
-import type { Administered } from "../administered.ts";
-import { refuse } from "../answer.ts";
+import type { Viewed } from "../administered.ts";
+import { refuse, type Answer } from "../answer.ts";
 import { mistakeInQuery, optional } from "../inputs.ts";
-import type { AdminRequest } from "../request.ts";
+import type { AdmittedRequest } from "../request.ts";
+import type { RawRoute } from "../routes.ts";
 import type { Health } from "../views/health.ts";
-import { Passing } from "./passing.ts";
+import { Passing, type Passed } from "./passing.ts";
 import { Ring } from "./ring.ts";
 import { seenIn, type Seen } from "./seen.ts";
 import { shownSeen } from "./shown.ts";
@@ -25,7 +26,7 @@ export class Feed {
   readonly ring = new Ring<Seen>(remembered);
   /** Since when requests have been looked at; undefined if they never were. */
   watchedSince: Ticks | undefined;
-  readonly #administered: Administered;
+  readonly #viewed: Viewed;
   readonly #health: Health;
   readonly #passing: Passing;
   readonly #watchers = new Set<Watcher>();
@@ -37,34 +38,44 @@ export class Feed {
   /** Counts the times that watching began: what is left of an earlier one must not go on. */
   #turn = 0;
 
-  constructor(administered: Administered, health: Health) {
-    this.#administered = administered;
+  constructor(viewed: Viewed, health: Health) {
+    this.#viewed = viewed;
     this.#health = health;
-    this.#passing = new Passing(administered);
+    this.#passing = new Passing(viewed);
   }
 
-  open({ query }: AdminRequest, response: ServerResponse): void {
+  route(): RawRoute {
+    return {
+      method: "GET",
+      path: "/admin/v1/feed",
+      access: "account",
+      serve: ({ request, response }) => this.#open(request, response),
+    };
+  }
+
+  #open(request: AdmittedRequest, response: ServerResponse): Answer | undefined {
+    const { query, grant, isValid, administers } = request;
     const wrong = mistakeInQuery(query, { kinds: optional(feedKindsCheck) });
-    const kinds = parseKinds(query.get("kinds"));
-    if (kinds === undefined || wrong !== undefined || this.#watchers.size >= watchersMax) {
-      const refusal =
-        wrong === undefined
-          ? refuse(503, "TooManyWatchers", `${watchersMax} watch already`)
-          : refuse(400, "InvalidInput", wrong);
-      response.writeHead(refusal.status, refusal.headers).end(refusal.body);
-      return;
+    if (wrong !== undefined) return refuse(400, "InvalidInput", wrong);
+    const kinds = parseKinds(query.get("kinds")) ?? new Set();
+    if (kinds.has("health") && grant.kind !== "server") {
+      return refuse(403, "AdminTokenRequired", "health needs the admin token: leave it out");
+    }
+    if (this.#watchers.size >= watchersMax) {
+      return refuse(503, "TooManyWatchers", `${watchersMax} watch already`);
     }
     response.writeHead(200, {
       "Content-Type": "text/event-stream; charset=utf-8",
       "Cache-Control": "no-store",
       "X-Content-Type-Options": "nosniff",
     });
-    const watcher = new Watcher(response, kinds);
+    const watcher = new Watcher(response, { kinds, administers, isValid });
     response.on("close", () => this.#leave(watcher));
-    const now = formatIso(this.#administered.clock.wall());
+    const now = formatIso(this.#viewed.clock.wall());
     watcher.send(eventText("hello", { now, kinds: [...kinds] }));
     this.#watchers.add(watcher);
     if (this.#watchers.size === 1) this.#begin();
+    return undefined;
   }
 
   close(): void {
@@ -74,7 +85,7 @@ export class Feed {
   }
 
   #begin(): void {
-    const { clock, observer } = this.#administered;
+    const { clock, observer } = this.#viewed;
     this.watchedSince = clock.wall();
     this.#passing.restart();
     observer.watch = this.#observe;
@@ -88,7 +99,7 @@ export class Feed {
   }
 
   #rest(): void {
-    this.#administered.observer.watch = undefined;
+    this.#viewed.observer.watch = undefined;
     this.#cancelTick();
     this.#cancelFlush?.();
     this.#cancelFlush = undefined;
@@ -104,7 +115,7 @@ export class Feed {
     try {
       tell();
     } catch (error) {
-      this.#administered.log.error({ err: error }, "a request could not be told of");
+      this.#viewed.log.error({ err: error }, "a request could not be told of");
     }
   }
 
@@ -113,7 +124,7 @@ export class Feed {
     if (this.#waiting.length >= waitingMax) this.#overflow += 1;
     else this.#waiting.push(seen);
     const flush = (): void => this.#apart(() => this.#flush());
-    this.#cancelFlush ??= this.#administered.clock.after(flushMilliseconds, flush);
+    this.#cancelFlush ??= this.#viewed.clock.after(flushMilliseconds, flush);
   };
 
   #flush(): void {
@@ -122,14 +133,14 @@ export class Feed {
     const missed = this.#overflow;
     this.#waiting = [];
     this.#overflow = 0;
-    const { clock, doors } = this.#administered;
+    const { clock, doors } = this.#viewed;
     const now = clock.monotonic();
     // Made for the first who gets to read them; most of a flood is never put into words.
     const texts: string[] = [];
     for (const watcher of this.#watchers) {
       let text = "";
       for (const [index, seen] of waiting.entries()) {
-        if (!watcher.admits(seen.kind, now)) continue;
+        if (!watcher.admits(seen.kind, seen.account, now)) continue;
         texts[index] ??= eventText(seen.kind, shownSeen(doors, seen));
         text += texts[index];
       }
@@ -140,21 +151,33 @@ export class Feed {
 
   async #tick(turn: number): Promise<void> {
     this.#ticks += 1;
+    this.#dismissInvalid();
     try {
       await this.#lookAround();
     } catch (error) {
-      this.#administered.log.warn({ err: error }, "the feed could not look around");
+      this.#viewed.log.warn({ err: error }, "the feed could not look around");
     }
     if (this.#watchers.size === 0 || turn !== this.#turn) return;
-    const { clock } = this.#administered;
+    const { clock } = this.#viewed;
     this.#cancelTick = clock.after(tickMilliseconds, () => void this.#tick(turn));
+  }
+
+  /** A login that has ended takes its streams with it. */
+  #dismissInvalid(): void {
+    for (const watcher of this.#watchers) {
+      if (watcher.isValid()) continue;
+      watcher.end();
+      this.#leave(watcher);
+    }
   }
 
   async #lookAround(): Promise<void> {
     if (this.#wants("lease") || this.#wants("message")) {
-      for (const { kind, data } of await this.#passing.look()) this.#tell(kind, data);
+      for (const passed of await this.#passing.look()) this.#tell(passed);
     }
-    if (this.#wants("health")) this.#tell("health", await this.#health.look());
+    if (this.#wants("health")) {
+      this.#tell({ kind: "health", account: "", data: await this.#health.look() });
+    }
     if (this.#ticks % ticksPerHeartbeat !== 0) return;
     for (const watcher of this.#watchers) this.#send(watcher, ":\n\n");
   }
@@ -163,11 +186,11 @@ export class Feed {
     return [...this.#watchers].some(({ kinds }) => kinds.has(kind));
   }
 
-  #tell(kind: FeedKind, data: object): void {
+  #tell({ kind, account, data }: Passed): void {
     const text = eventText(kind, data);
-    const now = this.#administered.clock.monotonic();
+    const now = this.#viewed.clock.monotonic();
     for (const watcher of this.#watchers) {
-      if (watcher.admits(kind, now)) this.#send(watcher, text);
+      if (watcher.admits(kind, account, now)) this.#send(watcher, text);
     }
   }
 

@@ -2,13 +2,14 @@ import { formatIso } from "../../core/dates.ts";
 import type { Ticks } from "../../core/ticks.ts";
 import type { RecordView } from "../../core/view.ts";
 import { Records } from "../../execution/records.ts";
-import type { Administered } from "../administered.ts";
+import type { Viewed } from "../administered.ts";
 import { endedLeases } from "../views/held-leases.ts";
-import { ReturnedMessages } from "./returned-messages.ts";
+import { ReturnedMessages, type ReturnedMessage } from "./returned-messages.ts";
 import type { FeedKind } from "./watcher.ts";
 
 export interface Passed {
   readonly kind: FeedKind;
+  readonly account: string;
   readonly data: object;
 }
 
@@ -16,12 +17,12 @@ const leasesMax = 500;
 
 /** What happens by time alone: nobody asks for it, and no request tells of it. */
 export class Passing {
-  readonly #administered: Administered;
+  readonly #viewed: Viewed;
   #until: Ticks | undefined;
   #messages: ReturnedMessages | undefined;
 
-  constructor(administered: Administered) {
-    this.#administered = administered;
+  constructor(viewed: Viewed) {
+    this.#viewed = viewed;
   }
 
   /** Forgets the past: what has ended before now is nobody's news. */
@@ -32,7 +33,7 @@ export class Passing {
 
   /** What has ended since the last look. */
   look(): Promise<readonly Passed[]> {
-    const { store, content } = this.#administered.runtime;
+    const { store, content } = this.#viewed.runtime;
     return store.snapshot(async (view) => {
       const from = this.#until ?? view.now;
       this.#until = view.now;
@@ -40,15 +41,20 @@ export class Passing {
       const records = new Records(view, content);
       const leases = await leasesEnded(records, from, view.now);
       const messages = await this.#messages.look(records);
-      return [...leases, ...messages.map((data) => ({ kind: "message" as const, data }))];
+      return [...leases, ...messages.map(messageEvent)];
     });
   }
+}
+
+function messageEvent(data: ReturnedMessage): Passed {
+  return { kind: "message", account: data.account, data };
 }
 
 async function leasesEnded(view: RecordView, from: Ticks, to: Ticks): Promise<readonly Passed[]> {
   const ended = await endedLeases(view, { from, to, limit: leasesMax });
   return ended.map(({ lease, at, ...place }) => ({
     kind: "lease",
+    account: place.account,
     data: {
       at: formatIso(at),
       action: lease.breaksAt === undefined ? "expired" : "broken",

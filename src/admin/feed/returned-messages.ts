@@ -9,6 +9,15 @@ const queuesPerLookMax = 100;
 const messagesPerQueueMax = 200;
 const queuesRememberedMax = 10_000;
 
+export interface ReturnedMessage {
+  readonly at: string;
+  readonly action: "returned";
+  readonly account: string;
+  readonly queue: string;
+  readonly id: string;
+  readonly dequeueCount: number;
+}
+
 /** Finds messages that were taken, not deleted in time, and are visible again. */
 export class ReturnedMessages {
   readonly #since: Ticks;
@@ -20,8 +29,8 @@ export class ReturnedMessages {
     this.#since = since;
   }
 
-  async look(view: RecordView): Promise<readonly object[]> {
-    const found: object[] = [];
+  async look(view: RecordView): Promise<readonly ReturnedMessage[]> {
+    const found: ReturnedMessage[] = [];
     let looked = 0;
     for await (const { key, place } of queuesAfter(view, this.#after, queuesPerLookMax)) {
       looked += 1;
@@ -32,13 +41,13 @@ export class ReturnedMessages {
     return found;
   }
 
-  async #returnedTo(view: RecordView, place: QueuePlace): Promise<readonly object[]> {
+  async #returnedTo(view: RecordView, place: QueuePlace): Promise<readonly ReturnedMessage[]> {
     const { account, queue, id: owner } = place;
     const from = this.#until.get(owner) ?? this.#since;
     if (this.#until.size >= queuesRememberedMax) this.#until.clear();
     this.#until.set(owner, view.now);
     const window = { from, to: view.now, limit: messagesPerQueueMax };
-    const returned: object[] = [];
+    const returned: ReturnedMessage[] = [];
     for (const { id, message } of await turnsBetween(view, owner, window)) {
       const { dequeueCount, visibleAt } = message;
       // One that was put a moment ago, or with a delay, was never taken.

@@ -9,22 +9,34 @@ const eventsPerSecondMax = 200;
 /** What a watcher may have waiting; who reads this slowly will not catch up. */
 const waitingBytesMax = 1024 * 1024;
 
+export interface WatcherOptions {
+  readonly kinds: ReadonlySet<FeedKind>;
+  /** Whether events of an account go out on this stream. */
+  readonly administers: (account: string) => boolean;
+  readonly isValid: () => boolean;
+}
+
 /** One open stream of events. */
 export class Watcher {
   readonly kinds: ReadonlySet<FeedKind>;
+  /** Whether its caller would still be let in. */
+  readonly isValid: () => boolean;
+  readonly #administers: (account: string) => boolean;
   readonly #response: ServerResponse;
   #secondBegan: Ticks = 0n;
   #sentInSecond = 0;
   #missed = 0;
 
-  constructor(response: ServerResponse, kinds: ReadonlySet<FeedKind>) {
+  constructor(response: ServerResponse, { kinds, administers, isValid }: WatcherOptions) {
     this.#response = response;
     this.kinds = kinds;
+    this.#administers = administers;
+    this.isValid = isValid;
   }
 
   /** Whether another event may go out in this second; one that may not is counted. */
-  admits(kind: FeedKind, now: Ticks): boolean {
-    if (!this.kinds.has(kind)) return false;
+  admits(kind: FeedKind, account: string, now: Ticks): boolean {
+    if (!this.kinds.has(kind) || !this.#administers(account)) return false;
     if (now - this.#secondBegan >= ticksPerSecond) {
       this.#secondBegan = now;
       this.#sentInSecond = 0;

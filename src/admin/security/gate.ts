@@ -1,147 +1,161 @@
 import { createHash, timingSafeEqual } from "node:crypto";
 import type { Accounts } from "../../account/settings.ts";
-import { formatIso } from "../../core/dates.ts";
 import type { Clock, Random } from "../../core/world.ts";
-import { json, refuse, type Answer } from "../answer.ts";
-import { optional, aText } from "../inputs.ts";
-import type { AdminRequest, CheckedRequest, JsonObject } from "../request.ts";
-import type { Route } from "../routes.ts";
+import { refuse, type Answer } from "../answer.ts";
+import type { AdminRequest } from "../request.ts";
+import type { Access } from "../routes.ts";
 import { Attempts } from "./attempts.ts";
+import { serverGrant, type Grant } from "./grant.ts";
+import { LoginLinks } from "./login-links.ts";
+import { isCrossSite, isFromOwnPage, isOwnHost } from "./same-origin.ts";
+import { sessionCookieOf } from "./session-cookie.ts";
 import { Sessions, type Session } from "./sessions.ts";
-import { isCrossSite, isOwnHost } from "./same-origin.ts";
+
+export interface AdminSecurity {
+  /** Follows the accounts, which can be read again. */
+  readonly isLoginRequired: () => boolean;
+  /** Figures name no account: on a loopback address they need no login. */
+  readonly isMetricsLoginRequired: boolean;
+  /** The `--adminToken`. */
+  readonly token: string | undefined;
+  /** For programs that can read the data folder. */
+  readonly localToken: string | undefined;
+}
 
 export interface GateOptions {
   readonly accounts: Accounts;
   readonly clock: Clock;
   readonly random: Random;
-  readonly loginRequired: boolean;
-  readonly token: string | undefined;
+  readonly security: AdminSecurity;
 }
 
-const cookieName = "etagere-session";
+/** Programs send it with every request. Neither a page of another site nor a copy can. */
+export const adminHeader = "x-etagere-admin";
 const bearer = "Bearer ";
 
-/** Who may come in. */
+type Asked = Pick<AdminRequest, "headers" | "remoteAddress">;
+
+/** Decides who may call the admin listener, and what they administer. */
 export class Gate {
+  readonly sessions: Sessions;
+  readonly links: LoginLinks;
   readonly #options: GateOptions;
-  readonly #sessions: Sessions;
   readonly #attempts = new Attempts();
 
   constructor(options: GateOptions) {
     this.#options = options;
-    this.#sessions = new Sessions(options.clock, options.random);
+    this.sessions = new Sessions(options.clock, options.random);
+    this.links = new LoginLinks(options.clock, options.random);
   }
 
-  /** Why a request to the API or a service is not even looked at. */
-  checkOrigin({ headers }: Pick<AdminRequest, "headers">): Answer | undefined {
+  get isLoginRequired(): boolean {
+    return this.#options.security.isLoginRequired();
+  }
+
+  /** Why a request is refused before its credentials are looked at. */
+  checkOrigin({ headers }: Asked, access: Access): Answer | undefined {
     if (isCrossSite(headers)) return refuse(403, "CrossSite", "not from a page of another site");
-    if (this.#options.loginRequired || isOwnHost(headers.host)) return undefined;
-    return refuse(421, "WrongHost", "use an address or localhost, or start with --adminToken");
-  }
-
-  /** Nothing if the caller may go on; `renewed` is a cookie for the answer. */
-  checkLogin(request: Pick<AdminRequest, "headers" | "secure" | "remoteAddress">): Admission {
-    if (!this.#options.loginRequired) return { refusal: undefined };
-    const authorization = request.headers.authorization ?? "";
-    if (authorization.startsWith(bearer)) {
-      return this.#checkBearer(authorization.slice(bearer.length), request.remoteAddress);
+    if (!this.#needsLogin(access) && !isOwnHost(headers.host)) {
+      return refuse(421, "WrongHost", "use an address or localhost, or start with --adminToken");
     }
-    const found = this.#sessions.check(cookieOf(request.headers.cookie));
-    if (found === undefined) return { refusal: refuse(401, "LoginRequired", "log in first") };
-    if (!found.isNew) return { refusal: undefined };
-    return { refusal: undefined, renewed: cookieText(found.session, request.secure) };
+    if (access === "metrics" || this.#isOwnClient(headers)) return undefined;
+    return refuse(403, "HeaderRequired", `requests must carry the header ${adminHeader}: 1`);
   }
 
-  routes(): readonly Route[] {
-    const path = "/admin/v1/session";
-    const open = true;
-    const query = {};
-    const body = { account: optional(aText), key: optional(aText), token: optional(aText) };
-    return [
-      { method: "GET", path, open, query, answer: (request) => this.#tell(request) },
-      { method: "POST", path, open, query, body, answer: (request) => this.#logIn(request) },
-      { method: "DELETE", path, open, query, answer: ({ secure }) => loggedOut(secure) },
-    ];
+  /** Lets a caller in, or says why not. */
+  admit(request: Asked, access: Access): Admission {
+    if (!this.#needsLogin(access)) return this.#unsecured(access);
+    const given = request.headers.authorization ?? "";
+    if (given.startsWith(bearer)) return this.#admitBearer(given.slice(bearer.length), request);
+    const cookie = sessionCookieOf(request.headers.cookie);
+    const session = this.#stillGood(this.sessions.use(cookie));
+    if (session === undefined) return { refusal: refuse(401, "LoginRequired", "log in first") };
+    const { grant } = session;
+    const isServerOnly = access === "server" || access === "metrics";
+    if (isServerOnly && grant.kind !== "server") {
+      return { refusal: refuse(403, "AdminTokenRequired", "an account key is not enough for this") };
+    }
+    return { grant, isValid: () => this.sessionOf(cookie) !== undefined };
   }
 
-  #tell({ headers }: AdminRequest): Answer {
-    const { loginRequired, token } = this.#options;
-    const found = this.#sessions.check(cookieOf(headers.cookie));
-    const expiresAt = found && formatIso(found.session.expires);
-    const methods = token === undefined ? ["key"] : ["key", "token"];
-    const loggedIn = !loginRequired || found !== undefined;
-    return json({ loginRequired, loggedIn, methods, ...(expiresAt && { expiresAt }) });
+  /** The session behind a cookie, as long as what opened it would open it again. */
+  sessionOf(cookie: string | undefined): Session | undefined {
+    return this.#stillGood(this.sessions.peek(cookie));
   }
 
-  #logIn(request: CheckedRequest): Answer {
-    const { account, key, token } = request.body;
-    // Nothing was guessed.
-    const isProof = isGiven(token) || (isGiven(account) && isGiven(key));
-    if (!isProof) return refuse(400, "InvalidInput", "account and key, or token, are missing");
-    const refusal = this.#attempt(request.remoteAddress, () => this.#isProof(request.body));
-    if (refusal !== undefined) return refusal;
-    const session = this.#sessions.begin();
-    const cookie = cookieText(session, request.secure);
-    const answer = { loggedIn: true, expiresAt: formatIso(session.expires) };
-    return json(answer, 200, { "Set-Cookie": cookie });
-  }
-
-  #checkBearer(given: string, address: string): Admission {
-    const { token } = this.#options;
-    return { refusal: this.#attempt(address, () => token !== undefined && isSame(given, token)) };
-  }
-
-  #attempt(address: string, succeeds: () => boolean): Answer | undefined {
+  /** What a proof of the login's body lets its bearer administer. */
+  attempt(address: string, prove: () => Proven | undefined): Proven | { refusal: Answer } {
     const now = this.#options.clock.monotonic();
     const wait = this.#attempts.waitSeconds(address, now);
     if (wait > 0) {
       const headers = { "Retry-After": String(wait) };
-      return refuse(429, "TooManyAttempts", "too many failed attempts; wait a while", headers);
+      const message = "too many failed attempts; wait a while";
+      return { refusal: refuse(429, "TooManyAttempts", message, headers) };
     }
-    if (succeeds()) return undefined;
+    const proven = prove();
+    if (proven !== undefined) return proven;
     this.#attempts.failed(address, now);
-    return refuse(401, "LoginFailed", "the account and its key, or the token, are not right");
+    const message = "the account and its key, or the token, are not right";
+    return { refusal: refuse(401, "LoginFailed", message) };
   }
 
-  #isProof({ account, key, token }: JsonObject): boolean {
-    const { token: expected, accounts } = this.#options;
-    if (typeof token === "string") return expected !== undefined && isSame(token, expected);
-    if (typeof account !== "string" || typeof key !== "string") return false;
+  isToken(given: string): boolean {
+    const { token, localToken } = this.#options.security;
+    const same = [token, localToken].map((each) => each !== undefined && isSame(given, each));
+    return same.includes(true);
+  }
+
+  isKeyOf(account: string, key: string): boolean {
     // Also for an account that does not exist, so that the time tells nothing.
-    const keys = accounts.get(account)?.keys ?? [""];
+    const keys = this.#options.accounts.get(account)?.keys ?? [""];
     const same = keys.map((each) => isSame(key, each));
     return key !== "" && same.includes(true);
   }
-}
 
-export interface Admission {
-  readonly refusal: Answer | undefined;
-  readonly renewed?: string;
-}
-
-function isGiven(value: unknown): boolean {
-  return value !== undefined && value !== null;
-}
-
-function loggedOut(secure: boolean): Answer {
-  return { status: 204, headers: { "Set-Cookie": `${attributes("", secure)}; Max-Age=0` } };
-}
-
-function cookieText({ value }: Session, secure: boolean): string {
-  return attributes(value, secure);
-}
-
-function attributes(value: string, secure: boolean): string {
-  return `${cookieName}=${value}; Path=/; HttpOnly; SameSite=Strict${secure ? "; Secure" : ""}`;
-}
-
-function cookieOf(header: string | undefined): string | undefined {
-  for (const part of (header ?? "").split(";")) {
-    const [name, value] = part.trim().split("=", 2);
-    if (name === cookieName) return value;
+  #needsLogin(access: Access): boolean {
+    const { isMetricsLoginRequired } = this.#options.security;
+    return access === "metrics" ? isMetricsLoginRequired : this.isLoginRequired;
   }
-  return undefined;
+
+  #isOwnClient(headers: Asked["headers"]): boolean {
+    if (headers[adminHeader] !== undefined || isFromOwnPage(headers)) return true;
+    return this.sessionOf(sessionCookieOf(headers.cookie)) !== undefined;
+  }
+
+  #unsecured(access: Access): Admission {
+    return { grant: serverGrant, isValid: () => !this.#needsLogin(access) };
+  }
+
+  #admitBearer(given: string, { remoteAddress }: Asked): Admission {
+    const proven = this.attempt(remoteAddress, () =>
+      this.isToken(given) ? { grant: serverGrant, key: undefined } : undefined,
+    );
+    return "refusal" in proven ? proven : { grant: proven.grant, isValid: () => true };
+  }
+
+  /** A key that was replaced no longer holds a session open. */
+  #stillGood(session: Session | undefined): Session | undefined {
+    if (session === undefined || session.grant.kind === "server") return session;
+    const { grant, key } = session;
+    const keys: readonly string[] = this.#options.accounts.get(grant.account)?.keys ?? [];
+    return key !== undefined && keys.includes(key) ? session : undefined;
+  }
 }
+
+export interface Proven {
+  readonly grant: Grant;
+  /** The account key, if it was one. */
+  readonly key: string | undefined;
+}
+
+export type Admission =
+  | { readonly refusal: Answer }
+  | {
+      readonly refusal?: undefined;
+      readonly grant: Grant;
+      /** Whether it would be given again: what stays open asks from time to time. */
+      readonly isValid: () => boolean;
+    };
 
 /** Digests have one length, so that neither content nor length shows in the time it takes. */
 function isSame(left: string, right: string): boolean {

@@ -12,6 +12,13 @@ export function isCrossSite(headers: IncomingHttpHeaders): boolean {
   return origin !== undefined && hostOfOrigin(origin) !== host?.toLowerCase();
 }
 
+/** Whether a browser vouches that our own page, or its user, is behind a request. No script can set
+ *  this header. Browsers send it to HTTPS and loopback addresses only. */
+export function isFromOwnPage(headers: IncomingHttpHeaders): boolean {
+  const site = headers["sec-fetch-site"];
+  return site === "same-origin" || site === "none";
+}
+
 function hostOfOrigin(origin: string): string | undefined {
   return /^https?:\/\/([^/]+)$/.exec(origin.toLowerCase())?.[1];
 }

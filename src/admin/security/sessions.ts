@@ -1,69 +1,75 @@
-import { createHmac, createSecretKey, timingSafeEqual, type KeyObject } from "node:crypto";
+import { createHash } from "node:crypto";
 import { ticksPerSecond, type Ticks } from "../../core/ticks.ts";
 import type { Clock, Random } from "../../core/world.ts";
+import type { Grant } from "./grant.ts";
 
+/** A login that has not ended. */
 export interface Session {
-  readonly value: string;
+  readonly grant: Grant;
+  /** The account key that it was opened with; undefined for a grant over the server. */
+  readonly key: string | undefined;
+  readonly began: Ticks;
+  /** After this moment without a request it has ended. */
   readonly expires: Ticks;
 }
 
 const secretBytes = 32;
-const nonceBytes = 12;
 const idleTicks = 30n * 60n * ticksPerSecond;
-/** However busy it is, after this long somebody has to prove again who they are. */
+/** A session ends after this long, however often it is used. */
 const lifeTicks = 12n * 3600n * ticksPerSecond;
-/** A session is renewed when this much of it is used up, not with every request. */
-const renewalTicks = 5n * 60n * ticksPerSecond;
-const form = /^([0-9a-f]{1,16})\.([0-9a-f]{1,16})\.([0-9a-f]{24})\.([0-9a-f]{64})$/;
+/** Beyond it the session that began first ends. */
+const sessionsMax = 1000;
+const form = /^[0-9a-f]{64}$/;
 
-/** Signed statements that somebody has logged in. Nothing is kept here but the key, which is new
- *  with every start. */
+/** The logins of this process. They are kept here and not in the cookie, so that a logout ends
+ *  every copy of it; a restart ends them all. */
 export class Sessions {
-  readonly #key: KeyObject;
   readonly #clock: Clock;
   readonly #random: Random;
+  /** By the digest of the cookie's value, so that the time of a lookup says nothing about it. */
+  readonly #byDigest = new Map<string, Session>();
 
   constructor(clock: Clock, random: Random) {
     this.#clock = clock;
     this.#random = random;
-    this.#key = createSecretKey(random.bytes(secretBytes));
   }
 
-  begin(): Session {
-    const now = this.#clock.wall();
-    return this.#issue(now, now);
+  /** The value of the cookie for a new session. */
+  begin({ grant, key }: Pick<Session, "grant" | "key">): string {
+    const value = Buffer.from(this.#random.bytes(secretBytes)).toString("hex");
+    const began = this.#clock.wall();
+    this.#byDigest.set(digestOf(value), { grant, key, began, expires: began + idleTicks });
+    const [oldest] = this.#byDigest.keys();
+    if (this.#byDigest.size > sessionsMax && oldest !== undefined) this.#byDigest.delete(oldest);
+    return value;
   }
 
-  /** The session behind a cookie's value, with a new value if it is time for one. */
-  check(
-    value: string | undefined,
-  ): { readonly session: Session; readonly isNew: boolean } | undefined {
-    const match = form.exec(value ?? "");
-    if (match === null || value === undefined) return undefined;
-    const [, began = "", expires = "", nonce = "", signature = ""] = match;
-    const expected = this.#sign(`${began}.${expires}.${nonce}`);
-    const given = Buffer.from(signature, "hex");
-    if (!timingSafeEqual(given, expected)) return undefined;
-    const now = this.#clock.wall();
-    const end = BigInt(`0x${expires}`);
-    if (now >= end) return undefined;
-    const isRenewed = end - now < idleTicks - renewalTicks;
-    const start = BigInt(`0x${began}`);
-    if (!isRenewed || now >= start + lifeTicks) {
-      return { session: { value, expires: end }, isNew: false };
-    }
-    return { session: this.#issue(start, now), isNew: true };
+  /** The session behind a cookie's value, which is not a use of it. */
+  peek(value: string | undefined): Session | undefined {
+    if (value === undefined || !form.test(value)) return undefined;
+    const digest = digestOf(value);
+    const session = this.#byDigest.get(digest);
+    if (session === undefined || this.#clock.wall() < session.expires) return session;
+    this.#byDigest.delete(digest);
+    return undefined;
   }
 
-  #issue(began: Ticks, now: Ticks): Session {
-    const idle = now + idleTicks;
-    const expires = idle < began + lifeTicks ? idle : began + lifeTicks;
-    const nonce = Buffer.from(this.#random.bytes(nonceBytes)).toString("hex");
-    const text = `${began.toString(16)}.${expires.toString(16)}.${nonce}`;
-    return { value: `${text}.${this.#sign(text).toString("hex")}`, expires };
+  /** As `peek`, and it lasts longer for it. */
+  use(value: string | undefined): Session | undefined {
+    const session = this.peek(value);
+    if (session === undefined || value === undefined) return undefined;
+    const idleEnd = this.#clock.wall() + idleTicks;
+    const lifeEnd = session.began + lifeTicks;
+    const renewed = { ...session, expires: idleEnd < lifeEnd ? idleEnd : lifeEnd };
+    this.#byDigest.set(digestOf(value), renewed);
+    return renewed;
   }
 
-  #sign(text: string): Buffer {
-    return createHmac("sha256", this.#key).update(text).digest();
+  end(value: string | undefined): void {
+    if (value !== undefined) this.#byDigest.delete(digestOf(value));
   }
+}
+
+function digestOf(value: string): string {
+  return createHash("sha256").update(value, "utf8").digest("hex");
 }

@@ -1,38 +1,40 @@
 import type { AccountSettings } from "../../account/settings.ts";
 import type { ServiceName } from "../../core/operation.ts";
-import type { Administered } from "../administered.ts";
+import type { Viewed } from "../administered.ts";
 import { json, noAccount, refuse, type Answer } from "../answer.ts";
 import { connectionStringOf, reachable } from "../connection-string.ts";
 import { gatewayPath } from "../gateway.ts";
+import type { CheckedRequest } from "../request.ts";
 import type { Route } from "../routes.ts";
 import { readSasWish } from "../sas/sas-wish.ts";
 import { signSas } from "../sas/sign-sas.ts";
 
-export function accountRoutes(administered: Administered): readonly Route[] {
-  const { accounts, facts, clock } = administered;
-  const list = (): Answer => {
+export function accountRoutes({ facts, clock }: Viewed): readonly Route[] {
+  const list = ({ accounts }: CheckedRequest): Answer => {
     const settings = accounts.names().flatMap((name) => accounts.get(name) ?? []);
     return json({ accounts: settings.map((account) => shown(account, facts().urls)) });
   };
-  const key = (name: string): Answer => {
+  const key = ({ accounts }: CheckedRequest, name: string): Answer => {
     const account = accounts.get(name);
     if (account === undefined) return noAccount(name);
     const connectionString = connectionStringOf(account, facts().urls);
     return json({ account: name, keys: account.keys, connectionString });
   };
   return [
-    { method: "GET", path: "/admin/v1/accounts", query: {}, answer: list },
+    { method: "GET", path: "/admin/v1/accounts", access: "account", query: {}, answer: list },
     {
       method: "GET",
       path: "/admin/v1/accounts/:name/key",
+      access: "account",
       query: {},
-      answer: (_request, { name = "" }) => key(name),
+      answer: (request, { name = "" }) => key(request, name),
     },
     {
       method: "POST",
       path: "/admin/v1/sas",
+      access: "account",
       query: {},
-      answer: ({ body }) => {
+      answer: ({ accounts, body }) => {
         const wish = readSasWish(body);
         if ("problem" in wish) return refuse(400, "InvalidInput", wish.problem);
         const account = accounts.get(wish.account);

@@ -1,6 +1,6 @@
 import { formatIso } from "../../core/dates.ts";
 import { ticksPerSecond, type Ticks } from "../../core/ticks.ts";
-import type { Administered, Sizes } from "../administered.ts";
+import type { Sizes, Viewed } from "../administered.ts";
 import { json } from "../answer.ts";
 import type { Route } from "../routes.ts";
 import { contentUse, type ContentUse } from "./content-use.ts";
@@ -15,7 +15,9 @@ const refusals: ReadonlySet<number> = new Set([304, 409, 412]);
 
 export function healthRoutes(health: Health): readonly Route[] {
   const path = "/admin/v1/health";
-  return [{ method: "GET", path, query: {}, answer: async () => json(await health.look()) }];
+  const answer = async () => json(await health.look());
+  // Of all accounts together, so that none of them gets to see what the others do.
+  return [{ method: "GET", path, access: "server", query: {}, answer }];
 }
 
 interface Moment {
@@ -25,14 +27,14 @@ interface Moment {
 
 /** Rates are differences: nothing is sampled while nobody asks. */
 export class Health {
-  readonly #administered: Administered;
+  readonly #viewed: Viewed;
   readonly #startedAt: Ticks;
   #before: Moment;
   #latest: Moment;
   #use: { readonly at: Ticks; readonly use: Promise<Use> } | undefined;
 
-  constructor(administered: Administered) {
-    this.#administered = administered;
+  constructor(viewed: Viewed) {
+    this.#viewed = viewed;
     this.#latest = this.#now();
     this.#before = this.#latest;
     this.#startedAt = this.#latest.at;
@@ -44,7 +46,7 @@ export class Health {
       this.#before = this.#latest;
       this.#latest = now;
     }
-    const { clock } = this.#administered;
+    const { clock } = this.#viewed;
     const { storeBytes, contentBytes, ...use } = await this.#contentUse(now.at);
     const over = secondsBetween(this.#before.at, now.at);
     const figures = between(this.#before.sample, now.sample, over);
@@ -64,7 +66,7 @@ export class Health {
 
   #contentUse(now: Ticks): Promise<Use> {
     if (this.#use === undefined || now - this.#use.at >= useTicksMin) {
-      const use = useOf(this.#administered);
+      const use = useOf(this.#viewed);
       this.#use = { at: now, use };
       // A failure is not worth remembering.
       use.catch(() => (this.#use = undefined));
@@ -73,14 +75,14 @@ export class Health {
   }
 
   #now(): Moment {
-    const { clock, figures } = this.#administered;
+    const { clock, figures } = this.#viewed;
     return { at: clock.monotonic(), sample: figures.sample() };
   }
 }
 
 type Use = Sizes & ContentUse;
 
-async function useOf({ sizes, runtime }: Administered): Promise<Use> {
+async function useOf({ sizes, runtime }: Viewed): Promise<Use> {
   const [onDisk, inUse] = await Promise.all([sizes(), contentUse(runtime.store)]);
   return { ...onDisk, ...inUse };
 }

@@ -20,29 +20,42 @@ export interface LeasePlace {
   readonly snapshot?: string;
 }
 
+export interface PageBounds {
+  readonly limit: number;
+  /** The key after which the page begins; undefined for the first one. */
+  readonly after: Uint8Array | undefined;
+  /** Whether the caller gets to see what is in an account. */
+  readonly administers: (account: string) => boolean;
+}
+
 export interface HeldLeasePage {
   readonly leases: readonly object[];
   /** The key after which to go on; undefined at the end. */
   readonly next: Uint8Array | undefined;
 }
 
-/** Entries of things that were deleted lead nowhere until they are reclaimed. */
+/** Entries of things that were deleted lead nowhere until they are reclaimed; those of accounts
+ *  that the caller does not administer are left out. */
 const strayEntriesMax = 5000;
 
 export async function heldLeasePage(
   view: RecordView,
-  { limit, after }: { readonly limit: number; readonly after: Uint8Array | undefined },
+  { limit, after, administers }: PageBounds,
 ): Promise<HeldLeasePage> {
   const names = new Names(view);
   const start = after === undefined ? heldLeases.prefix([view.now + 1n]) : successor(after);
   const { end } = heldLeases.range([]);
   const leases: object[] = [];
-  const bounds = { start, end, limit: limit + strayEntriesMax };
-  for await (const batch of view.scan(heldLeases, bounds)) {
+  const scannedMax = limit + strayEntriesMax;
+  let scanned = 0;
+  for await (const batch of view.scan(heldLeases, { start, end, limit: scannedMax })) {
     for (const { key, record } of batch) {
+      scanned += 1;
       const place = await placeOf(view, names, parseHeldLeaseKey(key));
-      if (place !== undefined) leases.push({ ...place, ...leaseFacts(record, view.now) });
-      if (leases.length === limit) return { leases, next: key };
+      const isShown = place !== undefined && administers(place.account);
+      if (isShown) leases.push({ ...place, ...leaseFacts(record, view.now) });
+      // A page may end early among the leases of others; the next one goes on behind them.
+      if (leases.length === limit || scanned === scannedMax) return { leases, next: key };
     }
   }
   return { leases, next: undefined };

@@ -2,7 +2,7 @@ import { heldLeases } from "../../account/held-leases.ts";
 import { encodeBase64 } from "../../core/base64.ts";
 import { formatIso } from "../../core/dates.ts";
 import { Records } from "../../execution/records.ts";
-import type { Administered } from "../administered.ts";
+import type { Viewed } from "../administered.ts";
 import { json, noAccount, refuse, type Answer } from "../answer.ts";
 import { askService } from "../ask-service.ts";
 import { oneOf, optional, aText, whole, wholeText } from "../inputs.ts";
@@ -15,17 +15,19 @@ const pageStandard = 200;
 const pageMax = 1000;
 const breakPeriodSecondsMax = 60;
 
-export function leaseRoutes(administered: Administered): readonly Route[] {
+export function leaseRoutes(viewed: Viewed): readonly Route[] {
   return [
     {
       method: "GET",
       path: "/admin/v1/leases",
+      access: "account",
       query: { limit: optional(wholeText({ min: 1, max: pageMax })), after: optional(aText) },
-      answer: ({ query }) => listLeases(administered, query),
+      answer: (request) => listLeases(viewed, request),
     },
     {
       method: "POST",
       path: "/admin/v1/leases/break",
+      access: "account",
       body: {
         kind: oneOf(["blob", "container", "file", "share"]),
         account: aText,
@@ -34,18 +36,19 @@ export function leaseRoutes(administered: Administered): readonly Route[] {
         snapshot: optional(aText),
         periodSeconds: optional(whole({ min: 0, max: breakPeriodSecondsMax })),
       },
-      answer: (request) => breakLease(administered, request),
+      answer: (request) => breakLease(viewed, request),
     },
   ];
 }
 
-async function listLeases({ runtime }: Administered, query: URLSearchParams): Promise<Answer> {
+async function listLeases({ runtime }: Viewed, request: CheckedRequest): Promise<Answer> {
+  const { query, administers } = request;
   const limit = countOf(query, "limit", pageStandard);
   const after = placeAfter(query, heldLeases.range([]));
   if ("refusal" in after) return after.refusal;
   return runtime.store.snapshot(async (view) => {
     const records = new Records(view, runtime.content);
-    const { leases, next } = await heldLeasePage(records, { limit, after: after.key });
+    const { leases, next } = await heldLeasePage(records, { limit, after: after.key, administers });
     const page = next === undefined ? {} : { next: encodeBase64(next) };
     return json({ now: formatIso(view.now), leases, ...page });
   });
@@ -65,7 +68,8 @@ interface BreakWish {
   readonly periodSeconds?: number | null;
 }
 
-async function breakLease(administered: Administered, { body }: CheckedRequest): Promise<Answer> {
+async function breakLease(viewed: Viewed, request: CheckedRequest): Promise<Answer> {
+  const { accounts, body } = request;
   const wish = body as unknown as BreakWish;
   const { kind, account, container, path, snapshot } = wish;
   const isWhole = kind === "container" || kind === "share";
@@ -76,7 +80,8 @@ async function breakLease(administered: Administered, { body }: CheckedRequest):
   const headers: Record<string, string> = { "x-ms-lease-action": "break" };
   // Files have no period: their leases break at once.
   if (kind !== "file") headers["x-ms-lease-break-period"] = String(wish.periodSeconds ?? 0);
-  const reply = await askService(administered, service, {
+  const reply = await askService(viewed, service, {
+    accounts,
     account,
     method: "PUT",
     path: isWhole ? container : `${container}/${path ?? ""}`,

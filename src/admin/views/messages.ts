@@ -7,10 +7,10 @@ import { Records } from "../../execution/records.ts";
 import { messageIdOfBytes } from "../../queue/message/message-id.ts";
 import { popReceiptOf } from "../../queue/message/pop-receipt.ts";
 import { messages, queues, turns, type MessageRecord } from "../../queue/records.ts";
-import type { Administered } from "../administered.ts";
+import type { Viewed } from "../administered.ts";
 import { json, noAccount, type Answer } from "../answer.ts";
 import { optional, aText, wholeText, type Checks } from "../inputs.ts";
-import { countOf } from "../request.ts";
+import { countOf, type CheckedRequest } from "../request.ts";
 import type { Route } from "../routes.ts";
 import { momentOrNever, secondsUntil } from "./moments.ts";
 import { Names } from "./names.ts";
@@ -19,22 +19,24 @@ const pageStandard = 200;
 const pageMax = 1000;
 const previewUnitsMax = 120;
 
-export function messageRoutes(administered: Administered): readonly Route[] {
+export function messageRoutes(viewed: Viewed): readonly Route[] {
   const path = "/admin/v1/messages";
   const query: Checks = {
     account: optional(aText),
     queue: optional(aText),
     limit: optional(wholeText({ min: 1, max: pageMax })),
   };
-  return [{ method: "GET", path, query, answer: (request) => list(administered, request.query) }];
+  const answer = (request: CheckedRequest) => list(viewed, request);
+  return [{ method: "GET", path, access: "account", query, answer }];
 }
 
 async function list(
-  { runtime, accounts: known }: Administered,
-  query: URLSearchParams,
+  { runtime }: Viewed,
+  { query, grant, accounts: known }: CheckedRequest,
 ): Promise<Answer> {
   const limit = countOf(query, "limit", pageStandard);
-  const account = query.get("account") || null;
+  const own = grant.kind === "account" ? grant.account : null;
+  const account = query.get("account") || own;
   const queue = query.get("queue") || null;
   if (account !== null && known.get(account) === undefined) return noAccount(account);
   return runtime.store.snapshot(async (view) => {
@@ -69,9 +71,11 @@ async function* wantedQueues(
     if (record !== undefined) yield { account, queue, id: record.id };
     return;
   }
-  for await (const { place } of queuesAfter(view, undefined, queuesMax)) {
-    const isWanted = account === null || place.account === account;
-    if (isWanted && (queue === null || place.queue === queue)) yield place;
+  const owner = account === null ? undefined : await view.get(accounts, account);
+  if (account !== null && owner === undefined) return;
+  const within = queues.range(owner === undefined ? [] : [owner.id]);
+  for await (const { place } of queuesWithin(view, within, queuesMax)) {
+    if (queue === null || place.queue === queue) yield place;
   }
 }
 
@@ -81,10 +85,18 @@ export async function* queuesAfter(
   after: Uint8Array | undefined,
   limit: number,
 ): AsyncIterable<{ readonly key: Uint8Array; readonly place: QueuePlace }> {
-  const names = new Names(view);
   const { start, end } = queues.range([]);
   const from = after === undefined ? start : successor(after);
-  for await (const batch of view.scan(queues, { start: from, end, limit })) {
+  yield* queuesWithin(view, { start: from, end }, limit);
+}
+
+async function* queuesWithin(
+  view: RecordView,
+  range: { readonly start: Uint8Array; readonly end: Uint8Array },
+  limit: number,
+): AsyncIterable<{ readonly key: Uint8Array; readonly place: QueuePlace }> {
+  const names = new Names(view);
+  for await (const batch of view.scan(queues, { ...range, limit })) {
     for (const { key, record } of batch) {
       const [owner, queue] = queues.parts(key) as [bigint, string];
       const account = await names.account(owner);

@@ -13,6 +13,7 @@ import {
 import { isOplockKey } from "../../file/locks/oplock-keys.ts";
 import { locks } from "../../file/records.ts";
 import { nodeById, pathOf } from "../../file/tree.ts";
+import type { PageBounds } from "./held-leases.ts";
 import { Names } from "./names.ts";
 
 export interface OpenFilePage {
@@ -27,22 +28,34 @@ const strayEntriesMax = 5000;
 /** Every file that somebody has open, with all that stands between it and others. */
 export async function openFilePage(
   view: RecordView,
-  { limit, after }: { readonly limit: number; readonly after: Uint8Array | undefined },
+  { limit, after, administers }: PageBounds,
 ): Promise<OpenFilePage> {
   const names = new Names(view);
   const { start, end } = locks.range([]);
   const from = after === undefined || after.length === 0 ? start : successor(after);
   const files: object[] = [];
-  const bounds = { start: from, end, limit: limit + strayEntriesMax };
-  for await (const batch of view.scan(locks, bounds)) {
+  const scannedMax = limit + strayEntriesMax;
+  let scanned = 0;
+  for await (const batch of view.scan(locks, { start: from, end, limit: scannedMax })) {
     for (const { key, record } of batch) {
+      scanned += 1;
       const [share, id] = locks.parts(key) as [bigint, bigint];
       const place = await placeOf(view, names, share, id);
-      if (place !== undefined) files.push({ ...place, ...shownState(record) });
-      if (files.length === limit) return { files, next: key };
+      const isShown = place !== undefined && administers(place.account);
+      if (isShown) files.push({ ...place, ...shownState(record) });
+      // A page may end early among the files of others; the next one goes on behind them.
+      if (files.length === limit || scanned === scannedMax) return { files, next: key };
     }
   }
   return { files, next: undefined };
+}
+
+interface FilePlace {
+  readonly account: string;
+  readonly share: string;
+  readonly path: string;
+  readonly fileId: string;
+  readonly isDirectory: boolean;
 }
 
 async function placeOf(
@@ -50,7 +63,7 @@ async function placeOf(
   names: Names,
   share: bigint,
   id: bigint,
-): Promise<object | undefined> {
+): Promise<FilePlace | undefined> {
   const owner = await names.share(share);
   const node = owner && (await nodeById(view, share, id));
   const path = node && (await pathOf(view, share, id));

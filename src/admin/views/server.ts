@@ -1,11 +1,11 @@
 import { formatIso } from "../../core/dates.ts";
 import type { ServiceName } from "../../core/operation.ts";
-import type { Administered } from "../administered.ts";
+import type { Viewed } from "../administered.ts";
 import { json } from "../answer.ts";
 import type { Route } from "../routes.ts";
 
-export function serverRoutes(administered: Administered): readonly Route[] {
-  const { clock, facts, reset } = administered;
+export function serverRoutes(viewed: Viewed): readonly Route[] {
+  const { clock, facts, reset } = viewed;
   const startedAt = formatIso(clock.wall());
   const answer = () => {
     const { version, adminUrl, smbUrl, store, content, urls } = facts();
@@ -24,5 +24,5 @@ export function serverRoutes(administered: Administered): readonly Route[] {
       smb: smbUrl === "" ? null : { url: smbUrl },
     });
   };
-  return [{ method: "GET", path: "/admin/v1/server", query: {}, answer }];
+  return [{ method: "GET", path: "/admin/v1/server", access: "account", query: {}, answer }];
 }

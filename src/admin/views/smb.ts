@@ -4,7 +4,7 @@ import { Records } from "../../execution/records.ts";
 import { closeFile } from "../../file/filesystem/close.ts";
 import { locks } from "../../file/records.ts";
 import type { SessionFacts } from "../../smb/administration.ts";
-import type { Administered } from "../administered.ts";
+import type { Viewed } from "../administered.ts";
 import { json, noAccount, nothing, refuse, type Answer } from "../answer.ts";
 import { anId, isMissing, optional, asGiven, aText, wholeText } from "../inputs.ts";
 import { countOf, type CheckedRequest } from "../request.ts";
@@ -16,48 +16,58 @@ import { placeAfter } from "./place-after.ts";
 const pageStandard = 200;
 const pageMax = 1000;
 
-export function smbRoutes(administered: Administered): readonly Route[] {
+export function smbRoutes(viewed: Viewed): readonly Route[] {
   return [
     {
       method: "GET",
       path: "/admin/v1/smb",
+      access: "account",
       query: { limit: optional(wholeText({ min: 1, max: pageMax })), after: optional(aText) },
-      answer: ({ query }) => list(administered, query),
+      answer: (request) => list(viewed, request),
     },
     {
       method: "POST",
       path: "/admin/v1/smb/close",
+      access: "account",
       body: { account: aText, share: aText, fileId: anId, open: optional(anId) },
-      answer: (request) => close(administered, request),
+      answer: (request) => close(viewed, request),
     },
     {
       method: "POST",
       path: "/admin/v1/smb/sessions/:id/close",
+      access: "account",
       query: {},
       body: {},
-      answer: (_request, { id = "" }) => endSession(administered, id),
+      answer: (request, { id = "" }) => endSession(viewed, request, id),
     },
   ];
 }
 
 async function list(
-  { runtime, smb, facts }: Administered,
-  query: URLSearchParams,
+  { runtime, smb, facts }: Viewed,
+  { query, administers }: CheckedRequest,
 ): Promise<Answer> {
   const limit = countOf(query, "limit", pageStandard);
   const after = placeAfter(query, locks.range([]));
   if ("refusal" in after) return after.refusal;
   return runtime.store.snapshot(async (view) => {
     const records = new Records(view, runtime.content);
-    const { files, next } = await openFilePage(records, { limit, after: after.key });
+    const { files, next } = await openFilePage(records, { limit, after: after.key, administers });
     return json({
       now: formatIso(view.now),
       url: smb === undefined ? null : facts().smbUrl,
-      sessions: (smb?.sessions() ?? []).map(shownSession),
+      sessions: sessionsOf(smb, administers).map(shownSession),
       files,
       ...(next === undefined ? {} : { next: encodeBase64(next) }),
     });
   });
+}
+
+function sessionsOf(
+  smb: Viewed["smb"],
+  administers: CheckedRequest["administers"],
+): readonly SessionFacts[] {
+  return (smb?.sessions() ?? []).filter(({ account }) => administers(account));
 }
 
 function shownSession(session: SessionFacts): object {
@@ -82,8 +92,8 @@ interface CloseWish {
 }
 
 async function close(
-  { runtime, accounts }: Administered,
-  { body }: CheckedRequest,
+  { runtime }: Viewed,
+  { accounts, body }: CheckedRequest,
 ): Promise<Answer> {
   const { account, share, fileId, open } = body as unknown as CloseWish;
   if (accounts.get(account) === undefined) return noAccount(account);
@@ -103,9 +113,13 @@ async function close(
   return json({ closed: closing.length });
 }
 
-async function endSession({ smb }: Administered, session: string): Promise<Answer> {
+async function endSession(
+  { smb }: Viewed,
+  { administers }: CheckedRequest,
+  session: string,
+): Promise<Answer> {
   if (smb === undefined) return refuse(404, "SessionNotFound", "SMB is not served here");
-  const isThere = anId(session) === undefined && (await smb.end(BigInt(session)));
-  if (isThere) return nothing;
+  const found = sessionsOf(smb, administers).find(({ id }) => String(id) === session);
+  if (found !== undefined && (await smb.end(found.id))) return nothing;
   return refuse(404, "SessionNotFound", `there is no SMB session ${asGiven(session)}`);
 }

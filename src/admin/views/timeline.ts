@@ -1,3 +1,4 @@
+import type { Accounts } from "../../account/settings.ts";
 import { formatIso } from "../../core/dates.ts";
 import { faultMessage, type Fault } from "../../core/faults.ts";
 import type { Address, ServiceName } from "../../core/operation.ts";
@@ -5,21 +6,22 @@ import type { QueryReader, SignedName } from "../../core/service.ts";
 import type { Ticks } from "../../core/ticks.ts";
 import { Records } from "../../execution/records.ts";
 import type { Door } from "../../http/door.ts";
-import type { Administered } from "../administered.ts";
+import type { Viewed } from "../administered.ts";
 import { json, noAccount, refuse, type Answer } from "../answer.ts";
 import { oneOf, optional, asGiven, aText, type Checks } from "../inputs.ts";
 import type { Feed } from "../feed/feed.ts";
 import type { Seen } from "../feed/seen.ts";
 import { etagOf, shownSeen } from "../feed/shown.ts";
+import type { CheckedRequest } from "../request.ts";
 import type { Route } from "../routes.ts";
 import { storedStates, type StoredState } from "./stored-states.ts";
 
 const entriesMax = 1000;
 
-export function timelineRoutes(administered: Administered, feed: Feed): readonly Route[] {
+export function timelineRoutes(viewed: Viewed, feed: Feed): readonly Route[] {
   const path = "/admin/v1/timeline";
   const query: Checks = {
-    service: oneOf(Object.keys(administered.doors)),
+    service: oneOf(Object.keys(viewed.doors)),
     account: aText,
     container: aText,
     path: optional(aText),
@@ -30,8 +32,9 @@ export function timelineRoutes(administered: Administered, feed: Feed): readonly
     {
       method: "GET",
       path,
+      access: "account",
       query,
-      answer: (request) => timeline(administered, feed, request.query),
+      answer: (request) => timeline(viewed, feed, request),
     },
   ];
 }
@@ -44,13 +47,13 @@ interface Place {
 }
 
 async function timeline(
-  administered: Administered,
+  viewed: Viewed,
   feed: Feed,
-  query: URLSearchParams,
+  { query, accounts }: CheckedRequest,
 ): Promise<Answer> {
-  const place = placeOf(administered, query);
+  const place = placeOf(viewed, accounts, query);
   if ("refusal" in place) return place.refusal;
-  const { runtime, doors } = administered;
+  const { runtime, doors } = viewed;
   const { service, account, address, door } = place;
   const resource = door.service.resources[address.resource];
   const { now, states } = await runtime.store.snapshot(async (view) => {
@@ -61,7 +64,7 @@ async function timeline(
   });
   const current = states.find(({ what }) => what === "current")?.etag;
   const entries = [
-    ...states.map((state) => ({ at: state.at, shown: shownState(administered, service, state) })),
+    ...states.map((state) => ({ at: state.at, shown: shownState(viewed, service, state) })),
     ...[...feed.ring.latest()]
       .filter((seen) => isAbout(seen, place))
       .map((seen) => ({ at: seen.at, shown: { what: whatOf(seen), ...shownSeen(doors, seen) } })),
@@ -76,7 +79,8 @@ async function timeline(
 
 /** The parameters are there; whether they fit together and name something is seen here. */
 function placeOf(
-  { doors, accounts }: Administered,
+  { doors }: Viewed,
+  accounts: Accounts,
   query: URLSearchParams,
 ): Place | { readonly refusal: Answer } {
   const service = query.get("service") as ServiceName;
@@ -165,7 +169,7 @@ function whatOf({ kind, method }: Seen): string {
   return method === "DELETE" ? "delete" : "write";
 }
 
-function shownState({ doors }: Administered, service: ServiceName, state: StoredState): object {
+function shownState({ doors }: Viewed, service: ServiceName, state: StoredState): object {
   const { at, what, etag, facts } = state;
   const stamp = etag === undefined ? {} : { etag: etagOf(doors, service, etag) };
   return { at: formatIso(at), what, ...stamp, ...facts };

@@ -4,6 +4,10 @@ import { createStore } from "../store.ts";
 /** Set when the server wants a login; the page then asks for it and tries again. */
 export const loginWanted = createStore(false);
 
+/** No page of another site can send it without the server's consent. */
+const ownHeader = { "x-etagere-admin": "1" };
+const jsonType = { "content-type": "application/json" };
+
 export interface AdminCall {
   readonly method?: "GET" | "POST" | "DELETE";
   readonly query?: Readonly<Record<string, string | number | undefined>>;
@@ -20,7 +24,7 @@ export async function admin<T>(path: string, call: AdminCall = {}): Promise<Resu
   try {
     response = await fetch(`/admin/v1/${path}${words.length === 0 ? "" : `?${words.join("&")}`}`, {
       method,
-      headers: method === "GET" ? {} : { "content-type": "application/json" },
+      headers: method === "GET" ? ownHeader : { ...ownHeader, ...jsonType },
       body: call.body === undefined ? null : JSON.stringify(call.body),
       signal: call.signal ?? null,
       cache: "no-store",

@@ -23,6 +23,8 @@ export interface Session {
   readonly loggedIn: boolean;
   /** Only of a session that was logged in. */
   readonly expiresAt?: string;
+  /** Of a session that administers one account. */
+  readonly account?: string;
   readonly methods: readonly ("key" | "token")[];
 }
 
@@ -36,7 +38,10 @@ export const getAccounts = (
 export const getSession = (): Promise<Result<Session>> => admin("session");
 
 export const logIn = (
-  proof: { readonly account: string; readonly key: string } | { readonly token: string },
+  proof:
+    | { readonly account: string; readonly key: string }
+    | { readonly token: string }
+    | { readonly link: string },
 ): Promise<Result<unknown>> => admin("session", { method: "POST", body: proof });
 
 export const logOut = (): Promise<Result<unknown>> => admin("session", { method: "DELETE" });

@@ -1,0 +1,41 @@
+import { createHash } from "node:crypto";
+import { ticksPerSecond, type Ticks } from "../../core/ticks.ts";
+import type { Clock, Random } from "../../core/world.ts";
+
+const tokenBytes = 32;
+const lifeTicks = 3600n * ticksPerSecond;
+/** Beyond it the oldest link stops working. */
+const linksMax = 16;
+
+/** Tokens of links that open the explorer once. */
+export class LoginLinks {
+  readonly #clock: Clock;
+  readonly #random: Random;
+  /** When each ends, by the token's digest. */
+  readonly #ends = new Map<string, Ticks>();
+
+  constructor(clock: Clock, random: Random) {
+    this.#clock = clock;
+    this.#random = random;
+  }
+
+  issue(): string {
+    const token = Buffer.from(this.#random.bytes(tokenBytes)).toString("hex");
+    this.#ends.set(digestOf(token), this.#clock.monotonic() + lifeTicks);
+    const [oldest] = this.#ends.keys();
+    if (this.#ends.size > linksMax && oldest !== undefined) this.#ends.delete(oldest);
+    return token;
+  }
+
+  /** Whether the token was good; it is not afterwards. */
+  redeem(token: string): boolean {
+    const digest = digestOf(token);
+    const end = this.#ends.get(digest);
+    this.#ends.delete(digest);
+    return end !== undefined && this.#clock.monotonic() < end;
+  }
+}
+
+function digestOf(token: string): string {
+  return createHash("sha256").update(token, "utf8").digest("hex");
+}

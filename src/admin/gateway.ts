@@ -44,17 +44,15 @@ export function gatewayPath(service: ServiceName, account: string): string {
   return `${gatewayPrefix}${service}/${account}`;
 }
 
-/** The account is in the path alone: a second one in the host would be one that was not checked. */
 function gatewayOf(door: Door, log: Log): Gateway {
-  const own: Door = { ...door, options: { ...door.options, productStyle: false } };
   const handle = nodeHandler(async (request) => {
-    const reply = await serveRequest(own, request);
+    const reply = await serveRequest(door, request);
     reply.headers["Content-Security-Policy"] = sandbox;
     reply.headers["X-Content-Type-Options"] = "nosniff";
     reply.headers["Cross-Origin-Resource-Policy"] = "same-origin";
     return reply;
   }, log);
-  return { door: own, handle };
+  return { door, handle };
 }
 
 function pass({ door, handle }: Gateway, prefixLength: number, call: RawCall) {
@@ -73,7 +71,7 @@ function pass({ door, handle }: Gateway, prefixLength: number, call: RawCall) {
   return undefined;
 }
 
-/** By the service's own rules; undefined for a path that it will refuse. */
+/** By the service's own rules, also where the host names it; undefined if it will refuse. */
 function accountIn(door: Door, { url = "/", headers }: IncomingMessage): string | undefined {
   const named = { target: url, headers, secure: false } as Partial<WireRequest> as WireRequest;
   const location = locate(named, locationOptions(door));

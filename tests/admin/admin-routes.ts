@@ -1,0 +1,23 @@
+import { accountsOf } from "../../src/account/settings.ts";
+import type { Administered } from "../../src/admin/administered.ts";
+import { routeTable } from "../../src/admin/route-table.ts";
+import type { AnyRoute } from "../../src/admin/routes.ts";
+import { Gate } from "../../src/admin/security/gate.ts";
+import { simWorld } from "../../src/server/sim-world.ts";
+
+/** The routes of the admin listener as they are declared, of a server that does not run. */
+export function declaredRoutes(): readonly AnyRoute[] {
+  const { clock, random, log } = simWorld(1);
+  const security = {
+    isLoginRequired: () => true,
+    isMetricsLoginRequired: true,
+    token: undefined,
+    localToken: undefined,
+  };
+  const accounts = accountsOf([]);
+  const doors = { blob: {}, queue: {}, table: {}, file: {} };
+  const figures = { sample: () => undefined };
+  const fake = { clock, random, log, accounts, doors, figures, security, pageFolder: "." };
+  const gate = new Gate({ accounts, clock, random, security });
+  return routeTable(fake as unknown as Administered, gate).routes;
+}

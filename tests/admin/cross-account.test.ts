@@ -1,0 +1,257 @@
+import { request } from "node:http";
+import { BlobServiceClient } from "@azure/storage-blob";
+import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { developmentAccountKey } from "../../src/account/settings.ts";
+import type { AnyRoute, Route } from "../../src/admin/routes.ts";
+import { accountSas } from "../harness/raw-client.ts";
+import type { WireClient } from "../smb-wire/wire-client.ts";
+import { adminHeaders, adminServer, type AdminServer } from "./admin-server.ts";
+import { declaredRoutes } from "./admin-routes.ts";
+import { EventStream } from "./event-stream.ts";
+import { fillForeign, foreign } from "./foreign-account.ts";
+
+const key = Buffer.alloc(64, 1).toString("base64");
+const adminToken = "a token that is long enough";
+const token = { Authorization: `Bearer ${adminToken}` };
+let admin: AdminServer;
+let smb: WireClient;
+let own: { readonly Cookie: string };
+let fileId = "";
+let sessionId = "";
+
+beforeAll(async () => {
+  const accounts = { [foreign.account]: {}, mine: { keys: [key] } };
+  admin = await adminServer({ accounts, adminToken, enableReset: true });
+  smb = await fillForeign(admin.server.connectionString, admin.server.smbUrl);
+  const answer = await admin.post("/admin/v1/session", { account: "mine", key });
+  expect(await answer.json()).toMatchObject({ loggedIn: true, account: "mine" });
+  own = { Cookie: answer.headers.get("set-cookie")?.split(";", 1)[0] ?? "" };
+  const open = (await (await admin.get("/admin/v1/smb", token)).json()) as SmbView;
+  fileId = open.files[0]?.fileId ?? "";
+  sessionId = open.sessions[0]?.id ?? "";
+});
+afterAll(async () => {
+  smb.end();
+  await admin[Symbol.asyncDispose]();
+});
+
+interface SmbView {
+  readonly files: readonly { readonly fileId: string }[];
+  readonly sessions: readonly { readonly id: string }[];
+}
+
+type Values = Readonly<Record<string, string | undefined>>;
+
+const things: readonly Values[] = [
+  { service: "blob", kind: "blob", container: foreign.container, path: foreign.path },
+  { service: "blob", kind: "container", container: foreign.container, path: undefined },
+  { service: "file", kind: "share", container: foreign.share, path: undefined },
+  { service: "file", kind: "file", container: foreign.share, path: foreign.path },
+  { service: "queue", kind: "blob", container: foreign.queue, path: undefined },
+  {
+    service: "table",
+    kind: "blob",
+    container: foreign.table,
+    path: undefined,
+    partitionKey: "p",
+    rowKey: "r",
+  },
+];
+
+/** What each parameter of any route is tried with. A new one has to be added here. */
+function samplesFor(thing: Values): Values {
+  const none = { partitionKey: undefined, rowKey: undefined };
+  const page = { limit: "10", after: undefined };
+  const lease = { snapshot: undefined, periodSeconds: undefined };
+  const file = { share: foreign.share, fileId, open: undefined };
+  const { account, queue } = foreign;
+  return { ...none, ...page, ...lease, ...file, account, queue, ...thing };
+}
+
+/** Of routes that check their body themselves. */
+const bodies: Readonly<Record<string, readonly object[]>> = {
+  "/admin/v1/sas": [
+    { account: foreign.account },
+    { kind: "account", account: foreign.account, permissions: "rwdl" },
+    ...["blob", "file"].map((service) => ({
+      kind: "service",
+      account: foreign.account,
+      service,
+      container: foreign.container,
+      permissions: "r",
+    })),
+  ],
+  "/admin/v1/reset": [{}],
+};
+
+function chosen(checks: Route["query"], samples: Values): Record<string, string> {
+  const found: Record<string, string> = {};
+  for (const name of Object.keys(checks ?? {})) {
+    expect(Object.keys(samples), `a sample for the parameter ${name}`).toContain(name);
+    const value = samples[name];
+    if (value !== undefined) found[name] = value;
+  }
+  return found;
+}
+
+interface Attempt {
+  readonly method: string;
+  readonly path: string;
+  readonly body: string | undefined;
+}
+
+/** Every way to name the foreign account in a request of a route, and the request without a name. */
+function attemptsOf(route: Route): readonly Attempt[] {
+  const path = route.path.replace(":name", foreign.account).replace(":id", sessionId);
+  expect(path, "a sample for each part of the path").not.toContain(":");
+  const attempts: Attempt[] = [];
+  for (const thing of things) {
+    const query = new URLSearchParams(chosen(route.query, samplesFor(thing))).toString();
+    const paths = query === "" ? [path] : [path, `${path}?${query}`];
+    const given = route.body && [chosen(route.body, samplesFor(thing))];
+    for (const body of given ?? bodies[route.path] ?? [{}]) {
+      const text = route.method === "GET" ? undefined : JSON.stringify(body);
+      attempts.push(...paths.map((each) => ({ method: route.method, path: each, body: text })));
+    }
+  }
+  const unique = new Map(attempts.map((attempt) => [JSON.stringify(attempt), attempt]));
+  return [...unique.values()];
+}
+
+async function send({ method, path, body }: Attempt, headers: Record<string, string>) {
+  const answer = await fetch(admin.url + path, {
+    method,
+    headers: { ...adminHeaders, "Content-Type": "application/json", ...headers },
+    ...(body === undefined ? {} : { body }),
+  });
+  const text = await answer.text();
+  const parsed = text.startsWith("{") ? (JSON.parse(text) as { error?: { code: string } }) : {};
+  return { status: answer.status, text, code: parsed.error?.code };
+}
+
+/** What is held in the foreign account; nothing of it may change. */
+async function held(): Promise<unknown> {
+  const views = ["leases", "smb", "messages"].map(async (name) => {
+    const { text } = await send(
+      { method: "GET", path: `/admin/v1/${name}`, body: undefined },
+      token,
+    );
+    return text.replaceAll(/"(now|secondsLeft)":[^,}]*/g, "");
+  });
+  return Promise.all(views);
+}
+
+const isAnswered = (route: AnyRoute): route is Route => "answer" in route;
+const routes = declaredRoutes();
+const closed = routes.filter(isAnswered).filter(({ access }) => access !== "open");
+const named = (route: AnyRoute): string => `${route.method} ${route.path}`;
+
+describe("the key of one account", () => {
+  it("is tried at every route that is not open to all, and these are open", () => {
+    const open = routes.filter(({ access }) => access === "open").map(named);
+    expect(open).toEqual([
+      "GET /healthz",
+      "GET /readyz",
+      "GET /admin/v1/session",
+      "POST /admin/v1/session",
+      "DELETE /admin/v1/session",
+    ]);
+    // These write their responses themselves, and are tried below.
+    const raw = routes.filter((route) => !isAnswered(route)).map(named);
+    expect(raw).toEqual(["GET /admin/v1/feed", "* /storage/:service/*"]);
+  });
+
+  it.each(closed.map((route) => [named(route), route] as const))(
+    "%s tells nothing of another account and changes nothing in it",
+    async (_, route) => {
+      const before = await held();
+      for (const attempt of attemptsOf(route)) {
+        const { status, text, code } = await send(attempt, own);
+        const told = `${attempt.path} ${attempt.body}: ${status} ${text}`;
+        if (route.access !== "account") expect([status, code], told).toEqual([403, tokenOnly]);
+        else if (status < 300) expect(text, told).not.toMatch(/foreign|devstoreaccount1/);
+        else expect(refusals, told).toContain(code);
+        expect(text, told).not.toContain(developmentAccountKey);
+      }
+      expect(await held()).toEqual(before);
+    },
+  );
+
+  const tokenOnly = "AdminTokenRequired";
+  const refusals = ["AccountNotFound", "SessionNotFound", "InvalidInput"];
+
+  it("is told of its own account in the live feed, and of no other", async () => {
+    const kinds = "refused,lease,message,change";
+    const stream = await EventStream.open(admin.url, kinds, own);
+    const theirs = BlobServiceClient.fromConnectionString(admin.server.connectionString);
+    const string = admin.server.connectionString
+      .replaceAll(foreign.account, "mine")
+      .replace(developmentAccountKey, key);
+    const mine = BlobServiceClient.fromConnectionString(string);
+    for (const name of ["one", "two", "three"]) {
+      await theirs.createContainer(`foreign-${name}`);
+      await theirs.createContainer(`foreign-${name}`).catch(() => undefined);
+      await mine.createContainer(name);
+    }
+    for (const container of ["one", "two", "three"]) {
+      expect(await stream.next("change")).toMatchObject({ account: "mine", container });
+    }
+    await mine.createContainer("three").catch(() => undefined);
+    expect(await stream.next("refused")).toMatchObject({ account: "mine" });
+    await stream.close();
+    for (const path of ["/admin/v1/feed?kinds=health", "/admin/v1/health"]) {
+      const { status, code } = await send({ method: "GET", path, body: undefined }, own);
+      expect([status, code]).toEqual([403, tokenOnly]);
+    }
+  });
+
+  const sas = accountSas();
+  it.each([
+    [`/storage/blob/${foreign.account}?comp=list&${sas}`, undefined],
+    [`/storage/blob/${foreign.account}-secondary?comp=list&${sas}`, undefined],
+    [`/storage/file/${foreign.account}/${foreign.share}/${foreign.path}?${sas}`, undefined],
+    [`/storage/queue/${foreign.account}?comp=list&${sas}`, undefined],
+    [`/storage/table/${foreign.account}/Tables?${sas}`, undefined],
+    [`/storage/blob//${foreign.account}?comp=list&${sas}`, undefined],
+    [`/storage/blob/?comp=list&${sas}`, `${foreign.account}.blob.localhost`],
+    [`/storage/blob/mine?comp=list&${sas}`, `${foreign.account}.blob.localhost`],
+    [`/storage/blob/http://x/${foreign.account}?comp=list&${sas}`, undefined],
+  ])("the gateway passes nothing to another account: %s at %s", async (path, host) => {
+    const { status, text } = await rawGet(path, host);
+    expect(status).toBeGreaterThanOrEqual(400);
+    expect(text).not.toContain("foreign");
+  });
+
+  it("passes the gateway to its own account, with its own signature", async () => {
+    const body = JSON.stringify({ account: "mine" });
+    const signed = await send({ method: "POST", path: "/admin/v1/sas", body }, own);
+    const { query } = JSON.parse(signed.text) as { readonly query: string };
+    const listed = await rawGet(`/storage/blob/mine?comp=list&${query}`, undefined);
+    expect(listed.status).toBe(200);
+  });
+});
+
+/** With a host of its own choice. */
+function rawGet(path: string, host: string | undefined) {
+  const headers = { ...adminHeaders, ...own, ...(host === undefined ? {} : { host }) };
+  return new Promise<{ readonly status: number; readonly text: string }>((resolve, reject) => {
+    const sent = request(admin.url, { path, headers }, (answer) => {
+      let text = "";
+      answer.on("data", (chunk: Buffer) => (text += chunk.toString()));
+      answer.on("end", () => resolve({ status: answer.statusCode ?? 0, text }));
+    });
+    sent.on("error", reject);
+    sent.end();
+  });
+}
+
+/** Otherwise the requests above would prove nothing. The reset comes last. */
+describe("with the admin token the same requests", () => {
+  const isReset = ({ path }: Route): boolean => path === "/admin/v1/reset";
+  const ordered = [...closed.filter((route) => !isReset(route)), ...closed.filter(isReset)];
+  it.each(ordered.map((route) => [named(route), route] as const))("%s succeed", async (_, route) => {
+    const statuses: number[] = [];
+    for (const attempt of attemptsOf(route)) statuses.push((await send(attempt, token)).status);
+    expect(Math.min(...statuses)).toBeLessThan(300);
+  });
+});

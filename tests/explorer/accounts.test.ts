@@ -4,6 +4,8 @@ import { developmentAccountKey } from "../../src/account/settings.ts";
 import { account, explorer, putText, row } from "./explorer.ts";
 
 const here = explorer({
+  isLoggedIn: true,
+  adminToken: "a token of some length",
   accounts: {
     [account]: { keys: [developmentAccountKey], versioning: true },
     second: { keys: [developmentAccountKey] },

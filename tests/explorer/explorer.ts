@@ -21,8 +21,13 @@ export interface Explorer {
   open(hash: string, options?: BrowserContextOptions): Promise<Page>;
 }
 
+export interface ExplorerOptions extends StartOptions {
+  /** Pages are logged in with the admin token before they are shown. */
+  readonly isLoggedIn?: true;
+}
+
 /** A server with a browser in front of it. Whatever the page complains about fails the test. */
-export function explorer(options: StartOptions = {}): Explorer {
+export function explorer({ isLoggedIn, ...options }: ExplorerOptions = {}): Explorer {
   const held = testServer(options);
   const complaints: string[] = [];
   let browser: Browser | undefined;
@@ -40,6 +45,11 @@ export function explorer(options: StartOptions = {}): Explorer {
     assert(browser);
     const context = await browser.newContext({ viewport: size, reducedMotion: "reduce", ...more });
     context.setDefaultTimeout(waitMillisecondsMax);
+    if (isLoggedIn === true) {
+      const headers = { "x-etagere-admin": "1", "content-type": "application/json" };
+      const data = { token: options.adminToken };
+      await context.request.post(`${held.server.adminUrl}/admin/v1/session`, { headers, data });
+    }
     const page = await context.newPage();
     watch(page, { origin: new URL(held.server.adminUrl).origin, complaints });
     await page.goto(`${held.server.adminUrl}/${hash}`);

@@ -3,7 +3,11 @@ import { developmentAccountKey } from "../../src/account/settings.ts";
 import { account, explorer, putText, row, takePicture } from "./explorer.ts";
 
 const token = "a token of some length";
-const here = explorer({ adminToken: token });
+const secondKey = Buffer.alloc(64, 2).toString("base64");
+const here = explorer({
+  adminToken: token,
+  accounts: { [account]: {}, second: { keys: [secondKey] } },
+});
 
 describe("where a login is asked for", () => {
   it("the page shows nothing before, and everything after", async () => {
@@ -39,5 +43,38 @@ describe("where a login is asked for", () => {
     await page.getByRole("dialog").getByRole("button", { name: "Close" }).click();
     await page.getByRole("button", { name: "Log out" }).click();
     await page.getByRole("dialog", { name: "Log in" }).waitFor();
+  });
+
+  it("a link logs in once, and leaves nothing in the address bar or the history", async () => {
+    const link = here.server.explorerLink();
+    const page = await here.open(new URL(link).hash);
+    await row(page, "behind").waitFor();
+    expect(page.url()).not.toContain("login");
+    await page.getByRole("link", { name: "Health" }).click();
+    await page.goBack();
+    await row(page, "behind").waitFor();
+    expect(page.url()).not.toContain("login");
+    const again = await here.open(new URL(link).hash);
+    await again.getByRole("dialog", { name: "Log in" }).waitFor();
+    expect(await row(again, "behind").count()).toBe(0);
+    expect(again.url()).not.toContain("login");
+    // Pasted into a page that is open, it does not load the page by itself.
+    await again.goto(here.server.explorerLink());
+    await row(again, "behind").waitFor();
+  });
+
+  it("an account's key shows that account alone, and no figures of the server", async () => {
+    const page = await here.open("#/blobs");
+    await page.getByLabel("Account", { exact: true }).fill("second");
+    await page.getByLabel("Key", { exact: true }).fill(secondKey);
+    await page.getByRole("button", { name: "Log in" }).click();
+    await page.getByRole("button", { name: "Connect" }).waitFor();
+    const names = page.locator("select", { hasText: "second" }).locator("option");
+    expect(await names.allTextContents()).toEqual(["second"]);
+    expect(await page.getByRole("link", { name: "Health" }).count()).toBe(0);
+    await page.goto(`${here.server.adminUrl}/#/health`);
+    await page.getByText("Log in with the admin token to see the figures.").waitFor();
+    await page.goto(`${here.server.adminUrl}/#/concurrency`);
+    await page.getByText("live", { exact: true }).waitFor();
   });
 });

@@ -1,6 +1,8 @@
+import { EventEmitter } from "node:events";
 import { expect, it, vi } from "vitest";
 import type { SourceBody } from "../../core/source.ts";
 import { once, openShelf, pattern } from "../../content/testing.ts";
+import { BodyBrokenOff } from "../request-body.ts";
 import type { WireRequest } from "../wire.ts";
 import type { SourceAnswer, SourceReader } from "./source-reader.ts";
 import { takeSource } from "./take-source.ts";
@@ -47,5 +49,40 @@ it("lets go of the bytes of a source whose tags cannot be read", async () => {
   const taking = takeSource({ read, content }, request, body, "2023-11-03");
   await expect(taking).rejects.toThrow("the connection broke");
   expect(discard.mock.calls).toEqual([[await receive.mock.results[0]?.value]]);
+  await content.close();
+});
+
+it("stops reading a source of this server when the client disconnects", async () => {
+  const { content } = await openShelf();
+  const connection = Object.assign(new EventEmitter(), { destroyed: false });
+  let chunks = 0;
+  async function* endless(): AsyncGenerator<Uint8Array> {
+    for (; chunks < 1000; chunks += 1) {
+      if (chunks === 3) connection.emit("close");
+      yield pattern(5000, chunks);
+    }
+  }
+  const close = vi.fn();
+  const read: SourceReader = async () => ({ ...answerOf(endless()), close });
+  const taking = takeSource({ read, content }, { ...request, connection }, body, "2023-11-03");
+  await expect(taking).rejects.toThrow(BodyBrokenOff);
+  expect(chunks).toBe(3);
+  expect(close).toHaveBeenCalled();
+  await content.close();
+});
+
+it("reads nothing for a client that is gone already", async () => {
+  const { content } = await openShelf();
+  const connection = Object.assign(new EventEmitter(), { destroyed: true });
+  const signals: (AbortSignal | undefined)[] = [];
+  const read: SourceReader = async ({ signal }) => {
+    signals.push(signal);
+    return answerOf(once(pattern(5000, 1)));
+  };
+  const receive = vi.spyOn(content, "receive");
+  const taking = takeSource({ read, content }, { ...request, connection }, body, "2023-11-03");
+  await expect(taking).rejects.toThrow(BodyBrokenOff);
+  expect(signals.map((signal) => signal?.aborted)).toEqual([true]);
+  expect(receive).not.toHaveBeenCalled();
   await content.close();
 });

@@ -19,11 +19,10 @@ export interface RouteTable {
 }
 
 /** Everything that the admin listener serves, except the files of the page. */
-export function routeTable({ accounts: _, security, ...viewed }: Administered, gate: Gate) {
+export function routeTable({ security, ...viewed }: Administered, gate: Gate): RouteTable {
   const health = new Health(viewed);
   const feed = new Feed(viewed, health);
-  const table: RouteTable = { routes: routesOf(viewed, { gate, security, health, feed }), feed };
-  return table;
+  return { routes: routesOf(viewed, { gate, security, health, feed }), feed };
 }
 
 interface Parts extends Pick<Administered, "security"> {

@@ -6,8 +6,8 @@ import type { AdminRequest, AdmittedRequest, CheckedRequest } from "./request.ts
 export type PathValues = Readonly<Record<string, string>>;
 
 /**
- * Who may call a route. `open`: also without a login. `account`: an account key, too; the route sees
- * the accounts that the caller administers, and no others. `server`: the admin token only.
+ * Who may call a route. `open`: also without a login. `account`: an account key is enough, and the
+ * route sees the accounts that the caller administers, no others. `server`: the admin token only.
  * `metrics`: as `server`, but on a loopback address without a login.
  */
 export type Access = "open" | "account" | "server" | "metrics";

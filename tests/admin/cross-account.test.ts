@@ -100,7 +100,7 @@ interface Attempt {
   readonly body: string | undefined;
 }
 
-/** Every way to name the foreign account in a request of a route, and the request without a name. */
+/** Every way to name the foreign account in a request of a route, and the request without it. */
 function attemptsOf(route: Route): readonly Attempt[] {
   const path = route.path.replace(":name", foreign.account).replace(":id", sessionId);
   expect(path, "a sample for each part of the path").not.toContain(":");
@@ -249,9 +249,12 @@ function rawGet(path: string, host: string | undefined) {
 describe("with the admin token the same requests", () => {
   const isReset = ({ path }: Route): boolean => path === "/admin/v1/reset";
   const ordered = [...closed.filter((route) => !isReset(route)), ...closed.filter(isReset)];
-  it.each(ordered.map((route) => [named(route), route] as const))("%s succeed", async (_, route) => {
-    const statuses: number[] = [];
-    for (const attempt of attemptsOf(route)) statuses.push((await send(attempt, token)).status);
-    expect(Math.min(...statuses)).toBeLessThan(300);
-  });
+  it.each(ordered.map((route) => [named(route), route] as const))(
+    "%s succeed",
+    async (_, route) => {
+      const statuses: number[] = [];
+      for (const attempt of attemptsOf(route)) statuses.push((await send(attempt, token)).status);
+      expect(Math.min(...statuses)).toBeLessThan(300);
+    },
+  );
 });

@@ -40,7 +40,10 @@ describe("with the development account alone, on a loopback address", () => {
   it.each(guarded)("%s needs a header that neither forms nor copies send", async (path) => {
     for (const headers of [{}, { authorization: "Bearer x" }, { cookie: "etagere-session=1" }]) {
       const answer = await raw(admin.url + path, headers);
-      expect([answer.status, answer.text]).toEqual([403, expect.stringContaining("HeaderRequired")]);
+      expect([answer.status, answer.text]).toEqual([
+        403,
+        expect.stringContaining("HeaderRequired"),
+      ]);
     }
     for (const headers of [adminHeaders, { "sec-fetch-site": "same-origin" }]) {
       expect((await raw(admin.url + path, headers)).text).not.toContain("HeaderRequired");

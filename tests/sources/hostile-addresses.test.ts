@@ -1,15 +1,21 @@
-import { lookup } from "node:dns";
+import * as dns from "node:dns";
 import { beforeAll, beforeEach, describe, expect, it, vi } from "vitest";
 import { accountSas } from "../harness/raw-client.ts";
 import { testServer } from "../harness/server.ts";
-import { contents, copyOperations, digestOf, makeTargets, type Clients } from "./copy-operations.ts";
+import {
+  contents,
+  copyOperations,
+  digestOf,
+  makeTargets,
+  type Clients,
+} from "./copy-operations.ts";
 import { loopbackServer } from "./loopback-server.ts";
 
 /** What name servers answer, one list after the other; the last one stays. */
 const answers = vi.hoisted(() => new Map<string, string[][]>());
 
 vi.mock("node:dns", async (load) => {
-  const real = await load<typeof import("node:dns")>();
+  const real = await load<typeof dns>();
   const lookup = vi.fn((name: string, options: never, done: never) => {
     const known = answers.get(name);
     if (known === undefined) return real.lookup(name, options, done);
@@ -83,7 +89,7 @@ beforeAll(async () => {
   openClients = await makeTargets(open.server);
 });
 beforeEach(() => {
-  vi.mocked(lookup).mockClear();
+  vi.mocked(dns.lookup).mockClear();
 });
 
 describe.each(copyOperations)("$name", ({ service, call }) => {
@@ -137,12 +143,12 @@ describe.each(copyOperations)("$name", ({ service, call }) => {
     const changes = [["192.0.2.1", "127.0.0.1"], ["127.0.0.1"]];
     answers.set("later.test", [["127.0.0.1"], ["192.0.2.1"]]);
     expect(await send(`http://later.test:${secret.port}/secret`)).toEqual(refused);
-    expect(lookup).toHaveBeenCalledTimes(1);
-    vi.mocked(lookup).mockClear();
+    expect(dns.lookup).toHaveBeenCalledTimes(1);
+    vi.mocked(dns.lookup).mockClear();
     // Only what may be read is left of an answer of several addresses.
     answers.set("mixed.test", [["127.0.0.1", "::1", "169.254.169.254"], ...changes]);
     expect(await send(`http://mixed.test:${secret.port}/secret`)).toEqual(refused);
-    expect(lookup).toHaveBeenCalledTimes(1);
+    expect(dns.lookup).toHaveBeenCalledTimes(1);
     expect(secret.requests).toEqual([]);
   });
 

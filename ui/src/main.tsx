@@ -17,8 +17,10 @@ async function begin(): Promise<void> {
 }
 
 /** A link that is pasted into a page that is open does not load it again. */
-addEventListener("hashchange", async () => {
+async function reloadAfterLogin(): Promise<void> {
   if ((await takeLoginLink()) !== undefined) location.reload();
-});
+}
+
+addEventListener("hashchange", () => void reloadAfterLogin());
 
 void begin();

@@ -73,7 +73,9 @@ export class Gate {
     const { grant } = session;
     const isServerOnly = access === "server" || access === "metrics";
     if (isServerOnly && grant.kind !== "server") {
-      return { refusal: refuse(403, "AdminTokenRequired", "an account key is not enough for this") };
+      return {
+        refusal: refuse(403, "AdminTokenRequired", "an account key is not enough for this"),
+      };
     }
     return { grant, isValid: () => this.sessionOf(cookie) !== undefined };
   }

@@ -91,10 +91,7 @@ interface CloseWish {
   readonly open?: string | number | null;
 }
 
-async function close(
-  { runtime }: Viewed,
-  { accounts, body }: CheckedRequest,
-): Promise<Answer> {
+async function close({ runtime }: Viewed, { accounts, body }: CheckedRequest): Promise<Answer> {
   const { account, share, fileId, open } = body as unknown as CloseWish;
   if (accounts.get(account) === undefined) return noAccount(account);
   const file = BigInt(fileId);

@@ -50,7 +50,7 @@ export class OwnEndpoints {
     return named !== undefined && this.#serve.has(named) ? named : undefined;
   }
 
-  /** Any address of this machine counts: which of them reach the listener is the system's affair. */
+  /** Any address of this machine counts: which of them reach the listener is up to the system. */
   isAdmin(address: string, port: number): boolean {
     return this.#admin.some((admin) => admin.port === port && isOfMachine(address, admin));
   }

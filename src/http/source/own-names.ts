@@ -24,7 +24,10 @@ export function serviceOfName(url: URL, { service, host }: Asker): ServiceName |
 }
 
 export function hostNameOf(host: string): string {
-  return host.toLowerCase().replace(/:\d*$/, "").replace(/^\[|\]$/g, "");
+  return host
+    .toLowerCase()
+    .replace(/:\d*$/, "")
+    .replace(/^\[|\]$/g, "");
 }
 
 export function portOf({ port, protocol }: URL): number {

@@ -6,10 +6,10 @@ import type { ServiceName } from "../core/operation.ts";
 import type { Service } from "../core/service.ts";
 import type { Random } from "../core/world.ts";
 import { ensureAccountRecords, resetAccounts } from "../account/account-records.ts";
-import { developmentAccountKey, type Accounts } from "../account/settings.ts";
 import type { ReloadableAccounts } from "./accounts.ts";
 import { openAdmin } from "./admin.ts";
 import { leaveAdminAddress } from "./admin-address.ts";
+import { warnOfExposure } from "./admin-warnings.ts";
 import { runInBackground, type Background } from "./background.ts";
 import { readCertificate } from "./certificate.ts";
 import type { Certificate } from "./certificate.ts";
@@ -219,12 +219,7 @@ export class RunningServer {
   async #listenAdmin(certificate: Certificate | undefined): Promise<void> {
     const { options, announce, log, location } = this.#given;
     const isAway = !isLoopback(options.adminHost);
-    if (isAway && certificate === undefined) {
-      log.warn({ host: options.adminHost }, "whoever logs in to the explorer is heard: give cert");
-    }
-    if (isAway && isAnybodys(this.#given.accounts)) {
-      log.warn({}, "everybody knows the development account's key: give accounts of your own");
-    }
+    warnOfExposure({ ...this.#given, isEncrypted: certificate !== undefined });
     const localToken = location === undefined ? undefined : newToken(this.#given.random);
     const admin = this.#openAdmin(localToken);
     this.#admin = admin;
@@ -287,12 +282,6 @@ const tokenBytes = 32;
 
 function newToken(random: Random): string {
   return Buffer.from(random.bytes(tokenBytes)).toString("hex");
-}
-
-function isAnybodys(accounts: Accounts): boolean {
-  const hasPublicKey = (name: string): boolean =>
-    accounts.get(name)?.keys.includes(developmentAccountKey) === true;
-  return accounts.names().some(hasPublicKey);
 }
 
 function engineOptions(given: RunningServerOptions) {

@@ -31,11 +31,11 @@ import type { AuthOptions, AuthRequest } from "../../src/http/auth/request.ts";
 import type { Door } from "../../src/http/door.ts";
 import { compileRoutes } from "../../src/http/routing.ts";
 import { serveRequest } from "../../src/http/serve.ts";
-import { sourceReader } from "../../src/http/source/own-source.ts";
 import { wholeOf, type WireReply } from "../../src/http/wire.ts";
 import { openEngines } from "../../src/server/engines.ts";
 import { services } from "../../src/server/services.ts";
 import { simWorld } from "../../src/server/sim-world.ts";
+import { simSources } from "../harness/sim-sources.ts";
 
 /** All services over TLS, in memory, with real authentication. */
 export interface NamedWorld {
@@ -93,11 +93,7 @@ export async function namedWorld(): Promise<NamedWorld> {
       runtime: { store, content, random, clock },
       accounts,
       authenticator: new KeyedAuthenticator(),
-      sources: sourceReader({
-        service: service.name,
-        serve: (request) => serveRequest(door, request),
-        elsewhere: () => Promise.reject(new Error("there is no network here")),
-      }),
+      sources: simSources(service.name, (request) => serveRequest(door, request)),
       clock,
       log,
       meter: noMeter,

@@ -16,10 +16,10 @@ import { Authenticator } from "../../src/http/auth/authenticator.ts";
 import type { Door, DoorOptions } from "../../src/http/door.ts";
 import { compileRoutes } from "../../src/http/routing.ts";
 import { serveRequest } from "../../src/http/serve.ts";
-import { sourceReader } from "../../src/http/source/own-source.ts";
 import { wholeOf } from "../../src/http/wire.ts";
 import { simWorld, type SimClock } from "../../src/server/sim-world.ts";
 import { accountSas, version, type RawCall } from "./raw-client.ts";
+import { simSources } from "./sim-sources.ts";
 import { openTestStore } from "./test-store.ts";
 
 export interface SimServiceAnswer {
@@ -71,11 +71,7 @@ export async function simService(
     runtime: { store, content, random, clock },
     accounts: accountsOf([{ ...developmentAccount(), ...account }]),
     authenticator: new Authenticator(),
-    sources: sourceReader({
-      service: service.name,
-      serve: (request) => serveRequest(door, request),
-      elsewhere: () => Promise.reject(new Error("nothing is read from elsewhere")),
-    }),
+    sources: simSources(service.name, (request) => serveRequest(door, request)),
     clock,
     log: ownLog ?? log,
     meter: noMeter,

@@ -1,5 +1,5 @@
 import { Aggregation } from "./aggregates.ts";
-import { AvroWriter } from "./avro.ts";
+import { AvroWriter, type QueryError } from "./avro.ts";
 import { evaluate, holds } from "./evaluate.ts";
 import { isOrdinal, readDelimited } from "./read-delimited.ts";
 import { readJson } from "./read-json.ts";
@@ -32,10 +32,7 @@ export async function* runQuery(
   try {
     for await (const record of recordsOf(meter, request)) {
       const problem = pages.take(record);
-      if (problem !== undefined) {
-        yield* pages.flush(avro);
-        yield avro.error({ ...problem, fatal: false, position: record.offset });
-      }
+      if (problem !== undefined) pages.note(problem, record.offset);
       if (pages.isFull) yield* pages.flush(avro);
       if (meter.bytes - told >= progressEveryBytes) {
         told = meter.bytes;
@@ -44,9 +41,8 @@ export async function* runQuery(
       if (pages.isDone) break;
     }
     const unfit = pages.finish();
+    if (unfit !== undefined) pages.note(unfit, totalBytes);
     yield* pages.flush(avro);
-    if (unfit !== undefined) yield avro.error({ ...unfit, fatal: false, position: totalBytes });
-    yield* pages.end(avro);
   } catch (error) {
     if (!(error instanceof FatalQueryError)) throw error;
     yield* pages.flush(avro);
@@ -79,14 +75,21 @@ class Meter {
   }
 }
 
+const nothing = new Uint8Array(0);
+
 interface Problem {
   readonly name: string;
   readonly description: string;
 }
 
-/** Turns records into results, and results into pages. */
+const errorsMax = 256;
+
+/** Turns records into results, and results into pages. What was wrong with records follows the
+ *  results of its page, and even a page without results is sent first (recorded). */
 class Pages {
   readonly #request: QueryRequest;
+  #errors: QueryError[] = [];
+  #isStarted = false;
   readonly #aggregation: Aggregation | undefined;
   readonly #page: ResultPage;
   #written = 0;
@@ -101,7 +104,7 @@ class Pages {
   }
 
   get isFull(): boolean {
-    return this.#page.units >= resultUnitsMax;
+    return this.#page.units >= resultUnitsMax || this.#errors.length >= errorsMax;
   }
 
   get isDone(): boolean {
@@ -125,16 +128,27 @@ class Pages {
     return problemIn(() => this.#write(aggregation.fields()));
   }
 
+  note(problem: Problem, position: number): void {
+    this.#errors.push({ ...problem, fatal: false, position });
+  }
+
   *start(avro: AvroWriter): Generator<Uint8Array, void, undefined> {
-    yield* framed(avro, this.#page.first);
+    const { first } = this.#page;
+    if (first.length > 0) yield this.#data(avro, first);
   }
 
   *flush(avro: AvroWriter): Generator<Uint8Array, void, undefined> {
-    if (this.#page.units > 0) yield* framed(avro, this.#page.taken());
+    if (this.#page.units > 0) {
+      for (const part of this.#page.taken()) yield this.#data(avro, part);
+    }
+    if (!this.#isStarted) yield this.#data(avro, nothing);
+    for (const error of this.#errors) yield avro.error(error);
+    this.#errors = [];
   }
 
-  *end(avro: AvroWriter): Generator<Uint8Array, void, undefined> {
-    yield* framed(avro, this.#page.last);
+  #data(avro: AvroWriter, bytes: Uint8Array): Uint8Array {
+    this.#isStarted = true;
+    return avro.data(bytes);
   }
 
   #fieldsOf(record: InputRecord): readonly Field[] {
@@ -160,10 +174,6 @@ function problemIn(work: () => void): Problem | undefined {
     if (!(error instanceof RecordError)) throw error;
     return { name: error.name, description: error.message };
   }
-}
-
-function* framed(avro: AvroWriter, bytes: Uint8Array): Generator<Uint8Array, void, undefined> {
-  if (bytes.length > 0) yield avro.data(bytes);
 }
 
 function nameOf({ of, alias }: Projection, index: number): string {

@@ -14,7 +14,7 @@ export interface ArrowTable<C extends Columns> {
 
 const alignment = 8;
 const continuation = [0xff, 0xff, 0xff, 0xff] as const;
-export const endOfArrowStream = new Uint8Array([...continuation, 0, 0, 0, 0]);
+const endOfArrowStream = new Uint8Array([...continuation, 0, 0, 0, 0]);
 
 /** A stream of one record batch. Columns that no row fills are left out: they cost readers time,
  *  and some readers refuse columns that are younger than they are. */

@@ -205,17 +205,29 @@ describe("6 directories between both doors", () => {
     client.end();
   });
 
-  it("are renamed over REST with what SMB clients have open below them", async () => {
+  it("are renamed over REST only when nothing below them is open", async () => {
     const client = await ready();
     const directory = share().getDirectoryClient(freshName("moving"));
     await directory.create();
-    await directory.getFileClient("file").create(1);
-    const handle = await openFile(client, `${directory.name}\\file`);
+    const below = directory.getDirectoryClient("below");
+    await below.create();
+    await below.getFileClient("file").create(1);
+    const handle = await openFile(client, `${directory.name}\\below\\file`);
     const moved = freshName("moved");
+    expect(await codeOf(directory.rename(moved))).toBe("SharingViolation");
+    await close(client, handle);
     expect(await codeOf(directory.rename(moved))).toBe("done");
-    await write(client, handle, "x");
-    const file = share().getDirectoryClient(moved).getFileClient("file");
-    expect((await file.downloadToBuffer()).toString()).toBe("x");
+    client.end();
+  });
+
+  it("are renamed over REST only when they are not open themselves", async () => {
+    const client = await ready();
+    const directory = share().getDirectoryClient(freshName("held"));
+    await directory.create();
+    const handle = await openFile(client, directory.name, { options: directoryOption });
+    expect(await codeOf(directory.rename(freshName("moved")))).toBe("SharingViolation");
+    await close(client, handle);
+    expect(await codeOf(directory.rename(freshName("moved")))).toBe("done");
     client.end();
   });
 });

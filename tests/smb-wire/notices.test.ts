@@ -6,7 +6,7 @@ import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { freshName, testServer } from "../harness/server.ts";
 import { elsewhere } from "./both-doors.ts";
 import { WireClient, type Handle } from "./wire-client.ts";
-import { close, notifyBody, openFile } from "./wire-messages.ts";
+import { Access, close, notifyBody, openFile } from "./wire-messages.ts";
 
 const folder = mkdtempSync(join(tmpdir(), "etagere-notices-"));
 const held = testServer({ location: folder });
@@ -55,7 +55,9 @@ async function hear(client: WireClient, handle: Handle, count: number): Promise<
 /** A client that is known to be listening to a new directory. */
 async function listener(name: string): Promise<{ client: WireClient; handle: Handle }> {
   const client = await WireClient.ready(held.server.smbUrl, shareName);
-  const handle = await openFile(client, name, { options: directoryOption });
+  // Nothing is renamed in a directory that a client holds with the right to delete it.
+  const options = { access: Access.read, options: directoryOption };
+  const handle = await openFile(client, name, options);
   const first = client.begin(15, notifyBody(handle, everything));
   const { asyncId } = await client.interim(1);
   client.cancel(asyncId, first.messageId);

@@ -4,7 +4,7 @@ import { Status } from "../../src/smb/status.ts";
 import { Writer } from "../../src/smb/wire/writer.ts";
 import { freshName, testServer } from "../harness/server.ts";
 import { WireClient, type Handle } from "./wire-client.ts";
-import { close, openFile, setInfo } from "./wire-messages.ts";
+import { Access, close, openFile, renameInfo, setInfo, write } from "./wire-messages.ts";
 
 const held = testServer();
 let share: ShareClient;
@@ -71,6 +71,80 @@ describe("the times of a file", () => {
     expect([created, accessed]).toEqual(wanted.slice(0, 2));
     expect(changed).not.toBe(wanted[3]);
     await close(client, file);
+    client.end();
+  });
+});
+
+describe("the times of a directory", () => {
+  const directoryOption = 1;
+  const deleteOnClose = 0x1000;
+  const renameClass = 10;
+
+  async function watchedDirectory() {
+    const client = await WireClient.ready(held.server.smbUrl, share.name);
+    const directory = share.getDirectoryClient(freshName("dated"));
+    await directory.create();
+    const at = (name: string) => `${directory.name}\\${name}`;
+    const times = async () => {
+      const handle = await openFile(client, directory.name, {
+        access: Access.look,
+        options: directoryOption,
+      });
+      const [, , lastWrite, change] = await timesOf(client, handle);
+      await close(client, handle);
+      return { lastWrite: lastWrite!, change: change! };
+    };
+    return { client, directory, at, times };
+  }
+
+  it("follow the entries that SMB clients add, rename and remove", async () => {
+    const { client, directory, at, times } = await watchedDirectory();
+    const { etag, lastModified } = await directory.getProperties();
+    const steps = {
+      add: async () => close(client, await openFile(client, at("new"))),
+      "add a directory": async () =>
+        close(client, await openFile(client, at("below"), { options: directoryOption })),
+      rename: async () => {
+        const file = await openFile(client, at("new"));
+        await setInfo(client, file, renameClass, renameInfo(at("renamed")));
+        await close(client, file);
+      },
+      "move out": async () => {
+        const file = await openFile(client, at("renamed"));
+        await setInfo(client, file, renameClass, renameInfo(`${directory.name}.out`));
+        await close(client, file);
+      },
+      "move in": async () => {
+        const file = await openFile(client, `${directory.name}.out`);
+        await setInfo(client, file, renameClass, renameInfo(at("back")));
+        await close(client, file);
+      },
+      remove: async () =>
+        close(client, await openFile(client, at("back"), { options: deleteOnClose })),
+    };
+    const follows: Record<string, boolean> = {};
+    for (const [name, step] of Object.entries(steps)) {
+      const before = await times();
+      await step();
+      const after = await times();
+      follows[name] = after.lastWrite > before.lastWrite && after.change > before.change;
+    }
+    expect(follows).toEqual(Object.fromEntries(Object.keys(steps).map((name) => [name, true])));
+    // As the service has it: what happens in a directory is no change of the directory.
+    expect(await directory.getProperties()).toMatchObject({ etag, lastModified });
+    client.end();
+  });
+
+  it("stay as they are when an entry is only written, or added and removed over REST", async () => {
+    const { client, directory, at, times } = await watchedDirectory();
+    const file = await openFile(client, at("file"));
+    const before = await times();
+    await write(client, file, "text");
+    await close(client, file);
+    await directory.getFileClient("other").create(1);
+    await directory.getFileClient("other").rename(`${directory.name}/another`);
+    await directory.getFileClient("another").delete();
+    expect(await times()).toEqual(before);
     client.end();
   });
 });

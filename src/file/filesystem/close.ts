@@ -3,7 +3,7 @@ import { childrenOf } from "../directory/children.ts";
 import { breakCaches } from "../locks/caching.ts";
 import { decideClose } from "../locks/opens.ts";
 import { rootId, type NodeRecord } from "../records.ts";
-import { removeNode } from "./revision.ts";
+import { removeEntry } from "./revision.ts";
 import { change, keepLocks, type FilePlace, type Work } from "./work.ts";
 
 export interface ClosedFile {
@@ -32,7 +32,7 @@ export function closeFile(runtime: Runtime, place: FilePlace, handle: bigint): P
     const begins = state.deletePending && !before.deletePending;
     const left = begins ? breakCaches(state, "remove", { now: work.now }).state : state;
     await work.apply([
-      ...(isGone ? removeNode(found) : []),
+      ...(isGone ? await removeEntry(work, found) : []),
       keepLocks(share.id, node.id, isGone ? { ...left, deletePending: false } : left),
     ]);
     return { node, isGone, isPending: state.deletePending && !isGone };

@@ -1,4 +1,5 @@
 import type { Effect } from "../../core/effects.ts";
+import { isLocked } from "../../core/lease.ts";
 import type { Ticks } from "../../core/ticks.ts";
 import type { Runtime } from "../../execution/execute.ts";
 import { breakCaches } from "../locks/caching.ts";
@@ -104,6 +105,8 @@ async function changeFound(
   return change(runtime, async (work) => {
     const found = await work.find(place);
     if (found === undefined) return refuse("file-closed");
+    // A handle that only changes attributes or rights goes past share modes, not past leases.
+    if (isLocked(found.node.lease, work.now)) return refuse("sharing-violation");
     await work.apply(await effectsOf(work, found));
     return done(found.node);
   });

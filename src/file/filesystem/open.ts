@@ -18,7 +18,7 @@ import { walk, type Walked } from "../tree.ts";
 import { newNode, replacedNode } from "./new-node.ts";
 import { dispositions, OpenAction, type OpenWish } from "./open-wish.ts";
 import { done, refuse, type Refused, type WaitingOutcome } from "./refusal.ts";
-import { addNode, changeNode } from "./revision.ts";
+import { addEntry, changeNode } from "./revision.ts";
 import { change, keepLocks, look, type Found, type Work } from "./work.ts";
 
 export interface Opened {
@@ -78,7 +78,7 @@ async function create(
   const node = made.node;
   const content = node.kind === "file" ? empty(0) : undefined;
   await work.apply([
-    ...addNode({ share, key, node }, content),
+    ...addEntry({ share, key, node }, { parent, now: work.now, content }),
     ...made.effects,
     keepLocks(share.id, node.id, decision.state),
   ]);

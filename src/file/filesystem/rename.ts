@@ -1,16 +1,17 @@
-import { put, remove } from "../../core/effects.ts";
+import { put, remove, type Effect } from "../../core/effects.ts";
 import type { Runtime } from "../../execution/execute.ts";
-import { deleteAccess, shareRead, shareWrite } from "../locks/access.ts";
+import { opensBelow } from "../directory/open-below.ts";
 import { breakCaches } from "../locks/caching.ts";
 import type { LockState } from "../locks/lock-state.ts";
-import { collisions } from "../locks/share-modes.ts";
-import { locks, nodes, places, rootId, type NodeRecord } from "../records.ts";
-import { readOnlyAttribute } from "../shared/attributes.ts";
+import { nodes, places, rootId, type NodeRecord } from "../records.ts";
+import { refuseRename, type RenameRefusal } from "../rename/rename-rules.ts";
 import { keepForSnapshots } from "../shared/revise.ts";
-import { walk, type Walked } from "../tree.ts";
+import { nodeById, walk, type Walked } from "../tree.ts";
+import { isEmpty } from "./close.ts";
 import { holds } from "./read.ts";
-import { done, refuse, type Refused, type WaitingOutcome, type Waits } from "./refusal.ts";
-import { removeNode } from "./revision.ts";
+import { done, refuse, type Refusal, type Refused } from "./refusal.ts";
+import type { WaitingOutcome, Waits } from "./refusal.ts";
+import { entriesChanged, removeNode } from "./revision.ts";
 import { change, keepLocks, type FilePlace, type Found, type Work } from "./work.ts";
 
 export interface RenameWish {
@@ -32,34 +33,71 @@ export function renameFile(runtime: Runtime, wish: RenameWish): Promise<WaitingO
   return change(runtime, async (work) => {
     const found = await work.find(place);
     if (found === undefined) return refuse("file-closed");
-    if (found.node.id === rootId || path.length === 0) return refuse("access-denied");
+    if (path.length === 0) return refuse("access-denied");
     const state = await work.locksOf(found.share.id, found.node.id);
     if (!holds(state, wish.handle)) return refuse("file-closed");
     if (state.deletePending) return refuse("access-denied");
     const walked = await walk(work.view, { share: found.share.id }, path);
     if (walked.parent === undefined) return refuse("path-not-found");
-    const blocked = await checkSource(work, found, walked, state, wish.handle);
-    if (blocked !== undefined) return blocked;
-    if (await isParentHeld(work, found.share.id, walked.parent.id)) {
-      return refuse("sharing-violation");
-    }
-    return move(work, found, walked, wish);
+    const ends = { ...walked, parent: walked.parent };
+    const stopped =
+      (await checkRules(work, found, ends, wish)) ??
+      (await waitForSource(work, found, state, wish.handle)) ??
+      (await waitForTarget(work, found, walked));
+    return stopped ?? move(work, found, ends, wish);
   });
 }
 
-/** Handles below a directory keep it where it is, and so do those who cache it. */
-async function checkSource(
+/** Where a rename leads: there is a directory that takes it in. */
+type Ends = Walked & { readonly parent: NodeRecord };
+
+/** By the rules that REST has, too. */
+async function checkRules(
   work: Work,
   { share, node }: Found,
-  walked: Walked,
+  { parent, target, trail }: Ends,
+  { replaces }: RenameWish,
+): Promise<Refused | undefined> {
+  const isDirectory = node.kind === "directory" && node.id !== rootId;
+  const refusal = refuseRename({
+    source: node,
+    opensBelow: isDirectory ? await opensBelow(work.view, share.id, node.id) : [],
+    trail,
+    parentLocks: await work.locksOf(share.id, parent.id),
+    target: target?.id === node.id ? undefined : target,
+    replaces,
+    ignoresReadOnly: false,
+    sourceLease: undefined,
+    targetLease: undefined,
+    now: work.now,
+  });
+  if (refusal === undefined) return undefined;
+  if (refusal.why === "directory-in-place" && isDirectory && target !== undefined) {
+    // To the Linux client that is ENOTEMPTY, which POSIX has for it; a denied access is EACCES.
+    if (!(await isEmpty(work, share.id, target))) return refuse("directory-not-empty");
+  }
+  return refuse(refusals[refusal.why]);
+}
+
+const refusals: Readonly<Record<RenameRefusal["why"], Refusal>> = {
+  root: "access-denied",
+  "into-itself": "invalid-parameter",
+  "name-taken": "name-collision",
+  "directory-in-place": "access-denied",
+  "read-only": "access-denied",
+  leased: "sharing-violation",
+  "parent-delete-pending": "delete-pending",
+  "open-below": "access-denied",
+  "parent-in-use": "sharing-violation",
+};
+
+/** Who caches a handle of the source is asked to give it up. */
+async function waitForSource(
+  work: Work,
+  { share, node }: Found,
   state: LockState,
   handle: bigint,
-): Promise<Refused | Waits | undefined> {
-  if (walked.trail.includes(node.id)) return refuse("invalid-parameter");
-  if (node.kind === "directory") {
-    const open = await openBelow(work, share.id, node.id);
-    if (open) return refuse("access-denied");
-  }
+): Promise<Waits | undefined> {
   const ownKey = state.opens.find(({ id }) => id === handle)?.cacheKey;
   const breaking = breakCaches(state, "remove", { ownKey, now: work.now });
   if (breaking.waitingSince === undefined) return undefined;
@@ -67,26 +105,30 @@ async function checkSource(
   return { kind: "wait", file: node.id };
 }
 
-const moving = { access: deleteAccess, share: shareRead | shareWrite };
-
-/** A rename opens the directory that it moves into, as if to delete there. */
-async function isParentHeld(work: Work, share: bigint, parent: bigint): Promise<boolean> {
-  return collisions(await work.locksOf(share, parent), moving).length > 0;
+/** Nothing takes the place of a file that is open, but cached handles are given up first. */
+async function waitForTarget(
+  work: Work,
+  { share, node }: Found,
+  { target }: Walked,
+): Promise<Refused | Waits | undefined> {
+  if (target === undefined || target.id === node.id) return undefined;
+  const state = await work.locksOf(share.id, target.id);
+  if (state.opens.length === 0) return undefined;
+  const breaking = breakCaches(state, "violation", { now: work.now });
+  if (breaking.waitingSince === undefined) return refuse("access-denied");
+  if (breaking.told.length > 0) await work.apply([keepLocks(share.id, target.id, breaking.state)]);
+  return { kind: "wait", file: target.id };
 }
 
 async function move(
   work: Work,
   found: Found,
-  walked: Walked,
-  { path, replaces }: RenameWish,
+  walked: Ends,
+  { path }: RenameWish,
 ): Promise<WaitingOutcome<Renamed>> {
   const { share, node, key } = found;
   const { target, parent } = walked;
-  if (parent === undefined) return refuse("path-not-found");
-  const isOther = target !== undefined && target.id !== node.id;
-  if (isOther) {
-    const refused = await checkTarget(work, share.id, target, replaces);
-    if (refused !== undefined) return refused;
+  if (target !== undefined && target.id !== node.id) {
     await work.apply(removeNode({ share, key: walked.key, node: target }));
   }
   const stamp = work.stampAfter(node.etag);
@@ -105,55 +147,19 @@ async function move(
     put(nodes, walked.key, next),
     ...(isSameKey ? [] : [remove(nodes, key)]),
     put(places, { share: share.id, id: node.id }, { parent: parent.id, folded: walked.key.folded }),
+    ...(await touchBoth(work, found, parent)),
   ]);
   return done({ before: node, after: next });
 }
 
-async function checkTarget(
+/** The directory that it leaves and the one that it comes into, which may be the same. */
+async function touchBoth(
   work: Work,
-  share: bigint,
-  target: NodeRecord,
-  replaces: boolean,
-): Promise<Refused | Waits | undefined> {
-  if (!replaces) return refuse("name-collision");
-  if (target.kind === "directory") return refuse("access-denied");
-  if ((target.attributes & readOnlyAttribute) !== 0) return refuse("access-denied");
-  const state = await work.locksOf(share, target.id);
-  if (state.opens.length === 0) return undefined;
-  const breaking = breakCaches(state, "violation", { now: work.now });
-  if (breaking.waitingSince === undefined) return refuse("access-denied");
-  if (breaking.told.length > 0) await work.apply([keepLocks(share, target.id, breaking.state)]);
-  return { kind: "wait", file: target.id };
-}
-
-/** Open files of one share that are looked through before a directory moves. */
-const openFilesMax = 100_000;
-
-async function openBelow(work: Work, share: bigint, directory: bigint): Promise<boolean> {
-  const bounds = { ...locks.range([share]), limit: openFilesMax };
-  for await (const batch of work.view.scan(locks, bounds)) {
-    for (const { key } of batch) {
-      const file = locks.parts(key)[1];
-      if (typeof file === "bigint" && (await isBelow(work, share, file, directory))) return true;
-    }
-  }
-  return false;
-}
-
-const depthMax = 256;
-
-async function isBelow(
-  work: Work,
-  share: bigint,
-  file: bigint,
-  directory: bigint,
-): Promise<boolean> {
-  let at = file;
-  for (let depth = 0; at !== rootId && depth < depthMax; depth += 1) {
-    const place = await work.view.get(places, { share, id: at });
-    if (place === undefined) return false;
-    if (place.parent === directory) return true;
-    at = place.parent;
-  }
-  return false;
+  { share, node }: Found,
+  to: NodeRecord,
+): Promise<readonly Effect[]> {
+  const touched = entriesChanged(share, to, work.now);
+  if (node.parent === to.id) return touched;
+  const from = await nodeById(work.view, share.id, node.parent);
+  return from === undefined ? touched : [...touched, ...entriesChanged(share, from, work.now)];
 }

@@ -1,8 +1,10 @@
 import type { ContentPlan } from "../../core/content-ref.ts";
 import { put, remove, type Effect } from "../../core/effects.ts";
-import { nodes, type NodeRecord } from "../records.ts";
+import type { Ticks } from "../../core/ticks.ts";
+import { nodes, type NodeRecord, type ShareRecord } from "../records.ts";
 import { place, revise, takeAway } from "../shared/revise.ts";
-import type { Found } from "./work.ts";
+import { nodeById, nodeKeyOf } from "../tree.ts";
+import type { Found, Work } from "./work.ts";
 
 /** The same rules as behind REST's answers, as plain effects for a transaction of a handle. */
 
@@ -17,18 +19,42 @@ export function changeNode(
   return [...preserve, put(nodes, key, record, content), ...effects];
 }
 
-/** A node that was not there. */
-export function addNode(
+/** An entry that was not there. */
+export function addEntry(
   { share, key, node: next }: Found,
-  content?: ContentPlan,
+  { parent, now, content }: { parent: NodeRecord; now: Ticks; content?: ContentPlan | undefined },
 ): readonly Effect[] {
   const plan = content === undefined ? {} : { content };
   const target = undefined;
   const { put: record, preserve, effects } = place({ share, key }, { target, next, ...plan });
-  return [...preserve, put(nodes, key, record, content), ...effects];
+  const added = [...preserve, put(nodes, key, record, content), ...effects];
+  return [...added, ...entriesChanged(share, parent, now)];
 }
 
+export async function removeEntry(work: Work, found: Found): Promise<readonly Effect[]> {
+  const { share, node } = found;
+  const parent = await nodeById(work.view, share.id, node.parent);
+  const touched = parent === undefined ? [] : entriesChanged(share, parent, work.now);
+  return [...removeNode(found), ...touched];
+}
+
+/** Without a word to the directory, for an entry whose name is taken in the same transaction. */
 export function removeNode({ share, key, node }: Found): readonly Effect[] {
   const { preserve, effects } = takeAway({ share, key }, node);
   return [...preserve, remove(nodes, key), ...effects];
+}
+
+/**
+ * The times of a directory follow its entries, as Windows and Samba have it. Only for what SMB
+ * clients do: over REST the service leaves all of the directory as it is, and its ETag and
+ * Last-Modified stay here, too.
+ */
+export function entriesChanged(
+  share: ShareRecord,
+  directory: NodeRecord,
+  now: Ticks,
+): readonly Effect[] {
+  const key = nodeKeyOf(share.id, directory);
+  const next = { ...directory, lastWrite: now, change: now };
+  return changeNode({ share, key, node: directory }, next);
 }

@@ -3,7 +3,7 @@ import { locks, shares, type ShareRecord } from "../records.ts";
 import { decideClose } from "../locks/opens.ts";
 import { nodeById, nodeKeyOf } from "../tree.ts";
 import { isEmpty } from "./close.ts";
-import { removeNode } from "./revision.ts";
+import { removeEntry } from "./revision.ts";
 import { sweepWatchers } from "./watching.ts";
 import { change, keepLocks, look, type Work } from "./work.ts";
 
@@ -60,7 +60,7 @@ async function sweepFile(
   const removal =
     node === undefined || record === undefined
       ? []
-      : removeNode({ share: record, node, key: nodeKeyOf(share, node) });
+      : await removeEntry(work, { share: record, node, key: nodeKeyOf(share, node) });
   const idle = { ...state, deletePending: state.deletePending && state.opens.length > 0 };
   await work.apply([...removal, keepLocks(share, file, idle)]);
 }

@@ -67,7 +67,8 @@ export const shortOpens = {
   "Rename File": removes,
   "Rename Directory": removes,
   "Rename File source": { ...removes, alone: undefined },
-  "Rename Directory source": { ...removes, alone: undefined },
+  // A directory stays where it is while it is open at all; documented for Azure Files.
+  "Rename Directory source": removes,
   "Create Hard Link": writes,
   "Get Directory Properties": quiet,
   "Get Directory Metadata": quiet,
@@ -139,7 +140,8 @@ function lockedBytes(
 const noRanges: readonly RangeLock[] = [];
 const holdersToldMax = 5;
 
-function heldBy(code: FaultCode, opens: readonly Open[]): Failure {
+/** A fault that names the handles it is due to. */
+export function heldBy(code: FaultCode, opens: readonly Open[]): Failure {
   const holders = opens.slice(0, holdersToldMax).map(({ id, client }) => ({ id, client }));
   return fail(code, { heldBy: holders });
 }

@@ -1,21 +1,23 @@
 import { metadata } from "../../core/common-params.ts";
 import { invalidHeader } from "../../core/faults.ts";
-import { checkLease } from "../../core/lease.ts";
 import { parseLeaseId } from "../../core/lease-request.ts";
 import { renameSource } from "../../core/named-resource.ts";
 import { noBody } from "../../core/operation.ts";
 import { boolean, header, text, type InputOf, type Param } from "../../core/params.ts";
-import { fail, ok, type Result } from "../../core/result.ts";
+import { fail, ok, type Failure, type Result } from "../../core/result.ts";
 import type { Ticks } from "../../core/ticks.ts";
+import type { RecordView } from "../../core/view.ts";
+import { opensBelow } from "../directory/open-below.ts";
 import { nextName } from "../link/link-names.ts";
-import { rootId, type NodeRecord } from "../records.ts";
+import { deletePending, heldBy } from "../locks/rest-access.ts";
+import { locks, rootId, type NodeRecord } from "../records.ts";
 import { operation, type NodeScope } from "../resources.ts";
-import { readOnlyAttribute } from "../shared/attributes.ts";
 import { loadOwnSource, type OwnSource } from "../shared/own-source.ts";
 import { keepsSourceTrailingDots, keepsTrailingDots, smbProperties } from "../shared/smb-params.ts";
 import { inheritedFrom, settleSmb, smbHeaderNames, smbHeaders } from "../shared/smb-properties.ts";
 import { passShortOpen } from "../through-locks.ts";
 import { moveName } from "./move.ts";
+import { refuseRename, type RenameFacts, type RenameRefusal } from "./rename-rules.ts";
 
 function leaseId(name: string): Param<string | undefined> {
   return { sources: [name], parse: (reader) => parseLeaseId(reader, name) };
@@ -64,16 +66,16 @@ function declareRename(kind: "file" | "directory") {
         own,
         heir: target && (await nextName(view, scope.share.id, target)),
         inherited: await inheritedFrom(view, scope, input.smb, present),
+        handles: await handlesInTheWay(view, scope, present),
       };
     },
     decide: (context) => {
       const { target, scope, input, source, stamp, now, version } = context;
-      const { own: found, heir, inherited } = context.seen;
+      const { own: found, heir, inherited, handles } = context.seen;
       if (found === undefined) return invalidHeader("x-ms-file-rename-source", source?.url ?? "");
       if (!found.ok) return found;
       const own = found.value;
-      const replaced = target?.id === own.node.id ? undefined : target;
-      const fits = checkRename({ own, scope, target, replaced, input, kind, now });
+      const fits = checkRename({ own, scope, target, input, kind, now, ...handles });
       if (!fits.ok) return fits;
       const passage = passShortOpen(isFile ? "Rename File source" : "Rename Directory source", {
         locks: own.scope.locks,
@@ -99,6 +101,19 @@ export const renameFile = declareRename("file");
 export const renameDirectory = declareRename("directory");
 
 type Input = InputOf<typeof params>;
+
+async function handlesInTheWay(
+  view: RecordView,
+  { share: { id: share }, key, alias }: NodeScope,
+  moved: NodeRecord | undefined,
+): Promise<Pick<RenameFacts, "parentLocks" | "opensBelow">> {
+  const { parent } = alias?.key ?? key;
+  const isDirectory = moved?.kind === "directory" && moved.id !== rootId;
+  return {
+    parentLocks: await view.get(locks, { share, id: parent }),
+    opensBelow: isDirectory ? await opensBelow(view, share, moved.id) : [],
+  };
+}
 
 /** What it is under its new name: as it was, but for what the request says. */
 function renamedNode(
@@ -126,39 +141,51 @@ function renamedNode(
   return ok({ next, effects: settled.value.effects });
 }
 
-interface Checked {
+interface Checked extends Pick<RenameFacts, "parentLocks" | "opensBelow" | "now"> {
   readonly own: OwnSource;
   readonly scope: NodeScope;
   readonly target: NodeRecord | undefined;
-  /** What has to give way: the target, unless that is the source in another spelling. */
-  readonly replaced: NodeRecord | undefined;
   readonly input: Input;
   readonly kind: "file" | "directory";
-  readonly now: Ticks;
 }
 
-/** Within one share, to a place that is not below itself, past the leases of both. */
-function checkRename({ own, scope, target, replaced, input, kind, now }: Checked): Result<void> {
-  const { node, scope: from } = own;
-  if (from.share.id !== scope.share.id || from.snapshot !== undefined || node.id === rootId) {
-    return fail("InvalidInput");
+/** Within one share, and by the rules that SMB has, too. */
+function checkRename({ own, scope, target, input, kind, ...handles }: Checked): Result<void> {
+  const { node: source, scope: from } = own;
+  if (from.share.id !== scope.share.id || from.snapshot !== undefined) return fail("InvalidInput");
+  const isDirectory = source.kind === "directory";
+  if (source.id !== rootId && isDirectory !== (kind === "directory")) {
+    return fail("ResourceTypeMismatch");
   }
-  if ((node.kind === "directory") !== (kind === "directory")) return fail("ResourceTypeMismatch");
-  if (scope.trail.includes(node.id)) return fail("InvalidInput");
-  const occupied = target?.kind === "directory" && target.id !== node.id;
-  if (occupied) return fail("ResourceAlreadyExists");
-  const leased = checkLease(node.lease, input.sourceLease, "match-if-leased", "file", now);
-  return leased.ok ? checkReplaced(replaced, input, now) : leased;
+  const refusal = refuseRename({
+    ...handles,
+    source,
+    trail: scope.trail,
+    target: target?.id === source.id ? undefined : target,
+    replaces: input.replaces === true,
+    ignoresReadOnly: input.ignoresReadOnly === true,
+    sourceLease: input.sourceLease,
+    targetLease: input.destinationLease,
+  });
+  return refusal === undefined ? ok(undefined) : failureOf(refusal);
 }
 
-function checkReplaced(
-  replaced: NodeRecord | undefined,
-  { replaces, ignoresReadOnly, destinationLease }: Input,
-  now: Ticks,
-): Result<void> {
-  if (replaced === undefined) return ok(undefined);
-  if (replaces !== true) return fail("ResourceAlreadyExists");
-  const readOnly = (replaced.attributes & readOnlyAttribute) !== 0;
-  if (readOnly && ignoresReadOnly !== true) return fail("ReadOnlyAttribute");
-  return checkLease(replaced.lease, destinationLease, "match-if-leased", "file", now);
+function failureOf(refusal: RenameRefusal): Failure {
+  switch (refusal.why) {
+    case "root":
+    case "into-itself":
+      return fail("InvalidInput");
+    case "name-taken":
+    case "directory-in-place":
+      return fail("ResourceAlreadyExists");
+    case "read-only":
+      return fail("ReadOnlyAttribute");
+    case "leased":
+      return refusal.failure;
+    case "parent-delete-pending":
+      return deletePending;
+    case "open-below":
+    case "parent-in-use":
+      return heldBy("SharingViolation", refusal.opens);
+  }
 }

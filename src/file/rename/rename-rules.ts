@@ -1,0 +1,68 @@
+import { checkLease } from "../../core/lease.ts";
+import type { Failure } from "../../core/result.ts";
+import type { Ticks } from "../../core/ticks.ts";
+import { deleteAccess, shareRead, shareWrite } from "../locks/access.ts";
+import { noLocks, type LockState, type Open } from "../locks/lock-state.ts";
+import { collisions } from "../locks/share-modes.ts";
+import { rootId, type NodeRecord } from "../records.ts";
+import { readOnlyAttribute } from "../shared/attributes.ts";
+
+/** What a rename looks at, whichever protocol asks for it. */
+export interface RenameFacts {
+  readonly source: NodeRecord;
+  /** Handles on what lies below the source. */
+  readonly opensBelow: readonly Open[];
+  /** Ids from the root to the directory that it moves into. */
+  readonly trail: readonly bigint[];
+  /** Of that directory. */
+  readonly parentLocks: LockState | undefined;
+  /** What the new name means so far, unless that is the source. */
+  readonly target: NodeRecord | undefined;
+  readonly replaces: boolean;
+  readonly ignoresReadOnly: boolean;
+  /** The lease ids that the request carries; SMB has none. */
+  readonly sourceLease: string | undefined;
+  readonly targetLease: string | undefined;
+  readonly now: Ticks;
+}
+
+export type RenameRefusal =
+  | { readonly why: "root" | "into-itself" | "name-taken" | "directory-in-place" }
+  | { readonly why: "read-only" | "parent-delete-pending" }
+  | { readonly why: "leased"; readonly failure: Failure }
+  | { readonly why: "open-below" | "parent-in-use"; readonly opens: readonly Open[] };
+
+/** A rename opens the directory that it moves into, as if to delete there. */
+const moving = { access: deleteAccess, share: shareRead | shareWrite };
+
+/** Why a rename may not be, leases and handles included. Handles of source and target themselves
+ *  are left to their own locks, which may have to be waited for. */
+export function refuseRename(facts: RenameFacts): RenameRefusal | undefined {
+  const { source, target, trail, replaces, now } = facts;
+  if (source.id === rootId) return { why: "root" };
+  if (trail.includes(source.id)) return { why: "into-itself" };
+  if (target?.kind === "directory") return { why: replaces ? "directory-in-place" : "name-taken" };
+  const leased = checkLease(source.lease, facts.sourceLease, "match-if-leased", "file", now);
+  if (!leased.ok) return { why: "leased", failure: leased };
+  return refuseReplacing(facts) ?? refuseForHandles(facts);
+}
+
+function refuseReplacing(facts: RenameFacts): RenameRefusal | undefined {
+  const { target, replaces, ignoresReadOnly, targetLease, now } = facts;
+  if (target === undefined) return undefined;
+  if (!replaces) return { why: "name-taken" };
+  const isReadOnly = (target.attributes & readOnlyAttribute) !== 0;
+  if (isReadOnly && !ignoresReadOnly) return { why: "read-only" };
+  const leased = checkLease(target.lease, targetLease, "match-if-leased", "file", now);
+  return leased.ok ? undefined : { why: "leased", failure: leased };
+}
+
+function refuseForHandles({
+  opensBelow,
+  parentLocks = noLocks,
+}: RenameFacts): RenameRefusal | undefined {
+  if (parentLocks.deletePending) return { why: "parent-delete-pending" };
+  if (opensBelow.length > 0) return { why: "open-below", opens: opensBelow };
+  const colliding = collisions(parentLocks, moving);
+  return colliding.length > 0 ? { why: "parent-in-use", opens: colliding } : undefined;
+}

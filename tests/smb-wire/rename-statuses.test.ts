@@ -1,0 +1,72 @@
+import { describe, expect, it } from "vitest";
+import { Status } from "../../src/smb/status.ts";
+import { freshName } from "../harness/server.ts";
+import { bothDoors } from "./both-doors.ts";
+import { Option, renameTo, Right, setAttributes, withHandle } from "./verdict-steps.ts";
+import { Access, close, openFile, setDeletePending } from "./wire-messages.ts";
+
+const { share, ready, restFile } = bothDoors();
+const deleting = { access: Access.delete };
+const readOnly = 0x21;
+
+async function newDirectory() {
+  const directory = share().getDirectoryClient(freshName("directory"));
+  await directory.create();
+  return directory;
+}
+
+describe("an SMB client that renames", () => {
+  it("over a leased file is refused, and the file keeps its bytes and its lease", async () => {
+    const client = await ready();
+    const [source, target] = [await restFile("new"), await restFile("old")];
+    await target.file.getShareLeaseClient().acquireLease();
+    const status = await withHandle(client, source.name, deleting, renameTo(target.name, true));
+    expect(status).toBe(Status.sharingViolation);
+    expect((await target.file.downloadToBuffer()).toString()).toBe("old");
+    expect((await target.file.getProperties()).leaseState).toBe("leased");
+    client.end();
+  });
+
+  it("a directory over one that is not empty is told so, as POSIX wants it", async () => {
+    const client = await ready();
+    const [source, target] = [await newDirectory(), await newDirectory()];
+    const over = () => withHandle(client, source.name, deleting, renameTo(target.name, true));
+    expect(await over()).toBe(Status.accessDenied);
+    await target.getFileClient("file").create(1);
+    expect(await over()).toBe(Status.directoryNotEmpty);
+    client.end();
+  });
+
+  it("into a directory that is going away is refused, and the directory goes away", async () => {
+    const client = await ready();
+    const directory = await newDirectory();
+    const options = Option.directory;
+    const left = await openFile(client, directory.name, { access: Access.read, options });
+    const marker = await openFile(client, directory.name, { options });
+    await setDeletePending(client, marker, true);
+    await close(client, marker);
+    const { name } = await restFile();
+    const status = await withHandle(client, name, deleting, renameTo(`${directory.name}\\new`));
+    expect(status).toBe(Status.deletePending);
+    await close(client, left);
+    expect(await directory.exists()).toBe(false);
+    client.end();
+  });
+});
+
+describe("an SMB client that sets attributes", () => {
+  it("of a leased file is refused, and they stay", async () => {
+    const client = await ready();
+    const { name, file } = await restFile();
+    const lease = file.getShareLeaseClient();
+    await lease.acquireLease();
+    const set = () =>
+      withHandle(client, name, { access: Right.writeAttributes }, setAttributes(readOnly));
+    expect(await set()).toBe(Status.sharingViolation);
+    expect((await file.getProperties()).fileAttributes).not.toContain("ReadOnly");
+    await lease.releaseLease();
+    expect(await set()).toBe(Status.success);
+    expect((await file.getProperties()).fileAttributes).toContain("ReadOnly");
+    client.end();
+  });
+});

@@ -1,8 +1,11 @@
 import { readFileSync } from "node:fs";
+import { resolve } from "node:path";
 import { openAccessLog } from "../server/access-log.ts";
 import { logFor, realSurroundings, startWith } from "../server/start.ts";
 import type { EtagereServer } from "../server/start.ts";
-import { remarksOn, resolveOptions } from "../server/options.ts";
+import { unimportedFolder } from "../server/azurite-import/import-mark.ts";
+import { defaultLocation } from "../server/flags.ts";
+import { remarksOn, resolveOptions, type Options } from "../server/options.ts";
 import { StartRefused } from "../server/start-refused.ts";
 import { helpText, parseCommandLine } from "./command-line.ts";
 import type { Command } from "./command-line.ts";
@@ -63,6 +66,8 @@ async function serve(
   if (problems.length > 0) return refuse(problems);
   const remarks = remarksOn(options.value, (name) => `--${name}`);
   for (const remark of remarks) process.stderr.write(`etagere: ${remark}\n`);
+  const unimported = await azuriteRemark(options.value);
+  if (unimported !== undefined) process.stderr.write(`etagere: ${unimported}\n`);
   const log = logFor(options.value);
   // Whoever stops reading our lines does not mean to stop the server.
   process.stdout.on("error", () => {});
@@ -81,6 +86,16 @@ async function serve(
   } finally {
     clearInterval(staying);
   }
+}
+
+/** Data of Azurite lies where this server would look for its own, and it is not served. */
+async function azuriteRemark(options: Options): Promise<string | undefined> {
+  if (options.inMemoryPersistence) return undefined;
+  const location = options.location ?? defaultLocation;
+  const folder = await unimportedFolder(location, options.location ?? ".");
+  if (folder === undefined) return undefined;
+  const command = `etagere import ${folder} --location ${location}`;
+  return `${resolve(folder)} holds data of Azurite, which is not served; to import it: ${command}`;
 }
 
 /** From the first moment: whoever sees the listening lines may send a signal at once. */

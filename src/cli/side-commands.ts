@@ -1,6 +1,7 @@
 import { backupCommand } from "./backup-command.ts";
 import { checkCommand } from "./check-command.ts";
 import { copyCommand } from "./copy-command.ts";
+import { importCommand } from "./import-command.ts";
 import { nearest } from "./nearest.ts";
 import { serviceModeNames } from "./service-mode.ts";
 import type { SideCommand } from "./side-command.ts";
@@ -9,10 +10,9 @@ import { tourCommand } from "./tour-command.ts";
 
 /** By the first word of the command line. */
 export const sideCommands: ReadonlyMap<string, SideCommand> = new Map(
-  [checkCommand, backupCommand, copyCommand, statusCommand, tourCommand].map((command) => [
-    command.name,
-    command,
-  ]),
+  [checkCommand, backupCommand, copyCommand, importCommand, statusCommand, tourCommand].map(
+    (command) => [command.name, command],
+  ),
 );
 
 /** Most of what is mistyped is one letter away from what was meant. */

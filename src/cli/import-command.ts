@@ -1,0 +1,103 @@
+import { resolve } from "node:path";
+import { importFolder } from "../server/azurite-import/import-folder.ts";
+import type { ImportCounts } from "../server/azurite-import/import-context.ts";
+import { markImported } from "../server/azurite-import/import-mark.ts";
+import { ImportRefused } from "../server/azurite-import/import-refused.ts";
+import { openEngines } from "../server/engines.ts";
+import { defaultLocation } from "../server/flags.ts";
+import { resolveOptions } from "../server/options.ts";
+import { services } from "../server/services.ts";
+import { messageOf, StartRefused } from "../server/start-refused.ts";
+import { realSurroundings } from "../server/start.ts";
+import { quietLog } from "./quiet-log.ts";
+import { readWords } from "./read-words.ts";
+import { misuse, type SideCommand } from "./side-command.ts";
+
+export const importCommand: SideCommand = {
+  name: "import",
+  usage: "FOLDER [--location FOLDER] [--store URL] [--content URL]",
+  summary: "add what Azurite has stored in a folder",
+  help: [
+    "Adds the containers, queues and tables that Azurite has stored in a folder: blobs of all types",
+    "with properties, metadata, tags, leases, snapshots and blocks, messages, entities. Stop Azurite",
+    "first; its folder stays as it is. Everything appears at once at the end: an import that fails",
+    "changes nothing. It is refused if a container, queue or table of the same name exists.",
+    "",
+    "  FOLDER                  where Azurite has stored its data: __azurite_db_blob__.json and more",
+    "  -l, --location FOLDER   the data folder to add to; .etagere if not given",
+    "      --store URL         as of the server: postgres://…",
+    "      --content URL       as of the server: s3://…",
+    "",
+    "Last-Modified and Timestamp stay, ETags of tables too; ETags of blobs, message ids and receipts",
+    "are new. CORS rules and other properties of services are not imported.",
+    "",
+    "exit code: 0 everything was imported, 1 nothing was",
+    "example:   etagere import ./azurite --location .etagere",
+  ],
+  run: runImport,
+};
+
+const options = {
+  location: { type: "string", short: "l" },
+  store: { type: "string" },
+  content: { type: "string" },
+} as const;
+
+async function runImport(words: readonly string[]): Promise<number> {
+  const read = readWords(words, options);
+  const [folder, ...more] = read.ok ? read.others : [];
+  if (!read.ok || folder === undefined || more.length > 0) {
+    const problem = read.ok ? "it takes one folder" : read.problem;
+    process.stderr.write(misuse(importCommand, problem));
+    return 1;
+  }
+  try {
+    const counts = await importInto(folder, Object.fromEntries(read.texts));
+    process.stdout.write(`${describeCounts(counts)}\n`);
+    return 0;
+  } catch (error) {
+    const isExpected = error instanceof ImportRefused || error instanceof StartRefused;
+    const problems = isExpected ? error.problems : [messageOf(error)];
+    for (const problem of problems) process.stderr.write(`etagere: ${problem}\n`);
+    process.stderr.write("etagere: nothing was imported\n");
+    return 1;
+  }
+}
+
+async function importInto(
+  folder: string,
+  given: Readonly<Record<string, string>>,
+): Promise<ImportCounts> {
+  const checked = resolveOptions(given, (name) => `--${name}`);
+  if (!checked.ok) throw new ImportRefused(checked.problems);
+  const { store: storeUrl, content: contentUrl } = checked.value;
+  const location = resolve(checked.value.location ?? defaultLocation);
+  const world = realSurroundings(quietLog);
+  const places = { location, storeUrl, contentUrl, memoryBytesMax: undefined };
+  // Waiting for a disk or a database alone keeps no process alive.
+  const staying = setInterval(() => {}, 60_000);
+  try {
+    const engines = await openEngines({ ...places, services, ...world });
+    try {
+      const { random, log } = world;
+      const counts = await importFolder({ folder: resolve(folder), engines, random, log });
+      await markImported(location, folder);
+      return counts;
+    } finally {
+      await engines.close();
+    }
+  } finally {
+    clearInterval(staying);
+  }
+}
+
+export function describeCounts(counts: ImportCounts): string {
+  const { containers, blobs, snapshots, uncommittedBlocks, queues, messages, skipped } = counts;
+  return [
+    `imported ${containers} containers with ${blobs} blobs, ${snapshots} snapshots and ` +
+      `${uncommittedBlocks} uncommitted blocks,`,
+    `${queues} queues with ${messages} messages, ` +
+      `${counts.tables} tables with ${counts.entities} entities`,
+    ...(skipped === 0 ? [] : [`skipped ${skipped}: expired messages, or parts of nothing`]),
+  ].join("\n");
+}

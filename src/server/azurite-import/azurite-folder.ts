@@ -1,0 +1,97 @@
+import { createReadStream, existsSync, readdirSync } from "node:fs";
+import { open } from "node:fs/promises";
+import { join } from "node:path";
+import { messageOf } from "../start-refused.ts";
+import { ImportRefused } from "./import-refused.ts";
+import { LokiScanner, type LokiDocument } from "./loki-scanner.ts";
+
+/** A part of an extent file, as Azurite's documents name it. */
+export interface ExtentChunk {
+  readonly id: string;
+  readonly offset: number;
+  readonly count: number;
+}
+
+export type ExtentKind = "blob" | "queue";
+
+const databaseForm = /^__azurite_db_\w+__\.json$/;
+const extentIdForm = /^[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}$/i;
+/** Azurite's name for bytes that are all zero and not stored. */
+const zeroExtent = "*ZERO*";
+const chunkBytes = 256 * 1024;
+const zeros = new Uint8Array(chunkBytes);
+
+/** Whether Azurite has stored data in this folder. */
+export function holdsAzuriteData(folder: string): boolean {
+  try {
+    return readdirSync(folder).some((name) => databaseForm.test(name));
+  } catch {
+    return false;
+  }
+}
+
+/** Reads what Azurite keeps in its data folder; changes nothing there. */
+export class AzuriteFolder {
+  readonly path: string;
+
+  constructor(path: string) {
+    this.path = path;
+  }
+
+  /** The documents of the wanted collections, in the order they were first written. */
+  async *documents(
+    service: "blob" | "queue" | "table",
+    isWanted: (collection: string) => boolean,
+  ): AsyncIterable<LokiDocument> {
+    const path = join(this.path, `__azurite_db_${service}__.json`);
+    if (!existsSync(path)) return;
+    const scanner = new LokiScanner(isWanted);
+    try {
+      for await (const chunk of createReadStream(path, { highWaterMark: chunkBytes })) {
+        yield* scanner.scan(chunk as Buffer);
+      }
+    } catch (error) {
+      throw new ImportRefused([`${path} cannot be read: ${messageOf(error)}`], error);
+    }
+    if (!scanner.isComplete) throw new ImportRefused([`${path} ends before its data does`]);
+  }
+
+  /** The bytes of a chunk; rejects with `ImportRefused` if the extent does not have them all. */
+  async *bytes(kind: ExtentKind, { id, offset, count }: ExtentChunk): AsyncIterable<Uint8Array> {
+    if (count === 0) return;
+    if (id === zeroExtent) {
+      yield* zeroBytes(count);
+      return;
+    }
+    // Ids become file names: anything else could name a file outside the folder.
+    if (!extentIdForm.test(id)) throw new ImportRefused([`${JSON.stringify(id)} is no extent id`]);
+    const path = join(this.path, `__${kind}storage__`, id);
+    let missing = count;
+    try {
+      const file = await open(path);
+      try {
+        while (missing > 0) {
+          const buffer = Buffer.allocUnsafe(Math.min(chunkBytes, missing));
+          const at = offset + count - missing;
+          const { bytesRead } = await file.read(buffer, 0, buffer.length, at);
+          if (bytesRead === 0) break;
+          missing -= bytesRead;
+          yield buffer.subarray(0, bytesRead);
+        }
+      } finally {
+        await file.close();
+      }
+    } catch (error) {
+      throw new ImportRefused([`${path} cannot be read: ${messageOf(error)}`], error);
+    }
+    if (missing > 0) throw new ImportRefused([`${path} lacks ${missing} bytes at its end`]);
+  }
+}
+
+export function isZeroExtent({ id }: ExtentChunk): boolean {
+  return id === zeroExtent;
+}
+
+function* zeroBytes(count: number): Iterable<Uint8Array> {
+  for (let left = count; left > 0; left -= chunkBytes) yield zeros.subarray(0, left);
+}

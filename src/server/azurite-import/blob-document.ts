@@ -1,0 +1,153 @@
+import type { BlobRecord, BlobType, CopyState, HttpHeaders } from "../../blob/records.ts";
+import { blockTiers, pageTiers } from "../../blob/shared/tier.ts";
+import { emptyContent } from "../../core/content-ref.ts";
+import type { Tags } from "../../core/tags.ts";
+import type { Ticks } from "../../core/ticks.ts";
+import { isZeroExtent, type ExtentChunk } from "./azurite-folder.ts";
+import {
+  bytesOf,
+  chunkOf,
+  countOf,
+  fieldsOf,
+  leaseOf,
+  listOf,
+  metadataOf,
+  textOf,
+  ticksOf,
+  type Fields,
+} from "./document-fields.ts";
+import { ImportRefused } from "./import-refused.ts";
+
+/** Bytes of a blob that were written at once: a block, an appended block or a range of pages. */
+export interface BlobPart {
+  readonly at: number;
+  readonly chunk: ExtentChunk;
+  readonly block: string | undefined;
+}
+
+const blobTypes: readonly string[] = ["BlockBlob", "AppendBlob", "PageBlob"] satisfies BlobType[];
+const knownTiers: readonly string[] = [...blockTiers, ...pageTiers];
+const md5Bytes = 16;
+
+export function blobTypeOf({ properties }: Fields): BlobType {
+  const type = textOf(fieldsOf(properties)["blobType"]) ?? "";
+  if (!blobTypes.includes(type))
+    throw new ImportRefused([`${JSON.stringify(type)} is no blob type`]);
+  return type as BlobType;
+}
+
+/** Without content. The ETag is new; it stands for the moment of the last change, which stays. */
+export function blobRecordOf(document: Fields, now: Ticks): BlobRecord {
+  const properties = fieldsOf(document["properties"]);
+  const type = blobTypeOf(document);
+  const created = earlier(ticksOf(properties["creationTime"]), now);
+  const snapshot = snapshotOf(document);
+  const isInferred = properties["accessTierInferred"] === true;
+  const tier = textOf(properties["accessTier"]);
+  const hasTier = !isInferred && tier !== undefined && knownTiers.includes(tier);
+  return {
+    etag: earlier(ticksOf(properties["lastModified"]), now),
+    created,
+    type,
+    content: emptyContent,
+    headers: headersOf(properties),
+    metadata: metadataOf(document["metadata"]),
+    lease: snapshot === undefined ? leaseOf(document, now) : undefined,
+    tags: tagsOf(document["blobTags"]),
+    tier: hasTier ? tier : undefined,
+    tierChanged: hasTier ? earlier(ticksOf(properties["accessTierChangeTime"]), now) : undefined,
+    snapshot,
+    copy: copyOf(properties),
+    ...(type === "PageBlob" ? { sequenceNumber: sequenceOf(properties), lineage: created } : {}),
+    ...(type === "AppendBlob" ? appendState(document, properties) : {}),
+  };
+}
+
+/** Time in a folder may be ahead of the store's, which must never be. */
+function earlier(moment: Ticks | undefined, now: Ticks): Ticks {
+  return moment === undefined || moment > now ? now : moment;
+}
+
+export function snapshotOf({ snapshot }: Fields): Ticks | undefined {
+  return textOf(snapshot) === "" ? undefined : ticksOf(snapshot);
+}
+
+export function contentLengthOf({ properties }: Fields): number {
+  return countOf(fieldsOf(properties)["contentLength"]) ?? 0;
+}
+
+function headersOf(properties: Fields): HttpHeaders {
+  const md5 = bytesOf(properties["contentMD5"]);
+  return {
+    contentType: textOf(properties["contentType"]),
+    contentEncoding: textOf(properties["contentEncoding"]),
+    contentLanguage: textOf(properties["contentLanguage"]),
+    contentMd5: md5?.length === md5Bytes ? md5 : undefined,
+    cacheControl: textOf(properties["cacheControl"]),
+    contentDisposition: textOf(properties["contentDisposition"]),
+  };
+}
+
+function sequenceOf(properties: Fields): bigint {
+  return BigInt(countOf(properties["blobSequenceNumber"]) ?? 0);
+}
+
+function appendState(document: Fields, properties: Fields) {
+  const committedBlockCount = listOf(document["committedBlocksInOrder"]).length;
+  return properties["isSealed"] === true
+    ? { committedBlockCount, sealed: true as const }
+    : { committedBlockCount };
+}
+
+function tagsOf(value: unknown): Tags | undefined {
+  const entries = listOf(fieldsOf(value)["blobTagSet"]).flatMap((entry) => {
+    const { key, value: text } = fieldsOf(entry);
+    return typeof key === "string" && typeof text === "string" ? [[key, text] as const] : [];
+  });
+  return entries.length === 0 ? undefined : Object.fromEntries(entries);
+}
+
+/** Only copies that ended: Azurite carries out every copy at once. */
+function copyOf(properties: Fields): CopyState | undefined {
+  const id = textOf(properties["copyId"]);
+  const source = textOf(properties["copySource"]);
+  if (id === undefined || source === undefined || properties["copyStatus"] !== "success") {
+    return undefined;
+  }
+  const bytes = Number(/^(\d+)\/\1$/.exec(textOf(properties["copyProgress"]) ?? "")?.[1] ?? 0);
+  const completed = ticksOf(properties["copyCompletionTime"]);
+  const [plain = source] = source.split("?");
+  return { id, source: plain, status: "success", copiedBytes: bytes, totalBytes: bytes, completed };
+}
+
+/** In ascending order. Zeros of a page blob are not among them: what is not written is zero. */
+export function blobParts(document: Fields): readonly BlobPart[] {
+  if (blobTypeOf(document) === "PageBlob") return pageParts(document);
+  const blocks = document["committedBlocksInOrder"];
+  if (!Array.isArray(blocks)) {
+    const { persistency } = document;
+    if (persistency === undefined || persistency === null) return [];
+    return [{ at: 0, chunk: chunkOf(persistency), block: undefined }];
+  }
+  const parts: BlobPart[] = [];
+  let at = 0;
+  for (const entry of blocks) {
+    const { name, persistency } = fieldsOf(entry);
+    const chunk = chunkOf(persistency);
+    parts.push({ at, chunk, block: textOf(name) === "" ? undefined : textOf(name) });
+    at += chunk.count;
+  }
+  return parts;
+}
+
+function pageParts(document: Fields): readonly BlobPart[] {
+  const length = contentLengthOf(document);
+  return listOf(document["pageRangesInOrder"]).flatMap((entry) => {
+    const { start, end, persistency } = fieldsOf(entry);
+    const chunk = chunkOf(persistency);
+    const at = countOf(start);
+    const isWhole = at !== undefined && countOf(end) === at + chunk.count - 1;
+    if (!isWhole || at + chunk.count > length) throw new ImportRefused(["a page range is damaged"]);
+    return isZeroExtent(chunk) ? [] : [{ at, chunk, block: undefined }];
+  });
+}

@@ -1,0 +1,97 @@
+import { parseIso } from "../../core/dates.ts";
+import { infiniteLeaseSeconds, type Lease } from "../../core/lease.ts";
+import { parseGuid } from "../../core/guid.ts";
+import { fittingMetadata, type Metadata } from "../../core/metadata.ts";
+import type { StoredPolicy } from "../../core/permission.ts";
+import { ticksFromUnixMilliseconds, type Ticks } from "../../core/ticks.ts";
+import type { ExtentChunk } from "./azurite-folder.ts";
+import { ImportRefused } from "./import-refused.ts";
+
+export type Fields = Readonly<Record<string, unknown>>;
+
+const policiesMax = 5;
+
+/** Documents are files that anyone may have edited: every field is checked before it is used. */
+export function fieldsOf(value: unknown): Fields {
+  const isObject = typeof value === "object" && value !== null && !Array.isArray(value);
+  return isObject ? (value as Fields) : {};
+}
+
+export function listOf(value: unknown): readonly unknown[] {
+  return Array.isArray(value) ? value : [];
+}
+
+export function textOf(value: unknown): string | undefined {
+  return typeof value === "string" ? value : undefined;
+}
+
+/** Throws `ImportRefused` naming the field if it is absent. */
+export function requiredText(fields: Fields, name: string): string {
+  const value = textOf(fields[name]);
+  if (value === undefined) throw new ImportRefused([`a document lacks "${name}"`]);
+  return value;
+}
+
+export function countOf(value: unknown): number | undefined {
+  return typeof value === "number" && Number.isSafeInteger(value) && value >= 0 ? value : undefined;
+}
+
+/** Of an ISO text or of milliseconds since 1970: Azurite writes both. */
+export function ticksOf(value: unknown): Ticks | undefined {
+  if (typeof value === "string") return parseIso(value);
+  const milliseconds = countOf(value);
+  return milliseconds === undefined ? undefined : ticksFromUnixMilliseconds(milliseconds);
+}
+
+export function chunkOf(value: unknown): ExtentChunk {
+  const fields = fieldsOf(value);
+  const id = textOf(fields["id"]);
+  const offset = countOf(fields["offset"]);
+  const count = countOf(fields["count"]);
+  if (id === undefined || offset === undefined || count === undefined) {
+    throw new ImportRefused(["a document does not say where its bytes are"]);
+  }
+  return { id, offset, count };
+}
+
+export function metadataOf(value: unknown): Metadata {
+  const pairs = Object.entries(fieldsOf(value)).flatMap(([name, text]) =>
+    typeof text === "string" ? [[name, text] as const] : [],
+  );
+  return fittingMetadata(pairs);
+}
+
+/** LokiJS writes a Buffer as `{ type: "Buffer", data: […] }`, other bytes as `{ "0": … }`. */
+export function bytesOf(value: unknown): Uint8Array | undefined {
+  if (typeof value === "string") return new Uint8Array(Buffer.from(value, "base64"));
+  const fields = fieldsOf(value);
+  const list = Array.isArray(fields["data"]) ? fields["data"] : Object.values(fields);
+  const isBytes = list.every((byte) => typeof byte === "number" && byte >= 0 && byte <= 255);
+  return list.length > 0 && isBytes ? Uint8Array.from(list as number[]) : undefined;
+}
+
+export function policiesOf(value: unknown): readonly StoredPolicy[] {
+  return listOf(value)
+    .slice(0, policiesMax)
+    .flatMap((entry) => {
+      const { id, accessPolicy } = fieldsOf(entry);
+      const { start, expiry, permission } = fieldsOf(accessPolicy);
+      if (typeof id !== "string" || id === "") return [];
+      const term = { start: ticksOf(start), expiry: ticksOf(expiry) };
+      return [{ id, ...term, permission: textOf(permission) }];
+    });
+}
+
+/** A lease keeps its id and its moments. One that was broken has no moments any more. */
+export function leaseOf(document: Fields, now: Ticks): Lease | undefined {
+  const { leaseState: state } = fieldsOf(document["properties"]);
+  const id = parseGuid(textOf(document["leaseId"]) ?? "");
+  if (id === undefined || state === undefined || state === "available") return undefined;
+  const expiresAt = ticksOf(document["leaseExpireTime"]);
+  const seconds = countOf(document["leaseDurationSeconds"]);
+  const isFixed = seconds !== undefined && seconds > 0;
+  const durationSeconds = isFixed ? seconds : infiniteLeaseSeconds;
+  const fixed = isFixed ? { expiresAt: expiresAt ?? now } : {};
+  if (state === "leased" || state === "expired") return { id, durationSeconds, ...fixed };
+  return { id, durationSeconds, ...fixed, breaksAt: ticksOf(document["leaseBreakTime"]) ?? now };
+}

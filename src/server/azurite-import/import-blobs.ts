@@ -1,0 +1,212 @@
+import { readStage, stageBlock } from "../../blob/block/stage-block.ts";
+import { isBlockId } from "../../blob/block/block-id.ts";
+import { blobs, generations, type BlobRecord, type ContainerRecord } from "../../blob/records.ts";
+import { inlineBlobBytesMax, inlinePartBytesMax } from "../../blob/shared/limits.ts";
+import { asPart, compose, edit } from "../../content/plan.ts";
+import type { ContentEdit, ContentPlan, Received } from "../../core/content-ref.ts";
+import { put, type Effect } from "../../core/effects.ts";
+import { checkBlobName } from "../../core/names.ts";
+import { applyEffects } from "../../execution/apply.ts";
+import { newId } from "../../execution/identifiers.ts";
+import { Records } from "../../execution/records.ts";
+import type { ExtentChunk } from "./azurite-folder.ts";
+import {
+  blobParts,
+  blobRecordOf,
+  contentLengthOf,
+  snapshotOf,
+  type BlobPart,
+} from "./blob-document.ts";
+import { chunkOf, requiredText, type Fields } from "./document-fields.ts";
+import type { ImportContext } from "./import-context.ts";
+import { ImportRefused } from "./import-refused.ts";
+import { runLimited } from "./run-limited.ts";
+
+/** Each part that is received at a time holds two buffers of 256 KiB. */
+const blobsAtOnceMax = 4;
+const partsAtOnceMax = 32;
+const blocksAtOnceMax = 32;
+
+const noEncryption = { clientKey: undefined, scope: undefined };
+
+export async function importBlobs(context: ImportContext): Promise<void> {
+  const { folder } = context;
+  const all = folder.documents("blob", (name) => name === "$BLOBS_COLLECTION$");
+  await runLimited(all, blobsAtOnceMax, ({ fields }) => importBlob(context, fields));
+  const blocks = folder.documents("blob", (name) => name === "$BLOCKS_COLLECTION$");
+  await runLimited(blocks, blocksAtOnceMax, ({ fields }) => importBlock(context, fields));
+}
+
+/** The place of a blob or of a snapshot. */
+interface Slot {
+  read(view: Records): Promise<BlobRecord | undefined>;
+  put(record: BlobRecord, content: ContentPlan): Effect;
+}
+
+async function importBlob(context: ImportContext, document: Fields): Promise<void> {
+  // A blob of which only uncommitted blocks exist has none but those.
+  if (document["isCommitted"] === false) return;
+  const { counts } = context;
+  const container = containerOf(context, document);
+  const name = requiredText(document, "name");
+  if (container === undefined) {
+    counts.skipped += 1;
+    return;
+  }
+  const at = snapshotOf(document);
+  const key = { container: container.id, name };
+  const generation = { ...key, at: at ?? 0n, kind: "snapshot" as const };
+  const slot: Slot =
+    at === undefined
+      ? {
+          read: async (view) => view.get(blobs, key),
+          put: (record, content) => put(blobs, key, record, content),
+        }
+      : {
+          read: async (view) => view.get(generations, generation),
+          put: (record, content) => put(generations, generation, record, content),
+        };
+  await naming(`blob ${requiredText(document, "containerName")}/${name}`, async () => {
+    if (!checkBlobName(name).ok) throw new ImportRefused(["the name is not valid"]);
+    await writeBlob(context, document, slot);
+  });
+  if (at === undefined) counts.blobs += 1;
+  else counts.snapshots += 1;
+}
+
+/** A few parts in each transaction: a blob may have 50,000. */
+async function writeBlob(context: ImportContext, document: Fields, slot: Slot): Promise<void> {
+  const parts = blobParts(document);
+  const { type } = blobRecordOf(document, 0n);
+  const length = contentLengthOf(document);
+  const stored = parts.reduce((sum, { chunk }) => sum + chunk.count, 0);
+  if (type !== "PageBlob" && stored !== length) {
+    throw new ImportRefused([`has ${stored} bytes instead of ${length}`]);
+  }
+  let from = 0;
+  do {
+    const some = parts.slice(from, from + partsAtOnceMax);
+    await writeParts(context, document, { slot, parts: some, isFirst: from === 0, type, length });
+    from += partsAtOnceMax;
+  } while (from < parts.length);
+}
+
+interface Writing {
+  readonly slot: Slot;
+  readonly parts: readonly BlobPart[];
+  readonly isFirst: boolean;
+  readonly type: BlobRecord["type"];
+  readonly length: number;
+}
+
+async function writeParts(
+  context: ImportContext,
+  document: Fields,
+  { slot, parts, isFirst, type, length }: Writing,
+): Promise<void> {
+  const { store, content } = context.engines;
+  const isAlone = parts.length === 1 && isFirst && type === "BlockBlob";
+  const inlineBytesMax = isAlone ? inlineBlobBytesMax : inlinePartBytesMax;
+  const chunks = parts.map(({ chunk }) => chunk);
+  const received = await receiveAll(context, chunks, inlineBytesMax);
+  try {
+    const written = parts.map(({ at, block }, index) => {
+      const part = asPart(received[index]!, block);
+      return { edit: "write", at, part } as const satisfies ContentEdit;
+    });
+    await store.transact(async (tx) => {
+      const before = isFirst ? undefined : await slot.read(new Records(tx, content));
+      const record = before ?? blobRecordOf(document, tx.now);
+      const plan = planOf(record, written, isFirst ? length : undefined);
+      await applyEffects(content, tx, [slot.put(record, plan)], tx.now);
+    });
+  } finally {
+    for (const each of received) content.discard(each);
+  }
+}
+
+type WriteEdit = Extract<ContentEdit, { edit: "write" }>;
+
+/** `length` is that of a blob that is written for the first time. */
+function planOf(
+  { type, content }: BlobRecord,
+  written: readonly WriteEdit[],
+  length: number | undefined,
+): ContentPlan {
+  if (length === undefined) return edit(content, ...written);
+  if (type !== "PageBlob") return compose(written.map(({ part }) => part));
+  const noPages = { kind: "slices", length: 0, slices: [] } as const;
+  return edit(noPages, { edit: "resize", length }, ...written);
+}
+
+/** All of them or none: what was received is discarded if one fails. */
+async function receiveAll(
+  { folder, engines: { content } }: ImportContext,
+  chunks: readonly ExtentChunk[],
+  inlineBytesMax: number,
+): Promise<readonly Received[]> {
+  const settled = await Promise.allSettled(
+    chunks.map((chunk) => {
+      const sizes = { length: chunk.count, lengthMax: chunk.count, inlineBytesMax };
+      return content.receive(folder.bytes("blob", chunk), { ...sizes, md5: false, crc64: true });
+    }),
+  );
+  const received = settled.flatMap((each) => (each.status === "fulfilled" ? [each.value] : []));
+  const failed = settled.find((each) => each.status === "rejected");
+  if (failed === undefined) return received;
+  for (const each of received) content.discard(each);
+  throw failed.reason;
+}
+
+async function importBlock(context: ImportContext, document: Fields): Promise<void> {
+  const { engines, random, counts } = context;
+  const container = containerOf(context, document);
+  const name = requiredText(document, "blobName");
+  const blockId = requiredText(document, "name");
+  if (container === undefined || !isBlockId(blockId) || !checkBlobName(name).ok) {
+    counts.skipped += 1;
+    return;
+  }
+  const key = { container: container.id, name };
+  const scope = { container, account: { id: 0n, properties: {} } };
+  await naming(`uncommitted block ${blockId} of ${name}`, async () => {
+    const chunk = chunkOf(document["persistency"]);
+    const [received] = await receiveAll(context, [chunk], inlinePartBytesMax);
+    if (received === undefined) return;
+    try {
+      const isStaged = await engines.store.transact(async (tx) => {
+        const view = new Records(tx, engines.content);
+        const target = await view.get(blobs, key);
+        const seen = await readStage(view, key, { target, blockId });
+        const input = { encryption: noEncryption };
+        const staging = { target, seen, blockId, received, scope, input, now: tx.now };
+        const staged = stageBlock(key, { ...staging, newId: () => newId(random) });
+        if ("ok" in staged) return false;
+        await applyEffects(engines.content, tx, staged.effects, tx.now);
+        return true;
+      });
+      counts[isStaged ? "uncommittedBlocks" : "skipped"] += 1;
+    } finally {
+      engines.content.discard(received);
+    }
+  });
+}
+
+function containerOf({ staged }: ImportContext, document: Fields): ContainerRecord | undefined {
+  const account = requiredText(document, "accountName");
+  const name = requiredText(document, "containerName");
+  return staged.find("container", { account, name })?.record;
+}
+
+/** Says which resource a refusal is about. */
+async function naming(what: string, work: () => Promise<void>): Promise<void> {
+  try {
+    await work();
+  } catch (error) {
+    if (!(error instanceof ImportRefused)) throw error;
+    throw new ImportRefused(
+      error.problems.map((problem) => `${what}: ${problem}`),
+      error,
+    );
+  }
+}

@@ -1,0 +1,105 @@
+import type { ContainerRecord } from "../../blob/records.ts";
+import { checkContainerName, checkQueueName, checkTableName } from "../../core/names.ts";
+import type { Log, Random } from "../../core/world.ts";
+import type { Engines } from "../engines.ts";
+import { AzuriteFolder, holdsAzuriteData } from "./azurite-folder.ts";
+import { fieldsOf, leaseOf, metadataOf, policiesOf } from "./document-fields.ts";
+import { requiredText, ticksOf, type Fields } from "./document-fields.ts";
+import { importBlobs } from "./import-blobs.ts";
+import { noCounts, type ImportContext, type ImportCounts } from "./import-context.ts";
+import { importEntities } from "./import-entities.ts";
+import { importMessages } from "./import-messages.ts";
+import { ImportRefused } from "./import-refused.ts";
+import { StagedResources } from "./staged-resources.ts";
+
+export interface ImportOptions {
+  /** A folder that Azurite has written and does not use now. */
+  readonly folder: string;
+  readonly engines: Pick<Engines, "store" | "content">;
+  readonly random: Random;
+  readonly log: Log;
+}
+
+/**
+ * Adds everything that Azurite has stored in a folder. All of it appears in one transaction at the
+ * end; an import that fails or is killed changes nothing that can be seen. A container, queue or
+ * table that exists already refuses the whole import.
+ */
+export async function importFolder(options: ImportOptions): Promise<ImportCounts> {
+  const { folder, engines, random, log } = options;
+  if (!holdsAzuriteData(folder)) {
+    throw new ImportRefused([`${folder}: there is no data of Azurite (__azurite_db_*.json)`]);
+  }
+  const staged = new StagedResources(engines, random);
+  const source = new AzuriteFolder(folder);
+  const context: ImportContext = { folder: source, engines, random, staged, counts: noCounts() };
+  await stageContainers(context);
+  await stageQueues(context);
+  await stageTables(context);
+  await staged.begin();
+  try {
+    await importBlobs(context);
+    await importMessages(context);
+    await importEntities(context);
+    await staged.publish();
+  } catch (error) {
+    await staged.abandon().catch((failure: unknown) => {
+      log.warn({ err: failure }, "contents of the failed import are deleted after a day");
+    });
+    throw error;
+  }
+  return context.counts;
+}
+
+async function stageContainers({ folder, engines, staged, counts }: ImportContext): Promise<void> {
+  const now = await engines.store.snapshot((view) => Promise.resolve(view.now));
+  const all = folder.documents("blob", (name) => name === "$CONTAINERS_COLLECTION$");
+  for await (const { fields } of all) {
+    const { account, name } = namesIn(fields, "accountName", "name");
+    refuseInvalid("container", name, checkContainerName(name).ok);
+    const { lastModified, publicAccess } = fieldsOf(fields["properties"]);
+    const changed = ticksOf(lastModified) ?? now;
+    const record: ContainerRecord = {
+      id: staged.newId(),
+      etag: changed > now ? now : changed,
+      lease: leaseOf(fields, now),
+      metadata: metadataOf(fields["metadata"]),
+      policies: policiesOf(fields["containerAcl"]),
+      publicAccess:
+        publicAccess === "blob" || publicAccess === "container" ? publicAccess : undefined,
+    };
+    staged.add({ kind: "container", account, name, record });
+    counts.containers += 1;
+  }
+}
+
+async function stageQueues({ folder, staged, counts }: ImportContext): Promise<void> {
+  const all = folder.documents("queue", (name) => name === "$QUEUES_COLLECTION$");
+  for await (const { fields } of all) {
+    const { account, name } = namesIn(fields, "accountName", "name");
+    refuseInvalid("queue", name, checkQueueName(name).ok);
+    const metadata = metadataOf(fields["metadata"]);
+    const record = { id: staged.newId(), metadata, policies: policiesOf(fields["queueAcl"]) };
+    staged.add({ kind: "queue", account, name, record });
+    counts.queues += 1;
+  }
+}
+
+async function stageTables({ folder, staged, counts }: ImportContext): Promise<void> {
+  const all = folder.documents("table", (name) => name === "$TABLES_COLLECTION$");
+  for await (const { fields } of all) {
+    const { account, name } = namesIn(fields, "account", "table");
+    refuseInvalid("table", name, checkTableName(name).ok);
+    const record = { id: staged.newId(), name, policies: policiesOf(fields["tableAcl"]) };
+    staged.add({ kind: "table", account, name, record });
+    counts.tables += 1;
+  }
+}
+
+function namesIn(fields: Fields, account: string, name: string) {
+  return { account: requiredText(fields, account), name: requiredText(fields, name) };
+}
+
+function refuseInvalid(kind: string, name: string, isValid: boolean): void {
+  if (!isValid) throw new ImportRefused([`${kind} ${JSON.stringify(name)}: the name is not valid`]);
+}

@@ -1,0 +1,26 @@
+import { readFile, writeFile } from "node:fs/promises";
+import { join, resolve } from "node:path";
+import { isObject } from "../../account/parse-settings.ts";
+import { holdsAzuriteData } from "./azurite-folder.ts";
+
+/** In a data folder: which folder of Azurite was imported last. */
+const markName = "azurite-import.json";
+
+export async function markImported(location: string, folder: string): Promise<void> {
+  const text = `${JSON.stringify({ folder: resolve(folder) })}\n`;
+  await writeFile(join(location, markName), text, { mode: 0o600 });
+}
+
+/** A folder with data of Azurite where a server would look for its own, unless that was imported. */
+export async function unimportedFolder(
+  location: string,
+  folder: string,
+): Promise<string | undefined> {
+  if (!holdsAzuriteData(folder)) return undefined;
+  try {
+    const mark: unknown = JSON.parse(await readFile(join(location, markName), "utf8"));
+    return isObject(mark) && mark["folder"] === resolve(folder) ? undefined : folder;
+  } catch {
+    return folder;
+  }
+}

@@ -1,0 +1,57 @@
+import { ticksMax, ticksPerMillisecond } from "../../core/ticks.ts";
+import { applyEffects } from "../../execution/apply.ts";
+import { newGuid } from "../../execution/identifiers.ts";
+import { insertMessage } from "../../queue/message/message-effects.ts";
+import { newMessageId } from "../../queue/message/message-id.ts";
+import { chunkOf, countOf, requiredText, ticksOf, type Fields } from "./document-fields.ts";
+import type { ImportContext } from "./import-context.ts";
+import { ImportRefused } from "./import-refused.ts";
+import { runLimited } from "./run-limited.ts";
+
+const messagesAtOnceMax = 64;
+const messageBytesMax = 64 * 1024;
+/** The year 9999: what Azurite writes for a message that never expires. */
+const neverSince = ticksMax - ticksPerMillisecond;
+
+/** Messages keep their order, counts and moments. Their ids are new, because ids here begin with the
+ *  time of insertion; receipts of messages in flight are void, and they become visible in time. */
+export async function importMessages(context: ImportContext): Promise<void> {
+  const all = context.folder.documents("queue", (name) => name === "$MESSAGES_COLLECTION$");
+  let position = 0;
+  await runLimited(all, messagesAtOnceMax, ({ fields }) => {
+    position += 1;
+    return importMessage(context, fields, position);
+  });
+}
+
+async function importMessage(
+  { folder, engines, random, staged, counts }: ImportContext,
+  document: Fields,
+  position: number,
+): Promise<void> {
+  const account = requiredText(document, "accountName");
+  const name = requiredText(document, "queueName");
+  const queue = staged.find("queue", { account, name })?.record.id;
+  const given = ticksOf(document["expirationTime"]) ?? ticksMax;
+  const expires = given >= neverSince ? ticksMax : given;
+  const chunk = chunkOf(document["persistency"]);
+  if (chunk.count > messageBytesMax) {
+    throw new ImportRefused([`queue ${name}: a message exceeds ${messageBytesMax} bytes`]);
+  }
+  const pieces: Uint8Array[] = [];
+  for await (const piece of folder.bytes("queue", chunk)) pieces.push(piece);
+  const text = Buffer.concat(pieces).toString("utf8");
+  const dequeueCount = countOf(document["dequeueCount"]) ?? 0;
+  const isInserted = await engines.store.transact(async (tx) => {
+    if (queue === undefined || expires <= tx.now) return false;
+    const inserted = ticksOf(document["insertionTime"]) ?? tx.now;
+    const visibleAt = ticksOf(document["timeNextVisible"]) ?? inserted;
+    // Of messages that were inserted in one millisecond, the order of the documents decides.
+    const ordered = inserted + (BigInt(position) % ticksPerMillisecond);
+    const id = newMessageId(ordered, newGuid(random));
+    const message = { inserted, expires, visibleAt, dequeueCount, revision: 0, text };
+    await applyEffects(engines.content, tx, insertMessage(queue, id, message), tx.now);
+    return true;
+  });
+  counts[isInserted ? "messages" : "skipped"] += 1;
+}

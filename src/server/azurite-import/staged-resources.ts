@@ -1,0 +1,180 @@
+import { accounts, type AccountRecord } from "../../account/account-record.ts";
+import { containers, type ContainerRecord } from "../../blob/records.ts";
+import { put, type Effect, type ReclaimJob } from "../../core/effects.ts";
+import { ticksPerDay } from "../../core/ticks.ts";
+import type { Random } from "../../core/world.ts";
+import { applyEffects } from "../../execution/apply.ts";
+import { newId } from "../../execution/identifiers.ts";
+import { enqueueJob, reclaimJobs } from "../../execution/reclaim-jobs.ts";
+import { deletedQueues, queues, type QueueRecord } from "../../queue/records.ts";
+import type { Transaction, View } from "../../store/store.ts";
+import { tables, type TableRecord } from "../../table/records.ts";
+import type { Engines } from "../engines.ts";
+import { ImportRefused } from "./import-refused.ts";
+
+interface Named {
+  readonly account: string;
+  readonly name: string;
+}
+
+/** A container, queue or table whose contents are stored before it can be found by its name. */
+export type StagedResource = Named &
+  (
+    | { readonly kind: "container"; readonly record: ContainerRecord }
+    | { readonly kind: "queue"; readonly record: QueueRecord }
+    | { readonly kind: "table"; readonly record: TableRecord }
+  );
+
+const resourcesMax = 100_000;
+const jobsPerTransactionMax = 500;
+const problemsMax = 20;
+/** An import that is killed leaves contents that this job deletes when the time is over. */
+const importTicksMax = ticksPerDay;
+
+const jobKinds = {
+  container: "blob-container",
+  queue: "queue-messages",
+  table: "table-entities",
+} as const;
+
+/**
+ * What an import is about to add. Contents are written below ids that no name leads to; `publish`
+ * writes all names in one transaction. Until then the target shows nothing of the import, and a job
+ * of each id deletes its contents unless that transaction happens.
+ */
+export class StagedResources {
+  readonly #engines: Pick<Engines, "store" | "content">;
+  readonly #random: Random;
+  readonly #resources = new Map<string, StagedResource>();
+  readonly #jobKeys: Uint8Array[] = [];
+
+  constructor(engines: Pick<Engines, "store" | "content">, random: Random) {
+    this.#engines = engines;
+    this.#random = random;
+  }
+
+  add(resource: StagedResource): void {
+    const path = pathOf(resource.kind, resource);
+    if (this.#resources.has(path)) throw new ImportRefused([`${path} is there twice`]);
+    if (this.#resources.size >= resourcesMax) {
+      throw new ImportRefused([`more than ${resourcesMax} containers, queues and tables`]);
+    }
+    this.#resources.set(path, resource);
+  }
+
+  find<K extends StagedResource["kind"]>(
+    kind: K,
+    named: Named,
+  ): Extract<StagedResource, { kind: K }> | undefined {
+    const found = this.#resources.get(pathOf(kind, named));
+    return found as Extract<StagedResource, { kind: K }> | undefined;
+  }
+
+  newId(): bigint {
+    return newId(this.#random);
+  }
+
+  /** Before any content is written. */
+  async begin(): Promise<void> {
+    await this.#engines.store.snapshot((view) => this.#refuseExisting(view));
+    const all = [...this.#resources.values()];
+    for (let from = 0; from < all.length; from += jobsPerTransactionMax) {
+      const some = all.slice(from, from + jobsPerTransactionMax);
+      const keys = await this.#engines.store.transact((tx) => {
+        const due = tx.now + importTicksMax;
+        const jobs = some.map((resource) => ({ ...jobOf(resource), due }));
+        for (const job of jobs) enqueueJob(tx, job, tx.now);
+        return Promise.resolve(jobs.map(jobKeyOf));
+      });
+      this.#jobKeys.push(...keys);
+    }
+  }
+
+  /** One transaction: all of it can be found from then on, or none. */
+  async publish(): Promise<void> {
+    const { store, content } = this.#engines;
+    await store.transact(async (tx) => {
+      await this.#refuseExisting(tx);
+      for (const key of this.#jobKeys) {
+        if ((await tx.get(key)) === undefined) {
+          throw new ImportRefused(["the import took longer than a day, which is not supported"]);
+        }
+        tx.delete(key);
+      }
+      const accountIds = new Map<string, bigint>();
+      const effects: Effect[] = [];
+      for (const resource of this.#resources.values()) {
+        const { account } = resource;
+        const id = accountIds.get(account) ?? (await this.#accountId(tx, account));
+        accountIds.set(account, id);
+        effects.push(publication(resource, id));
+      }
+      await applyEffects(content, tx, effects, tx.now);
+    });
+  }
+
+  /** After a failure: the contents are deleted as soon as a server works in the background. */
+  async abandon(): Promise<void> {
+    const all = [...this.#resources.values()];
+    for (let from = 0; from < this.#jobKeys.length; from += jobsPerTransactionMax) {
+      await this.#engines.store.transact((tx) => {
+        for (const key of this.#jobKeys.slice(from, from + jobsPerTransactionMax)) tx.delete(key);
+        for (const resource of all.slice(from, from + jobsPerTransactionMax)) {
+          enqueueJob(tx, jobOf(resource), tx.now);
+        }
+        return Promise.resolve();
+      });
+    }
+  }
+
+  async #accountId(tx: Transaction, name: string): Promise<bigint> {
+    const key = accounts.key(name);
+    const value = await tx.get(key);
+    if (value !== undefined) return accounts.codec.decode(value).id;
+    const record: AccountRecord = { id: this.newId(), properties: {} };
+    tx.put(key, accounts.codec.encode(record));
+    return record.id;
+  }
+
+  async #refuseExisting(view: View): Promise<void> {
+    const problems: string[] = [];
+    for (const resource of this.#resources.values()) {
+      const value = await view.get(accounts.key(resource.account));
+      if (value === undefined) continue;
+      const { id } = accounts.codec.decode(value);
+      for (const key of namesOf(resource, id)) {
+        if ((await view.get(key)) === undefined) continue;
+        problems.push(`${pathOf(resource.kind, resource)} exists already, or is being deleted`);
+      }
+      if (problems.length >= problemsMax) break;
+    }
+    if (problems.length > 0) throw new ImportRefused(problems);
+  }
+}
+
+function pathOf(kind: StagedResource["kind"], { account, name }: Named): string {
+  return `${kind} ${account}/${kind === "table" ? name.toLowerCase() : name}`;
+}
+
+function jobOf({ kind, record }: StagedResource): ReclaimJob {
+  return { kind: jobKinds[kind], scope: [record.id] };
+}
+
+function jobKeyOf({ due = 0n, kind, scope }: ReclaimJob): Uint8Array {
+  return reclaimJobs.key({ due, kind, scope: scope.join("/") });
+}
+
+/** The keys that must be free for the name to be free. */
+function namesOf({ kind, name }: StagedResource, account: bigint): readonly Uint8Array[] {
+  const key = { account, name };
+  if (kind === "container") return [containers.key(key)];
+  if (kind === "table") return [tables.key(key)];
+  return [queues.key(key), deletedQueues.key(key)];
+}
+
+function publication(resource: StagedResource, account: bigint): Effect {
+  const key = { account, name: resource.name };
+  if (resource.kind === "container") return put(containers, key, resource.record);
+  if (resource.kind === "table") return put(tables, key, resource.record);
+  return put(queues, key, resource.record);
+}

@@ -1,0 +1,31 @@
+import { importFolder } from "../../src/server/azurite-import/import-folder.ts";
+import type { ImportCounts } from "../../src/server/azurite-import/import-context.ts";
+import { openEngines, type Engines } from "../../src/server/engines.ts";
+import { checkFolder } from "../../src/server/folder-check/check-folder.ts";
+import { services } from "../../src/server/services.ts";
+import { realSurroundings } from "../../src/server/start.ts";
+import { silentLog } from "../../src/store/silent-log.ts";
+
+const world = realSurroundings(silentLog);
+const { random, log } = world;
+
+export async function withEngines<T>(
+  location: string | undefined,
+  work: (engines: Engines) => Promise<T>,
+): Promise<T> {
+  const places = { storeUrl: undefined, contentUrl: undefined, memoryBytesMax: undefined };
+  const engines = await openEngines({ location, ...places, services, ...world });
+  try {
+    return await work(engines);
+  } finally {
+    await engines.close();
+  }
+}
+
+export function importInto(location: string, folder: string): Promise<ImportCounts> {
+  return withEngines(location, (engines) => importFolder({ folder, engines, random, log }));
+}
+
+export async function problemsOf(location: string): Promise<readonly string[]> {
+  return (await checkFolder({ location, ...world })).problems;
+}

@@ -88,7 +88,7 @@ describe("etagere", () => {
     ["blobs", "etagere: blobs: there is no such command; did you mean blob?\n"],
     [
       "nothing",
-      "etagere: nothing: there is no such command; there are check, backup, copy, status",
+      "etagere: nothing: there is no such command; there are check, backup, copy, import, status",
     ],
   ])("says that there is no command %s", (word, message) => {
     const { status, stdout, stderr } = run(word, "--help");
@@ -96,7 +96,7 @@ describe("etagere", () => {
     expect(stderr).toContain(message);
   });
 
-  it.each(["check", "backup", "copy", "status", "tour"])("prints help of %s", (name) => {
+  it.each(["check", "backup", "copy", "import", "status", "tour"])("prints help of %s", (name) => {
     for (const words of [
       [name, "--help"],
       [name, "word", "-h"],

@@ -35,7 +35,7 @@ async function describeBlobs(container: ContainerClient): Promise<readonly Descr
   for await (const item of container.listBlobsFlat(include)) {
     found.push(await describeBlob(container, item));
   }
-  const order = ({ name, snapshot }: Described) => `${String(name)} ${String(snapshot ?? "~")}`;
+  const order = ({ name, snapshot = "~" }: Described) => JSON.stringify([name, snapshot]);
   return found.toSorted((left, right) => (order(left) < order(right) ? -1 : 1));
 }
 

@@ -1,18 +1,32 @@
-import { readFileSync, writeFileSync } from "node:fs";
 import { mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
+import { BlobServiceClient } from "@azure/storage-blob";
+import { QueueServiceClient } from "@azure/storage-queue";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { start } from "../../src/index.ts";
 import { azuriteFixture, type AzuriteFixture } from "./azurite-fixture.ts";
 import { describeData } from "./describe-data.ts";
+import { editDatabase } from "./edit-database.ts";
 import { importInto, problemsOf } from "./import-into.ts";
+
+const hourMilliseconds = 3_600_000;
+/** Azurite wrote the folder on March 1st, and hid one message for a week. */
+const marchSeventh = Date.UTC(2025, 2, 7);
 
 let fixture: AzuriteFixture;
 let location = "";
 beforeAll(async () => {
   fixture = await azuriteFixture();
   location = await mkdtemp(join(tmpdir(), "etagere-import-"));
+  editDatabase(fixture.folder, "queue", (fields) => {
+    const { timeNextVisible, ...message } = fields;
+    if (timeNextVisible === undefined) return [fields];
+    const isHidden = Number(timeNextVisible) > marchSeventh;
+    const visible = isHidden ? Date.now() + hourMilliseconds : timeNextVisible;
+    const expired = { ...fields, expirationTime: "2025-03-02T00:00:00.000Z" };
+    return [{ ...message, timeNextVisible: visible }, ...(isHidden ? [expired] : [])];
+  });
 }, 120_000);
 afterAll(async () => {
   fixture.remove();
@@ -21,11 +35,6 @@ afterAll(async () => {
 
 describe("a folder that Azurite has written", () => {
   it("is imported so that clients see what they saw", async () => {
-    const hour = 3_600_000;
-    editDatabase(fixture.folder, "queue", ({ timeNextVisible, ...message }) => {
-      const isHidden = message["dequeueCount"] === 0 && Number(timeNextVisible) > marchSeventh;
-      return { ...message, timeNextVisible: isHidden ? Date.now() + hour : timeNextVisible };
-    });
     const counts = await importInto(location, fixture.folder);
     expect(counts).toEqual({
       containers: 3,
@@ -42,21 +51,52 @@ describe("a folder that Azurite has written", () => {
     expect(await describeData(server.connectionString)).toEqual(fixture.expected);
   });
 
-  it("leaves a folder that is sound", async () => {
+  it("leaves records and contents that are sound", async () => {
+    expect(await problemsOf(location)).toEqual([]);
+  });
+
+  it("is imported once: what exists refuses the whole import", async () => {
+    editDatabase(fixture.folder, "blob", (fields) =>
+      fields["name"] === "empty" ? [fields, { ...fields, name: "another" }] : [fields],
+    );
+    await expect(importInto(location, fixture.folder)).rejects.toThrow(
+      /container devstoreaccount1\/box exists already/,
+    );
+    await using server = await start({ port: 0, location });
+    expect(await describeData(server.connectionString)).toEqual(fixture.expected);
+  });
+
+  it("can be used as before: leases hold, blocks commit, messages come back", async () => {
+    await using server = await start({ port: 0, location });
+    const blobs = BlobServiceClient.fromConnectionString(server.connectionString);
+    const box = blobs.getContainerClient("box");
+    await expect(box.getBlobClient("leased").delete()).rejects.toMatchObject({ statusCode: 412 });
+    const lease = box
+      .getBlobClient("leased")
+      .getBlobLeaseClient(`${"1".repeat(8)}-1111-4111-8111-${"1".repeat(12)}`);
+    await lease.releaseLease();
+    await box.getBlobClient("leased").delete();
+    const staged = box.getBlockBlobClient("staged only");
+    await staged.commitBlockList([Buffer.from("000000").toString("base64")]);
+    expect(await staged.downloadToBuffer()).toHaveLength(77);
+    await box.getAppendBlobClient("append").appendBlock("x", 1);
+    await box.getPageBlobClient("pages").clearPages(0, 512);
+    const queue = QueueServiceClient.fromConnectionString(server.connectionString);
+    const work = queue.getQueueClient("work");
+    const { receivedMessageItems } = await work.receiveMessages({ numberOfMessages: 32 });
+    expect(
+      receivedMessageItems.map(({ messageText, dequeueCount }) => [messageText, dequeueCount]),
+    ).toEqual([
+      ["taken <twice> & back ünï", 3],
+      ["second", 1],
+    ]);
+    for (const { messageId, popReceipt } of receivedMessageItems) {
+      await work.deleteMessage(messageId, popReceipt);
+    }
+    expect((await work.getProperties()).approximateMessagesCount).toBe(1);
+  });
+
+  it("is sound after it was used", async () => {
     expect(await problemsOf(location)).toEqual([]);
   });
 });
-
-const marchSeventh = Date.UTC(2025, 2, 7);
-
-type Fields = Readonly<Record<string, unknown>>;
-
-/** Changes the documents of a folder, as time or damage would. */
-function editDatabase(folder: string, service: string, edit: (fields: Fields) => Fields): void {
-  const path = join(folder, `__azurite_db_${service}__.json`);
-  const database = JSON.parse(readFileSync(path, "utf8")) as {
-    collections: { data: Fields[] }[];
-  };
-  for (const collection of database.collections) collection.data = collection.data.map(edit);
-  writeFileSync(path, JSON.stringify(database));
-}

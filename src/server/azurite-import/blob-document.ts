@@ -26,7 +26,7 @@ export interface BlobPart {
 }
 
 const blobTypes: readonly string[] = ["BlockBlob", "AppendBlob", "PageBlob"] satisfies BlobType[];
-const knownTiers: readonly string[] = [...blockTiers, ...pageTiers];
+const knownTiers: ReadonlySet<string> = new Set([...blockTiers, ...pageTiers]);
 const md5Bytes = 16;
 
 export function blobTypeOf({ properties }: Fields): BlobType {
@@ -44,7 +44,7 @@ export function blobRecordOf(document: Fields, now: Ticks): BlobRecord {
   const snapshot = snapshotOf(document);
   const isInferred = properties["accessTierInferred"] === true;
   const tier = textOf(properties["accessTier"]);
-  const hasTier = !isInferred && tier !== undefined && knownTiers.includes(tier);
+  const hasTier = !isInferred && tier !== undefined && knownTiers.has(tier);
   return {
     etag: earlier(ticksOf(properties["lastModified"]), now),
     created,

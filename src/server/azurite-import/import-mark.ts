@@ -11,7 +11,7 @@ export async function markImported(location: string, folder: string): Promise<vo
   await writeFile(join(location, markName), text, { mode: 0o600 });
 }
 
-/** A folder with data of Azurite where a server would look for its own, unless that was imported. */
+/** The folder, if it holds data of Azurite that was not imported into the data folder. */
 export async function unimportedFolder(
   location: string,
   folder: string,

@@ -13,8 +13,8 @@ const messageBytesMax = 64 * 1024;
 /** The year 9999: what Azurite writes for a message that never expires. */
 const neverSince = ticksMax - ticksPerMillisecond;
 
-/** Messages keep their order, counts and moments. Their ids are new, because ids here begin with the
- *  time of insertion; receipts of messages in flight are void, and they become visible in time. */
+/** Messages keep their order, counts and moments. Their ids are new, because ids here begin with
+ *  the time of insertion; pop receipts of messages in flight are void. */
 export async function importMessages(context: ImportContext): Promise<void> {
   const all = context.folder.documents("queue", (name) => name === "$MESSAGES_COLLECTION$");
   let position = 0;

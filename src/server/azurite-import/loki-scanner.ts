@@ -19,11 +19,12 @@ export interface LokiDocument {
 }
 
 /**
- * Finds the documents in the one JSON value of a LokiJS file, piece by piece: the file may be larger
- * than memory, a document may not. Everything beside documents is passed over.
+ * Finds the documents in the one JSON value of a LokiJS file, chunk by chunk: the file may be
+ * larger than memory, a document may not. Everything beside documents is passed over.
  */
 export class LokiScanner {
   readonly #isWanted: (collection: string) => boolean;
+  readonly #bytesMax: number;
   #depth = 0;
   #isInString = false;
   #isEscaped = false;
@@ -33,8 +34,9 @@ export class LokiScanner {
   #document: Buffer[] | undefined;
   #keptBytes = 0;
 
-  constructor(isWanted: (collection: string) => boolean) {
+  constructor(isWanted: (collection: string) => boolean, bytesMax = documentBytesMax) {
     this.#isWanted = isWanted;
+    this.#bytesMax = bytesMax;
   }
 
   /** Whether the value has ended, as it must at the end of the file. */
@@ -110,7 +112,7 @@ export class LokiScanner {
     const parts = this.#document ?? this.#token;
     if (parts === undefined) return;
     this.#keptBytes += rest.length;
-    const bytesMax = this.#document === undefined ? tokenBytesMax : documentBytesMax;
+    const bytesMax = this.#document === undefined ? tokenBytesMax : this.#bytesMax;
     if (this.#keptBytes > bytesMax) throw new RangeError(`a document exceeds ${bytesMax} bytes`);
     parts.push(Buffer.from(rest));
   }

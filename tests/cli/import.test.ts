@@ -1,0 +1,63 @@
+import { spawnSync } from "node:child_process";
+import { mkdtempSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join, resolve } from "node:path";
+import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { azuriteFixture, type AzuriteFixture } from "../import/azurite-fixture.ts";
+import { startCommand } from "./start-command.ts";
+
+const command = [process.execPath, resolve("bin/etagere")];
+const ports = ["blob", "queue", "table", "file", "smb", "admin"].map((name) => `--${name}Port=0`);
+const location = mkdtempSync(join(tmpdir(), "etagere-imported-"));
+let fixture: AzuriteFixture;
+beforeAll(async () => {
+  fixture = await azuriteFixture();
+});
+afterAll(() => {
+  fixture.remove();
+  rmSync(location, { recursive: true, force: true });
+});
+
+function run(...words: readonly string[]) {
+  const [program = "", ...rest] = [...command, ...words];
+  return spawnSync(program, rest, { cwd: fixture.folder, encoding: "utf8" });
+}
+
+/** What a start prints on standard error, in the folder that Azurite used. */
+async function warningsOf(...words: readonly string[]): Promise<string> {
+  const options = { folder: fixture.folder };
+  const server = await startCommand([...command, ...ports, ...words], options);
+  await server.end();
+  return server.errors();
+}
+
+describe("etagere beside data of Azurite", () => {
+  it("names the command that imports it, and no more once it was imported", async () => {
+    const what = "holds data of Azurite, which is not served; to import it:";
+    const warning = `etagere: ${fixture.folder} ${what} `;
+    expect(await warningsOf()).toBe(`${warning}etagere import . --location .etagere\n`);
+    const there = ["--location", fixture.folder];
+    const advice = `etagere import ${fixture.folder} --location ${fixture.folder}\n`;
+    expect(await warningsOf(...there)).toBe(`${warning}${advice}`);
+    expect(await warningsOf("--inMemoryPersistence")).toBe("");
+    expect(run("import", ".", ...there).status).toBe(0);
+    expect(await warningsOf(...there)).toBe("");
+  });
+
+  it("says what it has imported, and why it has not", () => {
+    const imported = run("import", fixture.folder, "-l", location);
+    expect(imported.stderr).toBe("");
+    expect(imported.stdout).toBe(
+      "imported 3 containers with 9 blobs, 3 snapshots and 3 uncommitted blocks,\n" +
+        "2 queues with 3 messages, 2 tables with 151 entities\n",
+    );
+    expect(imported.status).toBe(0);
+    const again = run("import", fixture.folder, "-l", location);
+    expect(again).toMatchObject({ status: 1, stdout: "" });
+    expect(again.stderr).toMatch(/^etagere: container \S+\/box exists already[^]*nothing was imp/);
+    const empty = run("import", location, "-l", location);
+    expect(empty.stderr).toContain("there is no data of Azurite (__azurite_db_*.json)\n");
+    expect(run("import").stderr).toContain("etagere import: it takes one folder\n");
+    expect(run("import", ".", "--store", "x").stderr).toContain("--store: must read postgres://");
+  });
+});

@@ -1,0 +1,119 @@
+import { readdirSync, truncateSync } from "node:fs";
+import { mkdtemp, rm } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { afterEach, beforeEach, describe, expect, it } from "vitest";
+import { blobs } from "../../src/blob/records.ts";
+import { reclaimStep } from "../../src/execution/reclaim.ts";
+import { start } from "../../src/index.ts";
+import { messages } from "../../src/queue/records.ts";
+import { importFolder } from "../../src/server/azurite-import/import-folder.ts";
+import { openEngines } from "../../src/server/engines.ts";
+import { services } from "../../src/server/services.ts";
+import { simWorld } from "../../src/server/sim-world.ts";
+import type { Store } from "../../src/store/store.ts";
+import { entities } from "../../src/table/records.ts";
+import { azuriteFixture, type AzuriteFixture } from "./azurite-fixture.ts";
+import { describeData } from "./describe-data.ts";
+import { editDatabase, type Fields } from "./edit-database.ts";
+import { importInto, problemsOf } from "./import-into.ts";
+
+const dayMilliseconds = 86_400_000;
+
+let fixture: AzuriteFixture;
+let location = "";
+beforeEach(async () => {
+  fixture = await azuriteFixture();
+  location = await mkdtemp(join(tmpdir(), "etagere-import-"));
+});
+afterEach(async () => {
+  fixture.remove();
+  await rm(location, { recursive: true, force: true });
+});
+
+async function expectNothing(): Promise<void> {
+  await using server = await start({ port: 0, location });
+  const nothing = { containers: [], queues: [], tables: [] };
+  expect(await describeData(server.connectionString)).toEqual(nothing);
+}
+
+describe("an import that fails", () => {
+  it("shows nothing, leaves nothing unsound, and can be tried again", async () => {
+    const storage = join(fixture.folder, "__blobstorage__");
+    for (const name of readdirSync(storage)) truncateSync(join(storage, name), 34_000);
+    await expect(importInto(location, fixture.folder)).rejects.toThrow(
+      /^blob box\/pages: .*__blobstorage__.* lacks \d+ bytes at its end$/,
+    );
+    await expectNothing();
+    expect(await problemsOf(location)).toEqual([]);
+    const whole = await azuriteFixture();
+    await importInto(location, whole.folder);
+    whole.remove();
+    await using server = await start({ port: 0, location });
+    expect(await describeData(server.connectionString)).toMatchObject({
+      containers: [{ name: "box" }, { name: "empty" }, { name: "leased" }],
+    });
+  });
+
+  const change = (name: string, edited: Fields) => (fields: Fields) =>
+    fields["name"] === name ? [{ ...fields, ...edited }] : [fields];
+
+  it.each<[string, (fields: Fields) => readonly Fields[], RegExp]>([
+    [
+      "a path instead of an extent",
+      change("nothing", {
+        properties: { blobType: "BlockBlob", contentLength: 9 },
+        persistency: { id: "../../../../../etc/passwd", offset: 0, count: 9 },
+      }),
+      /^blob box\/nothing: "[./]+etc\/passwd" is no extent id$/,
+    ],
+    ["no place of its bytes", change("nothing", { persistency: {} }), /where its bytes are/],
+    ["another length", change("blocks", { committedBlocksInOrder: [] }), /0 bytes instead of/],
+    ["an unknown type", change("append", { properties: {} }), /"" is no blob type/],
+    ["a container's bad name", change("empty", { name: "NO" }), /container "NO": the name/],
+    ["no name", change("empty", { name: 7 }), /a document lacks "name"/],
+    ["pages beyond the end", change("pages", { properties: { blobType: "PageBlob" } }), /damaged/],
+  ])("says that there is %s", async (_what, edit, message) => {
+    editDatabase(fixture.folder, "blob", edit);
+    await expect(importInto(location, fixture.folder)).rejects.toThrow(message);
+    await expectNothing();
+  });
+
+  it("leaves what a job deletes, also when it is killed in the middle", async () => {
+    const world = simWorld(1);
+    const places = { location: undefined, storeUrl: undefined, contentUrl: undefined };
+    const options = { ...places, memoryBytesMax: 2 ** 24, services, ...world };
+    const engines = await openEngines(options);
+    let transactions = 0;
+    const failing: Store = {
+      ...engines.store,
+      snapshot: (work) => engines.store.snapshot(work),
+      transact: (work) => {
+        transactions += 1;
+        if (transactions > 100) return Promise.reject(new Error("killed"));
+        return engines.store.transact(work);
+      },
+    };
+    const { random, log } = world;
+    const cut = { store: failing, content: engines.content };
+    const importing = importFolder({ folder: fixture.folder, engines: cut, random, log });
+    await expect(importing).rejects.toThrow("killed");
+    const left = () =>
+      engines.store.snapshot(async (view) => {
+        let count = 0;
+        for (const table of [blobs, messages, entities]) {
+          for await (const entries of view.range(table.range([]))) count += entries.length;
+        }
+        return count;
+      });
+    expect(await left()).toBeGreaterThan(50);
+    const reclaimers = new Map(services.flatMap((service) => Object.entries(service.reclaimers)));
+    const parts = { store: engines.store, content: engines.content, reclaimers };
+    while (await reclaimStep(parts));
+    expect(await left()).toBeGreaterThan(50);
+    world.clock.advance(dayMilliseconds + 1);
+    while (await reclaimStep(parts));
+    expect(await left()).toBe(0);
+    await engines.close();
+  });
+});

@@ -6,6 +6,7 @@ import { asPart, compose, edit } from "../../content/plan.ts";
 import type { ContentEdit, ContentPlan, Received } from "../../core/content-ref.ts";
 import { put, type Effect } from "../../core/effects.ts";
 import { checkBlobName } from "../../core/names.ts";
+import { latestVersion } from "../../core/versions.ts";
 import { applyEffects } from "../../execution/apply.ts";
 import { newId } from "../../execution/identifiers.ts";
 import { Records } from "../../execution/records.ts";
@@ -177,9 +178,10 @@ async function importBlock(context: ImportContext, document: Fields): Promise<vo
       const isStaged = await engines.store.transact(async (tx) => {
         const view = new Records(tx, engines.content);
         const target = await view.get(blobs, key);
-        const seen = await readStage(view, key, { target, blockId });
+        const seen = await readStage(view, key, blockId);
         const input = { encryption: noEncryption };
-        const staging = { target, seen, blockId, received, scope, input, now: tx.now };
+        const decided = { target, seen, blockId, received, scope, input };
+        const staging = { ...decided, now: tx.now, version: latestVersion };
         const staged = stageBlock(key, { ...staging, newId: () => newId(random) });
         if ("ok" in staged) return false;
         await applyEffects(engines.content, tx, staged.effects, tx.now);

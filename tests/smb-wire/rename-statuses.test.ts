@@ -1,8 +1,11 @@
+import type { ShareDirectoryClient } from "@azure/storage-file-share";
 import { describe, expect, it } from "vitest";
-import { Status } from "../../src/smb/status.ts";
+import { nameOfStatus, Status, type NtStatus } from "../../src/smb/status.ts";
 import { freshName } from "../harness/server.ts";
-import { bothDoors } from "./both-doors.ts";
+import { bothDoors, codeOf } from "./both-doors.ts";
+import { acknowledgeLease, leasedOpen } from "./lease-messages.ts";
 import { Option, renameTo, Right, setAttributes, withHandle } from "./verdict-steps.ts";
+import type { WireClient } from "./wire-client.ts";
 import { Access, close, openFile, setDeletePending } from "./wire-messages.ts";
 
 const { share, ready, restFile } = bothDoors();
@@ -68,5 +71,50 @@ describe("an SMB client that sets attributes", () => {
     expect(await set()).toBe(Status.success);
     expect((await file.getProperties()).fileAttributes).toContain("ReadOnly");
     client.end();
+  });
+});
+
+describe("a directory with files that clients hold only in their caches", () => {
+  const readAndHandle = 3;
+  const renamings: Readonly<
+    Record<string, (client: WireClient, directory: ShareDirectoryClient) => Promise<string>>
+  > = {
+    SMB: async (client, { name }) => {
+      const to = freshName("renamed");
+      const status = await withHandle(client, name, deleting, renameTo(to));
+      return status === Status.success ? "done" : nameOfStatus(status as NtStatus);
+    },
+    REST: (_, directory) => codeOf(directory.rename(freshName("renamed"))),
+  };
+  const refusals = { SMB: "accessDenied", REST: "SharingViolation" };
+
+  async function cachedBelow(key: number) {
+    const [keeper, mover] = [await ready(), await ready()];
+    const directory = await newDirectory();
+    await directory.getFileClient("file").create(1);
+    const path = `${directory.name}\\file`;
+    const handle = await leasedOpen(keeper, path, { state: readAndHandle, key });
+    return { keeper, mover, directory, handle };
+  }
+
+  it.each(Object.entries(renamings))("is renamed over %s once they are closed", async (_, run) => {
+    const { keeper, mover, directory, handle } = await cachedBelow(1);
+    const renaming = run(mover, directory);
+    await keeper.noticed(1);
+    await close(keeper, handle);
+    expect(await renaming).toBe("done");
+    keeper.end();
+    mover.end();
+  });
+
+  it.each(Object.entries(renamings))("stays, over %s, if they are not", async (by, run) => {
+    const { keeper, mover, directory } = await cachedBelow(2);
+    const renaming = run(mover, directory);
+    await keeper.noticed(1);
+    await acknowledgeLease(keeper, 2, 1);
+    expect(await renaming).toBe(refusals[by as keyof typeof refusals]);
+    expect(await directory.exists()).toBe(true);
+    keeper.end();
+    mover.end();
   });
 });

@@ -1,5 +1,5 @@
 import type { RecordView } from "../../core/view.ts";
-import type { Open } from "../locks/lock-state.ts";
+import type { LockState } from "../locks/lock-state.ts";
 import { locks, places, rootId } from "../records.ts";
 
 /** Open files of one share that are looked through. */
@@ -7,24 +7,33 @@ const openFilesMax = 100_000;
 /** A directory this deep cannot be named by any path. */
 const depthMax = 256;
 
-/** Handles on the first file or directory found open below a directory; none if nothing is. */
-export async function opensBelow(
+/** As many open files below a directory as are looked at, and asked to be closed, at once. */
+const openBelowMax = 1000;
+
+/** A file or directory that is open. */
+export interface OpenedFile {
+  readonly id: bigint;
+  readonly state: LockState;
+}
+
+/** What is open below a directory. */
+export async function openBelow(
   view: RecordView,
   share: bigint,
   directory: bigint,
-): Promise<readonly Open[]> {
+): Promise<readonly OpenedFile[]> {
+  const found: OpenedFile[] = [];
   const elsewhere = new Set<bigint>([rootId]);
   const bounds = { ...locks.range([share]), limit: openFilesMax };
   for await (const batch of view.scan(locks, bounds)) {
-    for (const { key, record } of batch) {
-      const file = locks.parts(key)[1] as bigint;
-      if (await isBelow(view, { share, file, directory }, elsewhere)) return record.opens;
+    for (const { key, record: state } of batch) {
+      const id = locks.parts(key)[1] as bigint;
+      if (await isBelow(view, { share, file: id, directory }, elsewhere)) found.push({ id, state });
+      if (found.length >= openBelowMax) return found;
     }
   }
-  return none;
+  return found;
 }
-
-const none: readonly Open[] = [];
 
 interface Descent {
   readonly share: bigint;

@@ -1,6 +1,6 @@
 import { put, remove, type Effect } from "../../core/effects.ts";
 import type { Runtime } from "../../execution/execute.ts";
-import { opensBelow } from "../directory/open-below.ts";
+import { openBelow } from "../directory/open-below.ts";
 import { breakCaches } from "../locks/caching.ts";
 import type { LockState } from "../locks/lock-state.ts";
 import { nodes, places, rootId, type NodeRecord } from "../records.ts";
@@ -57,11 +57,11 @@ async function checkRules(
   { share, node }: Found,
   { parent, target, trail }: Ends,
   { replaces }: RenameWish,
-): Promise<Refused | undefined> {
+): Promise<Refused | Waits | undefined> {
   const isDirectory = node.kind === "directory" && node.id !== rootId;
   const refusal = refuseRename({
     source: node,
-    opensBelow: isDirectory ? await opensBelow(work.view, share.id, node.id) : [],
+    openBelow: isDirectory ? await openBelow(work.view, share.id, node.id) : [],
     trail,
     parentLocks: await work.locksOf(share.id, parent.id),
     target: target?.id === node.id ? undefined : target,
@@ -72,6 +72,13 @@ async function checkRules(
     now: work.now,
   });
   if (refusal === undefined) return undefined;
+  if (refusal.why === "cached-below") {
+    const { asked, file } = refusal;
+    if (asked.length > 0) {
+      await work.apply(asked.map(({ id, state }) => keepLocks(share.id, id, state)));
+    }
+    return { kind: "wait", file };
+  }
   if (refusal.why === "directory-in-place" && isDirectory && target !== undefined) {
     // To the Linux client that is ENOTEMPTY, which POSIX has for it; a denied access is EACCES.
     if (!(await isEmpty(work, share.id, target))) return refuse("directory-not-empty");
@@ -79,7 +86,7 @@ async function checkRules(
   return refuse(refusals[refusal.why]);
 }
 
-const refusals: Readonly<Record<RenameRefusal["why"], Refusal>> = {
+const refusals: Readonly<Record<Exclude<RenameRefusal["why"], "cached-below">, Refusal>> = {
   root: "access-denied",
   "into-itself": "invalid-parameter",
   "name-taken": "name-collision",

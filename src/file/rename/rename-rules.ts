@@ -1,7 +1,9 @@
 import { checkLease } from "../../core/lease.ts";
 import type { Failure } from "../../core/result.ts";
 import type { Ticks } from "../../core/ticks.ts";
+import type { OpenedFile } from "../directory/open-below.ts";
 import { deleteAccess, shareRead, shareWrite } from "../locks/access.ts";
+import { breakCaches } from "../locks/caching.ts";
 import { noLocks, type LockState, type Open } from "../locks/lock-state.ts";
 import { collisions } from "../locks/share-modes.ts";
 import { rootId, type NodeRecord } from "../records.ts";
@@ -10,8 +12,8 @@ import { readOnlyAttribute } from "../shared/attributes.ts";
 /** What a rename looks at, whichever protocol asks for it. */
 export interface RenameFacts {
   readonly source: NodeRecord;
-  /** Handles on what lies below the source. */
-  readonly opensBelow: readonly Open[];
+  /** What is open below the source. */
+  readonly openBelow: readonly OpenedFile[];
   /** Ids from the root to the directory that it moves into. */
   readonly trail: readonly bigint[];
   /** Of that directory. */
@@ -30,7 +32,20 @@ export type RenameRefusal =
   | { readonly why: "root" | "into-itself" | "name-taken" | "directory-in-place" }
   | { readonly why: "read-only" | "parent-delete-pending" }
   | { readonly why: "leased"; readonly failure: Failure }
-  | { readonly why: "open-below" | "parent-in-use"; readonly opens: readonly Open[] };
+  | { readonly why: "open-below" | "parent-in-use"; readonly opens: readonly Open[] }
+  | CachedBelow;
+
+/** Clients may hold what is open below the source only in their caches: they were asked to close
+ *  it, and the rename is decided again when one of them has answered. */
+export interface CachedBelow {
+  readonly why: "cached-below";
+  readonly opens: readonly Open[];
+  readonly since: Ticks;
+  /** The first of those files; its locks are the ones to wait for. */
+  readonly file: bigint;
+  /** What changes with the breaks. */
+  readonly asked: readonly OpenedFile[];
+}
 
 /** A rename opens the directory that it moves into, as if to delete there. */
 const moving = { access: deleteAccess, share: shareRead | shareWrite };
@@ -58,11 +73,29 @@ function refuseReplacing(facts: RenameFacts): RenameRefusal | undefined {
 }
 
 function refuseForHandles({
-  opensBelow,
+  openBelow,
   parentLocks = noLocks,
+  now,
 }: RenameFacts): RenameRefusal | undefined {
   if (parentLocks.deletePending) return { why: "parent-delete-pending" };
-  if (opensBelow.length > 0) return { why: "open-below", opens: opensBelow };
   const colliding = collisions(parentLocks, moving);
-  return colliding.length > 0 ? { why: "parent-in-use", opens: colliding } : undefined;
+  if (colliding.length > 0) return { why: "parent-in-use", opens: colliding };
+  return refuseForOpenBelow(openBelow, now);
+}
+
+/** [MS-FSA] 2.1.4.2: handles below a directory keep it where it is, but caches give theirs up. */
+function refuseForOpenBelow(
+  openBelow: readonly OpenedFile[],
+  now: Ticks,
+): RenameRefusal | undefined {
+  const asked: OpenedFile[] = [];
+  let first: Pick<CachedBelow, "opens" | "since" | "file"> | undefined;
+  for (const { id, state } of openBelow) {
+    const breaking = breakCaches(state, "violation", { now });
+    const { waitingSince: since } = breaking;
+    if (since === undefined) return { why: "open-below", opens: state.opens };
+    if (breaking.state !== state) asked.push({ id, state: breaking.state });
+    first ??= { opens: state.opens, since, file: id };
+  }
+  return first && { why: "cached-below", ...first, asked };
 }

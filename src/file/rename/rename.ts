@@ -1,15 +1,16 @@
 import { metadata } from "../../core/common-params.ts";
+import { put } from "../../core/effects.ts";
 import { invalidHeader } from "../../core/faults.ts";
 import { parseLeaseId } from "../../core/lease-request.ts";
 import { renameSource } from "../../core/named-resource.ts";
-import { noBody } from "../../core/operation.ts";
+import { noBody, type Waiting } from "../../core/operation.ts";
 import { boolean, header, text, type InputOf, type Param } from "../../core/params.ts";
-import { fail, ok, type Failure, type Result } from "../../core/result.ts";
-import type { Ticks } from "../../core/ticks.ts";
+import { fail, ok, type Failure } from "../../core/result.ts";
+import { ticksFromSeconds, type Ticks } from "../../core/ticks.ts";
 import type { RecordView } from "../../core/view.ts";
-import { opensBelow } from "../directory/open-below.ts";
+import { openBelow } from "../directory/open-below.ts";
 import { nextName } from "../link/link-names.ts";
-import { deletePending, heldBy } from "../locks/rest-access.ts";
+import { deletePending, flushSecondsMax, heldBy } from "../locks/rest-access.ts";
 import { locks, rootId, type NodeRecord } from "../records.ts";
 import { operation, type NodeScope } from "../resources.ts";
 import { loadOwnSource, type OwnSource } from "../shared/own-source.ts";
@@ -17,7 +18,8 @@ import { keepsSourceTrailingDots, keepsTrailingDots, smbProperties } from "../sh
 import { inheritedFrom, settleSmb, smbHeaderNames, smbHeaders } from "../shared/smb-properties.ts";
 import { passShortOpen } from "../through-locks.ts";
 import { moveName } from "./move.ts";
-import { refuseRename, type RenameFacts, type RenameRefusal } from "./rename-rules.ts";
+import { refuseRename, type CachedBelow } from "./rename-rules.ts";
+import type { RenameFacts, RenameRefusal } from "./rename-rules.ts";
 
 function leaseId(name: string): Param<string | undefined> {
   return { sources: [name], parse: (reader) => parseLeaseId(reader, name) };
@@ -75,8 +77,8 @@ function declareRename(kind: "file" | "directory") {
       if (found === undefined) return invalidHeader("x-ms-file-rename-source", source?.url ?? "");
       if (!found.ok) return found;
       const own = found.value;
-      const fits = checkRename({ own, scope, target, input, kind, now, ...handles });
-      if (!fits.ok) return fits;
+      const stop = checkRename({ own, scope, target, input, kind, now, ...handles });
+      if (stop !== undefined) return stop;
       const passage = passShortOpen(isFile ? "Rename File source" : "Rename Directory source", {
         locks: own.scope.locks,
         share: scope.share.id,
@@ -106,12 +108,12 @@ async function handlesInTheWay(
   view: RecordView,
   { share: { id: share }, key, alias }: NodeScope,
   moved: NodeRecord | undefined,
-): Promise<Pick<RenameFacts, "parentLocks" | "opensBelow">> {
+): Promise<Pick<RenameFacts, "parentLocks" | "openBelow">> {
   const { parent } = alias?.key ?? key;
   const isDirectory = moved?.kind === "directory" && moved.id !== rootId;
   return {
     parentLocks: await view.get(locks, { share, id: parent }),
-    opensBelow: isDirectory ? await opensBelow(view, share, moved.id) : [],
+    openBelow: isDirectory ? await openBelow(view, share, moved.id) : [],
   };
 }
 
@@ -141,7 +143,7 @@ function renamedNode(
   return ok({ next, effects: settled.value.effects });
 }
 
-interface Checked extends Pick<RenameFacts, "parentLocks" | "opensBelow" | "now"> {
+interface Checked extends Pick<RenameFacts, "parentLocks" | "openBelow" | "now"> {
   readonly own: OwnSource;
   readonly scope: NodeScope;
   readonly target: NodeRecord | undefined;
@@ -150,7 +152,8 @@ interface Checked extends Pick<RenameFacts, "parentLocks" | "opensBelow" | "now"
 }
 
 /** Within one share, and by the rules that SMB has, too. */
-function checkRename({ own, scope, target, input, kind, ...handles }: Checked): Result<void> {
+function checkRename(checked: Checked): Failure | Waiting | undefined {
+  const { own, scope, target, input, kind, ...handles } = checked;
   const { node: source, scope: from } = own;
   if (from.share.id !== scope.share.id || from.snapshot !== undefined) return fail("InvalidInput");
   const isDirectory = source.kind === "directory";
@@ -167,10 +170,22 @@ function checkRename({ own, scope, target, input, kind, ...handles }: Checked): 
     sourceLease: input.sourceLease,
     targetLease: input.destinationLease,
   });
-  return refusal === undefined ? ok(undefined) : failureOf(refusal);
+  if (refusal?.why === "cached-below") return waitForCaches(refusal, scope.share.id, checked.now);
+  return refusal && failureOf(refusal);
 }
 
-function failureOf(refusal: RenameRefusal): Failure {
+function waitForCaches(
+  { opens, since, file, asked }: CachedBelow,
+  share: bigint,
+  now: Ticks,
+): Failure | Waiting {
+  const until = since + ticksFromSeconds(flushSecondsMax);
+  if (now >= until) return heldBy("SharingViolation", opens);
+  const effects = asked.map(({ id, state }) => put(locks, { share, id }, state));
+  return { wait: { key: locks.key({ share, id: file }), until }, effects };
+}
+
+function failureOf(refusal: Exclude<RenameRefusal, CachedBelow>): Failure {
   switch (refusal.why) {
     case "root":
     case "into-itself":

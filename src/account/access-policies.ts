@@ -1,4 +1,5 @@
 import { formatIso, parseIso } from "../core/dates.ts";
+import { about } from "../core/faults.ts";
 import type { XmlParser } from "../core/operation.ts";
 import type { StoredPolicy } from "../core/permission.ts";
 import { fail, ok, type Result } from "../core/result.ts";
@@ -48,7 +49,7 @@ function parsePolicy(child: XmlElement, letters: string | undefined): Result<Sto
   if (!expiry.ok) return expiry;
   const permission = (policy && xmlChildText(policy, "Permission")?.trim()) || undefined;
   if (letters !== undefined && permission !== undefined && !isWithin(permission, letters)) {
-    return invalidXmlAt(child.start, "");
+    return about(invalidXmlAt(child.start, ""), "Permission");
   }
   return ok({ id, start: start.value, expiry: expiry.value, permission });
 }
@@ -62,7 +63,7 @@ function parseTime(policy: XmlElement | undefined, name: string): Result<Ticks |
   const text = policy && xmlChildText(policy, name)?.trim();
   if (text === undefined || text === "") return ok(undefined);
   const time = parseIso(text);
-  return time === undefined ? fail("InvalidXmlNodeValue") : ok(time);
+  return time === undefined ? fail("InvalidXmlNodeValue", { subject: name }) : ok(time);
 }
 
 export function renderAccessPolicies(policies: readonly StoredPolicy[]): string {

@@ -14,6 +14,8 @@ export interface FaultDetail {
   readonly headers?: Readonly<Record<string, string>>;
   /** Which conditional header was not met; for those who watch, never for the client. */
   readonly unmet?: ConditionName;
+  /** The property, header, parameter or element at fault; for the debug log alone. */
+  readonly subject?: string;
   /** Whose open handles stand in the way; for those who watch as well. */
   readonly heldBy?: readonly HandleHolder[];
 }
@@ -41,6 +43,13 @@ export function faultStatus(fault: Fault): number {
 
 export function faultMessage(fault: Fault): string {
   return fault.detail?.message ?? faults[fault.code].message;
+}
+
+/** The same failure, saying in the debug log what it is about; the innermost subject stays. */
+export function about(failure: Failure, subject: string): Failure {
+  const { code, detail } = failure.fault;
+  if (detail?.subject !== undefined) return failure;
+  return { ok: false, fault: { code, detail: { ...detail, subject } } };
 }
 
 /** 400 InvalidHeaderValue, naming the header and what it held. */

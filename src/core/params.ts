@@ -1,4 +1,4 @@
-import { invalidHeader, invalidQuery, missingHeader, missingQuery } from "./faults.ts";
+import { about, invalidHeader, invalidQuery, missingHeader, missingQuery } from "./faults.ts";
 import { ok, type Result } from "./result.ts";
 
 /** What a parameter parser may look at. Header names are lower case. */
@@ -86,8 +86,9 @@ export function checked<T>(param: Param<T>, check: (value: T) => Result<T>): Par
 export function parseParams<P extends Params>(params: P, reader: ParamReader): Result<InputOf<P>> {
   const input: Record<string, unknown> = {};
   for (const name in params) {
-    const parsed = params[name]!.parse(reader);
-    if (!parsed.ok) return parsed;
+    const param = params[name]!;
+    const parsed = param.parse(reader);
+    if (!parsed.ok) return about(parsed, param.sources.join(", "));
     input[name] = parsed.value;
   }
   return ok(input as InputOf<P>);

@@ -1,5 +1,5 @@
 import type { Received } from "../core/content-ref.ts";
-import { invalidHeader } from "../core/faults.ts";
+import { about, invalidHeader } from "../core/faults.ts";
 import type { BodySpec, ContentBody, Operation } from "../core/operation.ts";
 import { fail, ok, type Result } from "../core/result.ts";
 import { crc64Since } from "../core/versions.ts";
@@ -148,7 +148,7 @@ function parseSmall(
   request: WireRequest,
 ): Result<Body> {
   const parsed = spec.kind === "xml" ? parseXmlBody(spec, bytes) : parseBytes(spec, bytes, request);
-  return parsed.ok ? ok({ parsed: parsed.value, received }) : parsed;
+  return parsed.ok ? ok({ parsed: parsed.value, received }) : about(parsed, "request body");
 }
 
 function parseXmlBody(spec: Extract<BodySpec<unknown>, { kind: "xml" }>, bytes: Uint8Array) {

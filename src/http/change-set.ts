@@ -4,6 +4,8 @@ import type { TextBytes } from "../core/text-bytes.ts";
 import { executeAll } from "../execution/execute-all.ts";
 import type { Call, Outcome } from "../execution/execute.ts";
 import { TransactionRefused } from "../execution/transaction-refused.ts";
+import { diagnose } from "./diagnosis/diagnose.ts";
+import { withoutSecrets } from "./diagnosis/secrets.ts";
 import type { Door, Known, Progress, Target } from "./door.ts";
 import { parseEmbeddedRequest, renderEmbeddedReply, wireRequestOf } from "./embedded-http.ts";
 import { envelopeOf } from "./envelope.ts";
@@ -49,6 +51,7 @@ export async function runChangeSet(
   const calls: Call[] = [];
   const refuse = (failure: IndexedFault) => {
     const { request, progress } = requests[failure.index] ?? batch;
+    if (door.log.verbose === true) logRefusal(door, request, batch, failure);
     const fault = transaction.fault(failure, parts.length);
     const reply = renderFault(fault, envelopeOf(door, request, progress));
     return writerOf([partOf(door, reply, request)]);
@@ -78,6 +81,15 @@ export async function runChangeSet(
     return refuse({ index, fault: faultOf(outcome).fault });
   }
   return (out, boundary) => writeReplies(door, { requests, outcomes }, out, boundary);
+}
+
+/** The answer to the whole says 202: the log has to name the part that was refused. */
+function logRefusal(door: Door, request: WireRequest, batch: Batch, failure: IndexedFault): void {
+  const { index, fault } = failure;
+  const { requestId } = batch.progress;
+  const { method, target } = request;
+  const fields = { requestId, index, method, url: withoutSecrets(target), code: fault.code };
+  door.log.debug({ ...fields, ...diagnose(door, request, fault) }, "transaction refused");
 }
 
 function writerOf(parts: readonly RenderedPart[]): WriteParts {

@@ -1,6 +1,6 @@
 import type { Awaitable } from "../core/awaitable.ts";
 import { actual } from "../core/cors.ts";
-import { faultMessage, type Fault } from "../core/faults.ts";
+import type { Fault } from "../core/faults.ts";
 import { fail, ok, type Result } from "../core/result.ts";
 import type { Outcome } from "../execution/execute.ts";
 import { newRequestId } from "./request-id.ts";
@@ -10,6 +10,7 @@ import { ticksPerSecond } from "../core/ticks.ts";
 import type { Door, Progress } from "./door.ts";
 import { runBatch } from "./batch/run-batch.ts";
 import { busy } from "./busy.ts";
+import { diagnose } from "./diagnosis/diagnose.ts";
 import { envelopeOf } from "./envelope.ts";
 import { runPipeline } from "./pipeline.ts";
 import { addRangeChecksum } from "./range-checksum.ts";
@@ -37,7 +38,7 @@ export async function serveRequest(door: Door, request: WireRequest): Promise<Wi
   const watch = door.observer?.watch;
   if (watch !== undefined) watch({ door, request, progress, result, reply });
   if (door.log.verbose === true) {
-    const fault = result.ok ? undefined : result.fault;
+    const fault = faultOf(result);
     logRequest(door, request, reply, { requestId, operation, seconds, fault });
   }
   return reply;
@@ -56,10 +57,16 @@ function logRequest(door: Door, request: WireRequest, reply: WireReply, served: 
   const { fault, ...how } = served;
   const url = target.replaceAll(/([?&]sig=)[^&]*/gi, "$1***");
   const code = fault?.code ?? reply.headers["x-ms-error-code"];
-  const reason = fault && faultMessage(fault);
+  const why = fault && diagnose(door, request, fault);
   const { service } = door;
-  const fields = { service: service.name, method, url, status: reply.status, code, reason };
+  const fields = { service: service.name, method, url, status: reply.status, code, ...why };
   door.log.debug({ ...how, ...fields, remoteAddress }, "request");
+}
+
+/** Refused before the transaction, or in it. */
+function faultOf(result: Result<Outcome>): Fault | undefined {
+  if (!result.ok) return result.fault;
+  return result.value.kind === "fault" ? result.value.fault : undefined;
 }
 
 /** What is left to do before the headers can go: run the parts of a batch, sum up a range. */

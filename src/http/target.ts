@@ -1,6 +1,7 @@
 import { anonymousPrincipal } from "../core/principal.ts";
 import type { Address } from "../core/operation.ts";
 import { fail, ok, type Result } from "../core/result.ts";
+import type { AuthRequest } from "./auth/request.ts";
 import { locationOptions, type Door, type Known, type Progress, type Target } from "./door.ts";
 import { locate, type Location } from "./location.ts";
 import { requestVersion, warnOfLaterVersion } from "./request-version.ts";
@@ -38,29 +39,37 @@ function identify(
 }
 
 export function authenticate(door: Door, request: WireRequest, target: Target): Result<Known> {
-  const { accounts, authenticator, service, clock, options } = door;
-  const { location, address, version } = target;
-  const settings = accounts.get(location.account);
+  const { accounts, authenticator, options } = door;
+  const settings = accounts.get(target.location.account);
   if (settings === undefined) return fail("ResourceNotFound");
   // A browser repeats the signature of the request it asks about, which is for another method.
   if (request.method === "OPTIONS") return ok({ principal: anonymousPrincipal, settings });
   const principal = authenticator.authenticate(
-    {
-      service: service.name,
-      resource: service.signedName(address),
-      method: request.method,
-      account: location.account,
-      rawPath: location.rawPath,
-      query: location.query.values,
-      rawHeaders: request.rawHeaders,
-      version,
-      header: (name) => request.headers[name],
-      secure: request.secure,
-      remoteAddress: request.remoteAddress,
-      wallNow: clock.wall(),
-    },
+    authRequestOf(door, request, target),
     settings.keys,
     { sharedKeyAllowed: settings.sharedKey, oauth: options.oauth, versions: options.versions },
   );
   return principal.ok ? ok({ principal: principal.value, settings }) : principal;
+}
+
+/** What authentication looks at. */
+export function authRequestOf(
+  { service, clock }: Door,
+  request: WireRequest,
+  { location, address, version }: Target,
+): AuthRequest {
+  return {
+    service: service.name,
+    resource: service.signedName(address),
+    method: request.method,
+    account: location.account,
+    rawPath: location.rawPath,
+    query: location.query.values,
+    rawHeaders: request.rawHeaders,
+    version,
+    header: (name) => request.headers[name],
+    secure: request.secure,
+    remoteAddress: request.remoteAddress,
+    wallNow: clock.wall(),
+  };
 }

@@ -1,3 +1,4 @@
+import { about } from "../../core/faults.ts";
 import { ok, type Result } from "../../core/result.ts";
 import { parseXml, xmlChild } from "../../core/xml.ts";
 import { edm, edmTypeOf, type Typed } from "../edm/edm.ts";
@@ -14,11 +15,11 @@ export function readAtomEntity(text: string): Result<EntityInput> {
   const builder = new EntityBuilder();
   for (const { name, attributes, children, text: inner } of properties.children) {
     const isIgnored = name === "Timestamp";
-    if (children.length > 0 && !isIgnored) return unreadable();
+    if (children.length > 0 && !isIgnored) return unreadable(`property ${name}`);
     const typed = isIgnored ? undefined : typedOf(attributes, inner);
-    if (typed === "wrong") return unreadable();
+    if (typed === "wrong") return unreadable(`property ${name}`);
     const added = builder.add(name, typed);
-    if (!added.ok) return added;
+    if (!added.ok) return about(added, `property ${name}`);
   }
   return ok(builder.entity);
 }

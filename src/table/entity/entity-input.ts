@@ -1,4 +1,4 @@
-import { fail, ok, type Result } from "../../core/result.ts";
+import { fail, ok, type Failure, type Result } from "../../core/result.ts";
 import { edm, type Property, type Typed } from "../edm/edm.ts";
 import { checkKey, checkPropertyName, checkValue, propertiesMax } from "../edm/limits.ts";
 
@@ -10,8 +10,9 @@ export interface EntityInput {
 }
 
 /** Recorded for a value that is not of the type it says. */
-export function unreadable(): ReturnType<typeof fail> {
-  return fail("InvalidInput", { message: "An error occurred while processing this request." });
+export function unreadable(subject?: string): Failure {
+  const message = "An error occurred while processing this request.";
+  return fail("InvalidInput", subject === undefined ? { message } : { message, subject });
 }
 
 const added = ok(undefined);

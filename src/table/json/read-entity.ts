@@ -1,3 +1,4 @@
+import { about } from "../../core/faults.ts";
 import { ok, type Result } from "../../core/result.ts";
 import { edm, edmTypeOf, type EdmType, type Typed } from "../edm/edm.ts";
 import { parseDouble, parseInt32, parseValue } from "../edm/parse-value.ts";
@@ -15,26 +16,27 @@ const builder = new EntityBuilder();
 
 /** An entity in any of the JSON forms; what a server would annotate is passed over. */
 export function readJsonEntity(text: string): Result<EntityInput> {
-  if (!reader.read(text)) return unreadable();
+  if (!reader.read(text)) return unreadable("JSON body");
   const { names, values, count } = reader;
   const types = readAnnotations(reader);
-  if (types === undefined) return unreadable();
+  if (typeof types === "string") return unreadable(types);
   builder.start();
   for (let index = 0; index < count; index += 1) {
     const name = names[index]!;
     if (name.startsWith("odata.") || name.includes("@")) continue;
     const type = types === noTypes ? undefined : types.get(name);
     const typed = name === timestamp ? undefined : typedOf(type, values[index]!);
-    if (typed === "wrong") return unreadable();
+    if (typed === "wrong") return unreadable(`property ${name}`);
     const added = builder.add(name, typed);
-    if (!added.ok) return added;
+    if (!added.ok) return about(added, `property ${name}`);
   }
   return ok(builder.entity);
 }
 
 const noTypes: ReadonlyMap<string, EdmType> = new Map();
 
-function readAnnotations({ names, values, count }: FlatJsonReader): typeof noTypes | undefined {
+/** A text names the annotation that is no type. */
+function readAnnotations({ names, values, count }: FlatJsonReader): typeof noTypes | string {
   let types: Map<string, EdmType> | undefined;
   for (let index = 0; index < count; index += 1) {
     const name = names[index]!;
@@ -42,7 +44,7 @@ function readAnnotations({ names, values, count }: FlatJsonReader): typeof noTyp
     if (name === timestampAnnotation) continue;
     const value = values[index];
     const type = typeof value === "string" ? edmTypeOf(value) : undefined;
-    if (type === undefined) return undefined;
+    if (type === undefined) return `annotation ${name}`;
     types ??= new Map();
     types.set(name.slice(0, -annotation.length), type);
   }

@@ -1,0 +1,62 @@
+import { faultMessage, type Fault } from "../../core/faults.ts";
+import { queryText } from "../../core/signing/request.ts";
+import type { Door } from "../door.ts";
+import { authRequestOf, findTarget } from "../target.ts";
+import type { WireRequest } from "../wire.ts";
+import { sasTextOf } from "./sas-mistakes.ts";
+import { elementsForLog, withoutSecrets } from "./secrets.ts";
+import { sharedKeyMistakes } from "./shared-key-mistakes.ts";
+import { explainSignature, type SignatureReport } from "./signature-checks.ts";
+
+/** Why a request was refused, for the debug log alone. */
+export interface Diagnosis {
+  readonly reason: string;
+  /** The property, header, query parameter or XML element that is at fault. */
+  readonly about?: string;
+  readonly details?: Readonly<Record<string, string>>;
+  /** Of a signature that did not match. */
+  readonly signature?: SignatureReport;
+}
+
+/** Works from the request anew: nothing is kept for it while no debug log is written. */
+export function diagnose(door: Door, request: WireRequest, fault: Fault): Diagnosis {
+  const { elements, unmet, subject = unmet } = fault.detail ?? {};
+  const signature = isMismatch(fault) ? signatureReport(door, request) : undefined;
+  return {
+    reason: withoutSecrets(faultMessage(fault)),
+    ...(subject === undefined ? {} : { about: withoutSecrets(subject) }),
+    ...(elements === undefined ? {} : { details: elementsForLog(elements) }),
+    ...(signature === undefined ? {} : { signature }),
+  };
+}
+
+const mismatch = /^(The MAC signature found|Signature did not match)/;
+
+function isMismatch({ code, detail }: Fault): boolean {
+  const told = detail?.elements?.["AuthenticationErrorDetail"] ?? "";
+  return code === "AuthenticationFailed" && mismatch.test(told);
+}
+
+function signatureReport(door: Door, request: WireRequest): SignatureReport | undefined {
+  const target = findTarget(door, request, { requestId: "" });
+  if (!target.ok) return undefined;
+  const settings = door.accounts.get(target.value.location.account);
+  if (settings === undefined) return undefined;
+  const { keys } = settings;
+  const signed = authRequestOf(door, request, target.value);
+  const found = /^(SharedKey|SharedKeyLite) +[^:]*:(.*)$/i.exec(
+    signed.header("authorization") ?? "",
+  );
+  if (found === null) {
+    const sas = sasTextOf(signed);
+    const signature = queryText(signed, "sig");
+    return sas && shown(explainSignature(sas.text, sas.mistakes, { keys, signature }));
+  }
+  const isFull = found[1]?.toLowerCase() === "sharedkey";
+  const { text, mistakes } = sharedKeyMistakes(signed, isFull ? "SharedKey" : "SharedKeyLite");
+  return shown(explainSignature(text, mistakes, { keys, signature: found[2] ?? "" }));
+}
+
+function shown({ stringToSign, difference }: SignatureReport): SignatureReport {
+  return { stringToSign: withoutSecrets(stringToSign), difference: withoutSecrets(difference) };
+}

@@ -1,0 +1,39 @@
+/** Headers that nothing may write down. */
+const secretHeaders = [
+  "authorization",
+  "x-ms-copy-source-authorization",
+  "x-ms-encryption-key",
+  "x-ms-source-encryption-key",
+];
+
+const hidden = "***";
+const loggedUnitsMax = 8 * 1024;
+const signatureInUrl = /(\bsig(?:=|%3d))[^&\s'"]*/gi;
+const signatureLine = /^(sig:).*$/gim;
+const headerLine = new RegExp(`^((?:${secretHeaders.join("|")}):).*$`, "gim");
+/** How the service tells a client which signature it found. */
+const foundSignature = /(found in the HTTP request ')[^']*/g;
+
+/** A text for the log: without signatures, tokens and keys, and of bounded length. */
+export function withoutSecrets(text: string): string {
+  const plain = text
+    .replaceAll(signatureInUrl, `$1${hidden}`)
+    .replaceAll(signatureLine, `$1${hidden}`)
+    .replaceAll(headerLine, `$1${hidden}`)
+    .replaceAll(foundSignature, `$1${hidden}`);
+  return plain.length > loggedUnitsMax ? `${plain.slice(0, loggedUnitsMax)}…` : plain;
+}
+
+/** What a fault tells a client of its cause, such as HeaderName and HeaderValue, for the log. */
+export function elementsForLog(
+  elements: Readonly<Record<string, string>>,
+): Readonly<Record<string, string>> {
+  const name = elements["HeaderName"] ?? elements["QueryParameterName"] ?? "";
+  const isSecret = [...secretHeaders, "sig"].includes(name.toLowerCase());
+  const shown: Record<string, string> = {};
+  for (const [key, value] of Object.entries(elements)) {
+    const isValue = key === "HeaderValue" || key === "QueryParameterValue";
+    shown[key] = isSecret && isValue ? hidden : withoutSecrets(value);
+  }
+  return shown;
+}

@@ -1,0 +1,63 @@
+import { createSecretKey } from "node:crypto";
+import { developmentAccountKey, type AccountKeys } from "../../account/settings.ts";
+import { isSignedBy } from "../auth/key-ring.ts";
+
+/** A way in which clients are known to go wrong, and the text they sign by it. */
+export type Mistake = readonly [difference: string, text: string];
+
+/** What the debug log says of a signature that did not match. Never a signature or a key. */
+export interface SignatureReport {
+  readonly stringToSign: string;
+  readonly difference: string;
+}
+
+const unexplained =
+  "no common mistake explains the signature: compare the string to sign and the account key with " +
+  "those of the client";
+
+/** Finds the mistake that reproduces the client's signature. */
+export function explainSignature(
+  stringToSign: string,
+  mistakes: Iterable<Mistake>,
+  { keys, signature }: { readonly keys: AccountKeys; readonly signature: string },
+): SignatureReport {
+  const report = (difference: string) => ({ stringToSign, difference });
+  const secrets = keys.map((key) => createSecretKey(Buffer.from(key, "base64")));
+  const matches = (text: string) => secrets.some((key) => isSignedBy(key, text, signature));
+  for (const [name, key] of otherKeys(keys)) {
+    if (isSignedBy(createSecretKey(key), stringToSign, signature)) return report(name);
+  }
+  for (const [name, spelling] of otherSpellings(signature)) {
+    if (secrets.some((key) => isSignedBy(key, stringToSign, spelling))) return report(name);
+  }
+  for (const [difference, text] of mistakes) if (matches(text)) return report(difference);
+  return report(unexplained);
+}
+
+function* otherKeys(keys: AccountKeys): Iterable<readonly [name: string, key: Buffer]> {
+  yield ["the key of the development account was used", base64(developmentAccountKey)];
+  for (const key of keys) yield ["the key was used as text, without decoding base64", utf8(key)];
+}
+
+function* otherSpellings(signature: string): Iterable<readonly [name: string, text: string]> {
+  yield ["the signature has spaces where plus signs belong", signature.replaceAll(" ", "+")];
+  yield ["the signature is percent-encoded once too often", decoded(signature)];
+  const plain = signature.replaceAll("-", "+").replaceAll("_", "/");
+  yield ["the signature is in the URL form of base64", plain.padEnd(44, "=")];
+}
+
+function base64(text: string): Buffer {
+  return Buffer.from(text, "base64");
+}
+
+function utf8(text: string): Buffer {
+  return Buffer.from(text, "utf8");
+}
+
+export function decoded(text: string): string {
+  try {
+    return decodeURIComponent(text);
+  } catch {
+    return text;
+  }
+}

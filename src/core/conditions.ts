@@ -147,8 +147,8 @@ export function checkWrite(
   return checkTagCondition(conditions, target);
 }
 
-/** The dates of a write whose target has no ETag yet, only a time of its last change. Beside a
- *  condition about ETags they do not count. */
+/** Checks the dates of a write whose target has no ETag yet, only a time of its last change. Beside
+ *  a condition about ETags, dates are ignored. */
 export function checkWriteDates(conditions: Conditions, lastModified: Ticks): Result<undefined> {
   const { ifMatch, ifNoneMatch, ifModifiedSince, ifUnmodifiedSince } = conditions;
   if ((ifMatch ?? ifNoneMatch) !== undefined) return passed;

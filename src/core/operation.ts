@@ -236,8 +236,8 @@ export interface OperationSpec<
     view: RecordView,
     sighting: Sighting<Rs[N]["scope"], TargetOf<Rs[N]["target"], T>, InputOf<P> & BodyInput<B>, A>,
   ) => Awaitable<S>;
-  /** When something that was read of a target that does not exist yet was changed last: what dates
-   *  in conditions are compared with. Undefined if there is nothing of it at all. */
+  /** The last change of what was read of a target that does not exist yet, such as uncommitted
+   *  blocks: dates in conditions are compared with it. Undefined if nothing of it exists. */
   readonly lastModifiedOf?: (seen: S) => Ticks | undefined;
   /** Pure and synchronous: runs again on fresh data after a conflict. */
   readonly decide: (

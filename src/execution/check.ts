@@ -45,8 +45,13 @@ export function check(call: Call, located: Located, now: Ticks): Outcome | undef
   return checkConditions(call, target, now) ?? checkGuard(call, target, now);
 }
 
-/** The dates in the conditions, if what was read stands for a target that does not exist yet. */
-export function checkUnborn(call: Call, seen: unknown, now: Ticks): Outcome | undefined {
+/** Checks the dates in the conditions of a write whose target does not exist yet, although records
+ *  that belong to it do: a blob with uncommitted blocks alone. */
+export function checkDatesWithoutTarget(
+  call: Call,
+  seen: unknown,
+  now: Ticks,
+): Outcome | undefined {
   const { operation, conditions } = call;
   if (operation.lastModifiedOf === undefined || conditions === noConditions) return undefined;
   const lastModified = operation.lastModifiedOf(seen);

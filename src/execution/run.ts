@@ -8,7 +8,7 @@ import type { Located } from "../core/service.ts";
 import type { Ticks } from "../core/ticks.ts";
 import type { Transaction, View } from "../store/store.ts";
 import { applyEffects, applyReply } from "./apply.ts";
-import { check, checkUnborn, refused } from "./check.ts";
+import { check, checkDatesWithoutTarget, refused } from "./check.ts";
 import type { Call, Outcome, Runtime, Stamped } from "./execute.ts";
 import { newGuid as guidFrom, newId as idFrom } from "./identifiers.ts";
 import { Records } from "./records.ts";
@@ -88,7 +88,8 @@ function decideOnSeen(
   return whenThere(seen, (there) => {
     context.seen = there;
     const { call, view } = running;
-    const refusal = context.target === undefined ? checkUnborn(call, there, view.now) : undefined;
+    const refusal =
+      context.target === undefined ? checkDatesWithoutTarget(call, there, view.now) : undefined;
     return refusal ?? decideOn(running, context);
   });
 }

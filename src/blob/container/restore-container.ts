@@ -59,8 +59,8 @@ export const restoreContainer = operation({
   },
 });
 
-/** The same with no container in its path. Clients that are given no name send neither the path nor
- *  the header, and hear of the header. */
+/** Restore Container with no container in its path: a client library that got an empty name sends
+ *  neither the path nor the header, and the service reports the missing header. */
 export const restoreNoContainer = operation({
   name: "Restore Container",
   ids: [],

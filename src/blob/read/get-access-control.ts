@@ -2,9 +2,9 @@ import { noBody } from "../../core/operation.ts";
 import { fail } from "../../core/result.ts";
 import { accessControlAction, operation } from "../resources.ts";
 
-/** The question by which clients of the Data Lake API find out whether an account has directories.
- *  They ask the blob service if they know no other endpoint. No account has any here, so there is
- *  never a list to answer with.
+/** The request by which clients of the Data Lake API detect a hierarchical namespace. It comes to
+ *  the blob endpoint if the client is configured with no other. No account has such a namespace
+ *  here, so it is always refused.
  *  learn.microsoft.com/rest/api/storageservices/datalakestoragegen2/path/get-properties */
 function declareGetAccessControl(resource: "container" | "blob") {
   return operation({

@@ -106,7 +106,9 @@ export class Connection {
     this.#socket.destroy();
     this.#stopWaiting();
     this.server.clients.remove(this);
-    for (const life of [...this.#lives.values(), ...this.#asyncLives.values()]) life.cancel();
+    for (const life of [...this.#lives.values(), ...this.#asyncLives.values()]) {
+      if (!life.outlivesConnection) life.cancel();
+    }
     for (const channel of this.channels.values()) {
       this.server.finishing(leaveSession(this.server, channel));
     }

@@ -61,7 +61,11 @@ async function withSession(
   const tree = session.trees.get(header.treeId);
   if (tree === undefined) return refusal(Status.networkNameDeleted);
   if (tree.encrypts && sealedBy === undefined) return refusal(Status.accessDenied);
-  return declaration.handle({ ...request, session, tree });
+  try {
+    return await declaration.handle({ ...request, session, tree });
+  } finally {
+    request.life.whenHandled?.();
+  }
 }
 
 /** What somebody without a name may not do. */

@@ -37,6 +37,10 @@ export class RequestLife {
   asyncId: bigint | undefined;
   /** The handle that the message spoke of. */
   fileId: FileId | undefined;
+  /** A lost connection does not cancel it: its session has other channels, or cancels it itself. */
+  outlivesConnection = false;
+  /** Called once when the request was handled. */
+  whenHandled: (() => void) | undefined;
   readonly #sendInterim: (life: RequestLife) => NtStatus | undefined;
   readonly #listeners = new Set<() => void>();
   #isCancelled = false;

@@ -13,6 +13,7 @@ export async function endSession(
   ending: Ending,
 ): Promise<void> {
   session.isValid = false;
+  session.cancelPending();
   if (server.sessions.get(session.id) === session) server.sessions.delete(session.id);
   for (const channel of session.channels) channel.connection.forgetSession(channel);
   session.channels.clear();

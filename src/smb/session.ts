@@ -3,6 +3,7 @@ import type { Connection, Negotiated } from "./connection.ts";
 import type { Sealer } from "./crypto/encryption.ts";
 import type { Signer } from "./crypto/signing.ts";
 import type { Handle } from "./handle.ts";
+import type { RequestLife } from "./request.ts";
 import type { Tree } from "./tree.ts";
 
 /** One login of a client. Further connections may join it; it ends with the last of them. */
@@ -25,11 +26,26 @@ export class Session {
   readonly trees = new Map<number, Tree>();
   /** By volatile id. */
   readonly handles = new Map<bigint, Handle>();
+  /** Requests that wait and do not end with their connection, only with the session. */
+  readonly #pending = new Set<RequestLife>();
   #lastTreeId = 0;
 
   constructor(id: bigint, negotiated: Negotiated) {
     this.id = id;
     this.negotiated = negotiated;
+  }
+
+  keepPending(life: RequestLife): void {
+    life.outlivesConnection = true;
+    this.#pending.add(life);
+  }
+
+  dropPending(life: RequestLife): void {
+    this.#pending.delete(life);
+  }
+
+  cancelPending(): void {
+    for (const life of this.#pending) life.cancel();
   }
 
   nextTreeId(): number {

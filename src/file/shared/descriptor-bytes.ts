@@ -15,19 +15,29 @@ const entryHeaderBytes = 8;
 const entriesMax = 2000;
 const subAuthoritiesMax = 15;
 
-export function encodeDescriptor(descriptor: SecurityDescriptor): Uint8Array {
+/** The parts of a descriptor, in the bits of SECURITY_INFORMATION. */
+export const SecurityPart = { owner: 1, group: 2, access: 4, audit: 8 } as const;
+
+const allParts = 0xf;
+const nothing = new Uint8Array(0);
+
+/** Parts that are not asked for are left out with all their bytes and flags. */
+export function encodeDescriptor(descriptor: SecurityDescriptor, asked = allParts): Uint8Array {
   const { owner, group, access, audit } = descriptor;
+  const has = (part: number): boolean => (asked & part) !== 0;
   const parts = [
-    encodeSid(owner),
-    encodeSid(group),
-    audit === undefined ? new Uint8Array(0) : encodeList(audit),
-    encodeList(access),
+    has(SecurityPart.owner) ? encodeSid(owner) : nothing,
+    has(SecurityPart.group) ? encodeSid(group) : nothing,
+    has(SecurityPart.audit) && audit !== undefined ? encodeList(audit) : nothing,
+    has(SecurityPart.access) ? encodeList(access) : nothing,
   ];
   const total = parts.reduce((sum, part) => sum + part.length, headerBytes);
   const bytes = new Uint8Array(total);
   const view = new DataView(bytes.buffer);
   bytes[0] = 1;
-  view.setUint16(2, controlOf(descriptor), true);
+  const accessControl = has(SecurityPart.access) ? accessControlOf(descriptor) : 0;
+  const auditControl = has(SecurityPart.audit) ? auditControlOf(descriptor) : 0;
+  view.setUint16(2, selfRelative | accessControl | auditControl, true);
   let at = headerBytes;
   for (const [index, part] of parts.entries()) {
     if (part.length === 0) continue;
@@ -38,13 +48,18 @@ export function encodeDescriptor(descriptor: SecurityDescriptor): Uint8Array {
   return bytes;
 }
 
-function controlOf({ access, audit }: SecurityDescriptor): number {
-  let control = selfRelative | accessPresent;
+function accessControlOf({ access }: SecurityDescriptor): number {
+  let control = accessPresent;
   if (access.autoInherited) control |= accessAutoInherited;
   if (access.isProtected) control |= accessProtected;
-  if (audit !== undefined) control |= auditPresent;
-  if (audit?.autoInherited === true) control |= auditAutoInherited;
-  if (audit?.isProtected === true) control |= auditProtected;
+  return control;
+}
+
+function auditControlOf({ audit }: SecurityDescriptor): number {
+  if (audit === undefined) return 0;
+  let control = auditPresent;
+  if (audit.autoInherited) control |= auditAutoInherited;
+  if (audit.isProtected) control |= auditProtected;
   return control;
 }
 

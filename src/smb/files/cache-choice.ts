@@ -27,6 +27,12 @@ const wantedByLevel: Readonly<Record<number, number>> = {
   [OplockLevel.exclusive]: cacheRead | cacheWrite,
   [OplockLevel.batch]: cacheRead | cacheWrite | cacheHandle,
 };
+
+/** The cache bits that a requested oplock level asks for. */
+export function wantedCache(level: number): number {
+  return wantedByLevel[level] ?? 0;
+}
+
 const leaseBits = cacheRead | cacheWrite | cacheHandle;
 const breakInProgress = 2;
 const parentKeySet = 4;

@@ -1,19 +1,40 @@
-import type { TreeRequest } from "../request.ts";
-import { Command, Dialect } from "../wire/protocol.ts";
+import type { RequestLife, TreeRequest } from "../request.ts";
+import { Command, Dialect, HeaderFlag } from "../wire/protocol.ts";
 import type { FileHandle } from "./file-handle.ts";
 
 const half = 0x8000;
 const changing: ReadonlySet<number> = new Set([Command.write, Command.setInfo, Command.ioctl]);
 
 /**
- * A client that loses one of its connections counts on, and repeats over another what it got no
- * answer to. A change that comes late over the lost one would undo a later one, so it is refused
- * ([MS-SMB2] 3.3.5.2.10).
+ * Counts a request on its handle until it was handled; false if it must be refused
+ * ([MS-SMB2] 3.3.5.2.10). A client that loses a channel raises its ChannelSequence and repeats over
+ * another channel what got no response. A change that comes late over the lost channel would undo
+ * a later one, and so would a repeated one whose original still runs: both are refused.
  */
-export function isOutdated({ header, connection }: TreeRequest, handle: FileHandle): boolean {
-  if (connection.dialect < Dialect.v300) return false;
+export function countRequest(
+  { header, connection, life }: TreeRequest,
+  handle: FileHandle,
+): boolean {
+  if (connection.dialect < Dialect.v300) return true;
+  const changes = changing.has(header.command);
   const ahead = (header.channelSequence - handle.channelSequence) & 0xffff;
-  if (ahead >= half) return changing.has(header.command);
-  handle.channelSequence = header.channelSequence;
-  return false;
+  if (ahead >= half) return !changes;
+  if (ahead > 0) {
+    handle.channelSequence = header.channelSequence;
+    handle.pendingOlderRequests += handle.pendingRequests;
+    handle.pendingRequests = 0;
+  }
+  const isReplay = (header.flags & HeaderFlag.replay) !== 0;
+  if (isReplay && changes && handle.pendingOlderRequests > 0) return false;
+  count(life, handle);
+  return true;
+}
+
+function count(life: RequestLife, handle: FileHandle): void {
+  const sequence = handle.channelSequence;
+  handle.pendingRequests += 1;
+  life.whenHandled = () => {
+    if (handle.channelSequence === sequence) handle.pendingRequests -= 1;
+    else handle.pendingOlderRequests -= 1;
+  };
 }

@@ -69,7 +69,8 @@ export async function reconnect(
   }
   const id = { persistent: kept.id.persistent, volatile: server.newId() };
   const { channelSequence } = request.header;
-  const handle: FileHandle = { ...kept, id, session, connection, tree, channelSequence };
+  const fresh = { channelSequence, pendingRequests: 0, pendingOlderRequests: 0 };
+  const handle: FileHandle = { ...kept, id, session, connection, tree, ...fresh };
   const state = await lockStateOf(runtime, kept.place);
   if (!session.isValid) {
     // The client is gone again already: it may still come back for it.
@@ -79,6 +80,7 @@ export async function reconnect(
   const choice = choiceOf(handle, asked);
   const granted = grantedCache(choice, state);
   server.caches.remove(kept);
+  server.replays.remove(kept);
   session.handles.set(id.volatile, handle);
   server.caches.add(handle, granted.held);
   const body = encodeCreateResponse({

@@ -24,10 +24,12 @@ export interface FileHandle {
   listing: Listing | undefined;
   watch: DirectoryWatch | undefined;
   position: bigint;
-  /** Nothing was done with it yet, so that the open may be repeated. */
-  isFresh: boolean;
-  /** How often the client has lost a connection, as its last message on the handle says. */
+  /** The highest ChannelSequence of a request on the handle: how often the client lost a channel. */
   channelSequence: number;
+  /** Requests that run with the present ChannelSequence (Open.OutstandingRequestCount). */
+  pendingRequests: number;
+  /** Requests that still run with an older one (Open.OutstandingPreRequestCount). */
+  pendingOlderRequests: number;
   /** The last number that was used in each of the client's slots for locking. */
   readonly lockNumbers: Map<number, number>;
   /** What the client asked to set aside beyond the end of the file. */

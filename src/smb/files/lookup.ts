@@ -2,7 +2,7 @@ import { refusal, type Answer, type FileId } from "../answer.ts";
 import type { Handle } from "../handle.ts";
 import type { TreeRequest } from "../request.ts";
 import { Status } from "../status.ts";
-import { isOutdated } from "./channel-sequence.ts";
+import { countRequest } from "./channel-sequence.ts";
 import type { FileHandle } from "./file-handle.ts";
 
 /** The handle that a message names, or means by being related to the one before. */
@@ -18,9 +18,8 @@ export function findHandle(request: TreeRequest, named: FileId): Handle | Answer
   if (!isMeant) return refusal(Status.fileClosed);
   request.life.fileId = handle.id;
   if (handle.kind === "pipe") return handle;
-  if (isOutdated(request, handle)) return refusal(Status.fileNotAvailable);
-  handle.isFresh = false;
-  return handle;
+  request.connection.server.replays.remove(handle);
+  return countRequest(request, handle) ? handle : refusal(Status.fileNotAvailable);
 }
 
 export function isAnswer(found: Handle | Answer): found is Answer {

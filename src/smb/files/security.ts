@@ -2,6 +2,7 @@ import {
   decodeDescriptor,
   encodeDescriptor,
   encodeSid,
+  SecurityPart,
 } from "../../file/shared/descriptor-bytes.ts";
 import {
   formatSddl,
@@ -13,8 +14,6 @@ import { ContextName, type CreateContext } from "../wire/create-contexts.ts";
 
 /** Security descriptors: bytes on the wire, text in the store, as REST keeps it. */
 
-export const SecurityPart = { owner: 1, group: 2, access: 4, audit: 8 } as const;
-
 export function descriptorText(contexts: readonly CreateContext[]): string | NtStatus | undefined {
   const context = contexts.find(({ name }) => name === ContextName.securityDescriptor);
   if (context === undefined) return undefined;
@@ -22,25 +21,10 @@ export function descriptorText(contexts: readonly CreateContext[]): string | NtS
   return descriptor === undefined ? Status.invalidParameter : formatSddl(descriptor);
 }
 
-const controlOffset = 2;
-const partOffsets = [
-  { part: SecurityPart.owner, at: 4, control: 0 },
-  { part: SecurityPart.group, at: 8, control: 0 },
-  { part: SecurityPart.audit, at: 12, control: 0x10 },
-  { part: SecurityPart.access, at: 16, control: 0x4 },
-];
-
-/** Only the parts that were asked for; the others are as if they were not there. */
+/** Only the parts that were asked for; nothing if the stored text makes no sense. */
 export function descriptorBytes(sddl: string, parts: number): Buffer | undefined {
   const descriptor = parseSddl(sddl);
-  if (descriptor === undefined) return undefined;
-  const bytes = Buffer.from(encodeDescriptor(descriptor));
-  for (const { part, at, control } of partOffsets) {
-    if ((parts & part) !== 0) continue;
-    bytes.writeUInt32LE(0, at);
-    bytes.writeUInt16LE(bytes.readUInt16LE(controlOffset) & ~control, controlOffset);
-  }
-  return bytes;
+  return descriptor && Buffer.from(encodeDescriptor(descriptor, parts));
 }
 
 /** The present descriptor with the given parts replaced; nothing if the bytes make no sense. */

@@ -1,5 +1,5 @@
 import { closeFile } from "../../file/filesystem/close.ts";
-import { openFile, maximalAccess, type Opened } from "../../file/filesystem/open.ts";
+import { openFile, type Opened } from "../../file/filesystem/open.ts";
 import { OpenAction, type Disposition, type OpenWish } from "../../file/filesystem/open-wish.ts";
 import type { FilePlace } from "../../file/filesystem/work.ts";
 import { answer, refusal, type Answer } from "../answer.ts";
@@ -8,10 +8,10 @@ import { chooseCache, grantedCache, leasedFile, type CacheChoice } from "../file
 import { happened, modified } from "../files/change-hub.ts";
 import { ChangeAction, ChangeFilter } from "../files/directory-watch.ts";
 import { durabilityOf, durableContext, reconnect } from "../files/durability.ts";
-import { factsOf, indexNumberOf } from "../files/facts.ts";
+import { factsOf } from "../files/facts.ts";
 import type { FileHandle } from "../files/file-handle.ts";
 import { parsePath, type ParsedPath } from "../files/path.ts";
-import { replayName, type Made } from "../files/replays.ts";
+import { replayName } from "../files/replays.ts";
 import { epochOf } from "../files/snapshots.ts";
 import { statusOf } from "../files/status-of.ts";
 import { waitForLocks } from "../files/waiting.ts";
@@ -19,13 +19,13 @@ import type { TreeRequest } from "../request.ts";
 import { handlesMax } from "../limits.ts";
 import { Status, type NtStatus } from "../status.ts";
 import { decodeCreate, encodeCreateResponse, type CreateRequest } from "../wire/create.ts";
-import { ContextName, type CreateContext } from "../wire/create-contexts.ts";
+import { ContextName } from "../wire/create-contexts.ts";
 import { decodeDurable, type DurableWish } from "../wire/durable-contexts.ts";
-import { HeaderFlag, OplockLevel } from "../wire/protocol.ts";
-import { Writer } from "../wire/writer.ts";
 import type { SmbServerState } from "../server.ts";
 import { CreateOption, checkCreate } from "../files/create-rules.ts";
 import { descriptorText } from "../files/security.ts";
+import { factContexts } from "../files/create-facts.ts";
+import { isReplayEligible, replayCreate } from "./create-replay.ts";
 import { openPipe } from "./pipe.ts";
 
 const dispositionsByNumber: readonly Disposition[] = [
@@ -56,36 +56,28 @@ export async function create(request: TreeRequest): Promise<Answer> {
   return createFile(request, asked, path, durable);
 }
 
-/** An open that its client has given a name is made once, however often it is asked for. */
+/** A CREATE with a create GUID runs once, however often it is sent. */
 async function createOnce(
   request: TreeRequest,
   asked: CreateRequest,
   path: ParsedPath,
   durable: NamedRequest,
 ): Promise<Answer> {
-  const { replays } = request.connection.server;
-  const name = replayName(request.connection, durable.createGuid);
-  const made = replays.find(name);
-  if (made !== undefined) return repeat(request, asked, made);
+  const { connection, session, life } = request;
+  const { replays } = connection.server;
+  const name = replayName(connection, durable.createGuid);
+  const found = replays.find(name);
+  if (found === "pending") return refusal(Status.fileNotAvailable);
+  if (found !== undefined) return replayCreate(request, asked, found);
   replays.begin(name);
+  // The client replays it over another channel if this connection is lost, and must then find it.
+  session.keepPending(life);
   try {
     return await createFile(request, asked, path, durable);
   } finally {
+    session.dropPending(life);
     replays.finish(name);
   }
-}
-
-function repeat(request: TreeRequest, asked: CreateRequest, made: Made | "in-progress"): Answer {
-  const { header, session } = request;
-  if ((header.flags & HeaderFlag.replay) === 0) return refusal(Status.duplicateObjectId);
-  if (made === "in-progress") return refusal(Status.fileNotAvailable);
-  const { handle, body } = made;
-  if (handle.session !== session || !handle.isFresh) return refusal(Status.duplicateObjectId);
-  const isLeased = handle.cache?.lease !== undefined;
-  const isSame = isLeased
-    ? leasedFile(request, asked) === handle.place.file
-    : asked.oplock !== OplockLevel.lease;
-  return isSame ? { ...answer(body), fileId: handle.id } : refusal(Status.accessDenied);
 }
 
 async function createFile(
@@ -200,8 +192,9 @@ function succeed(request: TreeRequest, asked: CreateRequest, success: Success): 
     listing: undefined,
     watch: undefined,
     position: 0n,
-    isFresh: true,
     channelSequence: request.header.channelSequence,
+    pendingRequests: 0,
+    pendingOlderRequests: 0,
     lockNumbers: new Map(),
     reservedBytes: reservedBytes(asked),
     keepsTimes: false,
@@ -210,7 +203,7 @@ function succeed(request: TreeRequest, asked: CreateRequest, success: Success): 
   session.handles.set(id.volatile, handle);
   connection.server.caches.add(handle, granted.held);
   tellOthers(connection.server, handle, opened);
-  const contexts = [...durableContext(handle.durable), ...contextsOf(asked, handle, opened)];
+  const contexts = [...durableContext(handle.durable), ...factContexts(asked, place, node)];
   const body = encodeCreateResponse({
     oplock: granted.level,
     action: opened.action,
@@ -218,9 +211,9 @@ function succeed(request: TreeRequest, asked: CreateRequest, success: Success): 
     fileId: id,
     contexts: granted.context === undefined ? contexts : [granted.context, ...contexts],
   });
-  if (success.durable?.version === 2) {
+  if (success.durable?.version === 2 && isReplayEligible(handle)) {
     const name = replayName(connection, success.durable.createGuid);
-    connection.server.replays.add(name, { handle, body });
+    connection.server.replays.add(name, { handle, action: opened.action });
   }
   return { ...answer(body), fileId: id };
 }
@@ -238,23 +231,4 @@ function tellOthers({ changes }: SmbServerState, { place }: FileHandle, opened: 
 function reservedBytes({ contexts }: CreateRequest): number {
   const asked = contexts.find(({ name }) => name === ContextName.allocation)?.data;
   return asked?.length === 8 ? Number(asked.readBigUInt64LE()) : 0;
-}
-
-function contextsOf(
-  asked: CreateRequest,
-  { place }: FileHandle,
-  { node }: Opened,
-): readonly CreateContext[] {
-  const answers: CreateContext[] = [];
-  for (const { name } of asked.contexts) {
-    if (name === ContextName.maximalAccess) {
-      const data = new Writer(8).u32(Status.success).u32(maximalAccess(node)).finish();
-      answers.push({ name, data });
-    } else if (name === ContextName.diskId) {
-      const index = indexNumberOf(node, place.share.id);
-      const data = new Writer(32).u64(index).u64(place.share.id).zeros(16).finish();
-      answers.push({ name, data });
-    }
-  }
-  return answers;
 }

@@ -71,6 +71,7 @@ async function settle(
   failures: Failures,
 ): Promise<NtStatus | undefined> {
   const key = handle.cache?.key ?? "";
+  server.replays.remove(handle);
   const told = server.caches.answering(handle, kept);
   const settled = await acknowledge(server.world.runtime, handle.place, { key, kept });
   server.caches.answered(handle, told, settled === "done");

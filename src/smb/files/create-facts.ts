@@ -1,0 +1,28 @@
+import { maximalAccess } from "../../file/filesystem/open.ts";
+import type { FilePlace } from "../../file/filesystem/work.ts";
+import type { NodeRecord } from "../../file/records.ts";
+import { Status } from "../status.ts";
+import type { CreateRequest } from "../wire/create.ts";
+import { ContextName, type CreateContext } from "../wire/create-contexts.ts";
+import { Writer } from "../wire/writer.ts";
+import { indexNumberOf } from "./facts.ts";
+
+/** The response contexts that state facts of the file and nothing of the handle. */
+export function factContexts(
+  asked: CreateRequest,
+  place: FilePlace,
+  node: NodeRecord,
+): readonly CreateContext[] {
+  const answers: CreateContext[] = [];
+  for (const { name } of asked.contexts) {
+    if (name === ContextName.maximalAccess) {
+      const data = new Writer(8).u32(Status.success).u32(maximalAccess(node)).finish();
+      answers.push({ name, data });
+    } else if (name === ContextName.diskId) {
+      const index = indexNumberOf(node, place.share.id);
+      const data = new Writer(32).u64(index).u64(place.share.id).zeros(16).finish();
+      answers.push({ name, data });
+    }
+  }
+  return answers;
+}

@@ -1,0 +1,91 @@
+import { fileInfo } from "../../file/filesystem/info.ts";
+import { dataAccess } from "../../file/locks/access.ts";
+import { cacheHandle, type LockState } from "../../file/locks/lock-state.ts";
+import { answer, refusal, type Answer } from "../answer.ts";
+import { grantedCache, leaseName, levelOf, wantedCache } from "../files/cache-choice.ts";
+import { factContexts } from "../files/create-facts.ts";
+import { durableContext } from "../files/durability.ts";
+import { factsOf } from "../files/facts.ts";
+import type { FileHandle } from "../files/file-handle.ts";
+import type { Replayable } from "../files/replays.ts";
+import { statusOf } from "../files/status-of.ts";
+import type { TreeRequest } from "../request.ts";
+import { Status, type NtStatus } from "../status.ts";
+import { encodeCreateResponse, type CreateRequest } from "../wire/create.ts";
+import { ContextName, decodeLease, type LeaseContext } from "../wire/create-contexts.ts";
+import { HeaderFlag, OplockLevel } from "../wire/protocol.ts";
+
+/** Opens without data access and of directories are not replayed ([MS-SMB2] 3.3.5.9.10). */
+export function isReplayEligible({ isDirectory, access }: FileHandle): boolean {
+  return !isDirectory && dataAccess(access) !== 0;
+}
+
+/** Answers a CREATE that was answered before, with the handle of that time. */
+export async function replayCreate(
+  request: TreeRequest,
+  asked: CreateRequest,
+  { handle, action }: Replayable,
+): Promise<Answer> {
+  const { connection, session } = request;
+  const lease = leaseOf(asked);
+  const refused = checkReplay(request, handle, lease);
+  if (refused !== undefined) return refusal(refused);
+  const { place, id } = handle;
+  const info = await fileInfo(connection.server.world.runtime, place, id.persistent);
+  if (info.kind === "refused") return refusal(statusOf(info.refusal));
+  if (session.handles.get(id.volatile) !== handle) return refusal(Status.fileClosed);
+  handle.connection = connection;
+  const { node, locks } = info.value;
+  const cache = replayedCache(asked, handle, locks, lease);
+  const durable = cache.keepsHandle ? handle.durable : undefined;
+  const contexts = [...durableContext(durable), ...factContexts(asked, place, node)];
+  const body = encodeCreateResponse({
+    oplock: cache.level,
+    action,
+    facts: factsOf(node, handle.reservedBytes),
+    fileId: id,
+    contexts: cache.context === undefined ? contexts : [cache.context, ...contexts],
+  });
+  return { ...answer(body), fileId: id };
+}
+
+/** In the order of [MS-SMB2] 3.3.5.9. */
+function checkReplay(
+  { header, session, connection }: TreeRequest,
+  handle: FileHandle,
+  lease: LeaseContext | undefined,
+): NtStatus | undefined {
+  if ((header.flags & HeaderFlag.replay) === 0) return Status.duplicateObjectId;
+  if (handle.session.account !== session.account) return Status.accessDenied;
+  const heldLease = handle.cache?.lease === undefined ? undefined : handle.cache.key;
+  const askedLease = lease && leaseName(connection, lease.key);
+  if (heldLease !== askedLease) return Status.accessDenied;
+  return handle.session === session ? undefined : Status.duplicateObjectId;
+}
+
+function leaseOf({ oplock, contexts }: CreateRequest): LeaseContext | undefined {
+  if (oplock !== OplockLevel.lease) return undefined;
+  const context = contexts.find(({ name }) => name === ContextName.lease);
+  return context && decodeLease(context.data);
+}
+
+/**
+ * A lease as it is now. An oplock as it was requested this time, but never more than is held: a
+ * level that was broken meanwhile would let the client cache what others change.
+ */
+function replayedCache(
+  asked: CreateRequest,
+  { cache }: FileHandle,
+  locks: LockState,
+  lease: LeaseContext | undefined,
+) {
+  if (cache !== undefined && lease !== undefined) {
+    const choice = { request: { key: cache.key, wanted: 0 }, lease };
+    const granted = grantedCache(choice, locks, cache.lease?.version);
+    return { ...granted, keepsHandle: (granted.held & cacheHandle) !== 0 };
+  }
+  const present = locks.caches.find(({ key }) => key === cache?.key);
+  const kept = present?.breaking?.to ?? present?.held ?? 0;
+  const bits = kept & wantedCache(asked.oplock);
+  return { level: levelOf(bits), context: undefined, keepsHandle: (bits & cacheHandle) !== 0 };
+}

@@ -1,0 +1,58 @@
+import { rawClient } from "../harness/raw-client.ts";
+import { freshName } from "../harness/server.ts";
+import { WireClient } from "../smb-wire/wire-client.ts";
+import { createBody, handleOf, type OpenOptions } from "../smb-wire/wire-messages.ts";
+import type { Handle } from "../smb-wire/wire-client.ts";
+import type { StallServer } from "./loop-stall.ts";
+
+/** A session with many channels: its handles are the session's, opens share their commits. */
+export interface Crowd {
+  readonly channels: readonly WireClient[];
+  readonly share: string;
+}
+
+const channelsMax = 16;
+
+export async function newShare({ urls }: StallServer): Promise<string> {
+  const share = freshName("crowd");
+  const made = await rawClient(urls.File).send({ method: "PUT", path: `/${share}?restype=share` });
+  if (made.status !== 201) throw new Error(`no share: ${made.status}`);
+  return share;
+}
+
+export async function gather(server: StallServer, share: string, count = channelsMax) {
+  const first = await WireClient.ready(server.urls.SMB, share);
+  const channels = [first];
+  while (channels.length < count) {
+    const next = await WireClient.open(server.urls.SMB);
+    next.clientGuid = first.clientGuid;
+    await next.negotiate();
+    await next.join(first);
+    channels.push(next);
+  }
+  return { channels, share } satisfies Crowd;
+}
+
+/** Opens `count` files, named by their index, over all channels at once. */
+export async function openMany(
+  { channels }: Crowd,
+  count: number,
+  given: (index: number) => OpenOptions & { readonly name: string },
+): Promise<readonly Handle[]> {
+  const handles: Handle[] = [];
+  await Promise.all(
+    channels.map(async (client, channel) => {
+      for (let index = channel; index < count; index += channels.length) {
+        const { name, ...options } = given(index);
+        const answer = await client.ask(5, createBody(name, options));
+        if (answer.status !== 0) throw new Error(`open failed: ${answer.status.toString(16)}`);
+        handles[index] = handleOf(answer);
+      }
+    }),
+  );
+  return handles;
+}
+
+export function disperse({ channels }: Crowd): void {
+  for (const channel of channels) channel.end();
+}

@@ -35,14 +35,25 @@ const packOptions = {
 const packr = new Packr(packOptions);
 const versionBytes = 1;
 
+export interface RememberingOptions {
+  /** How many records are kept at most. */
+  readonly places?: number;
+  /** Shorter records are decoded each time. */
+  readonly bytesMin?: number;
+}
+
 /** For records that nearly every request reads: of what was decoded lately, equal bytes give the
  *  same record again. */
-export function remembering<R>(codec: RecordCodec<R>): RecordCodec<R> {
+export function remembering<R>(
+  codec: RecordCodec<R>,
+  { places = recentPlaces, bytesMin = 0 }: RememberingOptions = {},
+): RecordCodec<R> {
   const recent: ({ readonly bytes: Uint8Array; readonly record: R } | undefined)[] = [];
   return {
     encode: (record) => codec.encode(record),
     decode(bytes) {
-      const place = placeOf(bytes);
+      if (bytes.length < bytesMin) return codec.decode(bytes);
+      const place = placeOf(bytes) % places;
       const known = recent[place];
       if (known !== undefined && isSame(known.bytes, bytes)) return known.record;
       const own = new Uint8Array(bytes);
@@ -56,17 +67,21 @@ export function remembering<R>(codec: RecordCodec<R>): RecordCodec<R> {
 const recentPlaces = 256;
 const hashFactor = 31;
 const hashedBytesMax = 32;
+/** Longer records are worth the call that compares them as blocks of memory. */
+const comparedHereMax = 1024;
 
 /** From bytes all over the record: any of them may be what tells two records apart. */
 function placeOf(bytes: Uint8Array): number {
   const step = Math.ceil(bytes.length / hashedBytesMax);
   let hash = bytes.length;
   for (let at = 0; at < bytes.length; at += step) hash = (hash * hashFactor + bytes[at]!) | 0;
-  return (hash >>> 0) % recentPlaces;
+  return hash >>> 0;
 }
 
 function isSame(left: Uint8Array, right: Uint8Array): boolean {
   if (left.length !== right.length) return false;
+  if (left.length > comparedHereMax)
+    return Buffer.from(left.buffer, left.byteOffset, left.length).equals(right);
   for (let at = 0; at < left.length; at += 1) if (left[at] !== right[at]) return false;
   return true;
 }

@@ -242,7 +242,8 @@ export const locks = defineTable<{ share: bigint; id: bigint }, LockState>({
   name: "file-locks",
   tag: 0x57,
   key: ({ share, id }) => [share, id],
-  codec: recordCodec<LockState>({ version: 1 }),
+  // Every READ and WRITE looks at the locks, and 10,000 ranges take milliseconds to decode.
+  codec: remembering(recordCodec<LockState>({ version: 1 }), { places: 8, bytesMin: 4096 }),
 });
 
 export interface PermissionRecord {

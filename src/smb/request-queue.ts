@@ -9,8 +9,12 @@ export interface Job {
   run(stepAside: () => void): Promise<void>;
 }
 
+/** Messages of a connection that start in one iteration of the event loop. */
+const startsTogetherMax = 32;
+
 export class RequestQueue {
   readonly #waiting: Job[] = [];
+  #starts = 0;
   #running = 0;
   #barrierRuns = false;
 
@@ -28,9 +32,18 @@ export class RequestQueue {
       const next = this.#waiting[0];
       if (next === undefined || this.#barrierRuns) return;
       if (!next.isParallel && this.#running > 0) return;
+      if (this.#starts >= startsTogetherMax) return;
+      // A client may send thousands of messages at once: others get their turn in between.
+      if (this.#starts === 0) setImmediate(() => this.#nextIteration());
+      this.#starts += 1;
       this.#waiting.shift();
       this.#start(next);
     }
+  }
+
+  #nextIteration(): void {
+    this.#starts = 0;
+    this.#startNext();
   }
 
   #start(job: Job): void {

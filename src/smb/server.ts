@@ -7,7 +7,7 @@ import { DurableHandles } from "./files/durable-handles.ts";
 import type { FileHandle } from "./files/file-handle.ts";
 import { Replays } from "./files/replays.ts";
 import { Clients } from "./clients.ts";
-import { closeHandle } from "./handle-end.ts";
+import { HandleCloser } from "./handle-closer.ts";
 import type { Session } from "./session.ts";
 
 /** What all connections of a server share. */
@@ -40,6 +40,7 @@ export class SmbServerState {
   readonly changes: ChangeHub;
   readonly durables: DurableHandles;
   readonly replays = new Replays();
+  readonly closer: HandleCloser;
 
   readonly #endings = new Set<Promise<void>>();
 
@@ -50,6 +51,7 @@ export class SmbServerState {
     this.caches = new CacheWatch(this);
     this.changes = new ChangeHub(this);
     this.durables = new DurableHandles(this);
+    this.closer = new HandleCloser(this);
   }
 
   /** Some clients keep but half of it; nobody gains by guessing one, because keys protect it. */
@@ -69,10 +71,8 @@ export class SmbServerState {
 
   /** Handles whose client is gone and which somebody else needs out of the way. */
   abandon(handles: readonly FileHandle[]): void {
-    for (const handle of handles) {
-      this.durables.forget(handle);
-      this.finishing(closeHandle(this, handle, "closed"));
-    }
+    for (const handle of handles) this.durables.forget(handle);
+    this.finishing(this.closer.close(handles));
   }
 
   async settled(): Promise<void> {

@@ -1,5 +1,5 @@
 import type { Channel } from "./channel.ts";
-import { closeHandle } from "./handle-end.ts";
+import type { FileHandle } from "./files/file-handle.ts";
 import type { SmbServerState } from "./server.ts";
 import type { Session } from "./session.ts";
 
@@ -17,11 +17,15 @@ export async function endSession(
   if (server.sessions.get(session.id) === session) server.sessions.delete(session.id);
   for (const channel of session.channels) channel.connection.forgetSession(channel);
   session.channels.clear();
-  const handles = [...session.handles.values()];
+  const files: FileHandle[] = [];
+  for (const handle of session.handles.values()) {
+    if (handle.kind === "pipe") continue;
+    if (ending === "lost" && server.durables.keep(handle)) continue;
+    files.push(handle);
+  }
   session.handles.clear();
   session.trees.clear();
-  // Side by side, so that they share their commits.
-  await Promise.all(handles.map((handle) => closeHandle(server, handle, ending)));
+  await server.closer.close(files);
 }
 
 /** A connection carries the session no longer; the last one that did takes it along. */

@@ -24,7 +24,7 @@ async function open(wish: Partial<SimOpen> = {}): Promise<SimHandle> {
   return handle;
 }
 
-const close = ({ place, open: id }: SimHandle) => closeFile(world.runtime, place, id);
+const close = ({ place, open: id }: SimHandle) => closeFile(world.runtime, place, [id]);
 const get = () => world.send({ method: "GET", path: file });
 const remove = () => world.send({ method: "DELETE", path: file });
 

@@ -72,7 +72,7 @@ async function holdAlone(world: SimFile): Promise<"kept" | "changed" | "refused"
     seen.add(await etagOf(world, handle.place));
     await commitsDone();
   }
-  await closeFile(world.runtime, handle.place, handle.open);
+  await closeFile(world.runtime, handle.place, [handle.open]);
   return seen.size === 1 ? "kept" : "changed";
 }
 
@@ -116,7 +116,7 @@ async function race(
   await newFile(world, "/share/f", "0123456789");
   const probe = await world.open("share", { path: ["f"], access: 0x80, share: 7 });
   if (typeof probe === "string") throw new Error(probe);
-  await closeFile(world.runtime, probe.place, probe.open);
+  await closeFile(world.runtime, probe.place, [probe.open]);
   turns.scheduler = scheduler;
   const holders = [holdAlone(world), holdAlone(world)];
   const writers = [write(world, probe.place), write(world, probe.place)];

@@ -1,10 +1,9 @@
 import { ShareServiceClient } from "@azure/storage-file-share";
 import { beforeAll, describe, expect, it } from "vitest";
 import { Status } from "../../src/smb/status.ts";
-import { ContextName, encodeContexts } from "../../src/smb/wire/create-contexts.ts";
 import { freshName, testServer } from "../harness/server.ts";
 import { WireClient } from "./wire-client.ts";
-import { close, createBody, handleOf, openFile, read, write, writeBody } from "./wire-messages.ts";
+import { close, openFile, read, write, writeBody } from "./wire-messages.ts";
 
 const held = testServer();
 let share = "";
@@ -22,15 +21,6 @@ async function negotiated(clientGuid?: Buffer): Promise<WireClient> {
   client.clientGuid = clientGuid ?? client.clientGuid;
   await client.negotiate();
   return client;
-}
-
-const batch = 9;
-const replayFlag = 0x2000_0000;
-
-/** A durable handle under a name of the client's own. */
-function namedOpen(name: number): Buffer {
-  const data = Buffer.concat([Buffer.alloc(16), Buffer.alloc(16, name)]);
-  return encodeContexts([{ name: ContextName.durable2, data }]);
 }
 
 describe("a session on several connections", () => {
@@ -80,25 +70,6 @@ describe("a session on several connections", () => {
     expect((await say(second, "new", 1)).status).toBe(Status.success);
     expect((await say(first, "old", 0)).status).toBe(Status.fileNotAvailable);
     expect(await read(first, file, 10)).toEqual({ status: 0, text: "new" });
-    first.end();
-    second.end();
-  });
-
-  it("opens a file once if the same open comes again over another connection", async () => {
-    const first = await ready();
-    const second = await negotiated(first.clientGuid);
-    const contexts = namedOpen(9);
-    const body = createBody("once.txt", { share: 0, oplock: batch, contexts });
-    const made = await first.ask(5, body);
-    expect(made.status).toBe(Status.success);
-    await second.join(first);
-    expect((await second.ask(5, body)).status).toBe(Status.duplicateObjectId);
-    const again = await second.ask(5, body, { flags: replayFlag });
-    expect(again.status).toBe(Status.success);
-    expect(handleOf(again)).toEqual(handleOf(made));
-    expect((await write(second, handleOf(again), "used")).status).toBe(Status.success);
-    const late = await first.ask(5, body, { flags: replayFlag });
-    expect(late.status).toBe(Status.duplicateObjectId);
     first.end();
     second.end();
   });

@@ -1,6 +1,7 @@
 import { ShareServiceClient } from "@azure/storage-file-share";
 import { beforeAll, describe, expect, it } from "vitest";
 import { Status } from "../../src/smb/status.ts";
+import { Writer } from "../../src/smb/wire/writer.ts";
 import { freshName, testServer } from "../harness/server.ts";
 import { WireClient } from "./wire-client.ts";
 import {
@@ -185,5 +186,46 @@ describe("a watched directory", () => {
     expect([message.readUInt32LE(72 + 4), name]).toEqual([1, "new.txt"]);
     one.end();
     two.end();
+  });
+});
+
+describe("a security descriptor", () => {
+  const ask = async (access: number, parts: number) => {
+    const client = await ready();
+    const { persistent, volatile } = await openFile(client, "described.txt", { access });
+    const body = new Writer()
+      .u16(41)
+      .u8(3)
+      .u8(0)
+      .u32(4096)
+      .u16(0)
+      .u16(0)
+      .u32(0)
+      .u32(parts)
+      .u32(0)
+      .u64(persistent)
+      .u64(volatile)
+      .zeros(1);
+    const answer = await client.ask(16, body.finish());
+    client.end();
+    return { status: answer.status, bytes: answer.message.subarray(72) };
+  };
+
+  it("is readable without a right if no part of it is asked for, and then says nothing", async () => {
+    const { status, bytes } = await ask(Access.look, 0);
+    expect(status).toBe(Status.success);
+    expect(bytes.toString("hex")).toBe(`01000080${"00".repeat(16)}`);
+    for (const part of [1, 2, 4]) {
+      expect((await ask(Access.look, part)).status).toBe(Status.accessDenied);
+    }
+  });
+
+  it("has only the parts that were asked for", async () => {
+    const whole = await ask(Access.read, 7);
+    const owner = await ask(Access.read, 1);
+    expect(whole.bytes.readUInt32LE(16)).toBeGreaterThan(0);
+    expect(owner.bytes.readUInt32LE(4)).toBe(20);
+    expect(owner.bytes.subarray(8, 20)).toEqual(Buffer.alloc(12));
+    expect(owner.bytes.length).toBe(20 + 8 + owner.bytes[21]! * 4);
   });
 });

@@ -106,7 +106,8 @@ async function close({ runtime }: Viewed, { accounts, body }: CheckedRequest): P
     return refuse(404, "ShareNotFound", `${account} has no share ${asGiven(share)}`);
   }
   const closing = found.opens.filter((each) => wanted === undefined || each.id === wanted);
-  for (const each of closing) await closeFile(runtime, { share: found.place, file }, each.id);
+  const ids = closing.map(({ id }) => id);
+  if (ids.length > 0) await closeFile(runtime, { share: found.place, file }, ids);
   return json({ closed: closing.length });
 }
 

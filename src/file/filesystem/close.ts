@@ -15,18 +15,26 @@ export interface ClosedFile {
   readonly isPending: boolean;
 }
 
-/** Ends a handle: its locks, its cache, and the file if it was waiting to go away. */
-export function closeFile(runtime: Runtime, place: FilePlace, handle: bigint): Promise<ClosedFile> {
+/**
+ * Ends handles of one file: their locks, their caches, and the file if it was waiting to go away.
+ * All in one step, because each step writes the record that all handles of the file share.
+ */
+export function closeFile(
+  runtime: Runtime,
+  place: FilePlace,
+  handles: readonly bigint[],
+): Promise<ClosedFile> {
+  const ids = new Set(handles);
   return change(runtime, async (work) => {
     const found = await work.find(place);
     if (found === undefined || place.snapshot !== undefined) {
-      if (place.snapshot === undefined) await forget(work, place, handle);
+      if (place.snapshot === undefined) await forget(work, place, ids);
       return { node: found?.node, isGone: false, isPending: false };
     }
     const { share, node } = found;
     const before = await work.locksOf(share.id, node.id);
     const mayDelete = node.id !== rootId && (await isEmpty(work, place.share.id, node));
-    const { state, gone } = decideClose(before, handle, { mayDelete });
+    const { state, gone } = decideClose(before, ids, { mayDelete });
     const isGone = gone && mayDelete;
     // Whoever keeps the file open only because it may is asked to let it go.
     const begins = state.deletePending && !before.deletePending;
@@ -39,10 +47,14 @@ export function closeFile(runtime: Runtime, place: FilePlace, handle: bigint): P
   });
 }
 
-/** The file is gone, or its share: only the handle is left to take away. */
-async function forget(work: Work, { share, file }: FilePlace, handle: bigint): Promise<void> {
+/** The file is gone, or its share: only the handles are left to take away. */
+async function forget(
+  work: Work,
+  { share, file }: FilePlace,
+  ids: ReadonlySet<bigint>,
+): Promise<void> {
   const before = await work.locksOf(share.id, file);
-  const { state } = decideClose(before, handle, { mayDelete: false });
+  const { state } = decideClose(before, ids, { mayDelete: false });
   await work.apply([keepLocks(share.id, file, state)]);
 }
 

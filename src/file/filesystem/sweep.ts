@@ -13,6 +13,8 @@ interface LeftBehind {
 }
 
 const filesMax = 100_000;
+/** So many share their commits. */
+const sweptTogether = 32;
 
 /** Handles do not outlive their process: those of the dead end here, as if they were closed. */
 export async function sweepHandles(
@@ -20,7 +22,12 @@ export async function sweepHandles(
   isAlive: (owner: string) => boolean,
 ): Promise<number> {
   const left = await look(runtime, (work) => leftBehind(work, isAlive));
-  for (const file of left) await change(runtime, (work) => sweepFile(work, file, isAlive));
+  for (let at = 0; at < left.length; at += sweptTogether) {
+    const files = left.slice(at, at + sweptTogether);
+    await Promise.all(
+      files.map((file) => change(runtime, (work) => sweepFile(work, file, isAlive))),
+    );
+  }
   await sweepWatchers(runtime, isAlive);
   return left.length;
 }
@@ -46,17 +53,13 @@ async function sweepFile(
   { share, file }: LeftBehind,
   isAlive: (owner: string) => boolean,
 ): Promise<void> {
-  let state = await work.locksOf(share, file);
+  const before = await work.locksOf(share, file);
   const node = await nodeById(work.view, share, file);
   const mayDelete = node !== undefined && (await isEmpty(work, share, node));
-  let isGone = false;
-  for (const { id, owner } of state.opens) {
-    if (isAlive(owner)) continue;
-    const closed = decideClose(state, id, { mayDelete });
-    state = closed.state;
-    isGone = isGone || closed.gone;
-  }
-  const record = isGone && mayDelete ? await shareById(work, share) : undefined;
+  const dead = before.opens.filter(({ owner }) => !isAlive(owner));
+  const ids = new Set(dead.map(({ id }) => id));
+  const { state, gone } = decideClose(before, ids, { mayDelete });
+  const record = gone && mayDelete ? await shareById(work, share) : undefined;
   const removal =
     node === undefined || record === undefined
       ? []

@@ -99,18 +99,14 @@ function closeHandles(
   { node, state, stays }: Closing,
   asked: bigint | "all",
 ): { readonly closed: number; readonly effects: readonly Effect[] } {
-  const ids = asked === "all" ? state.opens.map(({ id }) => id) : [asked];
-  let after = state;
-  let gone = false;
-  for (const id of ids) {
-    const result = decideClose(after, id, { mayDelete: !stays });
-    after = result.state;
-    gone = result.gone && !stays;
-  }
+  const ids = new Set(asked === "all" ? state.opens.map(({ id }) => id) : [asked]);
+  const result = decideClose(state, ids, { mayDelete: !stays });
+  const after = result.state;
+  const gone = result.gone && !stays;
   const key = { share: share.id, id: node.id };
   const kept = isIdle(after) || gone ? remove(locks, key) : put(locks, key, after);
-  if (!gone) return { closed: ids.length, effects: [kept] };
+  if (!gone) return { closed: ids.size, effects: [kept] };
   const place = { share, key: nodeKeyOf(share.id, node) };
   const { preserve, effects } = takeAway(place, node);
-  return { closed: ids.length, effects: [kept, ...preserve, remove(nodes, place.key), ...effects] };
+  return { closed: ids.size, effects: [kept, ...preserve, remove(nodes, place.key), ...effects] };
 }

@@ -1,7 +1,7 @@
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import { isRangeLocked, lockRanges, unlockRanges } from "./byte-ranges.ts";
-import { noLocks, type LockState } from "./lock-state.ts";
+import { noLocks, rangesMax, type LockState } from "./lock-state.ts";
 
 const bytesMax = 24;
 
@@ -83,5 +83,68 @@ describe("byte-range locks", () => {
       { offset: 12n, length: 1n, exclusive: false },
     ]);
     expect(both).toEqual({ ok: false, refusal: "lock-not-granted", state: first.state });
+  });
+
+  it("grants a list as it would grant its requests one after the other", () => {
+    const range = fc.record({
+      offset: fc.nat(bytesMax).map(BigInt),
+      length: fc.nat(4).map(BigInt),
+      exclusive: fc.boolean(),
+    });
+    const listed = fc.array(range, { minLength: 2, maxLength: 8 });
+    fc.assert(
+      fc.property(listed, listed, listed, (foreign, own, list) => {
+        const before = own.reduce(
+          (state, each) => lockRanges(state, 1n, [each]).state,
+          foreign.reduce((state, each) => lockRanges(state, 2n, [each]).state, noLocks),
+        );
+        let state = before;
+        let free = true;
+        for (const request of list) {
+          const outcome = lockRanges(state, 1n, [request]);
+          free = free && outcome.ok;
+          state = outcome.state;
+        }
+        const outcome = lockRanges(before, 1n, list);
+        expect(outcome).toEqual(
+          free ? { ok: true, state } : { ok: false, refusal: "lock-not-granted", state: before },
+        );
+      }),
+      { seed: 11, numRuns: 3000 },
+    );
+  });
+
+  it("takes back a list as it would take back its ranges one after the other", () => {
+    const range = fc.record({ offset: fc.nat(3).map(BigInt), length: fc.nat(2).map(BigInt) });
+    const listed = fc.array(range, { minLength: 2, maxLength: 8 });
+    fc.assert(
+      fc.property(listed, listed, (locked, list) => {
+        const before = locked.reduce(
+          (state, each) => lockRanges(state, 1n, [{ ...each, exclusive: false }]).state,
+          lockRanges(noLocks, 2n, [{ offset: 0n, length: 2n, exclusive: false }]).state,
+        );
+        let state = before;
+        let isThere = true;
+        for (const stretch of list) {
+          const outcome = unlockRanges(state, 1n, [stretch]);
+          isThere = isThere && outcome.ok;
+          if (isThere) state = outcome.state;
+        }
+        const outcome = unlockRanges(before, 1n, list);
+        expect(outcome.ok).toBe(isThere);
+        expect(outcome.state).toEqual(state);
+      }),
+      { seed: 12, numRuns: 2000 },
+    );
+  });
+
+  it("are no more than a file may have, however they are asked for", () => {
+    const list = Array.from({ length: rangesMax + 1 }, (_, at) => {
+      return { offset: BigInt(at), length: 1n, exclusive: true };
+    });
+    expect(lockRanges(noLocks, 1n, list)).toMatchObject({ ok: false, refusal: "too-many-locks" });
+    const { state } = lockRanges(noLocks, 1n, list.slice(1));
+    expect(state.ranges).toHaveLength(rangesMax);
+    expect(lockRanges(state, 1n, list.slice(0, 1))).toMatchObject({ refusal: "too-many-locks" });
   });
 });

@@ -1,3 +1,4 @@
+import { isListDenied } from "./range-lists.ts";
 import { rangesMax, type LockState, type RangeLock } from "./lock-state.ts";
 
 export interface Stretch {
@@ -20,14 +21,7 @@ export type RangeOutcome =
  * surrounds it, and never another empty one ([MS-FSA] 2.1.4.10).
  */
 export function overlaps(left: Stretch, right: Stretch): boolean {
-  if (left.length === 0n && right.length === 0n) return false;
-  if (left.length === 0n) return inside(left.offset, right);
-  if (right.length === 0n) return inside(right.offset, left);
   return left.offset < right.offset + right.length && right.offset < left.offset + left.length;
-}
-
-function inside(point: bigint, { offset, length }: Stretch): boolean {
-  return offset < point && point < offset + length;
 }
 
 /** Nobody gets an exclusive lock beside another, not even its own open; a shared one stacks upon
@@ -43,16 +37,28 @@ export function lockRanges(
   open: bigint,
   requests: readonly LockRequest[],
 ): RangeOutcome {
-  let ranges = state.ranges;
-  for (const request of requests) {
-    if (ranges.some((held) => denies(held, request, open))) {
-      return { ok: false, refusal: "lock-not-granted", state };
-    }
-    if (ranges.length >= rangesMax) return { ok: false, refusal: "too-many-locks", state };
-    const { offset, length, exclusive } = request;
-    ranges = [...ranges, { open, offset, length, exclusive }];
+  const { ranges } = state;
+  if (isDenied(ranges, requests, open)) return { ok: false, refusal: "lock-not-granted", state };
+  if (ranges.length + requests.length > rangesMax) {
+    return { ok: false, refusal: "too-many-locks", state };
   }
-  return { ok: true, state: { ...state, ranges } };
+  const granted = requests.map(({ offset, length, exclusive }) => {
+    return { open, offset, length, exclusive };
+  });
+  return { ok: true, state: { ...state, ranges: [...ranges, ...granted] } };
+}
+
+function isDenied(
+  ranges: readonly RangeLock[],
+  requests: readonly LockRequest[],
+  open: bigint,
+): boolean {
+  const [first] = requests;
+  if (first !== undefined && requests.length === 1) {
+    return ranges.some((held) => denies(held, first, open));
+  }
+  const foreign = ranges.filter((held) => held.exclusive && held.open !== open);
+  return isListDenied(requests, { held: ranges, foreign });
 }
 
 /** Exactly the ranges that were locked, one lock each; those before a missing one stay unlocked. */
@@ -61,17 +67,52 @@ export function unlockRanges(
   open: bigint,
   stretches: readonly Stretch[],
 ): RangeOutcome {
-  const ranges = [...state.ranges];
-  for (const { offset, length } of stretches) {
-    const index = ranges.findIndex(
-      (held) => held.open === open && held.offset === offset && held.length === length,
-    );
-    if (index < 0) {
-      return { ok: false, refusal: "range-not-locked", state: { ...state, ranges } };
-    }
-    ranges.splice(index, 1);
+  const own = stretches.length > 1 ? new OwnRanges(state.ranges, open) : undefined;
+  const unlocked = new Set<RangeLock>();
+  let isMissing = false;
+  for (const stretch of stretches) {
+    const range = own === undefined ? findOwn(state.ranges, open, stretch) : own.take(stretch);
+    isMissing = range === undefined;
+    if (range === undefined) break;
+    unlocked.add(range);
   }
-  return { ok: true, state: { ...state, ranges } };
+  const left = { ...state, ranges: state.ranges.filter((range) => !unlocked.has(range)) };
+  if (isMissing) return { ok: false, refusal: "range-not-locked", state: left };
+  return { ok: true, state: left };
+}
+
+function findOwn(
+  ranges: readonly RangeLock[],
+  open: bigint,
+  { offset, length }: Stretch,
+): RangeLock | undefined {
+  return ranges.find(
+    (held) => held.open === open && held.offset === offset && held.length === length,
+  );
+}
+
+/** The locks of one open by offset and length, so that a long list is unlocked in one pass. */
+class OwnRanges {
+  readonly #ranges = new Map<string, RangeLock[]>();
+
+  constructor(ranges: readonly RangeLock[], open: bigint) {
+    // Backwards: the first lock of a name is then taken first.
+    for (const range of ranges.toReversed()) {
+      if (range.open !== open) continue;
+      const name = nameOf(range);
+      const same = this.#ranges.get(name);
+      if (same === undefined) this.#ranges.set(name, [range]);
+      else same.push(range);
+    }
+  }
+
+  take(stretch: Stretch): RangeLock | undefined {
+    return this.#ranges.get(nameOf(stretch))?.pop();
+  }
+}
+
+function nameOf({ offset, length }: Stretch): string {
+  return `${offset}:${length}`;
 }
 
 /**

@@ -64,7 +64,7 @@ describe("leases", () => {
     const waiting = decideOpen(state, { ...plain, open: open(2n) });
     if (waiting.kind !== "wait") throw new Error(waiting.kind);
     expect(waiting.state.caches[0]?.breaking?.to).toBe(5);
-    const { state: closed } = decideClose(waiting.state, 1n, { mayDelete: true });
+    const { state: closed } = decideClose(waiting.state, new Set([1n]), { mayDelete: true });
     expect(decideOpen(closed, { ...plain, open: open(2n) }).kind).toBe("granted");
     const answered = acknowledgeBreak(waiting.state, { key: "a", kept: 5, now: 3n });
     if (typeof answered === "string") throw new Error(answered);
@@ -135,9 +135,9 @@ describe("closing", () => {
       open: open(1n, { access: deleteAccess, deleteOnClose: true }),
     });
     state = granted(state, { ...plain, open: open(2n) });
-    const first = decideClose(state, 1n, { mayDelete: true });
+    const first = decideClose(state, new Set([1n]), { mayDelete: true });
     expect(first).toMatchObject({ gone: false, state: { deletePending: true } });
-    const last = decideClose(first.state, 2n, { mayDelete: true });
+    const last = decideClose(first.state, new Set([2n]), { mayDelete: true });
     expect(last).toMatchObject({ gone: true, state: { opens: [], deletePending: false } });
   });
 
@@ -145,7 +145,7 @@ describe("closing", () => {
     let state = withLease(3);
     state = granted(state, { ...plain, open: open(2n, { cacheKey: "b" }) });
     const ranges = [1n, 2n].map((id) => ({ open: id, offset: id, length: 1n, exclusive: true }));
-    const closed = decideClose({ ...state, ranges }, 1n, { mayDelete: true });
+    const closed = decideClose({ ...state, ranges }, new Set([1n]), { mayDelete: true });
     expect(closed.state.ranges).toEqual([ranges[1]]);
     expect(closed.state.caches).toEqual([]);
   });

@@ -103,23 +103,24 @@ function breakForViolation(
 
 export interface Closed {
   readonly state: LockState;
-  /** The file was marked and this was its last handle: it goes away now. */
+  /** The file was marked and no handle is left: it goes away now. */
   readonly gone: boolean;
 }
 
-/** Ends an open with its locks; a cache that no open shares any more ends with it. */
+/** Ends opens with their locks; a cache that no open shares any more ends with them. */
 export function decideClose(
   before: LockState,
-  id: bigint,
+  ids: ReadonlySet<bigint>,
   { mayDelete }: { readonly mayDelete: boolean },
 ): Closed {
-  const closing = before.opens.find((open) => open.id === id);
-  if (closing === undefined) return { state: before, gone: false };
-  const opens = before.opens.filter((open) => open !== closing);
-  const ranges = before.ranges.filter((range) => range.open !== id);
+  const closing = before.opens.filter(({ id }) => ids.has(id));
+  if (closing.length === 0) return { state: before, gone: false };
+  const opens = before.opens.filter(({ id }) => !ids.has(id));
+  const ranges = before.ranges.filter(({ open }) => !ids.has(open));
   const keys = new Set(opens.map(({ cacheKey }) => cacheKey));
   const caches = before.caches.filter(({ key }) => keys.has(key));
-  const deletePending = before.deletePending || (closing.deleteOnClose && mayDelete);
+  const marks = mayDelete && closing.some(({ deleteOnClose }) => deleteOnClose);
+  const deletePending = before.deletePending || marks;
   const gone = deletePending && opens.length === 0;
   return { state: { opens, ranges, caches, deletePending: deletePending && !gone }, gone };
 }

@@ -114,7 +114,8 @@ export function decideShortOpen(
   }
   const locked = lockedBytes(locks, short, stretch);
   if (locked.length > 0) {
-    const lockers = locks.opens.filter(({ id }) => locked.some(({ open }) => open === id));
+    const ids = new Set(locked.map(({ open }) => open));
+    const lockers = locks.opens.filter(({ id }) => ids.has(id));
     return { kind: "refused", failure: heldBy("FileLockConflict", lockers) };
   }
   if (short.breaks === undefined) return { kind: "pass", state: locks };

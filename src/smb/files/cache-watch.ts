@@ -20,6 +20,9 @@ interface Holder {
   answer?: number | undefined;
 }
 
+/** Break notifications of one file that are sent in one iteration of the event loop. */
+const toldTogetherMax = 256;
+
 interface WatchedFile {
   readonly holders: Map<string, Holder>;
   readonly unwatch: () => void;
@@ -130,7 +133,8 @@ export class CacheWatch {
       while (file.changedAgain) {
         file.changedAgain = false;
         const state = await lockStateOf(runtime, place);
-        for (const [key, holder] of file.holders) this.#tell(key, holder, state);
+        // Thousands of holders are told in portions, each with the state of that moment.
+        if (!this.#tellSome(file, state)) file.changedAgain = true;
       }
     };
     run()
@@ -140,16 +144,27 @@ export class CacheWatch {
       });
   }
 
-  #tell(key: string, holder: Holder, { caches }: LockState): void {
-    const cache = caches.find((each) => each.key === key);
-    if (cache === undefined) return;
+  /** False if some were not told yet. */
+  #tellSome({ holders }: WatchedFile, { caches }: LockState): boolean {
+    const byKey = new Map(caches.map((cache) => [cache.key, cache]));
+    let told = 0;
+    for (const [key, holder] of holders) {
+      const cache = byKey.get(key);
+      if (cache !== undefined && this.#tell(holder, cache)) told += 1;
+      if (told >= toldTogetherMax) return false;
+    }
+    return true;
+  }
+
+  /** Whether there was something to tell. */
+  #tell(holder: Holder, cache: Cache): boolean {
     const { breaking } = cache;
     if (breaking !== undefined) {
-      if (breaking.askedAt === holder.askedAt) return;
+      if (breaking.askedAt === holder.askedAt) return false;
       holder.askedAt = breaking.askedAt;
       holder.held = cache.held;
       this.#notify(holder, cache, { next: breaking.to, needsAnswer: true });
-      return;
+      return true;
     }
     // A cache that only read is simply over; nobody waits for an answer.
     const known = holder.askedAt === undefined ? holder.held : (holder.answer ?? 0);
@@ -158,6 +173,7 @@ export class CacheWatch {
     if (isLost) this.#notify(holder, cache, { next: cache.held, needsAnswer: false });
     holder.held = cache.held;
     holder.askedAt = undefined;
+    return isLost;
   }
 
   #notify(

@@ -13,10 +13,25 @@ export interface Happening {
   readonly filter: number;
 }
 
-/** Brings what happens to files to those who watch their directories. */
+/** The watches of one share, and what they have not been told yet. */
+interface WatchedShare {
+  readonly watches: Set<DirectoryWatch>;
+  /** Happenings of one change each, oldest first. */
+  readonly backlog: (readonly Happening[])[];
+  isTelling: boolean;
+}
+
+/** Changes that wait to be told; beyond this, clients are advised to list their directories. */
+const backlogMax = 4096;
+/** Changes whose paths are looked up together. */
+const lookedUpTogether = 64;
+/** Watches that are told in one iteration of the event loop. */
+const toldTogetherMax = 256;
+
+/** Brings what happens to files to those who watch their directories, in the order of changes. */
 export class ChangeHub {
   readonly #server: SmbServerState;
-  readonly #shares = new Map<bigint, Set<DirectoryWatch>>();
+  readonly #shares = new Map<bigint, WatchedShare>();
   readonly #foreign: ForeignChanges;
 
   constructor(server: SmbServerState) {
@@ -26,9 +41,10 @@ export class ChangeHub {
 
   subscribe(share: bigint, watch: DirectoryWatch): () => void {
     const known = this.#shares.get(share);
-    const watches = known ?? new Set();
+    const watched = known ?? { watches: new Set(), backlog: [], isTelling: false };
     if (known === undefined) this.#foreign.begin(share);
-    this.#shares.set(share, watches);
+    this.#shares.set(share, watched);
+    const { watches } = watched;
     watches.add(watch);
     return () => {
       if (!watches.delete(watch) || watches.size > 0) return;
@@ -44,34 +60,73 @@ export class ChangeHub {
 
   /** Things that happened together are told together. */
   publish(share: bigint, happenings: readonly Happening[]): void {
-    const watches = this.#shares.get(share);
-    if (watches === undefined || happenings.length === 0) return;
-    this.#server.finishing(this.#tell(share, watches, happenings));
+    const watched = this.#shares.get(share);
+    if (watched === undefined || happenings.length === 0) return;
+    watched.backlog.push(happenings);
+    if (watched.isTelling) return;
+    watched.isTelling = true;
+    this.#server.finishing(this.#tellAll(share, watched));
   }
 
   /** A directory that is about to go away is not worth waiting for. */
   deletePending(share: bigint, directory: bigint): void {
-    for (const watch of this.#shares.get(share) ?? []) {
+    for (const watch of this.#shares.get(share)?.watches ?? []) {
       if (watch.directory === directory) watch.end(Status.deletePending);
     }
   }
 
-  async #tell(
-    share: bigint,
-    watches: ReadonlySet<DirectoryWatch>,
-    happenings: readonly Happening[],
-  ): Promise<void> {
-    const trails = await Promise.all(
-      happenings.map(({ parent }) => trailOf(this.#server.world.runtime, share, parent)),
-    );
-    for (const watch of watches) {
-      const heard = happenings.flatMap((happening, index) => {
-        const path = pathFor(watch, happening, trails[index] ?? []);
-        return path === undefined ? [] : [{ action: happening.action, path }];
-      });
-      if (heard.length > 0) watch.hear(heard satisfies readonly Change[]);
+  async #tellAll(share: bigint, watched: WatchedShare): Promise<void> {
+    try {
+      while (watched.backlog.length > 0) {
+        if (watched.backlog.length > backlogMax) {
+          watched.backlog.length = 0;
+          await eachInPortions(watched.watches, (watch) => watch.overflow());
+          continue;
+        }
+        await this.#tellSome(share, watched);
+      }
+    } finally {
+      watched.isTelling = false;
     }
   }
+
+  async #tellSome(share: bigint, { watches, backlog }: WatchedShare): Promise<void> {
+    const { runtime } = this.#server.world;
+    const changes = backlog.splice(0, lookedUpTogether);
+    const trails = await Promise.all(
+      changes.map((happenings) =>
+        Promise.all(happenings.map(({ parent }) => trailOf(runtime, share, parent))),
+      ),
+    );
+    for (const [at, happenings] of changes.entries()) {
+      await eachInPortions(watches, (watch) => tell(watch, happenings, trails[at] ?? []));
+    }
+  }
+}
+
+/** Other requests run between two portions. */
+async function eachInPortions(
+  watches: ReadonlySet<DirectoryWatch>,
+  visit: (watch: DirectoryWatch) => void,
+): Promise<void> {
+  let visited = 0;
+  for (const watch of watches.size > toldTogetherMax ? [...watches] : watches) {
+    visit(watch);
+    visited += 1;
+    if (visited % toldTogetherMax === 0) await new Promise((resolve) => setImmediate(resolve));
+  }
+}
+
+function tell(
+  watch: DirectoryWatch,
+  happenings: readonly Happening[],
+  trails: readonly (readonly TrailStep[])[],
+): void {
+  const heard = happenings.flatMap((happening, index) => {
+    const path = pathFor(watch, happening, trails[index] ?? []);
+    return path === undefined ? [] : [{ action: happening.action, path }];
+  });
+  if (heard.length > 0) watch.hear(heard satisfies readonly Change[]);
 }
 
 /** The name as seen from a watched directory, if it lies there and matters. */

@@ -66,9 +66,21 @@ export class DirectoryWatch {
     this.#unwatch = subscribe(this);
   }
 
+  /** Requests that wait for a change. */
+  get waiting(): number {
+    return this.#waiters.length;
+  }
+
   hear(changes: readonly Change[]): void {
     if (this.#changes.length + changes.length > changesMax) this.#isTooMuch = true;
     else this.#changes.push(...changes);
+    const waiter = this.#waiters.shift();
+    if (waiter !== undefined) waiter.finish(this.#take(waiter.bytesMax));
+  }
+
+  /** More happened than is told change by change. */
+  overflow(): void {
+    this.#isTooMuch = true;
     const waiter = this.#waiters.shift();
     if (waiter !== undefined) waiter.finish(this.#take(waiter.bytesMax));
   }

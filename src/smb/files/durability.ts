@@ -3,7 +3,6 @@ import { lockStateOf } from "../../file/filesystem/lock.ts";
 import { fileInfo } from "../../file/filesystem/info.ts";
 import { foldName } from "../../file/shared/fold.ts";
 import { answer, refusal, type Answer } from "../answer.ts";
-import { closeHandle } from "../handle-end.ts";
 import type { TreeRequest } from "../request.ts";
 import { Status } from "../status.ts";
 import { encodeCreateResponse, type CreateRequest } from "../wire/create.ts";
@@ -64,7 +63,7 @@ export async function reconnect(
   const { runtime } = server.world;
   const info = await fileInfo(runtime, kept.place, kept.id.persistent);
   if (info.kind === "refused") {
-    await closeHandle(server, kept, "closed");
+    await server.closer.close([kept]);
     return refusal(Status.objectNameNotFound);
   }
   const id = { persistent: kept.id.persistent, volatile: server.newId() };
@@ -74,7 +73,7 @@ export async function reconnect(
   const state = await lockStateOf(runtime, kept.place);
   if (!session.isValid) {
     // The client is gone again already: it may still come back for it.
-    server.finishing(closeHandle(server, kept, "lost"));
+    if (!server.durables.keep(kept)) server.finishing(server.closer.close([kept]));
     return refusal(Status.userSessionDeleted);
   }
   const choice = choiceOf(handle, asked);

@@ -1,4 +1,3 @@
-import { closeHandle } from "../handle-end.ts";
 import type { SmbServerState } from "../server.ts";
 import type { FileHandle } from "./file-handle.ts";
 
@@ -27,7 +26,7 @@ export class DurableHandles {
     const { persistent } = handle.id;
     const cancel = this.#server.world.clock.after(durable.milliseconds, () => {
       if (this.#kept.delete(persistent)) {
-        this.#server.finishing(closeHandle(this.#server, handle, "closed"));
+        this.#server.finishing(this.#server.closer.close([handle]));
       }
     });
     this.#kept.set(persistent, { handle, account: session.account, cancel });
@@ -52,9 +51,7 @@ export class DurableHandles {
   async closeAll(): Promise<void> {
     const kept = Array.from(this.#kept.values());
     this.#kept.clear();
-    for (const { handle, cancel } of kept) {
-      cancel();
-      await closeHandle(this.#server, handle, "closed");
-    }
+    for (const { cancel } of kept) cancel();
+    await this.#server.closer.close(kept.map(({ handle }) => handle));
   }
 }

@@ -2,7 +2,7 @@ import { answer, emptyAnswer, refusal, type Answer } from "../answer.ts";
 import { has, Right } from "../files/access.ts";
 import { factsOf } from "../files/facts.ts";
 import { findFile, findHandle, isAnswer } from "../files/lookup.ts";
-import { closeFileHandle } from "../handle-end.ts";
+import { closeFileHandles } from "../handle-closer.ts";
 import type { TreeRequest } from "../request.ts";
 import { Status } from "../status.ts";
 import { decodeClose, decodeFlush, encodeCloseResponse } from "../wire/io.ts";
@@ -14,7 +14,7 @@ export async function close(request: TreeRequest): Promise<Answer> {
   if (isAnswer(handle)) return handle;
   request.session.handles.delete(handle.id.volatile);
   if (handle.kind === "pipe") return answer(encodeCloseResponse(undefined));
-  const { node } = await closeFileHandle(request.connection.server, handle);
+  const { node } = await closeFileHandles(request.connection.server, [handle]);
   const facts = asked.wantsFacts && node !== undefined ? factsOf(node) : undefined;
   return answer(encodeCloseResponse(facts));
 }

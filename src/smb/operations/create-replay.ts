@@ -86,6 +86,6 @@ function replayedCache(
   }
   const present = locks.caches.find(({ key }) => key === cache?.key);
   const kept = present?.breaking?.to ?? present?.held ?? 0;
-  const bits = kept & wantedCache(asked.oplock);
-  return { level: levelOf(bits), context: undefined, keepsHandle: (bits & cacheHandle) !== 0 };
+  const level = levelOf(kept & wantedCache(asked.oplock));
+  return { level, context: undefined, keepsHandle: level === OplockLevel.batch };
 }

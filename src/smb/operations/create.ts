@@ -109,7 +109,7 @@ async function createFile(
       if (request.life.isCancelled || !request.session.isValid) {
         // The client went away while it waited: nobody would ever close this handle.
         const place = { share: tree.address, file: outcome.value.node.id };
-        await closeFile(server.world.runtime, place, id.persistent);
+        await closeFile(server.world.runtime, place, [id.persistent]);
         return refusal(Status.cancelled);
       }
       return succeed(request, asked, { id, cache, opened: outcome.value, epoch, path, durable });

@@ -1,6 +1,6 @@
 import { answer, emptyAnswer, refusal, type Answer } from "../answer.ts";
 import { findShare } from "../files/shares.ts";
-import { closeHandle } from "../handle-end.ts";
+import type { FileHandle } from "../files/file-handle.ts";
 import type { SessionRequest, TreeRequest } from "../request.ts";
 import { treesMax } from "../limits.ts";
 import { Status } from "../status.ts";
@@ -50,10 +50,12 @@ const nowhere = { account: 0n, name: "", id: 0n };
 export async function treeDisconnect(request: TreeRequest): Promise<Answer> {
   const { connection, session, tree } = request;
   session.trees.delete(tree.id);
-  const handles = [...session.handles.values()].filter((handle) => handle.tree === tree);
-  for (const handle of handles) {
+  const files: FileHandle[] = [];
+  for (const handle of session.handles.values()) {
+    if (handle.tree !== tree) continue;
     session.handles.delete(handle.id.volatile);
-    await closeHandle(connection.server, handle, "closed");
+    if (handle.kind === "file") files.push(handle);
   }
+  await connection.server.closer.close(files);
   return emptyAnswer();
 }

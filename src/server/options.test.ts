@@ -50,6 +50,11 @@ describe("options", () => {
     ["a switch with a value", { silent: "yes" }, "--silent: is either there or not"],
     ["an empty location", { location: "" }, "--location: needs a value"],
     ["another kind of OAuth", { oauth: "full" }, '--oauth: only "basic" is known, not "full"'],
+    [
+      "signing by chance",
+      { smbSigning: "maybe" },
+      '--smbSigning: must be "required" or "optional"',
+    ],
     ["a certificate alone", { cert: "a.pem" }, "--cert: needs --key (pem) or --pwd (pfx)"],
     ["a key alone", { key: "a.key" }, "--key: needs --cert"],
     ["a password alone", { pwd: "a" }, "--pwd: needs --cert"],

@@ -92,6 +92,9 @@ function checkText(name: FlagName, value: string): string | undefined {
   if (name === "oauth" && value.toLowerCase() !== "basic") {
     return `only "basic" is known, not ${show(value)}`;
   }
+  if (name === "smbSigning" && value !== "required" && value !== "optional") {
+    return `must be "required" or "optional", not ${show(value)}`;
+  }
   if (name === "forbiddenSources" || name === "allowedSources") {
     const wrong = value.split(",").find((range) => !isAddressRange(range));
     if (wrong !== undefined) return `must be ranges like 10.0.0.0/8, not ${show(wrong)}`;

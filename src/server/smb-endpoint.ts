@@ -42,7 +42,11 @@ export async function listenSmb(given: SmbEndpointOptions): Promise<SmbEndpoint>
     accounts,
     runtime,
     owner: engines.owner,
-    options: { allowsOldestDialect: options.smbOldestDialect, serverName },
+    options: {
+      allowsOldestDialect: options.smbOldestDialect,
+      requiresSigning: options.smbSigning === "required",
+      serverName,
+    },
   });
   const { server } = listener;
   await bind(server, { title: "SMB endpoint", host, port, onPortReplaced });

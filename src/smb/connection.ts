@@ -175,7 +175,7 @@ export class Connection {
       const count = this.dialect === Dialect.v202 ? 1 : Math.max(1, header.creditCharge);
       if (!this.window.take(header.messageId, count)) return this.end();
     }
-    if (elements[0]?.header.command === Command.cancel) return this.#cancel(elements[0]);
+    if (elements[0]?.header.command === Command.cancel) return this.#cancel(elements[0], sealedBy);
     this.#enqueue(elements, chain.length, sealedBy);
   }
 
@@ -234,10 +234,12 @@ export class Connection {
   }
 
   /** Never answered: the message that it means is. */
-  #cancel({ header, message }: Element): void {
+  #cancel({ header, message }: Element, sealedBy: Session | undefined): void {
     const channel = this.channels.get(header.sessionId);
     const isSigned = (header.flags & HeaderFlag.signed) !== 0;
-    if (isSigned && channel?.signer?.verify(message) !== true) return;
+    const isProved = isSigned && channel?.signer?.verify(message) === true;
+    const mustProve = isSigned || channel?.session.signingRequired === true;
+    if (sealedBy === undefined && mustProve && !isProved) return;
     const isAsync = (header.flags & HeaderFlag.async) !== 0;
     const life = isAsync ? this.#asyncLives.get(header.asyncId) : this.#lives.get(header.messageId);
     life?.cancel();

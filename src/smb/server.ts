@@ -9,6 +9,7 @@ import { Replays } from "./files/replays.ts";
 import { Clients } from "./clients.ts";
 import { HandleCloser } from "./handle-closer.ts";
 import type { Session } from "./session.ts";
+import { SecurityMode } from "./wire/protocol.ts";
 
 /** What all connections of a server share. */
 export interface SmbWorld {
@@ -25,6 +26,8 @@ export interface SmbWorld {
 export interface SmbOptions {
   /** The oldest dialect has no leases and small messages: only old clients and tests want it. */
   readonly allowsOldestDialect: boolean;
+  /** Messages of a session are refused unless they are signed or encrypted. */
+  readonly requiresSigning: boolean;
   readonly serverName: string;
 }
 
@@ -52,6 +55,12 @@ export class SmbServerState {
     this.changes = new ChangeHub(this);
     this.durables = new DurableHandles(this);
     this.closer = new HandleCloser(this);
+  }
+
+  /** The SecurityMode that clients are told, in NEGOTIATE and when they validate it. */
+  get securityMode(): number {
+    const { signingEnabled, signingRequired } = SecurityMode;
+    return this.world.options.requiresSigning ? signingEnabled | signingRequired : signingEnabled;
   }
 
   /** Some clients keep but half of it; nobody gains by guessing one, because keys protect it. */

@@ -147,7 +147,7 @@ function response(
 ): Buffer {
   const isSmall = dialect === Dialect.v202 || dialect === Dialect.wildcard;
   return encodeNegotiateResponse({
-    securityMode: SecurityMode.signingEnabled,
+    securityMode: server.securityMode,
     dialect,
     serverGuid: server.guid,
     capabilities,

@@ -25,7 +25,7 @@ export async function beginSession(
     session.sealer = sealerOf({ sessionId: session.id, cipher, keys });
   }
   session.encrypts = account.smb.requireEncryption;
-  const modes = asked.securityMode | clientSecurityMode;
+  const modes = asked.securityMode | clientSecurityMode | connection.server.securityMode;
   session.signingRequired = (modes & SecurityMode.signingRequired) !== 0;
   session.isValid = true;
   channel.isValid = true;

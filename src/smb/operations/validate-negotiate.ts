@@ -2,7 +2,7 @@ import { disconnect } from "../answer.ts";
 import type { TreeRequest } from "../request.ts";
 import { Status } from "../status.ts";
 import type { IoctlRequest } from "../wire/ioctl.ts";
-import { Dialect, SecurityMode } from "../wire/protocol.ts";
+import { Dialect } from "../wire/protocol.ts";
 import { Reader } from "../wire/reader.ts";
 import { Writer } from "../wire/writer.ts";
 import type { ControlAnswer } from "./ioctl.ts";
@@ -35,7 +35,7 @@ export function validateNegotiate(
   return new Writer(answerBytes)
     .u32(negotiated.capabilities)
     .bytes(server.guid)
-    .u16(SecurityMode.signingEnabled)
+    .u16(server.securityMode)
     .u16(negotiated.dialect)
     .finish();
 }

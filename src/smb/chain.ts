@@ -124,16 +124,20 @@ export class Chain {
     const channel = this.#connection.channels.get(sessionId);
     const isAsked = (header.flags & HeaderFlag.signed) !== 0 || channel?.session.signingRequired;
     const mustSign = answer.proves === true || (channel?.session.isValid === true && isAsked);
-    const own = mustSign ? channel?.signer : undefined;
-    const signer = this.#sealedBy === undefined ? (answer.signer ?? own) : undefined;
+    // What waited when its session ended is still answered under the key of that session.
+    const past =
+      channel === undefined && isAsked ? this.#connection.pastSigner(sessionId) : undefined;
+    const own = mustSign ? channel?.signer : past;
+    const chosen = this.#sealedBy === undefined ? (answer.signer ?? own) : undefined;
+    // An interim response has the id of the final one; clients take it without a signature.
+    const isRepeated = answer.status === Status.pending && chosen?.signsIdOnce === true;
+    const signer = isRepeated ? undefined : chosen;
     encodeHeader(answer.message, {
       creditCharge: header.creditCharge,
       status: answer.status,
       command: header.command,
       credits: isFinalOfAsync ? 0 : window.grant(header.creditRequest, header.creditCharge),
-      flags:
-        (header.flags & (HeaderFlag.related | HeaderFlag.replay)) |
-        (signer ? HeaderFlag.signed : 0),
+      flags: (header.flags & echoedFlags(answer.status)) | (signer ? HeaderFlag.signed : 0),
       messageId: header.messageId,
       asyncId,
       treeId: answer.treeId ?? named.treeId,
@@ -157,6 +161,12 @@ export class Chain {
     const sealer = this.#sealedBy?.sealer;
     this.#connection.send(sealer === undefined ? parts : sealer.seal(parts));
   }
+}
+
+/** Nothing can sign for a session that is not there: clients look at the flag, not at the rest. */
+function echoedFlags(status: NtStatus): number {
+  const always = HeaderFlag.related | HeaderFlag.replay;
+  return status === Status.userSessionDeleted ? always | HeaderFlag.signed : always;
 }
 
 interface Finished {

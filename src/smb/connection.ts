@@ -120,6 +120,10 @@ export class Connection {
     return there === undefined ? this.#pastSigners.get(sessionId) : there.signer;
   }
 
+  pastSigner(sessionId: bigint): Signer | undefined {
+    return this.#pastSigners.get(sessionId);
+  }
+
   /** Its client can only believe that it has ended if it is told so under its key. */
   forgetSession(channel: Channel): void {
     const { session, signer } = channel;

@@ -50,6 +50,23 @@ describe("a server that requires signatures", () => {
     client.end();
   });
 
+  it("signs for a session that has ended, and marks what nothing can sign", async () => {
+    const client = await ready();
+    const file = await openFile(client, "left.txt");
+    const lock = { at: 0, length: 1, flags: 2 };
+    await client.ask(10, lockBody(file, lock));
+    const other = await openFile(client, "left.txt");
+    const waiting = client.begin(10, lockBody(other, lock));
+    await client.interim(1);
+    expect((await client.ask(2, nothing)).status).toBe(Status.success);
+    const late = await waiting.answer;
+    expect([late.status, late.flags & 8]).toEqual([Status.rangeNotLocked, 8]);
+    expect(late.message.subarray(48, 64)).not.toEqual(Buffer.alloc(16));
+    const stranger = await client.ask(8, readBody(file, 1), { sessionId: client.sessionId + 1n });
+    expect([stranger.status, stranger.flags & 8]).toEqual([Status.userSessionDeleted, 8]);
+    client.end();
+  });
+
   it("does not let a stranger on the wire take a question back", async () => {
     const client = await ready();
     const file = await openFile(client, "awaited.txt");

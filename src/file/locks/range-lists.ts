@@ -19,7 +19,7 @@ export function isListDenied(requests: readonly LockRequest[], against: HeldRang
     const { offset, length } = request;
     (request.exclusive ? exclusive : shared).push({ offset, length, index });
   }
-  const sorted = exclusive.sort(byPlace);
+  const sorted = exclusive.toSorted(byPlace);
   if (anyOverlap(sorted, sorted)) return true;
   if (anyOverlap(sorted, against.held.toSorted(byPlace))) return true;
   if (anyOverlap(shared.toSorted(byPlace), against.foreign.toSorted(byPlace))) return true;

@@ -65,6 +65,17 @@ describe("messages", () => {
     expect(signer.verify(message)).toBe(false);
   });
 
+  it("are signed once per id where the id is the nonce", () => {
+    expect(signerOf(key, 0x0311, 2).signsIdOnce).toBe(true);
+    for (const [dialect, algorithm] of [
+      [0x0210, 0],
+      [0x0300, 1],
+      [0x0311, 1],
+    ] as const) {
+      expect(signerOf(key, dialect, algorithm).signsIdOnce).toBe(false);
+    }
+  });
+
   it.each([1, 2, 3, 4])("sealed with cipher %i open again, changed ones do not", (cipher) => {
     const both = deriveKey(key, Buffer.from("a"), Buffer.from("b"), cipher > 2 ? 256 : 128);
     const keys = { signing: key, incoming: both, outgoing: both };

@@ -7,6 +7,9 @@ export interface Signer {
   /** Puts the signature into the message. */
   sign(message: Buffer): void;
   verify(message: Buffer): boolean;
+  /** Only one message per id and direction may be signed. A second one under the same nonce of
+   *  AES-GMAC would let an eavesdropper compute the key of the hash. */
+  readonly signsIdOnce: boolean;
 }
 
 const signatureOffset = 48;
@@ -22,6 +25,7 @@ type Digest = (message: Buffer, direction: Direction) => Buffer;
 export function signerOf(key: Buffer, dialect: number, algorithm: number): Signer {
   const digest = digestOf(key, dialect, algorithm);
   return {
+    signsIdOnce: dialect === Dialect.v311 && algorithm === SigningAlgorithm.aesGmac,
     sign(message) {
       message.fill(0, signatureOffset, signatureOffset + signatureBytes);
       digest(message, "outgoing").copy(message, signatureOffset, 0, signatureBytes);

@@ -24,7 +24,7 @@ export interface FileHandle {
   listing: Listing | undefined;
   watch: DirectoryWatch | undefined;
   position: bigint;
-  /** The highest ChannelSequence of a request on the handle: how often the client lost a channel. */
+  /** The highest ChannelSequence of its requests: how often the client has lost a channel. */
   channelSequence: number;
   /** Requests that run with the present ChannelSequence (Open.OutstandingRequestCount). */
   pendingRequests: number;

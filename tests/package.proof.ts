@@ -11,13 +11,7 @@ afterAll(() => rmSync(folder, { recursive: true, force: true }));
 const quiet = { encoding: "utf8", stdio: "pipe" } as const;
 
 it("installs in an empty folder and serves", { timeout: 180_000 }, async () => {
-  // Built already: building again would pull the rug from under other tests.
-  const packed = execFileSync(
-    "npm",
-    ["pack", "--ignore-scripts", "--json", `--pack-destination=${folder}`],
-    quiet,
-  );
-  const [tarball] = JSON.parse(packed) as [{ filename: string; files: { path: string }[] }];
+  const tarball = pack(".");
   const paths = tarball.files.map(({ path }) => path);
   expect(paths).toEqual(
     expect.arrayContaining(["bin/etagere", "dist/cli/main.js", "ui/dist/index.html", "LICENSE"]),
@@ -26,6 +20,7 @@ it("installs in an empty folder and serves", { timeout: 180_000 }, async () => {
 
   execFileSync("npm", ["init", "--yes"], { ...quiet, cwd: folder });
   const install = ["install", "--prefer-offline", "--no-audit", "--no-fund", tarball.filename];
+  install.push(pack("./packages/azurite-names").filename);
   execFileSync("npm", install, { ...quiet, cwd: folder });
   const ports = ["--blobPort=0", "--queuePort=0", "--tablePort=0", "--filePort=0", "--adminPort=0"];
   const words = ["npx", "--no-install", "etagere", "--location", join(folder, "data"), ...ports];
@@ -37,4 +32,17 @@ it("installs in an empty folder and serves", { timeout: 180_000 }, async () => {
   } finally {
     await server.end();
   }
+  const named = ["npx", "--no-install", "azurite-blob", "--inMemoryPersistence", ...ports];
+  const blobs = await startCommand(named, { folder });
+  expect([blobs.urlOf("Blob") === "", blobs.urlOf("Queue")]).toEqual([false, ""]);
+  await blobs.end();
 });
+
+/** Built already: building again would remove what other tests use. */
+function pack(path: string) {
+  const words = ["pack", path, "--ignore-scripts", "--json", `--pack-destination=${folder}`];
+  const [tarball] = JSON.parse(execFileSync("npm", words, quiet)) as [
+    { filename: string; files: { path: string }[] },
+  ];
+  return tarball;
+}

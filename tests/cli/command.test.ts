@@ -123,7 +123,9 @@ describe("etagere", () => {
   it("starts twice with no flags but Azurite's", async () => {
     const azurites = ["--blobPort=0", "--queuePort=0", "--tablePort=0", "--inMemoryPersistence"];
     const first = await startCommand([...command, ...azurites], { folder });
-    const second = await startCommand([...command, ...azurites], { folder });
+    const started = startCommand([...command, ...azurites], { folder });
+    await started.catch(() => first.end());
+    const second = await started;
     try {
       for (const name of ["File", "SMB", "admin"]) {
         expect(second.urlOf(name)).toMatch(/:\d+$/);

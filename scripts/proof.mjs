@@ -50,6 +50,13 @@ const parts = [
     short: { ETAGERE_UPLOADS: "60", ETAGERE_UPLOAD_MEBIBYTES: "8" },
   },
   {
+    name: "full-disk",
+    tests: "tests/stress/full-disk",
+    isTest: true,
+    long: { ETAGERE_FULL_DISK_ROUNDS: "20" },
+    short: { ETAGERE_FULL_DISK_ROUNDS: "2" },
+  },
+  {
     name: "fuzz",
     tests: "tests/fuzz",
     isTest: true,

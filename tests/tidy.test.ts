@@ -34,6 +34,21 @@ const bannedNames: readonly { readonly name: string; readonly pattern: RegExp }[
 const bannedNamesAreAtHome = (path: string): boolean =>
   path === "src/server/world.ts" || path.startsWith("src/cli/");
 
+/** Optional binaries for other platforms, whose hashes are still to be added; this only shrinks. */
+const hashesMissingMax = 58;
+
+interface LockFile {
+  readonly packages: Readonly<Record<string, LockEntry>>;
+}
+
+interface LockEntry {
+  readonly integrity?: string;
+  readonly link?: boolean;
+  readonly optional?: boolean;
+  readonly os?: readonly string[];
+  readonly cpu?: readonly string[];
+}
+
 interface Source {
   readonly path: string;
   readonly text: string;
@@ -208,5 +223,16 @@ describe("house rules", () => {
 
   it("the lock file names no download hosts", () => {
     expect(readFileSync("package-lock.json", "utf8")).not.toContain('"resolved": "http');
+  });
+
+  it("the lock file has an integrity hash of every package", () => {
+    const { packages } = JSON.parse(readFileSync("package-lock.json", "utf8")) as LockFile;
+    const without = Object.entries(packages).filter(
+      ([name, { integrity, link }]) => name !== "" && link !== true && integrity === undefined,
+    );
+    const isInstalled = ([, each]: (typeof without)[number]): boolean =>
+      each.optional !== true || (each.os === undefined && each.cpu === undefined);
+    expect(without.filter(isInstalled).map(([name]) => name)).toEqual([]);
+    expect(without.length).toBeLessThanOrEqual(hashesMissingMax);
   });
 });

@@ -46,7 +46,9 @@ export async function compactSome(parts: CompactionParts, extent: bigint): Promi
   try {
     // Together, so that they share a flush: one after the other they fell behind busy clients.
     const moves = found.owners.map((owner) =>
-      store.transact((tx) => moveOwner(parts, tx, { owner, extent, copied })),
+      store.transact((tx) => moveOwner(parts, tx, { owner, extent, copied }), {
+        mayUseReserve: true,
+      }),
     );
     // None may still be under way when the copies are let go.
     const failed = (await Promise.allSettled(moves)).find(({ status }) => status === "rejected");

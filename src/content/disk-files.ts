@@ -1,7 +1,10 @@
-import { close, fdatasync, open, read, write } from "node:fs";
-import { mkdir, open as openFolder, rm, stat } from "node:fs/promises";
+import { close, fdatasync, fstatSync, ftruncateSync, open, read, write } from "node:fs";
+import { open as openFolder, rm, stat } from "node:fs/promises";
 import { dirname, join } from "node:path";
 import { promisify } from "node:util";
+import type { Log } from "../core/world.ts";
+import { makePrivateFolder } from "../store/private-folder.ts";
+import { StoreUnavailable } from "../store/store.ts";
 import { ExtentTooShort, type ExtentFile, type ExtentFiles } from "./extent-files.ts";
 
 const openDescriptor = promisify(open);
@@ -11,15 +14,15 @@ const syncDescriptor = promisify(fdatasync);
 const extentBytes = 256 * 1024 * 1024;
 
 /** Extents as files of one folder, which is made if it is missing. */
-export async function openDiskFiles(folder: string): Promise<ExtentFiles> {
-  await mkdir(folder, { recursive: true });
+export async function openDiskFiles(folder: string, log?: Log): Promise<ExtentFiles> {
+  makePrivateFolder(folder, log);
   await syncFolder(dirname(folder));
   const pathOf = (extent: bigint): string =>
     join(folder, `${extent.toString(16).padStart(16, "0")}.extent`);
   return {
     extentBytes,
     async create(extent) {
-      const descriptor = await openDescriptor(pathOf(extent), "wx");
+      const descriptor = await openDescriptor(pathOf(extent), "wx", 0o600).catch(expectFolder);
       await syncFolder(folder);
       return diskFile(descriptor);
     },
@@ -43,6 +46,11 @@ async function syncFolder(folder: string): Promise<void> {
   }
 }
 
+function expectFolder(error: unknown): never {
+  if ((error as NodeJS.ErrnoException).code !== "ENOENT") throw error;
+  throw new StoreUnavailable("the folder of extents was deleted", { cause: error });
+}
+
 async function sizeOf(path: string): Promise<number> {
   try {
     return (await stat(path)).size;
@@ -50,6 +58,12 @@ async function sizeOf(path: string): Promise<number> {
     if ((error as NodeJS.ErrnoException).code === "ENOENT") return 0;
     throw error;
   }
+}
+
+/** What is flushed to a file that was deleted meanwhile is lost when it is closed. */
+function expectLinked(descriptor: number): void {
+  if (fstatSync(descriptor).nlink > 0) return;
+  throw new StoreUnavailable("an extent was deleted while it was being written");
 }
 
 function diskFile(descriptor: number): ExtentFile {
@@ -66,7 +80,11 @@ function diskFile(descriptor: number): ExtentFile {
         done += count;
       }
     },
-    sync: () => syncDescriptor(descriptor),
+    async sync() {
+      await syncDescriptor(descriptor);
+      expectLinked(descriptor);
+    },
+    shorten: (bytes) => ftruncateSync(descriptor, bytes),
     close: () => closeDescriptor(descriptor),
   };
 }

@@ -34,6 +34,9 @@ export interface ExtentFile {
   read(bytes: Uint8Array, position: number): Promise<void>;
   /** Resolves when what was written before the call survives a loss of power. */
   sync(): Promise<void>;
+  /** Cuts off what lies beyond, at once: its space is the disk's again. Absent where space that is
+   *  given back takes none. */
+  shorten?(bytes: number): void;
   close(): Promise<void>;
 }
 

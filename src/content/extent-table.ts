@@ -47,25 +47,30 @@ export interface SealParts {
   readonly self: string;
 }
 
-/** An extent whose writer died, or that this process failed to make, gets no more bytes. */
+/** An extent whose writer died, or that this process failed to make, gets no more bytes. Returns
+ *  whether there was one. */
 export async function sealAbandoned(
   { store, files, writer, self }: SealParts,
   states: readonly ExtentState[],
   alive: ReadonlySet<string>,
-): Promise<void> {
+): Promise<boolean> {
+  let isAny = false;
   for (const { extent, record } of states) {
     if (record.sealedBytes !== undefined) continue;
     const inUse = record.writer === self ? writer.owns(extent) : alive.has(record.writer);
     if (inUse) continue;
+    isAny = true;
     const sealedBytes = await files.size(extent);
-    await store.transact(async (tx) => {
+    const seal = async (tx: Transaction): Promise<void> => {
       const current = await tx.get(extentKey(extent));
       if (current === undefined) return;
       const { sealedBytes: known, writer: by } = extentCodec.decode(current);
       if (known === undefined)
         tx.put(extentKey(extent), extentCodec.encode({ writer: by, sealedBytes }));
-    });
+    };
+    await store.transact(seal, { mayUseReserve: true });
   }
+  return isAny;
 }
 
 /** Forgets a sealed extent that nothing refers to; its file goes when no reader can see it. The

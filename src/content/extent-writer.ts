@@ -1,10 +1,10 @@
-import type { Store } from "../store/store.ts";
+import { StoreUnavailable, type Store } from "../store/store.ts";
 import type { ExtentFile, ExtentFiles } from "./extent-files.ts";
 import type { Ids } from "./ids.ts";
 import { RegionAllocator } from "./regions.ts";
 import { Syncer } from "./syncer.ts";
 import { extentCodec, extentKey } from "./tables.ts";
-import { asUnavailable } from "./unavailable.ts";
+import { asUnavailable, isForSpace } from "./unavailable.ts";
 
 /** Reserved bytes of one extent. */
 export interface Region {
@@ -32,6 +32,7 @@ export interface ExtentWriterOptions {
   readonly extentBytes: number;
 }
 
+const internal = { mayUseReserve: true };
 const noop = (): void => undefined;
 
 /** The one place where this process appends bytes. */
@@ -44,9 +45,15 @@ export class ExtentWriter {
   /** Who finds no room stands in line, so that no body waits for ever while others come. */
   #line: Promise<void> = Promise.resolve();
   #waiting = 0;
+  #isFull = false;
 
   constructor(options: ExtentWriterOptions) {
     this.#options = options;
+  }
+
+  /** The last write found no space. */
+  get isFull(): boolean {
+    return this.#isFull;
   }
 
   /** At most `length` bytes in one stretch, and all of them unless they are so many that leaving
@@ -68,7 +75,9 @@ export class ExtentWriter {
     const extent = this.#extent(region.extent);
     try {
       await extent.file.write(bytes, region.offset + at);
+      this.#isFull = false;
     } catch (error) {
+      this.#isFull = isForSpace(error);
       throw asUnavailable(error);
     }
   }
@@ -85,7 +94,11 @@ export class ExtentWriter {
   giveBack({ extent: id, offset, length }: Region): void {
     const extent = this.#extent(id);
     const isFree = this.#options.files.writesOnce !== true && this.#current === extent;
-    if (isFree) extent.regions.giveBack({ offset, length });
+    if (isFree) {
+      extent.regions.giveBack({ offset, length });
+      // In the same step: whatever is handed out next may lie there.
+      if (this.#isFull) extent.file.shorten?.(extent.regions.tail);
+    }
     this.letGo(id);
   }
 
@@ -107,14 +120,16 @@ export class ExtentWriter {
     return this.#open.has(extent) || this.#making.has(extent);
   }
 
-  /** Begins a new extent early if the current one holds much and little of it is alive: only what
-   *  is sealed can be swept. */
-  retireIfSparse(extent: bigint, liveBytes: bigint): void {
+  /** Begins a new extent early if the current one holds much and little of it is alive, or some and
+   *  nothing is: only what is sealed can be swept. */
+  retireIfSparse(extent: bigint, liveBytes: bigint): boolean {
     const current = this.#current;
-    if (current?.id !== extent || current.held > 0) return;
+    if (current?.id !== extent || current.held > 0) return false;
     const { tail } = current.regions;
-    const isLong = tail >= this.#options.extentBytes / 16;
-    if (isLong && 2n * liveBytes < BigInt(tail)) this.#current = undefined;
+    const isLong = tail >= this.#options.extentBytes / (liveBytes === 0n ? 256 : 16);
+    const isSparse = isLong && 2n * liveBytes < BigInt(tail);
+    if (isSparse) this.#current = undefined;
+    return isSparse;
   }
 
   /** Seals what is full and in no request's hands; with `all`, the current one too. */
@@ -126,8 +141,13 @@ export class ExtentWriter {
     }
   }
 
+  /** What cannot be sealed now is sealed by the next process, as after a crash. */
   async close(): Promise<void> {
-    await this.seal({ all: true });
+    try {
+      await this.seal({ all: true });
+    } catch (error) {
+      if (!(error instanceof StoreUnavailable)) throw error;
+    }
     for (const { file } of this.#open.values()) await file.close();
     this.#open.clear();
   }
@@ -160,7 +180,8 @@ export class ExtentWriter {
     const id = ids.next();
     this.#making.add(id);
     try {
-      await store.transact(async (tx) => tx.put(extentKey(id), extentCodec.encode({ writer })));
+      const record = extentCodec.encode({ writer });
+      await store.transact(async (tx) => tx.put(extentKey(id), record), internal);
       const file = await files.create(id);
       const syncer = new Syncer(() => file.sync());
       const regions = new RegionAllocator(extentBytes);
@@ -176,7 +197,7 @@ export class ExtentWriter {
   async #sealOne({ id, file, regions }: OpenExtent): Promise<void> {
     const { store, writer } = this.#options;
     const sealed = extentCodec.encode({ writer, sealedBytes: regions.tail });
-    await store.transact(async (tx) => tx.put(extentKey(id), sealed));
+    await store.transact(async (tx) => tx.put(extentKey(id), sealed), internal);
     this.#open.delete(id);
     await file.close();
   }

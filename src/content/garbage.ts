@@ -17,6 +17,7 @@ const entriesPerRoundMax = 4096;
 /** Keeps each transaction short, however large the tree. */
 const nodesPerTransactionMax = 512;
 const transactionsPerRoundMax = 64;
+const freeing = { mayUseReserve: true };
 
 export interface GarbageParts {
   readonly store: Store;
@@ -47,7 +48,7 @@ export class GarbageCollector {
     let waiting = ripe.map(({ key }) => key);
     for (let count = 0; count < transactionsPerRoundMax && waiting.length > 0; count += 1) {
       const keys = waiting;
-      waiting = await this.#parts.store.transact((tx) => freeSome(tx, keys));
+      waiting = await this.#parts.store.transact((tx) => freeSome(tx, keys), freeing);
     }
     return ripe.length > 0;
   }

@@ -1,4 +1,4 @@
-import { StoreUnavailable, type Store, type View } from "../store/store.ts";
+import { StoreUnavailable, type Store, type Transaction, type View } from "../store/store.ts";
 import { identityCodec, identityKey } from "./tables.ts";
 
 const idsPerBlock = 2 ** 32;
@@ -74,11 +74,13 @@ export class Ids {
 }
 
 function takeBlock(store: Store): Promise<number> {
-  return store.transact(async (tx) => {
+  const take = async (tx: Transaction): Promise<number> => {
     const stored = await tx.get(identityKey());
     const block = stored === undefined ? 1 : identityCodec.decode(stored).next;
     if (block >= blocksMax) throw new Error("all blocks of ids are used up");
     tx.put(identityKey(), identityCodec.encode({ next: block + 1 }));
     return block;
-  });
+  };
+  // Without one a server could not start on a full disk, where content must be deleted.
+  return store.transact(take, { mayUseReserve: true });
 }

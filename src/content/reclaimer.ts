@@ -1,5 +1,5 @@
 import type { Clock } from "../core/world.ts";
-import { StoreBusy, StoreUnavailable } from "../store/store.ts";
+import { StoreBusy, StoreUnavailable, type Transaction } from "../store/store.ts";
 import { compactSome, type CompactionParts } from "./compaction.ts";
 import type { ExtentFiles } from "./extent-files.ts";
 import { forgetIfUnused, listExtents, sealAbandoned, type ExtentState } from "./extent-table.ts";
@@ -24,6 +24,12 @@ export interface ReclaimerParts extends CompactionParts {
   readonly extentBytes: number;
   /** Whether this process is the one that gives space back at the moment; always, if not said. */
   readonly isOnDuty?: (() => Promise<boolean>) | undefined;
+}
+
+/** A page of extents, as they were before those without a writer were sealed. */
+interface SealedPage {
+  readonly states: readonly ExtentState[];
+  readonly isAnySealed: boolean;
 }
 
 /** Gives space back, a bounded round at a time. */
@@ -75,18 +81,41 @@ export class Reclaimer {
   /** Returns whether anything was moved or forgotten, and so more may be. */
   async #sweep(): Promise<boolean> {
     const { store, ids, writer } = this.#parts;
-    const states = await this.sealAbandoned();
+    const { states, isAnySealed } = await this.sealAbandoned();
     const manySmall = states.filter((state) => this.#isSmall(state)).length > smallExtentsMax;
-    let changed = false;
+    const sparse: ExtentState[] = [];
+    let changed = isAnySealed;
     for (const state of states) {
       const { extent, record, liveBytes } = state;
-      if (record.sealedBytes === undefined) writer.retireIfSparse(extent, liveBytes);
-      else if (liveBytes === 0n) {
+      if (record.sealedBytes === undefined) {
+        changed = writer.retireIfSparse(extent, liveBytes) || changed;
+      } else if (liveBytes === 0n) {
         const garbageId = ids.next();
-        changed = (await store.transact((tx) => forgetIfUnused(tx, extent, garbageId))) || changed;
-      } else if (isSparse(state) || (manySmall && this.#isSmall(state))) {
-        changed = (await this.#compact(extent)) || changed;
-      }
+        const forget = (tx: Transaction) => forgetIfUnused(tx, extent, garbageId);
+        changed = (await store.transact(forget, { mayUseReserve: true })) || changed;
+      } else if (this.#isSparse(state) || (manySmall && this.#isSmall(state))) sparse.push(state);
+    }
+    return (await this.#compactAll(sparse)) || changed;
+  }
+
+  /** On a full disk more is worth moving, and what has the least to move comes first. */
+  #isSparse({ record, liveBytes }: ExtentState): boolean {
+    const sealedBytes = BigInt(record.sealedBytes ?? 0);
+    return this.#parts.writer.isFull
+      ? 8n * liveBytes < 7n * sealedBytes
+      : 2n * liveBytes < sealedBytes;
+  }
+
+  /** Copies take space before they free any: without it the rest waits for the next round, and what
+   *  is wholly dead has gone before. */
+  async #compactAll(sparse: readonly ExtentState[]): Promise<boolean> {
+    const ordered = sparse.toSorted((a, b) => Number(a.liveBytes - b.liveBytes));
+    let changed = false;
+    try {
+      for (const { extent } of ordered) changed = (await this.#compact(extent)) || changed;
+    } catch (error) {
+      if (!(error instanceof StoreUnavailable)) throw error;
+      this.#parts.log.warn({ err: error }, "extent not compacted; retrying in the next round");
     }
     return changed;
   }
@@ -105,23 +134,26 @@ export class Reclaimer {
       return moved;
     } catch (error) {
       if (error instanceof StoreUnavailable || error instanceof StoreBusy) throw error;
-      this.#parts.log.error({ extent: String(extent), error }, "an extent cannot be compacted");
+      this.#parts.log.error(
+        { extent: String(extent), err: error },
+        "an extent cannot be compacted",
+      );
       this.#stuck.add(extent);
       return false;
     }
   }
 
   /** Looks at the next page of extents and seals what a dead process left. */
-  async sealAbandoned(): Promise<readonly ExtentState[]> {
+  async sealAbandoned(): Promise<SealedPage> {
     const { store, pins } = this.#parts;
     const list = (after: bigint): Promise<readonly ExtentState[]> =>
       store.snapshot((view) => listExtents(view, after, extentsPerRoundMax));
     const states = await list(this.#after);
     const alive = new Set((await pins.published()).keys());
-    await sealAbandoned({ ...this.#parts, self: pins.self }, states, alive);
+    const isAnySealed = await sealAbandoned({ ...this.#parts, self: pins.self }, states, alive);
     const full = states.length === extentsPerRoundMax;
     this.#after = full ? (states.at(-1)?.extent ?? 0n) : 0n;
-    return states;
+    return { states, isAnySealed };
   }
 
   /** An extent that another process removes would take up its space as long as it is open here. */
@@ -144,8 +176,4 @@ export class Reclaimer {
     }
     return lowest;
   }
-}
-
-function isSparse({ record, liveBytes }: ExtentState): boolean {
-  return 2n * liveBytes < BigInt(record.sealedBytes ?? 0);
 }

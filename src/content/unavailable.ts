@@ -12,6 +12,12 @@ const passingCodes = new Set([
   "ENOMEM",
 ]);
 
+const noSpaceCodes: ReadonlySet<unknown> = new Set(["ENOSPC", "EDQUOT", "EFBIG"]);
+
+export function isForSpace(error: unknown): boolean {
+  return error instanceof Error && "code" in error && noSpaceCodes.has(error.code);
+}
+
 export function asUnavailable(error: unknown): unknown {
   if (!(error instanceof Error) || error instanceof StoreUnavailable) return error;
   const { code } = error as NodeJS.ErrnoException;

@@ -1,6 +1,7 @@
 import type { Transaction } from "../store/store.ts";
 import type { Call, Outcome, Runtime } from "./execute.ts";
 import { foreseen } from "./foresee.ts";
+import { mayUseReserve } from "./may-use-reserve.ts";
 import { Records } from "./records.ts";
 import { run, type Trail } from "./run.ts";
 import { TransactionRefused } from "./transaction-refused.ts";
@@ -25,7 +26,10 @@ export async function executeAll(
     return outcomes;
   };
   try {
-    return await runtime.store.transact(work, foreseen(runtime.content, ...calls));
+    return await runtime.store.transact(work, {
+      ...foreseen(runtime.content, ...calls),
+      mayUseReserve: calls.every(({ operation }) => mayUseReserve(operation)),
+    });
   } catch (error) {
     if (error instanceof TransactionRefused) return error;
     throw error;

@@ -21,6 +21,7 @@ import type { Contender, Contests } from "./contests.ts";
 import { Records } from "./records.ts";
 import type { Renderings } from "./renderings.ts";
 import { run } from "./run.ts";
+import { mayUseReserve } from "./may-use-reserve.ts";
 import { isPending, waitFor } from "./wait.ts";
 
 export interface Runtime {
@@ -123,6 +124,7 @@ async function executeNow(runtime: Runtime, call: Call): Promise<Outcome> {
     store.transact((tx) => run(runtime, call, tx, tx), {
       foresee: options.foresee,
       inTurn: call.operation.inTurn,
+      mayUseReserve: mayUseReserve(call.operation),
     });
   const first =
     call.operation.effect === "reads"

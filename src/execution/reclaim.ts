@@ -54,13 +54,14 @@ interface Tried {
 }
 
 function step(parts: ReclaimParts, tried: Tried): Promise<boolean> {
-  return parts.store.transact(async (tx) => {
+  const work = async (tx: Transaction): Promise<boolean> => {
     tried.due = undefined;
     const due = await firstDueJob(tx);
     tried.due = due;
     if (due !== undefined) await workOn(tx, due, parts);
     return due !== undefined;
-  });
+  };
+  return parts.store.transact(work, { mayUseReserve: true });
 }
 
 /** Unless another process has finished the job, or put it off, meanwhile. */

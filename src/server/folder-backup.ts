@@ -1,5 +1,5 @@
 import { createReadStream, createWriteStream, existsSync, readdirSync } from "node:fs";
-import { copyFile, mkdir, open, rename, rm, stat } from "node:fs/promises";
+import { chmod, copyFile, mkdir, open, rename, rm, stat } from "node:fs/promises";
 import { dirname, join } from "node:path";
 import { pipeline } from "node:stream/promises";
 import { listExtents, type ExtentState } from "../content/extent-table.ts";
@@ -41,8 +41,9 @@ export async function backupFolder(options: BackupOptions): Promise<BackupReport
   try {
     await rm(draft, { recursive: true, force: true });
     await makeFolder(join(draft, "store"));
-    await mkdir(extentsPath(draft));
+    await mkdir(extentsPath(draft), 0o700);
     await folder.engine.copyTo(storePath(draft));
+    await chmod(storePath(draft), 0o600);
     if (existsSync(formatPath(location))) await copyFile(formatPath(location), formatPath(draft));
     const extents = await extentsIn(storePath(draft));
     let bytes = (await stat(storePath(draft))).size;
@@ -90,7 +91,7 @@ async function copyExtent(from: string, to: string, extent: bigint): Promise<num
   const target = join(extentsPath(to), name);
   try {
     const source = createReadStream(join(extentsPath(from), name));
-    await pipeline(source, createWriteStream(target, { flags: "wx" }));
+    await pipeline(source, createWriteStream(target, { flags: "wx", mode: 0o600 }));
     return source.bytesRead;
   } catch (error) {
     if (systemErrorCode(error) !== "ENOENT") throw error;

@@ -67,7 +67,7 @@ export async function openFoundation(
   opened.push(() => processes.close());
   const files =
     options.contentUrl === undefined
-      ? await openDiskFiles(join(location, "extents"))
+      ? await openDiskFiles(join(location, "extents"), options.log)
       : await inBucket(options.contentUrl, options, opened);
   const owners = async () => new Set((await processes.live()).map(({ id }) => id));
   const { self: owner } = processes;

@@ -31,6 +31,9 @@ function explain(error: unknown): string {
       return "it is not a folder";
     case "ENOSPC":
       return "the disk is full";
+    case "EMFILE":
+    case "ENFILE":
+      return "too many open files; raise the limit, for example with `ulimit -n 4096`";
     case "EROFS":
       return "the disk is read-only";
     default:

@@ -14,7 +14,10 @@ export function openLog(options: LogOptions): Log {
   const { debugFile, silent } = options;
   if (debugFile !== undefined) {
     mkdirSync(dirname(debugFile), { recursive: true });
-    return fromPino("debug", destination({ dest: debugFile, append: true, sync: true }));
+    return fromPino(
+      "debug",
+      destination({ dest: debugFile, append: true, sync: true, mode: 0o600 }),
+    );
   }
   return fromPino(silent ? "error" : "info", destination({ fd: 2, sync: true }));
 }

@@ -3,10 +3,11 @@ import { dirname } from "node:path";
 import { syncFolder } from "../store/sync-folder.ts";
 import { systemErrorCode } from "./start-refused.ts";
 
-/** Node's own recursive form never ends where a parent exists but takes no folders, as `/proc`. */
+/** For this user alone. Node's own recursive form never ends where a parent exists but takes no
+ *  folders, as `/proc`. */
 export async function makeFolder(path: string): Promise<void> {
   try {
-    await mkdir(path);
+    await mkdir(path, 0o700);
     syncIfAllowed(dirname(path));
   } catch (error) {
     const code = systemErrorCode(error);

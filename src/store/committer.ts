@@ -6,7 +6,7 @@ import { latestTicks, mayRunAgain, Reruns, settleUnwritten } from "./pending.ts"
 import type { Pending } from "./pending.ts";
 import { rememberedState } from "./remembered-state.ts";
 import { SharedChanges, writesOf } from "./shared-changes.ts";
-import { StoreBusy } from "./store.ts";
+import { StoreBusy, StoreFull } from "./store.ts";
 import { Turns } from "./turn.ts";
 
 export interface CommitterOptions {
@@ -43,6 +43,8 @@ export class Committer {
   readonly #queue: Pending[] = [];
   readonly #turns: Turns;
   #conflicts = 0;
+  /** Smaller after a batch for which there was no space: a part of it may fit. */
+  #batchMax = batchTransactionsMax;
   #running: Promise<void> | undefined;
 
   constructor(options: CommitterOptions) {
@@ -68,7 +70,7 @@ export class Committer {
     while (this.#queue.length > 0) {
       // Everyone who is ready in this turn of the event loop shares the flush.
       await new Promise((resolve) => setImmediate(resolve));
-      const batch = this.#queue.splice(0, batchTransactionsMax);
+      const batch = this.#queue.splice(0, this.#batchMax);
       try {
         await this.#commit(batch);
       } catch (error) {
@@ -109,6 +111,7 @@ export class Committer {
     let dropped: ReadonlySet<Attempt> = new Set();
     let committed: Committed | undefined;
     let isPostponed = false;
+    const mayUseReserve = writers.every((pending) => pending.mayUseReserve === true);
     const decide = (current: EngineReader): EngineBatch | undefined => {
       isPostponed = this.#turns.mustWait(current);
       if (isPostponed) return undefined;
@@ -122,19 +125,20 @@ export class Committer {
         const conflicts = this.#conflicts;
         committed = { previous: current.sequence, sequence: next, writes, conflicts };
       }
-      return { sequence: next, ticks: latestTicks(attempts, current.ticks), turn, writes };
+      const ticks = latestTicks(attempts, current.ticks);
+      return { sequence: next, ticks, turn, writes, mayUseReserve };
     };
     try {
       if (writers.length > 0) await this.#options.engine.commit(decide, countOf(writers));
     } catch (error) {
-      settleUnwritten(accepted, error);
+      if (error instanceof StoreFull && accepted.length > 1) {
+        this.#batchMax = Math.ceil(accepted.length / 2);
+        this.#postpone(accepted);
+      } else settleUnwritten(accepted, error);
       return;
     }
-    if (isPostponed) {
-      this.#queue.unshift(...accepted);
-      for (const pending of accepted) pending.isStale = pending.attempt.dependencies.size > 0;
-      return;
-    }
+    if (isPostponed) return this.#postpone(accepted);
+    this.#batchMax = Math.min(2 * this.#batchMax, batchTransactionsMax);
     this.#requeue(accepted.filter(({ attempt }) => dropped.has(attempt)));
     for (const pending of accepted) {
       if (!dropped.has(pending.attempt)) pending.settle(pending.outcome);
@@ -142,6 +146,11 @@ export class Committer {
     if (committed === undefined) return;
     this.#conflicts = 0;
     this.#options.onCommitted(committed);
+  }
+
+  #postpone(accepted: readonly Pending[]): void {
+    this.#queue.unshift(...accepted);
+    for (const pending of accepted) pending.isStale = pending.attempt.dependencies.size > 0;
   }
 
   #requeue(beaten: readonly Pending[]): void {

@@ -64,6 +64,8 @@ export interface EngineBatch {
   readonly epoch?: Ticks;
   readonly turn?: number;
   readonly writes: readonly EngineWrite[];
+  /** May use the space that is kept for deletions. */
+  readonly mayUseReserve?: boolean;
 }
 
 /**

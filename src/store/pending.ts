@@ -12,6 +12,7 @@ export interface Pending {
   readonly work: (tx: Transaction) => Awaitable<unknown>;
   readonly attemptsMax: number;
   readonly foresee?: SnapshotOptions["foresee"] | undefined;
+  readonly mayUseReserve?: boolean | undefined;
   readonly settle: (outcome: Outcome) => void;
   attempt: Attempt;
   outcome: Outcome;

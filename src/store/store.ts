@@ -72,6 +72,9 @@ export interface TransactOptions extends SnapshotOptions {
   /** The work changes what everyone who does the same changes too: a run before its turn comes
    *  would be wasted. */
   readonly inTurn?: boolean | undefined;
+  /** On a full disk this transaction may use the space that is kept for deletions: it frees more
+   *  than it takes, or is needed by one that does. */
+  readonly mayUseReserve?: boolean | undefined;
 }
 
 export interface Store {
@@ -102,5 +105,10 @@ export class StoreClosed extends Error {
 /** The disk is full or failing: nothing was committed, and reads go on. Or the database is away:
  *  whether a commit that was under way took effect is then not known. */
 export class StoreUnavailable extends Error {
-  override readonly name = "StoreUnavailable";
+  override readonly name: string = "StoreUnavailable";
+}
+
+/** The disk has no space for a commit. What frees space may still be committed. */
+export class StoreFull extends StoreUnavailable {
+  override readonly name = "StoreFull";
 }

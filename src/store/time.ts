@@ -22,7 +22,7 @@ export async function setEpoch(engine: Engine, clock: Clock, isAlone: boolean): 
     const { sequence, ticks } = current;
     const value = new TextEncoder().encode(clock.bootId);
     const writes = [{ key: bootKey, text, value, stamp: sequence }];
-    return { sequence, ticks, epoch: start - clock.monotonic(), writes };
+    return { sequence, ticks, epoch: start - clock.monotonic(), writes, mayUseReserve: true };
   });
 }
 

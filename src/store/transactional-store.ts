@@ -96,6 +96,7 @@ export class TransactionalStore implements Store {
           attempt: early?.attempt ?? new Attempt(nothingRead, 0n),
           outcome: first,
           attemptsMax,
+          mayUseReserve: options.mayUseReserve,
           attemptsUsed: early === undefined ? 0 : 1,
           drops: 0,
           isStale: early === undefined,

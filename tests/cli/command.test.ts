@@ -108,6 +108,14 @@ describe("etagere", () => {
     }
   });
 
+  it.skipIf(process.platform === "win32")("says that the limit on descriptors is low", () => {
+    const limited = `ulimit -n 64 && exec "$0" "$@"`;
+    const words = ["-c", limited, ...command, ...freePorts];
+    const { status, stderr } = spawnSync("sh", words, { cwd: folder, encoding: "utf8" });
+    expect(status).toBe(1);
+    expect(stderr).toMatch(/^etagere: too many open files: .*\n.*`ulimit -n 4096`\n$/);
+  });
+
   it("says which port is taken", async () => {
     const occupant = createServer();
     await new Promise<void>((listening) => occupant.listen(0, "127.0.0.1", listening));

@@ -10,7 +10,14 @@ export interface ChildServer {
   /** Of all services, by their names. */
   readonly urls: Readonly<Record<"blob" | "queue" | "table" | "file" | "smb", string>>;
   readonly pid: number;
-  kill(signal: "SIGKILL" | "SIGTERM"): Promise<void>;
+  /** How it ended, whether it was killed or not. */
+  readonly exited: Promise<Exit>;
+  kill(signal: "SIGKILL" | "SIGTERM"): Promise<Exit>;
+}
+
+export interface Exit {
+  readonly code: number | null;
+  readonly signal: string | null;
 }
 
 /** The program under test; another build of it, if someone says so. */
@@ -37,6 +44,7 @@ export async function startAndKill(location: string, milliseconds: number): Prom
 
 export async function startChild(location: string, flags: readonly string[] = []) {
   const child = spawnServer(location, flags);
+  const exited: Promise<Exit> = once(child, "exit").then(([code, signal]) => ({ code, signal }));
   const urls = await listening(child);
   return {
     blobUrl: urls.get("Blob") ?? "",
@@ -49,10 +57,10 @@ export async function startChild(location: string, flags: readonly string[] = []
       smb: urls.get("SMB") ?? "",
     },
     pid: child.pid ?? 0,
-    async kill(signal) {
-      const exited = once(child, "exit");
+    exited,
+    kill(signal) {
       child.kill(signal);
-      await exited;
+      return exited;
     },
   } satisfies ChildServer;
 }

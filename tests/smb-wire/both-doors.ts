@@ -61,7 +61,7 @@ export async function elsewhere(location: string): Promise<ShareServiceClient> {
     url === undefined ? [] : [`--${name}=${url}`],
   );
   const child = await startChild(location, ["--noSmb", ...places]);
-  onTestFinished(() => child.kill("SIGTERM"));
+  onTestFinished(async () => void (await child.kill("SIGTERM")));
   const endpoint = `FileEndpoint=${child.urls.file}/${developmentAccountName}`;
   return ShareServiceClient.fromConnectionString(
     `DefaultEndpointsProtocol=http;${account};${endpoint}`,

@@ -25,7 +25,7 @@ export function closeFile(
   handles: readonly bigint[],
 ): Promise<ClosedFile> {
   const ids = new Set(handles);
-  return change(runtime, async (work) => {
+  const close = async (work: Work): Promise<ClosedFile> => {
     const found = await work.find(place);
     if (found === undefined || place.snapshot !== undefined) {
       if (place.snapshot === undefined) await forget(work, place, ids);
@@ -44,7 +44,9 @@ export function closeFile(
       keepLocks(share.id, node.id, isGone ? { ...left, deletePending: false } : left),
     ]);
     return { node, isGone, isPending: state.deletePending && !isGone };
-  });
+  };
+  // The deletion of a file is a close.
+  return change(runtime, close, { mayUseReserve: true });
 }
 
 /** The file is gone, or its share: only the handles are left to take away. */

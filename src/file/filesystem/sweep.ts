@@ -24,9 +24,8 @@ export async function sweepHandles(
   const left = await look(runtime, (work) => leftBehind(work, isAlive));
   for (let at = 0; at < left.length; at += sweptTogether) {
     const files = left.slice(at, at + sweptTogether);
-    await Promise.all(
-      files.map((file) => change(runtime, (work) => sweepFile(work, file, isAlive))),
-    );
+    const sweep = (file: LeftBehind) => (work: Work) => sweepFile(work, file, isAlive);
+    await Promise.all(files.map((file) => change(runtime, sweep(file), { mayUseReserve: true })));
   }
   await sweepWatchers(runtime, isAlive);
   return left.length;

@@ -5,7 +5,7 @@ import { applyEffects } from "../../execution/apply.ts";
 import type { Runtime } from "../../execution/execute.ts";
 import { Records } from "../../execution/records.ts";
 import { newId } from "../../execution/identifiers.ts";
-import type { Transaction, View } from "../../store/store.ts";
+import type { TransactOptions, Transaction, View } from "../../store/store.ts";
 import { put, remove } from "../../core/effects.ts";
 import { isIdle, noLocks, type LockState } from "../locks/lock-state.ts";
 import { locks, nodes, shares, type NodeKey, type NodeRecord } from "../records.ts";
@@ -100,8 +100,12 @@ export function keepNode(key: NodeKey, record: NodeRecord): Effect {
   return put(nodes, key, record);
 }
 
-export function change<T>(runtime: Runtime, work: (work: Work) => Promise<T>): Promise<T> {
-  return runtime.store.transact((tx) => work(new Work(runtime, tx)));
+export function change<T>(
+  runtime: Runtime,
+  work: (work: Work) => Promise<T>,
+  options?: Pick<TransactOptions, "mayUseReserve">,
+): Promise<T> {
+  return runtime.store.transact((tx) => work(new Work(runtime, tx)), options);
 }
 
 export function look<T>(

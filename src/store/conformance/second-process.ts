@@ -8,7 +8,7 @@ import { lineStep, runLineStep } from "./line-steps.ts";
 import { below, bytes, increment, k, put, read, text } from "./store-steps.ts";
 import { openLmdbStore } from "../lmdb/open-lmdb-store.ts";
 import { silentLog } from "../silent-log.ts";
-import type { Store } from "../store.ts";
+import type { Store, Transaction } from "../store.ts";
 
 /** The other process of the tests with two: does what its arguments say and reports in lines. */
 const [mode = "", location = "", name = "", count = "0"] = process.argv.slice(2);
@@ -133,7 +133,10 @@ async function fill(store: Store): Promise<void> {
   }
   report(`reads ${await read(store, k("count"))}`);
   report(`body ${await read(store, k("body", index))}`);
-  await put(store, k("small"), "written later");
+  // What is kept for transactions that free space is there to be used.
+  const small = async (tx: Transaction): Promise<void> =>
+    tx.put(k("small"), bytes("written later"));
+  await store.transact(small, { mayUseReserve: true });
 }
 
 const volatilePrefix = k("volatile");

@@ -1,3 +1,5 @@
+import { closeSync } from "node:fs";
+
 import { open } from "lmdb";
 import type { RootDatabase, Transaction as ReadTransaction } from "lmdb";
 
@@ -5,11 +7,16 @@ import type { Engine, EngineBatch, EngineReader, EngineView, ScanBounds } from "
 import type { Stamped } from "../engine.ts";
 import { keyOfText, textOfKey, type KeyText } from "../key-text.ts";
 import type { Ticks } from "../../core/ticks.ts";
-import type { Clock } from "../../core/world.ts";
+import type { Clock, Log } from "../../core/world.ts";
 import { StoreBusy, StoreUnavailable } from "../store.ts";
 import type { Key } from "../store.ts";
 import { copyBytes } from "../../core/slabs.ts";
 import { CommitPace } from "./commit-pace.ts";
+import { openDataFile } from "./data-file.ts";
+import { FileInPlace } from "./file-in-place.ts";
+import { pageBytes } from "./file-meta.ts";
+import { ensureLockFile } from "./lock-file.ts";
+import { PageReserve } from "./page-reserve.ts";
 import {
   decodeState,
   encodeState,
@@ -27,6 +34,8 @@ export interface LmdbEngineOptions {
   readonly readOnly?: boolean;
   /** Tells how long commits take; without one they never keep the process waiting. */
   readonly clock?: Clock;
+  /** Learns that the file was deleted. */
+  readonly log?: Log;
 }
 
 /** The library would give every value of a range an allocation of its own, and every key: its
@@ -57,9 +66,6 @@ const writesAsideMin = 24;
  *  same file opened twice, or for another process in the same place. */
 let asideCount = 0;
 
-/** Keys of 4,000 bytes need pages of this size. */
-const pageBytes = 8192;
-
 /**
  * LMDB on one file, shared by any number of processes. `overlappingSync` is off: with it a commit
  * becomes visible to other processes before it is durable.
@@ -67,8 +73,13 @@ const pageBytes = 8192;
 export class LmdbEngine implements Engine {
   readonly #database: Database;
   readonly #pace: CommitPace | undefined;
+  #descriptor: number | undefined;
+  readonly #reserve: PageReserve | undefined;
+  /** Of a file that is flushed: the others hold nothing that outlives the boot. */
+  readonly #inPlace: FileInPlace | undefined;
 
-  constructor({ path, noSync, readOnly = false, clock }: LmdbEngineOptions) {
+  constructor({ path, noSync, readOnly = false, clock, log }: LmdbEngineOptions) {
+    if (!readOnly) ensureLockFile(path, readersMax);
     this.#pace = clock && new CommitPace(clock);
     this.#database = open<Uint8Array, Uint8Array>(path, {
       noSubdir: true,
@@ -84,6 +95,13 @@ export class LmdbEngine implements Engine {
       readOnly,
     });
     Object.assign(this.#database, { readKey: textOfKey });
+    // Elsewhere the library makes its file longer itself.
+    if (readOnly || process.platform === "win32") return;
+    const descriptor = openDataFile(path);
+    const oldestReader = (): number | undefined => oldestOf(this.#database.readerList());
+    this.#descriptor = descriptor;
+    this.#reserve = new PageReserve({ descriptor, keepsReserve: !noSync, oldestReader });
+    if (!noSync) this.#inPlace = new FileInPlace({ path, descriptor, log });
   }
 
   open(): EngineView {
@@ -119,12 +137,14 @@ export class LmdbEngine implements Engine {
     const isFew = writesExpected < writesAsideMin;
     const isHere = pace?.isQuick === true && isFew && asideCount === 0;
     let writes = 0;
+    if (this.#inPlace?.isLost === true) this.#inPlace.expect();
     try {
       writes = isHere ? this.commitHere(decide) : await this.#commitAside(decide);
     } finally {
       // What takes long to fail keeps everyone waiting as well.
       pace?.end(began, writes);
     }
+    if (writes > 0) this.#inPlace?.expect();
   }
 
   /** Keeps the process until it is done. What fails in the callback leaves nothing behind. */
@@ -134,7 +154,7 @@ export class LmdbEngine implements Engine {
     try {
       this.#database.transactionSync(() => {
         const current = new LmdbView(this.#database, undefined);
-        const batch = attempt(() => decide(current));
+        const batch = attempt(() => this.#admitted(decide(current), current));
         if ("error" in batch) refusal = batch;
         else writes = this.#apply(batch.value, current);
       });
@@ -154,7 +174,7 @@ export class LmdbEngine implements Engine {
         try {
           // A callback that throws would still commit what it has put: all is decided first.
           const current = new LmdbView(this.#database, undefined);
-          writes = this.#apply(decide(current), current);
+          writes = this.#apply(this.#admitted(decide(current), current), current);
         } catch (error) {
           failure = error;
         }
@@ -168,8 +188,16 @@ export class LmdbEngine implements Engine {
     return writes;
   }
 
-  close(): Promise<void> {
-    return this.#database.close();
+  async close(): Promise<void> {
+    await this.#database.close();
+    if (this.#descriptor !== undefined) closeSync(this.#descriptor);
+    this.#descriptor = undefined;
+  }
+
+  /** What there may be no space for is not begun. */
+  #admitted(batch: EngineBatch | undefined, current: EngineReader): EngineBatch | undefined {
+    if (batch !== undefined) this.#reserve?.admit(batch, current);
+    return batch;
   }
 
   #apply(batch: EngineBatch | undefined, current: EngineReader): number {
@@ -248,6 +276,15 @@ async function unavailable(error: unknown): Promise<StoreUnavailable> {
 
 function reasonOf(error: unknown): string {
   return error instanceof Error ? error.message : String(error);
+}
+
+/** Of the library's list of readers: a line of process, thread and transaction for each. */
+function oldestOf(list: string): number | undefined {
+  const seen = list
+    .split("\n")
+    .map((line) => Number(line.trim().split(/\s+/)[2] ?? ""))
+    .filter((transaction) => transaction > 0);
+  return seen.length === 0 ? undefined : Math.min(...seen);
 }
 
 type Attempted<T> = { readonly value: T } | { readonly error: unknown };

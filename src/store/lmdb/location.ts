@@ -1,5 +1,5 @@
 import { mkdirSync, readFileSync, readdirSync, rmSync, statSync } from "node:fs";
-import { appendFileSync, renameSync, writeFileSync } from "node:fs";
+import { renameSync, truncateSync, writeFileSync } from "node:fs";
 import { hostname } from "node:os";
 import { dirname, join } from "node:path";
 
@@ -53,6 +53,7 @@ interface Opener extends ProcessIdentity {
 export const silenceSecondsMax = 30;
 const heartbeatMilliseconds = 5_000;
 const namesMax = 10_000;
+const noSpaceCodes: ReadonlySet<unknown> = new Set(["ENOSPC", "EDQUOT"]);
 
 /**
  * Everyone who has the folder open keeps a file in `open/` and touches it now and then. On the same
@@ -64,7 +65,7 @@ export function claimLocation(options: LocationOptions): Location {
   const { location, clock, format = formatVersion, host = hostIdentity() } = options;
   const { namespace = processNamespace() } = options;
   const folder = join(location, "open");
-  mkdirSync(folder, { recursive: true });
+  mkdirSync(folder, { recursive: true, mode: 0o700 });
   checkFormat(location, format);
   const { bootId } = clock;
   const self = { ...identifyProcess(process.pid), bootId, host, namespace, format };
@@ -72,7 +73,7 @@ export function claimLocation(options: LocationOptions): Location {
   const path = join(folder, name);
   try {
     const isAlone = checkOthers(folder, name, self);
-    const stop = keepTouching(path, clock);
+    const stop = keepTouching(path, self, clock);
     return {
       isAlone,
       release() {
@@ -92,7 +93,7 @@ function checkFormat(location: string, format: number): void {
   if (found === undefined) {
     // Several processes may come first at the same time, with the same thing to say.
     const draft = `${path}.${process.pid}`;
-    writeFileSync(draft, `${format}\n`, { flush: true });
+    writeFileSync(draft, `${format}\n`, { flush: true, mode: 0o600 });
     renameSync(draft, path);
   } else if (Number(found) > format) {
     throw new StoreTooNew(
@@ -107,13 +108,28 @@ function createOwnFile(folder: string, self: Opener): string {
   for (let count = 0; count < namesMax; count += 1) {
     const name = `${self.pid}-${self.startTime}-${count}.json`;
     try {
-      writeFileSync(join(folder, name), JSON.stringify(self), { flag: "wx" });
+      writeFileSync(join(folder, name), "", { flag: "wx", mode: 0o600 });
+      describe(join(folder, name), self);
       return name;
     } catch (error) {
       if (!(error instanceof Error && "code" in error && error.code === "EEXIST")) throw error;
     }
   }
   throw new StoreInUse(`this process has opened ${folder} too often`);
+}
+
+/** Without space for a block the file stays empty; its date alone then says that it runs. */
+function describe(path: string, self: Opener): void {
+  try {
+    writeFileSync(path, JSON.stringify(self), { flag: "r+" });
+  } catch (error) {
+    if (!isNoSpace(error)) throw error;
+    truncateSync(path);
+  }
+}
+
+function isNoSpace(error: unknown): boolean {
+  return error instanceof Error && "code" in error && noSpaceCodes.has(error.code);
 }
 
 function checkOthers(folder: string, ownName: string, self: Opener): boolean {
@@ -173,17 +189,24 @@ function isOpenerAlive(
   return silence < 1000 * silenceSecondsMax;
 }
 
-function keepTouching(path: string, clock: Clock): () => void {
-  let cancel = clock.after(heartbeatMilliseconds, function touch() {
-    cancel = clock.after(heartbeatMilliseconds, touch);
+function keepTouching(path: string, self: Opener, clock: Clock): () => void {
+  let cancel = clock.after(heartbeatMilliseconds, function beat() {
+    cancel = clock.after(heartbeatMilliseconds, beat);
     try {
-      // Written rather than dated: so the file system's own clock says when.
-      appendFileSync(path, "\n");
+      touch(path, self);
     } catch {
       // The folder was removed under us; whatever needs it will say so.
     }
   });
   return () => cancel();
+}
+
+/** Cut to its length rather than dated: so the file system's own clock says when, and it takes no
+ *  space. */
+function touch(path: string, self: Opener): void {
+  const { size } = statSync(path);
+  if (size === 0) describe(path, self);
+  else truncateSync(path, size);
 }
 
 /** Names alone are not unique; machines without an id of their own only have their names. */

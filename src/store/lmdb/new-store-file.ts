@@ -13,7 +13,12 @@ export async function ensureStoreFile(path: string): Promise<void> {
   const draft = `${path}.${process.pid}`;
   removeDraft(draft);
   const engine = new LmdbEngine({ path: draft, noSync: false });
-  await engine.commit(({ sequence, ticks }) => ({ sequence, ticks, writes: [] }));
+  await engine.commit(({ sequence, ticks }) => ({
+    sequence,
+    ticks,
+    writes: [],
+    mayUseReserve: true,
+  }));
   await engine.close();
   try {
     linkSync(draft, path);

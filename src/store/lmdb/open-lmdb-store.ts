@@ -1,14 +1,16 @@
-import { mkdirSync, readdirSync, rmSync } from "node:fs";
+import { readdirSync, rmSync } from "node:fs";
 import { join } from "node:path";
 
 import type { Meter } from "../../core/meter.ts";
 import type { Ticks } from "../../core/ticks.ts";
 import type { Clock, Log } from "../../core/world.ts";
+import { makePrivateFolder } from "../private-folder.ts";
 import type { Key, Store } from "../store.ts";
 import { setEpoch } from "../time.ts";
 import { TransactionalStore } from "../transactional-store.ts";
 import { LmdbEngine } from "./lmdb-engine.ts";
 import { awaitLocation } from "./await-location.ts";
+import { removeSparseLockFile } from "./lock-file.ts";
 import { ensureStoreFile } from "./new-store-file.ts";
 import { knowsTooMuch, OverlaidEngine } from "./overlaid-engine.ts";
 import { volatileRange } from "./overlaid-view.ts";
@@ -36,13 +38,14 @@ const readersCheckMilliseconds = 30_000;
  */
 export async function openLmdbStore(options: LmdbStoreOptions): Promise<Store> {
   const { location, clock, log, ephemeral = false } = options;
-  mkdirSync(location, { recursive: true });
+  makePrivateFolder(location, log);
   const claim = await awaitLocation({ location, clock }, log);
   const name = ephemeral ? ephemeralName(clock) : "store.mdb";
   if (ephemeral) removeEarlierBoots(location, name);
   try {
+    if (claim.isAlone) removeSparseLockFile(join(location, name));
     if (!ephemeral) await ensureStoreFile(join(location, name));
-    const durable = new LmdbEngine({ path: join(location, name), noSync: ephemeral, clock });
+    const durable = new LmdbEngine({ path: join(location, name), noSync: ephemeral, clock, log });
     const engine = await overlaid(options, durable, claim.isAlone);
     await setEpoch(engine, clock, claim.isAlone);
     log.debug({ location, ephemeral, isAlone: claim.isAlone }, "store opened");
@@ -71,6 +74,7 @@ async function overlaid(
   const name = ephemeralName(clock);
   const path = join(location, name);
   removeEarlierBoots(location, name);
+  if (isAlone) removeSparseLockFile(path);
   let passing = new LmdbEngine({ path, noSync: true });
   if (isAlone && knowsTooMuch(passing, durable)) {
     await passing.close();

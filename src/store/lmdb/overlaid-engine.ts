@@ -77,7 +77,7 @@ export class OverlaidEngine implements Engine {
         for (const { key, text } of found) this.#unsettled.set(text, key);
       }
       const writes = this.#settle(noWrites, files, "durable", unsettledMax);
-      return writes.length === 0 ? undefined : { ...nextOf(files), writes };
+      return writes.length === 0 ? undefined : { ...nextOf(files), writes, mayUseReserve: true };
     });
     await this.#underLock((files) => {
       const writes = this.#settle(noWrites, files, "passing", unsettledMax);

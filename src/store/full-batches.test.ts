@@ -1,0 +1,57 @@
+import { describe, expect, it } from "vitest";
+import { k, put } from "./conformance/store-steps.ts";
+import type { Engine, EngineBatch } from "./engine.ts";
+import { manualClock } from "./manual-clock.ts";
+import { memoryEngine } from "./memory/memory-engine.ts";
+import { StoreFull } from "./store.ts";
+import { TransactionalStore } from "./transactional-store.ts";
+
+/** An engine with little space: for so many writes at a time, and only for those that free some. */
+function fullEngine(writesMax: number, log: number[]): Engine {
+  const inner = memoryEngine();
+  const admit = (batch: EngineBatch | undefined): EngineBatch | undefined => {
+    if (batch === undefined) return undefined;
+    log.push(batch.writes.length);
+    const isAllowed = batch.mayUseReserve === true && batch.writes.length <= writesMax;
+    if (!isAllowed) throw new StoreFull("no space");
+    return batch;
+  };
+  return {
+    open: () => inner.open(),
+    commit: (decide) => inner.commit((current) => admit(decide(current))),
+    close: () => inner.close(),
+  };
+}
+
+describe("a batch for which there is no space", () => {
+  it("is committed in parts that fit", async () => {
+    const sizes: number[] = [];
+    const engine = fullEngine(4, sizes);
+    const store = new TransactionalStore({ engine, clock: manualClock() });
+    const indexes = Array.from({ length: 100 }, (_, index) => index);
+    const freeing = { mayUseReserve: true };
+    await Promise.all(
+      indexes.map((index) =>
+        store.transact(async (tx) => tx.put(k("a", index), new Uint8Array(1)), freeing),
+      ),
+    );
+    expect(Math.max(...sizes)).toBe(100);
+    await store.close();
+  });
+
+  it("refuses those alone that may not use what is left", async () => {
+    const engine = fullEngine(100, []);
+    const store = new TransactionalStore({ engine, clock: manualClock() });
+    const ordinary = Array.from({ length: 5 }, (_, index) => put(store, k("b", index), "grows"));
+    const freeing = Array.from({ length: 5 }, (_, index) =>
+      store.transact(async (tx) => tx.delete(k("c", index)), { mayUseReserve: true }),
+    );
+    const refused = await Promise.allSettled(ordinary);
+    const freed = await Promise.allSettled(freeing);
+    expect(freed.map(({ status }) => status)).toEqual(Array(5).fill("fulfilled"));
+    for (const each of refused) {
+      expect(each.status === "rejected" && each.reason).toBeInstanceOf(StoreFull);
+    }
+    await store.close();
+  });
+});

@@ -4,10 +4,11 @@ import type { Operation } from "../src/core/operation.ts";
 import type { Service } from "../src/core/service.ts";
 import { services } from "../src/server/services.ts";
 
+const page = "docs/SUPPORT.md";
 const begin = "<!-- support-matrix:begin (npm run docs) -->\n";
 const end = "<!-- support-matrix:end -->";
 
-/** The document with its matrix as the declarations have it now. */
+/** Replaces the matrix between the markers of `document` by that of the present declarations. */
 export function withSupportMatrix(document: string): string {
   const from = document.indexOf(begin) + begin.length;
   const to = document.indexOf(end);
@@ -19,7 +20,7 @@ function renderService({ name, operations }: Service): string {
   const names = [...new Set(operations.map((operation) => operation.name))];
   const title = name.slice(0, 1).toUpperCase() + name.slice(1);
   return [
-    `### ${title} service`,
+    `## ${title} service`,
     "",
     "| operation | since | conditional headers | lease id | ETag |",
     "|---|---|---|---|---|",
@@ -28,8 +29,8 @@ function renderService({ name, operations }: Service): string {
   ].join("\n");
 }
 
-/** Some are declared in several parts, one for each form of their request: those that answer alike
- *  share a row, and others say which form they are. */
+/** The rows of the operations named `name`. An operation with several request forms has a
+ *  declaration for each: forms with equal cells share a row, other rows name their form. */
 function rowsOf(name: string, operations: readonly Operation[]): readonly string[] {
   const forms = new Map<string, Operation[]>();
   for (const operation of operations) {
@@ -37,43 +38,48 @@ function rowsOf(name: string, operations: readonly Operation[]): readonly string
     const cells = cellsOf(operation);
     forms.set(cells, [...(forms.get(cells) ?? []), operation]);
   }
-  const tell = distinctionOf([...forms.values()]);
-  return [...forms].map(([cells, alike]) => `| ${name}${tell(alike)}${need(alike)} | ${cells} |`);
+  const formText = distinctionOf([...forms.values()]);
+  return [...forms].map(
+    ([cells, alike]) => `| ${name}${formText(alike)}${namespaceText(alike)} | ${cells} |`,
+  );
 }
 
-/** No account has one yet, so this says that the operation is always refused. */
-function need(alike: readonly Operation[]): string {
+/** Accounts have a flat namespace, so operations of the hierarchical one are always rejected. */
+function namespaceText(alike: readonly Operation[]): string {
   const isHierarchical = alike.every(({ namespace }) => namespace === "hierarchical");
-  return isHierarchical ? " (refused: accounts have a flat namespace)" : "";
+  return isHierarchical ? " (rejected: accounts have a flat namespace)" : "";
 }
 
 function cellsOf({ since, conditions, lease, etag }: Operation): string {
   return [since, conditionTexts[conditions], leaseTexts[lease], etagTexts[etag]].join(" | ");
 }
 
+/** Declarations that share a row. */
 type Alike = readonly Operation[];
 
-/** The first part of the request in which no two rows have anything in common. */
+/** Returns the text that tells the rows apart: by resource, query or headers, whichever comes first
+ *  and differs between all rows. Throws if none does. */
 function distinctionOf(rows: readonly Alike[]): (alike: Alike) => string {
   if (rows.length === 1) return () => "";
-  const found = distinctions.find((tell) => {
-    const told = rows.flatMap((alike) => [...new Set(alike.map(tell))]);
-    return new Set(told).size === told.length;
+  const found = distinctions.find((textOf) => {
+    const texts = rows.flatMap((alike) => [...new Set(alike.map(textOf))]);
+    return new Set(texts).size === texts.length;
   });
-  if (found === undefined) throw new Error(`nothing tells ${rows[0]?.[0]?.name} apart`);
+  if (found === undefined)
+    throw new Error(`rows of ${rows[0]?.[0]?.name} have no distinguishing route`);
   return (alike) => {
-    const told = [...new Set(alike.map(found))].filter((text) => text !== "");
-    return told.length === 0 ? "" : ` (${told.join(" or ")})`;
+    const texts = [...new Set(alike.map(found))].filter((text) => text !== "");
+    return texts.length === 0 ? "" : ` (${texts.join(" or ")})`;
   };
 }
 
-/** Where the name alone says little to those who do not know how addresses are told apart. */
+/** Descriptions of resource kinds whose internal name means little to a user. */
 const resourceTexts: Readonly<Record<string, string>> = {
   service: "of a service",
   container: "of a container",
   entities: "several",
   entity: "one, by its keys",
-  nested: "below a table: always refused",
+  nested: "below a table: always rejected",
 };
 
 const distinctions: readonly ((operation: Operation) => string)[] = [
@@ -88,7 +94,7 @@ function listed(
 ): string {
   return (
     Object.entries(values)
-      // What must not be there is left to the row that wants it.
+      // `false` means the name must be absent; the row that requires it shows it.
       .flatMap(([name, value]) => (value === false ? [] : [`\`${spell(name, value)}\``]))
       .join(", ")
   );
@@ -119,5 +125,5 @@ const etagTexts: Readonly<Record<Operation["etag"], string>> = {
 };
 
 if (import.meta.url === pathToFileURL(process.argv[1] ?? "").href) {
-  writeFileSync("README.md", withSupportMatrix(readFileSync("README.md", "utf8")));
+  writeFileSync(page, withSupportMatrix(readFileSync(page, "utf8")));
 }

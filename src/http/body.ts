@@ -84,11 +84,14 @@ export function checkAnnouncedLength(
   return length > limit ? tooLarge(limit) : ok(undefined);
 }
 
-/** Comes after the parameters: recorded, a Put Page without range and body misses its range. */
+const emptyBody = invalidHeader("Content-Length", "0");
+
+/** Comes after the parameters: recorded, a Put Page without range and body misses its range. An
+ *  empty body whose length was not announced is refused when it has been received. */
 export function checkEmptyBody(request: WireRequest, { body }: Operation): Result<void> {
   const isEmpty = request.headers["content-length"] === "0";
   const isRefused = isEmpty && body.kind === "content" && body.nonEmpty;
-  return isRefused ? invalidHeader("Content-Length", "0") : ok(undefined);
+  return isRefused ? emptyBody : ok(undefined);
 }
 
 async function receive(
@@ -114,7 +117,8 @@ async function receive(
     if (error instanceof BodyLengthWrong) return fail("InvalidInput", { message: error.message });
     throw error;
   }
-  const intact = compare(expected, received);
+  const isRefused = spec.nonEmpty && received.length === 0;
+  const intact = isRefused ? emptyBody : compare(expected, received);
   if (intact.ok) return ok({ parsed: undefined, received });
   content.discard(received);
   return intact;
@@ -166,8 +170,12 @@ function parseBytes(
 }
 
 function readChecksums({ headers }: WireRequest, spec: BodySpec<unknown>): Result<Checksums> {
+  const sent = parseChecksums(headers["content-md5"], headers["x-ms-content-crc64"]);
   const own = spec.kind === "content" && spec.md5Header ? headers[spec.md5Header] : undefined;
-  return parseChecksums(own || headers["content-md5"], headers["x-ms-content-crc64"]);
+  if (!own || !sent.ok) return sent;
+  // It names a property of the blob, so that it may stand beside a CRC64 of the body.
+  const named = parseChecksums(own, undefined);
+  return named.ok ? ok({ ...sent.value, md5: named.value.md5 }) : named;
 }
 
 export function parseChecksums(

@@ -1,0 +1,68 @@
+import { describe, it } from "vitest";
+import { crc64Bytes, crc64Of } from "../../src/content/crc64.ts";
+import { abc, appendBlob, block, md5, prove, put, type Fact } from "../harness/blob-facts.ts";
+
+const crc64 = Buffer.from(crc64Bytes(crc64Of(Buffer.from(abc)))).toString("base64");
+const wrongCrc64 = "AAAAAAAAAAA=";
+const wrongMd5 = "AAAAAAAAAAAAAAAAAAAAAA==";
+
+function upload(headers: Readonly<Record<string, string>>): Fact["call"] {
+  return put("/abc/b", { ...block, ...headers }, abc);
+}
+
+/** `x-ms-blob-content-md5` is a property of the blob: client libraries send it beside the CRC64 of
+ *  the body, and both are compared. */
+const beside: readonly Fact[] = [
+  {
+    title: "x-ms-blob-content-md5 beside a CRC64",
+    call: upload({ "x-ms-blob-content-md5": md5(abc), "x-ms-content-crc64": crc64 }),
+    status: 201,
+    headers: { "content-md5": md5(abc), "x-ms-content-crc64": crc64 },
+  },
+  {
+    title: "x-ms-blob-content-md5 beside a wrong CRC64",
+    call: upload({ "x-ms-blob-content-md5": md5(abc), "x-ms-content-crc64": wrongCrc64 }),
+    status: 400,
+    code: "Crc64Mismatch",
+  },
+  {
+    title: "a wrong x-ms-blob-content-md5 beside a CRC64",
+    call: upload({ "x-ms-blob-content-md5": wrongMd5, "x-ms-content-crc64": crc64 }),
+    status: 400,
+    code: "Md5Mismatch",
+  },
+  {
+    title: "Content-MD5 beside a CRC64",
+    call: upload({ "content-md5": md5(abc), "x-ms-content-crc64": crc64 }),
+    status: 400,
+    code: "BothCrc64AndMd5HeaderPresent",
+  },
+];
+
+/** Another spelling of 0: that the body is empty shows when it has been received. */
+const late = { "content-length": "00" };
+
+const empty: readonly Fact[] = [
+  {
+    title: "an empty body of Put Block",
+    call: put("/abc/b?comp=block&blockid=YQ==", late),
+    status: 400,
+    code: "InvalidHeaderValue",
+  },
+  {
+    title: "an empty body of Append Block",
+    given: appendBlob,
+    call: put("/abc/b?comp=appendblock", late),
+    status: 400,
+    code: "InvalidHeaderValue",
+  },
+  {
+    title: "an empty body of Put Blob",
+    call: put("/abc/b", { ...block, ...late }),
+    status: 201,
+  },
+];
+
+describe("the body of an upload", () => {
+  it.each([...beside, ...empty])("$title", prove);
+});

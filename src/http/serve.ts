@@ -11,6 +11,7 @@ import type { Door, Progress } from "./door.ts";
 import { runBatch } from "./batch/run-batch.ts";
 import { busy } from "./busy.ts";
 import { diagnose } from "./diagnosis/diagnose.ts";
+import { withoutSecrets } from "./diagnosis/secrets.ts";
 import { envelopeOf } from "./envelope.ts";
 import { runPipeline } from "./pipeline.ts";
 import { addRangeChecksum } from "./range-checksum.ts";
@@ -55,7 +56,7 @@ interface Served {
 function logRequest(door: Door, request: WireRequest, reply: WireReply, served: Served): void {
   const { method, target, remoteAddress } = request;
   const { fault, ...how } = served;
-  const url = target.replaceAll(/([?&]sig=)[^&]*/gi, "$1***");
+  const url = withoutSecrets(target);
   const code = fault?.code ?? reply.headers["x-ms-error-code"];
   const why = fault && diagnose(door, request, fault);
   const { service } = door;

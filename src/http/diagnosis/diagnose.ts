@@ -33,8 +33,8 @@ export function diagnose(door: Door, request: WireRequest, fault: Fault): Diagno
 const mismatch = /^(The MAC signature found|Signature did not match)/;
 
 function isMismatch({ code, detail }: Fault): boolean {
-  const told = detail?.elements?.["AuthenticationErrorDetail"] ?? "";
-  return code === "AuthenticationFailed" && mismatch.test(told);
+  const explanation = detail?.elements?.["AuthenticationErrorDetail"] ?? "";
+  return code === "AuthenticationFailed" && mismatch.test(explanation);
 }
 
 function signatureReport(door: Door, request: WireRequest): SignatureReport | undefined {

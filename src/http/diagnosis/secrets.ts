@@ -8,7 +8,8 @@ const secretHeaders = [
 
 const hidden = "***";
 const loggedUnitsMax = 8 * 1024;
-const signatureInUrl = /(\bsig(?:=|%3d))[^&\s'"]*/gi;
+/** Also in a URL that is a value in another one, where its delimiters are percent-encoded. */
+const signatureInUrl = /((?:\b|%26|%3f)sig(?:=|%3d))[^&\s'"]*/gi;
 const signatureLine = /^(sig:).*$/gim;
 const headerLine = new RegExp(`^((?:${secretHeaders.join("|")}):).*$`, "gim");
 /** How the service tells a client which signature it found. */

@@ -15,6 +15,10 @@ const unexplained =
   "no common mistake explains the signature: compare the string to sign and the account key with " +
   "those of the client";
 
+/** Characters of the texts that are signed for one report. A request can have a thousand headers,
+ *  and for each there is a text with all the others in it. */
+const triedUnitsMax = 512 * 1024;
+
 /** Finds the mistake that reproduces the client's signature. */
 export function explainSignature(
   stringToSign: string,
@@ -30,7 +34,12 @@ export function explainSignature(
   for (const [name, spelling] of otherSpellings(signature)) {
     if (secrets.some((key) => isSignedBy(key, stringToSign, spelling))) return report(name);
   }
-  for (const [difference, text] of mistakes) if (matches(text)) return report(difference);
+  let triedUnits = 0;
+  for (const [difference, text] of mistakes) {
+    if (matches(text)) return report(difference);
+    triedUnits += text.length;
+    if (triedUnits > triedUnitsMax) break;
+  }
   return report(unexplained);
 }
 

@@ -75,7 +75,7 @@ export function noticeOf(
   const about = { node: id, parent, name, kind };
   if (before === undefined) return { ...about, action: "added", aspects: [] };
   if (after === undefined) return { ...about, action: "removed", aspects: [] };
-  // Its times followed its entries, and whoever watches it hears of those.
+  // Only its times changed, with its entries: those have notices of their own.
   if (kind === "directory" && before.etag === after.etag) return undefined;
   const aspects = changedAspects(before, after);
   return aspects.length === 0 ? undefined : { ...about, action: "modified", aspects };

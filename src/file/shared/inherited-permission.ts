@@ -48,6 +48,9 @@ export function inheritPermission(inheritance: Inheritance): NodePermission {
   const inherited = sddl === undefined ? undefined : remembered(sddl, kind);
   if (inherited === undefined) return { key: parentKey, effects: [] };
   const { key, text } = inherited;
+  // The parent's own key has its text. Storing it again would conflict with every create that
+  // reads it.
+  if (key === parentKey) return { key, effects: [] };
   return { key, effects: [put(permissions, { share: share.id, key }, { sddl: text })] };
 }
 

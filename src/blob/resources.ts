@@ -128,8 +128,9 @@ async function loadBlob(view: RecordView, where: Where<BlobAddress>): Promise<Lo
   }
   const target = afterRehydration(await findBlob(view, container.id, address), view.now);
   const located = { access, scope: ok({ account, container }), target, cors };
-  if (target !== undefined) return located;
-  const isKept = await isSoftDeleted(view, container.id, address);
+  const at = address.snapshot ?? address.versionId;
+  if (target !== undefined || at === undefined) return located;
+  const isKept = await isSoftDeleted(view, container.id, address, at);
   return isKept ? { ...located, missing: softDeleted } : located;
 }
 
@@ -139,10 +140,9 @@ const softDeleted = { headers: { "x-ms-is-soft-deleted": "true" } };
 async function isSoftDeleted(
   view: RecordView,
   container: bigint,
-  { blob: name, snapshot, versionId }: BlobAddress,
+  { blob: name, snapshot }: BlobAddress,
+  at: Ticks,
 ): Promise<boolean> {
-  const at = snapshot ?? versionId;
-  if (at === undefined) return false;
   const kind = snapshot === undefined ? "version" : "snapshot";
   const found = await view.get(generations, { container, name, at, kind });
   return found !== undefined && isRestorable(found, view.now);

@@ -166,8 +166,8 @@ function unmatchedCode(
   { unmetNoETag, unmetOutOfRange }: WriteCheck,
 ): FaultCode | undefined {
   if (unmetNoETag !== undefined && namesNoETag(list)) return unmetNoETag;
-  const isOut = list !== undefined && list !== "*" && list.every(isETagOutOfRange);
-  return isOut ? unmetOutOfRange : undefined;
+  if (unmetOutOfRange === undefined || list === undefined || list === "*") return undefined;
+  return list.every(isETagOutOfRange) ? unmetOutOfRange : undefined;
 }
 
 function unmetBy(unmet: ConditionName, code: FaultCode): Failure {

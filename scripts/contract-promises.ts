@@ -1,16 +1,16 @@
-/** What the server promises when many clients touch the same data, and the tests that hold it. */
+/** A group of guarantees, with the tests that fail if one of them is violated. */
 export interface Section {
   readonly title: string;
-  readonly promises: readonly Promised[];
+  readonly guarantees: readonly Guarantee[];
 }
 
-export interface Promised {
-  readonly promise: string;
-  readonly tests: readonly Held[];
+export interface Guarantee {
+  readonly text: string;
+  readonly tests: readonly TestReference[];
 }
 
-/** A test file and a piece of a title in it. */
-export type Held = readonly [path: string, title: string];
+/** A test file and a part of a test title in it. */
+export type TestReference = readonly [path: string, title: string];
 
 const behaviour = "tests/contract/blob-behaviour.test.ts";
 const declarations = "tests/contract/blob-declarations.test.ts";
@@ -35,21 +35,21 @@ const fuzz = "tests/fuzz/fuzz.test.ts";
 export const contract: readonly Section[] = [
   {
     title: "1. Consistency",
-    promises: [
+    guarantees: [
       {
-        promise:
-          "**Strong.** Once a write is acknowledged, every later read sees it: on any " +
-          "connection, any process.",
+        text:
+          "**Strong consistency.** Once a write is acknowledged, every later read returns it, on " +
+          "any connection and in any process.",
         tests: [
           [planted, "keeps every promise"],
           [bugs, "stale reads"],
         ],
       },
       {
-        promise:
-          "**Snapshot isolation.** A read sees one state while writes go on: headers and bytes " +
-          "of one version, also for a download that takes minutes; one page of a listing or a " +
-          "query; a transaction as a whole or not at all.",
+        text:
+          "**Snapshot isolation.** A read returns one state during concurrent writes: headers " +
+          "and bytes of one version, even if the download takes minutes; one page of a listing " +
+          "or query; all changes of a transaction or none.",
         tests: [
           [blobRace, "GETs during overwrites never show an ETag with another version's bytes"],
           ["tests/race/download.test.ts", "returns the old bytes whole"],
@@ -58,9 +58,9 @@ export const contract: readonly Section[] = [
         ],
       },
       {
-        promise:
-          "**Durable.** What was acknowledged survives `SIGKILL` and loss of power, whole; a " +
-          "folder of an earlier release is served as if it were new.",
+        text:
+          "**Durability.** Every acknowledged write survives `SIGKILL` and loss of power. Data " +
+          "folders of earlier releases open without conversion.",
         tests: [
           ["tests/kill/kill.proof.ts", "kills under clients of all services"],
           [powerCut, "losses of power lose nothing that was acknowledged, and tear nothing"],
@@ -77,7 +77,7 @@ export const contract: readonly Section[] = [
         ],
       },
       {
-        promise: "**Atomic.** A failed request changes nothing: no record, no ETag, no byte.",
+        text: "**Atomicity.** A rejected request changes no record, no ETag and no byte.",
         tests: [
           [behaviour, "refuses a stale If-Match with 412 and changes nothing"],
           [fuzz, "never the server's fault"],
@@ -92,11 +92,11 @@ export const contract: readonly Section[] = [
   },
   {
     title: "2. Three strategies",
-    promises: [
+    guarantees: [
       {
-        promise:
-          "**Optimistic.** `If-Match` is compared inside the commit: of any number of clients " +
-          "with one ETag exactly one wins, the others get 412.",
+        text:
+          "**Optimistic.** `If-Match` is evaluated inside the committing transaction: of any " +
+          "number of clients with the same ETag exactly one succeeds, the others get 412.",
         tests: [
           [blobRace, "64 clients with one ETag: exactly one wins"],
           [blobRace, "loses no increment"],
@@ -105,7 +105,7 @@ export const contract: readonly Section[] = [
         ],
       },
       {
-        promise: "**Pessimistic.** A lease or lock has one holder, and nobody else writes.",
+        text: "**Pessimistic.** A lease or lock has one holder; other writers are rejected.",
         tests: [
           [blobRace, "64 acquires: one lease"],
           [bugs, "lease check outside the transaction"],
@@ -113,16 +113,16 @@ export const contract: readonly Section[] = [
         ],
       },
       {
-        promise: "**Last writer wins.** Every write proceeds, in one order that all readers see.",
+        text: "**Last writer wins.** Unconditional writes succeed, in one order for all readers.",
         tests: [[blobRace, "64 plain writes all succeed"]],
       },
     ],
   },
   {
     title: "3. Blob service",
-    promises: [
+    guarantees: [
       {
-        promise: "Every row of the tables of containers and blobs: ETag and conditional headers.",
+        text: "Each operation on containers and blobs has the documented ETag and preconditions.",
         tests: [
           [declarations, "3 blob $operation"],
           [behaviour, "3 blob conditions: $id"],
@@ -131,7 +131,7 @@ export const contract: readonly Section[] = [
         ],
       },
       {
-        promise: "Leases on blobs: writes need the id, reads that name one must name the current.",
+        text: "Writes to a leased blob need its lease id; reads with a wrong id are rejected.",
         tests: [
           [declarations, "every operation that changes a blob's ETag needs the id of its lease"],
           [behaviour, "3 blob leases: $id"],
@@ -139,14 +139,14 @@ export const contract: readonly Section[] = [
         ],
       },
       {
-        promise: "Leases on containers: only delete is exclusive.",
+        text: "Of the operations on a leased container only Delete Container needs the lease id.",
         tests: [
           [declarations, "only Delete Container is exclusive under a container lease"],
           [behaviour, "lets only Delete Container be exclusive"],
         ],
       },
       {
-        promise: "Appends are dense and ordered, also under kills and lost connections.",
+        text: "Appended blocks are ordered, without gaps, also under kills and lost connections.",
         tests: [
           ["tests/race/blob-types.test.ts", "parallel appends get dense, distinct offsets"],
           [bugs, "repeated append"],
@@ -156,21 +156,20 @@ export const contract: readonly Section[] = [
   },
   {
     title: "4. Table service",
-    promises: [
+    guarantees: [
       {
-        promise: "Every row of the table: ETag returned, If-Match required.",
+        text: "Each operation on entities returns an ETag and requires `If-Match` as documented.",
         tests: [[tableRows, "4 table $operation"]],
       },
       {
-        promise:
-          "A stale ETag gets 412, `*` forces, none is an upsert, Delete without one is refused.",
+        text: "A stale ETag gets 412, `*` matches any, none means upsert; Delete requires one.",
         tests: [
           [tableBehaviour, "a stale ETag is 412, * forces, none is an upsert"],
           [tableRace, "64 merges with one ETag: exactly one wins"],
         ],
       },
       {
-        promise: "Entity group transactions are atomic and isolated.",
+        text: "Entity group transactions are atomic and isolated.",
         tests: [
           [tableBehaviour, "one partition, no entity twice, in order, all or nothing"],
           [tableRace, "some serial order"],
@@ -181,9 +180,9 @@ export const contract: readonly Section[] = [
   },
   {
     title: "5. Queue service",
-    promises: [
+    guarantees: [
       {
-        promise: "A message that was got is invisible until its time, and comes back after it.",
+        text: "A dequeued message is invisible for its visibility timeout, then visible again.",
         tests: [
           [messages, "a message that was got is invisible to others until its time"],
           [messages, "comes back if it was not deleted by then"],
@@ -191,14 +190,14 @@ export const contract: readonly Section[] = [
         ],
       },
       {
-        promise: "Deleting and updating need the receipt of the latest get or update.",
+        text: "Delete and Update Message need the pop receipt of the latest get or update.",
         tests: [
           [messages, "%s needs that of the latest get or update"],
           [bugs, "receipt not renewed"],
         ],
       },
       {
-        promise: "Never lost, never given to two consumers inside one window.",
+        text: "No message is lost, or delivered to two consumers within one visibility timeout.",
         tests: [
           [messages, "many consumers at once never get the same message"],
           ["tests/kill/queue-kill.proof.ts", "keeps its promise over"],
@@ -206,23 +205,23 @@ export const contract: readonly Section[] = [
         ],
       },
       {
-        promise: "Settings and updates are last-writer-wins.",
+        text: "For queue settings and message updates the last writer wins.",
         tests: [[queueLife, "5 queue last writer wins"]],
       },
     ],
   },
   {
     title: "6. File service",
-    promises: [
+    guarantees: [
       {
-        promise: "REST takes no conditional headers; leases on files and shares are kept.",
+        text: "REST evaluates no conditional headers; leases on files and shares are enforced.",
         tests: [
           ["tests/contract/file-declarations.test.ts", "takes no conditional headers anywhere"],
           ["tests/contract/file-declarations.test.ts", "asks writers of leased files"],
         ],
       },
       {
-        promise: "A REST operation against an SMB share mode gets 409 SharingViolation.",
+        text: "A REST operation that violates an SMB share mode gets 409 SharingViolation.",
         tests: [
           [fileLocks, "an open that shares nothing locks REST out until it is closed"],
           [fileRace, "no REST write slips between an exclusive open and its close"],
@@ -231,7 +230,7 @@ export const contract: readonly Section[] = [
         ],
       },
       {
-        promise: "Against a byte-range lock that overlaps it gets 409 FileLockConflict.",
+        text: "A REST operation that overlaps a byte-range lock gets 409 FileLockConflict.",
         tests: [
           [fileLocks, "what a client has locked is out of reach, and nothing else is"],
           [betweenDoors, "REST beside bytes 2 to 4 that an SMB client has locked"],
@@ -239,8 +238,7 @@ export const contract: readonly Section[] = [
         ],
       },
       {
-        promise:
-          "A file pending deletion is 409 DeletePending and not listed; 404 when it is gone.",
+        text: "A delete-pending file gets 409 and is not listed; after its last close it gets 404.",
         tests: [
           [fileLocks, "a marked file is neither listed nor reachable, and can be taken back"],
           [fileLocks, "404 only after the last handle closed"],
@@ -251,21 +249,21 @@ export const contract: readonly Section[] = [
         ],
       },
       {
-        promise: "A lease taken over REST keeps SMB writers out, and handles are closed by REST.",
+        text: "A REST lease blocks SMB writers; REST can close SMB handles.",
         tests: [
           [betweenDoors, "an SMB open of a file that is leased over REST"],
           [betweenDoors, "are listed with what they are, and closed by their id"],
         ],
       },
       {
-        promise: "REST waits for what an SMB client caches, half a minute at most.",
+        text: "REST waits until an SMB client has flushed its cache, for 30 s at most.",
         tests: [
           [betweenDoors, "reads what a client has cached for writing only after it was flushed"],
           [fileLocks, "a client that never answers costs half a minute and a 500"],
         ],
       },
       {
-        promise: "Through both doors at once there is one order of all that happens to a tree.",
+        text: "Concurrent REST and SMB operations on a tree have one order.",
         tests: [
           [treeRace, "end as if they had come one after the other"],
           [fileQuota, "is not passed by any number of writers at once"],
@@ -273,7 +271,7 @@ export const contract: readonly Section[] = [
         ],
       },
       {
-        promise: "Deletes and renames over REST are atomic.",
+        text: "Deletes and renames over REST are atomic.",
         tests: [
           [fileRace, "a file is never lost in a directory that is deleted at the same time"],
           [fileRace, "never lose the way to the root"],

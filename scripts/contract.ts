@@ -1,84 +1,80 @@
 import { existsSync, readFileSync, writeFileSync } from "node:fs";
 import { pathToFileURL } from "node:url";
-import { contract, type Held, type Section } from "./contract-promises.ts";
+import { contract, type Section, type TestReference } from "./contract-promises.ts";
 
 const page = "docs/CONTRACT.md";
-/** What `npm run proof` has written down of its runs. */
+/** The folder into which `npm run proof` writes the results of its runs. */
 const results = "docs/proof";
 
-/** The page as the promises and the last run have it now. */
+/** Renders the page from the guarantees and the recorded results of the last run. */
 export function contractPage(): string {
   return [
-    "# The contract, and what holds it",
+    "# Guarantees and their tests",
     "",
-    "Written by `npm run docs`. Every promise names the tests that fail when it is broken. Those",
-    "in `planted-bugs.ts` are bugs that are put between clients and a server that is right, to see",
-    "that the checker notices.",
+    "Written by `npm run docs`. Each guarantee names the tests that fail if it is violated.",
+    "`planted-bugs.ts` lists deliberate faults: a proxy between the clients and a correct server",
+    "adds one of them, and the checker of the histories must report it.",
     "",
     ...contract.flatMap(renderSection),
-    "## The runs below",
+    "## Test runs",
     "",
-    "`npm run proof` makes them all, in about 75 minutes on two cores, and writes their figures",
-    `here. The last time: ${recorded("run")}.`,
+    "`npm run proof` performs all runs below in about 75 minutes on two cores and writes their",
+    `results into this page. Last run: ${recorded("run")}.`,
     "",
-    "## Histories under faults",
+    "## Linearizability under faults",
     "",
     "`npm run verify` runs clients in several processes against two server processes on one data",
-    "folder, while servers and clients are killed and replaced, paused and cut off, their wall",
-    "clocks moved by days, their disks slow, and somebody else gets in the way of their commits.",
-    "Every call and its answer is recorded; a call without an answer may have happened or not.",
-    "For each blob, entity, lease, directory and file a search looks for one order of all calls",
-    "that respects real time and explains every answer (linearizability); appends, transactions",
-    "and messages are held to what is said of them above. A history that breaks a promise is",
-    "kept, with its seed.",
+    "folder. Meanwhile servers and clients are killed and replaced, paused and disconnected, wall",
+    "clocks are changed by days, disks are slowed down, and another process commits conflicting",
+    "changes. Every call and its response are recorded; a call without a response may or may not",
+    "have taken effect. For each blob, entity, lease, directory and file a search looks for one",
+    "order of all calls that respects real time and explains every response (linearizability).",
+    "Appends, transactions and messages are checked against the guarantees above. A history that",
+    "violates a guarantee is kept, with its seed.",
     "",
     ...renderResult("verify"),
     ...durability(),
   ].join("\n");
 }
 
-function renderSection({ title, promises }: Section): readonly string[] {
-  const rows = promises.map(
-    ({ promise, tests }) => `| ${promise} | ${tests.map(link).join("<br>")} |`,
-  );
-  return [`## ${title}`, "", "| promise | tests |", "|---|---|", ...rows, ""];
+function renderSection({ title, guarantees }: Section): readonly string[] {
+  const rows = guarantees.map(({ text, tests }) => `| ${text} | ${tests.map(link).join("<br>")} |`);
+  return [`## ${title}`, "", "| guarantee | tests |", "|---|---|", ...rows, ""];
 }
 
-function link([file, title]: Held): string {
+function link([file, title]: TestReference): string {
   const name = file.split("/").at(-1) ?? file;
   return `[${name}](../${file}): ${title.replaceAll("|", "\\|")}`;
 }
 
 function durability(): readonly string[] {
   return [
-    "## Kills",
+    "## Process kills",
     "",
-    "`npm run proof -- --only kill` kills all servers of a folder at once, in the midst of the",
-    "writes of clients of all services, now and then also while they start. After every kill",
-    "`etagere check` looks at everything in the folder, and every object must be what was last",
-    "acknowledged, or what the one request after that makes of it. A transaction counts each",
-    "of its entities.",
+    "`npm run proof -- --only kill` kills all servers of a folder at once, while clients of all",
+    "services write, and sometimes while the servers start. After every kill `etagere check`",
+    "verifies the folder. Every object must have its last acknowledged state, or the state after",
+    "the one request that was running. The counts include each entity of a transaction.",
     "",
     ...renderResult("kill-1", "kill-2"),
-    "## Losses of power",
+    "## Power loss",
     "",
-    "`npm run proof -- --only power-cut` writes down every call of a server that could reach its",
-    "disk, plays them to a disk that promises no more than it must (what was synced, and the names",
-    "in folders that were synced), and cuts the power at random places: of everything else some",
-    "sectors are there and some are not. What is left is checked, served and held to what had been",
-    "acknowledged.",
+    "`npm run proof -- --only power-cut` records every system call with which a server could",
+    "change its disk. It replays them to a simulated disk and stops at random points. Then flushed",
+    "data and names in flushed folders are present; of all other sectors only a random selection.",
+    "The result is checked, served and compared with what had been acknowledged.",
     "",
     ...renderResult("power-cut"),
     "## Soak",
     "",
-    "`npm run proof -- --only soak` lets clients of all services work for ten minutes, then",
-    "deletes everything.",
+    "`npm run proof -- --only soak` runs clients of all services for 10 minutes, then deletes",
+    "everything. It compares memory, file descriptors, latency and disk space over time.",
     "",
     ...renderResult("soak"),
   ];
 }
 
-/** Of the last run that was recorded. */
+/** The recorded results of the named runs, as a code block; nothing if there are none. */
 function renderResult(...names: readonly string[]): readonly string[] {
   const texts = names.map(recorded).filter((text) => text !== "");
   return texts.length === 0 ? [] : ["```", texts.join("\n\n"), "```", ""];

@@ -1,9 +1,9 @@
-// `npm run docs`: writes what the documents derive from the declarations.
+// `npm run docs`: writes the parts of the documents that are derived from declarations and results.
 import { join } from "node:path";
 import { buildScripts, ensureInstalled, root, run } from "./prepare.mjs";
 
 ensureInstalled();
 buildScripts();
-for (const page of ["support-matrix", "contract"]) {
+for (const page of ["support-matrix", "contract", "bench-page"]) {
   run(process.execPath, [join(root, ".build", "scripts", `${page}.js`)]);
 }

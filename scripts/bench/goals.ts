@@ -1,8 +1,8 @@
-/** What is aimed at, beside Azurite and beside a plain server that does what cannot be left out. */
+/** Goals relative to Azurite and to a minimal `node:http` server (`plain-server.ts`). */
 export interface Goal {
   readonly timesAzurite?: number;
   readonly shareOfPlain?: number;
-  /** Of the slowest caller, measured by the mean. */
+  /** Rate of the slowest connection divided by the mean rate. */
   readonly slowestShare?: number;
 }
 
@@ -26,5 +26,5 @@ export const goals: Readonly<Record<string, Goal>> = {
 };
 
 export const anonymousMegabytesMax = 300;
-/** CPU per request with the most objects stored, measured by the fewest. */
+/** CPU per request with the most stored objects, divided by that with the fewest. */
 export const growthMax = 1.3;

@@ -207,15 +207,15 @@ function print(figures: Figures): void {
 function pageOf(figures: readonly Figures[]): string {
   const when = new Date().toISOString().slice(0, 10);
   const head = [
-    "# One node, three nodes, one machine",
+    "# Benchmark of several nodes on one machine",
     "",
     "Written by `node scripts/bench-nodes.mjs --page docs/bench/nodes.md`: the same operations in",
-    "the same run on lmdb, and on a PostgreSQL with one node and with three. **Nodes, database and",
-    "callers share the processors**, so that three nodes have no more of them than one.",
+    "one run on lmdb, and on PostgreSQL with one server node and with three. **Server nodes,",
+    "database and callers share the processors**: three nodes have no more CPU than one.",
     `${machine}; ${options.seconds} s each, flushes on, ${when}.`,
     "",
-    "Microseconds are of one processor for one operation (a get and a delete of a message are",
-    "one). Transactions of the database are the round trips, shared or not, and the node's own.",
+    "µs is CPU time per operation (a get and a delete of a message count as one operation).",
+    "Database transactions include shared round trips and those of the node's background work.",
     "",
     `| ${pageColumns.join(" | ")} |`,
     "|---|---|---|---|---|---|---|---|---|---|",

@@ -3,12 +3,12 @@ import { expect, it } from "vitest";
 import { contract } from "../../scripts/contract-promises.ts";
 import { contractPage } from "../../scripts/contract.ts";
 
-const named = contract.flatMap(({ promises }) => promises.flatMap(({ tests }) => tests));
+const named = contract.flatMap(({ guarantees }) => guarantees.flatMap(({ tests }) => tests));
 
 it.each(named)("%s has a test named: %s", (path, title) => {
   expect(readFileSync(path, "utf8")).toContain(title);
 });
 
-it("shows the promises as they are written down (npm run docs writes it)", () => {
+it("docs/CONTRACT.md is up to date (npm run docs writes it)", () => {
   expect(readFileSync("docs/CONTRACT.md", "utf8")).toBe(contractPage());
 });

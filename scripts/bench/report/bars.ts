@@ -14,7 +14,7 @@ const barHeight = 13;
 const gap = 12;
 const top = 50;
 
-/** Rates on a logarithmic scale: they lie a hundred thousand fold apart. */
+/** Rates on a logarithmic scale: they differ by a factor of up to 100,000. */
 export function plotRates(results: readonly Result[]): string {
   const rates = results.flatMap(({ figures }) => figures.map(({ perSecond }) => perSecond));
   const largest = Math.log10(Math.max(10, ...rates.filter((rate) => rate > 0)));
@@ -54,7 +54,7 @@ function legend(): readonly string[] {
   });
 }
 
-/** How many times as fast as Azurite, and where the goal lies. */
+/** The rate as a multiple of Azurite's, with a mark at the goal; red if the goal is missed. */
 export function plotRatios(
   results: readonly Result[],
   goalOf: (name: string) => number | undefined,
@@ -81,7 +81,7 @@ export function plotRatios(
         : [element("rect", { x: at(goal) - 1, y: y - 2, width: 2, height: barHeight + 4 })]),
     ].join("\n");
   });
-  const title = "Steps per second, as a multiple of Azurite's; black: the goal";
+  const title = "Steps per second, as a multiple of Azurite's. Black mark: goal. Red: goal missed";
   const height = top + compared.length * (barHeight + 8) + 10;
   return picture({ width, height }, [label({ x: left, y: 26 }, title), ...rows]);
 }

@@ -9,7 +9,7 @@ const rowHeight = 24;
 const top = 50;
 const colours = ["#9ec5fe", "#4184e4", "#0b3d91"];
 
-/** For each operation three points on a line: the cost at each level, by that of the first. */
+/** For each operation a point per number of stored objects: its cost relative to the first. */
 export function plotGrowth(grown: readonly Grown[]): string {
   const largest = Math.max(2, ...grown.flatMap((one) => relative(one)));
   const scale = (width - left - right) / largest;

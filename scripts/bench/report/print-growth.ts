@@ -3,7 +3,7 @@ import { formatRate } from "./print.ts";
 import { growthOf } from "./write-growth.ts";
 import type { Grown } from "./write-growth.ts";
 
-/** One line: what a request costs at each level, and how much more it is at the last. */
+/** Prints one line: the cost per number of stored objects, and the growth to the last. */
 export function printGrown(grown: Grown): void {
   const growth = growthOf(grown);
   const levels = grown.figures.map(

@@ -5,7 +5,7 @@ import type { Result, Results } from "../results.ts";
 
 const problemColumnsMax = 160;
 
-/** A line for each server, and one for what they say of each other. */
+/** Prints a line per server, and one with the ratios and missed goals. */
 export function printResult(result: Result): void {
   const { name, figures } = result;
   for (const one of figures) console.log(`${name.padEnd(16)} ${lineOf(one, result.mebibytes)}`);
@@ -43,7 +43,7 @@ export function verdictOf({ name, figures, timesAzurite, shareOfPlain, goalsMiss
 
 export function printSummary({ results, anonymousMegabytes }: Results): void {
   const tooMuch = anonymousMegabytes > anonymousMegabytesMax ? ", MISSED" : "";
-  console.log(`\nanonymous memory after all: ${anonymousMegabytes.toFixed(0)} MB${tooMuch}`);
+  console.log(`\nanonymous memory at the end: ${anonymousMegabytes.toFixed(0)} MB${tooMuch}`);
   const missed = results.filter(({ goalsMissed }) => goalsMissed.length > 0);
   if (missed.length === 0) return;
   console.log(`goals missed: ${missed.map(({ name }) => name).join(", ")}`);

@@ -1,4 +1,4 @@
-/** The least of SVG that plots need; text is escaped, numbers are kept short. */
+/** The part of SVG that the plots use. Text is escaped, numbers are rounded to 2 digits. */
 export type Attributes = Readonly<Record<string, string | number>>;
 
 export function element(name: string, attributes: Attributes, inside = ""): string {
@@ -12,7 +12,7 @@ export function label(attributes: Attributes, text: string): string {
   return element("text", attributes, escapeText(text));
 }
 
-/** What a browser shows under the pointer. */
+/** A tooltip. */
 export function tip(text: string): string {
   return element("title", {}, escapeText(text));
 }

@@ -12,23 +12,24 @@ export function machineText(machine: Machine): string {
 }
 
 export function loadText({ connections, rounds, seconds }: Rounds): string {
-  return `${connections} connections, ${rounds} rounds of ${seconds} s in turns, medians.`;
+  return `${connections} connections, ${rounds} alternating rounds of ${seconds} s; medians.`;
 }
 
-/** What was measured, as a page in Markdown. */
+/** The results section of the benchmark page, in Markdown. */
 export function resultsText(whole: Results): string {
   const { results, machine, azurite, anonymousMegabytes } = whole;
   const memory =
     `Anonymous memory (RssAnon) after everything but TLS: ${anonymousMegabytes.toFixed(0)} MB ` +
-    `(goal: at most ${anonymousMegabytesMax}).`;
+    `(goal: at most ${anonymousMegabytesMax}${missedText(anonymousMegabytes)}).`;
   return [
     machineText(machine),
     `${loadText(whole.load)}${azurite === undefined ? "" : ` Azurite ${azurite}.`}`,
-    ["![steps per second](rates.svg)", "![as a multiple of Azurite](ratios.svg)"].join("\n\n"),
+    ["![Steps per second](rates.svg)", "![Multiple of Azurite's rate](ratios.svg)"].join("\n\n"),
     [...header(), ...results.map(rowOf)].join("\n"),
-    "Of each server: steps per second (the median of the rounds, the lowest and the highest), " +
-      "median and 99th percentile in milliseconds, CPU per request in microseconds (all " +
-      "threads). Errors are those of all rounds: answers that did not come.",
+    goalsText(results),
+    "For each server: steps per second (median of the rounds; lowest and highest), median and " +
+      "99th percentile of the latency in milliseconds, CPU per request in microseconds (all " +
+      "threads). Errors are requests without a response, in all rounds.",
     [...detailHeader(), ...results.flatMap(detailRows)].join("\n"),
     memory,
   ].join("\n\n");
@@ -63,9 +64,21 @@ function rowOf(result: Result): string {
   return `| ${cells.join(" | ")} |`;
 }
 
-/** What falls short of its goal says so. */
+/** Bold if there is no goal or it is met; otherwise marked as missed. */
 export function judged(text: string, isMet: boolean): string {
   return isMet ? `**${text}**` : `${text}, missed`;
+}
+
+function missedText(anonymousMegabytes: number): string {
+  return anonymousMegabytes > anonymousMegabytesMax ? ", missed" : "";
+}
+
+function goalsText(results: readonly Result[]): string {
+  const missed = results.filter(({ goalsMissed }) => goalsMissed.length > 0);
+  const compared = results.filter(({ name }) => goals[name] !== undefined).length;
+  if (missed.length === 0) return `All ${compared} operations with a goal meet it.`;
+  const names = missed.map(({ title }) => title).join("; ");
+  return `**Goals missed** by ${missed.length} of ${compared} operations: ${names}.`;
 }
 
 function rateText({ perSecond }: Figures, { mebibytes }: Result): string {

@@ -6,15 +6,25 @@ import { plotRates, plotRatios } from "./bars.ts";
 import { resultsText } from "./tables.ts";
 
 export function writeResults(folder: string, whole: Results): void {
-  const goalOf = (name: string): number | undefined => goals[name]?.timesAzurite;
-  write(folder, "results.json", jsonOf(whole));
-  write(folder, "rates.svg", plotRates(whole.results));
-  write(folder, "ratios.svg", plotRatios(whole.results, goalOf));
-  writeSection(folder, "results", resultsText(whole));
+  const json = jsonOf(whole);
+  write(folder, "results.json", json);
+  // Rendered from the rounded figures, so that `npm run docs` renders the same page from the file.
+  const rounded = JSON.parse(json) as Results;
+  for (const [name, plot] of resultsPlots(rounded)) write(folder, name, plot);
+  writeSection(folder, "results", resultsText(rounded));
   console.log(`written to ${folder}`);
 }
 
-/** Digits that no measurement can have are left out. */
+/** The plots of the results section, by file name. */
+export function resultsPlots({ results }: Results): ReadonlyMap<string, string> {
+  const goalOf = (name: string): number | undefined => goals[name]?.timesAzurite;
+  return new Map([
+    ["rates.svg", plotRates(results)],
+    ["ratios.svg", plotRatios(results, goalOf)],
+  ]);
+}
+
+/** Numbers are rounded to 6 significant digits. */
 export function jsonOf(value: unknown): string {
   const short = (_: string, one: unknown): unknown =>
     typeof one === "number" ? Number(one.toPrecision(6)) : one;
@@ -25,7 +35,7 @@ export function write(folder: string, name: string, text: string): void {
   writeFileSync(join(folder, name), text);
 }
 
-/** The page is written by hand, except for what stands between two marks. */
+/** Replaces the part of the page between the markers of `name`; the rest is written by hand. */
 export function writeSection(folder: string, name: string, text: string): void {
   const path = join(folder, "README.md");
   const page = existsSync(path) ? readFileSync(path, "utf8") : emptyPage(name);
@@ -42,7 +52,7 @@ export function withSection(page: string, name: string, text: string): string {
 
 function emptyPage(name: string): string {
   const { begin, end } = marksOf(name);
-  return `# What was measured\n\n${begin}\n${end}\n`;
+  return `# Benchmarks\n\n${begin}\n${end}\n`;
 }
 
 function marksOf(name: string): { readonly begin: string; readonly end: string } {

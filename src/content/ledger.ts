@@ -1,4 +1,5 @@
 import type { Slice } from "../core/content-ref.ts";
+import { spend } from "../core/loop-turn.ts";
 import type { Transaction } from "../store/store.ts";
 import type { Ids } from "./ids.ts";
 import { decodeNode, encodeNode } from "./node-codec.ts";
@@ -13,6 +14,11 @@ import {
   nodeKey,
   nodeOwnerKey,
 } from "./tables.ts";
+
+/** So few are written in one go. */
+const nodesAtOnceMax = 64;
+/** Of the event loop's time (`core/loop-turn.ts`). */
+const unitsPerNode = 8;
 
 /**
  * The references that one change of content takes and gives up. Every node has one owner unless a
@@ -91,12 +97,29 @@ export class Ledger {
     for (const [extent, bytes] of bytesByExtent(slices)) this.#addLive(extent, sign * bytes);
   }
 
-  /** Writes everything into the transaction. */
-  finish(): void {
+  /** Writes everything into the transaction. A list of 50,000 blocks has thousands of nodes. */
+  finish(): Promise<void> | undefined {
+    if (this.#fresh.size > nodesAtOnceMax) return this.#finishInTurns();
+    for (const [id, node] of this.#fresh) this.#writeNode(id, node);
+    this.#writeCounts();
+    return undefined;
+  }
+
+  async #finishInTurns(): Promise<void> {
     for (const [id, node] of this.#fresh) {
-      this.#tx.put(nodeKey(id), encodeNode(node));
-      if (node.kind === "leaf") this.#keepLeaf(id, node.slices);
+      this.#writeNode(id, node);
+      const wait = spend(unitsPerNode);
+      if (wait !== undefined) await wait;
     }
+    this.#writeCounts();
+  }
+
+  #writeNode(id: bigint, node: Node): void {
+    this.#tx.put(nodeKey(id), encodeNode(node));
+    if (node.kind === "leaf") this.#keepLeaf(id, node.slices);
+  }
+
+  #writeCounts(): void {
     for (const [extent, bytes] of this.#live) {
       if (bytes !== 0) this.#tx.add(liveKey(extent), BigInt(bytes));
     }

@@ -48,8 +48,7 @@ export function cutByCost<T>(
   cost: (item: T) => number,
   { costMax, packed }: { costMax: number; packed: boolean },
 ): (readonly T[])[] {
-  let total = 0;
-  for (const item of items) total += cost(item);
+  const total = packed ? Infinity : totalCost(items, cost);
   if (total <= costMax) return items.length === 0 ? [] : [items];
   const limit = packed ? costMax : total / Math.ceil(total / costMax);
   const groups: T[][] = [];
@@ -66,6 +65,12 @@ export function cutByCost<T>(
     group.push(item);
     filled += added;
   }
-  groups.push(group);
+  if (group.length > 0) groups.push(group);
   return groups;
+}
+
+function totalCost<T>(items: readonly T[], cost: (item: T) => number): number {
+  let total = 0;
+  for (const item of items) total += cost(item);
+  return total;
 }

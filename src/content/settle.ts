@@ -4,7 +4,15 @@ import type { Ids } from "./ids.ts";
 import { Ledger } from "./ledger.ts";
 import { nodeCost, sliceCost } from "./node.ts";
 import { partLength } from "./plan.ts";
-import { bytesByExtent, endOf, slicesOfParts, splice, type Span } from "./slices.ts";
+import {
+  bytesByExtent,
+  endOf,
+  partsPerTurnMax,
+  slicesOfManyParts,
+  slicesOfParts,
+  splice,
+  type Span,
+} from "./slices.ts";
 import { ownerDigest, recordOwnerKey } from "./tables.ts";
 import { buildTree, replaceInTree } from "./tree-edit.ts";
 import { slicesInRecord } from "./tree-walk.ts";
@@ -39,7 +47,8 @@ export async function settle(
   ledger.count(held, -1);
   ledger.count(kept, 1);
   moveIndex(tx, owner, held, kept);
-  ledger.finish();
+  const finished = ledger.finish();
+  if (finished !== undefined) await finished;
   return after;
 }
 
@@ -59,7 +68,9 @@ async function carryOut(
   plan: ContentPlan,
 ): Promise<ContentRef> {
   if (plan.plan === "compose") {
-    const slices = slicesOfParts(plan.parts, 0);
+    const { parts } = plan;
+    const isLong = parts.length > partsPerTurnMax;
+    const slices = isLong ? await slicesOfManyParts(parts) : slicesOfParts(parts, 0);
     const last = slices.at(-1);
     return toRef(ledger, { kind: "slices", slices }, last === undefined ? 0 : endOf(last));
   }

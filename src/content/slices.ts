@@ -1,4 +1,5 @@
 import type { ContentPart, Slice, SliceSource } from "../core/content-ref.ts";
+import { spend, unitsPerTurnMax } from "../core/loop-turn.ts";
 import { combineCrc64 } from "./crc64.ts";
 
 /** Half-open stretch of logical offsets; `to` may be `Infinity`. */
@@ -114,6 +115,27 @@ function joinSources(left: Slice, right: Slice): SliceSource | undefined {
 /** Lays parts one after the other from `at` on. */
 export function slicesOfParts(parts: readonly ContentPart[], at: number): Slice[] {
   const slices: Slice[] = [];
+  layParts(slices, parts, at);
+  return slices;
+}
+
+/** Parts that are laid in one go: some milliseconds. */
+export const partsPerTurnMax = 4096;
+
+/** From 0 on, in pieces: a list of blocks may name 50,000 of them. */
+export async function slicesOfManyParts(parts: readonly ContentPart[]): Promise<Slice[]> {
+  const slices: Slice[] = [];
+  let next = 0;
+  for (let from = 0; from < parts.length; from += partsPerTurnMax) {
+    await spend(unitsPerTurnMax);
+    next = layParts(slices, parts.slice(from, from + partsPerTurnMax), next);
+  }
+  await spend(unitsPerTurnMax);
+  return slices;
+}
+
+/** Returns where the last of them ends. */
+function layParts(slices: Slice[], parts: readonly ContentPart[], at: number): number {
   let next = at;
   for (const { pieces, block } of parts) {
     let startsBlock = block !== undefined;
@@ -125,7 +147,7 @@ export function slicesOfParts(parts: readonly ContentPart[], at: number): Slice[
       next += length;
     }
   }
-  return slices;
+  return next;
 }
 
 /** How many bytes of each extent the slices refer to. */

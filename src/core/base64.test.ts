@@ -35,6 +35,12 @@ test.each([
   expect(isCanonicalBase64(text)).toBe(false);
 });
 
+test("a text of any length takes no stack", () => {
+  const text = "x".repeat(8_000_000);
+  expect(base64ByteLength(text)).toBe(6_000_000);
+  expect(base64ByteLength(`${text}!!!!`)).toBeUndefined();
+});
+
 test.each([
   ["", 0, true],
   ["AA==", 1, true],

@@ -56,7 +56,7 @@ export type BodySpec<B> =
   | ContentBody
   | SourceBody;
 
-export type XmlParser<B> = (root: XmlElement | undefined) => Result<B>;
+export type XmlParser<B> = (root: XmlElement | undefined) => Awaitable<Result<B>>;
 export type BytesParser<B> = (bytes: Uint8Array, contentType: string) => Result<B>;
 
 /** Streamed to content storage before the decision. */

@@ -1,6 +1,7 @@
 import { decodeXmlText } from "./xml-entities.ts";
 
 const attributesMax = 32;
+const attributeUnitsMax = 64 * 1024;
 const attributeForm =
   /[ \t\r\n]+([\p{L}_][\p{L}\p{N}\p{M}_.\-:]*)[ \t\r\n]*=[ \t\r\n]*(?:"([^<"]*)"|'([^<']*)')/uy;
 const spaceForm = /[ \t\r\n]*/y;
@@ -19,7 +20,9 @@ export function readAttributes(text: string, from: number): ReadAttributes | num
   let at = from;
   for (let found = attributeForm.exec(text); found !== null; found = attributeForm.exec(text)) {
     const name = found[1] ?? "";
-    const value = decodeXmlText(found[2] ?? found[3] ?? "");
+    const raw = found[2] ?? found[3] ?? "";
+    if (raw.length > attributeUnitsMax) return at;
+    const value = decodeXmlText(raw);
     if (typeof value === "number" || names.has(name) || names.size >= attributesMax) return at;
     names.add(name);
     if (name !== "xmlns" && !name.startsWith("xmlns:")) {

@@ -6,6 +6,8 @@ import type { XmlElement, XmlPlace } from "./xml.ts";
 const depthMax = 64;
 /** Twice the blocks a list may name, so that too long a list gets its own fault. */
 const elementsMax = 200_000;
+/** Between two tags. The longest that means anything is a message of 64 KiB, all of it entities. */
+export const textUnitsMax = 512 * 1024;
 
 interface OpenElement {
   readonly qualifiedName: string;
@@ -18,7 +20,7 @@ interface OpenElement {
 }
 
 /** Newlines are met in order, so lines are counted while reading, not by searching again. */
-interface Reader {
+export interface Reader {
   readonly text: string;
   /** No entity, carriage return or `]]>` anywhere: characters can be taken as they are. */
   readonly isPlain: boolean;
@@ -29,6 +31,8 @@ interface Reader {
   line: number;
   lineStart: number;
   nextNewline: number;
+  /** Where it is malformed, -1 if nowhere; undefined while it is being read. */
+  failedAt: number | undefined;
   /** Documents repeat a handful of names; each that is not plain letters is examined once. */
   readonly localNames: Map<string, string>;
 }
@@ -38,8 +42,16 @@ const noAttributes: Readonly<Record<string, string>> = {};
 const noChildren: XmlElement[] = [];
 const whitespaceOnly = /^[ \t\r\n]*$/;
 
-export function readDocument(text: string): { readonly root: XmlElement } | XmlPlace {
-  const reader: Reader = {
+export type ReadDocument = { readonly root: XmlElement } | XmlPlace;
+
+export function readDocument(text: string): ReadDocument {
+  const reading = beginDocument(text);
+  readSome(reading, Infinity);
+  return endDocument(reading);
+}
+
+export function beginDocument(text: string): Reader {
+  return {
     text,
     isPlain: !text.includes("&") && !text.includes("\r") && !text.includes("]]>"),
     at: 0,
@@ -50,24 +62,38 @@ export function readDocument(text: string): { readonly root: XmlElement } | XmlP
     lineStart: 0,
     nextNewline: newlineFrom(text, 0),
     localNames: new Map(),
+    failedAt: undefined,
   };
+}
+
+/** After `readSome` has returned true. */
+export function endDocument(reader: Reader): ReadDocument {
+  const { text, failedAt = text.length } = reader;
   const illegalAt = firstIllegalCharacter(text);
-  const failedAt = readAll(reader);
   const illegalFirst = failedAt === -1 || (illegalAt !== -1 && illegalAt < failedAt);
   const faultAt = illegalFirst ? illegalAt : failedAt;
   if (faultAt !== -1) return placeFromStart(text, faultAt);
   return reader.root === undefined ? { line: 1, position: 1 } : { root: reader.root };
 }
 
-/** Returns where the document stops being well-formed, or -1. */
-function readAll(reader: Reader): number {
+/** Reads on, up to so many tags; returns whether the end is reached, or something malformed. */
+export function readSome(reader: Reader, tagsMax: number): boolean {
+  const failedAt = readTags(reader, tagsMax);
+  if (failedAt === undefined) return false;
+  reader.failedAt = failedAt;
+  return true;
+}
+
+/** Returns where the document stops being well-formed, -1 at its end, undefined before it. */
+function readTags(reader: Reader, tagsMax: number): number | undefined {
   const { text } = reader;
-  if (text.startsWith("<?xml") && /^<\?xml[ \t\r\n]/.test(text)) {
+  if (reader.at === 0 && text.startsWith("<?xml") && /^<\?xml[ \t\r\n]/.test(text)) {
     const end = text.indexOf("?>");
     if (end === -1) return 0;
     reader.at = end + 2;
   }
-  while (reader.at < text.length) {
+  for (let tags = 0; reader.at < text.length; tags += 1) {
+    if (tags >= tagsMax) return undefined;
     const tag = text.indexOf("<", reader.at);
     const end = tag === -1 ? text.length : tag;
     const badText = end > reader.at ? readText(reader, end) : -1;
@@ -81,6 +107,7 @@ function readAll(reader: Reader): number {
 
 function readText(reader: Reader, end: number): number {
   const start = reader.at;
+  if (end - start > textUnitsMax) return start;
   const raw = reader.text.slice(start, end);
   reader.at = end;
   const element = reader.open.at(-1);
@@ -166,7 +193,7 @@ function closeElement(reader: Reader, element: OpenElement): void {
 function readCdata(reader: Reader, tag: number): number {
   const element = reader.open.at(-1);
   const end = reader.text.indexOf("]]>", tag);
-  if (element === undefined || end === -1) return tag;
+  if (element === undefined || end === -1 || end - tag > textUnitsMax) return tag;
   element.text += withLineFeeds(reader.text.slice(tag + "<![CDATA[".length, end));
   reader.at = end + 3;
   return -1;

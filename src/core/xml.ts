@@ -1,7 +1,9 @@
 import { invalidXml } from "./faults.ts";
 import type { Failure, Result } from "./result.ts";
 import { ok } from "./result.ts";
-import { readDocument } from "./xml-reader.ts";
+import { spend, unitsPerTurnMax } from "./loop-turn.ts";
+import { beginDocument, endDocument, readDocument, readSome } from "./xml-reader.ts";
+import type { ReadDocument } from "./xml-reader.ts";
 
 /** Lines and positions count from 1 and point at the name, as the service reports them. */
 export interface XmlPlace {
@@ -21,7 +23,7 @@ export interface XmlElement {
 }
 
 /** A list of 50,000 blocks with the longest ids takes some 6 MB. */
-export const xmlUnitsMax = 16 * 1024 * 1024;
+export const xmlUnitsMax = 8 * 1024 * 1024;
 
 /** The text the service gives for whatever its own parser refuses. */
 const parseReason = "Error parsing Xml content";
@@ -30,7 +32,23 @@ const parseReason = "Error parsing Xml content";
 export function parseXml(body: Uint8Array | string): Result<XmlElement> {
   const text = typeof body === "string" ? withoutMark(body) : decode(body);
   if (text === undefined || text.length > xmlUnitsMax) return invalidXml(1, 1, parseReason);
-  const read = readDocument(text);
+  return resultOf(readDocument(text));
+}
+
+/** Tags that are read in one go: some milliseconds. */
+const tagsPerTurnMax = 8192;
+
+/** As `parseXml`, in pieces: for documents as long as a list of 50,000 blocks. */
+export async function parseXmlInTurns(body: Uint8Array): Promise<Result<XmlElement>> {
+  const text = decode(body);
+  if (text === undefined || text.length > xmlUnitsMax) return invalidXml(1, 1, parseReason);
+  const reading = beginDocument(text);
+  while (!readSome(reading, tagsPerTurnMax)) await spend(unitsPerTurnMax);
+  await spend(unitsPerTurnMax);
+  return resultOf(endDocument(reading));
+}
+
+function resultOf(read: ReadDocument): Result<XmlElement> {
   if ("root" in read) return ok(read.root);
   return invalidXml(read.line, read.position, parseReason);
 }

@@ -1,5 +1,6 @@
 import { whenThere, type Awaitable } from "../core/awaitable.ts";
 import type { ContentRef, Slice } from "../core/content-ref.ts";
+import { spend } from "../core/loop-turn.ts";
 import type { Table } from "../core/table.ts";
 import type { Ticks } from "../core/ticks.ts";
 import type { Rendered, RecordView, ScanBounds, Scanned } from "../core/view.ts";
@@ -13,6 +14,9 @@ export interface RecordsOptions {
   readonly decoded?: Map<Uint8Array, unknown>;
   readonly renderings?: Renderings | undefined;
 }
+
+/** What a caller looks at before the event loop gets its turn. */
+const recordsAtOnceMax = 128;
 
 /** Decodes what a view of the store shows. */
 export class Records implements RecordView {
@@ -54,8 +58,18 @@ export class Records implements RecordView {
   }
 
   async *scan<K, R>(table: Table<K, R>, bounds: ScanBounds): AsyncIterable<readonly Scanned<R>[]> {
+    // Here as well: of a scan that ends with its first record, nothing below is reached.
+    const begun = spend(1);
+    if (begun !== undefined) await begun;
     for await (const entries of this.#view.range(bounds)) {
-      yield entries.map((entry) => new ScannedRecord(entry, table.codec));
+      const records = entries.map((entry) => new ScannedRecord(entry, table.codec));
+      for (let from = 0; from < records.length; from += recordsAtOnceMax) {
+        yield records.length <= recordsAtOnceMax
+          ? records
+          : records.slice(from, from + recordsAtOnceMax);
+        const wait = spend(Math.min(records.length - from, recordsAtOnceMax));
+        if (wait !== undefined) await wait;
+      }
     }
   }
 
@@ -90,7 +104,11 @@ export class Records implements RecordView {
     return value === undefined ? 0n : decodeCounter(value);
   }
 
-  slices(ref: ContentRef, from: number, length: number): AsyncIterable<readonly Slice[]> {
-    return this.#content.slices(this.#view, ref, from, length);
+  async *slices(ref: ContentRef, from: number, length: number): AsyncIterable<readonly Slice[]> {
+    for await (const slices of this.#content.slices(this.#view, ref, from, length)) {
+      yield slices;
+      const wait = spend(slices.length);
+      if (wait !== undefined) await wait;
+    }
   }
 }

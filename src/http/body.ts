@@ -1,9 +1,10 @@
+import { whenThere, type Awaitable } from "../core/awaitable.ts";
 import type { Received } from "../core/content-ref.ts";
 import { about, invalidHeader } from "../core/faults.ts";
 import type { BodySpec, ContentBody, Operation } from "../core/operation.ts";
 import { fail, ok, type Result } from "../core/result.ts";
 import { crc64Since } from "../core/versions.ts";
-import { parseXml } from "../core/xml.ts";
+import { parseXml, parseXmlInTurns } from "../core/xml.ts";
 import { decodeBase64 } from "../core/base64.ts";
 import { md5Of } from "../content/checksums.ts";
 import { crc64Bytes, crc64Of } from "../content/crc64.ts";
@@ -150,15 +151,20 @@ function parseSmall(
   bytes: Uint8Array,
   received: Received | undefined,
   request: WireRequest,
-): Result<Body> {
+): Awaitable<Result<Body>> {
   const parsed = spec.kind === "xml" ? parseXmlBody(spec, bytes) : parseBytes(spec, bytes, request);
-  return parsed.ok ? ok({ parsed: parsed.value, received }) : about(parsed, "request body");
+  return whenThere(parsed, (done) =>
+    done.ok ? ok({ parsed: done.value, received }) : about(done, "request body"),
+  );
 }
 
-function parseXmlBody(spec: Extract<BodySpec<unknown>, { kind: "xml" }>, bytes: Uint8Array) {
+function parseXmlBody(
+  spec: Extract<BodySpec<unknown>, { kind: "xml" }>,
+  bytes: Uint8Array,
+): Awaitable<Result<unknown>> {
   if (bytes.length === 0) return spec.parse(undefined);
-  const document = parseXml(bytes);
-  return document.ok ? spec.parse(document.value) : document;
+  const document = bytes.length > wholeBytesMax ? parseXmlInTurns(bytes) : parseXml(bytes);
+  return whenThere(document, (read) => (read.ok ? spec.parse(read.value) : read));
 }
 
 function parseBytes(

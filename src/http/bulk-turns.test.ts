@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { BulkTurns, bulkyAnswersMax, bulkyWaitingMax } from "./bulk-turns.ts";
+import { BulkTurns, bulkyAnswersMax, bulkyRunningMax, bulkyWaitingMax } from "./bulk-turns.ts";
 
 describe("turns of operations with long answers", () => {
   it("let a few go at a time, in the order they came, and none wait for ever", async () => {
@@ -14,6 +14,7 @@ describe("turns of operations with long answers", () => {
       runningMax = Math.max(runningMax, running);
       await new Promise((resolve) => setImmediate(resolve));
       running -= 1;
+      turns.leave();
     };
     await Promise.all(Array.from({ length: 30 }, (_, index) => work(index)));
     expect(order).toEqual(Array.from({ length: 30 }, (_, index) => index));
@@ -33,6 +34,29 @@ describe("turns of operations with long answers", () => {
     expect(turns.isFull).toBe(true);
     await entered[bulkyAnswersMax];
     expect(turns.isFull).toBe(false);
-    await Promise.all(entered);
+    for (const entrance of entered) {
+      await entrance;
+      turns.leave();
+    }
+  });
+
+  it("do not begin more than so many that go on for longer", async () => {
+    const turns = new BulkTurns();
+    let begun = 0;
+    const ends: (() => void)[] = [];
+    const work = async (): Promise<void> => {
+      await turns.enter();
+      begun += 1;
+      await new Promise<void>((resolve) => ends.push(resolve));
+      turns.leave();
+    };
+    const all = Promise.all(Array.from({ length: 20 }, work));
+    for (let turn = 0; turn < 100; turn += 1) await new Promise((resolve) => setImmediate(resolve));
+    expect(begun).toBe(bulkyRunningMax);
+    for (let ended = 0; ended < 20; ended += 1) {
+      ends[ended]?.();
+      for (let turn = 0; turn < 4; turn += 1) await new Promise((resolve) => setImmediate(resolve));
+    }
+    await all;
   });
 });

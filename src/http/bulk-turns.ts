@@ -1,5 +1,7 @@
 /** What one turn of the event loop may make at most of answers that can be megabytes long. */
 export const bulkyAnswersMax = 2;
+/** What is under way at most: an answer that is read in pieces takes more turns than others. */
+export const bulkyRunningMax = 8;
 /** How many may wait: each holds a request and its connection, of which nobody else counts how many
  *  there are. At a few turns a pair, those at the end of the line would wait for minutes. */
 export const bulkyWaitingMax = 4096;
@@ -12,7 +14,9 @@ const turnsNeeded = 3;
  */
 export class BulkTurns {
   readonly #waiting: (() => void)[] = [];
+  /** In the current turns. */
   #admitted = 0;
+  #running = 0;
 
   /** Whoever comes now had better come again later. */
   get isFull(): boolean {
@@ -21,19 +25,41 @@ export class BulkTurns {
 
   /** Undefined if it may go on at once. Not to be asked while full. */
   enter(): Promise<void> | undefined {
-    if (this.#admitted >= bulkyAnswersMax) {
+    if (!this.#hasRoom || this.#waiting.length > 0) {
       return new Promise((resolve) => this.#waiting.push(resolve));
     }
-    if (this.#admitted === 0) afterTurns(turnsNeeded, () => this.#admitMore());
-    this.#admitted += 1;
+    this.#admit();
     return undefined;
   }
 
+  /** For each that entered, when its answer is made. */
+  leave(): void {
+    this.#running -= 1;
+    if (this.#admitted === 0) this.#admitMore();
+  }
+
+  get #hasRoom(): boolean {
+    return this.#admitted < bulkyAnswersMax && this.#running < bulkyRunningMax;
+  }
+
+  #admit(): void {
+    if (this.#admitted === 0) afterTurns(turnsNeeded, () => this.#beginTurns());
+    this.#admitted += 1;
+    this.#running += 1;
+  }
+
+  #beginTurns(): void {
+    this.#admitted = 0;
+    this.#admitMore();
+  }
+
   #admitMore(): void {
-    const next = this.#waiting.splice(0, bulkyAnswersMax);
-    this.#admitted = next.length;
-    if (next.length > 0) afterTurns(turnsNeeded, () => this.#admitMore());
-    for (const admit of next) admit();
+    while (this.#hasRoom) {
+      const next = this.#waiting.shift();
+      if (next === undefined) return;
+      this.#admit();
+      next();
+    }
   }
 }
 

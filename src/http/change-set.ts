@@ -1,4 +1,5 @@
 import type { Dialect, IndexedFault } from "../core/dialect.ts";
+import { spend } from "../core/loop-turn.ts";
 import { fail, ok, type Failure, type Result } from "../core/result.ts";
 import type { TextBytes } from "../core/text-bytes.ts";
 import { executeAll } from "../execution/execute-all.ts";
@@ -36,6 +37,9 @@ interface Answered {
   readonly outcomes: readonly Outcome[];
 }
 
+/** Of a part's body, for a unit of the event loop's time (`core/loop-turn.ts`). */
+const bytesPerUnit = 1024;
+
 /** Writes a multipart body, with nothing to wait for. */
 export type WriteParts = (out: TextBytes, boundary: string) => void;
 
@@ -67,6 +71,8 @@ export async function runChangeSet(
     const call = found?.call ?? (await prepareNew(door, batch, part, read.value, templates));
     if (!call.ok) return refuse({ index, fault: call.fault });
     calls.push(call.value);
+    const wait = spend((part.to - part.from) / bytesPerUnit);
+    if (wait !== undefined) await wait;
   }
   const reader = calls.findIndex(({ operation }) => operation.effect === "reads");
   if (reader >= 0) return refuse({ index: reader, fault: { code: "InvalidInput" } });

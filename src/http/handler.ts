@@ -4,6 +4,7 @@ import type { PagedText } from "../core/paged-text.ts";
 import type { Log } from "../core/world.ts";
 import type { ContentReader } from "../content/content.ts";
 import type { AccessLogEntry, WriteAccess } from "./access-log.ts";
+import { boundPipelining } from "./pipelining.ts";
 import { BodyBrokenOff, RequestBody } from "./request-body.ts";
 import { wholeOf, type WireReply, type WireRequest } from "./wire.ts";
 
@@ -13,6 +14,7 @@ export type Serve = (request: WireRequest) => Promise<WireReply>;
  *  with its stack, and the client gets a plain 500. */
 export function nodeHandler(serve: Serve, log: Log, writeAccess?: WriteAccess) {
   return (request: IncomingMessage, response: ServerResponse): void => {
+    boundPipelining(request, response);
     void answer(request, response, serve, log, writeAccess);
   };
 }

@@ -35,6 +35,17 @@ describe("parseMultipart", () => {
     );
   });
 
+  it("takes the blanks around a header's value away", () => {
+    const parsed = parse("--b\r\nA: \t x \t y \t\r\nB:\r\n\r\n--b--");
+    expect(parsed).toMatchObject({ value: [{ headers: { a: "x \t y", b: "" } }] });
+  });
+
+  it("stops after so many parts if asked to", () => {
+    const limits = { partsMax: 2, stopsAtMax: true } as const;
+    const parsed = parseMultipart(Buffer.from("--b\n\n".repeat(9)), "b", limits);
+    expect(parsed).toMatchObject({ ok: true, value: { length: 2 } });
+  });
+
   it("takes bare line feeds, a preamble and text that looks like a boundary", () => {
     const parsed = parse("hello\n--b\nA: 1\n\nx --b\n--bee\n--b--");
     expect(parsed).toMatchObject({ ok: true });

@@ -33,6 +33,8 @@ export class Part implements HeaderLines {
 export interface MultipartLimits {
   /** More parts than this are refused before they are looked at. */
   readonly partsMax: number;
+  /** Instead, what follows is not read. */
+  readonly stopsAtMax?: true;
 }
 
 export const partHeadersMax = 64;
@@ -55,7 +57,7 @@ export function boundaryOf(contentType: string): string | undefined {
 export function parseMultipart(
   bytes: Uint8Array,
   boundary: string,
-  { partsMax }: MultipartLimits,
+  { partsMax, stopsAtMax }: MultipartLimits,
 ): Result<readonly Part[]> {
   const body = Buffer.from(bytes.buffer, bytes.byteOffset, bytes.length);
   const parts: Part[] = [];
@@ -65,7 +67,9 @@ export function parseMultipart(
   while (delimiter !== undefined && !delimiter.closes) {
     const next = nextDelimiter(body, mark, delimiter.after);
     if (next === undefined) break;
-    if (parts.length >= partsMax) return malformed(`more than ${partsMax} parts`);
+    if (parts.length >= partsMax) {
+      return stopsAtMax === true ? ok(parts) : malformed(`more than ${partsMax} parts`);
+    }
     const from = delimiter.after;
     const to = Math.max(from, next.before);
     if (recent === undefined || !holdsAt(body, recent.bytes, from, to)) {
@@ -88,9 +92,16 @@ interface Delimiter {
   readonly closes: boolean;
 }
 
+/** Between two delimiters: lines that only begin like one. */
+const falseMarksMax = 65_536;
+
 function nextDelimiter(body: Buffer, mark: Buffer, from: number): Delimiter | undefined {
   let at = body.indexOf(mark, from);
-  for (; at >= 0; at = body.indexOf(mark, at + 1)) {
+  for (
+    let looks = 0;
+    at >= 0 && looks < falseMarksMax;
+    looks += 1, at = body.indexOf(mark, at + 1)
+  ) {
     if (at !== 0 && body[at - 1] !== lineFeed) continue;
     const closes = body[at + mark.length] === 0x2d && body[at + mark.length + 1] === 0x2d;
     const after = lineEnd(body, at + mark.length + (closes ? 2 : 0));
@@ -130,7 +141,7 @@ export interface HeaderBlock extends HeaderLines {
   readonly isClosed: boolean;
 }
 
-const headerForm = /^([!#$%&'*+.^_`|~0-9A-Za-z-]+):[ \t]*(.*?)[ \t]*$/;
+const headerName = /^[!#$%&'*+.^_`|~0-9A-Za-z-]+$/;
 
 /** Header lines up to the empty one; a block that the bytes end in counts as closed. */
 export function parseHeaders(bytes: Buffer, from: number): Result<HeaderBlock> {
@@ -146,13 +157,27 @@ function parseLines(text: string): Result<HeaderLines> {
   const lines = text === "" ? [] : text.split("\n");
   if (lines.length > partHeadersMax) return malformed(`more than ${partHeadersMax} headers`);
   for (const line of lines) {
-    const match = headerForm.exec(line.endsWith("\r") ? line.slice(0, -1) : line);
-    if (match === null) return malformed("a header line has no name");
-    const [, name = "", value = ""] = match;
+    const colon = line.indexOf(":");
+    const name = line.slice(0, Math.max(0, colon));
+    if (!headerName.test(name)) return malformed("a header line has no name");
+    const value = withoutBlanks(line.endsWith("\r") ? line.slice(0, -1) : line, colon + 1);
     headers[name.toLowerCase()] ??= value;
     rawHeaders.push(name, value);
   }
   return ok({ headers, rawHeaders });
+}
+
+/** Without the blanks around it. A pattern would look at a run of blanks once for each of them. */
+function withoutBlanks(line: string, from: number): string {
+  let start = from;
+  let end = line.length;
+  while (start < end && isBlank(line.charCodeAt(start))) start += 1;
+  while (end > start && isBlank(line.charCodeAt(end - 1))) end -= 1;
+  return line.slice(start, end);
+}
+
+function isBlank(code: number): boolean {
+  return code === 0x20 || code === 0x09;
 }
 
 interface BlockEnd {

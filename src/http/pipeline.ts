@@ -29,11 +29,14 @@ export async function runPipeline(
   if ("outcome" in call) return ok(call.outcome);
   if (!call.ok) return call;
   progress.call = call.value;
-  if (operation.value.bulky === true) {
-    if (bulkTurns.isFull) return busy;
-    await bulkTurns.enter();
+  if (operation.value.bulky !== true) return ok(await decide(door, call.value));
+  if (bulkTurns.isFull) return busy;
+  await bulkTurns.enter();
+  try {
+    return ok(await decide(door, call.value));
+  } finally {
+    bulkTurns.leave();
   }
-  return ok(await decide(door, call.value));
 }
 
 /** Of all services: they share the memory. */

@@ -14,8 +14,10 @@ export interface TableAddress extends Address {
   readonly isNested?: true;
 }
 
-/** `name`, then optionally what stands in parentheses, then optionally more segments. */
-const pathForm = /^([^(/]*)(?:\(((?:[^']|'(?:[^']|'')*')*?)\))?(\/.*)?$/s;
+/** `name`, then optionally what stands in parentheses, then optionally more segments. A doubled
+ *  quote reads as the end of one quoted text and the start of the next: with a second way to read
+ *  it, the ways to try would double with each. */
+const pathForm = /^([^(/]*)(?:\(((?:[^']|'[^']*')*?)\))?(\/.*)?$/s;
 const nameKeyForm = /^'((?:[^']|'')*)'$/;
 const entityKeysForm = /^\s*(\w+)='((?:[^']|'')*)'\s*,\s*(\w+)='((?:[^']|'')*)'\s*$/;
 

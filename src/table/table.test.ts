@@ -92,6 +92,13 @@ describe("paths", () => {
     },
   );
 
+  it("are read in one way, however many quotes there are", () => {
+    for (const quotes of [40, 41, 20_000, 20_001]) {
+      const path = `abc(${"'".repeat(quotes)}x/`;
+      expect(identify(path, noQuery)).toMatchObject({ ok: false, fault: {} });
+    }
+  });
+
   it("are written the same, whichever was written before", () => {
     const own = fc.constantFrom("", "a", "b", "it's", "ä");
     fc.assert(

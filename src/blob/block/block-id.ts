@@ -1,12 +1,15 @@
-import { decodeBase64 } from "../../core/base64.ts";
+import { base64ByteLength } from "../../core/base64.ts";
 import { invalidQuery, missingQuery } from "../../core/faults.ts";
 import type { Param } from "../../core/params.ts";
 import { ok } from "../../core/result.ts";
 import { blockIdBytesMax } from "../shared/limits.ts";
 
+const blockIdUnitsMax = Math.ceil(blockIdBytesMax / 3) * 4;
+
 export function isBlockId(id: string): boolean {
-  const bytes = decodeBase64(id);
-  return bytes !== undefined && bytes.length > 0 && bytes.length <= blockIdBytesMax;
+  if (id.length > blockIdUnitsMax) return false;
+  const bytes = base64ByteLength(id);
+  return bytes !== undefined && bytes > 0 && bytes <= blockIdBytesMax;
 }
 
 export const blockId: Param<string> = {

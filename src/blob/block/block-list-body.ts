@@ -1,6 +1,7 @@
+import { spend, unitsPerTurnMax } from "../../core/loop-turn.ts";
 import type { XmlParser } from "../../core/operation.ts";
-import { fail, ok } from "../../core/result.ts";
-import { invalidXmlAt } from "../../core/xml.ts";
+import { fail, ok, type Failure, type Result } from "../../core/result.ts";
+import { invalidXmlAt, type XmlElement } from "../../core/xml.ts";
 import { committedBlocksMax } from "../shared/limits.ts";
 import { isBlockId } from "./block-id.ts";
 
@@ -16,11 +17,35 @@ export const parseBlockList: XmlParser<readonly BlockListEntry[]> = (root) => {
   if (root === undefined || root.name !== "BlockList") return fail("InvalidXmlDocument");
   if (root.children.length > committedBlocksMax) return fail("BlockListTooLong");
   const entries: BlockListEntry[] = [];
-  for (const child of root.children) {
+  if (root.children.length > entriesPerTurnMax) return readInTurns(root.children, entries);
+  const malformed = readEntries(root.children, entries);
+  return malformed ?? ok(entries);
+};
+
+/** Entries that are read in one go: some milliseconds. */
+const entriesPerTurnMax = 4096;
+
+async function readInTurns(
+  children: readonly XmlElement[],
+  entries: BlockListEntry[],
+): Promise<Result<readonly BlockListEntry[]>> {
+  for (let from = 0; from < children.length; from += entriesPerTurnMax) {
+    await spend(unitsPerTurnMax);
+    const malformed = readEntries(children.slice(from, from + entriesPerTurnMax), entries);
+    if (malformed !== undefined) return malformed;
+  }
+  return ok(entries);
+}
+
+function readEntries(
+  children: readonly XmlElement[],
+  entries: BlockListEntry[],
+): Failure | undefined {
+  for (const child of children) {
     if (!sources.has(child.name)) return invalidXmlAt(child.start, "Unexpected element.");
     const id = child.text.trim();
     if (!isBlockId(id)) return fail("InvalidBlockList");
     entries.push({ from: child.name as BlockListEntry["from"], id });
   }
-  return ok(entries);
-};
+  return undefined;
+}

@@ -24,23 +24,22 @@ export const getBlockList = operation({
   bulky: true,
   success: { status: 200, headers: ["x-ms-blob-content-length"] },
   reads: async (view, { scope, address, target, input }) => {
-    const type = input.type ?? "committed";
+    const { isCommitted, isUncommitted } = chosen(input.type);
     const isBase = address.snapshot === undefined && address.versionId === undefined;
     const upload = isBase ? (await findUpload(view, blobKey({ scope, address }))).live : undefined;
     return {
       exists: target !== undefined || upload !== undefined,
-      committed: type === "uncommitted" ? [] : await committedBlocks(view, target?.content),
-      uncommitted: type === "committed" ? [] : await stagedBlocks(view, upload),
+      committed: isUncommitted ? "" : await render(committedBlocks(view, target?.content)),
+      uncommitted: isCommitted ? "" : await render(stagedBlocks(view, upload)),
     };
   },
   decide: ({ target, seen, input }) => {
     if (!seen.exists) return fail("BlobNotFound");
     if (target !== undefined && target.type !== "BlockBlob") return fail("InvalidBlobType");
-    const type = input.type ?? "committed";
-    const committed = element("CommittedBlocks", renderBlocks(seen.committed));
-    const uncommitted = element("UncommittedBlocks", renderBlocks(seen.uncommitted));
-    const shown =
-      (type === "uncommitted" ? "" : committed) + (type === "committed" ? "" : uncommitted);
+    const { isCommitted, isUncommitted } = chosen(input.type);
+    const committed = element("CommittedBlocks", seen.committed);
+    const uncommitted = element("UncommittedBlocks", seen.uncommitted);
+    const shown = (isUncommitted ? "" : committed) + (isCommitted ? "" : uncommitted);
     const length = target?.content.length;
     return {
       headers: { "x-ms-blob-content-length": length === undefined ? undefined : String(length) },
@@ -49,10 +48,23 @@ export const getBlockList = operation({
   },
 });
 
-function renderBlocks(blocks: readonly { readonly id: string; readonly length: number }[]): string {
+/** Whether only one of the two lists is asked for. */
+function chosen(type = "committed") {
+  return { isCommitted: type === "committed", isUncommitted: type === "uncommitted" };
+}
+
+interface ListedBlock {
+  readonly id: string;
+  readonly length: number;
+}
+
+/** As they are read: up to 150,000 blocks are much text, and more objects. */
+async function render(batches: AsyncIterable<readonly ListedBlock[]>): Promise<string> {
   let xml = "";
-  for (const { id, length } of blocks) {
-    xml += element("Block", textElement("Name", id) + textElement("Size", length));
+  for await (const blocks of batches) {
+    for (const { id, length } of blocks) {
+      xml += element("Block", textElement("Name", id) + textElement("Size", length));
+    }
   }
   return xml;
 }

@@ -2,6 +2,7 @@ import { compose } from "../../content/plan.ts";
 import { metadata } from "../../core/common-params.ts";
 import { emptyContent, type ContentPart } from "../../core/content-ref.ts";
 import { encryption } from "../../core/encryption.ts";
+import { spend, unitsPerTurnMax } from "../../core/loop-turn.ts";
 import { fail, ok, type Result } from "../../core/result.ts";
 import type { RecordView } from "../../core/view.ts";
 import {
@@ -27,7 +28,7 @@ import { blockBlobTier } from "../shared/tier.ts";
 import { parseBlockList, type BlockListEntry } from "./block-list-body.ts";
 import { committedBlocks, findUpload, piecesOf, stagedBlocks, type Staged } from "./uncommitted.ts";
 
-const blockListBytesMax = 16 * 1024 * 1024;
+const blockListBytesMax = 8 * 1024 * 1024;
 
 interface KeyedPart extends ContentPart {
   /** What the bytes are encrypted with, if the client brought a key. */
@@ -67,19 +68,17 @@ export const putBlockList = operation({
       ...encryptionHeaderNames,
     ],
   },
-  reads: async (view, { scope, address, target }) => {
+  reads: async (view, { scope, address, target, input }) => {
     const staged = await findUpload(view, blobKey({ scope, address }));
-    return {
-      staged,
-      uncommitted: await uncommittedParts(view, staged),
-      committed: await committedParts(view, target),
-    };
+    const uncommitted = await uncommittedParts(view, staged);
+    const committed = await committedParts(view, target);
+    return { staged, parts: await chooseParts(input.body, { uncommitted, committed }) };
   },
   lastModifiedOf: ({ staged }) => staged.live?.touched,
   decide: (context) => {
     const { target, input, seen, stamp, now, received, version } = context;
     if (target !== undefined && target.type !== "BlockBlob") return fail("InvalidBlobType");
-    const parts = chooseParts(input.body, seen);
+    const { parts } = seen;
     if (!parts.ok) return parts;
     const sealing = chooseSealing(input.encryption, context.scope.container);
     if (!sealing.ok) return sealing;
@@ -119,16 +118,20 @@ export const putBlockList = operation({
 
 async function uncommittedParts(view: RecordView, { live }: Staged): Promise<Parts> {
   const parts = new Map<string, KeyedPart>();
-  for (const { id, content, keySha256 } of await stagedBlocks(view, live)) {
-    parts.set(id, { pieces: await piecesOf(view, content), block: id, keySha256 });
+  for await (const batch of stagedBlocks(view, live)) {
+    for (const { id, content, keySha256 } of batch) {
+      parts.set(id, { pieces: await piecesOf(view, content), block: id, keySha256 });
+    }
   }
   return parts;
 }
 
 async function committedParts(view: RecordView, target: BlobRecord | undefined): Promise<Parts> {
   const parts = new Map<string, KeyedPart>();
-  for (const { id, pieces } of await committedBlocks(view, target?.content)) {
-    parts.set(id, { pieces, block: id, keySha256: target?.keySha256 });
+  for await (const batch of committedBlocks(view, target?.content)) {
+    for (const { id, pieces } of batch) {
+      parts.set(id, { pieces, block: id, keySha256: target?.keySha256 });
+    }
   }
   return parts;
 }
@@ -138,14 +141,18 @@ interface Available {
   readonly committed: Parts;
 }
 
+/** Entries that are looked up in one go: some milliseconds. */
+const entriesPerTurnMax = 4096;
+
 /** An id may come twice, but only from the same place. */
-function chooseParts(
+async function chooseParts(
   entries: readonly BlockListEntry[],
   { uncommitted, committed }: Available,
-): Result<readonly KeyedPart[]> {
+): Promise<Result<readonly KeyedPart[]>> {
   const places = new Map<string, string>();
   const chosen: KeyedPart[] = [];
   for (const { from, id } of entries) {
+    if (chosen.length % entriesPerTurnMax === entriesPerTurnMax - 1) await spend(unitsPerTurnMax);
     if ((places.get(id) ?? from) !== from) return fail("InvalidBlockList");
     places.set(id, from);
     const part =

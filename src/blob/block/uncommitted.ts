@@ -1,4 +1,4 @@
-import type { ContentRef, Slice, SliceSourceOfLength } from "../../core/content-ref.ts";
+import type { ContentRef, SliceSourceOfLength } from "../../core/content-ref.ts";
 import { encodeTaggedKey } from "../../core/keys.ts";
 import { ticksPerDay, type Ticks } from "../../core/ticks.ts";
 import type { RecordView } from "../../core/view.ts";
@@ -40,21 +40,18 @@ export interface StagedBlock {
   readonly keySha256?: Uint8Array | undefined;
 }
 
-/** Sorted by id, as the service lists them. */
-export async function stagedBlocks(
+/** Sorted by id, as the service lists them; in arrays, as there may be 100,000. */
+export async function* stagedBlocks(
   view: RecordView,
   upload: UploadRecord | undefined,
-): Promise<readonly StagedBlock[]> {
-  if (upload === undefined) return [];
-  const found: StagedBlock[] = [];
+): AsyncIterable<readonly StagedBlock[]> {
+  if (upload === undefined) return;
   for await (const batch of view.scan(blocks, blocks.range([upload.id]))) {
-    for (const { key, record } of batch) {
+    yield batch.map(({ key, record: { content, keySha256 } }) => {
       const id = blocks.parts(key)[1] as string;
-      const { content, keySha256 } = record;
-      found.push({ id, length: content.length, content, keySha256 });
-    }
+      return { id, length: content.length, content, keySha256 };
+    });
   }
-  return found;
 }
 
 export interface CommittedBlock {
@@ -63,28 +60,32 @@ export interface CommittedBlock {
   readonly pieces: readonly SliceSourceOfLength[];
 }
 
-/** In the order of the blob; none for a blob that was put whole. */
-export async function committedBlocks(
-  view: RecordView,
-  content: ContentRef | undefined,
-): Promise<readonly CommittedBlock[]> {
-  if (content === undefined || content.kind === "inline") return [];
-  const found: { id: string; length: number; pieces: SliceSourceOfLength[] }[] = [];
-  for await (const batch of view.slices(content, 0, content.length)) {
-    for (const slice of batch) addSlice(found, slice);
-  }
-  return found;
+interface GrowingBlock extends CommittedBlock {
+  length: number;
+  readonly pieces: SliceSourceOfLength[];
 }
 
-function addSlice(
-  found: { id: string; length: number; pieces: SliceSourceOfLength[] }[],
-  { block, length, source }: Slice,
-): void {
-  if (block !== undefined) found.push({ id: block, length: 0, pieces: [] });
-  const last = found.at(-1);
-  if (last === undefined) return;
-  last.length += length;
-  last.pieces.push({ length, source });
+/** In the order of the blob, in arrays; none for a blob that was put whole. */
+export async function* committedBlocks(
+  view: RecordView,
+  content: ContentRef | undefined,
+): AsyncIterable<readonly CommittedBlock[]> {
+  if (content === undefined || content.kind === "inline") return;
+  let last: GrowingBlock | undefined;
+  for await (const batch of view.slices(content, 0, content.length)) {
+    const ended: CommittedBlock[] = [];
+    for (const { block, length, source } of batch) {
+      if (block !== undefined) {
+        if (last !== undefined) ended.push(last);
+        last = { id: block, length: 0, pieces: [] };
+      }
+      if (last === undefined) continue;
+      last.length += length;
+      last.pieces.push({ length, source });
+    }
+    if (ended.length > 0) yield ended;
+  }
+  if (last !== undefined) yield [last];
 }
 
 /** The pieces of a staged block, whatever form its content has. */

@@ -1,6 +1,9 @@
+import { spend, unitsPerTurnMax } from "../../core/loop-turn.ts";
 import type { Delimited } from "./serialization.ts";
-import { checkRecordLength, FatalQueryError, RecordError } from "./records.ts";
+import { checkRecordFields, checkRecordLength, FatalQueryError, RecordError } from "./records.ts";
 import type { Field, InputRecord } from "./records.ts";
+
+const longRecordUnits = 64 * 1024;
 
 /** Records of delimited text, one after the other, never more of them in memory than a chunk. */
 export async function* readDelimited(
@@ -9,7 +12,13 @@ export async function* readDelimited(
 ): AsyncGenerator<InputRecord, void, undefined> {
   let names: readonly string[] | undefined;
   for await (const { text, offset } of readLines(chunks, form)) {
+    checkRecordLength(text.length, offset);
+    const isLong = text.length > longRecordUnits;
+    // To find the end of a long record, to split it and to write it takes a turn each.
+    if (isLong) await spend(unitsPerTurnMax);
     const fields = splitFields(text, form);
+    if (isLong) await spend(unitsPerTurnMax);
+    checkRecordFields(fields.length, offset);
     if (form.headers && names === undefined) {
       names = fields;
       continue;
@@ -95,24 +104,28 @@ export function splitFields(text: string, form: Delimited): readonly string[] {
   const fields: string[] = [];
   let field = "";
   let quoted = false;
+  /** Where what is not yet in `field` begins: characters are taken in runs, not one by one. */
+  let from = 0;
   for (let at = 0; at < text.length; at += 1) {
     const character = text[at]!;
     if (escape !== "" && character === escape && escape !== quote) {
+      field += text.slice(from, at);
       at += 1;
-      field += text[at] ?? "";
+      from = at;
     } else if (quote !== "" && character === quote) {
       const doubled = quoted && text[at + 1] === quote;
-      if (doubled) {
-        field += quote;
-        at += 1;
-      } else quoted = !quoted;
+      field += text.slice(from, doubled ? at + 1 : at);
+      if (doubled) at += 1;
+      else quoted = !quoted;
+      from = at + 1;
     } else if (!quoted && text.startsWith(columnSeparator, at)) {
-      fields.push(field);
+      fields.push(field + text.slice(from, at));
       field = "";
       at += columnSeparator.length - 1;
-    } else field += character;
+      from = at + 1;
+    }
   }
-  fields.push(field);
+  fields.push(field + text.slice(from));
   return fields;
 }
 

@@ -1,20 +1,26 @@
 import type { FieldValue } from "./records.ts";
-import { checkRecordLength, FatalQueryError, type Field, type InputRecord } from "./records.ts";
+import { checkRecordFields, checkRecordLength, FatalQueryError } from "./records.ts";
+import type { Field, InputRecord } from "./records.ts";
+import { unexpectedToken, ValueScan } from "./value-scan.ts";
 
-/** JSON values one after the other, with or without anything between them. */
+/** JSON values one after the other, with or without anything between them. An array at the top is
+ *  never held as a whole: its elements are values like others. */
 export async function* readJson(
   chunks: AsyncIterable<Uint8Array>,
   from: readonly string[],
 ): AsyncGenerator<InputRecord, void, undefined> {
-  for await (const { text, offset } of readValues(chunks)) {
+  const [step, ...rest] = from;
+  const inArray = step === "*" ? rest : from;
+  for await (const { text, offset, isElement } of readValues(chunks)) {
     const value = parseValue(text, offset);
-    for (const below of open(value, from)) yield recordOf(below, offset);
+    for (const below of open(value, isElement ? inArray : from)) yield recordOf(below, offset);
   }
 }
 
 interface ValueText {
   readonly text: string;
   readonly offset: number;
+  readonly isElement: boolean;
 }
 
 async function* readValues(
@@ -32,7 +38,9 @@ async function* readValues(
       if (found === undefined) break;
       offset += Buffer.byteLength(pending.slice(start, found.from));
       const text = pending.slice(found.from, found.to);
-      yield { text, offset };
+      checkRecordLength(text.length, offset);
+      checkRecordFields(found.fields, offset);
+      yield { text, offset, isElement: found.isElement };
       offset += Buffer.byteLength(text);
       start = found.to;
     }
@@ -40,63 +48,9 @@ async function* readValues(
     scan.shift(start);
     checkRecordLength(pending.length, offset);
   }
-  pending += decoder.decode();
-  if (pending.trim() !== "") throw unexpected("end of input", Buffer.byteLength(pending), offset);
-}
-
-const between = /\s|,/;
-
-/** Where the next value starts and ends; remembers how far it looked while the end is missing. */
-class ValueScan {
-  #at = 0;
-  #from = -1;
-  #depth = 0;
-  #quoted = false;
-
-  next(text: string, start: number, offset: number): { from: number; to: number } | undefined {
-    if (this.#from < 0) this.#at = Math.max(this.#at, start);
-    for (; this.#at < text.length; this.#at += 1) {
-      const character = text[this.#at]!;
-      if (this.#from < 0) {
-        if (between.test(character)) continue;
-        if (character !== "{" && character !== "[") {
-          throw unexpected(character, this.#at - start, offset);
-        }
-        this.#from = this.#at;
-      }
-      if (!this.#step(character)) continue;
-      const found = { from: this.#from, to: this.#at + 1 };
-      this.#from = -1;
-      this.#at += 1;
-      return found;
-    }
-    return undefined;
+  if (decoder.decode() !== "" || scan.isInside || scan.isOpen) {
+    throw unexpectedToken("end of input", Buffer.byteLength(pending), offset);
   }
-
-  /** The text in front of `start` was taken away. */
-  shift(start: number): void {
-    this.#at = Math.max(0, this.#at - start);
-    if (this.#from >= 0) this.#from -= start;
-  }
-
-  /** Whether this character closes the value. */
-  #step(character: string): boolean {
-    if (this.#quoted) {
-      if (character === "\\") this.#at += 1;
-      else if (character === '"') this.#quoted = false;
-      return false;
-    }
-    if (character === '"') this.#quoted = true;
-    else if (character === "{" || character === "[") this.#depth += 1;
-    else if (character === "}" || character === "]") this.#depth -= 1;
-    return this.#depth === 0;
-  }
-}
-
-function unexpected(token: string, byte: number, offset: number): FatalQueryError {
-  const place = `Unexpected token '${token}' at [byte: ${offset + byte}].`;
-  const message = `${place} Expecting tokens '{', or '['.`;
-  return new FatalQueryError("ParseError", message, offset);
 }
 
 function parseValue(text: string, offset: number): unknown {

@@ -84,6 +84,35 @@ describe("JSON", () => {
     );
   });
 
+  it("reads an array at the top element by element, wherever it is cut", async () => {
+    const element = fc.oneof(
+      fc.integer(),
+      fc.string(),
+      fc.boolean(),
+      fc.dictionary(fc.string(), fc.string(), { maxKeys: 2 }),
+    );
+    await fc.assert(
+      fc.asyncProperty(
+        fc.array(fc.array(element, { maxLength: 4 }), { maxLength: 3 }),
+        fc.constantFrom([], ["*"]),
+        pieces,
+        async (arrays, from, size) => {
+          const text = arrays.map((one) => JSON.stringify(one, undefined, 1)).join("\n");
+          const found = await all(readJson(cut(text, size), from));
+          const plain = arrays.flat().map((one) => {
+            const value: unknown = JSON.parse(JSON.stringify(one));
+            return typeof value === "object" ? Object.values(value as object) : [value];
+          });
+          expect(found.map((one) => one.values)).toEqual(plain);
+        },
+      ),
+    );
+  });
+
+  it.each(["[1", "[{}", '["a', "[1}", "{]"])("refuses %s", async (text) => {
+    await expect(all(readJson(cut(text, 1), []))).rejects.toThrow(/Unexpected token/);
+  });
+
   it("opens arrays on the way to the records", async () => {
     const text = '{"a":[{"b":1},{"b":2}]}{"a":[{"b":3}]}';
     const found = await all(readJson(cut(text, 4), ["a", "*"]));

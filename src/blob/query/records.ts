@@ -38,10 +38,20 @@ export class FatalQueryError extends Error {
   }
 }
 
-/** More than this is no record; nothing longer is ever held. */
-export const recordUnitsMax = 16 * 1024 * 1024;
+/** More than this is no record; nothing longer is ever held. A record is read and written in one
+ *  go, so that its length is what a query can hold the server up with. */
+export const recordUnitsMax = 1024 * 1024;
+/** Columns, members and elements. */
+export const recordFieldsMax = 16_384;
 
 export function checkRecordLength(units: number, offset: number): void {
-  if (units <= recordUnitsMax) return;
-  throw new FatalQueryError("RecordTooLarge", "A record is too large.", offset);
+  if (units > recordUnitsMax) throw tooLarge(offset);
+}
+
+export function checkRecordFields(fields: number, offset: number): void {
+  if (fields > recordFieldsMax) throw tooLarge(offset);
+}
+
+function tooLarge(offset: number): FatalQueryError {
+  return new FatalQueryError("RecordTooLarge", "A record is too large.", offset);
 }

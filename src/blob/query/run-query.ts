@@ -1,3 +1,4 @@
+import { spend, unitsPerTurnMax } from "../../core/loop-turn.ts";
 import { Aggregation } from "./aggregates.ts";
 import { AvroWriter, type QueryError } from "./avro.ts";
 import { evaluate, holds } from "./evaluate.ts";
@@ -10,6 +11,11 @@ import { ArrowPage, TextPage, type ResultPage } from "./result-pages.ts";
 
 const resultUnitsMax = 64 * 1024;
 const progressEveryBytes = 4 * 1024 * 1024;
+/** What is read in one turn of the event loop. */
+const pieceBytesMax = 64 * 1024;
+/** Of the event loop's time (`core/loop-turn.ts`): for a record, and for what of the expression. */
+const unitsPerRecord = 0.1;
+const unitsPerCharacter = 0.005;
 
 export interface QueriedBlob {
   readonly totalBytes: number;
@@ -27,11 +33,14 @@ export async function* runQuery(
   const meter = new Meter(chunks);
   yield avro.header();
   const pages = new Pages(request);
+  const units = unitsPerRecord + request.expressionUnits * unitsPerCharacter;
   yield* pages.start(avro);
   let told = 0;
   try {
     for await (const record of recordsOf(meter, request)) {
       const problem = pages.take(record);
+      const wait = spend(units);
+      if (wait !== undefined) await wait;
       if (problem !== undefined) pages.note(problem, record.offset);
       if (pages.isFull) yield* pages.flush(avro);
       if (meter.bytes - told >= progressEveryBytes) {
@@ -69,8 +78,12 @@ class Meter {
 
   async *chunks(): AsyncGenerator<Uint8Array, void, undefined> {
     for await (const chunk of this.#source) {
-      this.bytes += chunk.length;
-      yield chunk;
+      for (let from = 0; from < chunk.length; from += pieceBytesMax) {
+        const piece = chunk.subarray(from, from + pieceBytesMax);
+        this.bytes += piece.length;
+        yield piece;
+        await spend(unitsPerTurnMax);
+      }
     }
   }
 }

@@ -33,6 +33,8 @@ export type Serialization = Delimited | JsonLines;
 
 export interface QueryRequest {
   readonly query: Query;
+  /** How long the text of the query is. */
+  readonly expressionUnits: number;
   readonly input: Serialization;
   readonly output: Serialization | Arrow;
 }
@@ -61,7 +63,9 @@ export function parseQueryRequest(root: XmlElement | undefined): Result<QueryReq
   if (!input.ok) return input;
   const fallback = input.value.type === "json" ? input.value : plainDelimited;
   const output = parseOutput(xmlChild(root, "OutputSerialization"), fallback);
-  return output.ok ? ok({ query: query.value, input: input.value, output: output.value }) : output;
+  if (!output.ok) return output;
+  const forms = { input: input.value, output: output.value };
+  return ok({ query: query.value, expressionUnits: expression.length, ...forms });
 }
 
 function parseOutput(

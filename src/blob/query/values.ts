@@ -8,7 +8,7 @@ export type SqlValue = string | number | boolean | bigint | null | object;
 /** A value has not the type that is asked of it. */
 export const invalidConversion = "InvalidTypeConversion";
 
-const numberForm = /^\s*[+-]?(?:\d+\.?\d*|\.\d+)(?:[eE][+-]?\d+)?\s*$/;
+const numberForm = /^\s*[+-]?(?:\d+(?:\.\d*)?|\.\d+)(?:[eE][+-]?\d+)?\s*$/;
 
 export function numberOf(value: SqlValue): number {
   if (typeof value === "number") return value;

@@ -4,11 +4,12 @@ import { leaseProperties } from "../../core/lease.ts";
 import { maxResults, nameMarker, pageSize, prefix, wordSet } from "../../core/listing.ts";
 import type { Metadata } from "../../core/metadata.ts";
 import { noBody } from "../../core/operation.ts";
+import { renderEntries } from "../../core/render-entries.ts";
 import { fail } from "../../core/result.ts";
 import { ticksPerDay, type Ticks } from "../../core/ticks.ts";
 import type { RecordView } from "../../core/view.ts";
-import { xmlBody } from "../../core/xml-body.ts";
-import { element, textElement } from "../../core/xml-writer.ts";
+import { xmlListBody } from "../../core/xml-body.ts";
+import { element, startTag, textElement } from "../../core/xml-writer.ts";
 import {
   containers,
   deletedContainers,
@@ -43,8 +44,9 @@ export const listContainers = operation({
   lease: "none",
   etag: "none",
   effect: "reads",
+  bulky: true,
   success: { status: 200, headers: [] },
-  reads: async (view, { target, input, account }) => {
+  reads: async (view, { target, input, account, now }) => {
     const from = markerName(input.marker, account);
     const limit = pageSize(input.maxResults) + 1;
     const bounds = { prefix: input.prefix ?? "", from: from ?? "", limit };
@@ -52,23 +54,22 @@ export const listContainers = operation({
     const deleted = input.include?.has("deleted") === true;
     const gone = deleted ? await scanDeleted(view, target.id, bounds) : [];
     const found = [...live, ...gone].toSorted((a, b) => Buffer.compare(bytes(a), bytes(b)));
-    return { badMarker: from === undefined, found: found.slice(0, limit) };
-  },
-  decide: ({ input, seen, now, endpoint, account }) => {
-    if (seen.badMarker) return fail("OutOfRangeInput");
-    const shown = seen.found.slice(0, pageSize(input.maxResults));
-    const next = seen.found[shown.length];
+    const shown = found.slice(0, limit - 1);
     const withMetadata = input.include?.has("metadata") ?? false;
-    let entries = "";
-    for (const container of shown) entries += renderContainer(container, now, withMetadata);
-    const inner =
+    const entries = await renderEntries(shown, (one) => renderContainer(one, now, withMetadata));
+    return { badMarker: from === undefined, entries, next: found[shown.length] };
+  },
+  decide: ({ input, seen, endpoint, account }) => {
+    if (seen.badMarker) return fail("OutOfRangeInput");
+    const { entries, next } = seen;
+    const before =
+      startTag("EnumerationResults", { ServiceEndpoint: `${endpoint}/` }) +
       textElement("Prefix", input.prefix) +
       textElement("Marker", input.marker) +
-      textElement("MaxResults", input.maxResults) +
-      element("Containers", entries) +
-      textElement("NextMarker", next === undefined ? "" : `/${account}/${next.name}`);
-    const names = { ServiceEndpoint: `${endpoint}/` };
-    return { body: xmlBody(element("EnumerationResults", inner, names)) };
+      textElement("MaxResults", input.maxResults);
+    const marker = textElement("NextMarker", next === undefined ? "" : `/${account}/${next.name}`);
+    const after = `${marker}</EnumerationResults>`;
+    return { body: xmlListBody({ before, name: "Containers", entries, after }) };
   },
 });
 

@@ -1,8 +1,9 @@
 import { maxResults, nameMarker, pageSize, prefix, wordSet } from "../../core/listing.ts";
 import { noBody } from "../../core/operation.ts";
+import { renderEntries } from "../../core/render-entries.ts";
 import { fail } from "../../core/result.ts";
-import { xmlBody } from "../../core/xml-body.ts";
-import { element, textElement } from "../../core/xml-writer.ts";
+import { xmlListBody } from "../../core/xml-body.ts";
+import { startTag, textElement } from "../../core/xml-writer.ts";
 import { operation } from "../resources.ts";
 import { renderShare } from "./share-entry.ts";
 import { scanShares } from "./scan-shares.ts";
@@ -26,33 +27,35 @@ export const listShares = operation({
   lease: "none",
   etag: "none",
   effect: "reads",
+  bulky: true,
   success: { status: 200, headers: [] },
-  reads: async (view, { target, input, account }) => {
+  reads: async (view, { target, input, account, now }) => {
     const from = markerName(input.marker, account);
     if (from === undefined) return undefined;
-    return scanShares(view, target.id, {
+    const limit = pageSize(input.maxResults) + 1;
+    const found = await scanShares(view, target.id, {
       prefix: input.prefix ?? "",
       from,
-      limit: pageSize(input.maxResults) + 1,
+      limit,
       deleted: input.include?.has("deleted") ?? false,
       snapshots: input.include?.has("snapshots") ?? false,
     });
-  },
-  decide: ({ input, seen, now, endpoint, account }) => {
-    if (seen === undefined) return fail("OutOfRangeInput");
-    const shown = seen.slice(0, pageSize(input.maxResults));
-    const next = seen[shown.length];
+    const shown = found.slice(0, limit - 1);
     const withMetadata = input.include?.has("metadata") ?? false;
-    let entries = "";
-    for (const share of shown) entries += renderShare(share, now, withMetadata);
-    const inner =
+    const entries = await renderEntries(shown, (share) => renderShare(share, now, withMetadata));
+    return { entries, next: found[shown.length] };
+  },
+  decide: ({ input, seen, endpoint, account }) => {
+    if (seen === undefined) return fail("OutOfRangeInput");
+    const { entries, next } = seen;
+    const before =
+      startTag("EnumerationResults", { ServiceEndpoint: `${endpoint}/` }) +
       textElement("Prefix", input.prefix) +
       textElement("Marker", input.marker) +
-      textElement("MaxResults", input.maxResults) +
-      element("Shares", entries) +
-      textElement("NextMarker", next === undefined ? "" : `/${account}/${next.place}`);
-    const names = { ServiceEndpoint: `${endpoint}/` };
-    return { body: xmlBody(element("EnumerationResults", inner, names)) };
+      textElement("MaxResults", input.maxResults);
+    const marker = textElement("NextMarker", next === undefined ? "" : `/${account}/${next.place}`);
+    const after = `${marker}</EnumerationResults>`;
+    return { body: xmlListBody({ before, name: "Shares", entries, after }) };
   },
 });
 

@@ -21,8 +21,9 @@ export interface AccessEntry {
   readonly sid: string;
 }
 
+/** No SID holds a colon: there is one way to take a text apart. */
 const descriptorForm =
-  /^O:(.+?)G:(.+?)D:([A-Z_]*)((?:\([^()]*\))*)(?:S:([A-Z_]*)((?:\([^()]*\))*))?$/;
+  /^O:([^:]+?)G:([^:]+?)D:([A-Z_]*)((?:\([^()]*\))*)(?:S:([A-Z_]*)((?:\([^()]*\))*))?$/;
 
 export function parseSddl(text: string): SecurityDescriptor | undefined {
   const found = descriptorForm.exec(text.replaceAll(/\s/g, ""));

@@ -12,8 +12,6 @@ import type { WireReply, WireRequest } from "../wire.ts";
 import { renderSubResponse, renderSubResponses } from "./sub-responses.ts";
 
 export const batchPartsMax = 256;
-/** As many as a body of 4 MiB could hold; what is beyond the limit has an answer of its own. */
-const countedPartsMax = 65_536;
 const partsAtOnceMax = 16;
 
 export interface BatchRun {
@@ -34,7 +32,11 @@ export async function runBatch(run: BatchRun): Promise<Result<BatchAnswer>> {
   const { batch } = run;
   const boundary = boundaryOf(batch.contentType);
   if (boundary === undefined) return fail("InvalidInput");
-  const parts = parseMultipart(batch.bytes, boundary, { partsMax: countedPartsMax });
+  const parts = parseMultipart(batch.bytes, boundary, {
+    // One more than may be: too many have an answer of their own, however many they are.
+    partsMax: batchPartsMax + 1,
+    stopsAtMax: true,
+  });
   if (!parts.ok) return parts;
   if (parts.value.length === 0) return fail("InvalidInput");
   if (parts.value.length > batchPartsMax) {

@@ -1,10 +1,11 @@
 import { maxResults, nameMarker, pageSize, prefix, wordSet } from "../../core/listing.ts";
 import type { Metadata } from "../../core/metadata.ts";
 import { noBody } from "../../core/operation.ts";
+import { renderEntries } from "../../core/render-entries.ts";
 import { fail } from "../../core/result.ts";
 import type { RecordView } from "../../core/view.ts";
-import { xmlBody } from "../../core/xml-body.ts";
-import { element, textElement } from "../../core/xml-writer.ts";
+import { xmlListBody } from "../../core/xml-body.ts";
+import { element, startTag, textElement } from "../../core/xml-writer.ts";
 import { queues } from "../records.ts";
 import { operation } from "../resources.ts";
 
@@ -32,29 +33,31 @@ export const listQueues = operation({
   lease: "none",
   etag: "none",
   effect: "reads",
+  bulky: true,
   success: { status: 200, headers: ["Cache-Control"] },
   reads: async (view, { target, input, account }) => {
     const from = nameInMarker(input.marker, account);
     if (from === undefined) return undefined;
     const limit = pageSize(input.maxResults) + 1;
-    return scan(view, target.id, { start: input.prefix ?? "", from, limit });
+    const found = await scan(view, target.id, { start: input.prefix ?? "", from, limit });
+    const shown = found.slice(0, limit - 1);
+    const withMetadata = input.include?.has("metadata") ?? false;
+    const entries = await renderEntries(shown, (queue) => renderQueue(queue, withMetadata));
+    return { entries, next: found[shown.length] };
   },
   decide: ({ input, seen, endpoint, account }) => {
     if (seen === undefined) return fail("OutOfRangeInput");
-    const shown = seen.slice(0, pageSize(input.maxResults));
-    const next = seen[shown.length];
-    const withMetadata = input.include?.has("metadata") ?? false;
-    let entries = "";
-    for (const queue of shown) entries += renderQueue(queue, withMetadata);
-    const inner =
+    const { entries, next } = seen;
+    const before =
+      startTag("EnumerationResults", { ServiceEndpoint: `${endpoint}/` }) +
       textElement("Prefix", input.prefix) +
       textElement("Marker", input.marker) +
-      textElement("MaxResults", input.maxResults) +
-      element("Queues", entries) +
-      textElement("NextMarker", next === undefined ? "" : `/${account}/${next.name}`);
+      textElement("MaxResults", input.maxResults);
+    const marker = textElement("NextMarker", next === undefined ? "" : `/${account}/${next.name}`);
+    const after = `${marker}</EnumerationResults>`;
     return {
       headers: { "Cache-Control": "no-cache" },
-      body: xmlBody(element("EnumerationResults", inner, { ServiceEndpoint: `${endpoint}/` })),
+      body: xmlListBody({ before, name: "Queues", entries, after }),
     };
   },
 });

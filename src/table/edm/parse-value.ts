@@ -13,7 +13,7 @@ import {
 } from "./edm.ts";
 
 const integerForm = /^[+-]?\d{1,19}$/;
-const doubleForm = /^[+-]?(?:\d+\.?\d*|\.\d+)(?:[eE][+-]?\d+)?$/;
+const doubleForm = /^[+-]?(?:\d+(?:\.\d*)?|\.\d+)(?:[eE][+-]?\d+)?$/;
 const specialDoubles: Readonly<Record<string, number>> = {
   NaN: Number.NaN,
   Infinity: Number.POSITIVE_INFINITY,

@@ -26,6 +26,20 @@ export function matches(filter: Filter, read: PropertyReader): boolean {
   }
 }
 
+/** How many comparisons it takes at most. */
+export function sizeOf(filter: Filter): number {
+  switch (filter.kind) {
+    case "and":
+    case "or":
+      return sizeOf(filter.left) + sizeOf(filter.right);
+    case "not":
+      return sizeOf(filter.inner);
+    case "value":
+    case "compare":
+      return 1;
+  }
+}
+
 function valueOf(operand: Operand, read: PropertyReader): Typed | undefined {
   return operand.kind === "literal" ? operand.literal : read(operand.name);
 }

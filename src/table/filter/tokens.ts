@@ -15,7 +15,7 @@ export interface Token {
 export const filterUnitsMax = 16 * 1024;
 
 const word = /[\p{L}\p{Nl}_][\p{L}\p{Nl}\p{Nd}\p{Mn}\p{Mc}\p{Pc}\p{Cf}.]*/uy;
-const number = /-?(?:\d+\.?\d*|\.\d+)(?:[eE][+-]?\d+)?[LlDdFfMm]?/y;
+const number = /-?(?:\d+(?:\.\d*)?|\.\d+)(?:[eE][+-]?\d+)?[LlDdFfMm]?/y;
 const marks: Readonly<Record<string, TokenKind>> = { "(": "open", ")": "close", ",": "comma" };
 
 /** Recorded: the position is where the token ends that did not fit. */

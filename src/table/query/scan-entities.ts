@@ -1,7 +1,8 @@
 import type { EntityKeys } from "../../core/entity-range.ts";
+import { spend } from "../../core/loop-turn.ts";
 import type { RecordView } from "../../core/view.ts";
 import { edm, type Typed } from "../edm/edm.ts";
-import { matches, type PropertyReader } from "../filter/evaluate.ts";
+import { matches, sizeOf, type PropertyReader } from "../filter/evaluate.ts";
 import { keyBoxes } from "../filter/key-boxes.ts";
 import { leftToCheck } from "../filter/left-to-check.ts";
 import type { Filter } from "../filter/tree.ts";
@@ -38,6 +39,7 @@ export async function scanEntities(view: RecordView, selection: Selection): Prom
   let scanned = 0;
   const boxes = keyBoxes(filter);
   const left = filter && leftToCheck(filter, boxes);
+  const unitsPerRow = left === undefined ? 0 : sizeOf(left) * unitsPerComparison;
   for (const range of keyRanges({ ...selection, boxes })) {
     const most = filter === undefined ? limit - rows.length + 1 : scannedRowsMax - scanned + 1;
     for await (const batch of view.scan(entities, { ...range, limit: most })) {
@@ -45,6 +47,7 @@ export async function scanEntities(view: RecordView, selection: Selection): Prom
         row = new ScannedRow(view, keys, entry);
         if (scanned >= scannedRowsMax) return { rows, next: row };
         scanned += 1;
+        if (unitsPerRow >= 1) await spend(unitsPerRow);
         if (left !== undefined && !matches(left, read)) continue;
         if (rows.length >= limit) return { rows, next: row };
         rows.push(row);
@@ -56,6 +59,9 @@ export async function scanEntities(view: RecordView, selection: Selection): Prom
 
 /** Without a next page: a client would follow it for ever. */
 const emptyPage: Page = { rows: [], next: undefined };
+
+/** Of the event loop's time (`core/loop-turn.ts`). Only a long filter is worth counting. */
+const unitsPerComparison = 0.02;
 
 const noRow: Row = { partitionKey: "", rowKey: "", record: new EntityRecord(new Uint8Array()) };
 

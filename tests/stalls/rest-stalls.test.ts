@@ -1,0 +1,34 @@
+import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { blobInputs } from "./inputs/blob-inputs.ts";
+import { bodyInputs } from "./inputs/body-inputs.ts";
+import { otherInputs } from "./inputs/other-inputs.ts";
+import { queryInputs } from "./inputs/query-inputs.ts";
+import { tableInputs } from "./inputs/table-inputs.ts";
+import { stallClients, type AbusiveInput, type StallClients } from "./inputs/stall-client.ts";
+import { stallMillisecondsMax, startStallServer, type StallServer } from "./loop-stall.ts";
+
+/** In this order: some go on with what those before them have stored. */
+const inputs: readonly AbusiveInput[] = [
+  ...blobInputs,
+  ...bodyInputs,
+  ...queryInputs,
+  ...tableInputs,
+  ...otherInputs,
+];
+
+let server: StallServer;
+let clients: StallClients;
+
+beforeAll(async () => {
+  server = await startStallServer({ flags: ["--silent"] });
+  clients = stallClients(server);
+});
+afterAll(() => server.stop());
+
+describe(`no request and no disconnect holds the event loop for ${stallMillisecondsMax} ms`, () => {
+  it.each(inputs)("$name", { timeout: 180_000 }, async (input) => {
+    const action = await input.prepare(clients);
+    const { milliseconds } = await server.measure(action);
+    expect(milliseconds).toBeLessThan(stallMillisecondsMax);
+  });
+});

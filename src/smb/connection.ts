@@ -110,7 +110,8 @@ export class Connection {
       if (!life.outlivesConnection) life.cancel();
     }
     for (const channel of this.channels.values()) {
-      this.server.finishing(leaveSession(this.server, channel));
+      const { account } = channel.session;
+      this.server.endings.addFor(account, leaveSession(this.server, channel));
     }
   }
 

@@ -32,6 +32,7 @@ const roundWeightMax = 256;
 export class HandleCloser {
   readonly #server: SmbServerState;
   readonly #closings: Closing[] = [];
+  readonly #given = new WeakSet<FileHandle>();
   #isRunning = false;
 
   constructor(server: SmbServerState) {
@@ -40,6 +41,7 @@ export class HandleCloser {
 
   /** Resolves when all are closed; rejects with the first error after having tried all. */
   async close(handles: readonly FileHandle[]): Promise<void> {
+    for (const handle of handles) this.#given.add(handle);
     const groups = groupByFile(handles);
     if (groups.length === 0) return;
     const closing = await new Promise<Closing>((resolve) => {
@@ -53,6 +55,11 @@ export class HandleCloser {
       if (!this.#isRunning) void this.#run();
     });
     if (closing.error !== undefined) throw closing.error;
+  }
+
+  /** Whether the handle was given to `close`, also before its round. */
+  isEnding(handle: FileHandle): boolean {
+    return this.#given.has(handle);
   }
 
   async #run(): Promise<void> {

@@ -29,7 +29,7 @@ export function smbListener(world: SmbWorld): SmbListener {
       const closed = new Promise<void>((resolve) => void server.close(() => resolve()));
       for (const connection of connections) connection.end();
       await closed;
-      await state.settled();
+      await state.endings.all();
       await state.durables.closeAll();
     },
   };

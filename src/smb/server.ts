@@ -7,6 +7,7 @@ import { DurableHandles } from "./files/durable-handles.ts";
 import type { FileHandle } from "./files/file-handle.ts";
 import { Replays } from "./files/replays.ts";
 import { Clients } from "./clients.ts";
+import { Endings } from "./endings.ts";
 import { HandleCloser } from "./handle-closer.ts";
 import type { Session } from "./session.ts";
 import { SecurityMode } from "./wire/protocol.ts";
@@ -44,8 +45,7 @@ export class SmbServerState {
   readonly durables: DurableHandles;
   readonly replays = new Replays();
   readonly closer: HandleCloser;
-
-  readonly #endings = new Set<Promise<void>>();
+  readonly endings: Endings;
 
   constructor(world: SmbWorld) {
     this.world = world;
@@ -55,6 +55,7 @@ export class SmbServerState {
     this.changes = new ChangeHub(this);
     this.durables = new DurableHandles(this);
     this.closer = new HandleCloser(this);
+    this.endings = new Endings(world.log);
   }
 
   /** The SecurityMode that clients are told, in NEGOTIATE and when they validate it. */
@@ -68,24 +69,16 @@ export class SmbServerState {
     return this.newId() & 0xffff_ffffn || 1n;
   }
 
-  /** Work that outlives the connection it belongs to; a stopping server waits for it. */
-  finishing(ending: Promise<void>): void {
-    const watched = ending
-      .catch((error: unknown) => {
-        this.world.log.error({ err: error }, "a lost session could not be cleared away");
-      })
-      .finally(() => void this.#endings.delete(watched));
-    this.#endings.add(watched);
-  }
-
   /** Handles whose client is gone and which somebody else needs out of the way. */
   abandon(handles: readonly FileHandle[]): void {
     for (const handle of handles) this.durables.forget(handle);
-    this.finishing(this.closer.close(handles));
+    this.endHandles(handles);
   }
 
-  async settled(): Promise<void> {
-    await Promise.all(this.#endings);
+  /** Closes handles that no request waits for. */
+  endHandles(handles: readonly FileHandle[]): void {
+    const [first] = handles;
+    if (first !== undefined) this.endings.addFor(first.session.account, this.closer.close(handles));
   }
 
   /** Never zero and never all ones, which mean something else; random, so that none is guessed. */

@@ -65,7 +65,7 @@ export class ChangeHub {
     watched.backlog.push(happenings);
     if (watched.isTelling) return;
     watched.isTelling = true;
-    this.#server.finishing(this.#tellAll(share, watched));
+    void this.#server.endings.add(this.#tellAll(share, watched));
   }
 
   /** A directory that is about to go away is not worth waiting for. */

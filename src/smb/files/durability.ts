@@ -1,5 +1,4 @@
 import { cacheHandle } from "../../file/locks/lock-state.ts";
-import { lockStateOf } from "../../file/filesystem/lock.ts";
 import { fileInfo } from "../../file/filesystem/info.ts";
 import { foldName } from "../../file/shared/fold.ts";
 import { answer, refusal, type Answer } from "../answer.ts";
@@ -62,6 +61,8 @@ export async function reconnect(
   server.durables.forget(kept);
   const { runtime } = server.world;
   const info = await fileInfo(runtime, kept.place, kept.id.persistent);
+  // What it cached may have been taken from it meanwhile, and the handle been given up for that.
+  if (server.closer.isEnding(kept)) return refusal(Status.objectNameNotFound);
   if (info.kind === "refused") {
     await server.closer.close([kept]);
     return refusal(Status.objectNameNotFound);
@@ -70,14 +71,13 @@ export async function reconnect(
   const { channelSequence } = request.header;
   const fresh = { channelSequence, pendingRequests: 0, pendingOlderRequests: 0 };
   const handle: FileHandle = { ...kept, id, session, connection, tree, ...fresh };
-  const state = await lockStateOf(runtime, kept.place);
   if (!session.isValid) {
     // The client is gone again already: it may still come back for it.
-    if (!server.durables.keep(kept)) server.finishing(server.closer.close([kept]));
+    if (!server.durables.keep(kept)) server.endHandles([kept]);
     return refusal(Status.userSessionDeleted);
   }
   const choice = choiceOf(handle, asked);
-  const granted = grantedCache(choice, state);
+  const granted = grantedCache(choice, info.value.locks);
   server.caches.remove(kept);
   server.replays.remove(kept);
   session.handles.set(id.volatile, handle);

@@ -25,9 +25,7 @@ export class DurableHandles {
     if (durable === undefined || this.#kept.size >= durablesMax) return false;
     const { persistent } = handle.id;
     const cancel = this.#server.world.clock.after(durable.milliseconds, () => {
-      if (this.#kept.delete(persistent)) {
-        this.#server.finishing(this.#server.closer.close([handle]));
-      }
+      if (this.#kept.delete(persistent)) this.#server.endHandles([handle]);
     });
     this.#kept.set(persistent, { handle, account: session.account, cancel });
     return true;

@@ -66,7 +66,7 @@ export class ForeignChanges {
   #then(listening: Listening, work: () => Promise<void>): void {
     const next = listening.turn.then(work);
     listening.turn = next.catch(() => {});
-    this.#server.finishing(next);
+    void this.#server.endings.add(next);
   }
 
   #read(share: bigint, listening: Listening): void {
@@ -86,7 +86,7 @@ export class ForeignChanges {
         listening.isReading = false;
       }
     };
-    this.#server.finishing(run());
+    void this.#server.endings.add(run());
   }
 }
 

@@ -31,7 +31,7 @@ export async function beginSession(
   channel.isValid = true;
   await replacePrevious(connection, session, asked.previousSessionId);
   // A client that comes back finds what it lost cleared away.
-  await connection.server.settled();
+  await connection.server.endings.ofAccount(session.account);
   // Its connection may have ended meanwhile, and the session with it.
   if (session.isValid) connection.server.sessions.set(session.id, session);
 }

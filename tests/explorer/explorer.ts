@@ -85,9 +85,13 @@ function watch(page: Page, { origin, complaints }: Watched): void {
   });
 }
 
-/** Kept in `.build/explorer`, or for the documents where ETAGERE_PICTURES says. */
+/** Saves a screenshot in `.build/explorer`, or in the folder ETAGERE_PICTURES, once the page shows
+ *  no loading indicator: one without content is useless in a document. */
 export async function takePicture(page: Page, name: string): Promise<void> {
   mkdirSync(pictureFolder, { recursive: true });
+  await expect
+    .poll(() => page.getByText("Loading…").count(), { timeout: waitMillisecondsMax })
+    .toBe(0);
   await page.screenshot({ path: join(pictureFolder, `${name}.png`), animations: "disabled" });
 }
 

@@ -39,6 +39,11 @@ const secondFields = ["deletedNameSeconds"] as const;
 const otherFields = [...secondFields, "keys", "smb"] as const;
 const fields: ReadonlySet<string> = new Set([...booleanFields, ...dayFields, ...otherFields]);
 
+/** Whether an account of this name may be configured. */
+export function isConfigurableName(name: string): boolean {
+  return namePattern.test(name) && !urlSuffixPattern.test(name);
+}
+
 /**
  * The accounts of one server. `variable` is the text of AZURITE_ACCOUNTS
  * (`name:key1[:key2];…`), `input` the "accounts" object of a configuration. An account that is
@@ -90,7 +95,7 @@ function parseAccount(
   problems: string[],
 ): AccountSettings {
   const where = `account "${name}"`;
-  if (!namePattern.test(name) || urlSuffixPattern.test(name)) {
+  if (!isConfigurableName(name)) {
     problems.push(
       `${where}: a name is 1 to 128 letters, digits, hyphens, dots or underscores, begins with a ` +
         "letter or digit, and does not end in -secondary or .web",

@@ -58,6 +58,11 @@ describe("an import that fails", () => {
   const change = (name: string, edited: Fields) => (fields: Fields) =>
     fields["name"] === name ? [{ ...fields, ...edited }] : [fields];
 
+  const changeProperty = (name: string, edited: Fields) => (fields: Fields) =>
+    fields["name"] === name
+      ? [{ ...fields, properties: { ...(fields["properties"] as Fields), ...edited } }]
+      : [fields];
+
   it.each<[string, (fields: Fields) => readonly Fields[], RegExp]>([
     [
       "a path instead of an extent",
@@ -72,6 +77,35 @@ describe("an import that fails", () => {
     ["an unknown type", change("append", { properties: {} }), /"" is no blob type/],
     ["a container's bad name", change("empty", { name: "NO" }), /container "NO": the name/],
     ["no name", change("empty", { name: 7 }), /a document lacks "name"/],
+    ["an account's bad name", change("empty", { accountName: "a/b" }), /account "a\/b": the name/],
+    [
+      "a header that cannot be sent",
+      changeProperty("append", { contentType: "text/plain\r\nx-ms-evil: 1" }),
+      /^blob box\/append: "contentType" has characters that no header may have$/,
+    ],
+    [
+      "metadata that cannot be sent",
+      change("append", { metadata: { a: "b\nc" } }),
+      /^blob box\/append: "a" has characters that no header may have$/,
+    ],
+    [
+      "a tag that no client may set",
+      change("append", { blobTags: { blobTagSet: [{ key: "a<", value: "b" }] } }),
+      /^blob box\/append: its tags are not valid: InvalidTags$/,
+    ],
+    [
+      "a block of any number of zeros",
+      change("nothing", {
+        properties: { blobType: "BlockBlob", contentLength: 2 ** 50 },
+        persistency: { id: "*ZERO*", offset: 0, count: 2 ** 50 },
+      }),
+      /^blob box\/nothing: a block is not stored in an extent$/,
+    ],
+    [
+      "a blob twice",
+      (fields) => (fields["name"] === "append" ? [fields, fields] : [fields]),
+      /^blob box\/append: is there twice$/,
+    ],
     ["pages beyond the end", change("pages", { properties: { blobType: "PageBlob" } }), /damaged/],
   ])("says that there is %s", async (_what, edit, message) => {
     editDatabase(fixture.folder, "blob", edit);

@@ -1,6 +1,7 @@
 import type { BlobRecord, BlobType, CopyState, HttpHeaders } from "../../blob/records.ts";
 import { blockTiers, pageTiers } from "../../blob/shared/tier.ts";
 import { emptyContent } from "../../core/content-ref.ts";
+import { checkTags } from "../../core/tag-set.ts";
 import type { Tags } from "../../core/tags.ts";
 import type { Ticks } from "../../core/ticks.ts";
 import { isZeroExtent, type ExtentChunk } from "./azurite-folder.ts";
@@ -9,6 +10,7 @@ import {
   chunkOf,
   countOf,
   fieldsOf,
+  headerTextOf,
   leaseOf,
   listOf,
   metadataOf,
@@ -79,12 +81,12 @@ export function contentLengthOf({ properties }: Fields): number {
 function headersOf(properties: Fields): HttpHeaders {
   const md5 = bytesOf(properties["contentMD5"]);
   return {
-    contentType: textOf(properties["contentType"]),
-    contentEncoding: textOf(properties["contentEncoding"]),
-    contentLanguage: textOf(properties["contentLanguage"]),
+    contentType: headerTextOf(properties, "contentType"),
+    contentEncoding: headerTextOf(properties, "contentEncoding"),
+    contentLanguage: headerTextOf(properties, "contentLanguage"),
     contentMd5: md5?.length === md5Bytes ? md5 : undefined,
-    cacheControl: textOf(properties["cacheControl"]),
-    contentDisposition: textOf(properties["contentDisposition"]),
+    cacheControl: headerTextOf(properties, "cacheControl"),
+    contentDisposition: headerTextOf(properties, "contentDisposition"),
   };
 }
 
@@ -104,13 +106,15 @@ function tagsOf(value: unknown): Tags | undefined {
     const { key, value: text } = fieldsOf(entry);
     return typeof key === "string" && typeof text === "string" ? [[key, text] as const] : [];
   });
-  return entries.length === 0 ? undefined : Object.fromEntries(entries);
+  const tags = checkTags(entries);
+  if (!tags.ok) throw new ImportRefused([`its tags are not valid: ${tags.fault.code}`]);
+  return entries.length === 0 ? undefined : tags.value;
 }
 
 /** Only copies that ended: Azurite carries out every copy at once. */
 function copyOf(properties: Fields): CopyState | undefined {
-  const id = textOf(properties["copyId"]);
-  const source = textOf(properties["copySource"]);
+  const id = headerTextOf(properties, "copyId");
+  const source = headerTextOf(properties, "copySource");
   if (id === undefined || source === undefined || properties["copyStatus"] !== "success") {
     return undefined;
   }
@@ -127,17 +131,26 @@ export function blobParts(document: Fields): readonly BlobPart[] {
   if (!Array.isArray(blocks)) {
     const { persistency } = document;
     if (persistency === undefined || persistency === null) return [];
-    return [{ at: 0, chunk: chunkOf(persistency), block: undefined }];
+    return [{ at: 0, chunk: storedChunkOf(persistency), block: undefined }];
   }
   const parts: BlobPart[] = [];
   let at = 0;
   for (const entry of blocks) {
     const { name, persistency } = fieldsOf(entry);
-    const chunk = chunkOf(persistency);
+    const chunk = storedChunkOf(persistency);
     parts.push({ at, chunk, block: textOf(name) === "" ? undefined : textOf(name) });
     at += chunk.count;
   }
   return parts;
+}
+
+/** Only pages can be zeros that are not stored: a document could name any number of them. */
+export function storedChunkOf(value: unknown): ExtentChunk {
+  const chunk = chunkOf(value);
+  if (isZeroExtent(chunk) && chunk.count > 0) {
+    throw new ImportRefused(["a block is not stored in an extent"]);
+  }
+  return chunk;
 }
 
 function pageParts(document: Fields): readonly BlobPart[] {

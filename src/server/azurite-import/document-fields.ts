@@ -25,6 +25,16 @@ export function textOf(value: unknown): string | undefined {
   return typeof value === "string" ? value : undefined;
 }
 
+/** What no header value may contain: a response with it could not be sent. */
+const unsendableForm = /[^\t\x20-\x7e\x80-\xff]/;
+
+/** A text that responses carry in a header. Throws `ImportRefused` if none can. */
+export function headerTextOf(fields: Fields, name: string): string | undefined {
+  const text = textOf(fields[name]);
+  if (text === undefined || !unsendableForm.test(text)) return text;
+  throw new ImportRefused([`${JSON.stringify(name)} has characters that no header may have`]);
+}
+
 /** Throws `ImportRefused` naming the field if it is absent. */
 export function requiredText(fields: Fields, name: string): string {
   const value = textOf(fields[name]);
@@ -55,9 +65,11 @@ export function chunkOf(value: unknown): ExtentChunk {
 }
 
 export function metadataOf(value: unknown): Metadata {
-  const pairs = Object.entries(fieldsOf(value)).flatMap(([name, text]) =>
-    typeof text === "string" ? [[name, text] as const] : [],
-  );
+  const fields = fieldsOf(value);
+  const pairs = Object.keys(fields).flatMap((name) => {
+    const text = headerTextOf(fields, name);
+    return text === undefined ? [] : [[name, text] as const];
+  });
   return fittingMetadata(pairs);
 }
 

@@ -16,9 +16,10 @@ import {
   blobRecordOf,
   contentLengthOf,
   snapshotOf,
+  storedChunkOf,
   type BlobPart,
 } from "./blob-document.ts";
-import { chunkOf, requiredText, type Fields } from "./document-fields.ts";
+import { requiredText, type Fields } from "./document-fields.ts";
 import type { ImportContext } from "./import-context.ts";
 import { ImportRefused } from "./import-refused.ts";
 import { runLimited } from "./run-limited.ts";
@@ -116,7 +117,8 @@ async function writeParts(
       return { edit: "write", at, part } as const satisfies ContentEdit;
     });
     await store.transact(async (tx) => {
-      const before = isFirst ? undefined : await slot.read(new Records(tx, content));
+      const before = await slot.read(new Records(tx, content));
+      if (isFirst && before !== undefined) throw new ImportRefused(["is there twice"]);
       const record = before ?? blobRecordOf(document, tx.now);
       const plan = planOf(record, written, isFirst ? length : undefined);
       await applyEffects(content, tx, [slot.put(record, plan)], tx.now);
@@ -171,7 +173,7 @@ async function importBlock(context: ImportContext, document: Fields): Promise<vo
   const key = { container: container.id, name };
   const scope = { container, account: { id: 0n, properties: {} } };
   await naming(`uncommitted block ${blockId} of ${name}`, async () => {
-    const chunk = chunkOf(document["persistency"]);
+    const chunk = storedChunkOf(document["persistency"]);
     const [received] = await receiveAll(context, [chunk], inlinePartBytesMax);
     if (received === undefined) return;
     try {

@@ -1,3 +1,4 @@
+import { isConfigurableName } from "../../account/parse-settings.ts";
 import type { ContainerRecord } from "../../blob/records.ts";
 import { checkContainerName, checkQueueName, checkTableName } from "../../core/names.ts";
 import type { Log, Random } from "../../core/world.ts";
@@ -96,8 +97,10 @@ async function stageTables({ folder, staged, counts }: ImportContext): Promise<v
   }
 }
 
-function namesIn(fields: Fields, account: string, name: string) {
-  return { account: requiredText(fields, account), name: requiredText(fields, name) };
+function namesIn(fields: Fields, accountField: string, nameField: string) {
+  const account = requiredText(fields, accountField);
+  refuseInvalid("account", account, isConfigurableName(account));
+  return { account, name: requiredText(fields, nameField) };
 }
 
 function refuseInvalid(kind: string, name: string, isValid: boolean): void {

@@ -18,8 +18,11 @@ const neverSince = ticksMax - ticksPerMillisecond;
 export async function importMessages(context: ImportContext): Promise<void> {
   const all = context.folder.documents("queue", (name) => name === "$MESSAGES_COLLECTION$");
   let position = 0;
+  let previous: unknown;
   await runLimited(all, messagesAtOnceMax, ({ fields }) => {
-    position += 1;
+    const { insertionTime } = fields;
+    position = insertionTime === previous ? position + 1 : 0;
+    previous = insertionTime;
     return importMessage(context, fields, position);
   });
 }
@@ -46,7 +49,8 @@ async function importMessage(
     if (queue === undefined || expires <= tx.now) return false;
     const inserted = ticksOf(document["insertionTime"]) ?? tx.now;
     const visibleAt = ticksOf(document["timeNextVisible"]) ?? inserted;
-    // Of messages that were inserted in one millisecond, the order of the documents decides.
+    // Of messages that were inserted in one millisecond, the order of the documents decides: its
+    // ticks number them.
     const ordered = inserted + (BigInt(position) % ticksPerMillisecond);
     const id = newMessageId(ordered, newGuid(random));
     const message = { inserted, expires, visibleAt, dequeueCount, revision: 0, text };

@@ -46,3 +46,14 @@ describe.each(pages)("%s", (path) => {
     expect(missing).toEqual([]);
   });
 });
+
+it("docs/ARCHITECTURE.md describes every folder of src", () => {
+  const described = [
+    ...proseOf("docs/ARCHITECTURE.md").matchAll(/^\| ((?:`[a-z-]+`(?:, )?)+) \|/gm),
+  ]
+    .flatMap(([, names = ""]) => names.split(", "))
+    .map((name) => name.replaceAll("`", ""));
+  const folders = readdirSync("src", { withFileTypes: true }).filter((one) => one.isDirectory());
+  expect(folders.length).toBeGreaterThan(0);
+  expect(folders.map(({ name }) => name).filter((name) => !described.includes(name))).toEqual([]);
+});

@@ -17,9 +17,10 @@ it("messages of one millisecond keep their order, however many came before", asy
   const location = await mkdtemp(join(tmpdir(), "etagere-order-"));
   let queue = "";
   const edit = (message: Fields): readonly Fields[] => {
-    if (message["queueName"] === undefined) return [message];
+    const { queueName } = message;
+    if (typeof queueName !== "string") return [message];
     if (queue !== "") return [];
-    queue = String(message["queueName"]);
+    queue = queueName;
     const expired = { ...message, expirationTime: "2025-03-02T00:00:00.000Z" };
     const { insertionTime } = message;
     const pair = { ...message, expirationTime: never, timeNextVisible: insertionTime };

@@ -7,6 +7,9 @@ const ticksPerFraction = Number(ticksPerMillisecond) / fractionSteps;
 const fractionDigits = 3;
 const versionDigit = "7";
 
+/** Ids of moments at least this far apart have the order of the moments. */
+export const messageIdTicksMin = BigInt(Math.ceil(ticksPerFraction));
+
 /**
  * A version 7 GUID: milliseconds, a fraction of one in twelve bits, and what is random in a version
  * 4 GUID. Messages put one after the other lie side by side in the store.

@@ -2,7 +2,7 @@ import { ticksMax, ticksPerMillisecond } from "../../core/ticks.ts";
 import { applyEffects } from "../../execution/apply.ts";
 import { newGuid } from "../../execution/identifiers.ts";
 import { insertMessage } from "../../queue/message/message-effects.ts";
-import { newMessageId } from "../../queue/message/message-id.ts";
+import { messageIdTicksMin, newMessageId } from "../../queue/message/message-id.ts";
 import { chunkOf, countOf, requiredText, ticksOf, type Fields } from "./document-fields.ts";
 import type { ImportContext } from "./import-context.ts";
 import { ImportRefused } from "./import-refused.ts";
@@ -49,9 +49,8 @@ async function importMessage(
     if (queue === undefined || expires <= tx.now) return false;
     const inserted = ticksOf(document["insertionTime"]) ?? tx.now;
     const visibleAt = ticksOf(document["timeNextVisible"]) ?? inserted;
-    // Of messages that were inserted in one millisecond, the order of the documents decides: its
-    // ticks number them.
-    const ordered = inserted + (BigInt(position) % ticksPerMillisecond);
+    // Of messages that were inserted in one millisecond, the order of the documents decides.
+    const ordered = inserted + ((BigInt(position) * messageIdTicksMin) % ticksPerMillisecond);
     const id = newMessageId(ordered, newGuid(random));
     const message = { inserted, expires, visibleAt, dequeueCount, revision: 0, text };
     await applyEffects(engines.content, tx, insertMessage(queue, id, message), tx.now);

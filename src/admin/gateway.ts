@@ -2,7 +2,7 @@ import type { IncomingMessage, ServerResponse } from "node:http";
 import type { ServiceName } from "../core/operation.ts";
 import type { Log } from "../core/world.ts";
 import { locationOptions, type Door } from "../http/door.ts";
-import { nodeHandler } from "../http/handler.ts";
+import { nodeHandler, type Serve } from "../http/handler.ts";
 import { locate } from "../http/location.ts";
 import { serveRequest } from "../http/serve.ts";
 import type { WireRequest } from "../http/wire.ts";
@@ -45,14 +45,15 @@ export function gatewayPath(service: ServiceName, account: string): string {
 }
 
 function gatewayOf(door: Door, log: Log): Gateway {
-  const handle = nodeHandler(async (request) => {
+  const serve: Serve = async (request) => {
     const reply = await serveRequest(door, request);
     reply.headers["Content-Security-Policy"] = sandbox;
     reply.headers["X-Content-Type-Options"] = "nosniff";
     reply.headers["Cross-Origin-Resource-Policy"] = "same-origin";
     return reply;
-  }, log);
-  return { door, handle };
+  };
+  const { memory, clock } = door;
+  return { door, handle: nodeHandler(serve, log, { memory, clock }) };
 }
 
 function pass({ door, handle }: Gateway, prefixLength: number, call: RawCall) {

@@ -10,7 +10,9 @@ import { md5Of } from "../content/checksums.ts";
 import { crc64Bytes, crc64Of } from "../content/crc64.ts";
 import { BodyTooLarge, type ContentStore } from "../content/content.ts";
 import { BodyLengthWrong } from "../content/receive.ts";
+import { busy } from "./busy.ts";
 import type { WireRequest } from "./wire.ts";
+import { WorkRoom } from "./work-room.ts";
 
 /** A body as the decision gets it. */
 export interface Body {
@@ -43,6 +45,10 @@ export async function receiveBody(
   if (spec.kind === "content") return receive(request, spec, version, content, expected.value);
   const bytes = await collect(request, spec.bytesMax);
   if (!bytes.ok) return bytes;
+  if (bytes.value.length > wholeBytesMax && request.memory !== undefined) {
+    if (documents.isFullFor(bytes.value.length)) return busy;
+    await request.memory.enter(documents, bytes.value.length);
+  }
   const { md5, crc64 } = expected.value;
   // Most that a parser turns into records answer no checksum: only the client's own is looked at.
   const isAnswered = operation.success.headers.includes("x-ms-content-crc64");
@@ -104,6 +110,8 @@ async function receive(
 ): Promise<Result<Body>> {
   const announced = request.headers["content-length"];
   const lengthMax = spec.lengthMax(version);
+  const heldBytes = Math.min(Number(announced ?? streamedBytesMax), streamedBytesMax);
+  if (!mayHold(request, heldBytes)) return busy;
   let received: Received;
   try {
     received = await content.receive(request.body, {
@@ -128,19 +136,36 @@ async function receive(
 /** Up to here memory is set aside for a body that was only announced. */
 const wholeBytesMax = 64 * 1024;
 
+/** What a parser makes of a long body is several times as large: so much is worked on at once. */
+const documentBytesMax = 8 * 1024 * 1024;
+const documents = new WorkRoom(documentBytesMax);
+
+/** Whether a request may hold so many more bytes until it is over. */
+export function mayHold({ memory }: WireRequest, bytes: number): boolean {
+  return memory === undefined || memory.hold(bytes);
+}
+
+/** What a chunk takes besides its bytes, which may be a single one. */
+const chunkOverheadBytes = 128;
+
+/** A body on its way to the disk is in memory up to this (`content/body-sink.ts`). */
+export const streamedBytesMax = 512 * 1024;
+
 /** A small body in one piece. */
 export async function collect(request: WireRequest, bytesMax: number): Promise<Result<Uint8Array>> {
   const { whole } = request;
   if (whole !== undefined) return whole.length > bytesMax ? tooLarge(bytesMax) : ok(whole);
   const length = Number(request.headers["content-length"]);
   if (length <= wholeBytesMax && request.body.whole !== undefined) {
-    return length > bytesMax ? tooLarge(bytesMax) : ok(await request.body.whole(length));
+    if (length > bytesMax) return tooLarge(bytesMax);
+    return mayHold(request, length) ? ok(await request.body.whole(length)) : busy;
   }
   const chunks: Uint8Array[] = [];
   let taken = 0;
   for await (const chunk of request.body) {
     taken += chunk.length;
     if (taken > bytesMax) return tooLarge(bytesMax);
+    if (!mayHold(request, chunk.length + chunkOverheadBytes)) return busy;
     chunks.push(chunk);
   }
   return ok(chunks.length === 1 ? chunks[0]! : Buffer.concat(chunks, taken));

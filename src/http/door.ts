@@ -1,5 +1,6 @@
 import type { AccountSettings, Accounts } from "../account/settings.ts";
 import type { CorsRule } from "../core/cors.ts";
+import type { MemoryBudget } from "../core/memory-budget.ts";
 import type { Meter } from "../core/meter.ts";
 import type { Address, Operation } from "../core/operation.ts";
 import type { Principal } from "../core/principal.ts";
@@ -25,6 +26,8 @@ export interface Door {
   readonly log: Log;
   readonly meter: Meter;
   readonly observer?: Observer;
+  /** What the bodies of all requests may hold. */
+  readonly memory?: MemoryBudget;
   readonly options: DoorOptions;
 }
 

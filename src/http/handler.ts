@@ -1,9 +1,12 @@
 import type { IncomingMessage, ServerResponse } from "node:http";
 import type { TLSSocket } from "node:tls";
 import type { PagedText } from "../core/paged-text.ts";
-import type { Log } from "../core/world.ts";
+import type { MemoryBudget } from "../core/memory-budget.ts";
+import type { Clock, Log } from "../core/world.ts";
 import type { ContentReader } from "../content/content.ts";
 import type { AccessLogEntry, WriteAccess } from "./access-log.ts";
+import { isSurplus } from "./connections.ts";
+import { drain, endAfterBody, maySendMore } from "./early-answer.ts";
 import { boundPipelining } from "./pipelining.ts";
 import { BodyBrokenOff, RequestBody } from "./request-body.ts";
 import { wholeOf, type WireReply, type WireRequest } from "./wire.ts";
@@ -12,11 +15,19 @@ export type Serve = (request: WireRequest) => Promise<WireReply>;
 
 /** Joins Node's HTTP server to the pipeline. Whatever escapes the pipeline is a bug: it is logged
  *  with its stack, and the client gets a plain 500. */
-export function nodeHandler(serve: Serve, log: Log, writeAccess?: WriteAccess) {
+export function nodeHandler(serve: Serve, log: Log, options: HandlerOptions = {}) {
   return (request: IncomingMessage, response: ServerResponse): void => {
     boundPipelining(request, response);
-    void answer(request, response, serve, log, writeAccess);
+    void answer(request, response, serve, log, options);
   };
+}
+
+export interface HandlerOptions {
+  readonly writeAccess?: WriteAccess;
+  /** Of all bodies in memory. */
+  readonly memory?: MemoryBudget | undefined;
+  /** Lets a client that is still sending read its answer before the connection is closed. */
+  readonly clock?: Clock;
 }
 
 async function answer(
@@ -24,19 +35,22 @@ async function answer(
   response: ServerResponse,
   serve: Serve,
   log: Log,
-  writeAccess: WriteAccess,
+  { writeAccess, memory, clock }: HandlerOptions,
 ): Promise<void> {
+  const body = new RequestBody(request, memory);
   try {
-    const wire = wireRequest(request, response);
+    const wire = wireRequest(request, response, body);
     const reply = await serve(wire);
     if (writeAccess !== undefined) writeAccess(accessEntry(request, wire, reply));
     if (!isLong(reply)) await departure();
-    await send(reply, request, response);
+    await send(reply, request, response, clock);
   } catch (error) {
     if (error instanceof BodyBrokenOff || (request.destroyed && !request.complete)) return;
     log.error({ err: error, url: request.url, method: request.method }, "request failed");
     if (response.headersSent) response.destroy();
     else response.writeHead(500, { "Content-Length": 0 }).end();
+  } finally {
+    body.release();
   }
 }
 
@@ -71,13 +85,19 @@ function departure(): Promise<void> {
   return leaving;
 }
 
-function wireRequest(request: IncomingMessage, response: ServerResponse): WireRequest {
+function wireRequest(
+  request: IncomingMessage,
+  response: ServerResponse,
+  body: RequestBody,
+): WireRequest {
   return {
     method: request.method ?? "GET",
     target: request.url ?? "/",
     headers: request.headers as Record<string, string | undefined>,
     rawHeaders: request.rawHeaders,
-    body: new RequestBody(request),
+    body,
+    memory: body,
+    isSurplus: isSurplus(request.socket),
     secure: (request.socket as Partial<TLSSocket>).encrypted === true,
     remoteAddress: request.socket.remoteAddress ?? "",
     connection: request.socket,
@@ -92,9 +112,10 @@ async function send(
   reply: WireReply,
   request: IncomingMessage,
   response: ServerResponse,
+  clock: Clock | undefined,
 ): Promise<void> {
   try {
-    await sendHeadAndBody(reply, request, response);
+    await sendHeadAndBody(reply, request, response, clock);
   } finally {
     if (reply.body?.kind === "stream") reply.body.reader.close();
   }
@@ -104,12 +125,18 @@ async function sendHeadAndBody(
   reply: WireReply,
   request: IncomingMessage,
   response: ServerResponse,
+  clock: Clock | undefined,
 ): Promise<void> {
   const isArriving = !request.complete && hasBody(request);
-  if (isArriving) reply.headers["Connection"] = "close";
+  if (isArriving || isSurplus(request.socket)) reply.headers["Connection"] = "close";
   const headers = inOrder(reply.headers);
   if (reply.reason === undefined) response.writeHead(reply.status, headers);
   else response.writeHead(reply.status, reply.reason, headers);
+  if (isArriving && clock !== undefined && maySendMore(request, reply)) {
+    response.write(reply.body === undefined ? "" : wholeOf(reply.body));
+    endAfterBody(request, response, clock);
+    return;
+  }
   if (reply.body?.kind === "stream") {
     await stream(reply.body.reader, reply.body, response);
   } else if (reply.body?.kind === "paged" && reply.body.paged.length > joinedBytesMax) {
@@ -155,20 +182,6 @@ function endWithPages(response: ServerResponse, paged: PagedText): void {
 function hasBody({ headers }: IncomingMessage): boolean {
   const length = headers["content-length"];
   return headers["transfer-encoding"] !== undefined || (length !== undefined && length !== "0");
-}
-
-/** An answer given before the body arrived: take in a little of it, so that the client, still
- *  sending, gets to read the answer before the connection closes. */
-const drainBytesMax = 1024 * 1024;
-
-function drain(request: IncomingMessage): void {
-  let taken = 0;
-  request.on("data", (chunk: Buffer) => {
-    taken += chunk.length;
-    if (taken > drainBytesMax) request.destroy();
-  });
-  request.on("error", () => {});
-  request.resume();
 }
 
 async function stream(

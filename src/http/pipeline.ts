@@ -14,6 +14,7 @@ export async function runPipeline(
   request: WireRequest,
   progress: Progress,
 ): Promise<Result<Outcome>> {
+  if (request.isSurplus === true) return busy;
   const target = findTarget(door, request, progress);
   if (!target.ok) return target;
   const known = authenticate(door, request, target.value);

@@ -1,10 +1,19 @@
 import type { IncomingMessage } from "node:http";
 import type { Body } from "../core/body.ts";
+import type { MemoryBudget } from "../core/memory-budget.ts";
 import { newBytes } from "../core/slabs.ts";
+import { setReading, type BodyProgress } from "./connections.ts";
+import type { RequestMemory } from "./wire.ts";
+import type { WorkRoom } from "./work-room.ts";
 
 /** The client closed the connection before its body had ended. */
 export class BodyBrokenOff extends Error {
   override readonly name = "BodyBrokenOff";
+}
+
+/** The client sends its body too slowly, or no longer. */
+export class BodyTooSlow extends Error {
+  override readonly name = "BodyTooSlow";
 }
 
 const end: IteratorResult<Uint8Array> = { done: true, value: undefined };
@@ -13,15 +22,56 @@ const end: IteratorResult<Uint8Array> = { done: true, value: undefined };
  * A request's body, chunk by chunk and no faster than it is taken. Node's own iterator does the
  * same for any stream, at several times the cost, which a small body would pay as well.
  */
-export class RequestBody implements Body {
+export class RequestBody implements Body, BodyProgress, RequestMemory {
   readonly #request: IncomingMessage;
+  readonly #budget: MemoryBudget | undefined;
+  #heldBytes = 0;
+  #leave: (() => void) | undefined;
+  #fail: ((error: Error) => void) | undefined;
+  isWaiting = false;
+  bytes = 0;
 
-  constructor(request: IncomingMessage) {
+  constructor(request: IncomingMessage, budget?: MemoryBudget) {
     this.#request = request;
+    this.#budget = budget;
+  }
+
+  hold(bytes: number): boolean {
+    if (this.#budget?.take(bytes) === false) return false;
+    this.#heldBytes += bytes;
+    return true;
+  }
+
+  async enter(room: WorkRoom, bytes: number): Promise<void> {
+    await room.enter(bytes);
+    this.#leave = () => room.leave(bytes);
+  }
+
+  /** When the request is over. */
+  release(): void {
+    if (this.#heldBytes > 0) this.#budget?.give(this.#heldBytes);
+    this.#heldBytes = 0;
+    this.#leave?.();
+    this.#leave = undefined;
+  }
+
+  end(): void {
+    this.#fail?.(new BodyTooSlow("the body makes no progress"));
+  }
+
+  begin(fail: (error: Error) => void): void {
+    this.#fail = fail;
+    setReading(this.#request.socket, this);
+  }
+
+  finish(): void {
+    this.isWaiting = false;
+    this.#fail = undefined;
+    setReading(this.#request.socket, undefined);
   }
 
   [Symbol.asyncIterator](): AsyncIterator<Uint8Array> {
-    return new BodyChunks(this.#request);
+    return new BodyChunks(this.#request, this);
   }
 
   whole(length: number): Promise<Uint8Array> {
@@ -31,15 +81,19 @@ export class RequestBody implements Body {
         reject(new BodyBrokenOff("closed"));
         return;
       }
+      this.begin(reject);
+      this.isWaiting = true;
       const bytes = newBytes(length);
       let filled = 0;
       let hasEnded = false;
       request.on("data", (chunk: Uint8Array) => {
         if (filled + chunk.length <= length) bytes.set(chunk, filled);
         filled += chunk.length;
+        this.bytes = filled;
       });
       request.on("end", () => {
         hasEnded = true;
+        this.finish();
         resolve(filled < length ? bytes.subarray(0, filled) : bytes);
       });
       request.on("error", (cause) => reject(new BodyBrokenOff(cause.message, { cause })));
@@ -58,13 +112,16 @@ function isLost(request: IncomingMessage): boolean {
 
 class BodyChunks implements AsyncIterator<Uint8Array> {
   readonly #request: IncomingMessage;
+  readonly #body: RequestBody;
   readonly #chunks: Uint8Array[] = [];
   #hasEnded = false;
   #failure: Error | undefined;
   #waiting: Waiting | undefined;
 
-  constructor(request: IncomingMessage) {
+  constructor(request: IncomingMessage, body: RequestBody) {
     this.#request = request;
+    this.#body = body;
+    body.begin(this.#fail);
     if (isLost(request)) this.#fail(new BodyBrokenOff("closed"));
     request.on("data", this.#take);
     request.on("end", this.#finish);
@@ -79,6 +136,7 @@ class BodyChunks implements AsyncIterator<Uint8Array> {
     if (this.#hasEnded) return Promise.resolve(end);
     return new Promise((resolve, reject) => {
       this.#waiting = { resolve, reject };
+      this.#body.isWaiting = true;
       this.#request.resume();
     });
   }
@@ -87,11 +145,14 @@ class BodyChunks implements AsyncIterator<Uint8Array> {
   return(): Promise<IteratorResult<Uint8Array>> {
     this.#request.off("data", this.#take).off("end", this.#finish).off("close", this.#close);
     this.#request.pause();
+    this.#body.finish();
     return Promise.resolve(end);
   }
 
   readonly #take = (chunk: Uint8Array): void => {
     const waiting = this.#waiting;
+    this.#body.bytes += chunk.length;
+    this.#body.isWaiting = false;
     if (waiting === undefined) {
       this.#chunks.push(chunk);
       this.#request.pause();
@@ -103,6 +164,7 @@ class BodyChunks implements AsyncIterator<Uint8Array> {
 
   readonly #finish = (): void => {
     this.#hasEnded = true;
+    this.#body.finish();
     this.#waiting?.resolve(end);
     this.#waiting = undefined;
   };

@@ -15,7 +15,7 @@ import { withoutSecrets } from "./diagnosis/secrets.ts";
 import { envelopeOf } from "./envelope.ts";
 import { runPipeline } from "./pipeline.ts";
 import { addRangeChecksum } from "./range-checksum.ts";
-import { BodyBrokenOff } from "./request-body.ts";
+import { BodyBrokenOff, BodyTooSlow } from "./request-body.ts";
 import { renderFault, renderOutcome } from "./render.ts";
 import { structuredHeader } from "./structured-body.ts";
 import type { WireReply, WireRequest } from "./wire.ts";
@@ -111,6 +111,7 @@ async function guarded(
   } catch (error) {
     // The client went away in the middle of its body: there is nobody to answer.
     if (error instanceof BodyBrokenOff) throw error;
+    if (error instanceof BodyTooSlow) return fail("OperationTimedOut");
     if (error instanceof StoreBusy || error instanceof SnapshotTooOld) return busy;
     // This process is stopping, and the request took longer than it waits for.
     if (error instanceof StoreClosed) return busy;

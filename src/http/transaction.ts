@@ -30,7 +30,7 @@ export async function runTransaction(
   }
   request.proceed();
   const bytes = await collect(request, bytesMax);
-  if (!bytes.ok) return bodyTooLarge(bytesMax);
+  if (!bytes.ok) return bytes === busy ? busy : bodyTooLarge(bytesMax);
   if (room.isFullFor(bytes.value.length)) return busy;
   return room.within(bytes.value.length, () => runParts(door, batch, bytes.value, boundary));
 }

@@ -1,6 +1,7 @@
 import type { Body } from "../core/body.ts";
 import type { PagedText } from "../core/paged-text.ts";
 import type { ContentReader } from "../content/content.ts";
+import type { WorkRoom } from "./work-room.ts";
 
 /** A request as it came over the wire, or as a part of a batch. Header names are lower case. */
 export interface WireRequest {
@@ -15,6 +16,10 @@ export interface WireRequest {
   readonly whole?: Uint8Array;
   readonly secure: boolean;
   readonly remoteAddress: string;
+  /** What it may hold in memory; without, as much as it wants to. */
+  readonly memory?: RequestMemory;
+  /** It came over a connection too many. */
+  readonly isSurplus?: boolean;
   /** Tells one client from another, where it is known. */
   readonly connection?: ClientConnection;
   /** Asks the client for the body it holds back (`Expect: 100-continue`). */
@@ -25,6 +30,14 @@ export interface WireRequest {
 export interface ClientConnection {
   readonly destroyed: boolean;
   once(event: "close", listener: () => void): unknown;
+}
+
+/** The memory of one request, given back when the request is over. */
+export interface RequestMemory {
+  /** Returns whether so many more bytes may be held. */
+  hold(bytes: number): boolean;
+  /** Waits for room to work on so many bytes. */
+  enter(room: WorkRoom, bytes: number): Promise<void>;
 }
 
 export interface WireReply {

@@ -31,18 +31,28 @@ export class WorkRoom {
   /** In the order of asking; one that is larger than all the room is let in alone. Not to be asked
    *  by whom it is full for. */
   async within<T>(bytes: number, work: () => Promise<T>): Promise<T> {
-    if (this.#mustWait(bytes)) {
-      this.#bytesWaiting += bytes;
-      await new Promise<void>((admit) => this.#waiting.push({ bytes, admit }));
-    } else {
-      this.#bytesUsed += bytes;
-    }
+    const entrance = this.enter(bytes);
+    if (entrance !== undefined) await entrance;
     try {
       return await work();
     } finally {
-      this.#bytesUsed -= bytes;
-      this.#admitMore();
+      this.leave(bytes);
     }
+  }
+
+  /** As `within`, for work that ends elsewhere. Undefined if it may begin at once. */
+  enter(bytes: number): Promise<void> | undefined {
+    if (!this.#mustWait(bytes)) {
+      this.#bytesUsed += bytes;
+      return undefined;
+    }
+    this.#bytesWaiting += bytes;
+    return new Promise<void>((admit) => this.#waiting.push({ bytes, admit }));
+  }
+
+  leave(bytes: number): void {
+    this.#bytesUsed -= bytes;
+    this.#admitMore();
   }
 
   #mustWait(bytes: number): boolean {

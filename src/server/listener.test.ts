@@ -1,11 +1,12 @@
 import type { ServerResponse } from "node:http";
 import { connect } from "node:net";
 import { describe, expect, it } from "vitest";
+import { Connections } from "../http/connections.ts";
 import { listen } from "./listener.ts";
 import type { Handler, Listener } from "./listener.ts";
 import { realClock } from "./world.ts";
 
-function listenWith(handler: Handler): Promise<Listener> {
+function listenWith(handler: Handler, connectionsMax = 100): Promise<Listener> {
   return listen({
     title: "Test",
     host: "127.0.0.1",
@@ -14,6 +15,7 @@ function listenWith(handler: Handler): Promise<Listener> {
     certificate: undefined,
     handler,
     clock: realClock(),
+    connections: new Connections({ clock: realClock(), connectionsMax }),
   });
 }
 

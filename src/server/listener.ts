@@ -3,6 +3,7 @@ import type { IncomingMessage, Server, ServerResponse } from "node:http";
 import { createServer as createSecureServer } from "node:https";
 import type { Server as NetServer, Socket } from "node:net";
 import type { Clock } from "../core/world.ts";
+import type { Connections } from "../http/connections.ts";
 import { messageOf, StartRefused, systemErrorCode } from "./start-refused.ts";
 import type { Certificate } from "./certificate.ts";
 
@@ -21,6 +22,7 @@ export interface ListenerOptions {
   readonly certificate: Certificate | undefined;
   readonly handler: Handler;
   readonly clock: Clock;
+  readonly connections: Connections;
 }
 
 export interface Listener {
@@ -46,6 +48,9 @@ const idlePollMilliseconds = 20;
 
 export async function listen(options: ListenerOptions): Promise<Listener> {
   const server = newServer(options);
+  const { connections } = options;
+  server.prependListener("connection", (socket: Socket) => connections.add(socket));
+  server.prependListener("secureConnection", (socket: Socket) => connections.addSecure(socket));
   server.on("request", options.handler);
   // The handler itself asks for the body once it knows that the request is not refused.
   server.on("checkContinue", options.handler);

@@ -11,10 +11,8 @@ import { openAdmin } from "./admin.ts";
 import { leaveAdminAddress } from "./admin-address.ts";
 import { warnOfExposure } from "./admin-warnings.ts";
 import { runInBackground, type Background } from "./background.ts";
-import { readCertificate } from "./certificate.ts";
-import type { Certificate } from "./certificate.ts";
-import { openEngines } from "./engines.ts";
-import type { Engines } from "./engines.ts";
+import { readCertificate, type Certificate } from "./certificate.ts";
+import { openEngines, type Engines } from "./engines.ts";
 import { sweepDeadHandles } from "./handle-sweep.ts";
 import { formatUrl, listen } from "./listener.ts";
 import type { Listener } from "./listener.ts";
@@ -29,6 +27,7 @@ import type { SourceReader } from "../http/source/source-reader.ts";
 import { runTransfers, type Transfers } from "../http/source/transfers.ts";
 import { newMetrics, type Metrics } from "./metrics.ts";
 import { sourceRanges, type Options } from "./options.ts";
+import { newRequestLimits, type RequestLimits } from "./request-limits.ts";
 import { doorOf, handlerOf, services, titleOf } from "./services.ts";
 import { listenSmb, type SmbEndpoint } from "./smb-endpoint.ts";
 import type { Surroundings } from "./surroundings.ts";
@@ -54,6 +53,7 @@ export class RunningServer {
   readonly #given: RunningServerOptions;
   readonly #engines: Engines;
   readonly #metrics: Metrics;
+  readonly #limits: RequestLimits;
   readonly #observer: Observer = { watch: undefined };
   readonly #endpoints = new OwnEndpoints();
   readonly #remote: SourceReader;
@@ -71,6 +71,7 @@ export class RunningServer {
     this.#given = given;
     this.#engines = engines;
     this.#metrics = metrics;
+    this.#limits = newRequestLimits(given.clock);
     this.#remote = remoteSources(sourcePolicy(sourceRanges(given.options), this.#endpoints));
   }
 
@@ -182,6 +183,7 @@ export class RunningServer {
       engines: this.#engines,
       meter: this.#metrics,
       observer: this.#observer,
+      memory: this.#limits.memory,
       endpoints: this.#endpoints,
       remote: this.#remote,
     });
@@ -208,7 +210,7 @@ export class RunningServer {
   async #listenSmb(): Promise<void> {
     const { clock, random, log, announce, accounts, options } = this.#given;
     const onPortReplaced = this.#onPortReplaced("smbPort");
-    const common = { clock, random, log, accounts, options, onPortReplaced };
+    const common = { clock, random, log, accounts, options, onPortReplaced, ...this.#limits };
     const listener = await listenSmb({ ...common, engines: this.#engines, meter: this.#metrics });
     this.#listeners.push(listener);
     this.#smb = listener;
@@ -266,8 +268,11 @@ export class RunningServer {
     });
   }
 
-  async #add(options: Omit<Parameters<typeof listen>[0], "clock">): Promise<Listener> {
-    const listener = await listen({ ...options, clock: this.#given.clock });
+  async #add(
+    options: Omit<Parameters<typeof listen>[0], "clock" | "connections">,
+  ): Promise<Listener> {
+    const { connections } = this.#limits;
+    const listener = await listen({ ...options, clock: this.#given.clock, connections });
     this.#listeners.push(listener);
     return listener;
   }

@@ -1,5 +1,6 @@
 import type { Accounts } from "../account/settings.ts";
 import { blobService } from "../blob/service.ts";
+import type { MemoryBudget } from "../core/memory-budget.ts";
 import type { Meter } from "../core/meter.ts";
 import type { Service } from "../core/service.ts";
 import type { Clock, Log, Random } from "../core/world.ts";
@@ -34,6 +35,7 @@ export interface World {
   readonly log: Log;
   readonly meter: Meter;
   readonly observer: Observer;
+  readonly memory: MemoryBudget;
   readonly accounts: Accounts;
   readonly engines: Engines;
   readonly options: Options;
@@ -48,11 +50,13 @@ export function titleOf({ name }: Service): string {
 }
 
 export function handlerOf(door: Door, writeAccess: WriteAccess): Handler {
-  return nodeHandler((request) => serveRequest(door, request), door.log, writeAccess);
+  const { clock, log, memory } = door;
+  const options = { writeAccess, memory, clock };
+  return nodeHandler((request) => serveRequest(door, request), log, options);
 }
 
 export function doorOf(service: Service, world: World): Door {
-  const { clock, random, log, meter, observer, accounts, engines, options } = world;
+  const { clock, random, log, meter, observer, memory, accounts, engines, options } = world;
   const { endpoints, remote } = world;
   const door: Door = {
     service,
@@ -73,6 +77,7 @@ export function doorOf(service: Service, world: World): Door {
     log,
     meter,
     observer,
+    memory,
     options: {
       versions: versionsOf(options),
       productStyle: !options.disableProductStyleUrl,

@@ -9,8 +9,9 @@ import { bind } from "./listener.ts";
 import type { Listener } from "./listener.ts";
 import { meteredContent } from "./metered-content.ts";
 import type { Options } from "./options.ts";
+import type { RequestLimits } from "./request-limits.ts";
 
-export interface SmbEndpointOptions {
+export interface SmbEndpointOptions extends RequestLimits {
   readonly clock: Clock;
   readonly random: Random;
   readonly log: Log;
@@ -30,6 +31,7 @@ const serverName = "etagere";
 /** The door for SMB clients: the same files, the same locks. */
 export async function listenSmb(given: SmbEndpointOptions): Promise<SmbEndpoint> {
   const { clock, random, log, meter, accounts, engines, options, onPortReplaced } = given;
+  const { memory, connections } = given;
   const { smbHost: host, smbPort: port } = options;
   const { store } = engines;
   const content = meteredContent(engines.content, meter);
@@ -42,6 +44,7 @@ export async function listenSmb(given: SmbEndpointOptions): Promise<SmbEndpoint>
     accounts,
     runtime,
     owner: engines.owner,
+    memory,
     options: {
       allowsOldestDialect: options.smbOldestDialect,
       requiresSigning: options.smbSigning === "required",
@@ -49,6 +52,10 @@ export async function listenSmb(given: SmbEndpointOptions): Promise<SmbEndpoint>
     },
   });
   const { server } = listener;
+  server.prependListener("connection", (socket) => {
+    // There is no answer to a client that has not asked anything yet.
+    if (!connections.add(socket)) socket.destroy();
+  });
   await bind(server, { title: "SMB endpoint", host, port, onPortReplaced });
   const address = server.address();
   const taken = typeof address === "object" && address !== null ? address.port : port;

@@ -71,7 +71,7 @@ export class Connection {
     this.peer = `${socket.remoteAddress ?? ""}:${socket.remotePort ?? 0}`;
     this.localAddress = socket.localAddress ?? "";
     const bytesMax = (): number => (this.isKnown ? frameBytesMax : greetingBytesMax);
-    this.#framer = new Framer(bytesMax, (frame) => this.#receive(frame));
+    this.#framer = new Framer(bytesMax, (frame) => this.#receive(frame), server.world.memory);
     socket.setNoDelay(true);
     // What a client holds whose machine is gone must not be held for ever.
     socket.setKeepAlive(true, keepAliveMilliseconds);
@@ -104,6 +104,7 @@ export class Connection {
     if (!this.#isOpen) return;
     this.#isOpen = false;
     this.#socket.destroy();
+    this.#framer.close();
     this.#stopWaiting();
     this.server.clients.remove(this);
     for (const life of [...this.#lives.values(), ...this.#asyncLives.values()]) {
@@ -186,6 +187,8 @@ export class Connection {
 
   #enqueue(elements: readonly Element[], length: number, sealedBy: Session | undefined): void {
     const cost = Math.max(length, answerBytesOf(elements));
+    const { memory } = this.server.world;
+    memory?.add(length);
     this.#inFlightBytes += cost;
     this.#readOrRest();
     let counts = true;
@@ -214,6 +217,7 @@ export class Connection {
           this.end();
         }
         release();
+        memory?.give(length);
         this.#waitingBytes -= held;
       },
     });

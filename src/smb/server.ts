@@ -1,4 +1,5 @@
 import type { Accounts } from "../account/settings.ts";
+import type { MemoryBudget } from "../core/memory-budget.ts";
 import type { Clock, Log, Random } from "../core/world.ts";
 import type { Runtime } from "../execution/execute.ts";
 import { CacheWatch } from "./files/cache-watch.ts";
@@ -22,6 +23,8 @@ export interface SmbWorld {
   /** The process that answers for handles; what a dead one held is swept. */
   readonly owner: string;
   readonly options: SmbOptions;
+  /** What the messages and bodies of all clients of the process may hold. */
+  readonly memory?: MemoryBudget;
 }
 
 export interface SmbOptions {

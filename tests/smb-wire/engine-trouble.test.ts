@@ -5,6 +5,7 @@ import { openEngines, type Engines } from "../../src/server/engines.ts";
 import { resolveOptions } from "../../src/server/options.ts";
 import { services } from "../../src/server/services.ts";
 import { simWorld } from "../../src/server/sim-world.ts";
+import { newRequestLimits } from "../../src/server/request-limits.ts";
 import { listenSmb, type SmbEndpoint } from "../../src/server/smb-endpoint.ts";
 import { realSurroundings } from "../../src/server/start.ts";
 import { Status } from "../../src/smb/status.ts";
@@ -41,6 +42,7 @@ beforeAll(async () => {
     accounts: accountsOf([developmentAccount()]),
     engines: { ...engines, store: troubled(engines.store) },
     options: options.value,
+    ...newRequestLimits(world.clock),
   });
 });
 afterAll(async () => {

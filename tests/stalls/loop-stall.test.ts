@@ -12,9 +12,9 @@ afterAll(() => server.stop());
 
 it("does not count work of other processes", async () => {
   const blob = rawClient(server.urls.Blob);
-  await blob.send({ method: "PUT", path: "/c?restype=container" });
+  await blob.send({ method: "PUT", path: "/made?restype=container" });
   const stall = await server.measure(async () => {
-    const listed = blob.send({ method: "GET", path: "/c?restype=container&comp=list" });
+    const listed = blob.send({ method: "GET", path: "/made?restype=container&comp=list" });
     for (let turn = 0; turn < 20; turn += 1) yardstick();
     await listed;
   });

@@ -1,6 +1,8 @@
 import { ok } from "../../core/result.ts";
 import type { SourceBody } from "../../core/source.ts";
 import { preview, type Call } from "../../execution/execute.ts";
+import { mayHold, streamedBytesMax } from "../body.ts";
+import { busy } from "../busy.ts";
 import { clientKeyOf, encryptingContent } from "../client-key.ts";
 import type { Door } from "../door.ts";
 import type { Reception } from "../reception.ts";
@@ -22,6 +24,7 @@ export async function receiveSource(
   const refusal = await preview(runtime, call);
   // A wrong checksum of the source outranks whatever speaks against the target (recorded).
   if (refusal !== undefined && !namesChecksum(request)) return { outcome: refusal };
+  if (!mayHold(request, streamedBytesMax)) return busy;
   const content = encryptingContent(runtime.content, clientKeyOf(call.input), runtime.random);
   const parts = { read: sources.read, content };
   const taken = await takeSource(parts, request, body, call.version);

@@ -1,3 +1,5 @@
+import type { MemoryBudget } from "../../core/memory-budget.ts";
+
 /** Direct TCP: a zero byte and the length in three, then the message ([MS-SMB2] 2.1). */
 
 const prefixBytes = 4;
@@ -13,10 +15,18 @@ export class Framer {
   #prefix = Buffer.alloc(0);
   #frame: Buffer | undefined;
   #filled = 0;
+  readonly #memory: MemoryBudget | undefined;
 
-  constructor(frameBytesMax: () => number, onFrame: OnFrame) {
+  constructor(frameBytesMax: () => number, onFrame: OnFrame, memory?: MemoryBudget) {
     this.#frameBytesMax = frameBytesMax;
     this.#onFrame = onFrame;
+    this.#memory = memory;
+  }
+
+  /** Gives up a message that will not be completed. */
+  close(): void {
+    if (this.#frame !== undefined) this.#memory?.give(this.#frame.length);
+    this.#frame = undefined;
   }
 
   /** Returns whether the stream still makes sense. */
@@ -37,17 +47,21 @@ export class Framer {
       const kind = begun[0];
       if (kind !== messageKind && kind !== keepAliveKind) return false;
       if (length > this.#frameBytesMax()) return false;
-      rest = this.#begin(begun.subarray(prefixBytes), length);
+      const after = this.#begin(begun.subarray(prefixBytes), length);
+      if (after === undefined) return false;
+      rest = after;
     }
     return true;
   }
 
-  #begin(body: Buffer, length: number): Buffer {
+  /** Undefined if there is no memory for it. */
+  #begin(body: Buffer, length: number): Buffer | undefined {
     if (length === 0) return body;
     if (body.length >= length) {
       this.#onFrame(body.subarray(0, length));
       return body.subarray(length);
     }
+    if (this.#memory?.take(length) === false) return undefined;
     this.#frame = Buffer.allocUnsafe(length);
     this.#filled = 0;
     return this.#fill(this.#frame, body);
@@ -57,6 +71,7 @@ export class Framer {
     const count = chunk.copy(frame, this.#filled);
     this.#filled += count;
     if (this.#filled === frame.length) {
+      this.#memory?.give(frame.length);
       this.#frame = undefined;
       this.#onFrame(frame);
     }

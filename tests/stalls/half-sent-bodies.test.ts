@@ -1,0 +1,62 @@
+import type { Socket } from "node:net";
+import { afterAll, beforeAll, expect, it } from "vitest";
+import { openSocket, requestText, stallClients } from "./inputs/stall-client.ts";
+import { startStallServer, type StallServer } from "./loop-stall.ts";
+
+const clients = 300;
+const bodyBytes = 4 * 1024 * 1024;
+/** What a server takes that does nothing, what bodies may, and as much again for the collector. */
+const residentBytesMax = 700 * 1024 * 1024;
+
+let server: StallServer;
+const sockets: Socket[] = [];
+
+beforeAll(async () => {
+  server = await startStallServer({ flags: ["--silent"] });
+});
+afterAll(async () => {
+  for (const socket of sockets) socket.destroy();
+  await server.stop();
+});
+
+const batch = (body: Buffer) =>
+  requestText({
+    method: "POST",
+    path: "/?comp=batch",
+    headers: { "Content-Type": "multipart/mixed; boundary=b" },
+    body: body.toString("latin1"),
+  });
+
+/** Sends all but the last byte; resolves when that has left, or with the answer. */
+async function sendHalf(text: Buffer): Promise<string> {
+  const socket = await openSocket(server.urls.Blob);
+  sockets.push(socket);
+  socket.on("error", () => {});
+  return new Promise((resolve) => {
+    socket.once("data", (chunk: Buffer) => resolve(chunk.toString("latin1")));
+    socket.write(text.subarray(0, text.length - 1), () => resolve(""));
+  });
+}
+
+it("300 bodies that are not sent to their end leave memory for others", async () => {
+  const text = batch(Buffer.alloc(bodyBytes, "x"));
+  const { blob } = stallClients(server);
+  const { residentBytes } = await server.measure(async () => {
+    const answers = await Promise.all(Array.from({ length: clients }, () => sendHalf(text)));
+    // Those that found no room are told so; others are served all the while.
+    expect(answers.filter((answer) => answer.startsWith("HTTP/1.1 503 ")).length).toBeGreaterThan(
+      50,
+    );
+    const made = await blob.send({ method: "PUT", path: "/made?restype=container" });
+    expect(made.status).toBe(201);
+  });
+  expect(residentBytes).toBeLessThan(residentBytesMax);
+  for (const socket of sockets) socket.destroy();
+  const again = await blob.send({
+    method: "POST",
+    path: "/?comp=batch",
+    headers: { "content-type": "multipart/mixed; boundary=b" },
+    body: Buffer.alloc(bodyBytes, "x"),
+  });
+  expect([400, 503]).toContain(again.status);
+});

@@ -37,7 +37,10 @@ export function locate(request: WireRequest, options: LocationOptions): Result<L
   const hostAccount = options.productStyle ? accountOfHost(host, options) : undefined;
   const segment = firstSegment(rawPath);
   const website = hostAccount === undefined ? segment.endsWith(webSuffix) : isWebHost(host);
-  const outsidePath = hostAccount ?? accountOfRename(request, segment, options);
+  const outsidePath =
+    hostAccount ??
+    accountOfRename(request, segment, options) ??
+    accountOfBatch(request, segment, options);
   const named = outsidePath ?? segment;
   const path = decodePath(outsidePath === undefined ? rawPath.slice(named.length + 1) : rawPath);
   if (path === undefined) return fail("InvalidUri");
@@ -88,6 +91,16 @@ function accountOfRename(
   if (source === undefined || isAccount(segment)) return undefined;
   const account = firstSegment(pathOf(source));
   return isAccount(account) ? account : undefined;
+}
+
+/** The Java and older Python libraries leave the account out of the path of a part where the endpoint
+ *  names it in its path: `DELETE /container/blob` in a batch for `/account?comp=batch`. */
+function accountOfBatch(
+  { batchAccount }: WireRequest,
+  segment: string,
+  { isAccount }: LocationOptions,
+): string | undefined {
+  return batchAccount === undefined || isAccount(segment) ? undefined : batchAccount;
 }
 
 function firstSegment(rawPath: string): string {

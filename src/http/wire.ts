@@ -20,6 +20,8 @@ export interface WireRequest {
   readonly memory?: RequestMemory;
   /** It came over a connection too many. */
   readonly isSurplus?: boolean;
+  /** Account of the batch that this request is a part of; undefined outside a batch. */
+  readonly batchAccount?: string;
   /** Tells one client from another, where it is known. */
   readonly connection?: ClientConnection;
   /** Asks the client for the body it holds back (`Expect: 100-continue`). */

@@ -1,5 +1,11 @@
-import { BlobServiceClient, type ContainerClient } from "@azure/storage-blob";
+import {
+  BlobServiceClient,
+  StorageSharedKeyCredential,
+  type ContainerClient,
+} from "@azure/storage-blob";
 import { beforeAll, beforeEach, describe, expect, it } from "vitest";
+import { developmentAccountKey, developmentAccountName } from "../../src/account/settings.ts";
+import { accountSas } from "../harness/raw-client.ts";
 import { freshName, testServer } from "../harness/server.ts";
 
 const held = testServer();
@@ -61,6 +67,49 @@ describe("a batch", () => {
     expect(answer.status).toBe(202);
     expect(answer.body.toString()).toContain("HTTP/1.1 401");
     expect(await container.getBlobClient("b0").exists()).toBe(true);
+  });
+
+  describe("whose parts leave out the account", () => {
+    const credential = new StorageSharedKeyCredential(
+      developmentAccountName,
+      developmentAccountKey,
+    );
+    const date = new Date().toUTCString();
+    /** Signed as the Java library does it: for the path without the account. */
+    const signedPart = (path: string, signedPath = path) => {
+      const text = `DELETE${"\n".repeat(12)}x-ms-date:${date}\n${account}${signedPath}`;
+      const authorization = `SharedKey ${credential.accountName}:${credential.computeHMACSHA256(text)}`;
+      const line = `DELETE ${path} HTTP/1.1\r\nx-ms-date: ${date}\r\nAuthorization: ${authorization}`;
+      return `--b\r\nContent-Type: application/http\r\nContent-ID: 0\r\n\r\n${line}\r\n\r\n`;
+    };
+
+    it.each(["account", "container"])("belongs to the account of the %s", async (level) => {
+      await fill(2);
+      const { containerName } = container;
+      const path = level === "account" ? here() : `/${containerName}?restype=container&comp=batch`;
+      const parts = [
+        signedPart(`/${containerName}/b0`),
+        partOf(`DELETE /${containerName}/b1?${accountSas()}`, 1),
+      ];
+      const answer = await send(path, parts);
+      const statuses = answer.body.toString().match(/HTTP\/1\.1 \d+/g);
+      expect(statuses).toEqual(["HTTP/1.1 202", "HTTP/1.1 202"]);
+      for (const name of ["b0", "b1"]) {
+        expect(await container.getBlobClient(name).exists()).toBe(false);
+      }
+    });
+
+    it("still authorises them", async () => {
+      await fill(1);
+      const path = `/${container.containerName}/b0`;
+      const answer = await send(here(), [
+        signedPart(path, "/other/b0"),
+        partOf(`DELETE ${path}`, 1),
+      ]);
+      const statuses = answer.body.toString().match(/HTTP\/1\.1 \d+/g);
+      expect(statuses).toEqual(["HTTP/1.1 403", "HTTP/1.1 401"]);
+      expect(await container.getBlobClient("b0").exists()).toBe(true);
+    });
   });
 
   it("lets nothing in but deletes and tiers", async () => {

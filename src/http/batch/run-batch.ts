@@ -42,9 +42,11 @@ export async function runBatch(run: BatchRun): Promise<Result<BatchAnswer>> {
   if (parts.value.length > batchPartsMax) {
     return ok(refusalOf(run, "ExceedsMaxBatchRequestCount"));
   }
+  const location = locate(run.request, locationOptions(run.door));
+  if (!location.ok) return location;
   const requests: WireRequest[] = [];
   for (const part of parts.value) {
-    const request = requestOf(part, run);
+    const request = requestOf(part, run, location.value.account);
     if (!request.ok) return request;
     requests.push(request.value);
   }
@@ -63,12 +65,17 @@ export async function runBatch(run: BatchRun): Promise<Result<BatchAnswer>> {
   return ok(answerOf(run, rendered));
 }
 
-function requestOf(part: Part, { request, envelope }: BatchRun): Result<WireRequest> {
+function requestOf(
+  part: Part,
+  { request, envelope }: BatchRun,
+  batchAccount: string,
+): Result<WireRequest> {
   const embedded = parseEmbeddedRequest(part);
   if (!embedded.ok) return embedded;
   const wire = wireRequestOf(embedded.value, request);
   // A part names no version of its own; its signature does not cover the one it inherits.
-  return ok({ ...wire, headers: { ...wire.headers, "x-ms-version": envelope.version } });
+  const headers = { ...wire.headers, "x-ms-version": envelope.version };
+  return ok({ ...wire, headers, batchAccount });
 }
 
 /** The pipeline as the parts find it: it runs few operations. */

@@ -93,8 +93,8 @@ function accountOfRename(
   return isAccount(account) ? account : undefined;
 }
 
-/** The Java and older Python libraries leave the account out of the path of a part where the endpoint
- *  names it in its path: `DELETE /container/blob` in a batch for `/account?comp=batch`. */
+/** The Java and older Python libraries leave the account out of a part's path:
+ *  `DELETE /container/blob` in a batch for `/account?comp=batch`. */
 function accountOfBatch(
   { batchAccount }: WireRequest,
   segment: string,

@@ -47,8 +47,17 @@ describe.each(["account", "container"] as const)("a batch of the %s", (level) =>
 });
 
 describe("a batch", () => {
-  const partOf = (line: string, id: number) =>
-    `--b\r\nContent-Type: application/http\r\nContent-ID: ${id}\r\n\r\n${line} HTTP/1.1\r\n\r\n`;
+  const partOf = (line: string, id: number, headers: readonly string[] = []) =>
+    [
+      "--b",
+      "Content-Type: application/http",
+      `Content-ID: ${id}`,
+      "",
+      `${line} HTTP/1.1`,
+      ...headers,
+      "",
+      "",
+    ].join("\r\n");
   const send = (path: string, parts: readonly string[]) =>
     held.blob.send({
       method: "POST",
@@ -78,9 +87,12 @@ describe("a batch", () => {
     /** Signed as the Java library does it: for the path without the account. */
     const signedPart = (path: string, signedPath = path) => {
       const text = `DELETE${"\n".repeat(12)}x-ms-date:${date}\n${account}${signedPath}`;
-      const authorization = `SharedKey ${credential.accountName}:${credential.computeHMACSHA256(text)}`;
-      const line = `DELETE ${path} HTTP/1.1\r\nx-ms-date: ${date}\r\nAuthorization: ${authorization}`;
-      return `--b\r\nContent-Type: application/http\r\nContent-ID: 0\r\n\r\n${line}\r\n\r\n`;
+      const signature = credential.computeHMACSHA256(text);
+      const headers = [
+        `x-ms-date: ${date}`,
+        `Authorization: SharedKey ${credential.accountName}:${signature}`,
+      ];
+      return partOf(`DELETE ${path}`, 0, headers);
     };
 
     it.each(["account", "container"])("belongs to the account of the %s", async (level) => {

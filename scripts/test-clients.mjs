@@ -1,0 +1,69 @@
+// `npm run test:clients [-- NAME …]`: runs the examples of docs/CLIENTS.md with the real clients, which
+// are installed into a temporary folder. A client whose tools or packages are missing is left out,
+// loudly, and fails where ETAGERE_REQUIRE_ALL=1 is set.
+import { chmodSync, mkdtempSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { ensureBuilt, ensureInstalled } from "./prepare.mjs";
+
+ensureInstalled();
+ensureBuilt();
+const { BlobServiceClient } = await import("@azure/storage-blob");
+const { developmentAccountKey: key } = await import("../dist/account/settings.js");
+const { clients } = await import("../tests/clients/clients.mjs");
+const { Missing } = await import("../tests/clients/commands.mjs");
+const { canListen, startServer } = await import("../tests/clients/server.mjs");
+
+const results = { passed: [], failed: [], "left out": [] };
+const asked = process.argv.slice(2);
+const unknown = asked.find((name) => !Object.hasOwn(clients, name));
+if (unknown === undefined) {
+  await runAll(asked.length > 0 ? asked : Object.keys(clients));
+} else {
+  console.error(`no client "${unknown}"; there are ${Object.keys(clients).join(", ")}`);
+  process.exitCode = 1;
+}
+
+async function runAll(names) {
+  const work = mkdtempSync(join(tmpdir(), "etagere-clients-"));
+  // pgBackRest runs as another user and reads files below.
+  chmodSync(work, 0o755);
+  const location = join(work, "data");
+  // The Java client for files knows no other port.
+  const isPort80Ours = await canListen(80);
+  const server = await startServer(location, ["--filePort", isPort80Ours ? "80" : "0"]);
+  try {
+    const connectionString = `DefaultEndpointsProtocol=http;AccountName=devstoreaccount1;AccountKey=${key};BlobEndpoint=http://${server.blob}/devstoreaccount1`;
+    const service = BlobServiceClient.fromConnectionString(connectionString);
+    for (const name of ["container", "deltalake", "polars", "obstore", "backup"]) {
+      await service.createContainer(name);
+    }
+    const test = { work, location, server, key, connectionString, isPort80Ours };
+    for (const name of names) await attempt(name, test);
+  } finally {
+    await server.stop();
+    rmSync(work, { recursive: true, force: true });
+  }
+  report();
+}
+
+async function attempt(name, test) {
+  console.log(`\n== ${name}`);
+  try {
+    await clients[name](test);
+    results.passed.push(name);
+  } catch (error) {
+    const isMissing = error instanceof Missing;
+    console.error(isMissing ? `LEFT OUT: ${error.message}` : error);
+    results[isMissing ? "left out" : "failed"].push(name);
+  }
+}
+
+function report() {
+  console.log("");
+  for (const [what, names] of Object.entries(results)) {
+    if (names.length > 0) console.log(`${what}: ${names.join(", ")}`);
+  }
+  const isIncomplete = process.env["ETAGERE_REQUIRE_ALL"] === "1" && results["left out"].length > 0;
+  process.exitCode = results.failed.length > 0 || isIncomplete ? 1 : 0;
+}

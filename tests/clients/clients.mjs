@@ -1,0 +1,114 @@
+// One function per client: installs what it needs into `work`, and runs its program there.
+import { cpSync, existsSync, mkdirSync, readFileSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { execute, Missing, need } from "./commands.mjs";
+import { exampleOf } from "./examples.mjs";
+import { startServer } from "./server.mjs";
+
+const programs = import.meta.dirname;
+
+export const clients = {
+  pyarrow: python("pyarrow"),
+  deltalake: python("deltalake", "deltalake and polars"),
+  polars: python("polars", "deltalake and polars"),
+  obstore: python("obstore", "deltalake and polars"),
+  duckdb: python("duckdb", "DuckDB"),
+  celery: python("celery"),
+  "java-batch": (test) => runJava(test, "Batch"),
+  "java-files": (test) => {
+    if (!test.isPort80Ours) throw new Missing("port 80 cannot be used");
+    runJava(test, "Files");
+  },
+  rust: runRust,
+  pgbackrest: runPgBackRest,
+};
+
+/** The program imports or reads the example as `example`. */
+function python(name, heading = name) {
+  return (test) => {
+    const folder = join(test.work, name);
+    const bin = join(test.work, "venv", "bin");
+    if (!existsSync(bin)) {
+      need("python3", ["-m", "venv", join(test.work, "venv")]);
+      need(join(bin, "pip"), ["install", "--quiet", "-r", join(programs, "requirements.txt")]);
+    }
+    mkdirSync(folder);
+    const example = exampleOf(heading, test.server);
+    writeFileSync(join(folder, "example.py"), `KEY = "${test.key}"\n${example}`);
+    writeFileSync(join(folder, "example.sql"), example.replace("=KEY;", `=${test.key};`));
+    cpSync(join(programs, `check_${name}.py`), join(folder, `check_${name}.py`));
+    execute(join(bin, "python"), [`check_${name}.py`], { cwd: folder });
+  };
+}
+
+function runJava(test, program) {
+  const cwd = join(test.work, "java");
+  if (!existsSync(cwd)) {
+    need("javac", ["-version"]);
+    cpSync(join(programs, "java"), cwd, { recursive: true });
+    need("mvn", ["-q", "-B", "dependency:copy-dependencies", "-DoutputDirectory=lib"], { cwd });
+    writeFileSync(join(cwd, "hosts"), "127.0.0.1 localhost devstoreaccount1.file.localhost\n");
+  }
+  insertExample(join(cwd, `${program}.java`), exampleOf("Java: files", test.server));
+  const { connectionString: CONNECTION_STRING, key: KEY } = test;
+  const env = { ...process.env, KEY, CONNECTION_STRING };
+  const words = ["-Djdk.net.hosts.file=hosts", "-cp", "lib/*", `${program}.java`];
+  execute("java", words, { cwd, env });
+}
+
+function runRust(test) {
+  need("cargo", ["--version"]);
+  const cwd = join(test.work, "rust");
+  cpSync(join(programs, "rust"), cwd, { recursive: true });
+  insertExample(join(cwd, "main.rs"), exampleOf("object_store", test.server));
+  need("cargo", ["fetch", "--quiet"], { cwd });
+  execute("cargo", ["run", "--quiet"], { cwd, env: { ...process.env, KEY: test.key } });
+}
+
+function insertExample(file, example) {
+  writeFileSync(
+    file,
+    readFileSync(file, "utf8").replace("// EXAMPLE", () => example),
+  );
+}
+
+/** Needs TLS: a second process serves the same folder with a certificate for `localhost`. */
+async function runPgBackRest(test) {
+  need("pgbackrest", ["version"]);
+  need("sh", ["-c", "ls /usr/lib/postgresql/*/bin/initdb"]);
+  const folder = join(test.work, "pgbackrest");
+  mkdirSync(folder);
+  cpSync(join(programs, "pgbackrest.sh"), join(folder, "run.sh"));
+  const cert = join(folder, "cert.pem");
+  const key = join(test.work, "key.pem");
+  const form = ["-x509", "-newkey", "rsa:2048", "-nodes", "-days", "2", "-subj", "/CN=localhost"];
+  const name = ["-addext", "subjectAltName=DNS:localhost"];
+  const files = ["-keyout", key, "-out", cert];
+  need("openssl", ["req", ...form, ...name, ...files], { stdio: "ignore" });
+  const server = await startServer(test.location, [
+    "--filePort",
+    "0",
+    "--cert",
+    cert,
+    "--key",
+    key,
+  ]);
+  try {
+    const example = exampleOf("pgBackRest", server)
+      .replace("=KEY\n", `=${test.key}\n`)
+      .replace("port=10000\n", `port=${server.blob.split(":")[1]}\n`)
+      .replace("/path/cert.pem", cert);
+    writeFileSync(join(folder, "example.conf"), example);
+    runUnprivileged(["sh", join(folder, "run.sh"), folder], folder);
+  } finally {
+    await server.stop();
+  }
+}
+
+/** PostgreSQL refuses to run as root. */
+function runUnprivileged([command, ...words], folder) {
+  if (process.getuid?.() !== 0) return execute(command, words);
+  need("chown", ["-R", "postgres", folder]);
+  const whole = [command, ...words].join(" ");
+  return execute("su", ["postgres", "-s", "/bin/sh", "-c", whole], { cwd: folder });
+}

@@ -38,7 +38,7 @@ interface Answered {
 }
 
 /** Of a part's body, for a unit of the event loop's time (`core/loop-turn.ts`). */
-const bytesPerUnit = 1024;
+const bytesPerUnit = 8192;
 
 /** Writes a multipart body, with nothing to wait for. */
 export type WriteParts = (out: TextBytes, boundary: string) => void;

@@ -28,9 +28,11 @@ function python(name, heading = name) {
   return (test) => {
     const folder = join(test.work, name);
     const bin = join(test.work, "venv", "bin");
-    if (!existsSync(bin)) {
+    const installed = join(test.work, "venv", "installed");
+    if (!existsSync(installed)) {
       need("python3", ["-m", "venv", join(test.work, "venv")]);
       need(join(bin, "pip"), ["install", "--quiet", "-r", join(programs, "requirements.txt")]);
+      writeFileSync(installed, "");
     }
     mkdirSync(folder);
     const example = exampleOf(heading, test.server);
@@ -43,11 +45,12 @@ function python(name, heading = name) {
 
 function runJava(test, program) {
   const cwd = join(test.work, "java");
-  if (!existsSync(cwd)) {
+  const hosts = join(cwd, "hosts");
+  if (!existsSync(hosts)) {
     need("javac", ["-version"]);
     cpSync(join(programs, "java"), cwd, { recursive: true });
     need("mvn", ["-q", "-B", "dependency:copy-dependencies", "-DoutputDirectory=lib"], { cwd });
-    writeFileSync(join(cwd, "hosts"), "127.0.0.1 localhost devstoreaccount1.file.localhost\n");
+    writeFileSync(hosts, "127.0.0.1 localhost devstoreaccount1.file.localhost\n");
   }
   insertExample(join(cwd, `${program}.java`), exampleOf("Java: files", test.server));
   const { connectionString: CONNECTION_STRING, key: KEY } = test;

@@ -1,7 +1,7 @@
 /** What one turn of the event loop may make at most of answers that can be megabytes long. */
 export const bulkyAnswersMax = 2;
 /** What is under way at most: an answer that is read in pieces takes more turns than others. */
-export const bulkyRunningMax = 8;
+export const bulkyRunningMax = 4;
 /** How many may wait: each holds a request and its connection, of which nobody else counts how many
  *  there are. At a few turns a pair, those at the end of the line would wait for minutes. */
 export const bulkyWaitingMax = 4096;

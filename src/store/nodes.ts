@@ -110,7 +110,7 @@ class Nodes implements Processes {
       await this.publish(this.#fields);
       await this.sweep();
     } catch (error) {
-      this.#options.log.warn({ error }, "no sign of life could be given");
+      this.#options.log.warn({ err: error }, "heartbeat failed; retrying in 5 s");
     }
     if (!this.#isClosed) this.start();
   }

@@ -57,7 +57,7 @@ export function openConnections(options: ConnectionOptions): Connections {
   const pool = (max: number): pg.Pool => {
     const made = new pg.Pool({ ...config, Client, max, idleTimeoutMillis: idleMilliseconds });
     // An idle connection that breaks is replaced when it is needed.
-    made.on("error", (error) => log.warn({ error }, "a connection to the database broke"));
+    made.on("error", (error) => log.warn({ err: error }, "database connection lost"));
     return made;
   };
   const [readers, lookups, writers] = [pool(readersMax), pool(lookupsMax), pool(writersMax)];

@@ -97,7 +97,7 @@ export class NodeWatchers {
       if (!isCurrent()) return;
       // The next poll finds what was missed and begins to listen again.
       this.#listener = undefined;
-      if (error !== undefined) log.warn({ error }, "cannot hear of other nodes' commits");
+      if (error !== undefined) log.warn({ err: error }, "commit notifications of other nodes lost");
     };
     listener.on("error", lose);
     listener.on("end", () => lose());

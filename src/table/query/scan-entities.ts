@@ -43,8 +43,9 @@ export async function scanEntities(view: RecordView, selection: Selection): Prom
   for (const range of keyRanges({ ...selection, boxes })) {
     const most = filter === undefined ? limit - rows.length + 1 : scannedRowsMax - scanned + 1;
     for await (const batch of view.scan(entities, { ...range, limit: most })) {
-      for (const entry of batch) {
-        row = new ScannedRow(view, keys, entry);
+      // By index: an iterator that lives across an await allocates at each step.
+      for (let at = 0; at < batch.length; at += 1) {
+        row = new ScannedRow(view, keys, batch[at]!);
         if (scanned >= scannedRowsMax) return { rows, next: row };
         scanned += 1;
         if (unitsPerRow >= 1) await spend(unitsPerRow);

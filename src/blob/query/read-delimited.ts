@@ -104,6 +104,7 @@ export function splitFields(text: string, form: Delimited): readonly string[] {
   const fields: string[] = [];
   let field = "";
   let quoted = false;
+  const isPlainQuoting = escape === "" || escape === quote;
   /** Where what is not yet in `field` begins: characters are taken in runs, not one by one. */
   let from = 0;
   for (let at = 0; at < text.length; at += 1) {
@@ -112,6 +113,12 @@ export function splitFields(text: string, form: Delimited): readonly string[] {
       field += text.slice(from, at);
       at += 1;
       from = at;
+    } else if (quote !== "" && character === quote && !quoted && isPlainQuoting) {
+      const close = closingQuote(text, quote, at);
+      const inside = text.slice(at + 1, close);
+      field += text.slice(from, at) + inside.replaceAll(quote + quote, quote);
+      at = close;
+      from = at + 1;
     } else if (quote !== "" && character === quote) {
       const doubled = quoted && text[at + 1] === quote;
       field += text.slice(from, doubled ? at + 1 : at);
@@ -127,6 +134,13 @@ export function splitFields(text: string, form: Delimited): readonly string[] {
   }
   fields.push(field + text.slice(from));
   return fields;
+}
+
+/** Where the quote at `open` is closed; a doubled quote stands for one. */
+function closingQuote(text: string, quote: string, open: number): number {
+  let at = text.indexOf(quote, open + 1);
+  while (at >= 0 && text[at + 1] === quote) at = text.indexOf(quote, at + 2);
+  return at < 0 ? text.length : at;
 }
 
 function recordOf(

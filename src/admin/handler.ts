@@ -117,10 +117,10 @@ function isGuarded({ path }: AdminRequest): boolean {
 }
 
 /** Covers no account, since none has that name. */
-const nobody: Admission = { grant: { kind: "account", account: "" }, isValid: () => true };
+const noCaller: Admission = { grant: { kind: "account", account: "" }, isValid: () => true };
 
 function admit({ gate }: Parts, request: AdminRequest, access: Access): Admission {
-  return access === "open" ? nobody : gate.admit(request, access);
+  return access === "open" ? noCaller : gate.admit(request, access);
 }
 
 async function pageOrNothing(parts: Parts, request: AdminRequest): Promise<Answer> {

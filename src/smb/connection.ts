@@ -206,8 +206,8 @@ export class Connection {
       run: async (stepAside) => {
         try {
           await work.run(() => {
-            // What waits for somebody else must not keep that somebody from being heard, but it is
-            // still in memory.
+            // A message that waits for another client must not block later messages of this
+            // connection, but its bytes still count.
             release();
             if (held === 0) this.#waitingBytes += held = length;
             stepAside();

@@ -133,7 +133,7 @@ export class CacheWatch {
       while (file.changedAgain) {
         file.changedAgain = false;
         const state = await lockStateOf(runtime, place);
-        // Thousands of holders are told in portions, each with the state of that moment.
+        // Thousands of holders are notified in portions, each with the state at that time.
         if (!this.#tellSome(file, state)) file.changedAgain = true;
       }
     };

@@ -25,10 +25,10 @@ interface WatchedShare {
 const backlogMax = 4096;
 /** Changes whose paths are looked up together. */
 const lookedUpTogether = 64;
-/** Watches that are told in one iteration of the event loop. */
+/** Watches that are notified in one iteration of the event loop. */
 const toldTogetherMax = 256;
 
-/** Brings what happens to files to those who watch their directories, in the order of changes. */
+/** Sends file changes to the watches of their directories, in the order of the changes. */
 export class ChangeHub {
   readonly #server: SmbServerState;
   readonly #shares = new Map<bigint, WatchedShare>();

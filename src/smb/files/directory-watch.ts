@@ -78,7 +78,7 @@ export class DirectoryWatch {
     if (waiter !== undefined) waiter.finish(this.#take(waiter.bytesMax));
   }
 
-  /** More happened than is told change by change. */
+  /** More changes happened than are reported one by one. */
   overflow(): void {
     this.#isTooMuch = true;
     const waiter = this.#waiters.shift();

@@ -1,3 +1,4 @@
+import { availableParallelism } from "node:os";
 import { defineConfig } from "vitest/config";
 
 /** Properties of hundreds of worlds take their time when each is in a database. */
@@ -10,6 +11,9 @@ export default defineConfig({
     globalSetup: ["tests/harness/global-database.ts", "tests/harness/global-bucket.ts"],
     testTimeout: timeoutMilliseconds,
     hookTimeout: 60_000,
+    // Many test files wait for servers and clients in processes of their own: on two cores, one
+    // worker (the default there) leaves a core idle most of the time.
+    maxWorkers: Math.max(2, availableParallelism() - 1),
     dangerouslyIgnoreUnhandledErrors: false,
   },
 });

@@ -17,8 +17,10 @@ export interface RecordsOptions {
 
 /** How many records a caller gets at once, between two looks at the event loop's share. */
 const recordsAtOnceMax = 1024;
+const bytesAtOnceMax = 512 * 1024;
 /** Of the event loop's share: listings reuse most of what they rendered before. */
 const unitsPerRecord = 0.25;
+const bytesPerUnit = 4096;
 
 /** Decodes what a view of the store shows. */
 export class Records implements RecordView {
@@ -64,14 +66,22 @@ export class Records implements RecordView {
     const begun = spend(1);
     if (begun !== undefined) await begun;
     for await (const entries of this.#view.range(bounds)) {
-      const records = entries.map((entry) => new ScannedRecord(entry, table.codec));
-      for (let from = 0; from < records.length; from += recordsAtOnceMax) {
-        yield records.length <= recordsAtOnceMax
-          ? records
-          : records.slice(from, from + recordsAtOnceMax);
-        const wait = spend(unitsPerRecord * Math.min(records.length - from, recordsAtOnceMax));
+      let bytes = 0;
+      let records: ScannedRecord<R>[] = [];
+      for (const entry of entries) {
+        records.push(new ScannedRecord(entry, table.codec));
+        bytes += entry.value.length;
+        if (records.length < recordsAtOnceMax && bytes < bytesAtOnceMax) continue;
+        yield records;
+        const wait = spend(records.length * unitsPerRecord + bytes / bytesPerUnit);
         if (wait !== undefined) await wait;
+        records = [];
+        bytes = 0;
       }
+      if (records.length === 0) continue;
+      yield records;
+      const wait = spend(records.length * unitsPerRecord + bytes / bytesPerUnit);
+      if (wait !== undefined) await wait;
     }
   }
 

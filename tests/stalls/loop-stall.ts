@@ -47,7 +47,7 @@ export async function startStallServer({
 }: StallServerOptions = {}): Promise<StallServer> {
   const folder = mkdtempSync(join(tmpdir(), "etagere-stalls-"));
   const probe = join(import.meta.dirname, "loop-probe.mjs");
-  const words = ["--import", probe, ...nodeFlags, program, `--location=${folder}`];
+  const words = ["--expose-gc", "--import", probe, ...nodeFlags, program, `--location=${folder}`];
   const child = spawn(process.execPath, [...words, ...portFlags, ...flags], {
     stdio: ["ignore", "pipe", "inherit", "ipc"],
   });

@@ -42,16 +42,15 @@ export const listBlobsArrow = operation({
     const rows: BlobRow[] = [];
     const emit = (entry: Listed) => void rows.push(arrowRow(entry, options));
     const { next } = await scanBlobs(view, selection, emit);
-    return { next, rows };
-  },
-  decide: ({ input, seen: { next, rows } }) => {
-    const possible = checkList(input);
-    if (!possible.ok) return possible;
     const metadata = {
       NextMarker: next === undefined ? "" : formatMarker(next),
       NumberOfRecords: String(rows.length),
     };
-    const table = { columns: blobColumns, required: ["Name"], rows, metadata } as const;
-    return { body: { type: arrowStreamType, bytes: writeArrowStream(table) } };
+    return writeArrowStream({ columns: blobColumns, required: ["Name"], rows, metadata });
+  },
+  decide: ({ input, seen: bytes }) => {
+    const possible = checkList(input);
+    if (!possible.ok) return possible;
+    return { body: { type: arrowStreamType, bytes } };
   },
 });

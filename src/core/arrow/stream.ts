@@ -1,3 +1,4 @@
+import { spend, unitsPerTurnMax } from "../loop-turn.ts";
 import { encodeColumn, type ColumnBytes, type Columns, type Row } from "./columns.ts";
 import { writeFlatBuffer, type FlatTable } from "./flatbuffer.ts";
 import { batchMessage, schemaMessage, type SchemaColumn } from "./schema.ts";
@@ -12,13 +13,17 @@ export interface ArrowTable<C extends Columns> {
   readonly metadata: Readonly<Record<string, string>>;
 }
 
+/** Fewer are encoded without a break. */
+const rowsAtOnceMax = 256;
 const alignment = 8;
 const continuation = [0xff, 0xff, 0xff, 0xff] as const;
 const endOfArrowStream = new Uint8Array([...continuation, 0, 0, 0, 0]);
 
 /** A stream of one record batch. Columns that no row fills are left out: they cost readers time,
  *  and some readers refuse columns that are younger than they are. */
-export function writeArrowStream<C extends Columns>(table: ArrowTable<C>): Uint8Array {
+export async function writeArrowStream<C extends Columns>(
+  table: ArrowTable<C>,
+): Promise<Uint8Array> {
   const { rows, metadata } = table;
   const present: SchemaColumn[] = [];
   const encoded: ColumnBytes[] = [];
@@ -28,6 +33,8 @@ export function writeArrowStream<C extends Columns>(table: ArrowTable<C>): Uint8
     if (nullable && cells.every((cell) => cell === undefined)) continue;
     present.push({ name, kind, nullable });
     encoded.push(encodeColumn(kind, cells));
+    // A column of metadata may have 40 MB: the event loop gets its share after each column.
+    if (rows.length >= rowsAtOnceMax) await spend(unitsPerTurnMax);
   }
   const schema = arrowSchema(present, metadata);
   return Buffer.concat([schema, arrowBatch(rows.length, encoded), endOfArrowStream]);

@@ -75,6 +75,7 @@ const listings: readonly AbusiveInput[] = [
   },
   {
     name: "Delete Container of 5,000 blobs",
+    isOnce: true,
     async prepare({ blob }) {
       return () => expectStatus(blob, 202, { method: "DELETE", path: "/listed?restype=container" });
     },
@@ -130,6 +131,7 @@ const pages: readonly AbusiveInput[] = [
   },
   {
     name: "Delete Blob with its snapshots of 10,000 fragments",
+    isOnce: true,
     async prepare({ blob }) {
       const headers = { "x-ms-delete-snapshots": "include" };
       return () => expectStatus(blob, 202, { method: "DELETE", path: "/pages/p", headers });
@@ -140,6 +142,7 @@ const pages: readonly AbusiveInput[] = [
 const connections: readonly AbusiveInput[] = [
   {
     name: "5,000 pipelined requests",
+    isOnce: true,
     async prepare({ blob, server }) {
       await expectStatus(blob, 201, container("piped"));
       await expectStatus(blob, 201, put("/piped/b"));
@@ -158,6 +161,7 @@ const connections: readonly AbusiveInput[] = [
   },
   {
     name: "5,000 pipelined writes",
+    isOnce: true,
     async prepare({ server }) {
       const socket = await openSocket(server.urls.Blob);
       const all = Buffer.concat(
@@ -173,6 +177,7 @@ const connections: readonly AbusiveInput[] = [
   },
   {
     name: "5,000 pipelined requests, then a disconnect",
+    isOnce: true,
     async prepare({ server }) {
       const socket = await openSocket(server.urls.Blob);
       const one = requestText({ method: "GET", path: "/piped/b" });

@@ -15,6 +15,7 @@ const container = (name: string) => ({ method: "PUT", path: `/${name}?restype=co
 const blocks: readonly AbusiveInput[] = [
   {
     name: "Put Block List of 50,000 blocks",
+    isOnce: true,
     async prepare({ blob }) {
       await expectStatus(blob, 201, container("blocks"));
       await sendAll(blob, blocksMax, (index) => ({
@@ -71,6 +72,7 @@ const blocks: readonly AbusiveInput[] = [
   },
   {
     name: "Delete Blob of 50,000 blocks",
+    isOnce: true,
     async prepare({ blob }) {
       return () => expectStatus(blob, 202, { method: "DELETE", path: "/blocks/b" });
     },

@@ -134,6 +134,7 @@ const files: readonly AbusiveInput[] = [
   },
   {
     name: "Delete Share of 5,000 files",
+    isOnce: true,
     async prepare({ file }) {
       const headers = { "x-ms-delete-snapshots": "include" };
       const path = "/files?restype=share";

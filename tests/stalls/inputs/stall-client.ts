@@ -23,6 +23,9 @@ export interface StallClients {
 /** A request, or a disconnect, of which one client can make the server do as much as possible. */
 export interface AbusiveInput {
   readonly name: string;
+  /** What is measured uses up what was prepared: it is measured once. Otherwise the shortest of
+   *  several stalls counts, because the garbage collector and other processes only ever add. */
+  readonly isOnce?: true;
   /** Stores what it needs; what it returns is measured. */
   prepare(clients: StallClients): Promise<() => Promise<unknown>>;
 }

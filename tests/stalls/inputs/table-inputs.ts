@@ -174,6 +174,7 @@ export const tableInputs: readonly AbusiveInput[] = [
   },
   {
     name: "Delete Table of 20,000 rows",
+    isOnce: true,
     async prepare({ table }) {
       const call = { method: "DELETE", path: "/Tables('rows')", headers: json };
       return () => expectStatus(table, 204, call);

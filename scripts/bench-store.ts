@@ -10,7 +10,7 @@ import { memoryEngine } from "../src/store/memory/memory-engine.ts";
 import { openPostgresStore } from "../src/store/postgres/open-postgres-store.ts";
 import { silentLog } from "../src/store/silent-log.ts";
 import type { Store } from "../src/store/store.ts";
-import { setEpoch } from "../src/store/time.ts";
+import { setClockOffset } from "../src/store/time.ts";
 import { TransactionalStore } from "../src/store/transactional-store.ts";
 
 /** Durable read-modify-writes per second, the latency of a point read, and what a view costs.
@@ -78,7 +78,7 @@ const engines = {
 };
 for (const [name, newEngine] of Object.entries(engines)) {
   const engine = newEngine();
-  await setEpoch(engine, clock, true);
+  await setClockOffset(engine, clock, true);
   const store = new TransactionalStore({ engine, clock });
   await measure(name, store);
   await store.close();

@@ -5,14 +5,14 @@ import {
   developmentAccountName,
 } from "../../src/account/settings.ts";
 import { noMeter } from "../../src/core/meter.ts";
-import type { ServiceName } from "../../src/core/operation.ts";
+import type { ServiceName } from "../../src/core/service-name.ts";
 import { Authenticator } from "../../src/http/auth/authenticator.ts";
-import type { Door } from "../../src/http/door.ts";
+import type { HttpService } from "../../src/http/http-service.ts";
 import { compileRoutes } from "../../src/http/routing.ts";
 import { serveRequest } from "../../src/http/serve.ts";
-import { wholeOf, type WireReply, type WireRequest } from "../../src/http/wire.ts";
-import { openEngines } from "../../src/server/engines.ts";
-import type { Engines } from "../../src/server/engines.ts";
+import { bufferBody, type WireResponse, type WireRequest } from "../../src/http/wire.ts";
+import { openDataStores } from "../../src/server/data-stores.ts";
+import type { DataStores } from "../../src/server/data-stores.ts";
 import { services } from "../../src/server/services.ts";
 import { realClock, realRandom } from "../../src/server/world.ts";
 import type { Answer } from "./answer-reader.ts";
@@ -34,7 +34,7 @@ export async function openInProcess(location: string): Promise<InProcess> {
   const clock = realClock();
   const random = realRandom();
   const elsewhere = { storeUrl: undefined, contentUrl: undefined, memoryBytesMax: undefined };
-  const engines = await openEngines({ ...elsewhere, location, services, clock, random, log });
+  const engines = await openDataStores({ ...elsewhere, location, services, clock, random, log });
   await ensureAccountRecords(engines.store, [developmentAccountName], random);
   const doors = new Map(services.map((service) => [service.name, doorOf(service.name, engines)]));
   return {
@@ -49,7 +49,7 @@ export async function openInProcess(location: string): Promise<InProcess> {
   };
 }
 
-function doorOf(name: ServiceName, { store, content }: Engines): Door {
+function doorOf(name: ServiceName, { store, content }: DataStores): HttpService {
   const service = services.find((one) => one.name === name);
   if (service === undefined) throw new Error(`${name} is not served`);
   const clock = realClock();
@@ -70,7 +70,7 @@ function doorOf(name: ServiceName, { store, content }: Engines): Door {
   };
 }
 
-function clientOf(door: Door): Client {
+function clientOf(door: HttpService): Client {
   return {
     async send(request) {
       const reply = await serveRequest(door, wireRequestOf(request));
@@ -111,9 +111,9 @@ async function* piecesOf(bytes: Buffer | undefined): AsyncGenerator<Uint8Array> 
 }
 
 /** Reads a streamed body to its end, as a socket would. */
-async function answerOf({ status, headers, body }: WireReply): Promise<Answer> {
+async function answerOf({ status, headers, body }: WireResponse): Promise<Answer> {
   const pieces: Uint8Array[] = [];
-  if (body !== undefined && body.kind !== "stream") pieces.push(Buffer.from(wholeOf(body)));
+  if (body !== undefined && body.kind !== "stream") pieces.push(Buffer.from(bufferBody(body)));
   if (body?.kind === "stream") {
     try {
       for await (const piece of body.reader.read(body.from, body.length)) {

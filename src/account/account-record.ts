@@ -1,5 +1,5 @@
-import type { ServiceName } from "../core/operation.ts";
-import { recordCodec, remembering } from "../core/record.ts";
+import type { ServiceName } from "../core/service-name.ts";
+import { recordCodec, withDecodeCache } from "../core/record.ts";
 import { defineTable } from "../core/table.ts";
 import type { ServiceProperties } from "./service-properties.ts";
 
@@ -14,7 +14,7 @@ export const accounts = defineTable<string, AccountRecord>({
   name: "accounts",
   tag: 0x01,
   key: (name) => [name],
-  codec: remembering(recordCodec<AccountRecord>({ version: 1 })),
+  codec: withDecodeCache(recordCodec<AccountRecord>({ version: 1 })),
 });
 
 export interface AccountScope {

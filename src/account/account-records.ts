@@ -1,6 +1,6 @@
 import { accounts } from "./account-record.ts";
 import type { AccountRecord } from "./account-record.ts";
-import type { ServiceName } from "../core/operation.ts";
+import type { ServiceName } from "../core/service-name.ts";
 import type { Random } from "../core/world.ts";
 import { newId } from "../execution/identifiers.ts";
 import { enqueueJob } from "../execution/reclaim-jobs.ts";

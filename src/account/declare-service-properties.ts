@@ -1,4 +1,5 @@
-import { noBody, type Operation, type ServiceName } from "../core/operation.ts";
+import { noBody, type Operation } from "../core/operation.ts";
+import type { ServiceName } from "../core/service-name.ts";
 import type { Params } from "../core/params.ts";
 import { xmlBody } from "../core/xml-body.ts";
 import { parseServiceProperties, servicePropertiesBytesMax } from "./parse-service-properties.ts";

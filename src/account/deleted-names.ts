@@ -1,9 +1,9 @@
 import type { Awaitable } from "../core/awaitable.ts";
 import { put, reclaimAt, type Effect } from "../core/effects.ts";
 import type { Features } from "../core/features.ts";
-import type { ServiceName } from "../core/operation.ts";
+import type { ServiceName } from "../core/service-name.ts";
 import { recordCodec } from "../core/record.ts";
-import type { Reclaimer } from "../core/service.ts";
+import type { ReclaimHandler } from "../core/service.ts";
 import { anyTable, defineTable } from "../core/table.ts";
 import { ticksFromSeconds, type Ticks } from "../core/ticks.ts";
 import type { RecordView } from "../core/view.ts";
@@ -58,7 +58,7 @@ function jobKind(service: ServiceName): string {
 }
 
 /** A name that was deleted again meanwhile has a later job of its own. */
-const reclaimName: Reclaimer = async (view, [account, service, name]) => {
+const reclaimName: ReclaimHandler = async (view, [account, service, name]) => {
   const key = {
     account: account as bigint,
     service: service as ServiceName,
@@ -70,6 +70,6 @@ const reclaimName: Reclaimer = async (view, [account, service, name]) => {
   return { removals: [gone], done: true };
 };
 
-export function nameReclaimers(service: ServiceName): Readonly<Record<string, Reclaimer>> {
+export function nameReclaimers(service: ServiceName): Readonly<Record<string, ReclaimHandler>> {
   return { [jobKind(service)]: reclaimName };
 }

@@ -1,6 +1,6 @@
 import type { CorsRule } from "../core/cors.ts";
 import { isHeaderText } from "../core/header-text.ts";
-import type { ServiceName } from "../core/operation.ts";
+import type { ServiceName } from "../core/service-name.ts";
 import { fail, ok, type Result } from "../core/result.ts";
 import { invalidXmlAt, xmlChild, xmlChildText, type XmlElement } from "../core/xml.ts";
 import { isLaterVersion, isVersion } from "../core/versions.ts";

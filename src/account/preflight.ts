@@ -1,5 +1,6 @@
 import { preflight } from "../core/cors.ts";
-import { noBody, type ServiceName } from "../core/operation.ts";
+import { noBody } from "../core/operation.ts";
+import type { ServiceName } from "../core/service-name.ts";
 import { header, text } from "../core/params.ts";
 import { serviceOperation } from "./service-operation.ts";
 

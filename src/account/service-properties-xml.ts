@@ -1,4 +1,4 @@
-import type { ServiceName } from "../core/operation.ts";
+import type { ServiceName } from "../core/service-name.ts";
 import { element, textElement } from "../core/xml-writer.ts";
 import type { CorsRule } from "../core/cors.ts";
 import { renderProtocol } from "./protocol-settings.ts";

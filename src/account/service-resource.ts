@@ -1,8 +1,8 @@
-import { whenThere, type Awaitable } from "../core/awaitable.ts";
+import { mapAwaitable, type Awaitable } from "../core/awaitable.ts";
 import type { CorsRule } from "../core/cors.ts";
-import type { ServiceName } from "../core/operation.ts";
+import type { ServiceName } from "../core/service-name.ts";
 import { ok } from "../core/result.ts";
-import type { Resource, Where } from "../core/service.ts";
+import type { Resource, LoadRequest } from "../core/service.ts";
 import { anyTable } from "../core/table.ts";
 import type { RecordView } from "../core/view.ts";
 import { accounts, type AccountRecord } from "./account-record.ts";
@@ -10,9 +10,9 @@ import { accounts, type AccountRecord } from "./account-record.ts";
 /** Everything that a request names lies in an account, which was checked to exist before. */
 export function loadAccount(
   view: RecordView,
-  { account }: Pick<Where, "account">,
+  { account }: Pick<LoadRequest, "account">,
 ): Awaitable<AccountRecord> {
-  return whenThere(view.get(accounts, account), (record) => {
+  return mapAwaitable(view.get(accounts, account), (record) => {
     if (record === undefined) throw new Error(`the account ${account} has no record`);
     return record;
   });
@@ -35,7 +35,7 @@ export function serviceResource(
   const corsOf = corsRulesFor(service);
   return {
     load: (view, where) =>
-      whenThere(loadAccount(view, where), (account) => ({
+      mapAwaitable(loadAccount(view, where), (account) => ({
         access: undefined,
         scope: ok({ account }),
         target: account,

@@ -1,6 +1,6 @@
 import { formatIsoSeconds, parseIso } from "../core/dates.ts";
 import { invalidXmlNode, missingXmlNode } from "../core/faults.ts";
-import type { ServiceName } from "../core/operation.ts";
+import type { ServiceName } from "../core/service-name.ts";
 import { fail, ok, type Result } from "../core/result.ts";
 import { ticksPerDay, type Ticks } from "../core/ticks.ts";
 import { xmlBody } from "../core/xml-body.ts";

@@ -1,5 +1,5 @@
 import type { AccountSettings } from "../account/settings.ts";
-import type { ServiceName } from "../core/operation.ts";
+import type { ServiceName } from "../core/service-name.ts";
 
 const endpointNames: Readonly<Record<ServiceName, string>> = {
   blob: "BlobEndpoint",

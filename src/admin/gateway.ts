@@ -1,13 +1,13 @@
 import type { IncomingMessage, ServerResponse } from "node:http";
-import type { ServiceName } from "../core/operation.ts";
+import type { ServiceName } from "../core/service-name.ts";
 import type { Log } from "../core/world.ts";
-import { locationOptions, type Door } from "../http/door.ts";
+import { locationOptions, type HttpService } from "../http/http-service.ts";
 import { nodeHandler, type Serve } from "../http/handler.ts";
 import { locate } from "../http/location.ts";
 import { serveRequest } from "../http/serve.ts";
 import type { WireRequest } from "../http/wire.ts";
-import type { Viewed } from "./administered.ts";
-import { noAccount } from "./answer.ts";
+import type { Viewed } from "./admin-context.ts";
+import { noAccount } from "./admin-response.ts";
 import type { RawCall, RawRoute } from "./routes.ts";
 
 export type NodeHandler = (request: IncomingMessage, response: ServerResponse) => void;
@@ -19,7 +19,7 @@ const bearer = "Bearer ";
 const sandbox = "sandbox; default-src 'none'; style-src 'unsafe-inline'";
 
 interface Gateway {
-  readonly door: Door;
+  readonly door: HttpService;
   readonly handle: NodeHandler;
 }
 
@@ -44,7 +44,7 @@ export function gatewayPath(service: ServiceName, account: string): string {
   return `${gatewayPrefix}${service}/${account}`;
 }
 
-function gatewayOf(door: Door, log: Log): Gateway {
+function gatewayOf(door: HttpService, log: Log): Gateway {
   const serve: Serve = async (request) => {
     const reply = await serveRequest(door, request);
     reply.headers["Content-Security-Policy"] = sandbox;
@@ -73,7 +73,7 @@ function pass({ door, handle }: Gateway, prefixLength: number, call: RawCall) {
 }
 
 /** By the service's own rules, also where the host names it; undefined if it will refuse. */
-function accountIn(door: Door, { url = "/", headers }: IncomingMessage): string | undefined {
+function accountIn(door: HttpService, { url = "/", headers }: IncomingMessage): string | undefined {
   const named = { target: url, headers, secure: false } as Partial<WireRequest> as WireRequest;
   const location = locate(named, locationOptions(door));
   return location.ok ? location.value.account : undefined;

@@ -6,7 +6,7 @@ import { accountsOf } from "../account/settings.ts";
 import { simWorld } from "../server/sim-world.ts";
 import { SnapshotTooOld } from "../store/open-views.ts";
 import { StoreBusy, StoreClosed, StoreUnavailable } from "../store/store.ts";
-import type { Administered } from "./administered.ts";
+import type { AdminContext } from "./admin-context.ts";
 import { adminHandler } from "./handler.ts";
 
 /** What the list of leases answers while the store fails in this way, and what is logged. */
@@ -18,7 +18,7 @@ async function answerTo(trouble: Error) {
   const security = { isLoginRequired: () => false, isMetricsLoginRequired: false };
   const settings = { accounts: accountsOf([]), doors: {}, security, pageFolder: "." };
   const fake = { clock, random, log, runtime, figures, observer, ...settings };
-  const admin = adminHandler(fake as unknown as Administered);
+  const admin = adminHandler(fake as unknown as AdminContext);
   const server = createServer(admin.handle).listen(0, "127.0.0.1");
   await once(server, "listening");
   const { port } = server.address() as AddressInfo;

@@ -2,16 +2,16 @@ import type { IncomingMessage, ServerResponse } from "node:http";
 import { sourceMarkHeader } from "../http/source/source-reader.ts";
 import { SnapshotTooOld } from "../store/open-views.ts";
 import { StoreBusy, StoreClosed, StoreUnavailable } from "../store/store.ts";
-import type { Administered } from "./administered.ts";
-import { refuse, type Answer } from "./answer.ts";
-import { mistakeIn, mistakeInQuery } from "./inputs.ts";
+import type { AdminContext } from "./admin-context.ts";
+import { refuse, type AdminResponse } from "./admin-response.ts";
+import { findInputError, mistakeInQuery } from "./inputs.ts";
 import { gatewayPrefix, type NodeHandler } from "./gateway.ts";
 import { PageFiles } from "./page/page-files.ts";
 import { servePage } from "./page/serve-page.ts";
 import { adminRequestOf, type AdminRequest, type AdmittedRequest } from "./request.ts";
 import { routeTable } from "./route-table.ts";
 import { matchRoute, type Access, type AnyRoute, type PathValues, type Route } from "./routes.ts";
-import { Gate, type Admission } from "./security/gate.ts";
+import { AdminAuth, type AuthResult } from "./security/admin-auth.ts";
 import { coveredAccounts, covers } from "./security/grant.ts";
 
 export interface AdminHandler {
@@ -24,17 +24,17 @@ export interface AdminHandler {
 }
 
 interface Parts {
-  readonly administered: Administered;
-  readonly gate: Gate;
+  readonly administered: AdminContext;
+  readonly gate: AdminAuth;
   readonly routes: readonly AnyRoute[];
   readonly page: PageFiles;
 }
 
 const apiPrefix = "/admin/";
 
-export function adminHandler(administered: Administered): AdminHandler {
+export function adminHandler(administered: AdminContext): AdminHandler {
   const { accounts, clock, random, security, pageFolder } = administered;
-  const gate = new Gate({ accounts, clock, random, security });
+  const gate = new AdminAuth({ accounts, clock, random, security });
   const { routes, feed } = routeTable(administered, gate);
   const parts = { administered, gate, routes, page: new PageFiles(pageFolder) };
   return {
@@ -63,7 +63,7 @@ async function handle(
 const passing = [StoreBusy, StoreUnavailable, StoreClosed, SnapshotTooOld];
 
 /** An engine that is busy, away or being closed is no bug, and says so to whoever asks. */
-function failed({ administered }: Parts, { url }: IncomingMessage, error: unknown): Answer {
+function failed({ administered }: Parts, { url }: IncomingMessage, error: unknown): AdminResponse {
   const reason = error instanceof Error ? error.message : String(error);
   if (passing.some((kind) => error instanceof kind)) {
     return refuse(503, "ServerBusy", reason, { "Retry-After": "1" });
@@ -77,7 +77,7 @@ async function answer(
   parts: Parts,
   message: IncomingMessage,
   response: ServerResponse,
-): Promise<Answer | undefined> {
+): Promise<AdminResponse | undefined> {
   if (message.headers[sourceMarkHeader] !== undefined) {
     return refuse(403, "CopySource", "the admin listener is no source of copies");
   }
@@ -107,7 +107,7 @@ function checkOrigin(
   { gate }: Parts,
   request: AdminRequest,
   access: Access | undefined,
-): Answer | undefined {
+): AdminResponse | undefined {
   if (!isGuarded(request) && access !== "metrics") return undefined;
   return gate.checkOrigin(request, access ?? "account");
 }
@@ -117,13 +117,13 @@ function isGuarded({ path }: AdminRequest): boolean {
 }
 
 /** Covers no account, since none has that name. */
-const noCaller: Admission = { grant: { kind: "account", account: "" }, isValid: () => true };
+const noCaller: AuthResult = { grant: { kind: "account", account: "" }, isValid: () => true };
 
-function admit({ gate }: Parts, request: AdminRequest, access: Access): Admission {
+function admit({ gate }: Parts, request: AdminRequest, access: Access): AuthResult {
   return access === "open" ? noCaller : gate.admit(request, access);
 }
 
-async function pageOrNothing(parts: Parts, request: AdminRequest): Promise<Answer> {
+async function pageOrNothing(parts: Parts, request: AdminRequest): Promise<AdminResponse> {
   const isRead = request.method === "GET" || request.method === "HEAD";
   const file = isRead && !isGuarded(request) ? await servePage(parts.page, request) : undefined;
   return file ?? nothingAt(parts, request);
@@ -133,21 +133,21 @@ async function checkedAnswer(
   route: Route,
   request: AdmittedRequest,
   values: PathValues,
-): Promise<Answer> {
+): Promise<AdminResponse> {
   const unfit = lacksJson(route, request);
   if (unfit !== undefined) return unfit;
   const wrong = route.query && mistakeInQuery(request.query, route.query);
   if (wrong !== undefined) return refuse(400, "InvalidInput", wrong);
   const read = takesJson(route) ? await request.readBody() : noBody;
   if (!read.ok) return read.refusal;
-  const mistake = route.body && mistakeIn(read.body, route.body);
+  const mistake = route.body && findInputError(read.body, route.body);
   if (mistake !== undefined) return refuse(400, "InvalidInput", mistake);
   return route.answer({ ...request, body: read.body }, values);
 }
 
 const noBody = { ok: true, body: {} } as const;
 
-function nothingAt({ administered }: Parts, { path }: AdminRequest): Answer {
+function nothingAt({ administered }: Parts, { path }: AdminRequest): AdminResponse {
   const services = Object.keys(administered.doors).join(", ");
   const advice = path.startsWith(gatewayPrefix)
     ? `: /storage/SERVICE/ACCOUNT/… is where the services are, which are ${services}`
@@ -155,13 +155,13 @@ function nothingAt({ administered }: Parts, { path }: AdminRequest): Answer {
   return refuse(404, "NotFound", `there is nothing at ${path}${advice}`);
 }
 
-function notAllowed({ method, path }: AdminRequest, allow: string): Answer {
+function notAllowed({ method, path }: AdminRequest, allow: string): AdminResponse {
   const message = `${path} takes ${allow}, not ${method}`;
   return refuse(405, "MethodNotAllowed", message, { Allow: allow });
 }
 
 /** A form on another site's page cannot send this type without asking first. */
-function lacksJson(route: Route, { headers }: AdminRequest): Answer | undefined {
+function lacksJson(route: Route, { headers }: AdminRequest): AdminResponse | undefined {
   if (!takesJson(route)) return undefined;
   const type = headers["content-type"]?.split(";", 1)[0]?.trim().toLowerCase();
   if (type === "application/json") return undefined;
@@ -174,7 +174,7 @@ function takesJson({ method, path }: Route): boolean {
   return method !== "GET" && path !== "/admin/v1/reset";
 }
 
-function send(answered: Answer, message: IncomingMessage, response: ServerResponse): void {
+function send(answered: AdminResponse, message: IncomingMessage, response: ServerResponse): void {
   message.resume();
   const { status, headers, body } = answered;
   const hasLength = status !== 204 && status !== 304;

@@ -11,7 +11,7 @@ const idMax = 2n ** 64n - 1n;
 const loneSurrogate = /\p{Surrogate}/u;
 
 /** The first mistake in what was given, in a sentence that names it. */
-export function mistakeIn(given: Readonly<Record<string, unknown>>, checks: Checks) {
+export function findInputError(given: Readonly<Record<string, unknown>>, checks: Checks) {
   const unknown = Object.keys(given).find((name) => !Object.hasOwn(checks, name));
   if (unknown !== undefined) return `${asGiven(unknown)} is not known here: ${knownOf(checks)}`;
   for (const [name, check] of Object.entries(checks)) {
@@ -25,7 +25,7 @@ export function mistakeIn(given: Readonly<Record<string, unknown>>, checks: Chec
 export function mistakeInQuery(query: URLSearchParams, checks: Checks): string | undefined {
   const names = [...query.keys()];
   const twice = names.find((name, index) => names.indexOf(name) !== index);
-  return mistakeIn(Object.fromEntries(query), checks) ?? (twice && `${twice} is given twice`);
+  return findInputError(Object.fromEntries(query), checks) ?? (twice && `${twice} is given twice`);
 }
 
 function knownOf(checks: Checks): string {

@@ -1,5 +1,5 @@
-import type { Viewed } from "./administered.ts";
-import { nothing, refuse, text, type Answer } from "./answer.ts";
+import type { Viewed } from "./admin-context.ts";
+import { nothing, refuse, text, type AdminResponse } from "./admin-response.ts";
 import type { AdminRequest } from "./request.ts";
 import type { Route } from "./routes.ts";
 
@@ -25,7 +25,7 @@ export function probeRoutes(viewed: Viewed): readonly Route[] {
   ];
 }
 
-async function answerReady({ ready }: Viewed): Promise<Answer> {
+async function answerReady({ ready }: Viewed): Promise<AdminResponse> {
   try {
     await ready();
     return text("ready\n");
@@ -34,7 +34,7 @@ async function answerReady({ ready }: Viewed): Promise<Answer> {
   }
 }
 
-async function answerReset({ reset }: Viewed, { headers }: AdminRequest): Promise<Answer> {
+async function answerReset({ reset }: Viewed, { headers }: AdminRequest): Promise<AdminResponse> {
   if (reset === undefined) {
     return refuse(403, "ResetNotAllowed", "start with --enableReset to allow this");
   }

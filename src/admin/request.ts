@@ -1,7 +1,7 @@
 import type { IncomingHttpHeaders, IncomingMessage } from "node:http";
 import type { TLSSocket } from "node:tls";
 import type { Accounts } from "../account/settings.ts";
-import { refuse, type Answer } from "./answer.ts";
+import { refuse, type AdminResponse } from "./admin-response.ts";
 import type { Grant } from "./security/grant.ts";
 
 /** A request to the admin listener, as its routes see it. */
@@ -34,7 +34,7 @@ export interface CheckedRequest extends AdmittedRequest {
 
 export type ReadBody =
   | { readonly ok: true; readonly body: JsonObject }
-  | { readonly ok: false; readonly refusal: Answer };
+  | { readonly ok: false; readonly refusal: AdminResponse };
 
 export type JsonObject = Readonly<Record<string, unknown>>;
 

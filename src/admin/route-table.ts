@@ -1,9 +1,9 @@
-import type { Administered, Viewed } from "./administered.ts";
+import type { AdminContext, Viewed } from "./admin-context.ts";
 import { Feed } from "./feed/feed.ts";
 import { gatewayRoute } from "./gateway.ts";
 import { probeRoutes } from "./probes.ts";
 import type { AnyRoute } from "./routes.ts";
-import type { Gate } from "./security/gate.ts";
+import type { AdminAuth } from "./security/admin-auth.ts";
 import { sessionRoutes } from "./security/session-routes.ts";
 import { accountRoutes } from "./views/accounts.ts";
 import { Health, healthRoutes } from "./views/health.ts";
@@ -19,14 +19,14 @@ export interface RouteTable {
 }
 
 /** Everything that the admin listener serves, except the files of the page. */
-export function routeTable({ security, ...viewed }: Administered, gate: Gate): RouteTable {
+export function routeTable({ security, ...viewed }: AdminContext, gate: AdminAuth): RouteTable {
   const health = new Health(viewed);
   const feed = new Feed(viewed, health);
   return { routes: routesOf(viewed, { gate, security, health, feed }), feed };
 }
 
-interface Parts extends Pick<Administered, "security"> {
-  readonly gate: Gate;
+interface Parts extends Pick<AdminContext, "security"> {
+  readonly gate: AdminAuth;
   readonly health: Health;
   readonly feed: Feed;
 }

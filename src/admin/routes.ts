@@ -1,5 +1,5 @@
 import type { IncomingMessage, ServerResponse } from "node:http";
-import type { Answer } from "./answer.ts";
+import type { AdminResponse } from "./admin-response.ts";
 import type { Checks } from "./inputs.ts";
 import type { AdminRequest, AdmittedRequest, CheckedRequest } from "./request.ts";
 
@@ -24,14 +24,17 @@ export interface Route extends Guarded {
   readonly query?: Checks;
   /** The fields of its body; without it, the route looks at them itself. */
   readonly body?: Checks;
-  readonly answer: (request: CheckedRequest, values: PathValues) => Promise<Answer> | Answer;
+  readonly answer: (
+    request: CheckedRequest,
+    values: PathValues,
+  ) => Promise<AdminResponse> | AdminResponse;
 }
 
 /** A route that writes its response itself. */
 export interface RawRoute extends Guarded {
   readonly method: "GET" | "*";
   /** Undefined if it has taken the response, `unknown` if there is nothing at the path. */
-  readonly serve: (call: RawCall) => Answer | "unknown" | undefined;
+  readonly serve: (call: RawCall) => AdminResponse | "unknown" | undefined;
 }
 
 export interface RawCall {

@@ -2,7 +2,7 @@ import { formatIso } from "../core/dates.ts";
 import { invalidQuery } from "../core/faults.ts";
 import type { Operation } from "../core/operation.ts";
 import { fail, ok, type Result } from "../core/result.ts";
-import type { Guarded } from "../core/service.ts";
+import type { GuardContext } from "../core/service.ts";
 import type { Ticks } from "../core/ticks.ts";
 import { checkCopy } from "./copy/check-copy.ts";
 import { checkKey } from "./encryption/blob-encryption.ts";
@@ -14,7 +14,7 @@ import { archive } from "./tier/rehydration.ts";
 const passed = ok(undefined);
 
 /** What holds for every operation on a blob: derived from what it declares, never from its name. */
-export function guardBlob(guarded: Guarded<BlobAddress>): Result<void> {
+export function guardBlob(guarded: GuardContext<BlobAddress>): Result<void> {
   const aimed = checkAim(guarded);
   if (!aimed.ok || guarded.target === undefined) return aimed;
   const target = guarded.target as BlobRecord;
@@ -28,7 +28,7 @@ export function guardBlob(guarded: Guarded<BlobAddress>): Result<void> {
 }
 
 /** Snapshots and versions are read only, but for operations that say they can be aimed at one. */
-function checkAim({ operation, address }: Guarded<BlobAddress>): Result<void> {
+function checkAim({ operation, address }: GuardContext<BlobAddress>): Result<void> {
   if (operation.effect !== "writes") return passed;
   const { snapshot, versionId } = address;
   if (snapshot !== undefined && !takes(operation, "?snapshot")) {
@@ -51,7 +51,7 @@ function misaimed(name: string, time: Ticks): Result<void> {
 /** A write that replaces the blob leaves the protected state as a version, where versions are kept;
  *  all others would change or remove it. */
 function checkImmutable(
-  { operation, features, now }: Guarded<BlobAddress>,
+  { operation, features, now }: GuardContext<BlobAddress>,
   target: BlobRecord,
 ): Result<void> {
   if (!changesState(operation)) return passed;
@@ -67,7 +67,7 @@ function changesState({ effect, etag, route }: Operation): boolean {
 }
 
 /** The bytes of an archived blob cannot be read. Only whoever answers ranges reads them. */
-function checkArchived({ operation }: Guarded<BlobAddress>, target: BlobRecord): Result<void> {
+function checkArchived({ operation }: GuardContext<BlobAddress>, target: BlobRecord): Result<void> {
   if (target.tier !== archive || !operation.success.headers.includes("Content-Range"))
     return passed;
   return fail(target.rehydration === undefined ? "BlobArchived" : "BlobBeingRehydrated");

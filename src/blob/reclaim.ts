@@ -1,6 +1,6 @@
 import { nameReclaimers } from "../account/deleted-names.ts";
 import type { ReclaimJob } from "../core/effects.ts";
-import type { Reclaimer } from "../core/service.ts";
+import type { ReclaimHandler } from "../core/service.ts";
 import { anyTable } from "../core/table.ts";
 import { ticksPerDay, type Ticks } from "../core/ticks.ts";
 import { firstBelowUpTo } from "../execution/first-below.ts";
@@ -23,7 +23,7 @@ const removalsMax = 500;
 
 const firstBelow = firstBelowUpTo(removalsMax);
 
-const reclaimBlocks: Reclaimer = async (view, [upload]) => {
+const reclaimBlocks: ReclaimHandler = async (view, [upload]) => {
   const id = upload as bigint;
   const removals = await firstBelow(view, blocks, id);
   if (removals.length === removalsMax) return { removals, done: false };
@@ -31,7 +31,7 @@ const reclaimBlocks: Reclaimer = async (view, [upload]) => {
 };
 
 /** Everything keyed by a container's id, a bounded number of records at a time. */
-const reclaimContainer: Reclaimer = async (view, [container]) => {
+const reclaimContainer: ReclaimHandler = async (view, [container]) => {
   const id = container as bigint;
   const current = await firstBelow(view, blobs, id);
   if (current.length > 0) return { removals: current, done: false };
@@ -43,7 +43,7 @@ const reclaimContainer: Reclaimer = async (view, [container]) => {
 };
 
 /** Blocks that nobody committed for a week. The week starts anew with every block. */
-const expireUpload: Reclaimer = async (view, scope) => {
+const expireUpload: ReclaimHandler = async (view, scope) => {
   const [container, name, id] = scope;
   const key = { container: container as bigint, name: name as string };
   const upload = await view.get(uploads, key);
@@ -57,7 +57,7 @@ const expireUpload: Reclaimer = async (view, scope) => {
 };
 
 /** A deleted container that nobody restored in time. */
-const expireContainer: Reclaimer = async (view, [account, name, version]) => {
+const expireContainer: ReclaimHandler = async (view, [account, name, version]) => {
   const key = {
     account: account as bigint,
     name: name as string,
@@ -70,7 +70,7 @@ const expireContainer: Reclaimer = async (view, [account, name, version]) => {
 };
 
 /** A deleted state that nobody brought back in time. */
-const expireGeneration: Reclaimer = async (view, scope) => {
+const expireGeneration: ReclaimHandler = async (view, scope) => {
   const [container, name, at, kind] = scope;
   const key: GenerationKey = {
     container: container as bigint,
@@ -86,7 +86,7 @@ const expireGeneration: Reclaimer = async (view, scope) => {
 };
 
 /** A blob that was given a time to end. */
-const expireBlob: Reclaimer = async (view, scope) => {
+const expireBlob: ReclaimHandler = async (view, scope) => {
   const [container, name] = scope;
   const key = { container: container as bigint, name: name as string };
   const record = await view.get(blobs, key);
@@ -98,7 +98,7 @@ const expireBlob: Reclaimer = async (view, scope) => {
   return { removals: [{ table: anyTable(blobs), key: blobs.key(key) }], done: true };
 };
 
-const reclaimAccount: Reclaimer = async (view, [account]) => {
+const reclaimAccount: ReclaimHandler = async (view, [account]) => {
   const id = account as bigint;
   const live = await firstBelow(view, containers, id);
   const deleted = await firstBelow(view, deletedContainers, id);
@@ -111,7 +111,7 @@ function containerJob({ id }: ContainerRecord): ReclaimJob {
   return { kind: "blob-container", scope: [id] };
 }
 
-export const reclaimers: Readonly<Record<string, Reclaimer>> = {
+export const reclaimers: Readonly<Record<string, ReclaimHandler>> = {
   ...nameReclaimers("blob"),
   "blob-account": reclaimAccount,
   "blob-blocks": reclaimBlocks,

@@ -3,7 +3,7 @@ import type { ContentRef } from "../core/content-ref.ts";
 import type { Lease } from "../core/lease.ts";
 import type { Metadata } from "../core/metadata.ts";
 import type { StoredPolicy } from "../core/permission.ts";
-import { recordCodec, remembering } from "../core/record.ts";
+import { recordCodec, withDecodeCache } from "../core/record.ts";
 import { containerNameEntries, holdEntries, tagEntries } from "./indexes.ts";
 import { defineTable } from "../core/table.ts";
 import type { Tags } from "../core/tags.ts";
@@ -186,7 +186,7 @@ export const containers = defineTable<{ account: bigint; name: string }, Contain
   name: "containers",
   tag: 0x20,
   key: ({ account, name }) => [account, name],
-  codec: remembering(recordCodec<ContainerRecord>({ version: 1 })),
+  codec: withDecodeCache(recordCodec<ContainerRecord>({ version: 1 })),
   indexes: ({ id, lease }, parts) => [
     ...containerNameEntries(id, parts()),
     ...leaseEntries("container", lease, parts),

@@ -7,7 +7,7 @@ import { checkBlobName, checkContainerName } from "../core/names.ts";
 import { operationsOf, type Address } from "../core/operation.ts";
 import { fail, ok, type Result } from "../core/result.ts";
 import { defineResource } from "../core/service.ts";
-import type { Located, QueryReader, SignedName, Where } from "../core/service.ts";
+import type { LoadedResource, QueryReader, SignedName, LoadRequest } from "../core/service.ts";
 import { anyTable } from "../core/table.ts";
 import type { Ticks } from "../core/ticks.ts";
 import type { RecordView } from "../core/view.ts";
@@ -107,7 +107,10 @@ function parseTime(query: QueryReader, name: string): Result<Ticks | undefined> 
   return time === undefined ? invalidQuery(name, text) : ok(time);
 }
 
-async function loadContainer(view: RecordView, where: Where<BlobAddress>): Promise<Located> {
+async function loadContainer(
+  view: RecordView,
+  where: LoadRequest<BlobAddress>,
+): Promise<LoadedResource> {
   const account = await loadAccount(view, where);
   const container = await view.get(containers, {
     account: account.id,
@@ -117,7 +120,10 @@ async function loadContainer(view: RecordView, where: Where<BlobAddress>): Promi
   return { access, scope: ok({ account }), target: container, cors: corsOf(account) };
 }
 
-async function loadBlob(view: RecordView, where: Where<BlobAddress>): Promise<Located> {
+async function loadBlob(
+  view: RecordView,
+  where: LoadRequest<BlobAddress>,
+): Promise<LoadedResource> {
   const account = await loadAccount(view, where);
   const { address } = where;
   const container = await view.get(containers, { account: account.id, name: address.container });
@@ -149,7 +155,10 @@ async function isSoftDeleted(
 }
 
 /** The first of the blobs that may answer for a path of the website; it is open to everyone. */
-async function loadPage(view: RecordView, where: Where<BlobAddress>): Promise<Located> {
+async function loadPage(
+  view: RecordView,
+  where: LoadRequest<BlobAddress>,
+): Promise<LoadedResource> {
   const account = await loadAccount(view, where);
   const { properties, id } = account;
   const found = { access: undefined, cors: noRules };

@@ -3,10 +3,10 @@ import { backupFolder } from "../server/folder-backup.ts";
 import { messageOf, StartRefused } from "../server/start-refused.ts";
 import { realSurroundings } from "../server/start.ts";
 import { quietLog } from "./quiet-log.ts";
-import { readWords } from "./read-words.ts";
-import { misuse, type SideCommand } from "./side-command.ts";
+import { parseCliArguments } from "./parse-cli-arguments.ts";
+import { usageError, type Subcommand } from "./subcommand.ts";
 
-export const backupCommand: SideCommand = {
+export const backupCommand: Subcommand = {
   name: "backup",
   usage: "--from FOLDER --to FOLDER",
   summary: "copy a folder, also one that is in use",
@@ -27,12 +27,12 @@ export const backupCommand: SideCommand = {
 const options = { from: { type: "string" }, to: { type: "string" } } as const;
 
 async function backup(words: readonly string[]): Promise<number> {
-  const read = readWords(words, options);
+  const read = parseCliArguments(words, options);
   const from = read.ok ? read.texts.get("from") : undefined;
   const to = read.ok ? read.texts.get("to") : undefined;
   if (!read.ok || from === undefined || to === undefined || read.others.length > 0) {
     const problem = read.ok ? "it takes --from and --to, and nothing else" : read.problem;
-    process.stderr.write(misuse(backupCommand, problem));
+    process.stderr.write(usageError(backupCommand, problem));
     return 1;
   }
   const { clock } = realSurroundings(quietLog);

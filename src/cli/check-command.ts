@@ -3,14 +3,14 @@ import { checkFolder, type FolderReport } from "../server/folder-check/check-fol
 import { messageOf, StartRefused } from "../server/start-refused.ts";
 import { realSurroundings } from "../server/start.ts";
 import { quietLog } from "./quiet-log.ts";
-import { readWords } from "./read-words.ts";
-import { misuse, type SideCommand } from "./side-command.ts";
+import { parseCliArguments } from "./parse-cli-arguments.ts";
+import { usageError, type Subcommand } from "./subcommand.ts";
 
 const shownMax = 50;
 const foundExitCode = 1;
 const notCheckedExitCode = 2;
 
-export const checkCommand: SideCommand = {
+export const checkCommand: Subcommand = {
   name: "check",
   usage: "FOLDER",
   summary: "hold what is stored against its checksums and counts",
@@ -28,11 +28,11 @@ export const checkCommand: SideCommand = {
 };
 
 async function check(words: readonly string[]): Promise<number> {
-  const read = readWords(words, {});
+  const read = parseCliArguments(words, {});
   const [folder, ...more] = read.ok ? read.others : [];
   if (!read.ok || folder === undefined || more.length > 0) {
     const problem = read.ok ? "it takes one folder" : read.problem;
-    process.stderr.write(misuse(checkCommand, problem));
+    process.stderr.write(usageError(checkCommand, problem));
     return notCheckedExitCode;
   }
   const { clock } = realSurroundings(quietLog);

@@ -1,13 +1,18 @@
 import { copyData, type CopyReport } from "../server/data-copy/copy-data.ts";
-import { checkPlace, isMissing, openPlace, type PlaceName } from "../server/data-copy/places.ts";
+import {
+  checkPlace,
+  isMissing,
+  openDataLocation,
+  type DataLocation,
+} from "../server/data-copy/data-locations.ts";
 import { messageOf } from "../server/start-refused.ts";
 import { realSurroundings } from "../server/start.ts";
 import { progressBar } from "./progress-bar.ts";
 import { quietLog } from "./quiet-log.ts";
-import { readWords } from "./read-words.ts";
-import { misuse, type SideCommand } from "./side-command.ts";
+import { parseCliArguments } from "./parse-cli-arguments.ts";
+import { usageError, type Subcommand } from "./subcommand.ts";
 
-export const copyCommand: SideCommand = {
+export const copyCommand: Subcommand = {
   name: "copy",
   usage: "--from PLACE --to PLACE [--fromContent PLACE] [--toContent PLACE]",
   summary: "move to another engine (postgres://, s3://)",
@@ -37,7 +42,7 @@ const options = {
 async function copy(words: readonly string[]): Promise<number> {
   const places = readPlaces(words);
   if ("problem" in places) {
-    process.stderr.write(misuse(copyCommand, places.problem));
+    process.stderr.write(usageError(copyCommand, places.problem));
     return 1;
   }
   try {
@@ -52,8 +57,8 @@ async function copy(words: readonly string[]): Promise<number> {
 }
 
 interface Places {
-  readonly from: PlaceName;
-  readonly to: PlaceName;
+  readonly from: DataLocation;
+  readonly to: DataLocation;
 }
 
 async function copyBetween({ from, to }: Places): Promise<CopyReport> {
@@ -67,9 +72,9 @@ async function copyBetween({ from, to }: Places): Promise<CopyReport> {
   const fromName = [from.records, from.bytes].filter(Boolean).map(withoutPassword).join(" ");
   // Pauses alone keep no process alive, and a bucket or a database may make it pause.
   const staying = setInterval(() => {}, 60_000);
-  const source = await openPlace(from, world);
+  const source = await openDataLocation(from, world);
   try {
-    const target = await openPlace(to, world);
+    const target = await openDataLocation(to, world);
     try {
       return await copyData({ from: source, to: target, fromName, ...world, progress: bar });
     } finally {
@@ -87,7 +92,7 @@ function withoutPassword(place: string | undefined): string {
 }
 
 function readPlaces(words: readonly string[]): Places | { readonly problem: string } {
-  const read = readWords(words, options);
+  const read = parseCliArguments(words, options);
   if (!read.ok) return read;
   const from = read.texts.get("from");
   const to = read.texts.get("to");

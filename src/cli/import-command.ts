@@ -3,17 +3,17 @@ import { importFolder } from "../server/azurite-import/import-folder.ts";
 import type { ImportCounts } from "../server/azurite-import/import-context.ts";
 import { markImported } from "../server/azurite-import/import-mark.ts";
 import { ImportRefused } from "../server/azurite-import/import-refused.ts";
-import { openEngines } from "../server/engines.ts";
+import { openDataStores } from "../server/data-stores.ts";
 import { defaultLocation } from "../server/flags.ts";
 import { resolveOptions } from "../server/options.ts";
 import { services } from "../server/services.ts";
 import { messageOf, StartRefused } from "../server/start-refused.ts";
 import { realSurroundings } from "../server/start.ts";
 import { quietLog } from "./quiet-log.ts";
-import { readWords } from "./read-words.ts";
-import { misuse, type SideCommand } from "./side-command.ts";
+import { parseCliArguments } from "./parse-cli-arguments.ts";
+import { usageError, type Subcommand } from "./subcommand.ts";
 
-export const importCommand: SideCommand = {
+export const importCommand: Subcommand = {
   name: "import",
   usage: "FOLDER [--location FOLDER] [--store URL] [--content URL]",
   summary: "add what Azurite has stored in a folder",
@@ -44,11 +44,11 @@ const options = {
 } as const;
 
 async function runImport(words: readonly string[]): Promise<number> {
-  const read = readWords(words, options);
+  const read = parseCliArguments(words, options);
   const [folder, ...more] = read.ok ? read.others : [];
   if (!read.ok || folder === undefined || more.length > 0) {
     const problem = read.ok ? "it takes one folder" : read.problem;
-    process.stderr.write(misuse(importCommand, problem));
+    process.stderr.write(usageError(importCommand, problem));
     return 1;
   }
   try {
@@ -77,7 +77,7 @@ async function importInto(
   // Waiting for a disk or a database alone keeps no process alive.
   const staying = setInterval(() => {}, 60_000);
   try {
-    const engines = await openEngines({ ...places, services, ...world });
+    const engines = await openDataStores({ ...places, services, ...world });
     try {
       const { random, log } = world;
       const counts = await importFolder({ folder: resolve(folder), engines, random, log });

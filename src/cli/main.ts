@@ -5,13 +5,13 @@ import { logFor, realSurroundings, startWith } from "../server/start.ts";
 import type { EtagereServer } from "../server/start.ts";
 import { unimportedFolder } from "../server/azurite-import/import-mark.ts";
 import { defaultLocation } from "../server/flags.ts";
-import { remarksOn, resolveOptions, type Options } from "../server/options.ts";
+import { optionWarnings, resolveOptions, type Options } from "../server/options.ts";
 import { StartRefused } from "../server/start-refused.ts";
 import { helpText, parseCommandLine } from "./command-line.ts";
 import type { Command } from "./command-line.ts";
-import type { ServiceName } from "../core/operation.ts";
+import type { ServiceName } from "../core/service-name.ts";
 import { serviceModeOf, serviceModeOfProgram } from "./service-mode.ts";
-import { asksForHelp, commandHelp } from "./side-command.ts";
+import { asksForHelp, commandHelp } from "./subcommand.ts";
 import { sideCommands, unknownCommand } from "./side-commands.ts";
 
 const stayingMilliseconds = 60_000;
@@ -64,7 +64,7 @@ async function serve(
   const options = resolveOptions(input, (name) => `--${name}`);
   if (!options.ok) return refuse([...problems, ...options.problems]);
   if (problems.length > 0) return refuse(problems);
-  const remarks = remarksOn(options.value, (name) => `--${name}`);
+  const remarks = optionWarnings(options.value, (name) => `--${name}`);
   for (const remark of remarks) process.stderr.write(`etagere: ${remark}\n`);
   const unimported = await azuriteRemark(options.value);
   if (unimported !== undefined) process.stderr.write(`etagere: ${unimported}\n`);

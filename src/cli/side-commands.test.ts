@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { asksForHelp, commandHelp, misuse } from "./side-command.ts";
+import { asksForHelp, commandHelp, usageError } from "./subcommand.ts";
 import { sideCommands, unknownCommand } from "./side-commands.ts";
 
 describe("every side command", () => {
@@ -21,7 +21,7 @@ describe("every side command", () => {
   });
 
   it("says what is wrong before it says how it is used", () => {
-    expect(misuse({ name: "check", usage: "FOLDER" }, "it takes one folder")).toBe(
+    expect(usageError({ name: "check", usage: "FOLDER" }, "it takes one folder")).toBe(
       "etagere check: it takes one folder\n" +
         "usage: etagere check FOLDER\n" +
         "etagere check --help says more.\n",

@@ -4,12 +4,12 @@ import { copyCommand } from "./copy-command.ts";
 import { importCommand } from "./import-command.ts";
 import { nearest } from "./nearest.ts";
 import { serviceModeNames } from "./service-mode.ts";
-import type { SideCommand } from "./side-command.ts";
+import type { Subcommand } from "./subcommand.ts";
 import { statusCommand } from "./status-command.ts";
 import { tourCommand } from "./tour-command.ts";
 
 /** By the first word of the command line. */
-export const sideCommands: ReadonlyMap<string, SideCommand> = new Map(
+export const sideCommands: ReadonlyMap<string, Subcommand> = new Map(
   [checkCommand, backupCommand, copyCommand, importCommand, statusCommand, tourCommand].map(
     (command) => [command.name, command],
   ),

@@ -1,7 +1,7 @@
 import { readAdminAddress } from "../server/admin-address.ts";
 import { defaultLocation, flagDefaults } from "../server/flags.ts";
 import { messageOf } from "../server/start-refused.ts";
-import { misuse, type SideCommand } from "./side-command.ts";
+import { usageError, type Subcommand } from "./subcommand.ts";
 import { parseStatusOptions, type StatusOptions } from "./status-options.ts";
 import { askStatus } from "./status-report.ts";
 import { statusTable } from "./status-table.ts";
@@ -12,7 +12,7 @@ const columnsUnlimited = 10_000;
 const watchMilliseconds = 2000;
 const clearScreen = "\u001b[2J\u001b[H";
 
-export const statusCommand: SideCommand = {
+export const statusCommand: Subcommand = {
   name: "status",
   usage: "[--location FOLDER | --url URL] [--token TOKEN] [--json] [--watch]",
   summary: "who holds what, and how the server is",
@@ -36,7 +36,7 @@ export const statusCommand: SideCommand = {
 async function status(words: readonly string[]): Promise<number> {
   const options = parseStatusOptions(words);
   if ("problem" in options) {
-    process.stderr.write(misuse(statusCommand, options.problem));
+    process.stderr.write(usageError(statusCommand, options.problem));
     return 1;
   }
   const found = options.url === undefined ? await findServer(options.location) : options;

@@ -1,4 +1,4 @@
-import { readWords } from "./read-words.ts";
+import { parseCliArguments } from "./parse-cli-arguments.ts";
 
 export interface StatusOptions {
   readonly url: string | undefined;
@@ -19,7 +19,7 @@ const options = {
 export function parseStatusOptions(
   words: readonly string[],
 ): StatusOptions | { readonly problem: string } {
-  const read = readWords(words, options);
+  const read = parseCliArguments(words, options);
   if (!read.ok) return read;
   const { texts, switches, others } = read;
   if (others.length > 0) return { problem: "it takes words only after an option" };

@@ -1,4 +1,4 @@
-import { adminHeader } from "../admin/security/gate.ts";
+import { adminHeader } from "../admin/security/admin-auth.ts";
 
 /** What `etagere status` shows: the answers of the admin API as far as the table needs them. */
 export interface StatusReport {

@@ -1,8 +1,8 @@
 import { existsSync } from "node:fs";
 import { fileURLToPath } from "node:url";
-import { misuse, type SideCommand } from "./side-command.ts";
+import { usageError, type Subcommand } from "./subcommand.ts";
 
-export const tourCommand: SideCommand = {
+export const tourCommand: Subcommand = {
   name: "tour",
   usage: "",
   summary: "show what clients can rely on (in a checkout)",
@@ -19,7 +19,7 @@ export const tourCommand: SideCommand = {
 
 async function tour(words: readonly string[]): Promise<number> {
   if (words.length > 0) {
-    process.stderr.write(misuse(tourCommand, "it takes no options"));
+    process.stderr.write(usageError(tourCommand, "it takes no options"));
     return 1;
   }
   const script = new URL("../../scripts/tour.mjs", import.meta.url);

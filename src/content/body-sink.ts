@@ -88,7 +88,7 @@ export class BodySink {
   /** Gives back what was reserved, once no write into it is under way. */
   async abandon(): Promise<void> {
     await this.#writing?.catch(() => undefined);
-    for (const { region } of this.#pieces) this.#writer.giveBack(region);
+    for (const { region } of this.#pieces) this.#writer.freeRegion(region);
     this.#pieces.length = 0;
   }
 
@@ -135,7 +135,7 @@ export class BodySink {
     const touches = current !== undefined && follows(current.region, region);
     if (touches) {
       current.region = { ...current.region, length: current.region.length + region.length };
-      this.#writer.letGo(region.extent);
+      this.#writer.releaseHold(region.extent);
       return current;
     }
     const piece = { region, filled: 0, crc64: undefined };

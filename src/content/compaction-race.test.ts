@@ -2,7 +2,7 @@ import { expect, test } from "vitest";
 import type { ExtentFiles } from "./extent-files.ts";
 import { memoryFiles } from "./memory-files.ts";
 import { whole, write } from "./plan.ts";
-import { expectSame, openShelf, pattern, type Shelf } from "./testing.ts";
+import { expectSame, openContentFixture, pattern, type ContentFixture } from "./testing.ts";
 
 const extentBytes = 256 * 1024;
 const pieceBytes = 300;
@@ -30,13 +30,13 @@ function filesWith(beforeFirstRead: () => Promise<void>): ExtentFiles {
   };
 }
 
-async function append(shelf: Shelf, index: number): Promise<void> {
+async function append(shelf: ContentFixture, index: number): Promise<void> {
   const received = await shelf.receive(pattern(pieceBytes, index));
   await shelf.put("log", (base) => write(base, index * pieceBytes, received));
   shelf.content.discard(received);
 }
 
-async function fill(shelf: Shelf, bytes: number): Promise<void> {
+async function fill(shelf: ContentFixture, bytes: number): Promise<void> {
   const received = await shelf.receive(pattern(bytes, bytes));
   await shelf.put("filler", () => whole(received));
   shelf.content.discard(received);
@@ -44,7 +44,7 @@ async function fill(shelf: Shelf, bytes: number): Promise<void> {
 
 test("a leaf that is replaced while its bytes are copied is not counted twice", async () => {
   let appends = 0;
-  const shelf: Shelf = await openShelf({
+  const shelf: ContentFixture = await openContentFixture({
     files: filesWith(async () => {
       appends += 1;
       await append(shelf, pieces);

@@ -3,8 +3,8 @@ import type { Table } from "../core/table.ts";
 import type { Log } from "../core/world.ts";
 import type { Key, Store, Transaction, View } from "../store/store.ts";
 import type { ExtentWriter } from "./extent-writer.ts";
-import { copyStretches, type Copied } from "./copy-stretches.ts";
-import type { Handles } from "./handles.ts";
+import { copyRanges, type Copied } from "./copy-ranges.ts";
+import type { ExtentFileCache } from "./extent-file-cache.ts";
 import { decodeNode, encodeNode } from "./node-codec.ts";
 import { bytesByExtent } from "./slices.ts";
 import {
@@ -29,7 +29,7 @@ export type ContentTable = Pick<Table<never, never>, "tag"> & {
 export interface CompactionParts {
   readonly store: Store;
   readonly writer: ExtentWriter;
-  readonly handles: Handles;
+  readonly handles: ExtentFileCache;
   readonly log: Log;
   readonly contentTables: readonly ContentTable[];
 }
@@ -38,11 +38,11 @@ export interface CompactionParts {
 type Owner = { readonly node: bigint } | { readonly record: Key };
 
 /** Moves some of what is alive in an extent. Returns whether anything moved. */
-export async function compactSome(parts: CompactionParts, extent: bigint): Promise<boolean> {
+export async function compactExtent(parts: CompactionParts, extent: bigint): Promise<boolean> {
   const { store, writer } = parts;
   const found = await store.snapshot((view) => findOwners(parts, view, extent));
   if (found.slices.length === 0) return false;
-  const copied = await copyStretches(parts, extent, found.slices);
+  const copied = await copyRanges(parts, extent, found.slices);
   try {
     // Together, so that they share a flush: one after the other they fell behind busy clients.
     const moves = found.owners.map((owner) =>
@@ -54,7 +54,7 @@ export async function compactSome(parts: CompactionParts, extent: bigint): Promi
     const failed = (await Promise.allSettled(moves)).find(({ status }) => status === "rejected");
     if (failed !== undefined) await Promise.all(moves);
   } finally {
-    for (const region of copied.regions) writer.letGo(region.extent);
+    for (const region of copied.regions) writer.releaseHold(region.extent);
   }
   return copied.stretches.length > 0;
 }
@@ -130,7 +130,7 @@ async function moveOwner(
   );
   if (moved.every((slice, index) => slice === held.slices[index])) return;
   tx.put(held.key, held.encode(moved));
-  moveAccounts(tx, { owner, indexKey }, bytesByExtent(held.slices), bytesByExtent(moved));
+  updateLiveBytes(tx, { owner, indexKey }, bytesByExtent(held.slices), bytesByExtent(moved));
 }
 
 /** Where the index says that the owner refers to an extent. */
@@ -140,7 +140,7 @@ function indexKeyOf(owner: Owner): (extent: bigint) => Key {
   return (extent) => recordOwnerKey(extent, digest);
 }
 
-function moveAccounts(
+function updateLiveBytes(
   tx: Transaction,
   { owner, indexKey }: { owner: Owner; indexKey: (extent: bigint) => Key },
   before: ReadonlyMap<bigint, number>,

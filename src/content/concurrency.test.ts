@@ -2,14 +2,14 @@ import { expect, test } from "vitest";
 import type { ContentRef } from "../core/content-ref.ts";
 import { StoreBusy } from "../store/store.ts";
 import { clear, share, write } from "./plan.ts";
-import { openShelf, pattern, type Shelf } from "./testing.ts";
+import { openContentFixture, pattern, type ContentFixture } from "./testing.ts";
 
 const lanes = 8;
 const laneBytes = 40_000;
 const stepsPerLane = 40;
 
 /** Each lane owns one stretch of the object, so that the end is known whatever the order. */
-async function writeLane(shelf: Shelf, lane: number, expected: Uint8Array): Promise<void> {
+async function writeLane(shelf: ContentFixture, lane: number, expected: Uint8Array): Promise<void> {
   const start = lane * laneBytes;
   for (let step = 0; step < stepsPerLane; step += 1) {
     const at = start + ((step * 7919 + lane * 131) % (laneBytes - 600));
@@ -27,7 +27,7 @@ async function writeLane(shelf: Shelf, lane: number, expected: Uint8Array): Prom
 }
 
 /** Snapshots come and go, and every one of them stays as it was. */
-async function takeSnapshots(shelf: Shelf, lane: number): Promise<void> {
+async function takeSnapshots(shelf: ContentFixture, lane: number): Promise<void> {
   for (let round = 0; round < 12; round += 1) {
     const name = `snapshot-${lane}`;
     await shelf.putFrom("big", name);
@@ -39,7 +39,7 @@ async function takeSnapshots(shelf: Shelf, lane: number): Promise<void> {
   }
 }
 
-async function readPatiently(shelf: Shelf, name: string): Promise<Uint8Array> {
+async function readPatiently(shelf: ContentFixture, name: string): Promise<Uint8Array> {
   for (let attempt = 0; attempt < 100; attempt += 1) {
     try {
       return await shelf.read(name);
@@ -50,7 +50,7 @@ async function readPatiently(shelf: Shelf, name: string): Promise<Uint8Array> {
   throw new Error("the view was always too old");
 }
 
-async function reclaimMeanwhile(shelf: Shelf, running: () => boolean): Promise<void> {
+async function reclaimMeanwhile(shelf: ContentFixture, running: () => boolean): Promise<void> {
   while (running()) {
     await shelf.content.reclaim();
     await new Promise((resolve) => setImmediate(resolve));
@@ -58,7 +58,7 @@ async function reclaimMeanwhile(shelf: Shelf, running: () => boolean): Promise<v
 }
 
 test("writers of one content, its snapshots and reclaiming do not disturb each other", async () => {
-  const shelf = await openShelf({ extentBytes: 32 * 1024 });
+  const shelf = await openContentFixture({ extentBytes: 32 * 1024 });
   const expected = new Uint8Array(lanes * laneBytes);
   await shelf.put("big", (base) => ({
     plan: "edit",

@@ -1,9 +1,9 @@
 import { writeSync } from "node:fs";
 import { join } from "node:path";
 import { StoreBusy } from "../store/store.ts";
-import { openSharedShelf } from "./shared-shelf.ts";
+import { openSharedShelf } from "./shared-content-fixture.ts";
 import { whole } from "./plan.ts";
-import { checkStamped, stamped, type Shelf } from "./testing.ts";
+import { checkStamped, stamped, type ContentFixture } from "./testing.ts";
 
 /** The process that `crash.test.ts` kills: overwrites objects, reads them and gives space back, and
  *  reports each write after it was acknowledged. */
@@ -12,7 +12,7 @@ const callers = 6;
 const writesMax = 100_000;
 const attemptsMax = 100;
 
-async function readWhole(shelf: Shelf, name: string): Promise<void> {
+async function readWhole(shelf: ContentFixture, name: string): Promise<void> {
   for (let attempt = 0; attempt < attemptsMax; attempt += 1) {
     try {
       checkStamped(await shelf.read(name));
@@ -23,7 +23,7 @@ async function readWhole(shelf: Shelf, name: string): Promise<void> {
   }
 }
 
-async function overwrite(shelf: Shelf, seed: number): Promise<void> {
+async function overwrite(shelf: ContentFixture, seed: number): Promise<void> {
   const name = `object-${seed % 10}`;
   const received = await shelf.receive(stamped(seed));
   await shelf.put(name, () => whole(received));

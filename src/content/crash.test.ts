@@ -6,8 +6,8 @@ import { dirname, join } from "node:path";
 import { createInterface } from "node:readline";
 import { fileURLToPath } from "node:url";
 import { afterAll, beforeAll, expect, test } from "vitest";
-import { openSharedShelf } from "./shared-shelf.ts";
-import { checkStamped, type Shelf } from "./testing.ts";
+import { openSharedShelf } from "./shared-content-fixture.ts";
+import { checkStamped, type ContentFixture } from "./testing.ts";
 
 const root = join(dirname(fileURLToPath(import.meta.url)), "../..");
 const folder = mkdtempSync(join(tmpdir(), "etagere-crash-"));
@@ -60,7 +60,7 @@ async function writeUntilKilled(meanwhile: () => Promise<unknown>): Promise<Ackn
 
 /** Callers race, so the last one to commit need not be the last one to report; but it is one of
  *  the latest, or later than all of them. */
-async function checkAll(shelf: Shelf, acknowledged: Acknowledged): Promise<void> {
+async function checkAll(shelf: ContentFixture, acknowledged: Acknowledged): Promise<void> {
   expect(acknowledged.size).toBe(10);
   for (const [name, seeds] of acknowledged) {
     const found = checkStamped(await shelf.read(name));

@@ -75,7 +75,7 @@ export async function sealAbandoned(
 
 /** Forgets a sealed extent that nothing refers to; its file goes when no reader can see it. The
  *  counter is read, not peeked at: a reference that comes in meanwhile makes this run again. */
-export async function forgetIfUnused(
+export async function removeIfUnreferenced(
   tx: Transaction,
   extent: bigint,
   garbageId: bigint,

@@ -1,6 +1,6 @@
 import { StoreUnavailable, type Store } from "../store/store.ts";
 import type { ExtentFile, ExtentFiles } from "./extent-files.ts";
-import type { Ids } from "./ids.ts";
+import type { IdAllocator } from "./ids.ts";
 import { RegionAllocator } from "./regions.ts";
 import { Syncer } from "./syncer.ts";
 import { extentCodec, extentKey } from "./tables.ts";
@@ -26,7 +26,7 @@ interface OpenExtent {
 export interface ExtentWriterOptions {
   readonly store: Store;
   readonly files: ExtentFiles;
-  readonly ids: Ids;
+  readonly ids: IdAllocator;
   /** Names this process in the records of its extents. */
   readonly writer: string;
   readonly extentBytes: number;
@@ -91,7 +91,7 @@ export class ExtentWriter {
   }
 
   /** Only for bytes that nobody was told of: they are written over. */
-  giveBack({ extent: id, offset, length }: Region): void {
+  freeRegion({ extent: id, offset, length }: Region): void {
     const extent = this.#extent(id);
     const isFree = this.#options.files.writesOnce !== true && this.#current === extent;
     if (isFree) {
@@ -99,7 +99,7 @@ export class ExtentWriter {
       // In the same step: whatever is handed out next may lie there.
       if (this.#isFull) extent.file.shorten?.(extent.regions.tail);
     }
-    this.letGo(id);
+    this.releaseHold(id);
   }
 
   /** The end of a reservation that is not needed any more. */
@@ -111,7 +111,7 @@ export class ExtentWriter {
   }
 
   /** The request that held a body here is over. */
-  letGo(extent: bigint): void {
+  releaseHold(extent: bigint): void {
     const open = this.#open.get(extent);
     if (open !== undefined) open.held -= 1;
   }

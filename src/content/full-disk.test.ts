@@ -6,7 +6,7 @@ import { StoreUnavailable } from "../store/store.ts";
 import { openDiskFiles } from "./disk-files.ts";
 import type { ExtentFiles } from "./extent-files.ts";
 import { whole } from "./plan.ts";
-import { expectSame, openShelf, pattern, type Shelf } from "./testing.ts";
+import { expectSame, openContentFixture, pattern, type ContentFixture } from "./testing.ts";
 
 const extentBytes = 256 * 1024;
 let folder: string;
@@ -39,7 +39,7 @@ async function limitedFiles(disk: { isFull: boolean }): Promise<ExtentFiles> {
   };
 }
 
-async function putBody(shelf: Shelf, name: string, bytes: Uint8Array): Promise<void> {
+async function putBody(shelf: ContentFixture, name: string, bytes: Uint8Array): Promise<void> {
   const received = await shelf.receive(bytes);
   await shelf.put(name, () => whole(received));
   shelf.content.discard(received);
@@ -51,7 +51,7 @@ const sizes = async (): Promise<readonly number[]> =>
 describe("extents on a full disk", () => {
   test("give the blocks of a body that did not fit back", async () => {
     const disk = { isFull: false };
-    const shelf = await openShelf({ files: await limitedFiles(disk), extentBytes });
+    const shelf = await openContentFixture({ files: await limitedFiles(disk), extentBytes });
     await putBody(shelf, "kept", pattern(20_000, 1));
     disk.isFull = true;
     await expect(shelf.receive(pattern(100_000, 2))).rejects.toBeInstanceOf(StoreUnavailable);
@@ -64,7 +64,7 @@ describe("extents on a full disk", () => {
 
   test("that are wholly dead go although others cannot be compacted", async () => {
     const disk = { isFull: false };
-    const shelf = await openShelf({ files: await limitedFiles(disk), extentBytes });
+    const shelf = await openContentFixture({ files: await limitedFiles(disk), extentBytes });
     for (let index = 0; index < 48; index += 1) {
       await putBody(shelf, `object-${index}`, pattern(20_000, index));
     }
@@ -82,7 +82,7 @@ describe("extents on a full disk", () => {
   });
 
   test("take no more bytes once their file was deleted", async () => {
-    const shelf = await openShelf({ files: await openDiskFiles(folder), extentBytes });
+    const shelf = await openContentFixture({ files: await openDiskFiles(folder), extentBytes });
     await putBody(shelf, "kept", pattern(20_000, 1));
     for (const name of await readdir(folder)) await rm(join(folder, name));
     await expect(shelf.receive(pattern(20_000, 2))).rejects.toBeInstanceOf(StoreUnavailable);

@@ -1,6 +1,6 @@
 import type { Slice } from "../core/content-ref.ts";
 import type { Key, Store, Transaction } from "../store/store.ts";
-import { referencesTo, setReferences } from "./ledger.ts";
+import { referencesTo, setReferences } from "./node-references.ts";
 import { decodeNode } from "./node-codec.ts";
 import { bytesByExtent } from "./slices.ts";
 import {

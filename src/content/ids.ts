@@ -9,7 +9,7 @@ const blocksMax = 2 ** 31;
 
 /** Ids of nodes and extents, unique over processes and time: each process takes whole blocks of
  *  them from the store, so that drawing one is no read and no conflict. */
-export class Ids {
+export class IdAllocator {
   readonly #store: Store;
   #block: number;
   #drawn = 0;
@@ -22,8 +22,8 @@ export class Ids {
     this.#block = block;
   }
 
-  static async open(store: Store): Promise<Ids> {
-    return new Ids(store, await takeBlock(store));
+  static async open(store: Store): Promise<IdAllocator> {
+    return new IdAllocator(store, await takeBlock(store));
   }
 
   /**
@@ -38,13 +38,13 @@ export class Ids {
   }
 
   /** Throws if the store was set back. */
-  expectKept(): void {
+  assertNotRolledBack(): void {
     if (!this.#isLost) return;
     throw new StoreUnavailable("the store was set back to an earlier state: restart this node");
   }
 
   next(): bigint {
-    this.expectKept();
+    this.assertNotRolledBack();
     if (this.#drawn >= renewAfter) this.#renew();
     if (this.#drawn >= idsPerBlock) throw new Error("no block of ids came in time");
     return (BigInt(this.#block) << 32n) | BigInt(this.#drawn++);

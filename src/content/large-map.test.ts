@@ -2,7 +2,7 @@ import { describe, expect, test } from "vitest";
 import type { ContentPart, ContentRef, Slice } from "../core/content-ref.ts";
 import type { Transaction } from "../store/store.ts";
 import { compose, share, write } from "./plan.ts";
-import { openShelf, pattern, testObjects, type Shelf } from "./testing.ts";
+import { openContentFixture, pattern, testObjects, type ContentFixture } from "./testing.ts";
 
 /** Ranges that never merge: every second stretch of one far-away extent. */
 function scattered(count: number): ContentPart[] {
@@ -12,7 +12,7 @@ function scattered(count: number): ContentPart[] {
 }
 
 /** Runs one change and counts the keys it reads and writes. */
-async function countTouched(shelf: Shelf, run: (tx: Transaction) => Promise<void>) {
+async function countTouched(shelf: ContentFixture, run: (tx: Transaction) => Promise<void>) {
   const touched = { reads: 0, writes: 0 };
   await shelf.store.transact(async (tx) => {
     touched.reads = 0;
@@ -37,7 +37,7 @@ describe("a map of a million ranges", () => {
   const ranges = 1_000_000;
 
   test("takes one write, share or removal in a handful of nodes", async () => {
-    const shelf = await openShelf();
+    const shelf = await openContentFixture();
     await shelf.put("big", () => compose(scattered(ranges)));
     const key = testObjects.key("big");
     const received = await shelf.receive(pattern(512, 1));
@@ -73,7 +73,7 @@ describe("a map of a million ranges", () => {
   });
 
   test("finds a stretch without reading the rest", async () => {
-    const shelf = await openShelf();
+    const shelf = await openContentFixture();
     await shelf.put("big", () => compose(scattered(50_000)));
     const ref = (await shelf.get("big")) as ContentRef;
     const found: Slice[] = [];
@@ -94,7 +94,7 @@ describe("a map of a million ranges", () => {
 });
 
 test("composing 50,000 blocks keeps their ids and boundaries", async () => {
-  const shelf = await openShelf();
+  const shelf = await openContentFixture();
   const parts = scattered(50_000).map((part, index) => ({ ...part, block: `block-${index}` }));
   await shelf.put("blocks", () => compose(parts));
   const ref = (await shelf.get("blocks")) as ContentRef;

@@ -1,7 +1,7 @@
 import { expect, test } from "vitest";
 import type { ExtentFiles } from "./extent-files.ts";
 import { memoryFiles } from "./memory-files.ts";
-import { openShelf } from "./testing.ts";
+import { openContentFixture } from "./testing.ts";
 
 /** Takes every byte and keeps none, in its own time, as a slow disk does. */
 function forgetfulFiles(): ExtentFiles {
@@ -24,7 +24,7 @@ async function* chunksOf(length: number): AsyncGenerator<Uint8Array> {
 }
 
 test("two hundred uploads at a time take little memory, whatever their length", async () => {
-  const shelf = await openShelf({ files: forgetfulFiles() });
+  const shelf = await openContentFixture({ files: forgetfulFiles() });
   const length = 16 * 1024 * 1024;
   const before = process.memoryUsage().rss;
   let peak = before;

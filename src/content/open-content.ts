@@ -8,13 +8,13 @@ import type { ContentTable } from "./compaction.ts";
 import type { ContentReader, ContentStore, ReceiveOptions } from "./content.ts";
 import type { ExtentFiles } from "./extent-files.ts";
 import { ExtentWriter } from "./extent-writer.ts";
-import { Handles } from "./handles.ts";
-import { Ids } from "./ids.ts";
-import { PinBoard, type Pins } from "./pins.ts";
+import { ExtentFileCache } from "./extent-file-cache.ts";
+import { IdAllocator } from "./ids.ts";
+import { PinTracker, type HorizonRegistry } from "./pins.ts";
 import { contentReader } from "./reader.ts";
 import { receive } from "./receive.ts";
-import { Reclaimer } from "./reclaimer.ts";
-import { inlineContentBytesMax, settle } from "./settle.ts";
+import { SpaceReclaimer } from "./space-reclaimer.ts";
+import { inlineContentBytesMax, applyPlan } from "./apply-plan.ts";
 import { nodesOf, walk, type NodeSource } from "./tree-walk.ts";
 
 export interface ContentOptions {
@@ -23,22 +23,22 @@ export interface ContentOptions {
   readonly files: ExtentFiles;
   readonly clock: Clock;
   readonly log: Log;
-  readonly pins: Pins;
+  readonly pins: HorizonRegistry;
   /** Every table with a content field: compaction must be able to read their records. */
   readonly contentTables: readonly ContentTable[];
   readonly extentBytes?: number;
   readonly viewAgeMax?: Ticks;
   /** Whether this process is the one that gives space back at the moment; always, if not said. */
-  readonly isOnDuty?: (() => Promise<boolean>) | undefined;
+  readonly isLeader?: (() => Promise<boolean>) | undefined;
 }
 
 export async function openContentStore(options: ContentOptions): Promise<ContentStore> {
   const { store, files, clock, pins, extentBytes = options.files.extentBytes } = options;
-  const ids = await Ids.open(store);
+  const ids = await IdAllocator.open(store);
   const writer = new ExtentWriter({ store, files, ids, writer: pins.self, extentBytes });
-  const handles = new Handles(files);
-  const board = new PinBoard(clock, options.viewAgeMax);
-  const reclaimer = new Reclaimer({ ...options, ids, writer, handles, board, extentBytes });
+  const handles = new ExtentFileCache(files);
+  const board = new PinTracker(clock, options.viewAgeMax);
+  const reclaimer = new SpaceReclaimer({ ...options, ids, writer, handles, board, extentBytes });
   await reclaimer.publish();
   await reclaimer.sealAbandoned();
   const place = { isRemote: files.check !== undefined, inlineBytesMax: files.inlineBytesMax ?? 0 };
@@ -47,11 +47,11 @@ export async function openContentStore(options: ContentOptions): Promise<Content
 
 interface Parts {
   readonly store: Store;
-  readonly ids: Ids;
+  readonly ids: IdAllocator;
   readonly writer: ExtentWriter;
-  readonly handles: Handles;
-  readonly board: PinBoard;
-  readonly reclaimer: Reclaimer;
+  readonly handles: ExtentFileCache;
+  readonly board: PinTracker;
+  readonly reclaimer: SpaceReclaimer;
   readonly isRemote: boolean;
   readonly inlineBytesMax: number;
 }
@@ -78,7 +78,7 @@ class StoredContent implements ContentStore {
 
   discard(received: Received): void {
     for (const { source } of received.pieces) {
-      if ("extent" in source) this.#parts.writer.letGo(source.extent);
+      if ("extent" in source) this.#parts.writer.releaseHold(source.extent);
     }
   }
 
@@ -88,8 +88,8 @@ class StoredContent implements ContentStore {
     before: ContentRef | undefined,
     plan: ContentPlan | undefined,
   ): Promise<ContentRef | undefined> {
-    this.#parts.ids.expectKept();
-    return settle(tx, this.#parts.ids, { owner, before, plan });
+    this.#parts.ids.assertNotRolledBack();
+    return applyPlan(tx, this.#parts.ids, { owner, before, plan });
   }
 
   slices(
@@ -102,7 +102,7 @@ class StoredContent implements ContentStore {
   }
 
   open(view: View, ref: ContentRef, key?: Uint8Array): ContentReader {
-    this.#parts.ids.expectKept();
+    this.#parts.ids.assertNotRolledBack();
     const unpin = ref.kind === "inline" ? () => undefined : this.#parts.board.pin(view.sequence);
     const { handles } = this.#parts;
     const parts = { handles, buffers: this.#buffers, nodes: this.#pinnedNodes, unpin, key };

@@ -3,7 +3,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { expect, test } from "vitest";
 import { whole } from "./plan.ts";
-import { openSharedShelf } from "./shared-shelf.ts";
+import { openSharedShelf } from "./shared-content-fixture.ts";
 import { expectSame, pattern } from "./testing.ts";
 
 test("one process that opens a location twice loses nothing of what it is writing", async () => {

@@ -3,45 +3,45 @@ import { manualClock } from "../store/manual-clock.ts";
 import { openMemoryStore } from "../store/memory/open-memory-store.ts";
 import { openProcesses } from "../store/processes.ts";
 import { StoreBusy } from "../store/store.ts";
-import { Ids } from "./ids.ts";
-import { PinBoard, sharedPins } from "./pins.ts";
+import { IdAllocator } from "./ids.ts";
+import { PinTracker, sharedHorizons } from "./pins.ts";
 
 const second = 10_000_000n;
 
 describe("what a process promises not to look at", () => {
   test("follows the states it knows, but only once their views are over", () => {
     const clock = manualClock();
-    const board = new PinBoard(clock, 5n * second);
-    expect(board.promise(10)).toBe(0);
+    const board = new PinTracker(clock, 5n * second);
+    expect(board.horizon(10)).toBe(0);
     clock.advance(4000);
-    expect(board.promise(20)).toBe(0);
+    expect(board.horizon(20)).toBe(0);
     clock.advance(1000);
-    expect(board.promise(30)).toBe(10);
+    expect(board.horizon(30)).toBe(10);
     clock.advance(4000);
-    expect(board.promise(40)).toBe(20);
+    expect(board.horizon(40)).toBe(20);
   });
 
   test("never passes a pin, and goes on when the last one is gone", () => {
-    const board = new PinBoard(manualClock(), 0n);
+    const board = new PinTracker(manualClock(), 0n);
     const unpinFirst = board.pin(5);
     const unpinSecond = board.pin(5);
     board.pin(8);
-    expect(board.promise(20)).toBe(5);
+    expect(board.horizon(20)).toBe(5);
     unpinFirst();
     unpinFirst();
-    expect(board.promise(21)).toBe(5);
+    expect(board.horizon(21)).toBe(5);
     unpinSecond();
-    expect(board.promise(22)).toBe(8);
+    expect(board.horizon(22)).toBe(8);
     expect(() => board.pin(7)).toThrow(StoreBusy);
   });
 
   test("moves on however often it is asked within the age of a view", () => {
     const clock = manualClock();
-    const board = new PinBoard(clock, 5n * second);
+    const board = new PinTracker(clock, 5n * second);
     let promised = 0;
     for (let round = 1; round <= 2000; round += 1) {
       clock.advance(10);
-      promised = board.promise(round);
+      promised = board.horizon(round);
     }
     expect(promised).toBeGreaterThan(1000);
     expect(promised).toBeLessThanOrEqual(1500);
@@ -57,8 +57,8 @@ test("processes see each other's promises, and none of the dead", async () => {
       self: { pid, startTime: "0" },
       isAlive: (each) => alive.has(each.pid),
     });
-  const first = sharedPins(await open(1));
-  const other = sharedPins(await open(2));
+  const first = sharedHorizons(await open(1));
+  const other = sharedHorizons(await open(2));
   await first.publish(7);
   expect(await other.published()).toEqual(
     new Map([
@@ -74,7 +74,7 @@ test("ids differ between processes and fit a signed integer", async () => {
   const store = openMemoryStore({ clock: manualClock() });
   const all = new Set<bigint>();
   for (let run = 0; run < 5; run += 1) {
-    const ids = await Ids.open(store);
+    const ids = await IdAllocator.open(store);
     for (let draw = 0; draw < 100; draw += 1) all.add(ids.next());
   }
   expect(all.size).toBe(500);

@@ -5,7 +5,7 @@ import type { Processes } from "../store/processes.ts";
 import { StoreBusy } from "../store/store.ts";
 
 /** What the processes on one store tell each other about what they are still looking at. */
-export interface Pins {
+export interface HorizonRegistry {
   /** Names this process; never used again by another. */
   readonly self: string;
   /** Promises that this process will look at no state before `sequence`. */
@@ -15,7 +15,7 @@ export interface Pins {
 }
 
 /** For a store that only this process has open. */
-export function soloPins(self: string): Pins {
+export function soloPins(self: string): HorizonRegistry {
   let promised = 0;
   return {
     self,
@@ -27,7 +27,7 @@ export function soloPins(self: string): Pins {
 }
 
 /** For processes that share a store: each publishes its promise in the list of processes. */
-export function sharedPins(processes: Processes): Pins {
+export function sharedHorizons(processes: Processes): HorizonRegistry {
   return {
     self: processes.self,
     publish: (sequence) => processes.publish({ contentPromise: sequence }),
@@ -48,7 +48,7 @@ const readingsMax = 16n;
  * pin, nor to states so young that a view of an earlier one may still come to pin it. A view that
  * comes too late all the same is refused, so the promise holds whatever the clock does.
  */
-export class PinBoard {
+export class PinTracker {
   readonly #clock: Clock;
   readonly #viewAgeMax: Ticks;
   readonly #pinned = new Map<number, number>();
@@ -74,7 +74,7 @@ export class PinBoard {
   }
 
   /** What may be promised, given that the newest state is `sequence`. */
-  promise(sequence: number): number {
+  horizon(sequence: number): number {
     const now = this.#clock.monotonic();
     const last = this.#readings.at(-1);
     const spacing = this.#viewAgeMax / readingsMax;

@@ -2,7 +2,7 @@ import fc from "fast-check";
 import { describe, expect, test } from "vitest";
 import type { ContentPlan, ContentRef, Received, SliceSource } from "../core/content-ref.ts";
 import { append, clear, compose, empty, resize, share, write, asPart } from "./plan.ts";
-import { openShelf, pattern, type Shelf } from "./testing.ts";
+import { openContentFixture, pattern, type ContentFixture } from "./testing.ts";
 
 /** Three objects against three plain arrays. */
 const names = ["a", "b", "c"] as const;
@@ -78,11 +78,11 @@ const step = fc.oneof(
 type Model = Map<Name, Uint8Array>;
 
 class Player {
-  readonly #shelf: Shelf;
+  readonly #shelf: ContentFixture;
   readonly model: Model = new Map();
   #seed = 1;
 
-  constructor(shelf: Shelf) {
+  constructor(shelf: ContentFixture) {
     this.#shelf = shelf;
   }
 
@@ -202,7 +202,7 @@ describe("contents behave like plain bytes", () => {
   test("under any writes, clears, resizes and shares, and leave nothing behind", async () => {
     await fc.assert(
       fc.asyncProperty(fc.array(step, { minLength: 1, maxLength: 40 }), async (steps) => {
-        const shelf = await openShelf({ extentBytes: 16 * 1024 });
+        const shelf = await openContentFixture({ extentBytes: 16 * 1024 });
         const player = new Player(shelf);
         for (const next of steps) await player.play(next);
         await player.check();
@@ -220,7 +220,7 @@ describe("contents behave like plain bytes", () => {
 });
 
 test("a write over a whole tree replaces it", async () => {
-  const shelf = await openShelf();
+  const shelf = await openContentFixture();
   const player = new Player(shelf);
   await player.play({ step: "scatter", name: "a", count: 900 });
   await player.play({ step: "write", name: "a", at: 0, length: 30_000 });
@@ -232,7 +232,7 @@ test("a write over a whole tree replaces it", async () => {
 
 describe("copy on write", () => {
   test("a shared tree keeps its bytes while the other is changed", async () => {
-    const shelf = await openShelf();
+    const shelf = await openContentFixture();
     const player = new Player(shelf);
     await player.play({ step: "scatter", name: "a", count: 900 });
     await player.play({ step: "share", name: "b", from: "a" });
@@ -246,7 +246,7 @@ describe("copy on write", () => {
   });
 
   test("a content of nothing but holes reads as zeros", async () => {
-    const shelf = await openShelf();
+    const shelf = await openContentFixture();
     await shelf.put("a", () => empty(3_000_000));
     const bytes = await shelf.read("a");
     expect(bytes.length).toBe(3_000_000);

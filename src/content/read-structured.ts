@@ -8,7 +8,7 @@ import {
 } from "./structured-form.ts";
 
 /** The body is not what its frame says: cut off, out of order, or with a wrong checksum. */
-export class StructuredBodyWrong extends Error {
+export class InvalidStructuredBody extends Error {
   override readonly name = "StructuredBodyWrong";
   readonly checksum: boolean;
 
@@ -28,9 +28,10 @@ export async function* readStructured(
   let all = crc64OfNothing;
   for (let number = 1; number <= segments; number += 1) {
     const head = view(await source.exactly(segmentHeaderBytes));
-    if (head.getUint16(0, true) !== number) throw new StructuredBodyWrong("segments out of order");
+    if (head.getUint16(0, true) !== number)
+      throw new InvalidStructuredBody("segments out of order");
     let left = Number(head.getBigUint64(2, true));
-    if (!Number.isSafeInteger(left)) throw new StructuredBodyWrong("a segment is too long");
+    if (!Number.isSafeInteger(left)) throw new InvalidStructuredBody("a segment is too long");
     let current = crc64OfNothing;
     while (left > 0) {
       const part = await source.some(left);
@@ -43,12 +44,13 @@ export async function* readStructured(
     if (hasChecksums) await expectCrc64(source, current);
   }
   if (hasChecksums) await expectCrc64(source, all);
-  if (!(await source.isAtEnd())) throw new StructuredBodyWrong("there is more than was announced");
+  if (!(await source.isAtEnd()))
+    throw new InvalidStructuredBody("there is more than was announced");
 }
 
 function parseHeader(bytes: Uint8Array) {
   const header = view(bytes);
-  if (header.getUint8(0) !== structuredVersion) throw new StructuredBodyWrong("unknown version");
+  if (header.getUint8(0) !== structuredVersion) throw new InvalidStructuredBody("unknown version");
   return {
     hasChecksums: (header.getUint16(9, true) & crc64Flag) !== 0,
     segments: header.getUint16(11, true),
@@ -58,7 +60,7 @@ function parseHeader(bytes: Uint8Array) {
 async function expectCrc64(source: Source, computed: bigint): Promise<void> {
   const given = await source.exactly(crc64Length);
   if (Buffer.compare(given, crc64Bytes(computed)) !== 0) {
-    throw new StructuredBodyWrong("a checksum does not fit", true);
+    throw new InvalidStructuredBody("a checksum does not fit", true);
   }
 }
 
@@ -77,7 +79,7 @@ class Source {
 
   /** As much as is at hand, at most `max`. */
   async some(max: number): Promise<Uint8Array> {
-    if (await this.isAtEnd()) throw new StructuredBodyWrong("the body was cut off");
+    if (await this.isAtEnd()) throw new InvalidStructuredBody("the body was cut off");
     const part = this.#chunk.subarray(0, max);
     this.#chunk = this.#chunk.subarray(part.length);
     return part;

@@ -1,7 +1,7 @@
 import type { ContentRef, Slice, SliceSource } from "../core/content-ref.ts";
 import { readChunkBytes, type Buffers } from "./buffers.ts";
 import type { ContentReader } from "./content.ts";
-import type { Handles } from "./handles.ts";
+import type { ExtentFileCache } from "./extent-file-cache.ts";
 import { walk, type NodeSource } from "./tree-walk.ts";
 import { decryptAt } from "./cipher.ts";
 import { cipherFrom, type Span } from "./slices.ts";
@@ -10,7 +10,7 @@ import { cipherFrom, type Span } from "./slices.ts";
 const readsAtOnceMax = 32;
 
 export interface ReaderParts {
-  readonly handles: Handles;
+  readonly handles: ExtentFileCache;
   readonly buffers: Buffers;
   readonly nodes: NodeSource;
   readonly unpin: () => void;
@@ -78,7 +78,7 @@ async function* readChunks(
 /** Fills one buffer with stretches of segments, reading several at once. */
 class ChunkFiller {
   readonly #buffer: Uint8Array;
-  readonly #handles: Handles;
+  readonly #handles: ExtentFileCache;
   readonly #key: Uint8Array | undefined;
   #reads: Promise<void>[] = [];
   #filled = 0;

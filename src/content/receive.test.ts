@@ -7,9 +7,9 @@ import type { ExtentFiles } from "./extent-files.ts";
 import { listExtents } from "./extent-table.ts";
 import { memoryFiles } from "./memory-files.ts";
 import { whole } from "./plan.ts";
-import { BodyLengthWrong } from "./receive.ts";
+import { BodyLengthMismatch } from "./receive.ts";
 import { Syncer } from "./syncer.ts";
-import { expectSame, openShelf, pattern } from "./testing.ts";
+import { expectSame, openContentFixture, pattern } from "./testing.ts";
 
 async function* inChunks(bytes: Uint8Array, size: number): AsyncGenerator<Uint8Array> {
   // One buffer for all chunks, as a pooled source would have.
@@ -40,7 +40,7 @@ describe("receiving a body", () => {
   ])("of %i bytes in chunks of %i keeps them, announced or not", async (length, size) => {
     const bytes = pattern(length, length);
     for (const announced of [true, false]) {
-      const shelf = await openShelf({ extentBytes: 1 << 20 });
+      const shelf = await openContentFixture({ extentBytes: 1 << 20 });
       const options = { md5: true, crc64: true, ...(announced ? { length } : {}) };
       const received = await shelf.receive(inChunks(bytes, size), options);
       expect(received.length).toBe(length);
@@ -54,7 +54,7 @@ describe("receiving a body", () => {
   });
 
   test("keeps the bytes of an announced body together", async () => {
-    const shelf = await openShelf({ extentBytes: 1 << 20 });
+    const shelf = await openContentFixture({ extentBytes: 1 << 20 });
     const bodies = [1, 2, 3].map((seed) => pattern(200_000, seed));
     const all = await Promise.all(
       bodies.map((body) => shelf.receive(inChunks(body, 10_000), { length: body.length })),
@@ -63,7 +63,7 @@ describe("receiving a body", () => {
   });
 
   test("finds room for many long bodies at once", async () => {
-    const shelf = await openShelf({ extentBytes: 1 << 20 });
+    const shelf = await openContentFixture({ extentBytes: 1 << 20 });
     const bodies = Array.from({ length: 120 }, (_, seed) => pattern(260_000, seed));
     const all = await Promise.all(bodies.map((body) => shelf.receive(body)));
     await Promise.all(all.map((received, index) => shelf.put(`${index}`, () => whole(received))));
@@ -71,7 +71,7 @@ describe("receiving a body", () => {
   });
 
   test("more extents than may be open at a time can be read at once", async () => {
-    const shelf = await openShelf({ extentBytes: 1000 });
+    const shelf = await openContentFixture({ extentBytes: 1000 });
     const names = Array.from({ length: 300 }, (_, index) => `${index}`);
     for (const name of names) {
       const received = await shelf.receive(pattern(900, Number(name)));
@@ -83,17 +83,17 @@ describe("receiving a body", () => {
   });
 
   test("refuses more than it may take, before or while it comes", async () => {
-    const shelf = await openShelf();
+    const shelf = await openContentFixture();
     const body = pattern(1000, 1);
     await expect(shelf.receive(body, { lengthMax: 999 })).rejects.toThrow(BodyTooLarge);
     await expect(shelf.receive(inChunks(body, 10), { lengthMax: 999 })).rejects.toThrow(
       BodyTooLarge,
     );
-    await expect(shelf.receive(body, { length: 1001 })).rejects.toThrow(BodyLengthWrong);
+    await expect(shelf.receive(body, { length: 1001 })).rejects.toThrow(BodyLengthMismatch);
   });
 
   test("a body that breaks off leaves its space to the next one", async () => {
-    const shelf = await openShelf({ extentBytes: 1 << 20 });
+    const shelf = await openContentFixture({ extentBytes: 1 << 20 });
     const kept = await shelf.receive(pattern(1000, 1));
     for (const length of [600_000, undefined]) {
       const broken = shelf.receive(breakingOff(pattern(400_000, 2)), length ? { length } : {});
@@ -120,7 +120,7 @@ test("an extent that is being made is not taken for one left behind", async () =
     await waiting;
     return inner.create(extent);
   };
-  const shelf = await openShelf({ files: { ...inner, create } });
+  const shelf = await openContentFixture({ files: { ...inner, create } });
   const receiving = shelf.receive(pattern(5000, 1));
   await beginning;
   await shelf.reclaimAll();
@@ -162,7 +162,7 @@ describe("a full or failing disk", () => {
 
   test.each(["write", "sync", "create"] as const)("at %s refuses, and recovers", async (call) => {
     const { files, fail } = failingFiles();
-    const shelf = await openShelf({ files, extentBytes: 1 << 20 });
+    const shelf = await openContentFixture({ files, extentBytes: 1 << 20 });
     if (call !== "create") {
       const before = await shelf.receive(pattern(5000, 1));
       await shelf.put("before", () => whole(before));
@@ -186,7 +186,7 @@ describe("a full or failing disk", () => {
 
   test("memory for contents is bounded, and free again after deleting", async () => {
     const files = memoryFiles({ bytesMax: 1 << 20 });
-    const shelf = await openShelf({ files });
+    const shelf = await openContentFixture({ files });
     for (let round = 0; round < 3; round += 1) {
       const received = await shelf.receive(pattern(700_000, round));
       await shelf.put("a", () => whole(received));

@@ -26,7 +26,7 @@ export async function receive(
       if (sink.length + chunk.length > lengthMax) throw tooLarge(lengthMax);
       await sink.add(chunk);
     }
-    if (length !== undefined && length !== sink.length) throw new BodyLengthWrong(sink.length);
+    if (length !== undefined && length !== sink.length) throw new BodyLengthMismatch(sink.length);
     const pieces = await sink.finish();
     return describe(sink.length, pieces, checksums);
   } catch (error) {
@@ -42,7 +42,7 @@ async function receiveSmall(
   { md5, crc64 }: ReceiveOptions,
 ): Promise<Received> {
   const bytes = await (body.whole?.(length) ?? collect(body, length));
-  if (bytes.length !== length) throw new BodyLengthWrong(bytes.length);
+  if (bytes.length !== length) throw new BodyLengthMismatch(bytes.length);
   return {
     length,
     pieces: length === 0 ? [] : [{ length, source: { bytes } }],
@@ -55,7 +55,7 @@ async function collect(body: Body, length: number): Promise<Uint8Array> {
   const bytes = newBytes(length);
   let filled = 0;
   for await (const chunk of body) {
-    if (filled + chunk.length > length) throw new BodyLengthWrong(filled + chunk.length);
+    if (filled + chunk.length > length) throw new BodyLengthMismatch(filled + chunk.length);
     bytes.set(chunk, filled);
     filled += chunk.length;
   }
@@ -63,7 +63,7 @@ async function collect(body: Body, length: number): Promise<Uint8Array> {
 }
 
 /** The body was not as long as announced. */
-export class BodyLengthWrong extends Error {
+export class BodyLengthMismatch extends Error {
   override readonly name = "BodyLengthWrong";
 
   constructor(length: number) {

@@ -7,10 +7,17 @@ import { decodeCounter } from "../store/counter.ts";
 import { StoreBusy } from "../store/store.ts";
 import { openDiskFiles } from "./disk-files.ts";
 import { memoryFiles } from "./memory-files.ts";
-import { soloPins, type Pins } from "./pins.ts";
+import { soloPins, type HorizonRegistry } from "./pins.ts";
 import { asPart, compose, share, whole, write } from "./plan.ts";
 import { listExtents } from "./extent-table.ts";
-import { expectSame, openShelf, pattern, readAll, testObjects, type Shelf } from "./testing.ts";
+import {
+  expectSame,
+  openContentFixture,
+  pattern,
+  readAll,
+  testObjects,
+  type ContentFixture,
+} from "./testing.ts";
 
 const extentBytes = 256 * 1024;
 let folder: string;
@@ -29,13 +36,13 @@ async function folderBytes(): Promise<number> {
   return total;
 }
 
-async function putBody(shelf: Shelf, name: string, bytes: Uint8Array): Promise<void> {
+async function putBody(shelf: ContentFixture, name: string, bytes: Uint8Array): Promise<void> {
   const received = await shelf.receive(bytes);
   await shelf.put(name, () => whole(received));
   shelf.content.discard(received);
 }
 
-async function openReader(shelf: Shelf, name: string) {
+async function openReader(shelf: ContentFixture, name: string) {
   return shelf.store.snapshot(async (view) => {
     const value = await view.get(testObjects.key(name));
     const ref = testObjects.codec.decode(value as Uint8Array).content as ContentRef;
@@ -45,7 +52,7 @@ async function openReader(shelf: Shelf, name: string) {
 
 describe("compaction", () => {
   test("keeps every byte and gives files back", async () => {
-    const shelf = await openShelf({ files: await openDiskFiles(folder), extentBytes });
+    const shelf = await openContentFixture({ files: await openDiskFiles(folder), extentBytes });
     const bodies = new Map<string, Uint8Array>();
     for (let index = 0; index < 60; index += 1) {
       bodies.set(`object-${index}`, pattern(20_000, index));
@@ -68,7 +75,7 @@ describe("compaction", () => {
   });
 
   test("copies bytes that several records share only once", async () => {
-    const shelf = await openShelf({ extentBytes });
+    const shelf = await openContentFixture({ extentBytes });
     await putBody(shelf, "kept", pattern(20_000, 1));
     const ref = (await shelf.get("kept")) as ContentRef;
     await shelf.put("twin", () => share(ref));
@@ -84,7 +91,7 @@ describe("compaction", () => {
   });
 
   test("moves the leaves of trees, also below a shared root", async () => {
-    const shelf = await openShelf({ extentBytes });
+    const shelf = await openContentFixture({ extentBytes });
     const small = await shelf.receive(pattern(600, 5));
     const parts = Array.from({ length: 400 }, (_, index) => asPart(small, `block-${index}`));
     await shelf.put("tree", () => compose(parts));
@@ -108,7 +115,7 @@ describe("compaction", () => {
   });
 
   test("does not wait for a long extent to be full before its space comes back", async () => {
-    const shelf = await openShelf({ files: await openDiskFiles(folder), extentBytes });
+    const shelf = await openContentFixture({ files: await openDiskFiles(folder), extentBytes });
     await putBody(shelf, "kept", pattern(5000, 1));
     await putBody(shelf, "gone", pattern(50_000, 2));
     await shelf.remove("gone");
@@ -119,11 +126,11 @@ describe("compaction", () => {
 
   test("brings the small extents of many short runs together", async () => {
     const files = await openDiskFiles(folder);
-    let shelf = await openShelf({ files, pins: soloPins("run-0") });
+    let shelf = await openContentFixture({ files, pins: soloPins("run-0") });
     for (let run = 1; run <= 20; run += 1) {
       await putBody(shelf, `object-${run}`, pattern(5000, run));
       await shelf.content.close();
-      shelf = await openShelf({ store: shelf.store, files, pins: soloPins(`run-${run}`) });
+      shelf = await openContentFixture({ store: shelf.store, files, pins: soloPins(`run-${run}`) });
     }
     expect((await readdir(folder)).length).toBe(20);
     await shelf.reclaimAll();
@@ -141,7 +148,7 @@ describe("compaction", () => {
       open: (extent: bigint) =>
         lost.has(extent) ? Promise.reject(new Error("lost")) : inner.open(extent),
     };
-    const shelf = await openShelf({ files, extentBytes });
+    const shelf = await openContentFixture({ files, extentBytes });
     for (const round of ["first", "second"]) {
       await putBody(shelf, round, pattern(20_000, 1));
       await putBody(shelf, "gone", pattern(extentBytes - 20_000, 2));
@@ -165,7 +172,7 @@ describe("compaction", () => {
       error: (_: object, line: string) => void lines.push(line),
     };
     const files = memoryFiles({ bytesMax: 1 << 24 });
-    const shelf = await openShelf({ files, log, extentBytes });
+    const shelf = await openContentFixture({ files, log, extentBytes });
     await putBody(shelf, "damaged", pattern(20_000, 1));
     const ref = (await shelf.get("damaged")) as ContentRef & { kind: "slices" };
     const source = ref.slices[0]?.source as { extent: bigint; offset: number };
@@ -181,7 +188,7 @@ describe("compaction", () => {
 
 describe("a running read", () => {
   test("survives overwriting, deleting and reclaiming", async () => {
-    const shelf = await openShelf({ files: await openDiskFiles(folder), extentBytes });
+    const shelf = await openContentFixture({ files: await openDiskFiles(folder), extentBytes });
     const first = pattern(1_500_000, 1);
     await putBody(shelf, "a", first);
     const reader = await openReader(shelf, "a");
@@ -199,7 +206,7 @@ describe("a running read", () => {
   });
 
   test("of a tree still finds its leaves", async () => {
-    const shelf = await openShelf({ extentBytes });
+    const shelf = await openContentFixture({ extentBytes });
     const small = await shelf.receive(pattern(600, 5));
     const parts = Array.from({ length: 5000 }, (_, index) => asPart(small, `block-${index}`));
     await shelf.put("tree", () => compose(parts));
@@ -219,7 +226,7 @@ describe("a running read", () => {
   });
 
   test("cannot begin in a view older than what was promised", async () => {
-    const shelf = await openShelf();
+    const shelf = await openContentFixture();
     await putBody(shelf, "a", pattern(1000, 1));
     const ref = (await shelf.get("a")) as ContentRef;
     await shelf.store.snapshot(async (view) => {
@@ -231,14 +238,14 @@ describe("a running read", () => {
 });
 
 describe("several processes", () => {
-  function pinsWith(self: string, others: Map<string, number>): Pins {
+  function pinsWith(self: string, others: Map<string, number>): HorizonRegistry {
     const solo = soloPins(self);
     return { ...solo, published: async () => new Map([...(await solo.published()), ...others]) };
   }
 
   test("nothing goes that another one's promise does not reach", async () => {
     const others = new Map([["other", 0]]);
-    const shelf = await openShelf({ pins: pinsWith("self", others), extentBytes });
+    const shelf = await openContentFixture({ pins: pinsWith("self", others), extentBytes });
     await putBody(shelf, "a", pattern(100_000, 1));
     await shelf.remove("a");
     await shelf.content.close();
@@ -251,13 +258,18 @@ describe("several processes", () => {
 
   test("an extent is left alone while its writer lives, and swept when it is dead", async () => {
     const files = await openDiskFiles(folder);
-    const first = await openShelf({ files, pins: soloPins("first"), extentBytes });
+    const first = await openContentFixture({ files, pins: soloPins("first"), extentBytes });
     // Written and synced, but the process ends before the record is committed.
     await first.receive(pattern(100_000, 1));
     await putBody(first, "kept", pattern(50_000, 2));
     const others = new Map([["first", Number.MAX_SAFE_INTEGER]]);
     const { store } = first;
-    const second = await openShelf({ store, files, pins: pinsWith("second", others), extentBytes });
+    const second = await openContentFixture({
+      store,
+      files,
+      pins: pinsWith("second", others),
+      extentBytes,
+    });
     const sealed = async () =>
       (await store.snapshot((view) => listExtents(view, 0n, 10))).map(
         ({ record }) => record.sealedBytes,
@@ -273,7 +285,7 @@ describe("several processes", () => {
   });
 
   test("a body in a request's hands is not swept, however long that takes", async () => {
-    const shelf = await openShelf({ extentBytes });
+    const shelf = await openContentFixture({ extentBytes });
     const held = await shelf.receive(pattern(100_000, 1));
     for (const name of ["b", "c", "d"]) {
       await putBody(shelf, name, pattern(60_000, 2));
@@ -288,7 +300,7 @@ describe("several processes", () => {
 });
 
 test("live bytes are counted per reference", async () => {
-  const shelf = await openShelf({ extentBytes });
+  const shelf = await openContentFixture({ extentBytes });
   await putBody(shelf, "a", pattern(1000, 1));
   const ref = (await shelf.get("a")) as ContentRef;
   await shelf.put("b", () => share(ref));

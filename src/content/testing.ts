@@ -34,7 +34,7 @@ export const testObjects = defineTable<string, TestObject>({
   content: "content",
 });
 
-export interface Shelf {
+export interface ContentFixture {
   readonly store: Store;
   readonly content: ContentStore;
   readonly clock: ManualClock;
@@ -58,7 +58,9 @@ export interface Shelf {
 
 const roundsMax = 200;
 
-export async function openShelf(options: Partial<ContentOptions> = {}): Promise<Shelf> {
+export async function openContentFixture(
+  options: Partial<ContentOptions> = {},
+): Promise<ContentFixture> {
   const clock = manualClock();
   const store = options.store ?? openMemoryStore({ clock });
   const files = options.files ?? memoryFiles({ bytesMax: 2 ** 30 });
@@ -77,7 +79,7 @@ export async function openShelf(options: Partial<ContentOptions> = {}): Promise<
 }
 
 type Planner = (before: ContentRef) => ContentPlan;
-type Actions = Omit<Shelf, "store" | "content" | "clock" | "files">;
+type Actions = Omit<ContentFixture, "store" | "content" | "clock" | "files">;
 
 function actions(store: Store, content: ContentStore): Actions {
   const contentAt = async (view: View, name: string): Promise<ContentRef | undefined> => {

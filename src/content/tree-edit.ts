@@ -1,5 +1,5 @@
 import type { Slice } from "../core/content-ref.ts";
-import type { Ledger } from "./ledger.ts";
+import type { NodeReferences } from "./node-references.ts";
 import {
   costOfChild,
   cutByCost,
@@ -19,14 +19,14 @@ interface Change {
 }
 
 /** A new tree of these slices, which are many. */
-export function buildTree(ledger: Ledger, slices: readonly Slice[]): bigint | undefined {
+export function buildTree(ledger: NodeReferences, slices: readonly Slice[]): bigint | undefined {
   return growRoot(ledger, writeLeaves(ledger, slices, true));
 }
 
 /** Replaces `span` by `insert`. The caller's reference to `root` becomes one to the result, which
  *  is undefined when nothing is left. */
 export async function replaceInTree(
-  ledger: Ledger,
+  ledger: NodeReferences,
   root: bigint,
   change: Change,
 ): Promise<bigint | undefined> {
@@ -35,7 +35,7 @@ export async function replaceInTree(
 
 /** `end` is where the next subtree begins: nothing below the node reaches beyond it. */
 async function replaceIn(
-  ledger: Ledger,
+  ledger: NodeReferences,
   { id, end }: { id: bigint; end: number },
   change: Change,
 ): Promise<Child[]> {
@@ -72,7 +72,7 @@ async function replaceIn(
 /** A node that lost most of its entries joins its neighbour. The last one of a tree is left alone:
  *  it is small because it is about to grow. */
 async function mergeIfSmall(
-  ledger: Ledger,
+  ledger: NodeReferences,
   children: Child[],
   { index, last }: { index: number; last: boolean },
 ): Promise<Child[]> {
@@ -87,7 +87,7 @@ async function mergeIfSmall(
   return [...children.slice(0, start), ...joined, ...children.slice(start + 2)];
 }
 
-function writeJoined(ledger: Ledger, left: Node, right: Node): Child[] {
+function writeJoined(ledger: NodeReferences, left: Node, right: Node): Child[] {
   if (left.kind === "inner" && right.kind === "inner") {
     return writeInner(ledger, [...left.children, ...right.children], false);
   }
@@ -97,7 +97,7 @@ function writeJoined(ledger: Ledger, left: Node, right: Node): Child[] {
   return writeLeaves(ledger, slices, false);
 }
 
-function writeLeaves(ledger: Ledger, slices: readonly Slice[], packed: boolean): Child[] {
+function writeLeaves(ledger: NodeReferences, slices: readonly Slice[], packed: boolean): Child[] {
   const groups = cutByCost(slices, sliceCost, { costMax: nodeBytesMax, packed });
   return groups.map((group) => ({
     first: (group[0] as Slice).at,
@@ -105,7 +105,7 @@ function writeLeaves(ledger: Ledger, slices: readonly Slice[], packed: boolean):
   }));
 }
 
-function writeInner(ledger: Ledger, children: readonly Child[], packed: boolean): Child[] {
+function writeInner(ledger: NodeReferences, children: readonly Child[], packed: boolean): Child[] {
   const groups = cutByCost(children, costOfChild, { costMax: nodeBytesMax, packed });
   return groups.map((group) => ({
     first: (group[0] as Child).first,
@@ -114,7 +114,7 @@ function writeInner(ledger: Ledger, children: readonly Child[], packed: boolean)
 }
 
 /** Adds levels until one node is left, or takes away those with a single child. */
-function growRoot(ledger: Ledger, level: readonly Child[]): bigint | undefined {
+function growRoot(ledger: NodeReferences, level: readonly Child[]): bigint | undefined {
   let children = level;
   while (children.length > 1) children = writeInner(ledger, children, true);
   let root = children[0]?.id;

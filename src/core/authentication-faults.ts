@@ -1,5 +1,5 @@
 import { formatHttpDate } from "./dates.ts";
-import type { ServiceName } from "./operation.ts";
+import type { ServiceName } from "./service-name.ts";
 import { fail, ok, type Failure, type Result } from "./result.ts";
 import type { Ticks } from "./ticks.ts";
 

@@ -2,7 +2,7 @@ import { resolvePolicy } from "./access-policy.ts";
 import { authenticationFailed, noCredentials } from "./authentication-faults.ts";
 import { coversEntity, type EntityKeys } from "./entity-range.ts";
 import type { FaultCode } from "./faults.ts";
-import type { ServiceName } from "./operation.ts";
+import type { ServiceName } from "./service-name.ts";
 import type { Permission, StoredPolicy } from "./permission.ts";
 import type {
   AccountSasPrincipal,

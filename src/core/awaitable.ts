@@ -3,7 +3,7 @@
 export type Awaitable<T> = T | Promise<T>;
 
 /** What cannot be had is told in the same way, at once or later. */
-export function attempted<T>(take: () => Awaitable<T>): Awaitable<T> {
+export function tryAwaitable<T>(take: () => Awaitable<T>): Awaitable<T> {
   try {
     return take();
   } catch (error) {
@@ -12,7 +12,7 @@ export function attempted<T>(take: () => Awaitable<T>): Awaitable<T> {
 }
 
 /** Goes on with the value: at once if it is there. */
-export function whenThere<T, U>(
+export function mapAwaitable<T, U>(
   value: Awaitable<T>,
   goOn: (value: T) => Awaitable<U>,
 ): Awaitable<U> {
@@ -20,7 +20,7 @@ export function whenThere<T, U>(
 }
 
 /** All of them: at once if none is a promise. */
-export function allThere<T>(values: readonly Awaitable<T>[]): Awaitable<readonly T[]> {
+export function allAwaitable<T>(values: readonly Awaitable<T>[]): Awaitable<readonly T[]> {
   return values.some((value) => value instanceof Promise)
     ? Promise.all(values)
     : (values as readonly T[]);

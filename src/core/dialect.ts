@@ -12,13 +12,13 @@ export interface Dialect {
   readonly method: (method: string, rawHeaders: readonly string[]) => Result<string>;
   /** What `If-Match` asks for, under the `match` policy. */
   readonly readMatch: (reader: ParamReader) => Result<Conditions>;
-  readonly stampHeaders: (stamp: Ticks) => Readonly<Record<string, string>>;
-  readonly renderFault: (fault: Fault, asked: Asked) => RenderedFault;
+  readonly etagHeaders: (newETag: Ticks) => Readonly<Record<string, string>>;
+  readonly renderFault: (fault: Fault, asked: RequestInfo) => RenderedFault;
   readonly transaction: TransactionDialect;
 }
 
 /** What is known of a request that failed. */
-export interface Asked {
+export interface RequestInfo {
   readonly header: (name: string) => string | undefined;
   /** Path and query as sent. */
   readonly target: string;

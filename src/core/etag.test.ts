@@ -1,6 +1,6 @@
 import * as fc from "fast-check";
 import { describe, expect, test } from "vitest";
-import { bareETag, formatETag, isETag, nextStamp, parseETagList } from "./etag.ts";
+import { bareETag, formatETag, isETag, nextETag, parseETagList } from "./etag.ts";
 import { parseSnapshotTime } from "./dates.ts";
 import { ticksMax } from "./ticks.ts";
 
@@ -13,15 +13,15 @@ test("an ETag is the moment of the change in upper-case hexadecimal", () => {
 });
 
 test("stamps of one record always ascend", () => {
-  expect(nextStamp(5n, 4n)).toBe(5n);
-  expect(nextStamp(5n, 5n)).toBe(6n);
-  expect(nextStamp(5n, 9n)).toBe(10n);
+  expect(nextETag(5n, 4n)).toBe(5n);
+  expect(nextETag(5n, 5n)).toBe(6n);
+  expect(nextETag(5n, 9n)).toBe(10n);
   fc.assert(
     fc.property(moment, moment, (now, previous) => {
-      const stamp = nextStamp(now, previous);
-      expect(stamp > previous).toBe(true);
-      expect(stamp >= now).toBe(true);
-      expect(nextStamp(now)).toBe(now);
+      const newETag = nextETag(now, previous);
+      expect(newETag > previous).toBe(true);
+      expect(newETag >= now).toBe(true);
+      expect(nextETag(now)).toBe(now);
     }),
   );
 });
@@ -44,7 +44,7 @@ describe("lists", () => {
     expect(parseETagList(header)).toEqual(expected);
   });
 
-  test("every stamp is found again, quoted or not", () => {
+  test("every newETag is found again, quoted or not", () => {
     fc.assert(
       fc.property(fc.array(moment, { minLength: 1, maxLength: 5 }), (stamps) => {
         const bare = stamps.map(bareETag);

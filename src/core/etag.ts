@@ -1,17 +1,17 @@
 import type { Ticks } from "./ticks.ts";
 
 /** The unquoted form, as listings carry it: `0x8D9A30B68B73CB9`. */
-export function bareETag(stamp: Ticks): string {
-  return `0x${stamp.toString(16).toUpperCase()}`;
+export function bareETag(newETag: Ticks): string {
+  return `0x${newETag.toString(16).toUpperCase()}`;
 }
 
 /** The header form: the moment of the change, so equal ETags mean the same change. */
-export function formatETag(stamp: Ticks): string {
-  return `"${bareETag(stamp)}"`;
+export function formatETag(newETag: Ticks): string {
+  return `"${bareETag(newETag)}"`;
 }
 
 /** Two changes within one tick, or after the clock was set back, must still differ and ascend. */
-export function nextStamp(now: Ticks, previous?: Ticks): Ticks {
+export function nextETag(now: Ticks, previous?: Ticks): Ticks {
   return previous === undefined || now > previous ? now : previous + 1n;
 }
 

@@ -1,4 +1,4 @@
-import type { ServiceName } from "./operation.ts";
+import type { ServiceName } from "./service-name.ts";
 
 /** What a running server counts. Calls are cheap and never fail; tests pass `noMeter`. */
 export interface Meter {

@@ -1,25 +1,21 @@
 import type { Awaitable } from "./awaitable.ts";
-import type { ContentPlan, ContentRef, Received } from "./content-ref.ts";
+import type { Received } from "./content-ref.ts";
 import type { Delegate } from "./delegation.ts";
-import type { Effect } from "./effects.ts";
 import type { FaultCode } from "./faults.ts";
 import type { Features } from "./features.ts";
 import type { NamedResource } from "./named-resource.ts";
 import type { InputOf, Params } from "./params.ts";
-import type { PagedText } from "./paged-text.ts";
 import type { Permission } from "./permission.ts";
 import type { EntityRange } from "./principal.ts";
 import type { Failure, Result } from "./result.ts";
 import type { CopySource, SourceBody } from "./source.ts";
-import type { AnyTable } from "./table.ts";
 import type { Ticks } from "./ticks.ts";
 import type { RecordView } from "./view.ts";
 import type { XmlElement } from "./xml.ts";
-import type { Metadata } from "./metadata.ts";
+import type { Reply, WaitDecision } from "./reply.ts";
 
 /** The form of an operation: data plus one small function. Services declare, doors interpret. */
 
-export type ServiceName = "blob" | "queue" | "table" | "file";
 export type Method = "GET" | "HEAD" | "PUT" | "POST" | "DELETE" | "PATCH" | "MERGE" | "OPTIONS";
 
 export interface Route<N extends string = string> {
@@ -76,7 +72,7 @@ export interface Address {
   readonly resource: string;
 }
 
-export interface Sighting<Scope, Target, Input, A> {
+export interface ReadContext<Scope, Target, Input, A> {
   readonly now: Ticks;
   readonly version: string;
   readonly account: string;
@@ -91,11 +87,16 @@ export interface Sighting<Scope, Target, Input, A> {
   readonly source: CopySource | undefined;
 }
 
-export interface Context<Scope, Target, Input, A, Seen> extends Sighting<Scope, Target, Input, A> {
+export interface DecisionContext<Scope, Target, Input, A, Seen> extends ReadContext<
+  Scope,
+  Target,
+  Input,
+  A
+> {
   /** The ETag the target gets if the operation renews it. */
-  readonly stamp: Ticks;
+  readonly newETag: Ticks;
   /** What `reads` returned. */
-  readonly seen: Seen;
+  readonly readResult: Seen;
   /** The received body of a `content` operation. */
   readonly received: Received;
   /** How the caller reaches this service, for `ServiceEndpoint` attributes and markers. */
@@ -105,76 +106,6 @@ export interface Context<Scope, Target, Input, A, Seen> extends Sighting<Scope, 
   readonly delegate: Delegate | undefined;
   readonly newId: () => bigint;
   readonly newGuid: () => string;
-}
-
-export type ReplyBody =
-  | { readonly type: string; readonly text: string }
-  | { readonly type: string; readonly bytes: Uint8Array }
-  | { readonly type: string; readonly paged: PagedText }
-  | { readonly batch: Batch }
-  | {
-      readonly content: ContentRef;
-      readonly from: number;
-      readonly length: number;
-      /** Answer the checksum of just these bytes as well. */
-      readonly checksum?: "md5" | "crc64" | undefined;
-      /** What becomes of the bytes on their way out; the answer's length is then unknown. */
-      readonly through?: Transform;
-      /** How long the answer is then, if that is known. */
-      readonly lengthThrough?: number;
-    };
-
-export type Transform = (chunks: AsyncIterable<Uint8Array>) => AsyncIterable<Uint8Array>;
-
-/** Requests to be run as if each had come alone, and answered together in a multipart body. */
-export interface Batch {
-  readonly bytes: Uint8Array;
-  readonly contentType: string;
-  /** Names of the operations that may be in it. */
-  readonly operations: readonly string[];
-  /** All parts must be about this container. */
-  readonly within?: string;
-}
-
-/** Groups instead of one object: joining those of a blob cost more than finding it. */
-export type HeaderGroup<H extends string = string> = Readonly<
-  Partial<Record<H, string | undefined>>
->;
-
-export interface Reply<Target, H extends string> {
-  readonly status?: number;
-  /** In one group or in several; a later one wins. Undefined values are left out. */
-  readonly headers?: HeaderGroup<H> | readonly HeaderGroup<H>[];
-  readonly metadata?: Metadata;
-  readonly body?: ReplyBody;
-  /** The target's new record (its ETag is stamped if the policy says so) … */
-  readonly put?: Target;
-  /** … and what its bytes become. */
-  readonly content?: ContentPlan;
-  /** The target goes away. */
-  readonly remove?: true;
-  readonly effects?: readonly Effect[];
-  /** Effects that share the bytes the target holds now, so they come before its own change. */
-  readonly preserve?: readonly Effect[];
-  /** The ETag to answer if it is not the target's: a snapshot's own. */
-  readonly etag?: Ticks;
-  /** What a read leaves behind. */
-  readonly note?: Note;
-}
-
-/** A small change that is no part of the operation: made on whatever lies there by then. */
-export interface Note {
-  readonly table: AnyTable;
-  readonly key: unknown;
-  /** Undefined if there is nothing to change any more. */
-  readonly change: (record: object) => object | undefined;
-}
-
-/** Not yet: the effects are committed, and the whole operation runs again when something changes
- *  under `key`, or at `until`. A reader that waits writes its effects, too. */
-export interface Waiting {
-  readonly wait: { readonly key: Uint8Array; readonly until: Ticks };
-  readonly effects: readonly Effect[];
 }
 
 /** Scope and record types of a service's resources, e.g. `{ blob: { scope: …; target: … } }`. */
@@ -227,22 +158,33 @@ export interface OperationSpec<
   /** Writers run in a transaction, readers on a snapshot. */
   readonly effect: "reads" | "writes";
   /** Whoever runs it changes the same record as the one before: each is decided in its turn. */
-  readonly inTurn?: true;
+  readonly runInBatch?: true;
   /** Its answer may be megabytes long and is made in one piece. */
-  readonly bulky?: true;
+  readonly largeResponse?: true;
   readonly success: { readonly status: number; readonly headers: readonly H[] };
   /** What else the decision looks at, in the same transaction. */
   readonly reads?: (
     view: RecordView,
-    sighting: Sighting<Rs[N]["scope"], TargetOf<Rs[N]["target"], T>, InputOf<P> & BodyInput<B>, A>,
+    sighting: ReadContext<
+      Rs[N]["scope"],
+      TargetOf<Rs[N]["target"], T>,
+      InputOf<P> & BodyInput<B>,
+      A
+    >,
   ) => Awaitable<S>;
   /** The last change of what was read of a target that does not exist yet, such as uncommitted
    *  blocks: dates in conditions are compared with it. Undefined if nothing of it exists. */
   readonly lastModifiedOf?: (seen: S) => Ticks | undefined;
   /** Pure and synchronous: runs again on fresh data after a conflict. */
   readonly decide: (
-    context: Context<Rs[N]["scope"], TargetOf<Rs[N]["target"], T>, InputOf<P> & BodyInput<B>, A, S>,
-  ) => Reply<Rs[N]["target"], NoInfer<H>> | Failure | Waiting;
+    context: DecisionContext<
+      Rs[N]["scope"],
+      TargetOf<Rs[N]["target"], T>,
+      InputOf<P> & BodyInput<B>,
+      A,
+      S
+    >,
+  ) => Reply<Rs[N]["target"], NoInfer<H>> | Failure | WaitDecision;
 }
 
 export interface BodyInput<B> {
@@ -266,13 +208,19 @@ export type Operation = Omit<
 > & {
   readonly names?: readonly NamedResource<Address, object>[];
   readonly locate?: (address: Address, input: object) => Address;
-  readonly reads?: (view: RecordView, sighting: AnySighting) => Awaitable<unknown>;
+  readonly reads?: (view: RecordView, sighting: AnyReadContext) => Awaitable<unknown>;
   readonly lastModifiedOf?: (seen: unknown) => Ticks | undefined;
-  readonly decide: (context: AnyContext) => Reply<object, string> | Failure | Waiting;
+  readonly decide: (context: AnyDecisionContext) => Reply<object, string> | Failure | WaitDecision;
 };
 
-export type AnySighting = Sighting<object, object | undefined, object, Address>;
-export type AnyContext = Context<object, object | undefined, object, Address, unknown>;
+export type AnyReadContext = ReadContext<object, object | undefined, object, Address>;
+export type AnyDecisionContext = DecisionContext<
+  object,
+  object | undefined,
+  object,
+  Address,
+  unknown
+>;
 
 /** A service's `operation` function: infers inputs from the parameters and checks headers. */
 export function operationsOf<Rs extends ResourceTypes, A extends Address>() {

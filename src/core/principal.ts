@@ -1,4 +1,4 @@
-import type { ServiceName } from "./operation.ts";
+import type { ServiceName } from "./service-name.ts";
 import type { Ticks } from "./ticks.ts";
 
 /** Who asks, as far as the credentials prove it. What they may do is decided by `authorise`. */

@@ -44,7 +44,7 @@ export interface RememberingOptions {
 
 /** For records that nearly every request reads: of what was decoded lately, equal bytes give the
  *  same record again. */
-export function remembering<R>(
+export function withDecodeCache<R>(
   codec: RecordCodec<R>,
   { places = recentPlaces, bytesMin = 0 }: RememberingOptions = {},
 ): RecordCodec<R> {

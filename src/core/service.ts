@@ -6,7 +6,8 @@ import type { EntityKeys } from "./entity-range.ts";
 import type { FaultCode, FaultDetail } from "./faults.ts";
 import type { LeaseKind } from "./lease.ts";
 import type { Features } from "./features.ts";
-import type { Address, Operation, ServiceName } from "./operation.ts";
+import type { Address, Operation } from "./operation.ts";
+import type { ServiceName } from "./service-name.ts";
 import type { StoredPolicy } from "./permission.ts";
 import type { Result } from "./result.ts";
 import type { AnyTable } from "./table.ts";
@@ -20,7 +21,7 @@ export interface Access {
   readonly publicAccess?: "container" | "blob";
 }
 
-export interface Where<A = Address> {
+export interface LoadRequest<A = Address> {
   readonly account: string;
   readonly address: A;
   /** The parsed parameters of the operation, where they bear on what the address means. */
@@ -29,7 +30,7 @@ export interface Where<A = Address> {
   readonly operation?: Operation;
 }
 
-export interface Located {
+export interface LoadedResource {
   /** Known even if the target is not there, because a refusal comes before a 404. */
   readonly access: Access | undefined;
   /** What surrounds the target, or why there is no such place. */
@@ -45,18 +46,22 @@ export interface Located {
 export interface Resource<A = Address> {
   /** `beside` is what the operation before found, of those that share a transaction: on the same
    *  kind of resource, in the same account. */
-  readonly load: (view: RecordView, where: Where<A>, beside?: Located) => Awaitable<Located>;
+  readonly load: (
+    view: RecordView,
+    where: LoadRequest<A>,
+    previous?: LoadedResource,
+  ) => Awaitable<LoadedResource>;
   /** Where the target's record is written. */
   readonly table: AnyTable | undefined;
-  readonly keyOf: (scope: object, where: Where<A>) => unknown;
+  readonly keyOf: (scope: object, where: LoadRequest<A>) => unknown;
   readonly missing: FaultCode;
   readonly present: FaultCode;
   readonly leaseKind: LeaseKind;
   /** What holds for every operation on such a resource, so that none can forget it. */
-  readonly guard?: (guarded: Guarded<A>) => Result<void>;
+  readonly guard?: (guarded: GuardContext<A>) => Result<void>;
 }
 
-export interface Guarded<A = Address> {
+export interface GuardContext<A = Address> {
   readonly operation: Operation;
   readonly address: A;
   readonly target: object | undefined;
@@ -81,7 +86,7 @@ export interface Service {
   /** Where its wire forms differ from those the others share. */
   readonly dialect?: Dialect;
   /** By the kind of job; `<service>-account` takes down all that an account id held. */
-  readonly reclaimers: Readonly<Record<string, Reclaimer>>;
+  readonly reclaimers: Readonly<Record<string, ReclaimHandler>>;
   /** What becomes of bytes that were fetched after the answer, by the kind of job. */
   readonly transfers?: Readonly<Record<string, TransferHandler>>;
 }
@@ -98,7 +103,7 @@ export interface QueryReader {
 
 /** Looks at a bounded part of what a job names: which records go, which jobs follow, and whether
  *  the job itself is done. Runs in a transaction of its own, again and again until it is. */
-export type Reclaimer = (
+export type ReclaimHandler = (
   view: RecordView,
   scope: readonly (string | bigint)[],
 ) => Promise<Reclamation>;

@@ -18,10 +18,13 @@ export interface Table<K, R> {
    *  execution layer, whoever writes the record. `parts` gives the tuple of its key. */
   readonly indexes?: IndexesOf<R>;
   /** Messages about a change, written with it, to those who wait for changes. */
-  readonly echoes?: EchoesOf<R>;
+  readonly changeNotices?: ChangeNoticesOf<R>;
 }
 
-export type EchoesOf<R> = (change: RecordChange<R>, view: EchoView) => Promise<IndexEntry[]>;
+export type ChangeNoticesOf<R> = (
+  change: RecordChange<R>,
+  view: NoticeView,
+) => Promise<IndexEntry[]>;
 
 export interface RecordChange<R> {
   readonly key: Uint8Array;
@@ -31,7 +34,7 @@ export interface RecordChange<R> {
   readonly origin: string | undefined;
 }
 
-export interface EchoView {
+export interface NoticeView {
   readonly now: Ticks;
   get(key: Uint8Array): Awaitable<Uint8Array | undefined>;
 }
@@ -61,11 +64,11 @@ export interface TableDefinition<K, R> {
   readonly codec: RecordCodec<R>;
   readonly content?: keyof R & string;
   readonly indexes?: IndexesOf<R>;
-  readonly echoes?: EchoesOf<R>;
+  readonly changeNotices?: ChangeNoticesOf<R>;
 }
 
 export function defineTable<K, R>(definition: TableDefinition<K, R>): DefinedTable<K, R> {
-  const { name, tag, codec, content, indexes, echoes } = definition;
+  const { name, tag, codec, content, indexes, changeNotices } = definition;
   if (!Number.isInteger(tag) || tag < 1 || tag >= 0xff) {
     throw new RangeError(`the tag of ${name} must be a byte from 1 to 254`);
   }
@@ -75,7 +78,7 @@ export function defineTable<K, R>(definition: TableDefinition<K, R>): DefinedTab
     codec,
     ...(content === undefined ? {} : { content }),
     ...(indexes === undefined ? {} : { indexes }),
-    ...(echoes === undefined ? {} : { echoes }),
+    ...(changeNotices === undefined ? {} : { changeNotices }),
     key: (key) => encodeTaggedKey(tag, definition.key(key)),
     range: (parts, stringPrefix) =>
       stringPrefix === undefined
@@ -94,7 +97,7 @@ export interface AnyTable {
   readonly codec: RecordCodec<object>;
   readonly content?: string;
   readonly indexes?: IndexesOf<object>;
-  readonly echoes?: EchoesOf<object>;
+  readonly changeNotices?: ChangeNoticesOf<object>;
 }
 
 export function anyTable<K, R extends object>(table: Table<K, R>): AnyTable {

@@ -1,6 +1,6 @@
 import type { Received } from "./content-ref.ts";
 import type { Effect } from "./effects.ts";
-import type { ServiceName } from "./operation.ts";
+import type { ServiceName } from "./service-name.ts";
 import type { RecordView } from "./view.ts";
 
 /** Bytes that are fetched after the answer was given: a copy from elsewhere. */

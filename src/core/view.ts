@@ -10,13 +10,13 @@ export interface RecordView {
   /** Records between two encoded keys (`table.range(…)`), in arrays. */
   scan<K, R>(table: Table<K, R>, bounds: ScanBounds): AsyncIterable<readonly Scanned<R>[]>;
   /** The first few of such records; for those who each take what comes first away. */
-  take<K, R>(
+  readHead<K, R>(
     table: Table<K, R>,
     bounds: ScanBounds & { readonly limit: number },
   ): Awaitable<readonly Scanned<R>[]>;
   /** What a scanned record is told as; what lasts as long as the record does may be kept and is
    *  then not rendered again. `form` tells ways to render a record apart. */
-  rendered<R>(
+  renderCached<R>(
     entry: Scanned<R>,
     form: number,
     render: () => Rendered | undefined,
@@ -31,7 +31,7 @@ export interface RecordView {
 export interface Rendered {
   readonly text: string;
   /** Whether it depends on nothing but the record and the form. */
-  readonly lasts: boolean;
+  readonly isCacheable: boolean;
 }
 
 export interface ScanBounds {
@@ -41,7 +41,7 @@ export interface ScanBounds {
   readonly limit?: number;
   /** Each key found leads to a record that is read next: `prefix` and what comes after the first
    *  `skip` bytes of it. */
-  readonly leadsTo?: { readonly skip: number; readonly prefix: Uint8Array };
+  readonly indexTarget?: { readonly skip: number; readonly prefix: Uint8Array };
 }
 
 export interface Scanned<R> {

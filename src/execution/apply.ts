@@ -1,21 +1,21 @@
-import { whenThere, type Awaitable } from "../core/awaitable.ts";
+import { mapAwaitable, type Awaitable } from "../core/awaitable.ts";
 import type { ContentPlan, ContentRef } from "../core/content-ref.ts";
 import type { Effect } from "../core/effects.ts";
 import { afterWrite } from "../core/lease.ts";
-import type { Note, Reply } from "../core/operation.ts";
+import type { DeferredUpdate, Reply } from "../core/reply.ts";
 import type { AnyTable } from "../core/table.ts";
 import type { Ticks } from "../core/ticks.ts";
 import type { ContentStore } from "../content/content.ts";
 import type { Transaction } from "../store/store.ts";
-import type { Call, Stamped } from "./execute.ts";
-import { moveIndexes } from "./indexes.ts";
+import type { Call, ETaggedRecord } from "./execute.ts";
+import { updateIndexes } from "./indexes.ts";
 import { enqueueJob } from "./reclaim-jobs.ts";
 
-export interface Settled {
+export interface WriteContext {
   readonly call: Call;
   readonly scope: object;
-  readonly before: Stamped | undefined;
-  readonly stamp: Ticks;
+  readonly before: ETaggedRecord | undefined;
+  readonly newETag: Ticks;
   readonly now: Ticks;
 }
 
@@ -23,24 +23,24 @@ export interface Settled {
 export function applyReply(
   content: ContentStore,
   tx: Transaction,
-  settled: Settled,
+  settled: WriteContext,
   reply: Reply<object, string>,
 ): Awaitable<void> {
   const isAlone = reply.preserve === undefined && reply.effects === undefined;
   if (isAlone) return applyRecord(content, tx, settled, reply);
-  return applyBesides(content, tx, settled, reply);
+  return applyWithEffects(content, tx, settled, reply);
 }
 
 /** Apart, because functions made here would be paid for by those who need none of them. */
-function applyBesides(
+function applyWithEffects(
   content: ContentStore,
   tx: Transaction,
-  settled: Settled,
+  settled: WriteContext,
   reply: Reply<object, string>,
 ): Awaitable<void> {
   const { preserve = noEffects, effects = noEffects } = reply;
-  return whenThere(applyEffects(content, tx, preserve, settled.now), () =>
-    whenThere(applyRecord(content, tx, settled, reply), () =>
+  return mapAwaitable(applyEffects(content, tx, preserve, settled.now), () =>
+    mapAwaitable(applyRecord(content, tx, settled, reply), () =>
       applyEffects(content, tx, effects, settled.now),
     ),
   );
@@ -51,7 +51,7 @@ const noEffects: readonly Effect[] = [];
 function applyRecord(
   content: ContentStore,
   tx: Transaction,
-  settled: Settled,
+  settled: WriteContext,
   reply: Reply<object, string>,
 ): Awaitable<void> {
   if (reply.put === undefined && !reply.remove) return undefined;
@@ -60,15 +60,15 @@ function applyRecord(
   if (table === undefined) throw new Error(`${call.operation.name} has no record to write`);
   const record = reply.put === undefined ? undefined : stampRecord(settled, reply.put);
   const key = keyOf(scope, call);
-  if (!isFollowed(table)) return writeAlone(tx, table, key, record);
-  return writeFollowed(content, tx, { table, key, record, plan: reply.content }, before);
+  if (!hasDependents(table)) return writePlain(tx, table, key, record);
+  return writeWithDependents(content, tx, { table, key, record, plan: reply.content }, before);
 }
 
 /** Makes a note, if there is still something to note. */
-export async function applyNote(
+export async function applyDeferredUpdate(
   content: ContentStore,
   tx: Transaction,
-  { table, key, change }: Note,
+  { table, key, change }: DeferredUpdate,
 ): Promise<void> {
   const before = await present(tx, table, key);
   const record = before && change(before);
@@ -95,16 +95,16 @@ export function applyEffects(
 }
 
 /** A renewed record gets the new ETag, and a lease that had run out is forgotten by the write. */
-function stampRecord({ call, stamp, now }: Settled, record: object): object {
+function stampRecord({ call, newETag, now }: WriteContext, record: object): object {
   if (call.operation.etag !== "renew") return record;
-  const lease = (record as Stamped).lease;
+  const lease = (record as ETaggedRecord).lease;
   const kept =
     call.operation.lease === "match-if-leased"
       ? afterWrite(lease, now, call.resource.leaseKind)
       : lease;
   // What the decision has stamped itself may be of a form that no copy has.
-  const isStamped = (record as Stamped).etag === stamp && lease === kept;
-  return isStamped ? record : { ...record, etag: stamp, lease: kept };
+  const isStamped = (record as ETaggedRecord).etag === newETag && lease === kept;
+  return isStamped ? record : { ...record, etag: newETag, lease: kept };
 }
 
 function applyEffect(
@@ -120,9 +120,9 @@ function applyEffect(
       const { table, key } = effect;
       const isPut = effect.effect === "put";
       const record = isPut ? effect.record : undefined;
-      if (!isFollowed(table)) return writeAlone(tx, table, key, record);
+      if (!hasDependents(table)) return writePlain(tx, table, key, record);
       const plan = isPut ? effect.content : undefined;
-      return writeFollowed(content, tx, { table, key, record, plan, origin }, undefined);
+      return writeWithDependents(content, tx, { table, key, record, plan, origin }, undefined);
     }
     case "add":
       tx.add(effect.counter, effect.delta);
@@ -136,11 +136,11 @@ function applyEffect(
 }
 
 /** Whether something else hangs on the record that is about to change. */
-function isFollowed({ content, indexes, echoes }: AnyTable): boolean {
-  return content !== undefined || indexes !== undefined || echoes !== undefined;
+function hasDependents({ content, indexes, changeNotices }: AnyTable): boolean {
+  return content !== undefined || indexes !== undefined || changeNotices !== undefined;
 }
 
-function writeAlone(
+function writePlain(
   tx: Transaction,
   table: AnyTable,
   key: unknown,
@@ -150,7 +150,7 @@ function writeAlone(
   else tx.put(table.key(key), table.codec.encode(record));
 }
 
-async function writeFollowed(
+async function writeWithDependents(
   content: ContentStore,
   tx: Transaction,
   writing: Omit<Writing, "before">,
@@ -180,12 +180,12 @@ async function write(content: ContentStore, tx: Transaction, writing: Writing): 
   const key = table.key(writing.key);
   const settledRecord =
     table.content === undefined ? record : await settleContent(content, tx, key, writing);
-  if (table.indexes !== undefined) moveIndexes(tx, table, { key, before, after: settledRecord });
+  if (table.indexes !== undefined) updateIndexes(tx, table, { key, before, after: settledRecord });
   if (settledRecord !== undefined) tx.put(key, table.codec.encode(settledRecord));
   else if (before !== undefined || table.content === undefined) tx.delete(key);
-  if (table.echoes === undefined) return;
+  if (table.changeNotices === undefined) return;
   const change = { key, before, after: settledRecord, origin };
-  for (const echo of await table.echoes(change, tx)) tx.put(echo.key, echo.value);
+  for (const echo of await table.changeNotices(change, tx)) tx.put(echo.key, echo.value);
 }
 
 async function settleContent(

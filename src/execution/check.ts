@@ -8,16 +8,16 @@ import {
 import type { ConditionName, Fault } from "../core/faults.ts";
 import { checkLease } from "../core/lease.ts";
 import { fail, ok, type Result } from "../core/result.ts";
-import type { Located } from "../core/service.ts";
+import type { LoadedResource } from "../core/service.ts";
 import type { Ticks } from "../core/ticks.ts";
-import type { Call, Outcome, Stamped } from "./execute.ts";
+import type { Call, Outcome, ETaggedRecord } from "./execute.ts";
 
 const done = ok(undefined);
 
 /** Which check refused, and what it looked at: for those who watch, not for the client. */
 export interface Refusal {
   readonly rule: Rule;
-  readonly target: Stamped | undefined;
+  readonly target: ETaggedRecord | undefined;
   readonly now: Ticks;
   /** Of the conditional headers. */
   readonly unmet: ConditionName | undefined;
@@ -25,15 +25,15 @@ export interface Refusal {
 
 export type Rule = "access" | "place" | "existence" | "lease" | "condition" | "guard" | "decision";
 
-interface Looked {
-  readonly target: Stamped | undefined;
+interface CheckedState {
+  readonly target: ETaggedRecord | undefined;
   readonly now: Ticks;
 }
 
 /** Refusals in the service's own order: access, place, existence, lease, conditions. */
-export function check(call: Call, located: Located, now: Ticks): Outcome | undefined {
-  call.located(located);
-  const target: Stamped | undefined = located.target;
+export function check(call: Call, located: LoadedResource, now: Ticks): Outcome | undefined {
+  call.onLoaded(located);
+  const target: ETaggedRecord | undefined = located.target;
   const allowed = call.authorise(located.access, target !== undefined, call.address);
   if (!allowed.ok) return refused("access", allowed.fault, { target, now });
   if (!located.scope.ok) return refused("place", located.scope.fault, { target, now });
@@ -61,7 +61,7 @@ export function checkDatesWithoutTarget(
   return verdict.ok ? undefined : refused("condition", verdict.fault, { target, now });
 }
 
-export function refused(rule: Rule, fault: Fault, { target, now }: Looked): Outcome {
+export function refused(rule: Rule, fault: Fault, { target, now }: CheckedState): Outcome {
   return { kind: "fault", fault, refusal: { rule, target, now, unmet: fault.detail?.unmet } };
 }
 
@@ -73,7 +73,10 @@ function checkGuard(call: Call, target: object | undefined, now: Ticks): Outcome
   return verdict.ok ? undefined : refused("guard", verdict.fault, { target, now });
 }
 
-function checkExistence({ operation, resource }: Call, { target, missing }: Located): Result<void> {
+function checkExistence(
+  { operation, resource }: Call,
+  { target, missing }: LoadedResource,
+): Result<void> {
   if (operation.target === "must-exist" && target === undefined) {
     return fail(resource.missing, missing);
   }
@@ -81,14 +84,18 @@ function checkExistence({ operation, resource }: Call, { target, missing }: Loca
   return done;
 }
 
-function checkTargetLease(call: Call, target: Stamped | undefined, now: Ticks): Result<void> {
+function checkTargetLease(call: Call, target: ETaggedRecord | undefined, now: Ticks): Result<void> {
   const policy = call.operation.lease;
   if (policy === "none" || policy === "action") return done;
   const lease = target?.lease;
   return checkLease(lease, call.leaseId, policy, call.resource.leaseKind, now);
 }
 
-function checkConditions(call: Call, target: Stamped | undefined, now: Ticks): Outcome | undefined {
+function checkConditions(
+  call: Call,
+  target: ETaggedRecord | undefined,
+  now: Ticks,
+): Outcome | undefined {
   const { operation, conditions } = call;
   if (operation.conditions === "none") return undefined;
   const present = target?.etag === undefined ? undefined : { etag: target.etag, tags: target.tags };

@@ -1,11 +1,11 @@
 import type { Transaction } from "../store/store.ts";
 import type { Call, Outcome, Runtime } from "./execute.ts";
-import { foreseen } from "./foresee.ts";
+import { prefetchOptions } from "./prefetch.ts";
 import { mayUseReserve } from "./may-use-reserve.ts";
 import { Records } from "./records.ts";
-import { run, type Trail } from "./run.ts";
+import { run, type PreviousOperation } from "./run.ts";
 import { TransactionRefused } from "./transaction-refused.ts";
-import { isPending } from "./wait.ts";
+import { isWaitOutcome } from "./wait.ts";
 
 /** Runs several operations in one transaction: all of them take effect, or none does. */
 export async function executeAll(
@@ -15,11 +15,11 @@ export async function executeAll(
   const work = async (tx: Transaction): Promise<readonly Outcome[]> => {
     const outcomes: Outcome[] = [];
     const records = new Records(tx, runtime.content, { decoded: new Map() });
-    const trail: Trail = { call: undefined, located: undefined };
+    const trail: PreviousOperation = { call: undefined, located: undefined };
     for (const call of calls) {
       const found = run(runtime, call, tx, tx, records, trail);
       const outcome = found instanceof Promise ? await found : found;
-      if (isPending(outcome)) throw new Error(`${call.operation.name} waits in a transaction`);
+      if (isWaitOutcome(outcome)) throw new Error(`${call.operation.name} waits in a transaction`);
       if (outcome.kind !== "reply") throw new TransactionRefused(outcomes.length, outcome);
       outcomes.push(outcome);
     }
@@ -27,7 +27,7 @@ export async function executeAll(
   };
   try {
     return await runtime.store.transact(work, {
-      ...foreseen(runtime.content, ...calls),
+      ...prefetchOptions(runtime.content, ...calls),
       mayUseReserve: calls.every(({ operation }) => mayUseReserve(operation)),
     });
   } catch (error) {

@@ -6,23 +6,24 @@ import type { Lease } from "../core/lease.ts";
 import type { Metadata } from "../core/metadata.ts";
 import type { EntityRange } from "../core/principal.ts";
 import type { Features } from "../core/features.ts";
-import type { Address, HeaderGroup, Note, Operation, ReplyBody } from "../core/operation.ts";
+import type { Address, Operation } from "../core/operation.ts";
+import type { HeaderGroup, DeferredUpdate, ReplyBody } from "../core/reply.ts";
 import type { Result } from "../core/result.ts";
-import type { Access, Located, Resource } from "../core/service.ts";
+import type { Access, LoadedResource, Resource } from "../core/service.ts";
 import type { CopySource } from "../core/source.ts";
 import type { Ticks } from "../core/ticks.ts";
 import type { Clock, Log, Random } from "../core/world.ts";
 import type { ContentReader, ContentStore } from "../content/content.ts";
 import type { Store, View } from "../store/store.ts";
-import { applyNote } from "./apply.ts";
+import { applyDeferredUpdate } from "./apply.ts";
 import { check, type Refusal } from "./check.ts";
-import { foreseen } from "./foresee.ts";
-import type { Contender, Contests } from "./contests.ts";
+import { prefetchOptions } from "./prefetch.ts";
+import type { ClientIdentity, ContentionQueues } from "./contention-queues.ts";
 import { Records } from "./records.ts";
-import type { Renderings } from "./renderings.ts";
+import type { RenderCache } from "./render-cache.ts";
 import { run } from "./run.ts";
 import { mayUseReserve } from "./may-use-reserve.ts";
-import { isPending, waitFor } from "./wait.ts";
+import { isWaitOutcome, runUntilReady } from "./wait.ts";
 
 export interface Runtime {
   readonly store: Store;
@@ -34,9 +35,9 @@ export interface Runtime {
   /** Under which whoever runs this is told of changes; of its own it is not. */
   readonly origin?: string;
   /** What listings have told before. */
-  readonly renderings?: Renderings;
+  readonly renderings?: RenderCache;
   /** Where clients that change the same thing take turns. */
-  readonly contests?: Contests;
+  readonly contests?: ContentionQueues;
 }
 
 /** A request after parsing, whatever door it came through. */
@@ -55,7 +56,7 @@ export interface Call {
   readonly received: Received | undefined;
   readonly entities?: EntityRange | undefined;
   /** Who asks, where clients that change the same thing take turns. */
-  readonly contender?: Contender | undefined;
+  readonly clientIdentity?: ClientIdentity | undefined;
   readonly source: CopySource | undefined;
   readonly delegate: Delegate | undefined;
   /** The door's last word on access, once the owner's policies and the target are known. */
@@ -65,7 +66,7 @@ export interface Call {
     address: Address,
   ) => Result<void>;
   /** Told what was found, whatever comes of it: an answer to a page of another origin needs it. */
-  readonly located: (located: Located) => void;
+  readonly onLoaded: (located: LoadedResource) => void;
 }
 
 export type Outcome =
@@ -76,7 +77,7 @@ export type Outcome =
       readonly metadata: Metadata | undefined;
       readonly etag: Ticks | undefined;
       readonly body: ReplyBody | undefined;
-      readonly note?: Note | undefined;
+      readonly deferredUpdate?: DeferredUpdate | undefined;
       /** Opened inside the transaction, so that what it reads belongs to this answer. */
       readonly reader: ContentReader | undefined;
     }
@@ -84,7 +85,7 @@ export type Outcome =
   | { readonly kind: "fault"; readonly fault: Fault; readonly refusal?: Refusal };
 
 /** The fields every stamped record shares. */
-export interface Stamped {
+export interface ETaggedRecord {
   readonly etag?: Ticks;
   readonly lease?: Lease | undefined;
   readonly tags?: Readonly<Record<string, string>> | undefined;
@@ -93,7 +94,7 @@ export interface Stamped {
 /** Runs one operation: load, check and decide on one state, commit only if it still stands. */
 export async function execute(runtime: Runtime, call: Call): Promise<Outcome> {
   const { contests } = runtime;
-  const { contender } = call;
+  const { clientIdentity: contender } = call;
   if (contests === undefined || contender === undefined) return executeNow(runtime, call);
   if (call.operation.effect === "reads") {
     if (!contests.isEmpty) await contests.read(nameOf(call), contender);
@@ -119,37 +120,40 @@ function nameOf({ account, address }: Call): string {
 
 async function executeNow(runtime: Runtime, call: Call): Promise<Outcome> {
   const { store, content } = runtime;
-  const options = foreseen(content, call);
+  const options = prefetchOptions(content, call);
   const writing = () =>
     store.transact((tx) => run(runtime, call, tx, tx), {
-      foresee: options.foresee,
-      inTurn: call.operation.inTurn,
+      prefetch: options.prefetch,
+      runInBatch: call.operation.runInBatch,
       mayUseReserve: mayUseReserve(call.operation),
     });
   const first =
     call.operation.effect === "reads"
       ? await store.snapshot((view) => run(runtime, call, view, undefined), options)
       : await writing();
-  const outcome = isPending(first) ? await waitFor(runtime, first, writing) : first;
-  if (outcome.kind === "reply" && outcome.note !== undefined && !call.secondary) {
-    await writeNote(runtime, outcome.note);
+  const outcome = isWaitOutcome(first) ? await runUntilReady(runtime, first, writing) : first;
+  if (outcome.kind === "reply" && outcome.deferredUpdate !== undefined && !call.secondary) {
+    await tryDeferredUpdate(runtime, outcome.deferredUpdate);
   }
   return outcome;
 }
 
 /** A read has succeeded by then: it must not fail because nobody could write down that it was. */
-async function writeNote({ store, content, log }: Runtime, note: Note): Promise<void> {
+async function tryDeferredUpdate(
+  { store, content, log }: Runtime,
+  update: DeferredUpdate,
+): Promise<void> {
   try {
-    await store.transact((tx) => applyNote(content, tx, note));
+    await store.transact((tx) => applyDeferredUpdate(content, tx, update));
   } catch (error) {
     log?.warn({ err: error }, "a read could not be noted down");
   }
 }
 
 /** The checks alone, so that a doomed upload is refused before its body is received. */
-export function preview(runtime: Runtime, call: Call): Promise<Outcome | undefined> {
+export function precheck(runtime: Runtime, call: Call): Promise<Outcome | undefined> {
   const { store, content } = runtime;
   const work = async (view: View): Promise<Outcome | undefined> =>
     check(call, await call.resource.load(new Records(view, content), call), view.now);
-  return store.snapshot(work, foreseen(content, call));
+  return store.snapshot(work, prefetchOptions(content, call));
 }

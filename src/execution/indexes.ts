@@ -12,7 +12,7 @@ const tagBytes = 1;
 const none: readonly IndexEntry[] = [];
 
 /** Keeps what follows from a record in step with it, in the same transaction. */
-export function moveIndexes(
+export function updateIndexes(
   tx: Transaction,
   { indexes }: AnyTable,
   { key, before, after }: Change,

@@ -1,12 +1,12 @@
 import { describe, expect, it } from "vitest";
 import type { ContentStore } from "../content/content.ts";
-import type { Reclaimer } from "../core/service.ts";
+import type { ReclaimHandler } from "../core/service.ts";
 import { manualClock } from "../store/manual-clock.ts";
 import { openMemoryStore } from "../store/memory/open-memory-store.ts";
 import { silentLog } from "../store/silent-log.ts";
 import { StoreUnavailable } from "../store/store.ts";
 import { enqueueJob } from "./reclaim-jobs.ts";
-import { reclaimOrPostpone, reclaimSome, reclaimStep } from "./reclaim.ts";
+import { reclaimOrPostpone, runReclaimSteps, reclaimStep } from "./reclaim.ts";
 
 /** Nothing here has bytes. */
 const content = {} as ContentStore;
@@ -17,12 +17,12 @@ async function openJobs(failure: Error) {
   const done: string[] = [];
   const failures: object[] = [];
   let isBroken = true;
-  const first: Reclaimer = async () => {
+  const first: ReclaimHandler = async () => {
     if (isBroken) throw failure;
     done.push("first");
     return { done: true };
   };
-  const second: Reclaimer = async () => {
+  const second: ReclaimHandler = async () => {
     done.push("second");
     return { done: true };
   };
@@ -79,17 +79,17 @@ describe("a round", () => {
   it("takes several steps, stops when nothing is due, and is bounded", async () => {
     const { parts, done, mend } = await openJobs(new Error("not any more"));
     mend();
-    expect(await reclaimSome(parts, silentLog)).toBe(true);
+    expect(await runReclaimSteps(parts, silentLog)).toBe(true);
     expect(done).toEqual(["first", "second"]);
-    expect(await reclaimSome(parts, silentLog)).toBe(false);
+    expect(await runReclaimSteps(parts, silentLog)).toBe(false);
     let steps = 0;
-    const endless: Reclaimer = async () => {
+    const endless: ReclaimHandler = async () => {
       steps += 1;
       return { done: false };
     };
     const reclaimers = new Map([["first", endless]]);
     await parts.store.transact(async (tx) => enqueueJob(tx, { kind: "first", scope: [] }, tx.now));
-    expect(await reclaimSome({ ...parts, reclaimers }, silentLog)).toBe(true);
+    expect(await runReclaimSteps({ ...parts, reclaimers }, silentLog)).toBe(true);
     expect(steps).toBe(16);
   });
 });

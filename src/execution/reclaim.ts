@@ -1,17 +1,17 @@
 import type { ContentRef } from "../core/content-ref.ts";
-import type { Reclaimer, Reclamation, Removal } from "../core/service.ts";
+import type { ReclaimHandler, Reclamation, Removal } from "../core/service.ts";
 import { ticksPerSecond } from "../core/ticks.ts";
 import type { Log } from "../core/world.ts";
 import type { ContentStore } from "../content/content.ts";
 import { StoreUnavailable, type Store, type Transaction } from "../store/store.ts";
-import { moveIndexes } from "./indexes.ts";
+import { updateIndexes } from "./indexes.ts";
 import { enqueueJob, firstDueJob, type DueJob } from "./reclaim-jobs.ts";
 import { Records } from "./records.ts";
 
 export interface ReclaimParts {
   readonly store: Store;
   readonly content: ContentStore;
-  readonly reclaimers: ReadonlyMap<string, Reclaimer>;
+  readonly reclaimers: ReadonlyMap<string, ReclaimHandler>;
 }
 
 /** A job that failed is tried again after this long. */
@@ -41,7 +41,7 @@ export async function reclaimOrPostpone(parts: ReclaimParts, log: Log): Promise<
 
 /** Several steps: one at a time, with other chores between them, fell behind those who delete much.
  *  Returns whether there may be more to do. */
-export async function reclaimSome(parts: ReclaimParts, log: Log): Promise<boolean> {
+export async function runReclaimSteps(parts: ReclaimParts, log: Log): Promise<boolean> {
   for (let steps = 0; steps < stepsPerRoundMax; steps += 1) {
     if (!(await reclaimOrPostpone(parts, log))) return steps > 0;
   }
@@ -105,7 +105,7 @@ async function removeRecord(
     const before = value && table.codec.decode(value);
     const held = (before as Record<string, ContentRef> | undefined)?.[table.content ?? ""];
     if (held !== undefined) await content.settle(tx, key, held, undefined);
-    moveIndexes(tx, table, { key, before, after: undefined });
+    updateIndexes(tx, table, { key, before, after: undefined });
   }
   tx.delete(key);
 }

@@ -1,4 +1,4 @@
-import { whenThere, type Awaitable } from "../core/awaitable.ts";
+import { mapAwaitable, type Awaitable } from "../core/awaitable.ts";
 import type { ContentRef, Slice } from "../core/content-ref.ts";
 import { spend } from "../core/loop-turn.ts";
 import type { Table } from "../core/table.ts";
@@ -7,12 +7,12 @@ import type { Rendered, RecordView, ScanBounds, Scanned } from "../core/view.ts"
 import type { ContentStore } from "../content/content.ts";
 import { decodeCounter } from "../store/counter.ts";
 import type { Transaction, View } from "../store/store.ts";
-import type { Renderings } from "./renderings.ts";
+import type { RenderCache } from "./render-cache.ts";
 import { ScannedRecord } from "./scanned-record.ts";
 
 export interface RecordsOptions {
   readonly decoded?: Map<Uint8Array, unknown>;
-  readonly renderings?: Renderings | undefined;
+  readonly renderings?: RenderCache | undefined;
 }
 
 /** How many records a caller gets at once, between two looks at the event loop's share. */
@@ -27,7 +27,7 @@ export class Records implements RecordView {
   readonly #view: View | Transaction;
   readonly #content: ContentStore;
   readonly #decoded: Map<Uint8Array, unknown> | undefined;
-  readonly #renderings: Renderings | undefined;
+  readonly #renderings: RenderCache | undefined;
 
   /** Several operations of one transaction look at the same records. A value is the same object
    *  for as long as it stands, so that what was made of it can be kept with it in `decoded`. */
@@ -85,28 +85,28 @@ export class Records implements RecordView {
     }
   }
 
-  take<K, R>(
+  readHead<K, R>(
     table: Table<K, R>,
     bounds: ScanBounds & { readonly limit: number },
   ): Awaitable<readonly Scanned<R>[]> {
-    return whenThere(this.#view.take(bounds), (entries) =>
+    return mapAwaitable(this.#view.take(bounds), (entries) =>
       entries.map((entry) => new ScannedRecord(entry, table.codec)),
     );
   }
 
-  rendered<R>(
+  renderCached<R>(
     entry: Scanned<R>,
     form: number,
     render: () => Rendered | undefined,
   ): string | undefined {
     const renderings = this.#renderings;
     if (renderings === undefined || !(entry instanceof ScannedRecord)) return render()?.text;
-    const { text: key, stamp } = entry.entry;
-    if (key === undefined || stamp === undefined) return render()?.text;
-    const known = renderings.get(key, stamp, form);
+    const { text: key, revision } = entry.entry;
+    if (key === undefined || revision === undefined) return render()?.text;
+    const known = renderings.get(key, revision, form);
     if (known !== undefined) return known;
     const made = render();
-    if (made?.lasts === true) renderings.set(key, { stamp, form, text: made.text });
+    if (made?.isCacheable === true) renderings.set(key, { revision, form, text: made.text });
     return made?.text;
   }
 

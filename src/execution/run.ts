@@ -1,23 +1,24 @@
-import { whenThere, type Awaitable } from "../core/awaitable.ts";
+import { mapAwaitable, type Awaitable } from "../core/awaitable.ts";
 import type { Received } from "../core/content-ref.ts";
-import { nextStamp } from "../core/etag.ts";
+import { nextETag } from "../core/etag.ts";
 import type { Encryption } from "../core/encryption.ts";
-import type { AnyContext, HeaderGroup, Reply } from "../core/operation.ts";
+import type { AnyDecisionContext } from "../core/operation.ts";
+import type { HeaderGroup, Reply } from "../core/reply.ts";
 import type { Result } from "../core/result.ts";
-import type { Located } from "../core/service.ts";
+import type { LoadedResource } from "../core/service.ts";
 import type { Ticks } from "../core/ticks.ts";
 import type { Transaction, View } from "../store/store.ts";
 import { applyEffects, applyReply } from "./apply.ts";
 import { check, checkDatesWithoutTarget, refused } from "./check.ts";
-import type { Call, Outcome, Runtime, Stamped } from "./execute.ts";
+import type { Call, Outcome, Runtime, ETaggedRecord } from "./execute.ts";
 import { newGuid as guidFrom, newId as idFrom } from "./identifiers.ts";
 import { Records } from "./records.ts";
-import type { Pending } from "./wait.ts";
+import type { WaitOutcome } from "./wait.ts";
 
 /** What the operation before has found, of those that share a transaction. */
-export interface Trail {
+export interface PreviousOperation {
   call: Call | undefined;
-  located: Located | undefined;
+  located: LoadedResource | undefined;
 }
 
 /** Waits for nothing that is there already. */
@@ -27,10 +28,10 @@ export function run(
   view: View,
   tx: Transaction | undefined,
   records = new Records(view, runtime.content, runtime),
-  trail?: Trail,
-): Awaitable<Outcome | Pending> {
+  trail?: PreviousOperation,
+): Awaitable<Outcome | WaitOutcome> {
   const running = { runtime, call, view, tx, records };
-  const located = call.resource.load(records, call, trail && besideOf(trail, call));
+  const located = call.resource.load(records, call, trail && previousLoaded(trail, call));
   return located instanceof Promise
     ? runLater(running, located, trail)
     : runOn(running, located, trail);
@@ -39,19 +40,22 @@ export function run(
 /** Apart, as all that waits: functions that may have to be made cost those, too, who go on at
  *  once. */
 async function runLater(
-  running: Running,
-  located: Promise<Located>,
-  trail: Trail | undefined,
-): Promise<Outcome | Pending> {
+  running: RunContext,
+  located: Promise<LoadedResource>,
+  trail: PreviousOperation | undefined,
+): Promise<Outcome | WaitOutcome> {
   return runOn(running, await located, trail);
 }
 
-function besideOf(trail: Trail, { resource, account }: Call): Located | undefined {
+function previousLoaded(
+  trail: PreviousOperation,
+  { resource, account }: Call,
+): LoadedResource | undefined {
   const isAlike = trail.call?.resource === resource && trail.call.account === account;
   return isAlike ? trail.located : undefined;
 }
 
-interface Running {
+interface RunContext {
   readonly runtime: Runtime;
   readonly call: Call;
   readonly view: View;
@@ -60,10 +64,10 @@ interface Running {
 }
 
 function runOn(
-  running: Running,
-  located: Located,
-  trail: Trail | undefined,
-): Awaitable<Outcome | Pending> {
+  running: RunContext,
+  located: LoadedResource,
+  trail: PreviousOperation | undefined,
+): Awaitable<Outcome | WaitOutcome> {
   const { runtime, call, view, records } = running;
   const { operation } = call;
   if (trail !== undefined) {
@@ -73,20 +77,20 @@ function runOn(
   const refusal = check(call, located, view.now);
   if (refusal !== undefined) return refusal;
   const scope = valueOf(located.scope);
-  const target: Stamped | undefined = located.target;
-  const stamp = nextStamp(view.now, target?.etag);
-  const context = contextOf(runtime, call, { scope, target, stamp, now: view.now });
+  const target: ETaggedRecord | undefined = located.target;
+  const newETag = nextETag(view.now, target?.etag);
+  const context = contextOf(runtime, call, { scope, target, newETag, now: view.now });
   if (operation.reads === undefined) return decideOn(running, context);
   return decideOnSeen(running, context, operation.reads(records, context));
 }
 
 function decideOnSeen(
-  running: Running,
-  context: AnyContext & { seen: unknown },
-  seen: Awaitable<unknown>,
-): Awaitable<Outcome | Pending> {
-  return whenThere(seen, (there) => {
-    context.seen = there;
+  running: RunContext,
+  context: AnyDecisionContext & { readResult: unknown },
+  readResult: Awaitable<unknown>,
+): Awaitable<Outcome | WaitOutcome> {
+  return mapAwaitable(readResult, (there) => {
+    context.readResult = there;
     const { call, view } = running;
     const refusal =
       context.target === undefined ? checkDatesWithoutTarget(call, there, view.now) : undefined;
@@ -94,33 +98,36 @@ function decideOnSeen(
   });
 }
 
-function decideOn(running: Running, context: AnyContext): Awaitable<Outcome | Pending> {
+function decideOn(
+  running: RunContext,
+  context: AnyDecisionContext,
+): Awaitable<Outcome | WaitOutcome> {
   const { runtime, call, view, tx } = running;
-  const { scope, stamp } = context;
-  const target: Stamped | undefined = context.target;
+  const { scope, newETag } = context;
+  const target: ETaggedRecord | undefined = context.target;
   const decision = call.operation.decide(context);
   if ("fault" in decision) return refused("decision", decision.fault, { target, now: view.now });
   if ("wait" in decision) {
-    const pending: Pending = { kind: "wait", ...decision };
+    const pending: WaitOutcome = { kind: "wait", ...decision };
     if (tx === undefined) return pending;
     return after(applyEffects(runtime.content, tx, decision.effects, view.now), pending);
   }
   if (tx === undefined) return outcomeOf(runtime, call, view, decision, context);
-  const settled = { call, scope, before: target, stamp, now: view.now };
+  const settled = { call, scope, before: target, newETag, now: view.now };
   const applied = applyReply(runtime.content, tx, settled, decision);
   if (!(applied instanceof Promise)) return outcomeOf(runtime, call, view, decision, context);
   return answerAfter(applied, running, decision, context);
 }
 
 function after<T>(done: Awaitable<void>, value: T): Awaitable<T> {
-  return whenThere(done, () => value);
+  return mapAwaitable(done, () => value);
 }
 
 async function answerAfter(
   applied: Promise<void>,
-  { runtime, call, view }: Running,
+  { runtime, call, view }: RunContext,
   decision: Reply<object, string>,
-  context: AnyContext,
+  context: AnyDecisionContext,
 ): Promise<Outcome> {
   await applied;
   return outcomeOf(runtime, call, view, decision, context);
@@ -133,7 +140,7 @@ interface Makers {
 
 const makers = new WeakMap<Runtime, Makers>();
 
-function makersOf(runtime: Runtime): Makers {
+function idGeneratorsOf(runtime: Runtime): Makers {
   const known = makers.get(runtime);
   if (known !== undefined) return known;
   const { random } = runtime;
@@ -142,10 +149,10 @@ function makersOf(runtime: Runtime): Makers {
   return made;
 }
 
-interface Circumstances {
+interface DecisionInputs {
   readonly scope: object;
   readonly target: object | undefined;
-  readonly stamp: Ticks;
+  readonly newETag: Ticks;
   readonly now: Ticks;
 }
 
@@ -153,9 +160,9 @@ interface Circumstances {
 function contextOf(
   runtime: Runtime,
   call: Call,
-  { scope, target, stamp, now }: Circumstances,
-): AnyContext & { seen: unknown } {
-  const { newId, newGuid } = makersOf(runtime);
+  { scope, target, newETag, now }: DecisionInputs,
+): AnyDecisionContext & { readResult: unknown } {
+  const { newId, newGuid } = idGeneratorsOf(runtime);
   return {
     now,
     version: call.version,
@@ -167,8 +174,8 @@ function contextOf(
     input: call.input,
     entities: call.entities,
     source: call.source,
-    stamp,
-    seen: undefined,
+    newETag,
+    readResult: undefined,
     received: call.received ?? nothingReceived,
     endpoint: call.endpoint,
     secondary: call.secondary,
@@ -183,13 +190,13 @@ function outcomeOf(
   call: Call,
   view: View,
   reply: Reply<object, string>,
-  { target: found, stamp }: AnyContext,
+  { target: found, newETag }: AnyDecisionContext,
 ): Outcome {
   const { etag: policy, success } = call.operation;
-  const target: Stamped | undefined = found;
-  const next: Stamped | undefined = reply.put;
+  const target: ETaggedRecord | undefined = found;
+  const next: ETaggedRecord | undefined = reply.put;
   const current =
-    policy === "renew" ? stamp : policy === "keep" ? (next?.etag ?? target?.etag) : undefined;
+    policy === "renew" ? newETag : policy === "keep" ? (next?.etag ?? target?.etag) : undefined;
   const body = reply.body;
   const streams = body !== undefined && "content" in body && body.content.kind !== "inline";
   return {
@@ -198,7 +205,7 @@ function outcomeOf(
     headers: groupsOf(reply.headers),
     metadata: reply.metadata,
     etag: reply.etag ?? current,
-    note: reply.note,
+    deferredUpdate: reply.deferredUpdate,
     body,
     reader: streams ? runtime.content.open(view, body.content, keyOf(call)) : undefined,
   };

@@ -13,7 +13,7 @@ import {
   endTransfer,
   renewClaim,
   startTransfer,
-  yieldTransfer,
+  releaseTransfer,
 } from "./transfer.ts";
 
 async function setUp() {
@@ -56,7 +56,7 @@ it("a job that was left is taken on at once, but not by whoever is at it", async
   const { transfers } = await setUp();
   const job = await claimTransfer(transfers, nobody);
   if (job === undefined) throw new Error("there was a job");
-  await yieldTransfer(transfers, job);
+  await releaseTransfer(transfers, job);
   expect(await claimTransfer(transfers, new Set(["a"]))).toBeUndefined();
   expect((await claimTransfer(transfers, nobody))?.id).toBe("a");
 });

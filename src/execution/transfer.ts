@@ -94,7 +94,7 @@ export function renewClaim({ store }: TransferStore, id: string): Promise<void> 
 }
 
 /** Leaves the job to a later attempt. */
-export function yieldTransfer({ store }: TransferStore, job: StoredTransfer): Promise<void> {
+export function releaseTransfer({ store }: TransferStore, job: StoredTransfer): Promise<void> {
   return store.transact(async (tx) => {
     const key = transferJobs.key(job);
     if ((await tx.get(key)) === undefined) return;

@@ -1,4 +1,4 @@
-import type { Waiting } from "../core/operation.ts";
+import type { WaitDecision } from "../core/reply.ts";
 import { ticksPerMillisecond } from "../core/ticks.ts";
 import type { Clock } from "../core/world.ts";
 import type { Store } from "../store/store.ts";
@@ -6,7 +6,7 @@ import type { Store } from "../store/store.ts";
 /** More turns than anybody takes in half a minute. */
 const turnsMax = 10_000;
 
-export interface Pending extends Waiting {
+export interface WaitOutcome extends WaitDecision {
   readonly kind: "wait";
 }
 
@@ -17,18 +17,18 @@ export interface WaitParts {
 
 /** Asks again whenever something changes under the key, and at the latest when the time is up:
  *  then the decision itself says what that means. */
-export async function waitFor<T extends { readonly kind: string }>(
+export async function runUntilReady<T extends { readonly kind: string }>(
   { store, clock }: WaitParts,
-  { wait }: Waiting,
-  ask: () => Promise<T | Pending>,
+  { wait }: WaitDecision,
+  ask: () => Promise<T | WaitOutcome>,
 ): Promise<T> {
-  const bell = newBell();
+  const bell = newSignal();
   const unwatch = store.watch(wait.key, bell.ring);
   try {
     for (let turn = 0; turn < turnsMax; turn += 1) {
       const heard = bell.heard();
       const answer = await ask();
-      if (!isPending(answer)) return answer;
+      if (!isWaitOutcome(answer)) return answer;
       const now = await store.snapshot((view) => Promise.resolve(view.now));
       const left = Number((answer.wait.until - now) / ticksPerMillisecond) + 1;
       const cancel = clock.after(Math.max(left, 1), bell.ring);
@@ -41,11 +41,11 @@ export async function waitFor<T extends { readonly kind: string }>(
   throw new Error("an operation waited too often");
 }
 
-export function isPending(answer: { readonly kind: string }): answer is Pending {
+export function isWaitOutcome(answer: { readonly kind: string }): answer is WaitOutcome {
   return answer.kind === "wait";
 }
 
-function newBell() {
+function newSignal() {
   let listener = (): void => {};
   return {
     ring: (): void => listener(),

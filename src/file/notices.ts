@@ -1,5 +1,5 @@
 import { recordCodec } from "../core/record.ts";
-import { defineTable, type EchoView, type IndexEntry, type RecordChange } from "../core/table.ts";
+import { defineTable, type NoticeView, type IndexEntry, type RecordChange } from "../core/table.ts";
 import type { Ticks } from "../core/ticks.ts";
 import type { NodeKind, NodeRecord } from "./records.ts";
 
@@ -50,7 +50,7 @@ const none: IndexEntry[] = [];
 /** A share that nobody watches costs one look. */
 export async function noticesOf(
   change: RecordChange<NodeRecord> & { readonly share: bigint },
-  view: EchoView,
+  view: NoticeView,
 ): Promise<IndexEntry[]> {
   const { share, before, after, origin } = change;
   const value = await view.get(watchedShares.key({ share }));

@@ -41,7 +41,7 @@ import { setShareProperties } from "./share/set-share-properties.ts";
 import { getShareAcl, setShareAcl } from "./share/share-acl.ts";
 import { getShareMetadata, setShareMetadata } from "./share/share-metadata.ts";
 import { snapshotShare } from "./share/snapshot-share.ts";
-import { throughLocks } from "./through-locks.ts";
+import { withLockCheck } from "./with-lock-check.ts";
 
 const declared: readonly Operation[] = [
   getFileServiceProperties,
@@ -95,4 +95,4 @@ const declared: readonly Operation[] = [
   getSymbolicLink,
 ];
 
-export const operations: readonly Operation[] = declared.map(throughLocks);
+export const operations: readonly Operation[] = declared.map(withLockCheck);

@@ -1,4 +1,4 @@
-import type { Reclaimer, Removal } from "../core/service.ts";
+import type { ReclaimHandler, Removal } from "../core/service.ts";
 import { anyTable } from "../core/table.ts";
 import type { RecordView } from "../core/view.ts";
 import { successor } from "../core/keys.ts";
@@ -12,7 +12,7 @@ const looksMax = 500;
  * one to show them, or one that was deleted since, so they lie between it and the next snapshot;
  * those that the snapshot before it shows as well stay. A position in that range is the job's own.
  */
-export const reclaimSnapshot: Reclaimer = async (view, scope) => {
+export const reclaimSnapshot: ReclaimHandler = async (view, scope) => {
   const [share, epoch, position] = scope as [bigint, bigint, string?];
   const { previous, next } = await neighbours(view, share, Number(epoch));
   const start =

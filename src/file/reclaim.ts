@@ -1,6 +1,6 @@
 import { nameReclaimers } from "../account/deleted-names.ts";
 import type { ReclaimJob } from "../core/effects.ts";
-import type { Reclaimer } from "../core/service.ts";
+import type { ReclaimHandler } from "../core/service.ts";
 import { anyTable, type DefinedTable } from "../core/table.ts";
 import type { Ticks } from "../core/ticks.ts";
 import { firstBelowUpTo } from "../execution/first-below.ts";
@@ -10,7 +10,7 @@ import {
   locks,
   nodes,
   permissions,
-  places,
+  nodeLocations,
   shares,
   shareSnapshots,
   shareTombstones,
@@ -28,7 +28,7 @@ const firstBelow = firstBelowUpTo(removalsMax);
 
 const belowShare = [
   nodes,
-  places,
+  nodeLocations,
   versions,
   versionEnds,
   shareSnapshots,
@@ -39,7 +39,7 @@ const belowShare = [
 ];
 
 /** Everything keyed by a share's id, a bounded number of records at a time. */
-const reclaimShare: Reclaimer = async (view, [share]) => {
+const reclaimShare: ReclaimHandler = async (view, [share]) => {
   const id = share as bigint;
   for (const table of belowShare) {
     const removals = await firstBelow(view, table as DefinedTable<unknown, object>, id);
@@ -49,7 +49,7 @@ const reclaimShare: Reclaimer = async (view, [share]) => {
 };
 
 /** A deleted share that nobody restored in time. */
-const expireShare: Reclaimer = async (view, [account, name, version]) => {
+const expireShare: ReclaimHandler = async (view, [account, name, version]) => {
   const key = {
     account: account as bigint,
     name: name as string,
@@ -61,14 +61,14 @@ const expireShare: Reclaimer = async (view, [account, name, version]) => {
   return { removals, jobs: [shareJob(record)], done: true };
 };
 
-const forgetDeletion: Reclaimer = async (view, [account, name]) => {
+const forgetDeletion: ReclaimHandler = async (view, [account, name]) => {
   const key = { account: account as bigint, name: name as string };
   const tombstone = await view.get(shareTombstones, key);
   if (tombstone === undefined || view.now < tombstone.until) return { done: true };
   return { removals: [{ key: shareTombstones.key(key) }], done: true };
 };
 
-const reclaimAccount: Reclaimer = async (view, [account]) => {
+const reclaimAccount: ReclaimHandler = async (view, [account]) => {
   const id = account as bigint;
   const live = await firstBelow(view, shares, id);
   const deleted = await firstBelow(view, deletedShares, id);
@@ -81,7 +81,7 @@ function shareJob({ id }: ShareRecord): ReclaimJob {
   return { kind: "file-share", scope: [id] };
 }
 
-export const reclaimers: Readonly<Record<string, Reclaimer>> = {
+export const reclaimers: Readonly<Record<string, ReclaimHandler>> = {
   ...nameReclaimers("file"),
   "file-share": reclaimShare,
   "file-snapshot": reclaimSnapshot,

@@ -5,7 +5,7 @@ import { encodeTaggedKey } from "../core/keys.ts";
 import type { Lease } from "../core/lease.ts";
 import type { Metadata } from "../core/metadata.ts";
 import type { StoredPolicy } from "../core/permission.ts";
-import { recordCodec, remembering } from "../core/record.ts";
+import { recordCodec, withDecodeCache } from "../core/record.ts";
 import type { KeyPart } from "../core/keys.ts";
 import { defineTable, type IndexEntry } from "../core/table.ts";
 import type { Ticks } from "../core/ticks.ts";
@@ -124,7 +124,7 @@ export interface NodeRecord {
   /** Only another name: the id of the file that it stands for. */
   readonly linkTo?: bigint | undefined;
   /** Where the other names of this file lie. */
-  readonly links?: readonly Place[] | undefined;
+  readonly links?: readonly NodeLocation[] | undefined;
 }
 
 /** An earlier state of a node that snapshots up to the epoch `until` still show. */
@@ -145,7 +145,7 @@ export const shares = defineTable<{ account: bigint; name: string }, ShareRecord
   name: "shares",
   tag: 0x50,
   key: ({ account, name }) => [account, name],
-  codec: remembering(recordCodec<ShareRecord>({ version: 1 })),
+  codec: withDecodeCache(recordCodec<ShareRecord>({ version: 1 })),
   indexes: ({ id, lease }, parts) => [
     ...shareNameEntries(id, parts()),
     ...leaseEntries("share", lease, parts),
@@ -196,7 +196,7 @@ export const nodes = defineTable<NodeKey, NodeRecord>({
   codec: recordCodec<NodeRecord>({ version: 1 }),
   content: "content",
   indexes: ({ lease }, parts) => leaseEntries("file", lease, parts),
-  echoes: (change, view) => noticesOf({ ...change, share: shareOf(change.key) }, view),
+  changeNotices: (change, view) => noticesOf({ ...change, share: shareOf(change.key) }, view),
 });
 
 function shareOf(key: Uint8Array): bigint {
@@ -205,14 +205,14 @@ function shareOf(key: Uint8Array): bigint {
 }
 
 /** Where a node lies, by its id: handles and locks know nothing else of it. */
-export const places = defineTable<{ share: bigint; id: bigint }, Place>({
+export const nodeLocations = defineTable<{ share: bigint; id: bigint }, NodeLocation>({
   name: "places",
   tag: 0x54,
   key: ({ share, id }) => [share, id],
-  codec: recordCodec<Place>({ version: 1 }),
+  codec: recordCodec<NodeLocation>({ version: 1 }),
 });
 
-export interface Place {
+export interface NodeLocation {
   readonly parent: bigint;
   readonly folded: string;
 }
@@ -243,7 +243,7 @@ export const locks = defineTable<{ share: bigint; id: bigint }, LockState>({
   tag: 0x57,
   key: ({ share, id }) => [share, id],
   // Every READ and WRITE looks at the locks, and 10,000 ranges take milliseconds to decode.
-  codec: remembering(recordCodec<LockState>({ version: 1 }), { places: 8, bytesMin: 4096 }),
+  codec: withDecodeCache(recordCodec<LockState>({ version: 1 }), { places: 8, bytesMin: 4096 }),
 });
 
 export interface PermissionRecord {

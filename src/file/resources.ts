@@ -7,7 +7,13 @@ import { checkShareName } from "../core/names.ts";
 import { operationsOf, type Address, type TargetPolicy } from "../core/operation.ts";
 import { fail, ok, type Result } from "../core/result.ts";
 import { defineResource } from "../core/service.ts";
-import type { Guarded, Located, QueryReader, SignedName, Where } from "../core/service.ts";
+import type {
+  GuardContext,
+  LoadedResource,
+  QueryReader,
+  SignedName,
+  LoadRequest,
+} from "../core/service.ts";
 import { anyTable } from "../core/table.ts";
 import type { Ticks } from "../core/ticks.ts";
 import type { RecordView } from "../core/view.ts";
@@ -23,7 +29,7 @@ import {
   type ShareRecord,
   type ShareSnapshotRecord,
 } from "./records.ts";
-import { nodeById, walk, type Alias, type Walked } from "./tree.ts";
+import { nodeById, resolvePath, type Alias, type ResolvedPath } from "./share-tree.ts";
 
 export interface FileAddress extends Address {
   readonly resource: "service" | "share" | "directory" | "file" | "entry";
@@ -97,7 +103,10 @@ export function parseTime(query: QueryReader, name: string): Result<Ticks | unde
   return time === undefined ? invalidQuery(name, text) : ok(time);
 }
 
-async function loadShare(view: RecordView, where: Where<FileAddress>): Promise<Located> {
+async function loadShare(
+  view: RecordView,
+  where: LoadRequest<FileAddress>,
+): Promise<LoadedResource> {
   const account = await loadAccount(view, where);
   const { share: name, snapshot } = where.address;
   const current = await view.get(shares, { account: account.id, name });
@@ -114,12 +123,15 @@ interface PathInput {
   readonly keepsTrailingDots?: boolean | undefined;
 }
 
-async function loadNode(view: RecordView, where: Where<FileAddress>): Promise<Located> {
+async function loadNode(
+  view: RecordView,
+  where: LoadRequest<FileAddress>,
+): Promise<LoadedResource> {
   const account = await loadAccount(view, where);
   const cors = corsOf(account);
   const { address } = where;
   const share = await view.get(shares, { account: account.id, name: address.share });
-  const missing = (failure: Result<never>): Located => {
+  const missing = (failure: Result<never>): LoadedResource => {
     return { access: share, scope: failure, target: undefined, cors };
   };
   if (share === undefined) return missing(fail("ShareNotFound"));
@@ -129,7 +141,7 @@ async function loadNode(view: RecordView, where: Where<FileAddress>): Promise<Lo
   const snapshot = await findSnapshot(view, share, address.snapshot);
   if (!snapshot.ok) return missing(snapshot);
   const tree = { share: share.id, epoch: snapshot.value?.epoch };
-  const walked = await walk(view, tree, parsed.value);
+  const walked = await resolvePath(view, tree, parsed.value);
   if (walked.parent === undefined) return missing(fail("ParentNotFound"));
   const { key, trail, target, alias } = walked;
   if (target === undefined && mayCreate(where) && (await isGoing(view, share, walked.parent))) {
@@ -164,7 +176,7 @@ async function isGoing(view: RecordView, share: ShareRecord, { id }: NodeRecord)
 async function parentOf(
   view: RecordView,
   share: bigint,
-  { alias, target, parent }: Walked & { readonly parent: NodeRecord },
+  { alias, target, parent }: ResolvedPath & { readonly parent: NodeRecord },
 ): Promise<NodeRecord> {
   if (alias === undefined || target === undefined) return parent;
   return (await nodeById(view, share, target.parent)) ?? parent;
@@ -184,7 +196,7 @@ const makers: ReadonlySet<TargetPolicy> = new Set(["may-exist", "must-not-exist"
 
 /** A name that is taken by the other kind is neither there nor free. */
 function loadKind(kind: "file" | "directory") {
-  return async (view: RecordView, where: Where<FileAddress>): Promise<Located> => {
+  return async (view: RecordView, where: LoadRequest<FileAddress>): Promise<LoadedResource> => {
     const located = await loadNode(view, where);
     const target = located.target as NodeRecord | undefined;
     const isDirectory = target?.kind === "directory";
@@ -194,12 +206,12 @@ function loadKind(kind: "file" | "directory") {
   };
 }
 
-function mayCreate(where: Where<FileAddress>): boolean {
+function mayCreate(where: LoadRequest<FileAddress>): boolean {
   const { operation: asked } = where;
   return creates(where) || (asked?.target === "optional" && asked.effect === "writes");
 }
 
-function creates({ operation: asked }: Where<FileAddress>): boolean {
+function creates({ operation: asked }: LoadRequest<FileAddress>): boolean {
   return asked !== undefined && makers.has(asked.target);
 }
 
@@ -213,7 +225,7 @@ const snapshotWriters: ReadonlySet<string> = new Set([
 ]);
 
 /** Snapshots are read-only, and nothing but aborting it touches the target of a copy. */
-function guard({ operation: { name, effect }, address, target }: Guarded<FileAddress>) {
+function guard({ operation: { name, effect }, address, target }: GuardContext<FileAddress>) {
   const { snapshot } = address;
   if (effect === "reads") return passed;
   if (snapshot !== undefined && !snapshotWriters.has(name)) {

@@ -11,16 +11,16 @@ import type { Address, Operation } from "../core/operation.ts";
 import type { Principal } from "../core/principal.ts";
 import { fail, ok, type Result } from "../core/result.ts";
 import type { Call } from "../execution/execute.ts";
-import type { Door, Known, Target } from "./door.ts";
+import type { HttpService, AuthenticatedCaller, RequestTarget } from "./http-service.ts";
 import type { WireRequest } from "./wire.ts";
 
 const granted = ok(undefined);
 
 /** What can be decided before a record is read. */
 export function checkPermission(
-  door: Door,
-  { location, address, version }: Target,
-  { principal }: Known,
+  door: HttpService,
+  { location, address, version }: RequestTarget,
+  { principal }: AuthenticatedCaller,
   operation: Operation,
 ): Result<void> {
   if (location.secondary && operation.effect === "writes") {
@@ -31,14 +31,14 @@ export function checkPermission(
 
 export interface Authorised {
   readonly request: WireRequest;
-  readonly known: Known;
+  readonly known: AuthenticatedCaller;
   readonly operation: Operation;
   readonly version: string;
   readonly input: object;
 }
 
 /** The final decision, made inside the transaction: on the target, and on what else is named. */
-export function authoriserOf(door: Door, authorised: Authorised): Call["authorise"] {
+export function authoriserOf(door: HttpService, authorised: Authorised): Call["authorise"] {
   const { request, known, operation, version, input } = authorised;
   return (access, exists, address) => {
     const { principal, settings } = known;
@@ -66,7 +66,7 @@ export function authoriserOf(door: Door, authorised: Authorised): Call["authoris
 }
 
 function authorisationTarget(
-  { service }: Door,
+  { service }: HttpService,
   address: Address,
   version: string,
 ): AuthorisationTarget {
@@ -81,7 +81,7 @@ function asksForTags({ headers }: WireRequest): boolean {
 }
 
 /** The entities of a table signature are checked against the address that was found. */
-function dependsOnRecord({ service }: Door, principal: Principal): boolean {
+function dependsOnRecord({ service }: HttpService, principal: Principal): boolean {
   const mayBeRanged = service.name === "table" && principal.kind === "service-sas";
   return mayBeRanged || isDecidedByRecord(principal);
 }

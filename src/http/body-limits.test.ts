@@ -8,7 +8,7 @@ import { collect } from "./body.ts";
 import { Connections, progressMilliseconds } from "./connections.ts";
 import { nodeHandler, type Serve } from "./handler.ts";
 import { BodyTooSlow } from "./request-body.ts";
-import type { WireReply } from "./wire.ts";
+import type { WireResponse } from "./wire.ts";
 
 const log = { debug: () => {}, info: () => {}, warn: () => {}, error: () => {} };
 const bytesMax = 4 * 1024 * 1024;
@@ -25,7 +25,7 @@ const serve: Serve = async (request) => {
   }
 };
 
-function replyOf(status: number, text: string): WireReply {
+function replyOf(status: number, text: string): WireResponse {
   const headers = { "Content-Length": String(text.length) };
   return { status, headers, body: { kind: "bytes", bytes: text } };
 }

@@ -1,4 +1,4 @@
-import { whenThere, type Awaitable } from "../core/awaitable.ts";
+import { mapAwaitable, type Awaitable } from "../core/awaitable.ts";
 import type { Received } from "../core/content-ref.ts";
 import { about, invalidHeader } from "../core/faults.ts";
 import type { BodySpec, ContentBody, Operation } from "../core/operation.ts";
@@ -9,10 +9,10 @@ import { decodeBase64 } from "../core/base64.ts";
 import { md5Of } from "../content/checksums.ts";
 import { crc64Bytes, crc64Of } from "../content/crc64.ts";
 import { BodyTooLarge, type ContentStore } from "../content/content.ts";
-import { BodyLengthWrong } from "../content/receive.ts";
-import { busy } from "./busy.ts";
+import { BodyLengthMismatch } from "../content/receive.ts";
+import { serverBusy } from "./server-busy.ts";
 import type { WireRequest } from "./wire.ts";
-import { WorkRoom } from "./work-room.ts";
+import { ByteLimiter } from "./byte-limiter.ts";
 
 /** A body as the decision gets it. */
 export interface Body {
@@ -46,7 +46,7 @@ export async function receiveBody(
   const bytes = await collect(request, spec.bytesMax);
   if (!bytes.ok) return bytes;
   if (bytes.value.length > wholeBytesMax && request.memory !== undefined) {
-    if (documents.isFullFor(bytes.value.length)) return busy;
+    if (documents.isFullFor(bytes.value.length)) return serverBusy;
     await request.memory.enter(documents, bytes.value.length);
   }
   const { md5, crc64 } = expected.value;
@@ -111,7 +111,7 @@ async function receive(
   const announced = request.headers["content-length"];
   const lengthMax = spec.lengthMax(version);
   const heldBytes = Math.min(Number(announced ?? streamedBytesMax), streamedBytesMax);
-  if (!mayHold(request, heldBytes)) return busy;
+  if (!mayHold(request, heldBytes)) return serverBusy;
   let received: Received;
   try {
     received = await content.receive(request.body, {
@@ -123,7 +123,8 @@ async function receive(
     });
   } catch (error) {
     if (error instanceof BodyTooLarge) return tooLarge(lengthMax);
-    if (error instanceof BodyLengthWrong) return fail("InvalidInput", { message: error.message });
+    if (error instanceof BodyLengthMismatch)
+      return fail("InvalidInput", { message: error.message });
     throw error;
   }
   const isRefused = spec.nonEmpty && received.length === 0;
@@ -138,7 +139,7 @@ const wholeBytesMax = 64 * 1024;
 
 /** What a parser makes of a long body is several times as large: so much is worked on at once. */
 const documentBytesMax = 8 * 1024 * 1024;
-const documents = new WorkRoom(documentBytesMax);
+const documents = new ByteLimiter(documentBytesMax);
 
 /** Whether a request may hold so many more bytes until it is over. */
 export function mayHold({ memory }: WireRequest, bytes: number): boolean {
@@ -158,14 +159,14 @@ export async function collect(request: WireRequest, bytesMax: number): Promise<R
   const length = Number(request.headers["content-length"]);
   if (length <= wholeBytesMax && request.body.whole !== undefined) {
     if (length > bytesMax) return tooLarge(bytesMax);
-    return mayHold(request, length) ? ok(await request.body.whole(length)) : busy;
+    return mayHold(request, length) ? ok(await request.body.whole(length)) : serverBusy;
   }
   const chunks: Uint8Array[] = [];
   let taken = 0;
   for await (const chunk of request.body) {
     taken += chunk.length;
     if (taken > bytesMax) return tooLarge(bytesMax);
-    if (!mayHold(request, chunk.length + chunkOverheadBytes)) return busy;
+    if (!mayHold(request, chunk.length + chunkOverheadBytes)) return serverBusy;
     chunks.push(chunk);
   }
   return ok(chunks.length === 1 ? chunks[0]! : Buffer.concat(chunks, taken));
@@ -178,7 +179,7 @@ function parseSmall(
   request: WireRequest,
 ): Awaitable<Result<Body>> {
   const parsed = spec.kind === "xml" ? parseXmlBody(spec, bytes) : parseBytes(spec, bytes, request);
-  return whenThere(parsed, (done) =>
+  return mapAwaitable(parsed, (done) =>
     done.ok ? ok({ parsed: done.value, received }) : about(done, "request body"),
   );
 }
@@ -189,7 +190,7 @@ function parseXmlBody(
 ): Awaitable<Result<unknown>> {
   if (bytes.length === 0) return spec.parse(undefined);
   const document = bytes.length > wholeBytesMax ? parseXmlInTurns(bytes) : parseXml(bytes);
-  return whenThere(document, (read) => (read.ok ? spec.parse(read.value) : read));
+  return mapAwaitable(document, (read) => (read.ok ? spec.parse(read.value) : read));
 }
 
 function parseBytes(

@@ -7,29 +7,34 @@ import type { Call, Outcome } from "../execution/execute.ts";
 import { TransactionRefused } from "../execution/transaction-refused.ts";
 import { diagnose } from "./diagnosis/diagnose.ts";
 import { withoutSecrets } from "./diagnosis/secrets.ts";
-import type { Door, Known, Progress, Target } from "./door.ts";
+import type {
+  HttpService,
+  AuthenticatedCaller,
+  RequestState,
+  RequestTarget,
+} from "./http-service.ts";
 import { parseEmbeddedRequest, renderEmbeddedReply, wireRequestOf } from "./embedded-http.ts";
 import { envelopeOf } from "./envelope.ts";
 import { headerLines, writeMultipart, type Part, type RenderedPart } from "./multipart.ts";
-import { PartReplies } from "./part-replies.ts";
-import { PartTemplates } from "./part-templates.ts";
-import { choose, prepare } from "./prepare.ts";
+import { PartResponseWriter } from "./part-response-writer.ts";
+import { PartCache } from "./part-cache.ts";
+import { selectOperation, prepareCall } from "./prepare.ts";
 import { renderFault, renderOutcome } from "./render.ts";
-import { findTarget } from "./target.ts";
-import type { WireReply, WireRequest } from "./wire.ts";
+import { resolveTarget } from "./target.ts";
+import type { WireResponse, WireRequest } from "./wire.ts";
 
 /** The request that holds the parts: who asks, for which account, counts for all of them. */
 export interface Batch {
   readonly request: WireRequest;
-  readonly target: Target;
-  readonly known: Known;
-  readonly progress: Progress;
+  readonly target: RequestTarget;
+  readonly known: AuthenticatedCaller;
+  readonly progress: RequestState;
 }
 
 /** One of the parts on its way. */
 interface PartRequest {
   readonly request: WireRequest;
-  readonly progress: Progress;
+  readonly progress: RequestState;
 }
 
 interface Answered {
@@ -48,7 +53,7 @@ export type WriteParts = (out: TextBytes, boundary: string) => void;
 /** Every part goes through the steps of a request of its own, from its address to its body; then
  *  all of them take effect together, or the first that cannot is the one answer. */
 export async function runChangeSet(
-  door: Door,
+  door: HttpService,
   batch: Batch,
   parts: readonly Part[],
 ): Promise<WriteParts> {
@@ -62,7 +67,7 @@ export async function runChangeSet(
     const reply = renderFault(fault, envelopeOf(door, request, progress));
     return writerOf([partOf(door, reply, request)]);
   };
-  const templates = new PartTemplates<PartRequest>();
+  const templates = new PartCache<PartRequest>();
   const count = Math.min(parts.length, transaction.operationsMax);
   for (let index = 0; index < count; index += 1) {
     const part = parts[index]!;
@@ -93,7 +98,12 @@ export async function runChangeSet(
 }
 
 /** The answer to the whole says 202: the log has to name the part that was refused. */
-function logRefusal(door: Door, request: WireRequest, batch: Batch, failure: IndexedFault): void {
+function logRefusal(
+  door: HttpService,
+  request: WireRequest,
+  batch: Batch,
+  failure: IndexedFault,
+): void {
   const { index, fault } = failure;
   const { requestId } = batch.progress;
   const { method, target } = request;
@@ -106,13 +116,13 @@ function writerOf(parts: readonly RenderedPart[]): WriteParts {
 }
 
 function writeReplies(
-  door: Door,
+  door: HttpService,
   { requests, outcomes }: Answered,
   out: TextBytes,
   boundary: string,
 ): void {
   const before = `--${boundary}\r\n${headerLines(around)}\r\n`;
-  const replies = new PartReplies(dialectOf(door), out, before);
+  const replies = new PartResponseWriter(dialectOf(door), out, before);
   for (let index = 0; index < outcomes.length; index += 1) {
     const outcome = outcomes[index]!;
     const { request, progress } = requests[index]!;
@@ -139,13 +149,13 @@ export function readPart({ request, progress }: Batch, part: Part): Result<PartR
 
 /** As `preparePart`, for the first part with its head. */
 async function prepareNew(
-  door: Door,
+  door: HttpService,
   batch: Batch,
   part: Part,
   read: PartRequest,
-  templates: PartTemplates<PartRequest>,
+  templates: PartCache<PartRequest>,
 ): Promise<Result<Call>> {
-  let place: Target | undefined;
+  let place: RequestTarget | undefined;
   const call = await preparePart(door, batch, read, (target) => {
     place = target;
   });
@@ -157,21 +167,21 @@ async function prepareNew(
 
 /** The caller is the batch's: a part has no credentials of its own, and stays in its account. */
 export async function preparePart(
-  door: Door,
+  door: HttpService,
   batch: Batch,
   { request, progress }: PartRequest,
-  onTarget?: (target: Target) => void,
+  onTarget?: (target: RequestTarget) => void,
 ): Promise<Result<Call>> {
-  const target = findTarget(door, request, progress);
+  const target = resolveTarget(door, request, progress);
   if (!target.ok) return target;
   onTarget?.(target.value);
   const { account } = target.value.location;
   if (account !== batch.target.location.account) return fail("InvalidInput");
-  const operation = choose(door, request, target.value, batch.known, progress);
+  const operation = selectOperation(door, request, target.value, batch.known, progress);
   if (!operation.ok) return operation;
   if (operation.value.body.kind === "transaction") return fail("InvalidInput");
   const { known } = batch;
-  const call = await prepare(door, request, target.value, known, operation.value, progress);
+  const call = await prepareCall(door, request, target.value, known, operation.value, progress);
   return "outcome" in call ? faultOf(call.outcome) : call;
 }
 
@@ -182,7 +192,11 @@ function faultOf(outcome: Outcome): Failure {
 
 const around = { "Content-Type": "application/http", "Content-Transfer-Encoding": "binary" };
 
-export function partOf(door: Door, reply: WireReply, { method }: WireRequest): RenderedPart {
+export function partOf(
+  door: HttpService,
+  reply: WireResponse,
+  { method }: WireRequest,
+): RenderedPart {
   const { status, headers, body } = reply;
   const own: Record<string, string> = {};
   const answer = { method, status, header: (name: string) => headers[name] };
@@ -192,7 +206,7 @@ export function partOf(door: Door, reply: WireReply, { method }: WireRequest): R
   return renderEmbeddedReply({ status, headers: own, body }, around);
 }
 
-function dialectOf({ service }: Door): Dialect {
+function dialectOf({ service }: HttpService): Dialect {
   if (service.dialect === undefined) throw new Error(`${service.name} has no dialect`);
   return service.dialect;
 }

@@ -1,6 +1,6 @@
 import type { IncomingMessage, ServerResponse } from "node:http";
 import type { Clock } from "../core/world.ts";
-import type { WireBody, WireReply } from "./wire.ts";
+import type { WireBody, WireResponse } from "./wire.ts";
 
 /**
  * An answer given before the body has arrived. A connection that is closed while the client sends
@@ -10,14 +10,14 @@ const drainBytesMax = 1024 * 1024;
 const drainMillisecondsMax = 2000;
 
 /** An answer of known length is complete for the client before it is ended here. */
-export interface WholeReply extends WireReply {
+export interface WholeReply extends WireResponse {
   readonly body: Exclude<WireBody, { kind: "stream" }> | undefined;
 }
 
 /** A client that waits for `100 Continue` sends no body after another answer. */
 export function maySendMore(
   { headers, method }: IncomingMessage,
-  reply: WireReply,
+  reply: WireResponse,
 ): reply is WholeReply {
   if (headers.expect !== undefined || method === "HEAD") return false;
   return reply.headers["Content-Length"] !== undefined && reply.body?.kind !== "stream";

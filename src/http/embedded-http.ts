@@ -1,7 +1,7 @@
 import { STATUS_CODES } from "node:http";
 import { fail, ok, type Result } from "../core/result.ts";
 import { headerLines, parseHeaders, readLine, type Part, type RenderedPart } from "./multipart.ts";
-import { wholeOf, type WireReply, type WireRequest } from "./wire.ts";
+import { bufferBody, type WireResponse, type WireRequest } from "./wire.ts";
 
 /** A request inside an `application/http` part: what a batch runs through the pipeline. */
 export interface EmbeddedRequest {
@@ -65,13 +65,13 @@ async function* once(bytes: Uint8Array): AsyncIterable<Uint8Array> {
 
 /** An answer as an `application/http` part. `headers` are those of the part around it. */
 export function renderEmbeddedReply(
-  reply: WireReply,
+  reply: WireResponse,
   headers: Readonly<Record<string, string>>,
 ): RenderedPart {
   if (reply.body?.kind === "stream") throw new Error("a batch answers no streams");
   const reason = reply.reason ?? STATUS_CODES[reply.status] ?? "";
   const start = `HTTP/1.1 ${reply.status} ${reason}\r\n${headerLines(reply.headers)}\r\n`;
-  const held = reply.body === undefined ? "" : wholeOf(reply.body);
+  const held = reply.body === undefined ? "" : bufferBody(reply.body);
   const body = typeof held === "string" ? start + held : Buffer.concat([Buffer.from(start), held]);
   return { headers, body };
 }

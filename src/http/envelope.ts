@@ -1,5 +1,5 @@
-import type { ServiceName } from "../core/operation.ts";
-import type { Door, Progress } from "./door.ts";
+import type { ServiceName } from "../core/service-name.ts";
+import type { HttpService, RequestState } from "./http-service.ts";
 import type { Envelope } from "./render.ts";
 import type { WireRequest } from "./wire.ts";
 
@@ -13,16 +13,20 @@ const serverNames: Readonly<Record<ServiceName, string>> = {
 const clientRequestIdUnitsMax = 1024;
 
 /** What the answer to a request carries, as far as the request came. */
-export function envelopeOf(door: Door, request: WireRequest, progress: Progress): Envelope {
+export function envelopeOf(
+  door: HttpService,
+  request: WireRequest,
+  progress: RequestState,
+): Envelope {
   const { name, dialect } = door.service;
   const { requestId, version, operation } = progress;
   const sent = request.headers["x-ms-client-request-id"];
-  const echoes = sent !== undefined && sent.length <= clientRequestIdUnitsMax;
+  const isEchoed = sent !== undefined && sent.length <= clientRequestIdUnitsMax;
   const wallNow = door.clock.wall();
   const header = (wanted: string) => request.headers[wanted];
   return {
     requestId,
-    clientRequestId: echoes ? sent : undefined,
+    clientRequestId: isEchoed ? sent : undefined,
     version,
     server: serverNames[name],
     wallNow,

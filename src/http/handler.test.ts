@@ -3,11 +3,11 @@ import { connect, type AddressInfo } from "node:net";
 import { expect, it } from "vitest";
 import { PagedText } from "../core/paged-text.ts";
 import { nodeHandler, type Serve } from "./handler.ts";
-import type { WireReply } from "./wire.ts";
+import type { WireResponse } from "./wire.ts";
 
 const log = { debug: () => {}, info: () => {}, warn: () => {}, error: () => {} };
 
-function streamed(headers: Record<string, string>): { reply: WireReply; closed: () => number } {
+function streamed(headers: Record<string, string>): { reply: WireResponse; closed: () => number } {
   let closed = 0;
   const reader = {
     length: 5,
@@ -34,7 +34,7 @@ async function listening(serve: Serve): Promise<AsyncDisposable & { readonly url
   };
 }
 
-async function statusOf(reply: WireReply): Promise<number> {
+async function statusOf(reply: WireResponse): Promise<number> {
   await using server = await listening(() => Promise.resolve(reply));
   const answer = await fetch(server.url);
   await answer.arrayBuffer();

@@ -8,10 +8,10 @@ import type { AccessLogEntry, WriteAccess } from "./access-log.ts";
 import { isSurplus } from "./connections.ts";
 import { drain, endAfterBody, maySendMore } from "./early-answer.ts";
 import { boundPipelining } from "./pipelining.ts";
-import { BodyBrokenOff, RequestBody } from "./request-body.ts";
-import { wholeOf, type WireReply, type WireRequest } from "./wire.ts";
+import { BodyAborted, RequestBody } from "./request-body.ts";
+import { bufferBody, type WireResponse, type WireRequest } from "./wire.ts";
 
-export type Serve = (request: WireRequest) => Promise<WireReply>;
+export type Serve = (request: WireRequest) => Promise<WireResponse>;
 
 /** Joins Node's HTTP server to the pipeline. Whatever escapes the pipeline is a bug: it is logged
  *  with its stack, and the client gets a plain 500. */
@@ -42,10 +42,10 @@ async function answer(
     const wire = wireRequest(request, response, body);
     const reply = await serve(wire);
     if (writeAccess !== undefined) writeAccess(accessEntry(request, wire, reply));
-    if (!isLong(reply)) await departure();
+    if (!isLong(reply)) await nextFlush();
     await send(reply, request, response, clock);
   } catch (error) {
-    if (error instanceof BodyBrokenOff || (request.destroyed && !request.complete)) return;
+    if (error instanceof BodyAborted || (request.destroyed && !request.complete)) return;
     log.error({ err: error, url: request.url, method: request.method }, "request failed");
     if (response.headersSent) response.destroy();
     else response.writeHead(500, { "Content-Length": 0 }).end();
@@ -57,7 +57,7 @@ async function answer(
 function accessEntry(
   { httpVersion }: IncomingMessage,
   { remoteAddress, method, target: url }: WireRequest,
-  { status, headers }: WireReply,
+  { status, headers }: WireResponse,
 ): AccessLogEntry {
   const contentLength = headers["Content-Length"];
   return { remoteAddress, method, url, httpVersion, status, contentLength };
@@ -66,23 +66,23 @@ function accessEntry(
 /** What takes up memory leaves at once. */
 const gatheredBytesMax = 64 * 1024;
 
-function isLong({ body }: WireReply): boolean {
+function isLong({ body }: WireResponse): boolean {
   if (body?.kind === "paged") return body.paged.length > gatheredBytesMax;
   return body?.kind === "bytes" && body.bytes.length > gatheredBytesMax;
 }
 
-let leaving: Promise<void> | undefined;
+let pendingFlush: Promise<void> | undefined;
 
 /** Answers of one turn of the event loop leave together. Each that leaves alone finds its reader
  *  asleep again, and waking one costs more than all the rest of a small answer. */
-function departure(): Promise<void> {
-  leaving ??= new Promise((resolve) => {
+function nextFlush(): Promise<void> {
+  pendingFlush ??= new Promise((resolve) => {
     setImmediate(() => {
-      leaving = undefined;
+      pendingFlush = undefined;
       resolve();
     });
   });
-  return leaving;
+  return pendingFlush;
 }
 
 function wireRequest(
@@ -109,7 +109,7 @@ function wireRequest(
 
 /** Whatever happens to the answer, what its bytes come from is let go. */
 async function send(
-  reply: WireReply,
+  reply: WireResponse,
   request: IncomingMessage,
   response: ServerResponse,
   clock: Clock | undefined,
@@ -122,7 +122,7 @@ async function send(
 }
 
 async function sendHeadAndBody(
-  reply: WireReply,
+  reply: WireResponse,
   request: IncomingMessage,
   response: ServerResponse,
   clock: Clock | undefined,
@@ -133,7 +133,7 @@ async function sendHeadAndBody(
   if (reply.reason === undefined) response.writeHead(reply.status, headers);
   else response.writeHead(reply.status, reply.reason, headers);
   if (isArriving && clock !== undefined && maySendMore(request, reply)) {
-    response.write(reply.body === undefined ? "" : wholeOf(reply.body));
+    response.write(reply.body === undefined ? "" : bufferBody(reply.body));
     endAfterBody(request, response, clock);
     return;
   }
@@ -142,7 +142,7 @@ async function sendHeadAndBody(
   } else if (reply.body?.kind === "paged" && reply.body.paged.length > joinedBytesMax) {
     endWithPages(response, reply.body.paged);
   } else {
-    endWith(response, reply.body && wholeOf(reply.body));
+    endWith(response, reply.body && bufferBody(reply.body));
   }
   if (isArriving) drain(request);
   // What is here but was not taken stands in the way of the connection's next request.

@@ -1,4 +1,4 @@
-import type { ServiceName } from "../core/operation.ts";
+import type { ServiceName } from "../core/service-name.ts";
 import { fail, ok, type Result } from "../core/result.ts";
 import { parseQuery, type Query } from "./query-string.ts";
 import type { WireRequest } from "./wire.ts";

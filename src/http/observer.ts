@@ -1,25 +1,25 @@
 import type { Result } from "../core/result.ts";
 import type { Call, Outcome } from "../execution/execute.ts";
 import type { TransactionRefused } from "../execution/transaction-refused.ts";
-import type { Door, Progress } from "./door.ts";
-import type { WireReply, WireRequest } from "./wire.ts";
+import type { HttpService, RequestState } from "./http-service.ts";
+import type { WireResponse, WireRequest } from "./wire.ts";
 
 /** Where somebody who wants to see every request puts a function; nobody else pays for it. */
 export interface Observer {
-  watch: ((observed: Observed) => void) | undefined;
+  watch: ((observed: ObservedRequest) => void) | undefined;
 }
 
 /** A request that was answered. Only good for as long as the call lasts: it holds the body. */
-export interface Observed {
-  readonly door: Door;
+export interface ObservedRequest {
+  readonly door: HttpService;
   readonly request: WireRequest;
-  readonly progress: Progress;
+  readonly progress: RequestState;
   readonly result: Result<Outcome>;
-  readonly reply: WireReply;
+  readonly reply: WireResponse;
 }
 
 /** What became of the operations that one request brought together. */
-export interface PartsDone {
+export interface TransactionParts {
   readonly requests: readonly { readonly request: WireRequest }[];
   readonly calls: readonly Call[];
   readonly outcomes: readonly Outcome[] | TransactionRefused;

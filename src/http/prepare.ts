@@ -7,28 +7,34 @@ import type { Operation } from "../core/operation.ts";
 import { parseParams, type ParamReader } from "../core/params.ts";
 import type { Principal } from "../core/principal.ts";
 import { fail, ok, type Result } from "../core/result.ts";
-import { preview, type Call } from "../execution/execute.ts";
+import { precheck, type Call } from "../execution/execute.ts";
 import { authoriserOf, checkPermission } from "./authorise-call.ts";
 import { delegationKeyValueFrom } from "./auth/delegation-key.ts";
 import type { ContentStore } from "../content/content.ts";
 import { checkAnnouncedLength, checkEmptyBody, receiveBody } from "./body.ts";
 import { checkEncryption, clientKeyOf, encryptingContent } from "./client-key.ts";
-import { locationOptions, type Door, type Known, type Progress, type Target } from "./door.ts";
+import {
+  locationOptions,
+  type HttpService,
+  type AuthenticatedCaller,
+  type RequestState,
+  type RequestTarget,
+} from "./http-service.ts";
 import { paramReader } from "./params.ts";
-import { nameSource, type NamingParts } from "./source/name-source.ts";
+import { resolveSource, type NamingParts } from "./source/resolve-source.ts";
 import { receiveSource } from "./source/receive-source.ts";
-import type { Reception } from "./reception.ts";
+import type { PreparedCall } from "./reception.ts";
 import { structuredFault, unwrapStructured } from "./structured-body.ts";
 import { authenticate } from "./target.ts";
 import type { WireRequest } from "./wire.ts";
 
 /** Which operation a request means, if the caller may run it. */
-export function choose(
-  door: Door,
+export function selectOperation(
+  door: HttpService,
   request: WireRequest,
-  target: Target,
-  known: Known,
-  progress: Progress,
+  target: RequestTarget,
+  known: AuthenticatedCaller,
+  progress: RequestState,
 ): Result<Operation> {
   const operation = match(door, request, target);
   if (!operation.ok) return operation;
@@ -41,14 +47,14 @@ export function choose(
 }
 
 /** A request whose operation is known, made ready to decide: parsed, its body received. */
-export async function prepare(
-  door: Door,
+export async function prepareCall(
+  door: HttpService,
   request: WireRequest,
-  target: Target,
-  known: Known,
+  target: RequestTarget,
+  known: AuthenticatedCaller,
   operation: Operation,
-  progress: Progress,
-): Promise<Reception> {
+  progress: RequestState,
+): Promise<PreparedCall> {
   const unwrapped = unwrapStructured(request);
   if (!unwrapped.ok) return unwrapped;
   const plain = unwrapped.value;
@@ -77,9 +83,9 @@ type CallDraft = Mutable<Call, "address" | "input" | "received" | "source">;
 type Mutable<T, K extends keyof T> = Omit<T, K> & { -readonly [P in K]: T[P] };
 
 function match(
-  { router, service }: Door,
+  { router, service }: HttpService,
   request: WireRequest,
-  { location, address, version }: Target,
+  { location, address, version }: RequestTarget,
 ): Result<Operation> {
   const { dialect } = service;
   const method = dialect?.method(request.method, request.rawHeaders) ?? ok(request.method);
@@ -97,7 +103,7 @@ function entitiesOf(principal: Principal) {
   return principal.kind === "service-sas" ? principal.entities : undefined;
 }
 
-function delegateOf({ principal, settings }: Known): Delegate | undefined {
+function delegateOf({ principal, settings }: AuthenticatedCaller): Delegate | undefined {
   if (principal.kind !== "bearer") return undefined;
   const { objectId, tenantId } = principal;
   return (request) => {
@@ -107,12 +113,12 @@ function delegateOf({ principal, settings }: Known): Delegate | undefined {
 }
 
 function parse(
-  door: Door,
+  door: HttpService,
   request: WireRequest,
-  { location, address, version }: Target,
-  known: Known,
+  { location, address, version }: RequestTarget,
+  known: AuthenticatedCaller,
   operation: Operation,
-  progress: Progress,
+  progress: RequestState,
 ): Result<CallDraft> {
   const announced = checkAnnouncedLength(request, operation, version);
   if (!announced.ok) return announced;
@@ -141,11 +147,11 @@ function parse(
     leaseId: leaseId.value,
     received: undefined,
     source: undefined,
-    contender: request.connection,
+    clientIdentity: request.connection,
     delegate: delegateOf(known),
     entities: entitiesOf(known.principal),
     authorise: authoriserOf(door, { request, known, operation, version, input: input.value }),
-    located: ({ cors }) => {
+    onLoaded: ({ cors }) => {
       progress.cors = cors;
     },
   });
@@ -153,12 +159,12 @@ function parse(
 
 const unconditional: Result<Conditions> = ok(noConditions);
 
-function dialectOf({ service }: Door): Dialect {
+function dialectOf({ service }: HttpService): Dialect {
   if (service.dialect === undefined) throw new Error(`${service.name} has no dialect`);
   return service.dialect;
 }
 
-function readConditions(door: Door, operation: Operation, reader: ParamReader) {
+function readConditions(door: HttpService, operation: Operation, reader: ParamReader) {
   if (operation.conditions === "none") return unconditional;
   if (operation.conditions === "match") return dialectOf(door).readMatch(reader);
   return parseConditions(reader, operation.conditions === "tags" ? "blob" : "plain");
@@ -173,21 +179,21 @@ function linkedRecord({ names, body }: Operation): LinkedResource | undefined {
 
 /** Finds out what an operation copies from, if it does. */
 async function findSource(
-  door: Door,
+  door: HttpService,
   request: WireRequest,
   call: CallDraft,
   linked: LinkedResource,
-  { principal }: Known,
+  { principal }: AuthenticatedCaller,
 ): Promise<Result<CallDraft>> {
   const { account, version } = call;
   const asking = { account, principal, version, linked };
-  const source = await nameSource(namingParts(door), request, asking);
+  const source = await resolveSource(namingParts(door), request, asking);
   if (!source.ok) return source;
   call.source = source.value;
   return ok(call);
 }
 
-function namingParts(door: Door): NamingParts {
+function namingParts(door: HttpService): NamingParts {
   const { service, sources, accounts, clock } = door;
   return {
     service,
@@ -209,7 +215,11 @@ function namingParts(door: Door): NamingParts {
 const previewBodyBytesMin = 64 * 1024;
 
 /** Refuses what is doomed before the body is asked for, then takes the body in. */
-async function receive(door: Door, request: WireRequest, call: CallDraft): Promise<Reception> {
+async function receive(
+  door: HttpService,
+  request: WireRequest,
+  call: CallDraft,
+): Promise<PreparedCall> {
   const { operation, version } = call;
   if (operation.body.kind === "source") return receiveSource(door, request, call, operation.body);
   const length = request.headers["content-length"];
@@ -217,7 +227,7 @@ async function receive(door: Door, request: WireRequest, call: CallDraft): Promi
   if (!small || request.headers["expect"] !== undefined) {
     // What the body still has to name cannot be looked up yet.
     const isNamed = operation.locate === undefined;
-    const refusal = isNamed ? await preview(door.runtime, call) : undefined;
+    const refusal = isNamed ? await precheck(door.runtime, call) : undefined;
     if (refusal !== undefined) return { outcome: refusal };
     request.proceed();
   }
@@ -231,6 +241,6 @@ async function receive(door: Door, request: WireRequest, call: CallDraft): Promi
   return ok(call);
 }
 
-function contentFor({ runtime }: Door, { input }: Call): ContentStore {
+function contentFor({ runtime }: HttpService, { input }: Call): ContentStore {
   return encryptingContent(runtime.content, clientKeyOf(input), runtime.random);
 }

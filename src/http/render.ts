@@ -1,4 +1,4 @@
-import type { Asked, Dialect, RenderedFault } from "../core/dialect.ts";
+import type { RequestInfo, Dialect, RenderedFault } from "../core/dialect.ts";
 import { formatHttpDate, formatIso } from "../core/dates.ts";
 import { formatETag } from "../core/etag.ts";
 import { faultMessage, faultStatus, type Fault } from "../core/faults.ts";
@@ -6,7 +6,7 @@ import type { Ticks } from "../core/ticks.ts";
 import { byteOrderMark, escapeText, xmlDeclaration } from "../core/xml-writer.ts";
 import type { Outcome } from "../execution/execute.ts";
 import { transformed } from "./transformed.ts";
-import type { WireBody, WireReply } from "./wire.ts";
+import type { WireBody, WireResponse } from "./wire.ts";
 
 /** What every answer to one request carries. */
 export interface Envelope {
@@ -18,7 +18,7 @@ export interface Envelope {
   readonly head: boolean;
   readonly dialect?: Dialect | undefined;
   /** For the faults of a dialect. */
-  readonly asked?: Asked;
+  readonly asked?: RequestInfo;
 }
 
 export function commonHeaders(envelope: Envelope): Record<string, string> {
@@ -34,7 +34,7 @@ export function commonHeaders(envelope: Envelope): Record<string, string> {
   return headers;
 }
 
-export function renderOutcome(outcome: Outcome, envelope: Envelope): WireReply {
+export function renderOutcome(outcome: Outcome, envelope: Envelope): WireResponse {
   switch (outcome.kind) {
     case "fault":
       return renderFault(outcome.fault, envelope);
@@ -47,7 +47,10 @@ export function renderOutcome(outcome: Outcome, envelope: Envelope): WireReply {
   }
 }
 
-function renderReply(outcome: Extract<Outcome, { kind: "reply" }>, envelope: Envelope): WireReply {
+function renderReply(
+  outcome: Extract<Outcome, { kind: "reply" }>,
+  envelope: Envelope,
+): WireResponse {
   const headers = commonHeaders(envelope);
   if (outcome.etag !== undefined) {
     Object.assign(headers, stampHeaders(outcome.etag, envelope));
@@ -63,9 +66,9 @@ function renderReply(outcome: Extract<Outcome, { kind: "reply" }>, envelope: Env
   return { status: outcome.status, headers, body: envelope.head ? withoutBody(body) : body };
 }
 
-function stampHeaders(stamp: Ticks, { dialect }: Envelope): Readonly<Record<string, string>> {
-  if (dialect !== undefined) return dialect.stampHeaders(stamp);
-  return { ETag: formatETag(stamp), "Last-Modified": formatHttpDate(stamp) };
+function stampHeaders(newETag: Ticks, { dialect }: Envelope): Readonly<Record<string, string>> {
+  if (dialect !== undefined) return dialect.etagHeaders(newETag);
+  return { ETag: formatETag(newETag), "Last-Modified": formatHttpDate(newETag) };
 }
 
 /** HEAD answers have the headers of their GET and no bytes. */
@@ -111,13 +114,13 @@ function span({ from, length }: { from: number; length: number }) {
 }
 
 /** Seen on the wire: neither ETag nor Last-Modified, but the error code. */
-function renderNotModified(envelope: Envelope): WireReply {
+function renderNotModified(envelope: Envelope): WireResponse {
   const headers = commonHeaders(envelope);
   headers["x-ms-error-code"] = "ConditionNotMet";
   return { status: 304, headers, body: undefined };
 }
 
-export function renderFault(fault: Fault, envelope: Envelope): WireReply {
+export function renderFault(fault: Fault, envelope: Envelope): WireResponse {
   const { dialect, asked } = envelope;
   if (dialect !== undefined && asked !== undefined) {
     return renderDialectFault(fault, envelope, dialect.renderFault(fault, asked));
@@ -139,7 +142,7 @@ function renderDialectFault(
   fault: Fault,
   envelope: Envelope,
   { headers: own, type, text, bare }: RenderedFault,
-): WireReply {
+): WireResponse {
   const seen = bare ? { ...envelope, version: undefined, clientRequestId: undefined } : envelope;
   const headers = { ...commonHeaders(seen), ...fault.detail?.headers, ...own };
   const status = faultStatus(fault);

@@ -1,7 +1,7 @@
 import { IncomingMessage } from "node:http";
 import { Socket } from "node:net";
 import { describe, expect, it } from "vitest";
-import { BodyBrokenOff, RequestBody } from "./request-body.ts";
+import { BodyAborted, RequestBody } from "./request-body.ts";
 
 const firstOf = (request: IncomingMessage) =>
   new RequestBody(request)[Symbol.asyncIterator]().next();
@@ -13,13 +13,13 @@ describe("a body whose connection is gone", () => {
     request.push(null);
     request.complete = true;
     request.destroy();
-    await expect(firstOf(request)).rejects.toBeInstanceOf(BodyBrokenOff);
+    await expect(firstOf(request)).rejects.toBeInstanceOf(BodyAborted);
   });
 
   it("fails as broken off, whatever Node calls it", async () => {
     const request = new IncomingMessage(new Socket());
     const first = firstOf(request);
     request.destroy(Object.assign(new Error("aborted"), { code: "ECONNRESET" }));
-    await expect(first).rejects.toBeInstanceOf(BodyBrokenOff);
+    await expect(first).rejects.toBeInstanceOf(BodyAborted);
   });
 });

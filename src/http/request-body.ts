@@ -4,10 +4,10 @@ import type { MemoryBudget } from "../core/memory-budget.ts";
 import { newBytes } from "../core/slabs.ts";
 import { setReading, type BodyProgress } from "./connections.ts";
 import type { RequestMemory } from "./wire.ts";
-import type { WorkRoom } from "./work-room.ts";
+import type { ByteLimiter } from "./byte-limiter.ts";
 
 /** The client closed the connection before its body had ended. */
-export class BodyBrokenOff extends Error {
+export class BodyAborted extends Error {
   override readonly name = "BodyBrokenOff";
 }
 
@@ -42,7 +42,7 @@ export class RequestBody implements Body, BodyProgress, RequestMemory {
     return true;
   }
 
-  async enter(room: WorkRoom, bytes: number): Promise<void> {
+  async enter(room: ByteLimiter, bytes: number): Promise<void> {
     await room.enter(bytes);
     this.#leave = () => room.leave(bytes);
   }
@@ -78,7 +78,7 @@ export class RequestBody implements Body, BodyProgress, RequestMemory {
     const request = this.#request;
     return new Promise((resolve, reject) => {
       if (isLost(request)) {
-        reject(new BodyBrokenOff("closed"));
+        reject(new BodyAborted("closed"));
         return;
       }
       this.begin(reject);
@@ -96,10 +96,10 @@ export class RequestBody implements Body, BodyProgress, RequestMemory {
         this.finish();
         resolve(filled < length ? bytes.subarray(0, filled) : bytes);
       });
-      request.on("error", (cause) => reject(new BodyBrokenOff(cause.message, { cause })));
+      request.on("error", (cause) => reject(new BodyAborted(cause.message, { cause })));
       // Every request closes in the end, and an error is dear to make.
       request.on("close", () => {
-        if (!hasEnded) reject(new BodyBrokenOff("the client closed in mid-body"));
+        if (!hasEnded) reject(new BodyAborted("the client closed in mid-body"));
       });
     });
   }
@@ -122,7 +122,7 @@ class BodyChunks implements AsyncIterator<Uint8Array> {
     this.#request = request;
     this.#body = body;
     body.begin(this.#fail);
-    if (isLost(request)) this.#fail(new BodyBrokenOff("closed"));
+    if (isLost(request)) this.#fail(new BodyAborted("closed"));
     request.on("data", this.#take);
     request.on("end", this.#finish);
     request.on("error", this.#breakOff);
@@ -176,11 +176,11 @@ class BodyChunks implements AsyncIterator<Uint8Array> {
   };
 
   readonly #breakOff = (cause: Error): void => {
-    this.#fail(new BodyBrokenOff(cause.message, { cause }));
+    this.#fail(new BodyAborted(cause.message, { cause }));
   };
 
   readonly #close = (): void => {
-    if (!this.#hasEnded) this.#fail(new BodyBrokenOff("the client closed in mid-body"));
+    if (!this.#hasEnded) this.#fail(new BodyAborted("the client closed in mid-body"));
   };
 }
 

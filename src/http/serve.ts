@@ -7,24 +7,24 @@ import { newRequestId } from "./request-id.ts";
 import { SnapshotTooOld } from "../store/open-views.ts";
 import { StoreBusy, StoreClosed, StoreUnavailable } from "../store/store.ts";
 import { ticksPerSecond } from "../core/ticks.ts";
-import type { Door, Progress } from "./door.ts";
+import type { HttpService, RequestState } from "./http-service.ts";
 import { runBatch } from "./batch/run-batch.ts";
-import { busy } from "./busy.ts";
+import { serverBusy } from "./server-busy.ts";
 import { diagnose } from "./diagnosis/diagnose.ts";
 import { withoutSecrets } from "./diagnosis/secrets.ts";
 import { envelopeOf } from "./envelope.ts";
 import { runPipeline } from "./pipeline.ts";
 import { addRangeChecksum } from "./range-checksum.ts";
-import { BodyBrokenOff, BodyTooSlow } from "./request-body.ts";
+import { BodyAborted, BodyTooSlow } from "./request-body.ts";
 import { renderFault, renderOutcome } from "./render.ts";
 import { structuredHeader } from "./structured-body.ts";
-import type { WireReply, WireRequest } from "./wire.ts";
+import type { WireResponse, WireRequest } from "./wire.ts";
 
 /** Answers one request of one service, from the wire and back. */
-export async function serveRequest(door: Door, request: WireRequest): Promise<WireReply> {
+export async function serveRequest(door: HttpService, request: WireRequest): Promise<WireResponse> {
   const began = door.clock.monotonic();
   const requestId = newRequestId(door.runtime.random);
-  const progress: Progress = { requestId };
+  const progress: RequestState = { requestId };
   const result = await guarded(door, request, progress);
   const envelope = envelopeOf(door, request, progress);
   const reply = result.ok
@@ -53,7 +53,12 @@ interface Served {
 }
 
 /** Signatures are secrets, also in a log. */
-function logRequest(door: Door, request: WireRequest, reply: WireReply, served: Served): void {
+function logRequest(
+  door: HttpService,
+  request: WireRequest,
+  reply: WireResponse,
+  served: Served,
+): void {
   const { method, target, remoteAddress } = request;
   const { fault, ...how } = served;
   const url = withoutSecrets(target);
@@ -72,10 +77,10 @@ function faultOf(result: Result<Outcome>): Fault | undefined {
 
 /** What is left to do before the headers can go: run the parts of a batch, sum up a range. */
 function finish(
-  door: Door,
+  door: HttpService,
   request: WireRequest,
   outcome: Outcome,
-  progress: Progress,
+  progress: RequestState,
 ): Awaitable<Outcome> {
   if (outcome.kind !== "reply" || outcome.body === undefined) return outcome;
   if (!("batch" in outcome.body)) return addRangeChecksum(outcome);
@@ -83,10 +88,10 @@ function finish(
 }
 
 async function finishBatch(
-  door: Door,
+  door: HttpService,
   request: WireRequest,
   outcome: Extract<Outcome, { kind: "reply" }>,
-  progress: Progress,
+  progress: RequestState,
 ): Promise<Outcome> {
   if (outcome.body === undefined || !("batch" in outcome.body)) return outcome;
   const { batch } = outcome.body;
@@ -98,9 +103,9 @@ async function finishBatch(
 /** What escapes the pipeline is a bug or an engine in trouble; either has an answer of the
  *  service's own form. */
 async function guarded(
-  door: Door,
+  door: HttpService,
   request: WireRequest,
-  progress: Progress,
+  progress: RequestState,
 ): Promise<Result<Outcome>> {
   const { requestId } = progress;
   try {
@@ -110,21 +115,25 @@ async function guarded(
     return ok(finished instanceof Promise ? await finished : finished);
   } catch (error) {
     // The client went away in the middle of its body: there is nobody to answer.
-    if (error instanceof BodyBrokenOff) throw error;
+    if (error instanceof BodyAborted) throw error;
     if (error instanceof BodyTooSlow) return fail("OperationTimedOut");
-    if (error instanceof StoreBusy || error instanceof SnapshotTooOld) return busy;
+    if (error instanceof StoreBusy || error instanceof SnapshotTooOld) return serverBusy;
     // This process is stopping, and the request took longer than it waits for.
-    if (error instanceof StoreClosed) return busy;
+    if (error instanceof StoreClosed) return serverBusy;
     if (error instanceof StoreUnavailable) {
       door.log.error({ err: error, requestId }, "the storage engine refused a write");
-      return busy;
+      return serverBusy;
     }
     door.log.error({ err: error, requestId, operation: progress.operation?.name }, "a bug");
     return fail("InternalError");
   }
 }
 
-function addCors(reply: WireReply, request: WireRequest, { cors, operation }: Progress): void {
+function addCors(
+  reply: WireResponse,
+  request: WireRequest,
+  { cors, operation }: RequestState,
+): void {
   if (cors === undefined || cors.length === 0 || request.method === "OPTIONS") return;
   if (operation === undefined) return;
   const origin = request.headers["origin"];
@@ -132,7 +141,11 @@ function addCors(reply: WireReply, request: WireRequest, { cors, operation }: Pr
 }
 
 /** Whoever sent a body with checksums in between learns that they were looked at. */
-function echoStructured(reply: WireReply, request: WireRequest, { operation }: Progress): void {
+function echoStructured(
+  reply: WireResponse,
+  request: WireRequest,
+  { operation }: RequestState,
+): void {
   const form = request.headers[structuredHeader];
   if (form !== undefined && operation?.body.kind === "content" && reply.status < 300) {
     reply.headers[structuredHeader] = form;
@@ -148,7 +161,7 @@ const overridable = {
 } as const;
 
 /** `rscc` and its like on a signature replace what a read answers. */
-function addOverrides(reply: WireReply, { principal, operation }: Progress): void {
+function addOverrides(reply: WireResponse, { principal, operation }: RequestState): void {
   if (operation?.effect !== "reads" || reply.status >= 300) return;
   if (principal?.kind !== "service-sas" && principal?.kind !== "delegation-sas") return;
   if (principal.overrides === undefined) return;

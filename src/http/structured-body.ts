@@ -1,6 +1,6 @@
 import { invalidHeader, missingHeader } from "../core/faults.ts";
 import { fail, ok, type Failure, type Result } from "../core/result.ts";
-import { readStructured, StructuredBodyWrong } from "../content/read-structured.ts";
+import { readStructured, InvalidStructuredBody } from "../content/read-structured.ts";
 import { isStructuredForm } from "../content/structured-form.ts";
 import type { WireRequest } from "./wire.ts";
 
@@ -25,6 +25,6 @@ export function unwrapStructured(request: WireRequest): Result<WireRequest> {
 
 /** What a frame that does not hold its promise is answered with; anything else is no such thing. */
 export function structuredFault(error: unknown): Failure | undefined {
-  if (!(error instanceof StructuredBodyWrong)) return undefined;
+  if (!(error instanceof InvalidStructuredBody)) return undefined;
   return error.checksum ? fail("Crc64Mismatch") : fail("InvalidInput", { message: error.message });
 }

@@ -2,13 +2,23 @@ import { anonymousPrincipal } from "../core/principal.ts";
 import type { Address } from "../core/operation.ts";
 import { fail, ok, type Result } from "../core/result.ts";
 import type { AuthRequest } from "./auth/request.ts";
-import { locationOptions, type Door, type Known, type Progress, type Target } from "./door.ts";
+import {
+  locationOptions,
+  type HttpService,
+  type AuthenticatedCaller,
+  type RequestState,
+  type RequestTarget,
+} from "./http-service.ts";
 import { locate, type Location } from "./location.ts";
 import { requestVersion, warnOfLaterVersion } from "./request-version.ts";
 import type { WireRequest } from "./wire.ts";
 
 /** Reads off the request line where it points and under which version. */
-export function findTarget(door: Door, request: WireRequest, progress: Progress): Result<Target> {
+export function resolveTarget(
+  door: HttpService,
+  request: WireRequest,
+  progress: RequestState,
+): Result<RequestTarget> {
   const location = locate(request, locationOptions(door));
   if (!location.ok) return location;
   const version = readVersion(door, request, location.value);
@@ -19,7 +29,7 @@ export function findTarget(door: Door, request: WireRequest, progress: Progress)
   return ok({ location: location.value, address: address.value, version: version.value });
 }
 
-function readVersion({ options, log }: Door, request: WireRequest, { query }: Location) {
+function readVersion({ options, log }: HttpService, request: WireRequest, { query }: Location) {
   const version = requestVersion(request, query, options.versions);
   if (version.ok && options.versions === "later") {
     warnOfLaterVersion(log, version.value);
@@ -30,7 +40,7 @@ function readVersion({ options, log }: Door, request: WireRequest, { query }: Lo
 
 /** A preflight asks about the service, whatever path it names. */
 function identify(
-  { service }: Door,
+  { service }: HttpService,
   { method }: WireRequest,
   { path, query, website }: Location,
 ): Result<Address> {
@@ -38,7 +48,11 @@ function identify(
   return method === "OPTIONS" ? service.identify("", query) : service.identify(path, query);
 }
 
-export function authenticate(door: Door, request: WireRequest, target: Target): Result<Known> {
+export function authenticate(
+  door: HttpService,
+  request: WireRequest,
+  target: RequestTarget,
+): Result<AuthenticatedCaller> {
   const { accounts, authenticator, options } = door;
   const settings = accounts.get(target.location.account);
   if (settings === undefined) return fail("ResourceNotFound");
@@ -54,9 +68,9 @@ export function authenticate(door: Door, request: WireRequest, target: Target): 
 
 /** What authentication looks at. */
 export function authRequestOf(
-  { service, clock }: Door,
+  { service, clock }: HttpService,
   request: WireRequest,
-  { location, address, version }: Target,
+  { location, address, version }: RequestTarget,
 ): AuthRequest {
   return {
     service: service.name,

@@ -6,19 +6,19 @@ import { newGuid } from "../execution/identifiers.ts";
 import { partOf, preparePart, readPart, runChangeSet } from "./change-set.ts";
 import type { Batch, WriteParts } from "./change-set.ts";
 import { collect } from "./body.ts";
-import { busy } from "./busy.ts";
-import type { Door } from "./door.ts";
+import { serverBusy } from "./server-busy.ts";
+import type { HttpService } from "./http-service.ts";
 import { envelopeOf } from "./envelope.ts";
 import { boundaryOf, parseMultipart, writeMultipart, type Part } from "./multipart.ts";
 import { renderOutcome } from "./render.ts";
-import { WorkRoom } from "./work-room.ts";
+import { ByteLimiter } from "./byte-limiter.ts";
 
 /** Beyond what any transaction may hold, so that its own limit is what clients hear of. */
 const partsMax = 1000;
 
 /** A change set runs in one transaction; a batch may instead hold a single query. */
 export async function runTransaction(
-  door: Door,
+  door: HttpService,
   batch: Batch,
   bytesMax: number,
 ): Promise<Result<Outcome>> {
@@ -30,18 +30,18 @@ export async function runTransaction(
   }
   request.proceed();
   const bytes = await collect(request, bytesMax);
-  if (!bytes.ok) return bytes === busy ? busy : bodyTooLarge(bytesMax);
-  if (room.isFullFor(bytes.value.length)) return busy;
+  if (!bytes.ok) return bytes === serverBusy ? serverBusy : bodyTooLarge(bytesMax);
+  if (room.isFullFor(bytes.value.length)) return serverBusy;
   return room.within(bytes.value.length, () => runParts(door, batch, bytes.value, boundary));
 }
 
 /** Enough for some transactions of a hundred to be read while others are flushed, and no more than
  *  the collector's young generation has room for. */
 const roomBytes = 640 * 1024;
-const room = new WorkRoom(roomBytes);
+const room = new ByteLimiter(roomBytes);
 
 async function runParts(
-  door: Door,
+  door: HttpService,
   batch: Batch,
   bytes: Uint8Array,
   boundary: string,
@@ -65,7 +65,7 @@ async function runParts(
   return ok(answer(door, write));
 }
 
-async function runQuery(door: Door, batch: Batch, part: Part): Promise<Result<Outcome>> {
+async function runQuery(door: HttpService, batch: Batch, part: Part): Promise<Result<Outcome>> {
   const read = readPart(batch, part);
   if (!read.ok) return read;
   const { request, progress } = read.value;
@@ -90,7 +90,7 @@ function written(write: WriteParts, boundary: string): Uint8Array {
   return bytes;
 }
 
-function answer(door: Door, write: WriteParts): Outcome {
+function answer(door: HttpService, write: WriteParts): Outcome {
   const boundary = `batchresponse_${newGuid(door.runtime.random)}`;
   return {
     kind: "reply",

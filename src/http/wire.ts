@@ -1,7 +1,7 @@
 import type { Body } from "../core/body.ts";
 import type { PagedText } from "../core/paged-text.ts";
 import type { ContentReader } from "../content/content.ts";
-import type { WorkRoom } from "./work-room.ts";
+import type { ByteLimiter } from "./byte-limiter.ts";
 
 /** A request as it came over the wire, or as a part of a batch. Header names are lower case. */
 export interface WireRequest {
@@ -39,10 +39,10 @@ export interface RequestMemory {
   /** Returns whether so many more bytes may be held. */
   hold(bytes: number): boolean;
   /** Waits for room to work on so many bytes. */
-  enter(room: WorkRoom, bytes: number): Promise<void>;
+  enter(room: ByteLimiter, bytes: number): Promise<void>;
 }
 
-export interface WireReply {
+export interface WireResponse {
   readonly status: number;
   readonly reason?: string;
   readonly headers: Record<string, string>;
@@ -60,7 +60,7 @@ export type WireBody =
     };
 
 /** Of an answer that becomes a part of another, or is looked at here. */
-export function wholeOf(body: Exclude<WireBody, { kind: "stream" }>): Uint8Array | string {
+export function bufferBody(body: Exclude<WireBody, { kind: "stream" }>): Uint8Array | string {
   if (body.kind === "bytes") return body.bytes;
   const { paged } = body;
   const whole = Buffer.concat(paged.pieces());

@@ -1,11 +1,18 @@
 import { nameReclaimers } from "../account/deleted-names.ts";
-import type { Reclaimer, Removal } from "../core/service.ts";
+import type { ReclaimHandler, Removal } from "../core/service.ts";
 import { anyTable } from "../core/table.ts";
 import type { Ticks } from "../core/ticks.ts";
 import type { RecordView } from "../core/view.ts";
 import { firstBelowUpTo } from "../execution/first-below.ts";
 import { messageIdOfBytes } from "./message/message-id.ts";
-import { deletedQueues, expiries, messageCounter, messages, queues, turns } from "./records.ts";
+import {
+  deletedQueues,
+  expiries,
+  messageCounter,
+  messages,
+  queues,
+  visibilityIndex,
+} from "./records.ts";
 
 /** Small records removed in one transaction. */
 const removalsMax = 1000;
@@ -18,7 +25,7 @@ const firstBelow = firstBelowUpTo(removalsMax);
 async function messagesBelow(view: RecordView, id: bigint) {
   const gone = await firstBelow(view, messages, id, messageRemovalsMax);
   if (gone.length > 0) return { removals: gone, done: false };
-  const places = await firstBelow(view, turns, id);
+  const places = await firstBelow(view, visibilityIndex, id);
   if (places.length > 0) return { removals: places, done: false };
   const terms = await firstBelow(view, expiries, id);
   const isLast = terms.length < removalsMax;
@@ -26,10 +33,10 @@ async function messagesBelow(view: RecordView, id: bigint) {
   return { removals, done: isLast };
 }
 
-const reclaimMessages: Reclaimer = (view, [queue]) => messagesBelow(view, queue as bigint);
+const reclaimMessages: ReclaimHandler = (view, [queue]) => messagesBelow(view, queue as bigint);
 
 /** A job of earlier releases, which kept the name of a large queue until its messages were gone. */
-const reclaimQueue: Reclaimer = async (view, [account, name, id]) => {
+const reclaimQueue: ReclaimHandler = async (view, [account, name, id]) => {
   const step = await messagesBelow(view, id as bigint);
   if (!step.done) return step;
   const key = { account: account as bigint, name: name as string };
@@ -41,7 +48,7 @@ const reclaimQueue: Reclaimer = async (view, [account, name, id]) => {
 
 /** Messages nobody got in time. Those of a queue that was cleared or deleted meanwhile are gone,
  *  or about to go, by the job of that. */
-const reclaimExpired: Reclaimer = async (view, [queue]) => {
+const reclaimExpired: ReclaimHandler = async (view, [queue]) => {
   const id = queue as bigint;
   const end = expiries.prefix([id, view.now + 1n]);
   const bounds = { start: expiries.prefix([id]), end, limit: messageRemovalsMax };
@@ -65,10 +72,10 @@ const reclaimExpired: Reclaimer = async (view, [queue]) => {
 };
 
 function turnOf(key: { queue: bigint; id: string }, visibleAt: Ticks): Removal {
-  return { table: anyTable(turns), key: turns.key({ ...key, visibleAt }) };
+  return { table: anyTable(visibilityIndex), key: visibilityIndex.key({ ...key, visibleAt }) };
 }
 
-const reclaimAccount: Reclaimer = async (view, [account]) => {
+const reclaimAccount: ReclaimHandler = async (view, [account]) => {
   const id = account as bigint;
   const live = await firstBelow(view, queues, id);
   const deleted = await firstBelow(view, deletedQueues, id);
@@ -77,7 +84,7 @@ const reclaimAccount: Reclaimer = async (view, [account]) => {
   return { removals, jobs, done: removals.length === 0 };
 };
 
-export const reclaimers: Readonly<Record<string, Reclaimer>> = {
+export const reclaimers: Readonly<Record<string, ReclaimHandler>> = {
   ...nameReclaimers("queue"),
   "queue-account": reclaimAccount,
   "queue-deleted": reclaimQueue,

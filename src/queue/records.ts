@@ -1,7 +1,7 @@
 import { encodeTaggedKey } from "../core/keys.ts";
 import type { Metadata } from "../core/metadata.ts";
 import type { StoredPolicy } from "../core/permission.ts";
-import { recordCodec, remembering } from "../core/record.ts";
+import { recordCodec, withDecodeCache } from "../core/record.ts";
 import { defineTable } from "../core/table.ts";
 import type { Ticks } from "../core/ticks.ts";
 import { bytesOfMessageId } from "./message/message-id.ts";
@@ -27,13 +27,13 @@ export interface MessageRecord {
   readonly visibleAt: Ticks;
   readonly dequeueCount: number;
   /** Counts gets and updates, so that two receipts for the same moment still differ. */
-  readonly revision: number;
+  readonly updateCount: number;
   readonly text: string;
 }
 
 /** Stands in the line of a queue. The expiry is repeated here, so that a get steps over expired
  *  messages without reading them. */
-export interface TurnRecord {
+export interface VisibilityRecord {
   readonly expires: Ticks;
 }
 
@@ -46,7 +46,7 @@ export const queues = defineTable<{ account: bigint; name: string }, QueueRecord
   name: "queues",
   tag: 0x40,
   key: ({ account, name }) => [account, name],
-  codec: remembering(recordCodec<QueueRecord>({ version: 1 })),
+  codec: withDecodeCache(recordCodec<QueueRecord>({ version: 1 })),
 });
 
 export const deletedQueues = defineTable<{ account: bigint; name: string }, DeletedQueueRecord>({
@@ -70,18 +70,18 @@ export const messages = defineTable<MessageKey, MessageRecord>({
       expires: true,
       visibleAt: true,
       dequeueCount: true,
-      revision: true,
+      updateCount: true,
       text: true,
     },
   }),
 });
 
 /** The line of a queue: next visible first, of equals the one inserted first. */
-export const turns = defineTable<MessageKey & { visibleAt: Ticks }, TurnRecord>({
+export const visibilityIndex = defineTable<MessageKey & { visibleAt: Ticks }, VisibilityRecord>({
   name: "message-turns",
   tag: 0x43,
   key: ({ queue, visibleAt, id }) => [queue, visibleAt, bytesOfMessageId(id)],
-  codec: recordCodec<TurnRecord>({
+  codec: recordCodec<VisibilityRecord>({
     version: 2,
     migrate: { 1: (record) => record },
     shape: { expires: true },

@@ -1,11 +1,11 @@
 import type { AccountRecord, AccountScope } from "../account/account-record.ts";
 import { corsRulesFor, loadAccount, serviceResource } from "../account/service-resource.ts";
-import { whenThere, type Awaitable } from "../core/awaitable.ts";
+import { mapAwaitable, type Awaitable } from "../core/awaitable.ts";
 import { checkQueueName } from "../core/names.ts";
 import { operationsOf, type Address } from "../core/operation.ts";
 import { fail, ok, type Result } from "../core/result.ts";
 import { defineResource } from "../core/service.ts";
-import type { Located, SignedName, Where } from "../core/service.ts";
+import type { LoadedResource, SignedName, LoadRequest } from "../core/service.ts";
 import { anyTable } from "../core/table.ts";
 import type { RecordView } from "../core/view.ts";
 import { parseMessageId } from "./message/message-id.ts";
@@ -55,9 +55,9 @@ export function signedName({ queue }: QueueAddress): SignedName {
   return { name: queue || undefined };
 }
 
-function loadQueue(view: RecordView, where: Where<QueueAddress>): Awaitable<Located> {
-  return whenThere(loadAccount(view, where), (account) =>
-    whenThere(findQueue(view, account, where), (queue) => ({
+function loadQueue(view: RecordView, where: LoadRequest<QueueAddress>): Awaitable<LoadedResource> {
+  return mapAwaitable(loadAccount(view, where), (account) =>
+    mapAwaitable(findQueue(view, account, where), (queue) => ({
       access: queue && { policies: queue.policies },
       scope: ok({ account }),
       target: queue,
@@ -69,22 +69,25 @@ function loadQueue(view: RecordView, where: Where<QueueAddress>): Awaitable<Loca
 function findQueue(
   view: RecordView,
   { id }: AccountRecord,
-  { address }: Where<QueueAddress>,
+  { address }: LoadRequest<QueueAddress>,
 ): Awaitable<QueueRecord | undefined> {
   return view.get(queues, { account: id, name: address.queue });
 }
 
-function loadMessage(view: RecordView, where: Where<QueueAddress>): Awaitable<Located> {
+function loadMessage(
+  view: RecordView,
+  where: LoadRequest<QueueAddress>,
+): Awaitable<LoadedResource> {
   const { message: id } = where.address;
-  return whenThere(loadAccount(view, where), (account) =>
-    whenThere(findQueue(view, account, where), (queue) => {
+  return mapAwaitable(loadAccount(view, where), (account) =>
+    mapAwaitable(findQueue(view, account, where), (queue) => {
       const cors = corsOf(account);
       if (queue === undefined) {
         return { access: undefined, scope: fail("QueueNotFound"), target: undefined, cors };
       }
       const access = { policies: queue.policies };
       const found = id === "" ? undefined : view.get(messages, { queue: queue.id, id });
-      return whenThere(found, (message) => {
+      return mapAwaitable(found, (message) => {
         const target = message !== undefined && message.expires > view.now ? message : undefined;
         return { access, scope: ok({ account, queue }), target, cors };
       });

@@ -12,7 +12,7 @@ export interface AdminAddress {
 const fileName = "admin.json";
 
 /** Of several processes on one location, the last to start is the one that is found. */
-export async function leaveAdminAddress(
+export async function publishAdminAddress(
   location: string,
   address: AdminAddress,
 ): Promise<() => Promise<void>> {

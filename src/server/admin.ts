@@ -1,13 +1,13 @@
 import { cpuUsage, memoryUsage } from "node:process";
 import { fileURLToPath } from "node:url";
-import type { Administered, Doors, ServerFacts } from "../admin/administered.ts";
+import type { AdminContext, HttpServices, ServerFacts } from "../admin/admin-context.ts";
 import { adminHandler, type AdminHandler } from "../admin/handler.ts";
 import { isDevelopmentAlone } from "../account/settings.ts";
-import type { AdminSecurity } from "../admin/security/gate.ts";
+import type { AdminSecurity } from "../admin/security/admin-auth.ts";
 import { isLoopback } from "../admin/security/same-origin.ts";
 import type { Observer } from "../http/observer.ts";
 import type { SmbAdministration } from "../smb/administration.ts";
-import type { Engines } from "./engines.ts";
+import type { DataStores } from "./data-stores.ts";
 import type { Metrics, ProcessFigures } from "./metrics.ts";
 import type { RunningServerOptions } from "./running-server.ts";
 import { sizesOf } from "./sizes.ts";
@@ -15,8 +15,8 @@ import { readVersion } from "./version.ts";
 
 export interface AdminParts {
   readonly given: RunningServerOptions;
-  readonly engines: Engines;
-  readonly doors: Doors;
+  readonly engines: DataStores;
+  readonly doors: HttpServices;
   readonly observer: Observer;
   readonly smb: SmbAdministration | undefined;
   readonly metrics: Metrics;
@@ -48,7 +48,7 @@ function securityOf(given: RunningServerOptions, localToken: string | undefined)
   };
 }
 
-function administeredOf(parts: AdminParts): Administered {
+function administeredOf(parts: AdminParts): AdminContext {
   const { given, engines, doors, observer, smb, metrics, addresses } = parts;
   const { clock, random, log, accounts, options, location } = given;
   const version = readVersion();

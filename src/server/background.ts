@@ -1,6 +1,6 @@
 import type { Clock, Log } from "../core/world.ts";
 
-export interface Chore {
+export interface BackgroundTask {
   readonly name: string;
   /** One bounded round; returns whether there is more to do. */
   readonly round: () => Promise<boolean>;
@@ -17,7 +17,7 @@ const pauseMilliseconds = 10;
 
 /** Work that nobody waits for, such as giving space back. A failure is logged and tried again. */
 export function runInBackground(
-  chores: readonly Chore[],
+  chores: readonly BackgroundTask[],
   { clock, log }: { readonly clock: Clock; readonly log: Log },
 ): Background {
   let stopped = false;

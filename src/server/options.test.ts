@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { remarksOn, resolveOptions } from "./options.ts";
+import { optionWarnings, resolveOptions } from "./options.ts";
 import type { StartOptions } from "./options.ts";
 
 function problemsOf(input: StartOptions): readonly string[] {
@@ -87,7 +87,7 @@ describe("options", () => {
   it("are remarked on where bearer tokens are wanted and none can be let in", () => {
     const remarksFor = (input: StartOptions): readonly string[] => {
       const resolved = resolveOptions(input);
-      return resolved.ok ? remarksOn(resolved.value, (name) => `--${name}`) : ["refused"];
+      return resolved.ok ? optionWarnings(resolved.value, (name) => `--${name}`) : ["refused"];
     };
     expect(remarksFor({ oauth: "basic" })).toEqual([
       expect.stringContaining("--oauth: without --cert and --key every bearer token is refused"),

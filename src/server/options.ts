@@ -1,5 +1,5 @@
 import type { AccountInputs, Parsed } from "../account/parse-settings.ts";
-import type { ServiceName } from "../core/operation.ts";
+import type { ServiceName } from "../core/service-name.ts";
 import { isAddressRange } from "../http/source/address-ranges.ts";
 import type { SourceRanges } from "../http/source/source-policy.ts";
 import { isDatabaseAddress } from "../store/postgres/addresses.ts";
@@ -142,7 +142,7 @@ function checkTogether(input: StartOptions, spell: (name: string) => string): re
  * What works, but hardly as its author thinks. Azurite starts with `--oauth` and no certificate and
  * refuses every bearer token then; so do we, or a command line that serves there would not here.
  */
-export function remarksOn(
+export function optionWarnings(
   { oauth, cert }: Options,
   spell: (name: string) => string = (name) => name,
 ): readonly string[] {

@@ -2,22 +2,22 @@ import { pid } from "node:process";
 import type { AdminHandler } from "../admin/handler.ts";
 import { reachable } from "../admin/connection-string.ts";
 import { isLoopback } from "../admin/security/same-origin.ts";
-import type { ServiceName } from "../core/operation.ts";
+import type { ServiceName } from "../core/service-name.ts";
 import type { Service } from "../core/service.ts";
 import type { Random } from "../core/world.ts";
 import { ensureAccountRecords, resetAccounts } from "../account/account-records.ts";
 import type { ReloadableAccounts } from "./accounts.ts";
 import { openAdmin } from "./admin.ts";
-import { leaveAdminAddress } from "./admin-address.ts";
+import { publishAdminAddress } from "./admin-address.ts";
 import { warnOfExposure } from "./admin-warnings.ts";
 import { runInBackground, type Background } from "./background.ts";
 import { readCertificate, type Certificate } from "./certificate.ts";
-import { openEngines, type Engines } from "./engines.ts";
+import { openDataStores, type DataStores } from "./data-stores.ts";
 import { sweepDeadHandles } from "./handle-sweep.ts";
 import { formatUrl, listen } from "./listener.ts";
 import type { Listener } from "./listener.ts";
 import type { WriteAccess } from "../http/access-log.ts";
-import type { Door } from "../http/door.ts";
+import type { HttpService } from "../http/http-service.ts";
 import type { Observer } from "../http/observer.ts";
 import { OwnEndpoints } from "../http/source/own-endpoints.ts";
 import { transferSources } from "../http/source/own-source.ts";
@@ -28,11 +28,11 @@ import { runTransfers, type Transfers } from "../http/source/transfers.ts";
 import { newMetrics, type Metrics } from "./metrics.ts";
 import { sourceRanges, type Options } from "./options.ts";
 import { newRequestLimits, type RequestLimits } from "./request-limits.ts";
-import { doorOf, handlerOf, services, titleOf } from "./services.ts";
+import { httpServiceOf, handlerOf, services, titleOf } from "./services.ts";
 import { listenSmb, type SmbEndpoint } from "./smb-endpoint.ts";
-import type { Surroundings } from "./surroundings.ts";
+import type { ServerEnvironment } from "./server-environment.ts";
 
-export interface RunningServerOptions extends Surroundings {
+export interface RunningServerOptions extends ServerEnvironment {
   readonly options: Options;
   readonly accounts: ReloadableAccounts;
   /** Undefined keeps everything in memory. */
@@ -51,13 +51,13 @@ export class RunningServer {
   /** Empty if SMB is not served. */
   smbUrl = "";
   readonly #given: RunningServerOptions;
-  readonly #engines: Engines;
+  readonly #engines: DataStores;
   readonly #metrics: Metrics;
   readonly #limits: RequestLimits;
   readonly #observer: Observer = { watch: undefined };
   readonly #endpoints = new OwnEndpoints();
   readonly #remote: SourceReader;
-  readonly #doors: Partial<Record<ServiceName, Door>> = {};
+  readonly #doors: Partial<Record<ServiceName, HttpService>> = {};
   #smb: SmbEndpoint | undefined;
   #admin: AdminHandler | undefined;
   #takeAddress: (() => Promise<void>) | undefined;
@@ -67,7 +67,7 @@ export class RunningServer {
   #state: "starting" | "ready" | "stopping" = "starting";
   #stopped: Promise<void> | undefined;
 
-  private constructor(given: RunningServerOptions, engines: Engines, metrics: Metrics) {
+  private constructor(given: RunningServerOptions, engines: DataStores, metrics: Metrics) {
     this.#given = given;
     this.#engines = engines;
     this.#metrics = metrics;
@@ -78,7 +78,7 @@ export class RunningServer {
   static async open(given: RunningServerOptions): Promise<RunningServer> {
     const certificate = await readCertificate(given.options);
     const metrics = newMetrics();
-    const engines = await openEngines({ ...engineOptions(given), meter: metrics });
+    const engines = await openDataStores({ ...engineOptions(given), meter: metrics });
     const server = new RunningServer(given, engines, metrics);
     try {
       await server.#ensureAccounts(given.accounts.names());
@@ -178,7 +178,7 @@ export class RunningServer {
   async #listen(service: Service, certificate: Certificate | undefined): Promise<void> {
     const { announce, options } = this.#given;
     const { name } = service;
-    const door = doorOf(service, {
+    const door = httpServiceOf(service, {
       ...this.#given,
       engines: this.#engines,
       meter: this.#metrics,
@@ -239,7 +239,7 @@ export class RunningServer {
     if (location !== undefined && localToken !== undefined) {
       const address = { url: reachable(url), pid, token: localToken };
       // On a full disk it cannot be left, and the server is of use nevertheless.
-      this.#takeAddress = await leaveAdminAddress(location, address).catch((error: unknown) => {
+      this.#takeAddress = await publishAdminAddress(location, address).catch((error: unknown) => {
         log.warn({ err: error }, "etagere status will not find this server by its location");
         return undefined;
       });

@@ -7,19 +7,19 @@ import type { Clock, Log, Random } from "../core/world.ts";
 import { fileService } from "../file/service.ts";
 import { queueService } from "../queue/service.ts";
 import { tableService } from "../table/service.ts";
-import { Contests } from "../execution/contests.ts";
-import { Renderings } from "../execution/renderings.ts";
+import { ContentionQueues } from "../execution/contention-queues.ts";
+import { RenderCache } from "../execution/render-cache.ts";
 import { Authenticator } from "../http/auth/authenticator.ts";
 import type { WriteAccess } from "../http/access-log.ts";
 import { nodeHandler } from "../http/handler.ts";
-import type { Door } from "../http/door.ts";
+import type { HttpService } from "../http/http-service.ts";
 import type { Observer } from "../http/observer.ts";
 import { compileRoutes } from "../http/routing.ts";
 import { serveRequest } from "../http/serve.ts";
 import type { OwnEndpoints } from "../http/source/own-endpoints.ts";
 import { openSources } from "../http/source/own-source.ts";
 import type { SourceReader } from "../http/source/source-reader.ts";
-import type { Engines } from "./engines.ts";
+import type { DataStores } from "./data-stores.ts";
 import type { Handler } from "./listener.ts";
 import { meteredContent } from "./metered-content.ts";
 import type { VersionPolicy } from "../core/versions.ts";
@@ -37,7 +37,7 @@ export interface World {
   readonly observer: Observer;
   readonly memory: MemoryBudget;
   readonly accounts: Accounts;
-  readonly engines: Engines;
+  readonly engines: DataStores;
   readonly options: Options;
   readonly endpoints: OwnEndpoints;
   /** Reads sources over the network. */
@@ -49,16 +49,16 @@ export function titleOf({ name }: Service): string {
   return name.slice(0, 1).toUpperCase() + name.slice(1);
 }
 
-export function handlerOf(door: Door, writeAccess: WriteAccess): Handler {
+export function handlerOf(door: HttpService, writeAccess: WriteAccess): Handler {
   const { clock, log, memory } = door;
   const options = { writeAccess, memory, clock };
   return nodeHandler((request) => serveRequest(door, request), log, options);
 }
 
-export function doorOf(service: Service, world: World): Door {
+export function httpServiceOf(service: Service, world: World): HttpService {
   const { clock, random, log, meter, observer, memory, accounts, engines, options } = world;
   const { endpoints, remote } = world;
-  const door: Door = {
+  const door: HttpService = {
     service,
     router: compileRoutes(service.operations),
     runtime: {
@@ -67,8 +67,8 @@ export function doorOf(service: Service, world: World): Door {
       random,
       clock,
       log,
-      renderings: new Renderings(),
-      contests: new Contests(clock),
+      renderings: new RenderCache(),
+      contests: new ContentionQueues(clock),
     },
     accounts,
     authenticator: new Authenticator(),

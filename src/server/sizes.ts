@@ -1,6 +1,6 @@
 import { readdir, stat } from "node:fs/promises";
 import { join } from "node:path";
-import type { Sizes } from "../admin/administered.ts";
+import type { Sizes } from "../admin/admin-context.ts";
 
 const filesMax = 100_000;
 

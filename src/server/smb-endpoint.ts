@@ -3,7 +3,7 @@ import type { Meter } from "../core/meter.ts";
 import type { Clock, Log, Random } from "../core/world.ts";
 import type { SmbAdministration } from "../smb/administration.ts";
 import { smbListener } from "../smb/listen.ts";
-import type { Engines } from "./engines.ts";
+import type { DataStores } from "./data-stores.ts";
 import { sweepDeadHandles } from "./handle-sweep.ts";
 import { bind } from "./listener.ts";
 import type { Listener } from "./listener.ts";
@@ -17,7 +17,7 @@ export interface SmbEndpointOptions extends RequestLimits {
   readonly log: Log;
   readonly meter: Meter;
   readonly accounts: Accounts;
-  readonly engines: Engines;
+  readonly engines: DataStores;
   readonly options: Options;
   readonly onPortReplaced?: ((notice: string) => void) | undefined;
 }

@@ -1,5 +1,5 @@
 import { resolve } from "node:path";
-import type { ServiceName } from "../core/operation.ts";
+import type { ServiceName } from "../core/service-name.ts";
 import type { Log } from "../core/world.ts";
 import { openAccounts } from "./accounts.ts";
 import { connectionStringOf } from "../admin/connection-string.ts";
@@ -10,7 +10,7 @@ import { resolveOptions } from "./options.ts";
 import type { Options, StartOptions } from "./options.ts";
 import { RunningServer } from "./running-server.ts";
 import { StartRefused } from "./start-refused.ts";
-import type { Surroundings } from "./surroundings.ts";
+import type { ServerEnvironment } from "./server-environment.ts";
 
 /** A server in this process. `await using` stops it at the end of its block. */
 export interface EtagereServer extends AsyncDisposable {
@@ -40,7 +40,7 @@ export async function start(input: StartOptions = {}): Promise<EtagereServer> {
   return startWith(options, { ...realSurroundings(log), announce: () => {} });
 }
 
-export function realSurroundings(log: Log): Omit<Surroundings, "announce"> {
+export function realSurroundings(log: Log): Omit<ServerEnvironment, "announce"> {
   return { clock: realClock(), random: realRandom(), log };
 }
 
@@ -51,7 +51,7 @@ export function logFor(options: Options): Log {
 
 export async function startWith(
   options: Options,
-  surroundings: Surroundings,
+  surroundings: ServerEnvironment,
 ): Promise<EtagereServer> {
   const accounts = orRefuse(
     await openAccounts({

@@ -1,11 +1,11 @@
 import type { Socket } from "node:net";
-import { Chain } from "./chain.ts";
+import { CompoundRequest } from "./compound-request.ts";
 import type { Channel } from "./channel.ts";
-import { splitChain, type Element } from "./elements.ts";
+import { splitChain, type CompoundElement } from "./compound-elements.ts";
 import { answerOldNegotiate } from "./operations/negotiate.ts";
 import { bytesPerCredit } from "./credit-charge.ts";
 import type { Signer } from "./crypto/signing.ts";
-import type { RequestLife } from "./request.ts";
+import type { RequestLifetime } from "./request.ts";
 import {
   frameBytesMax,
   greetingBytesMax,
@@ -57,8 +57,8 @@ export class Connection {
   readonly #framer: Framer;
   readonly #stopWaiting: () => void;
   readonly #queue = new RequestQueue();
-  readonly #lives = new Map<bigint, RequestLife>();
-  readonly #asyncLives = new Map<bigint, RequestLife>();
+  readonly #lives = new Map<bigint, RequestLifetime>();
+  readonly #asyncLives = new Map<bigint, RequestLifetime>();
   readonly #pastSigners = new Map<bigint, Signer>();
   #inFlightBytes = 0;
   #waitingBytes = 0;
@@ -150,7 +150,7 @@ export class Connection {
     this.#readOrRest();
   }
 
-  newAsyncId(life: RequestLife): bigint {
+  newAsyncId(life: RequestLifetime): bigint {
     this.#lastAsyncId += 1n;
     this.#asyncLives.set(this.#lastAsyncId, life);
     return this.#lastAsyncId;
@@ -185,7 +185,11 @@ export class Connection {
     this.#enqueue(elements, chain.length, sealedBy);
   }
 
-  #enqueue(elements: readonly Element[], length: number, sealedBy: Session | undefined): void {
+  #enqueue(
+    elements: readonly CompoundElement[],
+    length: number,
+    sealedBy: Session | undefined,
+  ): void {
     const cost = Math.max(length, answerBytesOf(elements));
     const { memory } = this.server.world;
     memory?.add(length);
@@ -199,7 +203,7 @@ export class Connection {
       this.#readOrRest();
     };
     const parallel = elements.length === 1 && isParallel(elements[0]!.header.command);
-    const work = new Chain(this, elements, sealedBy);
+    const work = new CompoundRequest(this, elements, sealedBy);
     let held = 0;
     this.#queue.add({
       isParallel: parallel,
@@ -232,18 +236,18 @@ export class Connection {
     else if (this.#socket.isPaused()) this.#socket.resume();
   }
 
-  register(messageId: bigint, life: RequestLife): void {
+  register(messageId: bigint, life: RequestLifetime): void {
     this.#lives.set(messageId, life);
     if (!this.#isOpen) life.cancel();
   }
 
-  forget(messageId: bigint, life: RequestLife): void {
+  forget(messageId: bigint, life: RequestLifetime): void {
     this.#lives.delete(messageId);
     if (life.asyncId !== undefined) this.#asyncLives.delete(life.asyncId);
   }
 
   /** Never answered: the message that it means is. */
-  #cancel({ header, message }: Element, sealedBy: Session | undefined): void {
+  #cancel({ header, message }: CompoundElement, sealedBy: Session | undefined): void {
     const channel = this.channels.get(header.sessionId);
     const isSigned = (header.flags & HeaderFlag.signed) !== 0;
     const isProved = isSigned && channel?.signer?.verify(message) === true;
@@ -256,7 +260,7 @@ export class Connection {
 }
 
 /** What the answers may take: that is what credits are charged for. */
-function answerBytesOf(elements: readonly Element[]): number {
+function answerBytesOf(elements: readonly CompoundElement[]): number {
   return elements.reduce((sum, { header }) => sum + header.creditCharge * bytesPerCredit, 0);
 }
 

@@ -1,4 +1,4 @@
-import { disconnect, refusal, type Answer } from "./answer.ts";
+import { disconnect, errorResponse, type SmbResponse } from "./response.ts";
 import { signerOfRefusal } from "./operations/channel-binding.ts";
 import { handlers, type Declaration } from "./operations/handlers.ts";
 import type { Request } from "./request.ts";
@@ -7,15 +7,15 @@ import { Status, type NtStatus } from "./status.ts";
 import { Command, Dialect, HeaderFlag } from "./wire/protocol.ts";
 
 /** Checks what every message must satisfy, in the order of [MS-SMB2] 3.3.5.2, then runs it. */
-export async function dispatch(request: Request): Promise<Answer> {
+export async function dispatch(request: Request): Promise<SmbResponse> {
   const { header, connection } = request;
   const declaration = handlers[header.command];
   if (connection.negotiated === undefined && header.command !== Command.negotiate) {
     return disconnect;
   }
-  if (declaration === undefined) return refusal(Status.invalidParameter);
+  if (declaration === undefined) return errorResponse(Status.invalidParameter);
   const refused = checkSignature(request);
-  if (refused !== undefined) return refusal(refused);
+  if (refused !== undefined) return errorResponse(refused);
   switch (declaration.needs) {
     case "nothing":
       return declaration.handle(request);
@@ -44,23 +44,23 @@ function checkSignature(request: Request): NtStatus | undefined {
 async function withSession(
   request: Request,
   declaration: Exclude<Declaration, { needs: "nothing" }>,
-): Promise<Answer> {
+): Promise<SmbResponse> {
   const { header, connection, sealedBy } = request;
   const channel = connection.channels.get(header.sessionId);
   if (channel?.isValid !== true) {
-    return { ...refusal(Status.userSessionDeleted), signer: signerOfRefusal(request) };
+    return { ...errorResponse(Status.userSessionDeleted), signer: signerOfRefusal(request) };
   }
   const { session } = channel;
-  if (session.isAnonymous && opens.has(header.command)) return refusal(Status.accessDenied);
-  if (sealedBy !== undefined && sealedBy !== session) return refusal(Status.accessDenied);
-  if (session.encrypts && sealedBy === undefined) return refusal(Status.accessDenied);
+  if (session.isAnonymous && opens.has(header.command)) return errorResponse(Status.accessDenied);
+  if (sealedBy !== undefined && sealedBy !== session) return errorResponse(Status.accessDenied);
+  if (session.encrypts && sealedBy === undefined) return errorResponse(Status.accessDenied);
   if (declaration.needs === "session") {
     if (mustBeProtected(request, session)) return disconnect;
     return declaration.handle({ ...request, session });
   }
   const tree = session.trees.get(header.treeId);
-  if (tree === undefined) return refusal(Status.networkNameDeleted);
-  if (tree.encrypts && sealedBy === undefined) return refusal(Status.accessDenied);
+  if (tree === undefined) return errorResponse(Status.networkNameDeleted);
+  if (tree.encrypts && sealedBy === undefined) return errorResponse(Status.accessDenied);
   try {
     return await declaration.handle({ ...request, session, tree });
   } finally {

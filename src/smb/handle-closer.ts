@@ -1,6 +1,6 @@
 import { closeFile, type ClosedFile } from "../file/filesystem/close.ts";
-import { nameOf } from "./files/cache-watch.ts";
-import { happened } from "./files/change-hub.ts";
+import { nameOf } from "./files/break-notifier.ts";
+import { happened } from "./files/change-dispatcher.ts";
 import { ChangeAction } from "./files/directory-watch.ts";
 import type { FileHandle } from "./files/file-handle.ts";
 import type { SmbServerState } from "./server.ts";

@@ -6,7 +6,7 @@
 export interface Job {
   readonly isParallel: boolean;
   /** `stepAside` lets the messages behind it go on. */
-  run(stepAside: () => void): Promise<void>;
+  run(unblockQueue: () => void): Promise<void>;
 }
 
 /** Messages of a connection that start in one iteration of the event loop. */

@@ -1,9 +1,9 @@
-import type { Answer, FileId } from "./answer.ts";
-import type { ChainLink } from "./chain.ts";
+import type { SmbResponse, FileId } from "./response.ts";
+import type { RelatedContext } from "./compound-request.ts";
 import type { Connection } from "./connection.ts";
 import type { Session } from "./session.ts";
 import type { NtStatus } from "./status.ts";
-import type { Tree } from "./tree.ts";
+import type { TreeConnect } from "./tree.ts";
 import type { Header } from "./wire/header.ts";
 
 /** One message on its way through the server. */
@@ -16,8 +16,8 @@ export interface Request {
   readonly isEncrypted: boolean;
   readonly sealedBy: Session | undefined;
   /** The message before, if this one is related to it. */
-  readonly previous: ChainLink | undefined;
-  readonly life: RequestLife;
+  readonly previous: RelatedContext | undefined;
+  readonly life: RequestLifetime;
 }
 
 /** A request that names a session that is there. */
@@ -27,13 +27,13 @@ export interface SessionRequest extends Request {
 
 /** A request that names a share that is there. */
 export interface TreeRequest extends SessionRequest {
-  readonly tree: Tree;
+  readonly tree: TreeConnect;
 }
 
-export type Handler<R> = (request: R) => Answer | Promise<Answer>;
+export type Handler<R> = (request: R) => SmbResponse | Promise<SmbResponse>;
 
 /** Whether a request is still wanted, and whether its sender knows that it takes long. */
-export class RequestLife {
+export class RequestLifetime {
   asyncId: bigint | undefined;
   /** The handle that the message spoke of. */
   fileId: FileId | undefined;
@@ -41,11 +41,11 @@ export class RequestLife {
   outlivesConnection = false;
   /** Called once when the request was handled. */
   whenHandled: (() => void) | undefined;
-  readonly #sendInterim: (life: RequestLife) => NtStatus | undefined;
+  readonly #sendInterim: (life: RequestLifetime) => NtStatus | undefined;
   readonly #listeners = new Set<() => void>();
   #isCancelled = false;
 
-  constructor(sendInterim: (life: RequestLife) => NtStatus | undefined) {
+  constructor(sendInterim: (life: RequestLifetime) => NtStatus | undefined) {
     this.#sendInterim = sendInterim;
   }
 

@@ -2,8 +2,8 @@ import type { Accounts } from "../account/settings.ts";
 import type { MemoryBudget } from "../core/memory-budget.ts";
 import type { Clock, Log, Random } from "../core/world.ts";
 import type { Runtime } from "../execution/execute.ts";
-import { CacheWatch } from "./files/cache-watch.ts";
-import { ChangeHub } from "./files/change-hub.ts";
+import { BreakNotifier } from "./files/break-notifier.ts";
+import { ChangeDispatcher } from "./files/change-dispatcher.ts";
 import { DurableHandles } from "./files/durable-handles.ts";
 import type { FileHandle } from "./files/file-handle.ts";
 import { Replays } from "./files/replays.ts";
@@ -43,8 +43,8 @@ export class SmbServerState {
   /** Those whose login is done, for clients that come back or join from another connection. */
   readonly sessions = new Map<bigint, Session>();
   readonly clients = new Clients();
-  readonly caches: CacheWatch;
-  readonly changes: ChangeHub;
+  readonly caches: BreakNotifier;
+  readonly changes: ChangeDispatcher;
   readonly durables: DurableHandles;
   readonly replays = new Replays();
   readonly closer: HandleCloser;
@@ -54,8 +54,8 @@ export class SmbServerState {
     this.world = world;
     this.guid = world.random.bytes(16);
     this.owner = world.owner;
-    this.caches = new CacheWatch(this);
-    this.changes = new ChangeHub(this);
+    this.caches = new BreakNotifier(this);
+    this.changes = new ChangeDispatcher(this);
     this.durables = new DurableHandles(this);
     this.closer = new HandleCloser(this);
     this.endings = new Endings(world.log);

@@ -4,13 +4,13 @@ import type { SmbServerState } from "./server.ts";
 import type { Session } from "./session.ts";
 
 /** `closed`: the client said so. `lost`: it may come back for what it may keep. */
-export type Ending = "closed" | "lost";
+export type HandleDisposition = "closed" | "lost";
 
 /** Everything that hangs on a session goes with it. */
 export async function endSession(
   server: SmbServerState,
   session: Session,
-  ending: Ending,
+  ending: HandleDisposition,
 ): Promise<void> {
   session.isValid = false;
   session.cancelPending();

@@ -3,8 +3,8 @@ import type { Connection, Negotiated } from "./connection.ts";
 import type { Sealer } from "./crypto/encryption.ts";
 import type { Signer } from "./crypto/signing.ts";
 import type { Handle } from "./handle.ts";
-import type { RequestLife } from "./request.ts";
-import type { Tree } from "./tree.ts";
+import type { RequestLifetime } from "./request.ts";
+import type { TreeConnect } from "./tree.ts";
 
 /** One login of a client. Further connections may join it; it ends with the last of them. */
 export class Session {
@@ -23,11 +23,11 @@ export class Session {
   /** Messages in the clear are refused. */
   encrypts = false;
   readonly channels = new Set<Channel>();
-  readonly trees = new Map<number, Tree>();
+  readonly trees = new Map<number, TreeConnect>();
   /** By volatile id. */
   readonly handles = new Map<bigint, Handle>();
   /** Requests that wait and do not end with their connection, only with the session. */
-  readonly #pending = new Set<RequestLife>();
+  readonly #pending = new Set<RequestLifetime>();
   #lastTreeId = 0;
 
   constructor(id: bigint, negotiated: Negotiated) {
@@ -35,12 +35,12 @@ export class Session {
     this.negotiated = negotiated;
   }
 
-  keepPending(life: RequestLife): void {
+  keepPending(life: RequestLifetime): void {
     life.outlivesConnection = true;
     this.#pending.add(life);
   }
 
-  dropPending(life: RequestLife): void {
+  dropPending(life: RequestLifetime): void {
     this.#pending.delete(life);
   }
 
@@ -54,7 +54,7 @@ export class Session {
   }
 
   /** A way to the client: the connection it prefers, or another one that it joined. */
-  wayTo(preferred: Connection): Connection | undefined {
+  connectionFor(preferred: Connection): Connection | undefined {
     if (!this.isValid) return undefined;
     if (preferred.isOpen) return preferred;
     for (const { isValid, connection } of this.channels) {

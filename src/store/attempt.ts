@@ -1,19 +1,19 @@
-import { whenThere } from "../core/awaitable.ts";
+import { mapAwaitable } from "../core/awaitable.ts";
 import { keyBytesMax } from "../core/keys.ts";
 import type { Ticks } from "../core/ticks.ts";
-import { Changes, changedValue, combine } from "./changes.ts";
-import type { Change } from "./changes.ts";
-import type { Awaitable, EngineReader, ScanBounds, Stamped, StateReader } from "./engine.ts";
+import { WriteSet, changedValue, combine } from "./write-set.ts";
+import type { Change } from "./write-set.ts";
+import type { Awaitable, EngineReader, ScanBounds, VersionedEntry, StateReader } from "./engine.ts";
 import { textOfKey } from "./key-text.ts";
 import type { KeyText } from "./key-text.ts";
-import type { Taken } from "./fronts.ts";
+import type { HeadRead } from "./range-heads.ts";
 import { scanLayers, takeLayers } from "./layered-scan.ts";
 import type { Covered, ScanLayers } from "./layered-scan.ts";
-import type { SharedChanges } from "./shared-changes.ts";
+import type { BatchChanges } from "./batch-changes.ts";
 import type { Bounds, Entry, Key, LimitedBounds, Transaction, Value } from "./store.ts";
 
 /** A change of a transaction that is about to commit, and everyone it is made of. */
-export type SharedChange = Change & { readonly writers: Attempt[] };
+export type BatchChange = Change & { readonly writers: Attempt[] };
 
 /** Engines keep their own records there. */
 const reservedFirstByte = 0;
@@ -21,12 +21,12 @@ const reservedFirstByte = 0;
 export interface KeyRead {
   readonly key: Key;
   /** Zero if there was nothing. */
-  readonly stamp: number;
+  readonly revision: number;
   readonly value: Value | undefined;
 }
 
 export interface RangeRead extends Covered {
-  readonly entries: readonly Stamped[];
+  readonly entries: readonly VersionedEntry[];
 }
 
 /**
@@ -37,20 +37,20 @@ export interface RangeRead extends Covered {
 export class Attempt implements Transaction {
   readonly now: Ticks;
   readonly sequence: number;
-  readonly changes = new Changes<Change>();
+  readonly changes = new WriteSet<Change>();
   /** Those whose uncommitted changes this attempt has seen: it stands and falls with them. */
   #dependencies: Set<Attempt> | undefined;
   readonly #reader: StateReader;
-  readonly #shared: SharedChanges | undefined;
+  readonly #shared: BatchChanges | undefined;
   readonly #keyReads = new Map<KeyText, KeyRead>();
   readonly #rangeReads: RangeRead[] = [];
-  #takes: readonly Taken[] = nothingTaken;
+  #takes: readonly HeadRead[] = nothingTaken;
   /** The last key that was read: what is written next is often there. */
   #lastKey: Key | undefined;
   #lastText: KeyText = "";
   #ended = false;
 
-  constructor(reader: StateReader, now: Ticks, shared?: SharedChanges) {
+  constructor(reader: StateReader, now: Ticks, shared?: BatchChanges) {
     this.#reader = reader;
     this.now = now;
     this.sequence = reader.sequence;
@@ -78,7 +78,7 @@ export class Attempt implements Transaction {
     try {
       const taken = takeLayers(this.#layers(), bounds, front?.end ?? start);
       if (!isAhead) return taken;
-      return whenThere(taken, (entries) => {
+      return mapAwaitable(taken, (entries) => {
         const texts = entries.map(({ text }) => text);
         const isShort = entries.length < bounds.limit;
         const end = isShort ? textOfKey(bounds.end) : `${texts.at(-1)}\0`;
@@ -111,7 +111,7 @@ export class Attempt implements Transaction {
     return this.#keyReads;
   }
 
-  get takes(): readonly Taken[] {
+  get takes(): readonly HeadRead[] {
     return this.#takes;
   }
 
@@ -125,18 +125,18 @@ export class Attempt implements Transaction {
   }
 
   /** Whether something it read is among changes that it did not see. */
-  readsAny(changes: Changes<Change>): boolean {
+  conflictsWith(changes: WriteSet<Change>): boolean {
     if (changes.isEmpty) return false;
     for (const text of this.#keyReads.keys()) if (changes.get(text) !== undefined) return true;
     return this.#rangeReads.some(({ start, end }) =>
-      changes.touches({ start, end, reverse: false }),
+      changes.intersects({ start, end, reverse: false }),
     );
   }
 
   /** Whether something it read of the engine is no longer what `current` holds. */
   isStaleAgainst(current: EngineReader): boolean {
     for (const [text, read] of this.#keyReads) {
-      if ((current.get(read.key, text)?.stamp ?? 0) !== read.stamp) return true;
+      if ((current.get(read.key, text)?.revision ?? 0) !== read.revision) return true;
     }
     return this.#rangeReads.some((read) => !holdsTheSame(current, read));
   }
@@ -179,16 +179,21 @@ export class Attempt implements Transaction {
     return overlaid(this.#seen(key, text, found, remember), shared);
   }
 
-  #seen(key: Key, text: KeyText, base: Stamped | undefined, remember: boolean): Value | undefined {
+  #seen(
+    key: Key,
+    text: KeyText,
+    base: VersionedEntry | undefined,
+    remember: boolean,
+  ): Value | undefined {
     const value = base?.value;
-    if (remember) this.#keyReads.set(text, { key, stamp: base?.stamp ?? 0, value });
+    if (remember) this.#keyReads.set(text, { key, revision: base?.revision ?? 0, value });
     return value;
   }
 
-  #layers(): ScanLayers<Stamped> {
+  #layers(): ScanLayers<VersionedEntry> {
     const shared = this.#shared?.changes;
-    let seen: readonly SharedChange[] = [];
-    const below = (bounds: ScanBounds): readonly SharedChange[] =>
+    let seen: readonly BatchChange[] = [];
+    const below = (bounds: ScanBounds): readonly BatchChange[] =>
       (seen = shared?.scan(bounds) ?? seen);
     const own = (bounds: ScanBounds): readonly Change[] => this.changes.scan(bounds);
     return {
@@ -229,7 +234,7 @@ export class Attempt implements Transaction {
   }
 }
 
-const nothingTaken: readonly Taken[] = [];
+const nothingTaken: readonly HeadRead[] = [];
 const onNobody: ReadonlySet<Attempt> = new Set();
 
 function overlaid(value: Value | undefined, change: Change | undefined): Value | undefined {
@@ -243,6 +248,6 @@ function holdsTheSame(current: EngineReader, read: RangeRead): boolean {
   const isReversed = (entries[0]?.text ?? "") > (entries.at(-1)?.text ?? "");
   return found.every((entry, index) => {
     const before = entries[isReversed ? entries.length - 1 - index : index];
-    return before?.text === entry.text && before.stamp === entry.stamp;
+    return before?.text === entry.text && before.revision === entry.revision;
   });
 }

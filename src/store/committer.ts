@@ -2,12 +2,12 @@ import type { Ticks } from "../core/ticks.ts";
 import type { Clock } from "../core/world.ts";
 import { Attempt } from "./attempt.ts";
 import type { Engine, EngineBatch, EngineReader, EngineWrite } from "./engine.ts";
-import { latestTicks, mayRunAgain, Reruns, settleUnwritten } from "./pending.ts";
-import type { Pending } from "./pending.ts";
-import { rememberedState } from "./remembered-state.ts";
-import { SharedChanges, writesOf } from "./shared-changes.ts";
+import { latestTicks, mayRetry, BatchRetries, failUncommitted } from "./queued-transaction.ts";
+import type { QueuedTransaction } from "./queued-transaction.ts";
+import { cachingReader } from "./caching-reader.ts";
+import { BatchChanges, writesOf } from "./batch-changes.ts";
 import { StoreBusy, StoreFull } from "./store.ts";
-import { Turns } from "./turn.ts";
+import { CommitPriority } from "./commit-priority.ts";
 
 export interface CommitterOptions {
   readonly engine: Engine;
@@ -40,8 +40,8 @@ const queueTransactionsMax = 100_000;
  */
 export class Committer {
   readonly #options: CommitterOptions;
-  readonly #queue: Pending[] = [];
-  readonly #turns: Turns;
+  readonly #queue: QueuedTransaction[] = [];
+  readonly #turns: CommitPriority;
   #conflicts = 0;
   /** Smaller after a batch for which there was no space: a part of it may fit. */
   #batchMax = batchTransactionsMax;
@@ -49,10 +49,10 @@ export class Committer {
 
   constructor(options: CommitterOptions) {
     this.#options = options;
-    this.#turns = new Turns(options.engine, options.owner);
+    this.#turns = new CommitPriority(options.engine, options.owner);
   }
 
-  submit(pending: Pending): void {
+  submit(pending: QueuedTransaction): void {
     if (this.#queue.length >= queueTransactionsMax) {
       pending.settle({ error: new StoreBusy("too many transactions wait to be committed") });
       return;
@@ -80,19 +80,19 @@ export class Committer {
     this.#running = undefined;
   }
 
-  async #commit(batch: readonly Pending[]): Promise<void> {
+  async #commit(batch: readonly QueuedTransaction[]): Promise<void> {
     const { engine, nextTicks } = this.#options;
-    await this.#turns.letOthersGo();
+    await this.#turns.yieldToOwner();
     const latest = engine.open();
-    const accepted: Pending[] = [];
-    const reruns = new Reruns(this.#options.clock);
+    const accepted: QueuedTransaction[] = [];
+    const reruns = new BatchRetries(this.#options.clock);
     try {
-      const remembered = rememberedState(latest);
-      const shared = new SharedChanges();
+      const remembered = cachingReader(latest);
+      const shared = new BatchChanges();
       for (const pending of batch) {
-        if (isBeaten(pending, remembered, shared)) {
+        if (hasConflict(pending, remembered, shared)) {
           if (pending.attemptsUsed > 0) this.#conflicts += 1;
-          if (!mayRunAgain(pending)) continue;
+          if (!mayRetry(pending)) continue;
           await reruns.run(pending, new Attempt(remembered, nextTicks(latest), shared));
         }
         accepted.push(pending);
@@ -106,19 +106,19 @@ export class Committer {
     await this.#write(accepted, latest.sequence);
   }
 
-  async #write(accepted: readonly Pending[], sequence: number): Promise<void> {
+  async #write(accepted: readonly QueuedTransaction[], sequence: number): Promise<void> {
     const writers = accepted.filter(({ attempt }) => !attempt.changes.isEmpty);
     let dropped: ReadonlySet<Attempt> = new Set();
     let committed: Committed | undefined;
     let isPostponed = false;
     const mayUseReserve = writers.every((pending) => pending.mayUseReserve === true);
     const decide = (current: EngineReader): EngineBatch | undefined => {
-      isPostponed = this.#turns.mustWait(current);
+      isPostponed = this.#turns.mustYield(current);
       if (isPostponed) return undefined;
-      if (current.sequence !== sequence) dropped = droppedBy(accepted, current);
+      if (current.sequence !== sequence) dropped = invalidatedBy(accepted, current);
       const turn = this.#turns.next(accepted.filter(({ attempt }) => dropped.has(attempt)));
       const attempts = writers.map(({ attempt }) => attempt).filter((each) => !dropped.has(each));
-      if (attempts.length === 0 && turn === current.turn) return undefined;
+      if (attempts.length === 0 && turn === current.priorityOwner) return undefined;
       const writes = writesOf(attempts, current);
       const next = current.sequence + attempts.length;
       if (attempts.length > 0) {
@@ -134,7 +134,7 @@ export class Committer {
       if (error instanceof StoreFull && accepted.length > 1) {
         this.#batchMax = Math.ceil(accepted.length / 2);
         this.#postpone(accepted);
-      } else settleUnwritten(accepted, error);
+      } else failUncommitted(accepted, error);
       return;
     }
     if (isPostponed) return this.#postpone(accepted);
@@ -148,35 +148,42 @@ export class Committer {
     this.#options.onCommitted(committed);
   }
 
-  #postpone(accepted: readonly Pending[]): void {
+  #postpone(accepted: readonly QueuedTransaction[]): void {
     this.#queue.unshift(...accepted);
     for (const pending of accepted) pending.isStale = pending.attempt.dependencies.size > 0;
   }
 
-  #requeue(beaten: readonly Pending[]): void {
+  #requeue(beaten: readonly QueuedTransaction[]): void {
     for (const pending of beaten) {
       pending.isStale = true;
-      pending.drops += 1;
+      pending.externalConflicts += 1;
     }
     this.#queue.unshift(...beaten);
   }
 }
 
-function countOf(writers: readonly Pending[]): number {
+function countOf(writers: readonly QueuedTransaction[]): number {
   let count = 0;
   for (const { attempt } of writers) count += attempt.changes.count;
   return count;
 }
 
-function isBeaten(pending: Pending, latest: EngineReader, shared: SharedChanges): boolean {
+function hasConflict(
+  pending: QueuedTransaction,
+  latest: EngineReader,
+  shared: BatchChanges,
+): boolean {
   const { attempt } = pending;
-  if (pending.isStale || attempt.readsAny(shared.changes)) return true;
+  if (pending.isStale || attempt.conflictsWith(shared.changes)) return true;
   return attempt.sequence !== latest.sequence && attempt.isStaleAgainst(latest);
 }
 
 /** Under the write lock another process turned out to have committed: who has read its changes, or
  *  those of one who has, cannot stand. */
-function droppedBy(accepted: readonly Pending[], current: EngineReader): ReadonlySet<Attempt> {
+function invalidatedBy(
+  accepted: readonly QueuedTransaction[],
+  current: EngineReader,
+): ReadonlySet<Attempt> {
   const dropped = new Set<Attempt>();
   for (const { attempt } of accepted) {
     const isLeaning = [...attempt.dependencies].some((each) => dropped.has(each));

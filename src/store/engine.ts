@@ -5,11 +5,11 @@ import type { Key, Value } from "./store.ts";
 
 /** What an engine keeps at a key: the value and the commit that wrote it. Stamps are never used
  *  twice, so the same stamp means the same value. */
-export interface Stamped {
+export interface VersionedEntry {
   readonly key: Key;
   readonly text: KeyText;
   readonly value: Value;
-  readonly stamp: number;
+  readonly revision: number;
 }
 
 export interface ScanBounds {
@@ -27,12 +27,12 @@ export interface StateReader {
   /** The latest moment that a commit of this state has used. */
   readonly ticks: Ticks;
   /** Store time when the monotonic clock of this boot reads zero. */
-  readonly epoch: Ticks;
+  readonly clockOffset: Ticks;
   /** The process that others let go first (`turn.ts`); zero for none. */
-  readonly turn: number;
-  get(key: Key, text: KeyText): Awaitable<Stamped | undefined>;
+  readonly priorityOwner: number;
+  get(key: Key, text: KeyText): Awaitable<VersionedEntry | undefined>;
   /** At most `countMax` entries of the bounds, in their direction. */
-  scan(bounds: ScanBounds, countMax: number): Awaitable<Stamped[]>;
+  scan(bounds: ScanBounds, countMax: number): Awaitable<VersionedEntry[]>;
 }
 
 export interface StateView extends StateReader {
@@ -41,8 +41,8 @@ export interface StateView extends StateReader {
 
 /** One state of an engine, read synchronously. */
 export interface EngineReader extends StateReader {
-  get(key: Key, text: KeyText): Stamped | undefined;
-  scan(bounds: ScanBounds, countMax: number): Stamped[];
+  get(key: Key, text: KeyText): VersionedEntry | undefined;
+  scan(bounds: ScanBounds, countMax: number): VersionedEntry[];
 }
 
 export interface EngineView extends EngineReader {
@@ -54,7 +54,7 @@ export interface EngineWrite {
   readonly key: Key;
   readonly text: KeyText;
   readonly value: Value | undefined;
-  readonly stamp: number;
+  readonly revision: number;
 }
 
 export interface EngineBatch {

@@ -22,7 +22,7 @@ export class StoreCrashed extends Error {
 }
 
 /** Thrown through the inner store to take back what a run has written. */
-class TakenBack extends Error {
+class RolledBack extends Error {
   override readonly name = "TakenBack";
 }
 
@@ -46,13 +46,13 @@ export class FaultyStore implements Store {
   ): Promise<T> {
     await this.#disturb();
     const slowWork = (tx: Transaction): Promise<T> => work(this.#slowed(tx));
-    if (this.#happens(this.#plan.conflictShare)) await this.#runInVain(slowWork);
+    if (this.#happens(this.#plan.conflictShare)) await this.#runAndRollBack(slowWork);
     this.#transactions += 1;
     const crash = this.#plan.crash;
     const isLast = crash !== undefined && this.#transactions >= crash.atTransaction;
     if (isLast && crash.when === "before") this.#crash();
     if (this.#happens(this.#plan.unavailableShare)) {
-      await this.#runInVain(slowWork);
+      await this.#runAndRollBack(slowWork);
       throw new StoreUnavailable("no space left, says the fault plan");
     }
     const value = await this.#inner.transact(slowWork, options);
@@ -96,11 +96,11 @@ export class FaultyStore implements Store {
     return this.#random() < share;
   }
 
-  async #runInVain(work: (tx: Transaction) => Promise<unknown>): Promise<void> {
+  async #runAndRollBack(work: (tx: Transaction) => Promise<unknown>): Promise<void> {
     try {
       await this.#inner.transact(async (tx) => {
         await work(tx);
-        throw new TakenBack();
+        throw new RolledBack();
       });
     } catch {
       // Whatever this run came to, it never happened.

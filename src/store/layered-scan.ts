@@ -1,5 +1,5 @@
-import { changedValue } from "./changes.ts";
-import type { Change } from "./changes.ts";
+import { changedValue } from "./write-set.ts";
+import type { Change } from "./write-set.ts";
 import type { Awaitable, ScanBounds } from "./engine.ts";
 import { textOfKey } from "./key-text.ts";
 import type { KeyText } from "./key-text.ts";

@@ -2,7 +2,7 @@ import { describe, expect, it } from "vitest";
 
 import { manualClock } from "./manual-clock.ts";
 import { openMemoryStore } from "./memory/open-memory-store.ts";
-import { openNodes, silenceMillisecondsMax } from "./nodes.ts";
+import { openNodes, heartbeatTimeoutMilliseconds } from "./nodes.ts";
 import type { Processes } from "./processes.ts";
 import { silentLog } from "./silent-log.ts";
 import type { Store } from "./store.ts";
@@ -13,7 +13,7 @@ const stepMilliseconds = 1_000;
 async function join(store: Store, self: string, givenUp: Set<string>) {
   const clock = manualClock();
   const giveUp = async (node: string): Promise<void> => void givenUp.add(node);
-  const nodes = await openNodes({ store, self, clock, log: silentLog, giveUp });
+  const nodes = await openNodes({ store, self, clock, log: silentLog, fence: giveUp });
   return { nodes, clock };
 }
 
@@ -38,7 +38,7 @@ describe("nodes", () => {
       ["a", {}],
       ["b", { oldest: 7 }],
     ]);
-    await pass(2 * silenceMillisecondsMax, [one, other]);
+    await pass(2 * heartbeatTimeoutMilliseconds, [one, other]);
     expect(await idsOf(one.nodes)).toEqual(["a", "b"]);
     await other.nodes.close();
     expect(await idsOf(one.nodes)).toEqual(["a"]);
@@ -48,7 +48,7 @@ describe("nodes", () => {
     const store = openMemoryStore({ clock: manualClock() });
     const givenUp = new Set<string>();
     const [one] = [await join(store, "a", givenUp), await join(store, "b", givenUp)];
-    await pass(silenceMillisecondsMax, [one]);
+    await pass(heartbeatTimeoutMilliseconds, [one]);
     expect(await idsOf(one.nodes)).toEqual(["a", "b"]);
     expect([...givenUp]).toEqual([]);
     await pass(10_000, [one]);
@@ -62,7 +62,7 @@ describe("nodes", () => {
     const [one, other] = [await join(store, "a", givenUp), await join(store, "b", givenUp)];
     await pass(10_000, [one, other]);
     // As after a pause of this node: time has passed, and nothing was looked at.
-    one.clock.advance(4 * silenceMillisecondsMax);
+    one.clock.advance(4 * heartbeatTimeoutMilliseconds);
     expect(await idsOf(one.nodes)).toEqual(["a", "b"]);
     expect([...givenUp]).toEqual([]);
   });

@@ -14,7 +14,7 @@ export interface NodesOptions {
   readonly clock: Clock;
   readonly log: Log;
   /** Keeps a node from ever committing again: only then may it be taken for dead. */
-  readonly giveUp: (node: string) => Promise<void>;
+  readonly fence: (node: string) => Promise<void>;
 }
 
 interface NodeRecord {
@@ -30,9 +30,9 @@ interface Observed {
 
 const beatMilliseconds = 5_000;
 /** How long a node may be silent, while this one can hear, until it is given up. */
-export const silenceMillisecondsMax = 30_000;
-const deafAfter: Ticks = 2n * BigInt(beatMilliseconds) * ticksPerMillisecond;
-const silenceMax: Ticks = BigInt(silenceMillisecondsMax) * ticksPerMillisecond;
+export const heartbeatTimeoutMilliseconds = 30_000;
+const observationGapMax: Ticks = 2n * BigInt(beatMilliseconds) * ticksPerMillisecond;
+const silenceMax: Ticks = BigInt(heartbeatTimeoutMilliseconds) * ticksPerMillisecond;
 
 const nodeTable = defineTable<string, NodeRecord>({
   name: "node",
@@ -69,7 +69,7 @@ class Nodes implements Processes {
   }
 
   start(): void {
-    this.#cancel = this.#options.clock.after(beatMilliseconds, () => void this.#giveSign());
+    this.#cancel = this.#options.clock.after(beatMilliseconds, () => void this.#sendHeartbeat());
   }
 
   async publish(fields: Readonly<Record<string, unknown>>): Promise<void> {
@@ -83,17 +83,17 @@ class Nodes implements Processes {
     const all = await this.#observe();
     const alive: LiveProcess[] = [];
     for (const { id, fields } of all) {
-      if (this.#isSilent(id)) await this.#options.giveUp(id);
+      if (this.#hasTimedOut(id)) await this.#options.fence(id);
       else alive.push({ id, fields, pid: 0, startTime: "" });
     }
     return alive;
   }
 
   async sweep(): Promise<readonly string[]> {
-    const silent = (await this.#observe()).filter(({ id }) => this.#isSilent(id));
+    const silent = (await this.#observe()).filter(({ id }) => this.#hasTimedOut(id));
     for (const { id } of silent) {
       this.#options.log.warn({ node: id }, "a node is silent and is given up");
-      await this.#options.giveUp(id);
+      await this.#options.fence(id);
       await this.#options.store.transact(async (tx) => tx.delete(nodeTable.key(id)));
     }
     return silent.map(({ id }) => id);
@@ -105,7 +105,7 @@ class Nodes implements Processes {
     await this.#options.store.transact(async (tx) => tx.delete(nodeTable.key(this.self)));
   }
 
-  async #giveSign(): Promise<void> {
+  async #sendHeartbeat(): Promise<void> {
     try {
       await this.publish(this.#fields);
       await this.sweep();
@@ -115,7 +115,7 @@ class Nodes implements Processes {
     if (!this.#isClosed) this.start();
   }
 
-  #isSilent(id: string): boolean {
+  #hasTimedOut(id: string): boolean {
     const since = this.#observed.get(id)?.since;
     const isOther = id !== this.self && since !== undefined;
     return isOther && this.#options.clock.monotonic() - since > silenceMax;
@@ -124,7 +124,7 @@ class Nodes implements Processes {
   async #observe(): Promise<readonly (NodeRecord & { readonly id: string })[]> {
     const all = await this.#options.store.snapshot(listed);
     const now = this.#options.clock.monotonic();
-    const wasDeaf = now - this.#observedAt > deafAfter;
+    const wasDeaf = now - this.#observedAt > observationGapMax;
     this.#observedAt = now;
     for (const { id, beat } of all) {
       if (wasDeaf || this.#observed.get(id)?.beat !== beat) {

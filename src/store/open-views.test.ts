@@ -1,7 +1,7 @@
 import { expect, it } from "vitest";
 
 import { ticksPerSecond } from "../core/ticks.ts";
-import type { Stamped, StateView } from "./engine.ts";
+import type { VersionedEntry, StateView } from "./engine.ts";
 import { keyOfText } from "./key-text.ts";
 import { manualClock } from "./manual-clock.ts";
 import { OpenViews } from "./open-views.ts";
@@ -12,12 +12,12 @@ function countingView(valueBytes: number): StateView & { gets: number } {
   return {
     sequence: 1,
     ticks: 0n,
-    epoch: 0n,
-    turn: 0,
+    clockOffset: 0n,
+    priorityOwner: 0,
     gets: 0,
-    get(key, text): Stamped {
+    get(key, text): VersionedEntry {
       this.gets += 1;
-      return { key, text, value: new Uint8Array(valueBytes), stamp: 1 };
+      return { key, text, value: new Uint8Array(valueBytes), revision: 1 };
     },
     scan: () => [],
     close: () => undefined,

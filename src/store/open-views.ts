@@ -1,7 +1,7 @@
 import { ticksPerMillisecond } from "../core/ticks.ts";
 import type { Ticks } from "../core/ticks.ts";
 import type { Clock } from "../core/world.ts";
-import type { Awaitable, ScanBounds, Stamped, StateView } from "./engine.ts";
+import type { Awaitable, ScanBounds, VersionedEntry, StateView } from "./engine.ts";
 import type { KeyText } from "./key-text.ts";
 import type { Key } from "./store.ts";
 
@@ -84,7 +84,7 @@ export class OpenView implements StateView {
   readonly #views: OpenViews;
   isClosed = false;
   /** What several who share the view have asked for: many begin with the same records. */
-  readonly #known: Map<KeyText, Stamped> | undefined;
+  readonly #known: Map<KeyText, VersionedEntry> | undefined;
   #users: number;
   #failure: Error | undefined;
 
@@ -104,15 +104,15 @@ export class OpenView implements StateView {
     return this.#view.ticks;
   }
 
-  get epoch(): Ticks {
-    return this.#view.epoch;
+  get clockOffset(): Ticks {
+    return this.#view.clockOffset;
   }
 
-  get turn(): number {
-    return this.#view.turn;
+  get priorityOwner(): number {
+    return this.#view.priorityOwner;
   }
 
-  get(key: Key, text: KeyText): Awaitable<Stamped | undefined> {
+  get(key: Key, text: KeyText): Awaitable<VersionedEntry | undefined> {
     this.#checkOpen();
     const known = this.#known?.get(text);
     if (known !== undefined) return known;
@@ -121,7 +121,7 @@ export class OpenView implements StateView {
     return found;
   }
 
-  scan(bounds: ScanBounds, countMax: number): Awaitable<Stamped[]> {
+  scan(bounds: ScanBounds, countMax: number): Awaitable<VersionedEntry[]> {
     this.#checkOpen();
     return this.#view.scan(bounds, countMax);
   }
@@ -136,7 +136,7 @@ export class OpenView implements StateView {
     this.#end();
   }
 
-  #keep(text: KeyText, found: Stamped): void {
+  #keep(text: KeyText, found: VersionedEntry): void {
     if (this.#known === undefined || this.#known.size >= knownMax) return;
     if (found.value.length <= knownBytesMax) this.#known.set(text, found);
   }

@@ -1,4 +1,4 @@
-import { attempted, whenThere } from "../core/awaitable.ts";
+import { tryAwaitable, mapAwaitable } from "../core/awaitable.ts";
 import type { Ticks } from "../core/ticks.ts";
 import type { StateReader } from "./engine.ts";
 import { textOfKey } from "./key-text.ts";
@@ -11,8 +11,8 @@ export function snapshotView(reader: StateReader, now: Ticks): View {
     now,
     sequence: reader.sequence,
     get: (key) =>
-      attempted(() => whenThere(reader.get(key, textOfKey(key)), (found) => found?.value)),
+      tryAwaitable(() => mapAwaitable(reader.get(key, textOfKey(key)), (found) => found?.value)),
     range: (bounds) => scanLayers(layers, bounds),
-    take: (bounds) => attempted(() => takeLayers(layers, bounds, textOfKey(bounds.start))),
+    take: (bounds) => tryAwaitable(() => takeLayers(layers, bounds, textOfKey(bounds.start))),
   };
 }

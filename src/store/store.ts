@@ -10,7 +10,7 @@ export interface Entry {
   readonly value: Value;
   /** The key as text, and what tells this write of it from every other, where they are known. */
   readonly text?: string;
-  readonly stamp?: number;
+  readonly revision?: number;
 }
 
 /** Keys from `start` (included) to `end` (left out), in order, or backwards from the end. */
@@ -20,7 +20,7 @@ export interface Bounds {
   readonly reverse?: boolean;
   readonly limit?: number;
   /** An engine at the other end of a connection brings these along. */
-  readonly leadsTo?: LeadsTo;
+  readonly indexTarget?: IndexTarget;
 }
 
 export interface LimitedBounds extends Bounds {
@@ -28,7 +28,7 @@ export interface LimitedBounds extends Bounds {
 }
 
 /** Each key of a range leads to another: `prefix` and what comes after its first `skip` bytes. */
-export interface LeadsTo {
+export interface IndexTarget {
   readonly skip: number;
   readonly prefix: Uint8Array;
 }
@@ -63,7 +63,7 @@ export interface SnapshotOptions {
   /** Tried on a view of what is remembered, which may be wrong, to learn what the work will read:
    *  an engine elsewhere then brings it in one round trip. What comes of it does not matter. Work
    *  that asks for more runs again, so it has no side effects before its last read. */
-  readonly foresee?: ((view: View) => Awaitable<unknown>) | undefined;
+  readonly prefetch?: ((view: View) => Awaitable<unknown>) | undefined;
 }
 
 export interface TransactOptions extends SnapshotOptions {
@@ -71,7 +71,7 @@ export interface TransactOptions extends SnapshotOptions {
   readonly attemptsMax?: number;
   /** The work changes what everyone who does the same changes too: a run before its turn comes
    *  would be wasted. */
-  readonly inTurn?: boolean | undefined;
+  readonly runInBatch?: boolean | undefined;
   /** On a full disk this transaction may use the space that is kept for deletions: it frees more
    *  than it takes, or is needed by one that does. */
   readonly mayUseReserve?: boolean | undefined;

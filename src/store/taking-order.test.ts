@@ -41,7 +41,7 @@ it("two stores on one engine take from a line as if everyone had come alone", as
     fc.asyncProperty(script, async ({ clients, delays, present }) => {
       const engine = memoryEngine();
       const stores = delays.map((delay) => storeOn(engine, delay)) as [Store, Store];
-      const first = { kind: "put", limit: 1, end: 0, keep: 0, move: 0, inTurn: false } as const;
+      const first = { kind: "put", limit: 1, end: 0, keep: 0, move: 0, runInBatch: false } as const;
       const begun = present.map((place, index) =>
         runLineStep(stores[0], { ...first, place }, `first ${index}`),
       );

@@ -11,7 +11,11 @@ const bootKey = new Uint8Array([0, 2]);
  * all processes and a wall clock that jumps changes nothing. It is set to the wall clock, but never
  * back behind what was committed, by whoever opens the store first after a boot, or alone.
  */
-export async function setEpoch(engine: Engine, clock: Clock, isAlone: boolean): Promise<void> {
+export async function setClockOffset(
+  engine: Engine,
+  clock: Clock,
+  isAlone: boolean,
+): Promise<void> {
   const text = textOfKey(bootKey);
   await engine.commit((current) => {
     const boot = current.get(bootKey, text)?.value;
@@ -21,7 +25,7 @@ export async function setEpoch(engine: Engine, clock: Clock, isAlone: boolean): 
     const start = wall > current.ticks ? wall : current.ticks + 1n;
     const { sequence, ticks } = current;
     const value = new TextEncoder().encode(clock.bootId);
-    const writes = [{ key: bootKey, text, value, stamp: sequence }];
+    const writes = [{ key: bootKey, text, value, revision: sequence }];
     return { sequence, ticks, epoch: start - clock.monotonic(), writes, mayUseReserve: true };
   });
 }
@@ -29,7 +33,7 @@ export async function setEpoch(engine: Engine, clock: Clock, isAlone: boolean): 
 /** Every call gives a later moment, and one after all that the reader's state has seen. */
 export function storeTime(clock: Clock): (reader: StateReader) => Ticks {
   let last = 0n;
-  return ({ ticks, epoch }) => {
+  return ({ ticks, clockOffset: epoch }) => {
     const measured = clock.monotonic() + epoch;
     const atLeast = (last > ticks ? last : ticks) + 1n;
     last = measured > atLeast ? measured : atLeast;

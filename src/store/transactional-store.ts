@@ -6,8 +6,8 @@ import { Attempt } from "./attempt.ts";
 import { Committer } from "./committer.ts";
 import type { Awaitable, Engine, StateReader } from "./engine.ts";
 import { OpenViews } from "./open-views.ts";
-import { runAttempt } from "./pending.ts";
-import type { Outcome } from "./pending.ts";
+import { runAttempt } from "./queued-transaction.ts";
+import type { WorkResult } from "./queued-transaction.ts";
 import { SharedViews } from "./shared-views.ts";
 import { snapshotView } from "./snapshot-view.ts";
 import { StoreClosed } from "./store.ts";
@@ -29,18 +29,18 @@ export const snapshotAgeMaxDefault = 60n * ticksPerSecond;
 
 interface Attempted {
   readonly attempt: Attempt;
-  readonly outcome: Outcome;
+  readonly outcome: WorkResult;
 }
 
 export const closedMessage = "the store was closed";
 
 /** Of a transaction whose work runs in its turn. */
-const notYetRun: Outcome = { value: undefined };
+const notYetRun: WorkResult = { value: undefined };
 export const nothingRead: StateReader = {
   sequence: 0,
   ticks: 0n,
-  epoch: 0n,
-  turn: 0,
+  clockOffset: 0n,
+  priorityOwner: 0,
   get: () => undefined,
   scan: () => [],
 };
@@ -83,13 +83,13 @@ export class TransactionalStore implements Store {
   ): Promise<T> {
     this.#checkOpen();
     const { attemptsMax = attemptsMaxDefault } = options;
-    const early = options.inTurn === true ? undefined : await this.#attempt(work);
+    const early = options.runInBatch === true ? undefined : await this.#attempt(work);
     let outcome = early?.outcome ?? notYetRun;
     if (!("error" in outcome) && early?.attempt.changes.isEmpty !== true) {
       // Its work went on while the store was being closed.
       if (this.#isEnded) throw new StoreClosed(closedMessage);
       const first = outcome;
-      outcome = await new Promise<Outcome>((settle) => {
+      outcome = await new Promise<WorkResult>((settle) => {
         this.#committer.submit({
           work,
           settle,
@@ -98,7 +98,7 @@ export class TransactionalStore implements Store {
           attemptsMax,
           mayUseReserve: options.mayUseReserve,
           attemptsUsed: early === undefined ? 0 : 1,
-          drops: 0,
+          externalConflicts: 0,
           isStale: early === undefined,
         });
       });

@@ -1,4 +1,4 @@
-import type { Asked, Dialect, RenderedFault } from "../core/dialect.ts";
+import type { RequestInfo, Dialect, RenderedFault } from "../core/dialect.ts";
 import { formatIso } from "../core/dates.ts";
 import { faultMessage, type Fault, type FaultCode } from "../core/faults.ts";
 import { fail, ok, type Result } from "../core/result.ts";
@@ -36,7 +36,7 @@ const uncached: ReadonlySet<FaultCode> = new Set(["InvalidInput", "TableNotFound
 
 /** OData JSON without the code in a header; but XML with it for whatever has `comp` in its query,
  *  and for clients that read Atom. */
-function renderFault(fault: Fault, asked: Asked): RenderedFault {
+function renderFault(fault: Fault, asked: RequestInfo): RenderedFault {
   const { requestId, wallNow } = asked;
   const text = `${faultMessage(fault)}\nRequestId:${requestId}\nTime:${formatIso(wallNow)}`;
   const bare = refusedEarly.has(fault.code);
@@ -51,7 +51,7 @@ function renderFault(fault: Fault, asked: Asked): RenderedFault {
   return { headers: odataFaultHeaders(fault, asked), type, text: body, bare };
 }
 
-function odataFaultHeaders({ code, detail }: Fault, { operation, header }: Asked) {
+function odataFaultHeaders({ code, detail }: Fault, { operation, header }: RequestInfo) {
   const headers: Record<string, string> = { "X-Content-Type-Options": "nosniff" };
   const isCached = operation === undefined || uncached.has(code);
   if (isCached && detail?.headers?.["Cache-Control"] === undefined) return headers;
@@ -78,7 +78,7 @@ function xmlText(code: FaultCode, text: string): string {
 export const dialect: Dialect = {
   method,
   readMatch,
-  stampHeaders: (stamp) => ({ ETag: formatEntityETag(stamp) }),
+  etagHeaders: (newETag) => ({ ETag: formatEntityETag(newETag) }),
   renderFault,
   transaction,
 };

@@ -7,10 +7,10 @@ import type { Ticks } from "../core/ticks.ts";
 import { formatDateTime, parseDateTime } from "./edm/date-time.ts";
 
 /** Weak, and the moment of the change: `W/"datetime'2022-05-06T00%3A34%3A41.820498Z'"`. */
-export function formatEntityETag(stamp: Ticks): string {
-  if (stamp !== lastStamp) {
-    lastText = `W/"datetime'${formatDateTime(stamp).replaceAll(":", "%3A")}'"`;
-    lastStamp = stamp;
+export function formatEntityETag(newETag: Ticks): string {
+  if (newETag !== lastStamp) {
+    lastText = `W/"datetime'${formatDateTime(newETag).replaceAll(":", "%3A")}'"`;
+    lastStamp = newETag;
   }
   return lastText;
 }
@@ -35,8 +35,8 @@ export function readMatch(reader: ParamReader): Result<Conditions> {
   if (text === undefined) return missingHeader("If-Match");
   if (reader.header("if-none-match") !== undefined) return fail("InvalidInput");
   if (text.trim() === "*") return ok({ ifMatch: "*" });
-  const stamp = parseEntityETag(text);
-  if (stamp !== undefined) return ok({ ifMatch: [bareETag(stamp)] });
+  const newETag = parseEntityETag(text);
+  if (newETag !== undefined) return ok({ ifMatch: [bareETag(newETag)] });
   if (weakForm.test(text.trim())) return ok({ ifMatch: [text.trim()] });
   const message =
     `The etag value '${text}' specified in one of the request headers is not valid. ` +

@@ -1,5 +1,5 @@
 import { nameReclaimers } from "../account/deleted-names.ts";
-import type { Reclaimer } from "../core/service.ts";
+import type { ReclaimHandler } from "../core/service.ts";
 import { anyTable } from "../core/table.ts";
 import { firstBelowUpTo } from "../execution/first-below.ts";
 import { entities, tables } from "./records.ts";
@@ -10,7 +10,7 @@ const removalsMax = 500;
 const firstBelow = firstBelowUpTo(removalsMax);
 
 /** Everything keyed by a table's id. Jobs of earlier releases name the table's record as well. */
-const reclaimEntities: Reclaimer = async (view, [table, account, name]) => {
+const reclaimEntities: ReclaimHandler = async (view, [table, account, name]) => {
   const found = await firstBelow(view, entities, table as bigint);
   if (found.length === removalsMax) return { removals: found, done: false };
   if (typeof name !== "string") return { removals: found, done: true };
@@ -20,13 +20,13 @@ const reclaimEntities: Reclaimer = async (view, [table, account, name]) => {
   return { removals: record?.id === table ? [...found, named] : found, done: true };
 };
 
-const reclaimAccount: Reclaimer = async (view, [account]) => {
+const reclaimAccount: ReclaimHandler = async (view, [account]) => {
   const removals = await firstBelow(view, tables, account as bigint);
   const jobs = removals.map(({ record }) => ({ kind: "table-entities", scope: [record.id] }));
   return { removals, jobs, done: removals.length < removalsMax };
 };
 
-export const reclaimers: Readonly<Record<string, Reclaimer>> = {
+export const reclaimers: Readonly<Record<string, ReclaimHandler>> = {
   ...nameReclaimers("table"),
   "table-account": reclaimAccount,
   "table-entities": reclaimEntities,

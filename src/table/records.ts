@@ -1,7 +1,7 @@
 import type { DeletedName } from "../account/deleted-names.ts";
 import type { EntityKeys } from "../core/entity-range.ts";
 import type { StoredPolicy } from "../core/permission.ts";
-import { recordCodec, remembering } from "../core/record.ts";
+import { recordCodec, withDecodeCache } from "../core/record.ts";
 import { encodeKeyBelow, encodeTaggedKey } from "../core/keys.ts";
 import { defineTable } from "../core/table.ts";
 import { encodeKeyText } from "./key-text.ts";
@@ -30,7 +30,7 @@ export const tables = defineTable<{ account: bigint; name: string }, TableRecord
   name: "tables",
   tag: 0x30,
   key: ({ account, name }) => [account, name.toLowerCase()],
-  codec: remembering(recordCodec<TableRecord>({ version: 1 })),
+  codec: withDecodeCache(recordCodec<TableRecord>({ version: 1 })),
 });
 
 const entityTag = 0x31;

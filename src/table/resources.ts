@@ -1,11 +1,11 @@
 import type { AccountRecord, AccountScope } from "../account/account-record.ts";
 import { corsRulesFor, loadAccount, serviceResource } from "../account/service-resource.ts";
-import { whenThere, type Awaitable } from "../core/awaitable.ts";
+import { mapAwaitable, type Awaitable } from "../core/awaitable.ts";
 import { checkTableName } from "../core/names.ts";
 import { operationsOf } from "../core/operation.ts";
 import { fail, ok } from "../core/result.ts";
 import { defineResource } from "../core/service.ts";
-import type { Located, SignedName, Where } from "../core/service.ts";
+import type { LoadedResource, SignedName, LoadRequest } from "../core/service.ts";
 import { anyTable } from "../core/table.ts";
 import type { RecordView } from "../core/view.ts";
 import type { TableAddress } from "./path.ts";
@@ -33,7 +33,10 @@ export function signedName({ table, keys }: TableAddress): SignedName {
   return { name: table || undefined, entity: keys };
 }
 
-async function loadTable(view: RecordView, where: Where<TableAddress>): Promise<Located> {
+async function loadTable(
+  view: RecordView,
+  where: LoadRequest<TableAddress>,
+): Promise<LoadedResource> {
   const account = await loadAccount(view, where);
   const table = await findTable(view, account, where.address);
   return { access: table, scope: ok({ account }), target: table, cors: corsOf(account) };
@@ -41,18 +44,18 @@ async function loadTable(view: RecordView, where: Where<TableAddress>): Promise<
 
 function loadEntity(
   view: RecordView,
-  where: Where<TableAddress>,
-  beside?: Located,
-): Awaitable<Located> {
+  where: LoadRequest<TableAddress>,
+  beside?: LoadedResource,
+): Awaitable<LoadedResource> {
   return beside !== undefined && isInTable(beside, where.address)
     ? loadFrom(view, where.address, beside)
     : loadAll(view, where);
 }
 
 /** Apart, because functions made here would be paid for by those who need none of them. */
-function loadAll(view: RecordView, where: Where<TableAddress>): Awaitable<Located> {
-  return whenThere(loadAccount(view, where), (account) =>
-    whenThere(findTable(view, account, where.address), (table) => {
+function loadAll(view: RecordView, where: LoadRequest<TableAddress>): Awaitable<LoadedResource> {
+  return mapAwaitable(loadAccount(view, where), (account) =>
+    mapAwaitable(findTable(view, account, where.address), (table) => {
       const place = placeOf(account, table);
       return table === undefined ? place : loadFrom(view, where.address, place);
     }),
@@ -61,17 +64,21 @@ function loadAll(view: RecordView, where: Where<TableAddress>): Awaitable<Locate
 
 /** Operations on entities change neither table nor account: what one has found still stands for
  *  the next of the same transaction. */
-function isInTable({ scope }: Located, { table }: TableAddress): boolean {
+function isInTable({ scope }: LoadedResource, { table }: TableAddress): boolean {
   return scope.ok && (scope.value as TableScope).table.name === table;
 }
 
-function placeOf(account: AccountRecord, table: TableRecord | undefined): Located {
+function placeOf(account: AccountRecord, table: TableRecord | undefined): LoadedResource {
   const cors = corsOf(account);
   const scope = table === undefined ? fail("TableNotFound") : ok({ account, table });
   return { access: table, scope, target: undefined, cors };
 }
 
-function loadFrom(view: RecordView, { keys }: TableAddress, place: Located): Awaitable<Located> {
+function loadFrom(
+  view: RecordView,
+  { keys }: TableAddress,
+  place: LoadedResource,
+): Awaitable<LoadedResource> {
   const { scope } = place;
   if (keys === undefined || !scope.ok) return withTarget(place, undefined);
   const { partitionKey, rowKey } = keys;
@@ -80,11 +87,17 @@ function loadFrom(view: RecordView, { keys }: TableAddress, place: Located): Awa
   return target instanceof Promise ? withLater(place, target) : withTarget(place, target);
 }
 
-function withTarget({ access, scope, cors }: Located, target: object | undefined): Located {
+function withTarget(
+  { access, scope, cors }: LoadedResource,
+  target: object | undefined,
+): LoadedResource {
   return { access, scope, target, cors };
 }
 
-async function withLater(place: Located, target: Promise<object | undefined>): Promise<Located> {
+async function withLater(
+  place: LoadedResource,
+  target: Promise<object | undefined>,
+): Promise<LoadedResource> {
   return withTarget(place, await target);
 }
 
@@ -95,7 +108,7 @@ function findTable(
   { table: name }: TableAddress,
 ): Awaitable<TableRecord | undefined> {
   if (!checkTableName(name).ok) return undefined;
-  return whenThere(view.get(tables, { account: account.id, name }), (table) =>
+  return mapAwaitable(view.get(tables, { account: account.id, name }), (table) =>
     table?.isBeingDeleted === true ? undefined : table,
   );
 }

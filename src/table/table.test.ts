@@ -125,13 +125,13 @@ describe("moments", () => {
 
   it("make ETags that are read back", () => {
     fc.assert(
-      fc.property(fc.bigInt({ min: 1n, max: 3_155_378_975_999_999_999n }), (stamp) => {
-        const tag = formatEntityETag(stamp);
+      fc.property(fc.bigInt({ min: 1n, max: 3_155_378_975_999_999_999n }), (newETag) => {
+        const tag = formatEntityETag(newETag);
         const header = (name: string) => (name === "if-match" ? tag : undefined);
         const read = readMatch({ header } as never);
         expect(read).toEqual({
           ok: true,
-          value: { ifMatch: [`0x${stamp.toString(16).toUpperCase()}`] },
+          value: { ifMatch: [`0x${newETag.toString(16).toUpperCase()}`] },
         });
       }),
     );

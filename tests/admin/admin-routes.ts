@@ -1,8 +1,8 @@
 import { accountsOf } from "../../src/account/settings.ts";
-import type { Administered } from "../../src/admin/administered.ts";
+import type { AdminContext } from "../../src/admin/admin-context.ts";
 import { routeTable } from "../../src/admin/route-table.ts";
 import type { AnyRoute } from "../../src/admin/routes.ts";
-import { Gate } from "../../src/admin/security/gate.ts";
+import { AdminAuth } from "../../src/admin/security/admin-auth.ts";
 import { simWorld } from "../../src/server/sim-world.ts";
 
 /** The routes of the admin listener as they are declared, of a server that does not run. */
@@ -18,6 +18,6 @@ export function declaredRoutes(): readonly AnyRoute[] {
   const doors = { blob: {}, queue: {}, table: {}, file: {} };
   const figures = { sample: () => undefined };
   const fake = { clock, random, log, accounts, doors, figures, security, pageFolder: "." };
-  const gate = new Gate({ accounts, clock, random, security });
-  return routeTable(fake as unknown as Administered, gate).routes;
+  const gate = new AdminAuth({ accounts, clock, random, security });
+  return routeTable(fake as unknown as AdminContext, gate).routes;
 }

@@ -23,16 +23,16 @@ import {
   type AccountKeys,
 } from "../../src/account/settings.ts";
 import { noMeter } from "../../src/core/meter.ts";
-import type { ServiceName } from "../../src/core/operation.ts";
+import type { ServiceName } from "../../src/core/service-name.ts";
 import { keyPrincipal, type Principal } from "../../src/core/principal.ts";
 import { ok, type Result } from "../../src/core/result.ts";
 import { Authenticator } from "../../src/http/auth/authenticator.ts";
 import type { AuthOptions, AuthRequest } from "../../src/http/auth/request.ts";
-import type { Door } from "../../src/http/door.ts";
+import type { HttpService } from "../../src/http/http-service.ts";
 import { compileRoutes } from "../../src/http/routing.ts";
 import { serveRequest } from "../../src/http/serve.ts";
-import { wholeOf, type WireReply } from "../../src/http/wire.ts";
-import { openEngines } from "../../src/server/engines.ts";
+import { bufferBody, type WireResponse } from "../../src/http/wire.ts";
+import { openDataStores } from "../../src/server/data-stores.ts";
 import { services } from "../../src/server/services.ts";
 import { simWorld } from "../../src/server/sim-world.ts";
 import { simSources } from "../harness/sim-sources.ts";
@@ -81,13 +81,13 @@ export async function namedWorld(): Promise<NamedWorld> {
   const { clock, random, log } = simWorld(1);
   const nowhere = { storeUrl: undefined, contentUrl: undefined, memoryBytesMax: 2 ** 24 };
   const parts = { ...nowhere, location: undefined, services, clock, random, log };
-  const { store, content } = await openEngines(parts);
+  const { store, content } = await openDataStores(parts);
   await ensureAccountRecords(store, [name], random);
   const settings = { ...developmentAccount(), publicAccess: true, containerSoftDeleteDays: 7 };
   const accounts = accountsOf([{ ...settings, shareSoftDeleteDays: 7 }]);
-  const doors = new Map<ServiceName, Door>();
+  const doors = new Map<ServiceName, HttpService>();
   for (const service of services) {
-    const door: Door = {
+    const door: HttpService = {
       service,
       router: compileRoutes(service.operations),
       runtime: { store, content, random, clock },
@@ -104,7 +104,7 @@ export async function namedWorld(): Promise<NamedWorld> {
   return { send: (service, call) => send(doors.get(service)!, call) };
 }
 
-async function send(door: Door, call: WorldCall): Promise<WorldAnswer> {
+async function send(door: HttpService, call: WorldCall): Promise<WorldAnswer> {
   const { method, path, token, authorization, body = "" } = call;
   const bytes = Buffer.from(body);
   const headers: Record<string, string> = {
@@ -130,9 +130,9 @@ async function send(door: Door, call: WorldCall): Promise<WorldAnswer> {
   return { status: reply.status, headers: reply.headers, body: await textOf(reply) };
 }
 
-async function textOf({ body }: WireReply): Promise<string> {
+async function textOf({ body }: WireResponse): Promise<string> {
   if (body === undefined) return "";
-  if (body.kind !== "stream") return Buffer.from(wholeOf(body)).toString();
+  if (body.kind !== "stream") return Buffer.from(bufferBody(body)).toString();
   const chunks: Buffer[] = [];
   for await (const chunk of body.reader.read(body.from, body.length))
     chunks.push(Buffer.from(chunk));

@@ -1,5 +1,5 @@
 import type { AddressedResource, AuthRequest } from "../../src/http/auth/request.ts";
-import type { ServiceName } from "../../src/core/operation.ts";
+import type { ServiceName } from "../../src/core/service-name.ts";
 import { parseHttpDate, parseIso } from "../../src/core/dates.ts";
 import type { Ticks } from "../../src/core/ticks.ts";
 

@@ -4,7 +4,7 @@ import { join } from "node:path";
 import { whole } from "../../src/content/plan.ts";
 import { openS3Files } from "../../src/content/s3/open-s3-files.ts";
 import type { Credentials } from "../../src/content/s3/signature.ts";
-import { openShelf, pattern } from "../../src/content/testing.ts";
+import { openContentFixture, pattern } from "../../src/content/testing.ts";
 import { realClock } from "../../src/server/world.ts";
 import { openLmdbStore } from "../../src/store/lmdb/open-lmdb-store.ts";
 import { silentLog } from "../../src/store/silent-log.ts";
@@ -19,7 +19,7 @@ export async function costsOf(location: string, credentials: Credentials): Promi
   const folder = mkdtempSync(join(tmpdir(), "etagere-costs-"));
   const store = await openLmdbStore({ location: folder, clock, log: silentLog });
   const files = await openS3Files({ location, credentials, clock });
-  const shelf = await openShelf({ store, files, clock });
+  const shelf = await openContentFixture({ store, files, clock });
   const put = async (name: string, length: number, inlineBytesMax: number): Promise<void> => {
     const received = await shelf.receive(pattern(length, length), { inlineBytesMax });
     await shelf.put(name, () => whole(received));

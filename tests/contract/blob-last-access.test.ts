@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { lastAccess, noteAccess } from "../../src/blob/read/last-access.ts";
+import { lastAccess, lastAccessUpdate } from "../../src/blob/read/last-access.ts";
 import type { BlobRecord } from "../../src/blob/records.ts";
 import type { BlobAddress, ContainerScope } from "../../src/blob/resources.ts";
 import { emptyContent } from "../../src/core/content-ref.ts";
@@ -35,15 +35,21 @@ describe("the time of the last access", () => {
     expect(lastAccess(blob, on)).toBe(written);
     expect(lastAccess({ ...blob, lastAccess: written + 5n }, on)).toBe(written + 5n);
     const soon = { target: blob, scope, address, features: on, now: written + ticksPerDay - 1n };
-    expect(noteAccess(soon)).toEqual({});
+    expect(lastAccessUpdate(soon)).toEqual({});
     const later = { ...soon, now: written + ticksPerDay };
-    const { note } = noteAccess(later);
+    const { deferredUpdate: note } = lastAccessUpdate(later);
     expect(note?.change(blob)).toEqual({ ...blob, lastAccess: later.now });
   });
 
   it("is not noted on what was written meanwhile", () => {
     const now = written + ticksPerDay;
-    const { note } = noteAccess({ target: blob, scope, address, features: on, now });
+    const { deferredUpdate: note } = lastAccessUpdate({
+      target: blob,
+      scope,
+      address,
+      features: on,
+      now,
+    });
     expect(note?.change({ ...blob, etag: written + 1n })).toBeUndefined();
   });
 

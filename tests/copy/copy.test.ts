@@ -5,20 +5,20 @@ import { afterAll, beforeAll, describe, expect, it, vi } from "vitest";
 import type { ExtentFiles } from "../../src/content/extent-files.ts";
 import { start } from "../../src/index.ts";
 import { copyData, type Progress } from "../../src/server/data-copy/copy-data.ts";
-import { openPlace, type PlaceName } from "../../src/server/data-copy/places.ts";
+import { openDataLocation, type DataLocation } from "../../src/server/data-copy/data-locations.ts";
 import { realSurroundings } from "../../src/server/start.ts";
 import { silentLog } from "../../src/store/silent-log.ts";
 import { openFakeS3, type FakeS3 } from "../harness/fake-s3.ts";
 import { changeAll, contentsOf, fill, fillAgain } from "./shelf-contents.ts";
 
 const folder = mkdtempSync(join(tmpdir(), "etagere-copy-"));
-const source: PlaceName = { records: join(folder, "source"), bytes: undefined };
+const source: DataLocation = { records: join(folder, "source"), bytes: undefined };
 const world = realSurroundings(silentLog);
 const quiet: Progress = { begin: () => undefined, add: () => undefined };
 let bucket: FakeS3;
 let original: Readonly<Record<string, unknown>>;
 
-const served = ({ records, bytes }: PlaceName) =>
+const served = ({ records, bytes }: DataLocation) =>
   start({ port: 0, noSmb: true, location: records, ...(bytes && { content: bytes }) });
 
 beforeAll(async () => {
@@ -39,8 +39,8 @@ afterAll(async () => {
 
 type Wrap = (files: ExtentFiles) => ExtentFiles;
 
-async function copy(from: PlaceName, to: PlaceName, wrap: Wrap = (files) => files) {
-  const [one, other] = [await openPlace(from, world), await openPlace(to, world)];
+async function copy(from: DataLocation, to: DataLocation, wrap: Wrap = (files) => files) {
+  const [one, other] = [await openDataLocation(from, world), await openDataLocation(to, world)];
   try {
     const target = { ...other, files: wrap(other.files) };
     const fromName = from.records;
@@ -51,7 +51,7 @@ async function copy(from: PlaceName, to: PlaceName, wrap: Wrap = (files) => file
   }
 }
 
-async function expectCopy(place: PlaceName): Promise<void> {
+async function expectCopy(place: DataLocation): Promise<void> {
   const server = await served(place);
   expect(await contentsOf(server.connectionString)).toEqual(original);
   await changeAll(server.connectionString);

@@ -15,7 +15,7 @@ import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { blobs } from "../../src/blob/records.ts";
 import { liveKey, nodeKey } from "../../src/content/tables.ts";
 import { start } from "../../src/index.ts";
-import { messageCounter, messages, turns } from "../../src/queue/records.ts";
+import { messageCounter, messages, visibilityIndex } from "../../src/queue/records.ts";
 import { containerTags } from "../../src/blob/indexes.ts";
 import { checkFolder } from "../../src/server/folder-check/check-folder.ts";
 import { realClock } from "../../src/server/world.ts";
@@ -152,7 +152,7 @@ describe("1 durable: damage to the records is noticed", () => {
     ],
     [
       "a message that nobody can get",
-      async (tx) => tx.delete(await first(tx, turns.range([]))),
+      async (tx) => tx.delete(await first(tx, visibilityIndex.range([]))),
       /an entry of \d+ is missing/,
     ],
     [

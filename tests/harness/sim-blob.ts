@@ -15,7 +15,7 @@ import { keyPrincipal } from "../../src/core/principal.ts";
 import { ok } from "../../src/core/result.ts";
 import { reclaimStep } from "../../src/execution/reclaim.ts";
 import { Authenticator } from "../../src/http/auth/authenticator.ts";
-import type { Door } from "../../src/http/door.ts";
+import type { HttpService } from "../../src/http/http-service.ts";
 import { compileRoutes } from "../../src/http/routing.ts";
 import { serveRequest } from "../../src/http/serve.ts";
 import { simWorld, type SimClock, type SimLog } from "../../src/server/sim-world.ts";
@@ -23,8 +23,8 @@ import type { Store } from "../../src/store/store.ts";
 import type { RawCall } from "./raw-client.ts";
 import { simSources } from "./sim-sources.ts";
 import { openTestStore } from "./test-store.ts";
-import { wholeOf } from "../../src/http/wire.ts";
-import { Renderings } from "../../src/execution/renderings.ts";
+import { bufferBody } from "../../src/http/wire.ts";
+import { RenderCache } from "../../src/execution/render-cache.ts";
 
 export interface SimAnswer {
   readonly status: number;
@@ -69,11 +69,11 @@ export async function simBlob(
   const parts = { store, files, pins: soloPins("memory"), clock, log, contentTables };
   const content = await openContentStore(parts);
   await ensureAccountRecords(store, [developmentAccountName], random);
-  const door: Door = {
+  const door: HttpService = {
     service: blobService,
     router: compileRoutes(blobService.operations),
     runtime: {
-      renderings: new Renderings(),
+      renderings: new RenderCache(),
       store: engines.store?.(store) ?? store,
       content: engines.content?.(content) ?? content,
       random,
@@ -101,7 +101,7 @@ export async function simBlob(
   };
 }
 
-async function send(door: Door, { method, path, headers = {}, body = "" }: RawCall) {
+async function send(door: HttpService, { method, path, headers = {}, body = "" }: RawCall) {
   const bytes = Buffer.from(body);
   const all: Record<string, string> = {
     host: "127.0.0.1:10000",
@@ -123,7 +123,7 @@ async function send(door: Door, { method, path, headers = {}, body = "" }: RawCa
   });
   const chunks: Uint8Array[] = [];
   if (reply.body !== undefined && reply.body.kind !== "stream") {
-    chunks.push(Buffer.from(wholeOf(reply.body)));
+    chunks.push(Buffer.from(bufferBody(reply.body)));
   } else if (reply.body?.kind === "stream") {
     const { reader, from, length } = reply.body;
     for await (const chunk of reader.read(from, length)) chunks.push(Uint8Array.from(chunk));

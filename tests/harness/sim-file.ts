@@ -12,13 +12,13 @@ import { noMeter } from "../../src/core/meter.ts";
 import type { Runtime } from "../../src/execution/execute.ts";
 import { reclaimStep } from "../../src/execution/reclaim.ts";
 import { Records } from "../../src/execution/records.ts";
-import { Renderings } from "../../src/execution/renderings.ts";
-import type { FilePlace } from "../../src/file/filesystem/work.ts";
+import { RenderCache } from "../../src/execution/render-cache.ts";
+import type { FilePlace } from "../../src/file/filesystem/file-transaction.ts";
 import { openFile } from "../../src/file/filesystem/open.ts";
 import { shares } from "../../src/file/records.ts";
 import { fileService } from "../../src/file/service.ts";
 import { Authenticator } from "../../src/http/auth/authenticator.ts";
-import type { Door } from "../../src/http/door.ts";
+import type { HttpService } from "../../src/http/http-service.ts";
 import { compileRoutes } from "../../src/http/routing.ts";
 import { serveRequest } from "../../src/http/serve.ts";
 import { simWorld, type SimClock } from "../../src/server/sim-world.ts";
@@ -26,7 +26,7 @@ import type { Store } from "../../src/store/store.ts";
 import { accountSas, version, type RawCall } from "./raw-client.ts";
 import { simSources } from "./sim-sources.ts";
 import { openTestStore } from "./test-store.ts";
-import { wholeOf } from "../../src/http/wire.ts";
+import { bufferBody } from "../../src/http/wire.ts";
 
 export interface SimAnswer {
   readonly status: number;
@@ -77,8 +77,8 @@ export async function simFile({ seed = 1, wrap }: SimFileOptions = {}): Promise<
   const parts = { store, files, pins: soloPins("memory"), clock, log, contentTables };
   const content = await openContentStore(parts);
   await ensureAccountRecords(store, [developmentAccountName], random);
-  const runtime = { store, content, random, clock, renderings: new Renderings() };
-  const door: Door = {
+  const runtime = { store, content, random, clock, renderings: new RenderCache() };
+  const door: HttpService = {
     service: fileService,
     router: compileRoutes(fileService.operations),
     runtime,
@@ -151,7 +151,10 @@ async function openHandle(
 
 const sas = accountSas();
 
-async function send(door: Door, { method, path, headers = {}, body }: RawCall): Promise<SimAnswer> {
+async function send(
+  door: HttpService,
+  { method, path, headers = {}, body }: RawCall,
+): Promise<SimAnswer> {
   const bytes = Buffer.from(body ?? "");
   const all: Record<string, string> = {
     host: "127.0.0.1",
@@ -176,7 +179,7 @@ async function answerOf(reply: Awaited<ReturnType<typeof serveRequest>>): Promis
   const { status, headers, body } = reply;
   const answer = { status, headers, code: headers["x-ms-error-code"] };
   if (body?.kind !== "stream") {
-    const whole = body === undefined ? "" : wholeOf(body);
+    const whole = body === undefined ? "" : bufferBody(body);
     return { ...answer, body: Buffer.from(whole).toString("latin1") };
   }
   const chunks: Buffer[] = [];

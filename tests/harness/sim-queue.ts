@@ -18,7 +18,7 @@ import { soloPins } from "../../src/content/pins.ts";
 import { noMeter } from "../../src/core/meter.ts";
 import { reclaimStep } from "../../src/execution/reclaim.ts";
 import { Authenticator } from "../../src/http/auth/authenticator.ts";
-import type { Door } from "../../src/http/door.ts";
+import type { HttpService } from "../../src/http/http-service.ts";
 import { compileRoutes } from "../../src/http/routing.ts";
 import { serveRequest } from "../../src/http/serve.ts";
 import { queueService } from "../../src/queue/service.ts";
@@ -54,7 +54,7 @@ export async function simQueue(seed = 1): Promise<SimQueue> {
   const parts = { store, files, pins: soloPins("memory"), clock, log, contentTables: [] };
   const content = await openContentStore(parts);
   await ensureAccountRecords(store, [developmentAccountName], random);
-  const door: Door = {
+  const door: HttpService = {
     service: queueService,
     router: compileRoutes(queueService.operations),
     runtime: { store, content, random, clock },
@@ -85,7 +85,7 @@ function withQuery(path: string, query: string): string {
 }
 
 async function send(
-  door: Door,
+  door: HttpService,
   { method, path, headers = {}, body }: RawCall,
   secure: boolean,
 ): Promise<SimAnswer> {

@@ -13,10 +13,10 @@ import type { Service } from "../../src/core/service.ts";
 import type { Log } from "../../src/core/world.ts";
 import { reclaimStep } from "../../src/execution/reclaim.ts";
 import { Authenticator } from "../../src/http/auth/authenticator.ts";
-import type { Door, DoorOptions } from "../../src/http/door.ts";
+import type { HttpService, HttpServiceOptions } from "../../src/http/http-service.ts";
 import { compileRoutes } from "../../src/http/routing.ts";
 import { serveRequest } from "../../src/http/serve.ts";
-import { wholeOf } from "../../src/http/wire.ts";
+import { bufferBody } from "../../src/http/wire.ts";
 import { simWorld, type SimClock } from "../../src/server/sim-world.ts";
 import { accountSas, version, type RawCall } from "./raw-client.ts";
 import { simSources } from "./sim-sources.ts";
@@ -42,7 +42,7 @@ export interface SimService {
 
 export interface SimServiceOptions {
   readonly account?: Partial<AccountSettings>;
-  readonly door?: Partial<DoorOptions>;
+  readonly door?: Partial<HttpServiceOptions>;
   readonly log?: Log;
 }
 
@@ -65,7 +65,7 @@ export async function simService(
     contentTables,
   });
   await ensureAccountRecords(store, [developmentAccountName], random);
-  const door: Door = {
+  const door: HttpService = {
     service,
     router: compileRoutes(service.operations),
     runtime: { store, content, random, clock },
@@ -101,7 +101,7 @@ function withQuery(path: string, query: string): string {
 }
 
 async function send(
-  door: Door,
+  door: HttpService,
   { method, path, headers = {}, body }: RawCall,
 ): Promise<SimServiceAnswer> {
   const bytes = Buffer.from(body ?? "");
@@ -123,7 +123,7 @@ async function send(
   });
   const { body: sent } = reply;
   if (sent?.kind === "stream") throw new Error("answers here are small");
-  const whole = sent === undefined ? "" : wholeOf(sent);
+  const whole = sent === undefined ? "" : bufferBody(sent);
   const { status, headers: answered } = reply;
   const code = answered["x-ms-error-code"];
   return { status, headers: answered, body: Buffer.from(whole).toString(), code };

@@ -8,7 +8,7 @@ import { reclaimStep } from "../../src/execution/reclaim.ts";
 import { start } from "../../src/index.ts";
 import { messages } from "../../src/queue/records.ts";
 import { importFolder } from "../../src/server/azurite-import/import-folder.ts";
-import { openEngines } from "../../src/server/engines.ts";
+import { openDataStores } from "../../src/server/data-stores.ts";
 import { services } from "../../src/server/services.ts";
 import { simWorld } from "../../src/server/sim-world.ts";
 import type { Store } from "../../src/store/store.ts";
@@ -117,7 +117,7 @@ describe("an import that fails", () => {
     const world = simWorld(1);
     const places = { location: undefined, storeUrl: undefined, contentUrl: undefined };
     const options = { ...places, memoryBytesMax: 2 ** 24, services, ...world };
-    const engines = await openEngines(options);
+    const engines = await openDataStores(options);
     let transactions = 0;
     const failing: Store = {
       ...engines.store,

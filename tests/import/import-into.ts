@@ -1,6 +1,6 @@
 import { importFolder } from "../../src/server/azurite-import/import-folder.ts";
 import type { ImportCounts } from "../../src/server/azurite-import/import-context.ts";
-import { openEngines, type Engines } from "../../src/server/engines.ts";
+import { openDataStores, type DataStores } from "../../src/server/data-stores.ts";
 import { checkFolder } from "../../src/server/folder-check/check-folder.ts";
 import { services } from "../../src/server/services.ts";
 import { realSurroundings } from "../../src/server/start.ts";
@@ -11,10 +11,10 @@ const { random, log } = world;
 
 export async function withEngines<T>(
   location: string | undefined,
-  work: (engines: Engines) => Promise<T>,
+  work: (engines: DataStores) => Promise<T>,
 ): Promise<T> {
   const places = { storeUrl: undefined, contentUrl: undefined, memoryBytesMax: undefined };
-  const engines = await openEngines({ location, ...places, services, ...world });
+  const engines = await openDataStores({ location, ...places, services, ...world });
   try {
     return await work(engines);
   } finally {

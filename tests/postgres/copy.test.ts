@@ -4,7 +4,7 @@ import { join } from "node:path";
 import { afterAll, beforeAll, expect, it } from "vitest";
 import { start } from "../../src/index.ts";
 import { copyData, type Progress } from "../../src/server/data-copy/copy-data.ts";
-import { openPlace, type PlaceName } from "../../src/server/data-copy/places.ts";
+import { openDataLocation, type DataLocation } from "../../src/server/data-copy/data-locations.ts";
 import { realSurroundings } from "../../src/server/start.ts";
 import { silentLog } from "../../src/store/silent-log.ts";
 import { changeAll, contentsOf, fill } from "../copy/shelf-contents.ts";
@@ -24,8 +24,8 @@ afterAll(async () => {
   rmSync(folder, { recursive: true });
 });
 
-async function copy(from: PlaceName, to: PlaceName): Promise<void> {
-  const [one, other] = [await openPlace(from, world), await openPlace(to, world)];
+async function copy(from: DataLocation, to: DataLocation): Promise<void> {
+  const [one, other] = [await openDataLocation(from, world), await openDataLocation(to, world)];
   const fromName = from.records;
   await copyData({ from: one, to: other, fromName, ...world, progress: quiet });
   await one.close();

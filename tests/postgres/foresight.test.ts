@@ -2,11 +2,11 @@ import fc from "fast-check";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 
 import { realClock } from "../../src/server/world.ts";
-import type { Stamped } from "../../src/store/engine.ts";
+import type { VersionedEntry } from "../../src/store/engine.ts";
 import { below, increment, k, put, text, values } from "../../src/store/conformance/store-steps.ts";
 import { keyOfText } from "../../src/store/key-text.ts";
-import { ForeseenState } from "../../src/store/postgres/foreseen-state.ts";
-import { Memory } from "../../src/store/postgres/memory.ts";
+import { PrefetchedState } from "../../src/store/postgres/prefetched-state.ts";
+import { ReadCache } from "../../src/store/postgres/read-cache.ts";
 import { openPostgresStore } from "../../src/store/postgres/open-postgres-store.ts";
 import type { PostgresStore } from "../../src/store/postgres/postgres-store.ts";
 import { silentLog } from "../../src/store/silent-log.ts";
@@ -45,9 +45,9 @@ describe("work that is foreseen", () => {
       () => Promise.reject(new Error("a wrong guess")),
       (view: { get(key: Uint8Array): unknown }) => view.get(k("elsewhere")),
     ];
-    for (const foresee of guesses) {
-      expect(await store.snapshot(follow, { foresee })).toBe("1");
-      expect(await store.transact(follow, { foresee })).toBe("1");
+    for (const prefetch of guesses) {
+      expect(await store.snapshot(follow, { prefetch })).toBe("1");
+      expect(await store.transact(follow, { prefetch })).toBe("1");
     }
     await store.close();
   });
@@ -63,7 +63,7 @@ describe("work that is foreseen", () => {
       ["three", undefined],
     ] as const) {
       await put(other, k("place"), name);
-      expect(await store.snapshot(follow, { foresee: follow })).toBe(thing);
+      expect(await store.snapshot(follow, { prefetch: follow })).toBe(thing);
     }
     await Promise.all([store.close(), other.close()]);
   });
@@ -76,7 +76,7 @@ describe("work that is foreseen", () => {
     }
     const skip = k("line").length;
     for (const limit of [1, 2, 3, 4, 100]) {
-      const bounds = { ...below("line"), limit, leadsTo: { skip, prefix: k("item") } };
+      const bounds = { ...below("line"), limit, indexTarget: { skip, prefix: k("item") } };
       const all = async (view: Parameters<typeof values>[0]) => {
         await view.get(k("x"));
         const places = await values(view, bounds);
@@ -85,7 +85,7 @@ describe("work that is foreseen", () => {
         return items;
       };
       const expected = ["item 1", "item 2", "item 3"].slice(0, limit);
-      expect(await store.snapshot(all, { foresee: all })).toEqual(expected);
+      expect(await store.snapshot(all, { prefetch: all })).toEqual(expected);
     }
     await store.close();
   });
@@ -94,12 +94,12 @@ describe("work that is foreseen", () => {
     const url = database.newUrl();
     const stores = await Promise.all([open(url), open(url), open(url)]);
     const [callers, rounds] = [4, 15];
-    const foresee = (view: { get(key: Uint8Array): unknown }) => view.get(k("count"));
+    const prefetch = (view: { get(key: Uint8Array): unknown }) => view.get(k("count"));
     await Promise.all(
       stores.flatMap((store) =>
         Array.from({ length: callers }, async () => {
           for (let round = 0; round < rounds; round += 1) {
-            await store.transact((tx) => increment(tx, k("count")), { foresee });
+            await store.transact((tx) => increment(tx, k("count")), { prefetch });
           }
         }),
       ),
@@ -113,9 +113,9 @@ describe("work that is foreseen", () => {
 
 describe("a state of which a part is at hand", () => {
   const letter = fc.constantFrom("a", "b", "c", "d", "e", "f");
-  const entryOf = (name: string): Stamped => {
+  const entryOf = (name: string): VersionedEntry => {
     const key = keyOfText(name);
-    return { key, text: name, stamp: 1, value: key };
+    return { key, text: name, revision: 1, value: key };
   };
 
   it("scans as the whole would, or says that it cannot", () => {
@@ -133,9 +133,9 @@ describe("a state of which a part is at hand", () => {
           const entries = within(wished.start, wished.end, wished.limit).map(entryOf);
           const last = entries.length < wished.limit ? undefined : entries.at(-1);
           const knownUpTo = last === undefined ? wished.end : `${last.text}\0`;
-          const range = { ...wished, leadsTo: undefined, entries, knownUpTo };
-          const moment = { sequence: 1, ticks: 0n, epoch: 0n };
-          const state = new ForeseenState({ moment, keys: new Map(), ranges: [range] });
+          const range = { ...wished, indexTarget: undefined, entries, knownUpTo };
+          const moment = { sequence: 1, ticks: 0n, clockOffset: 0n };
+          const state = new PrefetchedState({ moment, keys: new Map(), ranges: [range] });
           const { start, end, countMax } = asked;
           try {
             const found = state.scan({ start, end, reverse: false }, countMax);
@@ -154,9 +154,9 @@ describe("a state of which a part is at hand", () => {
 
 describe("what a node remembers", () => {
   it("is bounded, and keeps what is asked for", () => {
-    const memory = new Memory();
+    const memory = new ReadCache();
     const learn = (name: string) =>
-      memory.learn({ key: keyOfText(name), text: name, stamp: 1, value: keyOfText("v") });
+      memory.put({ key: keyOfText(name), text: name, revision: 1, value: keyOfText("v") });
     learn("kept");
     for (let index = 0; index < 20_000; index += 1) {
       learn(`passing ${index}`);

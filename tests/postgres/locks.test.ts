@@ -5,7 +5,7 @@ import { ShareServiceClient, type ShareFileClient } from "@azure/storage-file-sh
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 
 import { start, type EtagereServer } from "../../src/index.ts";
-import { silenceMillisecondsMax } from "../../src/store/nodes.ts";
+import { heartbeatTimeoutMilliseconds } from "../../src/store/nodes.ts";
 import { startChild } from "../harness/child-server.ts";
 import { freePorts } from "../harness/server.ts";
 import { Status } from "../../src/smb/status.ts";
@@ -91,13 +91,13 @@ describe.runIf(isLong)("the locks of a node that is killed", () => {
     await there.kill("SIGKILL");
     const killedAt = Date.now();
     while ((await codeOf(file.download())) === "SharingViolation") {
-      expect(Date.now() - killedAt).toBeLessThan(silenceMillisecondsMax + sweepMilliseconds);
+      expect(Date.now() - killedAt).toBeLessThan(heartbeatTimeoutMilliseconds + sweepMilliseconds);
       await new Promise((resolve) => setTimeout(resolve, pollMilliseconds));
     }
     const held = Date.now() - killedAt;
     console.log(`a killed node's lock was gone after ${(held / 1000).toFixed(1)} s`);
     // Its last sign of life may have been given a beat before it was killed.
-    expect(held).toBeGreaterThan(silenceMillisecondsMax - 6_000);
+    expect(held).toBeGreaterThan(heartbeatTimeoutMilliseconds - 6_000);
     expect(await codeOf(file.download())).toBeUndefined();
   });
 });

@@ -3,10 +3,10 @@ import { describe, expect, it } from "vitest";
 import { Records } from "../../src/execution/records.ts";
 import { closeFile } from "../../src/file/filesystem/close.ts";
 import { lockStateOf } from "../../src/file/filesystem/lock.ts";
-import type { FilePlace } from "../../src/file/filesystem/work.ts";
+import type { FilePlace } from "../../src/file/filesystem/file-transaction.ts";
 import { readData, writeData } from "../../src/file/locks/access.ts";
 import { nodes } from "../../src/file/records.ts";
-import { nodeById, nodeKeyOf } from "../../src/file/tree.ts";
+import { nodeById, nodeKeyOf } from "../../src/file/share-tree.ts";
 import type { Store, Transaction } from "../../src/store/store.ts";
 import {
   expectDone,

@@ -7,11 +7,11 @@ import type { S3Files } from "../../src/content/s3/open-s3-files.ts";
 import { partBytesMax } from "../../src/content/s3/parts.ts";
 import {
   expectSame,
-  openShelf,
+  openContentFixture,
   pattern,
   readAll,
   testObjects,
-  type Shelf,
+  type ContentFixture,
 } from "../../src/content/testing.ts";
 import type { Clock } from "../../src/core/world.ts";
 import { realClock } from "../../src/server/world.ts";
@@ -40,7 +40,7 @@ async function openFiles(parameters = ""): Promise<S3Files> {
   return files;
 }
 
-async function putBody(shelf: Shelf, name: string, bytes: Uint8Array): Promise<void> {
+async function putBody(shelf: ContentFixture, name: string, bytes: Uint8Array): Promise<void> {
   const received = await shelf.receive(bytes);
   await shelf.put(name, () => whole(received));
   shelf.content.discard(received);
@@ -51,7 +51,7 @@ const bytesStored = (): number =>
 
 describe("contents in a bucket", () => {
   it("come back whole and in part, whatever their length", async () => {
-    const shelf = await openShelf({ files: await openFiles() });
+    const shelf = await openContentFixture({ files: await openFiles() });
     const lengths = [300, 70_000, partBytesMax, partBytesMax + 1, 3 * partBytesMax - 7];
     for (const length of lengths) {
       const body = pattern(length, length);
@@ -64,11 +64,11 @@ describe("contents in a bucket", () => {
   });
 
   it("are read by a node that did not write them", async () => {
-    const shelf = await openShelf({ files: await openFiles() });
+    const shelf = await openContentFixture({ files: await openFiles() });
     const body = pattern(2 * partBytesMax + 99, 5);
     await putBody(shelf, "small", pattern(5000, 1));
     await putBody(shelf, "large", body);
-    const other = await openShelf({ files: await openFiles(), store: shelf.store });
+    const other = await openContentFixture({ files: await openFiles(), store: shelf.store });
     expectSame(await other.read("large"), body);
     await putBody(shelf, "later", pattern(6000, 2));
     expectSame(await other.read("later"), pattern(6000, 2));
@@ -76,7 +76,7 @@ describe("contents in a bucket", () => {
   });
 
   it("share objects when many small ones come together", async () => {
-    const shelf = await openShelf({ files: await openFiles() });
+    const shelf = await openContentFixture({ files: await openFiles() });
     const count = 64;
     const names = Array.from({ length: count }, (_, index) => index);
     await Promise.all(names.map((name) => putBody(shelf, `${name}`, pattern(5000, name))));
@@ -85,7 +85,7 @@ describe("contents in a bucket", () => {
   });
 
   it("stay with the records when they are whole and small", async () => {
-    const shelf = await openShelf({ files: await openFiles() });
+    const shelf = await openContentFixture({ files: await openFiles() });
     for (const length of [4096, 5000, 7000, 16_384, 16_385]) {
       const before = bucket.requests.get("PUT") ?? 0;
       const received = await shelf.receive(pattern(length, 1), { inlineBytesMax: 4096 });
@@ -100,7 +100,7 @@ describe("contents in a bucket", () => {
   });
 
   it("survive requests that fail in passing, also after they were carried out", async () => {
-    const shelf = await openShelf({ files: await openFiles() });
+    const shelf = await openContentFixture({ files: await openFiles() });
     for (const trouble of [503, "break", "lose-answer"] as const) {
       bucket.troubles.push(trouble, trouble);
       await putBody(shelf, trouble.toString(), pattern(9000, 3));
@@ -110,7 +110,7 @@ describe("contents in a bucket", () => {
   });
 
   it("are refused when the store stays away, and nothing refers to them", async () => {
-    const shelf = await openShelf({ files: await openFiles() });
+    const shelf = await openContentFixture({ files: await openFiles() });
     await putBody(shelf, "before", pattern(9000, 1));
     bucket.troubles.push(...Array.from({ length: 10 }, () => 503 as const));
     await expect(putBody(shelf, "lost", pattern(9000, 2))).rejects.toThrow(StoreUnavailable);
@@ -121,14 +121,14 @@ describe("contents in a bucket", () => {
   });
 
   it("never lie where a body that broke off has left bytes", async () => {
-    const shelf = await openShelf({ files: await openFiles() });
+    const shelf = await openContentFixture({ files: await openFiles() });
     const breakingOff = async function* (): AsyncGenerator<Uint8Array> {
       yield pattern(partBytesMax + 1000, 1);
       throw new Error("the client went away");
     };
     const length = 2 * partBytesMax;
     await expect(shelf.receive(breakingOff(), { length })).rejects.toThrow("went away");
-    const other = await openShelf({ files: await openFiles(), store: shelf.store });
+    const other = await openContentFixture({ files: await openFiles(), store: shelf.store });
     await putBody(shelf, "next", pattern(70_000, 2));
     expectSame(await other.read("next"), pattern(70_000, 2));
     expectSame(await shelf.read("next"), pattern(70_000, 2));
@@ -136,7 +136,7 @@ describe("contents in a bucket", () => {
 
   it("give their space back", async () => {
     const extentBytes = 256 * 1024;
-    const shelf = await openShelf({ files: await openFiles(), extentBytes });
+    const shelf = await openContentFixture({ files: await openFiles(), extentBytes });
     const kept: string[] = [];
     for (let index = 0; index < 40; index += 1) {
       await putBody(shelf, `${index}`, pattern(20_000, index));
@@ -152,7 +152,7 @@ describe("contents in a bucket", () => {
   });
 
   it("are held against their checksums, and never come back wrong", async () => {
-    const shelf = await openShelf({ files: await openFiles() });
+    const shelf = await openContentFixture({ files: await openFiles() });
     const body = pattern(200_000, 4);
     await putBody(shelf, "body", body);
     bucket.troubles.push("damage", "damage");
@@ -160,13 +160,13 @@ describe("contents in a bucket", () => {
     for (const [key, object] of bucket.objects) {
       bucket.objects.set(key, Buffer.from(object).fill(7, 100_000, 100_001));
     }
-    const other = await openShelf({ files: await openFiles(), store: shelf.store });
+    const other = await openContentFixture({ files: await openFiles(), store: shelf.store });
     await expect(other.read("body")).rejects.toThrow("is not what was written");
     expectSame(await other.read("body", { from: 0, length: 5 }), body.subarray(0, 5));
   });
 
   it("are not asked for twice while they fit into the cache", async () => {
-    const shelf = await openShelf({ files: await openFiles("&cache=1") });
+    const shelf = await openContentFixture({ files: await openFiles("&cache=1") });
     const body = pattern(900_000, 6);
     await putBody(shelf, "body", body);
     expectSame(await shelf.read("body"), body);
@@ -182,7 +182,7 @@ describe("contents in a bucket", () => {
   });
 
   it("are fetched ahead by whoever reads on and on", async () => {
-    const shelf = await openShelf({ files: await openFiles() });
+    const shelf = await openContentFixture({ files: await openFiles() });
     const body = pattern(12 * 1024 * 1024, 9);
     await putBody(shelf, "body", body);
     const asked = bucket.requests.get("GET") ?? 0;
@@ -192,7 +192,7 @@ describe("contents in a bucket", () => {
   });
 
   it("are uploaded in parts that do not wait for each other", async () => {
-    const shelf = await openShelf({ files: await openFiles() });
+    const shelf = await openContentFixture({ files: await openFiles() });
     const body = pattern(5 * partBytesMax + 5, 8);
     await putBody(shelf, "body", body);
     expectSame(await shelf.read("body"), body);
@@ -200,7 +200,7 @@ describe("contents in a bucket", () => {
   });
 
   it("that arrive after their extent was given up are swept", async () => {
-    const shelf = await openShelf({ files: await openFiles() });
+    const shelf = await openContentFixture({ files: await openFiles() });
     await putBody(shelf, "kept", pattern(9000, 1));
     const kept = [...bucket.objects.keys()];
     const late = kept.map((key) => key.replace(/extents\/\w+/, "extents/0000000700000001"));
@@ -218,7 +218,7 @@ describe("contents in a bucket", () => {
 
   it("stay while a reader may still see them, though their extent has no record", async () => {
     const extentBytes = 64 * 1024;
-    const shelf = await openShelf({ files: await openFiles(), extentBytes });
+    const shelf = await openContentFixture({ files: await openFiles(), extentBytes });
     for (const name of ["a", "b", "c", "d"]) await putBody(shelf, name, pattern(40_000, 1));
     const reader = await shelf.store.snapshot(async (view) => {
       const { content } = testObjects.codec.decode((await view.get(testObjects.key("a")))!);
@@ -233,17 +233,17 @@ describe("contents in a bucket", () => {
   });
 
   it("are not mixed with what another life of the store has left under the same id", async () => {
-    const lost = await openShelf({ files: await openFiles() });
+    const lost = await openContentFixture({ files: await openFiles() });
     await putBody(lost, "lost", pattern(70_000, 1));
-    const shelf = await openShelf({ files: await openFiles() });
+    const shelf = await openContentFixture({ files: await openFiles() });
     await putBody(shelf, "body", pattern(90_000, 2));
     expect(bucket.objects.size).toBe(1);
-    const other = await openShelf({ files: await openFiles(), store: shelf.store });
+    const other = await openContentFixture({ files: await openFiles(), store: shelf.store });
     expectSame(await other.read("body"), pattern(90_000, 2));
   });
 
   it("lie in a place of one store only", async () => {
-    const [one, other] = [await openShelf(), await openShelf()];
+    const [one, other] = [await openContentFixture(), await openContentFixture()];
     const files = await openFiles();
     await claimFiles(one.store, files, () => "one");
     await claimFiles(one.store, await openFiles(), () => "never asked");
@@ -258,13 +258,13 @@ describe("contents in a bucket", () => {
     const { location } = bucket;
     const files = await openS3Files({ location, credentials: ended, renewCredentials, clock });
     opened.push(files);
-    const shelf = await openShelf({ files });
+    const shelf = await openContentFixture({ files });
     await putBody(shelf, "body", pattern(9000, 1));
     expectSame(await shelf.read("body"), pattern(9000, 1));
   });
 
   it("that were lost are missed, and nothing is made up", async () => {
-    const shelf = await openShelf({ files: await openFiles() });
+    const shelf = await openContentFixture({ files: await openFiles() });
     await putBody(shelf, "body", pattern(9000, 1));
     bucket.objects.clear();
     await expect(shelf.read("body")).rejects.toThrow("is missing");

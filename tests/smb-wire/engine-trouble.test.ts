@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, expect, it } from "vitest";
 import { accountsOf, developmentAccount } from "../../src/account/settings.ts";
 import { noMeter } from "../../src/core/meter.ts";
-import { openEngines, type Engines } from "../../src/server/engines.ts";
+import { openDataStores, type DataStores } from "../../src/server/data-stores.ts";
 import { resolveOptions } from "../../src/server/options.ts";
 import { services } from "../../src/server/services.ts";
 import { simWorld } from "../../src/server/sim-world.ts";
@@ -14,7 +14,7 @@ import { WireClient } from "./wire-client.ts";
 
 const { log } = simWorld(1);
 let trouble: Error | undefined;
-let engines: Engines;
+let engines: DataStores;
 let endpoint: SmbEndpoint;
 
 /** A store that is in trouble when the test says so. */
@@ -33,7 +33,7 @@ function troubled(real: Store): Store {
 beforeAll(async () => {
   const world = realSurroundings(log);
   const inMemory = { location: undefined, storeUrl: undefined, contentUrl: undefined };
-  engines = await openEngines({ ...inMemory, memoryBytesMax: 2 ** 20, services, ...world });
+  engines = await openDataStores({ ...inMemory, memoryBytesMax: 2 ** 20, services, ...world });
   const options = resolveOptions({ port: 0 });
   if (!options.ok) throw new Error(options.problems.join("\n"));
   endpoint = await listenSmb({

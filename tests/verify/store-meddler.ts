@@ -3,8 +3,8 @@ import { join } from "node:path";
 import { locks } from "../../src/file/records.ts";
 import { textOfKey } from "../../src/store/key-text.ts";
 import { LmdbEngine } from "../../src/store/lmdb/lmdb-engine.ts";
-import { OverlaidEngine } from "../../src/store/lmdb/overlaid-engine.ts";
-import { volatileRange } from "../../src/store/lmdb/overlaid-view.ts";
+import { OverlayEngine } from "../../src/store/lmdb/overlay-engine.ts";
+import { volatileRange } from "../../src/store/lmdb/overlay-view.ts";
 import type { Random } from "./random.ts";
 
 const firstTag = 0x20;
@@ -16,7 +16,7 @@ const stallMillisecondsMax = 600;
 /** Another process on the same data folder that gets in the way of commits. */
 export class StoreMeddler {
   readonly #folder: string;
-  #engine: OverlaidEngine | undefined;
+  #engine: OverlayEngine | undefined;
 
   /** The folder of the store inside a location. */
   constructor(folder: string) {
@@ -32,7 +32,12 @@ export class StoreMeddler {
         const sequence = current.sequence + 1;
         const bounds = { start: textOfKey(Uint8Array.of(tag)), end: "\u0060", reverse: false };
         const found = current.scan(bounds, keysPerCommitMax);
-        const writes = found.map(({ key, text, value }) => ({ key, text, value, stamp: sequence }));
+        const writes = found.map(({ key, text, value }) => ({
+          key,
+          text,
+          value,
+          revision: sequence,
+        }));
         return { sequence, ticks: current.ticks, writes };
       });
     }
@@ -52,8 +57,8 @@ export class StoreMeddler {
   }
 
   /** As the servers open it: what lives no longer than they do lies in a second file. */
-  #opened(): OverlaidEngine {
-    this.#engine ??= new OverlaidEngine(
+  #opened(): OverlayEngine {
+    this.#engine ??= new OverlayEngine(
       new LmdbEngine({ path: join(this.#folder, "store.mdb"), noSync: false }),
       new LmdbEngine({ path: this.#passing(), noSync: true }),
       volatileRange(locks.prefix([])),

@@ -2,7 +2,7 @@ import type { ServerResponse } from "node:http";
 import { expect, it } from "vitest";
 import { ticksPerSecond } from "../../core/ticks.ts";
 import { Ring } from "./ring.ts";
-import { parseKinds, Watcher, type FeedKind } from "./watcher.ts";
+import { parseKinds, Subscriber, type FeedKind } from "./subscriber.ts";
 
 it("a ring keeps the latest, the newest first", () => {
   const ring = new Ring<number>(3);
@@ -14,7 +14,7 @@ it("a ring keeps the latest, the newest first", () => {
 });
 
 interface Written {
-  readonly watcher: Watcher;
+  readonly watcher: Subscriber;
   readonly texts: string[];
   waiting: number;
 }
@@ -27,7 +27,7 @@ function watching(...kinds: readonly FeedKind[]): Written {
       return written.waiting;
     },
   };
-  const watcher = new Watcher(response as unknown as ServerResponse, {
+  const watcher = new Subscriber(response as unknown as ServerResponse, {
     kinds: new Set(kinds),
     administers: (account) => account === "mine",
     isValid: () => true,

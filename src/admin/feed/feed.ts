@@ -1,18 +1,18 @@
 import type { ServerResponse } from "node:http";
 import { formatIso } from "../../core/dates.ts";
 import type { Ticks } from "../../core/ticks.ts";
-import type { Observed } from "../../http/observer.ts";
-import type { Viewed } from "../administered.ts";
-import { refuse, type Answer } from "../answer.ts";
+import type { ObservedRequest } from "../../http/observer.ts";
+import type { Viewed } from "../admin-context.ts";
+import { refuse, type AdminResponse } from "../admin-response.ts";
 import { mistakeInQuery, optional } from "../inputs.ts";
 import type { AdmittedRequest } from "../request.ts";
 import type { RawRoute } from "../routes.ts";
 import type { Health } from "../views/health.ts";
-import { Passing, type Passed } from "./passing.ts";
+import { TimedEvents, type TimedEvent } from "./timed-events.ts";
 import { Ring } from "./ring.ts";
-import { seenIn, type Seen } from "./seen.ts";
-import { shownSeen } from "./shown.ts";
-import { eventText, feedKindsCheck, parseKinds, Watcher, type FeedKind } from "./watcher.ts";
+import { feedEventsOf, type FeedEvent } from "./feed-event.ts";
+import { renderFeedEvent } from "./render-feed-event.ts";
+import { eventText, feedKindsCheck, parseKinds, Subscriber, type FeedKind } from "./subscriber.ts";
 
 const watchersMax = 32;
 const remembered = 4096;
@@ -23,14 +23,14 @@ const ticksPerHeartbeat = 15;
 
 /** Tells those who watch what happens. While nobody does, no request is looked at. */
 export class Feed {
-  readonly ring = new Ring<Seen>(remembered);
+  readonly ring = new Ring<FeedEvent>(remembered);
   /** Since when requests have been looked at; undefined if they never were. */
   watchedSince: Ticks | undefined;
   readonly #viewed: Viewed;
   readonly #health: Health;
-  readonly #passing: Passing;
-  readonly #watchers = new Set<Watcher>();
-  #waiting: Seen[] = [];
+  readonly #passing: TimedEvents;
+  readonly #watchers = new Set<Subscriber>();
+  #waiting: FeedEvent[] = [];
   #overflow = 0;
   #cancelFlush: (() => void) | undefined;
   #cancelTick = (): void => {};
@@ -41,7 +41,7 @@ export class Feed {
   constructor(viewed: Viewed, health: Health) {
     this.#viewed = viewed;
     this.#health = health;
-    this.#passing = new Passing(viewed);
+    this.#passing = new TimedEvents(viewed);
   }
 
   route(): RawRoute {
@@ -53,7 +53,7 @@ export class Feed {
     };
   }
 
-  #open(request: AdmittedRequest, response: ServerResponse): Answer | undefined {
+  #open(request: AdmittedRequest, response: ServerResponse): AdminResponse | undefined {
     const { query, grant, isValid, administers } = request;
     const wrong = mistakeInQuery(query, { kinds: optional(feedKindsCheck) });
     if (wrong !== undefined) return refuse(400, "InvalidInput", wrong);
@@ -69,7 +69,7 @@ export class Feed {
       "Cache-Control": "no-store",
       "X-Content-Type-Options": "nosniff",
     });
-    const watcher = new Watcher(response, { kinds, administers, isValid });
+    const watcher = new Subscriber(response, { kinds, administers, isValid });
     response.on("close", () => this.#leave(watcher));
     const now = formatIso(this.#viewed.clock.wall());
     watcher.send(eventText("hello", { now, kinds: [...kinds] }));
@@ -93,7 +93,7 @@ export class Feed {
     void this.#tick(this.#turn);
   }
 
-  #leave(watcher: Watcher): void {
+  #leave(watcher: Subscriber): void {
     this.#watchers.delete(watcher);
     if (this.#watchers.size === 0) this.#rest();
   }
@@ -106,8 +106,8 @@ export class Feed {
     this.#waiting = [];
   }
 
-  readonly #observe = (observed: Observed): void => {
-    this.#apart(() => seenIn(observed, this.#take));
+  readonly #observe = (observed: ObservedRequest): void => {
+    this.#apart(() => feedEventsOf(observed, this.#take));
   };
 
   /** Whoever is watched must not suffer from it. */
@@ -119,7 +119,7 @@ export class Feed {
     }
   }
 
-  readonly #take = (seen: Seen): void => {
+  readonly #take = (seen: FeedEvent): void => {
     this.ring.push(seen);
     if (this.#waiting.length >= waitingMax) this.#overflow += 1;
     else this.#waiting.push(seen);
@@ -141,7 +141,7 @@ export class Feed {
       let text = "";
       for (const [index, seen] of waiting.entries()) {
         if (!watcher.admits(seen.kind, seen.account, now)) continue;
-        texts[index] ??= eventText(seen.kind, shownSeen(doors, seen));
+        texts[index] ??= eventText(seen.kind, renderFeedEvent(doors, seen));
         text += texts[index];
       }
       watcher.miss(missed);
@@ -186,7 +186,7 @@ export class Feed {
     return [...this.#watchers].some(({ kinds }) => kinds.has(kind));
   }
 
-  #tell({ kind, account, data }: Passed): void {
+  #tell({ kind, account, data }: TimedEvent): void {
     const text = eventText(kind, data);
     const now = this.#viewed.clock.monotonic();
     for (const watcher of this.#watchers) {
@@ -194,7 +194,7 @@ export class Feed {
     }
   }
 
-  #send(watcher: Watcher, text: string): void {
+  #send(watcher: Subscriber, text: string): void {
     if (watcher.send(text)) return;
     watcher.cut();
     this.#leave(watcher);

@@ -1,7 +1,7 @@
 import { formatIso } from "../../core/dates.ts";
 import type { Ticks } from "../../core/ticks.ts";
 import type { RecordView } from "../../core/view.ts";
-import { queuesAfter, turnsBetween, type QueuePlace } from "../views/messages.ts";
+import { queuesAfter, messagesVisibleBetween, type QueuePlace } from "../views/messages.ts";
 
 /** Queues that one look goes through; the next goes on behind them, so that many queues make the
  *  news late, not the looks long. */
@@ -48,7 +48,7 @@ export class ReturnedMessages {
     this.#until.set(owner, view.now);
     const window = { from, to: view.now, limit: messagesPerQueueMax };
     const returned: ReturnedMessage[] = [];
-    for (const { id, message } of await turnsBetween(view, owner, window)) {
+    for (const { id, message } of await messagesVisibleBetween(view, owner, window)) {
       const { dequeueCount, visibleAt } = message;
       // One that was put a moment ago, or with a delay, was never taken.
       if (dequeueCount === 0) continue;

@@ -1,4 +1,4 @@
-import type { Answer } from "../answer.ts";
+import type { AdminResponse } from "../admin-response.ts";
 import type { AdminRequest } from "../request.ts";
 import type { PageFile, PageFiles } from "./page-files.ts";
 
@@ -31,7 +31,7 @@ const yearSeconds = 31_536_000;
 export async function servePage(
   files: PageFiles,
   { path, headers }: Pick<AdminRequest, "path" | "headers">,
-): Promise<Answer | undefined> {
+): Promise<AdminResponse | undefined> {
   const file = await files.find(path);
   if (file === undefined) return path === "/" ? notBuilt : undefined;
   const cached = file.isHashed ? `public, max-age=${yearSeconds}, immutable` : "no-cache";
@@ -57,7 +57,7 @@ function encoded(file: PageFile, accepted: string | string[] | undefined) {
   return { encoding: undefined, body: file.plain };
 }
 
-const notBuilt: Answer = {
+const notBuilt: AdminResponse = {
   status: 200,
   headers: {
     ...pageHeaders,

@@ -1,14 +1,14 @@
 import { createSecretKey } from "node:crypto";
 import type { AccountSettings } from "../../account/settings.ts";
 import { formatIso, formatIsoSeconds } from "../../core/dates.ts";
-import type { ServiceName } from "../../core/operation.ts";
+import type { ServiceName } from "../../core/service-name.ts";
 import type { SignableRequest } from "../../core/signing/request.ts";
 import { accountSasText, serviceSasText } from "../../core/signing/sas-text.ts";
 import { ticksPerSecond, type Ticks } from "../../core/ticks.ts";
 import { sign } from "../../http/auth/key-ring.ts";
 import { reachable } from "../connection-string.ts";
 import { gatewayPath } from "../gateway.ts";
-import type { SasWish } from "./sas-wish.ts";
+import type { SasRequest } from "./sas-request.ts";
 
 export interface SignedSas {
   readonly query: string;
@@ -27,7 +27,7 @@ const sasVersion = "2024-11-04";
 
 export function signSas(
   account: AccountSettings,
-  wish: SasWish,
+  wish: SasRequest,
   { now, urls }: SigningMoment,
 ): SignedSas {
   const from = wish.startsAt ?? now;
@@ -52,7 +52,7 @@ export function signSas(
   return wish.kind === "account" ? token : { ...token, ...addressesOf(wish, urls, token.query) };
 }
 
-function valuesOf(wish: SasWish, expires: Ticks | undefined): Map<string, string> {
+function valuesOf(wish: SasRequest, expires: Ticks | undefined): Map<string, string> {
   const values = new Map([["sv", sasVersion]]);
   if (wish.kind === "account") {
     values.set("ss", wish.services).set("srt", wish.resourceTypes);
@@ -70,7 +70,7 @@ function valuesOf(wish: SasWish, expires: Ticks | undefined): Map<string, string
   return values;
 }
 
-function resourceLetter(wish: Extract<SasWish, { kind: "service" }>): string | undefined {
+function resourceLetter(wish: Extract<SasRequest, { kind: "service" }>): string | undefined {
   const { service, path, snapshot, versionId } = wish;
   if (service === "file") return path === undefined ? "s" : "f";
   if (service !== "blob") return undefined;
@@ -79,7 +79,7 @@ function resourceLetter(wish: Extract<SasWish, { kind: "service" }>): string | u
 }
 
 function addressesOf(
-  { account, service, container, path }: Extract<SasWish, { kind: "service" }>,
+  { account, service, container, path }: Extract<SasRequest, { kind: "service" }>,
   urls: SigningMoment["urls"],
   query: string,
 ) {

@@ -1,14 +1,14 @@
 import { formatIso } from "../../core/dates.ts";
-import { json, refuse, type Answer } from "../answer.ts";
+import { json, refuse, type AdminResponse } from "../admin-response.ts";
 import { optional, aText } from "../inputs.ts";
 import type { AdminRequest, CheckedRequest, JsonObject } from "../request.ts";
 import type { Route } from "../routes.ts";
-import type { Gate, Proven } from "./gate.ts";
+import type { AdminAuth, Proven } from "./admin-auth.ts";
 import { serverGrant } from "./grant.ts";
 import { expiredCookie, sessionCookie, sessionCookieOf } from "./session-cookie.ts";
 
 /** Logging in and out. */
-export function sessionRoutes(gate: Gate, hasToken: boolean): readonly Route[] {
+export function sessionRoutes(gate: AdminAuth, hasToken: boolean): readonly Route[] {
   const path = "/admin/v1/session";
   const access = "open";
   const query = {};
@@ -22,7 +22,11 @@ export function sessionRoutes(gate: Gate, hasToken: boolean): readonly Route[] {
   ];
 }
 
-function describe(gate: Gate, { headers }: AdminRequest, methods: readonly string[]): Answer {
+function describe(
+  gate: AdminAuth,
+  { headers }: AdminRequest,
+  methods: readonly string[],
+): AdminResponse {
   const session = gate.sessionOf(sessionCookieOf(headers.cookie));
   const loginRequired = gate.isLoginRequired;
   const loggedIn = !loginRequired || session !== undefined;
@@ -31,7 +35,7 @@ function describe(gate: Gate, { headers }: AdminRequest, methods: readonly strin
   return json({ loginRequired, loggedIn, methods, ...ends });
 }
 
-function logIn(gate: Gate, request: CheckedRequest): Answer {
+function logIn(gate: AdminAuth, request: CheckedRequest): AdminResponse {
   const { account, key, token, link } = request.body;
   // Nothing was guessed.
   const isProof = isGiven(token) || isGiven(link) || (isGiven(account) && isGiven(key));
@@ -46,7 +50,7 @@ function logIn(gate: Gate, request: CheckedRequest): Answer {
   return json({ loggedIn: true, ...ends, ...administers }, 200, headers);
 }
 
-function provenBy(gate: Gate, { account, key, token, link }: JsonObject): Proven | undefined {
+function provenBy(gate: AdminAuth, { account, key, token, link }: JsonObject): Proven | undefined {
   const server = { grant: serverGrant, key: undefined };
   if (typeof link === "string") return gate.links.redeem(link) ? server : undefined;
   if (typeof token === "string") return gate.isToken(token) ? server : undefined;
@@ -59,7 +63,7 @@ function isGiven(value: unknown): boolean {
 }
 
 /** The session ends, not only the browser's copy of its cookie. */
-function logOut(gate: Gate, { headers, secure }: AdminRequest): Answer {
+function logOut(gate: AdminAuth, { headers, secure }: AdminRequest): AdminResponse {
   gate.sessions.end(sessionCookieOf(headers.cookie));
   return { status: 204, headers: { "Set-Cookie": expiredCookie(secure) } };
 }

@@ -1,20 +1,20 @@
 import type { AccountSettings } from "../../account/settings.ts";
-import type { ServiceName } from "../../core/operation.ts";
-import type { Viewed } from "../administered.ts";
-import { json, noAccount, refuse, type Answer } from "../answer.ts";
+import type { ServiceName } from "../../core/service-name.ts";
+import type { Viewed } from "../admin-context.ts";
+import { json, noAccount, refuse, type AdminResponse } from "../admin-response.ts";
 import { connectionStringOf, reachable } from "../connection-string.ts";
 import { gatewayPath } from "../gateway.ts";
 import type { CheckedRequest } from "../request.ts";
 import type { Route } from "../routes.ts";
-import { readSasWish } from "../sas/sas-wish.ts";
+import { readSasWish } from "../sas/sas-request.ts";
 import { signSas } from "../sas/sign-sas.ts";
 
 export function accountRoutes({ facts, clock }: Viewed): readonly Route[] {
-  const list = ({ accounts }: CheckedRequest): Answer => {
+  const list = ({ accounts }: CheckedRequest): AdminResponse => {
     const settings = accounts.names().flatMap((name) => accounts.get(name) ?? []);
     return json({ accounts: settings.map((account) => shown(account, facts().urls)) });
   };
-  const key = ({ accounts }: CheckedRequest, name: string): Answer => {
+  const key = ({ accounts }: CheckedRequest, name: string): AdminResponse => {
     const account = accounts.get(name);
     if (account === undefined) return noAccount(name);
     const connectionString = connectionStringOf(account, facts().urls);

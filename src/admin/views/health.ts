@@ -1,7 +1,7 @@
 import { formatIso } from "../../core/dates.ts";
 import { ticksPerSecond, type Ticks } from "../../core/ticks.ts";
-import type { Sizes, Viewed } from "../administered.ts";
-import { json } from "../answer.ts";
+import type { Sizes, Viewed } from "../admin-context.ts";
+import { json } from "../admin-response.ts";
 import type { Route } from "../routes.ts";
 import { contentUse, type ContentUse } from "./content-use.ts";
 import { quantile, quantileBound, since, type BucketSample, type FigureSample } from "./figures.ts";

@@ -2,11 +2,11 @@ import { heldLeases, parseHeldLeaseKey, type HeldLeaseKey } from "../../account/
 import { formatIso } from "../../core/dates.ts";
 import { successor } from "../../core/keys.ts";
 import { leaseState, type Lease, type LeaseKind } from "../../core/lease.ts";
-import type { ServiceName } from "../../core/operation.ts";
+import type { ServiceName } from "../../core/service-name.ts";
 import type { Ticks } from "../../core/ticks.ts";
 import type { RecordView } from "../../core/view.ts";
 import { nodes } from "../../file/records.ts";
-import { pathOf } from "../../file/tree.ts";
+import { pathOf } from "../../file/share-tree.ts";
 import { secondsUntil } from "./moments.ts";
 import { Names } from "./names.ts";
 

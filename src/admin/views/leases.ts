@@ -2,14 +2,14 @@ import { heldLeases } from "../../account/held-leases.ts";
 import { encodeBase64 } from "../../core/base64.ts";
 import { formatIso } from "../../core/dates.ts";
 import { Records } from "../../execution/records.ts";
-import type { Viewed } from "../administered.ts";
-import { json, noAccount, refuse, type Answer } from "../answer.ts";
-import { askService } from "../ask-service.ts";
+import type { Viewed } from "../admin-context.ts";
+import { json, noAccount, refuse, type AdminResponse } from "../admin-response.ts";
+import { callService } from "../call-service.ts";
 import { oneOf, optional, aText, whole, wholeText } from "../inputs.ts";
 import { countOf, type CheckedRequest } from "../request.ts";
 import type { Route } from "../routes.ts";
 import { heldLeasePage } from "./held-leases.ts";
-import { placeAfter } from "./place-after.ts";
+import { parseContinuationKey } from "./continuation-key.ts";
 
 const pageStandard = 200;
 const pageMax = 1000;
@@ -41,10 +41,10 @@ export function leaseRoutes(viewed: Viewed): readonly Route[] {
   ];
 }
 
-async function listLeases({ runtime }: Viewed, request: CheckedRequest): Promise<Answer> {
+async function listLeases({ runtime }: Viewed, request: CheckedRequest): Promise<AdminResponse> {
   const { query, administers } = request;
   const limit = countOf(query, "limit", pageStandard);
-  const after = placeAfter(query, heldLeases.range([]));
+  const after = parseContinuationKey(query, heldLeases.range([]));
   if ("refusal" in after) return after.refusal;
   return runtime.store.snapshot(async (view) => {
     const records = new Records(view, runtime.content);
@@ -68,7 +68,7 @@ interface BreakWish {
   readonly periodSeconds?: number | null;
 }
 
-async function breakLease(viewed: Viewed, request: CheckedRequest): Promise<Answer> {
+async function breakLease(viewed: Viewed, request: CheckedRequest): Promise<AdminResponse> {
   const { accounts, body } = request;
   const wish = body as unknown as BreakWish;
   const { kind, account, container, path, snapshot } = wish;
@@ -80,7 +80,7 @@ async function breakLease(viewed: Viewed, request: CheckedRequest): Promise<Answ
   const headers: Record<string, string> = { "x-ms-lease-action": "break" };
   // Files have no period: their leases break at once.
   if (kind !== "file") headers["x-ms-lease-break-period"] = String(wish.periodSeconds ?? 0);
-  const reply = await askService(viewed, service, {
+  const reply = await callService(viewed, service, {
     accounts,
     account,
     method: "PUT",

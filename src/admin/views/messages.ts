@@ -6,9 +6,9 @@ import type { RecordView } from "../../core/view.ts";
 import { Records } from "../../execution/records.ts";
 import { messageIdOfBytes } from "../../queue/message/message-id.ts";
 import { popReceiptOf } from "../../queue/message/pop-receipt.ts";
-import { messages, queues, turns, type MessageRecord } from "../../queue/records.ts";
-import type { Viewed } from "../administered.ts";
-import { json, noAccount, type Answer } from "../answer.ts";
+import { messages, queues, visibilityIndex, type MessageRecord } from "../../queue/records.ts";
+import type { Viewed } from "../admin-context.ts";
+import { json, noAccount, type AdminResponse } from "../admin-response.ts";
 import { optional, aText, wholeText, type Checks } from "../inputs.ts";
 import { countOf, type CheckedRequest } from "../request.ts";
 import type { Route } from "../routes.ts";
@@ -33,7 +33,7 @@ export function messageRoutes(viewed: Viewed): readonly Route[] {
 async function list(
   { runtime }: Viewed,
   { query, grant, accounts: known }: CheckedRequest,
-): Promise<Answer> {
+): Promise<AdminResponse> {
   const limit = countOf(query, "limit", pageStandard);
   const own = grant.kind === "account" ? grant.account : null;
   const account = query.get("account") || own;
@@ -43,7 +43,10 @@ async function list(
     const records = new Records(view, runtime.content);
     const found: object[] = [];
     for await (const each of wantedQueues(records, account, queue)) {
-      const turnsFound = turnsBetween(records, each.id, { from: view.now, limit: limit + 1 });
+      const turnsFound = messagesVisibleBetween(records, each.id, {
+        from: view.now,
+        limit: limit + 1,
+      });
       for (const turn of await turnsFound) found.push(shown(each, turn, view.now));
       if (found.length > limit) break;
     }
@@ -111,18 +114,21 @@ export interface FoundMessage {
 }
 
 /** The messages that become visible after one moment, up to another if that is given. */
-export async function turnsBetween(
+export async function messagesVisibleBetween(
   view: RecordView,
   queue: bigint,
   { from, to, limit }: { readonly from: Ticks; readonly to?: Ticks; readonly limit: number },
 ): Promise<readonly FoundMessage[]> {
-  const start = turns.prefix([queue, from + 1n]);
-  const end = to === undefined ? turns.range([queue]).end : turns.prefix([queue, to + 1n]);
+  const start = visibilityIndex.prefix([queue, from + 1n]);
+  const end =
+    to === undefined
+      ? visibilityIndex.range([queue]).end
+      : visibilityIndex.prefix([queue, to + 1n]);
   const found: FoundMessage[] = [];
-  for await (const batch of view.scan(turns, { start, end, limit })) {
+  for await (const batch of view.scan(visibilityIndex, { start, end, limit })) {
     for (const { key, record } of batch) {
       if (record.expires <= view.now) continue;
-      const id = messageIdOfBytes(turns.parts(key)[2] as Uint8Array);
+      const id = messageIdOfBytes(visibilityIndex.parts(key)[2] as Uint8Array);
       const message = await view.get(messages, { queue, id });
       if (message !== undefined) found.push({ id, message });
     }

@@ -6,13 +6,13 @@ import {
   cacheHandle,
   cacheRead,
   cacheWrite,
-  type Cache,
+  type CachingGrant,
   type LockState,
   type Open,
 } from "../../file/locks/lock-state.ts";
 import { isOplockKey } from "../../file/locks/oplock-keys.ts";
 import { locks } from "../../file/records.ts";
-import { nodeById, pathOf } from "../../file/tree.ts";
+import { nodeById, pathOf } from "../../file/share-tree.ts";
 import type { PageBounds } from "./held-leases.ts";
 import { Names } from "./names.ts";
 
@@ -114,7 +114,7 @@ function rightsOf(bits: number): readonly string[] {
   return rights;
 }
 
-function shownCache({ key, held, breaking }: Cache): object {
+function shownCache({ key, held, breaking }: CachingGrant): object {
   return {
     kind: isOplockKey(key) ? "oplock" : "lease",
     key,

@@ -1,7 +1,7 @@
 import { formatIso } from "../../core/dates.ts";
-import type { ServiceName } from "../../core/operation.ts";
-import type { Viewed } from "../administered.ts";
-import { json } from "../answer.ts";
+import type { ServiceName } from "../../core/service-name.ts";
+import type { Viewed } from "../admin-context.ts";
+import { json } from "../admin-response.ts";
 import type { Route } from "../routes.ts";
 
 export function serverRoutes(viewed: Viewed): readonly Route[] {

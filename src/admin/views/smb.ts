@@ -4,14 +4,14 @@ import { Records } from "../../execution/records.ts";
 import { closeFile } from "../../file/filesystem/close.ts";
 import { locks } from "../../file/records.ts";
 import type { SessionFacts } from "../../smb/administration.ts";
-import type { Viewed } from "../administered.ts";
-import { json, noAccount, nothing, refuse, type Answer } from "../answer.ts";
+import type { Viewed } from "../admin-context.ts";
+import { json, noAccount, nothing, refuse, type AdminResponse } from "../admin-response.ts";
 import { anId, isMissing, optional, asGiven, aText, wholeText } from "../inputs.ts";
 import { countOf, type CheckedRequest } from "../request.ts";
 import type { Route } from "../routes.ts";
 import { findShare } from "./find-share.ts";
 import { openFilePage } from "./open-files.ts";
-import { placeAfter } from "./place-after.ts";
+import { parseContinuationKey } from "./continuation-key.ts";
 
 const pageStandard = 200;
 const pageMax = 1000;
@@ -46,9 +46,9 @@ export function smbRoutes(viewed: Viewed): readonly Route[] {
 async function list(
   { runtime, smb, facts }: Viewed,
   { query, administers }: CheckedRequest,
-): Promise<Answer> {
+): Promise<AdminResponse> {
   const limit = countOf(query, "limit", pageStandard);
-  const after = placeAfter(query, locks.range([]));
+  const after = parseContinuationKey(query, locks.range([]));
   if ("refusal" in after) return after.refusal;
   return runtime.store.snapshot(async (view) => {
     const records = new Records(view, runtime.content);
@@ -91,7 +91,10 @@ interface CloseWish {
   readonly open?: string | number | null;
 }
 
-async function close({ runtime }: Viewed, { accounts, body }: CheckedRequest): Promise<Answer> {
+async function close(
+  { runtime }: Viewed,
+  { accounts, body }: CheckedRequest,
+): Promise<AdminResponse> {
   const { account, share, fileId, open } = body as unknown as CloseWish;
   if (accounts.get(account) === undefined) return noAccount(account);
   const file = BigInt(fileId);
@@ -115,7 +118,7 @@ async function endSession(
   { smb }: Viewed,
   { administers }: CheckedRequest,
   session: string,
-): Promise<Answer> {
+): Promise<AdminResponse> {
   if (smb === undefined) return refuse(404, "SessionNotFound", "SMB is not served here");
   const found = sessionsOf(smb, administers).find(({ id }) => String(id) === session);
   if (found !== undefined && (await smb.end(found.id))) return nothing;

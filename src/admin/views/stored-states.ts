@@ -2,8 +2,9 @@ import { generations, type BlobRecord } from "../../blob/records.ts";
 import type { ContainerScope } from "../../blob/resources.ts";
 import type { ContentRef } from "../../core/content-ref.ts";
 import { formatIso } from "../../core/dates.ts";
-import type { Address, ServiceName } from "../../core/operation.ts";
-import type { Located } from "../../core/service.ts";
+import type { Address } from "../../core/operation.ts";
+import type { ServiceName } from "../../core/service-name.ts";
+import type { LoadedResource } from "../../core/service.ts";
 import type { Ticks } from "../../core/ticks.ts";
 import type { RecordView } from "../../core/view.ts";
 import { versions, type VersionRecord } from "../../file/records.ts";
@@ -40,7 +41,7 @@ export async function storedStates(
 export interface Looked {
   readonly service: ServiceName;
   readonly address: Address;
-  readonly located: Located;
+  readonly located: LoadedResource;
 }
 
 interface AnyStored {

@@ -1,17 +1,18 @@
 import type { Accounts } from "../../account/settings.ts";
 import { formatIso } from "../../core/dates.ts";
 import { faultMessage, type Fault } from "../../core/faults.ts";
-import type { Address, ServiceName } from "../../core/operation.ts";
+import type { Address } from "../../core/operation.ts";
+import type { ServiceName } from "../../core/service-name.ts";
 import type { QueryReader, SignedName } from "../../core/service.ts";
 import type { Ticks } from "../../core/ticks.ts";
 import { Records } from "../../execution/records.ts";
-import type { Door } from "../../http/door.ts";
-import type { Viewed } from "../administered.ts";
-import { json, noAccount, refuse, type Answer } from "../answer.ts";
+import type { HttpService } from "../../http/http-service.ts";
+import type { Viewed } from "../admin-context.ts";
+import { json, noAccount, refuse, type AdminResponse } from "../admin-response.ts";
 import { oneOf, optional, asGiven, aText, type Checks } from "../inputs.ts";
 import type { Feed } from "../feed/feed.ts";
-import type { Seen } from "../feed/seen.ts";
-import { etagOf, shownSeen } from "../feed/shown.ts";
+import type { FeedEvent } from "../feed/feed-event.ts";
+import { etagOf, renderFeedEvent } from "../feed/render-feed-event.ts";
 import type { CheckedRequest } from "../request.ts";
 import type { Route } from "../routes.ts";
 import { storedStates, type StoredState } from "./stored-states.ts";
@@ -41,7 +42,7 @@ export function timelineRoutes(viewed: Viewed, feed: Feed): readonly Route[] {
 
 interface Place {
   readonly service: ServiceName;
-  readonly door: Door;
+  readonly door: HttpService;
   readonly account: string;
   readonly address: Address;
 }
@@ -50,7 +51,7 @@ async function timeline(
   viewed: Viewed,
   feed: Feed,
   { query, accounts }: CheckedRequest,
-): Promise<Answer> {
+): Promise<AdminResponse> {
   const place = placeOf(viewed, accounts, query);
   if ("refusal" in place) return place.refusal;
   const { runtime, doors } = viewed;
@@ -67,7 +68,10 @@ async function timeline(
     ...states.map((state) => ({ at: state.at, shown: shownState(viewed, service, state) })),
     ...[...feed.ring.latest()]
       .filter((seen) => isAbout(seen, place))
-      .map((seen) => ({ at: seen.at, shown: { what: whatOf(seen), ...shownSeen(doors, seen) } })),
+      .map((seen) => ({
+        at: seen.at,
+        shown: { what: whatOf(seen), ...renderFeedEvent(doors, seen) },
+      })),
   ].toSorted((left, right) => compare(right.at, left.at));
   return json({
     now: formatIso(now),
@@ -82,7 +86,7 @@ function placeOf(
   { doors }: Viewed,
   accounts: Accounts,
   query: URLSearchParams,
-): Place | { readonly refusal: Answer } {
+): Place | { readonly refusal: AdminResponse } {
   const service = query.get("service") as ServiceName;
   const door = doors[service];
   const account = query.get("account") ?? "";
@@ -150,7 +154,7 @@ function quoted(text: string): string {
   return text.replaceAll("'", "''");
 }
 
-function isAbout(seen: Seen, { service, door, account, address }: Place): boolean {
+function isAbout(seen: FeedEvent, { service, door, account, address }: Place): boolean {
   if (seen.service !== service || seen.account !== account) return false;
   return isSame(seen.place, door.service.signedName(address));
 }
@@ -164,15 +168,15 @@ function isSame(left: SignedName, right: SignedName): boolean {
   );
 }
 
-function whatOf({ kind, method }: Seen): string {
+function whatOf({ kind, method }: FeedEvent): string {
   if (kind !== "change") return kind;
   return method === "DELETE" ? "delete" : "write";
 }
 
 function shownState({ doors }: Viewed, service: ServiceName, state: StoredState): object {
   const { at, what, etag, facts } = state;
-  const stamp = etag === undefined ? {} : { etag: etagOf(doors, service, etag) };
-  return { at: formatIso(at), what, ...stamp, ...facts };
+  const shownETag = etag === undefined ? {} : { etag: etagOf(doors, service, etag) };
+  return { at: formatIso(at), what, ...shownETag, ...facts };
 }
 
 function compare(left: Ticks, right: Ticks): number {

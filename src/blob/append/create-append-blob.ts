@@ -15,10 +15,10 @@ import { blobOrRequestHeaders } from "../shared/http-headers.ts";
 import {
   blobKey,
   dropUpload,
-  keepPrevious,
+  preservePrevious,
   nextVersion,
   versionHeader,
-} from "../shared/succession.ts";
+} from "../shared/overwrite.ts";
 import { tagsHeader } from "../shared/tags-header.ts";
 
 /** learn.microsoft.com/rest/api/storageservices/put-blob */
@@ -45,13 +45,13 @@ export const createAppendBlob = operation({
   success: { status: 201, headers: createReplyHeaders },
   reads: (view, { scope, address }) => view.get(uploads, blobKey({ scope, address })),
   decide: (context) => {
-    const { input, target, stamp, now, seen } = context;
+    const { input, target, newETag, now, readResult } = context;
     const sealing = chooseSealing(input.encryption, context.scope.container);
     if (!sealing.ok) return sealing;
     const versionId = nextVersion(context);
     return {
       put: {
-        etag: stamp,
+        etag: newETag,
         created: target?.created ?? now,
         type: "AppendBlob" as const,
         content: emptyContent,
@@ -64,8 +64,8 @@ export const createAppendBlob = operation({
         ...input.protection,
         ...sealing.value,
       },
-      preserve: keepPrevious(context),
-      effects: dropUpload(blobKey(context), seen),
+      preserve: preservePrevious(context),
+      effects: dropUpload(blobKey(context), readResult),
       headers: {
         ...encryptionHeaders(sealing.value),
         "x-ms-request-server-encrypted": "true",

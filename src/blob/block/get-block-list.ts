@@ -4,7 +4,7 @@ import { fail } from "../../core/result.ts";
 import { element, textElement } from "../../core/xml-writer.ts";
 import { xmlBody } from "../../core/xml-body.ts";
 import { operation } from "../resources.ts";
-import { blobKey } from "../shared/succession.ts";
+import { blobKey } from "../shared/overwrite.ts";
 import { committedBlocks, findUpload, stagedBlocks } from "./uncommitted.ts";
 
 /** learn.microsoft.com/rest/api/storageservices/get-block-list */
@@ -21,7 +21,7 @@ export const getBlockList = operation({
   lease: "match-if-given",
   etag: "keep",
   effect: "reads",
-  bulky: true,
+  largeResponse: true,
   success: { status: 200, headers: ["x-ms-blob-content-length"] },
   reads: async (view, { scope, address, target, input }) => {
     const { isCommitted, isUncommitted } = chosen(input.type);
@@ -33,12 +33,12 @@ export const getBlockList = operation({
       uncommitted: isCommitted ? "" : await render(stagedBlocks(view, upload)),
     };
   },
-  decide: ({ target, seen, input }) => {
-    if (!seen.exists) return fail("BlobNotFound");
+  decide: ({ target, readResult, input }) => {
+    if (!readResult.exists) return fail("BlobNotFound");
     if (target !== undefined && target.type !== "BlockBlob") return fail("InvalidBlobType");
     const { isCommitted, isUncommitted } = chosen(input.type);
-    const committed = element("CommittedBlocks", seen.committed);
-    const uncommitted = element("UncommittedBlocks", seen.uncommitted);
+    const committed = element("CommittedBlocks", readResult.committed);
+    const uncommitted = element("UncommittedBlocks", readResult.uncommitted);
     const shown = (isUncommitted ? "" : committed) + (isCommitted ? "" : uncommitted);
     const length = target?.content.length;
     return {

@@ -2,7 +2,7 @@ import { encryption } from "../../core/encryption.ts";
 import { copySource } from "../../core/named-resource.ts";
 import { operation } from "../resources.ts";
 import { inlinePartBytesMax, putBlockBytesMax } from "../shared/limits.ts";
-import { blobKey } from "../shared/succession.ts";
+import { blobKey } from "../shared/overwrite.ts";
 import { blockId } from "./block-id.ts";
 import { readStage, stageBlock, stageReplyHeaders } from "./stage-block.ts";
 

@@ -19,10 +19,10 @@ import { blobHeaders } from "../shared/http-headers.ts";
 import {
   blobKey,
   dropUpload,
-  keepPrevious,
+  preservePrevious,
   nextVersion,
   versionHeader,
-} from "../shared/succession.ts";
+} from "../shared/overwrite.ts";
 import { tagsHeader } from "../shared/tags-header.ts";
 import { blockBlobTier } from "../shared/tier.ts";
 import { parseBlockList, type BlockListEntry } from "./block-list-body.ts";
@@ -76,9 +76,9 @@ export const putBlockList = operation({
   },
   lastModifiedOf: ({ staged }) => staged.live?.touched,
   decide: (context) => {
-    const { target, input, seen, stamp, now, received, version } = context;
+    const { target, input, readResult, newETag, now, received, version } = context;
     if (target !== undefined && target.type !== "BlockBlob") return fail("InvalidBlobType");
-    const { parts } = seen;
+    const { parts } = readResult;
     if (!parts.ok) return parts;
     const sealing = chooseSealing(input.encryption, context.scope.container);
     if (!sealing.ok) return sealing;
@@ -89,7 +89,7 @@ export const putBlockList = operation({
     const versionId = nextVersion(context);
     return {
       put: {
-        etag: stamp,
+        etag: newETag,
         created: target?.created ?? now,
         type: "BlockBlob" as const,
         content: emptyContent,
@@ -104,8 +104,8 @@ export const putBlockList = operation({
         ...sealing.value,
       },
       content: compose(parts.value),
-      preserve: keepPrevious(context),
-      effects: dropUpload(blobKey(context), seen.staged.stored),
+      preserve: preservePrevious(context),
+      effects: dropUpload(blobKey(context), readResult.staged.stored),
       headers: {
         ...bodyChecksum(received, version),
         ...encryptionHeaders(sealing.value),

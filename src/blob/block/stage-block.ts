@@ -42,7 +42,7 @@ export async function readStage(view: RecordView, key: BlobKey, blockId: string)
 
 export interface Staging {
   readonly target: BlobRecord | undefined;
-  readonly seen: Stage;
+  readonly readResult: Stage;
   readonly blockId: string;
   readonly received: Received;
   readonly scope: ContainerScope;
@@ -53,22 +53,22 @@ export interface Staging {
 }
 
 /** Puts one block beside those that wait, wherever its bytes came from. */
-export function stageBlock(key: BlobKey, { target, seen, blockId, ...staging }: Staging) {
+export function stageBlock(key: BlobKey, { target, readResult, blockId, ...staging }: Staging) {
   const { received, now, newId, scope, input, version } = staging;
   if (target !== undefined && target.type !== "BlockBlob") return fail("InvalidBlobType");
-  const idLength = seen.staged.live?.blockIdLength;
+  const idLength = readResult.staged.live?.blockIdLength;
   if (idLength !== undefined && idLength !== blockId.length) return fail("InvalidBlobOrBlock");
-  if (!seen.replaces && seen.count >= BigInt(uncommittedBlocksMax)) {
+  if (!readResult.replaces && readResult.count >= BigInt(uncommittedBlocksMax)) {
     return fail("BlockCountExceedsLimit");
   }
   const sealing = chooseSealing(input.encryption, scope.container);
   if (!sealing.ok) return sealing;
   const opening = { now, newId, blockIdLength: blockId.length };
-  const opened = openUpload(key, seen.staged, opening);
+  const opened = openUpload(key, readResult.staged, opening);
   const at = { upload: opened.upload.id, id: blockId };
   const { keySha256 } = sealing.value;
   const block = put(blocks, at, { content: emptyContent, keySha256 }, whole(received));
-  const counted = seen.replaces ? [] : [add(blockCounter(opened.upload.id), 1n)];
+  const counted = readResult.replaces ? [] : [add(blockCounter(opened.upload.id), 1n)];
   return {
     effects: [...opened.effects, block, ...counted],
     headers: {

@@ -32,8 +32,8 @@ export const createContainer = operation({
       service: "blob",
       name: address.container,
     }),
-  decide: ({ input, features, stamp, newId, seen }) => {
-    if (seen) return fail("ContainerBeingDeleted");
+  decide: ({ input, features, newETag, newId, readResult }) => {
+    if (readResult) return fail("ContainerBeingDeleted");
     if (input.publicAccess !== undefined && !features.publicAccess) {
       return fail("PublicAccessNotPermitted");
     }
@@ -42,7 +42,7 @@ export const createContainer = operation({
     return {
       put: {
         id: newId(),
-        etag: stamp,
+        etag: newETag,
         metadata: pairs,
         policies: [],
         publicAccess: access,

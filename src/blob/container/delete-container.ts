@@ -24,8 +24,8 @@ export const deleteContainer = operation({
   effect: "writes",
   success: { status: 202, headers: [] },
   reads: (view, { target }) => firstHold(view, target.id),
-  decide: ({ target, scope, address, features, now, seen }) => {
-    if (seen !== undefined) return fail(seen);
+  decide: ({ target, scope, address, features, now, readResult }) => {
+    if (readResult !== undefined) return fail(readResult);
     const retentionDays = features.containerSoftDeleteDays;
     const name = { account: scope.account.id, service: "blob", name: address.container } as const;
     const kept = keepName(features, name, now);

@@ -40,16 +40,16 @@ export const renameContainer = operation({
     const record = await view.get(containers, key);
     return record && { key, record };
   },
-  decide: ({ seen, input, stamp, now }) => {
-    if (seen === undefined) return fail("ContainerNotFound");
-    const { key, record } = seen;
+  decide: ({ readResult, input, newETag, now }) => {
+    if (readResult === undefined) return fail("ContainerNotFound");
+    const { key, record } = readResult;
     const id = input.sourceLeaseId;
     const allowed = checkLease(record.lease, id, "match-if-leased", "container", now);
     if (!allowed.ok) return allowed;
     // The old name goes first: both lead to the same id.
     return {
       preserve: [remove(containers, key)],
-      put: { ...record, etag: stamp, lease: undefined },
+      put: { ...record, etag: newETag, lease: undefined },
     };
   },
 });

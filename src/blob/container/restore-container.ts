@@ -48,13 +48,13 @@ export const restoreContainer = operation({
     const record = await view.get(deletedContainers, key);
     return record && { key, record };
   },
-  decide: ({ seen, stamp, now }) => {
-    if (seen === undefined) return fail("ContainerNotFound");
-    const { deletedAt, retentionDays, ...container } = seen.record;
+  decide: ({ readResult, newETag, now }) => {
+    if (readResult === undefined) return fail("ContainerNotFound");
+    const { deletedAt, retentionDays, ...container } = readResult.record;
     if (now >= deletedAt + BigInt(retentionDays) * ticksPerDay) return fail("ContainerNotFound");
     return {
-      put: { ...container, etag: stamp },
-      effects: [remove(deletedContainers, seen.key)],
+      put: { ...container, etag: newETag },
+      effects: [remove(deletedContainers, readResult.key)],
     };
   },
 });

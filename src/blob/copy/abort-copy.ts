@@ -26,13 +26,13 @@ export const abortCopyBlob = operation({
   etag: "none",
   effect: "writes",
   success: { status: 204, headers: [] },
-  decide: ({ target, input, stamp, now }) => {
+  decide: ({ target, input, newETag, now }) => {
     const { copy } = target;
     if (copy?.status !== "pending") return fail("NoPendingCopyOperation");
     if (copy.id !== input.copyId) return fail("CopyIdMismatch");
     const aborted = { ...copy, status: "aborted" as const, completed: now };
     return {
-      put: { ...target, etag: stamp, copy: aborted },
+      put: { ...target, etag: newETag, copy: aborted },
       content: empty(0),
       effects: [dropTransfer(copy.id)],
     };

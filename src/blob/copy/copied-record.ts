@@ -36,7 +36,7 @@ export interface CopyWishes {
 }
 
 export interface CopyMoment {
-  readonly stamp: Ticks;
+  readonly newETag: Ticks;
   readonly now: Ticks;
   readonly target: BlobRecord | undefined;
   readonly versionId: Ticks | undefined;
@@ -46,7 +46,7 @@ export interface CopyMoment {
 export function copiedRecord(
   original: Original,
   wishes: CopyWishes,
-  { stamp, now, target, versionId }: CopyMoment,
+  { newETag, now, target, versionId }: CopyMoment,
 ): Result<BlobRecord> {
   const { type } = original;
   if (target !== undefined && target.type !== type) return fail("InvalidBlobType");
@@ -58,7 +58,7 @@ export function copiedRecord(
   }
   const sealed = wishes.seal ?? original.sealed === true;
   return ok({
-    etag: stamp,
+    etag: newETag,
     created: target?.created ?? now,
     type,
     content: emptyContent,
@@ -68,7 +68,7 @@ export function copiedRecord(
     tags: copiesTags ? original.tags : wishes.tags,
     ...tiered.value,
     sequenceNumber: type === "PageBlob" ? (original.sequenceNumber ?? 0n) : undefined,
-    lineage: type === "PageBlob" ? stamp : undefined,
+    lineage: type === "PageBlob" ? newETag : undefined,
     committedBlockCount: type === "AppendBlob" ? (original.committedBlockCount ?? 0) : undefined,
     sealed: type === "AppendBlob" && sealed ? true : undefined,
     versionId,

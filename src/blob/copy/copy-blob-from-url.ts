@@ -8,10 +8,10 @@ import { syncCopyBytesMax } from "../shared/limits.ts";
 import {
   blobKey,
   dropUpload,
-  keepPrevious,
+  preservePrevious,
   nextVersion,
   versionHeader,
-} from "../shared/succession.ts";
+} from "../shared/overwrite.ts";
 import { tagsHeader } from "../shared/tags-header.ts";
 import { blockBlobTier } from "../shared/tier.ts";
 import { copiedRecord, originalFound } from "./copied-record.ts";
@@ -51,10 +51,10 @@ export const copyBlobFromUrl = operation({
   },
   reads: (view, { scope, address }) => view.get(uploads, blobKey({ scope, address })),
   decide: (context) => {
-    const { input, source, received, stamp, now, target, seen, newGuid } = context;
+    const { input, source, received, newETag, now, target, readResult, newGuid } = context;
     const versionId = nextVersion(context);
     const original = { ...originalFound(foundIn(source)), type: "BlockBlob" as const };
-    const record = copiedRecord(original, input, { stamp, now, target, versionId });
+    const record = copiedRecord(original, input, { newETag, now, target, versionId });
     if (!record.ok) return record;
     const id = newGuid();
     const { length } = received;
@@ -63,8 +63,8 @@ export const copyBlobFromUrl = operation({
     return {
       put: { ...record.value, copy, ...input.protection },
       content: whole(received),
-      preserve: keepPrevious(context),
-      effects: dropUpload(blobKey(context), seen),
+      preserve: preservePrevious(context),
+      effects: dropUpload(blobKey(context), readResult),
       headers: {
         ...toldChecksum(received, { asked: input.sourceMd5, version: context.version }),
         "x-ms-copy-id": id,

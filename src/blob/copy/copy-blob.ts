@@ -14,11 +14,11 @@ import { operation } from "../resources.ts";
 import {
   blobKey,
   dropUpload,
-  keepPrevious,
+  preservePrevious,
   nextVersion,
   versionHeader,
-  type Succession,
-} from "../shared/succession.ts";
+  type OverwriteContext,
+} from "../shared/overwrite.ts";
 import { tagsHeader } from "../shared/tags-header.ts";
 import { archive } from "../tier/rehydration.ts";
 import { copiedRecord, originalFound, type CopyWishes, type Original } from "./copied-record.ts";
@@ -66,17 +66,17 @@ export const copyBlob = operation({
     own: await loadOwnSource(view, source),
   }),
   decide: (context) => {
-    const { input, source, seen, newGuid } = context;
+    const { input, source, readResult, newGuid } = context;
     if (source === undefined) throw new Error("Copy Blob names a source");
     const id = newGuid();
-    const copied = copyFrom(context, { id, source, own: seen.own, input });
+    const copied = copyFrom(context, { id, source, own: readResult.own, input });
     if (!copied.ok) return copied;
     const { record, content, effects, status } = copied.value;
     return {
       put: { ...record, ...input.protection },
       content,
-      preserve: keepPrevious(context),
-      effects: [...dropUpload(blobKey(context), seen.upload), ...effects],
+      preserve: preservePrevious(context),
+      effects: [...dropUpload(blobKey(context), readResult.upload), ...effects],
       headers: {
         "x-ms-copy-id": id,
         "x-ms-copy-status": status,
@@ -93,7 +93,7 @@ interface Copying {
   readonly input: CopyWishes & SourceDemands;
 }
 
-function copyFrom(context: Succession, copying: Copying) {
+function copyFrom(context: OverwriteContext, copying: Copying) {
   const { own, source } = copying;
   if (source.kind === "own") {
     if (own === undefined) throw new Error("a source of this service is loaded");
@@ -102,7 +102,11 @@ function copyFrom(context: Succession, copying: Copying) {
   return copyLater(context, copying, source);
 }
 
-function copyAtOnce(context: Succession, { id, source, input }: Copying, original: BlobRecord) {
+function copyAtOnce(
+  context: OverwriteContext,
+  { id, source, input }: Copying,
+  original: BlobRecord,
+) {
   const { now } = context;
   const allowed = checkOwnSource(original, input, now);
   if (!allowed.ok) return allowed;
@@ -120,7 +124,7 @@ function copyAtOnce(context: Succession, { id, source, input }: Copying, origina
 
 /** The target is there at once, empty, and can neither be written nor leased until it is full. */
 function copyLater(
-  context: Succession,
+  context: OverwriteContext,
   { id, input }: Copying,
   { url, own, found }: Extract<CopySource, { kind: "elsewhere" }>,
 ) {
@@ -159,8 +163,8 @@ function copyLater(
   });
 }
 
-function prepare(context: Succession, original: Original, wishes: CopyWishes) {
-  const { stamp, now, target } = context;
-  const moment = { stamp, now, target, versionId: nextVersion(context) };
+function prepare(context: OverwriteContext, original: Original, wishes: CopyWishes) {
+  const { newETag, now, target } = context;
+  const moment = { newETag, now, target, versionId: nextVersion(context) };
   return copiedRecord(original, wishes, moment);
 }

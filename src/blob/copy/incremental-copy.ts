@@ -8,7 +8,7 @@ import { parseSnapshotTime } from "../../core/dates.ts";
 import type { Ticks } from "../../core/ticks.ts";
 import { generations, type BlobRecord } from "../records.ts";
 import { operation, type BlobAddress } from "../resources.ts";
-import { blobKey, keepPrevious, nextVersion, versionHeader } from "../shared/succession.ts";
+import { blobKey, preservePrevious, nextVersion, versionHeader } from "../shared/overwrite.ts";
 import { copiedRecord } from "./copied-record.ts";
 import { sourceConditions } from "./copy-params.ts";
 import { checkOwnSource, loadOwnSource, unverified } from "./own-record.ts";
@@ -36,30 +36,30 @@ export const incrementalCopyBlob = operation({
   success: { status: 202, headers: ["x-ms-copy-id", "x-ms-copy-status", "x-ms-version-id"] },
   reads: (view, { source }) => loadOwnSource(view, source),
   decide: (context) => {
-    const { target, input, source, seen, stamp, now, newGuid } = context;
-    if (source === undefined || seen === undefined) return fail("CannotVerifyCopySource");
-    if (!seen.ok) return unverified(seen);
-    const original = seen.value;
+    const { target, input, source, readResult, newETag, now, newGuid } = context;
+    if (source === undefined || readResult === undefined) return fail("CannotVerifyCopySource");
+    if (!readResult.ok) return unverified(readResult);
+    const original = readResult.value;
     const allowed = checkOwnSource(original, input, now);
     if (!allowed.ok) return allowed;
     const follows = checkFollows(target, original, source);
     if (!follows.ok) return follows;
     const versionId = nextVersion(context);
-    const prepared = copiedRecord(original, noWishes, { stamp, now, target, versionId });
+    const prepared = copiedRecord(original, noWishes, { newETag, now, target, versionId });
     if (!prepared.ok) return prepared;
     const id = newGuid();
     const bytes = original.content.length;
     const state = { id, source: source.url, copiedBytes: bytes, totalBytes: bytes, completed: now };
-    const copy = { ...state, status: "success" as const, destinationSnapshot: stamp };
-    const lineage = target?.lineage ?? stamp;
+    const copy = { ...state, status: "success" as const, destinationSnapshot: newETag };
+    const lineage = target?.lineage ?? newETag;
     const record = { ...prepared.value, copy, lineage, incrementalCopy: true as const };
     const content = share(original.content);
-    const marks = { lease: undefined, versionId: undefined, snapshot: stamp };
-    const key = { ...blobKey(context), at: stamp, kind: "snapshot" as const };
+    const marks = { lease: undefined, versionId: undefined, snapshot: newETag };
+    const key = { ...blobKey(context), at: newETag, kind: "snapshot" as const };
     return {
       put: record,
       content,
-      preserve: keepPrevious(context),
+      preserve: preservePrevious(context),
       effects: [put(generations, key, { ...record, ...marks }, content)],
       headers: {
         "x-ms-copy-id": id,

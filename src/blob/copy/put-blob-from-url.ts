@@ -17,10 +17,10 @@ import { putBlobBytesMax } from "../shared/limits.ts";
 import {
   blobKey,
   dropUpload,
-  keepPrevious,
+  preservePrevious,
   nextVersion,
   versionHeader,
-} from "../shared/succession.ts";
+} from "../shared/overwrite.ts";
 import { tagsHeader } from "../shared/tags-header.ts";
 import { blockBlobTier } from "../shared/tier.ts";
 import { copiedRecord, originalFound, type Original } from "./copied-record.ts";
@@ -70,7 +70,7 @@ export const putBlobFromUrl = operation({
   },
   reads: (view, { scope, address }) => view.get(uploads, blobKey({ scope, address })),
   decide: (context) => {
-    const { input, source, received, stamp, now, target, seen } = context;
+    const { input, source, received, newETag, now, target, readResult } = context;
     const sealing = chooseSealing(input.encryption, context.scope.container);
     if (!sealing.ok) return sealing;
     const versionId = nextVersion(context);
@@ -78,14 +78,14 @@ export const putBlobFromUrl = operation({
     const original = chooseProperties(found, input, received);
     // Unlike a copy it may replace a blob of another type.
     const before = target?.type === "BlockBlob" ? target : undefined;
-    const record = copiedRecord(original, input, { stamp, now, target: before, versionId });
+    const record = copiedRecord(original, input, { newETag, now, target: before, versionId });
     if (!record.ok) return record;
     const kept = { lease: target?.lease, created: target?.created ?? now };
     return {
       put: { ...record.value, ...kept, ...input.protection, ...sealing.value },
       content: whole(received),
-      preserve: keepPrevious(context),
-      effects: dropUpload(blobKey(context), seen),
+      preserve: preservePrevious(context),
+      effects: dropUpload(blobKey(context), readResult),
       headers: {
         ...toldChecksum(received, { asked: input.sourceMd5, version: context.version }),
         ...encryptionHeaders(sealing.value),

@@ -1,6 +1,6 @@
 import { whole } from "../../content/plan.ts";
 import { put } from "../../core/effects.ts";
-import { nextStamp } from "../../core/etag.ts";
+import { nextETag } from "../../core/etag.ts";
 import type { TransferHandler, TransferJob } from "../../core/transfer.ts";
 import type { RecordView } from "../../core/view.ts";
 import { isPageBlobLength } from "../page/page-params.ts";
@@ -37,7 +37,7 @@ export const blobCopy: TransferHandler = {
     if (waiting === undefined) return undefined;
     const { key, record, copy } = waiting;
     const completed = view.now;
-    const etag = nextStamp(completed, record.etag);
+    const etag = nextETag(completed, record.etag);
     const isPages = record.type === "PageBlob";
     const misfit = end.ended === "success" && isPages && !isPageBlobLength(end.received.length);
     if (end.ended === "failed" || misfit) {

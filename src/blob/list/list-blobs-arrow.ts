@@ -34,7 +34,7 @@ export const listBlobsArrow = operation({
   lease: "none",
   etag: "none",
   effect: "reads",
-  bulky: true,
+  largeResponse: true,
   success: { status: 200, headers: [] },
   reads: async (view, { target, input, now, features }) => {
     const options = entryOptions(input, { now, features });
@@ -48,7 +48,7 @@ export const listBlobsArrow = operation({
     };
     return writeArrowStream({ columns: blobColumns, required: ["Name"], rows, metadata });
   },
-  decide: ({ input, seen: bytes }) => {
+  decide: ({ input, readResult: bytes }) => {
     const possible = checkList(input);
     if (!possible.ok) return possible;
     return { body: { type: arrowStreamType, bytes } };

@@ -28,7 +28,7 @@ export const listBlobs = operation({
   lease: "none",
   etag: "none",
   effect: "reads",
-  bulky: true,
+  largeResponse: true,
   success: { status: 200, headers: [] },
   reads: async (view, { target, input, now, features }) => {
     const options = entryOptions(input, { now, features });
@@ -41,7 +41,7 @@ export const listBlobs = operation({
       : await scanBlobs(view, selection, emit);
     return { next, entries };
   },
-  decide: ({ input, seen, endpoint, address }) => {
+  decide: ({ input, readResult, endpoint, address }) => {
     const possible = checkList(input);
     if (!possible.ok) return possible;
     const head =
@@ -49,10 +49,13 @@ export const listBlobs = operation({
       textElement("Marker", input.marker && formatMarker(input.marker)) +
       textElement("MaxResults", input.maxResults) +
       textElement("Delimiter", input.delimiter);
-    const tail = textElement("NextMarker", seen.next === undefined ? "" : formatMarker(seen.next));
+    const tail = textElement(
+      "NextMarker",
+      readResult.next === undefined ? "" : formatMarker(readResult.next),
+    );
     const names = { ServiceEndpoint: `${endpoint}/`, ContainerName: address.container };
     const before = startTag("EnumerationResults", names) + head;
     const after = `${tail}</EnumerationResults>`;
-    return { body: xmlListBody({ before, name: "Blobs", entries: seen.entries, after }) };
+    return { body: xmlListBody({ before, name: "Blobs", entries: readResult.entries, after }) };
   },
 });

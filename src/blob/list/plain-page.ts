@@ -28,7 +28,7 @@ export async function plainPage(
   // Expired blobs are stepped over, so that more may have to be read than the page holds.
   for await (const batch of view.scan(blobs, { start: first, end })) {
     for (const entry of batch) {
-      const text = view.rendered(entry, form, () => render(entry, options));
+      const text = view.renderCached(entry, form, () => render(entry, options));
       if (text === undefined) continue;
       if (emitted >= limit) return { next: placeOf(blobs, entry.key) };
       emit(text);
@@ -47,7 +47,7 @@ function render(entry: Scanned<BlobRecord>, options: EntryOptions) {
   if (isExpired(record, options.now)) return undefined;
   const name = blobs.parts(entry.key)[1] as string;
   const text = renderEntry({ kind: "blob", name, record }, options);
-  return { text, lasts: isTimeless(record) };
+  return { text, isCacheable: isTimeless(record) };
 }
 
 /** Whether the entry would read the same at any other time. */

@@ -17,10 +17,10 @@ import { blobOrRequestHeaders } from "../shared/http-headers.ts";
 import {
   blobKey,
   dropUpload,
-  keepPrevious,
+  preservePrevious,
   nextVersion,
   versionHeader,
-} from "../shared/succession.ts";
+} from "../shared/overwrite.ts";
 import { tagsHeader } from "../shared/tags-header.ts";
 import { pageBlobLength, pageTier, sequenceNumber } from "./page-params.ts";
 
@@ -51,13 +51,13 @@ export const createPageBlob = operation({
   success: { status: 201, headers: createReplyHeaders },
   reads: (view, { scope, address }) => view.get(uploads, blobKey({ scope, address })),
   decide: (context) => {
-    const { input, target, stamp, now, seen } = context;
+    const { input, target, newETag, now, readResult } = context;
     const sealing = chooseSealing(input.encryption, context.scope.container);
     if (!sealing.ok) return sealing;
     const versionId = nextVersion(context);
     return {
       put: {
-        etag: stamp,
+        etag: newETag,
         created: target?.created ?? now,
         type: "PageBlob" as const,
         content: emptyContent,
@@ -68,14 +68,14 @@ export const createPageBlob = operation({
         tier: input.tier,
         tierChanged: input.tier === undefined ? undefined : now,
         sequenceNumber: input.sequenceNumber ?? 0n,
-        lineage: stamp,
+        lineage: newETag,
         versionId,
         ...input.protection,
         ...sealing.value,
       },
       content: empty(input.length),
-      preserve: keepPrevious(context),
-      effects: dropUpload(blobKey(context), seen),
+      preserve: preservePrevious(context),
+      effects: dropUpload(blobKey(context), readResult),
       headers: {
         ...encryptionHeaders(sealing.value),
         "x-ms-request-server-encrypted": "true",

@@ -13,7 +13,7 @@ import { xmlBody } from "../../core/xml-body.ts";
 import { element, textElement } from "../../core/xml-writer.ts";
 import { generations, type BlobKey, type BlobRecord } from "../records.ts";
 import { operation, type BlobAddress } from "../resources.ts";
-import { blobKey } from "../shared/succession.ts";
+import { blobKey } from "../shared/overwrite.ts";
 import { changedPages, validPages, type RangePage } from "./page-ranges.ts";
 
 /** More ranges than this come in further pages, also for clients that name no limit. */
@@ -87,7 +87,7 @@ export const getPageRanges = operation({
   lease: "match-if-given",
   etag: "keep",
   effect: "reads",
-  bulky: true,
+  largeResponse: true,
   success: { status: 200, headers: ["x-ms-blob-content-length"] },
   reads: async (view, { scope, address, target, input }): Promise<Seen> => {
     const at = input.previous ?? input.previousUrl;
@@ -104,20 +104,20 @@ export const getPageRanges = operation({
     const contents = [previous.content, ...between, target.content];
     return { page: await changedPages(view, contents, asked), previous };
   },
-  decide: ({ target, input, seen }) => {
+  decide: ({ target, input, readResult }) => {
     if (target.type !== "PageBlob") return fail("InvalidBlobType");
     const at = input.previous ?? input.previousUrl;
     if (at !== undefined) {
-      if (seen.previous === undefined) return fail("PreviousSnapshotNotFound");
+      if (readResult.previous === undefined) return fail("PreviousSnapshotNotFound");
       if (target.snapshot !== undefined && at > target.snapshot) {
         return fail("PreviousSnapshotCannotBeNewer");
       }
-      if (seen.previous.lineage !== target.lineage) return fail("BlobOverwritten");
+      if (readResult.previous.lineage !== target.lineage) return fail("BlobOverwritten");
     }
-    if (seen.page === undefined) return fail("InvalidRange");
+    if (readResult.page === undefined) return fail("InvalidRange");
     return {
       headers: { "x-ms-blob-content-length": String(target.content.length) },
-      body: xmlBody(renderRanges(seen.page, input.maxResults !== undefined)),
+      body: xmlBody(renderRanges(readResult.page, input.maxResults !== undefined)),
     };
   },
 });

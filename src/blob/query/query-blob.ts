@@ -1,4 +1,4 @@
-import { noteAccess } from "../read/last-access.ts";
+import { lastAccessUpdate } from "../read/last-access.ts";
 import { blobProperties, blobPropertyNames } from "../read/blob-properties.ts";
 import { encryption } from "../../core/encryption.ts";
 import { fail } from "../../core/result.ts";
@@ -28,7 +28,7 @@ export const queryBlob = operation({
     const totalBytes = content.length;
     const marker = Buffer.from(newGuid().replaceAll("-", ""), "hex");
     return {
-      ...noteAccess(context),
+      ...lastAccessUpdate(context),
       metadata,
       headers: [
         ...blobProperties({ target, address, now, features }),

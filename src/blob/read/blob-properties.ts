@@ -1,7 +1,7 @@
 import { encodeBase64 } from "../../core/base64.ts";
 import { formatHttpDate, formatIso } from "../../core/dates.ts";
 import type { Features } from "../../core/features.ts";
-import type { HeaderGroup } from "../../core/operation.ts";
+import type { HeaderGroup } from "../../core/reply.ts";
 import type { Ticks } from "../../core/ticks.ts";
 import { copyHeaderNames, copyHeaders } from "../copy/copy-headers.ts";
 import type { BlobRecord } from "../records.ts";

@@ -7,7 +7,8 @@ import { writeStructured } from "../../content/write-structured.ts";
 import type { ContentRef } from "../../core/content-ref.ts";
 import { encryption } from "../../core/encryption.ts";
 import { invalidHeader } from "../../core/faults.ts";
-import { noBody, type ReplyBody } from "../../core/operation.ts";
+import { noBody } from "../../core/operation.ts";
+import type { ReplyBody } from "../../core/reply.ts";
 import { header, type Param } from "../../core/params.ts";
 import { rangeChecksum } from "../../core/range-checksum.ts";
 import { clipRange, parseReadRange, type ByteRange } from "../../core/ranges.ts";
@@ -16,7 +17,7 @@ import { operation } from "../resources.ts";
 import { storedMd5 } from "../shared/http-headers.ts";
 import { rangeChecksumBytesMax } from "../shared/limits.ts";
 import { blobProperties, blobPropertyNames } from "./blob-properties.ts";
-import { noteAccess } from "./last-access.ts";
+import { lastAccessUpdate } from "./last-access.ts";
 
 /** `x-ms-range` wins over `Range`; a malformed one is ignored. */
 const range: Param<ByteRange | undefined> = {
@@ -64,7 +65,7 @@ export const getBlob = operation({
     const properties = blobProperties(context);
     const md5 = storedMd5(target.headers);
     const { content, metadata } = target;
-    const noted = noteAccess(context);
+    const noted = lastAccessUpdate(context);
     if (asked === undefined) {
       if (checksum !== undefined) return checksumRefused(checksum);
       const headers = [

@@ -1,5 +1,5 @@
 import type { Features } from "../../core/features.ts";
-import type { Note } from "../../core/operation.ts";
+import type { DeferredUpdate } from "../../core/reply.ts";
 import { anyTable } from "../../core/table.ts";
 import { ticksPerDay, type Ticks } from "../../core/ticks.ts";
 import { blobs, type BlobRecord } from "../records.ts";
@@ -22,7 +22,7 @@ interface Reading {
 }
 
 /** The note that a read leaves, if it is the first of the day. */
-export function noteAccess(reading: Reading): { readonly note?: Note } {
+export function lastAccessUpdate(reading: Reading): { readonly deferredUpdate?: DeferredUpdate } {
   const { target, scope, address, features, now } = reading;
   const known = lastAccess(target, features);
   const isBase = address.snapshot === undefined && address.versionId === undefined;
@@ -30,5 +30,5 @@ export function noteAccess(reading: Reading): { readonly note?: Note } {
   const key = { container: scope.container.id, name: address.blob };
   const change = (record: object) =>
     (record as BlobRecord).etag === target.etag ? { ...record, lastAccess: now } : undefined;
-  return { note: { table: anyTable(blobs), key, change } };
+  return { deferredUpdate: { table: anyTable(blobs), key, change } };
 }

@@ -44,7 +44,7 @@ export const listContainers = operation({
   lease: "none",
   etag: "none",
   effect: "reads",
-  bulky: true,
+  largeResponse: true,
   success: { status: 200, headers: [] },
   reads: async (view, { target, input, account, now }) => {
     const from = markerName(input.marker, account);
@@ -59,9 +59,9 @@ export const listContainers = operation({
     const entries = await renderEntries(shown, (one) => renderContainer(one, now, withMetadata));
     return { badMarker: from === undefined, entries, next: found[shown.length] };
   },
-  decide: ({ input, seen, endpoint, account }) => {
-    if (seen.badMarker) return fail("OutOfRangeInput");
-    const { entries, next } = seen;
+  decide: ({ input, readResult, endpoint, account }) => {
+    if (readResult.badMarker) return fail("OutOfRangeInput");
+    const { entries, next } = readResult;
     const before =
       startTag("EnumerationResults", { ServiceEndpoint: `${endpoint}/` }) +
       textElement("Prefix", input.prefix) +

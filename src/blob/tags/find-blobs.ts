@@ -1,5 +1,6 @@
 import { formatMarker, marker, maxResults, pageSize, wordSet } from "../../core/listing.ts";
-import { noBody, type Reply } from "../../core/operation.ts";
+import { noBody } from "../../core/operation.ts";
+import type { Reply } from "../../core/reply.ts";
 import { query, required, text as anyText, type Param } from "../../core/params.ts";
 import { ok } from "../../core/result.ts";
 import { parseTagSearch, type TagSearch, type TagSearchOptions } from "../../core/tag-search.ts";
@@ -72,7 +73,7 @@ export const findBlobsByTags = operation({
     if (container === undefined) return nothing;
     return find(view, input, { account: target.id, container: { id: container.id, name } });
   },
-  decide: ({ input, seen, endpoint }) => render(input, seen, endpoint),
+  decide: ({ input, readResult, endpoint }) => render(input, readResult, endpoint),
 });
 
 /** learn.microsoft.com/rest/api/storageservices/find-blobs-by-tags-container */
@@ -98,7 +99,7 @@ export const findBlobsByTagsInContainer = operation({
     const name = address.container;
     return find(view, input, { account: scope.account.id, container: { id: target.id, name } });
   },
-  decide: ({ input, seen, endpoint }) => render(input, seen, endpoint),
+  decide: ({ input, readResult, endpoint }) => render(input, readResult, endpoint),
 });
 
 function render(input: Input, { blobs, next }: Finding, endpoint: string): Reply<never, never> {

@@ -56,8 +56,8 @@ function counted(view: RecordView) {
         yield batch;
       }
     },
-    take: (table, bounds) => view.take(table, bounds),
-    rendered: (_entry, _form, render) => render()?.text,
+    readHead: (table, bounds) => view.readHead(table, bounds),
+    renderCached: (_entry, _form, render) => render()?.text,
     count: (key) => view.count(key),
     slices: (ref, from, length) => view.slices(ref, from, length),
   };

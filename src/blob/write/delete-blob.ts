@@ -14,7 +14,12 @@ import {
   retentionDays,
   type Generation,
 } from "../shared/soft-delete.ts";
-import { blobKey, dropUpload, keepPrevious, type Succession } from "../shared/succession.ts";
+import {
+  blobKey,
+  dropUpload,
+  preservePrevious,
+  type OverwriteContext,
+} from "../shared/overwrite.ts";
 
 interface Seen {
   readonly upload: UploadRecord | undefined;
@@ -62,14 +67,14 @@ export const deleteBlob = operation({
     return { upload: await view.get(uploads, key), kept: await generationsOf(view, key) };
   },
   decide: (context) => {
-    const { target, address, input, seen, features, scope } = context;
+    const { target, address, input, readResult, features, scope } = context;
     if (address.snapshot !== undefined) {
       return target === undefined ? fail("BlobNotFound") : deleteOne(context, target);
     }
     const key = blobKey(context);
-    const snapshots = seen.kept.filter(isLiveSnapshot);
+    const snapshots = readResult.kept.filter(isLiveSnapshot);
     const orphaned = target === undefined && snapshots.length === 0;
-    if (orphaned && seen.upload === undefined) return fail("BlobNotFound");
+    if (orphaned && readResult.upload === undefined) return fail("BlobNotFound");
     if (snapshots.length > 0 && input.snapshots === undefined) return fail("SnapshotsPresent");
     for (const { record } of snapshots) {
       const free = checkProtection(record, context.now);
@@ -79,9 +84,9 @@ export const deleteBlob = operation({
     const kept = features.versioning || retentionDays(scope.account) !== undefined;
     const headers = { "x-ms-delete-type-permanent": String(!kept) };
     if (input.snapshots === "only") return { effects: buried, headers };
-    const effects = [...buried, ...dropUpload(key, seen.upload)];
+    const effects = [...buried, ...dropUpload(key, readResult.upload)];
     if (target === undefined) return { effects, headers };
-    return { remove: true, preserve: keepDeleted(context, seen.kept), effects, headers };
+    return { remove: true, preserve: keepDeleted(context, readResult.kept), effects, headers };
   },
 });
 
@@ -126,11 +131,11 @@ export const deleteBlobPermanently = operation({
   effect: "writes",
   success: { status: 202, headers: ["x-ms-delete-type-permanent"] },
   reads: (view, { scope, address }) => generationsOf(view, blobKey({ scope, address })),
-  decide: ({ address, seen, scope, now, target }) => {
+  decide: ({ address, readResult, scope, now, target }) => {
     const policy = scope.account.properties.blob?.deleteRetention;
     if (policy?.allowPermanentDelete !== true) return fail("PermanentDeleteIsOff");
     const at = address.snapshot ?? address.versionId;
-    const found = seen.find(({ key, record }) => key.at === at && isRestorable(record, now));
+    const found = readResult.find(({ key, record }) => key.at === at && isRestorable(record, now));
     if (found === undefined) {
       return fail(target === undefined ? "BlobNotFound" : "PermanentDeleteNotEnabled");
     }
@@ -147,14 +152,14 @@ function isLiveSnapshot({ key, record }: Generation): boolean {
 
 /** A deleted blob becomes an earlier version, or waits to be undeleted, or is gone. One that was
  *  deleted before it under the same name waits on as a snapshot. */
-function keepDeleted(context: Succession, kept: readonly Generation[]): readonly Effect[] {
-  const { features, target, now, stamp, scope } = context;
+function keepDeleted(context: OverwriteContext, kept: readonly Generation[]): readonly Effect[] {
+  const { features, target, now, newETag, scope } = context;
   if (target === undefined) return [];
-  if (features.versioning || target.versionId !== undefined) return keepPrevious(context);
+  if (features.versioning || target.versionId !== undefined) return preservePrevious(context);
   const days = retentionDays(scope.account);
   if (days === undefined) return [];
   // After all of its snapshots, as the blob itself was.
-  const key = { ...blobKey(context), at: stamp, kind: "deleted" as const };
+  const key = { ...blobKey(context), at: newETag, kind: "deleted" as const };
   const earlier = kept.filter(({ key: { kind } }) => kind === "deleted").flatMap(asSnapshot);
   return [...earlier, ...buryAt(key, target, { at: now, retentionDays: days })];
 }
@@ -167,14 +172,14 @@ function asSnapshot({ key, record }: Generation): readonly Effect[] {
   return [...moved, remove(generations, key)];
 }
 
-function bury({ scope, now }: Succession, { key, record }: Generation): readonly Effect[] {
+function bury({ scope, now }: OverwriteContext, { key, record }: Generation): readonly Effect[] {
   const days = retentionDays(scope.account);
   if (days === undefined) return [remove(generations, key)];
   return buryAt(key, record, { at: now, retentionDays: days });
 }
 
 /** Just the snapshot or version that the address names. */
-function deleteOne(context: Succession, target: BlobRecord) {
+function deleteOne(context: OverwriteContext, target: BlobRecord) {
   const { address } = context;
   const at = address.snapshot ?? address.versionId ?? 0n;
   const kind = address.snapshot === undefined ? "version" : "snapshot";

@@ -17,10 +17,10 @@ import { inlineBlobBytesMax, putBlobBytesMax } from "../shared/limits.ts";
 import {
   blobKey,
   dropUpload,
-  keepPrevious,
+  preservePrevious,
   nextVersion,
   versionHeader,
-} from "../shared/succession.ts";
+} from "../shared/overwrite.ts";
 import { tagsHeader } from "../shared/tags-header.ts";
 import { blockBlobTier } from "../shared/tier.ts";
 
@@ -68,7 +68,7 @@ export const putBlockBlob = operation({
   },
   reads: (view, { scope, address }) => view.get(uploads, blobKey({ scope, address })),
   decide: (context) => {
-    const { input, received, target, stamp, now, version, seen } = context;
+    const { input, received, target, newETag, now, version, readResult } = context;
     const { headers } = input;
     const md5 = received.md5;
     if (md5 === undefined) throw new Error("Put Blob always computes the MD5");
@@ -78,7 +78,7 @@ export const putBlockBlob = operation({
     const crc64 = version >= crc64Since ? received.crc64 : undefined;
     return {
       put: {
-        etag: stamp,
+        etag: newETag,
         created: target?.created ?? now,
         type: "BlockBlob" as const,
         content: emptyContent,
@@ -93,8 +93,8 @@ export const putBlockBlob = operation({
         ...sealing.value,
       },
       content: whole(received),
-      preserve: keepPrevious(context),
-      effects: dropUpload(blobKey(context), seen),
+      preserve: preservePrevious(context),
+      effects: dropUpload(blobKey(context), readResult),
       headers: {
         "Content-MD5": encodeBase64(md5),
         "x-ms-content-crc64": crc64 && encodeBase64(crc64),

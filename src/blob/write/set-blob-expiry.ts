@@ -7,7 +7,7 @@ import { ok, type Result } from "../../core/result.ts";
 import { ticksMax, ticksPerMillisecond, type Ticks } from "../../core/ticks.ts";
 import type { BlobRecord } from "../records.ts";
 import { operation } from "../resources.ts";
-import { blobKey } from "../shared/succession.ts";
+import { blobKey } from "../shared/overwrite.ts";
 
 const timeHeader = "x-ms-expiry-time";
 type Option = "NeverExpire" | "RelativeToCreation" | "RelativeToNow" | "Absolute";

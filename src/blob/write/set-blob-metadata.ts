@@ -3,7 +3,7 @@ import { encryption } from "../../core/encryption.ts";
 import { noBody } from "../../core/operation.ts";
 import { encryptionHeaderNames, encryptionHeaders } from "../encryption/blob-encryption.ts";
 import { operation } from "../resources.ts";
-import { keepPrevious, nextVersion, versionHeader } from "../shared/succession.ts";
+import { preservePrevious, nextVersion, versionHeader } from "../shared/overwrite.ts";
 
 /** Replaces every pair. learn.microsoft.com/rest/api/storageservices/set-blob-metadata */
 export const setBlobMetadata = operation({
@@ -28,7 +28,7 @@ export const setBlobMetadata = operation({
     const versionId = nextVersion(context);
     return {
       put: { ...target, metadata: input.metadata, versionId },
-      effects: features.versioning ? keepPrevious(context) : [],
+      effects: features.versioning ? preservePrevious(context) : [],
       headers: {
         ...encryptionHeaders(target),
         "x-ms-request-server-encrypted": "true",

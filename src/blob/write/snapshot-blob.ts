@@ -5,7 +5,7 @@ import { encryption } from "../../core/encryption.ts";
 import { noBody } from "../../core/operation.ts";
 import { generations } from "../records.ts";
 import { operation } from "../resources.ts";
-import { blobKey, keepPrevious, nextVersion, versionHeader } from "../shared/succession.ts";
+import { blobKey, preservePrevious, nextVersion, versionHeader } from "../shared/overwrite.ts";
 
 /** One more reference to the same bytes, whatever their size.
  *  learn.microsoft.com/rest/api/storageservices/snapshot-blob */
@@ -27,23 +27,23 @@ export const snapshotBlob = operation({
     headers: ["x-ms-snapshot", "x-ms-request-server-encrypted", "x-ms-version-id"],
   },
   decide: (context) => {
-    const { target, input, stamp, features } = context;
+    const { target, input, newETag, features } = context;
     const given = input.metadata.length > 0;
     // Only a snapshot with metadata of its own differs from its base: it gets its own ETag, and
     // something was written that is encrypted.
-    const etag = given ? stamp : target.etag;
+    const etag = given ? newETag : target.etag;
     const pairs = given ? input.metadata : target.metadata;
-    const marks = { lease: undefined, versionId: undefined, snapshot: stamp };
+    const marks = { lease: undefined, versionId: undefined, snapshot: newETag };
     const snapshot = { ...target, ...marks, metadata: pairs, etag };
     const versionId = nextVersion(context);
-    const key = { ...blobKey(context), at: stamp, kind: "snapshot" as const };
+    const key = { ...blobKey(context), at: newETag, kind: "snapshot" as const };
     const taken = put(generations, key, snapshot);
     return {
       ...(features.versioning ? { put: { ...target, versionId } } : {}),
-      effects: [taken, ...(features.versioning ? keepPrevious(context) : [])],
+      effects: [taken, ...(features.versioning ? preservePrevious(context) : [])],
       etag,
       headers: {
-        "x-ms-snapshot": formatIso(stamp),
+        "x-ms-snapshot": formatIso(newETag),
         "x-ms-request-server-encrypted": String(given),
         "x-ms-version-id": versionHeader(versionId),
       },

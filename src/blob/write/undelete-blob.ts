@@ -4,7 +4,7 @@ import { fail } from "../../core/result.ts";
 import { generations } from "../records.ts";
 import { operation } from "../resources.ts";
 import { generationsOf, isRestorable, type Generation } from "../shared/soft-delete.ts";
-import { blobKey } from "../shared/succession.ts";
+import { blobKey } from "../shared/overwrite.ts";
 
 /** Brings back the blob and everything of it that was deleted; the ETag stays what it was.
  *  learn.microsoft.com/rest/api/storageservices/undelete-blob */
@@ -23,9 +23,9 @@ export const undeleteBlob = operation({
   effect: "writes",
   success: { status: 200, headers: [] },
   reads: (view, { scope, address }) => generationsOf(view, blobKey({ scope, address })),
-  decide: ({ target, seen, now }) => {
-    const waiting = seen.filter(({ record }) => isRestorable(record, now));
-    const known = seen.some(({ record }) => record.deleted === undefined);
+  decide: ({ target, readResult, now }) => {
+    const waiting = readResult.filter(({ record }) => isRestorable(record, now));
+    const known = readResult.some(({ record }) => record.deleted === undefined);
     if (target === undefined && waiting.length === 0 && !known) return fail("BlobNotFound");
     const last = waiting.findLast(({ key }) => key.kind === "deleted");
     const root = target === undefined ? last : undefined;

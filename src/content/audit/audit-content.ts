@@ -12,7 +12,7 @@ import {
   wholeTables,
 } from "../tables.ts";
 import { auditExtents } from "./audit-extents.ts";
-import { HeldContent, malformed, malformedSlices } from "./held-content.ts";
+import { ExpectedContent, malformed, malformedSlices } from "./expected-content.ts";
 import { StoredBytes } from "./stored-bytes.ts";
 
 export interface ContentAuditOptions {
@@ -38,7 +38,7 @@ export interface ContentFigures {
  */
 export class ContentAudit {
   readonly #options: ContentAuditOptions;
-  readonly #held = new HeldContent();
+  readonly #held = new ExpectedContent();
   readonly #bytes: StoredBytes;
   /** Waiting to be deleted; what they refer to belongs to their successors. */
   readonly #replaced = new Set<bigint>();

@@ -8,7 +8,7 @@ import {
   wholeTables,
   type ExtentRecord,
 } from "../tables.ts";
-import type { HeldExtent } from "./held-content.ts";
+import type { HeldExtent } from "./expected-content.ts";
 
 export interface ExtentAudit {
   readonly view: View;

@@ -1,17 +1,17 @@
 import type { Slice } from "../../core/content-ref.ts";
-import { crcOfStretch } from "../copy-stretches.ts";
+import { crcOfStretch } from "../copy-ranges.ts";
 import type { ExtentFiles } from "../extent-files.ts";
-import { Handles } from "../handles.ts";
+import { ExtentFileCache } from "../extent-file-cache.ts";
 
 /** Reads what slices refer to, and compares it with their checksums. */
 export class StoredBytes {
-  readonly #handles: Handles;
+  readonly #handles: ExtentFileCache;
   /** Read, and found to be what was written, where a checksum tells. */
   bytesRead = 0;
   bytesWithChecksum = 0;
 
   constructor(files: ExtentFiles) {
-    this.#handles = new Handles(files);
+    this.#handles = new ExtentFileCache(files);
   }
 
   /** What is wrong with the bytes of each slice. */

@@ -2,7 +2,7 @@ import { ContentDamaged } from "../extent-files.ts";
 import type { BlockCache } from "./block-cache.ts";
 import type { Bucket } from "./bucket.ts";
 import { partKey, type Part } from "./parts.ts";
-import { blockBytes, openBlocks, sealedRange } from "./sealed-blocks.ts";
+import { blockBytes, decodeBlocks, sealedRange } from "./checksummed-blocks.ts";
 
 /** Bytes may be damaged on their way; what is still wrong then is wrong in the store. */
 const readTriesMax = 3;
@@ -85,7 +85,7 @@ export class PartReader {
       if (status === 404) throw new ContentDamaged(`${key} is missing`);
       // A store may answer with all of an object whatever was asked for.
       const found = body.length > to + 1 - from ? body.subarray(from, to + 1) : body;
-      const blocks = openBlocks(key, first, found);
+      const blocks = decodeBlocks(key, first, found);
       if (blocks?.length === last + 1 - first) return blocks;
     }
     throw new ContentDamaged(`${key} is not what was written, at ${from} to ${to}`);

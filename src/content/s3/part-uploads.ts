@@ -1,7 +1,7 @@
 import type { Bucket } from "./bucket.ts";
 import type { ExtentParts } from "./extent-parts.ts";
 import { partBytesMax, partKey, type Part } from "./parts.ts";
-import { sealBlocks } from "./sealed-blocks.ts";
+import { encodeBlocks } from "./checksummed-blocks.ts";
 
 /** Of one extent; whoever writes more waits, so that memory is bounded. */
 const uploadsAtOnceMax = 8;
@@ -85,7 +85,7 @@ export class PartUploads {
     try {
       const key = partKey(this.#extent, part);
       const bytes = chunks.length === 1 && chunks[0] ? chunks[0] : Buffer.concat(chunks);
-      await this.#bucket.send({ method: "PUT", key, body: sealBlocks(key, bytes) }, [200]);
+      await this.#bucket.send({ method: "PUT", key, body: encodeBlocks(key, bytes) }, [200]);
     } finally {
       this.#uploads -= 1;
       this.#inLine.shift()?.();

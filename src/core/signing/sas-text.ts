@@ -1,4 +1,4 @@
-import type { ServiceName } from "../operation.ts";
+import type { ServiceName } from "../service-name.ts";
 import { queryText, type SignableRequest } from "./request.ts";
 
 /**

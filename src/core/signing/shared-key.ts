@@ -1,4 +1,4 @@
-import type { ServiceName } from "../operation.ts";
+import type { ServiceName } from "../service-name.ts";
 import { canonicalHeaders } from "./canonical-headers.ts";
 import { canonicalResource, canonicalResourceLite } from "./canonical-resource.ts";
 import { asciiOrder, serviceOrder, type HeaderOrder } from "./header-order.ts";

@@ -6,7 +6,7 @@ import { checked, query, required, text } from "../../core/params.ts";
 import { fail, ok } from "../../core/result.ts";
 import { dropTransfer } from "../../execution/transfer.ts";
 import { operation } from "../resources.ts";
-import { revise } from "../shared/revise.ts";
+import { updateNode } from "../shared/node-replies.ts";
 import { keepsTrailingDots } from "../shared/smb-params.ts";
 
 const copyId = checked(required(query("copyid", text)), (value) => {
@@ -36,13 +36,13 @@ export const abortCopyFile = operation({
   etag: "none",
   effect: "writes",
   success: { status: 204, headers: [] },
-  decide: ({ target, scope, input, stamp, now }) => {
+  decide: ({ target, scope, input, newETag, now }) => {
     const { copy } = target;
     if (copy?.status !== "pending") return fail("NoPendingCopyOperation");
     if (copy.id !== input.copyId) return fail("CopyIdMismatch");
     const aborted = { ...copy, status: "aborted" as const, completed: now };
-    const next = { ...target, etag: stamp, copy: aborted, allocated: 0 };
-    const revised = revise(scope, { target, next, content: empty(0) });
+    const next = { ...target, etag: newETag, copy: aborted, allocated: 0 };
+    const revised = updateNode(scope, { target, next, content: empty(0) });
     return { ...revised, effects: [...revised.effects, dropTransfer(copy.id)] };
   },
 });

@@ -35,7 +35,7 @@ export interface CopyWishes {
 interface CopyMoment {
   readonly scope: NodeScope;
   readonly target: NodeRecord | undefined;
-  readonly stamp: Ticks;
+  readonly newETag: Ticks;
   readonly freshId: bigint;
   /** What `inheritedFrom` returned. */
   readonly inherited: string | undefined;
@@ -45,11 +45,11 @@ interface CopyMoment {
 export function copiedNode(
   original: Original,
   wishes: CopyWishes,
-  { scope, target, stamp, freshId, inherited }: CopyMoment,
+  { scope, target, newETag, freshId, inherited }: CopyMoment,
 ): Result<{ readonly node: NodeRecord; readonly effects: readonly Effect[] }> {
   const { share, parent, name } = scope;
   const input = fromSource(wishes, original);
-  const place = { share, kind: "file", parent, present: undefined, now: stamp } as const;
+  const place = { share, kind: "file", parent, present: undefined, now: newETag } as const;
   const settled = settleSmb({ ...place, parentSddl: inherited, input });
   if (!settled.ok) return settled;
   const { properties, effects } = settled.value;
@@ -65,7 +65,7 @@ export function copiedNode(
       parent: parent.id,
       name,
       kind: "file",
-      etag: stamp,
+      etag: newETag,
       since: share.epoch,
       ...properties,
       attributes: archived,

@@ -14,10 +14,10 @@ import { readOnlyAttribute } from "../shared/attributes.ts";
 import { loadOwnSource } from "../shared/own-source.ts";
 import { fileBytesMax } from "../shared/limits.ts";
 import { checkQuota, usedBytes } from "../shared/quota.ts";
-import { place } from "../shared/revise.ts";
+import { putNode } from "../shared/node-replies.ts";
 import { keepsSourceTrailingDots, keepsTrailingDots, smbProperties } from "../shared/smb-params.ts";
 import { inheritedFrom } from "../shared/smb-properties.ts";
-import { passShortOpen } from "../through-locks.ts";
+import { checkShortOpen } from "../with-lock-check.ts";
 import { copiedNode, originalFound, originalOf, type Original } from "./copied-node.ts";
 import {
   ignoresReadOnly,
@@ -60,23 +60,29 @@ export const copyFile = operation({
     own: await loadOriginal(view, source, input.keepsSourceTrailingDots),
     inherited: await inheritedFrom(view, scope, input.smb),
   }),
-  decide: ({ target, scope, address, input, seen, source, stamp, now, newGuid, newId }) => {
+  decide: ({ target, scope, address, input, readResult, source, newETag, now, newGuid, newId }) => {
     if (source === undefined) throw new Error("Copy File names a source");
     const readOnly = ((target?.attributes ?? 0) & readOnlyAttribute) !== 0;
     if (readOnly && input.ignoresReadOnly !== true) return fail("ReadOnlyAttribute");
     const id = newGuid();
     const copying = { id, source, now, shareName: address.share, freshId: target?.id ?? newId() };
-    const taken = take(seen.own, { scope, copying });
+    const taken = take(readResult.own, { scope, copying });
     if ("wait" in taken) return taken;
     if (!taken.ok) return taken;
     const { original, content, copy, allocated, effects } = taken.value;
-    const fits = checkQuota(scope.share, seen.used, allocated - (target?.allocated ?? 0));
+    const fits = checkQuota(scope.share, readResult.used, allocated - (target?.allocated ?? 0));
     if (!fits.ok) return fits;
-    const moment = { scope, target, stamp, freshId: copying.freshId, inherited: seen.inherited };
+    const moment = {
+      scope,
+      target,
+      newETag,
+      freshId: copying.freshId,
+      inherited: readResult.inherited,
+    };
     const copied = copiedNode(original, input, moment);
     if (!copied.ok) return copied;
     const next = { ...copied.value.node, content: emptyContent, allocated, copy };
-    const placed = place(scope, { target, next, content });
+    const placed = putNode(scope, { target, next, content });
     return {
       ...placed,
       effects: [...placed.effects, ...copied.value.effects, ...effects],
@@ -138,7 +144,7 @@ function takeAtOnce(
     now,
     stretch: touched,
   };
-  const passage = passShortOpen("Copy File source", touching);
+  const passage = checkShortOpen("Copy File source", touching);
   if ("stop" in passage) return passage.stop;
   const progress = `${content.length}/${content.length}`;
   const taken: Taken = {

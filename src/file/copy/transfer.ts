@@ -1,6 +1,6 @@
 import { empty, whole } from "../../content/plan.ts";
 import { put, type Effect } from "../../core/effects.ts";
-import { nextStamp } from "../../core/etag.ts";
+import { nextETag } from "../../core/etag.ts";
 import type { TransferHandler, TransferJob } from "../../core/transfer.ts";
 import type { RecordView } from "../../core/view.ts";
 import {
@@ -11,8 +11,8 @@ import {
   type NodeRecord,
   type ShareRecord,
 } from "../records.ts";
-import { keepForSnapshots, useBytes } from "../shared/revise.ts";
-import { nodeById, nodeKeyOf } from "../tree.ts";
+import { keepForSnapshots, useBytes } from "../shared/node-replies.ts";
+import { nodeById, nodeKeyOf } from "../share-tree.ts";
 
 interface Waiting {
   readonly share: ShareRecord;
@@ -64,7 +64,7 @@ function settle(
   change: { readonly copy: CopyState; readonly allocated: number },
   content = empty(0),
 ): readonly Effect[] {
-  const etag = nextStamp(change.copy.completed ?? node.etag, node.etag);
+  const etag = nextETag(change.copy.completed ?? node.etag, node.etag);
   return [
     ...keepForSnapshots({ share, key }, node),
     put(nodes, key, { ...node, ...change, etag, since: share.epoch }, content),

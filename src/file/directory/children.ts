@@ -2,7 +2,7 @@ import { compareKeys, encodeKey, successor } from "../../core/keys.ts";
 import type { DefinedTable } from "../../core/table.ts";
 import type { RecordView, Scanned } from "../../core/view.ts";
 import { nodes, versions, type NodeRecord } from "../records.ts";
-import type { Tree } from "../tree.ts";
+import type { ShareTree } from "../share-tree.ts";
 
 export interface ChildrenWanted {
   readonly directory: bigint;
@@ -21,7 +21,7 @@ export interface Child {
 /** Names in a directory, in the order of their folded spelling. */
 export async function childrenOf(
   view: RecordView,
-  tree: Tree,
+  tree: ShareTree,
   wanted: ChildrenWanted,
 ): Promise<readonly Child[]> {
   const { epoch } = tree;
@@ -33,7 +33,7 @@ export async function childrenOf(
 /** The nameless root lies among its own children; it comes first and is stepped over. */
 function boundsOf<K, R>(
   table: DefinedTable<K, R>,
-  { share }: Tree,
+  { share }: ShareTree,
   { directory, prefix, from }: ChildrenWanted,
 ) {
   const within = table.range([share, directory], prefix);
@@ -46,13 +46,13 @@ function boundsOf<K, R>(
 }
 
 /** Of all names in a directory as it is now. */
-export function presentBounds(tree: Tree, wanted: ChildrenWanted) {
+export function presentBounds(tree: ShareTree, wanted: ChildrenWanted) {
   return boundsOf(nodes, tree, wanted);
 }
 
 async function presentChildren(
   view: RecordView,
-  tree: Tree,
+  tree: ShareTree,
   wanted: ChildrenWanted,
 ): Promise<readonly Child[]> {
   const found: Child[] = [];
@@ -69,7 +69,7 @@ async function presentChildren(
  *  each, so a page of an old snapshot costs what changed in that directory. */
 async function earlierChildren(
   view: RecordView,
-  tree: Tree & { readonly epoch: number },
+  tree: ShareTree & { readonly epoch: number },
   wanted: ChildrenWanted,
 ): Promise<readonly Child[]> {
   const { epoch } = tree;

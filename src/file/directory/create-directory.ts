@@ -1,7 +1,7 @@
 import { metadata } from "../../core/common-params.ts";
 import { noBody } from "../../core/operation.ts";
 import { operation } from "../resources.ts";
-import { place } from "../shared/revise.ts";
+import { putNode } from "../shared/node-replies.ts";
 import { keepsTrailingDots, smbProperties } from "../shared/smb-params.ts";
 import { inheritedFrom, settleSmb, smbHeaderNames, smbHeaders } from "../shared/smb-properties.ts";
 
@@ -25,16 +25,16 @@ export const createDirectory = operation({
   effect: "writes",
   success: { status: 201, headers: [...smbHeaderNames, "x-ms-request-server-encrypted"] },
   reads: (view, { scope, input }) => inheritedFrom(view, scope, input.smb),
-  decide: ({ scope, input, stamp, newId, version, seen }) => {
+  decide: ({ scope, input, newETag, newId, version, readResult }) => {
     const { share, parent } = scope;
     const settled = settleSmb({
       share,
       kind: "directory",
       parent,
-      parentSddl: seen,
+      parentSddl: readResult,
       input: input.smb,
       present: undefined,
-      now: stamp,
+      now: newETag,
     });
     if (!settled.ok) return settled;
     const next = {
@@ -42,12 +42,12 @@ export const createDirectory = operation({
       parent: parent.id,
       name: scope.name,
       kind: "directory" as const,
-      etag: stamp,
+      etag: newETag,
       since: share.epoch,
       ...settled.value.properties,
       metadata: input.metadata,
     };
-    const placed = place(scope, { target: undefined, next });
+    const placed = putNode(scope, { target: undefined, next });
     return {
       ...placed,
       effects: [...placed.effects, ...settled.value.effects],

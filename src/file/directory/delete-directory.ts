@@ -4,7 +4,7 @@ import type { RecordView } from "../../core/view.ts";
 import { nodes, rootId } from "../records.ts";
 import { operation } from "../resources.ts";
 import { readOnlyAttribute } from "../shared/attributes.ts";
-import { takeAway } from "../shared/revise.ts";
+import { deleteNode } from "../shared/node-replies.ts";
 import { keepsTrailingDots } from "../shared/smb-params.ts";
 
 /** Only an empty one. learn.microsoft.com/rest/api/storageservices/delete-directory */
@@ -23,11 +23,11 @@ export const deleteDirectory = operation({
   effect: "writes",
   success: { status: 202, headers: [] },
   reads: (view, { scope, target }) => hasChildren(view, scope.share.id, target.id),
-  decide: ({ target, scope, seen: holdsAnything }) => {
+  decide: ({ target, scope, readResult: holdsAnything }) => {
     if (target.id === rootId) return fail("InvalidResourceName");
     if (holdsAnything) return fail("DirectoryNotEmpty");
     if ((target.attributes & readOnlyAttribute) !== 0) return fail("ReadOnlyAttribute");
-    return takeAway(scope, target);
+    return deleteNode(scope, target);
   },
 });
 

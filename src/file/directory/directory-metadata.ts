@@ -1,7 +1,7 @@
 import { metadata } from "../../core/common-params.ts";
 import { noBody } from "../../core/operation.ts";
 import { operation } from "../resources.ts";
-import { revise } from "../shared/revise.ts";
+import { updateNode } from "../shared/node-replies.ts";
 import { keepsTrailingDots } from "../shared/smb-params.ts";
 
 const query = { restype: "directory", comp: "metadata" };
@@ -39,8 +39,11 @@ export const setDirectoryMetadata = operation({
   etag: "renew",
   effect: "writes",
   success: { status: 200, headers: ["x-ms-request-server-encrypted"] },
-  decide: ({ target, scope, input, stamp }) => ({
-    ...revise(scope, { target, next: { ...target, metadata: input.metadata, change: stamp } }),
+  decide: ({ target, scope, input, newETag }) => ({
+    ...updateNode(scope, {
+      target,
+      next: { ...target, metadata: input.metadata, change: newETag },
+    }),
     headers: { "x-ms-request-server-encrypted": "true" },
   }),
 });

@@ -2,10 +2,10 @@ import { PagedText } from "../../core/paged-text.ts";
 import type { RecordView, Scanned } from "../../core/view.ts";
 import { resolveLinks } from "../link/link-names.ts";
 import { nodes, type NodeRecord } from "../records.ts";
-import type { Tree } from "../tree.ts";
+import type { ShareTree } from "../share-tree.ts";
 import { childrenOf, presentBounds, type ChildrenWanted } from "./children.ts";
 import { formOf, renderEntry, type EntryOptions } from "./directory-entry.ts";
-import { leavingFiles } from "./leaving-files.ts";
+import { deletePendingFiles } from "./delete-pending-files.ts";
 
 export interface DirectoryPage {
   readonly entries: PagedText;
@@ -16,11 +16,11 @@ export interface DirectoryPage {
 /** What a listing shows of a directory. */
 export async function directoryPage(
   view: RecordView,
-  tree: Tree,
+  tree: ShareTree,
   wanted: ChildrenWanted,
   options: EntryOptions,
 ): Promise<DirectoryPage> {
-  const leaving = await leavingFiles(view, tree);
+  const leaving = await deletePendingFiles(view, tree);
   if (tree.epoch === undefined && leaving.size === 0) {
     return presentPage(view, tree, wanted, options);
   }
@@ -36,7 +36,7 @@ export async function directoryPage(
 /** As it is now, all of it shown: a node that was rendered before is not even decoded. */
 async function presentPage(
   view: RecordView,
-  tree: Tree,
+  tree: ShareTree,
   wanted: ChildrenWanted,
   options: EntryOptions,
 ): Promise<DirectoryPage> {
@@ -47,7 +47,7 @@ async function presentPage(
   for await (const batch of view.scan(nodes, bounds)) {
     for (const entry of batch) {
       if (shown >= wanted.limit) return { entries, next: nodes.parts(entry.key)[2] as string };
-      const text = view.rendered(entry, form, () => renderOwn(entry, options));
+      const text = view.renderCached(entry, form, () => renderOwn(entry, options));
       entries.append(text ?? (await renderLinked(view, tree, entry, options)));
       shown += 1;
     }
@@ -58,12 +58,12 @@ async function presentPage(
 /** Nothing for a name that leads to a file elsewhere: that may change on its own. */
 function renderOwn({ record }: Scanned<NodeRecord>, options: EntryOptions) {
   if (record.linkTo !== undefined) return undefined;
-  return { text: renderEntry(record, options), lasts: true };
+  return { text: renderEntry(record, options), isCacheable: true };
 }
 
 async function renderLinked(
   view: RecordView,
-  tree: Tree,
+  tree: ShareTree,
   { record }: Scanned<NodeRecord>,
   options: EntryOptions,
 ): Promise<string> {

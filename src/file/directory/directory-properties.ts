@@ -1,7 +1,7 @@
 import { noBody } from "../../core/operation.ts";
 import { rootId } from "../records.ts";
 import { operation } from "../resources.ts";
-import { revise } from "../shared/revise.ts";
+import { updateNode } from "../shared/node-replies.ts";
 import { keepsTrailingDots, smbProperties } from "../shared/smb-params.ts";
 import { inheritedFrom, settleSmb, smbHeaderNames, smbHeaders } from "../shared/smb-properties.ts";
 
@@ -54,20 +54,20 @@ export const setDirectoryProperties = operation({
   effect: "writes",
   success: { status: 200, headers: [...smbHeaderNames, "x-ms-request-server-encrypted"] },
   reads: (view, { scope, input, target }) => inheritedFrom(view, scope, input.smb, target),
-  decide: ({ target, scope, input, stamp, version, seen }) => {
+  decide: ({ target, scope, input, newETag, version, readResult }) => {
     const { share, parent } = scope;
     const settled = settleSmb({
       share,
       kind: "directory",
       parent,
-      parentSddl: seen,
+      parentSddl: readResult,
       input: input.smb,
       present: target,
-      now: stamp,
+      now: newETag,
     });
     if (!settled.ok) return settled;
     const next = { ...target, ...settled.value.properties };
-    const revised = revise(scope, { target, next });
+    const revised = updateNode(scope, { target, next });
     return {
       ...revised,
       effects: [...revised.effects, ...settled.value.effects],

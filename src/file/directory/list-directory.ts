@@ -35,7 +35,7 @@ export const listDirectory = operation({
   lease: "none",
   etag: "none",
   effect: "reads",
-  bulky: true,
+  largeResponse: true,
   success: { status: 200, headers: [] },
   reads: (view, { scope, target, input, version }) => {
     const tree = { share: scope.share.id, epoch: scope.snapshot?.epoch };
@@ -47,8 +47,8 @@ export const listDirectory = operation({
     };
     return directoryPage(view, tree, wanted, { include: input.include ?? new Set(), version });
   },
-  decide: ({ target, scope, address, input, seen, endpoint, version }) => {
-    const { entries, next } = seen;
+  decide: ({ target, scope, address, input, readResult, endpoint, version }) => {
+    const { entries, next } = readResult;
     const head =
       (input.prefix === undefined ? "" : nameElement("Prefix", input.prefix)) +
       textElement("Marker", input.marker && formatMarker(input.marker)) +

@@ -1,6 +1,6 @@
 import type { RecordView } from "../../core/view.ts";
 import type { LockState } from "../locks/lock-state.ts";
-import { locks, places, rootId } from "../records.ts";
+import { locks, nodeLocations, rootId } from "../records.ts";
 
 /** Open files of one share that are looked through. */
 const openFilesMax = 100_000;
@@ -50,7 +50,7 @@ async function isBelow(
   const passed: bigint[] = [];
   let at = file;
   for (let depth = 0; !elsewhere.has(at) && depth < depthMax; depth += 1) {
-    const place = await view.get(places, { share, id: at });
+    const place = await view.get(nodeLocations, { share, id: at });
     if (place?.parent === directory) return true;
     passed.push(at);
     if (place === undefined) break;

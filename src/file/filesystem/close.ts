@@ -3,8 +3,13 @@ import { childrenOf } from "../directory/children.ts";
 import { breakCaches } from "../locks/caching.ts";
 import { decideClose } from "../locks/opens.ts";
 import { rootId, type NodeRecord } from "../records.ts";
-import { removeEntry } from "./revision.ts";
-import { change, keepLocks, type FilePlace, type Work } from "./work.ts";
+import { removeEntry } from "./node-effects.ts";
+import {
+  writeTransaction,
+  keepLocks,
+  type FilePlace,
+  type FileTransaction,
+} from "./file-transaction.ts";
 
 export interface ClosedFile {
   /** As it was when the handle closed; nothing if it was gone before. */
@@ -25,7 +30,7 @@ export function closeFile(
   handles: readonly bigint[],
 ): Promise<ClosedFile> {
   const ids = new Set(handles);
-  const close = async (work: Work): Promise<ClosedFile> => {
+  const close = async (work: FileTransaction): Promise<ClosedFile> => {
     const found = await work.find(place);
     if (found === undefined || place.snapshot !== undefined) {
       if (place.snapshot === undefined) await forget(work, place, ids);
@@ -46,12 +51,12 @@ export function closeFile(
     return { node, isGone, isPending: state.deletePending && !isGone };
   };
   // The deletion of a file is a close.
-  return change(runtime, close, { mayUseReserve: true });
+  return writeTransaction(runtime, close, { mayUseReserve: true });
 }
 
 /** The file is gone, or its share: only the handles are left to take away. */
 async function forget(
-  work: Work,
+  work: FileTransaction,
   { share, file }: FilePlace,
   ids: ReadonlySet<bigint>,
 ): Promise<void> {
@@ -60,7 +65,11 @@ async function forget(
   await work.apply([keepLocks(share.id, file, state)]);
 }
 
-export async function isEmpty(work: Work, share: bigint, node: NodeRecord): Promise<boolean> {
+export async function isEmpty(
+  work: FileTransaction,
+  share: bigint,
+  node: NodeRecord,
+): Promise<boolean> {
   if (node.kind !== "directory") return true;
   const wanted = { directory: node.id, prefix: "", from: "", limit: 1 };
   return (await childrenOf(work.view, { share }, wanted)).length === 0;

@@ -10,12 +10,19 @@ import { quotaBytes } from "../shared/limits.ts";
 import { usedBytes } from "../shared/quota.ts";
 import { rootSddl, wellKnownSddl } from "../shared/sddl.ts";
 import { keepPermission } from "../shared/smb-properties.ts";
-import { pathOf, rootKey } from "../tree.ts";
+import { pathOf, rootKey } from "../share-tree.ts";
 import { isEmpty } from "./close.ts";
 import { holds } from "./read.ts";
-import { done, refuse, type Outcome, type WaitingOutcome } from "./refusal.ts";
-import { changeNode } from "./revision.ts";
-import { change, keepLocks, look, type FilePlace, type Found, type Work } from "./work.ts";
+import { done, refuse, type FileResult, type FileResultOrWait } from "./file-result.ts";
+import { changeNode } from "./node-effects.ts";
+import {
+  writeTransaction,
+  keepLocks,
+  readSnapshot,
+  type FilePlace,
+  type Found,
+  type FileTransaction,
+} from "./file-transaction.ts";
 
 export interface FileInfo {
   readonly share: ShareRecord;
@@ -29,8 +36,8 @@ export function fileInfo(
   runtime: Runtime,
   place: FilePlace,
   handle: bigint,
-): Promise<Outcome<FileInfo>> {
-  return look(runtime, async (work) => {
+): Promise<FileResult<FileInfo>> {
+  return readSnapshot(runtime, async (work) => {
     const found = await work.find(place);
     if (found === undefined) return refuse("file-closed");
     const { share, node } = found;
@@ -51,8 +58,8 @@ export interface Space {
 }
 
 /** A share is a disk of the size of its quota. */
-export function spaceOf(runtime: Runtime, place: FilePlace): Promise<Outcome<Space>> {
-  return look(runtime, async (work) => {
+export function spaceOf(runtime: Runtime, place: FilePlace): Promise<FileResult<Space>> {
+  return readSnapshot(runtime, async (work) => {
     const share = await work.share(place.share);
     if (share === undefined) return refuse("share-gone");
     const totalBytes = quotaBytes(share);
@@ -77,20 +84,20 @@ export function setBasicInfo(
   runtime: Runtime,
   place: FilePlace,
   wanted: BasicChange,
-): Promise<Outcome<NodeRecord>> {
+): Promise<FileResult<NodeRecord>> {
   return changeFound(runtime, place, async (work, found) => {
     const { node } = found;
-    const stamp = work.stampAfter(node.etag);
+    const newETag = work.stampAfter(node.etag);
     const isDirectory = node.kind === "directory";
     const kind = isDirectory ? directoryAttribute : 0;
     const attributes = wanted.attributes === undefined ? node.attributes : wanted.attributes | kind;
     return changeNode(found, {
       ...node,
-      etag: stamp,
+      etag: newETag,
       created: wanted.created ?? node.created,
       lastAccess: wanted.lastAccess ?? node.lastAccess,
       lastWrite: wanted.lastWrite ?? node.lastWrite,
-      change: wanted.change ?? (wanted.keepsChange === true ? node.change : stamp),
+      change: wanted.change ?? (wanted.keepsChange === true ? node.change : newETag),
       attributes,
     });
   });
@@ -99,10 +106,10 @@ export function setBasicInfo(
 async function changeFound(
   runtime: Runtime,
   place: FilePlace,
-  effectsOf: (work: Work, found: Found) => Promise<readonly Effect[]>,
-): Promise<Outcome<NodeRecord>> {
+  effectsOf: (work: FileTransaction, found: Found) => Promise<readonly Effect[]>,
+): Promise<FileResult<NodeRecord>> {
   if (place.snapshot !== undefined) return refuse("read-only-snapshot");
-  return change(runtime, async (work) => {
+  return writeTransaction(runtime, async (work) => {
     const found = await work.find(place);
     if (found === undefined) return refuse("file-closed");
     // A handle that only changes attributes or rights goes past share modes, not past leases.
@@ -112,15 +119,15 @@ async function changeFound(
   });
 }
 
-export function securityOf(runtime: Runtime, place: FilePlace): Promise<Outcome<string>> {
-  return look(runtime, async (work) => {
+export function securityOf(runtime: Runtime, place: FilePlace): Promise<FileResult<string>> {
+  return readSnapshot(runtime, async (work) => {
     const found = await work.find(place);
     if (found === undefined) return refuse("file-closed");
     return done(await sddlOf(work, found));
   });
 }
 
-async function sddlOf(work: Work, { share, node }: Found): Promise<string> {
+async function sddlOf(work: FileTransaction, { share, node }: Found): Promise<string> {
   const { permissionKey: key } = node;
   if (key === undefined) return rootSddl;
   const kept = await work.view.get(permissions, { share: share.id, key });
@@ -131,12 +138,12 @@ export function setSecurity(
   runtime: Runtime,
   place: FilePlace,
   revise: (present: string) => string,
-): Promise<Outcome<NodeRecord>> {
+): Promise<FileResult<NodeRecord>> {
   return changeFound(runtime, place, async (work, found) => {
     const { share, node } = found;
     const { key, effects } = keepPermission(share.id, revise(await sddlOf(work, found)));
-    const stamp = work.stampAfter(node.etag);
-    const next = { ...node, etag: stamp, change: stamp, permissionKey: key };
+    const newETag = work.stampAfter(node.etag);
+    const next = { ...node, etag: newETag, change: newETag, permissionKey: key };
     return [...effects, ...changeNode(found, next)];
   });
 }
@@ -147,8 +154,8 @@ export function setDeletePending(
   place: FilePlace,
   handle: bigint,
   isPending: boolean,
-): Promise<WaitingOutcome<void>> {
-  return change(runtime, async (work) => {
+): Promise<FileResultOrWait<void>> {
+  return writeTransaction(runtime, async (work) => {
     const found = place.snapshot === undefined ? await work.find(place) : undefined;
     if (found === undefined) return refuse("file-closed");
     const { share, node } = found;
@@ -167,14 +174,15 @@ export function setDeletePending(
 
 /** Whoever keeps a handle only for later is asked to let go of it first. */
 async function markPending(
-  work: Work,
+  work: FileTransaction,
   state: LockState,
   { share, file, handle }: { share: bigint; file: bigint; handle: bigint },
-): Promise<WaitingOutcome<void>> {
+): Promise<FileResultOrWait<void>> {
   const ownKey = state.opens.find(({ id }) => id === handle)?.cacheKey;
   const breaking = breakCaches(state, "remove", { ownKey, now: work.now });
   if (breaking.waitingSince !== undefined) {
-    if (breaking.told.length > 0) await work.apply([keepLocks(share, file, breaking.state)]);
+    if (breaking.keysToNotify.length > 0)
+      await work.apply([keepLocks(share, file, breaking.state)]);
     return { kind: "wait", file };
   }
   await work.apply([keepLocks(share, file, { ...breaking.state, deletePending: true })]);

@@ -1,8 +1,8 @@
 import type { Runtime } from "../../execution/execute.ts";
 import { childrenOf } from "../directory/children.ts";
 import type { NodeRecord } from "../records.ts";
-import { done, refuse, type Outcome } from "./refusal.ts";
-import { look, type FilePlace } from "./work.ts";
+import { done, refuse, type FileResult } from "./file-result.ts";
+import { readSnapshot, type FilePlace } from "./file-transaction.ts";
 
 export interface Listed {
   readonly folded: string;
@@ -22,9 +22,9 @@ export interface Page {
 }
 
 /** Names in a directory, in a fixed order, so that a listing that goes on repeats nothing. */
-export function listDirectory(runtime: Runtime, wish: ListWish): Promise<Outcome<Page>> {
+export function listDirectory(runtime: Runtime, wish: ListWish): Promise<FileResult<Page>> {
   const { place, from, limit } = wish;
-  return look(runtime, async (work) => {
+  return readSnapshot(runtime, async (work) => {
     const found = await work.find(place);
     if (found === undefined) return refuse("file-closed");
     const tree = { share: found.share.id, epoch: place.snapshot?.epoch };

@@ -3,8 +3,14 @@ import { acknowledgeBreak, breakCaches } from "../locks/caching.ts";
 import { lockRanges, unlockRanges, type LockRequest, type Stretch } from "../locks/byte-ranges.ts";
 import type { LockState } from "../locks/lock-state.ts";
 import { holds } from "./read.ts";
-import { done, refuse, type Outcome, type WaitingOutcome } from "./refusal.ts";
-import { change, keepLocks, look, type FilePlace, type Work } from "./work.ts";
+import { done, refuse, type FileResult, type FileResultOrWait } from "./file-result.ts";
+import {
+  writeTransaction,
+  keepLocks,
+  readSnapshot,
+  type FilePlace,
+  type FileTransaction,
+} from "./file-transaction.ts";
 
 /** All of the ranges or none; a refusal changes nothing. */
 export function lockFile(
@@ -12,8 +18,8 @@ export function lockFile(
   place: FilePlace,
   handle: bigint,
   requests: readonly LockRequest[],
-): Promise<WaitingOutcome<void>> {
-  return change(runtime, async (work) => {
+): Promise<FileResultOrWait<void>> {
+  return writeTransaction(runtime, async (work) => {
     const state = await presentState(work, place, handle);
     if (state === undefined) return refuse("file-closed");
     const outcome = lockRanges(state, handle, requests);
@@ -28,7 +34,7 @@ export function lockFile(
       return done(undefined);
     }
     const unlocked = { ...breaking.state, ranges: state.ranges };
-    if (breaking.told.length > 0) await work.apply([keepLocks(share.id, file, unlocked)]);
+    if (breaking.keysToNotify.length > 0) await work.apply([keepLocks(share.id, file, unlocked)]);
     return { kind: "wait", file };
   });
 }
@@ -39,8 +45,8 @@ export function unlockFile(
   place: FilePlace,
   handle: bigint,
   stretches: readonly Stretch[],
-): Promise<Outcome<void>> {
-  return change(runtime, async (work) => {
+): Promise<FileResult<void>> {
+  return writeTransaction(runtime, async (work) => {
     const state = await presentState(work, place, handle);
     if (state === undefined) return refuse("file-closed");
     const outcome = unlockRanges(state, handle, stretches);
@@ -50,7 +56,7 @@ export function unlockFile(
 }
 
 async function presentState(
-  work: Work,
+  work: FileTransaction,
   { share, file, snapshot }: FilePlace,
   handle: bigint,
 ): Promise<LockState | undefined> {
@@ -67,7 +73,7 @@ export function acknowledge(
   { share, file }: FilePlace,
   { key, kept }: { readonly key: string; readonly kept: number },
 ): Promise<Acknowledgement> {
-  return change(runtime, async (work) => {
+  return writeTransaction(runtime, async (work) => {
     const state = await work.locksOf(share.id, file);
     const next = acknowledgeBreak(state, { key, kept, now: work.now });
     if (typeof next === "string") return next;
@@ -77,5 +83,5 @@ export function acknowledge(
 }
 
 export function lockStateOf(runtime: Runtime, { share, file }: FilePlace): Promise<LockState> {
-  return look(runtime, (work) => work.locksOf(share.id, file));
+  return readSnapshot(runtime, (work) => work.locksOf(share.id, file));
 }

@@ -5,8 +5,8 @@ import { archiveAttribute, directoryAttribute } from "../shared/attributes.ts";
 import type { NodeRecord, ShareRecord } from "../records.ts";
 import { inheritPermission, parentSddl } from "../shared/inherited-permission.ts";
 import { keepPermission } from "../shared/smb-properties.ts";
-import type { OpenWish } from "./open-wish.ts";
-import type { Found, Work } from "./work.ts";
+import type { FileOpenRequest } from "./file-open-request.ts";
+import type { Found, FileTransaction } from "./file-transaction.ts";
 
 /** Attributes that a file can keep; the others say what a thing is. */
 export const keptAttributes = 0x2_3127;
@@ -23,12 +23,12 @@ export async function newNode({
   parent,
   wish,
 }: {
-  readonly work: Work;
+  readonly work: FileTransaction;
   readonly share: ShareRecord;
   readonly parent: NodeRecord;
-  readonly wish: OpenWish;
+  readonly wish: FileOpenRequest;
 }): Promise<Made> {
-  const stamp = work.stampAfter(undefined);
+  const newETag = work.stampAfter(undefined);
   const isDirectory = wish.wants === "directory";
   const kind = isDirectory ? "directory" : "file";
   const inherited = await parentSddl(work.view, share, parent);
@@ -40,11 +40,11 @@ export async function newNode({
     id: work.newId(),
     parent: parent.id,
     name: wish.path.at(-1) ?? "",
-    etag: stamp,
+    etag: newETag,
     since: share.epoch,
-    created: stamp,
-    lastWrite: stamp,
-    change: stamp,
+    created: newETag,
+    lastWrite: newETag,
+    change: newETag,
     permissionKey: permission.key,
     metadata: [],
   };
@@ -63,14 +63,18 @@ export async function newNode({
 }
 
 /** A file whose bytes are replaced by none: it keeps its id, its creation and its permission. */
-export function replacedNode(work: Work, { share, node }: Found, wish: OpenWish): Made {
-  const stamp = work.stampAfter(node.etag);
+export function replacedNode(
+  work: FileTransaction,
+  { share, node }: Found,
+  wish: FileOpenRequest,
+): Made {
+  const newETag = work.stampAfter(node.etag);
   const permission = wish.sddl === undefined ? undefined : keepPermission(share.id, wish.sddl);
   const next: NodeRecord = {
     ...node,
-    etag: stamp,
-    lastWrite: stamp,
-    change: stamp,
+    etag: newETag,
+    lastWrite: newETag,
+    change: newETag,
     attributes: (wish.attributes & keptAttributes) | archiveAttribute,
     permissionKey: permission?.key ?? node.permissionKey,
     allocated: 0,

@@ -14,12 +14,18 @@ import { decideOpen } from "../locks/opens.ts";
 import { noLocks, type LockState, type Open } from "../locks/lock-state.ts";
 import type { NodeRecord } from "../records.ts";
 import { readOnlyAttribute } from "../shared/attributes.ts";
-import { walk, type Walked } from "../tree.ts";
+import { resolvePath, type ResolvedPath } from "../share-tree.ts";
 import { newNode, replacedNode } from "./new-node.ts";
-import { dispositions, OpenAction, type OpenWish } from "./open-wish.ts";
-import { done, refuse, type Refused, type WaitingOutcome } from "./refusal.ts";
-import { addEntry, changeNode } from "./revision.ts";
-import { change, keepLocks, look, type Found, type Work } from "./work.ts";
+import { dispositions, OpenAction, type FileOpenRequest } from "./file-open-request.ts";
+import { done, refuse, type Refused, type FileResultOrWait } from "./file-result.ts";
+import { addEntry, changeNode } from "./node-effects.ts";
+import {
+  writeTransaction,
+  keepLocks,
+  readSnapshot,
+  type Found,
+  type FileTransaction,
+} from "./file-transaction.ts";
 
 export interface Opened {
   readonly node: NodeRecord;
@@ -33,12 +39,15 @@ export const fullAccess = 0x001f_01ff;
 const hiddenOrSystem = 0x6;
 
 /** Opens or creates what a path names, and enters the handle in the file's locks, in one step. */
-export function openFile(runtime: Runtime, wish: OpenWish): Promise<WaitingOutcome<Opened>> {
-  if (wish.epoch !== undefined) return look(runtime, (work) => openPast(work, wish));
-  return change(runtime, async (work) => {
+export function openFile(
+  runtime: Runtime,
+  wish: FileOpenRequest,
+): Promise<FileResultOrWait<Opened>> {
+  if (wish.epoch !== undefined) return readSnapshot(runtime, (work) => openPast(work, wish));
+  return writeTransaction(runtime, async (work) => {
     const share = await work.share(wish.share);
     if (share === undefined) return refuse("share-gone");
-    const walked = await walk(work.view, { share: share.id }, wish.path);
+    const walked = await resolvePath(work.view, { share: share.id }, wish.path);
     if (walked.parent === undefined) return refuse("path-not-found");
     const place = { share, key: walked.key };
     if (wish.cacheFile !== undefined && wish.cacheFile !== walked.target?.id) {
@@ -51,15 +60,15 @@ export function openFile(runtime: Runtime, wish: OpenWish): Promise<WaitingOutco
 }
 
 interface Vacancy extends Omit<Found, "node"> {
-  readonly walked: Walked;
+  readonly walked: ResolvedPath;
   readonly parent: NodeRecord;
 }
 
 async function create(
-  work: Work,
-  wish: OpenWish,
+  work: FileTransaction,
+  wish: FileOpenRequest,
   { share, key, parent }: Vacancy,
-): Promise<WaitingOutcome<Opened>> {
+): Promise<FileResultOrWait<Opened>> {
   if (dispositions[wish.disposition].missing === "fail") return refuse("name-not-found");
   const around = await work.locksOf(share.id, parent.id);
   if (around.deletePending) return refuse("delete-pending");
@@ -86,10 +95,10 @@ async function create(
 }
 
 async function openPresent(
-  work: Work,
-  wish: OpenWish,
+  work: FileTransaction,
+  wish: FileOpenRequest,
   found: Found,
-): Promise<WaitingOutcome<Opened>> {
+): Promise<FileResultOrWait<Opened>> {
   const { share, node } = found;
   const before = await work.locksOf(share.id, node.id);
   const refused = before.deletePending ? refuse("delete-pending") : checkPresent(wish, node);
@@ -109,7 +118,7 @@ async function openPresent(
   if (decision.kind === "refused") return refuse(decision.refusal);
   if (decision.kind === "wait") {
     // Writing what is there already would wake all who wait, this one too, again and again.
-    if (decision.told.length > 0) {
+    if (decision.keysToNotify.length > 0) {
       await work.apply([keepLocks(share.id, node.id, decision.state)]);
     }
     return { kind: "wait", file: node.id };
@@ -128,12 +137,12 @@ function withAccess(state: LockState, open: Open): LockState {
   return { ...state, opens: state.opens.map((each) => (each.id === open.id ? open : each)) };
 }
 
-function actionOf({ disposition }: OpenWish, replaces: boolean): number {
+function actionOf({ disposition }: FileOpenRequest, replaces: boolean): number {
   if (!replaces) return OpenAction.opened;
   return disposition === "supersede" ? OpenAction.superseded : OpenAction.overwritten;
 }
 
-function checkPresent(wish: OpenWish, node: NodeRecord): Refused | undefined {
+function checkPresent(wish: FileOpenRequest, node: NodeRecord): Refused | undefined {
   const isDirectory = node.kind === "directory";
   const verb = dispositions[wish.disposition].present;
   if (verb === "fail") return refuse("name-collision");
@@ -156,21 +165,24 @@ export function maximalAccess(node: NodeRecord | undefined): number {
   return isReadOnly ? fullAccess & ~(writeData | appendData) : fullAccess;
 }
 
-function grantedAccess(wish: OpenWish, node: NodeRecord | undefined): number {
+function grantedAccess(wish: FileOpenRequest, node: NodeRecord | undefined): number {
   return wish.wantsMaximum ? wish.open.access | maximalAccess(node) : wish.open.access;
 }
 
 /** A lease of REST keeps writers and deleters out, as an open that shares reading alone would. */
-function isLeasedAgainst(node: NodeRecord, access: number, work: Work): boolean {
+function isLeasedAgainst(node: NodeRecord, access: number, work: FileTransaction): boolean {
   if ((dataAccess(access) & (shareWrite | shareDelete)) === 0) return false;
   return node.kind === "file" && isLocked(node.lease, work.now);
 }
 
 /** The past cannot be changed, so nothing needs to be locked. */
-async function openPast(work: Work, wish: OpenWish): Promise<WaitingOutcome<Opened>> {
+async function openPast(
+  work: FileTransaction,
+  wish: FileOpenRequest,
+): Promise<FileResultOrWait<Opened>> {
   const share = await work.share(wish.share);
   if (share === undefined) return refuse("share-gone");
-  const walked = await walk(work.view, { share: share.id, epoch: wish.epoch }, wish.path);
+  const walked = await resolvePath(work.view, { share: share.id, epoch: wish.epoch }, wish.path);
   if (walked.parent === undefined) return refuse("path-not-found");
   const { target } = walked;
   const { present, missing } = dispositions[wish.disposition];

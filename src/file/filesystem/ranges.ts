@@ -2,16 +2,16 @@ import { emptyContent } from "../../core/content-ref.ts";
 import type { Span } from "../../core/ranges.ts";
 import type { Runtime } from "../../execution/execute.ts";
 import { sectorsOf, slicesOf, stretchesOf, type Stretch } from "../range/range-list.ts";
-import { done, refuse, type Outcome } from "./refusal.ts";
-import { look, type FilePlace } from "./work.ts";
+import { done, refuse, type FileResult } from "./file-result.ts";
+import { readSnapshot, type FilePlace } from "./file-transaction.ts";
 
 /** What of a stretch was written and not cleared, in whole sectors, as List Ranges tells it. */
 export function writtenRanges(
   runtime: Runtime,
   place: FilePlace,
   { from, length }: Span,
-): Promise<Outcome<readonly Stretch[]>> {
-  return look(runtime, async (work) => {
+): Promise<FileResult<readonly Stretch[]>> {
+  return readSnapshot(runtime, async (work) => {
     const found = await work.find(place);
     if (found === undefined) return refuse("file-closed");
     const content = found.node.content ?? emptyContent;

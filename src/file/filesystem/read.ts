@@ -3,10 +3,10 @@ import type { ContentReader } from "../../content/content.ts";
 import type { Runtime } from "../../execution/execute.ts";
 import { isRangeLocked } from "../locks/byte-ranges.ts";
 import type { LockState } from "../locks/lock-state.ts";
-import { done, refuse, type Outcome } from "./refusal.ts";
-import { look, type FilePlace } from "./work.ts";
+import { done, refuse, type FileResult } from "./file-result.ts";
+import { readSnapshot, type FilePlace } from "./file-transaction.ts";
 
-export interface ReadWish {
+export interface FileReadRequest {
   readonly place: FilePlace;
   readonly handle: bigint;
   readonly from: number;
@@ -19,9 +19,9 @@ export interface Reading {
   readonly length: number;
 }
 
-export function readFile(runtime: Runtime, wish: ReadWish): Promise<Outcome<Reading>> {
+export function readFile(runtime: Runtime, wish: FileReadRequest): Promise<FileResult<Reading>> {
   const { place, handle, from, length } = wish;
-  return look(runtime, async (work, view) => {
+  return readSnapshot(runtime, async (work, view) => {
     const found = await work.find(place);
     if (found === undefined) return refuse("file-closed");
     if (place.snapshot === undefined) {

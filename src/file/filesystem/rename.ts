@@ -3,18 +3,24 @@ import type { Runtime } from "../../execution/execute.ts";
 import { openBelow } from "../directory/open-below.ts";
 import { breakCaches } from "../locks/caching.ts";
 import type { LockState } from "../locks/lock-state.ts";
-import { nodes, places, rootId, type NodeRecord } from "../records.ts";
+import { nodes, nodeLocations, rootId, type NodeRecord } from "../records.ts";
 import { refuseRename, type RenameRefusal } from "../rename/rename-rules.ts";
-import { keepForSnapshots } from "../shared/revise.ts";
-import { nodeById, walk, type Walked } from "../tree.ts";
+import { keepForSnapshots } from "../shared/node-replies.ts";
+import { nodeById, resolvePath, type ResolvedPath } from "../share-tree.ts";
 import { isEmpty } from "./close.ts";
 import { holds } from "./read.ts";
-import { done, refuse, type Refusal, type Refused } from "./refusal.ts";
-import type { WaitingOutcome, Waits } from "./refusal.ts";
-import { entriesChanged, removeNode } from "./revision.ts";
-import { change, keepLocks, type FilePlace, type Found, type Work } from "./work.ts";
+import { done, refuse, type Refusal, type Refused } from "./file-result.ts";
+import type { FileResultOrWait, FileWait } from "./file-result.ts";
+import { entriesChanged, removeNode } from "./node-effects.ts";
+import {
+  writeTransaction,
+  keepLocks,
+  type FilePlace,
+  type Found,
+  type FileTransaction,
+} from "./file-transaction.ts";
 
-export interface RenameWish {
+export interface FileRenameRequest {
   readonly place: FilePlace;
   readonly handle: bigint;
   readonly path: readonly string[];
@@ -27,17 +33,20 @@ export interface Renamed {
 }
 
 /** Moves one key, whatever hangs below it: handles and children know the file by its id. */
-export function renameFile(runtime: Runtime, wish: RenameWish): Promise<WaitingOutcome<Renamed>> {
+export function renameFile(
+  runtime: Runtime,
+  wish: FileRenameRequest,
+): Promise<FileResultOrWait<Renamed>> {
   const { place, path } = wish;
   if (place.snapshot !== undefined) return Promise.resolve(refuse("read-only-snapshot"));
-  return change(runtime, async (work) => {
+  return writeTransaction(runtime, async (work) => {
     const found = await work.find(place);
     if (found === undefined) return refuse("file-closed");
     if (path.length === 0) return refuse("access-denied");
     const state = await work.locksOf(found.share.id, found.node.id);
     if (!holds(state, wish.handle)) return refuse("file-closed");
     if (state.deletePending) return refuse("access-denied");
-    const walked = await walk(work.view, { share: found.share.id }, path);
+    const walked = await resolvePath(work.view, { share: found.share.id }, path);
     if (walked.parent === undefined) return refuse("path-not-found");
     const ends = { ...walked, parent: walked.parent };
     const stopped =
@@ -49,15 +58,15 @@ export function renameFile(runtime: Runtime, wish: RenameWish): Promise<WaitingO
 }
 
 /** Where a rename leads: there is a directory that takes it in. */
-type Ends = Walked & { readonly parent: NodeRecord };
+type Ends = ResolvedPath & { readonly parent: NodeRecord };
 
 /** By the rules that REST has, too. */
 async function checkRules(
-  work: Work,
+  work: FileTransaction,
   { share, node }: Found,
   { parent, target, trail }: Ends,
-  { replaces }: RenameWish,
-): Promise<Refused | Waits | undefined> {
+  { replaces }: FileRenameRequest,
+): Promise<Refused | FileWait | undefined> {
   const isDirectory = node.kind === "directory" && node.id !== rootId;
   const refusal = refuseRename({
     source: node,
@@ -100,52 +109,54 @@ const refusals: Readonly<Record<Exclude<RenameRefusal["why"], "cached-below">, R
 
 /** Who caches a handle of the source is asked to give it up. */
 async function waitForSource(
-  work: Work,
+  work: FileTransaction,
   { share, node }: Found,
   state: LockState,
   handle: bigint,
-): Promise<Waits | undefined> {
+): Promise<FileWait | undefined> {
   const ownKey = state.opens.find(({ id }) => id === handle)?.cacheKey;
   const breaking = breakCaches(state, "remove", { ownKey, now: work.now });
   if (breaking.waitingSince === undefined) return undefined;
-  if (breaking.told.length > 0) await work.apply([keepLocks(share.id, node.id, breaking.state)]);
+  if (breaking.keysToNotify.length > 0)
+    await work.apply([keepLocks(share.id, node.id, breaking.state)]);
   return { kind: "wait", file: node.id };
 }
 
 /** Nothing takes the place of a file that is open, but cached handles are given up first. */
 async function waitForTarget(
-  work: Work,
+  work: FileTransaction,
   { share, node }: Found,
-  { target }: Walked,
-): Promise<Refused | Waits | undefined> {
+  { target }: ResolvedPath,
+): Promise<Refused | FileWait | undefined> {
   if (target === undefined || target.id === node.id) return undefined;
   const state = await work.locksOf(share.id, target.id);
   if (state.opens.length === 0) return undefined;
   const breaking = breakCaches(state, "violation", { now: work.now });
   if (breaking.waitingSince === undefined) return refuse("access-denied");
-  if (breaking.told.length > 0) await work.apply([keepLocks(share.id, target.id, breaking.state)]);
+  if (breaking.keysToNotify.length > 0)
+    await work.apply([keepLocks(share.id, target.id, breaking.state)]);
   return { kind: "wait", file: target.id };
 }
 
 async function move(
-  work: Work,
+  work: FileTransaction,
   found: Found,
   walked: Ends,
-  { path }: RenameWish,
-): Promise<WaitingOutcome<Renamed>> {
+  { path }: FileRenameRequest,
+): Promise<FileResultOrWait<Renamed>> {
   const { share, node, key } = found;
   const { target, parent } = walked;
   if (target !== undefined && target.id !== node.id) {
     await work.apply(removeNode({ share, key: walked.key, node: target }));
   }
-  const stamp = work.stampAfter(node.etag);
+  const newETag = work.stampAfter(node.etag);
   const name = path.at(-1) ?? "";
   const next: NodeRecord = {
     ...node,
     name,
     parent: parent.id,
-    etag: stamp,
-    change: stamp,
+    etag: newETag,
+    change: newETag,
     since: share.epoch,
   };
   const isSameKey = key.parent === walked.key.parent && key.folded === walked.key.folded;
@@ -153,7 +164,11 @@ async function move(
     ...keepForSnapshots({ share, key }, node),
     put(nodes, walked.key, next),
     ...(isSameKey ? [] : [remove(nodes, key)]),
-    put(places, { share: share.id, id: node.id }, { parent: parent.id, folded: walked.key.folded }),
+    put(
+      nodeLocations,
+      { share: share.id, id: node.id },
+      { parent: parent.id, folded: walked.key.folded },
+    ),
     ...(await touchBoth(work, found, parent)),
   ]);
   return done({ before: node, after: next });
@@ -161,7 +176,7 @@ async function move(
 
 /** The directory that it leaves and the one that it comes into, which may be the same. */
 async function touchBoth(
-  work: Work,
+  work: FileTransaction,
   { share, node }: Found,
   to: NodeRecord,
 ): Promise<readonly Effect[]> {

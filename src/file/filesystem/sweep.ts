@@ -1,11 +1,16 @@
 import type { Runtime } from "../../execution/execute.ts";
 import { locks, shares, type ShareRecord } from "../records.ts";
 import { decideClose } from "../locks/opens.ts";
-import { nodeById, nodeKeyOf } from "../tree.ts";
+import { nodeById, nodeKeyOf } from "../share-tree.ts";
 import { isEmpty } from "./close.ts";
-import { removeEntry } from "./revision.ts";
+import { removeEntry } from "./node-effects.ts";
 import { sweepWatchers } from "./watching.ts";
-import { change, keepLocks, look, type Work } from "./work.ts";
+import {
+  writeTransaction,
+  keepLocks,
+  readSnapshot,
+  type FileTransaction,
+} from "./file-transaction.ts";
 
 interface LeftBehind {
   readonly share: bigint;
@@ -21,18 +26,20 @@ export async function sweepHandles(
   runtime: Runtime,
   isAlive: (owner: string) => boolean,
 ): Promise<number> {
-  const left = await look(runtime, (work) => leftBehind(work, isAlive));
+  const left = await readSnapshot(runtime, (work) => leftBehind(work, isAlive));
   for (let at = 0; at < left.length; at += sweptTogether) {
     const files = left.slice(at, at + sweptTogether);
-    const sweep = (file: LeftBehind) => (work: Work) => sweepFile(work, file, isAlive);
-    await Promise.all(files.map((file) => change(runtime, sweep(file), { mayUseReserve: true })));
+    const sweep = (file: LeftBehind) => (work: FileTransaction) => sweepFile(work, file, isAlive);
+    await Promise.all(
+      files.map((file) => writeTransaction(runtime, sweep(file), { mayUseReserve: true })),
+    );
   }
   await sweepWatchers(runtime, isAlive);
   return left.length;
 }
 
 async function leftBehind(
-  work: Work,
+  work: FileTransaction,
   isAlive: (owner: string) => boolean,
 ): Promise<readonly LeftBehind[]> {
   const found: LeftBehind[] = [];
@@ -48,7 +55,7 @@ async function leftBehind(
 }
 
 async function sweepFile(
-  work: Work,
+  work: FileTransaction,
   { share, file }: LeftBehind,
   isAlive: (owner: string) => boolean,
 ): Promise<void> {
@@ -68,7 +75,7 @@ async function sweepFile(
 }
 
 /** Locks know their share by its id alone; there are few shares, and this happens once. */
-async function shareById(work: Work, id: bigint): Promise<ShareRecord | undefined> {
+async function shareById(work: FileTransaction, id: bigint): Promise<ShareRecord | undefined> {
   for await (const batch of work.view.scan(shares, shares.range([]))) {
     for (const { record } of batch) if (record.id === id) return record;
   }

@@ -2,11 +2,11 @@ import { put, remove } from "../../core/effects.ts";
 import type { Ticks } from "../../core/ticks.ts";
 import type { Runtime } from "../../execution/execute.ts";
 import { notices, watchedShares, type Notice } from "../notices.ts";
-import { change, look, type Work } from "./work.ts";
+import { writeTransaction, readSnapshot, type FileTransaction } from "./file-transaction.ts";
 
 /** From then on this process gets a letter for every change in the share that it did not make. */
 export function watchShare(runtime: Runtime, share: bigint, owner: string): Promise<void> {
-  return change(runtime, async (work) => {
+  return writeTransaction(runtime, async (work) => {
     const owners = await ownersOf(work, share);
     if (owners.includes(owner)) return;
     await work.apply([put(watchedShares, { share }, { owners: [...owners, owner] })]);
@@ -14,7 +14,7 @@ export function watchShare(runtime: Runtime, share: bigint, owner: string): Prom
 }
 
 export async function unwatchShare(runtime: Runtime, share: bigint, owner: string): Promise<void> {
-  await change(runtime, async (work) => {
+  await writeTransaction(runtime, async (work) => {
     const present = await ownersOf(work, share);
     const owners = present.filter((each) => each !== owner);
     const key = { share };
@@ -30,7 +30,7 @@ export async function unwatchShare(runtime: Runtime, share: bigint, owner: strin
   }
 }
 
-async function ownersOf(work: Work, share: bigint): Promise<readonly string[]> {
+async function ownersOf(work: FileTransaction, share: bigint): Promise<readonly string[]> {
   return (await work.view.get(watchedShares, { share }))?.owners ?? [];
 }
 
@@ -49,7 +49,7 @@ export function takeNotices(
   share: bigint,
   owner: string,
 ): Promise<readonly DatedNotice[]> {
-  return change(runtime, async (work) => {
+  return writeTransaction(runtime, async (work) => {
     const taken: DatedNotice[] = [];
     const bounds = { ...notices.range([share, owner]), limit: noticesMax };
     for await (const batch of work.view.scan(notices, bounds)) {
@@ -71,7 +71,7 @@ export async function sweepWatchers(
   runtime: Runtime,
   isAlive: (owner: string) => boolean,
 ): Promise<void> {
-  const dead = await look(runtime, async (work) => {
+  const dead = await readSnapshot(runtime, async (work) => {
     const found: { share: bigint; owner: string }[] = [];
     const bounds = { ...watchedShares.range([]), limit: sharesMax };
     for await (const batch of work.view.scan(watchedShares, bounds)) {

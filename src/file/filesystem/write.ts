@@ -12,9 +12,15 @@ import { clearEdits } from "../range/clear-range.ts";
 import { fileBytesMax, inlineRangeBytesMax } from "../shared/limits.ts";
 import { checkQuota, usedBytes } from "../shared/quota.ts";
 import { holds } from "./read.ts";
-import { done, refuse, type WaitingOutcome } from "./refusal.ts";
-import { changeNode } from "./revision.ts";
-import { change, keepLocks, type FilePlace, type Found, type Work } from "./work.ts";
+import { done, refuse, type FileResultOrWait } from "./file-result.ts";
+import { changeNode } from "./node-effects.ts";
+import {
+  writeTransaction,
+  keepLocks,
+  type FilePlace,
+  type Found,
+  type FileTransaction,
+} from "./file-transaction.ts";
 
 export interface Writing {
   readonly place: FilePlace;
@@ -24,7 +30,7 @@ export interface Writing {
 }
 
 /** At an offset, or behind whatever is there. */
-export interface WriteWish extends Writing {
+export interface FileWriteRequest extends Writing {
   readonly at: number | "end";
   readonly bytes: Uint8Array;
 }
@@ -32,8 +38,8 @@ export interface WriteWish extends Writing {
 /** The bytes are on disk before the record speaks of them. */
 export async function writeFile(
   runtime: Runtime,
-  wish: WriteWish,
-): Promise<WaitingOutcome<NodeRecord>> {
+  wish: FileWriteRequest,
+): Promise<FileResultOrWait<NodeRecord>> {
   const { bytes } = wish;
   const received = await runtime.content.receive(once(bytes), {
     length: bytes.length,
@@ -43,7 +49,7 @@ export async function writeFile(
     crc64: false,
   });
   try {
-    return await change(runtime, (work) => writeBytes(work, wish, received));
+    return await writeTransaction(runtime, (work) => writeBytes(work, wish, received));
   } finally {
     runtime.content.discard(received);
   }
@@ -52,7 +58,7 @@ export async function writeFile(
 /** A file this small is kept in its record, and costs one flush instead of two. */
 const smallFileBytesMax = 4096;
 
-function isSmallFile({ at, bytes }: WriteWish): boolean {
+function isSmallFile({ at, bytes }: FileWriteRequest): boolean {
   return at !== "end" && at + bytes.length <= smallFileBytesMax;
 }
 
@@ -61,10 +67,10 @@ async function* once(bytes: Uint8Array): AsyncGenerator<Uint8Array> {
 }
 
 async function writeBytes(
-  work: Work,
-  wish: WriteWish,
+  work: FileTransaction,
+  wish: FileWriteRequest,
   received: Received,
-): Promise<WaitingOutcome<NodeRecord>> {
+): Promise<FileResultOrWait<NodeRecord>> {
   const found = await work.find(wish.place);
   if (found === undefined) return refuse("file-closed");
   const content = found.node.content ?? emptyContent;
@@ -89,11 +95,11 @@ interface Stretch {
 
 /** Whoever changes bytes stops at locks, and whoever caches them hears of it. */
 async function touch(
-  work: Work,
+  work: FileTransaction,
   { handle }: Writing,
   { share, node }: Found,
   { from, length }: Stretch,
-): Promise<WaitingOutcome<readonly Effect[]>> {
+): Promise<FileResultOrWait<readonly Effect[]>> {
   const state = await work.locksOf(share.id, node.id);
   if (!holds(state, handle)) return refuse("file-closed");
   const stretch = { offset: BigInt(from), length: BigInt(length) };
@@ -104,29 +110,29 @@ async function touch(
 }
 
 export async function breakForWrite(
-  work: Work,
+  work: FileTransaction,
   state: LockState,
   { share, file, handle }: { share: bigint; file: bigint; handle: bigint },
-): Promise<WaitingOutcome<readonly Effect[]>> {
+): Promise<FileResultOrWait<readonly Effect[]>> {
   if (state.caches.length === 0) return done([]);
   const ownKey = state.opens.find(({ id }) => id === handle)?.cacheKey;
   const breaking = breakCaches(state, "write", { ownKey, now: work.now });
-  const kept = breaking.told.length === 0 ? [] : [keepLocks(share, file, breaking.state)];
+  const kept = breaking.keysToNotify.length === 0 ? [] : [keepLocks(share, file, breaking.state)];
   if (breaking.waitingSince === undefined) return done(kept);
   await work.apply(kept);
   return { kind: "wait", file };
 }
 
 function revisionOf(
-  work: Work,
+  work: FileTransaction,
   { keepsTimes }: Writing,
   found: Found,
   { delta, plan }: { readonly delta: number; readonly plan: ContentPlan },
 ): readonly Effect[] {
-  const stamp = work.stampAfter(found.node.etag);
+  const newETag = work.stampAfter(found.node.etag);
   const keepsLastWrite = keepsTimes ? ("preserve" as const) : ("now" as const);
-  const next = afterRangeWrite(found.node, { delta, stamp, keepsLastWrite });
-  return changeNode(found, { ...next, etag: stamp }, plan);
+  const next = afterRangeWrite(found.node, { delta, newETag, keepsLastWrite });
+  return changeNode(found, { ...next, etag: newETag }, plan);
 }
 
 /** Makes the file shorter, or longer by a hole. */
@@ -134,8 +140,8 @@ export function resizeFile(
   runtime: Runtime,
   writing: Writing,
   length: number | ((present: number) => number),
-): Promise<WaitingOutcome<NodeRecord>> {
-  return change(runtime, async (work) => {
+): Promise<FileResultOrWait<NodeRecord>> {
+  return writeTransaction(runtime, async (work) => {
     const found = await work.find(writing.place);
     if (found === undefined) return refuse("file-closed");
     const content = found.node.content ?? emptyContent;
@@ -162,8 +168,8 @@ export function zeroFile(
   runtime: Runtime,
   writing: Writing,
   { from, length }: Stretch,
-): Promise<WaitingOutcome<NodeRecord>> {
-  return change(runtime, async (work) => {
+): Promise<FileResultOrWait<NodeRecord>> {
+  return writeTransaction(runtime, async (work) => {
     const found = await work.find(writing.place);
     if (found === undefined) return refuse("file-closed");
     const content = found.node.content ?? emptyContent;

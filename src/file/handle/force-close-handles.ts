@@ -9,9 +9,9 @@ import { isIdle } from "../locks/lock-state.ts";
 import { decideClose } from "../locks/opens.ts";
 import { locks, nodes, rootId, type ShareRecord } from "../records.ts";
 import { operation } from "../resources.ts";
-import { takeAway } from "../shared/revise.ts";
+import { deleteNode } from "../shared/node-replies.ts";
 import { keepsTrailingDots } from "../shared/smb-params.ts";
-import { nodeKeyOf } from "../tree.ts";
+import { nodeKeyOf } from "../share-tree.ts";
 import { openedNodes, type OpenedNode } from "./open-handles.ts";
 
 /** Files whose handles one request closes; the marker leads to the rest. */
@@ -52,10 +52,10 @@ export const forceCloseHandles = operation({
     const now = wanted.slice(0, filesClosedMax);
     return { more: wanted.length > now.length, closing: await withFullness(view, scope, now) };
   },
-  decide: ({ scope, input, seen }) => {
+  decide: ({ scope, input, readResult }) => {
     let closed = 0;
     const effects: Effect[] = [];
-    for (const each of seen.closing) {
+    for (const each of readResult.closing) {
       const result = closeHandles(scope.share, each, input.handleId);
       closed += result.closed;
       effects.push(...result.effects);
@@ -65,7 +65,7 @@ export const forceCloseHandles = operation({
       headers: {
         "x-ms-number-of-handles-closed": String(closed),
         "x-ms-number-of-handles-failed": "0",
-        "x-ms-marker": seen.more ? formatMarker(["more"]) : undefined,
+        "x-ms-marker": readResult.more ? formatMarker(["more"]) : undefined,
       },
     };
   },
@@ -107,6 +107,6 @@ function closeHandles(
   const kept = isIdle(after) || gone ? remove(locks, key) : put(locks, key, after);
   if (!gone) return { closed: ids.size, effects: [kept] };
   const place = { share, key: nodeKeyOf(share.id, node) };
-  const { preserve, effects } = takeAway(place, node);
+  const { preserve, effects } = deleteNode(place, node);
   return { closed: ids.size, effects: [kept, ...preserve, remove(nodes, place.key), ...effects] };
 }

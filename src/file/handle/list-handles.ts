@@ -31,9 +31,9 @@ export const listHandles = operation({
   success: { status: 200, headers: [] },
   reads: (view, { scope, target, input }) =>
     openedNodes(view, scope, target, { recursive: input.recursive ?? false }),
-  decide: ({ input, seen, version }) => {
+  decide: ({ input, readResult, version }) => {
     const from = BigInt(/^\d{1,20}$/.exec(input.marker?.[0] ?? "")?.[0] ?? "0");
-    const all = handlesOf(seen).filter(({ open }) => open.id >= from);
+    const all = handlesOf(readResult).filter(({ open }) => open.id >= from);
     const shown = all.slice(0, pageSize(input.maxResults));
     const next = all[shown.length];
     let entries = "";

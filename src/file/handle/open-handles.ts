@@ -2,7 +2,7 @@ import type { RecordView } from "../../core/view.ts";
 import type { LockState, Open } from "../locks/lock-state.ts";
 import { locks, type NodeRecord } from "../records.ts";
 import type { NodeScope } from "../resources.ts";
-import { nodeById, pathOf } from "../tree.ts";
+import { nodeById, pathOf } from "../share-tree.ts";
 
 /** One file or directory that somebody has open. */
 export interface OpenedNode {

@@ -6,10 +6,10 @@ import { checked, header, required, text } from "../../core/params.ts";
 import { fail, ok } from "../../core/result.ts";
 import { nodes } from "../records.ts";
 import { operation } from "../resources.ts";
-import { keepForSnapshots } from "../shared/revise.ts";
+import { keepForSnapshots } from "../shared/node-replies.ts";
 import { keepsTrailingDots } from "../shared/smb-params.ts";
 import { smbHeaderNames, smbHeaders } from "../shared/smb-properties.ts";
-import { walk } from "../tree.ts";
+import { resolvePath } from "../share-tree.ts";
 
 const name = "x-ms-file-target-file";
 const linksMax = 1000;
@@ -52,18 +52,18 @@ export const createHardLink = operation({
   success: { status: 201, headers: [...smbHeaderNames] },
   reads: async (view, { scope, input }) => {
     const path = parseFilePath(input.linked, { keepsTrailingDots: true });
-    return path.ok ? walk(view, { share: scope.share.id }, path.value) : undefined;
+    return path.ok ? resolvePath(view, { share: scope.share.id }, path.value) : undefined;
   },
-  decide: ({ scope, seen, stamp, newId, version }) => {
+  decide: ({ scope, readResult, newETag, newId, version }) => {
     const { share, key, parent } = scope;
     if (share.settings.protocol !== "NFS") return invalidQuery("restype", "hardlink");
-    const file = seen?.target;
-    if (seen === undefined || file === undefined) return fail("ResourceNotFound");
+    const file = readResult?.target;
+    if (readResult === undefined || file === undefined) return fail("ResourceNotFound");
     if (file.kind === "directory") return fail("ResourceTypeMismatch");
     const { links = [] } = file;
     if (links.length >= linksMax) return fail("InvalidInput");
     const place = { parent: key.parent, folded: key.folded };
-    const next = { ...file, change: stamp, links: [...links, place], since: share.epoch };
+    const next = { ...file, change: newETag, links: [...links, place], since: share.epoch };
     return {
       put: {
         ...file,
@@ -77,7 +77,10 @@ export const createHardLink = operation({
         links: undefined,
         linkTo: file.id,
       },
-      effects: [...keepForSnapshots({ share, key: seen.key }, file), put(nodes, seen.key, next)],
+      effects: [
+        ...keepForSnapshots({ share, key: readResult.key }, file),
+        put(nodes, readResult.key, next),
+      ],
       headers: smbHeaders(next, version),
     };
   },

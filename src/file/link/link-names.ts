@@ -1,10 +1,10 @@
 import { put, remove, type Effect } from "../../core/effects.ts";
 import type { RecordView } from "../../core/view.ts";
 import type { Child } from "../directory/children.ts";
-import { nodes, places, type NodeKey, type NodeRecord } from "../records.ts";
+import { nodes, nodeLocations, type NodeKey, type NodeRecord } from "../records.ts";
 import type { NodeScope } from "../resources.ts";
-import { keepForSnapshots } from "../shared/revise.ts";
-import { follow, type Alias, type Tree } from "../tree.ts";
+import { keepForSnapshots } from "../shared/node-replies.ts";
+import { follow, type Alias, type ShareTree } from "../share-tree.ts";
 
 /**
  * A file with several names lies under one of them; the others are entries that lead to it by its
@@ -59,7 +59,7 @@ export function passOn(
     ...keepForSnapshots({ share, key: heir.key }, heir.node),
     put(nodes, heir.key, next),
     remove(nodes, key),
-    put(places, { share: share.id, id: target.id }, { parent, folded }),
+    put(nodeLocations, { share: share.id, id: target.id }, { parent, folded }),
   ];
 }
 
@@ -97,7 +97,7 @@ function orNone<T>(list: readonly T[]): readonly T[] | undefined {
 /** What a listing shows of another name: the file itself, called by that name. */
 export function resolveLinks(
   view: RecordView,
-  tree: Tree,
+  tree: ShareTree,
   children: readonly Child[],
 ): Promise<readonly Child[]> {
   if (children.every(({ node }) => node.linkTo === undefined)) return Promise.resolve(children);

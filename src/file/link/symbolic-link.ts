@@ -4,7 +4,7 @@ import { noBody } from "../../core/operation.ts";
 import { checked, header, required, text } from "../../core/params.ts";
 import { fail, ok } from "../../core/result.ts";
 import { operation } from "../resources.ts";
-import { place } from "../shared/revise.ts";
+import { putNode } from "../shared/node-replies.ts";
 import { keepsTrailingDots, smbProperties } from "../shared/smb-params.ts";
 import { settleSmb, smbHeaderNames, smbHeaders } from "../shared/smb-properties.ts";
 
@@ -43,7 +43,7 @@ export const createSymbolicLink = operation({
   etag: "renew",
   effect: "writes",
   success: { status: 201, headers: [...smbHeaderNames, "x-ms-request-server-encrypted"] },
-  decide: ({ scope, input, stamp, newId, version }) => {
+  decide: ({ scope, input, newETag, newId, version }) => {
     const { share, parent, name } = scope;
     if (share.settings.protocol !== "NFS") return invalidQuery("restype", "symboliclink");
     const settled = settleSmb({
@@ -52,7 +52,7 @@ export const createSymbolicLink = operation({
       parent,
       input: input.smb,
       present: undefined,
-      now: stamp,
+      now: newETag,
     });
     if (!settled.ok) return settled;
     const next = {
@@ -60,13 +60,13 @@ export const createSymbolicLink = operation({
       parent: parent.id,
       name,
       kind: "symlink" as const,
-      etag: stamp,
+      etag: newETag,
       since: share.epoch,
       ...settled.value.properties,
       metadata: input.metadata,
       linkText: input.linkText,
     };
-    const placed = place(scope, { target: undefined, next });
+    const placed = putNode(scope, { target: undefined, next });
     return {
       ...placed,
       effects: [...placed.effects, ...settled.value.effects],

@@ -4,7 +4,7 @@ import {
   cacheHandle,
   cacheRead,
   cacheWrite,
-  type Cache,
+  type CachingGrant,
   type LockState,
   type Open,
 } from "./lock-state.ts";
@@ -28,10 +28,10 @@ export const breakTriggers = {
 
 export type BreakTrigger = keyof typeof breakTriggers;
 
-export interface Breaking {
+export interface BreakResult {
   readonly state: LockState;
   /** Keys of caches whose holders must hear of it now. */
-  readonly told: readonly string[];
+  readonly keysToNotify: readonly string[];
   /** Since when a holder is being waited for; undefined if nothing stands in the way. */
   readonly waitingSince: Ticks | undefined;
 }
@@ -41,9 +41,9 @@ export function breakCaches(
   state: LockState,
   trigger: BreakTrigger,
   { ownKey, now, only }: { ownKey?: string | undefined; now: Ticks; only?: ReadonlySet<string> },
-): Breaking {
+): BreakResult {
   const { loses, waitsFor } = breakTriggers[trigger];
-  const told: string[] = [];
+  const keysToNotify: string[] = [];
   let waitingSince: Ticks | undefined;
   const caches = state.caches.map((cache) => {
     if (isSpared(cache, trigger, ownKey) || only?.has(cache.key) === false) return cache;
@@ -51,7 +51,7 @@ export function breakCaches(
     const isStepping = opening.has(trigger) && current.breaking?.further !== undefined;
     if ((current.held & loses) === 0 && !isStepping) return current;
     const next = startBreak(current, { loses, trigger, now });
-    if (next !== current) told.push(cache.key);
+    if (next !== current) keysToNotify.push(cache.key);
     if ((next.held & waitsFor) !== 0 || isStepping) {
       const since = next.breaking?.askedAt ?? now;
       waitingSince = waitingSince === undefined || since < waitingSince ? since : waitingSince;
@@ -59,17 +59,21 @@ export function breakCaches(
     return next;
   });
   const changed = caches.some((cache, index) => cache !== state.caches[index]);
-  return { state: changed ? { ...state, caches } : state, told, waitingSince };
+  return {
+    state: changed ? { ...state, caches } : state,
+    keysToNotify: keysToNotify,
+    waitingSince,
+  };
 }
 
 /** The cause's own cache stays, but an oplock of level II survives no write, whosever it is. */
-function isSpared({ key, held }: Cache, trigger: BreakTrigger, ownKey: string | undefined) {
+function isSpared({ key, held }: CachingGrant, trigger: BreakTrigger, ownKey: string | undefined) {
   if (key !== ownKey) return false;
   return trigger !== "write" || held !== cacheRead || !isOplockKey(key);
 }
 
 /** A break that was not answered in time counts as answered with nothing. */
-function settled(cache: Cache, now: Ticks): Cache {
+function settled(cache: CachingGrant, now: Ticks): CachingGrant {
   const { breaking } = cache;
   if (breaking === undefined) return cache;
   const due = breaking.askedAt + ticksFromSeconds(breakSecondsMax);
@@ -86,16 +90,16 @@ interface BreakWish {
 }
 
 /** One break at a time: whoever needs a deeper one asks again after the answer. */
-function startBreak(cache: Cache, { loses, trigger, now }: BreakWish): Cache {
+function startBreak(cache: CachingGrant, { loses, trigger, now }: BreakWish): CachingGrant {
   if (cache.breaking !== undefined) return trigger === "overwrite" ? deepen(cache, loses) : cache;
   const to = legal(cache.held & ~loses);
   const epoch = cache.epoch + 1;
-  // Whoever only reads has nothing to flush: it is told, and nobody waits for an answer.
+  // Whoever only reads has nothing to flush: it is keysToNotify, and nobody waits for an answer.
   if (cache.held === cacheRead) return { key: cache.key, held: to, epoch };
   return { ...cache, breaking: { to, askedAt: now }, epoch };
 }
 
-function deepen(cache: Cache, loses: number): Cache {
+function deepen(cache: CachingGrant, loses: number): CachingGrant {
   const { breaking } = cache;
   if (breaking === undefined) return cache;
   const goal = breaking.further ?? breaking.to;
@@ -124,8 +128,8 @@ export function acknowledgeBreak(
   return { ...state, caches: state.caches.map((each) => (each === cache ? answered : each)) };
 }
 
-/** Handles go before reading does; who only reads is told, and not asked. */
-function stepDown(cache: Cache, further: number | undefined, now: Ticks): Cache {
+/** Handles go before reading does; who only reads is keysToNotify, and not asked. */
+function stepDown(cache: CachingGrant, further: number | undefined, now: Ticks): CachingGrant {
   if (further === undefined || (cache.held & ~further) === 0) return cache;
   if (cache.held === cacheRead) return { ...cache, held: further };
   // The steps of one way down count as one change.
@@ -173,7 +177,7 @@ function allowedCache(state: LockState, key: string, wanted: number): number {
   return legal(handles ? shared & ~cacheHandle : shared);
 }
 
-function hasWrite({ held }: Cache): boolean {
+function hasWrite({ held }: CachingGrant): boolean {
   return (held & cacheWrite) !== 0;
 }
 

@@ -9,7 +9,7 @@ import type { Ticks } from "../../core/ticks.ts";
 export interface LockState {
   readonly opens: readonly Open[];
   readonly ranges: readonly RangeLock[];
-  readonly caches: readonly Cache[];
+  readonly caches: readonly CachingGrant[];
   /** Marked by an SMB client: no new opens, and removed when the last handle closes. */
   readonly deletePending: boolean;
 }
@@ -54,7 +54,7 @@ export interface Break {
   readonly further?: number | undefined;
 }
 
-export interface Cache {
+export interface CachingGrant {
   readonly key: string;
   readonly held: number;
   /** What its holder was asked to come down to, and when; until it answers it holds `held`. */

@@ -56,7 +56,7 @@ describe("leases", () => {
 
   it("are disturbed by nobody who only looks", () => {
     const asked = { open: open(2n, { access: readAttributes }), ...plain };
-    expect(decideOpen(withLease(7), asked)).toMatchObject({ kind: "granted", told: [] });
+    expect(decideOpen(withLease(7), asked)).toMatchObject({ kind: "granted", keysToNotify: [] });
   });
 
   it("give up a handle before anyone is refused because of it", () => {

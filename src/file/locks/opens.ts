@@ -23,15 +23,19 @@ export interface OpenRequest {
 export type OpenRefusal = "delete-pending" | "sharing-violation" | "too-many-opens";
 
 /**
- * `wait` is no refusal: breaks were started (keep `state`, tell the holders of `told`), and the
- * caller asks again, about everything, when the state changes or the break runs out.
+ * `wait` is not a refusal: breaks were started. The caller stores `state`, notifies the holders of
+ * `keysToNotify`, and asks again when the lock state changes or the break times out.
  */
 export type OpenOutcome =
-  | { readonly kind: "granted"; readonly state: LockState; readonly told: readonly string[] }
+  | {
+      readonly kind: "granted";
+      readonly state: LockState;
+      readonly keysToNotify: readonly string[];
+    }
   | {
       readonly kind: "wait";
       readonly state: LockState;
-      readonly told: readonly string[];
+      readonly keysToNotify: readonly string[];
       readonly since: Ticks;
     }
   | { readonly kind: "refused"; readonly refusal: OpenRefusal };
@@ -45,26 +49,31 @@ export function decideOpen(before: LockState, request: OpenRequest): OpenOutcome
   if (before.opens.length >= opensMax) return { kind: "refused", refusal: "too-many-opens" };
   const early = breakBatchOplocks(before, request);
   if (early.waitingSince !== undefined) {
-    return { kind: "wait", state: early.state, told: early.told, since: early.waitingSince };
+    return {
+      kind: "wait",
+      state: early.state,
+      keysToNotify: early.keysToNotify,
+      since: early.waitingSince,
+    };
   }
   const colliding = collisions(early.state, open);
   if (colliding.length > 0) return breakForViolation(early.state, request, colliding);
   const quiet = isOplockStatOpen(open.access) && !overwrites;
   const only = isStatOpen(open.access) && !overwrites ? oplocksOf(early.state) : undefined;
   const breaking = quiet
-    ? { state: early.state, told: [], waitingSince: undefined }
+    ? { state: early.state, keysToNotify: [], waitingSince: undefined }
     : breakCaches(early.state, overwrites ? "overwrite" : "open", {
         ownKey: open.cacheKey,
         now,
         ...(only && { only }),
       });
-  const told = [...early.told, ...breaking.told];
+  const keysToNotify = [...early.keysToNotify, ...breaking.keysToNotify];
   if (breaking.waitingSince !== undefined) {
-    return { kind: "wait", state: breaking.state, told, since: breaking.waitingSince };
+    return { kind: "wait", state: breaking.state, keysToNotify, since: breaking.waitingSince };
   }
   const entered = { ...breaking.state, opens: [...breaking.state.opens, open] };
   const state = request.cache === undefined ? entered : grantCache(entered, request.cache);
-  return { kind: "granted", state, told };
+  return { kind: "granted", state, keysToNotify };
 }
 
 function oplocksOf({ caches }: LockState): ReadonlySet<string> {
@@ -80,7 +89,7 @@ function breakBatchOplocks(state: LockState, { open, overwrites, now }: OpenRequ
       .map(({ key }) => key),
   );
   if (keys.size === 0 || (isOplockStatOpen(open.access) && !overwrites)) {
-    return { state, told: [], waitingSince: undefined };
+    return { state, keysToNotify: [], waitingSince: undefined };
   }
   const trigger = overwrites ? "overwrite" : "open";
   return breakCaches(state, trigger, { ownKey: open.cacheKey, now, only: keys });
@@ -97,8 +106,8 @@ function breakForViolation(
   if (breaking.waitingSince === undefined) {
     return { kind: "refused", refusal: "sharing-violation" };
   }
-  const { told, waitingSince: since } = breaking;
-  return { kind: "wait", state: breaking.state, told, since };
+  const { keysToNotify, waitingSince: since } = breaking;
+  return { kind: "wait", state: breaking.state, keysToNotify, since };
 }
 
 export interface Closed {

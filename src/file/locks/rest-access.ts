@@ -85,7 +85,7 @@ export const shortOpens = {
 
 export type RestOperation = keyof typeof shortOpens;
 
-export type Passage =
+export type ShortOpenDecision =
   | { readonly kind: "pass"; readonly state: LockState }
   /** Breaks were started: keep the state and ask again when it changes. */
   | { readonly kind: "wait"; readonly state: LockState; readonly until: Ticks }
@@ -98,7 +98,7 @@ export function decideShortOpen(
   locks: LockState | undefined,
   operation: RestOperation,
   { now, stretch }: { readonly now: Ticks; readonly stretch?: Stretch | undefined },
-): Passage {
+): ShortOpenDecision {
   if (locks === undefined) return { kind: "pass", state: noLocks };
   if (locks.deletePending) return { kind: "refused", failure: deletePending };
   const short: ShortOpen = shortOpens[operation] as ShortOpen;
@@ -124,7 +124,7 @@ export function decideShortOpen(
   return waiting(state, waitingSince, now, fail("ClientCacheFlushDelay"));
 }
 
-function waiting(state: LockState, since: Ticks, now: Ticks, tooLate: Failure): Passage {
+function waiting(state: LockState, since: Ticks, now: Ticks, tooLate: Failure): ShortOpenDecision {
   const until = since + ticksFromSeconds(flushSecondsMax);
   return now < until ? { kind: "wait", state, until } : { kind: "refused", failure: tooLate };
 }

@@ -9,7 +9,7 @@ import { operation } from "../resources.ts";
 import { readOnlyAttribute } from "../shared/attributes.ts";
 import { defaultContentType, fileHeaders } from "../shared/http-headers.ts";
 import { fileBytesMax } from "../shared/limits.ts";
-import { place } from "../shared/revise.ts";
+import { putNode } from "../shared/node-replies.ts";
 import { keepsTrailingDots, smbProperties } from "../shared/smb-params.ts";
 import { inheritedFrom, settleSmb, smbHeaderNames, smbHeaders } from "../shared/smb-properties.ts";
 
@@ -48,17 +48,17 @@ export const createFile = operation({
   effect: "writes",
   success: { status: 201, headers: [...smbHeaderNames, "x-ms-request-server-encrypted"] },
   reads: (view, { scope, input }) => inheritedFrom(view, scope, input.smb),
-  decide: ({ target, scope, input, stamp, newId, version, seen }) => {
+  decide: ({ target, scope, input, newETag, newId, version, readResult }) => {
     const { share, parent } = scope;
     if (((target?.attributes ?? 0) & readOnlyAttribute) !== 0) return fail("ReadOnlyAttribute");
     const settled = settleSmb({
       share,
       kind: "file",
       parent,
-      parentSddl: seen,
+      parentSddl: readResult,
       input: input.smb,
       present: undefined,
-      now: stamp,
+      now: newETag,
     });
     if (!settled.ok) return settled;
     const { contentType = defaultContentType, ...others } = input.headers ?? {};
@@ -67,7 +67,7 @@ export const createFile = operation({
       parent: parent.id,
       name: scope.name,
       kind: "file" as const,
-      etag: stamp,
+      etag: newETag,
       since: share.epoch,
       ...settled.value.properties,
       metadata: input.metadata,
@@ -76,7 +76,7 @@ export const createFile = operation({
       lease: target?.lease,
       allocated: 0,
     };
-    const placed = place(scope, { target, next, content: empty(input.length) });
+    const placed = putNode(scope, { target, next, content: empty(input.length) });
     return {
       ...placed,
       effects: [...placed.effects, ...settled.value.effects],

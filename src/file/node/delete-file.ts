@@ -3,7 +3,7 @@ import { fail } from "../../core/result.ts";
 import { dropName, nextName, passOn } from "../link/link-names.ts";
 import { operation } from "../resources.ts";
 import { readOnlyAttribute } from "../shared/attributes.ts";
-import { takeAway } from "../shared/revise.ts";
+import { deleteNode } from "../shared/node-replies.ts";
 import { keepsTrailingDots } from "../shared/smb-params.ts";
 
 /** At once: nothing here leaves a file waiting to go away.
@@ -23,10 +23,10 @@ export const deleteFile = operation({
   effect: "writes",
   success: { status: 202, headers: [] },
   reads: (view, { scope, target }) => nextName(view, scope.share.id, target),
-  decide: ({ target, scope, seen: heir }) => {
+  decide: ({ target, scope, readResult: heir }) => {
     if ((target.attributes & readOnlyAttribute) !== 0) return fail("ReadOnlyAttribute");
     if (scope.alias !== undefined) return { effects: dropName(scope, target, scope.alias) };
     if (heir !== undefined) return { effects: passOn(scope, target, heir) };
-    return takeAway(scope, target);
+    return deleteNode(scope, target);
   },
 });

@@ -3,7 +3,7 @@ import { noBody } from "../../core/operation.ts";
 import { fail } from "../../core/result.ts";
 import { operation } from "../resources.ts";
 import { readOnlyAttribute } from "../shared/attributes.ts";
-import { revise } from "../shared/revise.ts";
+import { updateNode } from "../shared/node-replies.ts";
 import { keepsTrailingDots } from "../shared/smb-params.ts";
 
 /** learn.microsoft.com/rest/api/storageservices/get-file-metadata */
@@ -39,11 +39,11 @@ export const setFileMetadata = operation({
   etag: "renew",
   effect: "writes",
   success: { status: 200, headers: ["x-ms-request-server-encrypted"] },
-  decide: ({ target, scope, input, stamp }) => {
+  decide: ({ target, scope, input, newETag }) => {
     if ((target.attributes & readOnlyAttribute) !== 0) return fail("ReadOnlyAttribute");
-    const next = { ...target, metadata: input.metadata, change: stamp };
+    const next = { ...target, metadata: input.metadata, change: newETag };
     return {
-      ...revise(scope, { target, next }),
+      ...updateNode(scope, { target, next }),
       headers: { "x-ms-request-server-encrypted": "true" },
     };
   },

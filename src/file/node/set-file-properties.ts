@@ -9,7 +9,7 @@ import { coveredBytes } from "../range/covered.ts";
 import { readOnlyAttribute } from "../shared/attributes.ts";
 import { fileHeaders } from "../shared/http-headers.ts";
 import { fileBytesMax } from "../shared/limits.ts";
-import { revise } from "../shared/revise.ts";
+import { updateNode } from "../shared/node-replies.ts";
 import { keepsTrailingDots, smbProperties } from "../shared/smb-params.ts";
 import { inheritedFrom, settleSmb, smbHeaderNames, smbHeaders } from "../shared/smb-properties.ts";
 
@@ -50,7 +50,7 @@ export const setFileProperties = operation({
       inherited: await inheritedFrom(view, scope, input.smb, target),
     };
   },
-  decide: ({ target, scope, input, stamp, version, seen }) => {
+  decide: ({ target, scope, input, newETag, version, readResult }) => {
     const { share, parent } = scope;
     const staysReadOnly =
       typeof input.smb.attributes !== "number" || (input.smb.attributes & readOnlyAttribute) !== 0;
@@ -62,10 +62,10 @@ export const setFileProperties = operation({
       share,
       kind: target.kind,
       parent,
-      parentSddl: seen.inherited,
+      parentSddl: readResult.inherited,
       input: input.smb,
       present: target,
-      now: stamp,
+      now: newETag,
     });
     if (!settled.ok) return settled;
     const { content = emptyContent, headers, allocated = 0 } = target;
@@ -73,11 +73,11 @@ export const setFileProperties = operation({
       ...target,
       ...settled.value.properties,
       headers: input.headers ?? headers,
-      allocated: allocated - seen.cutOff,
+      allocated: allocated - readResult.cutOff,
     };
     const resized = input.length !== undefined && input.length !== content.length;
     const plan = resized ? { content: resize(content, input.length ?? 0) } : {};
-    const revised = revise(scope, { target, next, ...plan });
+    const revised = updateNode(scope, { target, next, ...plan });
     return {
       ...revised,
       effects: [...revised.effects, ...settled.value.effects],

@@ -49,7 +49,7 @@ export const listRanges = operation({
   lease: "match-if-given",
   etag: "keep",
   effect: "reads",
-  bulky: true,
+  largeResponse: true,
   success: { status: 200, headers: ["x-ms-content-length"] },
   reads: async (view, { scope, target, input }) => {
     const { content = emptyContent } = target;
@@ -65,15 +65,18 @@ export const listRanges = operation({
     const previous = await slicesOf(view, earlier, spanOf(input.range, earlier.length));
     return { present, missing: false, previous, since: snapshot.epoch };
   },
-  decide: ({ target, seen }) => {
-    if (seen.missing) return fail("ShareNotFound");
+  decide: ({ target, readResult }) => {
+    if (readResult.missing) return fail("ShareNotFound");
     const length = target.content?.length ?? 0;
-    const now = stretchesOf(seen.present);
+    const now = stretchesOf(readResult.present);
     const held = sectorsOf(now, Infinity);
-    if (seen.previous === undefined) return reply(length, held, []);
-    const changed = sectorsOf(subtract(now, sameBytes(seen.present, seen.previous)), Infinity);
-    const noted = (target.cleared ?? []).filter(({ epoch }) => epoch > seen.since);
-    const lost = [...stretchesOf(seen.previous), ...noted];
+    if (readResult.previous === undefined) return reply(length, held, []);
+    const changed = sectorsOf(
+      subtract(now, sameBytes(readResult.present, readResult.previous)),
+      Infinity,
+    );
+    const noted = (target.cleared ?? []).filter(({ epoch }) => epoch > readResult.since);
+    const lost = [...stretchesOf(readResult.previous), ...noted];
     const then = sectorsOf(
       lost.toSorted((left, right) => left.from - right.from),
       Infinity,

@@ -1,7 +1,7 @@
 import type { RecordView } from "../../core/view.ts";
 import { versions, type NodeRecord } from "../records.ts";
 import type { NodeScope } from "../resources.ts";
-import { findNode, walk } from "../tree.ts";
+import { findNode, resolvePath } from "../share-tree.ts";
 
 interface Earlier {
   readonly epoch: number;
@@ -16,7 +16,7 @@ export async function nodeAt(
   target: NodeRecord,
   { epoch, followsRenames }: Earlier,
 ): Promise<NodeRecord | undefined> {
-  const walked = await walk(view, { share: share.id, epoch }, components);
+  const walked = await resolvePath(view, { share: share.id, epoch }, components);
   if (walked.target?.id === target.id || !followsRenames) return walked.target;
   const inPlace = await findNode(view, key, epoch);
   return inPlace?.id === target.id ? inPlace : findById(view, share.id, target.id, epoch);

@@ -10,7 +10,7 @@ import { operation } from "../resources.ts";
 import { inlineRangeBytesMax, rangeBytesMax } from "../shared/limits.ts";
 import { checkQuota, usedBytes } from "../shared/quota.ts";
 import { writeRange } from "../shared/range-params.ts";
-import { revise } from "../shared/revise.ts";
+import { updateNode } from "../shared/node-replies.ts";
 import { keepsTrailingDots } from "../shared/smb-params.ts";
 import { coveredBytes } from "./covered.ts";
 import { afterRangeWrite, checkRange, keepsLastWrite } from "./range-write.ts";
@@ -64,7 +64,7 @@ export const putRangeFromUrl = operation({
     used: await usedBytes(view, scope.share),
     covered: await coveredBytes(view, target.content ?? emptyContent, input.range),
   }),
-  decide: ({ target, scope, input, received, stamp, version, seen }) => {
+  decide: ({ target, scope, input, received, newETag, version, readResult }) => {
     const { range, ifMatch, ifNoneMatch } = input;
     const { content = emptyContent } = target;
     const writable = checkRange(target, range, content.length);
@@ -76,12 +76,12 @@ export const putRangeFromUrl = operation({
     const differs = ifMatch !== undefined && encodeBase64(ifMatch) !== sum;
     const same = ifNoneMatch !== undefined && encodeBase64(ifNoneMatch) === sum;
     if (differs || same) return fail("SourceConditionNotMet");
-    const delta = range.length - seen.covered;
-    const fits = checkQuota(scope.share, seen.used, delta);
+    const delta = range.length - readResult.covered;
+    const fits = checkQuota(scope.share, readResult.used, delta);
     if (!fits.ok) return fits;
-    const next = afterRangeWrite(target, { delta, stamp, keepsLastWrite: input.keepsLastWrite });
+    const next = afterRangeWrite(target, { delta, newETag, keepsLastWrite: input.keepsLastWrite });
     return {
-      ...revise(scope, { target, next, content: write(content, range.from, received) }),
+      ...updateNode(scope, { target, next, content: write(content, range.from, received) }),
       headers: {
         "x-ms-content-crc64": sum,
         "x-ms-request-server-encrypted": "true",

@@ -9,7 +9,7 @@ import { operation } from "../resources.ts";
 import { inlineRangeBytesMax, rangeBytesMax } from "../shared/limits.ts";
 import { checkQuota, usedBytes } from "../shared/quota.ts";
 import { writeRange } from "../shared/range-params.ts";
-import { revise } from "../shared/revise.ts";
+import { updateNode } from "../shared/node-replies.ts";
 import { keepsTrailingDots } from "../shared/smb-params.ts";
 import { clearEdits, noteCleared } from "./clear-range.ts";
 import { coveredBytes } from "./covered.ts";
@@ -49,7 +49,7 @@ export const putRange = operation({
     used: await usedBytes(view, scope.share),
     covered: await coveredBytes(view, target.content ?? emptyContent, input.range),
   }),
-  decide: ({ target, scope, input, received, stamp, version, seen }) => {
+  decide: ({ target, scope, input, received, newETag, version, readResult }) => {
     const { range } = input;
     if (received.length !== range.length) {
       return invalidHeader("Content-Length", String(received.length));
@@ -57,12 +57,12 @@ export const putRange = operation({
     const { content = emptyContent } = target;
     const writable = checkRange(target, range, content.length);
     if (!writable.ok) return writable;
-    const delta = range.length - seen.covered;
-    const fits = checkQuota(scope.share, seen.used, delta);
+    const delta = range.length - readResult.covered;
+    const fits = checkQuota(scope.share, readResult.used, delta);
     if (!fits.ok) return fits;
-    const next = afterRangeWrite(target, { delta, stamp, keepsLastWrite: input.keepsLastWrite });
+    const next = afterRangeWrite(target, { delta, newETag, keepsLastWrite: input.keepsLastWrite });
     return {
-      ...revise(scope, { target, next, content: write(content, range.from, received) }),
+      ...updateNode(scope, { target, next, content: write(content, range.from, received) }),
       headers: {
         "Content-MD5": received.md5 && encodeBase64(received.md5),
         "x-ms-request-server-encrypted": "true",
@@ -95,7 +95,7 @@ export const clearRange = operation({
   success: { status: 201, headers: ["x-ms-file-last-write-time"] },
   reads: async (view, { target, input }) =>
     coveredBytes(view, target.content ?? emptyContent, input.range),
-  decide: ({ target, scope, input, stamp, version, seen: covered }) => {
+  decide: ({ target, scope, input, newETag, version, readResult: covered }) => {
     const { range } = input;
     const { content = emptyContent } = target;
     const writable = checkRange(target, range, content.length);
@@ -103,10 +103,10 @@ export const clearRange = operation({
     if (range.length <= 0) return fail("InvalidRange");
     const { edits, written } = clearEdits(range);
     const delta = written - covered;
-    const after = afterRangeWrite(target, { delta, stamp, keepsLastWrite: input.keepsLastWrite });
+    const after = afterRangeWrite(target, { delta, newETag, keepsLastWrite: input.keepsLastWrite });
     const next = { ...after, cleared: noteCleared(scope.share, target, range) };
     return {
-      ...revise(scope, { target, next, content: { plan: "edit", base: content, edits } }),
+      ...updateNode(scope, { target, next, content: { plan: "edit", base: content, edits } }),
       headers: {
         "x-ms-file-last-write-time":
           version >= "2021-06-08" ? formatIso(next.lastWrite) : undefined,

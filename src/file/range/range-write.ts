@@ -18,14 +18,14 @@ export function afterRangeWrite(
   target: NodeRecord,
   {
     delta,
-    stamp,
+    newETag,
     keepsLastWrite: asked,
   }: {
     readonly delta: number;
-    readonly stamp: Ticks;
+    readonly newETag: Ticks;
     readonly keepsLastWrite: "now" | "preserve" | undefined;
   },
 ): NodeRecord {
-  const lastWrite = asked === "preserve" ? target.lastWrite : stamp;
-  return { ...target, lastWrite, change: stamp, allocated: (target.allocated ?? 0) + delta };
+  const lastWrite = asked === "preserve" ? target.lastWrite : newETag;
+  return { ...target, lastWrite, change: newETag, allocated: (target.allocated ?? 0) + delta };
 }

@@ -1,10 +1,16 @@
 import { put, remove, type Effect } from "../../core/effects.ts";
 import { dropName, moveLink, passOn } from "../link/link-names.ts";
-import { nodes, places, type NodeKey, type NodeRecord, type ShareRecord } from "../records.ts";
+import {
+  nodes,
+  nodeLocations,
+  type NodeKey,
+  type NodeRecord,
+  type ShareRecord,
+} from "../records.ts";
 import type { NodeScope } from "../resources.ts";
 import type { OwnSource } from "../shared/own-source.ts";
-import { keepForSnapshots, takeAway, useBytes } from "../shared/revise.ts";
-import type { Alias } from "../tree.ts";
+import { keepForSnapshots, deleteNode, useBytes } from "../shared/node-replies.ts";
+import type { Alias } from "../share-tree.ts";
 
 export interface NameMove {
   readonly own: OwnSource;
@@ -49,7 +55,7 @@ function clearName(
 }
 
 function takenAway(place: { share: ShareRecord; key: NodeKey }, node: NodeRecord) {
-  const { preserve, effects } = takeAway(place, node);
+  const { preserve, effects } = deleteNode(place, node);
   return [...preserve, ...effects];
 }
 
@@ -74,10 +80,10 @@ function moveNode({ share, from, node, to, replaced, next }: Move): readonly Eff
   return [
     ...keepForSnapshots({ share, key: from }, node),
     ...(staysPut ? [] : keepForSnapshots({ share, key: to }, other)),
-    ...(other === undefined ? [] : [remove(places, { share: share.id, id: other.id })]),
+    ...(other === undefined ? [] : [remove(nodeLocations, { share: share.id, id: other.id })]),
     put(nodes, to, { ...next, since: share.epoch }),
     ...(staysPut ? [] : [remove(nodes, from)]),
-    put(places, { share: share.id, id: node.id }, { parent: to.parent, folded: to.folded }),
+    put(nodeLocations, { share: share.id, id: node.id }, { parent: to.parent, folded: to.folded }),
     ...useBytes(share.id, -(other?.allocated ?? 0)),
   ];
 }

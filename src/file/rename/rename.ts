@@ -3,7 +3,8 @@ import { put } from "../../core/effects.ts";
 import { invalidHeader } from "../../core/faults.ts";
 import { parseLeaseId } from "../../core/lease-request.ts";
 import { renameSource } from "../../core/named-resource.ts";
-import { noBody, type Waiting } from "../../core/operation.ts";
+import { noBody } from "../../core/operation.ts";
+import type { WaitDecision } from "../../core/reply.ts";
 import { boolean, header, text, type InputOf, type Param } from "../../core/params.ts";
 import { fail, ok, type Failure } from "../../core/result.ts";
 import { ticksFromSeconds, type Ticks } from "../../core/ticks.ts";
@@ -16,7 +17,7 @@ import { operation, type NodeScope } from "../resources.ts";
 import { loadOwnSource, type OwnSource } from "../shared/own-source.ts";
 import { keepsSourceTrailingDots, keepsTrailingDots, smbProperties } from "../shared/smb-params.ts";
 import { inheritedFrom, settleSmb, smbHeaderNames, smbHeaders } from "../shared/smb-properties.ts";
-import { passShortOpen } from "../through-locks.ts";
+import { checkShortOpen } from "../with-lock-check.ts";
 import { moveName } from "./move.ts";
 import { refuseRename, type CachedBelow } from "./rename-rules.ts";
 import type { RenameFacts, RenameRefusal } from "./rename-rules.ts";
@@ -72,26 +73,26 @@ function declareRename(kind: "file" | "directory") {
       };
     },
     decide: (context) => {
-      const { target, scope, input, source, stamp, now, version } = context;
-      const { own: found, heir, inherited, handles } = context.seen;
+      const { target, scope, input, source, newETag, now, version } = context;
+      const { own: found, heir, inherited, handles } = context.readResult;
       if (found === undefined) return invalidHeader("x-ms-file-rename-source", source?.url ?? "");
       if (!found.ok) return found;
       const own = found.value;
       const stop = checkRename({ own, scope, target, input, kind, now, ...handles });
       if (stop !== undefined) return stop;
-      const passage = passShortOpen(isFile ? "Rename File source" : "Rename Directory source", {
+      const passage = checkShortOpen(isFile ? "Rename File source" : "Rename Directory source", {
         locks: own.scope.locks,
         share: scope.share.id,
         id: own.node.id,
         now,
       });
       if ("stop" in passage) return passage.stop;
-      const renamed = renamedNode(own.node, { scope, inherited }, input, stamp);
+      const renamed = renamedNode(own.node, { scope, inherited }, input, newETag);
       if (!renamed.ok) return renamed;
       const { next, effects } = renamed.value;
       const moved = moveName({ own, scope, target, heir, next });
       return {
-        etag: stamp,
+        etag: newETag,
         effects: [...moved, ...effects, ...passage.effects],
         headers: { ...smbHeaders(next, version), "x-ms-request-server-encrypted": "true" },
       };
@@ -122,11 +123,11 @@ function renamedNode(
   node: NodeRecord,
   { scope, inherited }: { readonly scope: NodeScope; readonly inherited: string | undefined },
   input: Input,
-  stamp: Ticks,
+  newETag: Ticks,
 ) {
   const { share, parent, name } = scope;
   const from = { parent, parentSddl: inherited, present: node };
-  const place = { share, kind: node.kind, ...from, now: stamp };
+  const place = { share, kind: node.kind, ...from, now: newETag };
   const settled = settleSmb({ ...place, input: input.smb });
   if (!settled.ok) return settled;
   const { contentType } = input;
@@ -134,7 +135,7 @@ function renamedNode(
   const next: NodeRecord = {
     ...node,
     ...settled.value.properties,
-    etag: stamp,
+    etag: newETag,
     parent: parent.id,
     name,
     metadata: input.metadata.length > 0 ? input.metadata : node.metadata,
@@ -152,7 +153,7 @@ interface Checked extends Pick<RenameFacts, "parentLocks" | "openBelow" | "now">
 }
 
 /** Within one share, and by the rules that SMB has, too. */
-function checkRename(checked: Checked): Failure | Waiting | undefined {
+function checkRename(checked: Checked): Failure | WaitDecision | undefined {
   const { own, scope, target, input, kind, ...handles } = checked;
   const { node: source, scope: from } = own;
   if (from.share.id !== scope.share.id || from.snapshot !== undefined) return fail("InvalidInput");
@@ -178,7 +179,7 @@ function waitForCaches(
   { opens, since, file, asked }: CachedBelow,
   share: bigint,
   now: Ticks,
-): Failure | Waiting {
+): Failure | WaitDecision {
   const until = since + ticksFromSeconds(flushSecondsMax);
   if (now >= until) return heldBy("SharingViolation", opens);
   const effects = asked.map(({ id, state }) => put(locks, { share, id }, state));

@@ -27,7 +27,7 @@ export const listShares = operation({
   lease: "none",
   etag: "none",
   effect: "reads",
-  bulky: true,
+  largeResponse: true,
   success: { status: 200, headers: [] },
   reads: async (view, { target, input, account, now }) => {
     const from = markerName(input.marker, account);
@@ -45,9 +45,9 @@ export const listShares = operation({
     const entries = await renderEntries(shown, (share) => renderShare(share, now, withMetadata));
     return { entries, next: found[shown.length] };
   },
-  decide: ({ input, seen, endpoint, account }) => {
-    if (seen === undefined) return fail("OutOfRangeInput");
-    const { entries, next } = seen;
+  decide: ({ input, readResult, endpoint, account }) => {
+    if (readResult === undefined) return fail("OutOfRangeInput");
+    const { entries, next } = readResult;
     const before =
       startTag("EnumerationResults", { ServiceEndpoint: `${endpoint}/` }) +
       textElement("Prefix", input.prefix) +

@@ -6,7 +6,7 @@ import { fail } from "../../core/result.ts";
 import { nodes, rootId } from "../records.ts";
 import { operation } from "../resources.ts";
 import { directoryAttribute } from "../shared/attributes.ts";
-import { rootKey } from "../tree.ts";
+import { rootKey } from "../share-tree.ts";
 import { defaultQuotaGib, quota, settings } from "./share-settings.ts";
 
 /** The share and its root directory. learn.microsoft.com/rest/api/storageservices/create-share */
@@ -30,8 +30,8 @@ export const createShare = operation({
       service: "file",
       name: address.share,
     }),
-  decide: ({ input, stamp, newId, seen }) => {
-    if (seen) return fail("ShareBeingDeleted");
+  decide: ({ input, newETag, newId, readResult }) => {
+    if (readResult) return fail("ShareBeingDeleted");
     const id = newId();
     const posix =
       input.settings.protocol === "NFS" ? { mode: "0777", owner: "0", group: "0" } : undefined;
@@ -40,11 +40,11 @@ export const createShare = operation({
       parent: rootId,
       name: "",
       kind: "directory" as const,
-      etag: stamp,
+      etag: newETag,
       since: 1,
-      created: stamp,
-      lastWrite: stamp,
-      change: stamp,
+      created: newETag,
+      lastWrite: newETag,
+      change: newETag,
       attributes: directoryAttribute,
       metadata: [],
       posix,
@@ -52,11 +52,11 @@ export const createShare = operation({
     return {
       put: {
         id,
-        etag: stamp,
+        etag: newETag,
         metadata: input.metadata,
         policies: [],
         quotaGib: input.quota ?? defaultQuotaGib(input),
-        settings: { ...input.settings, tierChanged: stamp },
+        settings: { ...input.settings, tierChanged: newETag },
         epoch: 1,
         newestSnapshot: 0,
         snapshotCount: 0,

@@ -45,9 +45,9 @@ export const deleteShare = operation({
     const tombstone = await view.get(shareTombstones, key);
     return tombstone !== undefined && view.now < tombstone.until ? "just-deleted" : "unknown";
   },
-  decide: ({ target, scope, address, input, seen, features, now }) => {
-    if (seen === "just-deleted" && input.snapshots !== undefined) return {};
-    if (scope.current === undefined || typeof seen === "string") return fail("ShareNotFound");
+  decide: ({ target, scope, address, input, readResult, features, now }) => {
+    if (readResult === "just-deleted" && input.snapshots !== undefined) return {};
+    if (scope.current === undefined || typeof readResult === "string") return fail("ShareNotFound");
     if (target === undefined) return fail("ShareSnapshotNotFound");
     const { snapshot } = address;
     const { id } = scope.current;
@@ -57,12 +57,12 @@ export const deleteShare = operation({
       const { epoch } = target;
       const effects = [
         remove(shareSnapshots, { share: id, at: snapshot }),
-        put(shares, key, withoutSnapshot(scope.current, seen, epoch)),
+        put(shares, key, withoutSnapshot(scope.current, readResult, epoch)),
         reclaim("file-snapshot", id, BigInt(epoch)),
       ];
       return { effects };
     }
-    const refused = keptBySnapshots(seen, input.snapshots, now);
+    const refused = keptBySnapshots(readResult, input.snapshots, now);
     if (refused !== undefined) return refused;
     const retentionDays = features.shareSoftDeleteDays;
     const until = now + ticksFromSeconds(deletingSeconds);

@@ -20,7 +20,7 @@ export const getShareStats = operation({
   effect: "reads",
   success: { status: 200, headers: [] },
   reads: (view, { target }) => view.count(usageCounter(target.id)),
-  decide: ({ seen }) => ({
-    body: xmlBody(element("ShareStats", textElement("ShareUsageBytes", seen))),
+  decide: ({ readResult }) => ({
+    body: xmlBody(element("ShareStats", textElement("ShareUsageBytes", readResult))),
   }),
 });

@@ -77,8 +77,8 @@ export const getPermission = operation({
   effect: "reads",
   success: { status: 200, headers: [] },
   reads: (view, { target, input }) => view.get(permissions, { share: target.id, key: input.key }),
-  decide: ({ input, seen }) => {
-    const found = seen?.sddl ?? wellKnownSddl(input.key);
+  decide: ({ input, readResult }) => {
+    const found = readResult?.sddl ?? wellKnownSddl(input.key);
     if (found === undefined) return invalidHeader("x-ms-file-permission-key", input.key);
     const binary = input.format === "binary" ? sddlToBinary(found) : undefined;
     if (input.format === "binary" && binary === undefined) return fail("FileInvalidPermission");

@@ -37,9 +37,9 @@ export const restoreShare = operation({
     const { deletedName: name, version } = input;
     return view.get(deletedShares, { account: scope.account.id, name, version });
   },
-  decide: ({ scope, input, seen }) => {
-    if (seen === undefined) return fail("ShareNotFound");
-    const { deletedAt: _at, retentionDays: _days, ...share } = seen;
+  decide: ({ scope, input, readResult }) => {
+    if (readResult === undefined) return fail("ShareNotFound");
+    const { deletedAt: _at, retentionDays: _days, ...share } = readResult;
     const { deletedName: name, version } = input;
     return {
       put: share,

@@ -22,10 +22,10 @@ export const setShareProperties = operation({
   etag: "renew",
   effect: "writes",
   success: { status: 200, headers: [] },
-  decide: ({ target, input, stamp }) => {
+  decide: ({ target, input, newETag }) => {
     const present = target.settings.tier ?? defaultTier;
     const moved = input.settings.tier !== undefined && input.settings.tier !== present;
-    const change = moved ? { tierChanged: stamp, tierBefore: present } : {};
+    const change = moved ? { tierChanged: newETag, tierBefore: present } : {};
     return {
       put: {
         ...target,

@@ -25,11 +25,11 @@ export const snapshotShare = operation({
   effect: "writes",
   success: { status: 201, headers: ["x-ms-snapshot"] },
   reads: (view, { target }) => snapshotsOf(view, target.id),
-  decide: ({ target, input, stamp, now, seen }) => {
-    if (seen.length >= shareSnapshotsMax) return fail("ShareSnapshotCountExceeded");
-    const at = nextName(now, seen.at(-1));
+  decide: ({ target, input, newETag, now, readResult }) => {
+    if (readResult.length >= shareSnapshotsMax) return fail("ShareSnapshotCountExceeded");
+    const at = nextName(now, readResult.at(-1));
     const given = input.metadata.length > 0;
-    const etag = given ? stamp : target.etag;
+    const etag = given ? newETag : target.etag;
     const pairs = given ? input.metadata : target.metadata;
     const snapshot = { ...target, lease: undefined, metadata: pairs, etag, at };
     const { epoch, snapshotCount } = target;

@@ -1,4 +1,4 @@
-import type { ServiceName } from "../../core/operation.ts";
+import type { ServiceName } from "../../core/service-name.ts";
 import type { SignableRequest } from "../../core/signing/request.ts";
 import type { VersionPolicy } from "../../core/versions.ts";
 import type { Ticks } from "../../core/ticks.ts";

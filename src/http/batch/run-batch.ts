@@ -1,26 +1,26 @@
-import type { Batch } from "../../core/operation.ts";
+import type { Batch } from "../../core/reply.ts";
 import type { FaultCode } from "../../core/faults.ts";
 import { fail, ok, type Result } from "../../core/result.ts";
 import { newGuid } from "../../execution/identifiers.ts";
-import { locationOptions, type Door } from "../door.ts";
+import { locationOptions, type HttpService } from "../http-service.ts";
 import { parseEmbeddedRequest, wireRequestOf } from "../embedded-http.ts";
 import { locate } from "../location.ts";
 import { boundaryOf, parseMultipart, type Part } from "../multipart.ts";
 import { renderFault, type Envelope } from "../render.ts";
 import type { Router } from "../routing.ts";
-import type { WireReply, WireRequest } from "../wire.ts";
+import type { WireResponse, WireRequest } from "../wire.ts";
 import { renderSubResponse, renderSubResponses } from "./sub-responses.ts";
 
 export const batchPartsMax = 256;
 const partsAtOnceMax = 16;
 
 export interface BatchRun {
-  readonly door: Door;
+  readonly door: HttpService;
   /** The request that carried the batch. */
   readonly request: WireRequest;
   readonly envelope: Envelope;
   readonly batch: Batch;
-  readonly serve: (door: Door, request: WireRequest) => Promise<WireReply>;
+  readonly serve: (door: HttpService, request: WireRequest) => Promise<WireResponse>;
 }
 
 export interface BatchAnswer {
@@ -79,7 +79,7 @@ function requestOf(
 }
 
 /** The pipeline as the parts find it: it runs few operations. */
-function doorFor({ door, batch }: BatchRun): Door {
+function doorFor({ door, batch }: BatchRun): HttpService {
   const router: Router = (routed) => {
     const operation = door.router(routed);
     if (!operation.ok || batch.operations.includes(operation.value.name)) return operation;

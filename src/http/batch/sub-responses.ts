@@ -1,7 +1,7 @@
 import { STATUS_CODES } from "node:http";
 import { byteOrderMark, xmlDeclaration } from "../../core/xml-writer.ts";
 import { headerLines } from "../multipart.ts";
-import { wholeOf, type WireReply } from "../wire.ts";
+import { bufferBody, type WireResponse } from "../wire.ts";
 
 const crlf = "\r\n";
 
@@ -17,9 +17,9 @@ const trailingNames = [
 
 /** One sub-response of a blob batch, without the boundaries around it. It has no date, and no
  *  length if it has no body. */
-export function renderSubResponse(reply: WireReply, contentId: string | undefined): Uint8Array {
+export function renderSubResponse(reply: WireResponse, contentId: string | undefined): Uint8Array {
   if (reply.body?.kind === "stream") throw new Error("a sub-response of a batch is not streamed");
-  const held = reply.body === undefined ? "" : wholeOf(reply.body);
+  const held = reply.body === undefined ? "" : bufferBody(reply.body);
   const body = withLineBreak(Buffer.from(held));
   const { Date: _date, "Content-Length": _length, ...rest } = reply.headers;
   const named: Record<string, string> = { ...rest };

@@ -1,7 +1,7 @@
 import { faultMessage, type Fault } from "../../core/faults.ts";
 import { queryText } from "../../core/signing/request.ts";
-import type { Door } from "../door.ts";
-import { authRequestOf, findTarget } from "../target.ts";
+import type { HttpService } from "../http-service.ts";
+import { authRequestOf, resolveTarget } from "../target.ts";
 import type { WireRequest } from "../wire.ts";
 import { sasTextOf } from "./sas-mistakes.ts";
 import { elementsForLog, withoutSecrets } from "./secrets.ts";
@@ -19,7 +19,7 @@ export interface Diagnosis {
 }
 
 /** Works from the request anew: nothing is kept for it while no debug log is written. */
-export function diagnose(door: Door, request: WireRequest, fault: Fault): Diagnosis {
+export function diagnose(door: HttpService, request: WireRequest, fault: Fault): Diagnosis {
   const { elements, unmet, subject = unmet } = fault.detail ?? {};
   const signature = isMismatch(fault) ? signatureReport(door, request) : undefined;
   return {
@@ -37,8 +37,8 @@ function isMismatch({ code, detail }: Fault): boolean {
   return code === "AuthenticationFailed" && mismatch.test(explanation);
 }
 
-function signatureReport(door: Door, request: WireRequest): SignatureReport | undefined {
-  const target = findTarget(door, request, { requestId: "" });
+function signatureReport(door: HttpService, request: WireRequest): SignatureReport | undefined {
+  const target = resolveTarget(door, request, { requestId: "" });
   if (!target.ok) return undefined;
   const settings = door.accounts.get(target.value.location.account);
   if (settings === undefined) return undefined;

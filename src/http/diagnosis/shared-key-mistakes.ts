@@ -1,4 +1,4 @@
-import type { ServiceName } from "../../core/operation.ts";
+import type { ServiceName } from "../../core/service-name.ts";
 import { canonicalResource } from "../../core/signing/canonical-resource.ts";
 import { readings, sharedKeyText, type SharedKeyScheme } from "../../core/signing/shared-key.ts";
 import { knownVersions, latestVersion, oldestVersion } from "../../core/versions.ts";

@@ -1,5 +1,5 @@
 import { setMaxListeners } from "node:events";
-import { BodyBrokenOff } from "../request-body.ts";
+import { BodyAborted } from "../request-body.ts";
 import type { ClientConnection, WireRequest } from "../wire.ts";
 
 /** One per connection, made with its first source: few requests have one, and a connection may
@@ -21,7 +21,7 @@ export function clientSignal({ connection }: WireRequest): AbortSignal | undefin
 
 /** Throws if the client has disconnected: nothing more is read for it, and no answer is sent. */
 export function requireClient(signal: AbortSignal | undefined): void {
-  if (signal?.aborted === true) throw new BodyBrokenOff("the client closed during a source read");
+  if (signal?.aborted === true) throw new BodyAborted("the client closed during a source read");
 }
 
 /** The chunks of a source as long as its client is connected. */

@@ -1,6 +1,6 @@
 import { networkInterfaces } from "node:os";
-import type { ServiceName } from "../../core/operation.ts";
-import type { WireReply, WireRequest } from "../wire.ts";
+import type { ServiceName } from "../../core/service-name.ts";
+import type { WireResponse, WireRequest } from "../wire.ts";
 import { directFormOf } from "./address-forms.ts";
 import { hostNameOf, portOf, serviceOfName } from "./own-names.ts";
 
@@ -13,7 +13,7 @@ export interface Endpoint {
   readonly port: number;
 }
 
-export type Serve = (request: WireRequest) => Promise<WireReply>;
+export type Serve = (request: WireRequest) => Promise<WireResponse>;
 
 /** Whose copy it is: the service that runs it, and the host by which its caller reached it. */
 export interface Asker {
@@ -68,7 +68,7 @@ export class OwnEndpoints {
     for (const [service, endpoint] of this.#storage) {
       if (endpoint.port !== portOf(url)) continue;
       const isCalledSo = name === hostNameOf(host) || name === endpoint.host.toLowerCase();
-      if (isCalledSo || leadsTo(name, endpoint)) return service;
+      if (isCalledSo || pointsTo(name, endpoint)) return service;
     }
     return undefined;
   }
@@ -77,7 +77,7 @@ export class OwnEndpoints {
 const loopbackAddresses = ["127.0.0.1", "::1"];
 const unspecified: ReadonlySet<string> = new Set(["0.0.0.0", "::"]);
 
-function leadsTo(name: string, endpoint: Endpoint): boolean {
+function pointsTo(name: string, endpoint: Endpoint): boolean {
   const isLocalName = name === "localhost" || name.endsWith(".localhost");
   if (isLocalName) return loopbackAddresses.some((address) => reaches(endpoint, address));
   const address = directFormOf(name);

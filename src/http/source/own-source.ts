@@ -1,5 +1,5 @@
-import type { ServiceName } from "../../core/operation.ts";
-import { wholeOf, type WireReply, type WireRequest } from "../wire.ts";
+import type { ServiceName } from "../../core/service-name.ts";
+import { bufferBody, type WireResponse, type WireRequest } from "../wire.ts";
 import { metadataIn } from "./source-found.ts";
 import type { OwnEndpoints } from "./own-endpoints.ts";
 import type { SourceAnswer, SourceReader, SourceRequest, Sources } from "./source-reader.ts";
@@ -55,7 +55,7 @@ export function wireRequestOf(request: SourceRequest): WireRequest {
 
 async function* nothing(): AsyncGenerator<Uint8Array> {}
 
-function answerOf({ status, reason = "", headers, body }: WireReply): SourceAnswer {
+function answerOf({ status, reason = "", headers, body }: WireResponse): SourceAnswer {
   const lower: Record<string, string> = {};
   for (const [name, value] of Object.entries(headers)) lower[name.toLowerCase()] = value;
   const metadata = metadataIn(Object.entries(headers));
@@ -64,7 +64,7 @@ function answerOf({ status, reason = "", headers, body }: WireReply): SourceAnsw
     const { reader, from, length } = body;
     return { ...answer, body: reader.read(from, length), close: () => reader.close() };
   }
-  const held = body === undefined ? "" : wholeOf(body);
+  const held = body === undefined ? "" : bufferBody(body);
   const bytes = typeof held === "string" ? Buffer.from(held) : held;
   return { ...answer, body: once(bytes), close: () => {} };
 }

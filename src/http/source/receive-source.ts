@@ -1,13 +1,13 @@
 import { ok } from "../../core/result.ts";
 import type { SourceBody } from "../../core/source.ts";
-import { preview, type Call } from "../../execution/execute.ts";
+import { precheck, type Call } from "../../execution/execute.ts";
 import { mayHold, streamedBytesMax } from "../body.ts";
-import { busy } from "../busy.ts";
+import { serverBusy } from "../server-busy.ts";
 import { clientKeyOf, encryptingContent } from "../client-key.ts";
-import type { Door } from "../door.ts";
-import type { Reception } from "../reception.ts";
+import type { HttpService } from "../http-service.ts";
+import type { PreparedCall } from "../reception.ts";
 import type { WireRequest } from "../wire.ts";
-import { takeSource } from "./take-source.ts";
+import { fetchSource } from "./fetch-source.ts";
 
 function namesChecksum({ headers }: WireRequest): boolean {
   const md5 = headers["x-ms-source-content-md5"];
@@ -16,17 +16,17 @@ function namesChecksum({ headers }: WireRequest): boolean {
 
 /** The bytes come from elsewhere, but only if the target would take them. */
 export async function receiveSource(
-  { runtime, sources }: Door,
+  { runtime, sources }: HttpService,
   request: WireRequest,
   call: Call,
   body: SourceBody,
-): Promise<Reception> {
-  const refusal = await preview(runtime, call);
+): Promise<PreparedCall> {
+  const refusal = await precheck(runtime, call);
   // A wrong checksum of the source outranks whatever speaks against the target (recorded).
   if (refusal !== undefined && !namesChecksum(request)) return { outcome: refusal };
-  if (!mayHold(request, streamedBytesMax)) return busy;
+  if (!mayHold(request, streamedBytesMax)) return serverBusy;
   const content = encryptingContent(runtime.content, clientKeyOf(call.input), runtime.random);
   const parts = { read: sources.read, content };
-  const taken = await takeSource(parts, request, body, call.version);
+  const taken = await fetchSource(parts, request, body, call.version);
   return taken.ok ? ok({ ...call, ...taken.value }) : taken;
 }

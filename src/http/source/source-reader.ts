@@ -1,5 +1,5 @@
 import type { Metadata } from "../../core/metadata.ts";
-import type { ServiceName } from "../../core/operation.ts";
+import type { ServiceName } from "../../core/service-name.ts";
 
 /** A request for the source of a copy: to this very server, or to any other. */
 export interface SourceRequest {

@@ -4,7 +4,7 @@ import {
   endTransfer,
   renewClaim,
   reportProgress,
-  yieldTransfer,
+  releaseTransfer,
   type TransferStore,
 } from "../../execution/transfer.ts";
 import { transferJobs, type StoredTransfer } from "../../execution/transfer-jobs.ts";
@@ -32,7 +32,7 @@ const inlineBytesMax = 4096;
 const sourceFailed = '"Copy failed when reading the source."';
 
 /** The target stopped waiting, or the server stops. */
-class BrokenOff extends Error {
+class TransferAborted extends Error {
   override readonly name = "BrokenOff";
 }
 
@@ -92,16 +92,16 @@ async function carryOut(parts: TransferParts, job: StoredTransfer, life: Life): 
   try {
     await fetchInto(parts, job, life);
   } catch (error) {
-    if (error instanceof BrokenOff || life.stopped) {
+    if (error instanceof TransferAborted || life.stopped) {
       // It was none of the source's fault, so it does not count as an attempt.
-      await yieldTransfer(parts, { ...job, attempts: job.attempts - 1 }).catch(() => {});
+      await releaseTransfer(parts, { ...job, attempts: job.attempts - 1 }).catch(() => {});
       return;
     }
     parts.log.warn({ err: error, copy: job.id }, "a copy from elsewhere broke off");
     const again = job.attempts < attemptsMax;
     const description = `500 InternalServerError ${sourceFailed}`;
     const told = again
-      ? yieldTransfer(parts, job)
+      ? releaseTransfer(parts, job)
       : endTransfer(parts, job, { ended: "failed", description });
     await told.catch(() => {});
   }
@@ -115,7 +115,7 @@ async function fetchInto(parts: TransferParts, job: StoredTransfer, life: Life):
   const answer = await parts.read(request);
   life.answers.add(answer);
   try {
-    if (life.stopped) throw new BrokenOff("the server stops");
+    if (life.stopped) throw new TransferAborted("the server stops");
     if (answer.status !== 200) {
       const description = `${answer.status} ${answer.reason} ${sourceFailed}`;
       await endTransfer(parts, job, { ended: "failed", description });
@@ -160,6 +160,7 @@ async function* watched(
     copied += chunk.length;
     if (copied - told < progressBytes) continue;
     told = copied;
-    if (!(await reportProgress(parts, job, copied))) throw new BrokenOff("nobody waits for it");
+    if (!(await reportProgress(parts, job, copied)))
+      throw new TransferAborted("nobody waits for it");
   }
 }

@@ -1,8 +1,8 @@
 import { noBody } from "../../core/operation.ts";
 import { ticksFromSeconds } from "../../core/ticks.ts";
 import { operation } from "../resources.ts";
-import { headOfLine } from "./line.ts";
-import { moveMessage, removeMessage } from "./message-effects.ts";
+import { readQueueHead } from "./queue-head.ts";
+import { updateVisibility, removeMessage } from "./message-effects.ts";
 import { getVisibilitySeconds, messageCount, visibilityOfGet } from "./message-params.ts";
 import { getAnswer } from "./message-xml.ts";
 
@@ -21,12 +21,12 @@ export const getMessages = operation({
   lease: "none",
   etag: "none",
   effect: "writes",
-  inTurn: true,
+  runInBatch: true,
   success: { status: 200, headers: ["Cache-Control"] },
-  reads: (view, { target, input }) => headOfLine(view, target.id, input.count ?? 1),
-  decide: ({ target, input, seen, now }) => {
+  reads: (view, { target, input }) => readQueueHead(view, target.id, input.count ?? 1),
+  decide: ({ target, input, readResult, now }) => {
     const visibleAt = now + ticksFromSeconds(input.visibilitySeconds ?? getVisibilitySeconds);
-    const moves = seen.visible.map(({ id, message }) => ({
+    const moves = readResult.visible.map(({ id, message }) => ({
       queue: target.id,
       id,
       from: message,
@@ -34,15 +34,15 @@ export const getMessages = operation({
         ...message,
         visibleAt,
         dequeueCount: message.dequeueCount + 1,
-        revision: message.revision + 1,
+        updateCount: message.updateCount + 1,
       },
     }));
     return {
       headers: { "Cache-Control": "no-cache" },
       body: getAnswer(moves.map(({ id, to }) => ({ id, message: to }))),
       effects: [
-        ...moves.flatMap(moveMessage),
-        ...seen.expired.flatMap((place) => removeMessage(target.id, place)),
+        ...moves.flatMap(updateVisibility),
+        ...readResult.expired.flatMap((place) => removeMessage(target.id, place)),
       ],
     };
   },

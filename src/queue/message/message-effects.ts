@@ -1,6 +1,12 @@
 import { add, put, reclaimAt, remove, type Effect } from "../../core/effects.ts";
 import { ticksMax, ticksPerSecond, type Ticks } from "../../core/ticks.ts";
-import { expiries, messageCounter, messages, turns, type MessageRecord } from "../records.ts";
+import {
+  expiries,
+  messageCounter,
+  messages,
+  visibilityIndex,
+  type MessageRecord,
+} from "../records.ts";
 
 /** What expires within one such stretch is swept by one job. */
 const sweepTicks = 60n * ticksPerSecond;
@@ -13,7 +19,7 @@ export function insertMessage(queue: bigint, id: string, message: MessageRecord)
   const { expires, visibleAt } = message;
   const effects = [
     put(messages, { queue, id }, message),
-    put(turns, { queue, visibleAt, id }, { expires }),
+    put(visibilityIndex, { queue, visibleAt, id }, { expires }),
     add(messageCounter(queue), 1n),
   ];
   if (expires === ticksMax) return effects;
@@ -21,7 +27,7 @@ export function insertMessage(queue: bigint, id: string, message: MessageRecord)
   return [...effects, put(expiries, { queue, expires, id }, {}), sweep];
 }
 
-export interface Move {
+export interface MessageUpdate {
   readonly queue: bigint;
   readonly id: string;
   readonly from: MessageRecord;
@@ -29,25 +35,28 @@ export interface Move {
 }
 
 /** To another place in the line. */
-export function moveMessage({ queue, id, from, to }: Move): Effect[] {
+export function updateVisibility({ queue, id, from, to }: MessageUpdate): Effect[] {
   return [
-    remove(turns, { queue, visibleAt: from.visibleAt, id }),
-    put(turns, { queue, visibleAt: to.visibleAt, id }, { expires: to.expires }),
+    remove(visibilityIndex, { queue, visibleAt: from.visibleAt, id }),
+    put(visibilityIndex, { queue, visibleAt: to.visibleAt, id }, { expires: to.expires }),
     put(messages, { queue, id }, to),
   ];
 }
 
-export interface Place {
+export interface VisibilityEntry {
   readonly id: string;
   readonly visibleAt: Ticks;
   readonly expires: Ticks;
 }
 
 /** All there is of a message, whether it was deleted or has expired. */
-export function removeMessage(queue: bigint, { id, visibleAt, expires }: Place): Effect[] {
+export function removeMessage(
+  queue: bigint,
+  { id, visibleAt, expires }: VisibilityEntry,
+): Effect[] {
   const effects = [
     remove(messages, { queue, id }),
-    remove(turns, { queue, visibleAt, id }),
+    remove(visibilityIndex, { queue, visibleAt, id }),
     add(messageCounter(queue), -1n),
   ];
   return expires === ticksMax ? effects : [...effects, remove(expiries, { queue, expires, id })];

@@ -1,6 +1,6 @@
 import { noBody } from "../../core/operation.ts";
 import { operation } from "../resources.ts";
-import { headOfLine } from "./line.ts";
+import { readQueueHead } from "./queue-head.ts";
 import { messageCount } from "./message-params.ts";
 import { peekAnswer } from "./message-xml.ts";
 
@@ -19,9 +19,9 @@ export const peekMessages = operation({
   etag: "none",
   effect: "reads",
   success: { status: 200, headers: ["Cache-Control"] },
-  reads: (view, { target, input }) => headOfLine(view, target.id, input.count ?? 1),
-  decide: ({ seen }) => ({
+  reads: (view, { target, input }) => readQueueHead(view, target.id, input.count ?? 1),
+  decide: ({ readResult }) => ({
     headers: { "Cache-Control": "no-cache" },
-    body: peekAnswer(seen.visible),
+    body: peekAnswer(readResult.visible),
   }),
 });

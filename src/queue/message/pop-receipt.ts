@@ -12,10 +12,10 @@ const scratch = Buffer.alloc(receiptBytes);
 /** Which get, put or update last moved the message: clients are to treat it as opaque. */
 export function popReceiptOf({
   visibleAt,
-  revision,
-}: Pick<MessageRecord, "visibleAt" | "revision">): string {
+  updateCount,
+}: Pick<MessageRecord, "visibleAt" | "updateCount">): string {
   scratch.writeUInt32LE(form, 0);
-  scratch.writeBigUInt64LE(BigInt(revision), 4);
+  scratch.writeBigUInt64LE(BigInt(updateCount), 4);
   scratch.writeBigUInt64LE(visibleAt, 12);
   return scratch.toString("base64");
 }

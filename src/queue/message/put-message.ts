@@ -28,7 +28,7 @@ export const putMessage = operation({
       expires: expiryOf(now, lifeSeconds),
       visibleAt: now + ticksFromSeconds(visibilitySeconds),
       dequeueCount: 0,
-      revision: 0,
+      updateCount: 0,
       text: input.body,
     };
     const id = newMessageId(now, newGuid());

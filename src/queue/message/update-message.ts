@@ -3,7 +3,7 @@ import { outOfRangeQuery } from "../../core/faults.ts";
 import { ticksFromSeconds, wholeSeconds } from "../../core/ticks.ts";
 import { operation } from "../resources.ts";
 import { messageBodyBytesMax, parseMessageUpdate } from "./message-body.ts";
-import { moveMessage } from "./message-effects.ts";
+import { updateVisibility } from "./message-effects.ts";
 import { popReceipt, visibilityOfUpdate } from "./message-params.ts";
 import { messageHeldBy, popReceiptOf } from "./pop-receipt.ts";
 
@@ -34,13 +34,13 @@ export const updateMessage = operation({
       return outOfRangeQuery("visibilitytimeout", String(visibilitySeconds), 0, secondsLeft);
     }
     const text = input.body ?? from.text;
-    const to = { ...from, visibleAt, text, revision: from.revision + 1 };
+    const to = { ...from, visibleAt, text, updateCount: from.updateCount + 1 };
     return {
       headers: {
         "x-ms-popreceipt": popReceiptOf(to),
         "x-ms-time-next-visible": formatHttpDate(visibleAt),
       },
-      effects: moveMessage({ queue: scope.queue.id, id: address.message, from, to }),
+      effects: updateVisibility({ queue: scope.queue.id, id: address.message, from, to }),
     };
   },
 });

@@ -27,11 +27,11 @@ export const createQueue = operation({
       service: "queue",
       name: address.queue,
     }),
-  decide: ({ target, input, seen, newId }) => {
+  decide: ({ target, input, readResult, newId }) => {
     if (target !== undefined) {
       return isSame(target.metadata, input.metadata) ? { status: 204 } : fail("QueueAlreadyExists");
     }
-    if (seen) return fail("QueueBeingDeleted");
+    if (readResult) return fail("QueueBeingDeleted");
     return { put: { id: newId(), metadata: input.metadata, policies: [] } };
   },
 });

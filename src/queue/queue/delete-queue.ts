@@ -1,7 +1,7 @@
 import { keepName } from "../../account/deleted-names.ts";
 import { reclaim } from "../../core/effects.ts";
 import { noBody } from "../../core/operation.ts";
-import { wholeLine } from "../message/line.ts";
+import { readAllVisibility } from "../message/queue-head.ts";
 import { removeMessage } from "../message/message-effects.ts";
 import { operation } from "../resources.ts";
 
@@ -25,9 +25,9 @@ export const deleteQueue = operation({
   etag: "none",
   effect: "writes",
   success: { status: 204, headers: [] },
-  reads: (view, { target }) => wholeLine(view, target.id, messagesRemovedAtOnceMax),
-  decide: ({ target, scope, address, features, seen, now }) => {
-    const removals = seen?.flatMap((place) => removeMessage(target.id, place)) ?? [];
+  reads: (view, { target }) => readAllVisibility(view, target.id, messagesRemovedAtOnceMax),
+  decide: ({ target, scope, address, features, readResult, now }) => {
+    const removals = readResult?.flatMap((place) => removeMessage(target.id, place)) ?? [];
     const name = { account: scope.account.id, service: "queue", name: address.queue } as const;
     const kept = keepName(features, name, now);
     const effects = [...removals, reclaim("queue-messages", target.id), ...kept];

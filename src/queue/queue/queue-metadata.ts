@@ -22,9 +22,9 @@ export const getQueueMetadata = operation({
   effect: "reads",
   success: { status: 200, headers: ["Cache-Control", "x-ms-approximate-messages-count"] },
   reads: (view, { target }) => view.count(messageCounter(target.id)),
-  decide: ({ target, seen }) => ({
+  decide: ({ target, readResult }) => ({
     metadata: target.metadata,
-    headers: { "Cache-Control": "no-cache", "x-ms-approximate-messages-count": String(seen) },
+    headers: { "Cache-Control": "no-cache", "x-ms-approximate-messages-count": String(readResult) },
   }),
 });
 

@@ -33,7 +33,7 @@ export const listQueues = operation({
   lease: "none",
   etag: "none",
   effect: "reads",
-  bulky: true,
+  largeResponse: true,
   success: { status: 200, headers: ["Cache-Control"] },
   reads: async (view, { target, input, account }) => {
     const from = nameInMarker(input.marker, account);
@@ -45,9 +45,9 @@ export const listQueues = operation({
     const entries = await renderEntries(shown, (queue) => renderQueue(queue, withMetadata));
     return { entries, next: found[shown.length] };
   },
-  decide: ({ input, seen, endpoint, account }) => {
-    if (seen === undefined) return fail("OutOfRangeInput");
-    const { entries, next } = seen;
+  decide: ({ input, readResult, endpoint, account }) => {
+    if (readResult === undefined) return fail("OutOfRangeInput");
+    const { entries, next } = readResult;
     const before =
       startTag("EnumerationResults", { ServiceEndpoint: `${endpoint}/` }) +
       textElement("Prefix", input.prefix) +

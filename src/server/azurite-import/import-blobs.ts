@@ -180,9 +180,9 @@ async function importBlock(context: ImportContext, document: Fields): Promise<vo
       const isStaged = await engines.store.transact(async (tx) => {
         const view = new Records(tx, engines.content);
         const target = await view.get(blobs, key);
-        const seen = await readStage(view, key, blockId);
+        const readResult = await readStage(view, key, blockId);
         const input = { encryption: noEncryption };
-        const decided = { target, seen, blockId, received, scope, input };
+        const decided = { target, readResult, blockId, received, scope, input };
         const staging = { ...decided, now: tx.now, version: latestVersion };
         const staged = stageBlock(key, { ...staging, newId: () => newId(random) });
         if ("ok" in staged) return false;

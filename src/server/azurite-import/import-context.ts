@@ -1,11 +1,11 @@
 import type { Random } from "../../core/world.ts";
-import type { Engines } from "../engines.ts";
+import type { DataStores } from "../data-stores.ts";
 import type { AzuriteFolder } from "./azurite-folder.ts";
 import type { StagedResources } from "./staged-resources.ts";
 
 export interface ImportContext {
   readonly folder: AzuriteFolder;
-  readonly engines: Pick<Engines, "store" | "content">;
+  readonly engines: Pick<DataStores, "store" | "content">;
   readonly random: Random;
   readonly staged: StagedResources;
   readonly counts: ImportCounts;

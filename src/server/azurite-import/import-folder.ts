@@ -2,7 +2,7 @@ import { isConfigurableName } from "../../account/parse-settings.ts";
 import type { ContainerRecord } from "../../blob/records.ts";
 import { checkContainerName, checkQueueName, checkTableName } from "../../core/names.ts";
 import type { Log, Random } from "../../core/world.ts";
-import type { Engines } from "../engines.ts";
+import type { DataStores } from "../data-stores.ts";
 import { AzuriteFolder, holdsAzuriteData } from "./azurite-folder.ts";
 import { fieldsOf, leaseOf, metadataOf, policiesOf } from "./document-fields.ts";
 import { requiredText, ticksOf, type Fields } from "./document-fields.ts";
@@ -16,7 +16,7 @@ import { StagedResources } from "./staged-resources.ts";
 export interface ImportOptions {
   /** A folder that Azurite has written and does not use now. */
   readonly folder: string;
-  readonly engines: Pick<Engines, "store" | "content">;
+  readonly engines: Pick<DataStores, "store" | "content">;
   readonly random: Random;
   readonly log: Log;
 }

@@ -52,7 +52,7 @@ async function importMessage(
     // Of messages that were inserted in one millisecond, the order of the documents decides.
     const ordered = inserted + ((BigInt(position) * messageIdTicksMin) % ticksPerMillisecond);
     const id = newMessageId(ordered, newGuid(random));
-    const message = { inserted, expires, visibleAt, dequeueCount, revision: 0, text };
+    const message = { inserted, expires, visibleAt, dequeueCount, updateCount: 0, text };
     await applyEffects(engines.content, tx, insertMessage(queue, id, message), tx.now);
     return true;
   });

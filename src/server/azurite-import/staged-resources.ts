@@ -9,7 +9,7 @@ import { enqueueJob, reclaimJobs } from "../../execution/reclaim-jobs.ts";
 import { deletedQueues, queues, type QueueRecord } from "../../queue/records.ts";
 import type { Transaction, View } from "../../store/store.ts";
 import { tables, type TableRecord } from "../../table/records.ts";
-import type { Engines } from "../engines.ts";
+import type { DataStores } from "../data-stores.ts";
 import { ImportRefused } from "./import-refused.ts";
 
 interface Named {
@@ -43,12 +43,12 @@ const jobKinds = {
  * of each id deletes its contents unless that transaction happens.
  */
 export class StagedResources {
-  readonly #engines: Pick<Engines, "store" | "content">;
+  readonly #engines: Pick<DataStores, "store" | "content">;
   readonly #random: Random;
   readonly #resources = new Map<string, StagedResource>();
   readonly #jobKeys: Uint8Array[] = [];
 
-  constructor(engines: Pick<Engines, "store" | "content">, random: Random) {
+  constructor(engines: Pick<DataStores, "store" | "content">, random: Random) {
     this.#engines = engines;
     this.#random = random;
   }

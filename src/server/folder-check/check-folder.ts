@@ -8,7 +8,7 @@ import { counterBytes, decodeCounter } from "../../store/counter.ts";
 import { snapshotView } from "../../store/snapshot-view.ts";
 import type { Entry, Key, Value, View } from "../../store/store.ts";
 import { messageOf } from "../start-refused.ts";
-import { FollowUps } from "./follow-ups.ts";
+import { DerivedEntries } from "./derived-entries.ts";
 import {
   alwaysWithContent,
   counterNames,
@@ -60,14 +60,14 @@ class RecordCheck {
   readonly #audit: ContentAudit;
   readonly #complain: (problem: string) => void;
   readonly #ownership = new Ownership();
-  readonly #followUps: FollowUps;
+  readonly #followUps: DerivedEntries;
   readonly #records = new Map<string, number>();
 
   constructor(view: View, audit: ContentAudit, complain: (problem: string) => void) {
     this.#view = view;
     this.#audit = audit;
     this.#complain = complain;
-    this.#followUps = new FollowUps(view, complain);
+    this.#followUps = new DerivedEntries(view, complain);
   }
 
   async run(): Promise<ReadonlyMap<string, number>> {

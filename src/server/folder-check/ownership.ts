@@ -30,10 +30,10 @@ const takenApart: ReadonlySet<number> = new Set(
   [
     blob.blocks,
     queue.messages,
-    queue.turns,
+    queue.visibilityIndex,
     queue.expiries,
     file.nodes,
-    file.places,
+    file.nodeLocations,
     file.versions,
     file.versionEnds,
   ].map(({ tag }) => tag),

@@ -1,4 +1,4 @@
-import type { RequestLife, TreeRequest } from "../request.ts";
+import type { RequestLifetime, TreeRequest } from "../request.ts";
 import { Command, Dialect, HeaderFlag } from "../wire/protocol.ts";
 import type { FileHandle } from "./file-handle.ts";
 
@@ -30,7 +30,7 @@ export function countRequest(
   return true;
 }
 
-function count(life: RequestLife, handle: FileHandle): void {
+function count(life: RequestLifetime, handle: FileHandle): void {
   const sequence = handle.channelSequence;
   handle.pendingRequests += 1;
   life.whenHandled = () => {

@@ -1,7 +1,7 @@
 import { cacheHandle } from "../../file/locks/lock-state.ts";
 import { fileInfo } from "../../file/filesystem/info.ts";
 import { foldName } from "../../file/shared/fold.ts";
-import { answer, refusal, type Answer } from "../answer.ts";
+import { answer, errorResponse, type SmbResponse } from "../response.ts";
 import type { TreeRequest } from "../request.ts";
 import { Status } from "../status.ts";
 import { encodeCreateResponse, type CreateRequest } from "../wire/create.ts";
@@ -45,27 +45,27 @@ export async function reconnect(
   asked: CreateRequest,
   wish: Reconnect,
   path: ParsedPath,
-): Promise<Answer> {
+): Promise<SmbResponse> {
   const { connection, session, tree } = request;
   const { server } = connection;
   const kept = server.durables.find(wish.fileId.persistent);
   if (kept === undefined || !isSame(request, asked, wish, kept)) {
-    return refusal(Status.objectNameNotFound);
+    return errorResponse(Status.objectNameNotFound);
   }
   if (server.durables.accountOf(wish.fileId.persistent) !== session.account) {
-    return refusal(Status.accessDenied);
+    return errorResponse(Status.accessDenied);
   }
   if (kept.cache?.lease !== undefined && !isSamePath(path.components, kept.path)) {
-    return refusal(Status.invalidParameter);
+    return errorResponse(Status.invalidParameter);
   }
   server.durables.forget(kept);
   const { runtime } = server.world;
   const info = await fileInfo(runtime, kept.place, kept.id.persistent);
   // What it cached may have been taken from it meanwhile, and the handle been given up for that.
-  if (server.closer.isEnding(kept)) return refusal(Status.objectNameNotFound);
+  if (server.closer.isEnding(kept)) return errorResponse(Status.objectNameNotFound);
   if (info.kind === "refused") {
     await server.closer.close([kept]);
-    return refusal(Status.objectNameNotFound);
+    return errorResponse(Status.objectNameNotFound);
   }
   const id = { persistent: kept.id.persistent, volatile: server.newId() };
   const { channelSequence } = request.header;
@@ -74,7 +74,7 @@ export async function reconnect(
   if (!session.isValid) {
     // The client is gone again already: it may still come back for it.
     if (!server.durables.keep(kept)) server.endHandles([kept]);
-    return refusal(Status.userSessionDeleted);
+    return errorResponse(Status.userSessionDeleted);
   }
   const choice = choiceOf(handle, asked);
   const granted = grantedCache(choice, info.value.locks);

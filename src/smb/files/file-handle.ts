@@ -1,8 +1,8 @@
-import type { FilePlace } from "../../file/filesystem/work.ts";
-import type { FileId } from "../answer.ts";
+import type { FilePlace } from "../../file/filesystem/file-transaction.ts";
+import type { FileId } from "../response.ts";
 import type { Connection } from "../connection.ts";
 import type { Session } from "../session.ts";
-import type { Tree } from "../tree.ts";
+import type { TreeConnect } from "../tree.ts";
 import type { DirectoryWatch } from "./directory-watch.ts";
 import type { Listing } from "./listing.ts";
 
@@ -10,7 +10,7 @@ import type { Listing } from "./listing.ts";
 export interface FileHandle {
   readonly kind: "file";
   readonly id: FileId;
-  tree: Tree;
+  tree: TreeConnect;
   session: Session;
   connection: Connection;
   readonly place: FilePlace;

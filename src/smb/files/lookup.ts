@@ -1,4 +1,4 @@
-import { refusal, type Answer, type FileId } from "../answer.ts";
+import { errorResponse, type SmbResponse, type FileId } from "../response.ts";
 import type { Handle } from "../handle.ts";
 import type { TreeRequest } from "../request.ts";
 import { Status } from "../status.ts";
@@ -6,28 +6,28 @@ import { countRequest } from "./channel-sequence.ts";
 import type { FileHandle } from "./file-handle.ts";
 
 /** The handle that a message names, or means by being related to the one before. */
-export function findHandle(request: TreeRequest, named: FileId): Handle | Answer {
+export function findHandle(request: TreeRequest, named: FileId): Handle | SmbResponse {
   const { session, tree, previous } = request;
-  if (previous?.failure !== undefined) return refusal(previous.failure);
+  if (previous?.failure !== undefined) return errorResponse(previous.failure);
   const wanted = previous?.fileId ?? named;
   const handle = session.handles.get(wanted.volatile);
   const isMeant =
     handle !== undefined &&
     handle.tree.id === tree.id &&
     handle.id.persistent === wanted.persistent;
-  if (!isMeant) return refusal(Status.fileClosed);
+  if (!isMeant) return errorResponse(Status.fileClosed);
   request.life.fileId = handle.id;
   if (handle.kind === "pipe") return handle;
   request.connection.server.replays.remove(handle);
-  return countRequest(request, handle) ? handle : refusal(Status.fileNotAvailable);
+  return countRequest(request, handle) ? handle : errorResponse(Status.fileNotAvailable);
 }
 
-export function isAnswer(found: Handle | Answer): found is Answer {
+export function isAnswer(found: Handle | SmbResponse): found is SmbResponse {
   return "status" in found;
 }
 
-export function findFile(request: TreeRequest, named: FileId): FileHandle | Answer {
+export function findFile(request: TreeRequest, named: FileId): FileHandle | SmbResponse {
   const found = findHandle(request, named);
   if (isAnswer(found) || found.kind === "file") return found;
-  return refusal(Status.invalidDeviceRequest);
+  return errorResponse(Status.invalidDeviceRequest);
 }

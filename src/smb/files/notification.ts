@@ -1,4 +1,4 @@
-import { answer } from "../answer.ts";
+import { answer } from "../response.ts";
 import type { Connection } from "../connection.ts";
 import { Status } from "../status.ts";
 import { encodeHeader } from "../wire/header.ts";
@@ -7,7 +7,7 @@ import type { FileHandle } from "./file-handle.ts";
 
 /** Leases belong to a client; without a seal any of its connections will do, the first for all. */
 export function wayForLease({ connection, session }: FileHandle): Connection | undefined {
-  const way = session.wayTo(connection);
+  const way = session.connectionFor(connection);
   if (way === undefined || session.encrypts) return way;
   return way.server.clients.oldestOf(way) ?? way;
 }

@@ -1,7 +1,7 @@
 import { accounts } from "../../account/account-record.ts";
 import type { Runtime } from "../../execution/execute.ts";
 import { Records } from "../../execution/records.ts";
-import type { ShareAddress } from "../../file/filesystem/work.ts";
+import type { ShareAddress } from "../../file/filesystem/file-transaction.ts";
 import { shares } from "../../file/records.ts";
 
 export interface NamedShare {

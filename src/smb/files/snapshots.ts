@@ -4,7 +4,7 @@ import { Records } from "../../execution/records.ts";
 import { shareSnapshots, type ShareSnapshotRecord } from "../../file/records.ts";
 import { ticksOfFileTime } from "../file-time.ts";
 import { Status, type NtStatus } from "../status.ts";
-import type { Tree } from "../tree.ts";
+import type { TreeConnect } from "../tree.ts";
 import { ContextName } from "../wire/create-contexts.ts";
 import type { CreateRequest } from "../wire/create.ts";
 import type { ParsedPath } from "./path.ts";
@@ -15,7 +15,7 @@ const snapshotsMax = 200;
 /** The epoch of the snapshot that a client looks through; nothing for the present. */
 export async function epochOf(
   runtime: Runtime,
-  tree: Tree,
+  tree: TreeConnect,
   { contexts }: CreateRequest,
   path: ParsedPath,
 ): Promise<number | undefined | { readonly status: NtStatus }> {

@@ -1,4 +1,4 @@
-import type { Refusal } from "../../file/filesystem/refusal.ts";
+import type { Refusal } from "../../file/filesystem/file-result.ts";
 import { Status, type NtStatus } from "../status.ts";
 
 /** The protocol's words for what the file system refuses. */

@@ -1,4 +1,4 @@
-import { answer, refusal, type Answer } from "../answer.ts";
+import { answer, errorResponse, type SmbResponse } from "../response.ts";
 import { transactBytesMax } from "../limits.ts";
 import { isCharged } from "../credit-charge.ts";
 import { has, Right } from "../files/access.ts";
@@ -9,16 +9,16 @@ import { Status } from "../status.ts";
 import { decodeChangeNotify, encodeDataResponse } from "../wire/query.ts";
 
 /** Waits until something happens in a directory. */
-export async function changeNotify(request: TreeRequest): Promise<Answer> {
+export async function changeNotify(request: TreeRequest): Promise<SmbResponse> {
   const asked = decodeChangeNotify(request.message);
   if (asked === undefined || asked.outputBytesMax > transactBytesMax) {
-    return refusal(Status.invalidParameter);
+    return errorResponse(Status.invalidParameter);
   }
-  if (!isCharged(request, asked.outputBytesMax)) return refusal(Status.invalidParameter);
+  if (!isCharged(request, asked.outputBytesMax)) return errorResponse(Status.invalidParameter);
   const handle = findFile(request, asked.fileId);
   if (isAnswer(handle)) return handle;
-  if (!handle.isDirectory) return refusal(Status.invalidParameter);
-  if (!has(handle.access, Right.readData)) return refusal(Status.accessDenied);
+  if (!handle.isDirectory) return errorResponse(Status.invalidParameter);
+  if (!has(handle.access, Right.readData)) return errorResponse(Status.accessDenied);
   const { changes } = request.connection.server;
   handle.watch ??= new DirectoryWatch(
     { directory: handle.place.file, filter: asked.filter, watchesTree: asked.watchesTree },
@@ -27,7 +27,7 @@ export async function changeNotify(request: TreeRequest): Promise<Answer> {
   await changes.ready(request.tree.shareId);
   const { status, data } = await next(request, handle.watch, asked.outputBytesMax);
   const isAnswered = status === Status.success || status === Status.notifyEnumDirectory;
-  return isAnswered ? answer(encodeDataResponse(data), status) : refusal(status);
+  return isAnswered ? answer(encodeDataResponse(data), status) : errorResponse(status);
 }
 
 function next(

@@ -1,4 +1,4 @@
-import { answer, emptyAnswer, refusal, type Answer } from "../answer.ts";
+import { answer, emptyAnswer, errorResponse, type SmbResponse } from "../response.ts";
 import { has, Right } from "../files/access.ts";
 import { factsOf } from "../files/facts.ts";
 import { findFile, findHandle, isAnswer } from "../files/lookup.ts";
@@ -7,9 +7,9 @@ import type { TreeRequest } from "../request.ts";
 import { Status } from "../status.ts";
 import { decodeClose, decodeFlush, encodeCloseResponse } from "../wire/io.ts";
 
-export async function close(request: TreeRequest): Promise<Answer> {
+export async function close(request: TreeRequest): Promise<SmbResponse> {
   const asked = decodeClose(request.message);
-  if (asked === undefined) return refusal(Status.invalidParameter);
+  if (asked === undefined) return errorResponse(Status.invalidParameter);
   const handle = findHandle(request, asked.fileId);
   if (isAnswer(handle)) return handle;
   request.session.handles.delete(handle.id.volatile);
@@ -22,10 +22,10 @@ export async function close(request: TreeRequest): Promise<Answer> {
 const flushRights = Right.writeData | Right.appendData;
 
 /** Every write was on disk before it was answered, so there is nothing left to do. */
-export function flush(request: TreeRequest): Answer {
+export function flush(request: TreeRequest): SmbResponse {
   const fileId = decodeFlush(request.message);
-  if (fileId === undefined) return refusal(Status.invalidParameter);
+  if (fileId === undefined) return errorResponse(Status.invalidParameter);
   const handle = findFile(request, fileId);
   if (isAnswer(handle)) return handle;
-  return has(handle.access, flushRights) ? emptyAnswer() : refusal(Status.accessDenied);
+  return has(handle.access, flushRights) ? emptyAnswer() : errorResponse(Status.accessDenied);
 }

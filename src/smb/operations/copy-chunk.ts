@@ -1,10 +1,10 @@
 import { readFile } from "../../file/filesystem/read.ts";
 import { writeFile } from "../../file/filesystem/write.ts";
-import { answer } from "../answer.ts";
+import { answer } from "../response.ts";
 import { has, Right } from "../files/access.ts";
 import type { FileHandle } from "../files/file-handle.ts";
 import { statusOf } from "../files/status-of.ts";
-import { statusOfWait, waitForLocks } from "../files/waiting.ts";
+import { statusOfWait, waitForLocks } from "../files/wait-for-locks.ts";
 import type { TreeRequest } from "../request.ts";
 import { Status, type NtStatus } from "../status.ts";
 import { encodeIoctlResponse, type IoctlRequest } from "../wire/ioctl.ts";

@@ -1,7 +1,7 @@
 import { fileInfo } from "../../file/filesystem/info.ts";
 import { dataAccess } from "../../file/locks/access.ts";
 import { cacheHandle, type LockState } from "../../file/locks/lock-state.ts";
-import { answer, refusal, type Answer } from "../answer.ts";
+import { answer, errorResponse, type SmbResponse } from "../response.ts";
 import { grantedCache, leaseName, levelOf, wantedCache } from "../files/cache-choice.ts";
 import { factContexts } from "../files/create-facts.ts";
 import { durableContext } from "../files/durability.ts";
@@ -25,15 +25,15 @@ export async function replayCreate(
   request: TreeRequest,
   asked: CreateRequest,
   { handle, action }: Replayable,
-): Promise<Answer> {
+): Promise<SmbResponse> {
   const { connection, session } = request;
   const lease = leaseOf(asked);
   const refused = checkReplay(request, handle, lease);
-  if (refused !== undefined) return refusal(refused);
+  if (refused !== undefined) return errorResponse(refused);
   const { place, id } = handle;
   const info = await fileInfo(connection.server.world.runtime, place, id.persistent);
-  if (info.kind === "refused") return refusal(statusOf(info.refusal));
-  if (session.handles.get(id.volatile) !== handle) return refusal(Status.fileClosed);
+  if (info.kind === "refused") return errorResponse(statusOf(info.refusal));
+  if (session.handles.get(id.volatile) !== handle) return errorResponse(Status.fileClosed);
   handle.connection = connection;
   const { node, locks } = info.value;
   const cache = replayedCache(asked, handle, locks, lease);

@@ -1,11 +1,15 @@
 import { closeFile } from "../../file/filesystem/close.ts";
 import { openFile, type Opened } from "../../file/filesystem/open.ts";
-import { OpenAction, type Disposition, type OpenWish } from "../../file/filesystem/open-wish.ts";
-import type { FilePlace } from "../../file/filesystem/work.ts";
-import { answer, refusal, type Answer } from "../answer.ts";
+import {
+  OpenAction,
+  type Disposition,
+  type FileOpenRequest,
+} from "../../file/filesystem/file-open-request.ts";
+import type { FilePlace } from "../../file/filesystem/file-transaction.ts";
+import { answer, errorResponse, type SmbResponse } from "../response.ts";
 import { has, resolveAccess, Right } from "../files/access.ts";
 import { chooseCache, grantedCache, leasedFile, type CacheChoice } from "../files/cache-choice.ts";
-import { happened, modified } from "../files/change-hub.ts";
+import { happened, modified } from "../files/change-dispatcher.ts";
 import { ChangeAction, ChangeFilter } from "../files/directory-watch.ts";
 import { durabilityOf, durableContext, reconnect } from "../files/durability.ts";
 import { factsOf } from "../files/facts.ts";
@@ -14,7 +18,7 @@ import { parsePath, type ParsedPath } from "../files/path.ts";
 import { replayName } from "../files/replays.ts";
 import { epochOf } from "../files/snapshots.ts";
 import { statusOf } from "../files/status-of.ts";
-import { waitForLocks } from "../files/waiting.ts";
+import { waitForLocks } from "../files/wait-for-locks.ts";
 import type { TreeRequest } from "../request.ts";
 import { handlesMax } from "../limits.ts";
 import { Status, type NtStatus } from "../status.ts";
@@ -40,18 +44,19 @@ const dispositionsByNumber: readonly Disposition[] = [
 type DurableRequest = Extract<DurableWish, { kind: "request" }>;
 type NamedRequest = Extract<DurableRequest, { version: 2 }>;
 
-export async function create(request: TreeRequest): Promise<Answer> {
+export async function create(request: TreeRequest): Promise<SmbResponse> {
   const asked = decodeCreate(request.message);
-  if (asked === undefined) return refusal(Status.invalidParameter);
-  if (request.session.handles.size >= handlesMax) return refusal(Status.insufficientResources);
+  if (asked === undefined) return errorResponse(Status.invalidParameter);
+  if (request.session.handles.size >= handlesMax)
+    return errorResponse(Status.insufficientResources);
   if (request.tree.kind === "pipe") return openPipe(request, asked);
   const path = parsePath(asked.name);
-  if (typeof path === "number") return refusal(path);
+  if (typeof path === "number") return errorResponse(path);
   const durable = decodeDurable(asked.contexts);
-  if (durable === "malformed") return refusal(Status.invalidParameter);
+  if (durable === "malformed") return errorResponse(Status.invalidParameter);
   if (durable?.kind === "reconnect") return reconnect(request, asked, durable, path);
   const wrong = checkCreate(asked);
-  if (wrong !== undefined) return refusal(wrong);
+  if (wrong !== undefined) return errorResponse(wrong);
   if (durable?.version === 2) return createOnce(request, asked, path, durable);
   return createFile(request, asked, path, durable);
 }
@@ -62,12 +67,12 @@ async function createOnce(
   asked: CreateRequest,
   path: ParsedPath,
   durable: NamedRequest,
-): Promise<Answer> {
+): Promise<SmbResponse> {
   const { connection, session, life } = request;
   const { replays } = connection.server;
   const name = replayName(connection, durable.createGuid);
   const found = replays.find(name);
-  if (found === "pending") return refusal(Status.fileNotAvailable);
+  if (found === "pending") return errorResponse(Status.fileNotAvailable);
   if (found !== undefined) return replayCreate(request, asked, found);
   replays.begin(name);
   // The client replays it over another channel if this connection is lost, and must then find it.
@@ -85,32 +90,32 @@ async function createFile(
   asked: CreateRequest,
   path: ParsedPath,
   durable: DurableRequest | undefined,
-): Promise<Answer> {
+): Promise<SmbResponse> {
   const { connection, tree } = request;
   const { server } = connection;
   const id = { persistent: server.newId(), volatile: server.newId() };
   const cache = chooseCache(request, asked, id.persistent);
-  if (typeof cache === "number") return refusal(cache);
+  if (typeof cache === "number") return errorResponse(cache);
   const epoch = await epochOf(server.world.runtime, tree, asked, path);
-  if (typeof epoch === "object") return refusal(epoch.status);
+  if (typeof epoch === "object") return errorResponse(epoch.status);
   const wish = wishOf(request, asked, path, { id: id.persistent, cache, epoch });
-  if (typeof wish === "number") return refusal(wish);
+  if (typeof wish === "number") return errorResponse(wish);
   const outcome = await waitForLocks(server, tree.shareId, request.life, () =>
     openFile(server.world.runtime, wish),
   );
   switch (outcome.kind) {
     case "cancelled":
-      return refusal(Status.cancelled);
+      return errorResponse(Status.cancelled);
     case "cannot-wait":
-      return refusal(outcome.status);
+      return errorResponse(outcome.status);
     case "refused":
-      return refusal(statusOf(outcome.refusal));
+      return errorResponse(statusOf(outcome.refusal));
     case "done":
       if (request.life.isCancelled || !request.session.isValid) {
         // The client went away while it waited: nobody would ever close this handle.
         const place = { share: tree.address, file: outcome.value.node.id };
         await closeFile(server.world.runtime, place, [id.persistent]);
-        return refusal(Status.cancelled);
+        return errorResponse(Status.cancelled);
       }
       return succeed(request, asked, { id, cache, opened: outcome.value, epoch, path, durable });
   }
@@ -127,7 +132,7 @@ function wishOf(
   asked: CreateRequest,
   path: ParsedPath,
   { id, cache, epoch }: Chosen,
-): OpenWish | NtStatus {
+): FileOpenRequest | NtStatus {
   const { connection, session, tree } = request;
   const rights = resolveAccess(asked.access);
   if (typeof rights === "number") return rights;
@@ -168,7 +173,7 @@ interface Success extends Omit<Chosen, "id"> {
   readonly durable: DurableRequest | undefined;
 }
 
-function succeed(request: TreeRequest, asked: CreateRequest, success: Success): Answer {
+function succeed(request: TreeRequest, asked: CreateRequest, success: Success): SmbResponse {
   const { connection, session, tree } = request;
   const { id, opened, cache, epoch, path } = success;
   const { node } = opened;

@@ -1,5 +1,5 @@
-import { emptyAnswer, type Answer } from "../answer.ts";
+import { emptyAnswer, type SmbResponse } from "../response.ts";
 
-export function echo(): Answer {
+export function echo(): SmbResponse {
   return emptyAnswer();
 }

@@ -1,12 +1,12 @@
 import { formatIso } from "../../core/dates.ts";
 import { writtenRanges } from "../../file/filesystem/ranges.ts";
 import { zeroFile } from "../../file/filesystem/write.ts";
-import { answer } from "../answer.ts";
+import { answer } from "../response.ts";
 import { has, Right } from "../files/access.ts";
 import type { FileHandle } from "../files/file-handle.ts";
 import { listSnapshots } from "../files/snapshots.ts";
 import { statusOf } from "../files/status-of.ts";
-import { statusOfWait, waitForLocks } from "../files/waiting.ts";
+import { statusOfWait, waitForLocks } from "../files/wait-for-locks.ts";
 import type { TreeRequest } from "../request.ts";
 import { Status } from "../status.ts";
 import { encodeIoctlResponse, type IoctlRequest } from "../wire/ioctl.ts";

@@ -1,4 +1,4 @@
-import { answer, refusal, type Answer } from "../answer.ts";
+import { answer, errorResponse, type SmbResponse } from "../response.ts";
 import { transactBytesMax } from "../limits.ts";
 import { isCharged } from "../credit-charge.ts";
 import type { FileHandle } from "../files/file-handle.ts";
@@ -13,7 +13,7 @@ import { networkInterfaces } from "./network-interfaces.ts";
 import { callPipe, takeFromPipe } from "./pipe.ts";
 import { validateNegotiate } from "./validate-negotiate.ts";
 
-export type ControlAnswer = Buffer | NtStatus | Answer;
+export type ControlAnswer = Buffer | NtStatus | SmbResponse;
 type FileControl = (
   request: TreeRequest,
   handle: FileHandle,
@@ -45,16 +45,16 @@ const fileControls: Readonly<Record<number, FileControl>> = {
   0x0009_00a8: () => Status.notAReparsePoint,
 };
 
-export async function ioctl(request: TreeRequest): Promise<Answer> {
+export async function ioctl(request: TreeRequest): Promise<SmbResponse> {
   const asked = decodeIoctl(request.message);
   if (asked === undefined || asked.outputBytesMax > transactBytesMax) {
-    return refusal(Status.invalidParameter);
+    return errorResponse(Status.invalidParameter);
   }
   const moved = Math.max(asked.outputBytesMax, asked.input.length);
-  if (!isCharged(request, moved)) return refusal(Status.invalidParameter);
-  if (!asked.isFileSystemControl) return refusal(Status.notSupported);
+  if (!isCharged(request, moved)) return errorResponse(Status.invalidParameter);
+  if (!asked.isFileSystemControl) return errorResponse(Status.notSupported);
   const result = await run(request, asked);
-  if (typeof result === "number") return refusal(result);
+  if (typeof result === "number") return errorResponse(result);
   if (!Buffer.isBuffer(result)) return result;
   return answer(encodeIoctlResponse(asked.code, asked.fileId, result));
 }

@@ -1,12 +1,12 @@
 import { lockFile, unlockFile } from "../../file/filesystem/lock.ts";
-import type { WaitingOutcome } from "../../file/filesystem/refusal.ts";
+import type { FileResultOrWait } from "../../file/filesystem/file-result.ts";
 import type { LockRequest } from "../../file/locks/byte-ranges.ts";
-import { emptyAnswer, refusal, type Answer } from "../answer.ts";
+import { emptyAnswer, errorResponse, type SmbResponse } from "../response.ts";
 import { has, Right } from "../files/access.ts";
 import type { FileHandle } from "../files/file-handle.ts";
 import { findFile, isAnswer } from "../files/lookup.ts";
 import { statusOf } from "../files/status-of.ts";
-import { waitForLocks } from "../files/waiting.ts";
+import { waitForLocks } from "../files/wait-for-locks.ts";
 import type { TreeRequest } from "../request.ts";
 import { Status, type NtStatus } from "../status.ts";
 import { decodeLock, LockFlag, type LockElement } from "../wire/lock.ts";
@@ -21,13 +21,13 @@ const lockings: ReadonlySet<number> = new Set([
   LockFlag.exclusive | LockFlag.failImmediately,
 ]);
 
-export async function lock(request: TreeRequest): Promise<Answer> {
+export async function lock(request: TreeRequest): Promise<SmbResponse> {
   const asked = decodeLock(request.message);
-  if (asked === undefined) return refusal(Status.invalidParameter);
+  if (asked === undefined) return errorResponse(Status.invalidParameter);
   const handle = findFile(request, asked.fileId);
   if (isAnswer(handle)) return handle;
-  if (handle.isDirectory) return refusal(Status.invalidParameter);
-  if (!has(handle.access, lockingRights)) return refusal(Status.accessDenied);
+  if (handle.isDirectory) return errorResponse(Status.invalidParameter);
+  if (!has(handle.access, lockingRights)) return errorResponse(Status.accessDenied);
   const slot = slotOf(request, handle, asked.sequence);
   // A client that lost the answer asks again, and must not lock twice.
   if (slot !== undefined && handle.lockNumbers.get(slot) === (asked.sequence & numberBits)) {
@@ -59,11 +59,11 @@ async function lockOrUnlock(
   request: TreeRequest,
   handle: FileHandle,
   elements: readonly LockElement[],
-): Promise<Answer> {
+): Promise<SmbResponse> {
   const unlocks = elements[0]?.flags === LockFlag.unlock;
   if (unlocks) return unlock(request, handle, elements);
   const wrong = checkElements(elements);
-  if (wrong !== undefined) return refusal(wrong);
+  if (wrong !== undefined) return errorResponse(wrong);
   const waits = ((elements[0]?.flags ?? 0) & LockFlag.failImmediately) === 0;
   return lockAll(request, handle, elements.map(requestOf), waits);
 }
@@ -88,9 +88,9 @@ async function lockAll(
   handle: FileHandle,
   requests: readonly LockRequest[],
   waits: boolean,
-): Promise<Answer> {
+): Promise<SmbResponse> {
   const { place, id } = handle;
-  const ask = async (): Promise<WaitingOutcome<void>> => {
+  const ask = async (): Promise<FileResultOrWait<void>> => {
     const outcome = await lockFile(server.world.runtime, place, id.persistent, requests);
     const isTaken = outcome.kind === "refused" && outcome.refusal === "lock-not-granted";
     return waits && isTaken ? { kind: "wait", file: place.file } : outcome;
@@ -102,12 +102,12 @@ async function lockAll(
     case "refused": {
       // Whoever closes the handle, or the session, takes the question back with it.
       const isClosed = outcome.refusal === "file-closed" && life.asyncId !== undefined;
-      return refusal(isClosed ? Status.rangeNotLocked : statusOf(outcome.refusal));
+      return errorResponse(isClosed ? Status.rangeNotLocked : statusOf(outcome.refusal));
     }
     case "cancelled":
-      return refusal(session.isValid ? Status.cancelled : Status.rangeNotLocked);
+      return errorResponse(session.isValid ? Status.cancelled : Status.rangeNotLocked);
     case "cannot-wait":
-      return refusal(outcome.status);
+      return errorResponse(outcome.status);
   }
 }
 
@@ -115,11 +115,11 @@ async function unlock(
   { connection: { server } }: TreeRequest,
   { place, id }: FileHandle,
   elements: readonly LockElement[],
-): Promise<Answer> {
+): Promise<SmbResponse> {
   // In order: what stands before an element that makes no sense is unlocked all the same.
   const wrong = elements.findIndex(({ flags }) => flags !== LockFlag.unlock);
   const sound = wrong < 0 ? elements : elements.slice(0, wrong);
   const outcome = await unlockFile(server.world.runtime, place, id.persistent, sound);
-  if (outcome.kind === "refused") return refusal(statusOf(outcome.refusal));
-  return wrong < 0 ? emptyAnswer() : refusal(Status.invalidParameter);
+  if (outcome.kind === "refused") return errorResponse(statusOf(outcome.refusal));
+  return wrong < 0 ? emptyAnswer() : errorResponse(Status.invalidParameter);
 }

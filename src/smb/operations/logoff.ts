@@ -1,9 +1,9 @@
-import { emptyAnswer, type Answer } from "../answer.ts";
+import { emptyAnswer, type SmbResponse } from "../response.ts";
 import type { SessionRequest } from "../request.ts";
 import { endSession } from "../session-end.ts";
 
 /** The last message of a session is still signed with its key. Durable handles outlive it. */
-export async function logoff({ connection, session }: SessionRequest): Promise<Answer> {
+export async function logoff({ connection, session }: SessionRequest): Promise<SmbResponse> {
   const signer = connection.channels.get(session.id)?.signer;
   await endSession(connection.server, session, "lost");
   return { ...emptyAnswer(), signer };

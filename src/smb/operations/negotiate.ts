@@ -1,5 +1,5 @@
 import { createHash } from "node:crypto";
-import { answer, disconnect, refusal, type Answer } from "../answer.ts";
+import { answer, disconnect, errorResponse, type SmbResponse } from "../response.ts";
 import type { Connection, Negotiated } from "../connection.ts";
 import { transactBytesMax } from "../limits.ts";
 import { fileTimeOf } from "../file-time.ts";
@@ -34,15 +34,15 @@ const onlyOnce = new Set([1, 2, 3, 7, 8]);
 const oldWildcard = "SMB 2.???";
 const oldExact = "SMB 2.002";
 
-export function negotiate(request: Request): Answer {
+export function negotiate(request: Request): SmbResponse {
   const { connection, message } = request;
   if (connection.negotiated !== undefined) return disconnect;
   const asked = decodeNegotiate(message);
-  if (asked === undefined) return refusal(Status.invalidParameter);
+  if (asked === undefined) return errorResponse(Status.invalidParameter);
   const dialect = chooseDialect(connection, asked.dialects);
-  if (dialect === undefined) return refusal(Status.notSupported);
+  if (dialect === undefined) return errorResponse(Status.notSupported);
   const choice = choose(asked, dialect);
-  if (typeof choice === "number") return refusal(choice);
+  if (typeof choice === "number") return errorResponse(choice);
   const capabilities = capabilitiesOf(dialect, asked.capabilities);
   connection.negotiated = {
     dialect,

@@ -1,6 +1,6 @@
 import { acknowledge, type Acknowledgement } from "../../file/filesystem/lock.ts";
 import { cacheRead } from "../../file/locks/lock-state.ts";
-import { answer, refusal, type Answer } from "../answer.ts";
+import { answer, errorResponse, type SmbResponse } from "../response.ts";
 import { leaseName } from "../files/cache-choice.ts";
 import type { FileHandle } from "../files/file-handle.ts";
 import type { SessionRequest } from "../request.ts";
@@ -14,9 +14,9 @@ import {
 import { OplockLevel } from "../wire/protocol.ts";
 
 /** A client's answer to being told that it loses a cache. */
-export async function oplockBreak(request: SessionRequest): Promise<Answer> {
+export async function oplockBreak(request: SessionRequest): Promise<SmbResponse> {
   const asked = decodeBreak(request.message);
-  if (asked === undefined) return refusal(Status.invalidParameter);
+  if (asked === undefined) return errorResponse(Status.invalidParameter);
   return asked.kind === "lease" ? leaseBreak(request, asked) : plainBreak(request, asked);
 }
 
@@ -26,28 +26,31 @@ type LeaseAnswer = Extract<BreakAcknowledgement, { kind: "lease" }>;
 async function plainBreak(
   request: SessionRequest,
   { fileId, level }: OplockAnswer,
-): Promise<Answer> {
+): Promise<SmbResponse> {
   const handle = request.session.handles.get(fileId.volatile);
   if (handle?.kind !== "file" || handle.id.persistent !== fileId.persistent) {
-    return refusal(Status.fileClosed);
+    return errorResponse(Status.fileClosed);
   }
   if (handle.cache === undefined || handle.cache.lease !== undefined) {
-    return refusal(Status.invalidParameter);
+    return errorResponse(Status.invalidParameter);
   }
   if (level !== OplockLevel.none && level !== OplockLevel.shared) {
-    return refusal(Status.invalidParameter);
+    return errorResponse(Status.invalidParameter);
   }
   const kept = level === OplockLevel.shared ? cacheRead : 0;
   const failure = await settle(request, handle, kept, oplockFailures);
-  return failure === undefined ? answer(encodeOplockBreak(level, fileId)) : refusal(failure);
+  return failure === undefined ? answer(encodeOplockBreak(level, fileId)) : errorResponse(failure);
 }
 
-async function leaseBreak(request: SessionRequest, { key, state }: LeaseAnswer): Promise<Answer> {
+async function leaseBreak(
+  request: SessionRequest,
+  { key, state }: LeaseAnswer,
+): Promise<SmbResponse> {
   const { connection } = request;
   const [handle] = connection.server.caches.handlesOf(leaseName(connection, key));
-  if (handle === undefined) return refusal(Status.objectNameNotFound);
+  if (handle === undefined) return errorResponse(Status.objectNameNotFound);
   const failure = await settle(request, handle, state, leaseFailures);
-  return failure === undefined ? answer(encodeLeaseAnswer(key, state)) : refusal(failure);
+  return failure === undefined ? answer(encodeLeaseAnswer(key, state)) : errorResponse(failure);
 }
 
 type Failures = Readonly<Record<Exclude<Acknowledgement, "done">, NtStatus>>;

@@ -1,4 +1,4 @@
-import { answer, refusal, type Answer } from "../answer.ts";
+import { answer, errorResponse, type SmbResponse } from "../response.ts";
 import { listShares } from "../files/shares.ts";
 import { answerCall } from "../pipe/rpc.ts";
 import { callShareService } from "../pipe/share-service.ts";
@@ -14,10 +14,10 @@ const normalAttribute = 0x80;
 const openedAction = 1;
 const pipeAllocation = 4096n;
 
-export function openPipe(request: TreeRequest, { name: asked }: CreateRequest): Answer {
+export function openPipe(request: TreeRequest, { name: asked }: CreateRequest): SmbResponse {
   const { session, tree, connection } = request;
   const name = asked.replace(/^\\/, "").toLowerCase();
-  if (!pipeNames.has(name)) return refusal(Status.objectNameNotFound);
+  if (!pipeNames.has(name)) return errorResponse(Status.objectNameNotFound);
   const id = { persistent: connection.server.newId(), volatile: connection.server.newId() };
   const nothing = { pending: Buffer.alloc(0), isInside: false, insideBytes: 0 };
   session.handles.set(id.volatile, { kind: "pipe", id, tree, name, ...nothing });
@@ -54,13 +54,13 @@ export async function writePipe(
   request: TreeRequest,
   handle: PipeHandle,
   data: Buffer,
-): Promise<Answer> {
+): Promise<SmbResponse> {
   const isDone = await callPipe(request, handle, data);
-  return isDone ? answer(encodeWriteResponse(data.length)) : refusal(Status.invalidParameter);
+  return isDone ? answer(encodeWriteResponse(data.length)) : errorResponse(Status.invalidParameter);
 }
 
-export function readPipe(handle: PipeHandle, length: number): Answer {
-  if (handle.pending.length === 0) return refusal(Status.pipeDisconnected);
+export function readPipe(handle: PipeHandle, length: number): SmbResponse {
+  if (handle.pending.length === 0) return errorResponse(Status.pipeDisconnected);
   const { bytes, isCut } = takeFromPipe(handle, length);
   const { message, data } = newReadResponse(bytes.length);
   bytes.copy(data);

@@ -1,6 +1,6 @@
 import { listDirectory } from "../../file/filesystem/list.ts";
 import type { NodeRecord } from "../../file/records.ts";
-import { answer, refusal, type Answer } from "../answer.ts";
+import { answer, errorResponse, type SmbResponse } from "../response.ts";
 import { transactBytesMax } from "../limits.ts";
 import { isCharged } from "../credit-charge.ts";
 import { has, Right } from "../files/access.ts";
@@ -25,19 +25,19 @@ const pageEntries = 500;
 const pagesMax = 10_000;
 const alignment = 8;
 
-export async function queryDirectory(request: TreeRequest): Promise<Answer> {
+export async function queryDirectory(request: TreeRequest): Promise<SmbResponse> {
   const asked = decodeQueryDirectory(request.message);
   if (asked === undefined || asked.outputBytesMax > transactBytesMax) {
-    return refusal(Status.invalidParameter);
+    return errorResponse(Status.invalidParameter);
   }
-  if (!isCharged(request, asked.outputBytesMax)) return refusal(Status.invalidParameter);
+  if (!isCharged(request, asked.outputBytesMax)) return errorResponse(Status.invalidParameter);
   const handle = findFile(request, asked.fileId);
   if (isAnswer(handle)) return handle;
-  if (!handle.isDirectory) return refusal(Status.invalidParameter);
-  if (!has(handle.access, Right.readData)) return refusal(Status.accessDenied);
+  if (!handle.isDirectory) return errorResponse(Status.invalidParameter);
+  if (!has(handle.access, Right.readData)) return errorResponse(Status.accessDenied);
   const bytesMin = entryBytesMin(asked.infoClass);
-  if (bytesMin === undefined) return refusal(Status.invalidInfoClass);
-  if (asked.outputBytesMax < bytesMin) return refusal(Status.infoLengthMismatch);
+  if (bytesMin === undefined) return errorResponse(Status.invalidInfoClass);
+  if (asked.outputBytesMax < bytesMin) return errorResponse(Status.infoLengthMismatch);
   return list(request, handle, asked);
 }
 
@@ -45,7 +45,7 @@ async function list(
   request: TreeRequest,
   handle: FileHandle,
   asked: QueryDirectoryRequest,
-): Promise<Answer> {
+): Promise<SmbResponse> {
   const listing = listingOf(handle, asked);
   const sheet = new Sheet(asked, request.tree.shareId);
   for (let page = 0; page < pagesMax && !listing.isFinished && !sheet.isFull; page += 1) {
@@ -53,7 +53,7 @@ async function list(
     const limit = isPattern(listing.pattern) ? pageEntries : 1;
     const wish = { place, from: listing.from, limit };
     const outcome = await listDirectory(request.connection.server.world.runtime, wish);
-    if (outcome.kind === "refused") return refusal(statusOf(outcome.refusal));
+    if (outcome.kind === "refused") return errorResponse(statusOf(outcome.refusal));
     const { entries, directory } = outcome.value;
     showDots(listing, sheet, directory);
     for (const { folded, node } of entries) {
@@ -67,8 +67,8 @@ async function list(
     if (limit === 1 || (!sheet.isFull && entries.length < limit)) listing.isFinished = true;
   }
   if (sheet.count === 0) {
-    if (!listing.isFinished) return refusal(Status.infoLengthMismatch);
-    return refusal(listing.hasShown ? Status.noMoreFiles : Status.noSuchFile);
+    if (!listing.isFinished) return errorResponse(Status.infoLengthMismatch);
+    return errorResponse(listing.hasShown ? Status.noMoreFiles : Status.noSuchFile);
   }
   listing.hasShown = true;
   return answer(encodeDataResponse(sheet.finish()));

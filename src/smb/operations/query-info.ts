@@ -1,5 +1,5 @@
 import { fileInfo, securityOf, spaceOf } from "../../file/filesystem/info.ts";
-import { answer, refusal, type Answer } from "../answer.ts";
+import { answer, errorResponse, type SmbResponse } from "../response.ts";
 import { transactBytesMax } from "../limits.ts";
 import { isCharged } from "../credit-charge.ts";
 import { has, Right } from "../files/access.ts";
@@ -21,13 +21,13 @@ import { Writer } from "../wire/writer.ts";
 
 const extendedAttributesClass = 15;
 
-export async function queryInfo(request: TreeRequest): Promise<Answer> {
+export async function queryInfo(request: TreeRequest): Promise<SmbResponse> {
   const asked = decodeQueryInfo(request.message);
   if (asked === undefined || asked.outputBytesMax > transactBytesMax) {
-    return refusal(Status.invalidParameter);
+    return errorResponse(Status.invalidParameter);
   }
   const moved = Math.max(asked.outputBytesMax, asked.input.length);
-  if (!isCharged(request, moved)) return refusal(Status.invalidParameter);
+  if (!isCharged(request, moved)) return errorResponse(Status.invalidParameter);
   const handle = findFile(request, asked.fileId);
   if (isAnswer(handle)) return handle;
   switch (asked.infoType) {
@@ -38,7 +38,7 @@ export async function queryInfo(request: TreeRequest): Promise<Answer> {
     case InfoType.security:
       return querySecurity(request, handle, asked);
     default:
-      return refusal(
+      return errorResponse(
         asked.infoType === InfoType.quota ? Status.notSupported : Status.invalidParameter,
       );
   }
@@ -48,23 +48,25 @@ async function queryFile(
   { connection }: TreeRequest,
   handle: FileHandle,
   { infoClass, outputBytesMax }: QueryInfoRequest,
-): Promise<Answer> {
+): Promise<SmbResponse> {
   const asked = fileClasses[infoClass];
   if (asked === undefined) {
     const isKnown = infoClass === extendedAttributesClass;
-    return refusal(isKnown ? Status.noEasOnFile : Status.invalidInfoClass);
+    return errorResponse(isKnown ? Status.noEasOnFile : Status.invalidInfoClass);
   }
-  if (!mayQuery(handle, asked)) return refusal(Status.accessDenied);
-  if (outputBytesMax < asked.fixedBytes) return refusal(Status.infoLengthMismatch);
+  if (!mayQuery(handle, asked)) return errorResponse(Status.accessDenied);
+  if (outputBytesMax < asked.fixedBytes) return errorResponse(Status.infoLengthMismatch);
   const { runtime } = connection.server.world;
   const info = await fileInfo(runtime, handle.place, handle.id.persistent);
-  if (info.kind === "refused") return refusal(statusOf(info.refusal));
+  if (info.kind === "refused") return errorResponse(statusOf(info.refusal));
   const data = asked.encode(info.value, handle);
-  return data === undefined ? refusal(Status.objectNameNotFound) : withinRoom(data, outputBytesMax);
+  return data === undefined
+    ? errorResponse(Status.objectNameNotFound)
+    : withinRoom(data, outputBytesMax);
 }
 
 /** What does not fit is cut, and the client is told so. */
-function withinRoom(data: Buffer, bytesMax: number): Answer {
+function withinRoom(data: Buffer, bytesMax: number): SmbResponse {
   if (data.length <= bytesMax) return answer(encodeDataResponse(data));
   return answer(encodeDataResponse(data.subarray(0, bytesMax)), Status.bufferOverflow);
 }
@@ -73,12 +75,12 @@ async function queryVolume(
   { connection, tree }: TreeRequest,
   { place }: FileHandle,
   { infoClass, outputBytesMax }: QueryInfoRequest,
-): Promise<Answer> {
+): Promise<SmbResponse> {
   const asked = volumeClasses[infoClass];
-  if (asked === undefined) return refusal(Status.invalidInfoClass);
-  if (outputBytesMax < asked.fixedBytes) return refusal(Status.infoLengthMismatch);
+  if (asked === undefined) return errorResponse(Status.invalidInfoClass);
+  if (outputBytesMax < asked.fixedBytes) return errorResponse(Status.infoLengthMismatch);
   const space = await spaceOf(connection.server.world.runtime, place);
-  if (space.kind === "refused") return refusal(statusOf(space.refusal));
+  if (space.kind === "refused") return errorResponse(statusOf(space.refusal));
   const volume = {
     space: space.value,
     name: tree.shareName,
@@ -92,13 +94,14 @@ async function querySecurity(
   { connection }: TreeRequest,
   { place, access }: FileHandle,
   { additional, outputBytesMax }: QueryInfoRequest,
-): Promise<Answer> {
+): Promise<SmbResponse> {
   // No part at all needs no right: the descriptor is empty then, as Windows answers it.
-  if (additional !== 0 && !has(access, Right.readControl)) return refusal(Status.accessDenied);
+  if (additional !== 0 && !has(access, Right.readControl))
+    return errorResponse(Status.accessDenied);
   const found = await securityOf(connection.server.world.runtime, place);
-  if (found.kind === "refused") return refusal(statusOf(found.refusal));
+  if (found.kind === "refused") return errorResponse(statusOf(found.refusal));
   const bytes = descriptorBytes(found.value, additional);
-  if (bytes === undefined) return refusal(Status.unsuccessful);
+  if (bytes === undefined) return errorResponse(Status.unsuccessful);
   if (bytes.length <= outputBytesMax) return answer(encodeDataResponse(bytes));
-  return refusal(Status.bufferTooSmall, new Writer(4).u32(bytes.length).finish());
+  return errorResponse(Status.bufferTooSmall, new Writer(4).u32(bytes.length).finish());
 }

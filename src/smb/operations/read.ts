@@ -1,5 +1,5 @@
 import { readFile, type Reading } from "../../file/filesystem/read.ts";
-import { refusal, type Answer } from "../answer.ts";
+import { errorResponse, type SmbResponse } from "../response.ts";
 import { transactBytesMax } from "../limits.ts";
 import { isCharged } from "../credit-charge.ts";
 import { has, Right } from "../files/access.ts";
@@ -13,18 +13,20 @@ import type { FileHandle } from "../files/file-handle.ts";
 
 const offsetMax = 0x7fff_ffff_ffff_ffffn;
 
-export async function read(request: TreeRequest): Promise<Answer> {
+export async function read(request: TreeRequest): Promise<SmbResponse> {
   const asked = decodeRead(request.message);
   if (asked === undefined || asked.length > transactBytesMax) {
-    return refusal(Status.invalidParameter);
+    return errorResponse(Status.invalidParameter);
   }
-  if (!isCharged(request, asked.length)) return refusal(Status.invalidParameter);
+  if (!isCharged(request, asked.length)) return errorResponse(Status.invalidParameter);
   const handle = findHandle(request, asked.fileId);
   if (isAnswer(handle)) return handle;
   if (handle.kind === "pipe") return readPipe(handle, asked.length);
-  if (handle.isDirectory) return refusal(Status.invalidDeviceRequest);
-  if (!has(handle.access, Right.readData | Right.execute)) return refusal(Status.accessDenied);
-  if (asked.offset + BigInt(asked.length) > offsetMax) return refusal(Status.invalidParameter);
+  if (handle.isDirectory) return errorResponse(Status.invalidDeviceRequest);
+  if (!has(handle.access, Right.readData | Right.execute))
+    return errorResponse(Status.accessDenied);
+  if (asked.offset + BigInt(asked.length) > offsetMax)
+    return errorResponse(Status.invalidParameter);
   return readBytes(request, handle, asked);
 }
 
@@ -32,7 +34,7 @@ async function readBytes(
   { connection }: TreeRequest,
   handle: FileHandle,
   asked: ReadRequest,
-): Promise<Answer> {
+): Promise<SmbResponse> {
   // No file is longer than what a number counts exactly.
   const from = Number(asked.offset);
   const outcome = await readFile(connection.server.world.runtime, {
@@ -41,10 +43,10 @@ async function readBytes(
     from,
     length: asked.length,
   });
-  if (outcome.kind === "refused") return refusal(statusOf(outcome.refusal));
+  if (outcome.kind === "refused") return errorResponse(statusOf(outcome.refusal));
   const { reader, length } = outcome.value;
   try {
-    if (length < asked.minimum) return refusal(Status.endOfFile);
+    if (length < asked.minimum) return errorResponse(Status.endOfFile);
     const { message, data } = newReadResponse(length);
     await fill(outcome.value, from, data);
     handle.position = asked.offset + BigInt(length);

@@ -1,4 +1,4 @@
-import { answer, refusal, type Answer } from "../answer.ts";
+import { answer, errorResponse, type SmbResponse } from "../response.ts";
 import { Channel } from "../channel.ts";
 import type { Connection } from "../connection.ts";
 import { sessionsMax } from "../limits.ts";
@@ -16,13 +16,13 @@ import { beginSession, finishJoining } from "./session-keys.ts";
 
 const challengeBytes = 8;
 
-export async function sessionSetup(request: Request): Promise<Answer> {
+export async function sessionSetup(request: Request): Promise<SmbResponse> {
   const { connection, message } = request;
   const asked = decodeSessionSetup(message);
-  if (asked === undefined) return refusal(Status.invalidParameter);
+  if (asked === undefined) return errorResponse(Status.invalidParameter);
   const channel = asked.binds ? joinSession(request) : findChannel(request);
   if (typeof channel === "number") {
-    return { ...refusal(channel), signer: signerOfRefusal(request) };
+    return { ...errorResponse(channel), signer: signerOfRefusal(request) };
   }
   const { session } = channel;
   // Whoever logs in again keeps the keys it has.
@@ -36,7 +36,7 @@ export async function sessionSetup(request: Request): Promise<Answer> {
   if (step.step === "malformed" || step.step === "refused" || refused !== undefined) {
     await drop(channel);
     const status = refused ?? Status.logonFailure;
-    return { ...refusal(status), sessionId: session.id, signer: channel.signer };
+    return { ...errorResponse(status), sessionId: session.id, signer: channel.signer };
   }
   session.isAnonymous = step.step === "nobody";
   if (step.step === "done" && isFirst) {
@@ -82,7 +82,7 @@ function newLogin({ server }: Connection): Login {
   });
 }
 
-function carryOn(channel: Channel, token: Buffer, isFirst: boolean): Answer {
+function carryOn(channel: Channel, token: Buffer, isFirst: boolean): SmbResponse {
   const body = encodeSessionSetupResponse(0, token);
   const whenSigned = (whole: Buffer): void => {
     if (isFirst) channel.preauthHash = extendHash(channel.preauthHash, whole);

@@ -4,15 +4,15 @@ import {
   setSecurity,
   type BasicChange,
 } from "../../file/filesystem/info.ts";
-import { done, type WaitingOutcome } from "../../file/filesystem/refusal.ts";
+import { done, type FileResultOrWait } from "../../file/filesystem/file-result.ts";
 import { renameFile, type Renamed } from "../../file/filesystem/rename.ts";
 import { resizeFile } from "../../file/filesystem/write.ts";
 import type { Runtime } from "../../execution/execute.ts";
 import type { NodeRecord } from "../../file/records.ts";
-import { answer, refusal, type Answer } from "../answer.ts";
+import { answer, errorResponse, type SmbResponse } from "../response.ts";
 import { isCharged } from "../credit-charge.ts";
 import { has, Right } from "../files/access.ts";
-import { happened, modified, type Happening } from "../files/change-hub.ts";
+import { happened, modified, type FileChange } from "../files/change-dispatcher.ts";
 import { ChangeAction, ChangeFilter } from "../files/directory-watch.ts";
 import { decodeBasic, decodeRename } from "../files/set-classes.ts";
 import type { FileHandle } from "../files/file-handle.ts";
@@ -20,7 +20,7 @@ import { findFile, isAnswer } from "../files/lookup.ts";
 import { parsePath } from "../files/path.ts";
 import { mergeDescriptor } from "../files/security.ts";
 import { SecurityPart } from "../../file/shared/descriptor-bytes.ts";
-import { statusOfWait, waitForLocks } from "../files/waiting.ts";
+import { statusOfWait, waitForLocks } from "../files/wait-for-locks.ts";
 import type { TreeRequest } from "../request.ts";
 import { Status, type NtStatus } from "../status.ts";
 import {
@@ -31,7 +31,7 @@ import {
 } from "../wire/query.ts";
 
 /** What to do, or what is wrong with asking for it. What is done tells what happened. */
-type Step = NtStatus | ((runtime: Runtime) => Promise<WaitingOutcome<readonly Happening[]>>);
+type Step = NtStatus | ((runtime: Runtime) => Promise<FileResultOrWait<readonly FileChange[]>>);
 type Setter = (handle: FileHandle, data: Buffer, request: TreeRequest) => Step;
 
 const setters: Readonly<Record<number, Setter>> = {
@@ -49,15 +49,15 @@ const refusedClasses: Readonly<Record<number, NtStatus>> = {
   15: Status.easNotSupported,
 };
 
-export async function setInfo(request: TreeRequest): Promise<Answer> {
+export async function setInfo(request: TreeRequest): Promise<SmbResponse> {
   const asked = decodeSetInfo(request.message);
-  if (asked === undefined) return refusal(Status.invalidParameter);
-  if (!isCharged(request, asked.data.length)) return refusal(Status.invalidParameter);
+  if (asked === undefined) return errorResponse(Status.invalidParameter);
+  if (!isCharged(request, asked.data.length)) return errorResponse(Status.invalidParameter);
   const handle = findFile(request, asked.fileId);
   if (isAnswer(handle)) return handle;
   const step = stepOf(request, handle, asked);
   if (typeof step === "number") {
-    return step === Status.success ? answer(encodeSetInfoResponse()) : refusal(step);
+    return step === Status.success ? answer(encodeSetInfoResponse()) : errorResponse(step);
   }
   const { connection, tree, life } = request;
   const { server } = connection;
@@ -66,7 +66,7 @@ export async function setInfo(request: TreeRequest): Promise<Answer> {
     server.changes.publish(tree.shareId, outcome.value);
     return answer(encodeSetInfoResponse());
   }
-  return refusal(statusOfWait(outcome));
+  return errorResponse(statusOfWait(outcome));
 }
 
 function stepOf(request: TreeRequest, handle: FileHandle, asked: SetInfoRequest): Step {
@@ -111,15 +111,15 @@ function filterOf({ created, lastWrite, attributes }: BasicChange): number {
   );
 }
 
-type Tellable = Promise<WaitingOutcome<readonly Happening[]>>;
+type Tellable = Promise<FileResultOrWait<readonly FileChange[]>>;
 
-async function changed(work: Promise<WaitingOutcome<NodeRecord>>, filter: number): Tellable {
+async function changed(work: Promise<FileResultOrWait<NodeRecord>>, filter: number): Tellable {
   const outcome = await work;
   return outcome.kind === "done" ? done([modified(outcome.value, filter)]) : outcome;
 }
 
 /** Within a directory a name changes; from one to another it goes and comes. */
-async function renamed(work: Promise<WaitingOutcome<Renamed>>): Tellable {
+async function renamed(work: Promise<FileResultOrWait<Renamed>>): Tellable {
   const outcome = await work;
   if (outcome.kind !== "done") return outcome;
   const { before, after } = outcome.value;

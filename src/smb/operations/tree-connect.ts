@@ -1,10 +1,10 @@
-import { answer, emptyAnswer, refusal, type Answer } from "../answer.ts";
+import { answer, emptyAnswer, errorResponse, type SmbResponse } from "../response.ts";
 import { findShare } from "../files/shares.ts";
 import type { FileHandle } from "../files/file-handle.ts";
 import type { SessionRequest, TreeRequest } from "../request.ts";
 import { treesMax } from "../limits.ts";
 import { Status } from "../status.ts";
-import type { Tree } from "../tree.ts";
+import type { TreeConnect } from "../tree.ts";
 import { ShareType } from "../wire/protocol.ts";
 import { decodeTreeConnect, encodeTreeConnectResponse } from "../wire/tree-connect.ts";
 
@@ -14,15 +14,15 @@ const noCaching = 0x30;
 const fullAccess = 0x001f_01ff;
 const pipeAccess = 0x001f_00a9;
 
-export async function treeConnect(request: SessionRequest): Promise<Answer> {
+export async function treeConnect(request: SessionRequest): Promise<SmbResponse> {
   const { connection, session } = request;
   const asked = decodeTreeConnect(request.message);
-  if (asked === undefined) return refusal(Status.invalidParameter);
+  if (asked === undefined) return errorResponse(Status.invalidParameter);
   const name = sharePath.exec(asked.path)?.[1]?.toLowerCase();
-  if (name === undefined) return refusal(Status.badNetworkName);
-  if (session.trees.size >= treesMax) return refusal(Status.insufficientResources);
+  if (name === undefined) return errorResponse(Status.badNetworkName);
+  if (session.trees.size >= treesMax) return errorResponse(Status.insufficientResources);
   const place = await find(request, name);
-  if (place === undefined) return refusal(Status.badNetworkName);
+  if (place === undefined) return errorResponse(Status.badNetworkName);
   const id = session.nextTreeId();
   session.trees.set(id, { id, shareName: name, encrypts: false, ...place });
   connection.server.world.log.debug({ share: name, peer: connection.peer }, "share connected");
@@ -39,7 +39,7 @@ export async function treeConnect(request: SessionRequest): Promise<Answer> {
 async function find(
   { connection, session }: SessionRequest,
   name: string,
-): Promise<Pick<Tree, "kind" | "shareId" | "address"> | undefined> {
+): Promise<Pick<TreeConnect, "kind" | "shareId" | "address"> | undefined> {
   if (name === pipeShare) return { kind: "pipe", shareId: 0n, address: nowhere };
   const found = await findShare(connection.server.world.runtime, session.account, name);
   return found && { kind: "disk", shareId: found.id, address: found };
@@ -47,7 +47,7 @@ async function find(
 
 const nowhere = { account: 0n, name: "", id: 0n };
 
-export async function treeDisconnect(request: TreeRequest): Promise<Answer> {
+export async function treeDisconnect(request: TreeRequest): Promise<SmbResponse> {
   const { connection, session, tree } = request;
   session.trees.delete(tree.id);
   const files: FileHandle[] = [];

@@ -1,4 +1,4 @@
-import { disconnect } from "../answer.ts";
+import { disconnect } from "../response.ts";
 import type { TreeRequest } from "../request.ts";
 import { Status } from "../status.ts";
 import type { IoctlRequest } from "../wire/ioctl.ts";

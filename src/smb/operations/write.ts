@@ -1,13 +1,13 @@
 import { writeFile } from "../../file/filesystem/write.ts";
-import { answer, refusal, type Answer } from "../answer.ts";
+import { answer, errorResponse, type SmbResponse } from "../response.ts";
 import { transactBytesMax } from "../limits.ts";
 import { isCharged } from "../credit-charge.ts";
 import { has, Right } from "../files/access.ts";
-import { modified } from "../files/change-hub.ts";
+import { modified } from "../files/change-dispatcher.ts";
 import { ChangeFilter } from "../files/directory-watch.ts";
 import type { FileHandle } from "../files/file-handle.ts";
 import { findHandle, isAnswer } from "../files/lookup.ts";
-import { statusOfWait, waitForLocks } from "../files/waiting.ts";
+import { statusOfWait, waitForLocks } from "../files/wait-for-locks.ts";
 import type { TreeRequest } from "../request.ts";
 import { Status } from "../status.ts";
 import { decodeWrite, encodeWriteResponse, type WriteRequest } from "../wire/io.ts";
@@ -18,22 +18,22 @@ const offsetMax = 0x7fff_ffff_ffff_ffffn;
 /** No file of the kind of file system that clients take this for can be longer. */
 const fileEndMax = 0xfff_ffff_0000n;
 
-export async function write(request: TreeRequest): Promise<Answer> {
+export async function write(request: TreeRequest): Promise<SmbResponse> {
   const asked = decodeWrite(request.message);
   if (asked === undefined || asked.data.length > transactBytesMax) {
-    return refusal(Status.invalidParameter);
+    return errorResponse(Status.invalidParameter);
   }
-  if (!isCharged(request, asked.data.length)) return refusal(Status.invalidParameter);
+  if (!isCharged(request, asked.data.length)) return errorResponse(Status.invalidParameter);
   const handle = findHandle(request, asked.fileId);
   if (isAnswer(handle)) return handle;
   if (handle.kind === "pipe") return writePipe(request, handle, asked.data);
-  if (handle.isDirectory) return refusal(Status.invalidDeviceRequest);
+  if (handle.isDirectory) return errorResponse(Status.invalidDeviceRequest);
   const mayWrite = has(handle.access, Right.writeData);
-  if (!mayWrite && !has(handle.access, Right.appendData)) return refusal(Status.accessDenied);
+  if (!mayWrite && !has(handle.access, Right.appendData)) return errorResponse(Status.accessDenied);
   const isAppend = asked.offset === atEnd && !mayWrite;
   const end = asked.offset + BigInt(asked.data.length);
   const endMax = asked.data.length === 0 ? offsetMax : fileEndMax;
-  if (!isAppend && end > endMax) return refusal(Status.invalidParameter);
+  if (!isAppend && end > endMax) return errorResponse(Status.invalidParameter);
   if (asked.data.length === 0) return answer(encodeWriteResponse(0));
   return writeBytes(request, handle, asked, isAppend ? "end" : Number(asked.offset));
 }
@@ -45,7 +45,7 @@ async function writeBytes(
   handle: FileHandle,
   { data }: WriteRequest,
   at: number | "end",
-): Promise<Answer> {
+): Promise<SmbResponse> {
   const { place, keepsTimes, id } = handle;
   const wish = { place, handle: id.persistent, keepsTimes, at, bytes: data };
   const outcome = await waitForLocks(server, tree.shareId, life, () =>
@@ -55,5 +55,5 @@ async function writeBytes(
     server.changes.publish(place.share.id, [modified(outcome.value, writeFilter)]);
     return answer(encodeWriteResponse(data.length));
   }
-  return refusal(statusOfWait(outcome));
+  return errorResponse(statusOfWait(outcome));
 }

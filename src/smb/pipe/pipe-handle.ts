@@ -1,11 +1,11 @@
-import type { FileId } from "../answer.ts";
-import type { Tree } from "../tree.ts";
+import type { FileId } from "../response.ts";
+import type { TreeConnect } from "../tree.ts";
 
 /** A pipe to a service of the server: what is written is a call, what is read its answer. */
 export interface PipeHandle {
   readonly kind: "pipe";
   readonly id: FileId;
-  readonly tree: Tree;
+  readonly tree: TreeConnect;
   readonly name: string;
   /** Not read yet. */
   pending: Buffer;

@@ -14,7 +14,7 @@ export function field(index: number): number {
   return 0xa0 + index;
 }
 
-export interface Element {
+export interface CompoundElement {
   readonly tag: number;
   readonly content: Buffer;
   /** With tag and length, as it was sent. */
@@ -26,8 +26,8 @@ const lengthBytesMax = 3;
 const elementsMax = 64;
 
 /** The elements that make up some content, or nothing if it is not made of elements. */
-export function decodeElements(bytes: Buffer): readonly Element[] | undefined {
-  const elements: Element[] = [];
+export function decodeElements(bytes: Buffer): readonly CompoundElement[] | undefined {
+  const elements: CompoundElement[] = [];
   for (let at = 0; at < bytes.length;) {
     const element = decodeElement(bytes, at);
     if (element === undefined || elements.length >= elementsMax) return undefined;
@@ -37,7 +37,7 @@ export function decodeElements(bytes: Buffer): readonly Element[] | undefined {
   return elements;
 }
 
-function decodeElement(bytes: Buffer, at: number): Element | undefined {
+function decodeElement(bytes: Buffer, at: number): CompoundElement | undefined {
   const tag = bytes[at];
   const first = bytes[at + 1];
   if (tag === undefined || first === undefined) return undefined;

@@ -1,4 +1,4 @@
-import type { FileId } from "../answer.ts";
+import type { FileId } from "../response.ts";
 import { decodeContexts, encodeContexts, type CreateContext } from "./create-contexts.ts";
 import { headerBytes } from "./header.ts";
 import { Reader } from "./reader.ts";

@@ -1,4 +1,4 @@
-import type { FileId } from "../answer.ts";
+import type { FileId } from "../response.ts";
 import { ContextName, type CreateContext } from "./create-contexts.ts";
 import { readFileId } from "./file-id.ts";
 import { Reader } from "./reader.ts";

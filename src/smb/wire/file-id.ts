@@ -1,4 +1,4 @@
-import type { FileId } from "../answer.ts";
+import type { FileId } from "../response.ts";
 import type { Reader } from "./reader.ts";
 import type { Writer } from "./writer.ts";
 

@@ -1,4 +1,4 @@
-import type { FileId } from "../answer.ts";
+import type { FileId } from "../response.ts";
 import { readFileId } from "./file-id.ts";
 import { noFacts, writeTimes, type FileFacts } from "./file-facts.ts";
 import { headerBytes } from "./header.ts";

@@ -1,4 +1,4 @@
-import type { FileId } from "../answer.ts";
+import type { FileId } from "../response.ts";
 import { readFileId } from "./file-id.ts";
 import { headerBytes } from "./header.ts";
 import { Reader } from "./reader.ts";

@@ -1,6 +1,6 @@
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
-import { splitChain } from "../elements.ts";
+import { splitChain } from "../compound-elements.ts";
 import { parsePath } from "../files/path.ts";
 import { mergeDescriptor } from "../files/security.ts";
 import { decodeBasic, decodeRename } from "../files/set-classes.ts";

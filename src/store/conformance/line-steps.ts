@@ -17,7 +17,7 @@ export interface LineStep {
   /** How far the others are moved; zero takes them away. */
   readonly move: number;
   /** Otherwise it runs at once, on a state that may be gone when its turn comes. */
-  readonly inTurn: boolean;
+  readonly runInBatch: boolean;
 }
 
 /** A step and what it found, in the order of commits. */
@@ -36,24 +36,24 @@ export const lineStep: fc.Arbitrary<LineStep> = fc.record({
   end: fc.integer({ min: 5, max: placeMax + 1 }),
   keep: fc.nat(4),
   move: fc.oneof(fc.constant(0), fc.integer({ min: -6, max: 6 })),
-  inTurn: fc.boolean(),
+  runInBatch: fc.boolean(),
 });
 
 /** Its witness is a put to a key of its own: a count of all would make all lean on each other. */
 export function runLineStep(store: Store, step: LineStep, name: string): Promise<void> {
-  const { inTurn } = step;
+  const { runInBatch } = step;
   const work = async (tx: Transaction): Promise<void> => {
     const witness: Witness = { ...step, found: await apply(tx, step) };
     tx.put(k("witness", name), bytes(JSON.stringify(witness)));
   };
-  return store.transact(work, { inTurn, attemptsMax });
+  return store.transact(work, { runInBatch, attemptsMax });
 }
 
 /** Stamps tell the order in which transactions were committed. */
 export async function witnessesOf(store: Store): Promise<Witness[]> {
   const bounds = { ...below("witness"), limit: witnessesMax };
   const entries = await store.snapshot((view) => view.take(bounds));
-  const inOrder = entries.toSorted((left, right) => (left.stamp ?? 0) - (right.stamp ?? 0));
+  const inOrder = entries.toSorted((left, right) => (left.revision ?? 0) - (right.revision ?? 0));
   return inOrder.map(({ value }) => JSON.parse(text(value) ?? "") as Witness);
 }
 

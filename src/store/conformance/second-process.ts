@@ -69,7 +69,7 @@ async function takeAll(store: Store): Promise<void> {
         if (first !== undefined) tx.delete(first.key);
         return text(first?.value);
       },
-      { inTurn: true },
+      { runInBatch: true },
     );
   const caller = async (): Promise<void> => {
     for (let round = 0; round < Number(count); round += 1) {

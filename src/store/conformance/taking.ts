@@ -77,6 +77,6 @@ function takeFirst(store: Store): Promise<string | undefined> {
       if (first !== undefined) tx.delete(first.key);
       return text(first?.value);
     },
-    { inTurn: true },
+    { runInBatch: true },
   );
 }

@@ -45,7 +45,7 @@ it("waits until whoever was killed elsewhere has been silent for long enough", a
     if (pauses === 5) utimesSync(sign(), 0, 0);
   });
   claimed.release();
-  expect(claimed.isAlone).toBe(true);
+  expect(claimed.isExclusive).toBe(true);
   expect(pausesSeen).toBeGreaterThanOrEqual(5);
   expect(told).toHaveLength(1);
   expect(told[0]).toContain("another container");

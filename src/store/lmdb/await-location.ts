@@ -19,8 +19,8 @@ export async function awaitLocation(options: LocationOptions, log: Log): Promise
     try {
       return claimLocation(options);
     } catch (error) {
-      if (!(error instanceof StoreInUse) || error.sign === undefined) throw error;
-      const touched = statSync(error.sign, { throwIfNoEntry: false })?.mtimeMs;
+      if (!(error instanceof StoreInUse) || error.markerPath === undefined) throw error;
+      const touched = statSync(error.markerPath, { throwIfNoEntry: false })?.mtimeMs;
       const isAlive = seen !== undefined && touched !== undefined && touched !== seen;
       if (isAlive || tries >= triesMax) throw error;
       seen ??= touched;

@@ -12,7 +12,7 @@ const folder = mkdtempSync(join(tmpdir(), "file-in-place-"));
 afterAll(() => rmSync(folder, { recursive: true }));
 
 const key = new Uint8Array([7]);
-const write = { key, text: textOfKey(key), value: key, stamp: 1 };
+const write = { key, text: textOfKey(key), value: key, revision: 1 };
 const next = ({ sequence, ticks }: EngineReader): EngineBatch => ({
   sequence: sequence + 1,
   ticks,

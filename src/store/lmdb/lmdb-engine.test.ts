@@ -22,13 +22,13 @@ describe("an engine that commits where it is", () => {
   it("does not while another of the process commits aside, which would wait for it", async () => {
     const options = { path: join(folder, "one.mdb"), noSync: true, clock: manualClock() };
     const [first, second] = [new LmdbEngine(options), new LmdbEngine(options)];
-    const here = vi.spyOn(second, "commitHere").mockImplementation(() => {
+    const here = vi.spyOn(second, "commitSync").mockImplementation(() => {
       throw new Error("this would wait for ever");
     });
     await Promise.all([first.commit(next, manyWrites), second.commit(next)]);
     expect(here).not.toHaveBeenCalled();
     here.mockRestore();
-    const again = vi.spyOn(second, "commitHere");
+    const again = vi.spyOn(second, "commitSync");
     await second.commit(next);
     expect(again).toHaveBeenCalledOnce();
     const view = second.open();
@@ -46,7 +46,7 @@ describe("an engine that commits where it is", () => {
       throw new Error("the disk fails");
     });
     await expect(failing).rejects.toThrow("the disk fails");
-    const here = vi.spyOn(engine, "commitHere");
+    const here = vi.spyOn(engine, "commitSync");
     await engine.commit(next);
     expect(here).not.toHaveBeenCalled();
     await engine.close();

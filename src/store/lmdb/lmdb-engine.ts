@@ -4,27 +4,28 @@ import { open } from "lmdb";
 import type { RootDatabase, Transaction as ReadTransaction } from "lmdb";
 
 import type { Engine, EngineBatch, EngineReader, EngineView, ScanBounds } from "../engine.ts";
-import type { Stamped } from "../engine.ts";
+import type { VersionedEntry } from "../engine.ts";
 import { keyOfText, textOfKey, type KeyText } from "../key-text.ts";
 import type { Ticks } from "../../core/ticks.ts";
 import type { Clock, Log } from "../../core/world.ts";
 import { StoreBusy, StoreUnavailable } from "../store.ts";
 import type { Key } from "../store.ts";
 import { copyBytes } from "../../core/slabs.ts";
-import { CommitPace } from "./commit-pace.ts";
+import { CommitLatency } from "./commit-latency.ts";
 import { openDataFile } from "./data-file.ts";
 import { FileInPlace } from "./file-in-place.ts";
 import { pageBytes } from "./file-meta.ts";
 import { ensureLockFile } from "./lock-file.ts";
+import { oldestReaderOf } from "./oldest-reader.ts";
 import { PageReserve } from "./page-reserve.ts";
 import {
   decodeState,
   encodeState,
-  StampedByText,
-  stampedCopy,
+  ScannedEntry,
+  copyEntry,
   stateKey,
-  withStamp,
-} from "./stamped-value.ts";
+  withRevision,
+} from "./versioned-value.ts";
 
 export interface LmdbEngineOptions {
   readonly path: string;
@@ -72,7 +73,7 @@ let asideCount = 0;
  */
 export class LmdbEngine implements Engine {
   readonly #database: Database;
-  readonly #pace: CommitPace | undefined;
+  readonly #pace: CommitLatency | undefined;
   #descriptor: number | undefined;
   readonly #reserve: PageReserve | undefined;
   /** Of a file that is flushed: the others hold nothing that outlives the boot. */
@@ -80,7 +81,7 @@ export class LmdbEngine implements Engine {
 
   constructor({ path, noSync, readOnly = false, clock, log }: LmdbEngineOptions) {
     if (!readOnly) ensureLockFile(path, readersMax);
-    this.#pace = clock && new CommitPace(clock);
+    this.#pace = clock && new CommitLatency(clock);
     this.#database = open<Uint8Array, Uint8Array>(path, {
       noSubdir: true,
       keyEncoding: "binary",
@@ -98,7 +99,7 @@ export class LmdbEngine implements Engine {
     // Elsewhere the library makes its file longer itself.
     if (readOnly || process.platform === "win32") return;
     const descriptor = openDataFile(path);
-    const oldestReader = (): number | undefined => oldestOf(this.#database.readerList());
+    const oldestReader = (): number | undefined => oldestReaderOf(this.#database.readerList());
     this.#descriptor = descriptor;
     this.#reserve = new PageReserve({ descriptor, keepsReserve: !noSync, oldestReader });
     if (!noSync) this.#inPlace = new FileInPlace({ path, descriptor, log });
@@ -135,11 +136,11 @@ export class LmdbEngine implements Engine {
     const pace = this.#pace;
     const began = pace?.begin() ?? 0n;
     const isFew = writesExpected < writesAsideMin;
-    const isHere = pace?.isQuick === true && isFew && asideCount === 0;
+    const isHere = pace?.isFast === true && isFew && asideCount === 0;
     let writes = 0;
     if (this.#inPlace?.isLost === true) this.#inPlace.expect();
     try {
-      writes = isHere ? this.commitHere(decide) : await this.#commitAside(decide);
+      writes = isHere ? this.commitSync(decide) : await this.#commitOnThread(decide);
     } finally {
       // What takes long to fail keeps everyone waiting as well.
       pace?.end(began, writes);
@@ -148,7 +149,7 @@ export class LmdbEngine implements Engine {
   }
 
   /** Keeps the process until it is done. What fails in the callback leaves nothing behind. */
-  commitHere(decide: Decide): number {
+  commitSync(decide: Decide): number {
     let refusal: { readonly error: unknown } | undefined;
     let writes = 0;
     try {
@@ -165,7 +166,7 @@ export class LmdbEngine implements Engine {
     return writes;
   }
 
-  async #commitAside(decide: Decide): Promise<number> {
+  async #commitOnThread(decide: Decide): Promise<number> {
     let failure: unknown;
     let writes = 0;
     asideCount += 1;
@@ -202,11 +203,17 @@ export class LmdbEngine implements Engine {
 
   #apply(batch: EngineBatch | undefined, current: EngineReader): number {
     if (batch === undefined) return 0;
-    const { sequence, ticks, epoch = current.epoch, turn = current.turn, writes } = batch;
+    const {
+      sequence,
+      ticks,
+      epoch = current.clockOffset,
+      turn = current.priorityOwner,
+      writes,
+    } = batch;
     const database = this.#database;
-    for (const { key, value, stamp } of writes) {
+    for (const { key, value, revision } of writes) {
       if (value === undefined) void database.remove(key);
-      else void database.put(key, withStamp(value, stamp));
+      else void database.put(key, withRevision(value, revision));
     }
     void database.put(stateKey, encodeState({ sequence, ticks, epoch, turn }));
     return writes.length;
@@ -217,8 +224,8 @@ export class LmdbEngine implements Engine {
 class LmdbView implements EngineView {
   readonly sequence: number;
   readonly ticks: Ticks;
-  readonly epoch: Ticks;
-  readonly turn: number;
+  readonly clockOffset: Ticks;
+  readonly priorityOwner: number;
   readonly #database: Database;
   readonly #options: ReadOptions;
   #isOpen = true;
@@ -229,13 +236,13 @@ class LmdbView implements EngineView {
     const state = decodeState(this.#binary(stateKey));
     this.sequence = state.sequence;
     this.ticks = state.ticks;
-    this.epoch = state.epoch;
-    this.turn = state.turn;
+    this.clockOffset = state.epoch;
+    this.priorityOwner = state.turn;
   }
 
-  get(key: Key, text: KeyText): Stamped | undefined {
+  get(key: Key, text: KeyText): VersionedEntry | undefined {
     const stored = this.#binary(key);
-    return stored === undefined ? undefined : stampedCopy(key, text, stored);
+    return stored === undefined ? undefined : copyEntry(key, text, stored);
   }
 
   close(): void {
@@ -250,14 +257,14 @@ class LmdbView implements EngineView {
     return new Uint8Array(shared.buffer, shared.byteOffset, shared.length);
   }
 
-  scan({ start, end, reverse }: ScanBounds, countMax: number): Stamped[] {
+  scan({ start, end, reverse }: ScanBounds, countMax: number): VersionedEntry[] {
     const direction = reverse
       ? { start: keyOfText(end), end: keyOfText(start), exclusiveStart: true, inclusiveEnd: true }
       : { start: keyOfText(start), end: keyOfText(end) };
-    const found: Stamped[] = [];
+    const found: VersionedEntry[] = [];
     const options = { ...direction, reverse, limit: countMax, ...this.#options };
     for (const { key, value } of this.#database.getRange(options)) {
-      found.push(new StampedByText(key as unknown as KeyText, value));
+      found.push(new ScannedEntry(key as unknown as KeyText, value));
     }
     return found;
   }
@@ -276,15 +283,6 @@ async function unavailable(error: unknown): Promise<StoreUnavailable> {
 
 function reasonOf(error: unknown): string {
   return error instanceof Error ? error.message : String(error);
-}
-
-/** Of the library's list of readers: a line of process, thread and transaction for each. */
-function oldestOf(list: string): number | undefined {
-  const seen = list
-    .split("\n")
-    .map((line) => Number(line.trim().split(/\s+/)[2] ?? ""))
-    .filter((transaction) => transaction > 0);
-  return seen.length === 0 ? undefined : Math.min(...seen);
 }
 
 type Attempted<T> = { readonly value: T } | { readonly error: unknown };

@@ -10,7 +10,7 @@ import { manualClock } from "../manual-clock.ts";
 import type { ManualClock } from "../manual-clock.ts";
 import { silentLog } from "../silent-log.ts";
 import type { Store } from "../store.ts";
-import { setEpoch } from "../time.ts";
+import { setClockOffset } from "../time.ts";
 import { TransactionalStore } from "../transactional-store.ts";
 import { LmdbEngine } from "./lmdb-engine.ts";
 import { openLmdbStore } from "./open-lmdb-store.ts";
@@ -42,7 +42,7 @@ storeConformance("the lmdb store on a slow disk", async (options) => {
   const location = newLocation();
   mkdirSync(location);
   const engine = new LmdbEngine({ path: join(location, "store.mdb"), noSync: false });
-  await setEpoch(engine, options.clock, true);
+  await setClockOffset(engine, options.clock, true);
   return new TransactionalStore({ ...options, engine });
 });
 

@@ -31,14 +31,14 @@ function leaveOpener(fields: object, isSilent = false): void {
 describe("claimLocation", () => {
   it("is alone, then shared, then alone again", () => {
     const first = claim();
-    expect(first.isAlone).toBe(true);
+    expect(first.isExclusive).toBe(true);
     const second = claim();
-    expect(second.isAlone).toBe(false);
+    expect(second.isExclusive).toBe(false);
     first.release();
     second.release();
     expect(own()).toEqual([]);
     const third = claim();
-    expect(third.isAlone).toBe(true);
+    expect(third.isExclusive).toBe(true);
     third.release();
   });
 
@@ -59,7 +59,7 @@ describe("claimLocation", () => {
     for (const fields of [{ pid: 1, startTime: "no such" }, { bootId: "earlier" }]) {
       leaveOpener(fields);
       const claimed = claim();
-      expect(claimed.isAlone).toBe(true);
+      expect(claimed.isExclusive).toBe(true);
       claimed.release();
       expect(own()).toEqual([]);
     }
@@ -70,7 +70,7 @@ describe("claimLocation", () => {
     expect(() => claim()).toThrow(/on machine there has this location open/);
     leaveOpener({ bootId: "another", host: "there" }, true);
     const claimed = claim();
-    expect(claimed.isAlone).toBe(true);
+    expect(claimed.isExclusive).toBe(true);
     claimed.release();
   });
 
@@ -81,7 +81,7 @@ describe("claimLocation", () => {
     expect(own()).toEqual(["other.json"]);
     leaveOpener(unseen, true);
     const claimed = claim();
-    expect(claimed.isAlone).toBe(true);
+    expect(claimed.isExclusive).toBe(true);
     claimed.release();
   });
 

@@ -19,11 +19,11 @@ export class StoreTooNew extends Error {
 export class StoreInUse extends Error {
   override readonly name = "StoreInUse";
   /** The file that whoever has it open touches; without one it is certain that it is running. */
-  readonly sign: string | undefined;
+  readonly markerPath: string | undefined;
 
   constructor(message: string, sign?: string) {
     super(message);
-    this.sign = sign;
+    this.markerPath = sign;
   }
 }
 
@@ -37,11 +37,11 @@ export interface LocationOptions {
 
 export interface Location {
   /** Nobody else had it open at that moment. */
-  readonly isAlone: boolean;
+  readonly isExclusive: boolean;
   release(): void;
 }
 
-interface Opener extends ProcessIdentity {
+interface LocationUser extends ProcessIdentity {
   readonly bootId: string;
   readonly host: string;
   /** Process ids mean nothing outside of it. */
@@ -75,7 +75,7 @@ export function claimLocation(options: LocationOptions): Location {
     const isAlone = checkOthers(folder, name, self);
     const stop = keepTouching(path, self, clock);
     return {
-      isAlone,
+      isExclusive: isAlone,
       release() {
         stop();
         rmSync(path, { force: true });
@@ -104,7 +104,7 @@ function checkFormat(location: string, format: number): void {
 }
 
 /** Whoever reads half of it takes its date as a sign of life. */
-function createOwnFile(folder: string, self: Opener): string {
+function createOwnFile(folder: string, self: LocationUser): string {
   for (let count = 0; count < namesMax; count += 1) {
     const name = `${self.pid}-${self.startTime}-${count}.json`;
     try {
@@ -119,7 +119,7 @@ function createOwnFile(folder: string, self: Opener): string {
 }
 
 /** Without space for a block the file stays empty; its date alone then says that it runs. */
-function describe(path: string, self: Opener): void {
+function describe(path: string, self: LocationUser): void {
   try {
     writeFileSync(path, JSON.stringify(self), { flag: "r+" });
   } catch (error) {
@@ -132,7 +132,7 @@ function isNoSpace(error: unknown): boolean {
   return error instanceof Error && "code" in error && noSpaceCodes.has(error.code);
 }
 
-function checkOthers(folder: string, ownName: string, self: Opener): boolean {
+function checkOthers(folder: string, ownName: string, self: LocationUser): boolean {
   const touched = statSync(join(folder, ownName)).mtimeMs;
   let isAlone = true;
   for (const name of readdirSync(folder)) {
@@ -149,7 +149,7 @@ function checkOthers(folder: string, ownName: string, self: Opener): boolean {
   return isAlone;
 }
 
-function checkOther(path: string, opener: Opener, self: Opener): void {
+function checkOther(path: string, opener: LocationUser, self: LocationUser): void {
   const folder = dirname(path);
   if (opener.bootId !== self.bootId) {
     throw new StoreInUse(
@@ -176,8 +176,8 @@ function checkOther(path: string, opener: Opener, self: Opener): void {
 
 function isOpenerAlive(
   path: string,
-  opener: Opener | undefined,
-  own: { readonly self: Opener; readonly touched: number },
+  opener: LocationUser | undefined,
+  own: { readonly self: LocationUser; readonly touched: number },
 ): boolean {
   if (opener?.bootId === own.self.bootId) {
     if (opener.namespace === own.self.namespace) return isAlive(opener);
@@ -189,7 +189,7 @@ function isOpenerAlive(
   return silence < 1000 * silenceSecondsMax;
 }
 
-function keepTouching(path: string, self: Opener, clock: Clock): () => void {
+function keepTouching(path: string, self: LocationUser, clock: Clock): () => void {
   let cancel = clock.after(heartbeatMilliseconds, function beat() {
     cancel = clock.after(heartbeatMilliseconds, beat);
     try {
@@ -203,7 +203,7 @@ function keepTouching(path: string, self: Opener, clock: Clock): () => void {
 
 /** Cut to its length rather than dated: so the file system's own clock says when, and it takes no
  *  space. */
-function touch(path: string, self: Opener): void {
+function touch(path: string, self: LocationUser): void {
   const { size } = statSync(path);
   if (size === 0) describe(path, self);
   else truncateSync(path, size);
@@ -214,9 +214,9 @@ function hostIdentity(): string {
   return [hostname(), readText("/etc/machine-id")?.trim()].filter(Boolean).join(" ");
 }
 
-function readOpener(path: string): Opener | undefined {
+function readOpener(path: string): LocationUser | undefined {
   try {
-    return JSON.parse(readText(path) ?? "") as Opener;
+    return JSON.parse(readText(path) ?? "") as LocationUser;
   } catch {
     return undefined;
   }

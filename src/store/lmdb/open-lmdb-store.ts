@@ -6,14 +6,14 @@ import type { Ticks } from "../../core/ticks.ts";
 import type { Clock, Log } from "../../core/world.ts";
 import { makePrivateFolder } from "../private-folder.ts";
 import type { Key, Store } from "../store.ts";
-import { setEpoch } from "../time.ts";
+import { setClockOffset } from "../time.ts";
 import { TransactionalStore } from "../transactional-store.ts";
 import { LmdbEngine } from "./lmdb-engine.ts";
 import { awaitLocation } from "./await-location.ts";
 import { removeSparseLockFile } from "./lock-file.ts";
 import { ensureStoreFile } from "./new-store-file.ts";
-import { knowsTooMuch, OverlaidEngine } from "./overlaid-engine.ts";
-import { volatileRange } from "./overlaid-view.ts";
+import { knowsTooMuch, OverlayEngine } from "./overlay-engine.ts";
+import { volatileRange } from "./overlay-view.ts";
 
 export interface LmdbStoreOptions {
   /** A folder of this store's own; made if missing. */
@@ -43,12 +43,12 @@ export async function openLmdbStore(options: LmdbStoreOptions): Promise<Store> {
   const name = ephemeral ? ephemeralName(clock) : "store.mdb";
   if (ephemeral) removeEarlierBoots(location, name);
   try {
-    if (claim.isAlone) removeSparseLockFile(join(location, name));
+    if (claim.isExclusive) removeSparseLockFile(join(location, name));
     if (!ephemeral) await ensureStoreFile(join(location, name));
     const durable = new LmdbEngine({ path: join(location, name), noSync: ephemeral, clock, log });
-    const engine = await overlaid(options, durable, claim.isAlone);
-    await setEpoch(engine, clock, claim.isAlone);
-    log.debug({ location, ephemeral, isAlone: claim.isAlone }, "store opened");
+    const engine = await overlaid(options, durable, claim.isExclusive);
+    await setClockOffset(engine, clock, claim.isExclusive);
+    log.debug({ location, ephemeral, isAlone: claim.isExclusive }, "store opened");
     const stopChecking = checkReadersRegularly(engine, clock, log);
     const close = async (): Promise<void> => {
       stopChecking();
@@ -69,7 +69,7 @@ async function overlaid(
   { location, clock, volatilePrefix }: LmdbStoreOptions,
   durable: LmdbEngine,
   isAlone: boolean,
-): Promise<LmdbEngine | OverlaidEngine> {
+): Promise<LmdbEngine | OverlayEngine> {
   if (volatilePrefix === undefined) return durable;
   const name = ephemeralName(clock);
   const path = join(location, name);
@@ -81,8 +81,8 @@ async function overlaid(
     rmSync(path);
     passing = new LmdbEngine({ path, noSync: true });
   }
-  const engine = new OverlaidEngine(durable, passing, volatileRange(volatilePrefix));
-  if (isAlone) await engine.tidy();
+  const engine = new OverlayEngine(durable, passing, volatileRange(volatilePrefix));
+  if (isAlone) await engine.reconcileAll();
   return engine;
 }
 

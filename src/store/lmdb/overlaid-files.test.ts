@@ -10,8 +10,8 @@ import { textOfKey } from "../key-text.ts";
 import { StoreBusy } from "../store.ts";
 import type { Key } from "../store.ts";
 import { LmdbEngine } from "./lmdb-engine.ts";
-import { OverlaidEngine } from "./overlaid-engine.ts";
-import { volatileRange } from "./overlaid-view.ts";
+import { OverlayEngine } from "./overlay-engine.ts";
+import { volatileRange } from "./overlay-view.ts";
 
 const folder = mkdtempSync(join(tmpdir(), "overlaid-files-"));
 afterAll(() => rmSync(folder, { recursive: true }));
@@ -21,14 +21,14 @@ function openBoth() {
   count += 1;
   const durable = new LmdbEngine({ path: join(folder, `${count}.mdb`), noSync: true });
   const passing = new LmdbEngine({ path: join(folder, `${count}-passing.mdb`), noSync: true });
-  const engine = new OverlaidEngine(durable, passing, volatileRange(k("volatile")));
+  const engine = new OverlayEngine(durable, passing, volatileRange(k("volatile")));
   return { durable, passing, engine };
 }
 
 const names = Array.from({ length: 20 }, (_, index) => k("volatile", index));
 const writing = (keys: readonly Key[], value: Uint8Array | undefined) => {
-  const writesAt = (stamp: number): EngineWrite[] =>
-    keys.map((key) => ({ key, text: textOfKey(key), value, stamp }));
+  const writesAt = (revision: number): EngineWrite[] =>
+    keys.map((key) => ({ key, text: textOfKey(key), value, revision }));
   return ({ sequence, ticks }: EngineReader): EngineBatch => {
     return { sequence: sequence + 1, ticks, writes: writesAt(sequence + 1) };
   };

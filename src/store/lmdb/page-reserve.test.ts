@@ -27,7 +27,7 @@ function writeOf(index: number, keyBytes: number, valueBytes: number | undefined
   const key = Buffer.alloc(keyBytes, 7);
   key.writeUInt32BE(index + 0x1000_0000);
   const value = valueBytes === undefined ? undefined : Buffer.alloc(valueBytes, index);
-  return { key, text: textOfKey(key), value, stamp: 1 };
+  return { key, text: textOfKey(key), value, revision: 1 };
 }
 
 const batchOf =

@@ -50,7 +50,7 @@ export class PageReserve {
   /** Under the write lock, before anything is written. Throws `StoreFull`. */
   admit(batch: EngineBatch, current: EngineReader): void {
     // Commits of other processes are seen by their sequence, or by the turn that they ask for.
-    const isKnown = current.sequence === this.#sequence && current.turn === 0;
+    const isKnown = current.sequence === this.#sequence && current.priorityOwner === 0;
     const demand = demandOf(batch.writes, this.#meta);
     const kept = this.#keptFrom(batch);
     if (!isKnown || demand.pages + kept > this.#room) this.#makeRoom(batch);

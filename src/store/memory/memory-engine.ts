@@ -1,10 +1,10 @@
 import type { Ticks } from "../../core/ticks.ts";
-import type { Engine, EngineBatch, EngineReader, EngineView, Stamped } from "../engine.ts";
+import type { Engine, EngineBatch, EngineReader, EngineView, VersionedEntry } from "../engine.ts";
 import { Edit, emptyTree, treeDelete, treeGet, treePut, treeScan } from "../tree.ts";
 import type { TreeNode } from "../tree.ts";
 
 interface State {
-  readonly root: TreeNode<Stamped>;
+  readonly root: TreeNode<VersionedEntry>;
   readonly sequence: number;
   readonly ticks: Ticks;
   readonly epoch: Ticks;
@@ -30,8 +30,8 @@ function viewOf(state: State): EngineView & EngineReader {
   return {
     sequence: state.sequence,
     ticks: state.ticks,
-    epoch: state.epoch,
-    turn: state.turn,
+    clockOffset: state.epoch,
+    priorityOwner: state.turn,
     get: (_key, text) => treeGet(state.root, text),
     scan: (bounds, countMax) => treeScan(state.root, bounds, countMax),
     close: () => undefined,
@@ -41,11 +41,11 @@ function viewOf(state: State): EngineView & EngineReader {
 function apply(state: State, batch: EngineBatch): State {
   const edit = new Edit();
   let root = state.root;
-  for (const { key, text, value, stamp } of batch.writes) {
+  for (const { key, text, value, revision } of batch.writes) {
     root =
       value === undefined
         ? treeDelete(root, text, edit)
-        : treePut(root, text, { key: key.slice(), text, value: value.slice(), stamp }, edit);
+        : treePut(root, text, { key: key.slice(), text, value: value.slice(), revision }, edit);
   }
   const { sequence, ticks, epoch = state.epoch, turn = state.turn } = batch;
   return { root, sequence, ticks, epoch, turn };

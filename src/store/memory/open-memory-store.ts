@@ -2,7 +2,7 @@ import type { Meter } from "../../core/meter.ts";
 import type { Ticks } from "../../core/ticks.ts";
 import type { Clock, Log } from "../../core/world.ts";
 import type { Store } from "../store.ts";
-import { setEpoch } from "../time.ts";
+import { setClockOffset } from "../time.ts";
 import { TransactionalStore } from "../transactional-store.ts";
 import { memoryEngine } from "./memory-engine.ts";
 
@@ -19,6 +19,6 @@ export interface MemoryStoreOptions {
 export function openMemoryStore(options: MemoryStoreOptions): Store {
   const engine = memoryEngine();
   // This engine commits before it returns.
-  void setEpoch(engine, options.clock, true);
+  void setClockOffset(engine, options.clock, true);
   return new TransactionalStore({ ...options, engine });
 }

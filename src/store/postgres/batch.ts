@@ -2,9 +2,9 @@ import type { QueryConfig } from "pg";
 
 import type { Ticks } from "../../core/ticks.ts";
 import type { Attempt } from "../attempt.ts";
-import type { Change } from "../changes.ts";
+import type { Change } from "../write-set.ts";
 import { encodeCounter } from "../counter.ts";
-import { latestTicks } from "../pending.ts";
+import { latestTicks } from "../queued-transaction.ts";
 import { bigintArray, byteaArray } from "./binary-array.ts";
 import { boundOf, rowKey } from "./row-key.ts";
 import type { RowKey } from "./row-key.ts";
@@ -40,7 +40,7 @@ export function batchQuery(attempts: readonly Attempt[], identity: BatchIdentity
     attempts.length,
     ...readColumns(attempts),
     ...rangeColumns(attempts),
-    ...leanColumns(attempts),
+    ...dependencyColumns(attempts),
     ...writeColumns(attempts),
   ];
   return { name: "commit", text, values };
@@ -50,10 +50,10 @@ function readColumns(attempts: readonly Attempt[]): Buffer[] {
   const [places, stamps]: [number[], number[]] = [[], []];
   const keys: RowKey[] = [];
   for (const [index, { keyReads }] of attempts.entries()) {
-    for (const { key, stamp } of keyReads.values()) {
+    for (const { key, revision } of keyReads.values()) {
       places.push(index + 1);
       keys.push(rowKey(key));
-      stamps.push(stamp);
+      stamps.push(revision);
     }
   }
   const [heads, digests] = [keys.map(({ head }) => head), keys.map(({ digest }) => digest)];
@@ -82,7 +82,7 @@ function rangeColumns(attempts: readonly Attempt[]): Buffer[] {
 }
 
 /** In the order of places: who falls is then known before those who lean on them are looked at. */
-function leanColumns(attempts: readonly Attempt[]): Buffer[] {
+function dependencyColumns(attempts: readonly Attempt[]): Buffer[] {
   const placeOf = new Map(attempts.map((attempt, index) => [attempt, index + 1]));
   const [places, on]: [number[], number[]] = [[], []];
   for (const [index, { dependencies }] of attempts.entries()) {

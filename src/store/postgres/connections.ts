@@ -2,7 +2,7 @@ import pg from "pg";
 
 import type { Log } from "../../core/world.ts";
 import { Addresses } from "./addresses.ts";
-import { plannerSettings } from "./differences.ts";
+import { plannerSettings } from "./postgres-specifics.ts";
 import { primaryClient } from "./primary-client.ts";
 
 export interface Connections {

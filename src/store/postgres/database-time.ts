@@ -17,18 +17,18 @@ const anchorAgeMax: Ticks = 10n * ticksPerSecond;
 export class DatabaseTime {
   readonly #clock: Clock;
   readonly #isOwn: boolean;
-  #epoch: Ticks = 0n;
+  #clockOffset: Ticks = 0n;
   #anchoredAt: Ticks | undefined;
 
   constructor(clock: Clock, isOwn = false) {
     this.#clock = clock;
     this.#isOwn = isOwn;
-    if (isOwn) this.#epoch = clock.wall() - clock.monotonic();
+    if (isOwn) this.#clockOffset = clock.wall() - clock.monotonic();
   }
 
   /** Database time when the monotonic clock of this node reads zero. */
-  get epoch(): Ticks {
-    return this.#epoch;
+  get clockOffset(): Ticks {
+    return this.#clockOffset;
   }
 
   /** An answer to a question that was asked when the monotonic clock read `askedAt`. */
@@ -37,6 +37,6 @@ export class DatabaseTime {
     const now = this.#clock.monotonic();
     if (this.#anchoredAt !== undefined && now - this.#anchoredAt < anchorAgeMax) return;
     this.#anchoredAt = now;
-    this.#epoch = databaseTime - (askedAt + now) / 2n;
+    this.#clockOffset = databaseTime - (askedAt + now) / 2n;
   }
 }

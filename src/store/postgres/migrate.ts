@@ -1,6 +1,6 @@
 import type pg from "pg";
 
-import { schemaLock } from "./differences.ts";
+import { schemaLock } from "./postgres-specifics.ts";
 import { migrations } from "./schema.ts";
 import type { Migration } from "./schema.ts";
 

@@ -4,11 +4,11 @@ import type { Clock, Log } from "../../core/world.ts";
 import { addressesOf } from "./addresses.ts";
 import { openConnections } from "./connections.ts";
 import { DatabaseTime } from "./database-time.ts";
-import { ForeseenStates } from "./foreseen-states.ts";
-import { Memory } from "./memory.ts";
+import { Prefetcher } from "./prefetcher.ts";
+import { ReadCache } from "./read-cache.ts";
 import { migrate } from "./migrate.ts";
 import { PostgresStore } from "./postgres-store.ts";
-import { States } from "./states.ts";
+import { StatePool } from "./state-pool.ts";
 
 export interface PostgresStoreLocation {
   /** `postgres://user:password@host:port,host:port/database`; `?schema=…&connections=…` are ours,
@@ -40,10 +40,10 @@ export async function openPostgresStore(options: PostgresStoreLocation): Promise
     await connections.writers.query("DELETE FROM batch WHERE made_at < now() - $1::interval", [
       batchesAreKept,
     ]);
-    const memory = new Memory();
+    const memory = new ReadCache();
     const parts = { clock, time: new DatabaseTime(clock, options.ownTime), memory };
-    const states = new States({ ...parts, pool: connections.readers });
-    const foreseen = new ForeseenStates({ ...parts, pool: connections.lookups });
+    const states = new StatePool({ ...parts, pool: connections.readers });
+    const foreseen = new Prefetcher({ ...parts, pool: connections.lookups });
     const view = await states.open();
     view.close();
     log.debug({ schema, sequence: view.sequence }, "store opened");

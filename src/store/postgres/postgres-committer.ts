@@ -5,29 +5,29 @@ import type { Clock } from "../../core/world.ts";
 import { Attempt } from "../attempt.ts";
 import type { StateReader, StateView } from "../engine.ts";
 import type { KeyText } from "../key-text.ts";
-import { mayRunAgain, Reruns, settleUnwritten } from "../pending.ts";
-import type { Pending } from "../pending.ts";
-import { SharedChanges } from "../shared-changes.ts";
+import { mayRetry, BatchRetries, failUncommitted } from "../queued-transaction.ts";
+import type { QueuedTransaction } from "../queued-transaction.ts";
+import { BatchChanges } from "../batch-changes.ts";
 import { StoreBusy } from "../store.ts";
 import { batchQuery } from "./batch.ts";
-import type { ForeseenStates } from "./foreseen-states.ts";
-import { RerunStates } from "./rerun-states.ts";
+import type { Prefetcher } from "./prefetcher.ts";
+import { RetryReaders } from "./retry-readers.ts";
 import { sendBatch } from "./sender.ts";
 import type { SentBatch } from "./sender.ts";
-import type { States } from "./states.ts";
-import { asUnavailable, isGivenUp } from "./unavailable.ts";
+import type { StatePool } from "./state-pool.ts";
+import { asUnavailable, isFenced } from "./unavailable.ts";
 
 export interface PostgresCommitterOptions {
   readonly pool: Pool;
-  readonly states: States;
-  readonly foreseen: ForeseenStates;
+  readonly states: StatePool;
+  readonly foreseen: Prefetcher;
   readonly clock: Clock;
   /** Names this opening of the store; never used again. */
   readonly node: string;
   readonly nextTicks: (reader: StateReader) => Ticks;
   readonly onCommitted: (commit: NodeCommit) => void;
   /** The others took this node for dead; nothing of it will be committed any more. */
-  readonly onGivenUp: () => void;
+  readonly onFenced: () => void;
 }
 
 export interface NodeCommit {
@@ -43,7 +43,7 @@ const rerunMillisecondsMax = 20_000;
 const batchTransactionsMax = 512;
 const queueTransactionsMax = 100_000;
 /** Beaten this often by other nodes, a transaction runs again under the lock, where none can. */
-const dropsBeforeLock = 4;
+const conflictsBeforeLock = 4;
 
 /**
  * Commits what is waiting as one batch, in one round trip. Who has read what an earlier one of the
@@ -52,7 +52,7 @@ const dropsBeforeLock = 4;
  */
 export class PostgresCommitter {
   readonly #options: PostgresCommitterOptions;
-  readonly #queue: Pending[] = [];
+  readonly #queue: QueuedTransaction[] = [];
   #running: Promise<void> | undefined;
   #number = 0;
 
@@ -60,7 +60,7 @@ export class PostgresCommitter {
     this.#options = options;
   }
 
-  submit(pending: Pending): void {
+  submit(pending: QueuedTransaction): void {
     if (this.#queue.length >= queueTransactionsMax) {
       pending.settle({ error: new StoreBusy("too many transactions wait to be committed") });
       return;
@@ -80,7 +80,9 @@ export class PostgresCommitter {
       await new Promise((resolve) => setImmediate(resolve));
       const batch = this.#queue.splice(0, batchTransactionsMax);
       try {
-        const needsLock = batch.some(({ drops }) => drops >= dropsBeforeLock);
+        const needsLock = batch.some(
+          ({ externalConflicts }) => externalConflicts >= conflictsBeforeLock,
+        );
         await (needsLock ? this.#commitUnderLock(batch) : this.#commit(batch));
       } catch (error) {
         for (const pending of batch) pending.settle({ error: asUnavailable(error) });
@@ -89,7 +91,7 @@ export class PostgresCommitter {
     this.#running = undefined;
   }
 
-  async #commit(batch: readonly Pending[]): Promise<void> {
+  async #commit(batch: readonly QueuedTransaction[]): Promise<void> {
     const { states } = this.#options;
     let view: Promise<StateView> | undefined;
     try {
@@ -100,7 +102,7 @@ export class PostgresCommitter {
     }
   }
 
-  async #commitUnderLock(batch: readonly Pending[]): Promise<void> {
+  async #commitUnderLock(batch: readonly QueuedTransaction[]): Promise<void> {
     const { pool, states } = this.#options;
     const client = await pool.connect();
     let isDone = false;
@@ -119,15 +121,15 @@ export class PostgresCommitter {
 
   /** Those that may be sent: their reads and each other's changes go together. */
   async #accept(
-    batch: readonly Pending[],
+    batch: readonly QueuedTransaction[],
     open: () => Promise<StateView>,
-  ): Promise<readonly Pending[]> {
-    const states = new RerunStates({ batch, foreseen: this.#options.foreseen, open });
-    const accepted: Pending[] = [];
-    const shared = new SharedChanges();
+  ): Promise<readonly QueuedTransaction[]> {
+    const states = new RetryReaders({ batch, foreseen: this.#options.foreseen, open });
+    const accepted: QueuedTransaction[] = [];
+    const shared = new BatchChanges();
     for (const pending of batch) {
-      if (pending.isStale || pending.attempt.readsAny(shared.changes)) {
-        if (!mayRunAgain(pending)) continue;
+      if (pending.isStale || pending.attempt.conflictsWith(shared.changes)) {
+        if (!mayRetry(pending)) continue;
         await this.#runAgain(pending, states, shared);
       }
       if (holdsByItself(pending)) {
@@ -140,9 +142,13 @@ export class PostgresCommitter {
     return accepted;
   }
 
-  async #runAgain(pending: Pending, states: RerunStates, shared: SharedChanges): Promise<void> {
+  async #runAgain(
+    pending: QueuedTransaction,
+    states: RetryReaders,
+    shared: BatchChanges,
+  ): Promise<void> {
     const { clock, nextTicks } = this.#options;
-    const rerun = new Reruns(clock, rerunMillisecondsMax);
+    const rerun = new BatchRetries(clock, rerunMillisecondsMax);
     const ahead = await states.foreseen(pending);
     if (ahead !== undefined) {
       await rerun.run(pending, new Attempt(ahead, nextTicks(ahead), shared));
@@ -155,7 +161,10 @@ export class PostgresCommitter {
     rerun.end();
   }
 
-  async #send(accepted: readonly Pending[], locked: PoolClient | undefined): Promise<void> {
+  async #send(
+    accepted: readonly QueuedTransaction[],
+    locked: PoolClient | undefined,
+  ): Promise<void> {
     if (accepted.length === 0) return;
     const { pool, clock, node } = this.#options;
     const attempts = accepted.map(({ attempt }) => attempt);
@@ -166,16 +175,20 @@ export class PostgresCommitter {
       const sent = await sendBatch({ pool, clock, locked }, query);
       this.#settle(accepted, sent, isReading);
     } catch (error) {
-      if (isGivenUp(error)) this.#options.onGivenUp();
-      settleUnwritten(accepted, asUnavailable(error));
+      if (isFenced(error)) this.#options.onFenced();
+      failUncommitted(accepted, asUnavailable(error));
     }
   }
 
-  #settle(accepted: readonly Pending[], { previous, lost }: SentBatch, isReading: boolean): void {
+  #settle(
+    accepted: readonly QueuedTransaction[],
+    { previous, lost }: SentBatch,
+    isReading: boolean,
+  ): void {
     const beaten = accepted.filter((_, index) => lost.has(index + 1));
     for (const pending of beaten) {
       pending.isStale = true;
-      pending.drops += 1;
+      pending.externalConflicts += 1;
     }
     this.#queue.unshift(...beaten);
     const kept = accepted.filter((_, index) => !lost.has(index + 1));
@@ -188,6 +201,6 @@ export class PostgresCommitter {
 }
 
 /** It wrote nothing and saw nothing that is yet to be written: what it read was so at one time. */
-function holdsByItself({ attempt }: Pending): boolean {
+function holdsByItself({ attempt }: QueuedTransaction): boolean {
   return attempt.changes.isEmpty && attempt.dependencies.size === 0;
 }

@@ -4,8 +4,8 @@ import type { Clock, Log } from "../../core/world.ts";
 import { Attempt } from "../attempt.ts";
 import type { Awaitable, StateReader } from "../engine.ts";
 import { OpenViews } from "../open-views.ts";
-import { runAttempt } from "../pending.ts";
-import type { Outcome } from "../pending.ts";
+import { runAttempt } from "../queued-transaction.ts";
+import type { WorkResult } from "../queued-transaction.ts";
 import { snapshotView } from "../snapshot-view.ts";
 import { StoreClosed, StoreUnavailable } from "../store.ts";
 import type {
@@ -25,16 +25,16 @@ import {
   snapshotAgeMaxDefault,
 } from "../transactional-store.ts";
 import type { Connections } from "./connections.ts";
-import type { ForeseenStates } from "./foreseen-states.ts";
+import type { Prefetcher } from "./prefetcher.ts";
 import { NodeWatchers } from "./node-watchers.ts";
 import { PostgresCommitter } from "./postgres-committer.ts";
-import type { States } from "./states.ts";
+import type { StatePool } from "./state-pool.ts";
 import { asUnavailable } from "./unavailable.ts";
 
 export interface PostgresStoreOptions {
   readonly connections: Connections;
-  readonly states: States;
-  readonly foreseen: ForeseenStates;
+  readonly states: StatePool;
+  readonly foreseen: Prefetcher;
   readonly clock: Clock;
   readonly log: Log;
   readonly meter?: Pick<Meter, "commit"> | undefined;
@@ -50,14 +50,14 @@ type Work = (tx: Transaction) => Awaitable<unknown>;
 
 interface Run {
   readonly attempt: Attempt;
-  readonly outcome: Outcome;
+  readonly outcome: WorkResult;
 }
 
 /** The key space in a database that any number of nodes share; no node is special. */
 export class PostgresStore implements Store {
   readonly #connections: Connections;
-  readonly #states: States;
-  readonly #foreseen: ForeseenStates;
+  readonly #states: StatePool;
+  readonly #foreseen: Prefetcher;
   readonly #nextTicks: (reader: StateReader) => Ticks;
   readonly #views: OpenViews;
   readonly #watchers: NodeWatchers;
@@ -88,7 +88,7 @@ export class PostgresStore implements Store {
         options.meter?.commit({ transactions: sequence - previous, conflicts });
         this.#watchers.committed(commit);
       },
-      onGivenUp: () => this.#giveUpSelf(options.log),
+      onFenced: () => this.#giveUpSelf(options.log),
     });
   }
 
@@ -97,15 +97,20 @@ export class PostgresStore implements Store {
     options: TransactOptions = {},
   ): Promise<T> {
     this.#checkOpen();
-    const { inTurn = false, foresee, attemptsMax = attemptsMaxDefault } = options;
-    const { attempt, outcome: first } = inTurn ? notYetRun() : await this.#run(work, options);
+    const { runInBatch = false, prefetch, attemptsMax = attemptsMaxDefault } = options;
+    const { attempt, outcome: first } = runInBatch ? notYetRun() : await this.#run(work, options);
     let outcome = first;
-    if (inTurn || (!("error" in first) && !attempt.changes.isEmpty)) {
+    if (runInBatch || (!("error" in first) && !attempt.changes.isEmpty)) {
       // Its work went on while the store was being closed.
       if (this.#isEnded) throw new StoreClosed(closedMessage);
-      outcome = await new Promise<Outcome>((settle) => {
-        const attempted = { attemptsMax, attemptsUsed: inTurn ? 0 : 1, drops: 0, isStale: inTurn };
-        const pending = { work, foresee, settle, attempt, outcome: first, ...attempted };
+      outcome = await new Promise<WorkResult>((settle) => {
+        const attempted = {
+          attemptsMax,
+          attemptsUsed: runInBatch ? 0 : 1,
+          externalConflicts: 0,
+          isStale: runInBatch,
+        };
+        const pending = { work, prefetch, settle, attempt, outcome: first, ...attempted };
         this.#committer.submit(pending);
       });
     }
@@ -115,10 +120,10 @@ export class PostgresStore implements Store {
 
   async snapshot<T>(
     work: (view: View) => Awaitable<T>,
-    { foresee }: SnapshotOptions = {},
+    { prefetch }: SnapshotOptions = {},
   ): Promise<T> {
     this.#checkOpen();
-    const foreseen = foresee && (await this.#foreseen.open(foresee));
+    const foreseen = prefetch && (await this.#foreseen.open(prefetch));
     if (foreseen !== undefined) {
       const looked = await settled(() => work(snapshotView(foreseen, this.#nextTicks(foreseen))));
       if (!foreseen.isShort) return looked();
@@ -155,8 +160,8 @@ export class PostgresStore implements Store {
     return (await this.#runForeseen(work, options)) ?? (await this.#runOnState(work));
   }
 
-  async #runForeseen(work: Work, { foresee }: TransactOptions): Promise<Run | undefined> {
-    const state = foresee && (await this.#foreseen.open(foresee));
+  async #runForeseen(work: Work, { prefetch }: TransactOptions): Promise<Run | undefined> {
+    const state = prefetch && (await this.#foreseen.open(prefetch));
     if (state === undefined) return undefined;
     const attempt = new Attempt(state, this.#nextTicks(state));
     const outcome = await runAttempt(work, attempt);

@@ -1,7 +1,7 @@
 import pg from "pg";
 
 import type { Addresses } from "./addresses.ts";
-import { isStandby } from "./differences.ts";
+import { isStandby } from "./postgres-specifics.ts";
 
 type Connected = (error: Error | null) => void;
 

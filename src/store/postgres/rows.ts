@@ -1,6 +1,6 @@
 import type { QueryConfig } from "pg";
 
-import type { ScanBounds, Stamped } from "../engine.ts";
+import type { ScanBounds, VersionedEntry } from "../engine.ts";
 import { textOfKey } from "../key-text.ts";
 import type { KeyText } from "../key-text.ts";
 import type { Key } from "../store.ts";
@@ -39,12 +39,12 @@ export function getQuery(wanted: readonly WantedKey[]): QueryConfig & { rowMode:
 export function gotten(
   wanted: readonly WantedKey[],
   rows: readonly GetRow[],
-): (Stamped | undefined)[] {
-  const found: (Stamped | undefined)[] = wanted.map(() => undefined);
+): (VersionedEntry | undefined)[] {
+  const found: (VersionedEntry | undefined)[] = wanted.map(() => undefined);
   for (const [place, stamp, value] of rows) {
     const index = Number(place) - 1;
     const { key, text } = wanted[index] as WantedKey;
-    found[index] = { key, text, value: plainBytes(value), stamp: Number(stamp) };
+    found[index] = { key, text, value: plainBytes(value), revision: Number(stamp) };
   }
   return found;
 }
@@ -63,9 +63,9 @@ export function scanQuery(
   };
 }
 
-export function scanned([head, tail, stamp, value]: ScanRow): Stamped {
+export function scanned([head, tail, stamp, value]: ScanRow): VersionedEntry {
   const key = keyOfRow(plainBytes(head), plainBytes(tail));
-  return { key, text: textOfKey(key), value: plainBytes(value), stamp: Number(stamp) };
+  return { key, text: textOfKey(key), value: plainBytes(value), revision: Number(stamp) };
 }
 
 /** Callers are promised plain bytes. */

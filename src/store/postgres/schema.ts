@@ -1,4 +1,4 @@
-import { tellOthers } from "./differences.ts";
+import { notifyCommit } from "./postgres-specifics.ts";
 
 /** What a new database gets, and what later versions add to an older one: step `n` leads from
  *  version `n` to `n + 1`. A step that nodes of the version before can live with keeps them going
@@ -26,7 +26,7 @@ const tables = [
 ];
 
 /** What a node that was given up is refused with, and what cannot happen. */
-export const givenUpCode = "EG001";
+export const fencedCode = "EG001";
 const outOfOrderCode = "EG002";
 
 /** Counters are eight bytes, signed, the lowest first (`counter.ts`). */
@@ -73,7 +73,7 @@ const commitBatch = `CREATE FUNCTION commit_batch(
       RAISE EXCEPTION 'a later batch was committed' USING ERRCODE = '${outOfOrderCode}';
     END IF;
     IF EXISTS (SELECT 1 FROM given_up g WHERE g.node = batch_node) THEN
-      RAISE EXCEPTION 'the other nodes have given this one up' USING ERRCODE = '${givenUpCode}';
+      RAISE EXCEPTION 'the other nodes have given this one up' USING ERRCODE = '${fencedCode}';
     END IF;
     lost := ARRAY(
       SELECT r.tx FROM unnest(read_tx, read_head, read_digest, read_stamp)
@@ -131,7 +131,7 @@ const commitBatch = `CREATE FUNCTION commit_batch(
     INSERT INTO batch AS b VALUES (batch_node, batch_number, sequence_before, lost, now())
       ON CONFLICT (node) DO UPDATE SET number = excluded.number, sequence = excluded.sequence,
         dropped = excluded.dropped, made_at = excluded.made_at;
-    ${tellOthers}
+    ${notifyCommit}
     RETURN NEXT;
   END $$`;
 

@@ -4,7 +4,7 @@ import { ticksPerSecond } from "../../core/ticks.ts";
 import type { Clock } from "../../core/world.ts";
 import { StoreUnavailable } from "../store.ts";
 import type { BatchRow } from "./batch.ts";
-import { isPassing } from "./unavailable.ts";
+import { isTransient } from "./unavailable.ts";
 
 export interface SentBatch {
   /** The sequence just before the batch. */
@@ -34,7 +34,7 @@ export async function sendBatch(
     try {
       return await sendOnce(underLock, pool, query);
     } catch (error) {
-      if (!isPassing(error)) throw error;
+      if (!isTransient(error)) throw error;
       if (clock.monotonic() >= endsAt) throw noAnswer(error);
       await new Promise<void>((resolve) => clock.after(pause, resolve));
       pause = Math.min(2 * pause, pauseMillisecondsMax);

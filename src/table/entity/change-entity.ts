@@ -13,7 +13,7 @@ import type { EntityInput } from "./entity-input.ts";
 interface Change {
   readonly address: TableAddress;
   readonly target: EntityRecord | undefined;
-  readonly stamp: Ticks;
+  readonly newETag: Ticks;
   readonly input: { readonly body: EntityInput };
 }
 
@@ -23,23 +23,23 @@ interface Changed {
 }
 
 /** The entity becomes what the body says. */
-export function replaceWith({ address, stamp, input }: Change): Changed | Failure {
-  return settle(keysOf(address), input.body, stamp, input.body.properties);
+export function replaceWith({ address, newETag, input }: Change): Changed | Failure {
+  return settle(keysOf(address), input.body, newETag, input.body.properties);
 }
 
 /** What the body names is set, everything else stays. */
-export function mergeInto({ address, target, stamp, input }: Change): Changed | Failure {
+export function mergeInto({ address, target, newETag, input }: Change): Changed | Failure {
   const merged = new Map<string, Property>();
   for (const property of target?.properties ?? []) merged.set(property[0], property);
   for (const property of input.body.properties) merged.set(property[0], property);
-  return settle(keysOf(address), input.body, stamp, [...merged.values()]);
+  return settle(keysOf(address), input.body, newETag, [...merged.values()]);
 }
 
 /** Recorded: after an update properties come back in the order of their names. */
 function settle(
   keys: EntityKeys,
   body: EntityInput,
-  stamp: Ticks,
+  newETag: Ticks,
   properties: readonly Property[],
 ): Changed | Failure {
   const checked = checkKeys(keys, body);
@@ -47,7 +47,7 @@ function settle(
   const fits = checkEntity(keys, properties);
   if (!fits.ok) return fits;
   const sorted = properties.toSorted(([one], [other]) => (one < other ? -1 : 1));
-  return { put: entityRecord(stamp, sorted), headers: odataHeaders };
+  return { put: entityRecord(newETag, sorted), headers: odataHeaders };
 }
 
 /** A body may repeat the keys of the address, not change them. */

@@ -33,13 +33,13 @@ export const insertEntity = operation({
     const keys = { partitionKey, rowKey };
     return isNested === undefined ? { resource, table, keys } : { resource, table, keys, isNested };
   },
-  decide: ({ address, scope, input, stamp, account, endpoint }) => {
+  decide: ({ address, scope, input, newETag, account, endpoint }) => {
     const { keys } = address;
     if (keys === undefined) return fail("PropertiesNeedValue");
     const { properties } = input.body;
     const fits = checkEntity(keys, properties);
     if (!fits.ok) return fits;
-    const record = entityRecord(stamp, properties);
+    const record = entityRecord(newETag, properties);
     const { name: table } = scope.table;
     const location = `${endpoint}/${entityPath(table, keys)}`;
     const isQuiet = input.prefer === "return-no-content";

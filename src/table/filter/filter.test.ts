@@ -3,7 +3,7 @@ import { describe, expect, it } from "vitest";
 import { edm, type Typed } from "../edm/edm.ts";
 import { matches } from "./evaluate.ts";
 import { keyBoxes, type Box, type Span } from "./key-boxes.ts";
-import { leftToCheck } from "./left-to-check.ts";
+import { residualFilter } from "./residual-filter.ts";
 import { filterDepthMax, parseFilter } from "./parse-filter.ts";
 import { filterUnitsMax } from "./tokens.ts";
 import type { Comparison, Filter } from "./tree.ts";
@@ -204,7 +204,7 @@ describe("filters, against a naive evaluator", () => {
         const boxes = keyBoxes(filter);
         const isReached = boxes.some((box) => inBox(box, values));
         if (expected) expect(isReached).toBe(true);
-        const left = leftToCheck(filter, boxes);
+        const left = residualFilter(filter, boxes);
         if (isReached) expect(left === undefined || matches(left, read)).toBe(expected);
       }),
       { numRuns: 2000 },
@@ -214,7 +214,7 @@ describe("filters, against a naive evaluator", () => {
   it("do not ask entities of the one partition they name for it", () => {
     const left = (text: string) => {
       const parsed = parseFilter(text);
-      return parsed.ok ? leftToCheck(parsed.value, keyBoxes(parsed.value)) : "refused";
+      return parsed.ok ? residualFilter(parsed.value, keyBoxes(parsed.value)) : "refused";
     };
     const rest = parseFilter("x eq 1");
     expect(left("PartitionKey eq 'a' and x eq 1")).toEqual(rest.ok && rest.value);

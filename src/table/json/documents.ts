@@ -38,11 +38,11 @@ export function entitiesDocument(rows: readonly Row[], writing: Writing): PagedB
   for (let index = 0; index < rows.length; index += 1) {
     if (index > 0) paged.append(",");
     const row = rows[index]!;
-    if (form === undefined || row.rendered === undefined) {
+    if (form === undefined || row.renderCached === undefined) {
       paged.appendBytes(written(row, writing).bytes());
     } else {
-      const render = () => ({ text: written(row, writing).text(), lasts: true });
-      paged.append(row.rendered(form, render));
+      const render = () => ({ text: written(row, writing).text(), isCacheable: true });
+      paged.append(row.renderCached(form, render));
     }
   }
   paged.append("]}");

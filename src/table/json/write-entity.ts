@@ -15,7 +15,7 @@ import { PropertyCursor } from "../stored/property-cursor.ts";
 export interface Row extends EntityKeys {
   readonly record: EntityRecord;
   /** What the row was told as before, if it is known, or else what `render` makes of it. */
-  readonly rendered?: (form: number, render: () => Rendered) => string;
+  readonly renderCached?: (form: number, render: () => Rendered) => string;
 }
 
 export interface Writing {

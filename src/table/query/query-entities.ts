@@ -23,7 +23,7 @@ export const queryEntities = operation({
   lease: "none",
   etag: "none",
   effect: "reads",
-  bulky: true,
+  largeResponse: true,
   success: {
     status: 200,
     headers: [
@@ -40,17 +40,17 @@ export const queryEntities = operation({
       from: input.nextEntity,
       within: entities,
     }),
-  decide: ({ address, scope, seen, input, account, endpoint }) => {
+  decide: ({ address, scope, readResult, input, account, endpoint }) => {
     if (address.isNested === true) return fail("NotImplemented");
     const { name: table } = scope.table;
     const { select: names } = input;
-    const next = seen.next && {
-      "x-ms-continuation-NextPartitionKey": formatToken(seen.next.partitionKey),
-      "x-ms-continuation-NextRowKey": formatToken(seen.next.rowKey),
+    const next = readResult.next && {
+      "x-ms-continuation-NextPartitionKey": formatToken(readResult.next.partitionKey),
+      "x-ms-continuation-NextRowKey": formatToken(readResult.next.rowKey),
     };
     return {
       headers: { ...odataHeaders, ...next },
-      body: renderEntities(seen.rows, input.representation, {
+      body: renderEntities(readResult.rows, input.representation, {
         table,
         account,
         endpoint,

@@ -4,7 +4,7 @@ import type { RecordView } from "../../core/view.ts";
 import { edm, type Typed } from "../edm/edm.ts";
 import { matches, sizeOf, type PropertyReader } from "../filter/evaluate.ts";
 import { keyBoxes } from "../filter/key-boxes.ts";
-import { leftToCheck } from "../filter/left-to-check.ts";
+import { residualFilter } from "../filter/residual-filter.ts";
 import type { Filter } from "../filter/tree.ts";
 import type { Row } from "../json/write-entity.ts";
 import { entities } from "../records.ts";
@@ -38,7 +38,7 @@ export async function scanEntities(view: RecordView, selection: Selection): Prom
   const read: PropertyReader = (name) => propertyOf(row, name);
   let scanned = 0;
   const boxes = keyBoxes(filter);
-  const left = filter && leftToCheck(filter, boxes);
+  const left = filter && residualFilter(filter, boxes);
   const unitsPerRow = left === undefined ? 0 : sizeOf(left) * unitsPerComparison;
   for (const range of keyRanges({ ...selection, boxes })) {
     const most = filter === undefined ? limit - rows.length + 1 : scannedRowsMax - scanned + 1;

@@ -33,6 +33,6 @@ export class ScannedRow implements Row {
   }
 
   rendered(form: number, render: () => Rendered): string {
-    return this.#view.rendered(this.#entry, form, render) ?? "";
+    return this.#view.renderCached(this.#entry, form, render) ?? "";
   }
 }

@@ -41,7 +41,7 @@ describe("a stored entity", () => {
     const large: Property = ["large", edm.string, "x".repeat(100_000)];
     fc.assert(
       fc.property(stamps, fc.boolean(), (given, isLarge) => {
-        const records = given.map((stamp) => entityRecord(stamp, isLarge ? [large] : []));
+        const records = given.map((newETag) => entityRecord(newETag, isLarge ? [large] : []));
         expect(records.map((record) => record.etag)).toEqual(given);
         expect(records.map(({ bytes }) => entityCodec.decode(bytes).etag)).toEqual(given);
       }),

@@ -32,11 +32,11 @@ export const createTable = operation({
   },
   reads: (view, { scope, features, address: { table } }) =>
     isNameKept(view, features, nameKeyOf(scope.account.id, table)),
-  decide: ({ input, seen, newId, account, endpoint }) => {
+  decide: ({ input, readResult, newId, account, endpoint }) => {
     const { body: name, prefer: wanted } = input;
     const named = checkTableName(name);
     if (!named.ok) return named;
-    if (seen) return fail("TableBeingDeleted");
+    if (readResult) return fail("TableBeingDeleted");
     const put = { id: newId(), name, policies: [] };
     const location = `${endpoint}/Tables('${name}')`;
     const headers = { ...odataHeaders, "Preference-Applied": wanted, Location: location };

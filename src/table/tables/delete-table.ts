@@ -30,10 +30,10 @@ export const deleteTable = operation({
   effect: "writes",
   success: { status: 204, headers: odataHeaderNames },
   reads: (view, { target }) => firstEntities(view, target.id),
-  decide: ({ target, seen, scope, features, now }) => {
-    const isSmall = seen.length <= entitiesAtOnceMax;
+  decide: ({ target, readResult, scope, features, now }) => {
+    const isSmall = readResult.length <= entitiesAtOnceMax;
     const removals = isSmall
-      ? seen.map((key) => remove(entities, key))
+      ? readResult.map((key) => remove(entities, key))
       : [reclaim("table-entities", target.id)];
     const key = nameKeyOf(scope.account.id, target.name);
     const effects = [...removals, ...keepName(features, key, now)];

@@ -34,7 +34,7 @@ export const queryTables = operation({
       limit: input.top,
       from: input.nextTable,
     }),
-  decide: ({ seen: { names, next }, input, account, endpoint }) => {
+  decide: ({ readResult: { names, next }, input, account, endpoint }) => {
     const place = { table: "", account, endpoint, select: undefined };
     return {
       headers: {

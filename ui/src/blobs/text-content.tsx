@@ -1,6 +1,6 @@
 import type { JSX } from "preact";
 import { useEffect, useMemo, useState } from "preact/hooks";
-import { Overtaken } from "../edit/overtaken.tsx";
+import { StaleBadge } from "../edit/stale-badge.tsx";
 import { useOptimistic, type Read } from "../edit/use-optimistic.tsx";
 import { bytes, shortEtag } from "../format.ts";
 import { useLoad } from "../load.ts";
@@ -111,7 +111,8 @@ function TextEditor({ place, began, isEditable, onSaved }: TextEditorProps): JSX
     <div class="editor">
       <div class="editor-bar">
         <span class="grow soft">
-          Editing <code>{shortEtag(began.etag)}</code> <Overtaken place={place} etag={began.etag} />
+          Editing <code>{shortEtag(began.etag)}</code>{" "}
+          <StaleBadge place={place} etag={began.etag} />
         </span>
         <Button onClick={() => setEditing(false)}>Close</Button>
         <Button kind="main" disabled={!isChanged} onClick={() => void saving.save(text, began)}>

@@ -1,0 +1,45 @@
+import type { OutgoingHttpHeaders } from "node:http";
+
+/** What a route of the admin listener answers. */
+export interface AdminResponse {
+  readonly status: number;
+  readonly headers?: OutgoingHttpHeaders;
+  readonly body?: string | Uint8Array;
+}
+
+const jsonType = "application/json; charset=utf-8";
+
+export function json(
+  value: unknown,
+  status = 200,
+  headers: OutgoingHttpHeaders = {},
+): AdminResponse {
+  return {
+    status,
+    headers: { "Content-Type": jsonType, "Cache-Control": "no-store", ...headers },
+    body: JSON.stringify(value),
+  };
+}
+
+export function text(
+  body: string,
+  status = 200,
+  type = "text/plain; charset=utf-8",
+): AdminResponse {
+  return { status, headers: { "Content-Type": type, "Cache-Control": "no-store" }, body };
+}
+
+export function refuse(
+  status: number,
+  code: string,
+  message: string,
+  headers: OutgoingHttpHeaders = {},
+): AdminResponse {
+  return json({ error: { code, message } }, status, headers);
+}
+
+export function noAccount(name: string): AdminResponse {
+  return refuse(404, "AccountNotFound", `there is no account ${JSON.stringify(name)}`);
+}
+
+export const nothing: AdminResponse = { status: 204 };

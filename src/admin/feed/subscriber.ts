@@ -1,0 +1,88 @@
+import type { ServerResponse } from "node:http";
+import { ticksPerSecond, type Ticks } from "../../core/ticks.ts";
+import { asGiven, type Check } from "../inputs.ts";
+
+export const feedKinds = ["refused", "lease", "message", "change", "health"] as const;
+export type FeedKind = (typeof feedKinds)[number];
+
+const eventsPerSecondMax = 200;
+/** What a watcher may have waiting; who reads this slowly will not catch up. */
+const waitingBytesMax = 1024 * 1024;
+
+export interface WatcherOptions {
+  readonly kinds: ReadonlySet<FeedKind>;
+  /** Whether events of an account go out on this stream. */
+  readonly administers: (account: string) => boolean;
+  readonly isValid: () => boolean;
+}
+
+/** One open stream of events. */
+export class Subscriber {
+  readonly kinds: ReadonlySet<FeedKind>;
+  /** Whether its caller would still be let in. */
+  readonly isValid: () => boolean;
+  readonly #administers: (account: string) => boolean;
+  readonly #response: ServerResponse;
+  #secondBegan: Ticks = 0n;
+  #sentInSecond = 0;
+  #missed = 0;
+
+  constructor(response: ServerResponse, { kinds, administers, isValid }: WatcherOptions) {
+    this.#response = response;
+    this.kinds = kinds;
+    this.#administers = administers;
+    this.isValid = isValid;
+  }
+
+  /** Whether another event may go out in this second; one that may not is counted. */
+  admits(kind: FeedKind, account: string, now: Ticks): boolean {
+    if (!this.kinds.has(kind) || !this.#administers(account)) return false;
+    if (now - this.#secondBegan >= ticksPerSecond) {
+      this.#secondBegan = now;
+      this.#sentInSecond = 0;
+    }
+    if (this.#sentInSecond >= eventsPerSecondMax) {
+      this.#missed += 1;
+      return false;
+    }
+    this.#sentInSecond += 1;
+    return true;
+  }
+
+  miss(count: number): void {
+    this.#missed += count;
+  }
+
+  /** Whether the watcher keeps up. */
+  send(text: string): boolean {
+    const missed = this.#missed;
+    this.#missed = 0;
+    const told = missed === 0 ? text : text + eventText("missed", { count: missed });
+    if (told !== "") this.#response.write(told);
+    return this.#response.writableLength <= waitingBytesMax;
+  }
+
+  end(): void {
+    this.#response.end();
+  }
+
+  cut(): void {
+    this.#response.destroy();
+  }
+}
+
+export function eventText(event: string, data: object): string {
+  return `event: ${event}\ndata: ${JSON.stringify(data)}\n\n`;
+}
+
+export const feedKindsCheck: Check = (value) => {
+  const isKnown = typeof value === "string" && parseKinds(value) !== undefined;
+  return isKnown ? undefined : `must be any of ${feedKinds.join(",")}, not ${asGiven(value)}`;
+};
+
+export function parseKinds(text: string | null): ReadonlySet<FeedKind> | undefined {
+  if (text === null || text === "") return new Set(["refused", "lease", "message"]);
+  const wanted = text.split(",");
+  const known = feedKinds.filter((kind) => wanted.includes(kind));
+  return known.length === wanted.length ? new Set(known) : undefined;
+}

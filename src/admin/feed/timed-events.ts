@@ -1,0 +1,70 @@
+import { formatIso } from "../../core/dates.ts";
+import type { Ticks } from "../../core/ticks.ts";
+import type { RecordView } from "../../core/view.ts";
+import { Records } from "../../execution/records.ts";
+import type { Viewed } from "../admin-context.ts";
+import { endedLeases } from "../views/held-leases.ts";
+import { ReturnedMessages, type ReturnedMessage } from "./returned-messages.ts";
+import type { FeedKind } from "./subscriber.ts";
+
+export interface TimedEvent {
+  readonly kind: FeedKind;
+  readonly account: string;
+  readonly data: object;
+}
+
+const leasesMax = 500;
+
+/** What happens by time alone: nobody asks for it, and no request tells of it. */
+export class TimedEvents {
+  readonly #viewed: Viewed;
+  #until: Ticks | undefined;
+  #messages: ReturnedMessages | undefined;
+
+  constructor(viewed: Viewed) {
+    this.#viewed = viewed;
+  }
+
+  /** Forgets the past: what has ended before now is nobody's news. */
+  restart(): void {
+    this.#until = undefined;
+    this.#messages = undefined;
+  }
+
+  /** What has ended since the last look. */
+  look(): Promise<readonly TimedEvent[]> {
+    const { store, content } = this.#viewed.runtime;
+    return store.snapshot(async (view) => {
+      const from = this.#until ?? view.now;
+      this.#until = view.now;
+      this.#messages ??= new ReturnedMessages(view.now);
+      const records = new Records(view, content);
+      const leases = await leasesEnded(records, from, view.now);
+      const messages = await this.#messages.look(records);
+      return [...leases, ...messages.map(messageEvent)];
+    });
+  }
+}
+
+function messageEvent(data: ReturnedMessage): TimedEvent {
+  return { kind: "message", account: data.account, data };
+}
+
+async function leasesEnded(
+  view: RecordView,
+  from: Ticks,
+  to: Ticks,
+): Promise<readonly TimedEvent[]> {
+  const ended = await endedLeases(view, { from, to, limit: leasesMax });
+  return ended.map(({ lease, at, ...place }) => ({
+    kind: "lease",
+    account: place.account,
+    data: {
+      at: formatIso(at),
+      action: lease.breaksAt === undefined ? "expired" : "broken",
+      ...place,
+      id: lease.id,
+      durationSeconds: lease.durationSeconds,
+    },
+  }));
+}

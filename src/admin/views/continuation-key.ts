@@ -1,0 +1,21 @@
+import { decodeBase64 } from "../../core/base64.ts";
+import { compareKeys } from "../../core/keys.ts";
+import { refuse, type AdminResponse } from "../admin-response.ts";
+
+interface Bounds {
+  readonly start: Uint8Array;
+  readonly end: Uint8Array;
+}
+
+/** The key after which a list goes on. One from elsewhere would lead into other tables. */
+export function parseContinuationKey(
+  query: URLSearchParams,
+  { start, end }: Bounds,
+): { readonly key: Uint8Array | undefined } | { readonly refusal: AdminResponse } {
+  const given = query.get("after") ?? "";
+  if (given === "") return { key: undefined };
+  const key = decodeBase64(given);
+  const isOurs = key && compareKeys(key, start) >= 0 && compareKeys(key, end) < 0;
+  if (isOurs) return { key };
+  return { refusal: refuse(400, "InvalidInput", "after must be the next of an earlier answer") };
+}

@@ -1,0 +1,59 @@
+import { parseArgs } from "node:util";
+import { nearest } from "./nearest.ts";
+
+export interface WordOption {
+  readonly type: "string" | "boolean";
+  readonly short?: string;
+}
+
+export type ReadWords =
+  | {
+      readonly ok: true;
+      readonly texts: ReadonlyMap<string, string>;
+      readonly switches: ReadonlySet<string>;
+      /** What belongs to no option. */
+      readonly others: readonly string[];
+    }
+  | { readonly ok: false; readonly problem: string };
+
+/** The options and words of a side command, or what is wrong with them. */
+export function parseCliArguments(
+  words: readonly string[],
+  options: Readonly<Record<string, WordOption>>,
+): ReadWords {
+  try {
+    const { values, positionals } = parseArgs({
+      args: [...words],
+      options,
+      allowPositionals: true,
+    });
+    const given = Object.entries(values);
+    const empty = given.find(([, value]) => value === "");
+    if (empty !== undefined) return { ok: false, problem: `--${empty[0]} needs a value` };
+    return {
+      ok: true,
+      texts: new Map(given.flatMap(([name, value]) => (isText(value) ? [[name, value]] : []))),
+      switches: new Set(given.flatMap(([name, value]) => (value === true ? [name] : []))),
+      others: positionals,
+    };
+  } catch (error) {
+    const problem = firstSentence(error);
+    const [, unknown] = /^Unknown option '(--[^']+)'/.exec(problem) ?? [];
+    const names = Object.keys(options).map((name) => `--${name}`);
+    const meant = unknown === undefined ? undefined : nearest(unknown, names);
+    return {
+      ok: false,
+      problem: meant === undefined ? problem : `${problem}; did you mean ${meant}?`,
+    };
+  }
+}
+
+function isText(value: unknown): value is string {
+  return typeof value === "string";
+}
+
+/** Node goes on with advice about hyphens that few who mistype an option need. */
+function firstSentence(error: unknown): string {
+  const [first = ""] = (error instanceof Error ? error.message : String(error)).split(/\.\s/);
+  return first;
+}

@@ -1,0 +1,1 @@
+export type ServiceName = "blob" | "queue" | "table" | "file";

@@ -1,0 +1,31 @@
+import type { Runtime } from "../../execution/execute.ts";
+import { rootId } from "../records.ts";
+import { nodeById } from "../share-tree.ts";
+import { readSnapshot } from "./file-transaction.ts";
+
+export interface TrailStep {
+  readonly id: bigint;
+  readonly name: string;
+}
+
+const depthMax = 256;
+
+/** The directories from the root down to this one, with it. */
+export function ancestorsOf(
+  runtime: Runtime,
+  share: bigint,
+  directory: bigint,
+): Promise<readonly TrailStep[]> {
+  return readSnapshot(runtime, async (work) => {
+    const steps: TrailStep[] = [];
+    let at = directory;
+    for (let depth = 0; at !== rootId && depth < depthMax; depth += 1) {
+      const node = await nodeById(work.view, share, at);
+      if (node === undefined) return steps;
+      steps.unshift({ id: at, name: node.name });
+      at = node.parent;
+    }
+    steps.unshift({ id: rootId, name: "" });
+    return steps;
+  });
+}

@@ -1,4 +1,0 @@
-import { fail } from "../core/result.ts";
-
-/** An engine that was away is there again within seconds, or after many more. */
-export const busy = fail("ServerBusy", { headers: { "Retry-After": "1" } });

@@ -1,0 +1,115 @@
+import { STATUS_CODES } from "node:http";
+import type { Dialect, PartAnswer } from "../core/dialect.ts";
+import type { HeaderGroup } from "../core/reply.ts";
+import type { TextBytes } from "../core/text-bytes.ts";
+import type { Ticks } from "../core/ticks.ts";
+import type { Outcome } from "../execution/execute.ts";
+
+export type Reply = Extract<Outcome, { kind: "reply" }>;
+
+const crlf = "\r\n";
+const noHeaders: HeaderGroup = {};
+
+/**
+ * Writes the answers of a transaction that have no body of their own, without what the answer
+ * around them says for all. Each differs from the one before in a line or two: what comes in front
+ * of these and after them is kept as one text each.
+ */
+export class PartResponseWriter implements PartAnswer {
+  method = "";
+  status = 0;
+  readonly #dialect: Dialect;
+  readonly #out: TextBytes;
+  readonly #before: string;
+  #groups: readonly HeaderGroup[] = [];
+  #newETag: Ticks | undefined;
+  #stampHeaders = noHeaders;
+  /** The lines of this answer, or of the one before. */
+  readonly #names: string[] = [];
+  readonly #values: string[] = [];
+  #count = 0;
+  /** The lines in front of the first that differs, and those after the last. */
+  #leadCount = 0;
+  #lead = "";
+  #tailFrom = 0;
+  #tail = "";
+  #firstOther = 0;
+  #lastOther = 0;
+
+  /** `before` stands in front of every answer. */
+  constructor(dialect: Dialect, out: TextBytes, before = "") {
+    this.#dialect = dialect;
+    this.#out = out;
+    this.#before = before;
+  }
+
+  write(method: string, { status, headers, etag }: Reply): void {
+    const countBefore = this.#count;
+    const isAlike = method === this.method && status === this.status;
+    this.method = method;
+    this.status = status;
+    this.#groups = headers;
+    if (etag !== this.#newETag) {
+      this.#newETag = etag;
+      this.#stampHeaders = etag === undefined ? noHeaders : this.#dialect.etagHeaders(etag);
+    }
+    this.#count = 0;
+    this.#firstOther = Infinity;
+    this.#lastOther = -1;
+    this.#dialect.transaction.partHeaders(this, this.#noteLine);
+    if (isAlike && this.#count === countBefore) this.#writeOthers();
+    else this.#writeAll();
+  }
+
+  /** A later group replaces what an earlier one says. */
+  header(name: string): string | undefined {
+    const groups = this.#groups;
+    for (let index = groups.length - 1; index >= 0; index -= 1) {
+      const value = groups[index]![name];
+      if (value !== undefined) return value;
+    }
+    return this.#stampHeaders[name];
+  }
+
+  readonly #noteLine = (name: string, value: string): void => {
+    const at = this.#count;
+    this.#count = at + 1;
+    if (this.#names[at] === name && this.#values[at] === value) return;
+    this.#names[at] = name;
+    this.#values[at] = value;
+    this.#firstOther = Math.min(this.#firstOther, at);
+    this.#lastOther = at;
+  };
+
+  #writeOthers(): void {
+    const leadCount = Math.min(this.#firstOther, this.#count);
+    if (this.#lead === "" || leadCount !== this.#leadCount) {
+      this.#leadCount = leadCount;
+      this.#lead = `${this.#before}${statusLine(this.status)}${this.#lines(0, leadCount)}`;
+    }
+    const tailFrom = Math.max(this.#lastOther + 1, leadCount);
+    if (this.#tail === "" || tailFrom !== this.#tailFrom) {
+      this.#tailFrom = tailFrom;
+      this.#tail = `${this.#lines(tailFrom, this.#count)}${crlf}`;
+    }
+    this.#out.append(this.#lead + this.#lines(leadCount, tailFrom) + this.#tail);
+  }
+
+  /** What was kept is of another kind of answer. */
+  #writeAll(): void {
+    this.#lead = "";
+    this.#tail = "";
+    const lines = this.#lines(0, this.#count);
+    this.#out.append(`${this.#before}${statusLine(this.status)}${lines}${crlf}`);
+  }
+
+  #lines(from: number, to: number): string {
+    let lines = "";
+    for (let at = from; at < to; at += 1) lines += `${this.#names[at]}: ${this.#values[at]}${crlf}`;
+    return lines;
+  }
+}
+
+function statusLine(status: number): string {
+  return `HTTP/1.1 ${status} ${STATUS_CODES[status] ?? ""}${crlf}`;
+}

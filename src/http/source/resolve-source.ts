@@ -1,0 +1,120 @@
+import { authoriseWithRecord } from "../../core/authorise.ts";
+import { faultMessage, faultStatus } from "../../core/faults.ts";
+import type { LinkedResource } from "../../core/named-resource.ts";
+import { anonymousPrincipal, type Principal } from "../../core/principal.ts";
+import { fail, ok, type Result } from "../../core/result.ts";
+import type { Service } from "../../core/service.ts";
+import { withoutSignature, type CopySource, type SourceAccess } from "../../core/source.ts";
+import type { Ticks } from "../../core/ticks.ts";
+import { locate, type Location, type LocationOptions } from "../location.ts";
+import type { WireRequest } from "../wire.ts";
+import { clientSignal, requireClient } from "./client-signal.ts";
+import { wireRequestOf } from "./own-source.ts";
+import { sourceFoundIn } from "./source-found.ts";
+import { ask, type SourceRequest, type Sources } from "./source-reader.ts";
+import { parseSourceUrl, sourceHeaders } from "./source-url.ts";
+
+export interface NamingParts {
+  readonly service: Service;
+  readonly sources: Sources;
+  readonly locating: LocationOptions;
+  readonly publicAccessPermitted: (account: string) => boolean;
+  /** Who the credentials in the source's URL, or beside it, prove the caller to be. */
+  readonly authenticate: (source: WireRequest, location: Location) => Result<Principal>;
+  readonly wallNow: () => Ticks;
+}
+
+export interface Asking {
+  readonly account: string;
+  readonly principal: Principal;
+  readonly version: string;
+  /** As the operation declares it. */
+  readonly linked: LinkedResource;
+}
+
+/** What `x-ms-copy-source` means: a record of this service, or something to be fetched. */
+export async function resolveSource(
+  parts: NamingParts,
+  request: WireRequest,
+  asking: Asking,
+): Promise<Result<CopySource>> {
+  const parsed = parseSourceUrl(request, asking.version, asking.linked.parameter);
+  if (!parsed.ok) return parsed;
+  const url = parsed.value;
+  const host = request.headers["host"] ?? "";
+  const headers = sourceHeaders(request, asking.version);
+  const { remoteAddress, secure } = request;
+  const { sources } = parts;
+  const service = sources.serviceOf(url, host);
+  const signal = clientSignal(request);
+  const common = { url, headers, host, remoteAddress, secure, service, signal };
+  const asked = { ...common, method: "HEAD" } as const;
+  if (service === parts.service.name) return ownSource(parts, asked, asking);
+  const answer = await ask(sources.read, asked);
+  answer.close();
+  requireClient(signal);
+  const { status, reason } = answer;
+  if (status === 412 || status === 304) return fail("SourceConditionNotMet");
+  if (status >= 300) {
+    const told = status >= 400 ? status : 409;
+    return fail("CannotVerifyCopySource", { status: told, ...(reason && { message: reason }) });
+  }
+  // The signature stays: the bytes are still to be fetched with it.
+  const own = service && { service, remoteAddress, secure };
+  return ok({ kind: "elsewhere", url: url.href, own, found: sourceFoundIn(answer) });
+}
+
+function ownSource(parts: NamingParts, asked: SourceRequest, asking: Asking): Result<CopySource> {
+  const source = wireRequestOf({ ...asked, method: "GET" });
+  const location = locate(source, parts.locating);
+  if (!location.ok) return location;
+  const { account, path, query } = location.value;
+  if (!parts.locating.isAccount(account)) return cannotVerify(fail("ResourceNotFound"));
+  const address = parts.service.identify(path, query);
+  if (!address.ok) return address;
+  const principal = principalOf(parts, source, location.value, asking);
+  if (!principal.ok) return cannotVerify(principal);
+  return ok({
+    kind: "own",
+    url: withoutSignature(asked.url.href),
+    account,
+    address: address.value,
+    authorise: (access) => authoriseRead(parts, principal.value, access, { ...asking, account }),
+  });
+}
+
+/** Inside one account the key that signs the copy opens its source, too. */
+function principalOf(
+  { authenticate }: NamingParts,
+  source: WireRequest,
+  location: Location,
+  { account, principal }: Asking,
+): Result<Principal> {
+  const signed = location.query.get("sig") !== undefined;
+  if (signed || source.headers["authorization"] !== undefined)
+    return authenticate(source, location);
+  const holdsAll = principal.kind === "key" || principal.kind === "bearer";
+  return ok(holdsAll && account === location.account ? principal : anonymousPrincipal);
+}
+
+function authoriseRead(
+  { service, publicAccessPermitted, wallNow }: NamingParts,
+  principal: Principal,
+  access: SourceAccess | undefined,
+  { account, version, linked }: Asking,
+): Result<void> {
+  const permitted = publicAccessPermitted(account);
+  const record = access && { ...access, publicAccessPermitted: permitted, wallNow: wallNow() };
+  const target = { service: service.name, version };
+  const allowed = authoriseWithRecord(principal, linked.permission, target, record);
+  return allowed.ok ? ok(undefined) : cannotVerify(allowed);
+}
+
+function cannotVerify(failure: Result<unknown>): Result<never> {
+  if (failure.ok) throw new Error("a fault was expected");
+  const { fault } = failure;
+  return fail("CannotVerifyCopySource", {
+    status: faultStatus(fault),
+    message: faultMessage(fault),
+  });
+}

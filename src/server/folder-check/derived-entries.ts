@@ -1,0 +1,142 @@
+import { heldLeases } from "../../account/held-leases.ts";
+import { blocks } from "../../blob/records.ts";
+import { blockCounter } from "../../blob/block/uncommitted.ts";
+import { allTags, containerNames, containerTags, holds } from "../../blob/indexes.ts";
+import type { KeyPart } from "../../core/keys.ts";
+import type { AnyTable, IndexEntry } from "../../core/table.ts";
+import { ticksMax, type Ticks } from "../../core/ticks.ts";
+import * as file from "../../file/records.ts";
+import { messageIdOfBytes } from "../../queue/message/message-id.ts";
+import * as queue from "../../queue/records.ts";
+import type { View } from "../../store/store.ts";
+import { tagOf } from "./known-tables.ts";
+
+/** An entry that must be there because of a record; with a value if that must be this one. */
+type Wanted = Pick<IndexEntry, "key"> & Partial<IndexEntry>;
+
+/** Tables that hold nothing but what follows from other records. */
+const following: ReadonlySet<number> = new Set(
+  [
+    heldLeases,
+    allTags,
+    containerNames,
+    containerTags,
+    holds,
+    queue.visibilityIndex,
+    queue.expiries,
+    file.nodeLocations,
+    file.shareNames,
+    file.versionEnds,
+  ].map(({ tag }) => tag),
+);
+
+export interface Followed {
+  readonly parts: readonly KeyPart[];
+  readonly record: object;
+  readonly name: () => string;
+  readonly isTakenApart: boolean;
+}
+
+/** Follows what records entail: index entries, places in a line, counts. */
+export class DerivedEntries {
+  readonly #view: View;
+  readonly #complain: (problem: string) => void;
+  readonly #wanted = new Map<number, number>();
+  readonly #found = new Map<number, number>();
+  /** By counter, in hexadecimal: what it must say. */
+  readonly #counts = new Map<string, bigint>();
+
+  constructor(view: View, complain: (problem: string) => void) {
+    this.#view = view;
+    this.#complain = complain;
+  }
+
+  /** Of what is taken apart only the indexes go together with their record. */
+  async add(table: AnyTable, { parts, record, name, isTakenApart }: Followed): Promise<void> {
+    const { tag } = table;
+    const indexes = table.indexes?.(record, () => parts) ?? [];
+    const links = isTakenApart ? [] : linksOf(tag, parts, record);
+    if (!isTakenApart) {
+      if (following.has(tag)) this.#found.set(tag, (this.#found.get(tag) ?? 0) + 1);
+      this.#count(tag, parts, record);
+    }
+    for (const wanted of [...indexes, ...links]) {
+      const wantedTag = tagOf(wanted.key);
+      this.#wanted.set(wantedTag, (this.#wanted.get(wantedTag) ?? 0) + 1);
+      const value = await this.#view.get(wanted.key);
+      if (value === undefined) this.#complain(`${name()}: an entry of ${wantedTag} is missing`);
+      else if (wanted.value !== undefined && Buffer.compare(value, wanted.value) !== 0) {
+        this.#complain(`${name()}: an entry of ${wantedTag} says something else`);
+      }
+    }
+  }
+
+  /** What a counter must say; those that were never touched are not there. */
+  takeCount(counter: Uint8Array): bigint {
+    const text = Buffer.from(counter).toString("hex");
+    const count = this.#counts.get(text) ?? 0n;
+    this.#counts.delete(text);
+    return count;
+  }
+
+  /** After all records: what follows from nothing, and what was not counted at all. */
+  finish(nameOf: (tag: number) => string): void {
+    for (const [tag, found] of this.#found) {
+      const wanted = this.#wanted.get(tag) ?? 0;
+      if (found > wanted) this.#complain(`${nameOf(tag)}: ${found - wanted} entries are left over`);
+    }
+    for (const [counter, count] of this.#counts) {
+      if (count !== 0n) this.#complain(`counter ${counter} is missing, it must say ${count}`);
+    }
+  }
+
+  #count(tag: number, [first]: readonly KeyPart[], record: object): void {
+    if (tag === queue.messages.tag) this.#addTo(queue.messageCounter(first as bigint), 1n);
+    if (tag === blocks.tag) this.#addTo(blockCounter(first as bigint), 1n);
+    if (tag !== file.nodes.tag) return;
+    const { allocated = 0 } = record as file.NodeRecord;
+    if (allocated > 0) this.#addTo(file.usageCounter(first as bigint), BigInt(allocated));
+  }
+
+  #addTo(counter: Uint8Array, count: bigint): void {
+    const text = Buffer.from(counter).toString("hex");
+    this.#counts.set(text, (this.#counts.get(text) ?? 0n) + count);
+  }
+}
+
+function linksOf(tag: number, parts: readonly KeyPart[], record: object): readonly Wanted[] {
+  const [first] = parts as [bigint];
+  if (tag === queue.messages.tag) {
+    return linesOf(first, parts[1] as Uint8Array, record as queue.MessageRecord);
+  }
+  if (tag === file.nodes.tag) return placeOf(first, parts, record as file.NodeRecord);
+  if (tag === file.versions.tag) {
+    const [share, parent, folded, since] = parts as [bigint, bigint, string, number];
+    const { until } = record as file.VersionRecord;
+    return [{ key: file.versionEnds.key({ share, parent, folded, since, until }) }];
+  }
+  return [];
+}
+
+function linesOf(id: bigint, bytes: Uint8Array, message: queue.MessageRecord): readonly Wanted[] {
+  const key = { queue: id, id: messageIdOfBytes(bytes) };
+  const { visibleAt, expires } = message;
+  const turn = { key: queue.visibilityIndex.key({ ...key, visibleAt }) };
+  return expires === (ticksMax as Ticks)
+    ? [turn]
+    : [turn, { key: queue.expiries.key({ ...key, expires }) }];
+}
+
+/** The root is found by its share, another name of a file by the file. */
+function placeOf(
+  share: bigint,
+  [, parent, folded]: readonly KeyPart[],
+  { id, linkTo }: file.NodeRecord,
+): readonly Wanted[] {
+  if (linkTo !== undefined || id === file.rootId) return [];
+  const value = file.nodeLocations.codec.encode({
+    parent: parent as bigint,
+    folded: folded as string,
+  });
+  return [{ key: file.nodeLocations.key({ share, id }), value }];
+}

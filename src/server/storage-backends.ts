@@ -1,0 +1,142 @@
+import { totalmem } from "node:os";
+import { join } from "node:path";
+import { openDiskFiles } from "../content/disk-files.ts";
+import type { ExtentFiles } from "../content/extent-files.ts";
+import { memoryFiles } from "../content/memory-files.ts";
+import type { ContentOptions } from "../content/open-content.ts";
+import { sharedHorizons, soloPins } from "../content/pins.ts";
+import type { Meter } from "../core/meter.ts";
+import type { Clock, Log, Random } from "../core/world.ts";
+import { locks } from "../file/records.ts";
+import { openLeaderElection } from "../store/leader-election.ts";
+import { openLmdbStore } from "../store/lmdb/open-lmdb-store.ts";
+import { openMemoryStore } from "../store/memory/open-memory-store.ts";
+import { openNodes } from "../store/nodes.ts";
+import { openProcesses } from "../store/processes.ts";
+import type { Processes } from "../store/processes.ts";
+import type { Store } from "../store/store.ts";
+import { makeFolder } from "./make-folder.ts";
+import { readAwsSettings } from "./aws-credentials.ts";
+
+/** Where records and bytes are to be kept. */
+export interface StorageLocations {
+  /** Nothing is written to disk without one. */
+  readonly location: string | undefined;
+  /** `postgres://…`: records lie there, and any number of nodes may share them. */
+  readonly storeUrl: string | undefined;
+  /** `s3://…`: bytes lie there. */
+  readonly contentUrl: string | undefined;
+  /** How much content stays in memory without a location; half of the machine's if not said. */
+  readonly memoryBytesMax: number | undefined;
+}
+
+export interface FoundationOptions extends StorageLocations {
+  readonly clock: Clock;
+  readonly random: Random;
+  readonly log: Log;
+  /** Counts what the store commits. */
+  readonly meter?: Meter | undefined;
+}
+
+export type Close = () => Promise<void>;
+
+export interface StorageBackend extends Pick<ContentOptions, "store" | "files" | "pins"> {
+  /** Whether this process is the one that works in the background at the moment. */
+  readonly isOnDuty: () => Promise<boolean>;
+  /** Under which this process holds what lives no longer than a process. */
+  readonly owner: string;
+  /** The owners of all processes that share the store and are running now. */
+  readonly owners: () => Promise<ReadonlySet<string>>;
+}
+
+const soloOwner = "memory";
+const nodeIdBytes = 12;
+
+/** Opens what the rest stands on; `opened` learns how to close it again, part by part. */
+export async function openStorageBackend(
+  options: FoundationOptions,
+  opened: Close[],
+): Promise<StorageBackend> {
+  const { location } = options;
+  if (location === undefined) return inMemory(options, opened);
+  await makeFolder(location);
+  const { store, ephemeral, processes } =
+    options.storeUrl === undefined
+      ? await onDisk(location, options, opened)
+      : await inDatabase(options.storeUrl, options, opened);
+  opened.push(() => processes.close());
+  const files =
+    options.contentUrl === undefined
+      ? await openDiskFiles(join(location, "extents"), options.log)
+      : await inBucket(options.contentUrl, options, opened);
+  const owners = async () => new Set((await processes.live()).map(({ id }) => id));
+  const { self: owner } = processes;
+  const isOnDuty = openLeaderElection({
+    store: ephemeral,
+    name: "background",
+    self: owner,
+    owners,
+  });
+  return { store, files, pins: sharedHorizons(processes), owner, owners, isOnDuty };
+}
+
+interface SharedStore {
+  readonly store: Store;
+  readonly ephemeral: Store;
+  readonly processes: Processes;
+}
+
+function inMemory(options: FoundationOptions, opened: Close[]): StorageBackend {
+  const { clock, log, meter, memoryBytesMax } = options;
+  const store = openMemoryStore({ clock, log, meter });
+  opened.push(() => store.close());
+  const bytesMax = memoryBytesMax ?? Math.floor(totalmem() / 2);
+  const owners = () => Promise.resolve(new Set([soloOwner]));
+  const files = memoryFiles({ bytesMax });
+  const isOnDuty = () => Promise.resolve(true);
+  return { store, files, pins: soloPins(soloOwner), owner: soloOwner, owners, isOnDuty };
+}
+
+async function onDisk(
+  location: string,
+  { clock, log, meter }: FoundationOptions,
+  opened: Close[],
+): Promise<SharedStore> {
+  const records = { location: join(location, "store"), volatilePrefix: locks.prefix([]) };
+  const store = await openLmdbStore({ ...records, clock, log, meter });
+  opened.push(() => store.close());
+  const passing = { location: join(location, "ephemeral"), ephemeral: true };
+  const ephemeral = await openLmdbStore({ ...passing, clock, log });
+  opened.push(() => ephemeral.close());
+  return { store, ephemeral, processes: await openProcesses({ store: ephemeral }) };
+}
+
+/** Loaded only when it is asked for: most servers need no driver. */
+async function inDatabase(
+  url: string,
+  { clock, random, log, meter }: FoundationOptions,
+  opened: Close[],
+): Promise<SharedStore> {
+  const { openPostgresStore } = await import("../store/postgres/open-postgres-store.ts");
+  const node = Buffer.from(random.bytes(nodeIdBytes)).toString("hex");
+  const store = await openPostgresStore({ url, node, clock, log, meter });
+  opened.push(() => store.close());
+  const ephemeral = await openPostgresStore({ url, node, clock, log, ephemeral: true });
+  opened.push(() => ephemeral.close());
+  const giveUp = (other: string): Promise<void> => store.giveUp(other);
+  const processes = await openNodes({ store: ephemeral, self: node, clock, log, fence: giveUp });
+  return { store, ephemeral, processes };
+}
+
+async function inBucket(
+  location: string,
+  { clock }: FoundationOptions,
+  opened: Close[],
+): Promise<ExtentFiles> {
+  const { openS3Files } = await import("../content/s3/open-s3-files.ts");
+  const renewCredentials = async () => (await readAwsSettings()).credentials;
+  const settings = { ...(await readAwsSettings()), renewCredentials };
+  const files = await openS3Files({ location, ...settings, clock });
+  opened.push(async () => files.close());
+  return files;
+}

@@ -1,0 +1,45 @@
+import { expect, it } from "vitest";
+
+import { openLeaderElection } from "./leader-election.ts";
+import { manualClock } from "./manual-clock.ts";
+import { openMemoryStore } from "./memory/open-memory-store.ts";
+import { silentLog } from "./silent-log.ts";
+
+function openTwo() {
+  const clock = manualClock();
+  const store = openMemoryStore({ clock, log: silentLog });
+  const running = new Set(["one", "other"]);
+  const owners = () => Promise.resolve(running);
+  const [one, other] = ["one", "other"].map((self) =>
+    openLeaderElection({ store, name: "sweeping", self, owners }),
+  ) as [() => Promise<boolean>, () => Promise<boolean>];
+  return { clock, running, one, other };
+}
+
+it("falls to one of those who ask at once", async () => {
+  const { one, other } = openTwo();
+  const told = await Promise.all([one(), other(), one(), other()]);
+  expect(told.filter((isOnDuty) => isOnDuty).length).toBeGreaterThan(0);
+  expect([await one(), await other()].filter((isOnDuty) => isOnDuty)).toHaveLength(1);
+});
+
+it("stays with whoever goes on asking", async () => {
+  const { clock, one, other } = openTwo();
+  for (let round = 0; round < 30; round += 1) {
+    expect(await one()).toBe(true);
+    clock.advance(5_000);
+    expect(await other()).toBe(false);
+  }
+});
+
+it("passes on from one that has ended, or has stopped asking", async () => {
+  const { clock, running, one, other } = openTwo();
+  expect(await one()).toBe(true);
+  running.delete("one");
+  expect(await other()).toBe(true);
+  running.add("one");
+  expect(await one()).toBe(false);
+  clock.advance(31_000);
+  expect(await one()).toBe(true);
+  expect(await other()).toBe(false);
+});

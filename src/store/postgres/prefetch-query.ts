@@ -1,0 +1,75 @@
+import type { QueryConfig } from "pg";
+
+import { bigintArray, byteaArray } from "./binary-array.ts";
+import { databaseTicks } from "./database-time.ts";
+import type { WantedRange, ReadPlan } from "./read-recorder.ts";
+import { boundOf, rowKey } from "./row-key.ts";
+
+/** The first row is the store's moment: its sequence, its ticks, and what the database's clock
+ *  says. The others are what was found: by key, in a range, or led to by what is in a range. */
+export type PrefetchRow = [
+  kind: 0 | 1 | 2 | 3,
+  placeOrSequence: string,
+  stampOrTicks: string,
+  clock: string | null,
+  head: Buffer | null,
+  tail: Buffer | null,
+  value: Buffer | null,
+];
+
+const moment = `SELECT 0 AS kind, s.sequence AS place, s.ticks AS stamp, ${databaseTicks} AS clock,
+    NULL::bytea AS head, NULL::bytea AS tail, NULL::bytea AS value FROM state s`;
+const byKey = `SELECT 1, w.place, e.stamp, NULL, NULL, NULL, e.value
+    FROM unnest($1::bytea[], $2::bytea[]) WITH ORDINALITY AS w(head, digest, place)
+    JOIN entry e ON e.head = w.head AND e.digest = w.digest`;
+const inRange = `SELECT r.place, r.skip, r.prefix, e.head, e.tail, e.stamp, e.value
+    FROM unnest($3::bytea[], $4::bytea[], $5::bytea[], $6::bytea[], $7::bigint[], $8::bigint[],
+        $9::bytea[]) WITH ORDINALITY
+      AS r(start_head, start_tail, end_head, end_tail, most, skip, prefix, place)
+    CROSS JOIN LATERAL (
+      SELECT * FROM entry e
+        WHERE e.head >= r.start_head AND e.head <= r.end_head
+          AND (e.head, e.tail) >= (r.start_head, r.start_tail)
+          AND (e.head, e.tail) < (r.end_head, r.end_tail)
+        ORDER BY e.head, e.tail LIMIT r.most
+    ) e`;
+
+/** One statement sees one state, so neither of these needs a transaction around it. */
+const keysText = `${moment} UNION ALL ${byKey}`;
+const rangesText = `WITH found AS MATERIALIZED (${inRange})
+  ${moment} UNION ALL ${byKey}
+  UNION ALL SELECT 2, f.place, f.stamp, NULL, f.head, f.tail, f.value FROM found f
+  UNION ALL SELECT 3, f.place, e.stamp, NULL, e.head, e.tail, e.value FROM found f
+    JOIN entry e ON e.head = f.prefix || substring(f.head FROM f.skip::int + 1) AND e.digest = ''
+    WHERE f.skip > 0`;
+
+const nothing = new Uint8Array(0);
+
+export function prefetchQuery({ keys, ranges }: ReadPlan): QueryConfig & { rowMode: "array" } {
+  const rows = [...keys.values()].map(({ key }) => rowKey(key));
+  const keyColumns = [
+    byteaArray(rows.map(({ head }) => head)),
+    byteaArray(rows.map(({ digest }) => digest)),
+  ];
+  if (ranges.length === 0) {
+    return { name: "foreseen_keys", text: keysText, values: keyColumns, rowMode: "array" };
+  }
+  const values = [...keyColumns, ...rangeColumns(ranges)];
+  return { name: "foreseen", text: rangesText, values, rowMode: "array" };
+}
+
+function rangeColumns(ranges: readonly WantedRange[]): Buffer[] {
+  const [starts, ends] = [
+    ranges.map(({ start }) => boundOf(start)),
+    ranges.map(({ end }) => boundOf(end)),
+  ];
+  return [
+    byteaArray(starts.map(({ head }) => head)),
+    byteaArray(starts.map(({ tail }) => tail)),
+    byteaArray(ends.map(({ head }) => head)),
+    byteaArray(ends.map(({ tail }) => tail)),
+    bigintArray(ranges.map(({ limit }) => limit)),
+    bigintArray(ranges.map(({ indexTarget }) => indexTarget?.skip ?? 0)),
+    byteaArray(ranges.map(({ indexTarget }) => indexTarget?.prefix ?? nothing)),
+  ];
+}

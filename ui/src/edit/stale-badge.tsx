@@ -1,0 +1,32 @@
+import type { JSX } from "preact";
+import { useState } from "preact/hooks";
+import { useFeed } from "../admin/feed.ts";
+import { shortEtag } from "../format.ts";
+import { Badge } from "../parts/states.tsx";
+import type { BlobPlace } from "../rest/blob.ts";
+
+export interface OvertakenProps {
+  readonly place: BlobPlace;
+  readonly etag: string;
+}
+
+/** Says so as soon as somebody else saves what is being edited; saving will then ask. */
+export function StaleBadge({ place, etag }: OvertakenProps): JSX.Element | null {
+  const [newer, setNewer] = useState<string>();
+  useFeed(["change"], {
+    change: (event) => {
+      const isThis =
+        event.service === "blob" &&
+        event.account === place.account &&
+        event.container === place.container &&
+        event.path === place.name;
+      if (isThis && event.etag !== undefined && event.etag !== etag) setNewer(event.etag);
+    },
+  });
+  if (newer === undefined) return null;
+  return (
+    <span role="status">
+      <Badge tone="warn">changed meanwhile to {shortEtag(newer)}</Badge>
+    </span>
+  );
+}

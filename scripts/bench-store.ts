@@ -1,10 +1,10 @@
 import { mkdtempSync, rmSync } from "node:fs";
 import { join } from "node:path";
 
-import { encodeKey } from "../src/core/keys.ts";
-import { recordCodec } from "../src/core/record.ts";
-import { unixEpochTicks } from "../src/core/ticks.ts";
-import type { Clock } from "../src/core/world.ts";
+import { encodeKey } from "../src/encoding/keys.ts";
+import { recordCodec } from "../src/encoding/record.ts";
+import { unixEpochTicks } from "../src/base/ticks.ts";
+import type { Clock } from "../src/base/world.ts";
 import { LmdbEngine } from "../src/store/lmdb/lmdb-engine.ts";
 import { memoryEngine } from "../src/store/memory/memory-engine.ts";
 import { openPostgresStore } from "../src/store/postgres/open-postgres-store.ts";

@@ -1,7 +1,7 @@
 import { readFileSync, writeFileSync } from "node:fs";
 import { pathToFileURL } from "node:url";
-import type { Operation } from "../src/core/operation.ts";
-import type { Service } from "../src/core/service.ts";
+import type { Operation } from "../src/operation/operation.ts";
+import type { Service } from "../src/operation/service.ts";
 import { services } from "../src/server/services.ts";
 
 const page = "docs/SUPPORT.md";

@@ -4,8 +4,8 @@ import {
   developmentAccount,
   developmentAccountName,
 } from "../../src/account/settings.ts";
-import { noMeter } from "../../src/core/meter.ts";
-import type { ServiceName } from "../../src/core/service-name.ts";
+import { noMeter } from "../../src/protocol/meter.ts";
+import type { ServiceName } from "../../src/protocol/service-name.ts";
 import { Authenticator } from "../../src/http/auth/authenticator.ts";
 import type { HttpService } from "../../src/http/http-service.ts";
 import { compileRoutes } from "../../src/http/routing.ts";

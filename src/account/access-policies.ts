@@ -1,11 +1,11 @@
-import { formatIso, parseIso } from "../core/dates.ts";
-import { about } from "../core/faults.ts";
-import type { XmlParser } from "../core/operation.ts";
-import type { StoredPolicy } from "../core/permission.ts";
-import { fail, ok, type Result } from "../core/result.ts";
-import type { Ticks } from "../core/ticks.ts";
-import { invalidXmlAt, xmlChild, xmlChildText, type XmlElement } from "../core/xml.ts";
-import { element, textElement } from "../core/xml-writer.ts";
+import { formatIso, parseIso } from "../base/dates.ts";
+import { about } from "../protocol/faults.ts";
+import type { XmlParser } from "../operation/operation.ts";
+import type { StoredPolicy } from "../protocol/permission.ts";
+import { fail, ok, type Result } from "../protocol/result.ts";
+import type { Ticks } from "../base/ticks.ts";
+import { invalidXmlAt, xmlChild, xmlChildText, type XmlElement } from "../encoding/xml.ts";
+import { element, textElement } from "../encoding/xml-writer.ts";
 
 export const storedPoliciesMax = 5;
 export const policyIdUnitsMax = 64;

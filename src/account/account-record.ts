@@ -1,6 +1,6 @@
-import type { ServiceName } from "../core/service-name.ts";
-import { recordCodec, withDecodeCache } from "../core/record.ts";
-import { defineTable } from "../core/table.ts";
+import type { ServiceName } from "../protocol/service-name.ts";
+import { recordCodec, withDecodeCache } from "../encoding/record.ts";
+import { defineTable } from "../encoding/table.ts";
 import type { ServiceProperties } from "./service-properties.ts";
 
 /** What the store knows of an account. Everything else in it is keyed by `id`, never by name, so

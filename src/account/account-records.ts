@@ -1,9 +1,9 @@
 import { accounts } from "./account-record.ts";
 import type { AccountRecord } from "./account-record.ts";
-import type { ServiceName } from "../core/service-name.ts";
-import type { Random } from "../core/world.ts";
-import { newId } from "../execution/identifiers.ts";
-import { enqueueJob } from "../execution/reclaim-jobs.ts";
+import type { ServiceName } from "../protocol/service-name.ts";
+import type { Random } from "../base/world.ts";
+import { newId } from "../operation/identifiers.ts";
+import { enqueueJob } from "../operation/reclaim-jobs.ts";
 import type { Store } from "../store/store.ts";
 
 /** Every account that is configured has a record; one that no longer is keeps its data. */

@@ -1,7 +1,7 @@
-import { noBody, type Operation } from "../core/operation.ts";
-import type { ServiceName } from "../core/service-name.ts";
-import type { Params } from "../core/params.ts";
-import { xmlBody } from "../core/xml-body.ts";
+import { noBody, type Operation } from "../operation/operation.ts";
+import type { ServiceName } from "../protocol/service-name.ts";
+import type { Params } from "../protocol/params.ts";
+import { xmlBody } from "../encoding/xml-body.ts";
 import { parseServiceProperties, servicePropertiesBytesMax } from "./parse-service-properties.ts";
 import { renderServiceProperties } from "./service-properties-xml.ts";
 import { serviceOperation } from "./service-operation.ts";

@@ -1,8 +1,8 @@
-import { formatHttpDate } from "../core/dates.ts";
-import { invalidQuery } from "../core/faults.ts";
-import { noBody, type Operation } from "../core/operation.ts";
-import { xmlBody } from "../core/xml-body.ts";
-import { element, textElement } from "../core/xml-writer.ts";
+import { formatHttpDate } from "../base/dates.ts";
+import { invalidQuery } from "../protocol/faults.ts";
+import { noBody, type Operation } from "../operation/operation.ts";
+import { xmlBody } from "../encoding/xml-body.ts";
+import { element, textElement } from "../encoding/xml-writer.ts";
 import { cacheHeadersOf, type ServiceForm } from "./declare-service-properties.ts";
 import { serviceOperation } from "./service-operation.ts";
 

@@ -1,12 +1,12 @@
-import type { Awaitable } from "../core/awaitable.ts";
-import { put, reclaimAt, type Effect } from "../core/effects.ts";
-import type { Features } from "../core/features.ts";
-import type { ServiceName } from "../core/service-name.ts";
-import { recordCodec } from "../core/record.ts";
-import type { ReclaimHandler } from "../core/service.ts";
-import { anyTable, defineTable } from "../core/table.ts";
-import { ticksFromSeconds, type Ticks } from "../core/ticks.ts";
-import type { RecordView } from "../core/view.ts";
+import type { Awaitable } from "../base/awaitable.ts";
+import { put, reclaimAt, type Effect } from "../operation/effects.ts";
+import type { Features } from "../protocol/features.ts";
+import type { ServiceName } from "../protocol/service-name.ts";
+import { recordCodec } from "../encoding/record.ts";
+import type { ReclaimHandler } from "../operation/service.ts";
+import { anyTable, defineTable } from "../encoding/table.ts";
+import { ticksFromSeconds, type Ticks } from "../base/ticks.ts";
+import type { RecordView } from "../operation/view.ts";
 
 /**
  * Names of deleted containers, queues, tables and shares that cannot be used again yet. Deleting

@@ -1,8 +1,8 @@
-import type { KeyPart } from "../core/keys.ts";
-import type { Lease, LeaseKind } from "../core/lease.ts";
-import { recordCodec } from "../core/record.ts";
-import { defineTable, type IndexEntry } from "../core/table.ts";
-import { ticksMax, type Ticks } from "../core/ticks.ts";
+import type { KeyPart } from "../encoding/keys.ts";
+import type { Lease, LeaseKind } from "../protocol/lease.ts";
+import { recordCodec } from "../encoding/record.ts";
+import { defineTable, type IndexEntry } from "../encoding/table.ts";
+import { ticksMax, type Ticks } from "../base/ticks.ts";
 
 export interface HeldLeaseKey {
   /** When it ceases to be held; `ticksMax` for one without end. */

@@ -1,9 +1,9 @@
-import type { CorsRule } from "../core/cors.ts";
-import { isHeaderText } from "../core/header-text.ts";
-import type { ServiceName } from "../core/service-name.ts";
-import { fail, ok, type Result } from "../core/result.ts";
-import { invalidXmlAt, xmlChild, xmlChildText, type XmlElement } from "../core/xml.ts";
-import { isLaterVersion, isVersion } from "../core/versions.ts";
+import type { CorsRule } from "../protocol/cors.ts";
+import { isHeaderText } from "../protocol/header-text.ts";
+import type { ServiceName } from "../protocol/service-name.ts";
+import { fail, ok, type Result } from "../protocol/result.ts";
+import { invalidXmlAt, xmlChild, xmlChildText, type XmlElement } from "../encoding/xml.ts";
+import { isLaterVersion, isVersion } from "../protocol/versions.ts";
 import { parseProtocol } from "./protocol-settings.ts";
 import type {
   DeleteRetention,

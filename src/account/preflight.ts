@@ -1,7 +1,7 @@
-import { preflight } from "../core/cors.ts";
-import { noBody } from "../core/operation.ts";
-import type { ServiceName } from "../core/service-name.ts";
-import { header, text } from "../core/params.ts";
+import { preflight } from "../protocol/cors.ts";
+import { noBody } from "../operation/operation.ts";
+import type { ServiceName } from "../protocol/service-name.ts";
+import { header, text } from "../protocol/params.ts";
 import { serviceOperation } from "./service-operation.ts";
 
 /** The question of a browser before it sends a page's request, the same for every service: only the

@@ -1,6 +1,6 @@
-import { fail, ok, type Result } from "../core/result.ts";
-import type { XmlElement } from "../core/xml.ts";
-import { element, textElement } from "../core/xml-writer.ts";
+import { fail, ok, type Result } from "../protocol/result.ts";
+import type { XmlElement } from "../encoding/xml.ts";
+import { element, textElement } from "../encoding/xml-writer.ts";
 import type { ProtocolSetting } from "./service-properties.ts";
 
 const settingsMax = 32;

@@ -1,4 +1,4 @@
-import { operationsOf, type Address } from "../core/operation.ts";
+import { operationsOf, type Address } from "../operation/operation.ts";
 import type { AccountRecord, AccountScope } from "./account-record.ts";
 
 interface ServiceResource {

@@ -1,6 +1,6 @@
-import type { ServiceName } from "../core/service-name.ts";
-import { element, textElement } from "../core/xml-writer.ts";
-import type { CorsRule } from "../core/cors.ts";
+import type { ServiceName } from "../protocol/service-name.ts";
+import { element, textElement } from "../encoding/xml-writer.ts";
+import type { CorsRule } from "../protocol/cors.ts";
 import { renderProtocol } from "./protocol-settings.ts";
 import {
   defaultHourMetrics,

@@ -1,4 +1,4 @@
-import type { CorsRule } from "../core/cors.ts";
+import type { CorsRule } from "../protocol/cors.ts";
 
 /** What Set Service Properties keeps, for any of the four services. */
 export interface ServiceProperties {

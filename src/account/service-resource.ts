@@ -1,10 +1,10 @@
-import { mapAwaitable, type Awaitable } from "../core/awaitable.ts";
-import type { CorsRule } from "../core/cors.ts";
-import type { ServiceName } from "../core/service-name.ts";
-import { ok } from "../core/result.ts";
-import type { Resource, LoadRequest } from "../core/service.ts";
-import { anyTable } from "../core/table.ts";
-import type { RecordView } from "../core/view.ts";
+import { mapAwaitable, type Awaitable } from "../base/awaitable.ts";
+import type { CorsRule } from "../protocol/cors.ts";
+import type { ServiceName } from "../protocol/service-name.ts";
+import { ok } from "../protocol/result.ts";
+import type { Resource, LoadRequest } from "../operation/service.ts";
+import { anyTable } from "../encoding/table.ts";
+import type { RecordView } from "../operation/view.ts";
 import { accounts, type AccountRecord } from "./account-record.ts";
 
 /** Everything that a request names lies in an account, which was checked to exist before. */

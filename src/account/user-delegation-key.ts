@@ -1,11 +1,11 @@
-import { formatIsoSeconds, parseIso } from "../core/dates.ts";
-import { invalidXmlNode, missingXmlNode } from "../core/faults.ts";
-import type { ServiceName } from "../core/service-name.ts";
-import { fail, ok, type Result } from "../core/result.ts";
-import { ticksPerDay, type Ticks } from "../core/ticks.ts";
-import { xmlBody } from "../core/xml-body.ts";
-import { element, textElement } from "../core/xml-writer.ts";
-import { invalidXmlAt, xmlChildText, type XmlElement } from "../core/xml.ts";
+import { formatIsoSeconds, parseIso } from "../base/dates.ts";
+import { invalidXmlNode, missingXmlNode } from "../protocol/faults.ts";
+import type { ServiceName } from "../protocol/service-name.ts";
+import { fail, ok, type Result } from "../protocol/result.ts";
+import { ticksPerDay, type Ticks } from "../base/ticks.ts";
+import { xmlBody } from "../encoding/xml-body.ts";
+import { element, textElement } from "../encoding/xml-writer.ts";
+import { invalidXmlAt, xmlChildText, type XmlElement } from "../encoding/xml.ts";
 import { serviceOperation } from "./service-operation.ts";
 
 const keyInfoBytesMax = 64 * 1024;

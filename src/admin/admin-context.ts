@@ -1,7 +1,7 @@
 import type { Accounts } from "../account/settings.ts";
-import type { ServiceName } from "../core/service-name.ts";
-import type { Clock, Log, Random } from "../core/world.ts";
-import type { Runtime } from "../execution/execute.ts";
+import type { ServiceName } from "../protocol/service-name.ts";
+import type { Clock, Log, Random } from "../base/world.ts";
+import type { Runtime } from "../operation/execute.ts";
 import type { HttpService } from "../http/http-service.ts";
 import type { Observer } from "../http/observer.ts";
 import type { SmbAdministration } from "../smb/administration.ts";

@@ -1,6 +1,6 @@
 import type { Accounts } from "../account/settings.ts";
-import type { ServiceName } from "../core/service-name.ts";
-import { latestVersion } from "../core/versions.ts";
+import type { ServiceName } from "../protocol/service-name.ts";
+import { latestVersion } from "../protocol/versions.ts";
 import { serveRequest } from "../http/serve.ts";
 import type { WireResponse } from "../http/wire.ts";
 import type { Viewed } from "./admin-context.ts";

@@ -1,6 +1,6 @@
 import type { IncomingMessage, ServerResponse } from "node:http";
-import type { ServiceName } from "../core/service-name.ts";
-import type { Log } from "../core/world.ts";
+import type { ServiceName } from "../protocol/service-name.ts";
+import type { Log } from "../base/world.ts";
 import { locationOptions, type HttpService } from "../http/http-service.ts";
 import { nodeHandler, type Serve } from "../http/handler.ts";
 import { locate } from "../http/location.ts";

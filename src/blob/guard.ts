@@ -1,9 +1,9 @@
-import { formatIso } from "../core/dates.ts";
-import { invalidQuery } from "../core/faults.ts";
-import type { Operation } from "../core/operation.ts";
-import { fail, ok, type Result } from "../core/result.ts";
-import type { GuardContext } from "../core/service.ts";
-import type { Ticks } from "../core/ticks.ts";
+import { formatIso } from "../base/dates.ts";
+import { invalidQuery } from "../protocol/faults.ts";
+import type { Operation } from "../operation/operation.ts";
+import { fail, ok, type Result } from "../protocol/result.ts";
+import type { GuardContext } from "../operation/service.ts";
+import type { Ticks } from "../base/ticks.ts";
 import { checkCopy } from "./copy/check-copy.ts";
 import { checkKey } from "./encryption/blob-encryption.ts";
 import { checkProtection } from "./protection/protection.ts";

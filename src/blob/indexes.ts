@@ -1,6 +1,6 @@
-import type { KeyPart } from "../core/keys.ts";
-import { recordCodec } from "../core/record.ts";
-import { defineTable, type IndexEntry } from "../core/table.ts";
+import type { KeyPart } from "../encoding/keys.ts";
+import { recordCodec } from "../encoding/record.ts";
+import { defineTable, type IndexEntry } from "../encoding/table.ts";
 import type { BlobRecord } from "./records.ts";
 
 /** What follows from containers and blobs, kept in step by the execution layer. */

@@ -1,6 +1,6 @@
 import { declarePreflight } from "../account/preflight.ts";
 import { declareUserDelegationKey } from "../account/user-delegation-key.ts";
-import type { Operation } from "../core/operation.ts";
+import type { Operation } from "../operation/operation.ts";
 import { appendBlockFromUrl } from "./append/append-block-from-url.ts";
 import { appendBlock } from "./append/append-block.ts";
 import { createAppendBlob } from "./append/create-append-blob.ts";

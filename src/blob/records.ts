@@ -1,13 +1,13 @@
 import { leaseEntries } from "../account/held-leases.ts";
-import type { ContentRef } from "../core/content-ref.ts";
-import type { Lease } from "../core/lease.ts";
-import type { Metadata } from "../core/metadata.ts";
-import type { StoredPolicy } from "../core/permission.ts";
-import { recordCodec, withDecodeCache } from "../core/record.ts";
+import type { ContentRef } from "../content/content-ref.ts";
+import type { Lease } from "../protocol/lease.ts";
+import type { Metadata } from "../protocol/metadata.ts";
+import type { StoredPolicy } from "../protocol/permission.ts";
+import { recordCodec, withDecodeCache } from "../encoding/record.ts";
 import { containerNameEntries, holdEntries, tagEntries } from "./indexes.ts";
-import { defineTable } from "../core/table.ts";
-import type { Tags } from "../core/tags.ts";
-import type { Ticks } from "../core/ticks.ts";
+import { defineTable } from "../encoding/table.ts";
+import type { Tags } from "../protocol/tags.ts";
+import type { Ticks } from "../base/ticks.ts";
 
 export type PublicAccess = "container" | "blob";
 export type BlobType = "BlockBlob" | "AppendBlob" | "PageBlob";

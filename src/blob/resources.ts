@@ -1,16 +1,16 @@
 import type { AccountRecord, AccountScope } from "../account/account-record.ts";
 import { corsRulesFor, loadAccount, serviceResource } from "../account/service-resource.ts";
-import type { CorsRule } from "../core/cors.ts";
-import { parseSnapshotTime } from "../core/dates.ts";
-import { invalidQuery } from "../core/faults.ts";
-import { checkBlobName, checkContainerName } from "../core/names.ts";
-import { operationsOf, type Address } from "../core/operation.ts";
-import { fail, ok, type Result } from "../core/result.ts";
-import { defineResource } from "../core/service.ts";
-import type { LoadedResource, QueryReader, SignedName, LoadRequest } from "../core/service.ts";
-import { anyTable } from "../core/table.ts";
-import type { Ticks } from "../core/ticks.ts";
-import type { RecordView } from "../core/view.ts";
+import type { CorsRule } from "../protocol/cors.ts";
+import { parseSnapshotTime } from "../base/dates.ts";
+import { invalidQuery } from "../protocol/faults.ts";
+import { checkBlobName, checkContainerName } from "../protocol/names.ts";
+import { operationsOf, type Address } from "../operation/operation.ts";
+import { fail, ok, type Result } from "../protocol/result.ts";
+import { defineResource } from "../operation/service.ts";
+import type { LoadedResource, QueryReader, SignedName, LoadRequest } from "../operation/service.ts";
+import { anyTable } from "../encoding/table.ts";
+import type { Ticks } from "../base/ticks.ts";
+import type { RecordView } from "../operation/view.ts";
 import { guardBlob } from "./guard.ts";
 import {
   blobs,

@@ -1,5 +1,5 @@
-import type { Service } from "../core/service.ts";
-import { anyTable } from "../core/table.ts";
+import type { Service } from "../operation/service.ts";
+import { anyTable } from "../encoding/table.ts";
 import { blobCopy } from "./copy/transfer.ts";
 import { operations } from "./operations.ts";
 import { reclaimers } from "./reclaim.ts";

@@ -9,7 +9,7 @@ import { optionWarnings, resolveOptions, type Options } from "../server/options.
 import { StartRefused } from "../server/start-refused.ts";
 import { helpText, parseCommandLine } from "./command-line.ts";
 import type { Command } from "./command-line.ts";
-import type { ServiceName } from "../core/service-name.ts";
+import type { ServiceName } from "../protocol/service-name.ts";
 import { serviceModeOf, serviceModeOfProgram } from "./service-mode.ts";
 import { asksForHelp, commandHelp } from "./subcommand.ts";
 import { sideCommands, unknownCommand } from "./side-commands.ts";

@@ -1,4 +1,4 @@
-import type { Log } from "../core/world.ts";
+import type { Log } from "../base/world.ts";
 
 const nothing = (): void => undefined;
 

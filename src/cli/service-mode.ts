@@ -1,5 +1,5 @@
 import { basename } from "node:path";
-import type { ServiceName } from "../core/service-name.ts";
+import type { ServiceName } from "../protocol/service-name.ts";
 
 /** Words that, before all options, serve one service alone. */
 const modes: ReadonlyMap<string, ServiceName> = new Map([

@@ -1,4 +1,4 @@
-import type { ContentEdit, ContentPlan, ContentRef, Slice } from "../core/content-ref.ts";
+import type { ContentEdit, ContentPlan, ContentRef, Slice } from "./content-ref.ts";
 import type { Key, Transaction } from "../store/store.ts";
 import type { IdAllocator } from "./ids.ts";
 import { NodeReferences } from "./node-references.ts";

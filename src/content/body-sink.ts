@@ -1,4 +1,4 @@
-import type { SliceSourceOfLength } from "../core/content-ref.ts";
+import type { SliceSourceOfLength } from "./content-ref.ts";
 import type { BodyChecksums } from "./checksums.ts";
 import type { ReceiveOptions } from "./content.ts";
 import { bodyCipher } from "./cipher.ts";

@@ -1,5 +1,5 @@
 import { createCipheriv, createDecipheriv } from "node:crypto";
-import type { SliceCipher } from "../core/content-ref.ts";
+import type { SliceCipher } from "./content-ref.ts";
 
 const algorithm = "aes-256-ctr";
 const blockBytes = 16;

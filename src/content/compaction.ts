@@ -1,6 +1,6 @@
-import type { ContentRef, Slice } from "../core/content-ref.ts";
-import type { Table } from "../core/table.ts";
-import type { Log } from "../core/world.ts";
+import type { ContentRef, Slice } from "./content-ref.ts";
+import type { Table } from "../encoding/table.ts";
+import type { Log } from "../base/world.ts";
 import type { Key, Store, Transaction, View } from "../store/store.ts";
 import type { ExtentWriter } from "./extent-writer.ts";
 import { copyRanges, type Copied } from "./copy-ranges.ts";

@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import type { ContentRef } from "../core/content-ref.ts";
+import type { ContentRef } from "./content-ref.ts";
 import { StoreBusy } from "../store/store.ts";
 import { clear, share, write } from "./plan.ts";
 import { openContentFixture, pattern, type ContentFixture } from "./testing.ts";

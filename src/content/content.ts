@@ -1,5 +1,5 @@
-import type { Body } from "../core/body.ts";
-import type { ContentPlan, ContentRef, Received, Slice } from "../core/content-ref.ts";
+import type { Body } from "./body.ts";
+import type { ContentPlan, ContentRef, Received, Slice } from "./content-ref.ts";
 import type { Key, Transaction, View } from "../store/store.ts";
 
 export interface ReceiveOptions {

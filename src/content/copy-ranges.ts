@@ -1,5 +1,5 @@
-import type { Slice } from "../core/content-ref.ts";
-import type { Log } from "../core/world.ts";
+import type { Slice } from "./content-ref.ts";
+import type { Log } from "../base/world.ts";
 import { combineCrc64, crc64Of, crc64OfNothing } from "./crc64.ts";
 import type { ExtentWriter, Region } from "./extent-writer.ts";
 import type { ExtentFileCache } from "./extent-file-cache.ts";

@@ -2,7 +2,7 @@ import { close, fdatasync, fstatSync, ftruncateSync, open, read, write } from "n
 import { open as openFolder, rm, stat } from "node:fs/promises";
 import { dirname, join } from "node:path";
 import { promisify } from "node:util";
-import type { Log } from "../core/world.ts";
+import type { Log } from "../base/world.ts";
 import { makePrivateFolder } from "../store/private-folder.ts";
 import { StoreUnavailable } from "../store/store.ts";
 import { ExtentTooShort, type ExtentFile, type ExtentFiles } from "./extent-files.ts";

@@ -1,4 +1,4 @@
-import type { Slice } from "../core/content-ref.ts";
+import type { Slice } from "./content-ref.ts";
 import type { Key, Store, Transaction } from "../store/store.ts";
 import { referencesTo, setReferences } from "./node-references.ts";
 import { decodeNode } from "./node-codec.ts";

@@ -1,5 +1,5 @@
 import { describe, expect, test } from "vitest";
-import type { ContentPart, ContentRef, Slice } from "../core/content-ref.ts";
+import type { ContentPart, ContentRef, Slice } from "./content-ref.ts";
 import type { Transaction } from "../store/store.ts";
 import { compose, share, write } from "./plan.ts";
 import { openContentFixture, pattern, testObjects, type ContentFixture } from "./testing.ts";

@@ -1,6 +1,6 @@
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
-import type { Slice } from "../core/content-ref.ts";
+import type { Slice } from "./content-ref.ts";
 import { decodeNode, encodeNode } from "./node-codec.ts";
 import { cutByCost, nodeBytesMax, sliceCost, type Node } from "./node.ts";
 import { RegionAllocator } from "./regions.ts";

@@ -1,4 +1,4 @@
-import type { Slice, SliceCipher, SliceSource } from "../core/content-ref.ts";
+import type { Slice, SliceCipher, SliceSource } from "./content-ref.ts";
 import { ByteReader, ByteWriter } from "./byte-writer.ts";
 import type { Child, Node } from "./node.ts";
 import { endOf } from "./slices.ts";

@@ -1,5 +1,5 @@
-import type { Slice } from "../core/content-ref.ts";
-import { spend } from "../core/loop-turn.ts";
+import type { Slice } from "./content-ref.ts";
+import { spend } from "../base/loop-share.ts";
 import type { Transaction } from "../store/store.ts";
 import type { IdAllocator } from "./ids.ts";
 import { decodeNode, encodeNode } from "./node-codec.ts";
@@ -17,7 +17,7 @@ import {
 
 /** So few are written in one go. */
 const nodesAtOnceMax = 64;
-/** Of the event loop's time (`core/loop-turn.ts`). */
+/** Of the event loop's time (`base/loop-share.ts`). */
 const unitsPerNode = 8;
 
 /**

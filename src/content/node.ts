@@ -1,4 +1,4 @@
-import type { Slice } from "../core/content-ref.ts";
+import type { Slice } from "./content-ref.ts";
 
 /**
  * A node of the tree that maps a large content's offsets to slices. Nodes never change, except that

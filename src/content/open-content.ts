@@ -1,7 +1,7 @@
-import type { Body } from "../core/body.ts";
-import type { ContentPlan, ContentRef, Received, Slice } from "../core/content-ref.ts";
-import type { Ticks } from "../core/ticks.ts";
-import type { Clock, Log } from "../core/world.ts";
+import type { Body } from "./body.ts";
+import type { ContentPlan, ContentRef, Received, Slice } from "./content-ref.ts";
+import type { Ticks } from "../base/ticks.ts";
+import type { Clock, Log } from "../base/world.ts";
 import type { Key, Store, Transaction, View } from "../store/store.ts";
 import { Buffers } from "./buffers.ts";
 import type { ContentTable } from "./compaction.ts";

@@ -1,5 +1,5 @@
-import { ticksPerSecond, type Ticks } from "../core/ticks.ts";
-import type { Clock, Log } from "../core/world.ts";
+import { ticksPerSecond, type Ticks } from "../base/ticks.ts";
+import type { Clock, Log } from "../base/world.ts";
 import type { Store, View } from "../store/store.ts";
 import type { ExtentFiles } from "./extent-files.ts";
 import { allGarbage, extentKey, garbageCodec } from "./tables.ts";

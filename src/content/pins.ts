@@ -1,6 +1,6 @@
-import type { Ticks } from "../core/ticks.ts";
-import { ticksPerSecond } from "../core/ticks.ts";
-import type { Clock } from "../core/world.ts";
+import type { Ticks } from "../base/ticks.ts";
+import { ticksPerSecond } from "../base/ticks.ts";
+import type { Clock } from "../base/world.ts";
 import type { Processes } from "../store/processes.ts";
 import { StoreBusy } from "../store/store.ts";
 

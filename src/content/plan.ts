@@ -5,7 +5,7 @@ import type {
   ContentRef,
   Received,
   Slice,
-} from "../core/content-ref.ts";
+} from "./content-ref.ts";
 
 /** Plans are plain values, so that decisions stay pure; `settle` carries them out. */
 

@@ -1,6 +1,6 @@
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
-import type { ContentPlan, ContentRef, Received, SliceSource } from "../core/content-ref.ts";
+import type { ContentPlan, ContentRef, Received, SliceSource } from "./content-ref.ts";
 import { append, clear, compose, empty, resize, share, write, asPart } from "./plan.ts";
 import { openContentFixture, pattern, type ContentFixture } from "./testing.ts";
 

@@ -1,4 +1,4 @@
-import type { ContentRef, Slice, SliceSource } from "../core/content-ref.ts";
+import type { ContentRef, Slice, SliceSource } from "./content-ref.ts";
 import { readChunkBytes, type Buffers } from "./buffers.ts";
 import type { ContentReader } from "./content.ts";
 import type { ExtentFileCache } from "./extent-file-cache.ts";

@@ -1,6 +1,6 @@
-import type { Received, SliceSourceOfLength } from "../core/content-ref.ts";
-import type { Body } from "../core/body.ts";
-import { newBytes } from "../core/slabs.ts";
+import type { Received, SliceSourceOfLength } from "./content-ref.ts";
+import type { Body } from "./body.ts";
+import { newBytes } from "../encoding/slabs.ts";
 import { BodyChecksums, md5Of } from "./checksums.ts";
 import { BodyTooLarge, type ReceiveOptions } from "./content.ts";
 import { BodySink } from "./body-sink.ts";

@@ -2,7 +2,7 @@ import { mkdtemp, readdir, rm, stat } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
-import type { ContentRef } from "../core/content-ref.ts";
+import type { ContentRef } from "./content-ref.ts";
 import { decodeCounter } from "../store/counter.ts";
 import { StoreBusy } from "../store/store.ts";
 import { openDiskFiles } from "./disk-files.ts";

@@ -1,5 +1,5 @@
-import type { ContentPart, Slice, SliceSource } from "../core/content-ref.ts";
-import { spend, unitsPerTurnMax } from "../core/loop-turn.ts";
+import type { ContentPart, Slice, SliceSource } from "./content-ref.ts";
+import { spend, unitsPerTurnMax } from "../base/loop-share.ts";
 import { combineCrc64 } from "./crc64.ts";
 
 /** Half-open stretch of logical offsets; `to` may be `Infinity`. */

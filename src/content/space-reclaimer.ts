@@ -1,4 +1,4 @@
-import type { Clock } from "../core/world.ts";
+import type { Clock } from "../base/world.ts";
 import { StoreBusy, StoreUnavailable, type Transaction } from "../store/store.ts";
 import { compactExtent, type CompactionParts } from "./compaction.ts";
 import type { ExtentFiles } from "./extent-files.ts";

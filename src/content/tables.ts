@@ -1,7 +1,7 @@
 import { createHash } from "node:crypto";
-import { decodeKey } from "../core/key-decoding.ts";
-import { encodeTaggedKey, prefixBounds, type KeyBounds } from "../core/keys.ts";
-import { recordCodec } from "../core/record.ts";
+import { decodeKey } from "../encoding/key-decoding.ts";
+import { encodeTaggedKey, prefixBounds, type KeyBounds } from "../encoding/keys.ts";
+import { recordCodec } from "../encoding/record.ts";
 import type { Key } from "../store/store.ts";
 
 /** What contents keep in the key space. A tag is never used for anything else. */

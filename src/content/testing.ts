@@ -1,7 +1,7 @@
-import { recordCodec } from "../core/record.ts";
-import { defineTable } from "../core/table.ts";
-import type { ContentPlan, ContentRef, Received } from "../core/content-ref.ts";
-import type { Log } from "../core/world.ts";
+import { recordCodec } from "../encoding/record.ts";
+import { defineTable } from "../encoding/table.ts";
+import type { ContentPlan, ContentRef, Received } from "./content-ref.ts";
+import type { Log } from "../base/world.ts";
 import { manualClock, type ManualClock } from "../store/manual-clock.ts";
 import { openMemoryStore } from "../store/memory/open-memory-store.ts";
 import type { Store, View } from "../store/store.ts";

@@ -1,4 +1,4 @@
-import type { Slice } from "../core/content-ref.ts";
+import type { Slice } from "./content-ref.ts";
 import type { NodeReferences } from "./node-references.ts";
 import {
   costOfChild,

@@ -1,5 +1,5 @@
-import type { Awaitable } from "../core/awaitable.ts";
-import type { ContentRef, Slice } from "../core/content-ref.ts";
+import type { Awaitable } from "../base/awaitable.ts";
+import type { ContentRef, Slice } from "./content-ref.ts";
 import { decodeNode } from "./node-codec.ts";
 import type { Node } from "./node.ts";
 import { overlapping, type Span } from "./slices.ts";

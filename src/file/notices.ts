@@ -1,6 +1,11 @@
-import { recordCodec } from "../core/record.ts";
-import { defineTable, type NoticeView, type IndexEntry, type RecordChange } from "../core/table.ts";
-import type { Ticks } from "../core/ticks.ts";
+import { recordCodec } from "../encoding/record.ts";
+import {
+  defineTable,
+  type NoticeView,
+  type IndexEntry,
+  type RecordChange,
+} from "../encoding/table.ts";
+import type { Ticks } from "../base/ticks.ts";
 import type { NodeKind, NodeRecord } from "./records.ts";
 
 /** Who wants to hear of changes in a share: processes that serve SMB clients who watch it. */

@@ -1,6 +1,6 @@
 import { declarePreflight } from "../account/preflight.ts";
 import { declareUserDelegationKey } from "../account/user-delegation-key.ts";
-import type { Operation } from "../core/operation.ts";
+import type { Operation } from "../operation/operation.ts";
 import { abortCopyFile } from "./copy/abort-copy.ts";
 import { copyFile } from "./copy/copy-file.ts";
 import { createDirectory } from "./directory/create-directory.ts";

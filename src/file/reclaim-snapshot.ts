@@ -1,7 +1,7 @@
-import type { ReclaimHandler, Removal } from "../core/service.ts";
-import { anyTable } from "../core/table.ts";
-import type { RecordView } from "../core/view.ts";
-import { successor } from "../core/keys.ts";
+import type { ReclaimHandler, Removal } from "../operation/service.ts";
+import { anyTable } from "../encoding/table.ts";
+import type { RecordView } from "../operation/view.ts";
+import { successor } from "../encoding/keys.ts";
 import { versionEnds, versions } from "./records.ts";
 import { snapshotsOf } from "./share/snapshots.ts";
 

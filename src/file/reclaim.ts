@@ -1,9 +1,9 @@
 import { nameReclaimers } from "../account/deleted-names.ts";
-import type { ReclaimJob } from "../core/effects.ts";
-import type { ReclaimHandler } from "../core/service.ts";
-import { anyTable, type DefinedTable } from "../core/table.ts";
-import type { Ticks } from "../core/ticks.ts";
-import { firstBelowUpTo } from "../execution/first-below.ts";
+import type { ReclaimJob } from "../operation/effects.ts";
+import type { ReclaimHandler } from "../operation/service.ts";
+import { anyTable, type DefinedTable } from "../encoding/table.ts";
+import type { Ticks } from "../base/ticks.ts";
+import { firstBelowUpTo } from "../operation/first-below.ts";
 import { notices, watchedShares } from "./notices.ts";
 import {
   deletedShares,

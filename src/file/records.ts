@@ -1,14 +1,14 @@
 import { leaseEntries } from "../account/held-leases.ts";
-import type { ContentRef } from "../core/content-ref.ts";
-import { decodeKey } from "../core/key-decoding.ts";
-import { encodeTaggedKey } from "../core/keys.ts";
-import type { Lease } from "../core/lease.ts";
-import type { Metadata } from "../core/metadata.ts";
-import type { StoredPolicy } from "../core/permission.ts";
-import { recordCodec, withDecodeCache } from "../core/record.ts";
-import type { KeyPart } from "../core/keys.ts";
-import { defineTable, type IndexEntry } from "../core/table.ts";
-import type { Ticks } from "../core/ticks.ts";
+import type { ContentRef } from "../content/content-ref.ts";
+import { decodeKey } from "../encoding/key-decoding.ts";
+import { encodeTaggedKey } from "../encoding/keys.ts";
+import type { Lease } from "../protocol/lease.ts";
+import type { Metadata } from "../protocol/metadata.ts";
+import type { StoredPolicy } from "../protocol/permission.ts";
+import { recordCodec, withDecodeCache } from "../encoding/record.ts";
+import type { KeyPart } from "../encoding/keys.ts";
+import { defineTable, type IndexEntry } from "../encoding/table.ts";
+import type { Ticks } from "../base/ticks.ts";
 import { noticesOf } from "./notices.ts";
 import type { LockState } from "./locks/lock-state.ts";
 

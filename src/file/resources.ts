@@ -1,22 +1,22 @@
 import type { AccountRecord, AccountScope } from "../account/account-record.ts";
 import { corsRulesFor, loadAccount, serviceResource } from "../account/service-resource.ts";
-import { formatIso, parseSnapshotTime } from "../core/dates.ts";
-import { invalidQuery } from "../core/faults.ts";
-import { parseFilePath } from "../core/file-names.ts";
-import { checkShareName } from "../core/names.ts";
-import { operationsOf, type Address, type TargetPolicy } from "../core/operation.ts";
-import { fail, ok, type Result } from "../core/result.ts";
-import { defineResource } from "../core/service.ts";
+import { formatIso, parseSnapshotTime } from "../base/dates.ts";
+import { invalidQuery } from "../protocol/faults.ts";
+import { parseFilePath } from "../protocol/file-names.ts";
+import { checkShareName } from "../protocol/names.ts";
+import { operationsOf, type Address, type TargetPolicy } from "../operation/operation.ts";
+import { fail, ok, type Result } from "../protocol/result.ts";
+import { defineResource } from "../operation/service.ts";
 import type {
   GuardContext,
   LoadedResource,
   QueryReader,
   SignedName,
   LoadRequest,
-} from "../core/service.ts";
-import { anyTable } from "../core/table.ts";
-import type { Ticks } from "../core/ticks.ts";
-import type { RecordView } from "../core/view.ts";
+} from "../operation/service.ts";
+import { anyTable } from "../encoding/table.ts";
+import type { Ticks } from "../base/ticks.ts";
+import type { RecordView } from "../operation/view.ts";
 import type { LockState } from "./locks/lock-state.ts";
 import { deletePending } from "./locks/rest-access.ts";
 import {

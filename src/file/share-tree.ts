@@ -1,4 +1,4 @@
-import type { RecordView } from "../core/view.ts";
+import type { RecordView } from "../operation/view.ts";
 import { nodes, nodeLocations, rootId, versions } from "./records.ts";
 import type { NodeKey, NodeRecord } from "./records.ts";
 import { foldName } from "./shared/fold.ts";

@@ -1,9 +1,9 @@
-import { put, type Effect } from "../core/effects.ts";
-import type { AnyDecisionContext, Operation } from "../core/operation.ts";
-import type { Reply, WaitDecision } from "../core/reply.ts";
-import type { ByteRange, Span } from "../core/ranges.ts";
-import type { Failure } from "../core/result.ts";
-import type { Ticks } from "../core/ticks.ts";
+import { put, type Effect } from "../operation/effects.ts";
+import type { AnyDecisionContext, Operation } from "../operation/operation.ts";
+import type { Reply, WaitDecision } from "../operation/reply.ts";
+import type { ByteRange, Span } from "../protocol/ranges.ts";
+import type { Failure } from "../protocol/result.ts";
+import type { Ticks } from "../base/ticks.ts";
 import type { Stretch } from "./locks/byte-ranges.ts";
 import type { LockState } from "./locks/lock-state.ts";
 import { decideShortOpen, shortOpens, type RestOperation } from "./locks/rest-access.ts";

@@ -4,13 +4,13 @@ import {
   isDecidedByRecord,
   mayOverwrite,
   mayUseTags,
-} from "../core/authorise.ts";
-import type { AuthorisationTarget } from "../core/authorise.ts";
-import { authoriseNamed } from "../core/authorise-named.ts";
-import type { Address, Operation } from "../core/operation.ts";
-import type { Principal } from "../core/principal.ts";
-import { fail, ok, type Result } from "../core/result.ts";
-import type { Call } from "../execution/execute.ts";
+} from "../protocol/authorise.ts";
+import type { AuthorisationTarget } from "../protocol/authorise.ts";
+import { authoriseNamed } from "../protocol/authorise-named.ts";
+import type { Address, Operation } from "../operation/operation.ts";
+import type { Principal } from "../protocol/principal.ts";
+import { fail, ok, type Result } from "../protocol/result.ts";
+import type { Call } from "../operation/execute.ts";
 import type { HttpService, AuthenticatedCaller, RequestTarget } from "./http-service.ts";
 import type { WireRequest } from "./wire.ts";
 

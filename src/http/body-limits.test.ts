@@ -2,7 +2,7 @@ import { once } from "node:events";
 import { createServer } from "node:http";
 import { connect, type AddressInfo, type Socket } from "node:net";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
-import { MemoryBudget } from "../core/memory-budget.ts";
+import { MemoryBudget } from "../base/memory-budget.ts";
 import { manualClock, type ManualClock } from "../store/manual-clock.ts";
 import { collect } from "./body.ts";
 import { Connections, progressMilliseconds } from "./connections.ts";

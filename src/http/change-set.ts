@@ -1,10 +1,10 @@
-import type { Dialect, IndexedFault } from "../core/dialect.ts";
-import { spend } from "../core/loop-turn.ts";
-import { fail, ok, type Failure, type Result } from "../core/result.ts";
-import type { TextBytes } from "../core/text-bytes.ts";
-import { executeAll } from "../execution/execute-all.ts";
-import type { Call, Outcome } from "../execution/execute.ts";
-import { TransactionRefused } from "../execution/transaction-refused.ts";
+import type { Dialect, IndexedFault } from "../operation/dialect.ts";
+import { spend } from "../base/loop-share.ts";
+import { fail, ok, type Failure, type Result } from "../protocol/result.ts";
+import type { TextBytes } from "../encoding/text-bytes.ts";
+import { executeAll } from "../operation/execute-all.ts";
+import type { Call, Outcome } from "../operation/execute.ts";
+import { TransactionRefused } from "../operation/transaction-refused.ts";
 import { diagnose } from "./diagnosis/diagnose.ts";
 import { withoutSecrets } from "./diagnosis/secrets.ts";
 import type {
@@ -42,7 +42,7 @@ interface Answered {
   readonly outcomes: readonly Outcome[];
 }
 
-/** Of a part, for a unit of the event loop's time (`core/loop-turn.ts`). Shorter parts are not
+/** Of a part, for a unit of the event loop's time (`base/loop-share.ts`). Shorter parts are not
  *  counted: 100 of them take little, and a transaction that waits for the next iteration misses
  *  the commit of this one. */
 const bytesPerUnit = 8192;

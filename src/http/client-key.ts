@@ -1,12 +1,12 @@
 import { createHash } from "node:crypto";
-import type { ClientKey, Encryption } from "../core/encryption.ts";
-import { invalidHeader, invalidQuery } from "../core/faults.ts";
-import { isHeaderText } from "../core/header-text.ts";
-import { fail, ok, type Result } from "../core/result.ts";
-import type { Principal } from "../core/principal.ts";
-import type { Random } from "../core/world.ts";
+import type { ClientKey, Encryption } from "../protocol/encryption.ts";
+import { invalidHeader, invalidQuery } from "../protocol/faults.ts";
+import { isHeaderText } from "../protocol/header-text.ts";
+import { fail, ok, type Result } from "../protocol/result.ts";
+import type { Principal } from "../protocol/principal.ts";
+import type { Random } from "../base/world.ts";
 import type { ContentStore } from "../content/content.ts";
-import { newId } from "../execution/identifiers.ts";
+import { newId } from "../operation/identifiers.ts";
 
 /** The key of an operation that takes one. */
 export function clientKeyOf(input: object): ClientKey | undefined {

@@ -1,5 +1,5 @@
 import type { Socket } from "node:net";
-import type { Clock } from "../core/world.ts";
+import type { Clock } from "../base/world.ts";
 
 /** What of a request's body is on its way, for the one who looks whether it moves. */
 export interface BodyProgress {

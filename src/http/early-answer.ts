@@ -1,5 +1,5 @@
 import type { IncomingMessage, ServerResponse } from "node:http";
-import type { Clock } from "../core/world.ts";
+import type { Clock } from "../base/world.ts";
 import type { WireBody, WireResponse } from "./wire.ts";
 
 /**

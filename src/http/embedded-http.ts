@@ -1,5 +1,5 @@
 import { STATUS_CODES } from "node:http";
-import { fail, ok, type Result } from "../core/result.ts";
+import { fail, ok, type Result } from "../protocol/result.ts";
 import { headerLines, parseHeaders, readLine, type Part, type RenderedPart } from "./multipart.ts";
 import { bufferBody, type WireResponse, type WireRequest } from "./wire.ts";
 

@@ -1,4 +1,4 @@
-import type { ServiceName } from "../core/service-name.ts";
+import type { ServiceName } from "../protocol/service-name.ts";
 import type { HttpService, RequestState } from "./http-service.ts";
 import type { Envelope } from "./render.ts";
 import type { WireRequest } from "./wire.ts";

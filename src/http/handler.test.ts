@@ -1,7 +1,7 @@
 import { createServer } from "node:http";
 import { connect, type AddressInfo } from "node:net";
 import { expect, it } from "vitest";
-import { PagedText } from "../core/paged-text.ts";
+import { PagedText } from "../encoding/paged-text.ts";
 import { nodeHandler, type Serve } from "./handler.ts";
 import type { WireResponse } from "./wire.ts";
 

@@ -1,8 +1,8 @@
 import type { IncomingMessage, ServerResponse } from "node:http";
 import type { TLSSocket } from "node:tls";
-import type { PagedText } from "../core/paged-text.ts";
-import type { MemoryBudget } from "../core/memory-budget.ts";
-import type { Clock, Log } from "../core/world.ts";
+import type { PagedText } from "../encoding/paged-text.ts";
+import type { MemoryBudget } from "../base/memory-budget.ts";
+import type { Clock, Log } from "../base/world.ts";
 import type { ContentReader } from "../content/content.ts";
 import type { AccessLogEntry, WriteAccess } from "./access-log.ts";
 import { isSurplus } from "./connections.ts";

@@ -1,5 +1,5 @@
-import type { ServiceName } from "../core/service-name.ts";
-import { fail, ok, type Result } from "../core/result.ts";
+import type { ServiceName } from "../protocol/service-name.ts";
+import { fail, ok, type Result } from "../protocol/result.ts";
 import { parseQuery, type Query } from "./query-string.ts";
 import type { WireRequest } from "./wire.ts";
 

@@ -1,7 +1,7 @@
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import { parseEmbeddedRequest, renderEmbeddedReply } from "./embedded-http.ts";
-import { TextBytes } from "../core/text-bytes.ts";
+import { TextBytes } from "../encoding/text-bytes.ts";
 import { boundaryOf, parseMultipart, Part, partHeadersMax, writeMultipart } from "./multipart.ts";
 
 const parse = (text: string, partsMax = 10) => parseMultipart(Buffer.from(text), "b", { partsMax });

@@ -1,5 +1,5 @@
-import { fail, ok, type Result } from "../core/result.ts";
-import type { TextBytes } from "../core/text-bytes.ts";
+import { fail, ok, type Result } from "../protocol/result.ts";
+import type { TextBytes } from "../encoding/text-bytes.ts";
 
 /** Header lines as they were read. Names are lower case in `headers`. */
 export interface HeaderLines {

@@ -1,6 +1,6 @@
-import type { Result } from "../core/result.ts";
-import type { Call, Outcome } from "../execution/execute.ts";
-import type { TransactionRefused } from "../execution/transaction-refused.ts";
+import type { Result } from "../protocol/result.ts";
+import type { Call, Outcome } from "../operation/execute.ts";
+import type { TransactionRefused } from "../operation/transaction-refused.ts";
 import type { HttpService, RequestState } from "./http-service.ts";
 import type { WireResponse, WireRequest } from "./wire.ts";
 

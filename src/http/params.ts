@@ -1,4 +1,4 @@
-import type { ParamReader } from "../core/params.ts";
+import type { ParamReader } from "../protocol/params.ts";
 import type { Query } from "./query-string.ts";
 import type { WireRequest } from "./wire.ts";
 

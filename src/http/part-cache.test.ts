@@ -1,7 +1,7 @@
 import { describe, expect, it } from "vitest";
-import type { Operation } from "../core/operation.ts";
-import { fail, ok } from "../core/result.ts";
-import type { Call } from "../execution/execute.ts";
+import type { Operation } from "../operation/operation.ts";
+import { fail, ok } from "../protocol/result.ts";
+import type { Call } from "../operation/execute.ts";
 import type { RequestTarget } from "./http-service.ts";
 import { parseEmbeddedRequest, wireRequestOf } from "./embedded-http.ts";
 import { Part } from "./multipart.ts";

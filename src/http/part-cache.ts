@@ -1,6 +1,6 @@
-import type { Address, Operation } from "../core/operation.ts";
-import { ok, type Result } from "../core/result.ts";
-import type { Call } from "../execution/execute.ts";
+import type { Address, Operation } from "../operation/operation.ts";
+import { ok, type Result } from "../protocol/result.ts";
+import type { Call } from "../operation/execute.ts";
 import { bodyWithin } from "./embedded-http.ts";
 import type { RequestTarget } from "./http-service.ts";
 import { holdsAt, type Part } from "./multipart.ts";

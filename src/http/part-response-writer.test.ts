@@ -1,7 +1,7 @@
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
-import type { Dialect } from "../core/dialect.ts";
-import { TextBytes } from "../core/text-bytes.ts";
+import type { Dialect } from "../operation/dialect.ts";
+import { TextBytes } from "../encoding/text-bytes.ts";
 import { PartResponseWriter, type Reply } from "./part-response-writer.ts";
 
 const order = ["A", "B", "ETag", "C"];

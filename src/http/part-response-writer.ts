@@ -1,9 +1,9 @@
 import { STATUS_CODES } from "node:http";
-import type { Dialect, PartAnswer } from "../core/dialect.ts";
-import type { HeaderGroup } from "../core/reply.ts";
-import type { TextBytes } from "../core/text-bytes.ts";
-import type { Ticks } from "../core/ticks.ts";
-import type { Outcome } from "../execution/execute.ts";
+import type { Dialect, PartAnswer } from "../operation/dialect.ts";
+import type { HeaderGroup } from "../operation/reply.ts";
+import type { TextBytes } from "../encoding/text-bytes.ts";
+import type { Ticks } from "../base/ticks.ts";
+import type { Outcome } from "../operation/execute.ts";
 
 export type Reply = Extract<Outcome, { kind: "reply" }>;
 

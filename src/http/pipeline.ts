@@ -1,5 +1,5 @@
-import { ok, type Result } from "../core/result.ts";
-import { execute, type Call, type Outcome } from "../execution/execute.ts";
+import { ok, type Result } from "../protocol/result.ts";
+import { execute, type Call, type Outcome } from "../operation/execute.ts";
 import { serverBusy } from "./server-busy.ts";
 import { LargeResponseLimiter } from "./large-response-limiter.ts";
 import type { HttpService, RequestState } from "./http-service.ts";

@@ -1,5 +1,5 @@
-import { fail, ok, type Result } from "../core/result.ts";
-import { RecentMap } from "../core/recent-map.ts";
+import { fail, ok, type Result } from "../protocol/result.ts";
+import { RecentMap } from "../encoding/recent-map.ts";
 
 /** Decoded query parameters by lower-case name; the first value counts, all are signed. */
 export class Query {

@@ -1,9 +1,9 @@
-import { encodeBase64 } from "../core/base64.ts";
-import type { ContentRef } from "../core/content-ref.ts";
+import { encodeBase64 } from "../base/base64.ts";
+import type { ContentRef } from "../content/content-ref.ts";
 import type { ContentReader } from "../content/content.ts";
 import { md5Of } from "../content/checksums.ts";
 import { crc64Bytes, crc64Of } from "../content/crc64.ts";
-import type { Outcome } from "../execution/execute.ts";
+import type { Outcome } from "../operation/execute.ts";
 
 /** A range of at most 4 MiB whose checksum was asked for is read whole before its headers go, and
  *  what lies elsewhere is found there: afterwards nothing could be refused any more. */

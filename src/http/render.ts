@@ -1,10 +1,10 @@
-import type { RequestInfo, Dialect, RenderedFault } from "../core/dialect.ts";
-import { formatHttpDate, formatIso } from "../core/dates.ts";
-import { formatETag } from "../core/etag.ts";
-import { faultMessage, faultStatus, type Fault } from "../core/faults.ts";
-import type { Ticks } from "../core/ticks.ts";
-import { byteOrderMark, escapeText, xmlDeclaration } from "../core/xml-writer.ts";
-import type { Outcome } from "../execution/execute.ts";
+import type { RequestInfo, Dialect, RenderedFault } from "../operation/dialect.ts";
+import { formatHttpDate, formatIso } from "../base/dates.ts";
+import { formatETag } from "../protocol/etag.ts";
+import { faultMessage, faultStatus, type Fault } from "../protocol/faults.ts";
+import type { Ticks } from "../base/ticks.ts";
+import { byteOrderMark, escapeText, xmlDeclaration } from "../encoding/xml-writer.ts";
+import type { Outcome } from "../operation/execute.ts";
 import { transformed } from "./transformed.ts";
 import type { WireBody, WireResponse } from "./wire.ts";
 

@@ -1,7 +1,7 @@
 import type { IncomingMessage } from "node:http";
-import type { Body } from "../core/body.ts";
-import type { MemoryBudget } from "../core/memory-budget.ts";
-import { newBytes } from "../core/slabs.ts";
+import type { Body } from "../content/body.ts";
+import type { MemoryBudget } from "../base/memory-budget.ts";
+import { newBytes } from "../encoding/slabs.ts";
 import { setReading, type BodyProgress } from "./connections.ts";
 import type { RequestMemory } from "./wire.ts";
 import type { ByteLimiter } from "./byte-limiter.ts";

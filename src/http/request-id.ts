@@ -1,5 +1,5 @@
-import { newGuid } from "../execution/identifiers.ts";
-import type { Random } from "../core/world.ts";
+import { newGuid } from "../operation/identifiers.ts";
+import type { Random } from "../base/world.ts";
 
 const countMax = 2 ** 32;
 const firstGroupLength = 8;

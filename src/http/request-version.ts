@@ -1,13 +1,13 @@
-import { invalidHeader } from "../core/faults.ts";
-import { ok, type Result } from "../core/result.ts";
+import { invalidHeader } from "../protocol/faults.ts";
+import { ok, type Result } from "../protocol/result.ts";
 import {
   isLaterVersion,
   isVersion,
   isVersionShaped,
   latestVersion,
   type VersionPolicy,
-} from "../core/versions.ts";
-import type { Log } from "../core/world.ts";
+} from "../protocol/versions.ts";
+import type { Log } from "../base/world.ts";
 import type { Query } from "./query-string.ts";
 import type { WireRequest } from "./wire.ts";
 

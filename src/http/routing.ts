@@ -1,6 +1,6 @@
-import { invalidHeader, invalidQuery, missingHeader } from "../core/faults.ts";
-import type { Method, Operation } from "../core/operation.ts";
-import { fail, ok, type Result } from "../core/result.ts";
+import { invalidHeader, invalidQuery, missingHeader } from "../protocol/faults.ts";
+import type { Method, Operation } from "../operation/operation.ts";
+import { fail, ok, type Result } from "../protocol/result.ts";
 import type { Query } from "./query-string.ts";
 
 /** Finds the operation a request means; compiled once from the declarations. */

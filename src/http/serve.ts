@@ -1,12 +1,12 @@
-import type { Awaitable } from "../core/awaitable.ts";
-import { actual } from "../core/cors.ts";
-import type { Fault } from "../core/faults.ts";
-import { fail, ok, type Result } from "../core/result.ts";
-import type { Outcome } from "../execution/execute.ts";
+import type { Awaitable } from "../base/awaitable.ts";
+import { actual } from "../protocol/cors.ts";
+import type { Fault } from "../protocol/faults.ts";
+import { fail, ok, type Result } from "../protocol/result.ts";
+import type { Outcome } from "../operation/execute.ts";
 import { newRequestId } from "./request-id.ts";
 import { SnapshotTooOld } from "../store/open-views.ts";
 import { StoreBusy, StoreClosed, StoreUnavailable } from "../store/store.ts";
-import { ticksPerSecond } from "../core/ticks.ts";
+import { ticksPerSecond } from "../base/ticks.ts";
 import type { HttpService, RequestState } from "./http-service.ts";
 import { runBatch } from "./batch/run-batch.ts";
 import { serverBusy } from "./server-busy.ts";

@@ -1,5 +1,5 @@
-import { invalidHeader, missingHeader } from "../core/faults.ts";
-import { fail, ok, type Failure, type Result } from "../core/result.ts";
+import { invalidHeader, missingHeader } from "../protocol/faults.ts";
+import { fail, ok, type Failure, type Result } from "../protocol/result.ts";
 import { readStructured, InvalidStructuredBody } from "../content/read-structured.ts";
 import { isStructuredForm } from "../content/structured-form.ts";
 import type { WireRequest } from "./wire.ts";

@@ -1,6 +1,6 @@
-import { anonymousPrincipal } from "../core/principal.ts";
-import type { Address } from "../core/operation.ts";
-import { fail, ok, type Result } from "../core/result.ts";
+import { anonymousPrincipal } from "../protocol/principal.ts";
+import type { Address } from "../operation/operation.ts";
+import { fail, ok, type Result } from "../protocol/result.ts";
 import type { AuthRequest } from "./auth/request.ts";
 import {
   locationOptions,

@@ -1,8 +1,8 @@
-import { bodyTooLarge } from "../core/faults.ts";
-import { fail, ok, type Result } from "../core/result.ts";
-import { TextBytes } from "../core/text-bytes.ts";
-import { execute, type Outcome } from "../execution/execute.ts";
-import { newGuid } from "../execution/identifiers.ts";
+import { bodyTooLarge } from "../protocol/faults.ts";
+import { fail, ok, type Result } from "../protocol/result.ts";
+import { TextBytes } from "../encoding/text-bytes.ts";
+import { execute, type Outcome } from "../operation/execute.ts";
+import { newGuid } from "../operation/identifiers.ts";
 import { partOf, preparePart, readPart, runChangeSet } from "./change-set.ts";
 import type { Batch, WriteParts } from "./change-set.ts";
 import { collect } from "./body.ts";

@@ -1,5 +1,5 @@
-import type { ContentRef } from "../core/content-ref.ts";
-import type { Transform } from "../core/reply.ts";
+import type { ContentRef } from "../content/content-ref.ts";
+import type { Transform } from "../operation/reply.ts";
 import type { ContentReader } from "../content/content.ts";
 
 /** A reader of what `through` makes of the bytes. Small contents, which no reader was opened for,

@@ -1,5 +1,5 @@
-import type { Body } from "../core/body.ts";
-import type { PagedText } from "../core/paged-text.ts";
+import type { Body } from "../content/body.ts";
+import type { PagedText } from "../encoding/paged-text.ts";
 import type { ContentReader } from "../content/content.ts";
 import type { ByteLimiter } from "./byte-limiter.ts";
 

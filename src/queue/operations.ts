@@ -1,6 +1,6 @@
 import { declarePreflight } from "../account/preflight.ts";
 import { declareUserDelegationKey } from "../account/user-delegation-key.ts";
-import type { Operation } from "../core/operation.ts";
+import type { Operation } from "../operation/operation.ts";
 import { clearMessages } from "./message/clear-messages.ts";
 import { deleteMessage } from "./message/delete-message.ts";
 import { getMessages } from "./message/get-messages.ts";

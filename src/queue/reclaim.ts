@@ -1,9 +1,9 @@
 import { nameReclaimers } from "../account/deleted-names.ts";
-import type { ReclaimHandler, Removal } from "../core/service.ts";
-import { anyTable } from "../core/table.ts";
-import type { Ticks } from "../core/ticks.ts";
-import type { RecordView } from "../core/view.ts";
-import { firstBelowUpTo } from "../execution/first-below.ts";
+import type { ReclaimHandler, Removal } from "../operation/service.ts";
+import { anyTable } from "../encoding/table.ts";
+import type { Ticks } from "../base/ticks.ts";
+import type { RecordView } from "../operation/view.ts";
+import { firstBelowUpTo } from "../operation/first-below.ts";
 import { messageIdOfBytes } from "./message/message-id.ts";
 import {
   deletedQueues,

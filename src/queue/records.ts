@@ -1,9 +1,9 @@
-import { encodeTaggedKey } from "../core/keys.ts";
-import type { Metadata } from "../core/metadata.ts";
-import type { StoredPolicy } from "../core/permission.ts";
-import { recordCodec, withDecodeCache } from "../core/record.ts";
-import { defineTable } from "../core/table.ts";
-import type { Ticks } from "../core/ticks.ts";
+import { encodeTaggedKey } from "../encoding/keys.ts";
+import type { Metadata } from "../protocol/metadata.ts";
+import type { StoredPolicy } from "../protocol/permission.ts";
+import { recordCodec, withDecodeCache } from "../encoding/record.ts";
+import { defineTable } from "../encoding/table.ts";
+import type { Ticks } from "../base/ticks.ts";
 import { bytesOfMessageId } from "./message/message-id.ts";
 
 export interface QueueRecord {

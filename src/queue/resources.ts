@@ -1,13 +1,13 @@
 import type { AccountRecord, AccountScope } from "../account/account-record.ts";
 import { corsRulesFor, loadAccount, serviceResource } from "../account/service-resource.ts";
-import { mapAwaitable, type Awaitable } from "../core/awaitable.ts";
-import { checkQueueName } from "../core/names.ts";
-import { operationsOf, type Address } from "../core/operation.ts";
-import { fail, ok, type Result } from "../core/result.ts";
-import { defineResource } from "../core/service.ts";
-import type { LoadedResource, SignedName, LoadRequest } from "../core/service.ts";
-import { anyTable } from "../core/table.ts";
-import type { RecordView } from "../core/view.ts";
+import { mapAwaitable, type Awaitable } from "../base/awaitable.ts";
+import { checkQueueName } from "../protocol/names.ts";
+import { operationsOf, type Address } from "../operation/operation.ts";
+import { fail, ok, type Result } from "../protocol/result.ts";
+import { defineResource } from "../operation/service.ts";
+import type { LoadedResource, SignedName, LoadRequest } from "../operation/service.ts";
+import { anyTable } from "../encoding/table.ts";
+import type { RecordView } from "../operation/view.ts";
 import { parseMessageId } from "./message/message-id.ts";
 import { messages, queues, type MessageRecord, type QueueRecord } from "./records.ts";
 

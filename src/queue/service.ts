@@ -1,4 +1,4 @@
-import type { Service } from "../core/service.ts";
+import type { Service } from "../operation/service.ts";
 import { operations } from "./operations.ts";
 import { reclaimers } from "./reclaim.ts";
 import { identify, resources, signedName, type QueueAddress } from "./resources.ts";

@@ -1,6 +1,6 @@
 import { destination } from "pino";
-import { formatHttpDate } from "../core/dates.ts";
-import type { Clock } from "../core/world.ts";
+import { formatHttpDate } from "../base/dates.ts";
+import type { Clock } from "../base/world.ts";
 import type { AccessLogEntry } from "../http/access-log.ts";
 
 /** One line per request on the console, in the common log format, as Azurite writes it. */

@@ -3,7 +3,7 @@ import { isObject, parseAccounts } from "../account/parse-settings.ts";
 import type { AccountInputs, Parsed } from "../account/parse-settings.ts";
 import { accountsOf } from "../account/settings.ts";
 import type { Accounts, AccountSettings } from "../account/settings.ts";
-import type { Log } from "../core/world.ts";
+import type { Log } from "../base/world.ts";
 
 export interface AccountSources {
   /** The file of `--config`. */

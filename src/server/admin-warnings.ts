@@ -1,6 +1,6 @@
 import { isLoopback } from "../admin/security/same-origin.ts";
 import { developmentAccountKey, type Accounts } from "../account/settings.ts";
-import type { Log } from "../core/world.ts";
+import type { Log } from "../base/world.ts";
 import type { Options } from "./options.ts";
 
 export interface AdminExposure {

@@ -1,4 +1,4 @@
-import type { Clock, Log } from "../core/world.ts";
+import type { Clock, Log } from "../base/world.ts";
 
 export interface BackgroundTask {
   readonly name: string;

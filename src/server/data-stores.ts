@@ -1,8 +1,8 @@
 import { claimFiles } from "../content/claim.ts";
 import type { ContentStore } from "../content/content.ts";
 import { openContentStore } from "../content/open-content.ts";
-import type { Service } from "../core/service.ts";
-import { runReclaimSteps } from "../execution/reclaim.ts";
+import type { Service } from "../operation/service.ts";
+import { runReclaimSteps } from "../operation/reclaim.ts";
 import type { Store } from "../store/store.ts";
 import { refuseHalfCopied } from "./data-copy/copy-mark.ts";
 import { runInBackground } from "./background.ts";

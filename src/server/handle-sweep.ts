@@ -1,4 +1,4 @@
-import type { Runtime } from "../execution/execute.ts";
+import type { Runtime } from "../operation/execute.ts";
 import { sweepHandles } from "../file/filesystem/sweep.ts";
 
 /**

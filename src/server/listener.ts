@@ -2,7 +2,7 @@ import { createServer } from "node:http";
 import type { IncomingMessage, Server, ServerResponse } from "node:http";
 import { createServer as createSecureServer } from "node:https";
 import type { Server as NetServer, Socket } from "node:net";
-import type { Clock } from "../core/world.ts";
+import type { Clock } from "../base/world.ts";
 import type { Connections } from "../http/connections.ts";
 import { messageOf, StartRefused, systemErrorCode } from "./start-refused.ts";
 import type { Certificate } from "./certificate.ts";

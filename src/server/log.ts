@@ -1,7 +1,7 @@
 import { mkdirSync } from "node:fs";
 import { dirname } from "node:path";
 import { destination, pino } from "pino";
-import type { Log } from "../core/world.ts";
+import type { Log } from "../base/world.ts";
 
 export interface LogOptions {
   /** Everything goes to this file, down to `debug`. */

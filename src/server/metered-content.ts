@@ -1,5 +1,5 @@
 import type { ContentStore } from "../content/content.ts";
-import type { Meter } from "../core/meter.ts";
+import type { Meter } from "../protocol/meter.ts";
 
 /** Counts what goes through the content storage; small bodies that a record holds are answered
  *  without it. */

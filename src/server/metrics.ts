@@ -1,6 +1,6 @@
 import type { FigureSample, RequestCount } from "../admin/views/figures.ts";
-import type { Meter, RequestDone } from "../core/meter.ts";
-import type { ServiceName } from "../core/service-name.ts";
+import type { Meter, RequestDone } from "../protocol/meter.ts";
+import type { ServiceName } from "../protocol/service-name.ts";
 import { Histogram } from "./histogram.ts";
 
 export interface Metrics extends Meter {

@@ -1,5 +1,5 @@
 import type { AccountInputs, Parsed } from "../account/parse-settings.ts";
-import type { ServiceName } from "../core/service-name.ts";
+import type { ServiceName } from "../protocol/service-name.ts";
 import { isAddressRange } from "../http/source/address-ranges.ts";
 import type { SourceRanges } from "../http/source/source-policy.ts";
 import { isDatabaseAddress } from "../store/postgres/addresses.ts";

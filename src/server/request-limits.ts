@@ -1,6 +1,6 @@
 import { totalmem } from "node:os";
-import { MemoryBudget } from "../core/memory-budget.ts";
-import type { Clock } from "../core/world.ts";
+import { MemoryBudget } from "../base/memory-budget.ts";
+import type { Clock } from "../base/world.ts";
 import { Connections } from "../http/connections.ts";
 
 /** What the requests of one process may take of it together. */

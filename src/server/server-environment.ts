@@ -1,4 +1,4 @@
-import type { Clock, Log, Random } from "../core/world.ts";
+import type { Clock, Log, Random } from "../base/world.ts";
 import type { AccessLog } from "./access-log.ts";
 
 /** What the outside gives a running server. */

@@ -1,14 +1,14 @@
 import type { Accounts } from "../account/settings.ts";
 import { blobService } from "../blob/service.ts";
-import type { MemoryBudget } from "../core/memory-budget.ts";
-import type { Meter } from "../core/meter.ts";
-import type { Service } from "../core/service.ts";
-import type { Clock, Log, Random } from "../core/world.ts";
+import type { MemoryBudget } from "../base/memory-budget.ts";
+import type { Meter } from "../protocol/meter.ts";
+import type { Service } from "../operation/service.ts";
+import type { Clock, Log, Random } from "../base/world.ts";
 import { fileService } from "../file/service.ts";
 import { queueService } from "../queue/service.ts";
 import { tableService } from "../table/service.ts";
-import { ContentionQueues } from "../execution/contention-queues.ts";
-import { RenderCache } from "../execution/render-cache.ts";
+import { ContentionQueues } from "../operation/contention-queues.ts";
+import { RenderCache } from "../operation/render-cache.ts";
 import { Authenticator } from "../http/auth/authenticator.ts";
 import type { WriteAccess } from "../http/access-log.ts";
 import { nodeHandler } from "../http/handler.ts";
@@ -22,7 +22,7 @@ import type { SourceReader } from "../http/source/source-reader.ts";
 import type { DataStores } from "./data-stores.ts";
 import type { Handler } from "./listener.ts";
 import { meteredContent } from "./metered-content.ts";
-import type { VersionPolicy } from "../core/versions.ts";
+import type { VersionPolicy } from "../protocol/versions.ts";
 import type { Options } from "./options.ts";
 
 /** The services that exist: each gets its listener, its line and its place in the URLs. */

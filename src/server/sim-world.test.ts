@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { ticksPerSecond } from "../core/ticks.ts";
+import { ticksPerSecond } from "../base/ticks.ts";
 import { simWorld } from "./sim-world.ts";
 
 describe("the simulated world", () => {

@@ -1,6 +1,6 @@
-import type { Ticks } from "../core/ticks.ts";
-import { ticksPerMillisecond } from "../core/ticks.ts";
-import type { Clock, Log, Random } from "../core/world.ts";
+import type { Ticks } from "../base/ticks.ts";
+import { ticksPerMillisecond } from "../base/ticks.ts";
+import type { Clock, Log, Random } from "../base/world.ts";
 
 /** 2024-01-01 in ticks: where simulated time begins. */
 const simulationStartTicks = 638_396_640_000_000_000n;

@@ -1,6 +1,6 @@
 import type { Accounts } from "../account/settings.ts";
-import type { Meter } from "../core/meter.ts";
-import type { Clock, Log, Random } from "../core/world.ts";
+import type { Meter } from "../protocol/meter.ts";
+import type { Clock, Log, Random } from "../base/world.ts";
 import type { SmbAdministration } from "../smb/administration.ts";
 import { smbListener } from "../smb/listen.ts";
 import type { DataStores } from "./data-stores.ts";

@@ -1,6 +1,6 @@
 import { resolve } from "node:path";
-import type { ServiceName } from "../core/service-name.ts";
-import type { Log } from "../core/world.ts";
+import type { ServiceName } from "../protocol/service-name.ts";
+import type { Log } from "../base/world.ts";
 import { openAccounts } from "./accounts.ts";
 import { connectionStringOf } from "../admin/connection-string.ts";
 import { environmentVariable, realClock, realRandom } from "./world.ts";

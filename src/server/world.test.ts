@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { ticksPerSecond } from "../core/ticks.ts";
+import { ticksPerSecond } from "../base/ticks.ts";
 import { countSuspendedTime, realClock, realRandom } from "./world.ts";
 
 describe("the monotonic clock", () => {

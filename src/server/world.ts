@@ -2,9 +2,9 @@ import { execFileSync } from "node:child_process";
 import { randomFillSync } from "node:crypto";
 import { readFileSync } from "node:fs";
 import { hostname, uptime } from "node:os";
-import { ticksPerMillisecond, ticksPerSecond, unixEpochTicks } from "../core/ticks.ts";
-import type { Ticks } from "../core/ticks.ts";
-import type { Clock, Random } from "../core/world.ts";
+import { ticksPerMillisecond, ticksPerSecond, unixEpochTicks } from "../base/ticks.ts";
+import type { Ticks } from "../base/ticks.ts";
+import type { Clock, Random } from "../base/world.ts";
 
 /** The only place that asks the operating system for time, chance or the environment. */
 export function realClock(): Clock {

@@ -1,4 +1,4 @@
-import type { Log } from "../core/world.ts";
+import type { Log } from "../base/world.ts";
 
 /** Work that outlives the connection it belongs to. */
 export class Endings {

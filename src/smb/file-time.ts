@@ -1,4 +1,4 @@
-import type { Ticks } from "../core/ticks.ts";
+import type { Ticks } from "../base/ticks.ts";
 
 /** The wire counts 100 ns steps from 1601; the product from the year 1. */
 const fileTimeEpochTicks = 504_911_232_000_000_000n;

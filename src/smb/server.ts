@@ -1,7 +1,7 @@
 import type { Accounts } from "../account/settings.ts";
-import type { MemoryBudget } from "../core/memory-budget.ts";
-import type { Clock, Log, Random } from "../core/world.ts";
-import type { Runtime } from "../execution/execute.ts";
+import type { MemoryBudget } from "../base/memory-budget.ts";
+import type { Clock, Log, Random } from "../base/world.ts";
+import type { Runtime } from "../operation/execute.ts";
 import { BreakNotifier } from "./files/break-notifier.ts";
 import { ChangeDispatcher } from "./files/change-dispatcher.ts";
 import { DurableHandles } from "./files/durable-handles.ts";

@@ -1,6 +1,6 @@
-import { mapAwaitable } from "../core/awaitable.ts";
-import { keyBytesMax } from "../core/keys.ts";
-import type { Ticks } from "../core/ticks.ts";
+import { mapAwaitable } from "../base/awaitable.ts";
+import { keyBytesMax } from "../encoding/keys.ts";
+import type { Ticks } from "../base/ticks.ts";
 import { WriteSet, changedValue, combine } from "./write-set.ts";
 import type { Change } from "./write-set.ts";
 import type { Awaitable, EngineReader, ScanBounds, VersionedEntry, StateReader } from "./engine.ts";

@@ -1,4 +1,4 @@
-import { mapAwaitable } from "../core/awaitable.ts";
+import { mapAwaitable } from "../base/awaitable.ts";
 import type { Awaitable, EngineReader, ScanBounds, VersionedEntry, StateReader } from "./engine.ts";
 import type { KeyText } from "./key-text.ts";
 

@@ -1,5 +1,5 @@
-import type { Ticks } from "../core/ticks.ts";
-import type { Clock } from "../core/world.ts";
+import type { Ticks } from "../base/ticks.ts";
+import type { Clock } from "../base/world.ts";
 import { Attempt } from "./attempt.ts";
 import type { Engine, EngineBatch, EngineReader, EngineWrite } from "./engine.ts";
 import { latestTicks, mayRetry, BatchRetries, failUncommitted } from "./queued-transaction.ts";

@@ -1,5 +1,5 @@
-import type { Awaitable } from "../core/awaitable.ts";
-import type { Ticks } from "../core/ticks.ts";
+import type { Awaitable } from "../base/awaitable.ts";
+import type { Ticks } from "../base/ticks.ts";
 import type { KeyText } from "./key-text.ts";
 import type { Key, Value } from "./store.ts";
 

@@ -1,7 +1,7 @@
-import { recordCodec } from "../core/record.ts";
-import { defineTable } from "../core/table.ts";
-import { ticksPerSecond } from "../core/ticks.ts";
-import type { Ticks } from "../core/ticks.ts";
+import { recordCodec } from "../encoding/record.ts";
+import { defineTable } from "../encoding/table.ts";
+import { ticksPerSecond } from "../base/ticks.ts";
+import type { Ticks } from "../base/ticks.ts";
 import type { Store } from "./store.ts";
 
 export interface DutyOptions {

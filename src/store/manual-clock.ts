@@ -1,6 +1,6 @@
-import { ticksPerMillisecond, unixEpochTicks } from "../core/ticks.ts";
-import type { Ticks } from "../core/ticks.ts";
-import type { Clock } from "../core/world.ts";
+import { ticksPerMillisecond, unixEpochTicks } from "../base/ticks.ts";
+import type { Ticks } from "../base/ticks.ts";
+import type { Clock } from "../base/world.ts";
 
 interface Timer {
   readonly due: Ticks;

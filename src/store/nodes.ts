@@ -1,8 +1,8 @@
-import { recordCodec } from "../core/record.ts";
-import { defineTable } from "../core/table.ts";
-import { ticksPerMillisecond } from "../core/ticks.ts";
-import type { Ticks } from "../core/ticks.ts";
-import type { Clock, Log } from "../core/world.ts";
+import { recordCodec } from "../encoding/record.ts";
+import { defineTable } from "../encoding/table.ts";
+import { ticksPerMillisecond } from "../base/ticks.ts";
+import type { Ticks } from "../base/ticks.ts";
+import type { Clock, Log } from "../base/world.ts";
 import type { LiveProcess, Processes } from "./processes.ts";
 import type { Store, View } from "./store.ts";
 

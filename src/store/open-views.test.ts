@@ -1,6 +1,6 @@
 import { expect, it } from "vitest";
 
-import { ticksPerSecond } from "../core/ticks.ts";
+import { ticksPerSecond } from "../base/ticks.ts";
 import type { VersionedEntry, StateView } from "./engine.ts";
 import { keyOfText } from "./key-text.ts";
 import { manualClock } from "./manual-clock.ts";

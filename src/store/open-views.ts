@@ -1,6 +1,6 @@
-import { ticksPerMillisecond } from "../core/ticks.ts";
-import type { Ticks } from "../core/ticks.ts";
-import type { Clock } from "../core/world.ts";
+import { ticksPerMillisecond } from "../base/ticks.ts";
+import type { Ticks } from "../base/ticks.ts";
+import type { Clock } from "../base/world.ts";
 import type { Awaitable, ScanBounds, VersionedEntry, StateView } from "./engine.ts";
 import type { KeyText } from "./key-text.ts";
 import type { Key } from "./store.ts";

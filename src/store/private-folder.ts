@@ -1,5 +1,5 @@
 import { chmodSync, mkdirSync, statSync } from "node:fs";
-import type { Log } from "../core/world.ts";
+import type { Log } from "../base/world.ts";
 
 const others = 0o077;
 

@@ -1,5 +1,5 @@
-import { recordCodec } from "../core/record.ts";
-import { defineTable } from "../core/table.ts";
+import { recordCodec } from "../encoding/record.ts";
+import { defineTable } from "../encoding/table.ts";
 import { identifyProcess, isAlive } from "./process-identity.ts";
 import type { ProcessIdentity } from "./process-identity.ts";
 import type { Store, View } from "./store.ts";

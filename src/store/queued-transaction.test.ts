@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
 
-import type { Awaitable } from "../core/awaitable.ts";
+import type { Awaitable } from "../base/awaitable.ts";
 import { Attempt } from "./attempt.ts";
 import { manualClock } from "./manual-clock.ts";
 import { BatchRetries } from "./queued-transaction.ts";

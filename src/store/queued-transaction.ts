@@ -1,6 +1,6 @@
-import type { Awaitable } from "../core/awaitable.ts";
-import { ticksPerMillisecond, type Ticks } from "../core/ticks.ts";
-import type { Clock } from "../core/world.ts";
+import type { Awaitable } from "../base/awaitable.ts";
+import { ticksPerMillisecond, type Ticks } from "../base/ticks.ts";
+import type { Clock } from "../base/world.ts";
 import type { Attempt } from "./attempt.ts";
 import { StoreBusy } from "./store.ts";
 import type { SnapshotOptions, Transaction } from "./store.ts";

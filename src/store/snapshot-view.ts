@@ -1,5 +1,5 @@
-import { tryAwaitable, mapAwaitable } from "../core/awaitable.ts";
-import type { Ticks } from "../core/ticks.ts";
+import { tryAwaitable, mapAwaitable } from "../base/awaitable.ts";
+import type { Ticks } from "../base/ticks.ts";
 import type { StateReader } from "./engine.ts";
 import { textOfKey } from "./key-text.ts";
 import { scanLayers, takeLayers } from "./layered-scan.ts";

@@ -1,7 +1,7 @@
-import type { Awaitable } from "../core/awaitable.ts";
-import type { Ticks } from "../core/ticks.ts";
+import type { Awaitable } from "../base/awaitable.ts";
+import type { Ticks } from "../base/ticks.ts";
 
-/** An encoded tuple (`core/keys.ts`); keys compare byte by byte. At most `keyBytesMax` long. */
+/** An encoded tuple (`encoding/keys.ts`); keys compare byte by byte. At most `keyBytesMax` long. */
 export type Key = Uint8Array;
 export type Value = Uint8Array;
 

@@ -1,5 +1,5 @@
-import type { Ticks } from "../core/ticks.ts";
-import type { Clock } from "../core/world.ts";
+import type { Ticks } from "../base/ticks.ts";
+import type { Clock } from "../base/world.ts";
 import type { Engine, StateReader } from "./engine.ts";
 import { textOfKey } from "./key-text.ts";
 

@@ -1,7 +1,7 @@
-import { ticksPerSecond } from "../core/ticks.ts";
-import type { Ticks } from "../core/ticks.ts";
-import type { Meter } from "../core/meter.ts";
-import type { Clock, Log } from "../core/world.ts";
+import { ticksPerSecond } from "../base/ticks.ts";
+import type { Ticks } from "../base/ticks.ts";
+import type { Meter } from "../protocol/meter.ts";
+import type { Clock, Log } from "../base/world.ts";
 import { Attempt } from "./attempt.ts";
 import { Committer } from "./committer.ts";
 import type { Awaitable, Engine, StateReader } from "./engine.ts";

@@ -1,4 +1,4 @@
-import type { Clock, Log } from "../core/world.ts";
+import type { Clock, Log } from "../base/world.ts";
 import type { Committed } from "./committer.ts";
 import type { Engine } from "./engine.ts";
 import { textOfKey } from "./key-text.ts";

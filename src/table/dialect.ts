@@ -1,8 +1,8 @@
-import type { RequestInfo, Dialect, RenderedFault } from "../core/dialect.ts";
-import { formatIso } from "../core/dates.ts";
-import { faultMessage, type Fault, type FaultCode } from "../core/faults.ts";
-import { fail, ok, type Result } from "../core/result.ts";
-import { escapeText, xmlDeclaration } from "../core/xml-writer.ts";
+import type { RequestInfo, Dialect, RenderedFault } from "../operation/dialect.ts";
+import { formatIso } from "../base/dates.ts";
+import { faultMessage, type Fault, type FaultCode } from "../protocol/faults.ts";
+import { fail, ok, type Result } from "../protocol/result.ts";
+import { escapeText, xmlDeclaration } from "../encoding/xml-writer.ts";
 import { transaction } from "./account/transaction.ts";
 import { formatEntityETag, readMatch } from "./etag.ts";
 import { jsonType } from "./representation.ts";

@@ -1,9 +1,9 @@
-import { bareETag } from "../core/etag.ts";
-import type { Conditions } from "../core/conditions.ts";
-import { missingHeader } from "../core/faults.ts";
-import type { ParamReader } from "../core/params.ts";
-import { fail, ok, type Result } from "../core/result.ts";
-import type { Ticks } from "../core/ticks.ts";
+import { bareETag } from "../protocol/etag.ts";
+import type { Conditions } from "../protocol/conditions.ts";
+import { missingHeader } from "../protocol/faults.ts";
+import type { ParamReader } from "../protocol/params.ts";
+import { fail, ok, type Result } from "../protocol/result.ts";
+import type { Ticks } from "../base/ticks.ts";
 import { formatDateTime, parseDateTime } from "./edm/date-time.ts";
 
 /** Weak, and the moment of the change: `W/"datetime'2022-05-06T00%3A34%3A41.820498Z'"`. */

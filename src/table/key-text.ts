@@ -1,4 +1,4 @@
-import { newBytes } from "../core/slabs.ts";
+import { newBytes } from "../encoding/slabs.ts";
 
 /**
  * Keys compare by their UTF-16 units, as the service orders them. Writing every unit as UTF-8 would

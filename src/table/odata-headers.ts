@@ -1,6 +1,6 @@
-import { invalidHeader } from "../core/faults.ts";
-import type { Param } from "../core/params.ts";
-import { fail, ok } from "../core/result.ts";
+import { invalidHeader } from "../protocol/faults.ts";
+import type { Param } from "../protocol/params.ts";
+import { fail, ok } from "../protocol/result.ts";
 
 /** On every OData answer. */
 export const odataHeaders = {

@@ -1,8 +1,8 @@
-import type { EntityKeys } from "../core/entity-range.ts";
-import { checkTableName } from "../core/names.ts";
-import type { Address } from "../core/operation.ts";
-import { fail, ok, type Result } from "../core/result.ts";
-import type { QueryReader } from "../core/service.ts";
+import type { EntityKeys } from "../protocol/entity-range.ts";
+import { checkTableName } from "../protocol/names.ts";
+import type { Address } from "../operation/operation.ts";
+import { fail, ok, type Result } from "../protocol/result.ts";
+import type { QueryReader } from "../operation/service.ts";
 import { keyUnitsMax } from "./edm/limits.ts";
 
 export interface TableAddress extends Address {

@@ -1,7 +1,7 @@
 import { nameReclaimers } from "../account/deleted-names.ts";
-import type { ReclaimHandler } from "../core/service.ts";
-import { anyTable } from "../core/table.ts";
-import { firstBelowUpTo } from "../execution/first-below.ts";
+import type { ReclaimHandler } from "../operation/service.ts";
+import { anyTable } from "../encoding/table.ts";
+import { firstBelowUpTo } from "../operation/first-below.ts";
 import { entities, tables } from "./records.ts";
 
 /** Records removed in one transaction. */

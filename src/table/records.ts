@@ -1,9 +1,9 @@
 import type { DeletedName } from "../account/deleted-names.ts";
-import type { EntityKeys } from "../core/entity-range.ts";
-import type { StoredPolicy } from "../core/permission.ts";
-import { recordCodec, withDecodeCache } from "../core/record.ts";
-import { encodeKeyBelow, encodeTaggedKey } from "../core/keys.ts";
-import { defineTable } from "../core/table.ts";
+import type { EntityKeys } from "../protocol/entity-range.ts";
+import type { StoredPolicy } from "../protocol/permission.ts";
+import { recordCodec, withDecodeCache } from "../encoding/record.ts";
+import { encodeKeyBelow, encodeTaggedKey } from "../encoding/keys.ts";
+import { defineTable } from "../encoding/table.ts";
 import { encodeKeyText } from "./key-text.ts";
 import { entityCodec, type EntityRecord } from "./stored/entity-record.ts";
 

@@ -1,5 +1,5 @@
-import type { Param, ParamReader } from "../core/params.ts";
-import { fail, ok, type Result } from "../core/result.ts";
+import type { Param, ParamReader } from "../protocol/params.ts";
+import { fail, ok, type Result } from "../protocol/result.ts";
 
 export type MetadataLevel = "nometadata" | "minimalmetadata" | "fullmetadata";
 export type Representation = { readonly kind: "json"; readonly level: MetadataLevel } | Atom;

@@ -1,4 +1,4 @@
-import type { Service } from "../core/service.ts";
+import type { Service } from "../operation/service.ts";
 import { dialect } from "./dialect.ts";
 import { operations } from "./operations.ts";
 import { identify, type TableAddress } from "./path.ts";

@@ -1,6 +1,6 @@
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
-import { compareKeys, encodeTaggedKey, keyBytesMax } from "../core/keys.ts";
+import { compareKeys, encodeTaggedKey, keyBytesMax } from "../encoding/keys.ts";
 import { formatDateTime, parseDateTime } from "./edm/date-time.ts";
 import { formatEntityETag, readMatch } from "./etag.ts";
 import { parseFlatJson } from "./json/flat-json.ts";

@@ -1,6 +1,6 @@
 import type { StartOptions } from "../../src/index.ts";
-import { ticksPerMillisecond } from "../../src/core/ticks.ts";
-import type { Clock } from "../../src/core/world.ts";
+import { ticksPerMillisecond } from "../../src/base/ticks.ts";
+import type { Clock } from "../../src/base/world.ts";
 import { resolveOptions } from "../../src/server/options.ts";
 import { simWorld } from "../../src/server/sim-world.ts";
 import { realSurroundings, startWith, type EtagereServer } from "../../src/server/start.ts";

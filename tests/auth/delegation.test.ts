@@ -2,7 +2,7 @@ import * as blobs from "@azure/storage-blob";
 import * as files from "@azure/storage-file-share";
 import * as queues from "@azure/storage-queue";
 import { describe, expect, test } from "vitest";
-import type { ServiceName } from "../../src/core/service-name.ts";
+import type { ServiceName } from "../../src/protocol/service-name.ts";
 import { Authenticator } from "../../src/http/auth/authenticator.ts";
 import { delegationKeyValueFrom } from "../../src/http/auth/delegation-key.ts";
 import type { AuthOptions } from "../../src/http/auth/request.ts";

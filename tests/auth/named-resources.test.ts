@@ -3,8 +3,8 @@ import type {
   CoveredResource,
   LinkedResource,
   NamedResource,
-} from "../../src/core/named-resource.ts";
-import type { Address, Operation } from "../../src/core/operation.ts";
+} from "../../src/protocol/named-resource.ts";
+import type { Address, Operation } from "../../src/operation/operation.ts";
 import { services } from "../../src/server/services.ts";
 import { samples, type NamedSample } from "./named-samples.ts";
 import {

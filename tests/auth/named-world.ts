@@ -22,10 +22,10 @@ import {
   developmentAccountName,
   type AccountKeys,
 } from "../../src/account/settings.ts";
-import { noMeter } from "../../src/core/meter.ts";
-import type { ServiceName } from "../../src/core/service-name.ts";
-import { keyPrincipal, type Principal } from "../../src/core/principal.ts";
-import { ok, type Result } from "../../src/core/result.ts";
+import { noMeter } from "../../src/protocol/meter.ts";
+import type { ServiceName } from "../../src/protocol/service-name.ts";
+import { keyPrincipal, type Principal } from "../../src/protocol/principal.ts";
+import { ok, type Result } from "../../src/protocol/result.ts";
 import { Authenticator } from "../../src/http/auth/authenticator.ts";
 import type { AuthOptions, AuthRequest } from "../../src/http/auth/request.ts";
 import type { HttpService } from "../../src/http/http-service.ts";

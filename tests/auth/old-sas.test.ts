@@ -1,6 +1,6 @@
 import { createHmac } from "node:crypto";
 import { describe, expect, test } from "vitest";
-import type { ServiceName } from "../../src/core/service-name.ts";
+import type { ServiceName } from "../../src/protocol/service-name.ts";
 import { Authenticator } from "../../src/http/auth/authenticator.ts";
 import { account, accountKey, allowed, requestOf } from "./request-of.ts";
 

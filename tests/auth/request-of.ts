@@ -1,7 +1,7 @@
 import type { AddressedResource, AuthRequest } from "../../src/http/auth/request.ts";
-import type { ServiceName } from "../../src/core/service-name.ts";
-import { parseHttpDate, parseIso } from "../../src/core/dates.ts";
-import type { Ticks } from "../../src/core/ticks.ts";
+import type { ServiceName } from "../../src/protocol/service-name.ts";
+import { parseHttpDate, parseIso } from "../../src/base/dates.ts";
+import type { Ticks } from "../../src/base/ticks.ts";
 
 export const account = "devstoreaccount1";
 export const accountKey =

@@ -11,7 +11,7 @@ import {
 import { createHmac } from "node:crypto";
 import fc from "fast-check";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
-import { ticksPerSecond } from "../../src/core/ticks.ts";
+import { ticksPerSecond } from "../../src/base/ticks.ts";
 import { Authenticator } from "../../src/http/auth/authenticator.ts";
 import { CapturedRequests } from "./captured-requests.ts";
 import {

@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
 import { operations } from "../../src/blob/operations.ts";
-import type { Operation } from "../../src/core/operation.ts";
+import type { Operation } from "../../src/operation/operation.ts";
 import { freshName, testServer } from "../harness/server.ts";
 import type { RawAnswer, RawCall } from "../harness/raw-client.ts";
 import { blobExamples, containerExamples, type Example, type Place } from "./blob-examples.ts";

@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
 import type { ContentReader } from "../../src/content/content.ts";
-import { ticksPerDay, ticksPerMillisecond } from "../../src/core/ticks.ts";
+import { ticksPerDay, ticksPerMillisecond } from "../../src/base/ticks.ts";
 import { SnapshotTooOld } from "../../src/store/open-views.ts";
 import { StoreUnavailable, type Store } from "../../src/store/store.ts";
 import { simBlob, type SimBlob } from "../harness/sim-blob.ts";

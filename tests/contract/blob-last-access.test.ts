@@ -2,8 +2,8 @@ import { describe, expect, it } from "vitest";
 import { lastAccess, lastAccessUpdate } from "../../src/blob/read/last-access.ts";
 import type { BlobRecord } from "../../src/blob/records.ts";
 import type { BlobAddress, ContainerScope } from "../../src/blob/resources.ts";
-import { emptyContent } from "../../src/core/content-ref.ts";
-import { ticksPerDay } from "../../src/core/ticks.ts";
+import { emptyContent } from "../../src/content/content-ref.ts";
+import { ticksPerDay } from "../../src/base/ticks.ts";
 
 const on = {
   versioning: false,

@@ -8,7 +8,7 @@ import {
 import { describe, expect, it } from "vitest";
 import { developmentAccountKey, developmentAccountName } from "../../src/account/settings.ts";
 import { blobService } from "../../src/blob/service.ts";
-import type { Service } from "../../src/core/service.ts";
+import type { Service } from "../../src/operation/service.ts";
 import { queueService } from "../../src/queue/service.ts";
 import { tableService } from "../../src/table/service.ts";
 import type { RawCall } from "../harness/raw-client.ts";

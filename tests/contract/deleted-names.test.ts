@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
 import { blobService } from "../../src/blob/service.ts";
-import type { Service } from "../../src/core/service.ts";
+import type { Service } from "../../src/operation/service.ts";
 import { fileService } from "../../src/file/service.ts";
 import { queueService } from "../../src/queue/service.ts";
 import { tableService } from "../../src/table/service.ts";

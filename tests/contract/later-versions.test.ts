@@ -8,9 +8,9 @@ import {
 import { describe, expect, it } from "vitest";
 import { developmentAccountKey, developmentAccountName } from "../../src/account/settings.ts";
 import { blobService } from "../../src/blob/service.ts";
-import type { Service } from "../../src/core/service.ts";
-import { latestVersion, type VersionPolicy } from "../../src/core/versions.ts";
-import type { Log } from "../../src/core/world.ts";
+import type { Service } from "../../src/operation/service.ts";
+import { latestVersion, type VersionPolicy } from "../../src/protocol/versions.ts";
+import type { Log } from "../../src/base/world.ts";
 import { fileService } from "../../src/file/service.ts";
 import { start, type StartOptions } from "../../src/index.ts";
 import { queueService } from "../../src/queue/service.ts";

@@ -1,4 +1,4 @@
-import type { Operation } from "../../src/core/operation.ts";
+import type { Operation } from "../../src/operation/operation.ts";
 import { accountSas, version } from "../harness/raw-client.ts";
 import type { Random } from "../verify/random.ts";
 import { nastyBody, nastyName, nastyValue } from "./nasty.ts";

@@ -10,10 +10,10 @@ import type { ContentStore } from "../../src/content/content.ts";
 import { memoryFiles } from "../../src/content/memory-files.ts";
 import { openContentStore } from "../../src/content/open-content.ts";
 import { soloPins } from "../../src/content/pins.ts";
-import { noMeter } from "../../src/core/meter.ts";
-import { keyPrincipal } from "../../src/core/principal.ts";
-import { ok } from "../../src/core/result.ts";
-import { reclaimStep } from "../../src/execution/reclaim.ts";
+import { noMeter } from "../../src/protocol/meter.ts";
+import { keyPrincipal } from "../../src/protocol/principal.ts";
+import { ok } from "../../src/protocol/result.ts";
+import { reclaimStep } from "../../src/operation/reclaim.ts";
 import { Authenticator } from "../../src/http/auth/authenticator.ts";
 import type { HttpService } from "../../src/http/http-service.ts";
 import { compileRoutes } from "../../src/http/routing.ts";
@@ -24,7 +24,7 @@ import type { RawCall } from "./raw-client.ts";
 import { simSources } from "./sim-sources.ts";
 import { openTestStore } from "./test-store.ts";
 import { bufferBody } from "../../src/http/wire.ts";
-import { RenderCache } from "../../src/execution/render-cache.ts";
+import { RenderCache } from "../../src/operation/render-cache.ts";
 
 export interface SimAnswer {
   readonly status: number;

@@ -8,11 +8,11 @@ import {
 import { memoryFiles } from "../../src/content/memory-files.ts";
 import { openContentStore } from "../../src/content/open-content.ts";
 import { soloPins } from "../../src/content/pins.ts";
-import { noMeter } from "../../src/core/meter.ts";
-import type { Runtime } from "../../src/execution/execute.ts";
-import { reclaimStep } from "../../src/execution/reclaim.ts";
-import { Records } from "../../src/execution/records.ts";
-import { RenderCache } from "../../src/execution/render-cache.ts";
+import { noMeter } from "../../src/protocol/meter.ts";
+import type { Runtime } from "../../src/operation/execute.ts";
+import { reclaimStep } from "../../src/operation/reclaim.ts";
+import { Records } from "../../src/operation/records.ts";
+import { RenderCache } from "../../src/operation/render-cache.ts";
 import type { FilePlace } from "../../src/file/filesystem/file-transaction.ts";
 import { openFile } from "../../src/file/filesystem/open.ts";
 import { shares } from "../../src/file/records.ts";

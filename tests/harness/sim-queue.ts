@@ -15,8 +15,8 @@ import {
 import { memoryFiles } from "../../src/content/memory-files.ts";
 import { openContentStore } from "../../src/content/open-content.ts";
 import { soloPins } from "../../src/content/pins.ts";
-import { noMeter } from "../../src/core/meter.ts";
-import { reclaimStep } from "../../src/execution/reclaim.ts";
+import { noMeter } from "../../src/protocol/meter.ts";
+import { reclaimStep } from "../../src/operation/reclaim.ts";
 import { Authenticator } from "../../src/http/auth/authenticator.ts";
 import type { HttpService } from "../../src/http/http-service.ts";
 import { compileRoutes } from "../../src/http/routing.ts";

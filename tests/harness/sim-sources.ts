@@ -1,4 +1,4 @@
-import type { ServiceName } from "../../src/core/service-name.ts";
+import type { ServiceName } from "../../src/protocol/service-name.ts";
 import { OwnEndpoints, type Serve } from "../../src/http/source/own-endpoints.ts";
 import { openSources } from "../../src/http/source/own-source.ts";
 import type { Sources } from "../../src/http/source/source-reader.ts";

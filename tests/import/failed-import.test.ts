@@ -4,7 +4,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import { blobs } from "../../src/blob/records.ts";
-import { reclaimStep } from "../../src/execution/reclaim.ts";
+import { reclaimStep } from "../../src/operation/reclaim.ts";
 import { start } from "../../src/index.ts";
 import { messages } from "../../src/queue/records.ts";
 import { importFolder } from "../../src/server/azurite-import/import-folder.ts";

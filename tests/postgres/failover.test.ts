@@ -2,7 +2,7 @@ import { rmSync } from "node:fs";
 import { join } from "node:path";
 import { expect, it } from "vitest";
 
-import { ticksPerMillisecond } from "../../src/core/ticks.ts";
+import { ticksPerMillisecond } from "../../src/base/ticks.ts";
 import { start } from "../../src/index.ts";
 import { realClock } from "../../src/server/world.ts";
 import { increment, k, read } from "../../src/store/conformance/store-steps.ts";

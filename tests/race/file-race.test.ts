@@ -1,6 +1,6 @@
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
-import { Records } from "../../src/execution/records.ts";
+import { Records } from "../../src/operation/records.ts";
 import { closeFile } from "../../src/file/filesystem/close.ts";
 import { lockStateOf } from "../../src/file/filesystem/lock.ts";
 import type { FilePlace } from "../../src/file/filesystem/file-transaction.ts";

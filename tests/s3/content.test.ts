@@ -13,7 +13,7 @@ import {
   testObjects,
   type ContentFixture,
 } from "../../src/content/testing.ts";
-import type { Clock } from "../../src/core/world.ts";
+import type { Clock } from "../../src/base/world.ts";
 import { realClock } from "../../src/server/world.ts";
 import { StoreUnavailable } from "../../src/store/store.ts";
 import { openFakeS3, type FakeS3 } from "../harness/fake-s3.ts";

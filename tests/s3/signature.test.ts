@@ -2,7 +2,7 @@ import { expect, it } from "vitest";
 
 import { momentOf } from "../../src/content/s3/bucket.ts";
 import { sha256Hex, signedHeaders } from "../../src/content/s3/signature.ts";
-import { parseIso } from "../../src/core/dates.ts";
+import { parseIso } from "../../src/base/dates.ts";
 
 /** The worked examples of docs.aws.amazon.com/AmazonS3/latest/API/sig-v4-header-based-auth.html */
 const credentials = {

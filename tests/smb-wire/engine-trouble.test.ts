@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, expect, it } from "vitest";
 import { accountsOf, developmentAccount } from "../../src/account/settings.ts";
-import { noMeter } from "../../src/core/meter.ts";
+import { noMeter } from "../../src/protocol/meter.ts";
 import { openDataStores, type DataStores } from "../../src/server/data-stores.ts";
 import { resolveOptions } from "../../src/server/options.ts";
 import { services } from "../../src/server/services.ts";

@@ -1,13 +1,13 @@
-import { faultStatus, type ConditionName, type Fault } from "../../core/faults.ts";
-import type { LeaseAction } from "../../core/lease-action.ts";
-import type { Lease, LeaseKind } from "../../core/lease.ts";
-import type { Operation } from "../../core/operation.ts";
-import type { ServiceName } from "../../core/service-name.ts";
-import type { SignedName } from "../../core/service.ts";
-import type { Ticks } from "../../core/ticks.ts";
-import type { Rule } from "../../execution/check.ts";
-import type { Call, Outcome } from "../../execution/execute.ts";
-import { TransactionRefused } from "../../execution/transaction-refused.ts";
+import { faultStatus, type ConditionName, type Fault } from "../../protocol/faults.ts";
+import type { LeaseAction } from "../../protocol/lease-action.ts";
+import type { Lease, LeaseKind } from "../../protocol/lease.ts";
+import type { Operation } from "../../operation/operation.ts";
+import type { ServiceName } from "../../protocol/service-name.ts";
+import type { SignedName } from "../../operation/service.ts";
+import type { Ticks } from "../../base/ticks.ts";
+import type { Rule } from "../../operation/check.ts";
+import type { Call, Outcome } from "../../operation/execute.ts";
+import { TransactionRefused } from "../../operation/transaction-refused.ts";
 import type { ObservedRequest } from "../../http/observer.ts";
 import type { WireRequest } from "../../http/wire.ts";
 

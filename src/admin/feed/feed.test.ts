@@ -1,6 +1,6 @@
 import type { ServerResponse } from "node:http";
 import { expect, it } from "vitest";
-import { ticksPerSecond } from "../../core/ticks.ts";
+import { ticksPerSecond } from "../../base/ticks.ts";
 import { Ring } from "./ring.ts";
 import { parseKinds, Subscriber, type FeedKind } from "./subscriber.ts";
 

@@ -1,6 +1,6 @@
 import type { ServerResponse } from "node:http";
-import { formatIso } from "../../core/dates.ts";
-import type { Ticks } from "../../core/ticks.ts";
+import { formatIso } from "../../base/dates.ts";
+import type { Ticks } from "../../base/ticks.ts";
 import type { ObservedRequest } from "../../http/observer.ts";
 import type { Viewed } from "../admin-context.ts";
 import { refuse, type AdminResponse } from "../admin-response.ts";

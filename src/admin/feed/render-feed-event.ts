@@ -1,9 +1,9 @@
-import { formatHttpDate, formatIso } from "../../core/dates.ts";
-import { formatETag } from "../../core/etag.ts";
-import { faultMessage, type HandleHolder } from "../../core/faults.ts";
-import { isLocked, leaseState, type Lease } from "../../core/lease.ts";
-import type { ServiceName } from "../../core/service-name.ts";
-import type { Ticks } from "../../core/ticks.ts";
+import { formatHttpDate, formatIso } from "../../base/dates.ts";
+import { formatETag } from "../../protocol/etag.ts";
+import { faultMessage, type HandleHolder } from "../../protocol/faults.ts";
+import { isLocked, leaseState, type Lease } from "../../protocol/lease.ts";
+import type { ServiceName } from "../../protocol/service-name.ts";
+import type { Ticks } from "../../base/ticks.ts";
 import type { HttpServices } from "../admin-context.ts";
 import { secondsUntil } from "../views/moments.ts";
 import type { FeedEvent, FeedRefusal } from "./feed-event.ts";

@@ -1,6 +1,6 @@
-import { formatIso } from "../../core/dates.ts";
-import type { Ticks } from "../../core/ticks.ts";
-import type { RecordView } from "../../core/view.ts";
+import { formatIso } from "../../base/dates.ts";
+import type { Ticks } from "../../base/ticks.ts";
+import type { RecordView } from "../../operation/view.ts";
 import { queuesAfter, messagesVisibleBetween, type QueuePlace } from "../views/messages.ts";
 
 /** Queues that one look goes through; the next goes on behind them, so that many queues make the

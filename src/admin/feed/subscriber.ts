@@ -1,5 +1,5 @@
 import type { ServerResponse } from "node:http";
-import { ticksPerSecond, type Ticks } from "../../core/ticks.ts";
+import { ticksPerSecond, type Ticks } from "../../base/ticks.ts";
 import { asGiven, type Check } from "../inputs.ts";
 
 export const feedKinds = ["refused", "lease", "message", "change", "health"] as const;

@@ -1,7 +1,7 @@
-import { formatIso } from "../../core/dates.ts";
-import type { Ticks } from "../../core/ticks.ts";
-import type { RecordView } from "../../core/view.ts";
-import { Records } from "../../execution/records.ts";
+import { formatIso } from "../../base/dates.ts";
+import type { Ticks } from "../../base/ticks.ts";
+import type { RecordView } from "../../operation/view.ts";
+import { Records } from "../../operation/records.ts";
 import type { Viewed } from "../admin-context.ts";
 import { endedLeases } from "../views/held-leases.ts";
 import { ReturnedMessages, type ReturnedMessage } from "./returned-messages.ts";

@@ -1,6 +1,6 @@
-import { parseIso } from "../../core/dates.ts";
-import type { ServiceName } from "../../core/service-name.ts";
-import type { Ticks } from "../../core/ticks.ts";
+import { parseIso } from "../../base/dates.ts";
+import type { ServiceName } from "../../protocol/service-name.ts";
+import type { Ticks } from "../../base/ticks.ts";
 import { isMissing, oneOf, asGiven, aText } from "../inputs.ts";
 import type { JsonObject } from "../request.ts";
 

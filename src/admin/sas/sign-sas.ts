@@ -1,10 +1,10 @@
 import { createSecretKey } from "node:crypto";
 import type { AccountSettings } from "../../account/settings.ts";
-import { formatIso, formatIsoSeconds } from "../../core/dates.ts";
-import type { ServiceName } from "../../core/service-name.ts";
-import type { SignableRequest } from "../../core/signing/request.ts";
-import { accountSasText, serviceSasText } from "../../core/signing/sas-text.ts";
-import { ticksPerSecond, type Ticks } from "../../core/ticks.ts";
+import { formatIso, formatIsoSeconds } from "../../base/dates.ts";
+import type { ServiceName } from "../../protocol/service-name.ts";
+import type { SignableRequest } from "../../protocol/signing/request.ts";
+import { accountSasText, serviceSasText } from "../../protocol/signing/sas-text.ts";
+import { ticksPerSecond, type Ticks } from "../../base/ticks.ts";
 import { sign } from "../../http/auth/key-ring.ts";
 import { reachable } from "../connection-string.ts";
 import { gatewayPath } from "../gateway.ts";

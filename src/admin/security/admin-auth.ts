@@ -1,6 +1,6 @@
 import { createHash, timingSafeEqual } from "node:crypto";
 import type { Accounts } from "../../account/settings.ts";
-import type { Clock, Random } from "../../core/world.ts";
+import type { Clock, Random } from "../../base/world.ts";
 import { refuse, type AdminResponse } from "../admin-response.ts";
 import type { AdminRequest } from "../request.ts";
 import type { Access } from "../routes.ts";

@@ -1,5 +1,5 @@
 import { expect, it } from "vitest";
-import { ticksPerSecond } from "../../core/ticks.ts";
+import { ticksPerSecond } from "../../base/ticks.ts";
 import { Attempts } from "./attempts.ts";
 
 const second = ticksPerSecond;

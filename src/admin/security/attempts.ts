@@ -1,4 +1,4 @@
-import { ticksPerSecond, type Ticks } from "../../core/ticks.ts";
+import { ticksPerSecond, type Ticks } from "../../base/ticks.ts";
 
 /** From one address, in a minute. */
 const failuresMax = 10;

@@ -1,6 +1,6 @@
 import { createHash } from "node:crypto";
-import { ticksPerSecond, type Ticks } from "../../core/ticks.ts";
-import type { Clock, Random } from "../../core/world.ts";
+import { ticksPerSecond, type Ticks } from "../../base/ticks.ts";
+import type { Clock, Random } from "../../base/world.ts";
 
 const tokenBytes = 32;
 const lifeTicks = 3600n * ticksPerSecond;

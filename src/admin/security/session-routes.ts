@@ -1,4 +1,4 @@
-import { formatIso } from "../../core/dates.ts";
+import { formatIso } from "../../base/dates.ts";
 import { json, refuse, type AdminResponse } from "../admin-response.ts";
 import { optional, aText } from "../inputs.ts";
 import type { AdminRequest, CheckedRequest, JsonObject } from "../request.ts";

@@ -1,5 +1,5 @@
 import type { AccountSettings } from "../../account/settings.ts";
-import type { ServiceName } from "../../core/service-name.ts";
+import type { ServiceName } from "../../protocol/service-name.ts";
 import type { Viewed } from "../admin-context.ts";
 import { json, noAccount, refuse, type AdminResponse } from "../admin-response.ts";
 import { connectionStringOf, reachable } from "../connection-string.ts";

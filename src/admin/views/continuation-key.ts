@@ -1,5 +1,5 @@
-import { decodeBase64 } from "../../core/base64.ts";
-import { compareKeys } from "../../core/keys.ts";
+import { decodeBase64 } from "../../base/base64.ts";
+import { compareKeys } from "../../encoding/keys.ts";
 import { refuse, type AdminResponse } from "../admin-response.ts";
 
 interface Bounds {

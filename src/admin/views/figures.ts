@@ -1,4 +1,4 @@
-import type { ServiceName } from "../../core/service-name.ts";
+import type { ServiceName } from "../../protocol/service-name.ts";
 
 /** What a server has counted from its start until now. */
 export interface Figures {

@@ -1,5 +1,5 @@
 import { accounts } from "../../account/account-record.ts";
-import type { RecordView } from "../../core/view.ts";
+import type { RecordView } from "../../operation/view.ts";
 import type { ShareAddress } from "../../file/filesystem/file-transaction.ts";
 import { shares } from "../../file/records.ts";
 

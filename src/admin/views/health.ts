@@ -1,5 +1,5 @@
-import { formatIso } from "../../core/dates.ts";
-import { ticksPerSecond, type Ticks } from "../../core/ticks.ts";
+import { formatIso } from "../../base/dates.ts";
+import { ticksPerSecond, type Ticks } from "../../base/ticks.ts";
 import type { Sizes, Viewed } from "../admin-context.ts";
 import { json } from "../admin-response.ts";
 import type { Route } from "../routes.ts";

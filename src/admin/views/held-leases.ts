@@ -1,10 +1,10 @@
 import { heldLeases, parseHeldLeaseKey, type HeldLeaseKey } from "../../account/held-leases.ts";
-import { formatIso } from "../../core/dates.ts";
-import { successor } from "../../core/keys.ts";
-import { leaseState, type Lease, type LeaseKind } from "../../core/lease.ts";
-import type { ServiceName } from "../../core/service-name.ts";
-import type { Ticks } from "../../core/ticks.ts";
-import type { RecordView } from "../../core/view.ts";
+import { formatIso } from "../../base/dates.ts";
+import { successor } from "../../encoding/keys.ts";
+import { leaseState, type Lease, type LeaseKind } from "../../protocol/lease.ts";
+import type { ServiceName } from "../../protocol/service-name.ts";
+import type { Ticks } from "../../base/ticks.ts";
+import type { RecordView } from "../../operation/view.ts";
 import { nodes } from "../../file/records.ts";
 import { pathOf } from "../../file/share-tree.ts";
 import { secondsUntil } from "./moments.ts";

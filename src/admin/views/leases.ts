@@ -1,7 +1,7 @@
 import { heldLeases } from "../../account/held-leases.ts";
-import { encodeBase64 } from "../../core/base64.ts";
-import { formatIso } from "../../core/dates.ts";
-import { Records } from "../../execution/records.ts";
+import { encodeBase64 } from "../../base/base64.ts";
+import { formatIso } from "../../base/dates.ts";
+import { Records } from "../../operation/records.ts";
 import type { Viewed } from "../admin-context.ts";
 import { json, noAccount, refuse, type AdminResponse } from "../admin-response.ts";
 import { callService } from "../call-service.ts";

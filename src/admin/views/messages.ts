@@ -1,9 +1,9 @@
 import { accounts } from "../../account/account-record.ts";
-import { formatIso } from "../../core/dates.ts";
-import { successor } from "../../core/keys.ts";
-import type { Ticks } from "../../core/ticks.ts";
-import type { RecordView } from "../../core/view.ts";
-import { Records } from "../../execution/records.ts";
+import { formatIso } from "../../base/dates.ts";
+import { successor } from "../../encoding/keys.ts";
+import type { Ticks } from "../../base/ticks.ts";
+import type { RecordView } from "../../operation/view.ts";
+import { Records } from "../../operation/records.ts";
 import { messageIdOfBytes } from "../../queue/message/message-id.ts";
 import { popReceiptOf } from "../../queue/message/pop-receipt.ts";
 import { messages, queues, visibilityIndex, type MessageRecord } from "../../queue/records.ts";

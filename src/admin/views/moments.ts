@@ -1,5 +1,5 @@
-import { formatIso } from "../../core/dates.ts";
-import { ticksMax, ticksPerMillisecond, type Ticks } from "../../core/ticks.ts";
+import { formatIso } from "../../base/dates.ts";
+import { ticksMax, ticksPerMillisecond, type Ticks } from "../../base/ticks.ts";
 
 /** Seconds with three digits after the point; never below zero. */
 export function secondsUntil(moment: Ticks, now: Ticks): number {

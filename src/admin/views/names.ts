@@ -1,7 +1,7 @@
 import { accounts } from "../../account/account-record.ts";
 import { containerNames } from "../../blob/indexes.ts";
-import type { DefinedTable } from "../../core/table.ts";
-import type { RecordView } from "../../core/view.ts";
+import type { DefinedTable } from "../../encoding/table.ts";
+import type { RecordView } from "../../operation/view.ts";
 import { shareNames } from "../../file/records.ts";
 
 /** A container or share as people call it. */

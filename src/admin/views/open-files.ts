@@ -1,6 +1,6 @@
-import { formatIso } from "../../core/dates.ts";
-import { successor } from "../../core/keys.ts";
-import type { RecordView } from "../../core/view.ts";
+import { formatIso } from "../../base/dates.ts";
+import { successor } from "../../encoding/keys.ts";
+import type { RecordView } from "../../operation/view.ts";
 import { dataAccess, shareDelete, shareRead, shareWrite } from "../../file/locks/access.ts";
 import {
   cacheHandle,

@@ -1,5 +1,5 @@
-import { formatIso } from "../../core/dates.ts";
-import type { ServiceName } from "../../core/service-name.ts";
+import { formatIso } from "../../base/dates.ts";
+import type { ServiceName } from "../../protocol/service-name.ts";
 import type { Viewed } from "../admin-context.ts";
 import { json } from "../admin-response.ts";
 import type { Route } from "../routes.ts";

@@ -1,6 +1,6 @@
-import { formatIso } from "../../core/dates.ts";
-import { encodeBase64 } from "../../core/base64.ts";
-import { Records } from "../../execution/records.ts";
+import { formatIso } from "../../base/dates.ts";
+import { encodeBase64 } from "../../base/base64.ts";
+import { Records } from "../../operation/records.ts";
 import { closeFile } from "../../file/filesystem/close.ts";
 import { locks } from "../../file/records.ts";
 import type { SessionFacts } from "../../smb/administration.ts";

@@ -1,12 +1,12 @@
 import { generations, type BlobRecord } from "../../blob/records.ts";
 import type { ContainerScope } from "../../blob/resources.ts";
-import type { ContentRef } from "../../core/content-ref.ts";
-import { formatIso } from "../../core/dates.ts";
-import type { Address } from "../../core/operation.ts";
-import type { ServiceName } from "../../core/service-name.ts";
-import type { LoadedResource } from "../../core/service.ts";
-import type { Ticks } from "../../core/ticks.ts";
-import type { RecordView } from "../../core/view.ts";
+import type { ContentRef } from "../../content/content-ref.ts";
+import { formatIso } from "../../base/dates.ts";
+import type { Address } from "../../operation/operation.ts";
+import type { ServiceName } from "../../protocol/service-name.ts";
+import type { LoadedResource } from "../../operation/service.ts";
+import type { Ticks } from "../../base/ticks.ts";
+import type { RecordView } from "../../operation/view.ts";
 import { versions, type VersionRecord } from "../../file/records.ts";
 import type { NodeScope } from "../../file/resources.ts";
 

@@ -1,11 +1,11 @@
 import type { Accounts } from "../../account/settings.ts";
-import { formatIso } from "../../core/dates.ts";
-import { faultMessage, type Fault } from "../../core/faults.ts";
-import type { Address } from "../../core/operation.ts";
-import type { ServiceName } from "../../core/service-name.ts";
-import type { QueryReader, SignedName } from "../../core/service.ts";
-import type { Ticks } from "../../core/ticks.ts";
-import { Records } from "../../execution/records.ts";
+import { formatIso } from "../../base/dates.ts";
+import { faultMessage, type Fault } from "../../protocol/faults.ts";
+import type { Address } from "../../operation/operation.ts";
+import type { ServiceName } from "../../protocol/service-name.ts";
+import type { QueryReader, SignedName } from "../../operation/service.ts";
+import type { Ticks } from "../../base/ticks.ts";
+import { Records } from "../../operation/records.ts";
 import type { HttpService } from "../../http/http-service.ts";
 import type { Viewed } from "../admin-context.ts";
 import { json, noAccount, refuse, type AdminResponse } from "../admin-response.ts";

@@ -1,5 +1,5 @@
-import { encryption } from "../../core/encryption.ts";
-import { copySource } from "../../core/named-resource.ts";
+import { encryption } from "../../protocol/encryption.ts";
+import { copySource } from "../../protocol/named-resource.ts";
 import { operation } from "../resources.ts";
 import { appendBlockBytesMax, inlinePartBytesMax } from "../shared/limits.ts";
 import { bothChecksums } from "../shared/checksum-headers.ts";

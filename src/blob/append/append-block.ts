@@ -1,4 +1,4 @@
-import { encryption } from "../../core/encryption.ts";
+import { encryption } from "../../protocol/encryption.ts";
 import { operation } from "../resources.ts";
 import { appendBlockBytesMax, inlinePartBytesMax } from "../shared/limits.ts";
 import { appendPosition, maxSize } from "./append-conditions.ts";

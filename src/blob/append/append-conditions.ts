@@ -1,5 +1,5 @@
-import { header, integer } from "../../core/params.ts";
-import { fail, ok, type Result } from "../../core/result.ts";
+import { header, integer } from "../../protocol/params.ts";
+import { fail, ok, type Result } from "../../protocol/result.ts";
 import type { BlobRecord } from "../records.ts";
 
 /** Where the client believes the blob to end. */

@@ -1,6 +1,6 @@
 import { append } from "../../content/plan.ts";
-import type { Received } from "../../core/content-ref.ts";
-import { fail } from "../../core/result.ts";
+import type { Received } from "../../content/content-ref.ts";
+import { fail } from "../../protocol/result.ts";
 import { encryptionHeaderNames, encryptionHeaders } from "../encryption/blob-encryption.ts";
 import type { BlobRecord } from "../records.ts";
 import { bodyChecksum } from "../shared/checksum-headers.ts";

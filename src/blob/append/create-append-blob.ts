@@ -1,7 +1,7 @@
-import { metadata } from "../../core/common-params.ts";
-import { emptyContent } from "../../core/content-ref.ts";
-import { encryption } from "../../core/encryption.ts";
-import { noBody } from "../../core/operation.ts";
+import { metadata } from "../../operation/common-params.ts";
+import { emptyContent } from "../../content/content-ref.ts";
+import { encryption } from "../../protocol/encryption.ts";
+import { noBody } from "../../operation/operation.ts";
 import {
   chooseSealing,
   createReplyHeaders,

@@ -1,4 +1,4 @@
-import { ok, type Result } from "../../core/result.ts";
+import { ok, type Result } from "../../protocol/result.ts";
 import { operation } from "../resources.ts";
 
 const batchBytesMax = 4 * 1024 * 1024;

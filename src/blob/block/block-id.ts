@@ -1,7 +1,7 @@
-import { base64ByteLength } from "../../core/base64.ts";
-import { invalidQuery, missingQuery } from "../../core/faults.ts";
-import type { Param } from "../../core/params.ts";
-import { ok } from "../../core/result.ts";
+import { base64ByteLength } from "../../base/base64.ts";
+import { invalidQuery, missingQuery } from "../../protocol/faults.ts";
+import type { Param } from "../../protocol/params.ts";
+import { ok } from "../../protocol/result.ts";
 import { blockIdBytesMax } from "../shared/limits.ts";
 
 const blockIdUnitsMax = Math.ceil(blockIdBytesMax / 3) * 4;

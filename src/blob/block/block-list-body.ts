@@ -1,7 +1,7 @@
-import { spend, unitsPerTurnMax } from "../../core/loop-turn.ts";
-import type { XmlParser } from "../../core/operation.ts";
-import { fail, ok, type Failure, type Result } from "../../core/result.ts";
-import { invalidXmlAt, type XmlElement } from "../../core/xml.ts";
+import { spend, unitsPerTurnMax } from "../../base/loop-share.ts";
+import type { XmlParser } from "../../operation/operation.ts";
+import { fail, ok, type Failure, type Result } from "../../protocol/result.ts";
+import { invalidXmlAt, type XmlElement } from "../../encoding/xml.ts";
 import { committedBlocksMax } from "../shared/limits.ts";
 import { isBlockId } from "./block-id.ts";
 

@@ -1,8 +1,8 @@
-import { noBody } from "../../core/operation.ts";
-import { oneOf, query } from "../../core/params.ts";
-import { fail } from "../../core/result.ts";
-import { element, textElement } from "../../core/xml-writer.ts";
-import { xmlBody } from "../../core/xml-body.ts";
+import { noBody } from "../../operation/operation.ts";
+import { oneOf, query } from "../../protocol/params.ts";
+import { fail } from "../../protocol/result.ts";
+import { element, textElement } from "../../encoding/xml-writer.ts";
+import { xmlBody } from "../../encoding/xml-body.ts";
 import { operation } from "../resources.ts";
 import { blobKey } from "../shared/overwrite.ts";
 import { committedBlocks, findUpload, stagedBlocks } from "./uncommitted.ts";

@@ -1,10 +1,10 @@
 import { compose } from "../../content/plan.ts";
-import { metadata } from "../../core/common-params.ts";
-import { emptyContent, type ContentPart } from "../../core/content-ref.ts";
-import { encryption } from "../../core/encryption.ts";
-import { spend, unitsPerTurnMax } from "../../core/loop-turn.ts";
-import { fail, ok, type Result } from "../../core/result.ts";
-import type { RecordView } from "../../core/view.ts";
+import { metadata } from "../../operation/common-params.ts";
+import { emptyContent, type ContentPart } from "../../content/content-ref.ts";
+import { encryption } from "../../protocol/encryption.ts";
+import { spend, unitsPerTurnMax } from "../../base/loop-share.ts";
+import { fail, ok, type Result } from "../../protocol/result.ts";
+import type { RecordView } from "../../operation/view.ts";
 import {
   chooseSealing,
   compareKeys,

@@ -1,4 +1,4 @@
-import { encryption } from "../../core/encryption.ts";
+import { encryption } from "../../protocol/encryption.ts";
 import { operation } from "../resources.ts";
 import { inlinePartBytesMax, putBlockBytesMax } from "../shared/limits.ts";
 import { blobKey } from "../shared/overwrite.ts";

@@ -1,10 +1,10 @@
 import { whole } from "../../content/plan.ts";
-import { emptyContent, type Received } from "../../core/content-ref.ts";
-import { add, put, reclaim, reclaimAt, type Effect } from "../../core/effects.ts";
-import type { Encryption } from "../../core/encryption.ts";
-import { fail } from "../../core/result.ts";
-import { ticksPerSecond, type Ticks } from "../../core/ticks.ts";
-import type { RecordView } from "../../core/view.ts";
+import { emptyContent, type Received } from "../../content/content-ref.ts";
+import { add, put, reclaim, reclaimAt, type Effect } from "../../operation/effects.ts";
+import type { Encryption } from "../../protocol/encryption.ts";
+import { fail } from "../../protocol/result.ts";
+import { ticksPerSecond, type Ticks } from "../../base/ticks.ts";
+import type { RecordView } from "../../operation/view.ts";
 import {
   chooseSealing,
   encryptionHeaderNames,

@@ -1,7 +1,7 @@
-import type { ContentRef, SliceSourceOfLength } from "../../core/content-ref.ts";
-import { encodeTaggedKey } from "../../core/keys.ts";
-import { ticksPerDay, type Ticks } from "../../core/ticks.ts";
-import type { RecordView } from "../../core/view.ts";
+import type { ContentRef, SliceSourceOfLength } from "../../content/content-ref.ts";
+import { encodeTaggedKey } from "../../encoding/keys.ts";
+import { ticksPerDay, type Ticks } from "../../base/ticks.ts";
+import type { RecordView } from "../../operation/view.ts";
 import { blocks, uploads, type BlobKey, type UploadRecord } from "../records.ts";
 import { uncommittedLifetimeDays } from "../shared/limits.ts";
 

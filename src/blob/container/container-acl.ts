@@ -3,9 +3,9 @@ import {
   parseAccessPolicies,
   renderAccessPolicies,
 } from "../../account/access-policies.ts";
-import { noBody } from "../../core/operation.ts";
-import { fail } from "../../core/result.ts";
-import { xmlBody } from "../../core/xml-body.ts";
+import { noBody } from "../../operation/operation.ts";
+import { fail } from "../../protocol/result.ts";
+import { xmlBody } from "../../encoding/xml-body.ts";
 import { operation } from "../resources.ts";
 import { publicAccess } from "./public-access.ts";
 

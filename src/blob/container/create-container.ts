@@ -1,8 +1,8 @@
 import { isNameKept } from "../../account/deleted-names.ts";
-import { metadata } from "../../core/common-params.ts";
-import { noBody } from "../../core/operation.ts";
-import { boolean, header, text } from "../../core/params.ts";
-import { fail } from "../../core/result.ts";
+import { metadata } from "../../operation/common-params.ts";
+import { noBody } from "../../operation/operation.ts";
+import { boolean, header, text } from "../../protocol/params.ts";
+import { fail } from "../../protocol/result.ts";
 import { operation } from "../resources.ts";
 import { publicAccess } from "./public-access.ts";
 

@@ -1,8 +1,8 @@
 import { keepName } from "../../account/deleted-names.ts";
-import { noBody } from "../../core/operation.ts";
-import { put, reclaim, reclaimAt } from "../../core/effects.ts";
-import { fail } from "../../core/result.ts";
-import { ticksPerDay } from "../../core/ticks.ts";
+import { noBody } from "../../operation/operation.ts";
+import { put, reclaim, reclaimAt } from "../../operation/effects.ts";
+import { fail } from "../../protocol/result.ts";
+import { ticksPerDay } from "../../base/ticks.ts";
 import { firstHold } from "../protection/first-hold.ts";
 import { deletedContainers } from "../records.ts";
 import { operation } from "../resources.ts";

@@ -1,4 +1,4 @@
-import { noBody } from "../../core/operation.ts";
+import { noBody } from "../../operation/operation.ts";
 import { operation } from "../resources.ts";
 
 /** learn.microsoft.com/rest/api/storageservices/get-container-metadata */

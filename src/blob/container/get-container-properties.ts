@@ -1,5 +1,5 @@
-import { noBody } from "../../core/operation.ts";
-import { leaseHeaderNames, leaseHeaders } from "../../core/lease-headers.ts";
+import { noBody } from "../../operation/operation.ts";
+import { leaseHeaderNames, leaseHeaders } from "../../protocol/lease-headers.ts";
 import { operation } from "../resources.ts";
 
 const accountScope = "$account-encryption-key";

@@ -1,4 +1,4 @@
-import { header, oneOf } from "../../core/params.ts";
+import { header, oneOf } from "../../protocol/params.ts";
 
 /** Absent means private. */
 export const publicAccess = header("x-ms-blob-public-access", oneOf("container", "blob"));

@@ -1,10 +1,10 @@
-import { otherName } from "../../core/common-params.ts";
-import { remove } from "../../core/effects.ts";
-import { parseGuid } from "../../core/guid.ts";
-import { checkLease } from "../../core/lease.ts";
-import { noBody } from "../../core/operation.ts";
-import { header, required } from "../../core/params.ts";
-import { fail } from "../../core/result.ts";
+import { otherName } from "../../operation/common-params.ts";
+import { remove } from "../../operation/effects.ts";
+import { parseGuid } from "../../protocol/guid.ts";
+import { checkLease } from "../../protocol/lease.ts";
+import { noBody } from "../../operation/operation.ts";
+import { header, required } from "../../protocol/params.ts";
+import { fail } from "../../protocol/result.ts";
 import { containers } from "../records.ts";
 import { operation } from "../resources.ts";
 

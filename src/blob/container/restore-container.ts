@@ -1,14 +1,14 @@
-import { otherName } from "../../core/common-params.ts";
-import { remove } from "../../core/effects.ts";
-import { invalidQuery } from "../../core/faults.ts";
-import type { CoveredResource } from "../../core/named-resource.ts";
-import { noBody } from "../../core/operation.ts";
-import { header, required, text } from "../../core/params.ts";
-import { fail } from "../../core/result.ts";
-import { ticksPerDay } from "../../core/ticks.ts";
+import { otherName } from "../../operation/common-params.ts";
+import { remove } from "../../operation/effects.ts";
+import { invalidQuery } from "../../protocol/faults.ts";
+import type { CoveredResource } from "../../protocol/named-resource.ts";
+import { noBody } from "../../operation/operation.ts";
+import { header, required, text } from "../../protocol/params.ts";
+import { fail } from "../../protocol/result.ts";
+import { ticksPerDay } from "../../base/ticks.ts";
 import { deletedContainers } from "../records.ts";
 import { operation, type BlobAddress } from "../resources.ts";
-import { parseDeletedVersion } from "../../core/deleted-version.ts";
+import { parseDeletedVersion } from "../../protocol/deleted-version.ts";
 
 const query = { restype: "container", comp: "undelete" };
 const params = {

@@ -1,5 +1,5 @@
-import { metadata } from "../../core/common-params.ts";
-import { noBody } from "../../core/operation.ts";
+import { metadata } from "../../operation/common-params.ts";
+import { noBody } from "../../operation/operation.ts";
 import { operation } from "../resources.ts";
 
 /** Replaces every pair. learn.microsoft.com/rest/api/storageservices/set-container-metadata */

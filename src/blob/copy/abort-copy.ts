@@ -1,9 +1,9 @@
 import { empty } from "../../content/plan.ts";
-import { noBody } from "../../core/operation.ts";
-import { parseGuid } from "../../core/guid.ts";
-import { query, required } from "../../core/params.ts";
-import { fail } from "../../core/result.ts";
-import { dropTransfer } from "../../execution/transfer.ts";
+import { noBody } from "../../operation/operation.ts";
+import { parseGuid } from "../../protocol/guid.ts";
+import { query, required } from "../../protocol/params.ts";
+import { fail } from "../../protocol/result.ts";
+import { dropTransfer } from "../../operation/transfer.ts";
 import { operation } from "../resources.ts";
 
 /** Leaves an empty blob. learn.microsoft.com/rest/api/storageservices/abort-copy-blob */

@@ -1,5 +1,5 @@
-import type { Operation } from "../../core/operation.ts";
-import { fail, ok, type Result } from "../../core/result.ts";
+import type { Operation } from "../../operation/operation.ts";
+import { fail, ok, type Result } from "../../protocol/result.ts";
 import type { BlobRecord } from "../records.ts";
 
 /** While a copy goes on, nothing but aborting it may touch its target. What incremental copies

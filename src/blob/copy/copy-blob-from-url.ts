@@ -1,6 +1,6 @@
 import { whole } from "../../content/plan.ts";
-import { metadata } from "../../core/common-params.ts";
-import { copySource } from "../../core/named-resource.ts";
+import { metadata } from "../../operation/common-params.ts";
+import { copySource } from "../../protocol/named-resource.ts";
 import { protection } from "../protection/protection.ts";
 import { uploads } from "../records.ts";
 import { operation } from "../resources.ts";

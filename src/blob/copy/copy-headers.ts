@@ -1,5 +1,5 @@
-import { formatHttpDate, formatIso } from "../../core/dates.ts";
-import { textElement } from "../../core/xml-writer.ts";
+import { formatHttpDate, formatIso } from "../../base/dates.ts";
+import { textElement } from "../../encoding/xml-writer.ts";
 import type { BlobRecord } from "../records.ts";
 
 export const copyHeaderNames = [

@@ -1,6 +1,6 @@
-import { parseConditions, type Conditions } from "../../core/conditions.ts";
-import { parseGuid } from "../../core/guid.ts";
-import { boolean, header, oneOf, type Param } from "../../core/params.ts";
+import { parseConditions, type Conditions } from "../../protocol/conditions.ts";
+import { parseGuid } from "../../protocol/guid.ts";
+import { boolean, header, oneOf, type Param } from "../../protocol/params.ts";
 import { blockTiers, pageTiers } from "../shared/tier.ts";
 
 /** `x-ms-source-if-…` */

@@ -1,8 +1,8 @@
-import { encodeBase64 } from "../../core/base64.ts";
-import type { Received } from "../../core/content-ref.ts";
-import { header, text } from "../../core/params.ts";
-import { crc64Since } from "../../core/versions.ts";
-import type { CopySource, SourceBody, SourceFound } from "../../core/source.ts";
+import { encodeBase64 } from "../../base/base64.ts";
+import type { Received } from "../../content/content-ref.ts";
+import { header, text } from "../../protocol/params.ts";
+import { crc64Since } from "../../protocol/versions.ts";
+import type { CopySource, SourceBody, SourceFound } from "../../operation/source.ts";
 import { inlineBlobBytesMax } from "../shared/limits.ts";
 
 /** A whole blob whose bytes are taken from a URL. */

@@ -1,11 +1,11 @@
 import { share } from "../../content/plan.ts";
-import { put } from "../../core/effects.ts";
-import { copySource } from "../../core/named-resource.ts";
-import { noBody } from "../../core/operation.ts";
-import { fail, ok, type Result } from "../../core/result.ts";
-import type { CopySource } from "../../core/source.ts";
-import { parseSnapshotTime } from "../../core/dates.ts";
-import type { Ticks } from "../../core/ticks.ts";
+import { put } from "../../operation/effects.ts";
+import { copySource } from "../../protocol/named-resource.ts";
+import { noBody } from "../../operation/operation.ts";
+import { fail, ok, type Result } from "../../protocol/result.ts";
+import type { CopySource } from "../../operation/source.ts";
+import { parseSnapshotTime } from "../../base/dates.ts";
+import type { Ticks } from "../../base/ticks.ts";
 import { generations, type BlobRecord } from "../records.ts";
 import { operation, type BlobAddress } from "../resources.ts";
 import { blobKey, preservePrevious, nextVersion, versionHeader } from "../shared/overwrite.ts";

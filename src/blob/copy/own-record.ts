@@ -1,11 +1,11 @@
-import { checkLease } from "../../core/lease.ts";
-import type { Conditions } from "../../core/conditions.ts";
-import { faultMessage, faultStatus } from "../../core/faults.ts";
-import { fail, ok, type Failure, type Result } from "../../core/result.ts";
-import { checkSource } from "../../core/source-conditions.ts";
-import type { CopySource } from "../../core/source.ts";
-import type { Ticks } from "../../core/ticks.ts";
-import type { RecordView } from "../../core/view.ts";
+import { checkLease } from "../../protocol/lease.ts";
+import type { Conditions } from "../../protocol/conditions.ts";
+import { faultMessage, faultStatus } from "../../protocol/faults.ts";
+import { fail, ok, type Failure, type Result } from "../../protocol/result.ts";
+import { checkSource } from "../../protocol/source-conditions.ts";
+import type { CopySource } from "../../operation/source.ts";
+import type { Ticks } from "../../base/ticks.ts";
+import type { RecordView } from "../../operation/view.ts";
 import type { BlobRecord } from "../records.ts";
 import { resources } from "../resources.ts";
 

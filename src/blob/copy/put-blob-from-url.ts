@@ -1,9 +1,9 @@
 import { whole } from "../../content/plan.ts";
-import { metadata } from "../../core/common-params.ts";
-import type { Received } from "../../core/content-ref.ts";
-import { encryption } from "../../core/encryption.ts";
-import { copySource } from "../../core/named-resource.ts";
-import { boolean, header } from "../../core/params.ts";
+import { metadata } from "../../operation/common-params.ts";
+import type { Received } from "../../content/content-ref.ts";
+import { encryption } from "../../protocol/encryption.ts";
+import { copySource } from "../../protocol/named-resource.ts";
+import { boolean, header } from "../../protocol/params.ts";
 import {
   chooseSealing,
   encryptionHeaderNames,

@@ -1,6 +1,6 @@
 import { expect, it } from "vitest";
-import { emptyContent } from "../../core/content-ref.ts";
-import type { RecordView } from "../../core/view.ts";
+import { emptyContent } from "../../content/content-ref.ts";
+import type { RecordView } from "../../operation/view.ts";
 import type { BlobRecord } from "../records.ts";
 import { blobCopy } from "./transfer.ts";
 

@@ -1,8 +1,8 @@
 import { whole } from "../../content/plan.ts";
-import { put } from "../../core/effects.ts";
-import { nextETag } from "../../core/etag.ts";
-import type { TransferHandler, TransferJob } from "../../core/transfer.ts";
-import type { RecordView } from "../../core/view.ts";
+import { put } from "../../operation/effects.ts";
+import { nextETag } from "../../protocol/etag.ts";
+import type { TransferHandler, TransferJob } from "../../operation/transfer-handler.ts";
+import type { RecordView } from "../../operation/view.ts";
 import { isPageBlobLength } from "../page/page-params.ts";
 import { blobs, type BlobKey, type BlobRecord } from "../records.ts";
 

@@ -1,7 +1,7 @@
-import { encodeBase64 } from "../../core/base64.ts";
-import type { Encryption } from "../../core/encryption.ts";
-import type { Operation } from "../../core/operation.ts";
-import { fail, ok, type Result } from "../../core/result.ts";
+import { encodeBase64 } from "../../base/base64.ts";
+import type { Encryption } from "../../protocol/encryption.ts";
+import type { Operation } from "../../operation/operation.ts";
+import { fail, ok, type Result } from "../../protocol/result.ts";
 import type { BlobRecord, ContainerRecord } from "../records.ts";
 
 /** With which key, or under which scope, the bytes of a record are encrypted. */

@@ -1,8 +1,8 @@
 import { expect, it } from "vitest";
-import { emptyContent } from "../../core/content-ref.ts";
-import { formatHttpDate } from "../../core/dates.ts";
-import { ticksPerDay, ticksPerSecond, unixEpochTicks } from "../../core/ticks.ts";
-import { parseXml, type XmlElement } from "../../core/xml.ts";
+import { emptyContent } from "../../content/content-ref.ts";
+import { formatHttpDate } from "../../base/dates.ts";
+import { ticksPerDay, ticksPerSecond, unixEpochTicks } from "../../base/ticks.ts";
+import { parseXml, type XmlElement } from "../../encoding/xml.ts";
 import type { BlobRecord } from "../records.ts";
 import { arrowRow, blobColumns } from "./arrow-row.ts";
 import { renderEntry, type EntryOptions } from "./blob-entry.ts";

@@ -1,8 +1,8 @@
-import type { Row } from "../../core/arrow/columns.ts";
-import { encodeBase64 } from "../../core/base64.ts";
-import { formatIso } from "../../core/dates.ts";
-import { bareETag } from "../../core/etag.ts";
-import { ticksPerSecond, unixEpochTicks, type Ticks } from "../../core/ticks.ts";
+import type { Row } from "../../encoding/arrow/columns.ts";
+import { encodeBase64 } from "../../base/base64.ts";
+import { formatIso } from "../../base/dates.ts";
+import { bareETag } from "../../protocol/etag.ts";
+import { ticksPerSecond, unixEpochTicks, type Ticks } from "../../base/ticks.ts";
 import { lastAccess } from "../read/last-access.ts";
 import type { BlobRecord } from "../records.ts";
 import { defaultContentType } from "../shared/http-headers.ts";

@@ -1,10 +1,10 @@
-import { encodeBase64 } from "../../core/base64.ts";
-import { formatHttpDate, formatIso } from "../../core/dates.ts";
-import { bareETag } from "../../core/etag.ts";
-import type { Features } from "../../core/features.ts";
-import type { Tags } from "../../core/tags.ts";
-import type { Ticks } from "../../core/ticks.ts";
-import { element, nameElement, plainElement, textElement } from "../../core/xml-writer.ts";
+import { encodeBase64 } from "../../base/base64.ts";
+import { formatHttpDate, formatIso } from "../../base/dates.ts";
+import { bareETag } from "../../protocol/etag.ts";
+import type { Features } from "../../protocol/features.ts";
+import type { Tags } from "../../protocol/tags.ts";
+import type { Ticks } from "../../base/ticks.ts";
+import { element, nameElement, plainElement, textElement } from "../../encoding/xml-writer.ts";
 import { copyElements } from "../copy/copy-headers.ts";
 import { protectionHeaders } from "../protection/protection.ts";
 import { lastAccess } from "../read/last-access.ts";

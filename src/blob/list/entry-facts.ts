@@ -1,5 +1,5 @@
-import { leaseProperties, type LeaseProperties } from "../../core/lease.ts";
-import { ticksPerDay, type Ticks } from "../../core/ticks.ts";
+import { leaseProperties, type LeaseProperties } from "../../protocol/lease.ts";
+import { ticksPerDay, type Ticks } from "../../base/ticks.ts";
 import type { BlobRecord, Deletion } from "../records.ts";
 
 /** What a listing tells of a blob beyond what its record says, whatever the form. */

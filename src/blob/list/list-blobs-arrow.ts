@@ -1,7 +1,7 @@
-import { arrowStreamType, writeArrowStream } from "../../core/arrow/stream.ts";
-import { formatMarker, place } from "../../core/listing.ts";
-import { noBody } from "../../core/operation.ts";
-import { query } from "../../core/params.ts";
+import { arrowStreamType, writeArrowStream } from "../../encoding/arrow/stream.ts";
+import { formatMarker, place } from "../../operation/listing.ts";
+import { noBody } from "../../operation/operation.ts";
+import { query } from "../../protocol/params.ts";
 import { operation } from "../resources.ts";
 import { arrowRow, blobColumns, type BlobRow } from "./arrow-row.ts";
 import { checkList, entryOptions, listParams, selectionOf } from "./list-request.ts";

@@ -1,8 +1,8 @@
-import { formatMarker } from "../../core/listing.ts";
-import { noBody } from "../../core/operation.ts";
-import { PagedText } from "../../core/paged-text.ts";
-import { xmlListBody } from "../../core/xml-body.ts";
-import { startTag, textElement } from "../../core/xml-writer.ts";
+import { formatMarker } from "../../operation/listing.ts";
+import { noBody } from "../../operation/operation.ts";
+import { PagedText } from "../../encoding/paged-text.ts";
+import { xmlListBody } from "../../encoding/xml-body.ts";
+import { startTag, textElement } from "../../encoding/xml-writer.ts";
 import { operation } from "../resources.ts";
 import { renderEntry } from "./blob-entry.ts";
 import { checkList, entryOptions, listParams, selectionOf } from "./list-request.ts";

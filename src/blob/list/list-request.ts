@@ -1,4 +1,4 @@
-import { invalidQuery } from "../../core/faults.ts";
+import { invalidQuery } from "../../protocol/faults.ts";
 import {
   delimiter,
   marker,
@@ -7,11 +7,11 @@ import {
   place,
   prefix,
   wordSet,
-} from "../../core/listing.ts";
-import type { Features } from "../../core/features.ts";
-import { query, type InputOf } from "../../core/params.ts";
-import { ok, type Result } from "../../core/result.ts";
-import type { Ticks } from "../../core/ticks.ts";
+} from "../../operation/listing.ts";
+import type { Features } from "../../protocol/features.ts";
+import { query, type InputOf } from "../../protocol/params.ts";
+import { ok, type Result } from "../../protocol/result.ts";
+import type { Ticks } from "../../base/ticks.ts";
 import type { EntryOptions } from "./blob-entry.ts";
 import type { Selection } from "./scan-blobs.ts";
 

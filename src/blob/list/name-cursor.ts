@@ -1,6 +1,6 @@
-import { successor } from "../../core/keys.ts";
-import type { DefinedTable } from "../../core/table.ts";
-import type { RecordView, Scanned } from "../../core/view.ts";
+import { successor } from "../../encoding/keys.ts";
+import type { DefinedTable } from "../../encoding/table.ts";
+import type { RecordView, Scanned } from "../../operation/view.ts";
 
 export interface CursorBounds {
   readonly start: Uint8Array;

@@ -1,4 +1,4 @@
-import type { RecordView, Scanned } from "../../core/view.ts";
+import type { RecordView, Scanned } from "../../operation/view.ts";
 import { blobs, type BlobRecord } from "../records.ts";
 import { isExpired } from "../shared/expiry.ts";
 import { renderEntry, type EntryOptions } from "./blob-entry.ts";

@@ -1,7 +1,7 @@
-import type { RecordView } from "../../core/view.ts";
-import type { DefinedTable } from "../../core/table.ts";
+import type { RecordView } from "../../operation/view.ts";
+import type { DefinedTable } from "../../encoding/table.ts";
 import { isLive } from "../block/uncommitted.ts";
-import { ticksMax, type Ticks } from "../../core/ticks.ts";
+import { ticksMax, type Ticks } from "../../base/ticks.ts";
 import { blobs, generations, uploads, type BlobRecord, type GenerationKey } from "../records.ts";
 import { isExpired } from "../shared/expiry.ts";
 import { generationsOf, isRestorable } from "../shared/soft-delete.ts";

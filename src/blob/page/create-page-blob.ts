@@ -1,9 +1,9 @@
 import { empty } from "../../content/plan.ts";
-import { metadata } from "../../core/common-params.ts";
-import { emptyContent } from "../../core/content-ref.ts";
-import { encryption } from "../../core/encryption.ts";
-import { noBody } from "../../core/operation.ts";
-import { required } from "../../core/params.ts";
+import { metadata } from "../../operation/common-params.ts";
+import { emptyContent } from "../../content/content-ref.ts";
+import { encryption } from "../../protocol/encryption.ts";
+import { noBody } from "../../operation/operation.ts";
+import { required } from "../../protocol/params.ts";
 import {
   chooseSealing,
   createReplyHeaders,

@@ -1,8 +1,8 @@
-import { invalidHeader } from "../../core/faults.ts";
-import { header, integer, oneOf, type Param } from "../../core/params.ts";
-import { pageBytes, parsePageRange, type Span } from "../../core/ranges.ts";
-import { fail, ok, type Result } from "../../core/result.ts";
-import { missingHeader } from "../../core/faults.ts";
+import { invalidHeader } from "../../protocol/faults.ts";
+import { header, integer, oneOf, type Param } from "../../protocol/params.ts";
+import { pageBytes, parsePageRange, type Span } from "../../protocol/ranges.ts";
+import { fail, ok, type Result } from "../../protocol/result.ts";
+import { missingHeader } from "../../protocol/faults.ts";
 import type { BlobRecord } from "../records.ts";
 import { pageBlobBytesMax } from "../shared/limits.ts";
 

@@ -1,7 +1,7 @@
 import fc from "fast-check";
 import { expect, it } from "vitest";
-import type { ContentRef, Slice } from "../../core/content-ref.ts";
-import type { RecordView } from "../../core/view.ts";
+import type { ContentRef, Slice } from "../../content/content-ref.ts";
+import type { RecordView } from "../../operation/view.ts";
 import { changedPages, validPages } from "./page-ranges.ts";
 
 /** One number for each page: 0 for a hole, else which write it comes from. */

@@ -1,6 +1,6 @@
-import type { ContentRef, Slice, SliceSource } from "../../core/content-ref.ts";
-import type { Span } from "../../core/ranges.ts";
-import type { RecordView } from "../../core/view.ts";
+import type { ContentRef, Slice, SliceSource } from "../../content/content-ref.ts";
+import type { Span } from "../../protocol/ranges.ts";
+import type { RecordView } from "../../operation/view.ts";
 
 /** Pages that hold data, or, in a diff, pages that were written or cleared since. */
 export interface PageRange extends Span {

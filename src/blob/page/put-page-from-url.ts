@@ -1,6 +1,6 @@
-import { invalidHeader } from "../../core/faults.ts";
-import { encryption } from "../../core/encryption.ts";
-import { copySource } from "../../core/named-resource.ts";
+import { invalidHeader } from "../../protocol/faults.ts";
+import { encryption } from "../../protocol/encryption.ts";
+import { copySource } from "../../protocol/named-resource.ts";
 import { operation } from "../resources.ts";
 import { bothChecksums } from "../shared/checksum-headers.ts";
 import { inlinePartBytesMax, putPageBytesMax } from "../shared/limits.ts";

@@ -1,10 +1,10 @@
 import { clear, write } from "../../content/plan.ts";
-import type { Received } from "../../core/content-ref.ts";
-import { encryption } from "../../core/encryption.ts";
-import { bodyTooLarge, invalidHeader } from "../../core/faults.ts";
-import { noBody } from "../../core/operation.ts";
-import type { Span } from "../../core/ranges.ts";
-import { fail, ok, type Result } from "../../core/result.ts";
+import type { Received } from "../../content/content-ref.ts";
+import { encryption } from "../../protocol/encryption.ts";
+import { bodyTooLarge, invalidHeader } from "../../protocol/faults.ts";
+import { noBody } from "../../operation/operation.ts";
+import type { Span } from "../../protocol/ranges.ts";
+import { fail, ok, type Result } from "../../protocol/result.ts";
 import { encryptionHeaderNames, encryptionHeaders } from "../encryption/blob-encryption.ts";
 import type { BlobRecord } from "../records.ts";
 import { operation } from "../resources.ts";

@@ -1,5 +1,5 @@
-import type { FaultCode } from "../../core/faults.ts";
-import type { RecordView } from "../../core/view.ts";
+import type { FaultCode } from "../../protocol/faults.ts";
+import type { RecordView } from "../../operation/view.ts";
 import { holds } from "../indexes.ts";
 
 /** Why a container cannot be deleted: something inside is protected, and would go with it. */

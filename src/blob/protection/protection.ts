@@ -1,8 +1,8 @@
-import { formatHttpDate, parseHttpDate } from "../../core/dates.ts";
-import { boolean, header, oneOf, required, type Param } from "../../core/params.ts";
-import { missingHeader } from "../../core/faults.ts";
-import { fail, ok, type Result } from "../../core/result.ts";
-import type { Ticks } from "../../core/ticks.ts";
+import { formatHttpDate, parseHttpDate } from "../../base/dates.ts";
+import { boolean, header, oneOf, required, type Param } from "../../protocol/params.ts";
+import { missingHeader } from "../../protocol/faults.ts";
+import { fail, ok, type Result } from "../../protocol/result.ts";
+import type { Ticks } from "../../base/ticks.ts";
 import type { BlobRecord, ImmutabilityPolicy } from "../records.ts";
 
 const untilHeader = "x-ms-immutability-policy-until-date";

@@ -1,7 +1,7 @@
-import { invalidHeader } from "../../core/faults.ts";
-import { formatHttpDate } from "../../core/dates.ts";
-import { noBody } from "../../core/operation.ts";
-import { fail } from "../../core/result.ts";
+import { invalidHeader } from "../../protocol/faults.ts";
+import { formatHttpDate } from "../../base/dates.ts";
+import { noBody } from "../../operation/operation.ts";
+import { fail } from "../../protocol/result.ts";
 import type { ImmutabilityPolicy } from "../records.ts";
 import { operation } from "../resources.ts";
 import { anyGeneration, putAddressed } from "../shared/generation.ts";

@@ -1,9 +1,9 @@
-import { arrowBatch, arrowSchema } from "../../core/arrow/stream.ts";
-import { encodeColumn, type ColumnKind } from "../../core/arrow/columns.ts";
-import { invalidXmlNode, missingXmlNode } from "../../core/faults.ts";
-import { fail, ok, type Result } from "../../core/result.ts";
-import { ticksToUnixMilliseconds } from "../../core/ticks.ts";
-import { xmlChild, xmlChildText, type XmlElement } from "../../core/xml.ts";
+import { arrowBatch, arrowSchema } from "../../encoding/arrow/stream.ts";
+import { encodeColumn, type ColumnKind } from "../../encoding/arrow/columns.ts";
+import { invalidXmlNode, missingXmlNode } from "../../protocol/faults.ts";
+import { fail, ok, type Result } from "../../protocol/result.ts";
+import { ticksToUnixMilliseconds } from "../../base/ticks.ts";
+import { xmlChild, xmlChildText, type XmlElement } from "../../encoding/xml.ts";
 import { FatalQueryError, RecordError, type Field, type FieldValue } from "./records.ts";
 import { cast, invalidConversion, numberOf, textOf } from "./values.ts";
 

@@ -1,5 +1,5 @@
-import { ok, type Result } from "../../core/result.ts";
-import { invalidXmlNode } from "../../core/faults.ts";
+import { ok, type Result } from "../../protocol/result.ts";
+import { invalidXmlNode } from "../../protocol/faults.ts";
 import { nameOf, parseExpression } from "./parse-expression.ts";
 import { parseSqlTokens } from "./sql-tokens.ts";
 import { aggregateNames } from "./sql-tree.ts";

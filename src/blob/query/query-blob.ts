@@ -1,7 +1,7 @@
 import { lastAccessUpdate } from "../read/last-access.ts";
 import { blobProperties, blobPropertyNames } from "../read/blob-properties.ts";
-import { encryption } from "../../core/encryption.ts";
-import { fail } from "../../core/result.ts";
+import { encryption } from "../../protocol/encryption.ts";
+import { fail } from "../../protocol/result.ts";
 import { operation } from "../resources.ts";
 import { runQuery } from "./run-query.ts";
 import { parseQueryRequest, queryBytesMax } from "./serialization.ts";

@@ -1,4 +1,4 @@
-import { spend, unitsPerTurnMax } from "../../core/loop-turn.ts";
+import { spend, unitsPerTurnMax } from "../../base/loop-share.ts";
 import type { Delimited } from "./serialization.ts";
 import { checkRecordFields, checkRecordLength, FatalQueryError, RecordError } from "./records.ts";
 import type { Field, InputRecord } from "./records.ts";

@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
 import { tableFromIPC } from "apache-arrow";
-import { parseXml } from "../../core/xml.ts";
+import { parseXml } from "../../encoding/xml.ts";
 import { parseQueryRequest } from "./serialization.ts";
 import { runQuery } from "./run-query.ts";
 

@@ -1,4 +1,4 @@
-import { spend, unitsPerTurnMax } from "../../core/loop-turn.ts";
+import { spend, unitsPerTurnMax } from "../../base/loop-share.ts";
 import { Aggregation } from "./aggregates.ts";
 import { AvroWriter, type QueryError } from "./avro.ts";
 import { evaluate, holds } from "./evaluate.ts";
@@ -13,7 +13,7 @@ const resultUnitsMax = 64 * 1024;
 const progressEveryBytes = 4 * 1024 * 1024;
 /** What is read in one turn of the event loop. */
 const pieceBytesMax = 64 * 1024;
-/** Of the event loop's time (`core/loop-turn.ts`): for a record, and for what of the expression. */
+/** Units of the event loop's share (`base/loop-share.ts`): per record, per character of the query. */
 const unitsPerRecord = 0.1;
 const unitsPerCharacter = 0.005;
 

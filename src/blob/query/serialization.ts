@@ -1,6 +1,6 @@
-import { invalidXmlNode, missingXmlNode } from "../../core/faults.ts";
-import { fail, ok, type Result } from "../../core/result.ts";
-import { invalidXmlAt, xmlChild, xmlChildText, type XmlElement } from "../../core/xml.ts";
+import { invalidXmlNode, missingXmlNode } from "../../protocol/faults.ts";
+import { fail, ok, type Result } from "../../protocol/result.ts";
+import { invalidXmlAt, xmlChild, xmlChildText, type XmlElement } from "../../encoding/xml.ts";
 import { parseArrowColumns, type ArrowColumn } from "./arrow-columns.ts";
 import { parseQuery } from "./parse-query.ts";
 import type { Query } from "./sql-tree.ts";

@@ -1,4 +1,4 @@
-import { parseIso } from "../../core/dates.ts";
+import { parseIso } from "../../base/dates.ts";
 import { RecordError } from "./records.ts";
 import type { CastType } from "./sql-tree.ts";
 

@@ -1,4 +1,4 @@
-import { formatIso } from "../../core/dates.ts";
+import { formatIso } from "../../base/dates.ts";
 import type { Field, FieldValue } from "./records.ts";
 import type { Delimited, Serialization } from "./serialization.ts";
 

@@ -1,14 +1,14 @@
-import { encodeBase64 } from "../../core/base64.ts";
-import { formatHttpDate, formatIso } from "../../core/dates.ts";
-import type { Features } from "../../core/features.ts";
-import type { HeaderGroup } from "../../core/reply.ts";
-import type { Ticks } from "../../core/ticks.ts";
+import { encodeBase64 } from "../../base/base64.ts";
+import { formatHttpDate, formatIso } from "../../base/dates.ts";
+import type { Features } from "../../protocol/features.ts";
+import type { HeaderGroup } from "../../operation/reply.ts";
+import type { Ticks } from "../../base/ticks.ts";
 import { copyHeaderNames, copyHeaders } from "../copy/copy-headers.ts";
 import type { BlobRecord } from "../records.ts";
 import { protectionHeaderNames, protectionHeaders } from "../protection/protection.ts";
 import type { BlobAddress } from "../resources.ts";
 import { renderHttpHeaders } from "../shared/http-headers.ts";
-import { leaseHeaderNames, leaseHeaders } from "../../core/lease-headers.ts";
+import { leaseHeaderNames, leaseHeaders } from "../../protocol/lease-headers.ts";
 import { lastAccess } from "./last-access.ts";
 import { typeHeaderNames, typeHeaders } from "./type-headers.ts";
 

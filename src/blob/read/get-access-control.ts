@@ -1,5 +1,5 @@
-import { noBody } from "../../core/operation.ts";
-import { fail } from "../../core/result.ts";
+import { noBody } from "../../operation/operation.ts";
+import { fail } from "../../protocol/result.ts";
 import { accessControlAction, operation } from "../resources.ts";
 
 /** The request by which clients of the Data Lake API detect a hierarchical namespace. It comes to

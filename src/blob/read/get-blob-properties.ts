@@ -1,5 +1,5 @@
-import { encryptionOfProperties } from "../../core/encryption.ts";
-import { noBody } from "../../core/operation.ts";
+import { encryptionOfProperties } from "../../protocol/encryption.ts";
+import { noBody } from "../../operation/operation.ts";
 import { operation } from "../resources.ts";
 import { tierHeaderNames, tierHeaders } from "../tier/rehydration.ts";
 import { storedMd5 } from "../shared/http-headers.ts";

@@ -4,15 +4,15 @@ import {
   structuredLength,
 } from "../../content/structured-form.ts";
 import { writeStructured } from "../../content/write-structured.ts";
-import type { ContentRef } from "../../core/content-ref.ts";
-import { encryption } from "../../core/encryption.ts";
-import { invalidHeader } from "../../core/faults.ts";
-import { noBody } from "../../core/operation.ts";
-import type { ReplyBody } from "../../core/reply.ts";
-import { header, type Param } from "../../core/params.ts";
-import { rangeChecksum } from "../../core/range-checksum.ts";
-import { clipRange, parseReadRange, type ByteRange } from "../../core/ranges.ts";
-import { fail, ok } from "../../core/result.ts";
+import type { ContentRef } from "../../content/content-ref.ts";
+import { encryption } from "../../protocol/encryption.ts";
+import { invalidHeader } from "../../protocol/faults.ts";
+import { noBody } from "../../operation/operation.ts";
+import type { ReplyBody } from "../../operation/reply.ts";
+import { header, type Param } from "../../protocol/params.ts";
+import { rangeChecksum } from "../../protocol/range-checksum.ts";
+import { clipRange, parseReadRange, type ByteRange } from "../../protocol/ranges.ts";
+import { fail, ok } from "../../protocol/result.ts";
 import { operation } from "../resources.ts";
 import { storedMd5 } from "../shared/http-headers.ts";
 import { rangeChecksumBytesMax } from "../shared/limits.ts";

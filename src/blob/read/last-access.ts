@@ -1,7 +1,7 @@
-import type { Features } from "../../core/features.ts";
-import type { DeferredUpdate } from "../../core/reply.ts";
-import { anyTable } from "../../core/table.ts";
-import { ticksPerDay, type Ticks } from "../../core/ticks.ts";
+import type { Features } from "../../protocol/features.ts";
+import type { DeferredUpdate } from "../../operation/reply.ts";
+import { anyTable } from "../../encoding/table.ts";
+import { ticksPerDay, type Ticks } from "../../base/ticks.ts";
 import { blobs, type BlobRecord } from "../records.ts";
 import type { BlobAddress, ContainerScope } from "../resources.ts";
 

@@ -1,4 +1,4 @@
-import { formatHttpDate } from "../../core/dates.ts";
+import { formatHttpDate } from "../../base/dates.ts";
 import type { BlobRecord } from "../records.ts";
 
 export const typeHeaderNames = [

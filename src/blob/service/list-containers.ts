@@ -1,22 +1,22 @@
-import { formatHttpDate } from "../../core/dates.ts";
-import { bareETag } from "../../core/etag.ts";
-import { leaseProperties } from "../../core/lease.ts";
-import { maxResults, nameMarker, pageSize, prefix, wordSet } from "../../core/listing.ts";
-import type { Metadata } from "../../core/metadata.ts";
-import { noBody } from "../../core/operation.ts";
-import { renderEntries } from "../../core/render-entries.ts";
-import { fail } from "../../core/result.ts";
-import { ticksPerDay, type Ticks } from "../../core/ticks.ts";
-import type { RecordView } from "../../core/view.ts";
-import { xmlListBody } from "../../core/xml-body.ts";
-import { element, startTag, textElement } from "../../core/xml-writer.ts";
+import { formatHttpDate } from "../../base/dates.ts";
+import { bareETag } from "../../protocol/etag.ts";
+import { leaseProperties } from "../../protocol/lease.ts";
+import { maxResults, nameMarker, pageSize, prefix, wordSet } from "../../operation/listing.ts";
+import type { Metadata } from "../../protocol/metadata.ts";
+import { noBody } from "../../operation/operation.ts";
+import { renderEntries } from "../../encoding/render-entries.ts";
+import { fail } from "../../protocol/result.ts";
+import { ticksPerDay, type Ticks } from "../../base/ticks.ts";
+import type { RecordView } from "../../operation/view.ts";
+import { xmlListBody } from "../../encoding/xml-body.ts";
+import { element, startTag, textElement } from "../../encoding/xml-writer.ts";
 import {
   containers,
   deletedContainers,
   type ContainerRecord,
   type DeletedContainerRecord,
 } from "../records.ts";
-import { formatDeletedVersion } from "../../core/deleted-version.ts";
+import { formatDeletedVersion } from "../../protocol/deleted-version.ts";
 import { operation } from "../resources.ts";
 
 interface ListedContainer {

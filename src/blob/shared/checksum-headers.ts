@@ -1,6 +1,6 @@
-import { encodeBase64 } from "../../core/base64.ts";
-import type { Received } from "../../core/content-ref.ts";
-import { crc64Since } from "../../core/versions.ts";
+import { encodeBase64 } from "../../base/base64.ts";
+import type { Received } from "../../content/content-ref.ts";
+import { crc64Since } from "../../protocol/versions.ts";
 
 /** The MD5 if the client sent one, else the CRC64; never both. Versions that do not have the CRC64
  *  always get the MD5 (recorded). */

@@ -1,6 +1,6 @@
-import { invalidHeader } from "../../core/faults.ts";
-import type { Param } from "../../core/params.ts";
-import { ok } from "../../core/result.ts";
+import { invalidHeader } from "../../protocol/faults.ts";
+import type { Param } from "../../protocol/params.ts";
+import { ok } from "../../protocol/result.ts";
 
 /** Append and page blobs are created empty: bytes sent along would be lost. */
 export const emptyBody: Param<undefined> = {

@@ -1,5 +1,5 @@
 import { checkProtection } from "../protection/protection.ts";
-import type { Ticks } from "../../core/ticks.ts";
+import type { Ticks } from "../../base/ticks.ts";
 import type { BlobRecord } from "../records.ts";
 
 /** A blob whose time is over does not exist, whether or not it was swept away yet. What a hold or a

@@ -1,6 +1,6 @@
-import { put, type Effect } from "../../core/effects.ts";
-import type { Param } from "../../core/params.ts";
-import { ok } from "../../core/result.ts";
+import { put, type Effect } from "../../operation/effects.ts";
+import type { Param } from "../../protocol/params.ts";
+import { ok } from "../../protocol/result.ts";
 import { generations, type BlobRecord } from "../records.ts";
 import type { BlobAddress, ContainerScope } from "../resources.ts";
 

@@ -1,6 +1,6 @@
-import { decodeBase64, encodeBase64 } from "../../core/base64.ts";
-import { fail, ok, type Result } from "../../core/result.ts";
-import type { Param, ParamReader } from "../../core/params.ts";
+import { decodeBase64, encodeBase64 } from "../../base/base64.ts";
+import { fail, ok, type Result } from "../../protocol/result.ts";
+import type { Param, ParamReader } from "../../protocol/params.ts";
 import type { HttpHeaders } from "../records.ts";
 
 const md5Bytes = 16;

@@ -1,7 +1,7 @@
-import { formatIso } from "../../core/dates.ts";
-import { put, reclaim, remove, type Effect } from "../../core/effects.ts";
-import type { Features } from "../../core/features.ts";
-import type { Ticks } from "../../core/ticks.ts";
+import { formatIso } from "../../base/dates.ts";
+import { put, reclaim, remove, type Effect } from "../../operation/effects.ts";
+import type { Features } from "../../protocol/features.ts";
+import type { Ticks } from "../../base/ticks.ts";
 import {
   generations,
   uploads,

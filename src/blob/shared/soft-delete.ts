@@ -1,7 +1,7 @@
 import type { AccountRecord } from "../../account/account-record.ts";
-import { put, reclaimAt, type Effect } from "../../core/effects.ts";
-import { ticksPerDay, type Ticks } from "../../core/ticks.ts";
-import type { RecordView } from "../../core/view.ts";
+import { put, reclaimAt, type Effect } from "../../operation/effects.ts";
+import { ticksPerDay, type Ticks } from "../../base/ticks.ts";
+import type { RecordView } from "../../operation/view.ts";
 import {
   generations,
   type BlobKey,

@@ -1,7 +1,7 @@
-import type { Param } from "../../core/params.ts";
-import { ok } from "../../core/result.ts";
-import { parseTagsHeader } from "../../core/tag-set.ts";
-import type { Tags } from "../../core/tags.ts";
+import type { Param } from "../../protocol/params.ts";
+import { ok } from "../../protocol/result.ts";
+import { parseTagsHeader } from "../../protocol/tag-set.ts";
+import type { Tags } from "../../protocol/tags.ts";
 
 /** `x-ms-tags: name=value&…` on writes that create a blob. */
 export const tagsHeader: Param<Tags | undefined> = {

@@ -1,4 +1,4 @@
-import { header, oneOf } from "../../core/params.ts";
+import { header, oneOf } from "../../protocol/params.ts";
 
 /** Tiers of block blobs; page blobs have their own, here from small to large. */
 export const blockTiers = ["Hot", "Cool", "Cold", "Archive"] as const;

@@ -1,12 +1,16 @@
-import { formatMarker, marker, maxResults, pageSize, wordSet } from "../../core/listing.ts";
-import { noBody } from "../../core/operation.ts";
-import type { Reply } from "../../core/reply.ts";
-import { query, required, text as anyText, type Param } from "../../core/params.ts";
-import { ok } from "../../core/result.ts";
-import { parseTagSearch, type TagSearch, type TagSearchOptions } from "../../core/tag-search.ts";
-import type { RecordView } from "../../core/view.ts";
-import { newXmlBody } from "../../core/xml-body.ts";
-import { element, escapeText, nameElement, textElement } from "../../core/xml-writer.ts";
+import { formatMarker, marker, maxResults, pageSize, wordSet } from "../../operation/listing.ts";
+import { noBody } from "../../operation/operation.ts";
+import type { Reply } from "../../operation/reply.ts";
+import { query, required, text as anyText, type Param } from "../../protocol/params.ts";
+import { ok } from "../../protocol/result.ts";
+import {
+  parseTagSearch,
+  type TagSearch,
+  type TagSearchOptions,
+} from "../../protocol/tag-search.ts";
+import type { RecordView } from "../../operation/view.ts";
+import { newXmlBody } from "../../encoding/xml-body.ts";
+import { element, escapeText, nameElement, textElement } from "../../encoding/xml-writer.ts";
 import { renderTags } from "../list/blob-entry.ts";
 import { containers } from "../records.ts";
 import { operation } from "../resources.ts";

@@ -1,5 +1,5 @@
-import { noBody } from "../../core/operation.ts";
-import { newXmlBody } from "../../core/xml-body.ts";
+import { noBody } from "../../operation/operation.ts";
+import { newXmlBody } from "../../encoding/xml-body.ts";
 import { renderTags } from "../list/blob-entry.ts";
 import { operation } from "../resources.ts";
 

@@ -1,5 +1,5 @@
-import type { KeyBounds, KeyPart } from "../../core/keys.ts";
-import { compareTag, type TagComparison, type Tags } from "../../core/tags.ts";
+import type { KeyBounds, KeyPart } from "../../encoding/keys.ts";
+import { compareTag, type TagComparison, type Tags } from "../../protocol/tags.ts";
 
 /** How a search walks the index: side by side through tags that must equal a value, or, where none
  *  must, through the values of one tag. Everything else is checked on the blob. */

@@ -1,8 +1,8 @@
 import { describe, expect, it } from "vitest";
-import { emptyContent } from "../../core/content-ref.ts";
-import type { RecordView } from "../../core/view.ts";
+import { emptyContent } from "../../content/content-ref.ts";
+import type { RecordView } from "../../operation/view.ts";
 import type { ContentStore } from "../../content/content.ts";
-import { Records } from "../../execution/records.ts";
+import { Records } from "../../operation/records.ts";
 import { manualClock } from "../../store/manual-clock.ts";
 import { openMemoryStore } from "../../store/memory/open-memory-store.ts";
 import type { Store } from "../../store/store.ts";

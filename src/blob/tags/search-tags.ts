@@ -1,8 +1,8 @@
-import { decodeKey } from "../../core/key-decoding.ts";
-import { encodeKey } from "../../core/keys.ts";
-import type { DefinedTable } from "../../core/table.ts";
-import type { TagComparison, Tags } from "../../core/tags.ts";
-import type { RecordView } from "../../core/view.ts";
+import { decodeKey } from "../../encoding/key-decoding.ts";
+import { encodeKey } from "../../encoding/keys.ts";
+import type { DefinedTable } from "../../encoding/table.ts";
+import type { TagComparison, Tags } from "../../protocol/tags.ts";
+import type { RecordView } from "../../operation/view.ts";
 import { allTags, containerNames, containerTags } from "../indexes.ts";
 import type { Nothing, TagKey } from "../indexes.ts";
 import { findBlob } from "../resources.ts";

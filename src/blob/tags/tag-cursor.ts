@@ -1,6 +1,6 @@
-import { successor } from "../../core/keys.ts";
-import type { DefinedTable } from "../../core/table.ts";
-import type { RecordView } from "../../core/view.ts";
+import { successor } from "../../encoding/keys.ts";
+import type { DefinedTable } from "../../encoding/table.ts";
+import type { RecordView } from "../../operation/view.ts";
 
 const batchMin = 16;
 const batchMax = 1024;

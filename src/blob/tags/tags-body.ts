@@ -1,8 +1,8 @@
-import { invalidXmlNode, missingXmlNode } from "../../core/faults.ts";
-import { fail, type Result } from "../../core/result.ts";
-import { checkTags } from "../../core/tag-set.ts";
-import type { Tags } from "../../core/tags.ts";
-import { invalidXmlAt, xmlChild, xmlChildText, type XmlElement } from "../../core/xml.ts";
+import { invalidXmlNode, missingXmlNode } from "../../protocol/faults.ts";
+import { fail, type Result } from "../../protocol/result.ts";
+import { checkTags } from "../../protocol/tag-set.ts";
+import type { Tags } from "../../protocol/tags.ts";
+import { invalidXmlAt, xmlChild, xmlChildText, type XmlElement } from "../../encoding/xml.ts";
 
 export const tagsBytesMax = 64 * 1024;
 

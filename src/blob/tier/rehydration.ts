@@ -1,5 +1,5 @@
-import { formatHttpDate } from "../../core/dates.ts";
-import { ticksPerSecond, type Ticks } from "../../core/ticks.ts";
+import { formatHttpDate } from "../../base/dates.ts";
+import { ticksPerSecond, type Ticks } from "../../base/ticks.ts";
 import type { BlobRecord, Rehydration } from "../records.ts";
 import { defaultTier } from "../shared/tier.ts";
 

@@ -1,7 +1,7 @@
-import { invalidHeader } from "../../core/faults.ts";
-import { noBody } from "../../core/operation.ts";
-import { header, oneOf, required } from "../../core/params.ts";
-import { fail } from "../../core/result.ts";
+import { invalidHeader } from "../../protocol/faults.ts";
+import { noBody } from "../../operation/operation.ts";
+import { header, oneOf, required } from "../../protocol/params.ts";
+import { fail } from "../../protocol/result.ts";
 import type { BlobRecord } from "../records.ts";
 import { operation } from "../resources.ts";
 import { anyGeneration, putAddressed } from "../shared/generation.ts";

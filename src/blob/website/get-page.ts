@@ -1,7 +1,7 @@
-import { noBody } from "../../core/operation.ts";
-import type { Param } from "../../core/params.ts";
-import { clipRange, parseReadRange, type ByteRange } from "../../core/ranges.ts";
-import { fail, ok, type Result } from "../../core/result.ts";
+import { noBody } from "../../operation/operation.ts";
+import type { Param } from "../../protocol/params.ts";
+import { clipRange, parseReadRange, type ByteRange } from "../../protocol/ranges.ts";
+import { fail, ok, type Result } from "../../protocol/result.ts";
 import { operation, type BlobAddress } from "../resources.ts";
 import { renderHttpHeaders } from "../shared/http-headers.ts";
 import { websiteContainer } from "./page-candidates.ts";

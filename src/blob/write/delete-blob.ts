@@ -1,8 +1,8 @@
-import { remove, type Effect } from "../../core/effects.ts";
-import { invalidQuery } from "../../core/faults.ts";
-import { noBody } from "../../core/operation.ts";
-import { header, oneOf } from "../../core/params.ts";
-import { fail } from "../../core/result.ts";
+import { remove, type Effect } from "../../operation/effects.ts";
+import { invalidQuery } from "../../protocol/faults.ts";
+import { noBody } from "../../operation/operation.ts";
+import { header, oneOf } from "../../protocol/params.ts";
+import { fail } from "../../protocol/result.ts";
 import { generations, uploads, type BlobRecord, type UploadRecord } from "../records.ts";
 import { operation } from "../resources.ts";
 import { checkProtection } from "../protection/protection.ts";

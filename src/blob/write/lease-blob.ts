@@ -1,6 +1,6 @@
-import { leaseAction } from "../../core/common-params.ts";
-import { noBody, type Route } from "../../core/operation.ts";
-import { leaseReply, leaseReplyHeaders } from "../../core/lease-reply.ts";
+import { leaseAction } from "../../operation/common-params.ts";
+import { noBody, type Route } from "../../operation/operation.ts";
+import { leaseReply, leaseReplyHeaders } from "../../protocol/lease-reply.ts";
 import { operation } from "../resources.ts";
 
 /** learn.microsoft.com/rest/api/storageservices/lease-blob */

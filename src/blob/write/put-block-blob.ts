@@ -1,9 +1,9 @@
-import { encodeBase64 } from "../../core/base64.ts";
-import { metadata } from "../../core/common-params.ts";
-import { encryption } from "../../core/encryption.ts";
-import { crc64Since } from "../../core/versions.ts";
+import { encodeBase64 } from "../../base/base64.ts";
+import { metadata } from "../../operation/common-params.ts";
+import { encryption } from "../../protocol/encryption.ts";
+import { crc64Since } from "../../protocol/versions.ts";
 import { whole } from "../../content/plan.ts";
-import { emptyContent } from "../../core/content-ref.ts";
+import { emptyContent } from "../../content/content-ref.ts";
 import {
   chooseSealing,
   encryptionHeaderNames,

@@ -1,10 +1,10 @@
-import { parseHttpDate } from "../../core/dates.ts";
-import { reclaimAt } from "../../core/effects.ts";
-import { invalidHeader, missingHeader } from "../../core/faults.ts";
-import { noBody } from "../../core/operation.ts";
-import { header, oneOf, required, text } from "../../core/params.ts";
-import { ok, type Result } from "../../core/result.ts";
-import { ticksMax, ticksPerMillisecond, type Ticks } from "../../core/ticks.ts";
+import { parseHttpDate } from "../../base/dates.ts";
+import { reclaimAt } from "../../operation/effects.ts";
+import { invalidHeader, missingHeader } from "../../protocol/faults.ts";
+import { noBody } from "../../operation/operation.ts";
+import { header, oneOf, required, text } from "../../protocol/params.ts";
+import { ok, type Result } from "../../protocol/result.ts";
+import { ticksMax, ticksPerMillisecond, type Ticks } from "../../base/ticks.ts";
 import type { BlobRecord } from "../records.ts";
 import { operation } from "../resources.ts";
 import { blobKey } from "../shared/overwrite.ts";

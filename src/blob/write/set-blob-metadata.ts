@@ -1,6 +1,6 @@
-import { metadata } from "../../core/common-params.ts";
-import { encryption } from "../../core/encryption.ts";
-import { noBody } from "../../core/operation.ts";
+import { metadata } from "../../operation/common-params.ts";
+import { encryption } from "../../protocol/encryption.ts";
+import { noBody } from "../../operation/operation.ts";
 import { encryptionHeaderNames, encryptionHeaders } from "../encryption/blob-encryption.ts";
 import { operation } from "../resources.ts";
 import { preservePrevious, nextVersion, versionHeader } from "../shared/overwrite.ts";

@@ -1,8 +1,8 @@
 import { resize } from "../../content/plan.ts";
-import { invalidHeader, missingHeader } from "../../core/faults.ts";
-import { noBody } from "../../core/operation.ts";
-import { header, oneOf } from "../../core/params.ts";
-import { fail, ok, type Result } from "../../core/result.ts";
+import { invalidHeader, missingHeader } from "../../protocol/faults.ts";
+import { noBody } from "../../operation/operation.ts";
+import { header, oneOf } from "../../protocol/params.ts";
+import { fail, ok, type Result } from "../../protocol/result.ts";
 import { pageBlobLength, sequenceNumber, sequenceNumberMax } from "../page/page-params.ts";
 import type { BlobRecord } from "../records.ts";
 import { operation } from "../resources.ts";

@@ -1,8 +1,8 @@
-import { metadata } from "../../core/common-params.ts";
-import { formatIso } from "../../core/dates.ts";
-import { put } from "../../core/effects.ts";
-import { encryption } from "../../core/encryption.ts";
-import { noBody } from "../../core/operation.ts";
+import { metadata } from "../../operation/common-params.ts";
+import { formatIso } from "../../base/dates.ts";
+import { put } from "../../operation/effects.ts";
+import { encryption } from "../../protocol/encryption.ts";
+import { noBody } from "../../operation/operation.ts";
 import { generations } from "../records.ts";
 import { operation } from "../resources.ts";
 import { blobKey, preservePrevious, nextVersion, versionHeader } from "../shared/overwrite.ts";

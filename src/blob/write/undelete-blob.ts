@@ -1,6 +1,6 @@
-import { put, remove, type Effect } from "../../core/effects.ts";
-import { noBody } from "../../core/operation.ts";
-import { fail } from "../../core/result.ts";
+import { put, remove, type Effect } from "../../operation/effects.ts";
+import { noBody } from "../../operation/operation.ts";
+import { fail } from "../../protocol/result.ts";
 import { generations } from "../records.ts";
 import { operation } from "../resources.ts";
 import { generationsOf, isRestorable, type Generation } from "../shared/soft-delete.ts";

@@ -1,5 +1,5 @@
-import type { ContentRef, Slice } from "../../core/content-ref.ts";
-import type { RecordCodec } from "../../core/record.ts";
+import type { ContentRef, Slice } from "../content-ref.ts";
+import type { RecordCodec } from "../../encoding/record.ts";
 import type { Key, Value, View } from "../../store/store.ts";
 import type { ExtentFiles } from "../extent-files.ts";
 import { decodeNode } from "../node-codec.ts";

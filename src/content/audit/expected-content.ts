@@ -1,4 +1,4 @@
-import type { ContentRef, Slice } from "../../core/content-ref.ts";
+import type { ContentRef, Slice } from "../content-ref.ts";
 import type { Key } from "../../store/store.ts";
 import type { Node } from "../node.ts";
 import { bytesByExtent, endOf } from "../slices.ts";

@@ -1,4 +1,4 @@
-import type { Slice } from "../../core/content-ref.ts";
+import type { Slice } from "../content-ref.ts";
 import { crcOfStretch } from "../copy-ranges.ts";
 import type { ExtentFiles } from "../extent-files.ts";
 import { ExtentFileCache } from "../extent-file-cache.ts";

@@ -2,10 +2,10 @@ import { Agent as PlainAgent, request as plainRequest } from "node:http";
 import type { IncomingMessage } from "node:http";
 import { Agent as SecureAgent, request as secureRequest } from "node:https";
 
-import { formatIso } from "../../core/dates.ts";
-import { ticksPerSecond } from "../../core/ticks.ts";
-import type { Ticks } from "../../core/ticks.ts";
-import type { Clock } from "../../core/world.ts";
+import { formatIso } from "../../base/dates.ts";
+import { ticksPerSecond } from "../../base/ticks.ts";
+import type { Ticks } from "../../base/ticks.ts";
+import type { Clock } from "../../base/world.ts";
 import { StoreUnavailable } from "../../store/store.ts";
 import type { BucketLocation } from "./bucket-location.ts";
 import { canonicalQuery, encodeStrictly, sha256Hex, signedHeaders } from "./signature.ts";

@@ -1,4 +1,4 @@
-import type { Clock } from "../../core/world.ts";
+import type { Clock } from "../../base/world.ts";
 import type { ExtentFile, ExtentFiles } from "../extent-files.ts";
 import { BlockCache } from "./block-cache.ts";
 import { claimBucket } from "./bucket-claim.ts";

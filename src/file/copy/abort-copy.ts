@@ -1,10 +1,10 @@
 import { empty } from "../../content/plan.ts";
-import { invalidQuery } from "../../core/faults.ts";
-import { parseGuid } from "../../core/guid.ts";
-import { noBody } from "../../core/operation.ts";
-import { checked, query, required, text } from "../../core/params.ts";
-import { fail, ok } from "../../core/result.ts";
-import { dropTransfer } from "../../execution/transfer.ts";
+import { invalidQuery } from "../../protocol/faults.ts";
+import { parseGuid } from "../../protocol/guid.ts";
+import { noBody } from "../../operation/operation.ts";
+import { checked, query, required, text } from "../../protocol/params.ts";
+import { fail, ok } from "../../protocol/result.ts";
+import { dropTransfer } from "../../operation/transfer.ts";
 import { operation } from "../resources.ts";
 import { updateNode } from "../shared/node-replies.ts";
 import { keepsTrailingDots } from "../shared/smb-params.ts";

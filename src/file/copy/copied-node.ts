@@ -1,9 +1,9 @@
-import { decodeBase64 } from "../../core/base64.ts";
-import { put, type Effect } from "../../core/effects.ts";
-import type { Metadata } from "../../core/metadata.ts";
-import { ok, type Result } from "../../core/result.ts";
-import type { SourceFound } from "../../core/source.ts";
-import type { Ticks } from "../../core/ticks.ts";
+import { decodeBase64 } from "../../base/base64.ts";
+import { put, type Effect } from "../../operation/effects.ts";
+import type { Metadata } from "../../protocol/metadata.ts";
+import { ok, type Result } from "../../protocol/result.ts";
+import type { SourceFound } from "../../operation/source.ts";
+import type { Ticks } from "../../base/ticks.ts";
 import {
   permissions,
   type HttpHeaders,

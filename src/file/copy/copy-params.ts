@@ -1,4 +1,4 @@
-import { boolean, header, oneOf } from "../../core/params.ts";
+import { boolean, header, oneOf } from "../../protocol/params.ts";
 
 export const permissionMode = header("x-ms-file-permission-copy-mode", oneOf("source", "override"));
 export const ignoresReadOnly = header("x-ms-file-copy-ignore-readonly", boolean);

@@ -1,8 +1,8 @@
 import { empty, whole } from "../../content/plan.ts";
-import { put, type Effect } from "../../core/effects.ts";
-import { nextETag } from "../../core/etag.ts";
-import type { TransferHandler, TransferJob } from "../../core/transfer.ts";
-import type { RecordView } from "../../core/view.ts";
+import { put, type Effect } from "../../operation/effects.ts";
+import { nextETag } from "../../protocol/etag.ts";
+import type { TransferHandler, TransferJob } from "../../operation/transfer-handler.ts";
+import type { RecordView } from "../../operation/view.ts";
 import {
   nodes,
   shares,

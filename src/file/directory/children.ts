@@ -1,6 +1,6 @@
-import { compareKeys, encodeKey, successor } from "../../core/keys.ts";
-import type { DefinedTable } from "../../core/table.ts";
-import type { RecordView, Scanned } from "../../core/view.ts";
+import { compareKeys, encodeKey, successor } from "../../encoding/keys.ts";
+import type { DefinedTable } from "../../encoding/table.ts";
+import type { RecordView, Scanned } from "../../operation/view.ts";
 import { nodes, versions, type NodeRecord } from "../records.ts";
 import type { ShareTree } from "../share-tree.ts";
 

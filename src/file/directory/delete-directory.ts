@@ -1,6 +1,6 @@
-import { noBody } from "../../core/operation.ts";
-import { fail } from "../../core/result.ts";
-import type { RecordView } from "../../core/view.ts";
+import { noBody } from "../../operation/operation.ts";
+import { fail } from "../../protocol/result.ts";
+import type { RecordView } from "../../operation/view.ts";
 import { nodes, rootId } from "../records.ts";
 import { operation } from "../resources.ts";
 import { readOnlyAttribute } from "../shared/attributes.ts";

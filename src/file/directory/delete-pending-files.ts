@@ -1,4 +1,4 @@
-import type { RecordView } from "../../core/view.ts";
+import type { RecordView } from "../../operation/view.ts";
 import { locks } from "../records.ts";
 import type { ShareTree } from "../share-tree.ts";
 

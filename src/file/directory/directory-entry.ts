@@ -1,6 +1,6 @@
-import { formatHttpDate, formatIso } from "../../core/dates.ts";
-import { bareETag } from "../../core/etag.ts";
-import { element, nameElement, textElement } from "../../core/xml-writer.ts";
+import { formatHttpDate, formatIso } from "../../base/dates.ts";
+import { bareETag } from "../../protocol/etag.ts";
+import { element, nameElement, textElement } from "../../encoding/xml-writer.ts";
 import type { NodeRecord } from "../records.ts";
 import { formatAttributes } from "../shared/attributes.ts";
 

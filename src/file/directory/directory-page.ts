@@ -1,5 +1,5 @@
-import { PagedText } from "../../core/paged-text.ts";
-import type { RecordView, Scanned } from "../../core/view.ts";
+import { PagedText } from "../../encoding/paged-text.ts";
+import type { RecordView, Scanned } from "../../operation/view.ts";
 import { resolveLinks } from "../link/link-names.ts";
 import { nodes, type NodeRecord } from "../records.ts";
 import type { ShareTree } from "../share-tree.ts";

@@ -1,4 +1,4 @@
-import { noBody } from "../../core/operation.ts";
+import { noBody } from "../../operation/operation.ts";
 import { rootId } from "../records.ts";
 import { operation } from "../resources.ts";
 import { updateNode } from "../shared/node-replies.ts";

@@ -1,9 +1,16 @@
-import { formatIso } from "../../core/dates.ts";
-import { formatMarker, marker, maxResults, pageSize, prefix, wordSet } from "../../core/listing.ts";
-import { noBody } from "../../core/operation.ts";
-import { boolean, header } from "../../core/params.ts";
-import { xmlListBody } from "../../core/xml-body.ts";
-import { nameElement, startTag, textElement } from "../../core/xml-writer.ts";
+import { formatIso } from "../../base/dates.ts";
+import {
+  formatMarker,
+  marker,
+  maxResults,
+  pageSize,
+  prefix,
+  wordSet,
+} from "../../operation/listing.ts";
+import { noBody } from "../../operation/operation.ts";
+import { boolean, header } from "../../protocol/params.ts";
+import { xmlListBody } from "../../encoding/xml-body.ts";
+import { nameElement, startTag, textElement } from "../../encoding/xml-writer.ts";
 import { operation } from "../resources.ts";
 import { foldName } from "../shared/fold.ts";
 import { keepsTrailingDots } from "../shared/smb-params.ts";

@@ -1,4 +1,4 @@
-import type { RecordView } from "../../core/view.ts";
+import type { RecordView } from "../../operation/view.ts";
 import type { LockState } from "../locks/lock-state.ts";
 import { locks, nodeLocations, rootId } from "../records.ts";
 

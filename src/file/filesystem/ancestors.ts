@@ -1,4 +1,4 @@
-import type { Runtime } from "../../execution/execute.ts";
+import type { Runtime } from "../../operation/execute.ts";
 import { rootId } from "../records.ts";
 import { nodeById } from "../share-tree.ts";
 import { readSnapshot } from "./file-transaction.ts";

@@ -1,4 +1,4 @@
-import type { Runtime } from "../../execution/execute.ts";
+import type { Runtime } from "../../operation/execute.ts";
 import { childrenOf } from "../directory/children.ts";
 import { breakCaches } from "../locks/caching.ts";
 import { decideClose } from "../locks/opens.ts";

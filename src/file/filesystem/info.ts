@@ -1,7 +1,7 @@
-import type { Effect } from "../../core/effects.ts";
-import { isLocked } from "../../core/lease.ts";
-import type { Ticks } from "../../core/ticks.ts";
-import type { Runtime } from "../../execution/execute.ts";
+import type { Effect } from "../../operation/effects.ts";
+import { isLocked } from "../../protocol/lease.ts";
+import type { Ticks } from "../../base/ticks.ts";
+import type { Runtime } from "../../operation/execute.ts";
 import { breakCaches } from "../locks/caching.ts";
 import type { LockState } from "../locks/lock-state.ts";
 import { permissions, rootId, type NodeRecord, type ShareRecord } from "../records.ts";

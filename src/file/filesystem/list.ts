@@ -1,4 +1,4 @@
-import type { Runtime } from "../../execution/execute.ts";
+import type { Runtime } from "../../operation/execute.ts";
 import { childrenOf } from "../directory/children.ts";
 import type { NodeRecord } from "../records.ts";
 import { done, refuse, type FileResult } from "./file-result.ts";

@@ -1,4 +1,4 @@
-import type { Runtime } from "../../execution/execute.ts";
+import type { Runtime } from "../../operation/execute.ts";
 import { acknowledgeBreak, breakCaches } from "../locks/caching.ts";
 import { lockRanges, unlockRanges, type LockRequest, type Stretch } from "../locks/byte-ranges.ts";
 import type { LockState } from "../locks/lock-state.ts";

@@ -1,5 +1,5 @@
-import { emptyContent } from "../../core/content-ref.ts";
-import type { Effect } from "../../core/effects.ts";
+import { emptyContent } from "../../content/content-ref.ts";
+import type { Effect } from "../../operation/effects.ts";
 import { defaultContentType } from "../shared/http-headers.ts";
 import { archiveAttribute, directoryAttribute } from "../shared/attributes.ts";
 import type { NodeRecord, ShareRecord } from "../records.ts";

@@ -1,6 +1,6 @@
-import type { ContentPlan } from "../../core/content-ref.ts";
-import { put, remove, type Effect } from "../../core/effects.ts";
-import type { Ticks } from "../../core/ticks.ts";
+import type { ContentPlan } from "../../content/content-ref.ts";
+import { put, remove, type Effect } from "../../operation/effects.ts";
+import type { Ticks } from "../../base/ticks.ts";
 import { nodes, type NodeRecord, type ShareRecord } from "../records.ts";
 import { putNode, updateNode, deleteNode } from "../shared/node-replies.ts";
 import { nodeById, nodeKeyOf } from "../share-tree.ts";

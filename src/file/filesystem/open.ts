@@ -1,7 +1,7 @@
 import { empty } from "../../content/plan.ts";
-import type { Effect } from "../../core/effects.ts";
-import { isLocked } from "../../core/lease.ts";
-import type { Runtime } from "../../execution/execute.ts";
+import type { Effect } from "../../operation/effects.ts";
+import { isLocked } from "../../protocol/lease.ts";
+import type { Runtime } from "../../operation/execute.ts";
 import {
   appendData,
   dataAccess,

@@ -1,6 +1,6 @@
-import { emptyContent } from "../../core/content-ref.ts";
-import type { Span } from "../../core/ranges.ts";
-import type { Runtime } from "../../execution/execute.ts";
+import { emptyContent } from "../../content/content-ref.ts";
+import type { Span } from "../../protocol/ranges.ts";
+import type { Runtime } from "../../operation/execute.ts";
 import { sectorsOf, slicesOf, stretchesOf, type Stretch } from "../range/range-list.ts";
 import { done, refuse, type FileResult } from "./file-result.ts";
 import { readSnapshot, type FilePlace } from "./file-transaction.ts";

@@ -1,6 +1,6 @@
-import { emptyContent } from "../../core/content-ref.ts";
+import { emptyContent } from "../../content/content-ref.ts";
 import type { ContentReader } from "../../content/content.ts";
-import type { Runtime } from "../../execution/execute.ts";
+import type { Runtime } from "../../operation/execute.ts";
 import { isRangeLocked } from "../locks/byte-ranges.ts";
 import type { LockState } from "../locks/lock-state.ts";
 import { done, refuse, type FileResult } from "./file-result.ts";

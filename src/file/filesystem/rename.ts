@@ -1,5 +1,5 @@
-import { put, remove, type Effect } from "../../core/effects.ts";
-import type { Runtime } from "../../execution/execute.ts";
+import { put, remove, type Effect } from "../../operation/effects.ts";
+import type { Runtime } from "../../operation/execute.ts";
 import { openBelow } from "../directory/open-below.ts";
 import { breakCaches } from "../locks/caching.ts";
 import type { LockState } from "../locks/lock-state.ts";

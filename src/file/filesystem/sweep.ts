@@ -1,4 +1,4 @@
-import type { Runtime } from "../../execution/execute.ts";
+import type { Runtime } from "../../operation/execute.ts";
 import { locks, shares, type ShareRecord } from "../records.ts";
 import { decideClose } from "../locks/opens.ts";
 import { nodeById, nodeKeyOf } from "../share-tree.ts";

@@ -1,8 +1,8 @@
 import { describe, expect, it } from "vitest";
-import { put, remove } from "../../core/effects.ts";
-import { emptyContent } from "../../core/content-ref.ts";
-import { applyEffects } from "../../execution/apply.ts";
-import type { Runtime } from "../../execution/execute.ts";
+import { put, remove } from "../../operation/effects.ts";
+import { emptyContent } from "../../content/content-ref.ts";
+import { applyEffects } from "../../operation/apply.ts";
+import type { Runtime } from "../../operation/execute.ts";
 import { manualClock } from "../../store/manual-clock.ts";
 import { openMemoryStore } from "../../store/memory/open-memory-store.ts";
 import { noticeOf, notices, watchedShares } from "../notices.ts";

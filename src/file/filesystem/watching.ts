@@ -1,6 +1,6 @@
-import { put, remove } from "../../core/effects.ts";
-import type { Ticks } from "../../core/ticks.ts";
-import type { Runtime } from "../../execution/execute.ts";
+import { put, remove } from "../../operation/effects.ts";
+import type { Ticks } from "../../base/ticks.ts";
+import type { Runtime } from "../../operation/execute.ts";
 import { notices, watchedShares, type Notice } from "../notices.ts";
 import { writeTransaction, readSnapshot, type FileTransaction } from "./file-transaction.ts";
 

@@ -1,6 +1,6 @@
-import { emptyContent, type ContentPlan, type Received } from "../../core/content-ref.ts";
-import type { Effect } from "../../core/effects.ts";
-import type { Runtime } from "../../execution/execute.ts";
+import { emptyContent, type ContentPlan, type Received } from "../../content/content-ref.ts";
+import type { Effect } from "../../operation/effects.ts";
+import type { Runtime } from "../../operation/execute.ts";
 import { edit, resize, write } from "../../content/plan.ts";
 import { isRangeLocked } from "../locks/byte-ranges.ts";
 import { breakCaches } from "../locks/caching.ts";

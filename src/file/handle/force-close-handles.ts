@@ -1,9 +1,9 @@
-import type { Effect } from "../../core/effects.ts";
-import { put, remove } from "../../core/effects.ts";
-import { formatMarker, marker } from "../../core/listing.ts";
-import { noBody } from "../../core/operation.ts";
-import { boolean, header, required } from "../../core/params.ts";
-import type { RecordView } from "../../core/view.ts";
+import type { Effect } from "../../operation/effects.ts";
+import { put, remove } from "../../operation/effects.ts";
+import { formatMarker, marker } from "../../operation/listing.ts";
+import { noBody } from "../../operation/operation.ts";
+import { boolean, header, required } from "../../protocol/params.ts";
+import type { RecordView } from "../../operation/view.ts";
 import { hasChildren } from "../directory/delete-directory.ts";
 import { isIdle } from "../locks/lock-state.ts";
 import { decideClose } from "../locks/opens.ts";

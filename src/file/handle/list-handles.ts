@@ -1,9 +1,9 @@
-import { formatHttpDate } from "../../core/dates.ts";
-import { formatMarker, marker, maxResults, pageSize } from "../../core/listing.ts";
-import { noBody } from "../../core/operation.ts";
-import { boolean, header } from "../../core/params.ts";
-import { xmlBody } from "../../core/xml-body.ts";
-import { element, nameElement, textElement } from "../../core/xml-writer.ts";
+import { formatHttpDate } from "../../base/dates.ts";
+import { formatMarker, marker, maxResults, pageSize } from "../../operation/listing.ts";
+import { noBody } from "../../operation/operation.ts";
+import { boolean, header } from "../../protocol/params.ts";
+import { xmlBody } from "../../encoding/xml-body.ts";
+import { element, nameElement, textElement } from "../../encoding/xml-writer.ts";
 import { dataAccess } from "../locks/access.ts";
 import { operation } from "../resources.ts";
 import { keepsTrailingDots } from "../shared/smb-params.ts";

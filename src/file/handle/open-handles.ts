@@ -1,4 +1,4 @@
-import type { RecordView } from "../../core/view.ts";
+import type { RecordView } from "../../operation/view.ts";
 import type { LockState, Open } from "../locks/lock-state.ts";
 import { locks, type NodeRecord } from "../records.ts";
 import type { NodeScope } from "../resources.ts";

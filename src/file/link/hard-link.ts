@@ -1,9 +1,9 @@
-import { put } from "../../core/effects.ts";
-import { parseFilePath } from "../../core/file-names.ts";
-import { invalidHeader, invalidQuery } from "../../core/faults.ts";
-import { noBody } from "../../core/operation.ts";
-import { checked, header, required, text } from "../../core/params.ts";
-import { fail, ok } from "../../core/result.ts";
+import { put } from "../../operation/effects.ts";
+import { parseFilePath } from "../../protocol/file-names.ts";
+import { invalidHeader, invalidQuery } from "../../protocol/faults.ts";
+import { noBody } from "../../operation/operation.ts";
+import { checked, header, required, text } from "../../protocol/params.ts";
+import { fail, ok } from "../../protocol/result.ts";
 import { nodes } from "../records.ts";
 import { operation } from "../resources.ts";
 import { keepForSnapshots } from "../shared/node-replies.ts";

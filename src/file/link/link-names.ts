@@ -1,5 +1,5 @@
-import { put, remove, type Effect } from "../../core/effects.ts";
-import type { RecordView } from "../../core/view.ts";
+import { put, remove, type Effect } from "../../operation/effects.ts";
+import type { RecordView } from "../../operation/view.ts";
 import type { Child } from "../directory/children.ts";
 import { nodes, nodeLocations, type NodeKey, type NodeRecord } from "../records.ts";
 import type { NodeScope } from "../resources.ts";

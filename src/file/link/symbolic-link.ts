@@ -1,8 +1,8 @@
-import { metadata } from "../../core/common-params.ts";
-import { invalidHeader, invalidQuery } from "../../core/faults.ts";
-import { noBody } from "../../core/operation.ts";
-import { checked, header, required, text } from "../../core/params.ts";
-import { fail, ok } from "../../core/result.ts";
+import { metadata } from "../../operation/common-params.ts";
+import { invalidHeader, invalidQuery } from "../../protocol/faults.ts";
+import { noBody } from "../../operation/operation.ts";
+import { checked, header, required, text } from "../../protocol/params.ts";
+import { fail, ok } from "../../protocol/result.ts";
 import { operation } from "../resources.ts";
 import { putNode } from "../shared/node-replies.ts";
 import { keepsTrailingDots, smbProperties } from "../shared/smb-params.ts";

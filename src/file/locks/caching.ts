@@ -1,4 +1,4 @@
-import { ticksFromSeconds, type Ticks } from "../../core/ticks.ts";
+import { ticksFromSeconds, type Ticks } from "../../base/ticks.ts";
 import { isStatOpen } from "./access.ts";
 import {
   cacheHandle,

@@ -1,4 +1,4 @@
-import type { Ticks } from "../../core/ticks.ts";
+import type { Ticks } from "../../base/ticks.ts";
 
 /**
  * Everything that stands between a file or directory and whoever wants to touch it: who has it

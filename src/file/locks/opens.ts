@@ -1,4 +1,4 @@
-import type { Ticks } from "../../core/ticks.ts";
+import type { Ticks } from "../../base/ticks.ts";
 import { isOplockStatOpen, isStatOpen } from "./access.ts";
 import { breakCaches, grantCache, type CacheRequest } from "./caching.ts";
 import {

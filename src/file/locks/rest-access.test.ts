@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { ticksFromSeconds } from "../../core/ticks.ts";
+import { ticksFromSeconds } from "../../base/ticks.ts";
 import { deleteAccess, readAttributes, readData, writeData } from "./access.ts";
 import { acknowledgeBreak } from "./caching.ts";
 import { noLocks, type LockState, type Open } from "./lock-state.ts";

@@ -1,6 +1,6 @@
-import type { FaultCode } from "../../core/faults.ts";
-import { fail, type Failure } from "../../core/result.ts";
-import { ticksFromSeconds, type Ticks } from "../../core/ticks.ts";
+import type { FaultCode } from "../../protocol/faults.ts";
+import { fail, type Failure } from "../../protocol/result.ts";
+import { ticksFromSeconds, type Ticks } from "../../base/ticks.ts";
 import { deleteAccess, readData, shareAll, shareRead, writeData } from "./access.ts";
 import { lockingRanges, type Stretch } from "./byte-ranges.ts";
 import { breakCaches, type BreakTrigger } from "./caching.ts";

@@ -1,10 +1,10 @@
-import { metadata } from "../../core/common-params.ts";
-import { invalidHeader } from "../../core/faults.ts";
-import { noBody } from "../../core/operation.ts";
-import { checked, header, integer, required } from "../../core/params.ts";
-import { fail, ok } from "../../core/result.ts";
+import { metadata } from "../../operation/common-params.ts";
+import { invalidHeader } from "../../protocol/faults.ts";
+import { noBody } from "../../operation/operation.ts";
+import { checked, header, integer, required } from "../../protocol/params.ts";
+import { fail, ok } from "../../protocol/result.ts";
 import { empty } from "../../content/plan.ts";
-import { emptyContent } from "../../core/content-ref.ts";
+import { emptyContent } from "../../content/content-ref.ts";
 import { operation } from "../resources.ts";
 import { readOnlyAttribute } from "../shared/attributes.ts";
 import { defaultContentType, fileHeaders } from "../shared/http-headers.ts";

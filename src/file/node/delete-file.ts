@@ -1,5 +1,5 @@
-import { noBody } from "../../core/operation.ts";
-import { fail } from "../../core/result.ts";
+import { noBody } from "../../operation/operation.ts";
+import { fail } from "../../protocol/result.ts";
 import { dropName, nextName, passOn } from "../link/link-names.ts";
 import { operation } from "../resources.ts";
 import { readOnlyAttribute } from "../shared/attributes.ts";

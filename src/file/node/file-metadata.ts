@@ -1,6 +1,6 @@
-import { metadata } from "../../core/common-params.ts";
-import { noBody } from "../../core/operation.ts";
-import { fail } from "../../core/result.ts";
+import { metadata } from "../../operation/common-params.ts";
+import { noBody } from "../../operation/operation.ts";
+import { fail } from "../../protocol/result.ts";
 import { operation } from "../resources.ts";
 import { readOnlyAttribute } from "../shared/attributes.ts";
 import { updateNode } from "../shared/node-replies.ts";

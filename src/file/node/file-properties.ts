@@ -1,9 +1,9 @@
-import { formatHttpDate } from "../../core/dates.ts";
-import type { Ticks } from "../../core/ticks.ts";
+import { formatHttpDate } from "../../base/dates.ts";
+import type { Ticks } from "../../base/ticks.ts";
 import type { CopyState, NodeRecord } from "../records.ts";
 import type { FileAddress } from "../resources.ts";
 import { httpHeaderNames, renderHttpHeaders } from "../shared/http-headers.ts";
-import { leaseHeaderNames, leaseHeaders } from "../../core/lease-headers.ts";
+import { leaseHeaderNames, leaseHeaders } from "../../protocol/lease-headers.ts";
 import { smbHeaderNames, smbHeaders } from "../shared/smb-properties.ts";
 
 export const filePropertyNames = [

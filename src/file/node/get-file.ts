@@ -1,9 +1,9 @@
-import { emptyContent } from "../../core/content-ref.ts";
-import { invalidHeader } from "../../core/faults.ts";
-import { noBody } from "../../core/operation.ts";
-import { boolean, header } from "../../core/params.ts";
-import { clipRange } from "../../core/ranges.ts";
-import { fail } from "../../core/result.ts";
+import { emptyContent } from "../../content/content-ref.ts";
+import { invalidHeader } from "../../protocol/faults.ts";
+import { noBody } from "../../operation/operation.ts";
+import { boolean, header } from "../../protocol/params.ts";
+import { clipRange } from "../../protocol/ranges.ts";
+import { fail } from "../../protocol/result.ts";
 import { operation } from "../resources.ts";
 import { rangeChecksumBytesMax } from "../shared/limits.ts";
 import { readRange } from "../shared/range-params.ts";

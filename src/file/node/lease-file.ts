@@ -1,7 +1,7 @@
-import { leaseAction } from "../../core/common-params.ts";
-import { noBody, type Route } from "../../core/operation.ts";
+import { leaseAction } from "../../operation/common-params.ts";
+import { noBody, type Route } from "../../operation/operation.ts";
 import { operation } from "../resources.ts";
-import { leaseReply, leaseReplyHeaders } from "../../core/lease-reply.ts";
+import { leaseReply, leaseReplyHeaders } from "../../protocol/lease-reply.ts";
 import { keepsTrailingDots } from "../shared/smb-params.ts";
 
 /** Always infinite. learn.microsoft.com/rest/api/storageservices/lease-file */

@@ -1,8 +1,8 @@
-import { emptyContent } from "../../core/content-ref.ts";
-import { invalidHeader } from "../../core/faults.ts";
-import { noBody } from "../../core/operation.ts";
-import { checked, header, integer } from "../../core/params.ts";
-import { fail, ok } from "../../core/result.ts";
+import { emptyContent } from "../../content/content-ref.ts";
+import { invalidHeader } from "../../protocol/faults.ts";
+import { noBody } from "../../operation/operation.ts";
+import { checked, header, integer } from "../../protocol/params.ts";
+import { fail, ok } from "../../protocol/result.ts";
 import { resize } from "../../content/plan.ts";
 import { operation } from "../resources.ts";
 import { coveredBytes } from "../range/covered.ts";

@@ -1,5 +1,5 @@
-import type { ContentEdit } from "../../core/content-ref.ts";
-import type { Span } from "../../core/ranges.ts";
+import type { ContentEdit } from "../../content/content-ref.ts";
+import type { Span } from "../../protocol/ranges.ts";
 import type { ClearedStretch, NodeRecord, ShareRecord } from "../records.ts";
 import { sectorBytes } from "../shared/limits.ts";
 

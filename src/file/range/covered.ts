@@ -1,6 +1,6 @@
-import type { ContentRef } from "../../core/content-ref.ts";
-import type { Span } from "../../core/ranges.ts";
-import type { RecordView } from "../../core/view.ts";
+import type { ContentRef } from "../../content/content-ref.ts";
+import type { Span } from "../../protocol/ranges.ts";
+import type { RecordView } from "../../operation/view.ts";
 
 /** How many bytes of a stretch were ever written, so that the quota counts no byte twice. */
 export async function coveredBytes(

@@ -1,4 +1,4 @@
-import type { RecordView } from "../../core/view.ts";
+import type { RecordView } from "../../operation/view.ts";
 import { versions, type NodeRecord } from "../records.ts";
 import type { NodeScope } from "../resources.ts";
 import { findNode, resolvePath } from "../share-tree.ts";

@@ -1,9 +1,9 @@
-import { encodeBase64 } from "../../core/base64.ts";
-import { emptyContent } from "../../core/content-ref.ts";
-import { formatIso } from "../../core/dates.ts";
-import { invalidHeader } from "../../core/faults.ts";
-import { noBody } from "../../core/operation.ts";
-import { fail } from "../../core/result.ts";
+import { encodeBase64 } from "../../base/base64.ts";
+import { emptyContent } from "../../content/content-ref.ts";
+import { formatIso } from "../../base/dates.ts";
+import { invalidHeader } from "../../protocol/faults.ts";
+import { noBody } from "../../operation/operation.ts";
+import { fail } from "../../protocol/result.ts";
 import { write } from "../../content/plan.ts";
 import { operation } from "../resources.ts";
 import { inlineRangeBytesMax, rangeBytesMax } from "../shared/limits.ts";

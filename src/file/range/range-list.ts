@@ -1,6 +1,6 @@
-import type { ContentRef, Slice } from "../../core/content-ref.ts";
-import type { Span } from "../../core/ranges.ts";
-import type { RecordView } from "../../core/view.ts";
+import type { ContentRef, Slice } from "../../content/content-ref.ts";
+import type { Span } from "../../protocol/ranges.ts";
+import type { RecordView } from "../../operation/view.ts";
 import { sectorBytes } from "../shared/limits.ts";
 
 /** `to` is left out. */

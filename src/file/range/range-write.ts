@@ -1,7 +1,7 @@
-import { header, oneOf } from "../../core/params.ts";
-import type { Span } from "../../core/ranges.ts";
-import { fail, ok, type Result } from "../../core/result.ts";
-import type { Ticks } from "../../core/ticks.ts";
+import { header, oneOf } from "../../protocol/params.ts";
+import type { Span } from "../../protocol/ranges.ts";
+import { fail, ok, type Result } from "../../protocol/result.ts";
+import type { Ticks } from "../../base/ticks.ts";
 import type { NodeRecord } from "../records.ts";
 import { readOnlyAttribute } from "../shared/attributes.ts";
 

@@ -1,4 +1,4 @@
-import { put, remove, type Effect } from "../../core/effects.ts";
+import { put, remove, type Effect } from "../../operation/effects.ts";
 import { dropName, moveLink, passOn } from "../link/link-names.ts";
 import {
   nodes,

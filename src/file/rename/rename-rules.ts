@@ -1,6 +1,6 @@
-import { checkLease } from "../../core/lease.ts";
-import type { Failure } from "../../core/result.ts";
-import type { Ticks } from "../../core/ticks.ts";
+import { checkLease } from "../../protocol/lease.ts";
+import type { Failure } from "../../protocol/result.ts";
+import type { Ticks } from "../../base/ticks.ts";
 import type { OpenedFile } from "../directory/open-below.ts";
 import { deleteAccess, shareRead, shareWrite } from "../locks/access.ts";
 import { breakCaches } from "../locks/caching.ts";

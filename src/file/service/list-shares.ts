@@ -1,9 +1,9 @@
-import { maxResults, nameMarker, pageSize, prefix, wordSet } from "../../core/listing.ts";
-import { noBody } from "../../core/operation.ts";
-import { renderEntries } from "../../core/render-entries.ts";
-import { fail } from "../../core/result.ts";
-import { xmlListBody } from "../../core/xml-body.ts";
-import { startTag, textElement } from "../../core/xml-writer.ts";
+import { maxResults, nameMarker, pageSize, prefix, wordSet } from "../../operation/listing.ts";
+import { noBody } from "../../operation/operation.ts";
+import { renderEntries } from "../../encoding/render-entries.ts";
+import { fail } from "../../protocol/result.ts";
+import { xmlListBody } from "../../encoding/xml-body.ts";
+import { startTag, textElement } from "../../encoding/xml-writer.ts";
 import { operation } from "../resources.ts";
 import { renderShare } from "./share-entry.ts";
 import { scanShares } from "./scan-shares.ts";

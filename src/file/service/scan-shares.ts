@@ -1,7 +1,7 @@
-import { compareKeys } from "../../core/keys.ts";
-import type { DefinedTable } from "../../core/table.ts";
-import { ticksPerDay, type Ticks } from "../../core/ticks.ts";
-import type { RecordView } from "../../core/view.ts";
+import { compareKeys } from "../../encoding/keys.ts";
+import type { DefinedTable } from "../../encoding/table.ts";
+import { ticksPerDay, type Ticks } from "../../base/ticks.ts";
+import type { RecordView } from "../../operation/view.ts";
 import {
   deletedShares,
   shares,

@@ -1,11 +1,11 @@
-import { formatHttpDate, formatIso } from "../../core/dates.ts";
-import { bareETag } from "../../core/etag.ts";
-import { leaseProperties } from "../../core/lease.ts";
-import type { Metadata } from "../../core/metadata.ts";
-import type { Ticks } from "../../core/ticks.ts";
-import { element, textElement } from "../../core/xml-writer.ts";
+import { formatHttpDate, formatIso } from "../../base/dates.ts";
+import { bareETag } from "../../protocol/etag.ts";
+import { leaseProperties } from "../../protocol/lease.ts";
+import type { Metadata } from "../../protocol/metadata.ts";
+import type { Ticks } from "../../base/ticks.ts";
+import { element, textElement } from "../../encoding/xml-writer.ts";
 import type { ShareRecord } from "../records.ts";
-import { formatDeletedVersion } from "../../core/deleted-version.ts";
+import { formatDeletedVersion } from "../../protocol/deleted-version.ts";
 import {
   defaultTier,
   isPremium,

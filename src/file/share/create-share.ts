@@ -1,8 +1,8 @@
 import { isNameKept } from "../../account/deleted-names.ts";
-import { metadata } from "../../core/common-params.ts";
-import { put } from "../../core/effects.ts";
-import { noBody } from "../../core/operation.ts";
-import { fail } from "../../core/result.ts";
+import { metadata } from "../../operation/common-params.ts";
+import { put } from "../../operation/effects.ts";
+import { noBody } from "../../operation/operation.ts";
+import { fail } from "../../protocol/result.ts";
 import { nodes, rootId } from "../records.ts";
 import { operation } from "../resources.ts";
 import { directoryAttribute } from "../shared/attributes.ts";

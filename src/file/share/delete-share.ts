@@ -1,12 +1,12 @@
 import { keepName } from "../../account/deleted-names.ts";
-import { put, reclaim, reclaimAt, remove } from "../../core/effects.ts";
-import { invalidQuery } from "../../core/faults.ts";
-import { formatIso } from "../../core/dates.ts";
-import { isLocked } from "../../core/lease.ts";
-import { noBody } from "../../core/operation.ts";
-import { header, oneOf } from "../../core/params.ts";
-import { fail } from "../../core/result.ts";
-import { ticksFromSeconds, ticksPerDay, type Ticks } from "../../core/ticks.ts";
+import { put, reclaim, reclaimAt, remove } from "../../operation/effects.ts";
+import { invalidQuery } from "../../protocol/faults.ts";
+import { formatIso } from "../../base/dates.ts";
+import { isLocked } from "../../protocol/lease.ts";
+import { noBody } from "../../operation/operation.ts";
+import { header, oneOf } from "../../protocol/params.ts";
+import { fail } from "../../protocol/result.ts";
+import { ticksFromSeconds, ticksPerDay, type Ticks } from "../../base/ticks.ts";
 import {
   deletedShares,
   shares,

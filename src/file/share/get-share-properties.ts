@@ -1,9 +1,9 @@
-import { formatHttpDate } from "../../core/dates.ts";
-import { noBody } from "../../core/operation.ts";
-import type { Ticks } from "../../core/ticks.ts";
+import { formatHttpDate } from "../../base/dates.ts";
+import { noBody } from "../../operation/operation.ts";
+import type { Ticks } from "../../base/ticks.ts";
 import type { ShareRecord } from "../records.ts";
 import { operation } from "../resources.ts";
-import { leaseHeaderNames, leaseHeaders } from "../../core/lease-headers.ts";
+import { leaseHeaderNames, leaseHeaders } from "../../protocol/lease-headers.ts";
 import {
   defaultTier,
   isPremium,

@@ -1,6 +1,6 @@
-import { noBody } from "../../core/operation.ts";
-import { xmlBody } from "../../core/xml-body.ts";
-import { element, textElement } from "../../core/xml-writer.ts";
+import { noBody } from "../../operation/operation.ts";
+import { xmlBody } from "../../encoding/xml-body.ts";
+import { element, textElement } from "../../encoding/xml-writer.ts";
 import { usageCounter } from "../records.ts";
 import { operation } from "../resources.ts";
 

@@ -1,9 +1,9 @@
-import { leaseAction } from "../../core/common-params.ts";
-import { put } from "../../core/effects.ts";
-import { noBody, type Route } from "../../core/operation.ts";
+import { leaseAction } from "../../operation/common-params.ts";
+import { put } from "../../operation/effects.ts";
+import { noBody, type Route } from "../../operation/operation.ts";
 import { shareSnapshots, type ShareSnapshotRecord } from "../records.ts";
 import { operation } from "../resources.ts";
-import { leaseReply, leaseReplyHeaders } from "../../core/lease-reply.ts";
+import { leaseReply, leaseReplyHeaders } from "../../protocol/lease-reply.ts";
 
 /** Of a share, or of one of its snapshots.
  *  learn.microsoft.com/rest/api/storageservices/lease-share */

@@ -1,7 +1,7 @@
-import { invalidHeader } from "../../core/faults.ts";
-import { noBody } from "../../core/operation.ts";
-import { checked, header, oneOf, required, text } from "../../core/params.ts";
-import { fail, ok, type Result } from "../../core/result.ts";
+import { invalidHeader } from "../../protocol/faults.ts";
+import { noBody } from "../../operation/operation.ts";
+import { checked, header, oneOf, required, text } from "../../protocol/params.ts";
+import { fail, ok, type Result } from "../../protocol/result.ts";
 import { permissions } from "../records.ts";
 import { operation } from "../resources.ts";
 import { isSddl, permissionKeyForm, wellKnownSddl } from "../shared/sddl.ts";

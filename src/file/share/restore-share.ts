@@ -1,11 +1,11 @@
-import { otherName } from "../../core/common-params.ts";
-import { remove } from "../../core/effects.ts";
-import { noBody } from "../../core/operation.ts";
-import { header, required } from "../../core/params.ts";
-import { fail } from "../../core/result.ts";
+import { otherName } from "../../operation/common-params.ts";
+import { remove } from "../../operation/effects.ts";
+import { noBody } from "../../operation/operation.ts";
+import { header, required } from "../../protocol/params.ts";
+import { fail } from "../../protocol/result.ts";
 import { deletedShares } from "../records.ts";
 import { operation } from "../resources.ts";
-import { parseDeletedVersion } from "../../core/deleted-version.ts";
+import { parseDeletedVersion } from "../../protocol/deleted-version.ts";
 
 /** learn.microsoft.com/rest/api/storageservices/restore-share */
 export const restoreShare = operation({

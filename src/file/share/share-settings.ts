@@ -1,7 +1,7 @@
-import { formatHttpDate } from "../../core/dates.ts";
-import { boolean, header, integer, oneOf, type Param } from "../../core/params.ts";
-import { ok } from "../../core/result.ts";
-import { ticksFromSeconds, ticksPerDay, type Ticks } from "../../core/ticks.ts";
+import { formatHttpDate } from "../../base/dates.ts";
+import { boolean, header, integer, oneOf, type Param } from "../../protocol/params.ts";
+import { ok } from "../../protocol/result.ts";
+import { ticksFromSeconds, ticksPerDay, type Ticks } from "../../base/ticks.ts";
 import type { ShareRecord, ShareSettings } from "../records.ts";
 
 const quotaGibDefault = 5120;

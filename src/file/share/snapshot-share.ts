@@ -1,9 +1,9 @@
-import { metadata } from "../../core/common-params.ts";
-import { formatIso } from "../../core/dates.ts";
-import { put } from "../../core/effects.ts";
-import { noBody } from "../../core/operation.ts";
-import { fail } from "../../core/result.ts";
-import { ticksPerSecond, truncateToSecond, type Ticks } from "../../core/ticks.ts";
+import { metadata } from "../../operation/common-params.ts";
+import { formatIso } from "../../base/dates.ts";
+import { put } from "../../operation/effects.ts";
+import { noBody } from "../../operation/operation.ts";
+import { fail } from "../../protocol/result.ts";
+import { ticksPerSecond, truncateToSecond, type Ticks } from "../../base/ticks.ts";
 import { shareSnapshots, type ShareSnapshotRecord } from "../records.ts";
 import { operation } from "../resources.ts";
 import { shareSnapshotsMax, snapshotsOf } from "./snapshots.ts";

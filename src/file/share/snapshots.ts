@@ -1,4 +1,4 @@
-import type { RecordView } from "../../core/view.ts";
+import type { RecordView } from "../../operation/view.ts";
 import { shareSnapshots, type ShareSnapshotRecord } from "../records.ts";
 
 export const shareSnapshotsMax = 200;

@@ -1,6 +1,6 @@
-import { decodeBase64, encodeBase64 } from "../../core/base64.ts";
-import type { Param } from "../../core/params.ts";
-import { fail, ok } from "../../core/result.ts";
+import { decodeBase64, encodeBase64 } from "../../base/base64.ts";
+import type { Param } from "../../protocol/params.ts";
+import { fail, ok } from "../../protocol/result.ts";
 import type { HttpHeaders } from "../records.ts";
 
 /** `x-ms-content-type` and its like; undefined if the request names none of them. */

@@ -1,7 +1,7 @@
-import type { Awaitable } from "../../core/awaitable.ts";
-import { put, type Effect } from "../../core/effects.ts";
-import { RecentMap } from "../../core/recent-map.ts";
-import type { RecordView } from "../../core/view.ts";
+import type { Awaitable } from "../../base/awaitable.ts";
+import { put, type Effect } from "../../operation/effects.ts";
+import { RecentMap } from "../../encoding/recent-map.ts";
+import type { RecordView } from "../../operation/view.ts";
 import { permissions, type NodeKind, type NodeRecord, type ShareRecord } from "../records.ts";
 import { inheritedSddl } from "./inherited-sddl.ts";
 import { fileInRootPermissionKey, keyOfText, rootPermissionKey, wellKnownSddl } from "./sddl.ts";

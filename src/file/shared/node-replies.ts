@@ -1,5 +1,5 @@
-import type { ContentPlan } from "../../core/content-ref.ts";
-import { add, put, remove, type Effect } from "../../core/effects.ts";
+import type { ContentPlan } from "../../content/content-ref.ts";
+import { add, put, remove, type Effect } from "../../operation/effects.ts";
 import {
   nodeLocations,
   usageCounter,

@@ -1,6 +1,6 @@
-import { fail, ok, type Result } from "../../core/result.ts";
-import type { CopySource } from "../../core/source.ts";
-import type { RecordView } from "../../core/view.ts";
+import { fail, ok, type Result } from "../../protocol/result.ts";
+import type { CopySource } from "../../operation/source.ts";
+import type { RecordView } from "../../operation/view.ts";
 import type { NodeRecord } from "../records.ts";
 import { resources, type FileAddress, type NodeScope } from "../resources.ts";
 

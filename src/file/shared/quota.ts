@@ -1,5 +1,5 @@
-import { fail, ok, type Result } from "../../core/result.ts";
-import type { RecordView } from "../../core/view.ts";
+import { fail, ok, type Result } from "../../protocol/result.ts";
+import type { RecordView } from "../../operation/view.ts";
 import { usageCounter, type ShareRecord } from "../records.ts";
 import { quotaBytes } from "./limits.ts";
 

@@ -1,7 +1,12 @@
-import { missingHeader } from "../../core/faults.ts";
-import type { Param, ParamReader } from "../../core/params.ts";
-import { parseReadRange, parseWriteRange, type ByteRange, type Span } from "../../core/ranges.ts";
-import { ok } from "../../core/result.ts";
+import { missingHeader } from "../../protocol/faults.ts";
+import type { Param, ParamReader } from "../../protocol/params.ts";
+import {
+  parseReadRange,
+  parseWriteRange,
+  type ByteRange,
+  type Span,
+} from "../../protocol/ranges.ts";
+import { ok } from "../../protocol/result.ts";
 
 /** `x-ms-range` wins over `Range`; a malformed one is ignored. */
 export const readRange: Param<ByteRange | undefined> = {

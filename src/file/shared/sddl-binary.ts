@@ -1,4 +1,4 @@
-import { decodeBase64, encodeBase64 } from "../../core/base64.ts";
+import { decodeBase64, encodeBase64 } from "../../base/base64.ts";
 import { decodeDescriptor, encodeDescriptor } from "./descriptor-bytes.ts";
 import { formatSddl, parseSddl } from "./security-descriptor.ts";
 

@@ -1,8 +1,8 @@
-import { parseIso } from "../../core/dates.ts";
-import { invalidHeader, missingHeader } from "../../core/faults.ts";
-import { boolean, header, type Param, type ParamReader } from "../../core/params.ts";
-import { fail, ok, type Result } from "../../core/result.ts";
-import type { Ticks } from "../../core/ticks.ts";
+import { parseIso } from "../../base/dates.ts";
+import { invalidHeader, missingHeader } from "../../protocol/faults.ts";
+import { boolean, header, type Param, type ParamReader } from "../../protocol/params.ts";
+import { fail, ok, type Result } from "../../protocol/result.ts";
+import type { Ticks } from "../../base/ticks.ts";
 import { parseAttributes } from "./attributes.ts";
 import { isSddl, permissionKeyForm } from "./sddl.ts";
 

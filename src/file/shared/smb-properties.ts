@@ -1,10 +1,10 @@
-import type { Awaitable } from "../../core/awaitable.ts";
-import { formatIso } from "../../core/dates.ts";
-import { put, type Effect } from "../../core/effects.ts";
-import { unsupportedHeader } from "../../core/faults.ts";
-import { ok, type Result } from "../../core/result.ts";
-import type { Ticks } from "../../core/ticks.ts";
-import type { RecordView } from "../../core/view.ts";
+import type { Awaitable } from "../../base/awaitable.ts";
+import { formatIso } from "../../base/dates.ts";
+import { put, type Effect } from "../../operation/effects.ts";
+import { unsupportedHeader } from "../../protocol/faults.ts";
+import { ok, type Result } from "../../protocol/result.ts";
+import type { Ticks } from "../../base/ticks.ts";
+import type { RecordView } from "../../operation/view.ts";
 import {
   permissions,
   rootId,

@@ -1,8 +1,11 @@
 import type { AccountKeys } from "../../account/settings.ts";
-import { authenticationFailed, malformedAuthorization } from "../../core/authentication-faults.ts";
-import { anonymousPrincipal, type Principal } from "../../core/principal.ts";
-import { fail, ok, type Result } from "../../core/result.ts";
-import { queryText } from "../../core/signing/request.ts";
+import {
+  authenticationFailed,
+  malformedAuthorization,
+} from "../../protocol/authentication-faults.ts";
+import { anonymousPrincipal, type Principal } from "../../protocol/principal.ts";
+import { fail, ok, type Result } from "../../protocol/result.ts";
+import { queryText } from "../../protocol/signing/request.ts";
 import { authenticateBearer } from "./bearer.ts";
 import { KeyRings } from "./key-ring.ts";
 import type { AuthOptions, AuthRequest } from "./request.ts";

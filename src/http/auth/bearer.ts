@@ -2,11 +2,11 @@ import {
   authenticationFailed,
   malformedAuthorization,
   tokenRefused,
-} from "../../core/authentication-faults.ts";
-import { missingHeader } from "../../core/faults.ts";
-import type { BearerPrincipal } from "../../core/principal.ts";
-import { ok, type Result } from "../../core/result.ts";
-import { ticksPerSecond, unixEpochTicks } from "../../core/ticks.ts";
+} from "../../protocol/authentication-faults.ts";
+import { missingHeader } from "../../protocol/faults.ts";
+import type { BearerPrincipal } from "../../protocol/principal.ts";
+import { ok, type Result } from "../../protocol/result.ts";
+import { ticksPerSecond, unixEpochTicks } from "../../base/ticks.ts";
 import { readClaims, type Claims } from "./claims.ts";
 import type { AuthOptions, AuthRequest } from "./request.ts";
 

@@ -1,6 +1,6 @@
 import { createSecretKey, type KeyObject } from "node:crypto";
-import { formatIsoSeconds } from "../../core/dates.ts";
-import type { Ticks } from "../../core/ticks.ts";
+import { formatIsoSeconds } from "../../base/dates.ts";
+import type { Ticks } from "../../base/ticks.ts";
 import { sign } from "./key-ring.ts";
 
 /** What identifies a user delegation key; its value follows from these and the account's key. */

@@ -1,10 +1,10 @@
 import { createSecretKey, type KeyObject } from "node:crypto";
-import { authenticationFailed } from "../../core/authentication-faults.ts";
-import type { Principal, SasResource } from "../../core/principal.ts";
-import { ok, type Result } from "../../core/result.ts";
-import { queryText } from "../../core/signing/request.ts";
-import { delegationSasText } from "../../core/signing/sas-text.ts";
-import type { Ticks } from "../../core/ticks.ts";
+import { authenticationFailed } from "../../protocol/authentication-faults.ts";
+import type { Principal, SasResource } from "../../protocol/principal.ts";
+import { ok, type Result } from "../../protocol/result.ts";
+import { queryText } from "../../protocol/signing/request.ts";
+import { delegationSasText } from "../../protocol/signing/sas-text.ts";
+import type { Ticks } from "../../base/ticks.ts";
 import { delegationKeyValue } from "./delegation-key.ts";
 import { isSignedBy, type KeyRing } from "./key-ring.ts";
 import type { AuthRequest } from "./request.ts";

@@ -1,6 +1,6 @@
 import { createHmac, createSecretKey, timingSafeEqual, type KeyObject } from "node:crypto";
 import type { AccountKeys } from "../../account/settings.ts";
-import { RecentMap } from "../../core/recent-map.ts";
+import { RecentMap } from "../../encoding/recent-map.ts";
 import type { AuthRequest } from "./request.ts";
 import type { SasVerdict } from "./sas-verdict.ts";
 

@@ -1,7 +1,7 @@
-import type { ServiceName } from "../../core/service-name.ts";
-import type { SignableRequest } from "../../core/signing/request.ts";
-import type { VersionPolicy } from "../../core/versions.ts";
-import type { Ticks } from "../../core/ticks.ts";
+import type { ServiceName } from "../../protocol/service-name.ts";
+import type { SignableRequest } from "../../protocol/signing/request.ts";
+import type { VersionPolicy } from "../../protocol/versions.ts";
+import type { Ticks } from "../../base/ticks.ts";
 
 /** What authentication looks at. A part of a batch and the source of a copy are requests too. */
 export interface AuthRequest extends SignableRequest {

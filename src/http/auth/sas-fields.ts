@@ -1,10 +1,10 @@
-import { authenticationFailed } from "../../core/authentication-faults.ts";
-import { parseIso } from "../../core/dates.ts";
-import type { ResponseOverrides } from "../../core/principal.ts";
-import { fail, ok, type Failure, type Result } from "../../core/result.ts";
-import { queryText } from "../../core/signing/request.ts";
-import { isVersion, type VersionPolicy } from "../../core/versions.ts";
-import type { Ticks } from "../../core/ticks.ts";
+import { authenticationFailed } from "../../protocol/authentication-faults.ts";
+import { parseIso } from "../../base/dates.ts";
+import type { ResponseOverrides } from "../../protocol/principal.ts";
+import { fail, ok, type Failure, type Result } from "../../protocol/result.ts";
+import { queryText } from "../../protocol/signing/request.ts";
+import { isVersion, type VersionPolicy } from "../../protocol/versions.ts";
+import type { Ticks } from "../../base/ticks.ts";
 import { parseAddressRange, type AddressRange } from "./address-range.ts";
 import type { AuthRequest } from "./request.ts";
 

@@ -1,7 +1,7 @@
-import { authenticationFailed } from "../../core/authentication-faults.ts";
-import type { SasResource, SasResourceKind } from "../../core/principal.ts";
-import { fail, ok, type Failure, type Result } from "../../core/result.ts";
-import { queryText } from "../../core/signing/request.ts";
+import { authenticationFailed } from "../../protocol/authentication-faults.ts";
+import type { SasResource, SasResourceKind } from "../../protocol/principal.ts";
+import { fail, ok, type Failure, type Result } from "../../protocol/result.ts";
+import { queryText } from "../../protocol/signing/request.ts";
 import type { AuthRequest } from "./request.ts";
 import { directoryOf, mandatory, notWellFormed } from "./sas-fields.ts";
 

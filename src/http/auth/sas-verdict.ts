@@ -1,8 +1,8 @@
-import { checkWindow } from "../../core/authentication-faults.ts";
-import { sourceIpMismatch } from "../../core/faults.ts";
-import type { Principal } from "../../core/principal.ts";
-import { fail, ok, type Result } from "../../core/result.ts";
-import type { Ticks } from "../../core/ticks.ts";
+import { checkWindow } from "../../protocol/authentication-faults.ts";
+import { sourceIpMismatch } from "../../protocol/faults.ts";
+import type { Principal } from "../../protocol/principal.ts";
+import { fail, ok, type Result } from "../../protocol/result.ts";
+import type { Ticks } from "../../base/ticks.ts";
 import { isWithin, type AddressRange } from "./address-range.ts";
 import type { AuthRequest } from "./request.ts";
 

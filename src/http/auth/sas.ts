@@ -1,8 +1,8 @@
-import { authenticationFailed } from "../../core/authentication-faults.ts";
-import type { EntityRange, Principal, SasResource } from "../../core/principal.ts";
-import { fail, ok, type Failure, type Result } from "../../core/result.ts";
-import { queryText } from "../../core/signing/request.ts";
-import { accountSasText, serviceSasText } from "../../core/signing/sas-text.ts";
+import { authenticationFailed } from "../../protocol/authentication-faults.ts";
+import type { EntityRange, Principal, SasResource } from "../../protocol/principal.ts";
+import { fail, ok, type Failure, type Result } from "../../protocol/result.ts";
+import { queryText } from "../../protocol/signing/request.ts";
+import { accountSasText, serviceSasText } from "../../protocol/signing/sas-text.ts";
 import { authenticateDelegationSas } from "./delegation-sas.ts";
 import { isSignedByAny, type KeyRing } from "./key-ring.ts";
 import type { AuthOptions, AuthRequest } from "./request.ts";

@@ -1,12 +1,19 @@
-import { authenticationFailed, malformedAuthorization } from "../../core/authentication-faults.ts";
-import { parseHttpDate } from "../../core/dates.ts";
-import { invalidHeader } from "../../core/faults.ts";
-import { keyPrincipal, type Principal } from "../../core/principal.ts";
-import { ok, type Failure, type Result } from "../../core/result.ts";
-import { repeatedSignedHeader } from "../../core/signing/canonical-headers.ts";
-import { readings, sharedKeyText, type SharedKeyScheme } from "../../core/signing/shared-key.ts";
-import { ticksPerSecond, type Ticks } from "../../core/ticks.ts";
-import { oldestVersion } from "../../core/versions.ts";
+import {
+  authenticationFailed,
+  malformedAuthorization,
+} from "../../protocol/authentication-faults.ts";
+import { parseHttpDate } from "../../base/dates.ts";
+import { invalidHeader } from "../../protocol/faults.ts";
+import { keyPrincipal, type Principal } from "../../protocol/principal.ts";
+import { ok, type Failure, type Result } from "../../protocol/result.ts";
+import { repeatedSignedHeader } from "../../protocol/signing/canonical-headers.ts";
+import {
+  readings,
+  sharedKeyText,
+  type SharedKeyScheme,
+} from "../../protocol/signing/shared-key.ts";
+import { ticksPerSecond, type Ticks } from "../../base/ticks.ts";
+import { oldestVersion } from "../../protocol/versions.ts";
 import { isSignedByAny, type KeyRing } from "./key-ring.ts";
 import type { AuthRequest } from "./request.ts";
 

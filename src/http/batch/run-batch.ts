@@ -1,7 +1,7 @@
-import type { Batch } from "../../core/reply.ts";
-import type { FaultCode } from "../../core/faults.ts";
-import { fail, ok, type Result } from "../../core/result.ts";
-import { newGuid } from "../../execution/identifiers.ts";
+import type { Batch } from "../../operation/reply.ts";
+import type { FaultCode } from "../../protocol/faults.ts";
+import { fail, ok, type Result } from "../../protocol/result.ts";
+import { newGuid } from "../../operation/identifiers.ts";
 import { locationOptions, type HttpService } from "../http-service.ts";
 import { parseEmbeddedRequest, wireRequestOf } from "../embedded-http.ts";
 import { locate } from "../location.ts";

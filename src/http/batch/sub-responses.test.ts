@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { byteOrderMark, xmlDeclaration } from "../../core/xml-writer.ts";
+import { byteOrderMark, xmlDeclaration } from "../../encoding/xml-writer.ts";
 import { renderSubResponse, renderSubResponses } from "./sub-responses.ts";
 
 const common = { Server: "S/1.0", "x-ms-request-id": "7", "x-ms-version": "v", Date: "today" };

@@ -1,5 +1,5 @@
 import { STATUS_CODES } from "node:http";
-import { byteOrderMark, xmlDeclaration } from "../../core/xml-writer.ts";
+import { byteOrderMark, xmlDeclaration } from "../../encoding/xml-writer.ts";
 import { headerLines } from "../multipart.ts";
 import { bufferBody, type WireResponse } from "../wire.ts";
 

@@ -1,5 +1,5 @@
-import { faultMessage, type Fault } from "../../core/faults.ts";
-import { queryText } from "../../core/signing/request.ts";
+import { faultMessage, type Fault } from "../../protocol/faults.ts";
+import { queryText } from "../../protocol/signing/request.ts";
 import type { HttpService } from "../http-service.ts";
 import { authRequestOf, resolveTarget } from "../target.ts";
 import type { WireRequest } from "../wire.ts";

@@ -1,10 +1,10 @@
-import { queryText, type SignableRequest } from "../../core/signing/request.ts";
+import { queryText, type SignableRequest } from "../../protocol/signing/request.ts";
 import {
   accountSasText,
   serviceSasText,
   type SignedResource,
-} from "../../core/signing/sas-text.ts";
-import { knownVersions } from "../../core/versions.ts";
+} from "../../protocol/signing/sas-text.ts";
+import { knownVersions } from "../../protocol/versions.ts";
 import type { AuthRequest } from "../auth/request.ts";
 import { tokenResource } from "../auth/sas-resource.ts";
 import type { Mistake } from "./signature-checks.ts";

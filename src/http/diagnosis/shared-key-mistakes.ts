@@ -1,7 +1,11 @@
-import type { ServiceName } from "../../core/service-name.ts";
-import { canonicalResource } from "../../core/signing/canonical-resource.ts";
-import { readings, sharedKeyText, type SharedKeyScheme } from "../../core/signing/shared-key.ts";
-import { knownVersions, latestVersion, oldestVersion } from "../../core/versions.ts";
+import type { ServiceName } from "../../protocol/service-name.ts";
+import { canonicalResource } from "../../protocol/signing/canonical-resource.ts";
+import {
+  readings,
+  sharedKeyText,
+  type SharedKeyScheme,
+} from "../../protocol/signing/shared-key.ts";
+import { knownVersions, latestVersion, oldestVersion } from "../../protocol/versions.ts";
 import type { AuthRequest } from "../auth/request.ts";
 import { decoded, type Mistake } from "./signature-checks.ts";
 

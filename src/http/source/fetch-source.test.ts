@@ -1,6 +1,6 @@
 import { EventEmitter } from "node:events";
 import { expect, it, vi } from "vitest";
-import type { SourceBody } from "../../core/source.ts";
+import type { SourceBody } from "../../operation/source.ts";
 import { once, openContentFixture, pattern } from "../../content/testing.ts";
 import { BodyAborted } from "../request-body.ts";
 import type { WireRequest } from "../wire.ts";

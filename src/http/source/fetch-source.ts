@@ -1,10 +1,10 @@
-import type { Received } from "../../core/content-ref.ts";
-import { invalidHeader } from "../../core/faults.ts";
-import { namesNoETag } from "../../core/conditions.ts";
-import { parseETagList } from "../../core/etag.ts";
-import { parseReadRange } from "../../core/ranges.ts";
-import { fail, ok, type Result } from "../../core/result.ts";
-import { withoutSignature, type CopySource, type SourceBody } from "../../core/source.ts";
+import type { Received } from "../../content/content-ref.ts";
+import { invalidHeader } from "../../protocol/faults.ts";
+import { namesNoETag } from "../../protocol/conditions.ts";
+import { parseETagList } from "../../protocol/etag.ts";
+import { parseReadRange } from "../../protocol/ranges.ts";
+import { fail, ok, type Result } from "../../protocol/result.ts";
+import { withoutSignature, type CopySource, type SourceBody } from "../../operation/source.ts";
 import { BodyTooLarge, type ContentStore } from "../../content/content.ts";
 import { BodyLengthMismatch } from "../../content/receive.ts";
 import { compare, needsMd5, parseChecksums, tooLarge } from "../body.ts";

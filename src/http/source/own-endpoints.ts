@@ -1,5 +1,5 @@
 import { networkInterfaces } from "node:os";
-import type { ServiceName } from "../../core/service-name.ts";
+import type { ServiceName } from "../../protocol/service-name.ts";
 import type { WireResponse, WireRequest } from "../wire.ts";
 import { directFormOf } from "./address-forms.ts";
 import { hostNameOf, portOf, serviceOfName } from "./own-names.ts";

@@ -1,4 +1,4 @@
-import type { ServiceName } from "../../core/service-name.ts";
+import type { ServiceName } from "../../protocol/service-name.ts";
 import type { Asker } from "./own-endpoints.ts";
 
 /** Azure's command line makes the address of a source from the account's name alone, as if it were

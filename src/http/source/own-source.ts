@@ -1,4 +1,4 @@
-import type { ServiceName } from "../../core/service-name.ts";
+import type { ServiceName } from "../../protocol/service-name.ts";
 import { bufferBody, type WireResponse, type WireRequest } from "../wire.ts";
 import { metadataIn } from "./source-found.ts";
 import type { OwnEndpoints } from "./own-endpoints.ts";

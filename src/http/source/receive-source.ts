@@ -1,6 +1,6 @@
-import { ok } from "../../core/result.ts";
-import type { SourceBody } from "../../core/source.ts";
-import { precheck, type Call } from "../../execution/execute.ts";
+import { ok } from "../../protocol/result.ts";
+import type { SourceBody } from "../../operation/source.ts";
+import { precheck, type Call } from "../../operation/execute.ts";
 import { mayHold, streamedBytesMax } from "../body.ts";
 import { serverBusy } from "../server-busy.ts";
 import { clientKeyOf, encryptingContent } from "../client-key.ts";

@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { metadataBytesMax, type Metadata } from "../../core/metadata.ts";
+import { metadataBytesMax, type Metadata } from "../../protocol/metadata.ts";
 import { sourceFoundIn } from "./source-found.ts";
 import type { SourceAnswer } from "./source-reader.ts";
 

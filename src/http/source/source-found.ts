@@ -1,5 +1,5 @@
-import { fittingMetadata, metadataPrefix, type Metadata } from "../../core/metadata.ts";
-import type { SourceFound } from "../../core/source.ts";
+import { fittingMetadata, metadataPrefix, type Metadata } from "../../protocol/metadata.ts";
+import type { SourceFound } from "../../operation/source.ts";
 import type { SourceAnswer } from "./source-reader.ts";
 
 /** What an answer says of the thing it comes from, as far as it can be true. */

@@ -1,5 +1,5 @@
-import type { Metadata } from "../../core/metadata.ts";
-import type { ServiceName } from "../../core/service-name.ts";
+import type { Metadata } from "../../protocol/metadata.ts";
+import type { ServiceName } from "../../protocol/service-name.ts";
 
 /** A request for the source of a copy: to this very server, or to any other. */
 export interface SourceRequest {

@@ -1,6 +1,6 @@
-import { checkTags } from "../../core/tag-set.ts";
-import type { Tags } from "../../core/tags.ts";
-import { parseXml, xmlChild, xmlChildText } from "../../core/xml.ts";
+import { checkTags } from "../../protocol/tag-set.ts";
+import type { Tags } from "../../protocol/tags.ts";
+import { parseXml, xmlChild, xmlChildText } from "../../encoding/xml.ts";
 import type { WireRequest } from "../wire.ts";
 import { ask, type SourceReader, type SourceRequest } from "./source-reader.ts";
 

@@ -1,6 +1,6 @@
-import { invalidHeader, missingHeader } from "../../core/faults.ts";
-import { copySource } from "../../core/named-resource.ts";
-import { ok, type Result } from "../../core/result.ts";
+import { invalidHeader, missingHeader } from "../../protocol/faults.ts";
+import { copySource } from "../../protocol/named-resource.ts";
+import { ok, type Result } from "../../protocol/result.ts";
 import type { WireRequest } from "../wire.ts";
 
 const urlUnitsMax = 4096;

@@ -1,4 +1,4 @@
-import type { Clock, Log } from "../../core/world.ts";
+import type { Clock, Log } from "../../base/world.ts";
 import {
   claimTransfer,
   endTransfer,
@@ -6,8 +6,8 @@ import {
   reportProgress,
   releaseTransfer,
   type TransferStore,
-} from "../../execution/transfer.ts";
-import { transferJobs, type StoredTransfer } from "../../execution/transfer-jobs.ts";
+} from "../../operation/transfer.ts";
+import { transferJobs, type StoredTransfer } from "../../operation/transfer-jobs.ts";
 import type { SourceAnswer, SourceReader } from "./source-reader.ts";
 
 export interface TransferParts extends TransferStore {

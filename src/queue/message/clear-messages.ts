@@ -1,5 +1,5 @@
-import { reclaim } from "../../core/effects.ts";
-import { noBody } from "../../core/operation.ts";
+import { reclaim } from "../../operation/effects.ts";
+import { noBody } from "../../operation/operation.ts";
 import { operation } from "../resources.ts";
 
 /** Whatever the number of messages: they are keyed by an id that the queue no longer has.

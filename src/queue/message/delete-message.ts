@@ -1,4 +1,4 @@
-import { noBody } from "../../core/operation.ts";
+import { noBody } from "../../operation/operation.ts";
 import { operation } from "../resources.ts";
 import { removeMessage } from "./message-effects.ts";
 import { popReceipt } from "./message-params.ts";

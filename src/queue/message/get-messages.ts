@@ -1,5 +1,5 @@
-import { noBody } from "../../core/operation.ts";
-import { ticksFromSeconds } from "../../core/ticks.ts";
+import { noBody } from "../../operation/operation.ts";
+import { ticksFromSeconds } from "../../base/ticks.ts";
 import { operation } from "../resources.ts";
 import { readQueueHead } from "./queue-head.ts";
 import { updateVisibility, removeMessage } from "./message-effects.ts";

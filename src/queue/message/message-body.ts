@@ -1,7 +1,7 @@
-import { bodyTooLarge, invalidXml, missingXmlNode } from "../../core/faults.ts";
-import type { XmlParser } from "../../core/operation.ts";
-import { ok, type Result } from "../../core/result.ts";
-import { xmlChildText, type XmlElement } from "../../core/xml.ts";
+import { bodyTooLarge, invalidXml, missingXmlNode } from "../../protocol/faults.ts";
+import type { XmlParser } from "../../operation/operation.ts";
+import { ok, type Result } from "../../protocol/result.ts";
+import { xmlChildText, type XmlElement } from "../../encoding/xml.ts";
 
 /** Of the text, as UTF-8. */
 export const messageBytesMax = 64 * 1024;

@@ -1,5 +1,5 @@
-import { add, put, reclaimAt, remove, type Effect } from "../../core/effects.ts";
-import { ticksMax, ticksPerSecond, type Ticks } from "../../core/ticks.ts";
+import { add, put, reclaimAt, remove, type Effect } from "../../operation/effects.ts";
+import { ticksMax, ticksPerSecond, type Ticks } from "../../base/ticks.ts";
 import {
   expiries,
   messageCounter,

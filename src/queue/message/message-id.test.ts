@@ -1,6 +1,6 @@
 import fc from "fast-check";
 import { expect, it } from "vitest";
-import { ticksFromUnixMilliseconds } from "../../core/ticks.ts";
+import { ticksFromUnixMilliseconds } from "../../base/ticks.ts";
 import { bytesOfMessageId, messageIdOfBytes, newMessageId, parseMessageId } from "./message-id.ts";
 
 const guid = "11111111-2222-4333-8444-555555555555";

@@ -1,5 +1,5 @@
-import { parseGuid } from "../../core/guid.ts";
-import { ticksPerMillisecond, ticksToUnixMilliseconds, type Ticks } from "../../core/ticks.ts";
+import { parseGuid } from "../../protocol/guid.ts";
+import { ticksPerMillisecond, ticksToUnixMilliseconds, type Ticks } from "../../base/ticks.ts";
 
 const millisecondDigits = 12;
 const fractionSteps = 4096;

@@ -1,7 +1,7 @@
-import { invalidQuery, outOfRangeQuery } from "../../core/faults.ts";
-import { query, required, text, type Param, type ParamReader } from "../../core/params.ts";
-import { ok, type Result } from "../../core/result.ts";
-import { isAtLeast } from "../../core/versions.ts";
+import { invalidQuery, outOfRangeQuery } from "../../protocol/faults.ts";
+import { query, required, text, type Param, type ParamReader } from "../../protocol/params.ts";
+import { ok, type Result } from "../../protocol/result.ts";
+import { isAtLeast } from "../../protocol/versions.ts";
 
 const daySeconds = 86_400;
 const weekSeconds = 7 * daySeconds;

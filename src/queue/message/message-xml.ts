@@ -1,6 +1,6 @@
-import { formatHttpDate } from "../../core/dates.ts";
-import { xmlBody } from "../../core/xml-body.ts";
-import { element, plainElement, textElement } from "../../core/xml-writer.ts";
+import { formatHttpDate } from "../../base/dates.ts";
+import { xmlBody } from "../../encoding/xml-body.ts";
+import { element, plainElement, textElement } from "../../encoding/xml-writer.ts";
 import type { MessageRecord } from "../records.ts";
 import { popReceiptOf } from "./pop-receipt.ts";
 

@@ -1,6 +1,6 @@
-import { decodeBase64 } from "../../core/base64.ts";
-import { invalidQuery } from "../../core/faults.ts";
-import { fail, ok, type Result } from "../../core/result.ts";
+import { decodeBase64 } from "../../base/base64.ts";
+import { invalidQuery } from "../../protocol/faults.ts";
+import { fail, ok, type Result } from "../../protocol/result.ts";
 import type { MessageRecord } from "../records.ts";
 import type { QueueAddress } from "../resources.ts";
 

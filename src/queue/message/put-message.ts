@@ -1,4 +1,4 @@
-import { ticksFromSeconds, ticksMax, type Ticks } from "../../core/ticks.ts";
+import { ticksFromSeconds, ticksMax, type Ticks } from "../../base/ticks.ts";
 import { operation } from "../resources.ts";
 import { messageBodyBytesMax, parseNewMessage } from "./message-body.ts";
 import { insertMessage } from "./message-effects.ts";

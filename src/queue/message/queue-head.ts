@@ -1,7 +1,7 @@
-import { allAwaitable, mapAwaitable, type Awaitable } from "../../core/awaitable.ts";
-import { successor } from "../../core/keys.ts";
-import type { Ticks } from "../../core/ticks.ts";
-import type { RecordView, ScanBounds } from "../../core/view.ts";
+import { allAwaitable, mapAwaitable, type Awaitable } from "../../base/awaitable.ts";
+import { successor } from "../../encoding/keys.ts";
+import type { Ticks } from "../../base/ticks.ts";
+import type { RecordView, ScanBounds } from "../../operation/view.ts";
 import { messages, visibilityIndex } from "../records.ts";
 import type { VisibilityEntry } from "./message-effects.ts";
 import { messageIdOfBytes } from "./message-id.ts";

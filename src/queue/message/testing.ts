@@ -1,5 +1,5 @@
-import type { Param } from "../../core/params.ts";
-import type { Result } from "../../core/result.ts";
+import type { Param } from "../../protocol/params.ts";
+import type { Result } from "../../protocol/result.ts";
 
 /** What a parameter makes of a query string. */
 export function parseQueueParam<T>(

@@ -1,6 +1,6 @@
-import { formatHttpDate } from "../../core/dates.ts";
-import { outOfRangeQuery } from "../../core/faults.ts";
-import { ticksFromSeconds, wholeSeconds } from "../../core/ticks.ts";
+import { formatHttpDate } from "../../base/dates.ts";
+import { outOfRangeQuery } from "../../protocol/faults.ts";
+import { ticksFromSeconds, wholeSeconds } from "../../base/ticks.ts";
 import { operation } from "../resources.ts";
 import { messageBodyBytesMax, parseMessageUpdate } from "./message-body.ts";
 import { updateVisibility } from "./message-effects.ts";

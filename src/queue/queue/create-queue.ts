@@ -1,8 +1,8 @@
 import { isNameKept } from "../../account/deleted-names.ts";
-import { metadata } from "../../core/common-params.ts";
-import type { Metadata } from "../../core/metadata.ts";
-import { noBody } from "../../core/operation.ts";
-import { fail } from "../../core/result.ts";
+import { metadata } from "../../operation/common-params.ts";
+import type { Metadata } from "../../protocol/metadata.ts";
+import { noBody } from "../../operation/operation.ts";
+import { fail } from "../../protocol/result.ts";
 import { operation } from "../resources.ts";
 
 /** Creating what is there already succeeds if it is the same.

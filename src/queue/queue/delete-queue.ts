@@ -1,6 +1,6 @@
 import { keepName } from "../../account/deleted-names.ts";
-import { reclaim } from "../../core/effects.ts";
-import { noBody } from "../../core/operation.ts";
+import { reclaim } from "../../operation/effects.ts";
+import { noBody } from "../../operation/operation.ts";
 import { readAllVisibility } from "../message/queue-head.ts";
 import { removeMessage } from "../message/message-effects.ts";
 import { operation } from "../resources.ts";

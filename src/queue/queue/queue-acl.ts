@@ -3,8 +3,8 @@ import {
   accessPoliciesWithin,
   renderAccessPolicies,
 } from "../../account/access-policies.ts";
-import { noBody } from "../../core/operation.ts";
-import { xmlBody } from "../../core/xml-body.ts";
+import { noBody } from "../../operation/operation.ts";
+import { xmlBody } from "../../encoding/xml-body.ts";
 import { operation } from "../resources.ts";
 
 /** Read, add, update, process: the permissions that a queue has. */

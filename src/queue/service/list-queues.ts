@@ -1,11 +1,11 @@
-import { maxResults, nameMarker, pageSize, prefix, wordSet } from "../../core/listing.ts";
-import type { Metadata } from "../../core/metadata.ts";
-import { noBody } from "../../core/operation.ts";
-import { renderEntries } from "../../core/render-entries.ts";
-import { fail } from "../../core/result.ts";
-import type { RecordView } from "../../core/view.ts";
-import { xmlListBody } from "../../core/xml-body.ts";
-import { element, startTag, textElement } from "../../core/xml-writer.ts";
+import { maxResults, nameMarker, pageSize, prefix, wordSet } from "../../operation/listing.ts";
+import type { Metadata } from "../../protocol/metadata.ts";
+import { noBody } from "../../operation/operation.ts";
+import { renderEntries } from "../../encoding/render-entries.ts";
+import { fail } from "../../protocol/result.ts";
+import type { RecordView } from "../../operation/view.ts";
+import { xmlListBody } from "../../encoding/xml-body.ts";
+import { element, startTag, textElement } from "../../encoding/xml-writer.ts";
 import { queues } from "../records.ts";
 import { operation } from "../resources.ts";
 

@@ -1,9 +1,9 @@
 import type { BlobRecord, BlobType, CopyState, HttpHeaders } from "../../blob/records.ts";
 import { blockTiers, pageTiers } from "../../blob/shared/tier.ts";
-import { emptyContent } from "../../core/content-ref.ts";
-import { checkTags } from "../../core/tag-set.ts";
-import type { Tags } from "../../core/tags.ts";
-import type { Ticks } from "../../core/ticks.ts";
+import { emptyContent } from "../../content/content-ref.ts";
+import { checkTags } from "../../protocol/tag-set.ts";
+import type { Tags } from "../../protocol/tags.ts";
+import type { Ticks } from "../../base/ticks.ts";
 import { isZeroExtent, type ExtentChunk } from "./azurite-folder.ts";
 import {
   bytesOf,

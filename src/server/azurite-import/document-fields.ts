@@ -1,9 +1,9 @@
-import { parseIso } from "../../core/dates.ts";
-import { infiniteLeaseSeconds, type Lease } from "../../core/lease.ts";
-import { parseGuid } from "../../core/guid.ts";
-import { fittingMetadata, type Metadata } from "../../core/metadata.ts";
-import type { StoredPolicy } from "../../core/permission.ts";
-import { ticksFromUnixMilliseconds, type Ticks } from "../../core/ticks.ts";
+import { parseIso } from "../../base/dates.ts";
+import { infiniteLeaseSeconds, type Lease } from "../../protocol/lease.ts";
+import { parseGuid } from "../../protocol/guid.ts";
+import { fittingMetadata, type Metadata } from "../../protocol/metadata.ts";
+import type { StoredPolicy } from "../../protocol/permission.ts";
+import { ticksFromUnixMilliseconds, type Ticks } from "../../base/ticks.ts";
 import type { ExtentChunk } from "./azurite-folder.ts";
 import { ImportRefused } from "./import-refused.ts";
 

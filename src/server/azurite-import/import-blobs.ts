@@ -3,13 +3,13 @@ import { isBlockId } from "../../blob/block/block-id.ts";
 import { blobs, generations, type BlobRecord, type ContainerRecord } from "../../blob/records.ts";
 import { inlineBlobBytesMax, inlinePartBytesMax } from "../../blob/shared/limits.ts";
 import { asPart, compose, edit } from "../../content/plan.ts";
-import type { ContentEdit, ContentPlan, Received } from "../../core/content-ref.ts";
-import { put, type Effect } from "../../core/effects.ts";
-import { checkBlobName } from "../../core/names.ts";
-import { latestVersion } from "../../core/versions.ts";
-import { applyEffects } from "../../execution/apply.ts";
-import { newId } from "../../execution/identifiers.ts";
-import { Records } from "../../execution/records.ts";
+import type { ContentEdit, ContentPlan, Received } from "../../content/content-ref.ts";
+import { put, type Effect } from "../../operation/effects.ts";
+import { checkBlobName } from "../../protocol/names.ts";
+import { latestVersion } from "../../protocol/versions.ts";
+import { applyEffects } from "../../operation/apply.ts";
+import { newId } from "../../operation/identifiers.ts";
+import { Records } from "../../operation/records.ts";
 import type { ExtentChunk } from "./azurite-folder.ts";
 import {
   blobParts,

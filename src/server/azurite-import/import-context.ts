@@ -1,4 +1,4 @@
-import type { Random } from "../../core/world.ts";
+import type { Random } from "../../base/world.ts";
 import type { DataStores } from "../data-stores.ts";
 import type { AzuriteFolder } from "./azurite-folder.ts";
 import type { StagedResources } from "./staged-resources.ts";

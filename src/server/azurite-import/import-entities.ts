@@ -1,6 +1,6 @@
-import { put } from "../../core/effects.ts";
-import { parseGuid } from "../../core/guid.ts";
-import { applyEffects } from "../../execution/apply.ts";
+import { put } from "../../operation/effects.ts";
+import { parseGuid } from "../../protocol/guid.ts";
+import { applyEffects } from "../../operation/apply.ts";
 import { checkEntity } from "../../table/edm/limits.ts";
 import { readJsonEntity } from "../../table/json/read-entity.ts";
 import { entities } from "../../table/records.ts";

@@ -1,7 +1,7 @@
 import { isConfigurableName } from "../../account/parse-settings.ts";
 import type { ContainerRecord } from "../../blob/records.ts";
-import { checkContainerName, checkQueueName, checkTableName } from "../../core/names.ts";
-import type { Log, Random } from "../../core/world.ts";
+import { checkContainerName, checkQueueName, checkTableName } from "../../protocol/names.ts";
+import type { Log, Random } from "../../base/world.ts";
 import type { DataStores } from "../data-stores.ts";
 import { AzuriteFolder, holdsAzuriteData } from "./azurite-folder.ts";
 import { fieldsOf, leaseOf, metadataOf, policiesOf } from "./document-fields.ts";

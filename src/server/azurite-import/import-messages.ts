@@ -1,6 +1,6 @@
-import { ticksMax, ticksPerMillisecond } from "../../core/ticks.ts";
-import { applyEffects } from "../../execution/apply.ts";
-import { newGuid } from "../../execution/identifiers.ts";
+import { ticksMax, ticksPerMillisecond } from "../../base/ticks.ts";
+import { applyEffects } from "../../operation/apply.ts";
+import { newGuid } from "../../operation/identifiers.ts";
 import { insertMessage } from "../../queue/message/message-effects.ts";
 import { messageIdTicksMin, newMessageId } from "../../queue/message/message-id.ts";
 import { chunkOf, countOf, requiredText, ticksOf, type Fields } from "./document-fields.ts";

@@ -1,11 +1,11 @@
 import { accounts, type AccountRecord } from "../../account/account-record.ts";
 import { containers, type ContainerRecord } from "../../blob/records.ts";
-import { put, type Effect, type ReclaimJob } from "../../core/effects.ts";
-import { ticksPerDay } from "../../core/ticks.ts";
-import type { Random } from "../../core/world.ts";
-import { applyEffects } from "../../execution/apply.ts";
-import { newId } from "../../execution/identifiers.ts";
-import { enqueueJob, reclaimJobs } from "../../execution/reclaim-jobs.ts";
+import { put, type Effect, type ReclaimJob } from "../../operation/effects.ts";
+import { ticksPerDay } from "../../base/ticks.ts";
+import type { Random } from "../../base/world.ts";
+import { applyEffects } from "../../operation/apply.ts";
+import { newId } from "../../operation/identifiers.ts";
+import { enqueueJob, reclaimJobs } from "../../operation/reclaim-jobs.ts";
 import { deletedQueues, queues, type QueueRecord } from "../../queue/records.ts";
 import type { Transaction, View } from "../../store/store.ts";
 import { tables, type TableRecord } from "../../table/records.ts";

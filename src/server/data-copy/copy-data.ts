@@ -1,7 +1,7 @@
 import { claimFiles } from "../../content/claim.ts";
 import type { ExtentFiles } from "../../content/extent-files.ts";
 import { copyMarkKey } from "../../content/tables.ts";
-import type { Random } from "../../core/world.ts";
+import type { Random } from "../../base/world.ts";
 import type { Entry, Store } from "../../store/store.ts";
 import { copyExtent, extentSizes, isSameExtent, type ExtentSize } from "./copy-extents.ts";
 import { beginCopy, encodeMark, endCopy, type CopyMark } from "./copy-mark.ts";

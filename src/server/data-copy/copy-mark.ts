@@ -1,5 +1,5 @@
 import { copyMarkKey } from "../../content/tables.ts";
-import { recordCodec } from "../../core/record.ts";
+import { recordCodec } from "../../encoding/record.ts";
 import type { Store, View } from "../../store/store.ts";
 import { allRecords } from "./record-pages.ts";
 

@@ -1,9 +1,9 @@
 import { ContentAudit, type ContentFigures } from "../../content/audit/audit-content.ts";
-import type { ContentRef } from "../../core/content-ref.ts";
-import { decodeKey } from "../../core/key-decoding.ts";
-import type { AnyTable } from "../../core/table.ts";
+import type { ContentRef } from "../../content/content-ref.ts";
+import { decodeKey } from "../../encoding/key-decoding.ts";
+import type { AnyTable } from "../../encoding/table.ts";
 import { locks } from "../../file/records.ts";
-import { reclaimJobs } from "../../execution/reclaim-jobs.ts";
+import { reclaimJobs } from "../../operation/reclaim-jobs.ts";
 import { counterBytes, decodeCounter } from "../../store/counter.ts";
 import { snapshotView } from "../../store/snapshot-view.ts";
 import type { Entry, Key, Value, View } from "../../store/store.ts";

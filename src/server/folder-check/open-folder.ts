@@ -2,7 +2,7 @@ import { existsSync, readdirSync, readFileSync, statSync } from "node:fs";
 import { join } from "node:path";
 import { openDiskFiles } from "../../content/disk-files.ts";
 import type { ExtentFiles } from "../../content/extent-files.ts";
-import type { Clock, Log } from "../../core/world.ts";
+import type { Clock, Log } from "../../base/world.ts";
 import { LmdbEngine } from "../../store/lmdb/lmdb-engine.ts";
 import { formatVersion } from "../../store/lmdb/location.ts";
 import { openLmdbStore } from "../../store/lmdb/open-lmdb-store.ts";

@@ -1,7 +1,7 @@
 import * as blob from "../../blob/records.ts";
 import { accounts } from "../../account/account-record.ts";
-import type { ReclaimJob } from "../../core/effects.ts";
-import type { KeyPart } from "../../core/keys.ts";
+import type { ReclaimJob } from "../../operation/effects.ts";
+import type { KeyPart } from "../../encoding/keys.ts";
 import * as file from "../../file/records.ts";
 import * as queue from "../../queue/records.ts";
 import * as table from "../../table/records.ts";

@@ -1,6 +1,6 @@
 import { lockStateOf } from "../../file/filesystem/lock.ts";
 import { cacheRead, type CachingGrant, type LockState } from "../../file/locks/lock-state.ts";
-import type { Ticks } from "../../core/ticks.ts";
+import type { Ticks } from "../../base/ticks.ts";
 import { locks } from "../../file/records.ts";
 import type { SmbServerState } from "../server.ts";
 import { OplockLevel } from "../wire/protocol.ts";

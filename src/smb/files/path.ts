@@ -1,6 +1,6 @@
-import { checkFileName, componentUnitsMax, pathDepthMax } from "../../core/file-names.ts";
-import { parseIso } from "../../core/dates.ts";
-import type { Ticks } from "../../core/ticks.ts";
+import { checkFileName, componentUnitsMax, pathDepthMax } from "../../protocol/file-names.ts";
+import { parseIso } from "../../base/dates.ts";
+import type { Ticks } from "../../base/ticks.ts";
 import { Status, type NtStatus } from "../status.ts";
 
 export interface ParsedPath {

@@ -1,5 +1,5 @@
 import type { BasicChange } from "../../file/filesystem/info.ts";
-import type { Ticks } from "../../core/ticks.ts";
+import type { Ticks } from "../../base/ticks.ts";
 import { keptAttributes } from "../../file/filesystem/new-node.ts";
 import { ticksOfFileTime } from "../file-time.ts";
 import { Status, type NtStatus } from "../status.ts";

@@ -1,6 +1,6 @@
 import { accounts } from "../../account/account-record.ts";
-import type { Runtime } from "../../execution/execute.ts";
-import { Records } from "../../execution/records.ts";
+import type { Runtime } from "../../operation/execute.ts";
+import { Records } from "../../operation/records.ts";
 import type { ShareAddress } from "../../file/filesystem/file-transaction.ts";
 import { shares } from "../../file/records.ts";
 

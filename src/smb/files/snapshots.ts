@@ -1,6 +1,6 @@
-import { ticksPerSecond, truncateToSecond, type Ticks } from "../../core/ticks.ts";
-import type { Runtime } from "../../execution/execute.ts";
-import { Records } from "../../execution/records.ts";
+import { ticksPerSecond, truncateToSecond, type Ticks } from "../../base/ticks.ts";
+import type { Runtime } from "../../operation/execute.ts";
+import { Records } from "../../operation/records.ts";
 import { shareSnapshots, type ShareSnapshotRecord } from "../../file/records.ts";
 import { ticksOfFileTime } from "../file-time.ts";
 import { Status, type NtStatus } from "../status.ts";

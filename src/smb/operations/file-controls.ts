@@ -1,4 +1,4 @@
-import { formatIso } from "../../core/dates.ts";
+import { formatIso } from "../../base/dates.ts";
 import { writtenRanges } from "../../file/filesystem/ranges.ts";
 import { zeroFile } from "../../file/filesystem/write.ts";
 import { answer } from "../response.ts";

@@ -7,7 +7,7 @@ import {
 import { done, type FileResultOrWait } from "../../file/filesystem/file-result.ts";
 import { renameFile, type Renamed } from "../../file/filesystem/rename.ts";
 import { resizeFile } from "../../file/filesystem/write.ts";
-import type { Runtime } from "../../execution/execute.ts";
+import type { Runtime } from "../../operation/execute.ts";
 import type { NodeRecord } from "../../file/records.ts";
 import { answer, errorResponse, type SmbResponse } from "../response.ts";
 import { isCharged } from "../credit-charge.ts";

@@ -1,4 +1,4 @@
-import type { MemoryBudget } from "../../core/memory-budget.ts";
+import type { MemoryBudget } from "../../base/memory-budget.ts";
 
 /** Direct TCP: a zero byte and the length in three, then the message ([MS-SMB2] 2.1). */
 

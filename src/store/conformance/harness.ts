@@ -1,6 +1,6 @@
 import { afterEach } from "vitest";
 
-import type { Ticks } from "../../core/ticks.ts";
+import type { Ticks } from "../../base/ticks.ts";
 import { manualClock } from "../manual-clock.ts";
 import type { ManualClock } from "../manual-clock.ts";
 import type { Store } from "../store.ts";

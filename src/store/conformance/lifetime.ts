@@ -1,7 +1,7 @@
 import { describe, expect, it } from "vitest";
 
-import { ticksPerMillisecond } from "../../core/ticks.ts";
-import type { Ticks } from "../../core/ticks.ts";
+import { ticksPerMillisecond } from "../../base/ticks.ts";
+import type { Ticks } from "../../base/ticks.ts";
 import { StoreClosed, type Store } from "../store.ts";
 import { opener } from "./harness.ts";
 import { bytes, below, increment, k, put, read, values } from "./store-steps.ts";

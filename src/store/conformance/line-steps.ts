@@ -1,6 +1,6 @@
 import fc from "fast-check";
 
-import { successor } from "../../core/keys.ts";
+import { successor } from "../../encoding/keys.ts";
 import type { Entry, Key, Store, Transaction } from "../store.ts";
 import { below, bytes, k, text } from "./store-steps.ts";
 

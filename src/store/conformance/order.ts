@@ -1,7 +1,7 @@
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
 
-import { keyBytesMax } from "../../core/keys.ts";
+import { keyBytesMax } from "../../encoding/keys.ts";
 import { opener } from "./harness.ts";
 import { below, bytes, k, put, values } from "./store-steps.ts";
 import type { NewStore } from "./harness.ts";

@@ -2,8 +2,8 @@ import { readFileSync, writeSync } from "node:fs";
 
 import fc from "fast-check";
 
-import { ticksPerSecond, unixEpochTicks } from "../../core/ticks.ts";
-import type { Clock } from "../../core/world.ts";
+import { ticksPerSecond, unixEpochTicks } from "../../base/ticks.ts";
+import type { Clock } from "../../base/world.ts";
 import { lineStep, runLineStep } from "./line-steps.ts";
 import { below, bytes, increment, k, put, read, text } from "./store-steps.ts";
 import { openLmdbStore } from "../lmdb/open-lmdb-store.ts";

@@ -1,5 +1,5 @@
-import { encodeKey, prefixBounds } from "../../core/keys.ts";
-import type { KeyPart } from "../../core/keys.ts";
+import { encodeKey, prefixBounds } from "../../encoding/keys.ts";
+import type { KeyPart } from "../../encoding/keys.ts";
 import type { Bounds, Key, Store, Transaction, Value, View } from "../store.ts";
 
 export const k = (...parts: readonly KeyPart[]): Key => encodeKey(parts);

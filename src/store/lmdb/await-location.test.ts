@@ -4,7 +4,7 @@ import { join } from "node:path";
 
 import { afterEach, beforeEach, expect, it } from "vitest";
 
-import type { Clock } from "../../core/world.ts";
+import type { Clock } from "../../base/world.ts";
 import { manualClock } from "../manual-clock.ts";
 import { silentLog } from "../silent-log.ts";
 import { awaitLocation } from "./await-location.ts";

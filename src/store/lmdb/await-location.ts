@@ -1,6 +1,6 @@
 import { statSync } from "node:fs";
 
-import type { Clock, Log } from "../../core/world.ts";
+import type { Clock, Log } from "../../base/world.ts";
 import { claimLocation, silenceSecondsMax, StoreInUse } from "./location.ts";
 import type { Location, LocationOptions } from "./location.ts";
 

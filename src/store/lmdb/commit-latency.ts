@@ -1,6 +1,6 @@
-import { ticksPerMillisecond } from "../../core/ticks.ts";
-import type { Ticks } from "../../core/ticks.ts";
-import type { Clock } from "../../core/world.ts";
+import { ticksPerMillisecond } from "../../base/ticks.ts";
+import type { Ticks } from "../../base/ticks.ts";
+import type { Clock } from "../../base/world.ts";
 
 /** Commits that take longer than this on average are slow. */
 export const quickTicksMax = 3n * ticksPerMillisecond;

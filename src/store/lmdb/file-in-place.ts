@@ -1,5 +1,5 @@
 import { fstatSync, statSync } from "node:fs";
-import type { Log } from "../../core/world.ts";
+import type { Log } from "../../base/world.ts";
 import { StoreUnavailable } from "../store.ts";
 
 export interface FileInPlaceOptions {

@@ -3,7 +3,7 @@ import { renameSync, truncateSync, writeFileSync } from "node:fs";
 import { hostname } from "node:os";
 import { dirname, join } from "node:path";
 
-import type { Clock } from "../../core/world.ts";
+import type { Clock } from "../../base/world.ts";
 import { identifyProcess, isAlive, processNamespace } from "../process-identity.ts";
 import type { ProcessIdentity } from "../process-identity.ts";
 

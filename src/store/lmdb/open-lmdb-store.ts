@@ -1,9 +1,9 @@
 import { readdirSync, rmSync } from "node:fs";
 import { join } from "node:path";
 
-import type { Meter } from "../../core/meter.ts";
-import type { Ticks } from "../../core/ticks.ts";
-import type { Clock, Log } from "../../core/world.ts";
+import type { Meter } from "../../protocol/meter.ts";
+import type { Ticks } from "../../base/ticks.ts";
+import type { Clock, Log } from "../../base/world.ts";
 import { makePrivateFolder } from "../private-folder.ts";
 import type { Key, Store } from "../store.ts";
 import { setClockOffset } from "../time.ts";

@@ -1,4 +1,4 @@
-import type { Ticks } from "../../core/ticks.ts";
+import type { Ticks } from "../../base/ticks.ts";
 import type { EngineReader, EngineView, ScanBounds, VersionedEntry } from "../engine.ts";
 import { textOfKey, type KeyText } from "../key-text.ts";
 import type { Key } from "../store.ts";

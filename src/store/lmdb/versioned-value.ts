@@ -1,8 +1,8 @@
-import type { Ticks } from "../../core/ticks.ts";
+import type { Ticks } from "../../base/ticks.ts";
 import type { VersionedEntry } from "../engine.ts";
 import { keyOfText, type KeyText } from "../key-text.ts";
 import type { Key, Value } from "../store.ts";
-import { copyBytes } from "../../core/slabs.ts";
+import { copyBytes } from "../../encoding/slabs.ts";
 
 /** Every stored value is preceded by its stamp: eight bytes, little-endian. */
 export const stampBytes = 8;

@@ -1,4 +1,4 @@
-import type { Ticks } from "../../core/ticks.ts";
+import type { Ticks } from "../../base/ticks.ts";
 import type { Engine, EngineBatch, EngineReader, EngineView, VersionedEntry } from "../engine.ts";
 import { Edit, emptyTree, treeDelete, treeGet, treePut, treeScan } from "../tree.ts";
 import type { TreeNode } from "../tree.ts";

@@ -1,6 +1,6 @@
-import type { Meter } from "../../core/meter.ts";
-import type { Ticks } from "../../core/ticks.ts";
-import type { Clock, Log } from "../../core/world.ts";
+import type { Meter } from "../../protocol/meter.ts";
+import type { Ticks } from "../../base/ticks.ts";
+import type { Clock, Log } from "../../base/world.ts";
 import type { Store } from "../store.ts";
 import { setClockOffset } from "../time.ts";
 import { TransactionalStore } from "../transactional-store.ts";

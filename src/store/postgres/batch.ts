@@ -1,6 +1,6 @@
 import type { QueryConfig } from "pg";
 
-import type { Ticks } from "../../core/ticks.ts";
+import type { Ticks } from "../../base/ticks.ts";
 import type { Attempt } from "../attempt.ts";
 import type { Change } from "../write-set.ts";
 import { encodeCounter } from "../counter.ts";

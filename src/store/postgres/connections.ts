@@ -1,6 +1,6 @@
 import pg from "pg";
 
-import type { Log } from "../../core/world.ts";
+import type { Log } from "../../base/world.ts";
 import { Addresses } from "./addresses.ts";
 import { plannerSettings } from "./postgres-specifics.ts";
 import { primaryClient } from "./primary-client.ts";

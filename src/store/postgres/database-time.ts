@@ -1,6 +1,6 @@
-import { ticksPerSecond } from "../../core/ticks.ts";
-import type { Ticks } from "../../core/ticks.ts";
-import type { Clock } from "../../core/world.ts";
+import { ticksPerSecond } from "../../base/ticks.ts";
+import type { Ticks } from "../../base/ticks.ts";
+import type { Clock } from "../../base/world.ts";
 
 /** The database's clock in ticks, for a query to select. */
 export const databaseTicks = `(extract(epoch FROM clock_timestamp()) * 10000000)::bigint

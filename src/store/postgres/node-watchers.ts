@@ -1,6 +1,6 @@
 import type { Client } from "pg";
 
-import type { Clock, Log } from "../../core/world.ts";
+import type { Clock, Log } from "../../base/world.ts";
 import { textOfKey } from "../key-text.ts";
 import type { KeyText } from "../key-text.ts";
 import type { Key, Unwatch } from "../store.ts";

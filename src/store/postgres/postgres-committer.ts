@@ -1,7 +1,7 @@
 import type { Pool, PoolClient } from "pg";
 
-import type { Ticks } from "../../core/ticks.ts";
-import type { Clock } from "../../core/world.ts";
+import type { Ticks } from "../../base/ticks.ts";
+import type { Clock } from "../../base/world.ts";
 import { Attempt } from "../attempt.ts";
 import type { StateReader, StateView } from "../engine.ts";
 import type { KeyText } from "../key-text.ts";

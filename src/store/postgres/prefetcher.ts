@@ -1,6 +1,6 @@
 import type { Pool } from "pg";
 
-import type { Clock } from "../../core/world.ts";
+import type { Clock } from "../../base/world.ts";
 import type { Awaitable } from "../engine.ts";
 import type { View } from "../store.ts";
 import { lookupsMax } from "./connections.ts";

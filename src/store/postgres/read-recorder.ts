@@ -1,5 +1,5 @@
-import { ticksPerSecond } from "../../core/ticks.ts";
-import type { Ticks } from "../../core/ticks.ts";
+import { ticksPerSecond } from "../../base/ticks.ts";
+import type { Ticks } from "../../base/ticks.ts";
 import type { Awaitable } from "../engine.ts";
 import { textOfKey } from "../key-text.ts";
 import type { KeyText } from "../key-text.ts";

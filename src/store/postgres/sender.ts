@@ -1,7 +1,7 @@
 import type { Pool, PoolClient, QueryConfig } from "pg";
 
-import { ticksPerSecond } from "../../core/ticks.ts";
-import type { Clock } from "../../core/world.ts";
+import { ticksPerSecond } from "../../base/ticks.ts";
+import type { Clock } from "../../base/world.ts";
 import { StoreUnavailable } from "../store.ts";
 import type { BatchRow } from "./batch.ts";
 import { isTransient } from "./unavailable.ts";

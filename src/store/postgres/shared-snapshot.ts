@@ -1,6 +1,6 @@
 import type { PoolClient } from "pg";
 
-import type { Ticks } from "../../core/ticks.ts";
+import type { Ticks } from "../../base/ticks.ts";
 import type { ScanBounds, VersionedEntry, StateView } from "../engine.ts";
 import type { KeyText } from "../key-text.ts";
 import type { Key } from "../store.ts";

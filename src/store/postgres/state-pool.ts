@@ -1,6 +1,6 @@
 import type { Pool, PoolClient, QueryResult } from "pg";
 
-import type { Clock } from "../../core/world.ts";
+import type { Clock } from "../../base/world.ts";
 import type { StateView } from "../engine.ts";
 import { databaseTicks } from "./database-time.ts";
 import type { DatabaseTime } from "./database-time.ts";

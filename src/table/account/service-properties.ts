@@ -2,7 +2,7 @@ import {
   declareGetServiceProperties,
   declareSetServiceProperties,
 } from "../../account/declare-service-properties.ts";
-import { timeout } from "../../core/common-params.ts";
+import { timeout } from "../../operation/common-params.ts";
 
 const form = { title: "Table", since: "2009-09-19", params: { timeout } } as const;
 

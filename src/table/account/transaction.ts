@@ -1,11 +1,11 @@
-import { faultMessage, type FaultCode } from "../../core/faults.ts";
+import { faultMessage, type FaultCode } from "../../protocol/faults.ts";
 import type {
   IndexedFault,
   NameHeader,
   PartAnswer,
   TransactionDialect,
   TransactionPart,
-} from "../../core/dialect.ts";
+} from "../../operation/dialect.ts";
 import { operation } from "../resources.ts";
 import type { TableAddress } from "../path.ts";
 

@@ -1,6 +1,6 @@
-import { about } from "../../core/faults.ts";
-import { ok, type Result } from "../../core/result.ts";
-import { parseXml, xmlChild } from "../../core/xml.ts";
+import { about } from "../../protocol/faults.ts";
+import { ok, type Result } from "../../protocol/result.ts";
+import { parseXml, xmlChild } from "../../encoding/xml.ts";
 import { edm, edmTypeOf, type Typed } from "../edm/edm.ts";
 import { parseValue } from "../edm/parse-value.ts";
 import { EntityBuilder, unreadable, type EntityInput } from "../entity/entity-input.ts";

@@ -1,6 +1,6 @@
-import { encodeBase64 } from "../../core/base64.ts";
-import type { Ticks } from "../../core/ticks.ts";
-import { element, escapeText, xmlDeclaration } from "../../core/xml-writer.ts";
+import { encodeBase64 } from "../../base/base64.ts";
+import type { Ticks } from "../../base/ticks.ts";
+import { element, escapeText, xmlDeclaration } from "../../encoding/xml-writer.ts";
 import { formatDateTime } from "../edm/date-time.ts";
 import { edm, edmNames, type EdmType, type EdmValue, type Property } from "../edm/edm.ts";
 import { formatEntityETag } from "../etag.ts";

@@ -1,5 +1,5 @@
-import { formatIso, parseIso } from "../../core/dates.ts";
-import { ticksMax, ticksPerSecond, type Ticks } from "../../core/ticks.ts";
+import { formatIso, parseIso } from "../../base/dates.ts";
+import { ticksMax, ticksPerSecond, type Ticks } from "../../base/ticks.ts";
 
 const withoutZone = /^\d{4}-\d\d-\d\dT\d\d:\d\d(?::\d\d(?:\.\d{1,7})?)?$/;
 

@@ -1,4 +1,4 @@
-import type { Ticks } from "../../core/ticks.ts";
+import type { Ticks } from "../../base/ticks.ts";
 
 /** The types a property can have, by the number that is stored: never change one. */
 export const edm = {

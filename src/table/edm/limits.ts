@@ -1,4 +1,4 @@
-import { fail, ok, type Result } from "../../core/result.ts";
+import { fail, ok, type Result } from "../../protocol/result.ts";
 import { edm, type EdmType, type EdmValue, type Property } from "./edm.ts";
 
 export const propertiesMax = 252;

@@ -1,5 +1,5 @@
-import { decodeBase64 } from "../../core/base64.ts";
-import { parseGuid } from "../../core/guid.ts";
+import { decodeBase64 } from "../../base/base64.ts";
+import { parseGuid } from "../../protocol/guid.ts";
 import { parseDateTime } from "./date-time.ts";
 import {
   earliestTicks,

@@ -1,4 +1,4 @@
-import { fail, type Result } from "../../core/result.ts";
+import { fail, type Result } from "../../protocol/result.ts";
 import { readAtomEntity } from "../atom/read-atom.ts";
 import { entityBodyBytesMax } from "../edm/limits.ts";
 import { readJsonEntity } from "../json/read-entity.ts";

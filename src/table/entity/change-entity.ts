@@ -1,7 +1,7 @@
-import type { EntityKeys } from "../../core/entity-range.ts";
-import { missingHeader } from "../../core/faults.ts";
-import { fail, ok, type Failure, type Result } from "../../core/result.ts";
-import type { Ticks } from "../../core/ticks.ts";
+import type { EntityKeys } from "../../protocol/entity-range.ts";
+import { missingHeader } from "../../protocol/faults.ts";
+import { fail, ok, type Failure, type Result } from "../../protocol/result.ts";
+import type { Ticks } from "../../base/ticks.ts";
 import type { Property } from "../edm/edm.ts";
 import { checkEntity, checkKey } from "../edm/limits.ts";
 import { odataHeaders } from "../odata-headers.ts";

@@ -1,4 +1,4 @@
-import { fail, ok, type Failure, type Result } from "../../core/result.ts";
+import { fail, ok, type Failure, type Result } from "../../protocol/result.ts";
 import { edm, type Property, type Typed } from "../edm/edm.ts";
 import { checkKey, checkPropertyName, checkValue, propertiesMax } from "../edm/limits.ts";
 

@@ -1,5 +1,5 @@
-import { timeout } from "../../core/common-params.ts";
-import { fail } from "../../core/result.ts";
+import { timeout } from "../../operation/common-params.ts";
+import { fail } from "../../protocol/result.ts";
 import { checkEntity } from "../edm/limits.ts";
 import { odataHeaderNames, odataHeaders, prefer, unconditional } from "../odata-headers.ts";
 import { entityPath } from "../path.ts";

@@ -1,4 +1,4 @@
-import { timeout } from "../../core/common-params.ts";
+import { timeout } from "../../operation/common-params.ts";
 import { odataHeaderNames } from "../odata-headers.ts";
 import { representation } from "../representation.ts";
 import { operation } from "../resources.ts";

@@ -1,4 +1,4 @@
-import { parseGuid } from "../../core/guid.ts";
+import { parseGuid } from "../../protocol/guid.ts";
 import { edm, type EdmType, type Typed } from "../edm/edm.ts";
 import { parseDouble, parseInt32, parseInt64, parseValue } from "../edm/parse-value.ts";
 import type { Token } from "./tokens.ts";

@@ -1,4 +1,4 @@
-import { fail, ok, type Result } from "../../core/result.ts";
+import { fail, ok, type Result } from "../../protocol/result.ts";
 import { edm } from "../edm/edm.ts";
 import { readLiteral } from "./literal.ts";
 import { readTokens, syntaxError, type Token, type TokenKind } from "./tokens.ts";

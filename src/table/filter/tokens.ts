@@ -1,4 +1,4 @@
-import { fail, ok, type Failure, type Result } from "../../core/result.ts";
+import { fail, ok, type Failure, type Result } from "../../protocol/result.ts";
 
 export type TokenKind = "word" | "string" | "number" | "typed" | "open" | "close" | "comma" | "end";
 

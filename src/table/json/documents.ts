@@ -1,6 +1,6 @@
-import { PagedText } from "../../core/paged-text.ts";
-import { copyBytes } from "../../core/slabs.ts";
-import { TextBytes } from "../../core/text-bytes.ts";
+import { PagedText } from "../../encoding/paged-text.ts";
+import { copyBytes } from "../../encoding/slabs.ts";
+import { TextBytes } from "../../encoding/text-bytes.ts";
 import { jsonType, type MetadataLevel } from "../representation.ts";
 import { writeEntity, type Row, type Writing } from "./write-entity.ts";
 

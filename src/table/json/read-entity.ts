@@ -1,5 +1,5 @@
-import { about } from "../../core/faults.ts";
-import { ok, type Result } from "../../core/result.ts";
+import { about } from "../../protocol/faults.ts";
+import { ok, type Result } from "../../protocol/result.ts";
 import { edm, edmTypeOf, type EdmType, type Typed } from "../edm/edm.ts";
 import { parseDouble, parseInt32, parseValue } from "../edm/parse-value.ts";
 import { EntityBuilder, unreadable, type EntityInput } from "../entity/entity-input.ts";

@@ -1,8 +1,8 @@
-import { encodeBase64 } from "../../core/base64.ts";
-import type { EntityKeys } from "../../core/entity-range.ts";
-import type { TextBytes } from "../../core/text-bytes.ts";
-import type { Rendered } from "../../core/view.ts";
-import type { Ticks } from "../../core/ticks.ts";
+import { encodeBase64 } from "../../base/base64.ts";
+import type { EntityKeys } from "../../protocol/entity-range.ts";
+import type { TextBytes } from "../../encoding/text-bytes.ts";
+import type { Rendered } from "../../operation/view.ts";
+import type { Ticks } from "../../base/ticks.ts";
 import { formatDateTime } from "../edm/date-time.ts";
 import { edm, edmNames, type EdmType, type EdmValue } from "../edm/edm.ts";
 import { formatEntityETag } from "../etag.ts";

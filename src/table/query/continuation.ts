@@ -1,8 +1,8 @@
-import { decodeBase64, encodeBase64 } from "../../core/base64.ts";
-import type { EntityKeys } from "../../core/entity-range.ts";
-import type { Param } from "../../core/params.ts";
-import { resourceNameUnitsMax } from "../../core/names.ts";
-import { fail, ok } from "../../core/result.ts";
+import { decodeBase64, encodeBase64 } from "../../base/base64.ts";
+import type { EntityKeys } from "../../protocol/entity-range.ts";
+import type { Param } from "../../protocol/params.ts";
+import { resourceNameUnitsMax } from "../../protocol/names.ts";
+import { fail, ok } from "../../protocol/result.ts";
 import { keyUnitsMax } from "../edm/limits.ts";
 
 /** `1!`, the length and the Base64 of the text with `-` for `=`: the form the service gives. */

@@ -1,5 +1,5 @@
-import { timeout } from "../../core/common-params.ts";
-import { noBody } from "../../core/operation.ts";
+import { timeout } from "../../operation/common-params.ts";
+import { noBody } from "../../operation/operation.ts";
 import { odataHeaderNames, odataHeaders } from "../odata-headers.ts";
 import { renderEntity } from "../render.ts";
 import { representation } from "../representation.ts";

@@ -1,6 +1,6 @@
-import type { EntityKeys } from "../../core/entity-range.ts";
-import { compareKeys, successor, type KeyBounds } from "../../core/keys.ts";
-import type { EntityRange } from "../../core/principal.ts";
+import type { EntityKeys } from "../../protocol/entity-range.ts";
+import { compareKeys, successor, type KeyBounds } from "../../encoding/keys.ts";
+import type { EntityRange } from "../../protocol/principal.ts";
 import { keyUnitsMax } from "../edm/limits.ts";
 import type { Box } from "../filter/key-boxes.ts";
 import { encodeKeyText } from "../key-text.ts";

@@ -1,4 +1,4 @@
-import type { EntityKeys } from "../../core/entity-range.ts";
+import type { EntityKeys } from "../../protocol/entity-range.ts";
 import { decodeKeyText } from "../key-text.ts";
 import { entities } from "../records.ts";
 

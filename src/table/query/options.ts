@@ -1,5 +1,5 @@
-import type { Param } from "../../core/params.ts";
-import { fail, ok } from "../../core/result.ts";
+import type { Param } from "../../protocol/params.ts";
+import { fail, ok } from "../../protocol/result.ts";
 import { parseFilter } from "../filter/parse-filter.ts";
 import type { Filter } from "../filter/tree.ts";
 

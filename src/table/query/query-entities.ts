@@ -1,6 +1,6 @@
-import { timeout } from "../../core/common-params.ts";
-import { noBody } from "../../core/operation.ts";
-import { fail } from "../../core/result.ts";
+import { timeout } from "../../operation/common-params.ts";
+import { noBody } from "../../operation/operation.ts";
+import { fail } from "../../protocol/result.ts";
 import { odataHeaderNames, odataHeaders } from "../odata-headers.ts";
 import { representation } from "../representation.ts";
 import { operation } from "../resources.ts";

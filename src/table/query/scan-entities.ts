@@ -1,6 +1,6 @@
-import type { EntityKeys } from "../../core/entity-range.ts";
-import { spend } from "../../core/loop-turn.ts";
-import type { RecordView } from "../../core/view.ts";
+import type { EntityKeys } from "../../protocol/entity-range.ts";
+import { spend } from "../../base/loop-share.ts";
+import type { RecordView } from "../../operation/view.ts";
 import { edm, type Typed } from "../edm/edm.ts";
 import { matches, sizeOf, type PropertyReader } from "../filter/evaluate.ts";
 import { keyBoxes } from "../filter/key-boxes.ts";
@@ -61,7 +61,7 @@ export async function scanEntities(view: RecordView, selection: Selection): Prom
 /** Without a next page: a client would follow it for ever. */
 const emptyPage: Page = { rows: [], next: undefined };
 
-/** Of the event loop's time (`core/loop-turn.ts`). Only a long filter is worth counting. */
+/** Of the event loop's time (`base/loop-share.ts`). Only a long filter is worth counting. */
 const unitsPerComparison = 0.02;
 
 const noRow: Row = { partitionKey: "", rowKey: "", record: new EntityRecord(new Uint8Array()) };

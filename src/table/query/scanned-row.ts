@@ -1,5 +1,5 @@
-import type { EntityKeys } from "../../core/entity-range.ts";
-import type { Rendered, RecordView, Scanned } from "../../core/view.ts";
+import type { EntityKeys } from "../../protocol/entity-range.ts";
+import type { Rendered, RecordView, Scanned } from "../../operation/view.ts";
 import type { Row } from "../json/write-entity.ts";
 import type { EntityRecord } from "../stored/entity-record.ts";
 import type { KeyReader } from "./key-reader.ts";

@@ -1,5 +1,5 @@
-import { copyBytes } from "../../core/slabs.ts";
-import type { Ticks } from "../../core/ticks.ts";
+import { copyBytes } from "../../encoding/slabs.ts";
+import type { Ticks } from "../../base/ticks.ts";
 import { edm, type EdmType, type EdmValue, type Property } from "../edm/edm.ts";
 import { entityVersion, headBytes, isPlain, isWide } from "./form.ts";
 

@@ -1,7 +1,7 @@
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
-import { recordCodec, RecordTooNew } from "../../core/record.ts";
-import { TextBytes } from "../../core/text-bytes.ts";
+import { recordCodec, RecordTooNew } from "../../encoding/record.ts";
+import { TextBytes } from "../../encoding/text-bytes.ts";
 import { edm, type Property } from "../edm/edm.ts";
 import { doubleText, writeEntity, type Writing } from "../json/write-entity.ts";
 import { entityCodec, entityRecord } from "./entity-record.ts";

@@ -1,5 +1,5 @@
-import { recordCodec, RecordTooNew, type RecordCodec } from "../../core/record.ts";
-import type { Ticks } from "../../core/ticks.ts";
+import { recordCodec, RecordTooNew, type RecordCodec } from "../../encoding/record.ts";
+import type { Ticks } from "../../base/ticks.ts";
 import type { Property, Typed } from "../edm/edm.ts";
 import { encodeEntity } from "./encode-entity.ts";
 import { entityVersion } from "./form.ts";

@@ -1,7 +1,7 @@
 import { isNameKept } from "../../account/deleted-names.ts";
-import { timeout } from "../../core/common-params.ts";
-import { checkTableName } from "../../core/names.ts";
-import { fail } from "../../core/result.ts";
+import { timeout } from "../../operation/common-params.ts";
+import { checkTableName } from "../../protocol/names.ts";
+import { fail } from "../../protocol/result.ts";
 import { odataHeaderNames, odataHeaders, prefer } from "../odata-headers.ts";
 import { nameKeyOf } from "../records.ts";
 import { renderTable } from "../render.ts";

@@ -1,8 +1,8 @@
 import { keepName } from "../../account/deleted-names.ts";
-import { timeout } from "../../core/common-params.ts";
-import { reclaim, remove } from "../../core/effects.ts";
-import { noBody } from "../../core/operation.ts";
-import type { RecordView } from "../../core/view.ts";
+import { timeout } from "../../operation/common-params.ts";
+import { reclaim, remove } from "../../operation/effects.ts";
+import { noBody } from "../../operation/operation.ts";
+import type { RecordView } from "../../operation/view.ts";
 import { odataHeaderNames, odataHeaders } from "../odata-headers.ts";
 import { entities, nameKeyOf, type EntityKey } from "../records.ts";
 import { representation } from "../representation.ts";

@@ -1,6 +1,6 @@
-import { timeout } from "../../core/common-params.ts";
-import { noBody } from "../../core/operation.ts";
-import type { RecordView } from "../../core/view.ts";
+import { timeout } from "../../operation/common-params.ts";
+import { noBody } from "../../operation/operation.ts";
+import type { RecordView } from "../../operation/view.ts";
 import { edm } from "../edm/edm.ts";
 import { matches } from "../filter/evaluate.ts";
 import type { Filter } from "../filter/tree.ts";

@@ -3,9 +3,9 @@ import {
   parseAccessPolicies,
   renderAccessPolicies,
 } from "../../account/access-policies.ts";
-import { timeout } from "../../core/common-params.ts";
-import { noBody } from "../../core/operation.ts";
-import { xmlBody } from "../../core/xml-body.ts";
+import { timeout } from "../../operation/common-params.ts";
+import { noBody } from "../../operation/operation.ts";
+import { xmlBody } from "../../encoding/xml-body.ts";
 import { operation } from "../resources.ts";
 
 const query = { comp: "acl" };

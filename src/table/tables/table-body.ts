@@ -1,4 +1,4 @@
-import { fail, ok, type Result } from "../../core/result.ts";
+import { fail, ok, type Result } from "../../protocol/result.ts";
 import { readAtomEntity } from "../atom/read-atom.ts";
 import { edm } from "../edm/edm.ts";
 import { decodeText } from "../entity/body.ts";

@@ -1,0 +1,20 @@
+import { spend } from "../base/loop-share.ts";
+import { PagedText } from "./paged-text.ts";
+
+/** What is rendered before the event loop gets its turn: an entry may have 8 KiB of metadata. */
+const entriesAtOnceMax = 64;
+
+/** The entries of a listing as text, in pieces. */
+export async function renderEntries<T>(
+  items: readonly T[],
+  render: (item: T) => string,
+): Promise<PagedText> {
+  const entries = new PagedText();
+  for (let from = 0; from < items.length; from += entriesAtOnceMax) {
+    const some = items.slice(from, from + entriesAtOnceMax);
+    for (const item of some) entries.append(render(item));
+    const wait = spend(some.length);
+    if (wait !== undefined) await wait;
+  }
+  return entries;
+}

@@ -1,0 +1,121 @@
+import {
+  checkRead,
+  checkWrite,
+  checkWriteDates,
+  noConditions,
+  unmodifiedBy,
+} from "../protocol/conditions.ts";
+import type { ConditionName, Fault } from "../protocol/faults.ts";
+import { checkLease } from "../protocol/lease.ts";
+import { fail, ok, type Result } from "../protocol/result.ts";
+import type { LoadedResource } from "./service.ts";
+import type { Ticks } from "../base/ticks.ts";
+import type { Call, Outcome, ETaggedRecord } from "./execute.ts";
+
+const done = ok(undefined);
+
+/** Which check refused, and what it looked at: for those who watch, not for the client. */
+export interface Refusal {
+  readonly rule: Rule;
+  readonly target: ETaggedRecord | undefined;
+  readonly now: Ticks;
+  /** Of the conditional headers. */
+  readonly unmet: ConditionName | undefined;
+}
+
+export type Rule = "access" | "place" | "existence" | "lease" | "condition" | "guard" | "decision";
+
+interface CheckedState {
+  readonly target: ETaggedRecord | undefined;
+  readonly now: Ticks;
+}
+
+/** Refusals in the service's own order: access, place, existence, lease, conditions. */
+export function check(call: Call, located: LoadedResource, now: Ticks): Outcome | undefined {
+  call.onLoaded(located);
+  const target: ETaggedRecord | undefined = located.target;
+  const allowed = call.authorise(located.access, target !== undefined, call.address);
+  if (!allowed.ok) return refused("access", allowed.fault, { target, now });
+  if (!located.scope.ok) return refused("place", located.scope.fault, { target, now });
+  const existence = checkExistence(call, located);
+  if (!existence.ok) return refused("existence", existence.fault, { target, now });
+  if (target === undefined && call.operation.target === "optional") return undefined;
+  const leased = checkTargetLease(call, target, now);
+  if (!leased.ok) return refused("lease", leased.fault, { target, now });
+  return checkConditions(call, target, now) ?? checkGuard(call, target, now);
+}
+
+/** Checks the dates in the conditions of a write whose target does not exist yet, although records
+ *  that belong to it do: a blob with uncommitted blocks alone. */
+export function checkDatesWithoutTarget(
+  call: Call,
+  seen: unknown,
+  now: Ticks,
+): Outcome | undefined {
+  const { operation, conditions } = call;
+  if (operation.lastModifiedOf === undefined || conditions === noConditions) return undefined;
+  const lastModified = operation.lastModifiedOf(seen);
+  if (lastModified === undefined) return undefined;
+  const verdict = checkWriteDates(conditions, lastModified);
+  const target = undefined;
+  return verdict.ok ? undefined : refused("condition", verdict.fault, { target, now });
+}
+
+export function refused(rule: Rule, fault: Fault, { target, now }: CheckedState): Outcome {
+  return { kind: "fault", fault, refusal: { rule, target, now, unmet: fault.detail?.unmet } };
+}
+
+function checkGuard(call: Call, target: object | undefined, now: Ticks): Outcome | undefined {
+  const { guard } = call.resource;
+  if (guard === undefined) return undefined;
+  const { operation, address, input, features } = call;
+  const verdict = guard({ operation, address, input, features, target, now });
+  return verdict.ok ? undefined : refused("guard", verdict.fault, { target, now });
+}
+
+function checkExistence(
+  { operation, resource }: Call,
+  { target, missing }: LoadedResource,
+): Result<void> {
+  if (operation.target === "must-exist" && target === undefined) {
+    return fail(resource.missing, missing);
+  }
+  if (operation.target === "must-not-exist" && target !== undefined) return fail(resource.present);
+  return done;
+}
+
+function checkTargetLease(call: Call, target: ETaggedRecord | undefined, now: Ticks): Result<void> {
+  const policy = call.operation.lease;
+  if (policy === "none" || policy === "action") return done;
+  const lease = target?.lease;
+  return checkLease(lease, call.leaseId, policy, call.resource.leaseKind, now);
+}
+
+function checkConditions(
+  call: Call,
+  target: ETaggedRecord | undefined,
+  now: Ticks,
+): Outcome | undefined {
+  const { operation, conditions } = call;
+  if (operation.conditions === "none") return undefined;
+  const present = target?.etag === undefined ? undefined : { etag: target.etag, tags: target.tags };
+  const { conditions: policy, effect } = operation;
+  if (policy === "read" || (policy === "tags" && effect === "reads")) {
+    const verdict = checkRead(conditions, present);
+    if (verdict === "not-modified") {
+      const unmet = unmodifiedBy(conditions);
+      return { kind: "not-modified", refusal: { rule: "condition", target, now, unmet } };
+    }
+    return verdict.ok ? undefined : refused("condition", verdict.fault, { target, now });
+  }
+  const creates = operation.conditions === "create";
+  const holdsLease = call.leaseId !== undefined;
+  const { any, noETag, outOfRange } = operation.unmet ?? {};
+  const unmet = {
+    ...(any === undefined ? {} : { unmet: any }),
+    ...(noETag === undefined ? {} : { unmetNoETag: noETag }),
+    ...(outOfRange === undefined ? {} : { unmetOutOfRange: outOfRange }),
+  };
+  const verdict = checkWrite(conditions, present, { creates, holdsLease, ...unmet });
+  return verdict.ok ? undefined : refused("condition", verdict.fault, { target, now });
+}

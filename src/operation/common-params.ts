@@ -1,0 +1,29 @@
+import { integer, query, type Param, type TextParser } from "../protocol/params.ts";
+import { resourceNameUnitsMax } from "../protocol/names.ts";
+import { parseMetadata, type Metadata } from "../protocol/metadata.ts";
+import { parseLeaseAction } from "../protocol/lease-request.ts";
+import type { LeaseAction } from "../protocol/lease-action.ts";
+import type { LeaseKind } from "../protocol/lease.ts";
+
+/** Parameters that operations of several services share. */
+
+export const metadata: Param<Metadata> = {
+  sources: ["x-ms-meta-*"],
+  parse: parseMetadata,
+};
+
+/** The name of another container or share. A longer one is nobody's, nor can it be looked up. */
+export const otherName: TextParser<string> = (value) =>
+  value.length <= resourceNameUnitsMax ? value : undefined;
+
+const timeoutSecondsMax = 2_147_483_647;
+
+/** Accepted and checked; nothing here takes long enough to need it. */
+export const timeout = query("timeout", integer(0, timeoutSecondsMax));
+
+export function leaseAction(kind: LeaseKind): Param<LeaseAction> {
+  return {
+    sources: ["x-ms-lease-action", "x-ms-lease-duration", "x-ms-proposed-lease-id"],
+    parse: (reader) => parseLeaseAction(reader, kind),
+  };
+}

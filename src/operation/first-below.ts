@@ -1,0 +1,38 @@
+import type { Removal } from "./service.ts";
+import { anyTable, type DefinedTable } from "../encoding/table.ts";
+import type { RecordView, Scanned } from "./view.ts";
+
+export interface FoundBelow<R> extends Removal {
+  readonly record: R;
+}
+
+/** How a reclaimer finds the first records below an id in a table: so many, unless it says fewer,
+ *  for they are removed in one transaction. */
+export function firstBelowUpTo(removalsMax: number) {
+  return async function firstBelow<K, R extends object>(
+    view: RecordView,
+    table: DefinedTable<K, R>,
+    id: bigint,
+    limit: number = removalsMax,
+  ): Promise<readonly FoundBelow<R>[]> {
+    const found: FoundBelow<R>[] = [];
+    for await (const batch of view.scan(table, { ...table.range([id]), limit })) {
+      for (const scanned of batch) found.push(removalOf(table, scanned));
+    }
+    return found;
+  };
+}
+
+function removalOf<K, R extends object>(
+  table: DefinedTable<K, R>,
+  scanned: Scanned<R>,
+): FoundBelow<R> {
+  return {
+    table: anyTable(table),
+    key: scanned.key,
+    // Most are removed without a look inside.
+    get record() {
+      return scanned.record;
+    },
+  };
+}

@@ -1,0 +1,17 @@
+import type { Random } from "../base/world.ts";
+
+/** Ids of containers, shares and directories: random, so that no counter is contended. */
+export function newId(random: Random): bigint {
+  const bytes = random.bytes(8);
+  return new DataView(bytes.buffer, bytes.byteOffset).getBigUint64(0) >> 1n;
+}
+
+/** A version 4 GUID in its canonical lower-case form. */
+export function newGuid(random: Random): string {
+  const bytes = random.bytes(16);
+  bytes[6] = (bytes[6]! & 0x0f) | 0x40;
+  bytes[8] = (bytes[8]! & 0x3f) | 0x80;
+  const hex = Buffer.from(bytes.buffer, bytes.byteOffset, 16).toString("hex");
+  const [first, second, third] = [hex.slice(0, 8), hex.slice(8, 12), hex.slice(12, 16)];
+  return `${first}-${second}-${third}-${hex.slice(16, 20)}-${hex.slice(20)}`;
+}

@@ -1,0 +1,95 @@
+import { fail, ok } from "../protocol/result.ts";
+import { outOfRangeQuery } from "../protocol/faults.ts";
+import { query, text, type Param, type TextParser } from "../protocol/params.ts";
+import { decodeBase64, encodeBase64 } from "../base/base64.ts";
+import { blobNameUnitsMax } from "../protocol/names.ts";
+
+/** What all listings share: prefix, page size, marker. */
+
+export const pageEntriesMax = 5000;
+
+/** No name is longer, so no place in a listing is; a longer one could not even be a key. */
+const isPlace = (value: string): boolean => value.length <= blobNameUnitsMax;
+
+/** A name, or the beginning of one. */
+export const place: TextParser<string> = (value) => (isPlace(value) ? value : undefined);
+
+export const prefix = query("prefix", place);
+export const delimiter = query("delimiter", text);
+
+/** More than a page is asked for in vain, less than one entry is refused. */
+export const maxResults: Param<number | undefined> = {
+  sources: ["?maxresults"],
+  parse: (reader) => {
+    const value = reader.query("maxresults");
+    if (value === undefined || value === "") return ok(undefined);
+    if (!/^-?\d{1,10}$/.test(value)) return outOfRangeQuery("maxresults", value, 1, pageEntriesMax);
+    const count = Number(value);
+    if (count < 1) return outOfRangeQuery("maxresults", value, 1, pageEntriesMax);
+    return ok(count);
+  },
+};
+
+export function pageSize(asked: number | undefined): number {
+  return Math.min(asked ?? pageEntriesMax, pageEntriesMax);
+}
+
+const markerForm = /^2!(\d{1,5})!([A-Za-z0-9+/-]*)$/;
+
+/** A place in a listing, opaque to clients, in the form the service gives markers. */
+export function formatMarker(parts: readonly string[]): string {
+  const bytes = new TextEncoder().encode(JSON.stringify(parts));
+  const encoded = encodeBase64(bytes).replaceAll("=", "-");
+  return `2!${encoded.length}!${encoded}`;
+}
+
+export const marker: Param<readonly string[] | undefined> = {
+  sources: ["?marker"],
+  parse: (reader) => {
+    const value = reader.query("marker");
+    if (value === undefined || value === "") return ok(undefined);
+    const parts = parseMarker(value);
+    return parts === undefined ? fail("OutOfRangeInput") : ok(parts);
+  },
+};
+
+/** The marker of listings that show where they go on: `/account/name` of the next entry. */
+export const nameMarker: Param<string | undefined> = {
+  sources: ["?marker"],
+  parse: (reader) => {
+    const value = reader.query("marker");
+    if (value === undefined || value === "") return ok(undefined);
+    return isPlace(value) ? ok(value) : fail("OutOfRangeInput");
+  },
+};
+
+function parseMarker(value: string): readonly string[] | undefined {
+  const match = markerForm.exec(value);
+  const encoded = match?.[2];
+  if (encoded === undefined || Number(match?.[1]) !== encoded.length) return undefined;
+  const bytes = decodeBase64(encoded.replaceAll("-", "="));
+  if (bytes === undefined) return undefined;
+  try {
+    const parts: unknown = JSON.parse(new TextDecoder("utf-8", { fatal: true }).decode(bytes));
+    return Array.isArray(parts) && parts.every((part) => typeof part === "string" && isPlace(part))
+      ? parts
+      : undefined;
+  } catch {
+    return undefined;
+  }
+}
+
+/** A comma-separated set of known words; an unknown one is refused by the caller's query rule. */
+export function wordSet<const T extends string>(name: string, ...words: readonly T[]) {
+  return query(name, (value): ReadonlySet<T> | undefined => {
+    const chosen = new Set<T>();
+    for (const part of value.toLowerCase().split(",")) {
+      const word = part.trim();
+      if (word === "") continue;
+      const known = words.find((candidate) => candidate === word);
+      if (known === undefined) return undefined;
+      chosen.add(known);
+    }
+    return chosen;
+  });
+}

@@ -1,0 +1,41 @@
+import type { AnyReadContext } from "./operation.ts";
+import type { ContentStore } from "../content/content.ts";
+import type { SnapshotOptions, View } from "../store/store.ts";
+import type { Call } from "./execute.ts";
+import { Records } from "./records.ts";
+
+/** Lets an engine elsewhere bring all that these calls read in one round trip. */
+export function prefetchOptions(content: ContentStore, ...calls: readonly Call[]): SnapshotOptions {
+  const [only] = calls;
+  if (only !== undefined && calls.length === 1) {
+    return { prefetch: (view) => prefetch(content, only, view) };
+  }
+  const all = (view: View) => calls.map((call) => prefetch(content, call, view));
+  return { prefetch: (view) => Promise.allSettled(all(view)) };
+}
+
+/**
+ * Asks a view for what the operation is going to read: its target, what surrounds it, and whatever
+ * it declares besides. Nothing is decided; the view may show things as they were some time ago.
+ */
+async function prefetch(content: ContentStore, call: Call, view: View): Promise<void> {
+  const records = new Records(view, content);
+  const { operation } = call;
+  const located = await call.resource.load(records, call);
+  if (!located.scope.ok || operation.reads === undefined) return;
+  const { target } = located;
+  if (target === undefined && operation.target === "must-exist") return;
+  const sighting: AnyReadContext = {
+    now: view.now,
+    version: call.version,
+    account: call.account,
+    features: call.features,
+    address: call.address,
+    scope: located.scope.value,
+    target,
+    input: call.input,
+    entities: call.entities,
+    source: call.source,
+  };
+  await operation.reads(records, sighting);
+}

@@ -1,0 +1,37 @@
+import { expect, it } from "vitest";
+
+import type { ReclaimJob } from "./effects.ts";
+import { manualClock } from "../store/manual-clock.ts";
+import { openMemoryStore } from "../store/memory/open-memory-store.ts";
+import { enqueueJob, reclaimJobs } from "./reclaim-jobs.ts";
+
+const jobs: readonly ReclaimJob[] = [
+  { kind: "a", scope: [1n], due: 5n },
+  { kind: "a", scope: [1n], due: 5n },
+  { kind: "a", scope: [1n], due: 6n },
+  { kind: "a", scope: [2n], due: 6n },
+  { kind: "a", scope: [2n, 3n], due: 6n },
+  { kind: "b", scope: [2n, 3n], due: 6n },
+  { kind: "b", scope: [2n, 3n], due: 6n },
+];
+
+it("a job that is asked for again is one job, and any other is another", async () => {
+  const store = openMemoryStore({ clock: manualClock() });
+  await store.transact(async (tx) => {
+    for (const job of jobs) enqueueJob(tx, job, tx.now);
+  });
+  const found = await store.snapshot((view) => view.take({ ...reclaimJobs.range([]), limit: 99 }));
+  const distinct = [0, 2, 3, 4, 5].map((index) => jobs[index]);
+  expect(found.map(({ value }) => reclaimJobs.codec.decode(value))).toEqual(distinct);
+  await store.close();
+});
+
+it("a job without a term falls due anew each time", async () => {
+  const store = openMemoryStore({ clock: manualClock() });
+  await store.transact(async (tx) => {
+    for (const now of [7n, 8n]) enqueueJob(tx, { kind: "a", scope: [1n] }, now);
+  });
+  const found = await store.snapshot((view) => view.take({ ...reclaimJobs.range([]), limit: 99 }));
+  expect(found).toHaveLength(2);
+  await store.close();
+});

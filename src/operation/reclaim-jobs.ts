@@ -1,0 +1,61 @@
+import type { ReclaimJob } from "./effects.ts";
+import { recordCodec } from "../encoding/record.ts";
+import { defineTable } from "../encoding/table.ts";
+import type { Ticks } from "../base/ticks.ts";
+import type { Transaction, View } from "../store/store.ts";
+
+/** Jobs lie in the order they fall due. */
+export const reclaimJobs = defineTable<{ due: Ticks; kind: string; scope: string }, ReclaimJob>({
+  name: "reclaim-jobs",
+  tag: 0x02,
+  key: ({ due, kind, scope }) => [due, kind, scope],
+  codec: recordCodec<ReclaimJob>({ version: 1 }),
+});
+
+interface EncodedJob {
+  readonly job: ReclaimJob;
+  readonly key: Uint8Array;
+  readonly value: Uint8Array;
+}
+
+/** All that ends within a while is looked at by one job, which each of it asks for anew. */
+let latest: EncodedJob | undefined;
+
+export function enqueueJob(tx: Transaction, job: ReclaimJob, now: Ticks): void {
+  if (latest === undefined || !isSame(latest.job, job)) latest = encoded(job, now);
+  tx.put(latest.key, latest.value);
+}
+
+function encoded(job: ReclaimJob, now: Ticks): EncodedJob {
+  const key = { due: job.due ?? now, kind: job.kind, scope: job.scope.join("/") };
+  return { job, key: reclaimJobs.key(key), value: reclaimJobs.codec.encode(job) };
+}
+
+/** A job without a term is due at another moment each time. */
+function isSame(left: ReclaimJob, right: ReclaimJob): boolean {
+  return (
+    left.due !== undefined &&
+    left.due === right.due &&
+    left.kind === right.kind &&
+    left.scope.length === right.scope.length &&
+    left.scope.every((part, index) => part === right.scope[index])
+  );
+}
+
+export interface DueJob {
+  readonly key: Uint8Array;
+  readonly job: ReclaimJob;
+}
+
+/** The first job whose moment has come. */
+export async function firstDueJob(view: View): Promise<DueJob | undefined> {
+  const bounds = {
+    start: reclaimJobs.prefix([]),
+    end: reclaimJobs.prefix([view.now + 1n]),
+    limit: 1,
+  };
+  for await (const [entry] of view.range(bounds)) {
+    if (entry !== undefined) return { key: entry.key, job: reclaimJobs.codec.decode(entry.value) };
+  }
+  return undefined;
+}

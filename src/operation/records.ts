@@ -1,0 +1,132 @@
+import { mapAwaitable, type Awaitable } from "../base/awaitable.ts";
+import type { ContentRef, Slice } from "../content/content-ref.ts";
+import { spend } from "../base/loop-share.ts";
+import type { Table } from "../encoding/table.ts";
+import type { Ticks } from "../base/ticks.ts";
+import type { Rendered, RecordView, ScanBounds, Scanned } from "./view.ts";
+import type { ContentStore } from "../content/content.ts";
+import { decodeCounter } from "../store/counter.ts";
+import type { Transaction, View } from "../store/store.ts";
+import type { RenderCache } from "./render-cache.ts";
+import { ScannedRecord } from "./scanned-record.ts";
+
+export interface RecordsOptions {
+  readonly decoded?: Map<Uint8Array, unknown>;
+  readonly renderings?: RenderCache | undefined;
+}
+
+/** How many records a caller gets at once, between two looks at the event loop's share. */
+const recordsAtOnceMax = 1024;
+const bytesAtOnceMax = 512 * 1024;
+/** Of the event loop's share: listings reuse most of what they rendered before. */
+const unitsPerRecord = 0.25;
+const bytesPerUnit = 4096;
+
+/** Decodes what a view of the store shows. */
+export class Records implements RecordView {
+  readonly #view: View | Transaction;
+  readonly #content: ContentStore;
+  readonly #decoded: Map<Uint8Array, unknown> | undefined;
+  readonly #renderings: RenderCache | undefined;
+
+  /** Several operations of one transaction look at the same records. A value is the same object
+   *  for as long as it stands, so that what was made of it can be kept with it in `decoded`. */
+  constructor(
+    view: View | Transaction,
+    content: ContentStore,
+    { decoded, renderings }: RecordsOptions = {},
+  ) {
+    this.#view = view;
+    this.#content = content;
+    this.#decoded = decoded;
+    this.#renderings = renderings;
+  }
+
+  get now(): Ticks {
+    return this.#view.now;
+  }
+
+  get<K, R>(table: Table<K, R>, key: K): Awaitable<R | undefined> {
+    const value = this.#view.get(table.key(key));
+    if (value instanceof Promise) return value.then((later) => this.#decode(table, later));
+    return this.#decode(table, value);
+  }
+
+  #decode<K, R>(table: Table<K, R>, value: Uint8Array | undefined): R | undefined {
+    if (value === undefined) return undefined;
+    const known = this.#decoded?.get(value);
+    if (known !== undefined) return known as R;
+    const record = table.codec.decode(value);
+    this.#decoded?.set(value, record);
+    return record;
+  }
+
+  async *scan<K, R>(table: Table<K, R>, bounds: ScanBounds): AsyncIterable<readonly Scanned<R>[]> {
+    // Here as well: of a scan that ends with its first record, nothing below is reached.
+    const begun = spend(1);
+    if (begun !== undefined) await begun;
+    for await (const entries of this.#view.range(bounds)) {
+      let bytes = 0;
+      let records: ScannedRecord<R>[] = [];
+      for (const entry of entries) {
+        records.push(new ScannedRecord(entry, table.codec));
+        bytes += entry.value.length;
+        if (records.length < recordsAtOnceMax && bytes < bytesAtOnceMax) continue;
+        yield records;
+        const wait = spend(records.length * unitsPerRecord + bytes / bytesPerUnit);
+        if (wait !== undefined) await wait;
+        records = [];
+        bytes = 0;
+      }
+      if (records.length === 0) continue;
+      yield records;
+      const wait = spend(records.length * unitsPerRecord + bytes / bytesPerUnit);
+      if (wait !== undefined) await wait;
+    }
+  }
+
+  readHead<K, R>(
+    table: Table<K, R>,
+    bounds: ScanBounds & { readonly limit: number },
+  ): Awaitable<readonly Scanned<R>[]> {
+    return mapAwaitable(this.#view.take(bounds), (entries) =>
+      entries.map((entry) => new ScannedRecord(entry, table.codec)),
+    );
+  }
+
+  renderCached<R>(
+    entry: Scanned<R>,
+    form: number,
+    render: () => Rendered | undefined,
+  ): string | undefined {
+    const renderings = this.#renderings;
+    if (renderings === undefined || !(entry instanceof ScannedRecord)) return render()?.text;
+    const { text: key, revision } = entry.entry;
+    if (key === undefined || revision === undefined) return render()?.text;
+    const known = renderings.get(key, revision, form);
+    if (known !== undefined) return known;
+    const made = render();
+    if (made?.isCacheable === true) renderings.set(key, { revision, form, text: made.text });
+    return made?.text;
+  }
+
+  async count(counter: Uint8Array, isExact = false): Promise<bigint> {
+    const view = this.#view;
+    const value = await ("peek" in view && !isExact ? view.peek(counter) : view.get(counter));
+    return value === undefined ? 0n : decodeCounter(value);
+  }
+
+  slices(ref: ContentRef, from: number, length: number): AsyncIterable<readonly Slice[]> {
+    const slices = this.#content.slices(this.#view, ref, from, length);
+    // Only a tree has more slices than fit into a record.
+    return ref.kind === "tree" ? this.#inPieces(slices) : slices;
+  }
+
+  async *#inPieces(all: AsyncIterable<readonly Slice[]>): AsyncIterable<readonly Slice[]> {
+    for await (const slices of all) {
+      yield slices;
+      const wait = spend(slices.length);
+      if (wait !== undefined) await wait;
+    }
+  }
+}

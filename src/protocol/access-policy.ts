@@ -1,0 +1,47 @@
+import { authenticationFailed, checkWindow } from "./authentication-faults.ts";
+import type { StoredPolicy } from "./permission.ts";
+import type { Principal, ServiceSasPrincipal } from "./principal.ts";
+import { ok, type Failure, type Result } from "./result.ts";
+import type { Ticks } from "../base/ticks.ts";
+
+/**
+ * Completes a signature that names a stored access policy. It runs inside the transaction that
+ * reads the policy, so that a policy that was just taken away is gone for everyone at once.
+ */
+export function resolvePolicy(
+  principal: Principal,
+  policies: readonly StoredPolicy[],
+  wallNow: Ticks,
+): Result<Principal> {
+  if (principal.kind !== "service-sas" || principal.identifier === undefined) return ok(principal);
+  const policy = policies.find((candidate) => candidate.id === principal.identifier);
+  if (policy === undefined) {
+    return authenticationFailed("SAS identifier cannot be found for specified signed identifier");
+  }
+  return merge(principal, policy, wallNow);
+}
+
+/** Every field comes from exactly one of the two: otherwise the owner could not narrow a token by
+ *  changing the policy, or the token's holder could not know what it is worth. */
+function merge(
+  principal: ServiceSasPrincipal,
+  policy: StoredPolicy,
+  wallNow: Ticks,
+): Result<Principal> {
+  // An empty element in an ACL says no more than a missing one.
+  const policyPermissions = policy.permission === "" ? undefined : policy.permission;
+  if (principal.start !== undefined && policy.start !== undefined) return inBoth("st");
+  if (principal.expiry !== undefined && policy.expiry !== undefined) return inBoth("se");
+  if (principal.permissions !== undefined && policyPermissions !== undefined) return inBoth("sp");
+  const permissions = principal.permissions ?? policyPermissions;
+  if (permissions === undefined) return authenticationFailed("sp is mandatory. Cannot be empty");
+  const start = principal.start ?? policy.start;
+  const expiry = principal.expiry ?? policy.expiry;
+  const window = checkWindow({ start, expiry }, wallNow);
+  if (!window.ok) return window;
+  return ok({ ...principal, permissions, start, expiry, identifier: undefined });
+}
+
+function inBoth(field: string): Failure {
+  return authenticationFailed(`${field} is specified in both the signed identifier and the URI`);
+}

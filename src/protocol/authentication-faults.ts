@@ -1,0 +1,82 @@
+import { formatHttpDate } from "../base/dates.ts";
+import type { ServiceName } from "./service-name.ts";
+import { fail, ok, type Failure, type Result } from "./result.ts";
+import type { Ticks } from "../base/ticks.ts";
+
+/** Where a client would get a token. The tenant of an account that belongs to none is all zeros. */
+const challenge =
+  "Bearer authorization_uri=https://login.microsoftonline.com/" +
+  "00000000-0000-0000-0000-000000000000/oauth2/authorize resource_id=https://storage.azure.com";
+
+const refusedText =
+  "Server failed to authenticate the request. Please refer to the information in the " +
+  "www-authenticate header.";
+
+/** The first version that answers with a challenge; the file service never does (recorded). */
+const challengeSince: Readonly<Record<ServiceName, string | undefined>> = {
+  blob: "2019-12-12",
+  queue: "2019-12-12",
+  table: "2020-12-06",
+  file: undefined,
+};
+
+/** 403; `detail` tells the client what the server made of its request. */
+export function authenticationFailed(detail?: string): Failure {
+  if (detail === undefined) return fail("AuthenticationFailed");
+  return fail("AuthenticationFailed", { elements: { AuthenticationErrorDetail: detail } });
+}
+
+/** 400: the header is not of the form that its scheme asks for. */
+export function malformedAuthorization(): Failure {
+  return fail("InvalidAuthenticationInfo");
+}
+
+/** No credentials: newer versions say how to get some, older ones deny that anything is there. */
+export function noCredentials(service: ServiceName, version: string | undefined): Failure {
+  if (!challenges(service, version)) return fail("ResourceNotFound");
+  return fail("NoAuthenticationInformation", { headers: { "WWW-Authenticate": challenge } });
+}
+
+/** A well-formed bearer token that is not good enough. */
+export function tokenRefused(
+  service: ServiceName,
+  version: string | undefined,
+  detail: string,
+): Failure {
+  // The table service answered 403 without a challenge before it knew bearer tokens (recorded).
+  if (service === "table" && !challenges(service, version)) return authenticationFailed();
+  return fail("InvalidAuthenticationInfo", {
+    status: 401,
+    message: refusedText,
+    elements: { AuthenticationErrorDetail: detail },
+    headers: { "WWW-Authenticate": challenge },
+  });
+}
+
+function challenges(service: ServiceName, version: string | undefined): boolean {
+  const since = challengeSince[service];
+  return since !== undefined && version !== undefined && version >= since;
+}
+
+export interface Window {
+  readonly start: Ticks | undefined;
+  readonly expiry: Ticks | undefined;
+}
+
+const inWindow = ok(undefined);
+
+/** A signature counts from its start on and until just before its expiry. */
+export function checkWindow({ start, expiry }: Window, now: Ticks): Result<void> {
+  if (expiry === undefined) return authenticationFailed("se is mandatory. Cannot be empty");
+  if (now < expiry && (start === undefined || now >= start)) return inWindow;
+  if ((start ?? now) >= expiry) {
+    return authenticationFailed(
+      `Signed expiry time [${formatHttpDate(expiry)}] must be after signed start time ` +
+        `[${formatHttpDate(start ?? now)}]`,
+    );
+  }
+  return authenticationFailed(
+    `Signature not valid in the specified time frame: Start [${formatHttpDate(start ?? now)}] - ` +
+      `Expiry [${formatHttpDate(expiry)}] - Current [${formatHttpDate(now)}]`,
+  );
+}

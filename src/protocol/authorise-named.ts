@@ -1,0 +1,66 @@
+import { authoriseWithRecord, refuse } from "./authorise.ts";
+import type { AuthorisationTarget, RecordAccess } from "./authorise.ts";
+import { parseSnapshotTime } from "../base/dates.ts";
+import type { CoveredResource, NamedResource, NamedTarget } from "./named-resource.ts";
+import type { Principal, SasResource } from "./principal.ts";
+import { ok, type Result } from "./result.ts";
+
+export interface NamingRequest<A> {
+  readonly principal: Principal;
+  readonly address: A;
+  readonly input: object;
+  readonly target: AuthorisationTarget;
+  /** Of the container or share that the request addresses. */
+  readonly access: RecordAccess | undefined;
+}
+
+/** Whether the credentials of a request reach every resource that its parameters name. */
+export function authoriseNamed<A>(
+  resources: readonly NamedResource<A, object>[],
+  request: NamingRequest<A>,
+): Result<void> {
+  for (const resource of resources) {
+    if (resource.kind !== "covered") continue;
+    const allowed = authoriseCovered(resource, request);
+    if (!allowed.ok) return allowed;
+  }
+  return ok(undefined);
+}
+
+function authoriseCovered<A>(
+  { named, permission }: CoveredResource<A, object>,
+  { principal, address, input, target, access }: NamingRequest<A>,
+): Result<void> {
+  const resource = named(address, input);
+  if (resource === undefined) return ok(undefined);
+  if (isResourceSas(principal) && !covers(principal.resource, resource)) {
+    return refuse(principal, "AuthorizationFailure");
+  }
+  const allowed = authoriseWithRecord(principal, permission, target, access);
+  return allowed.ok ? ok(undefined) : allowed;
+}
+
+function isResourceSas(principal: Principal) {
+  return principal.kind === "service-sas" || principal.kind === "delegation-sas";
+}
+
+/** A token for a file covers that file alone, one for a blob also the blob's snapshots, one for a
+ *  snapshot only that snapshot. */
+function covers({ kind, name, path, moment }: SasResource, named: NamedTarget): boolean {
+  if (name !== named.name) return false;
+  switch (kind) {
+    case "container":
+    case "share":
+    case "queue":
+    case "table":
+      return true;
+    case "blob":
+    case "file":
+      return path !== undefined && path === named.path;
+    case "snapshot":
+      return path === named.path && parseSnapshotTime(moment ?? "") === named.moment;
+    case "version":
+    case "directory":
+      return false;
+  }
+}

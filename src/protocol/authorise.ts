@@ -1,0 +1,210 @@
+import { resolvePolicy } from "./access-policy.ts";
+import { authenticationFailed, noCredentials } from "./authentication-faults.ts";
+import { coversEntity, type EntityKeys } from "./entity-range.ts";
+import type { FaultCode } from "./faults.ts";
+import type { ServiceName } from "./service-name.ts";
+import type { Permission, StoredPolicy } from "./permission.ts";
+import type {
+  AccountSasPrincipal,
+  DelegationSasPrincipal,
+  Principal,
+  ServiceSasPrincipal,
+} from "./principal.ts";
+import { fail, ok, type Result } from "./result.ts";
+import type { Ticks } from "../base/ticks.ts";
+
+export interface AuthorisationTarget {
+  readonly service: ServiceName;
+  /** The x-ms-version, if the request names one. */
+  readonly version: string | undefined;
+  /** The table an entity operation works on, also inside a batch. */
+  readonly table?: string | undefined;
+  readonly entity?: EntityKeys | undefined;
+}
+
+/** What the record of the container, share, queue or table says about access to it. */
+export interface RecordAccess {
+  readonly policies: readonly StoredPolicy[];
+  readonly publicAccess?: "container" | "blob" | undefined;
+  /** Whether the account lets containers be public at all. */
+  readonly publicAccessPermitted: boolean;
+  readonly wallNow: Ticks;
+}
+
+const granted = ok(undefined);
+
+const serviceLetters: Readonly<Record<ServiceName, string>> = {
+  blob: "b",
+  queue: "q",
+  table: "t",
+  file: "f",
+};
+
+/**
+ * Everything that can be decided before a record is read. Anonymous reads and signatures that name
+ * a stored policy pass here if they may turn out well: see `isDecidedByRecord`.
+ */
+export function authorise(
+  principal: Principal,
+  need: Permission,
+  target: AuthorisationTarget,
+): Result<void> {
+  if (need.open === true) return granted;
+  if (principal.kind === "anonymous") {
+    if (need.publicRead !== undefined && target.service === "blob") return granted;
+    return anonymousRefused(need, target);
+  }
+  if (need.bearerOnly === true && principal.kind !== "bearer") {
+    return authenticationFailed("Only authentication scheme Bearer is supported");
+  }
+  switch (principal.kind) {
+    case "key":
+    case "bearer":
+      return granted;
+    case "account-sas":
+      return authoriseAccountSas(principal, need, target);
+    case "service-sas":
+    case "delegation-sas":
+      return authoriseResourceSas(principal, need, target);
+  }
+}
+
+/** Whether `authoriseWithRecord` has the last word. */
+export function isDecidedByRecord(principal: Principal): boolean {
+  return (
+    principal.kind === "anonymous" ||
+    (principal.kind === "service-sas" && principal.identifier !== undefined)
+  );
+}
+
+/** The final decision, inside the transaction that read the record. `access` is undefined if there
+ *  is no such container, share, queue or table. */
+export function authoriseWithRecord(
+  principal: Principal,
+  need: Permission,
+  target: AuthorisationTarget,
+  access: RecordAccess | undefined,
+): Result<Principal> {
+  if (need.open === true) return ok(principal);
+  if (principal.kind === "anonymous") {
+    const open = authoriseAnonymous(need, target, access);
+    return open.ok ? ok(principal) : open;
+  }
+  const resolved = isDecidedByRecord(principal)
+    ? resolvePolicy(principal, access?.policies ?? [], access?.wallNow ?? 0n)
+    : ok(principal);
+  if (!resolved.ok) return resolved;
+  const allowed = authorise(resolved.value, need, target);
+  return allowed.ok ? resolved : allowed;
+}
+
+/** Whether the signature lets its holder replace a blob or file: `c` alone only creates. */
+export function mayOverwrite(principal: Principal): boolean {
+  return mayBeyond(principal, "w");
+}
+
+/** Whether tags may be read or set along with an operation: signatures have a letter for it, and
+ *  public access does not reach them. */
+export function mayUseTags(principal: Principal): boolean {
+  return mayBeyond(principal, "t");
+}
+
+/** What an operation takes besides its own permission. */
+function mayBeyond(principal: Principal, letter: string): boolean {
+  switch (principal.kind) {
+    case "key":
+    case "bearer":
+      return true;
+    case "anonymous":
+      return false;
+    case "account-sas":
+    case "service-sas":
+    case "delegation-sas":
+      return principal.permissions?.includes(letter) ?? false;
+  }
+}
+
+function authoriseAnonymous(
+  need: Permission,
+  target: AuthorisationTarget,
+  access: RecordAccess | undefined,
+): Result<void> {
+  if (need.publicRead === undefined || access?.publicAccess === undefined) {
+    return anonymousRefused(need, target);
+  }
+  const open = need.publicRead === "blob" || access.publicAccess === "container";
+  if (!open) return anonymousRefused(need, target);
+  return access.publicAccessPermitted ? granted : fail("PublicAccessNotPermitted");
+}
+
+function anonymousRefused(need: Permission, target: AuthorisationTarget): Result<void> {
+  if (need.hidden === true) return fail("ResourceNotFound");
+  return noCredentials(target.service, target.version);
+}
+
+function authoriseAccountSas(
+  principal: AccountSasPrincipal,
+  need: Permission,
+  target: AuthorisationTarget,
+): Result<void> {
+  if (!principal.services.includes(serviceLetters[target.service])) {
+    return fail("AuthorizationServiceMismatch");
+  }
+  if (!holdsAny(principal.resourceTypes, need.resourceType)) {
+    return fail("AuthorizationResourceTypeMismatch");
+  }
+  if (need.sas === "none") return fail("AuthorizationFailure");
+  return holds(principal.permissions, need) ? granted : fail("AuthorizationPermissionMismatch");
+}
+
+function authoriseResourceSas(
+  principal: ServiceSasPrincipal | DelegationSasPrincipal,
+  need: Permission,
+  target: AuthorisationTarget,
+): Result<void> {
+  // Without a hierarchical namespace there is no directory that a token could be about.
+  const isDirectory = principal.resource.kind === "directory";
+  if (need.sas !== undefined || isDirectory) return refuse(principal, "AuthorizationFailure");
+  if (target.table !== undefined && !coversTable(principal, target.table)) {
+    return refuse(principal, "AuthorizationFailure");
+  }
+  if (principal.permissions !== undefined && !holds(principal.permissions, need)) {
+    return refuse(principal, "AuthorizationPermissionMismatch");
+  }
+  if (target.entity === undefined || coversEntity(principal, target.entity)) return granted;
+  // Recorded: a read outside the range finds nothing, a write is refused.
+  return fail(need.letters === "r" ? "ResourceNotFound" : "AuthorizationFailure");
+}
+
+/** Before 2015-04-05 a refusal denied that the resource exists. */
+export function refuse(
+  principal: ServiceSasPrincipal | DelegationSasPrincipal,
+  code: FaultCode,
+): Result<void> {
+  return fail(principal.version < "2015-04-05" ? "ResourceNotFound" : code);
+}
+
+function coversTable(
+  principal: ServiceSasPrincipal | DelegationSasPrincipal,
+  table: string,
+): boolean {
+  const { service, name } = principal.resource;
+  return service === "table" && name.toLowerCase() === table.toLowerCase();
+}
+
+function holds(permissions: string, need: Permission): boolean {
+  if (need.letters === "") return true;
+  return need.every === true
+    ? holdsEvery(permissions, need.letters)
+    : holdsAny(permissions, need.letters);
+}
+
+function holdsEvery(held: string, wanted: string): boolean {
+  for (const letter of wanted) if (!held.includes(letter)) return false;
+  return true;
+}
+
+function holdsAny(held: string, wanted: string): boolean {
+  for (const letter of wanted) if (held.includes(letter)) return true;
+  return false;
+}

@@ -1,0 +1,231 @@
+import { bareETag, isETag, isETagOutOfRange, parseETagList } from "./etag.ts";
+import type { ETagList } from "./etag.ts";
+import { parseHttpDate } from "../base/dates.ts";
+import { invalidHeader } from "./faults.ts";
+import type { ConditionName, FaultCode } from "./faults.ts";
+import type { ParamReader } from "./params.ts";
+import { fail, ok, type Failure, type Result } from "./result.ts";
+import { matchesTags, parseTagPredicate } from "./tags.ts";
+import type { TagPredicate, Tags } from "./tags.ts";
+import { truncateToSecond } from "../base/ticks.ts";
+import type { Ticks } from "../base/ticks.ts";
+
+/** The conditional headers of a request, or those about the source of a copy. */
+export interface Conditions {
+  readonly ifMatch?: ETagList;
+  readonly ifNoneMatch?: ETagList;
+  readonly ifModifiedSince?: Ticks;
+  readonly ifUnmodifiedSince?: Ticks;
+  readonly ifTags?: TagPredicate;
+}
+
+/** What conditions are held against; its absence is `undefined`. */
+export interface ConditionTarget {
+  readonly etag: Ticks;
+  /** Where it is not the moment of the ETag. */
+  readonly lastModified?: Ticks;
+  readonly tags?: Tags | undefined;
+}
+
+export const noConditions: Conditions = {};
+
+/** `source` is for copies, `blob` the newer spelling that the tag operations use. */
+export type ConditionHeaders = "plain" | "source" | "blob";
+
+/** Put together once: a name that is new with every request is looked up at many times the cost. */
+const headersOf = {
+  plain: namesWith("", "x-ms-if-tags"),
+  source: namesWith("x-ms-source-", "x-ms-source-if-tags"),
+  blob: namesWith("x-ms-blob-", "x-ms-if-tags"),
+};
+
+function namesWith(prefix: string, ifTags: string) {
+  return {
+    ifMatch: `${prefix}if-match`,
+    ifNoneMatch: `${prefix}if-none-match`,
+    ifModifiedSince: `${prefix}if-modified-since`,
+    ifUnmodifiedSince: `${prefix}if-unmodified-since`,
+    ifTags,
+  } as const;
+}
+
+/** Empty headers count as absent: recorded for the source headers of copies. */
+export function parseConditions(
+  reader: Pick<ParamReader, "header">,
+  which: ConditionHeaders = "plain",
+): Result<Conditions> {
+  const names = headersOf[which];
+  const match = reader.header(names.ifMatch);
+  const noneMatch = reader.header(names.ifNoneMatch);
+  const modified = reader.header(names.ifModifiedSince);
+  const unmodified = reader.header(names.ifUnmodifiedSince);
+  const tags = reader.header(names.ifTags);
+  // Most requests have none; the checks then return at once.
+  if (!(match || noneMatch || modified || unmodified || tags)) return unconditional;
+  const conditions: Mutable<Conditions> = {};
+  const ifMatch = parseETagList(match ?? "");
+  if (ifMatch !== undefined) conditions.ifMatch = ifMatch;
+  const ifNoneMatch = parseETagList(noneMatch ?? "");
+  if (ifNoneMatch !== undefined) conditions.ifNoneMatch = ifNoneMatch;
+  if (modified) {
+    const date = parseHttpDate(modified);
+    if (date === undefined) return invalidHeader(names.ifModifiedSince, modified);
+    conditions.ifModifiedSince = date;
+  }
+  if (unmodified) {
+    const date = parseHttpDate(unmodified);
+    if (date === undefined) return invalidHeader(names.ifUnmodifiedSince, unmodified);
+    conditions.ifUnmodifiedSince = date;
+  }
+  if (tags) {
+    const ifTags = parseTagPredicate(tags);
+    if (ifTags === undefined) return invalidHeader(names.ifTags, tags);
+    conditions.ifTags = ifTags;
+  }
+  for (const _ in conditions) return ok(conditions);
+  return unconditional;
+}
+
+const unconditional = ok(noConditions);
+
+type Mutable<T> = { -readonly [K in keyof T]: T[K] };
+
+const passed = ok(undefined);
+
+/**
+ * Reads take any combination: If-Match and If-Unmodified-Since must both hold (412), and of
+ * If-None-Match and If-Modified-Since one is enough (304).
+ */
+export function checkRead(
+  conditions: Conditions,
+  target: ConditionTarget | undefined,
+): Result<undefined> | "not-modified" {
+  if (conditions === noConditions) return passed;
+  if (conditions.ifNoneMatch === "*") return unmetBy("If-None-Match", "UnsatisfiableCondition");
+  const { matches, noneMatches, modified, unmodified } = evaluate(conditions, target);
+  if (matches === false) return unmetBy("If-Match", "ConditionNotMet");
+  if (unmodified === false) return unmetBy("If-Unmodified-Since", "ConditionNotMet");
+  if (noneMatches === false && modified !== true) return "not-modified";
+  if (modified === false && noneMatches !== true) return "not-modified";
+  return checkTagCondition(conditions, target);
+}
+
+export interface WriteCheck {
+  /** Put Blob and its kin: `If-None-Match: *` then says 409 BlobAlreadyExists. */
+  readonly creates: boolean;
+  /** The request named the lease id and it was the right one: recorded to outrank that 409. */
+  readonly holdsLease?: boolean;
+  /** Copy Blob answers TargetConditionNotMet, or SourceConditionNotMet for its source. */
+  readonly unmet?: FaultCode;
+  /** Some copies answer differently if the If-Match value could never be an ETag. */
+  readonly unmetNoETag?: FaultCode;
+  /** Append Block answers differently if the If-Match value is a number out of range. */
+  readonly unmetOutOfRange?: FaultCode;
+}
+
+/** Writes take one header, or a pair that one of the two decides; unmet is always 412. */
+export function checkWrite(
+  conditions: Conditions,
+  target: ConditionTarget | undefined,
+  check: WriteCheck,
+): Result<undefined> {
+  if (conditions === noConditions) return passed;
+  if (!isWriteCombination(conditions)) return fail("MultipleConditionHeadersNotSupported");
+  const unmet = check.unmet ?? "ConditionNotMet";
+  if (conditions.ifNoneMatch === "*" && target !== undefined && check.creates) {
+    if (check.holdsLease !== true) return unmetBy("If-None-Match", "BlobAlreadyExists");
+    return checkTagCondition(conditions, target);
+  }
+  const { matches, noneMatches, modified, unmodified } = evaluate(conditions, target);
+  if (noneMatches === false) return unmetBy("If-None-Match", unmet);
+  if (matches === false) {
+    return unmetBy("If-Match", unmatchedCode(conditions.ifMatch, check) ?? unmet);
+  }
+  // The ETag of a pair decides alone.
+  if (modified === false && noneMatches === undefined) return unmetBy("If-Modified-Since", unmet);
+  if (unmodified === false && matches === undefined) return unmetBy("If-Unmodified-Since", unmet);
+  return checkTagCondition(conditions, target);
+}
+
+/** Checks the dates of a write whose target has no ETag yet, only a time of its last change. Beside
+ *  a condition about ETags, dates are ignored. */
+export function checkWriteDates(conditions: Conditions, lastModified: Ticks): Result<undefined> {
+  const { ifMatch, ifNoneMatch, ifModifiedSince, ifUnmodifiedSince } = conditions;
+  if ((ifMatch ?? ifNoneMatch) !== undefined) return passed;
+  const changed = truncateToSecond(lastModified);
+  if (ifModifiedSince !== undefined && changed <= ifModifiedSince) {
+    return unmetBy("If-Modified-Since", "ConditionNotMet");
+  }
+  return ifUnmodifiedSince !== undefined && changed > ifUnmodifiedSince
+    ? unmetBy("If-Unmodified-Since", "ConditionNotMet")
+    : passed;
+}
+
+function unmatchedCode(
+  list: ETagList | undefined,
+  { unmetNoETag, unmetOutOfRange }: WriteCheck,
+): FaultCode | undefined {
+  if (unmetNoETag !== undefined && namesNoETag(list)) return unmetNoETag;
+  if (unmetOutOfRange === undefined || list === undefined || list === "*") return undefined;
+  return list.every(isETagOutOfRange) ? unmetOutOfRange : undefined;
+}
+
+function unmetBy(unmet: ConditionName, code: FaultCode): Failure {
+  return fail(code, { unmet });
+}
+
+/** Which header it was that made a read answer "not modified". */
+export function unmodifiedBy({ ifNoneMatch }: Conditions): ConditionName {
+  return ifNoneMatch === undefined ? "If-Modified-Since" : "If-None-Match";
+}
+
+/** Each header by itself; `undefined` where it is absent or has nothing to compare with. */
+function evaluate(conditions: Conditions, target: ConditionTarget | undefined) {
+  const { ifMatch, ifNoneMatch, ifModifiedSince, ifUnmodifiedSince } = conditions;
+  const changed =
+    target === undefined ? undefined : truncateToSecond(target.lastModified ?? target.etag);
+  return {
+    matches: ifMatch && includesETag(ifMatch, target),
+    noneMatches: ifNoneMatch && !includesETag(ifNoneMatch, target),
+    modified: compareDates(changed, ifModifiedSince, (change, date) => change > date),
+    unmodified: compareDates(changed, ifUnmodifiedSince, (change, date) => change <= date),
+  };
+}
+
+function includesETag(list: ETagList, target: ConditionTarget | undefined): boolean {
+  if (target === undefined) return false;
+  return list === "*" || list.includes(bareETag(target.etag));
+}
+
+function compareDates(
+  changed: Ticks | undefined,
+  date: Ticks | undefined,
+  holds: (change: Ticks, date: Ticks) => boolean,
+): boolean | undefined {
+  return changed === undefined || date === undefined ? undefined : holds(changed, date);
+}
+
+/** Unmet tags have the same code everywhere, copies included (recorded). */
+function checkTagCondition(
+  { ifTags }: Conditions,
+  target: ConditionTarget | undefined,
+): Result<undefined> {
+  if (ifTags === undefined || matchesTags(ifTags, target?.tags)) return passed;
+  return unmetBy("x-ms-if-tags", "ConditionNotMet");
+}
+
+function isWriteCombination(conditions: Conditions): boolean {
+  const { ifMatch, ifNoneMatch, ifModifiedSince, ifUnmodifiedSince } = conditions;
+  if (isSeveral(ifMatch) || isSeveral(ifNoneMatch)) return false;
+  if (ifMatch !== undefined) return ifNoneMatch === undefined && ifModifiedSince === undefined;
+  return ifUnmodifiedSince === undefined || (ifNoneMatch ?? ifModifiedSince) === undefined;
+}
+
+function isSeveral(list: ETagList | undefined): boolean {
+  return list !== undefined && list !== "*" && list.length > 1;
+}
+
+/** A value that no resource could ever have; some copies have a code of its own for it. */
+export function namesNoETag(list: ETagList | undefined): boolean {
+  return list !== undefined && list !== "*" && !list.some(isETag);
+}

@@ -1,0 +1,64 @@
+import type { Ticks } from "../base/ticks.ts";
+
+/** The unquoted form, as listings carry it: `0x8D9A30B68B73CB9`. */
+export function bareETag(newETag: Ticks): string {
+  return `0x${newETag.toString(16).toUpperCase()}`;
+}
+
+/** The header form: the moment of the change, so equal ETags mean the same change. */
+export function formatETag(newETag: Ticks): string {
+  return `"${bareETag(newETag)}"`;
+}
+
+/** Two changes within one tick, or after the clock was set back, must still differ and ascend. */
+export function nextETag(now: Ticks, previous?: Ticks): Ticks {
+  return previous === undefined || now > previous ? now : previous + 1n;
+}
+
+const bareForm = /^0x[0-9A-Fa-f]{1,16}$/;
+
+/** Some copy operations answer differently to a value that could never be an ETag. */
+export function isETag(text: string): boolean {
+  return bareForm.test(unquoted(text));
+}
+
+/** 1601-01-01 and the end of 9999: the times that the service's clock can tell. */
+const oldestTicks = 504_911_232_000_000_000n;
+const latestTicks = 3_155_378_975_999_999_999n;
+
+/** Whether an unquoted value has the form of an ETag but is no time. */
+export function isETagOutOfRange(text: string): boolean {
+  if (!bareForm.test(text)) return false;
+  const ticks = BigInt(text);
+  return ticks < oldestTicks || ticks > latestTicks;
+}
+
+export type ETagList = "*" | readonly string[];
+
+/** More than any client sends; a longer list is taken for malformed. */
+export const etagsInHeaderMax = 1000;
+
+/**
+ * The tags of an If-Match or If-None-Match header without their quotes; `undefined` when there is
+ * none. A weak tag keeps its prefix, which no stored ETag has, so it never matches.
+ */
+export function parseETagList(header: string): ETagList | undefined {
+  const text = header.trim();
+  if (text === "*") return "*";
+  const tags: string[] = [];
+  let at = 0;
+  while (at < text.length && tags.length < etagsInHeaderMax) {
+    const quoted = text[at] === '"';
+    const close = quoted ? text.indexOf('"', at + 1) : -1;
+    const end = text.indexOf(",", close === -1 ? at : close);
+    const tag = text.slice(at, end === -1 ? text.length : end).trim();
+    if (tag !== "") tags.push(unquoted(tag));
+    at = end === -1 ? text.length : end + 1;
+    while (text[at] === " " || text[at] === "\t") at += 1;
+  }
+  return tags.length === 0 ? undefined : tags;
+}
+
+function unquoted(text: string): string {
+  return text.length >= 2 && text.startsWith('"') && text.endsWith('"') ? text.slice(1, -1) : text;
+}

@@ -1,0 +1,115 @@
+import { leaseMismatch, leaseNotPresent } from "./lease-faults.ts";
+import { isInfinite, leaseState, remainingSeconds, startLease } from "./lease.ts";
+import type { Lease, LeaseKind } from "./lease.ts";
+import { fail, ok, type Result } from "./result.ts";
+import { ticksFromSeconds } from "../base/ticks.ts";
+import type { Ticks } from "../base/ticks.ts";
+
+/** Ids are canonical lower-case GUIDs. */
+export type LeaseAction =
+  | { readonly action: "acquire"; readonly proposedId?: string; readonly durationSeconds: number }
+  | { readonly action: "renew"; readonly id: string }
+  | { readonly action: "change"; readonly id: string; readonly proposedId: string }
+  | { readonly action: "release"; readonly id: string }
+  | { readonly action: "break"; readonly periodSeconds?: number };
+
+export interface LeaseMoment {
+  readonly now: Ticks;
+  readonly kind: LeaseKind;
+  /** The id an acquire gets that proposes none. */
+  readonly freshId: string;
+}
+
+export interface LeaseOutcome {
+  /** `undefined` is available. */
+  readonly lease: Lease | undefined;
+  /** Whole seconds until the lease is broken, for breaks alone. */
+  readonly leaseTimeSeconds?: number;
+}
+
+/** One cell of the state table: the present lease and an action give the next lease or a 409. */
+export function applyLeaseAction(
+  lease: Lease | undefined,
+  action: LeaseAction,
+  moment: LeaseMoment,
+): Result<LeaseOutcome> {
+  switch (action.action) {
+    case "acquire":
+      return acquire(lease, action.proposedId, action.durationSeconds, moment);
+    case "renew":
+      return renew(lease, action.id, moment);
+    case "change":
+      return change(lease, action, moment);
+    case "release":
+      if (lease?.id !== action.id) return leaseMismatch(moment.kind, "action");
+      return ok({ lease: undefined });
+    case "break":
+      return breakLease(lease, action.periodSeconds, moment);
+  }
+}
+
+function acquire(
+  lease: Lease | undefined,
+  proposedId: string | undefined,
+  durationSeconds: number,
+  { now, freshId }: LeaseMoment,
+): Result<LeaseOutcome> {
+  const state = leaseState(lease, now);
+  if (state === "leased" && proposedId !== lease?.id) return fail("LeaseAlreadyPresent");
+  if (state === "breaking") {
+    const own = proposedId === lease?.id;
+    return fail(own ? "LeaseIsBreakingAndCannotBeAcquired" : "LeaseAlreadyPresent");
+  }
+  return ok({ lease: startLease(proposedId ?? freshId, durationSeconds, now) });
+}
+
+/** An expired lease can be renewed: had a blob been written since, the lease would be forgotten. */
+function renew(
+  lease: Lease | undefined,
+  id: string,
+  { now, kind }: LeaseMoment,
+): Result<LeaseOutcome> {
+  if (lease?.id !== id) return leaseMismatch(kind, "action");
+  if (lease.breaksAt !== undefined) return fail("LeaseIsBrokenAndCannotBeRenewed");
+  return ok({ lease: startLease(id, lease.durationSeconds, now) });
+}
+
+function change(
+  lease: Lease | undefined,
+  { id, proposedId }: { readonly id: string; readonly proposedId: string },
+  { now, kind }: LeaseMoment,
+): Result<LeaseOutcome> {
+  const state = leaseState(lease, now);
+  if (lease === undefined || state === "broken" || state === "expired") {
+    return leaseNotPresent(kind, "action");
+  }
+  if (state === "breaking") {
+    return lease.id === id
+      ? fail("LeaseIsBreakingAndCannotBeChanged")
+      : leaseMismatch(kind, "action");
+  }
+  // A repeated change whose first answer was lost finds the proposed id in place already.
+  if (lease.id !== id && lease.id !== proposedId) return leaseMismatch(kind, "action");
+  return ok({ lease: { ...lease, id: proposedId } });
+}
+
+function breakLease(
+  lease: Lease | undefined,
+  periodSeconds: number | undefined,
+  { now, kind }: LeaseMoment,
+): Result<LeaseOutcome> {
+  if (lease === undefined) return leaseNotPresent(kind, "action");
+  const breaksAt = kind === "file" ? now : breakMoment(lease, periodSeconds, now);
+  return ok({
+    lease: { ...lease, breaksAt },
+    leaseTimeSeconds: remainingSeconds(breaksAt, now),
+  });
+}
+
+/** A period never prolongs what is left: neither the lease itself nor an earlier break. */
+function breakMoment(lease: Lease, periodSeconds: number | undefined, now: Ticks): Ticks {
+  const asked = periodSeconds === undefined ? undefined : now + ticksFromSeconds(periodSeconds);
+  const natural = lease.breaksAt ?? lease.expiresAt;
+  if (natural === undefined) return isInfinite(lease) ? (asked ?? now) : now;
+  return asked === undefined || natural < asked ? natural : asked;
+}

@@ -1,0 +1,91 @@
+import { isCivilDate } from "../base/calendar.ts";
+
+/** Every x-ms-version the service has announced, oldest first. */
+export const knownVersions = [
+  "2009-04-14",
+  "2009-07-17",
+  "2009-09-19",
+  "2011-08-18",
+  "2012-02-12",
+  "2013-08-15",
+  "2014-02-14",
+  "2015-02-21",
+  "2015-04-05",
+  "2015-07-08",
+  "2015-12-11",
+  "2016-05-31",
+  "2017-04-17",
+  "2017-07-29",
+  "2017-11-09",
+  "2018-03-28",
+  "2018-11-09",
+  "2019-02-02",
+  "2019-07-07",
+  "2019-10-10",
+  "2019-12-12",
+  "2020-02-10",
+  "2020-04-08",
+  "2020-06-12",
+  "2020-08-04",
+  "2020-10-02",
+  "2020-12-06",
+  "2021-02-12",
+  "2021-04-10",
+  "2021-06-08",
+  "2021-08-06",
+  "2021-10-04",
+  "2021-12-02",
+  "2022-11-02",
+  "2023-01-03",
+  "2023-05-03",
+  "2023-08-03",
+  "2023-11-03",
+  "2024-02-04",
+  "2024-05-04",
+  "2024-08-04",
+  "2024-11-04",
+  "2025-01-05",
+  "2025-05-05",
+  "2025-07-05",
+  "2025-11-05",
+  "2026-02-06",
+  "2026-04-06",
+  "2026-06-06",
+  "2026-10-06",
+  "2026-12-06",
+] as const;
+
+/** The first version whose answers carry a CRC64. */
+export const crc64Since = "2019-02-02";
+
+export type Version = (typeof knownVersions)[number];
+
+export const oldestVersion: Version = knownVersions[0];
+export const latestVersion: Version = "2026-12-06";
+
+const known: ReadonlySet<string> = new Set(knownVersions);
+
+export function isVersion(text: string): text is Version {
+  return known.has(text);
+}
+
+const versionForm = /^(\d{4})-(\d\d)-(\d\d)$/;
+
+/** Any date, announced as a version or not. */
+export function isVersionShaped(text: string): boolean {
+  const [, year, month, day] = versionForm.exec(text) ?? [];
+  return year !== undefined && isCivilDate({ year: +year, month: Number(month), day: Number(day) });
+}
+
+/** A date after all announced versions: that of a client library newer than this release. */
+export function isLaterVersion(text: string): boolean {
+  return text > latestVersion && isVersionShaped(text);
+}
+
+/** Which versions a server accepts: those it knows, later ones too, or whatever a client sends. */
+export type VersionPolicy = "known" | "later" | "any";
+
+/** Versions are dates written so that they sort as text. */
+export function isAtLeast(version: string, since: string): boolean {
+  return version >= since;
+}

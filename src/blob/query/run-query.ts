@@ -13,7 +13,7 @@ const resultUnitsMax = 64 * 1024;
 const progressEveryBytes = 4 * 1024 * 1024;
 /** What is read in one turn of the event loop. */
 const pieceBytesMax = 64 * 1024;
-/** Units of the event loop's share (`base/loop-share.ts`): per record, per character of the query. */
+/** Units of the loop's share (`base/loop-share.ts`): per record, per character of the query. */
 const unitsPerRecord = 0.1;
 const unitsPerCharacter = 0.005;
 

@@ -6,7 +6,7 @@ import { PartResponseWriter, type Reply } from "./part-response-writer.ts";
 
 const order = ["A", "B", "ETag", "C"];
 const dialect = {
-  stampHeaders: (newETag: bigint) => ({ ETag: `"${newETag}"` }),
+  etagHeaders: (newETag: bigint) => ({ ETag: `"${newETag}"` }),
   transaction: {
     partHeaders: (answer: PartResponseWriter, name: (name: string, value: string) => void) => {
       for (const each of order) {

@@ -23,7 +23,7 @@ export class PartResponseWriter implements PartAnswer {
   readonly #before: string;
   #groups: readonly HeaderGroup[] = [];
   #newETag: Ticks | undefined;
-  #stampHeaders = noHeaders;
+  #etagHeaders = noHeaders;
   /** The lines of this answer, or of the one before. */
   readonly #names: string[] = [];
   readonly #values: string[] = [];
@@ -51,7 +51,7 @@ export class PartResponseWriter implements PartAnswer {
     this.#groups = headers;
     if (etag !== this.#newETag) {
       this.#newETag = etag;
-      this.#stampHeaders = etag === undefined ? noHeaders : this.#dialect.etagHeaders(etag);
+      this.#etagHeaders = etag === undefined ? noHeaders : this.#dialect.etagHeaders(etag);
     }
     this.#count = 0;
     this.#firstOther = Infinity;
@@ -68,7 +68,7 @@ export class PartResponseWriter implements PartAnswer {
       const value = groups[index]![name];
       if (value !== undefined) return value;
     }
-    return this.#stampHeaders[name];
+    return this.#etagHeaders[name];
   }
 
   readonly #noteLine = (name: string, value: string): void => {

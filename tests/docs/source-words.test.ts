@@ -25,6 +25,7 @@ const exempt: readonly string[] = [
   "src/store/",
   "src/table/",
   "scripts/",
+  "examples/",
   "tests/",
   "ui/src/",
 ];

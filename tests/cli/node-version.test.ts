@@ -1,0 +1,31 @@
+import { spawnSync } from "node:child_process";
+import { readFileSync } from "node:fs";
+import { resolve } from "node:path";
+import { expect, it } from "vitest";
+
+/** Runs the command as on another version of Node.js: nothing else of the program may load there. */
+function runOn(version: string) {
+  const preload = `Object.defineProperty(process, "versions", { value: { node: "${version}" } })`;
+  const words = ["--import", `data:text/javascript,${encodeURIComponent(preload)}`];
+  const command = [...words, resolve("bin/etagere"), "--help"];
+  return spawnSync(process.execPath, command, { encoding: "utf8" });
+}
+
+it.each(["16.20.2", "18.20.8", "20.18.3"])("Node.js %s gets one clear message", (version) => {
+  const { status, stdout, stderr } = runOn(version);
+  expect({ status, stdout }).toEqual({ status: 1, stdout: "" });
+  expect(stderr).toBe(`etagere: needs Node.js 20.19 or later, and this is ${version}\n`);
+});
+
+it.each(["20.19.0", "22.1.0"])("Node.js %s shows the help", (version) => {
+  const { status, stdout } = runOn(version);
+  expect(status).toBe(0);
+  expect(stdout).toContain("--blobPort");
+});
+
+it("the message names the version that the package requires", () => {
+  const { engines } = JSON.parse(readFileSync("package.json", "utf8")) as {
+    engines: { node: string };
+  };
+  expect(engines.node).toBe(">=20.19");
+});

@@ -1,4 +1,45 @@
-// `npm run bench`: see scripts/bench/main.ts. Words after `--` are its options.
-import { runBench } from "./bench-prepare.mjs";
+// `npm run bench`: measurements. Without one of the words below as the first, it compares this
+// server with Azurite and plain Node (scripts/bench/main.ts; `-- --help` lists its options).
+//   --profile OPERATION…   flame graphs of the server under load (scripts/bench/profile.ts)
+//   --large                lists and searches a container of a million blobs (bench/large.ts)
+//   --nodes                several server nodes on PostgreSQL, 4 minutes (bench/nodes.ts)
+//   --store [FOLDER [URL]] the storage engines without HTTP (bench/store.ts)
+//   --explorer [BLOBS]     the explorer on a million blobs (bench/explorer.mjs)
+//   --smb                  smbclient against Samba and this server (bench/smb.mjs)
+//   --feed                 CPU time that an event feed subscriber costs (bench/feed.mjs)
+import { readFileSync } from "node:fs";
+import { join } from "node:path";
+import { runBench } from "./bench/run.mjs";
+import { openDatabase } from "./database.mjs";
+import { root } from "./prepare.mjs";
 
-runBench("main", { needsServer: !process.argv.some((word) => word.startsWith("--program")) });
+const [first = ""] = process.argv.slice(2);
+const measurements = {
+  "--profile": () => runBench("profile", { needsServer: needsServer() }),
+  "--large": () => runBench("large"),
+  "--nodes": measureNodes,
+  "--store": () => runBench("store", { needsServer: false }),
+  "--explorer": () => import("./bench/explorer.mjs"),
+  "--smb": () => import("./bench/smb.mjs"),
+  "--feed": () => import("./bench/feed.mjs"),
+};
+if (Object.hasOwn(measurements, first)) {
+  // The measurement parses the remaining words itself.
+  process.argv.splice(2, 1);
+  await measurements[first]();
+} else {
+  runBench("main", { needsServer: needsServer() });
+}
+
+/** Whether `dist` is measured, and not another build. */
+function needsServer() {
+  return !process.argv.some((word) => word.startsWith("--program"));
+}
+
+/** The database flushes to the same disk as LMDB does, so that both acknowledge durable writes. */
+async function measureNodes() {
+  const { url, folder } = await openDatabase([], join(root, ".bench"));
+  const [databasePid] = readFileSync(join(folder, "data", "postmaster.pid"), "latin1").split("\n");
+  process.argv.push("--database", url, "--databasePid", databasePid);
+  runBench("nodes", { needsServer: needsServer() });
+}

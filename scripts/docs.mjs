@@ -5,5 +5,5 @@ import { buildScripts, ensureInstalled, root, run } from "./prepare.mjs";
 ensureInstalled();
 buildScripts();
 for (const page of ["support-matrix", "contract", "bench-page"]) {
-  run(process.execPath, [join(root, ".build", "scripts", `${page}.js`)]);
+  run(process.execPath, [join(root, ".build", "scripts", "docs", `${page}.js`)]);
 }

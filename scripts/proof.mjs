@@ -10,7 +10,7 @@ import { cpus, release } from "node:os";
 import { join } from "node:path";
 import { parseArgs } from "node:util";
 import { root, run } from "./prepare.mjs";
-import { runTests } from "./run-tests.mjs";
+import { runTests } from "./test.mjs";
 
 const results = join(root, "docs", "proof");
 

@@ -1,11 +1,14 @@
-// Programs that tests use and npm does not bring. A part of the tests whose program is missing is
-// left out, loudly, and fails where ETAGERE_REQUIRE_ALL=1 is set.
+// Programs that tests need and npm does not install. Tests whose program is missing are skipped
+// with a message; with ETAGERE_REQUIRE_ALL=1 that is a failure.
+// `sudo node scripts/tools.mjs` installs the missing ones on Debian.
 import { spawnSync } from "node:child_process";
 import { existsSync } from "node:fs";
 import { join } from "node:path";
+import { fileURLToPath } from "node:url";
 import { root } from "./prepare.mjs";
 
-/** `tests` is what needs the program; a program whose tests are not there is not asked for. */
+/** `probe` succeeds if the program is installed. A program is needed only if the folder `tests`
+ *  exists. */
 export const tools = [
   { name: "openssl", probe: ["openssl", "version"], debian: "openssl", tests: "tests/https" },
   {
@@ -21,7 +24,7 @@ export const tools = [
     debian: "postgresql",
     tests: "tests/postgres",
   },
-  // Where nobody may trace, as in some containers, it is as good as missing.
+  // Tracing itself is probed: some containers forbid it.
   {
     name: "strace",
     probe: ["strace", "-o", "/dev/null", "true"],
@@ -33,15 +36,15 @@ export const tools = [
 ];
 
 export function missingTools() {
-  return tools.filter(({ tests, probe }) => existsSync(join(root, tests)) && !answers(probe));
+  return tools.filter(({ tests, probe }) => existsSync(join(root, tests)) && !succeeds(probe));
 }
 
-function answers([command, ...words]) {
+function succeeds([command, ...words]) {
   const { status } = spawnSync(command, words, { stdio: "ignore" });
   return status === 0;
 }
 
-/** Only where that is expected: as root on Debian, as in a container made for testing. */
+/** Installs missing programs, but only as root on Debian, as in a container for tests. */
 export function installMissing() {
   const packages = missingTools().flatMap(({ debian }) => (debian === undefined ? [] : [debian]));
   const isRoot = process.getuid?.() === 0;
@@ -55,3 +58,5 @@ export function installMissing() {
     options,
   );
 }
+
+if (process.argv[1] === fileURLToPath(import.meta.url)) installMissing();

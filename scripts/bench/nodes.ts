@@ -1,4 +1,4 @@
-// `node scripts/bench-nodes.mjs`: the same operations on lmdb, and on a PostgreSQL with one node
+// `npm run bench -- --nodes`: the same operations on lmdb, and on a PostgreSQL with one node
 // and with three, in turns. Nodes, database and callers share the machine's processors.
 import { rmSync, writeFileSync } from "node:fs";
 import { cpus } from "node:os";
@@ -209,7 +209,7 @@ function pageOf(figures: readonly Figures[]): string {
   const head = [
     "# Benchmark of several nodes on one machine",
     "",
-    "Written by `node scripts/bench-nodes.mjs --page docs/bench/nodes.md`: the same operations in",
+    "Written by `npm run bench -- --nodes --page docs/bench/nodes.md`: the same operations in",
     "one run on lmdb, and on PostgreSQL with one server node and with three. **Server nodes,",
     "database and callers share the processors**: three nodes have no more CPU than one.",
     `${machine}; ${options.seconds} s each, flushes on, ${when}.`,

@@ -6,25 +6,26 @@ export interface BenchOptions {
   readonly only: RegExp;
   readonly growth: boolean;
   readonly azurite: boolean;
-  /** Objects stored at most in the run of growth. */
+  /** The largest number of stored objects with `growth`. */
   readonly storedMax: number;
-  /** The compiled command line of the server that is measured. */
+  /** The compiled command line of the measured server. */
   readonly program: string;
-  /** Where results are written: `docs/bench` only for whole runs. */
+  /** Where results are written: `docs/bench` only for complete runs. */
   readonly out: string;
 }
 
-export const usage = `npm run bench -- [options]
+export const usage = `npm run bench -- [options]        the comparison with Azurite
+npm run bench -- MEASUREMENT …    --profile, --large, --nodes, --store, --explorer, --smb, --feed
   --only REGEX       operations whose name matches
-  --quick            one round of one second each
-  --seconds N        of one round (2.5; 1.5 for growth)
-  --rounds N         whose median counts (3)
-  --connections N    (64)
-  --growth           instead: the cost of a request with 1 k, 100 k and 1 M objects stored
-  --stored N         the largest of these numbers (1000000)
+  --quick            one round of 1 s each
+  --seconds N        duration of a round (2.5; 1.5 with --growth)
+  --rounds N         rounds; the median is reported (3)
+  --connections N    concurrent connections (64)
+  --growth           measures requests with 1 k, 100 k and 1 M stored objects instead
+  --stored N         the largest number of stored objects (1000000)
   --no-azurite       without the comparison
-  --program FILE     another build's dist/cli/main.js
-  --out FOLDER       for the results (docs/bench for whole runs, else .bench/results)`;
+  --program FILE     dist/cli/main.js of another build
+  --out FOLDER       where results go (docs/bench for complete runs, else .bench/results)`;
 
 export function parseOptions(words: readonly string[]): BenchOptions {
   const { values } = parseArgs({
@@ -44,7 +45,7 @@ export function parseOptions(words: readonly string[]): BenchOptions {
   });
   const { quick } = values;
   const azurite = !values["no-azurite"];
-  const isWhole = values.only === undefined && !quick && (azurite || values.growth);
+  const isComplete = values.only === undefined && !quick && (azurite || values.growth);
   const seconds = Number(values.seconds ?? (quick ? 1 : values.growth ? 1.5 : 2.5));
   return {
     only: new RegExp(values.only ?? "."),
@@ -58,6 +59,6 @@ export function parseOptions(words: readonly string[]): BenchOptions {
     },
     storedMax: Number(values.stored),
     program: values.program,
-    out: values.out ?? (isWhole ? "docs/bench" : ".bench/results"),
+    out: values.out ?? (isComplete ? "docs/bench" : ".bench/results"),
   };
 }

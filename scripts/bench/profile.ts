@@ -1,5 +1,5 @@
-// `npm run bench:profile -- put-1k …`: where the server's time goes under the load of an operation,
-// as a flame graph in docs/bench.
+// `npm run bench -- --profile put-1k …`: profiles the server under the load of an operation and
+// draws a flame graph in docs/bench.
 import { mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { parseArgs } from "node:util";
@@ -27,7 +27,7 @@ const warmUpSeconds = 3;
 const sampleMicroseconds = 250;
 
 if (positionals.length === 0) {
-  console.error("usage: npm run bench:profile -- OPERATION… [--seconds N] [--out FOLDER]");
+  console.error("usage: npm run bench -- --profile OPERATION… [--seconds N] [--out FOLDER]");
   process.exit(2);
 }
 mkdirSync(values.out, { recursive: true });

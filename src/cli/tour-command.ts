@@ -24,9 +24,7 @@ async function tour(words: readonly string[]): Promise<number> {
   }
   const script = new URL("../../scripts/tour.mjs", import.meta.url);
   if (!existsSync(fileURLToPath(script))) {
-    process.stderr.write(
-      "etagere: the tour is part of the checkout: git clone, then npm run tour\n",
-    );
+    process.stderr.write("etagere: the tour needs a checkout: git clone, then bin/etagere tour\n");
     return 1;
   }
   await import(script.href);

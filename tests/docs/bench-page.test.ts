@@ -1,6 +1,6 @@
 import { readFileSync } from "node:fs";
 import { expect, it } from "vitest";
-import { benchFiles } from "../../scripts/bench-page.ts";
+import { benchFiles } from "../../scripts/docs/bench-page.ts";
 
 const files = benchFiles();
 

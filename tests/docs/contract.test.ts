@@ -1,7 +1,7 @@
 import { readFileSync } from "node:fs";
 import { expect, it } from "vitest";
-import { contract } from "../../scripts/contract-promises.ts";
-import { contractPage } from "../../scripts/contract.ts";
+import { contract } from "../../scripts/docs/contract-guarantees.ts";
+import { contractPage } from "../../scripts/docs/contract.ts";
 
 const named = contract.flatMap(({ guarantees }) => guarantees.flatMap(({ tests }) => tests));
 

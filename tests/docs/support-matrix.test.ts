@@ -1,6 +1,6 @@
 import { readFileSync } from "node:fs";
 import { expect, it } from "vitest";
-import { withSupportMatrix } from "../../scripts/support-matrix.ts";
+import { withSupportMatrix } from "../../scripts/docs/support-matrix.ts";
 
 it("shows the operations as they are declared (npm run docs writes it)", () => {
   const page = readFileSync("docs/SUPPORT.md", "utf8");

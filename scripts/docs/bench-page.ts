@@ -1,11 +1,11 @@
 import { readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { pathToFileURL } from "node:url";
-import { plotGrowth } from "./bench/report/growth-plot.ts";
-import { resultsText } from "./bench/report/tables.ts";
-import { growthText, type Growth } from "./bench/report/write-growth.ts";
-import { resultsPlots, withSection } from "./bench/report/write.ts";
-import type { Results } from "./bench/results.ts";
+import { plotGrowth } from "../bench/report/growth-plot.ts";
+import { resultsText } from "../bench/report/tables.ts";
+import { growthText, type Growth } from "../bench/report/write-growth.ts";
+import { resultsPlots, withSection } from "../bench/report/write.ts";
+import type { Results } from "../bench/results.ts";
 
 const folder = "docs/bench";
 

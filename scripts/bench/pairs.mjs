@@ -5,7 +5,7 @@ import { existsSync, mkdtempSync, rmSync, symlinkSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { parseArgs } from "node:util";
-import { ensureInstalled, root } from "./prepare.mjs";
+import { ensureInstalled, root } from "../prepare.mjs";
 
 /** What a change may cost at most, as a ratio of medians. */
 const allocationRatioMax = 1.03;

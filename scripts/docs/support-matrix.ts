@@ -1,8 +1,8 @@
 import { readFileSync, writeFileSync } from "node:fs";
 import { pathToFileURL } from "node:url";
-import type { Operation } from "../src/operation/operation.ts";
-import type { Service } from "../src/operation/service.ts";
-import { services } from "../src/server/services.ts";
+import type { Operation } from "../../src/operation/operation.ts";
+import type { Service } from "../../src/operation/service.ts";
+import { services } from "../../src/server/services.ts";
 
 const page = "docs/SUPPORT.md";
 const begin = "<!-- support-matrix:begin (npm run docs) -->\n";

@@ -2,7 +2,7 @@ import { resolve } from "node:path";
 import { pathToFileURL } from "node:url";
 
 /** What watching the live feed costs: CPU time per request, without a network, in rounds that are
- *  watched and not in turns. `node scripts/feed-cost.mjs [dist]`; it wants a built server. */
+ *  watched and not in turns. `npm run bench -- --feed [dist]`; it wants a built server. */
 
 const dist = resolve(process.argv[2] ?? "dist");
 const built = (path) => import(pathToFileURL(resolve(dist, path)).href);

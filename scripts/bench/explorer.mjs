@@ -1,12 +1,12 @@
-// `npm run explorer:million`: opens the page on a server that holds a million blobs and scrolls.
+// `npm run bench -- --explorer`: opens the page on a server that holds a million blobs and scrolls.
 // Words: how many blobs (1000000), the program to start (bin/etagere), a folder to keep.
 import { mkdtempSync, rmSync } from "node:fs";
 import { Agent, request } from "node:http";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { chromium } from "playwright-core";
-import { ensureBuilt, ensureInstalled, root } from "./prepare.mjs";
-import { serve } from "./serve.mjs";
+import { ensureBuilt, ensureInstalled, root } from "../prepare.mjs";
+import { serve } from "../serve.mjs";
 
 const blobs = Number(process.argv[2] ?? 1_000_000);
 const program = process.argv[3] ?? join(root, "bin", "etagere");

@@ -1,20 +1,20 @@
 import { mkdtempSync, rmSync } from "node:fs";
 import { join } from "node:path";
 
-import { encodeKey } from "../src/encoding/keys.ts";
-import { recordCodec } from "../src/encoding/record.ts";
-import { unixEpochTicks } from "../src/base/ticks.ts";
-import type { Clock } from "../src/base/world.ts";
-import { LmdbEngine } from "../src/store/lmdb/lmdb-engine.ts";
-import { memoryEngine } from "../src/store/memory/memory-engine.ts";
-import { openPostgresStore } from "../src/store/postgres/open-postgres-store.ts";
-import { silentLog } from "../src/store/silent-log.ts";
-import type { Store } from "../src/store/store.ts";
-import { setClockOffset } from "../src/store/time.ts";
-import { TransactionalStore } from "../src/store/transactional-store.ts";
+import { encodeKey } from "../../src/encoding/keys.ts";
+import { recordCodec } from "../../src/encoding/record.ts";
+import { unixEpochTicks } from "../../src/base/ticks.ts";
+import type { Clock } from "../../src/base/world.ts";
+import { LmdbEngine } from "../../src/store/lmdb/lmdb-engine.ts";
+import { memoryEngine } from "../../src/store/memory/memory-engine.ts";
+import { openPostgresStore } from "../../src/store/postgres/open-postgres-store.ts";
+import { silentLog } from "../../src/store/silent-log.ts";
+import type { Store } from "../../src/store/store.ts";
+import { setClockOffset } from "../../src/store/time.ts";
+import { TransactionalStore } from "../../src/store/transactional-store.ts";
 
 /** Durable read-modify-writes per second, the latency of a point read, and what a view costs.
- *  Usage: node scripts/bench-store.ts [folder] [postgres://…] */
+ *  `npm run bench -- --store [FOLDER [postgres://…]]` */
 const clock: Clock = {
   wall: () => unixEpochTicks + BigInt(Date.now()) * 10_000n,
   monotonic: () => process.hrtime.bigint() / 100n,
@@ -71,7 +71,7 @@ async function measure(name: string, store: Store, views = 50_000): Promise<void
   console.log(`${name} get inside a view: ${reads.toFixed(2)} µs`);
 }
 
-const folder = mkdtempSync(join(process.argv[2] ?? ".", "bench-store-"));
+const folder = mkdtempSync(join(process.argv[2] ?? ".", "etagere-bench-store-"));
 const engines = {
   memory: () => memoryEngine(),
   lmdb: () => new LmdbEngine({ path: join(folder, "store.mdb"), noSync: false }),

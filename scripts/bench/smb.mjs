@@ -1,4 +1,4 @@
-// `node scripts/smb-throughput.mjs`: smbclient against Samba's server and this one, side by side in
+// `npm run bench -- --smb`: smbclient against Samba's server and this one, side by side in
 // one run. Needs Debian's samba and smbclient, and root, as whom Samba's server runs. What it makes
 // lies in a folder of its own below the temporary one and is removed in the end.
 //   --rounds N     how often each is measured; the best counts (3)
@@ -19,7 +19,7 @@ import { join } from "node:path";
 import { performance } from "node:perf_hooks";
 import { createInterface } from "node:readline";
 import { parseArgs, promisify } from "node:util";
-import { ensureBuilt, ensureInstalled, root } from "./prepare.mjs";
+import { ensureBuilt, ensureInstalled, root } from "../prepare.mjs";
 
 const { values } = parseArgs({
   options: {

@@ -1,6 +1,6 @@
 import { existsSync, readFileSync, writeFileSync } from "node:fs";
 import { pathToFileURL } from "node:url";
-import { contract, type Section, type TestReference } from "./contract-promises.ts";
+import { contract, type Section, type TestReference } from "./contract-guarantees.ts";
 
 const page = "docs/CONTRACT.md";
 /** The folder into which `npm run proof` writes the results of its runs. */

@@ -1,4 +1,0 @@
-// `node scripts/bench-large.mjs [--blobs N]`: see scripts/bench/large.ts.
-import { runBench } from "./bench-prepare.mjs";
-
-runBench("large");

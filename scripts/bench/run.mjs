@@ -1,0 +1,13 @@
+// Compiles the benchmarks, and the server if `dist` is measured, and runs one of them.
+import { join } from "node:path";
+import { ensureBuilt, ensureInstalled, root, run, tool } from "../prepare.mjs";
+
+export function runBench(name, { needsServer = true } = {}) {
+  ensureInstalled();
+  if (needsServer) ensureBuilt();
+  // Without type checks, which `npm run check` makes: a measurement starts at once.
+  const folder = join(root, ".bench", "build");
+  run(tool("tsc"), ["-p", "tsconfig.scripts.json", "--noCheck", "--outDir", folder]);
+  const program = join(folder, "scripts", "bench", `${name}.js`);
+  run(process.execPath, [program, ...process.argv.slice(2)]);
+}

@@ -1,4 +1,0 @@
-// `sudo node scripts/install-tools.mjs`: the Debian packages the tests need, once.
-import { installMissing } from "./tools.mjs";
-
-installMissing();

@@ -1,5 +1,6 @@
-import * as dns from "node:dns";
-import { beforeAll, beforeEach, describe, expect, it, vi } from "vitest";
+import dns from "node:dns";
+import { syncBuiltinESMExports } from "node:module";
+import { afterAll, beforeAll, beforeEach, describe, expect, it, vi } from "vitest";
 import { accountSas } from "../harness/raw-client.ts";
 import { testServer } from "../harness/server.ts";
 import {
@@ -12,19 +13,25 @@ import {
 import { loopbackServer } from "./loopback-server.ts";
 
 /** What name servers answer, one list after the other; the last one stays. */
-const answers = vi.hoisted(() => new Map<string, string[][]>());
+const answers = new Map<string, string[][]>();
 
-vi.mock("node:dns", async (load) => {
-  const real = await load<typeof dns>();
-  const lookup = vi.fn((name: string, options: never, done: never) => {
-    const known = answers.get(name);
-    if (known === undefined) return real.lookup(name, options, done);
-    const [first = []] = known.length > 1 ? known.splice(0, 1) : known;
-    const found = first.map((address) => ({ address, family: address.includes(":") ? 6 : 4 }));
-    return (done as (error: null, found: object[]) => void)(null, found);
-  });
-  return { ...real, lookup };
+const systemLookup = dns.lookup;
+const lookup = vi.fn((name: string, options: never, done: never) => {
+  const known = answers.get(name);
+  if (known === undefined) return systemLookup(name, options, done);
+  const [first = []] = known.length > 1 ? known.splice(0, 1) : known;
+  const found = first.map((address) => ({ address, family: address.includes(":") ? 6 : 4 }));
+  return (done as (error: null, found: object[]) => void)(null, found);
 });
+
+/** Changes the module itself, not a mock of it: test files share their modules. */
+function useLookup(next: typeof dns.lookup): void {
+  dns.lookup = next;
+  syncBuiltinESMExports();
+}
+
+beforeAll(() => useLookup(lookup as unknown as typeof dns.lookup));
+afterAll(() => useLookup(systemLookup));
 
 const loopback = [
   "127.0.0.1",
@@ -89,7 +96,7 @@ beforeAll(async () => {
   openClients = await makeTargets(open.server);
 });
 beforeEach(() => {
-  vi.mocked(dns.lookup).mockClear();
+  lookup.mockClear();
 });
 
 describe.each(copyOperations)("$name", ({ service, call }) => {
@@ -143,12 +150,12 @@ describe.each(copyOperations)("$name", ({ service, call }) => {
     const changes = [["192.0.2.1", "127.0.0.1"], ["127.0.0.1"]];
     answers.set("later.test", [["127.0.0.1"], ["192.0.2.1"]]);
     expect(await send(`http://later.test:${secret.port}/secret`)).toEqual(refused);
-    expect(dns.lookup).toHaveBeenCalledTimes(1);
-    vi.mocked(dns.lookup).mockClear();
+    expect(lookup).toHaveBeenCalledTimes(1);
+    lookup.mockClear();
     // Only what may be read is left of an answer of several addresses.
     answers.set("mixed.test", [["127.0.0.1", "::1", "169.254.169.254"], ...changes]);
     expect(await send(`http://mixed.test:${secret.port}/secret`)).toEqual(refused);
-    expect(dns.lookup).toHaveBeenCalledTimes(1);
+    expect(lookup).toHaveBeenCalledTimes(1);
     expect(secret.requests).toEqual([]);
   });
 

@@ -50,7 +50,7 @@ function factsOf(session: Session): SessionFacts {
     clients: [...channels].map(({ connection }) => connection.peer),
     dialect: dialectNames[negotiated.dialect] ?? "",
     isSigned: session.signingRequired,
-    isEncrypted: session.encrypts,
+    isEncrypted: session.requiresEncryption,
     shares: [...trees.values()].filter(({ kind }) => kind === "disk").map((tree) => tree.shareName),
     openCount: handles.size,
   };

@@ -11,7 +11,7 @@ const elementsMax = 256;
 const alignment = 8;
 
 /** The messages of a frame; nothing if it is not made of whole messages. */
-export function splitChain(chain: Buffer): readonly CompoundElement[] | undefined {
+export function splitCompound(chain: Buffer): readonly CompoundElement[] | undefined {
   const elements: CompoundElement[] = [];
   for (let at = 0; elements.length < elementsMax;) {
     const header = decodeHeader(chain.subarray(at));

@@ -19,7 +19,7 @@ export interface RelatedContext {
   readonly failure: NtStatus | undefined;
 }
 
-type Named = Pick<RelatedContext, "sessionId" | "treeId">;
+type HeaderIds = Pick<RelatedContext, "sessionId" | "treeId">;
 
 const alignment = 8;
 const nextCommandOffset = 20;
@@ -30,10 +30,10 @@ export class CompoundRequest {
   readonly #elements: readonly CompoundElement[];
   readonly #sealedBy: Session | undefined;
   readonly #lives: readonly RequestLifetime[];
-  #finished: Finished[] = [];
+  #finished: EncodedResponse[] = [];
   #link: RelatedContext | undefined;
   /** The element that runs, with what it takes from the one before it. */
-  #current: Named | undefined;
+  #current: HeaderIds | undefined;
   #stepAside: () => void = () => {};
 
   constructor(
@@ -56,8 +56,8 @@ export class CompoundRequest {
     for (const [index, element] of this.#elements.entries()) {
       const life = this.#lives[index]!;
       const answer = await this.#runOne(element, life);
-      this.#connection.forget(element.header.messageId, life);
-      if (answer.ends === "instead") {
+      this.#connection.unregister(element.header.messageId, life);
+      if (answer.closesConnection === "instead") {
         this.#connection.end();
         return;
       }
@@ -84,7 +84,7 @@ export class CompoundRequest {
     this.#current = request.header;
     const answer = await dispatch(request).catch((error: unknown) => this.#refuse(error));
     const fileId = answer.fileId ?? life.fileId;
-    this.#link = nextLink(request.header, before, { ...answer, ...(fileId && { fileId }) });
+    this.#link = nextRelatedContext(request.header, before, { ...answer, ...(fileId && { fileId }) });
     return answer;
   }
 
@@ -107,7 +107,7 @@ export class CompoundRequest {
     const isLast = index === this.#elements.length - 1;
     // It may wait for ever, and so would all after it; servers and their clients agree on this.
     if (!isLast && element.header.command === Command.changeNotify) return Status.internalError;
-    if (this.#connection.isFull) return Status.insufficientResources;
+    if (this.#connection.hasPendingLimitReached) return Status.insufficientResources;
     this.#stepAside();
     this.#flush();
     life.asyncId = this.#connection.newAsyncId(life);
@@ -120,17 +120,17 @@ export class CompoundRequest {
   #finish(
     { header }: CompoundElement,
     answer: SmbResponse,
-    { asyncId, named = header }: { asyncId: bigint | undefined; named: Named | undefined },
-  ): Finished {
+    { asyncId, named = header }: { asyncId: bigint | undefined; named: HeaderIds | undefined },
+  ): EncodedResponse {
     const { window } = this.#connection;
     const isFinalOfAsync = asyncId !== undefined && answer.status !== Status.pending;
     const sessionId = answer.sessionId ?? named.sessionId;
     const channel = this.#connection.channels.get(sessionId);
     const isAsked = (header.flags & HeaderFlag.signed) !== 0 || channel?.session.signingRequired;
-    const mustSign = answer.proves === true || (channel?.session.isValid === true && isAsked);
+    const mustSign = answer.mustSign === true || (channel?.session.isValid === true && isAsked);
     // What waited when its session ended is still answered under the key of that session.
     const past =
-      channel === undefined && isAsked ? this.#connection.pastSigner(sessionId) : undefined;
+      channel === undefined && isAsked ? this.#connection.endedSessionSigner(sessionId) : undefined;
     const own = mustSign ? channel?.signer : past;
     const chosen = this.#sealedBy === undefined ? (answer.signer ?? own) : undefined;
     // An interim response has the id of the final one; clients take it without a signature.
@@ -162,8 +162,8 @@ export class CompoundRequest {
       parts.push(part);
     }
     if (parts.length === 0) return;
-    const sealer = this.#sealedBy?.sealer;
-    this.#connection.send(sealer === undefined ? parts : sealer.seal(parts));
+    const sealer = this.#sealedBy?.encryptor;
+    this.#connection.send(sealer === undefined ? parts : sealer.encrypt(parts));
   }
 }
 
@@ -173,7 +173,7 @@ function echoedFlags(status: NtStatus): number {
   return status === Status.userSessionDeleted ? always | HeaderFlag.signed : always;
 }
 
-interface Finished {
+interface EncodedResponse {
   readonly message: Buffer;
   readonly signer: Signer | undefined;
   readonly whenSigned: SmbResponse["whenSigned"];
@@ -192,7 +192,7 @@ function padded(message: Buffer): Buffer {
   return part;
 }
 
-function nextLink(
+function nextRelatedContext(
   header: { sessionId: bigint; treeId: number; command: number },
   before: RelatedContext | undefined,
   answer: SmbResponse,

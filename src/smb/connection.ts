@@ -1,27 +1,27 @@
 import type { Socket } from "node:net";
 import { CompoundRequest } from "./compound-request.ts";
 import type { Channel } from "./channel.ts";
-import { splitChain, type CompoundElement } from "./compound-elements.ts";
+import { splitCompound, type CompoundElement } from "./compound-elements.ts";
 import { answerOldNegotiate } from "./operations/negotiate.ts";
 import { bytesPerCredit } from "./credit-charge.ts";
 import type { Signer } from "./crypto/signing.ts";
 import type { RequestLifetime } from "./request.ts";
 import {
   frameBytesMax,
-  greetingBytesMax,
+  unauthenticatedFrameBytesMax,
   inFlightBytesMax,
   keepAliveMilliseconds,
   loginMillisecondsMax,
   sessionsMax,
   unsentBytesMax,
-  waitingBytesMax,
-  waitingMax,
+  pendingBytesMax,
+  pendingRequestsMax,
 } from "./limits.ts";
 import { RequestQueue } from "./request-queue.ts";
 import { SequenceWindow } from "./sequence-window.ts";
 import type { SmbServerState } from "./server.ts";
 import type { Session } from "./session.ts";
-import { leaveSession } from "./session-end.ts";
+import { removeChannel } from "./session-end.ts";
 import { Framer, framePrefix } from "./transport/framing.ts";
 import { encryptedMagic, smb1Magic, smb2Magic } from "./wire/header.ts";
 import { Command, Dialect, HeaderFlag } from "./wire/protocol.ts";
@@ -50,9 +50,9 @@ export class Connection {
   negotiated: Negotiated | undefined;
   preauthHash: Buffer = Buffer.alloc(64);
   /** An old client was told to ask again in the form of SMB 2. */
-  isUpgrading = false;
+  hasSmb1Negotiate = false;
   /** Somebody has logged in on it. */
-  isKnown = false;
+  hasAuthenticated = false;
   readonly #socket: Socket;
   readonly #framer: Framer;
   readonly #stopWaiting: () => void;
@@ -70,7 +70,7 @@ export class Connection {
     this.#socket = socket;
     this.peer = `${socket.remoteAddress ?? ""}:${socket.remotePort ?? 0}`;
     this.localAddress = socket.localAddress ?? "";
-    const bytesMax = (): number => (this.isKnown ? frameBytesMax : greetingBytesMax);
+    const bytesMax = (): number => (this.hasAuthenticated ? frameBytesMax : unauthenticatedFrameBytesMax);
     this.#framer = new Framer(bytesMax, (frame) => this.#receive(frame), server.world.memory);
     socket.setNoDelay(true);
     // What a client holds whose machine is gone must not be held for ever.
@@ -83,7 +83,7 @@ export class Connection {
     socket.on("end", () => this.end());
     socket.on("close", () => this.end());
     this.#stopWaiting = server.world.clock.after(loginMillisecondsMax, () => {
-      if (!this.isKnown) this.end();
+      if (!this.hasAuthenticated) this.end();
     });
   }
 
@@ -92,8 +92,8 @@ export class Connection {
   }
 
   /** So much waits for others that nothing more may. */
-  get isFull(): boolean {
-    return this.#asyncLives.size >= waitingMax || this.#waitingBytes >= waitingBytesMax;
+  get hasPendingLimitReached(): boolean {
+    return this.#asyncLives.size >= pendingRequestsMax || this.#waitingBytes >= pendingBytesMax;
   }
 
   get dialect(): number {
@@ -112,7 +112,7 @@ export class Connection {
     }
     for (const channel of this.channels.values()) {
       const { account } = channel.session;
-      this.server.endings.addFor(account, leaveSession(this.server, channel));
+      this.server.backgroundWork.addForAccount(account, removeChannel(this.server, channel));
     }
   }
 
@@ -122,12 +122,12 @@ export class Connection {
     return there === undefined ? this.#pastSigners.get(sessionId) : there.signer;
   }
 
-  pastSigner(sessionId: bigint): Signer | undefined {
+  endedSessionSigner(sessionId: bigint): Signer | undefined {
     return this.#pastSigners.get(sessionId);
   }
 
   /** Its client can only believe that it has ended if it is told so under its key. */
-  forgetSession(channel: Channel): void {
+  removeChannel(channel: Channel): void {
     const { session, signer } = channel;
     if (this.channels.get(session.id) !== channel) return;
     this.channels.delete(session.id);
@@ -168,13 +168,13 @@ export class Connection {
     if (magic !== encryptedMagic || frame.length <= transformHeaderBytes) return this.end();
     const channel = this.channels.get(frame.readBigUInt64LE(44));
     const session = channel?.isValid === true ? channel.session : undefined;
-    const plain = session?.sealer?.open(frame);
+    const plain = session?.encryptor?.decrypt(frame);
     if (session === undefined || plain === undefined) return this.end();
     this.#take(plain, session);
   }
 
   #take(chain: Buffer, sealedBy: Session | undefined): void {
-    const elements = splitChain(chain);
+    const elements = splitCompound(chain);
     if (elements === undefined) return this.end();
     for (const { header } of elements) {
       if (header.command === Command.cancel) continue;
@@ -241,7 +241,7 @@ export class Connection {
     if (!this.#isOpen) life.cancel();
   }
 
-  forget(messageId: bigint, life: RequestLifetime): void {
+  unregister(messageId: bigint, life: RequestLifetime): void {
     this.#lives.delete(messageId);
     if (life.asyncId !== undefined) this.#asyncLives.delete(life.asyncId);
   }

@@ -45,7 +45,7 @@ async function withSession(
   request: Request,
   declaration: Exclude<Declaration, { needs: "nothing" }>,
 ): Promise<SmbResponse> {
-  const { header, connection, sealedBy } = request;
+  const { header, connection, encryptedBy: sealedBy } = request;
   const channel = connection.channels.get(header.sessionId);
   if (channel?.isValid !== true) {
     return { ...errorResponse(Status.userSessionDeleted), signer: signerOfRefusal(request) };
@@ -53,18 +53,18 @@ async function withSession(
   const { session } = channel;
   if (session.isAnonymous && opens.has(header.command)) return errorResponse(Status.accessDenied);
   if (sealedBy !== undefined && sealedBy !== session) return errorResponse(Status.accessDenied);
-  if (session.encrypts && sealedBy === undefined) return errorResponse(Status.accessDenied);
+  if (session.requiresEncryption && sealedBy === undefined) return errorResponse(Status.accessDenied);
   if (declaration.needs === "session") {
     if (mustBeProtected(request, session)) return disconnect;
     return declaration.handle({ ...request, session });
   }
   const tree = session.trees.get(header.treeId);
   if (tree === undefined) return errorResponse(Status.networkNameDeleted);
-  if (tree.encrypts && sealedBy === undefined) return errorResponse(Status.accessDenied);
+  if (tree.requiresEncryption && sealedBy === undefined) return errorResponse(Status.accessDenied);
   try {
     return await declaration.handle({ ...request, session, tree });
   } finally {
-    request.life.whenHandled?.();
+    request.lifetime.whenHandled?.();
   }
 }
 

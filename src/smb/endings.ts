@@ -1,7 +1,7 @@
 import type { Log } from "../base/world.ts";
 
 /** Work that outlives the connection it belongs to. */
-export class Endings {
+export class BackgroundWork {
   readonly #log: Log;
   readonly #running = new Set<Promise<void>>();
   /** Sessions and handles that end, by account. */
@@ -23,7 +23,7 @@ export class Endings {
   }
 
   /** The account's next login waits for the work, too. */
-  addFor(account: string, work: Promise<void>): void {
+  addForAccount(account: string, work: Promise<void>): void {
     const ofAccount = this.#byAccount.get(account) ?? new Set();
     this.#byAccount.set(account, ofAccount);
     const watched = this.add(work).finally(() => {
@@ -35,12 +35,12 @@ export class Endings {
 
   /** Resolves when the sessions and handles of an account that end now have ended. Other work is
    *  not waited for: as long as files change, it may never be done. */
-  async ofAccount(account: string): Promise<void> {
+  async awaitAccount(account: string): Promise<void> {
     const ofAccount = this.#byAccount.get(account);
     if (ofAccount !== undefined) await Promise.all(ofAccount);
   }
 
-  async all(): Promise<void> {
+  async awaitAll(): Promise<void> {
     await Promise.all(this.#running);
   }
 }

@@ -1,6 +1,6 @@
 import { closeFile, type ClosedFile } from "../file/filesystem/close.ts";
-import { nameOf } from "./files/break-notifier.ts";
-import { happened } from "./files/change-dispatcher.ts";
+import { fileKeyOf } from "./files/break-notifier.ts";
+import { nameChange } from "./files/change-dispatcher.ts";
 import { ChangeAction } from "./files/directory-watch.ts";
 import type { FileHandle } from "./files/file-handle.ts";
 import type { SmbServerState } from "./server.ts";
@@ -58,7 +58,7 @@ export class HandleCloser {
   }
 
   /** Whether the handle was given to `close`, also before its round. */
-  isEnding(handle: FileHandle): boolean {
+  isClosing(handle: FileHandle): boolean {
     return this.#given.has(handle);
   }
 
@@ -104,7 +104,7 @@ interface GroupTask {
 function groupByFile(handles: readonly FileHandle[]): FileGroup[] {
   const groups = new Map<string, FileGroup>();
   for (const handle of handles) {
-    const name = `${nameOf(handle)}:${handle.place.snapshot?.epoch ?? ""}`;
+    const name = `${fileKeyOf(handle)}:${handle.place.snapshot?.epoch ?? ""}`;
     const group = groups.get(name);
     if (group === undefined) groups.set(name, { handles: [handle] });
     else group.handles.push(handle);
@@ -114,7 +114,7 @@ function groupByFile(handles: readonly FileHandle[]): FileGroup[] {
 
 /** Each CHANGE_NOTIFY that waits on a handle is answered when it closes. */
 function weightOf({ handles }: FileGroup): number {
-  return handles.reduce((sum, { watch }) => sum + 1 + (watch?.waiting ?? 0), 0);
+  return handles.reduce((sum, { watch }) => sum + 1 + (watch?.pendingRequests ?? 0), 0);
 }
 
 /** Closes handles of one file. */
@@ -126,15 +126,15 @@ export async function closeFileHandles(
   if (first === undefined) throw new Error("closeFileHandles needs at least one handle");
   for (const handle of handles) {
     handle.watch?.close();
-    server.caches.remove(handle);
+    server.breakNotifier.remove(handle);
     server.replays.remove(handle);
   }
   const { place } = first;
   const ids = handles.map(({ id }) => id.persistent);
   const closed = await closeFile(server.world.runtime, place, ids);
   if (closed.isGone && closed.node !== undefined) {
-    server.changes.publish(place.share.id, [happened(ChangeAction.removed, closed.node)]);
+    server.changeDispatcher.publish(place.share.id, [nameChange(ChangeAction.removed, closed.node)]);
   }
-  if (closed.isPending) server.changes.deletePending(place.share.id, place.file);
+  if (closed.isPending) server.changeDispatcher.endWatchesOf(place.share.id, place.file);
   return closed;
 }

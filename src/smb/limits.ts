@@ -4,7 +4,7 @@
 export const transactBytesMax = 8 * 1024 * 1024;
 export const frameBytesMax = transactBytesMax + 64 * 1024;
 /** Before a client has logged in it has little to say. */
-export const greetingBytesMax = 128 * 1024;
+export const unauthenticatedFrameBytesMax = 128 * 1024;
 /** More than this under way, and the client is not read from until some of it is answered. */
 export const inFlightBytesMax = 64 * 1024 * 1024;
 /** Answers that a client has not taken yet; beyond this it is not read from either. */
@@ -17,9 +17,9 @@ export const sessionsMax = 64;
 export const treesMax = 1024;
 export const handlesMax = 65_536;
 /** Per connection: messages that wait for others to do something. */
-export const waitingMax = 1024;
+export const pendingRequestsMax = 1024;
 /** Per connection: what those messages, and what follows them in their frames, take of memory. */
-export const waitingBytesMax = 64 * 1024 * 1024;
+export const pendingBytesMax = 64 * 1024 * 1024;
 /** A client that says nothing for so long is asked by the system whether it is still there. */
 export const keepAliveMilliseconds = 60_000;
 /** A client that has not logged in by then is let go. */

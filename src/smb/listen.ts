@@ -29,8 +29,8 @@ export function smbListener(world: SmbWorld): SmbListener {
       const closed = new Promise<void>((resolve) => void server.close(() => resolve()));
       for (const connection of connections) connection.end();
       await closed;
-      await state.endings.all();
-      await state.durables.closeAll();
+      await state.backgroundWork.awaitAll();
+      await state.durableHandles.closeAll();
     },
   };
 }

@@ -14,10 +14,10 @@ export interface Request {
   readonly connection: Connection;
   /** It came encrypted, so its answer goes encrypted. */
   readonly isEncrypted: boolean;
-  readonly sealedBy: Session | undefined;
+  readonly encryptedBy: Session | undefined;
   /** The message before, if this one is related to it. */
   readonly previous: RelatedContext | undefined;
-  readonly life: RequestLifetime;
+  readonly lifetime: RequestLifetime;
 }
 
 /** A request that names a session that is there. */

@@ -18,9 +18,9 @@ export interface SmbResponse {
   /** Sees the message as it is sent: some go into the hash that keys are made from. */
   readonly whenSigned?: (message: Buffer) => void;
   /** Signed in any case: it proves that the server knows the new key. */
-  readonly proves?: boolean;
+  readonly mustSign?: boolean;
   /** The connection ends after this answer, or instead of it. */
-  readonly ends?: "after" | "instead";
+  readonly closesConnection?: "after" | "instead";
 }
 
 export interface FileId {
@@ -30,7 +30,7 @@ export interface FileId {
 
 const errorStructureSize = 9;
 
-export function answer(body: Buffer, status: NtStatus = Status.success): SmbResponse {
+export function newResponse(body: Buffer, status: NtStatus = Status.success): SmbResponse {
   const message = Buffer.allocUnsafe(headerBytes + body.length);
   body.copy(message, headerBytes);
   return { status, message };
@@ -41,15 +41,15 @@ export function errorResponse(status: NtStatus, data?: Buffer): SmbResponse {
   const body = new Writer(16).u16(errorStructureSize).u16(0);
   if (data === undefined) body.u32(0).u8(0);
   else body.u32(data.length).bytes(data);
-  return answer(body.finish(), status);
+  return newResponse(body.finish(), status);
 }
 
 /** The smallest body: its own size and nothing. */
-export function emptyAnswer(): SmbResponse {
-  return answer(new Writer(4).u16(4).u16(0).finish());
+export function emptyResponse(): SmbResponse {
+  return newResponse(new Writer(4).u16(4).u16(0).finish());
 }
 
 export const disconnect: SmbResponse = {
   ...errorResponse(Status.invalidParameter),
-  ends: "instead",
+  closesConnection: "instead",
 };

@@ -8,7 +8,7 @@ import { DurableHandles } from "./files/durable-handles.ts";
 import type { FileHandle } from "./files/file-handle.ts";
 import { Replays } from "./files/replays.ts";
 import { Clients } from "./clients.ts";
-import { Endings } from "./endings.ts";
+import { BackgroundWork } from "./endings.ts";
 import { HandleCloser } from "./handle-closer.ts";
 import type { Session } from "./session.ts";
 import { SecurityMode } from "./wire/protocol.ts";
@@ -43,22 +43,22 @@ export class SmbServerState {
   /** Those whose login is done, for clients that come back or join from another connection. */
   readonly sessions = new Map<bigint, Session>();
   readonly clients = new Clients();
-  readonly caches: BreakNotifier;
-  readonly changes: ChangeDispatcher;
-  readonly durables: DurableHandles;
+  readonly breakNotifier: BreakNotifier;
+  readonly changeDispatcher: ChangeDispatcher;
+  readonly durableHandles: DurableHandles;
   readonly replays = new Replays();
-  readonly closer: HandleCloser;
-  readonly endings: Endings;
+  readonly handleCloser: HandleCloser;
+  readonly backgroundWork: BackgroundWork;
 
   constructor(world: SmbWorld) {
     this.world = world;
     this.guid = world.random.bytes(16);
     this.owner = world.owner;
-    this.caches = new BreakNotifier(this);
-    this.changes = new ChangeDispatcher(this);
-    this.durables = new DurableHandles(this);
-    this.closer = new HandleCloser(this);
-    this.endings = new Endings(world.log);
+    this.breakNotifier = new BreakNotifier(this);
+    this.changeDispatcher = new ChangeDispatcher(this);
+    this.durableHandles = new DurableHandles(this);
+    this.handleCloser = new HandleCloser(this);
+    this.backgroundWork = new BackgroundWork(world.log);
   }
 
   /** The SecurityMode that clients are told, in NEGOTIATE and when they validate it. */
@@ -73,15 +73,15 @@ export class SmbServerState {
   }
 
   /** Handles whose client is gone and which somebody else needs out of the way. */
-  abandon(handles: readonly FileHandle[]): void {
-    for (const handle of handles) this.durables.forget(handle);
-    this.endHandles(handles);
+  closeAbandoned(handles: readonly FileHandle[]): void {
+    for (const handle of handles) this.durableHandles.remove(handle);
+    this.closeInBackground(handles);
   }
 
   /** Closes handles that no request waits for. */
-  endHandles(handles: readonly FileHandle[]): void {
+  closeInBackground(handles: readonly FileHandle[]): void {
     const [first] = handles;
-    if (first !== undefined) this.endings.addFor(first.session.account, this.closer.close(handles));
+    if (first !== undefined) this.backgroundWork.addForAccount(first.session.account, this.handleCloser.close(handles));
   }
 
   /** Never zero and never all ones, which mean something else; random, so that none is guessed. */

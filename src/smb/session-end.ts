@@ -15,24 +15,24 @@ export async function endSession(
   session.isValid = false;
   session.cancelPending();
   if (server.sessions.get(session.id) === session) server.sessions.delete(session.id);
-  for (const channel of session.channels) channel.connection.forgetSession(channel);
+  for (const channel of session.channels) channel.connection.removeChannel(channel);
   session.channels.clear();
   const files: FileHandle[] = [];
   for (const handle of session.handles.values()) {
     if (handle.kind === "pipe") continue;
-    if (ending === "lost" && server.durables.keep(handle)) continue;
+    if (ending === "lost" && server.durableHandles.keep(handle)) continue;
     files.push(handle);
   }
   session.handles.clear();
   session.trees.clear();
-  await server.closer.close(files);
+  await server.handleCloser.close(files);
 }
 
 /** A connection carries the session no longer; the last one that did takes it along. */
-export async function leaveSession(server: SmbServerState, channel: Channel): Promise<void> {
+export async function removeChannel(server: SmbServerState, channel: Channel): Promise<void> {
   const { session, connection } = channel;
   session.channels.delete(channel);
-  connection.forgetSession(channel);
+  connection.removeChannel(channel);
   if ([...session.channels].some(({ isValid }) => isValid)) return;
   await endSession(server, session, "lost");
 }

@@ -1,6 +1,6 @@
 import type { Channel } from "./channel.ts";
 import type { Connection, Negotiated } from "./connection.ts";
-import type { Sealer } from "./crypto/encryption.ts";
+import type { Encryptor } from "./crypto/encryption.ts";
 import type { Signer } from "./crypto/signing.ts";
 import type { Handle } from "./handle.ts";
 import type { RequestLifetime } from "./request.ts";
@@ -18,10 +18,10 @@ export class Session {
   isAnonymous = false;
   /** Of the first channel; whoever joins shows with it that it knows the session. */
   signer: Signer | undefined;
-  sealer: Sealer | undefined;
+  encryptor: Encryptor | undefined;
   signingRequired = false;
   /** Messages in the clear are refused. */
-  encrypts = false;
+  requiresEncryption = false;
   readonly channels = new Set<Channel>();
   readonly trees = new Map<number, TreeConnect>();
   /** By volatile id. */

@@ -7,5 +7,5 @@ export interface TreeConnect {
   readonly shareName: string;
   readonly shareId: bigint;
   readonly address: ShareAddress;
-  readonly encrypts: boolean;
+  readonly requiresEncryption: boolean;
 }

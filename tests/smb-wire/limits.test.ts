@@ -2,12 +2,12 @@ import { ShareServiceClient } from "@azure/storage-file-share";
 import { beforeAll, describe, expect, it } from "vitest";
 import {
   frameBytesMax,
-  greetingBytesMax,
+  unauthenticatedFrameBytesMax,
   sessionsMax,
   transactBytesMax,
   treesMax,
-  waitingBytesMax,
-  waitingMax,
+  pendingBytesMax,
+  pendingRequestsMax,
 } from "../../src/smb/limits.ts";
 import { creditsMax } from "../../src/smb/sequence-window.ts";
 import { Status } from "../../src/smb/status.ts";
@@ -52,7 +52,7 @@ describe("what one client may take", () => {
     const open = (name: string) => openFile(client, name, { options: directoryOption });
     // Each directory has a limit of its own, below that of the connection.
     const directories = [await open("a"), await open("b"), await open("c")] as const;
-    for (let count = 1; count <= waitingMax; count += 1) {
+    for (let count = 1; count <= pendingRequestsMax; count += 1) {
       client.begin(15, notifyBody(directories[count % 3] ?? directories[0]));
       await client.interim(count);
     }
@@ -70,7 +70,7 @@ describe("what one client may take", () => {
         [5, createBody("kept")],
         [9, large],
       ]);
-    const frames = Math.ceil(waitingBytesMax / transactBytesMax);
+    const frames = Math.ceil(pendingBytesMax / transactBytesMax);
     for (let count = 1; count <= frames; count += 1) {
       send();
       await client.interim(count);
@@ -90,7 +90,7 @@ describe("what one client may take", () => {
   it("is a short message before it has logged in", async () => {
     const client = await WireClient.open(held.server.smbUrl);
     await client.negotiate();
-    client.announce(greetingBytesMax + 1);
+    client.announce(unauthenticatedFrameBytesMax + 1);
     await client.closed;
   });
 

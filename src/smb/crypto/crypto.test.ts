@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
 import { cmac, cmacKey } from "./cmac.ts";
-import { sealerOf } from "./encryption.ts";
+import { encryptorOf } from "./encryption.ts";
 import { deriveKey } from "./key-derivation.ts";
 import { md4 } from "./md4.ts";
 import { Rc4 } from "./rc4.ts";
@@ -79,12 +79,12 @@ describe("messages", () => {
   it.each([1, 2, 3, 4])("sealed with cipher %i open again, changed ones do not", (cipher) => {
     const both = deriveKey(key, Buffer.from("a"), Buffer.from("b"), cipher > 2 ? 256 : 128);
     const keys = { signing: key, incoming: both, outgoing: both };
-    const sealer = sealerOf({ sessionId: 5n, cipher, keys });
-    const sealed = Buffer.concat(sealer.seal([Buffer.from("one "), Buffer.from("two")]));
-    expect(sealer.open(Buffer.from(sealed))?.toString()).toBe("one two");
+    const sealer = encryptorOf({ sessionId: 5n, cipher, keys });
+    const sealed = Buffer.concat(sealer.encrypt([Buffer.from("one "), Buffer.from("two")]));
+    expect(sealer.decrypt(Buffer.from(sealed))?.toString()).toBe("one two");
     sealed[sealed.length - 1]! ^= 1;
-    expect(sealer.open(sealed)).toBeUndefined();
-    const again = Buffer.concat(sealer.seal([Buffer.from("one two")]));
+    expect(sealer.decrypt(sealed)).toBeUndefined();
+    const again = Buffer.concat(sealer.encrypt([Buffer.from("one two")]));
     expect(again.subarray(20, 32).equals(sealed.subarray(20, 32))).toBe(false);
   });
 });

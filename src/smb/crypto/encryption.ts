@@ -4,11 +4,11 @@ import { Cipher } from "../wire/protocol.ts";
 import type { SessionKeys } from "./key-derivation.ts";
 
 /** Encrypts and opens messages of one session ([MS-SMB2] 2.2.41). */
-export interface Sealer {
+export interface Encryptor {
   /** The transform header, then the encrypted chain. */
-  seal(chain: readonly Buffer[]): Buffer[];
+  encrypt(chain: readonly Buffer[]): Buffer[];
   /** Nothing if the message was not made with this session's key. */
-  open(transform: Buffer): Buffer | undefined;
+  decrypt(transform: Buffer): Buffer | undefined;
 }
 
 export const transformHeaderBytes = 52;
@@ -25,17 +25,17 @@ const gcmNonceBytes = 12;
 const ccmNonceBytes = 11;
 const authentication = { authTagLength: tagBytes };
 
-export interface SealerOptions {
+export interface EncryptorOptions {
   readonly sessionId: bigint;
   readonly cipher: number;
   readonly keys: SessionKeys;
 }
 
-export function sealerOf({ sessionId, cipher, keys }: SealerOptions): Sealer {
-  const form = formOf(cipher);
+export function encryptorOf({ sessionId, cipher, keys }: EncryptorOptions): Encryptor {
+  const form = cipherModeOf(cipher);
   let sent = 0n;
   return {
-    seal(chain) {
+    encrypt(chain) {
       const length = chain.reduce((sum, part) => sum + part.length, 0);
       const header = Buffer.alloc(transformHeaderBytes);
       header.writeUInt32LE(transformMagic, 0);
@@ -49,13 +49,13 @@ export function sealerOf({ sessionId, cipher, keys }: SealerOptions): Sealer {
       tag.copy(header, tagOffset);
       return [header, ...body];
     },
-    open(transform) {
+    decrypt(transform) {
       return form.decrypt(keys.incoming, transform);
     },
   };
 }
 
-interface Form {
+interface CipherMode {
   readonly encrypt: (
     key: Buffer,
     header: Buffer,
@@ -65,7 +65,7 @@ interface Form {
   readonly decrypt: (key: Buffer, transform: Buffer) => Buffer | undefined;
 }
 
-function formOf(cipher: number): Form {
+function cipherModeOf(cipher: number): CipherMode {
   switch (cipher) {
     case Cipher.aes128Gcm:
       return gcm("aes-128-gcm");
@@ -90,7 +90,7 @@ function tagOf(transform: Buffer): Buffer {
   return transform.subarray(tagOffset, tagOffset + tagBytes);
 }
 
-function gcm(name: CipherGCMTypes): Form {
+function gcm(name: CipherGCMTypes): CipherMode {
   return {
     encrypt(key, header, chain) {
       const cipher = createCipheriv(name, key, nonceOf(header, gcmNonceBytes), authentication);
@@ -116,7 +116,7 @@ function gcm(name: CipherGCMTypes): Form {
 }
 
 /** CCM takes the whole message at once. */
-function ccm(name: CipherCCMTypes): Form {
+function ccm(name: CipherCCMTypes): CipherMode {
   return {
     encrypt(key, header, chain, length) {
       const cipher = createCipheriv(name, key, nonceOf(header, ccmNonceBytes), authentication);

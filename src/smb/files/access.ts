@@ -25,12 +25,12 @@ const genericRights = [
 const genericBits = 0xf000_0000;
 const unknownBits = 0x0ce0_fe00;
 
-export interface WantedAccess {
+export interface ResolvedAccess {
   readonly access: number;
   readonly wantsMaximum: boolean;
 }
 
-export function resolveAccess(asked: number): WantedAccess | NtStatus {
+export function resolveAccess(asked: number): ResolvedAccess | NtStatus {
   if (asked === 0 || (asked & unknownBits) !== 0) return Status.accessDenied;
   if ((asked & Right.systemSecurity) !== 0) return Status.privilegeNotHeld;
   let access = asked & ~genericBits & ~Right.maximumAllowed;

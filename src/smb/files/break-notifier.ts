@@ -6,25 +6,25 @@ import type { SmbServerState } from "../server.ts";
 import { OplockLevel } from "../wire/protocol.ts";
 import { encodeLeaseBreak, encodeOplockBreak } from "../wire/oplock-break.ts";
 import type { FileHandle } from "./file-handle.ts";
-import { sendNotification, wayForLease } from "./notification.ts";
+import { sendNotification, connectionForLease } from "./notification.ts";
 
 /** What this server last knew of a cache that one of its clients holds. */
-interface Holder {
+interface GrantHolder {
   readonly handles: Set<FileHandle>;
   held: number;
   /** Of the lease that came first; later handles that share it change nothing about it. */
   readonly leaseVersion: 1 | 2 | undefined;
   /** The break that was sent and not answered yet. */
-  askedAt: Ticks | undefined;
+  lastBreakAt: Ticks | undefined;
   /** What the client answers that it keeps, while that is being written down. */
-  answer?: number | undefined;
+  acknowledged?: number | undefined;
 }
 
 /** Break notifications of one file that are sent in one iteration of the event loop. */
 const toldTogetherMax = 256;
 
 interface WatchedFile {
-  readonly holders: Map<string, Holder>;
+  readonly holders: Map<string, GrantHolder>;
   readonly unwatch: () => void;
   isChecking: boolean;
   changedAgain: boolean;
@@ -37,7 +37,7 @@ interface WatchedFile {
 export class BreakNotifier {
   readonly #server: SmbServerState;
   readonly #files = new Map<string, WatchedFile>();
-  readonly #keys = new Map<string, Holder>();
+  readonly #keys = new Map<string, GrantHolder>();
 
   constructor(server: SmbServerState) {
     this.#server = server;
@@ -56,7 +56,7 @@ export class BreakNotifier {
   add(handle: FileHandle, held: number): void {
     const { cache, place } = handle;
     if (cache === undefined) return;
-    const name = nameOf(handle);
+    const name = fileKeyOf(handle);
     const file = this.#files.get(name) ?? this.#watch(name, handle);
     const holder = file.holders.get(cache.key);
     if (holder === undefined) {
@@ -66,14 +66,14 @@ export class BreakNotifier {
       this.#keys.set(cache.key, first);
     } else {
       holder.handles.add(handle);
-      if (holder.askedAt === undefined) holder.held = held;
+      if (holder.lastBreakAt === undefined) holder.held = held;
     }
     // Somebody may have taken it between the commit that gave it and this watch.
     this.#check(file, place);
   }
 
   remove(handle: FileHandle): void {
-    const name = nameOf(handle);
+    const name = fileKeyOf(handle);
     const file = this.#files.get(name);
     const key = handle.cache?.key;
     const holder = key === undefined ? undefined : file?.holders.get(key);
@@ -89,26 +89,26 @@ export class BreakNotifier {
   }
 
   /** The client is about to keep this much; returns which break it was last told of. */
-  answering(handle: FileHandle, kept: number): Ticks | undefined {
+  beginAcknowledgement(handle: FileHandle, kept: number): Ticks | undefined {
     const holder = this.#holderOf(handle);
-    if (holder !== undefined) holder.answer = kept;
-    return holder?.askedAt;
+    if (holder !== undefined) holder.acknowledged = kept;
+    return holder?.lastBreakAt;
   }
 
   /** The answer to that break was taken, or not; a later one may be on its way already. */
-  answered(handle: FileHandle, told: Ticks | undefined, isTaken: boolean): void {
+  finishAcknowledgement(handle: FileHandle, told: Ticks | undefined, isTaken: boolean): void {
     const holder = this.#holderOf(handle);
     if (holder === undefined) return;
-    if (isTaken && holder.askedAt === told) {
-      holder.held = holder.answer ?? holder.held;
-      holder.askedAt = undefined;
+    if (isTaken && holder.lastBreakAt === told) {
+      holder.held = holder.acknowledged ?? holder.held;
+      holder.lastBreakAt = undefined;
     }
-    holder.answer = undefined;
+    holder.acknowledged = undefined;
   }
 
-  #holderOf(handle: FileHandle): Holder | undefined {
+  #holderOf(handle: FileHandle): GrantHolder | undefined {
     const key = handle.cache?.key;
-    return key === undefined ? undefined : this.#files.get(nameOf(handle))?.holders.get(key);
+    return key === undefined ? undefined : this.#files.get(fileKeyOf(handle))?.holders.get(key);
   }
 
   #watch(name: string, { place }: FileHandle): WatchedFile {
@@ -157,27 +157,27 @@ export class BreakNotifier {
   }
 
   /** Whether there was something to tell. */
-  #tell(holder: Holder, cache: CachingGrant): boolean {
+  #tell(holder: GrantHolder, cache: CachingGrant): boolean {
     const { breaking } = cache;
     if (breaking !== undefined) {
-      if (breaking.askedAt === holder.askedAt) return false;
-      holder.askedAt = breaking.askedAt;
+      if (breaking.askedAt === holder.lastBreakAt) return false;
+      holder.lastBreakAt = breaking.askedAt;
       holder.held = cache.held;
       this.#notify(holder, cache, { next: breaking.to, needsAnswer: true });
       return true;
     }
     // A cache that only read is simply over; nobody waits for an answer.
-    const known = holder.askedAt === undefined ? holder.held : (holder.answer ?? 0);
+    const known = holder.lastBreakAt === undefined ? holder.held : (holder.acknowledged ?? 0);
     const isLost = (known & ~cache.held) !== 0;
     holder.held = known;
     if (isLost) this.#notify(holder, cache, { next: cache.held, needsAnswer: false });
     holder.held = cache.held;
-    holder.askedAt = undefined;
+    holder.lastBreakAt = undefined;
     return isLost;
   }
 
   #notify(
-    { handles, held, leaseVersion }: Holder,
+    { handles, held, leaseVersion }: GrantHolder,
     { epoch }: CachingGrant,
     { next, needsAnswer }: { readonly next: number; readonly needsAnswer: boolean },
   ): void {
@@ -186,12 +186,12 @@ export class BreakNotifier {
       ({ connection, session }) => session.connectionFor(connection) !== undefined,
     );
     if (handle === undefined) {
-      this.#server.abandon(all);
+      this.#server.closeAbandoned(all);
       return;
     }
     const { session, connection } = handle;
     const lease = handle.cache?.lease;
-    const way = lease === undefined ? session.connectionFor(connection) : wayForLease(handle);
+    const way = lease === undefined ? session.connectionFor(connection) : connectionForLease(handle);
     if (way === undefined) return;
     if (lease === undefined) {
       const level = (next & cacheRead) === 0 ? OplockLevel.none : OplockLevel.shared;
@@ -204,6 +204,6 @@ export class BreakNotifier {
   }
 }
 
-export function nameOf({ place }: FileHandle): string {
+export function fileKeyOf({ place }: FileHandle): string {
   return `${place.share.id}:${place.file}`;
 }

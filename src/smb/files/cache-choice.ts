@@ -29,7 +29,7 @@ const wantedByLevel: Readonly<Record<number, number>> = {
 };
 
 /** The cache bits that a requested oplock level asks for. */
-export function wantedCache(level: number): number {
+export function cacheBitsOf(level: number): number {
   return wantedByLevel[level] ?? 0;
 }
 
@@ -53,13 +53,13 @@ export function chooseCache(
   const lease = decodeLease(context.data);
   if (lease === undefined) return Status.invalidParameter;
   if (isDirectory) return undefined;
-  const key = leaseName(connection, lease.key);
+  const key = leaseKeyOf(connection, lease.key);
   const wanted = isLegal(lease.state) ? lease.state : 0;
   return { request: { key, wanted, epoch: lease.epoch }, lease };
 }
 
 /** Lease keys belong to a client, not to one of its connections. */
-export function leaseName({ negotiated }: Connection, key: Buffer): string {
+export function leaseKeyOf({ negotiated }: Connection, key: Buffer): string {
   return `lease:${negotiated?.clientGuid.toString("hex") ?? ""}:${key.toString("hex")}`;
 }
 
@@ -72,7 +72,7 @@ export function leasedFile(
   const context = contexts.find(({ name }) => name === ContextName.lease);
   const lease = context && decodeLease(context.data);
   if (lease === undefined) return undefined;
-  const [handle] = connection.server.caches.handlesOf(leaseName(connection, lease.key));
+  const [handle] = connection.server.breakNotifier.handlesOf(leaseKeyOf(connection, lease.key));
   return handle?.place.file;
 }
 
@@ -81,7 +81,7 @@ function isLegal(state: number): boolean {
   return (state & ~leaseBits) === 0 && ((state & cacheRead) !== 0 || state === 0);
 }
 
-export interface Granted {
+export interface GrantedCache {
   readonly level: number;
   readonly held: number;
   readonly holding: CacheHolding | undefined;
@@ -92,7 +92,7 @@ export function grantedCache(
   choice: CacheChoice | undefined,
   state: LockState,
   version?: 1 | 2,
-): Granted {
+): GrantedCache {
   if (choice === undefined) return nothing;
   const { request } = choice;
   const lease = choice.lease && { ...choice.lease, version: version ?? choice.lease.version };
@@ -110,7 +110,7 @@ export function grantedCache(
   return { level: OplockLevel.lease, held, holding, context };
 }
 
-const nothing: Granted = {
+const nothing: GrantedCache = {
   level: OplockLevel.none,
   held: 0,
   holding: undefined,

@@ -3,7 +3,7 @@ import type { NodeRecord } from "../../file/records.ts";
 import type { SmbServerState } from "../server.ts";
 import { Status } from "../status.ts";
 import { RemoteChanges } from "./remote-changes.ts";
-import { ChangeAction, ChangeFilter, type Change, type DirectoryWatch } from "./directory-watch.ts";
+import { ChangeAction, ChangeFilter, type ReportedChange, type DirectoryWatch } from "./directory-watch.ts";
 
 /** One thing that happened to one name of a directory. */
 export interface FileChange {
@@ -42,20 +42,20 @@ export class ChangeDispatcher {
   subscribe(share: bigint, watch: DirectoryWatch): () => void {
     const known = this.#shares.get(share);
     const watched = known ?? { watches: new Set(), backlog: [], isTelling: false };
-    if (known === undefined) this.#foreign.begin(share);
+    if (known === undefined) this.#foreign.subscribe(share);
     this.#shares.set(share, watched);
     const { watches } = watched;
     watches.add(watch);
     return () => {
       if (!watches.delete(watch) || watches.size > 0) return;
       this.#shares.delete(share);
-      this.#foreign.end(share);
+      this.#foreign.unsubscribe(share);
     };
   }
 
   /** Resolves when nothing that happens from then on is missed. */
-  ready(share: bigint): Promise<void> {
-    return this.#foreign.ready(share);
+  whenSubscribed(share: bigint): Promise<void> {
+    return this.#foreign.whenSubscribed(share);
   }
 
   /** Things that happened together are told together. */
@@ -65,13 +65,13 @@ export class ChangeDispatcher {
     watched.backlog.push(happenings);
     if (watched.isTelling) return;
     watched.isTelling = true;
-    void this.#server.endings.add(this.#tellAll(share, watched));
+    void this.#server.backgroundWork.add(this.#tellAll(share, watched));
   }
 
   /** A directory that is about to go away is not worth waiting for. */
-  deletePending(share: bigint, directory: bigint): void {
+  endWatchesOf(share: bigint, directory: bigint): void {
     for (const watch of this.#shares.get(share)?.watches ?? []) {
-      if (watch.directory === directory) watch.end(Status.deletePending);
+      if (watch.directory === directory) watch.endRequests(Status.deletePending);
     }
   }
 
@@ -126,7 +126,7 @@ function tell(
     const path = pathFor(watch, happening, trails[index] ?? []);
     return path === undefined ? [] : [{ action: happening.action, path }];
   });
-  if (heard.length > 0) watch.hear(heard satisfies readonly Change[]);
+  if (heard.length > 0) watch.report(heard satisfies readonly ReportedChange[]);
 }
 
 /** The name as seen from a watched directory, if it lies there and matters. */
@@ -148,10 +148,10 @@ export function nameFilter({ kind }: NodeRecord): number {
   return kind === "directory" ? ChangeFilter.directoryName : ChangeFilter.fileName;
 }
 
-export function happened(action: number, node: NodeRecord): FileChange {
+export function nameChange(action: number, node: NodeRecord): FileChange {
   return { action, parent: node.parent, name: node.name, filter: nameFilter(node) };
 }
 
-export function modified(node: NodeRecord, filter: number): FileChange {
+export function modification(node: NodeRecord, filter: number): FileChange {
   return { action: ChangeAction.modified, parent: node.parent, name: node.name, filter };
 }

@@ -12,7 +12,7 @@ const changing: ReadonlySet<number> = new Set([Command.write, Command.setInfo, C
  * a later one, and so would a repeated one whose original still runs: both are refused.
  */
 export function countRequest(
-  { header, connection, life }: TreeRequest,
+  { header, connection, lifetime: life }: TreeRequest,
   handle: FileHandle,
 ): boolean {
   if (connection.dialect < Dialect.v300) return true;

@@ -21,7 +21,7 @@ export const ChangeFilter = {
   security: 0x100,
 } as const;
 
-export interface Change {
+export interface ReportedChange {
   readonly action: number;
   /** From the watched directory down. */
   readonly path: string;
@@ -32,7 +32,7 @@ export interface NotifyResult {
   readonly data: Buffer;
 }
 
-interface Waiter {
+interface PendingNotify {
   readonly bytesMax: number;
   readonly finish: (result: NotifyResult) => void;
 }
@@ -50,11 +50,11 @@ export class DirectoryWatch {
   readonly filter: number;
   readonly watchesTree: boolean;
   readonly #unwatch: () => void;
-  #changes: Change[] = [];
+  #changes: ReportedChange[] = [];
   #isTooMuch = false;
   /** What the first question had room for: more is never remembered. */
   #roomBytes: number | undefined;
-  readonly #waiters: Waiter[] = [];
+  readonly #waiters: PendingNotify[] = [];
 
   constructor(
     wanted: { directory: bigint; filter: number; watchesTree: boolean },
@@ -67,11 +67,11 @@ export class DirectoryWatch {
   }
 
   /** Requests that wait for a change. */
-  get waiting(): number {
+  get pendingRequests(): number {
     return this.#waiters.length;
   }
 
-  hear(changes: readonly Change[]): void {
+  report(changes: readonly ReportedChange[]): void {
     if (this.#changes.length + changes.length > changesMax) this.#isTooMuch = true;
     else this.#changes.push(...changes);
     const waiter = this.#waiters.shift();
@@ -86,7 +86,7 @@ export class DirectoryWatch {
   }
 
   /** Answers at once if something was heard; the result takes the question back. */
-  ask(bytesMax: number, finish: (result: NotifyResult) => void): () => void {
+  addRequest(bytesMax: number, finish: (result: NotifyResult) => void): () => void {
     this.#roomBytes ??= bytesMax;
     if (this.#changes.length > 0 || this.#isTooMuch) {
       finish(this.#take(bytesMax));
@@ -104,13 +104,13 @@ export class DirectoryWatch {
     };
   }
 
-  end(status: NtStatus): void {
+  endRequests(status: NtStatus): void {
     for (const waiter of this.#waiters.splice(0)) waiter.finish({ status, data: nothing });
   }
 
   close(): void {
     this.#unwatch();
-    this.end(Status.notifyCleanup);
+    this.endRequests(Status.notifyCleanup);
   }
 
   #take(bytesMax: number): NotifyResult {
@@ -127,7 +127,7 @@ export class DirectoryWatch {
 
 const alignment = 4;
 
-function encodeChanges(changes: readonly Change[], bytesMax: number): Buffer | undefined {
+function encodeChanges(changes: readonly ReportedChange[], bytesMax: number): Buffer | undefined {
   const writer = new Writer();
   for (const [index, { action, path }] of changes.entries()) {
     const start = writer.length;

@@ -1,13 +1,13 @@
 import { cacheHandle } from "../../file/locks/lock-state.ts";
 import { fileInfo } from "../../file/filesystem/info.ts";
 import { foldName } from "../../file/shared/fold.ts";
-import { answer, errorResponse, type SmbResponse } from "../response.ts";
+import { newResponse, errorResponse, type SmbResponse } from "../response.ts";
 import type { TreeRequest } from "../request.ts";
 import { Status } from "../status.ts";
 import { encodeCreateResponse, type CreateRequest } from "../wire/create.ts";
-import { encodeDurable, type DurableWish } from "../wire/durable-contexts.ts";
+import { encodeDurable, type DurableContext } from "../wire/durable-contexts.ts";
 import { ContextName, decodeLease, type CreateContext } from "../wire/create-contexts.ts";
-import { grantedCache, leaseName } from "./cache-choice.ts";
+import { grantedCache, leaseKeyOf } from "./cache-choice.ts";
 import { factsOf } from "./facts.ts";
 import type { Durability, FileHandle } from "./file-handle.ts";
 import type { ParsedPath } from "./path.ts";
@@ -17,8 +17,8 @@ const oldMilliseconds = 120_000;
 const millisecondsMax = 300_000;
 const openedAction = 1;
 
-type Request = Extract<DurableWish, { kind: "request" }>;
-type Reconnect = Extract<DurableWish, { kind: "reconnect" }>;
+type Request = Extract<DurableContext, { kind: "request" }>;
+type Reconnect = Extract<DurableContext, { kind: "reconnect" }>;
 
 /** Only a handle whose client may keep it after closing is worth keeping for it. */
 export function durabilityOf(
@@ -48,23 +48,23 @@ export async function reconnect(
 ): Promise<SmbResponse> {
   const { connection, session, tree } = request;
   const { server } = connection;
-  const kept = server.durables.find(wish.fileId.persistent);
+  const kept = server.durableHandles.find(wish.fileId.persistent);
   if (kept === undefined || !isSame(request, asked, wish, kept)) {
     return errorResponse(Status.objectNameNotFound);
   }
-  if (server.durables.accountOf(wish.fileId.persistent) !== session.account) {
+  if (server.durableHandles.accountOf(wish.fileId.persistent) !== session.account) {
     return errorResponse(Status.accessDenied);
   }
   if (kept.cache?.lease !== undefined && !isSamePath(path.components, kept.path)) {
     return errorResponse(Status.invalidParameter);
   }
-  server.durables.forget(kept);
+  server.durableHandles.remove(kept);
   const { runtime } = server.world;
   const info = await fileInfo(runtime, kept.place, kept.id.persistent);
   // What it cached may have been taken from it meanwhile, and the handle been given up for that.
-  if (server.closer.isEnding(kept)) return errorResponse(Status.objectNameNotFound);
+  if (server.handleCloser.isClosing(kept)) return errorResponse(Status.objectNameNotFound);
   if (info.kind === "refused") {
-    await server.closer.close([kept]);
+    await server.handleCloser.close([kept]);
     return errorResponse(Status.objectNameNotFound);
   }
   const id = { persistent: kept.id.persistent, volatile: server.newId() };
@@ -73,15 +73,15 @@ export async function reconnect(
   const handle: FileHandle = { ...kept, id, session, connection, tree, ...fresh };
   if (!session.isValid) {
     // The client is gone again already: it may still come back for it.
-    if (!server.durables.keep(kept)) server.endHandles([kept]);
+    if (!server.durableHandles.keep(kept)) server.closeInBackground([kept]);
     return errorResponse(Status.userSessionDeleted);
   }
   const choice = choiceOf(handle, asked);
   const granted = grantedCache(choice, info.value.locks);
-  server.caches.remove(kept);
+  server.breakNotifier.remove(kept);
   server.replays.remove(kept);
   session.handles.set(id.volatile, handle);
-  server.caches.add(handle, granted.held);
+  server.breakNotifier.add(handle, granted.held);
   const body = encodeCreateResponse({
     oplock: granted.level,
     action: openedAction,
@@ -89,7 +89,7 @@ export async function reconnect(
     fileId: id,
     contexts: granted.context === undefined ? [] : [granted.context],
   });
-  return { ...answer(body), fileId: id };
+  return { ...newResponse(body), fileId: id };
 }
 
 function choiceOf({ cache }: FileHandle, asked: CreateRequest) {
@@ -114,7 +114,7 @@ function isSame(
   const context = asked.contexts.find(({ name }) => name === ContextName.lease);
   const lease = context === undefined ? undefined : decodeLease(context.data);
   if (cache?.lease === undefined) return lease === undefined;
-  return lease !== undefined && cache.key === leaseName(connection, lease.key);
+  return lease !== undefined && cache.key === leaseKeyOf(connection, lease.key);
 }
 
 function isSamePath(left: readonly string[], right: readonly string[]): boolean {

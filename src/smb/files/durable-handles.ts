@@ -4,7 +4,7 @@ import type { FileHandle } from "./file-handle.ts";
 /** More than this are not kept; the oldest clients have the least to lose. */
 const durablesMax = 4096;
 
-interface Kept {
+interface DisconnectedHandle {
   readonly handle: FileHandle;
   readonly account: string;
   readonly cancel: () => void;
@@ -13,7 +13,7 @@ interface Kept {
 /** Handles whose connection was lost and which wait for their client to come back. */
 export class DurableHandles {
   readonly #server: SmbServerState;
-  readonly #kept = new Map<bigint, Kept>();
+  readonly #kept = new Map<bigint, DisconnectedHandle>();
 
   constructor(server: SmbServerState) {
     this.#server = server;
@@ -25,7 +25,7 @@ export class DurableHandles {
     if (durable === undefined || this.#kept.size >= durablesMax) return false;
     const { persistent } = handle.id;
     const cancel = this.#server.world.clock.after(durable.milliseconds, () => {
-      if (this.#kept.delete(persistent)) this.#server.endHandles([handle]);
+      if (this.#kept.delete(persistent)) this.#server.closeInBackground([handle]);
     });
     this.#kept.set(persistent, { handle, account: session.account, cancel });
     return true;
@@ -40,7 +40,7 @@ export class DurableHandles {
   }
 
   /** It was taken up again, or its time is over. */
-  forget({ id }: FileHandle): void {
+  remove({ id }: FileHandle): void {
     this.#kept.get(id.persistent)?.cancel();
     this.#kept.delete(id.persistent);
   }
@@ -50,6 +50,6 @@ export class DurableHandles {
     const kept = Array.from(this.#kept.values());
     this.#kept.clear();
     for (const { cancel } of kept) cancel();
-    await this.#server.closer.close(kept.map(({ handle }) => handle));
+    await this.#server.handleCloser.close(kept.map(({ handle }) => handle));
   }
 }

@@ -16,18 +16,18 @@ export function findHandle(request: TreeRequest, named: FileId): Handle | SmbRes
     handle.tree.id === tree.id &&
     handle.id.persistent === wanted.persistent;
   if (!isMeant) return errorResponse(Status.fileClosed);
-  request.life.fileId = handle.id;
+  request.lifetime.fileId = handle.id;
   if (handle.kind === "pipe") return handle;
   request.connection.server.replays.remove(handle);
   return countRequest(request, handle) ? handle : errorResponse(Status.fileNotAvailable);
 }
 
-export function isAnswer(found: Handle | SmbResponse): found is SmbResponse {
+export function isResponse(found: Handle | SmbResponse): found is SmbResponse {
   return "status" in found;
 }
 
 export function findFile(request: TreeRequest, named: FileId): FileHandle | SmbResponse {
   const found = findHandle(request, named);
-  if (isAnswer(found) || found.kind === "file") return found;
+  if (isResponse(found) || found.kind === "file") return found;
   return errorResponse(Status.invalidDeviceRequest);
 }

@@ -11,7 +11,7 @@ import { ChangeAction, ChangeFilter } from "./directory-watch.ts";
 
 type Publish = (share: bigint, happenings: readonly FileChange[]) => void;
 
-interface Listening {
+interface ShareSubscription {
   /** One thing after the other: a share may be watched again while it is being let go. */
   turn: Promise<void>;
   unwatch: () => void;
@@ -23,18 +23,18 @@ interface Listening {
 export class RemoteChanges {
   readonly #server: SmbServerState;
   readonly #publish: Publish;
-  readonly #shares = new Map<bigint, Listening>();
+  readonly #shares = new Map<bigint, ShareSubscription>();
 
   constructor(server: SmbServerState, publish: Publish) {
     this.#server = server;
     this.#publish = publish;
   }
 
-  begin(share: bigint): void {
+  subscribe(share: bigint): void {
     const { runtime } = this.#server.world;
     const { owner } = this.#server;
     const known = this.#shares.get(share);
-    const listening: Listening = known ?? {
+    const listening: ShareSubscription = known ?? {
       turn: Promise.resolve(),
       unwatch: () => {},
       isReading: false,
@@ -48,7 +48,7 @@ export class RemoteChanges {
     });
   }
 
-  end(share: bigint): void {
+  unsubscribe(share: bigint): void {
     const listening = this.#shares.get(share);
     if (listening === undefined) return;
     const { runtime } = this.#server.world;
@@ -59,17 +59,17 @@ export class RemoteChanges {
   }
 
   /** Resolves when nothing that happens from then on is missed. */
-  async ready(share: bigint): Promise<void> {
+  async whenSubscribed(share: bigint): Promise<void> {
     await this.#shares.get(share)?.turn;
   }
 
-  #then(listening: Listening, work: () => Promise<void>): void {
+  #then(listening: ShareSubscription, work: () => Promise<void>): void {
     const next = listening.turn.then(work);
     listening.turn = next.catch(() => {});
-    void this.#server.endings.add(next);
+    void this.#server.backgroundWork.add(next);
   }
 
-  #read(share: bigint, listening: Listening): void {
+  #read(share: bigint, listening: ShareSubscription): void {
     listening.hasMore = true;
     if (listening.isReading) return;
     listening.isReading = true;
@@ -80,13 +80,13 @@ export class RemoteChanges {
           listening.hasMore = false;
           const taken = await takeNotices(runtime, share, this.#server.owner);
           if (taken.length > 0) listening.hasMore = true;
-          this.#publish(share, happeningsOf(taken));
+          this.#publish(share, changesOf(taken));
         }
       } finally {
         listening.isReading = false;
       }
     };
-    void this.#server.endings.add(run());
+    void this.#server.backgroundWork.add(run());
   }
 }
 
@@ -100,11 +100,11 @@ const filters: Readonly<Record<NodeAspect, number>> = {
 };
 
 /** What went and came with one commit was renamed. */
-export function happeningsOf(taken: readonly DatedNotice[]): readonly FileChange[] {
+export function changesOf(taken: readonly DatedNotice[]): readonly FileChange[] {
   const happenings: FileChange[] = [];
   for (const [index, notice] of taken.entries()) {
     const { action, parent, name } = notice;
-    const other = isOneMove(taken[index - 1], notice);
+    const other = otherHalfOfMove(taken[index - 1], notice);
     if (action === "modified") {
       const filter = notice.aspects.reduce((bits, aspect) => bits | filters[aspect], 0);
       happenings.push({ action: ChangeAction.modified, parent, name, filter });
@@ -124,7 +124,7 @@ export function happeningsOf(taken: readonly DatedNotice[]): readonly FileChange
 }
 
 /** Letters of one commit about one node lie side by side, `added` before `removed`. */
-function isOneMove(before: DatedNotice | undefined, notice: DatedNotice): DatedNotice | undefined {
+function otherHalfOfMove(before: DatedNotice | undefined, notice: DatedNotice): DatedNotice | undefined {
   const isMove =
     before?.action === "added" &&
     notice.action === "removed" &&

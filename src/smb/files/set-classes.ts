@@ -13,7 +13,7 @@ const temporaryAttribute = 0x100;
 const stopUpdating = -1n;
 const resumeUpdating = -2n;
 
-export interface BasicWish {
+export interface BasicInformation {
   readonly change: BasicChange;
   /** Whether writing goes on to move the time of the last write; undefined leaves that as it is. */
   readonly keepsTimes: boolean | undefined;
@@ -21,7 +21,7 @@ export interface BasicWish {
   readonly keepsChange: boolean | undefined;
 }
 
-export function decodeBasic(data: Buffer, isDirectory: boolean): BasicWish | NtStatus {
+export function decodeBasic(data: Buffer, isDirectory: boolean): BasicInformation | NtStatus {
   if (data.length < basicBytes) return Status.infoLengthMismatch;
   const reader = new Reader(data);
   const times = [reader.i64(), reader.i64(), reader.i64(), reader.i64()];

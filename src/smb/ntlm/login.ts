@@ -53,7 +53,7 @@ export class Login {
     this.#options = options;
   }
 
-  take(bytes: Buffer): LoginStep {
+  accept(bytes: Buffer): LoginStep {
     if (typeOfMessage(bytes) !== undefined) {
       this.#isBare = true;
       return this.#takeNtlm(bytes, undefined);

@@ -99,7 +99,7 @@ export function decodeAuthenticate(message: Buffer): Authenticate | undefined {
   const slot = (): Buffer => {
     const length = reader.u16();
     reader.skip(2);
-    return reader.stretch(reader.u32(), length);
+    return reader.bytesAt(reader.u32(), length);
   };
   const ntResponse = slot();
   const domain = slot().toString("utf16le");

@@ -1,9 +1,9 @@
-import { answer, errorResponse, type SmbResponse } from "../response.ts";
+import { newResponse, errorResponse, type SmbResponse } from "../response.ts";
 import { transactBytesMax } from "../limits.ts";
-import { isCharged } from "../credit-charge.ts";
+import { coversBytes } from "../credit-charge.ts";
 import { has, Right } from "../files/access.ts";
 import { DirectoryWatch, type NotifyResult } from "../files/directory-watch.ts";
-import { findFile, isAnswer } from "../files/lookup.ts";
+import { findFile, isResponse } from "../files/lookup.ts";
 import type { TreeRequest } from "../request.ts";
 import { Status } from "../status.ts";
 import { decodeChangeNotify, encodeDataResponse } from "../wire/query.ts";
@@ -14,31 +14,31 @@ export async function changeNotify(request: TreeRequest): Promise<SmbResponse> {
   if (asked === undefined || asked.outputBytesMax > transactBytesMax) {
     return errorResponse(Status.invalidParameter);
   }
-  if (!isCharged(request, asked.outputBytesMax)) return errorResponse(Status.invalidParameter);
+  if (!coversBytes(request, asked.outputBytesMax)) return errorResponse(Status.invalidParameter);
   const handle = findFile(request, asked.fileId);
-  if (isAnswer(handle)) return handle;
+  if (isResponse(handle)) return handle;
   if (!handle.isDirectory) return errorResponse(Status.invalidParameter);
   if (!has(handle.access, Right.readData)) return errorResponse(Status.accessDenied);
-  const { changes } = request.connection.server;
+  const { changeDispatcher: changes } = request.connection.server;
   handle.watch ??= new DirectoryWatch(
     { directory: handle.place.file, filter: asked.filter, watchesTree: asked.watchesTree },
     (watch) => changes.subscribe(request.tree.shareId, watch),
   );
-  await changes.ready(request.tree.shareId);
+  await changes.whenSubscribed(request.tree.shareId);
   const { status, data } = await next(request, handle.watch, asked.outputBytesMax);
   const isAnswered = status === Status.success || status === Status.notifyEnumDirectory;
-  return isAnswered ? answer(encodeDataResponse(data), status) : errorResponse(status);
+  return isAnswered ? newResponse(encodeDataResponse(data), status) : errorResponse(status);
 }
 
 function next(
-  { life }: TreeRequest,
+  { lifetime: life }: TreeRequest,
   watch: DirectoryWatch,
   bytesMax: number,
 ): Promise<NotifyResult> {
   const nothing = Buffer.alloc(0);
   return new Promise((resolve) => {
     let isFinished = false;
-    const takeBack = watch.ask(bytesMax, (result) => {
+    const takeBack = watch.addRequest(bytesMax, (result) => {
       isFinished = true;
       resolve(result);
     });

@@ -1,7 +1,7 @@
-import { answer, emptyAnswer, errorResponse, type SmbResponse } from "../response.ts";
+import { newResponse, emptyResponse, errorResponse, type SmbResponse } from "../response.ts";
 import { has, Right } from "../files/access.ts";
 import { factsOf } from "../files/facts.ts";
-import { findFile, findHandle, isAnswer } from "../files/lookup.ts";
+import { findFile, findHandle, isResponse } from "../files/lookup.ts";
 import { closeFileHandles } from "../handle-closer.ts";
 import type { TreeRequest } from "../request.ts";
 import { Status } from "../status.ts";
@@ -11,12 +11,12 @@ export async function close(request: TreeRequest): Promise<SmbResponse> {
   const asked = decodeClose(request.message);
   if (asked === undefined) return errorResponse(Status.invalidParameter);
   const handle = findHandle(request, asked.fileId);
-  if (isAnswer(handle)) return handle;
+  if (isResponse(handle)) return handle;
   request.session.handles.delete(handle.id.volatile);
-  if (handle.kind === "pipe") return answer(encodeCloseResponse(undefined));
+  if (handle.kind === "pipe") return newResponse(encodeCloseResponse(undefined));
   const { node } = await closeFileHandles(request.connection.server, [handle]);
   const facts = asked.wantsFacts && node !== undefined ? factsOf(node) : undefined;
-  return answer(encodeCloseResponse(facts));
+  return newResponse(encodeCloseResponse(facts));
 }
 
 const flushRights = Right.writeData | Right.appendData;
@@ -26,6 +26,6 @@ export function flush(request: TreeRequest): SmbResponse {
   const fileId = decodeFlush(request.message);
   if (fileId === undefined) return errorResponse(Status.invalidParameter);
   const handle = findFile(request, fileId);
-  if (isAnswer(handle)) return handle;
-  return has(handle.access, flushRights) ? emptyAnswer() : errorResponse(Status.accessDenied);
+  if (isResponse(handle)) return handle;
+  return has(handle.access, flushRights) ? emptyResponse() : errorResponse(Status.accessDenied);
 }

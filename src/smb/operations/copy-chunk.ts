@@ -1,6 +1,6 @@
 import { readFile } from "../../file/filesystem/read.ts";
 import { writeFile } from "../../file/filesystem/write.ts";
-import { answer } from "../response.ts";
+import { newResponse } from "../response.ts";
 import { has, Right } from "../files/access.ts";
 import type { FileHandle } from "../files/file-handle.ts";
 import { statusOf } from "../files/status-of.ts";
@@ -82,7 +82,7 @@ async function copyAll(
     if (status !== undefined) {
       // What was copied before stays copied, and the client learns how much that is.
       const body = encodeIoctlResponse(code, fileId, progress(count, total));
-      return answer(body, status);
+      return newResponse(body, status);
     }
     count += 1;
     total += chunk.length;
@@ -121,11 +121,11 @@ function limits({ code, fileId }: IoctlRequest): ControlAnswer {
     .u32(chunkBytesMax)
     .u32(totalBytesMax)
     .finish();
-  return answer(encodeIoctlResponse(code, fileId, data), Status.invalidParameter);
+  return newResponse(encodeIoctlResponse(code, fileId, data), Status.invalidParameter);
 }
 
 async function copyOne(
-  { connection: { server }, life }: TreeRequest,
+  { connection: { server }, lifetime: life }: TreeRequest,
   source: FileHandle,
   target: FileHandle,
   { from, to, length }: Chunk,

@@ -1,8 +1,8 @@
 import { fileInfo } from "../../file/filesystem/info.ts";
 import { dataAccess } from "../../file/locks/access.ts";
 import { cacheHandle, type LockState } from "../../file/locks/lock-state.ts";
-import { answer, errorResponse, type SmbResponse } from "../response.ts";
-import { grantedCache, leaseName, levelOf, wantedCache } from "../files/cache-choice.ts";
+import { newResponse, errorResponse, type SmbResponse } from "../response.ts";
+import { grantedCache, leaseKeyOf, levelOf, cacheBitsOf } from "../files/cache-choice.ts";
 import { factContexts } from "../files/create-facts.ts";
 import { durableContext } from "../files/durability.ts";
 import { factsOf } from "../files/facts.ts";
@@ -46,7 +46,7 @@ export async function replayCreate(
     fileId: id,
     contexts: cache.context === undefined ? contexts : [cache.context, ...contexts],
   });
-  return { ...answer(body), fileId: id };
+  return { ...newResponse(body), fileId: id };
 }
 
 /** In the order of [MS-SMB2] 3.3.5.9. */
@@ -58,7 +58,7 @@ function checkReplay(
   if ((header.flags & HeaderFlag.replay) === 0) return Status.duplicateObjectId;
   if (handle.session.account !== session.account) return Status.accessDenied;
   const heldLease = handle.cache?.lease === undefined ? undefined : handle.cache.key;
-  const askedLease = lease && leaseName(connection, lease.key);
+  const askedLease = lease && leaseKeyOf(connection, lease.key);
   if (heldLease !== askedLease) return Status.accessDenied;
   return handle.session === session ? undefined : Status.duplicateObjectId;
 }
@@ -86,6 +86,6 @@ function replayedCache(
   }
   const present = locks.caches.find(({ key }) => key === cache?.key);
   const kept = present?.breaking?.to ?? present?.held ?? 0;
-  const level = levelOf(kept & wantedCache(asked.oplock));
+  const level = levelOf(kept & cacheBitsOf(asked.oplock));
   return { level, context: undefined, keepsHandle: level === OplockLevel.batch };
 }

@@ -6,10 +6,10 @@ import {
   type FileOpenRequest,
 } from "../../file/filesystem/file-open-request.ts";
 import type { FilePlace } from "../../file/filesystem/file-transaction.ts";
-import { answer, errorResponse, type SmbResponse } from "../response.ts";
+import { newResponse, errorResponse, type SmbResponse } from "../response.ts";
 import { has, resolveAccess, Right } from "../files/access.ts";
 import { chooseCache, grantedCache, leasedFile, type CacheChoice } from "../files/cache-choice.ts";
-import { happened, modified } from "../files/change-dispatcher.ts";
+import { nameChange, modification } from "../files/change-dispatcher.ts";
 import { ChangeAction, ChangeFilter } from "../files/directory-watch.ts";
 import { durabilityOf, durableContext, reconnect } from "../files/durability.ts";
 import { factsOf } from "../files/facts.ts";
@@ -24,7 +24,7 @@ import { handlesMax } from "../limits.ts";
 import { Status, type NtStatus } from "../status.ts";
 import { decodeCreate, encodeCreateResponse, type CreateRequest } from "../wire/create.ts";
 import { ContextName } from "../wire/create-contexts.ts";
-import { decodeDurable, type DurableWish } from "../wire/durable-contexts.ts";
+import { decodeDurable, type DurableContext } from "../wire/durable-contexts.ts";
 import type { SmbServerState } from "../server.ts";
 import { CreateOption, checkCreate } from "../files/create-rules.ts";
 import { descriptorText } from "../files/security.ts";
@@ -41,7 +41,7 @@ const dispositionsByNumber: readonly Disposition[] = [
   "overwriteIf",
 ];
 
-type DurableRequest = Extract<DurableWish, { kind: "request" }>;
+type DurableRequest = Extract<DurableContext, { kind: "request" }>;
 type NamedRequest = Extract<DurableRequest, { version: 2 }>;
 
 export async function create(request: TreeRequest): Promise<SmbResponse> {
@@ -68,7 +68,7 @@ async function createOnce(
   path: ParsedPath,
   durable: NamedRequest,
 ): Promise<SmbResponse> {
-  const { connection, session, life } = request;
+  const { connection, session, lifetime: life } = request;
   const { replays } = connection.server;
   const name = replayName(connection, durable.createGuid);
   const found = replays.find(name);
@@ -100,7 +100,7 @@ async function createFile(
   if (typeof epoch === "object") return errorResponse(epoch.status);
   const wish = wishOf(request, asked, path, { id: id.persistent, cache, epoch });
   if (typeof wish === "number") return errorResponse(wish);
-  const outcome = await waitForLocks(server, tree.shareId, request.life, () =>
+  const outcome = await waitForLocks(server, tree.shareId, request.lifetime, () =>
     openFile(server.world.runtime, wish),
   );
   switch (outcome.kind) {
@@ -111,7 +111,7 @@ async function createFile(
     case "refused":
       return errorResponse(statusOf(outcome.refusal));
     case "done":
-      if (request.life.isCancelled || !request.session.isValid) {
+      if (request.lifetime.isCancelled || !request.session.isValid) {
         // The client went away while it waited: nobody would ever close this handle.
         const place = { share: tree.address, file: outcome.value.node.id };
         await closeFile(server.world.runtime, place, [id.persistent]);
@@ -179,7 +179,7 @@ function succeed(request: TreeRequest, asked: CreateRequest, success: Success): 
   const { node } = opened;
   const snapshot = epoch === undefined ? undefined : { epoch, path: path.components };
   const place: FilePlace = { share: tree.address, file: node.id, snapshot };
-  const version = cache && connection.server.caches.leaseVersion(cache.request.key);
+  const version = cache && connection.server.breakNotifier.leaseVersion(cache.request.key);
   const granted = grantedCache(cache, opened.locks, version);
   const handle: FileHandle = {
     kind: "file",
@@ -206,7 +206,7 @@ function succeed(request: TreeRequest, asked: CreateRequest, success: Success): 
     keepsChange: false,
   };
   session.handles.set(id.volatile, handle);
-  connection.server.caches.add(handle, granted.held);
+  connection.server.breakNotifier.add(handle, granted.held);
   tellOthers(connection.server, handle, opened);
   const contexts = [...durableContext(handle.durable), ...factContexts(asked, place, node)];
   const body = encodeCreateResponse({
@@ -220,16 +220,16 @@ function succeed(request: TreeRequest, asked: CreateRequest, success: Success): 
     const name = replayName(connection, success.durable.createGuid);
     connection.server.replays.add(name, { handle, action: opened.action });
   }
-  return { ...answer(body), fileId: id };
+  return { ...newResponse(body), fileId: id };
 }
 
-function tellOthers({ changes }: SmbServerState, { place }: FileHandle, opened: Opened): void {
+function tellOthers({ changeDispatcher: changes }: SmbServerState, { place }: FileHandle, opened: Opened): void {
   const { node, action } = opened;
   if (action === OpenAction.opened) return;
   const happening =
     action === OpenAction.created
-      ? happened(ChangeAction.added, node)
-      : modified(node, ChangeFilter.size | ChangeFilter.lastWrite | ChangeFilter.attributes);
+      ? nameChange(ChangeAction.added, node)
+      : modification(node, ChangeFilter.size | ChangeFilter.lastWrite | ChangeFilter.attributes);
   changes.publish(place.share.id, [happening]);
 }
 

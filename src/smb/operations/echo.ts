@@ -1,5 +1,5 @@
-import { emptyAnswer, type SmbResponse } from "../response.ts";
+import { emptyResponse, type SmbResponse } from "../response.ts";
 
 export function echo(): SmbResponse {
-  return emptyAnswer();
+  return emptyResponse();
 }

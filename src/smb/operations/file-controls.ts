@@ -1,7 +1,7 @@
 import { formatIso } from "../../base/dates.ts";
 import { writtenRanges } from "../../file/filesystem/ranges.ts";
 import { zeroFile } from "../../file/filesystem/write.ts";
-import { answer } from "../response.ts";
+import { newResponse } from "../response.ts";
 import { has, Right } from "../files/access.ts";
 import type { FileHandle } from "../files/file-handle.ts";
 import { listSnapshots } from "../files/snapshots.ts";
@@ -42,7 +42,7 @@ function tokenOf(iso: string): string {
 }
 
 export async function zeroData(
-  { connection: { server }, life }: TreeRequest,
+  { connection: { server }, lifetime: life }: TreeRequest,
   handle: FileHandle,
   { input }: IoctlRequest,
 ): Promise<ControlAnswer> {
@@ -87,5 +87,5 @@ export async function allocatedRanges(
   const isCut = found.value.length > roomFor;
   if (isCut && roomFor === 0) return Status.bufferTooSmall;
   const body = encodeIoctlResponse(code, fileId, writer.finish());
-  return answer(body, isCut ? Status.bufferOverflow : Status.success);
+  return newResponse(body, isCut ? Status.bufferOverflow : Status.success);
 }

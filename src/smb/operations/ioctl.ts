@@ -1,8 +1,8 @@
-import { answer, errorResponse, type SmbResponse } from "../response.ts";
+import { newResponse, errorResponse, type SmbResponse } from "../response.ts";
 import { transactBytesMax } from "../limits.ts";
-import { isCharged } from "../credit-charge.ts";
+import { coversBytes } from "../credit-charge.ts";
 import type { FileHandle } from "../files/file-handle.ts";
-import { findFile, findHandle, isAnswer } from "../files/lookup.ts";
+import { findFile, findHandle, isResponse } from "../files/lookup.ts";
 import type { TreeRequest } from "../request.ts";
 import { Status, type NtStatus } from "../status.ts";
 import { decodeIoctl, encodeIoctlResponse, type IoctlRequest } from "../wire/ioctl.ts";
@@ -51,12 +51,12 @@ export async function ioctl(request: TreeRequest): Promise<SmbResponse> {
     return errorResponse(Status.invalidParameter);
   }
   const moved = Math.max(asked.outputBytesMax, asked.input.length);
-  if (!isCharged(request, moved)) return errorResponse(Status.invalidParameter);
+  if (!coversBytes(request, moved)) return errorResponse(Status.invalidParameter);
   if (!asked.isFileSystemControl) return errorResponse(Status.notSupported);
   const result = await run(request, asked);
   if (typeof result === "number") return errorResponse(result);
   if (!Buffer.isBuffer(result)) return result;
-  return answer(encodeIoctlResponse(asked.code, asked.fileId, result));
+  return newResponse(encodeIoctlResponse(asked.code, asked.fileId, result));
 }
 
 async function run(request: TreeRequest, asked: IoctlRequest): Promise<ControlAnswer> {
@@ -75,7 +75,7 @@ async function run(request: TreeRequest, asked: IoctlRequest): Promise<ControlAn
     default: {
       const control = fileControls[asked.code];
       const handle = findFile(request, asked.fileId);
-      if (isAnswer(handle)) return handle;
+      if (isResponse(handle)) return handle;
       return control === undefined ? Status.invalidDeviceRequest : control(request, handle, asked);
     }
   }
@@ -96,10 +96,10 @@ function objectId(
 /** A call and its answer in one message. */
 async function transceive(request: TreeRequest, asked: IoctlRequest): Promise<ControlAnswer> {
   const handle = findHandle(request, asked.fileId);
-  if (isAnswer(handle)) return handle;
+  if (isResponse(handle)) return handle;
   if (handle.kind !== "pipe") return Status.invalidDeviceRequest;
   if (!(await callPipe(request, handle, asked.input))) return Status.invalidParameter;
   const { bytes, isCut } = takeFromPipe(handle, asked.outputBytesMax);
   const body = encodeIoctlResponse(asked.code, asked.fileId, bytes);
-  return answer(body, isCut ? Status.bufferOverflow : Status.success);
+  return newResponse(body, isCut ? Status.bufferOverflow : Status.success);
 }

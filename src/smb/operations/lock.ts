@@ -1,10 +1,10 @@
 import { lockFile, unlockFile } from "../../file/filesystem/lock.ts";
 import type { FileResultOrWait } from "../../file/filesystem/file-result.ts";
 import type { LockRequest } from "../../file/locks/byte-ranges.ts";
-import { emptyAnswer, errorResponse, type SmbResponse } from "../response.ts";
+import { emptyResponse, errorResponse, type SmbResponse } from "../response.ts";
 import { has, Right } from "../files/access.ts";
 import type { FileHandle } from "../files/file-handle.ts";
-import { findFile, isAnswer } from "../files/lookup.ts";
+import { findFile, isResponse } from "../files/lookup.ts";
 import { statusOf } from "../files/status-of.ts";
 import { waitForLocks } from "../files/wait-for-locks.ts";
 import type { TreeRequest } from "../request.ts";
@@ -25,13 +25,13 @@ export async function lock(request: TreeRequest): Promise<SmbResponse> {
   const asked = decodeLock(request.message);
   if (asked === undefined) return errorResponse(Status.invalidParameter);
   const handle = findFile(request, asked.fileId);
-  if (isAnswer(handle)) return handle;
+  if (isResponse(handle)) return handle;
   if (handle.isDirectory) return errorResponse(Status.invalidParameter);
   if (!has(handle.access, lockingRights)) return errorResponse(Status.accessDenied);
   const slot = slotOf(request, handle, asked.sequence);
   // A client that lost the answer asks again, and must not lock twice.
   if (slot !== undefined && handle.lockNumbers.get(slot) === (asked.sequence & numberBits)) {
-    return emptyAnswer();
+    return emptyResponse();
   }
   if (slot !== undefined) handle.lockNumbers.delete(slot);
   const answered = await lockOrUnlock(request, handle, asked.elements);
@@ -84,7 +84,7 @@ function checkElements(elements: readonly LockElement[]): NtStatus | undefined {
 }
 
 async function lockAll(
-  { connection: { server }, tree, life, session }: TreeRequest,
+  { connection: { server }, tree, lifetime: life, session }: TreeRequest,
   handle: FileHandle,
   requests: readonly LockRequest[],
   waits: boolean,
@@ -98,7 +98,7 @@ async function lockAll(
   const outcome = await waitForLocks(server, tree.shareId, life, ask);
   switch (outcome.kind) {
     case "done":
-      return emptyAnswer();
+      return emptyResponse();
     case "refused": {
       // Whoever closes the handle, or the session, takes the question back with it.
       const isClosed = outcome.refusal === "file-closed" && life.asyncId !== undefined;
@@ -121,5 +121,5 @@ async function unlock(
   const sound = wrong < 0 ? elements : elements.slice(0, wrong);
   const outcome = await unlockFile(server.world.runtime, place, id.persistent, sound);
   if (outcome.kind === "refused") return errorResponse(statusOf(outcome.refusal));
-  return wrong < 0 ? emptyAnswer() : errorResponse(Status.invalidParameter);
+  return wrong < 0 ? emptyResponse() : errorResponse(Status.invalidParameter);
 }

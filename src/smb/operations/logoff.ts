@@ -1,4 +1,4 @@
-import { emptyAnswer, type SmbResponse } from "../response.ts";
+import { emptyResponse, type SmbResponse } from "../response.ts";
 import type { SessionRequest } from "../request.ts";
 import { endSession } from "../session-end.ts";
 
@@ -6,5 +6,5 @@ import { endSession } from "../session-end.ts";
 export async function logoff({ connection, session }: SessionRequest): Promise<SmbResponse> {
   const signer = connection.channels.get(session.id)?.signer;
   await endSession(connection.server, session, "lost");
-  return { ...emptyAnswer(), signer };
+  return { ...emptyResponse(), signer };
 }

@@ -1,5 +1,5 @@
 import { createHash } from "node:crypto";
-import { answer, disconnect, errorResponse, type SmbResponse } from "../response.ts";
+import { newResponse, disconnect, errorResponse, type SmbResponse } from "../response.ts";
 import type { Connection, Negotiated } from "../connection.ts";
 import { transactBytesMax } from "../limits.ts";
 import { fileTimeOf } from "../file-time.ts";
@@ -57,7 +57,7 @@ export function negotiate(request: Request): SmbResponse {
   const contexts = dialect === Dialect.v311 ? contextsOf(connection, asked, choice) : [];
   const body = response(connection, dialect, capabilities, contexts);
   hashInto(connection, message);
-  return { ...answer(body), whenSigned: (whole) => hashInto(connection, whole) };
+  return { ...newResponse(body), whenSigned: (whole) => hashInto(connection, whole) };
 }
 
 /** The hash from which 3.1.1 makes its keys covers the negotiation, so nobody can weaken it. */
@@ -160,15 +160,15 @@ function response(
 
 /** An old client is told which dialect comes next; false if it knows none of ours. */
 export function answerOldNegotiate(connection: Connection, frame: Buffer): boolean {
-  if (connection.negotiated !== undefined || connection.isUpgrading) return false;
+  if (connection.negotiated !== undefined || connection.hasSmb1Negotiate) return false;
   const offered = decodeOldNegotiate(frame);
   if (offered === undefined || !connection.window.take(0n, 1)) return false;
   const oldest = connection.server.world.options.allowsOldestDialect;
   const isWild = offered.includes(oldWildcard);
   if (!isWild && !(oldest && offered.includes(oldExact))) return false;
   const dialect = isWild ? Dialect.wildcard : Dialect.v202;
-  const { message } = answer(response(connection, dialect, 0, []));
-  connection.isUpgrading = true;
+  const { message } = newResponse(response(connection, dialect, 0, []));
+  connection.hasSmb1Negotiate = true;
   if (!isWild) connection.negotiated = oldestNegotiated;
   encodeHeader(message, {
     creditCharge: 0,

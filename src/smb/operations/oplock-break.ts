@@ -1,7 +1,7 @@
 import { acknowledge, type Acknowledgement } from "../../file/filesystem/lock.ts";
 import { cacheRead } from "../../file/locks/lock-state.ts";
-import { answer, errorResponse, type SmbResponse } from "../response.ts";
-import { leaseName } from "../files/cache-choice.ts";
+import { newResponse, errorResponse, type SmbResponse } from "../response.ts";
+import { leaseKeyOf } from "../files/cache-choice.ts";
 import type { FileHandle } from "../files/file-handle.ts";
 import type { SessionRequest } from "../request.ts";
 import { Status, type NtStatus } from "../status.ts";
@@ -39,7 +39,7 @@ async function plainBreak(
   }
   const kept = level === OplockLevel.shared ? cacheRead : 0;
   const failure = await settle(request, handle, kept, oplockFailures);
-  return failure === undefined ? answer(encodeOplockBreak(level, fileId)) : errorResponse(failure);
+  return failure === undefined ? newResponse(encodeOplockBreak(level, fileId)) : errorResponse(failure);
 }
 
 async function leaseBreak(
@@ -47,10 +47,10 @@ async function leaseBreak(
   { key, state }: LeaseAnswer,
 ): Promise<SmbResponse> {
   const { connection } = request;
-  const [handle] = connection.server.caches.handlesOf(leaseName(connection, key));
+  const [handle] = connection.server.breakNotifier.handlesOf(leaseKeyOf(connection, key));
   if (handle === undefined) return errorResponse(Status.objectNameNotFound);
   const failure = await settle(request, handle, state, leaseFailures);
-  return failure === undefined ? answer(encodeLeaseAnswer(key, state)) : errorResponse(failure);
+  return failure === undefined ? newResponse(encodeLeaseAnswer(key, state)) : errorResponse(failure);
 }
 
 type Failures = Readonly<Record<Exclude<Acknowledgement, "done">, NtStatus>>;
@@ -75,9 +75,9 @@ async function settle(
 ): Promise<NtStatus | undefined> {
   const key = handle.cache?.key ?? "";
   server.replays.remove(handle);
-  const told = server.caches.answering(handle, kept);
+  const told = server.breakNotifier.beginAcknowledgement(handle, kept);
   const settled = await acknowledge(server.world.runtime, handle.place, { key, kept });
-  server.caches.answered(handle, told, settled === "done");
+  server.breakNotifier.finishAcknowledgement(handle, told, settled === "done");
   if (settled !== "done") return failures[settled];
   return undefined;
 }

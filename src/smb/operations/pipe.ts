@@ -1,6 +1,6 @@
-import { answer, errorResponse, type SmbResponse } from "../response.ts";
+import { newResponse, errorResponse, type SmbResponse } from "../response.ts";
 import { listShares } from "../files/shares.ts";
-import { answerCall } from "../pipe/rpc.ts";
+import { handlePdu } from "../pipe/rpc.ts";
 import { callShareService } from "../pipe/share-service.ts";
 import { pipeBytesMax, pipeNames, type PipeHandle } from "../pipe/pipe-handle.ts";
 import type { TreeRequest } from "../request.ts";
@@ -28,7 +28,7 @@ export function openPipe(request: TreeRequest, { name: asked }: CreateRequest): 
     fileId: id,
     contexts: [],
   });
-  return { ...answer(body), fileId: id };
+  return { ...newResponse(body), fileId: id };
 }
 
 /** Runs the call that a message carries; its answer waits in the pipe. */
@@ -42,7 +42,7 @@ export async function callPipe(
     const found = await listShares(runtime, session.account);
     return found.map(({ name }) => ({ name, comment: "" }));
   };
-  const output = await answerCall(input, handle.name, (operation, body) =>
+  const output = await handlePdu(input, handle.name, (operation, body) =>
     callShareService(operation, body, shares, options.serverName),
   );
   if (output === undefined || output.length + handle.pending.length > pipeBytesMax) return false;
@@ -56,7 +56,7 @@ export async function writePipe(
   data: Buffer,
 ): Promise<SmbResponse> {
   const isDone = await callPipe(request, handle, data);
-  return isDone ? answer(encodeWriteResponse(data.length)) : errorResponse(Status.invalidParameter);
+  return isDone ? newResponse(encodeWriteResponse(data.length)) : errorResponse(Status.invalidParameter);
 }
 
 export function readPipe(handle: PipeHandle, length: number): SmbResponse {
@@ -74,10 +74,10 @@ export function takeFromPipe(
 ): { readonly bytes: Buffer; readonly isCut: boolean } {
   const { pending } = handle;
   const fragment = pending.length >= 10 ? pending.readUInt16LE(8) : pending.length;
-  const whole = handle.isInside ? handle.insideBytes : Math.min(fragment, pending.length);
+  const whole = handle.isMidFragment ? handle.fragmentBytesLeft : Math.min(fragment, pending.length);
   const count = Math.min(whole, lengthMax);
   handle.pending = pending.subarray(count);
-  handle.insideBytes = whole - count;
-  handle.isInside = count < whole;
+  handle.fragmentBytesLeft = whole - count;
+  handle.isMidFragment = count < whole;
   return { bytes: pending.subarray(0, count), isCut: count < whole };
 }

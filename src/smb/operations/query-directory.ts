@@ -1,13 +1,13 @@
 import { listDirectory } from "../../file/filesystem/list.ts";
 import type { NodeRecord } from "../../file/records.ts";
-import { answer, errorResponse, type SmbResponse } from "../response.ts";
+import { newResponse, errorResponse, type SmbResponse } from "../response.ts";
 import { transactBytesMax } from "../limits.ts";
-import { isCharged } from "../credit-charge.ts";
+import { coversBytes } from "../credit-charge.ts";
 import { has, Right } from "../files/access.ts";
 import { encodeEntry, entryBytesMin, type NamedNode } from "../files/directory-entry.ts";
 import type { FileHandle } from "../files/file-handle.ts";
 import { newListing, type Listing } from "../files/listing.ts";
-import { findFile, isAnswer } from "../files/lookup.ts";
+import { findFile, isResponse } from "../files/lookup.ts";
 import { statusOf } from "../files/status-of.ts";
 import { isPattern, matches } from "../files/wildcard.ts";
 import { foldName } from "../../file/shared/fold.ts";
@@ -30,9 +30,9 @@ export async function queryDirectory(request: TreeRequest): Promise<SmbResponse>
   if (asked === undefined || asked.outputBytesMax > transactBytesMax) {
     return errorResponse(Status.invalidParameter);
   }
-  if (!isCharged(request, asked.outputBytesMax)) return errorResponse(Status.invalidParameter);
+  if (!coversBytes(request, asked.outputBytesMax)) return errorResponse(Status.invalidParameter);
   const handle = findFile(request, asked.fileId);
-  if (isAnswer(handle)) return handle;
+  if (isResponse(handle)) return handle;
   if (!handle.isDirectory) return errorResponse(Status.invalidParameter);
   if (!has(handle.access, Right.readData)) return errorResponse(Status.accessDenied);
   const bytesMin = entryBytesMin(asked.infoClass);
@@ -71,7 +71,7 @@ async function list(
     return errorResponse(listing.hasShown ? Status.noMoreFiles : Status.noSuchFile);
   }
   listing.hasShown = true;
-  return answer(encodeDataResponse(sheet.finish()));
+  return newResponse(encodeDataResponse(sheet.finish()));
 }
 
 function listingOf(handle: FileHandle, { flags, pattern }: QueryDirectoryRequest): Listing {

@@ -1,11 +1,11 @@
 import { fileInfo, securityOf, spaceOf } from "../../file/filesystem/info.ts";
-import { answer, errorResponse, type SmbResponse } from "../response.ts";
+import { newResponse, errorResponse, type SmbResponse } from "../response.ts";
 import { transactBytesMax } from "../limits.ts";
-import { isCharged } from "../credit-charge.ts";
+import { coversBytes } from "../credit-charge.ts";
 import { has, Right } from "../files/access.ts";
 import { fileClasses, mayQuery } from "../files/file-classes.ts";
 import type { FileHandle } from "../files/file-handle.ts";
-import { findFile, isAnswer } from "../files/lookup.ts";
+import { findFile, isResponse } from "../files/lookup.ts";
 import { descriptorBytes } from "../files/security.ts";
 import { statusOf } from "../files/status-of.ts";
 import { volumeClasses } from "../files/volume-classes.ts";
@@ -27,9 +27,9 @@ export async function queryInfo(request: TreeRequest): Promise<SmbResponse> {
     return errorResponse(Status.invalidParameter);
   }
   const moved = Math.max(asked.outputBytesMax, asked.input.length);
-  if (!isCharged(request, moved)) return errorResponse(Status.invalidParameter);
+  if (!coversBytes(request, moved)) return errorResponse(Status.invalidParameter);
   const handle = findFile(request, asked.fileId);
-  if (isAnswer(handle)) return handle;
+  if (isResponse(handle)) return handle;
   switch (asked.infoType) {
     case InfoType.file:
       return queryFile(request, handle, asked);
@@ -67,8 +67,8 @@ async function queryFile(
 
 /** What does not fit is cut, and the client is told so. */
 function withinRoom(data: Buffer, bytesMax: number): SmbResponse {
-  if (data.length <= bytesMax) return answer(encodeDataResponse(data));
-  return answer(encodeDataResponse(data.subarray(0, bytesMax)), Status.bufferOverflow);
+  if (data.length <= bytesMax) return newResponse(encodeDataResponse(data));
+  return newResponse(encodeDataResponse(data.subarray(0, bytesMax)), Status.bufferOverflow);
 }
 
 async function queryVolume(
@@ -102,6 +102,6 @@ async function querySecurity(
   if (found.kind === "refused") return errorResponse(statusOf(found.refusal));
   const bytes = descriptorBytes(found.value, additional);
   if (bytes === undefined) return errorResponse(Status.unsuccessful);
-  if (bytes.length <= outputBytesMax) return answer(encodeDataResponse(bytes));
+  if (bytes.length <= outputBytesMax) return newResponse(encodeDataResponse(bytes));
   return errorResponse(Status.bufferTooSmall, new Writer(4).u32(bytes.length).finish());
 }

@@ -1,9 +1,9 @@
 import { readFile, type Reading } from "../../file/filesystem/read.ts";
 import { errorResponse, type SmbResponse } from "../response.ts";
 import { transactBytesMax } from "../limits.ts";
-import { isCharged } from "../credit-charge.ts";
+import { coversBytes } from "../credit-charge.ts";
 import { has, Right } from "../files/access.ts";
-import { findHandle, isAnswer } from "../files/lookup.ts";
+import { findHandle, isResponse } from "../files/lookup.ts";
 import { statusOf } from "../files/status-of.ts";
 import type { TreeRequest } from "../request.ts";
 import { Status } from "../status.ts";
@@ -18,9 +18,9 @@ export async function read(request: TreeRequest): Promise<SmbResponse> {
   if (asked === undefined || asked.length > transactBytesMax) {
     return errorResponse(Status.invalidParameter);
   }
-  if (!isCharged(request, asked.length)) return errorResponse(Status.invalidParameter);
+  if (!coversBytes(request, asked.length)) return errorResponse(Status.invalidParameter);
   const handle = findHandle(request, asked.fileId);
-  if (isAnswer(handle)) return handle;
+  if (isResponse(handle)) return handle;
   if (handle.kind === "pipe") return readPipe(handle, asked.length);
   if (handle.isDirectory) return errorResponse(Status.invalidDeviceRequest);
   if (!has(handle.access, Right.readData | Right.execute))

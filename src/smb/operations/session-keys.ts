@@ -1,6 +1,6 @@
 import type { Channel } from "../channel.ts";
 import type { Connection } from "../connection.ts";
-import { sealerOf } from "../crypto/encryption.ts";
+import { encryptorOf } from "../crypto/encryption.ts";
 import { deriveSessionKeys, type SessionKeys } from "../crypto/key-derivation.ts";
 import { signerOf } from "../crypto/signing.ts";
 import type { LoginStep } from "../ntlm/login.ts";
@@ -22,16 +22,16 @@ export async function beginSession(
   session.account = account.name;
   session.signer = channel.signer;
   if (dialect >= Dialect.v300 && cipher !== Cipher.none) {
-    session.sealer = sealerOf({ sessionId: session.id, cipher, keys });
+    session.encryptor = encryptorOf({ sessionId: session.id, cipher, keys });
   }
-  session.encrypts = account.smb.requireEncryption;
+  session.requiresEncryption = account.smb.requireEncryption;
   const modes = asked.securityMode | clientSecurityMode | connection.server.securityMode;
   session.signingRequired = (modes & SecurityMode.signingRequired) !== 0;
   session.isValid = true;
   channel.isValid = true;
   await replacePrevious(connection, session, asked.previousSessionId);
   // A client that comes back finds what it lost cleared away.
-  await connection.server.endings.ofAccount(session.account);
+  await connection.server.backgroundWork.awaitAccount(session.account);
   // Its connection may have ended meanwhile, and the session with it.
   if (session.isValid) connection.server.sessions.set(session.id, session);
 }
@@ -49,7 +49,7 @@ function giveKeys(channel: Channel, sessionKey: Buffer): SessionKeys {
   const { dialect, cipher, signingAlgorithm } = negotiated;
   const keys = deriveSessionKeys({ dialect, cipher, sessionKey, preauthHash });
   channel.signer = signerOf(keys.signing, dialect, signingAlgorithm);
-  connection.isKnown = true;
+  connection.hasAuthenticated = true;
   return keys;
 }
 

@@ -1,4 +1,4 @@
-import { answer, errorResponse, type SmbResponse } from "../response.ts";
+import { newResponse, errorResponse, type SmbResponse } from "../response.ts";
 import { Channel } from "../channel.ts";
 import type { Connection } from "../connection.ts";
 import { sessionsMax } from "../limits.ts";
@@ -6,7 +6,7 @@ import { fileTimeOf } from "../file-time.ts";
 import { Login, type LoginStep } from "../ntlm/login.ts";
 import type { Request } from "../request.ts";
 import { Session } from "../session.ts";
-import { endSession, leaveSession } from "../session-end.ts";
+import { endSession, removeChannel } from "../session-end.ts";
 import { Status, type NtStatus } from "../status.ts";
 import { Cipher, SessionFlag } from "../wire/protocol.ts";
 import { decodeSessionSetup, encodeSessionSetupResponse } from "../wire/session-setup.ts";
@@ -29,7 +29,7 @@ export async function sessionSetup(request: Request): Promise<SmbResponse> {
   const isFirst = !channel.isValid;
   if (isFirst) channel.preauthHash = extendHash(channel.preauthHash, message);
   channel.login ??= newLogin(connection);
-  const step = channel.login.take(asked.token);
+  const step = channel.login.accept(asked.token);
   if (step.step === "continue") return carryOn(channel, step.token, isFirst);
   channel.login = undefined;
   const refused = refusalOf(channel, step);
@@ -43,9 +43,9 @@ export async function sessionSetup(request: Request): Promise<SmbResponse> {
     if (session.isValid) finishJoining(channel, step.sessionKey);
     else await beginSession(channel, asked, step);
   }
-  const flags = session.encrypts ? SessionFlag.encryptData : 0;
+  const flags = session.requiresEncryption ? SessionFlag.encryptData : 0;
   const body = encodeSessionSetupResponse(flags, step.token);
-  return { ...answer(body), sessionId: session.id, proves: true };
+  return { ...newResponse(body), sessionId: session.id, mustSign: true };
 }
 
 function findChannel({ connection, header }: Request): Channel | NtStatus {
@@ -88,7 +88,7 @@ function carryOn(channel: Channel, token: Buffer, isFirst: boolean): SmbResponse
     if (isFirst) channel.preauthHash = extendHash(channel.preauthHash, whole);
   };
   const sessionId = channel.session.id;
-  return { ...answer(body, Status.moreProcessingRequired), sessionId, whenSigned };
+  return { ...newResponse(body, Status.moreProcessingRequired), sessionId, whenSigned };
 }
 
 type LastStep = Exclude<LoginStep, { step: "continue" }>;
@@ -114,6 +114,6 @@ function refusalOf({ session, connection, isValid }: Channel, last: LastStep) {
 async function drop(channel: Channel): Promise<void> {
   const { session, connection } = channel;
   const isJoining = session.isValid && !channel.isValid;
-  if (isJoining) await leaveSession(connection.server, channel);
+  if (isJoining) await removeChannel(connection.server, channel);
   else await endSession(connection.server, session, "closed");
 }

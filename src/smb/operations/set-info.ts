@@ -9,14 +9,14 @@ import { renameFile, type Renamed } from "../../file/filesystem/rename.ts";
 import { resizeFile } from "../../file/filesystem/write.ts";
 import type { Runtime } from "../../operation/execute.ts";
 import type { NodeRecord } from "../../file/records.ts";
-import { answer, errorResponse, type SmbResponse } from "../response.ts";
-import { isCharged } from "../credit-charge.ts";
+import { newResponse, errorResponse, type SmbResponse } from "../response.ts";
+import { coversBytes } from "../credit-charge.ts";
 import { has, Right } from "../files/access.ts";
-import { happened, modified, type FileChange } from "../files/change-dispatcher.ts";
+import { nameChange, modification, type FileChange } from "../files/change-dispatcher.ts";
 import { ChangeAction, ChangeFilter } from "../files/directory-watch.ts";
 import { decodeBasic, decodeRename } from "../files/set-classes.ts";
 import type { FileHandle } from "../files/file-handle.ts";
-import { findFile, isAnswer } from "../files/lookup.ts";
+import { findFile, isResponse } from "../files/lookup.ts";
 import { parsePath } from "../files/path.ts";
 import { mergeDescriptor } from "../files/security.ts";
 import { SecurityPart } from "../../file/shared/descriptor-bytes.ts";
@@ -52,19 +52,19 @@ const refusedClasses: Readonly<Record<number, NtStatus>> = {
 export async function setInfo(request: TreeRequest): Promise<SmbResponse> {
   const asked = decodeSetInfo(request.message);
   if (asked === undefined) return errorResponse(Status.invalidParameter);
-  if (!isCharged(request, asked.data.length)) return errorResponse(Status.invalidParameter);
+  if (!coversBytes(request, asked.data.length)) return errorResponse(Status.invalidParameter);
   const handle = findFile(request, asked.fileId);
-  if (isAnswer(handle)) return handle;
+  if (isResponse(handle)) return handle;
   const step = stepOf(request, handle, asked);
   if (typeof step === "number") {
-    return step === Status.success ? answer(encodeSetInfoResponse()) : errorResponse(step);
+    return step === Status.success ? newResponse(encodeSetInfoResponse()) : errorResponse(step);
   }
-  const { connection, tree, life } = request;
+  const { connection, tree, lifetime: life } = request;
   const { server } = connection;
   const outcome = await waitForLocks(server, tree.shareId, life, () => step(server.world.runtime));
   if (outcome.kind === "done") {
-    server.changes.publish(tree.shareId, outcome.value);
-    return answer(encodeSetInfoResponse());
+    server.changeDispatcher.publish(tree.shareId, outcome.value);
+    return newResponse(encodeSetInfoResponse());
   }
   return errorResponse(statusOfWait(outcome));
 }
@@ -115,7 +115,7 @@ type Tellable = Promise<FileResultOrWait<readonly FileChange[]>>;
 
 async function changed(work: Promise<FileResultOrWait<NodeRecord>>, filter: number): Tellable {
   const outcome = await work;
-  return outcome.kind === "done" ? done([modified(outcome.value, filter)]) : outcome;
+  return outcome.kind === "done" ? done([modification(outcome.value, filter)]) : outcome;
 }
 
 /** Within a directory a name changes; from one to another it goes and comes. */
@@ -125,8 +125,8 @@ async function renamed(work: Promise<FileResultOrWait<Renamed>>): Tellable {
   const { before, after } = outcome.value;
   const stays = before.parent === after.parent;
   return done([
-    happened(stays ? ChangeAction.renamedOld : ChangeAction.removed, before),
-    happened(stays ? ChangeAction.renamedNew : ChangeAction.added, after),
+    nameChange(stays ? ChangeAction.renamedOld : ChangeAction.removed, before),
+    nameChange(stays ? ChangeAction.renamedNew : ChangeAction.added, after),
   ]);
 }
 
@@ -156,8 +156,8 @@ function setDisposition(handle: FileHandle, data: Buffer, request: TreeRequest):
   return async (runtime) => {
     const outcome = await setDeletePending(runtime, place, id.persistent, isPending);
     if (outcome.kind !== "done") return outcome;
-    const { changes } = request.connection.server;
-    if (isPending) changes.deletePending(place.share.id, place.file);
+    const { changeDispatcher: changes } = request.connection.server;
+    if (isPending) changes.endWatchesOf(place.share.id, place.file);
     return done([]);
   };
 }

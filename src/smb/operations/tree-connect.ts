@@ -1,4 +1,4 @@
-import { answer, emptyAnswer, errorResponse, type SmbResponse } from "../response.ts";
+import { newResponse, emptyResponse, errorResponse, type SmbResponse } from "../response.ts";
 import { findShare } from "../files/shares.ts";
 import type { FileHandle } from "../files/file-handle.ts";
 import type { SessionRequest, TreeRequest } from "../request.ts";
@@ -24,7 +24,7 @@ export async function treeConnect(request: SessionRequest): Promise<SmbResponse>
   const place = await find(request, name);
   if (place === undefined) return errorResponse(Status.badNetworkName);
   const id = session.nextTreeId();
-  session.trees.set(id, { id, shareName: name, encrypts: false, ...place });
+  session.trees.set(id, { id, shareName: name, requiresEncryption: false, ...place });
   connection.server.world.log.debug({ share: name, peer: connection.peer }, "share connected");
   const isDisk = place.kind === "disk";
   const body = encodeTreeConnectResponse({
@@ -33,7 +33,7 @@ export async function treeConnect(request: SessionRequest): Promise<SmbResponse>
     capabilities: 0,
     maximalAccess: isDisk ? fullAccess : pipeAccess,
   });
-  return { ...answer(body), treeId: id };
+  return { ...newResponse(body), treeId: id };
 }
 
 async function find(
@@ -56,6 +56,6 @@ export async function treeDisconnect(request: TreeRequest): Promise<SmbResponse>
     session.handles.delete(handle.id.volatile);
     if (handle.kind === "file") files.push(handle);
   }
-  await connection.server.closer.close(files);
-  return emptyAnswer();
+  await connection.server.handleCloser.close(files);
+  return emptyResponse();
 }

@@ -1,12 +1,12 @@
 import { writeFile } from "../../file/filesystem/write.ts";
-import { answer, errorResponse, type SmbResponse } from "../response.ts";
+import { newResponse, errorResponse, type SmbResponse } from "../response.ts";
 import { transactBytesMax } from "../limits.ts";
-import { isCharged } from "../credit-charge.ts";
+import { coversBytes } from "../credit-charge.ts";
 import { has, Right } from "../files/access.ts";
-import { modified } from "../files/change-dispatcher.ts";
+import { modification } from "../files/change-dispatcher.ts";
 import { ChangeFilter } from "../files/directory-watch.ts";
 import type { FileHandle } from "../files/file-handle.ts";
-import { findHandle, isAnswer } from "../files/lookup.ts";
+import { findHandle, isResponse } from "../files/lookup.ts";
 import { statusOfWait, waitForLocks } from "../files/wait-for-locks.ts";
 import type { TreeRequest } from "../request.ts";
 import { Status } from "../status.ts";
@@ -23,9 +23,9 @@ export async function write(request: TreeRequest): Promise<SmbResponse> {
   if (asked === undefined || asked.data.length > transactBytesMax) {
     return errorResponse(Status.invalidParameter);
   }
-  if (!isCharged(request, asked.data.length)) return errorResponse(Status.invalidParameter);
+  if (!coversBytes(request, asked.data.length)) return errorResponse(Status.invalidParameter);
   const handle = findHandle(request, asked.fileId);
-  if (isAnswer(handle)) return handle;
+  if (isResponse(handle)) return handle;
   if (handle.kind === "pipe") return writePipe(request, handle, asked.data);
   if (handle.isDirectory) return errorResponse(Status.invalidDeviceRequest);
   const mayWrite = has(handle.access, Right.writeData);
@@ -34,14 +34,14 @@ export async function write(request: TreeRequest): Promise<SmbResponse> {
   const end = asked.offset + BigInt(asked.data.length);
   const endMax = asked.data.length === 0 ? offsetMax : fileEndMax;
   if (!isAppend && end > endMax) return errorResponse(Status.invalidParameter);
-  if (asked.data.length === 0) return answer(encodeWriteResponse(0));
+  if (asked.data.length === 0) return newResponse(encodeWriteResponse(0));
   return writeBytes(request, handle, asked, isAppend ? "end" : Number(asked.offset));
 }
 
 const writeFilter = ChangeFilter.size | ChangeFilter.lastWrite;
 
 async function writeBytes(
-  { connection: { server }, tree, life }: TreeRequest,
+  { connection: { server }, tree, lifetime: life }: TreeRequest,
   handle: FileHandle,
   { data }: WriteRequest,
   at: number | "end",
@@ -52,8 +52,8 @@ async function writeBytes(
     writeFile(server.world.runtime, wish),
   );
   if (outcome.kind === "done") {
-    server.changes.publish(place.share.id, [modified(outcome.value, writeFilter)]);
-    return answer(encodeWriteResponse(data.length));
+    server.changeDispatcher.publish(place.share.id, [modification(outcome.value, writeFilter)]);
+    return newResponse(encodeWriteResponse(data.length));
   }
   return errorResponse(statusOfWait(outcome));
 }

@@ -10,8 +10,8 @@ export interface PipeHandle {
   /** Not read yet. */
   pending: Buffer;
   /** A part of the first fragment was read, and this much of it is left. */
-  isInside: boolean;
-  insideBytes: number;
+  isMidFragment: boolean;
+  fragmentBytesLeft: number;
 }
 
 export const pipeNames: ReadonlySet<string> = new Set(["srvsvc"]);

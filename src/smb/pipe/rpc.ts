@@ -14,7 +14,7 @@ const transferSyntax = Buffer.from("045d888aeb1cc9119fe808002b10486002000000", "
 export type Procedures = (operation: number, input: Buffer) => Promise<Buffer | undefined>;
 
 /** Answers one message of a client; nothing if it makes no sense. */
-export async function answerCall(
+export async function handlePdu(
   pdu: Buffer,
   pipeName: string,
   call: Procedures,

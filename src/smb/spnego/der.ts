@@ -14,11 +14,11 @@ export function field(index: number): number {
   return 0xa0 + index;
 }
 
-export interface CompoundElement {
+export interface DerElement {
   readonly tag: number;
   readonly content: Buffer;
   /** With tag and length, as it was sent. */
-  readonly whole: Buffer;
+  readonly encoded: Buffer;
 }
 
 const longForm = 0x80;
@@ -26,18 +26,18 @@ const lengthBytesMax = 3;
 const elementsMax = 64;
 
 /** The elements that make up some content, or nothing if it is not made of elements. */
-export function decodeElements(bytes: Buffer): readonly CompoundElement[] | undefined {
-  const elements: CompoundElement[] = [];
+export function decodeElements(bytes: Buffer): readonly DerElement[] | undefined {
+  const elements: DerElement[] = [];
   for (let at = 0; at < bytes.length;) {
     const element = decodeElement(bytes, at);
     if (element === undefined || elements.length >= elementsMax) return undefined;
     elements.push(element);
-    at += element.whole.length;
+    at += element.encoded.length;
   }
   return elements;
 }
 
-function decodeElement(bytes: Buffer, at: number): CompoundElement | undefined {
+function decodeElement(bytes: Buffer, at: number): DerElement | undefined {
   const tag = bytes[at];
   const first = bytes[at + 1];
   if (tag === undefined || first === undefined) return undefined;
@@ -51,7 +51,7 @@ function decodeElement(bytes: Buffer, at: number): CompoundElement | undefined {
   }
   const end = start + length;
   if (end > bytes.length) return undefined;
-  return { tag, content: bytes.subarray(start, end), whole: bytes.subarray(at, end) };
+  return { tag, content: bytes.subarray(start, end), encoded: bytes.subarray(at, end) };
 }
 
 export function encodeElement(tag: number, ...contents: readonly Buffer[]): Buffer {

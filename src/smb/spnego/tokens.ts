@@ -56,7 +56,7 @@ function decodeFirst(content: Buffer): ClientToken | undefined {
   if (fields === undefined || mechanisms === undefined || names === undefined) return undefined;
   return {
     token: octetsOf(fields.get(field(2))) ?? Buffer.alloc(0),
-    mechanisms: Buffer.from(mechanisms.whole),
+    mechanisms: Buffer.from(mechanisms.encoded),
     isNtlm: names[0]?.content.equals(ntlmId) ?? false,
     offersNtlm: names.some((name) => name.content.equals(ntlmId)),
     check: octetsOf(fields.get(field(3))),

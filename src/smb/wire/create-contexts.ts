@@ -37,8 +37,8 @@ export function decodeContexts(bytes: Buffer): readonly CreateContext[] | undefi
     reader.skip(2);
     const dataOffset = reader.u16();
     const dataLength = reader.u32();
-    const name = reader.stretch(nameOffset, nameLength).toString("latin1");
-    const data = reader.stretch(dataOffset, dataLength);
+    const name = reader.bytesAt(nameOffset, nameLength).toString("latin1");
+    const data = reader.bytesAt(dataOffset, dataLength);
     if (!reader.intact || nameLength < nameBytesMin) return undefined;
     contexts.push({ name, data });
     if (next === 0) return contexts;

@@ -39,8 +39,8 @@ export function decodeCreate(message: Buffer): CreateRequest | undefined {
   const nameLength = reader.u16();
   const contextOffset = reader.u32();
   const contextLength = reader.u32();
-  const nameBytes = reader.stretch(nameOffset, nameLength);
-  const contexts = decodeContexts(reader.stretch(contextOffset, contextLength));
+  const nameBytes = reader.bytesAt(nameOffset, nameLength);
+  const contexts = decodeContexts(reader.bytesAt(contextOffset, contextLength));
   if (!isRight || contexts === undefined || nameLength % 2 !== 0) return undefined;
   const name = nameBytes.toString("utf16le");
   const asked = { access, attributes, share, disposition, options, name, contexts };

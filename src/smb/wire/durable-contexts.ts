@@ -5,7 +5,7 @@ import { Reader } from "./reader.ts";
 import { Writer } from "./writer.ts";
 
 /** Wishes for a handle that outlives its connection, and for one that did ([MS-SMB2] 2.2.13.2). */
-export type DurableWish =
+export type DurableContext =
   | { readonly kind: "request"; readonly version: 1 }
   | {
       readonly kind: "request";
@@ -32,7 +32,7 @@ const names: ReadonlySet<string> = new Set([
 /** `malformed` also for wishes that contradict each other. */
 export function decodeDurable(
   contexts: readonly CreateContext[],
-): DurableWish | "malformed" | undefined {
+): DurableContext | "malformed" | undefined {
   const found = contexts.filter(({ name }) => names.has(name));
   const isNew = found.some(({ name }) => name === ContextName.durable2);
   const [first] = found;
@@ -48,13 +48,13 @@ export function decodeDurable(
   return decodeOne(first);
 }
 
-function decodeOne({ name, data }: CreateContext): DurableWish | "malformed" {
+function decodeOne({ name, data }: CreateContext): DurableContext | "malformed" {
   const reader = new Reader(data);
   const wish = read(name, reader);
   return reader.intact ? wish : "malformed";
 }
 
-function read(name: string, reader: Reader): DurableWish {
+function read(name: string, reader: Reader): DurableContext {
   switch (name) {
     case ContextName.durable:
       reader.skip(16);

@@ -89,7 +89,7 @@ export function decodeWrite(message: Buffer): WriteRequest | undefined {
   const fileId = readFileId(reader);
   reader.skip(12);
   const flags = reader.u32();
-  const data = reader.stretch(dataOffset, length);
+  const data = reader.bytesAt(dataOffset, length);
   return isRight ? reader.checked({ offset, fileId, data, flags }) : undefined;
 }
 

@@ -28,7 +28,7 @@ export function decodeIoctl(message: Buffer): IoctlRequest | undefined {
   reader.skip(12);
   const outputBytesMax = reader.u32();
   const isFileSystemControl = (reader.u32() & 1) !== 0;
-  const input = reader.stretch(inputOffset, inputLength);
+  const input = reader.bytesAt(inputOffset, inputLength);
   const request = { code, fileId, input, outputBytesMax, isFileSystemControl };
   return isRight ? reader.checked(request) : undefined;
 }

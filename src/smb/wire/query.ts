@@ -27,7 +27,7 @@ export function decodeQueryDirectory(message: Buffer): QueryDirectoryRequest | u
   const nameLength = reader.u16();
   const outputBytesMax = reader.u32();
   if (nameLength % 2 !== 0) return undefined;
-  const pattern = reader.stretch(nameOffset, nameLength).toString("utf16le");
+  const pattern = reader.bytesAt(nameOffset, nameLength).toString("utf16le");
   const request = { infoClass, flags, fileId, pattern, outputBytesMax };
   return isRight ? reader.checked(request) : undefined;
 }
@@ -72,7 +72,7 @@ export function decodeQueryInfo(message: Buffer): QueryInfoRequest | undefined {
   const additional = reader.u32();
   reader.skip(4);
   const fileId = readFileId(reader);
-  const input = reader.stretch(inputOffset, inputLength);
+  const input = reader.bytesAt(inputOffset, inputLength);
   const request = { infoType, infoClass, outputBytesMax, additional, fileId, input };
   return isRight ? reader.checked(request) : undefined;
 }
@@ -95,7 +95,7 @@ export function decodeSetInfo(message: Buffer): SetInfoRequest | undefined {
   reader.skip(2);
   const additional = reader.u32();
   const fileId = readFileId(reader);
-  const data = reader.stretch(offset, length);
+  const data = reader.bytesAt(offset, length);
   return isRight ? reader.checked({ infoType, infoClass, additional, fileId, data }) : undefined;
 }
 

@@ -81,7 +81,7 @@ export class Reader {
   }
 
   /** A stretch that an offset and a length elsewhere name; an empty one lies nowhere. */
-  stretch(offset: number, length: number): Buffer {
+  bytesAt(offset: number, length: number): Buffer {
     if (length === 0) return nothing;
     if (offset < 0 || offset + length > this.#bytes.length) {
       this.#intact = false;

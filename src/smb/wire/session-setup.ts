@@ -24,7 +24,7 @@ export function decodeSessionSetup(message: Buffer): SessionSetupRequest | undef
   const offset = reader.u16();
   const length = reader.u16();
   const previousSessionId = reader.u64();
-  const token = reader.stretch(offset, length);
+  const token = reader.bytesAt(offset, length);
   const request = { binds: (flags & bindingFlag) !== 0, securityMode, token, previousSessionId };
   return isRight ? reader.checked(request) : undefined;
 }

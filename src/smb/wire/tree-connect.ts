@@ -19,7 +19,7 @@ export function decodeTreeConnect(message: Buffer): TreeConnectRequest | undefin
   const length = reader.u16();
   // With an extension, offsets count from its end; nobody here has a use for one.
   if ((flags & extensionPresent) !== 0 || length % 2 !== 0) return undefined;
-  const path = reader.stretch(offset, length).toString("utf16le");
+  const path = reader.bytesAt(offset, length).toString("utf16le");
   return isRight ? reader.checked({ path }) : undefined;
 }
 

@@ -1,12 +1,12 @@
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
-import { splitChain } from "../compound-elements.ts";
+import { splitCompound } from "../compound-elements.ts";
 import { parsePath } from "../files/path.ts";
 import { mergeDescriptor } from "../files/security.ts";
 import { decodeBasic, decodeRename } from "../files/set-classes.ts";
 import { matches } from "../files/wildcard.ts";
 import { claimsMic, decodeAuthenticate, hasWholePairs } from "../ntlm/messages.ts";
-import { answerCall } from "../pipe/rpc.ts";
+import { handlePdu } from "../pipe/rpc.ts";
 import { callShareService } from "../pipe/share-service.ts";
 import { decodeClientToken, encodeOffer } from "../spnego/tokens.ts";
 import { Framer, framePrefix } from "../transport/framing.ts";
@@ -57,7 +57,7 @@ const decoders = {
   mergeDescriptor: (bytes: Buffer) => mergeDescriptor("O:SYG:SYD:", bytes, 0xf),
   parsePath: (bytes: Buffer) => parsePath(bytes.toString("utf16le")),
   matches: (bytes: Buffer) => matches(bytes.toString("utf16le"), "a name.with.dots"),
-  splitChain,
+  splitCompound,
 };
 
 /** The size with which each body begins, so that chance gets past the first check. */
@@ -95,9 +95,9 @@ describe("decoders", () => {
         head[2] = type;
         head.writeUInt16LE(head.length + body.length, 8);
         head.writeUInt16LE(operation, 22);
-        const answered = await answerCall(Buffer.concat([head, body]), "srvsvc", call);
+        const answered = await handlePdu(Buffer.concat([head, body]), "srvsvc", call);
         expect(answered === undefined || answered.length > 0).toBe(true);
-        await answerCall(Buffer.from(body), "srvsvc", call);
+        await handlePdu(Buffer.from(body), "srvsvc", call);
       }),
       { seed: 13, numRuns: 2000 },
     );
@@ -106,7 +106,7 @@ describe("decoders", () => {
   it("read nothing that is not there", () => {
     const reader = new Reader(Buffer.from([1, 2, 3]));
     expect([reader.u16(), reader.u32(), reader.intact]).toEqual([0x0201, 0, false]);
-    expect(new Reader(Buffer.alloc(4)).stretch(2, 10)).toHaveLength(0);
+    expect(new Reader(Buffer.alloc(4)).bytesAt(2, 10)).toHaveLength(0);
   });
 });
 

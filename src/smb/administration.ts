@@ -3,17 +3,17 @@ import type { Session } from "./session.ts";
 import { endSession } from "./session-end.ts";
 import { Dialect } from "./wire/protocol.ts";
 
-/** What somebody who looks after the server can see and end. */
+/** What the administration API may read and end: the sessions of this server. */
 export interface SmbAdministration {
   sessions(): readonly SessionFacts[];
-  /** Whether there was such a session. */
+  /** Ends a session and closes its handles. False if no session has this id. */
   end(id: bigint): Promise<boolean>;
 }
 
 export interface SessionFacts {
   readonly id: bigint;
   readonly account: string;
-  /** The addresses of its connections. */
+  /** The remote address of each channel. */
   readonly clients: readonly string[];
   readonly dialect: string;
   readonly isSigned: boolean;
@@ -36,7 +36,7 @@ export function administrationOf(server: SmbServerState): SmbAdministration {
     async end(id) {
       const session = server.sessions.get(id);
       if (session === undefined) return false;
-      await endSession(server, session, "closed");
+      await endSession(server, session, "close");
       return true;
     },
   };

@@ -3,16 +3,16 @@ import type { Signer } from "./crypto/signing.ts";
 import type { Login } from "./ntlm/login.ts";
 import type { Session } from "./session.ts";
 
-/** A session as one connection carries it: each has a login and a signing key of its own. */
+/** One session on one connection ([MS-SMB2] 3.3.1.14): its authentication and its signing key. */
 export class Channel {
   readonly session: Session;
   readonly connection: Connection;
-  /** Its login is done; before that it carries nothing but the login. */
+  /** Whether authentication is complete; until then it accepts SESSION_SETUP only. */
   isValid = false;
-  /** Runs while the client logs in, for the first time or again. */
+  /** Set while the client authenticates or re-authenticates. */
   login: Login | undefined;
   preauthHash: Buffer;
-  /** Until its login is done, a further channel signs with the session's first key. */
+  /** A channel that is being bound signs with the key of the session until it has its own. */
   signer: Signer | undefined;
 
   constructor(session: Session, connection: Connection) {

@@ -1,6 +1,6 @@
 import type { Connection } from "./connection.ts";
 
-/** The connections of each client, oldest first; clients tell themselves apart by a GUID. */
+/** The connections of each client, by ClientGuid, oldest first. */
 export class Clients {
   readonly #connections = new Map<string, Set<Connection>>();
 
@@ -17,9 +17,9 @@ export class Clients {
     if (all?.size === 0) this.#connections.delete(guid);
   }
 
-  /** The first of a client's connections on which somebody has logged in. */
-  oldestOf(one: Connection): Connection | undefined {
-    for (const connection of this.#connections.get(guidOf(one)) ?? []) {
+  /** The oldest connection of the same client that has an authenticated channel. */
+  oldestOf(sibling: Connection): Connection | undefined {
+    for (const connection of this.#connections.get(guidOf(sibling)) ?? []) {
       if ([...connection.channels.values()].some(({ isValid }) => isValid)) return connection;
     }
     return undefined;

@@ -10,12 +10,12 @@ import { Status, type NtStatus } from "./status.ts";
 import { encodeHeader } from "./wire/header.ts";
 import { Command, HeaderFlag } from "./wire/protocol.ts";
 
-/** What a related message takes from the one before it. */
+/** What a related request takes from the request before it ([MS-SMB2] 3.3.5.2.7.2). */
 export interface RelatedContext {
   readonly sessionId: bigint;
   readonly treeId: number;
   readonly fileId: FileId | undefined;
-  /** Why there is no handle to go on with. */
+  /** Status of the CREATE that failed, which related requests return as well. */
   readonly failure: NtStatus | undefined;
 }
 
@@ -24,150 +24,160 @@ type HeaderIds = Pick<RelatedContext, "sessionId" | "treeId">;
 const alignment = 8;
 const nextCommandOffset = 20;
 
-/** The messages of one frame, run in order and answered in one frame. */
+/** Runs the requests of one frame in order and sends their responses in one frame. */
 export class CompoundRequest {
   readonly #connection: Connection;
   readonly #elements: readonly CompoundElement[];
-  readonly #sealedBy: Session | undefined;
-  readonly #lives: readonly RequestLifetime[];
-  #finished: EncodedResponse[] = [];
-  #link: RelatedContext | undefined;
-  /** The element that runs, with what it takes from the one before it. */
+  readonly #encryptedBy: Session | undefined;
+  readonly #lifetimes: readonly RequestLifetime[];
+  #encoded: EncodedResponse[] = [];
+  #related: RelatedContext | undefined;
+  /** The ids of the running element, inherited ones included. */
   #current: HeaderIds | undefined;
-  #stepAside: () => void = () => {};
+  #unblockQueue: () => void = () => {};
 
   constructor(
     connection: Connection,
     elements: readonly CompoundElement[],
-    sealedBy: Session | undefined,
+    encryptedBy: Session | undefined,
   ) {
     this.#connection = connection;
     this.#elements = elements;
-    this.#sealedBy = sealedBy;
-    this.#lives = elements.map(({ header }, index) => {
-      const life = new RequestLifetime((self) => this.#goAsync(self, index));
-      connection.register(header.messageId, life);
-      return life;
+    this.#encryptedBy = encryptedBy;
+    this.#lifetimes = elements.map(({ header }, index) => {
+      const lifetime = new RequestLifetime((self) => this.#goAsync(self, index));
+      connection.register(header.messageId, lifetime);
+      return lifetime;
     });
   }
 
-  async run(stepAside: () => void): Promise<void> {
-    this.#stepAside = stepAside;
+  async run(unblockQueue: () => void): Promise<void> {
+    this.#unblockQueue = unblockQueue;
     for (const [index, element] of this.#elements.entries()) {
-      const life = this.#lives[index]!;
-      const answer = await this.#runOne(element, life);
-      this.#connection.unregister(element.header.messageId, life);
-      if (answer.closesConnection === "instead") {
+      const lifetime = this.#lifetimes[index]!;
+      const response = await this.#runOne(element, lifetime);
+      this.#connection.unregister(element.header.messageId, lifetime);
+      if (response.closesConnection === true) {
         this.#connection.end();
         return;
       }
-      const final = { asyncId: life.asyncId, named: this.#link };
-      this.#finished.push(this.#finish(element, answer, final));
+      const sender = { asyncId: lifetime.asyncId, ids: this.#related };
+      this.#encoded.push(this.#encode(element, response, sender));
     }
     this.#flush();
   }
 
-  async #runOne(element: CompoundElement, life: RequestLifetime): Promise<SmbResponse> {
+  async #runOne(element: CompoundElement, lifetime: RequestLifetime): Promise<SmbResponse> {
     const { header } = element;
     const isRelated = (header.flags & HeaderFlag.related) !== 0;
-    if (isRelated && this.#link === undefined) return errorResponse(Status.invalidParameter);
-    const before = isRelated ? this.#link : undefined;
+    if (isRelated && this.#related === undefined) return errorResponse(Status.invalidParameter);
+    const inherited = isRelated ? this.#related : undefined;
     const request = {
       ...element,
-      header: before === undefined ? header : { ...header, ...pick(before) },
+      header: inherited === undefined ? header : { ...header, ...idsOf(inherited) },
       connection: this.#connection,
-      isEncrypted: this.#sealedBy !== undefined,
-      sealedBy: this.#sealedBy,
-      previous: before,
-      life,
+      isEncrypted: this.#encryptedBy !== undefined,
+      encryptedBy: this.#encryptedBy,
+      previous: inherited,
+      lifetime,
     };
     this.#current = request.header;
-    const answer = await dispatch(request).catch((error: unknown) => this.#refuse(error));
-    const fileId = answer.fileId ?? life.fileId;
-    this.#link = nextRelatedContext(request.header, before, { ...answer, ...(fileId && { fileId }) });
-    return answer;
+    const response = await dispatch(request).catch((error: unknown) => this.#errorFor(error));
+    const fileId = response.fileId ?? lifetime.fileId;
+    this.#related = nextRelatedContext(request.header, inherited, {
+      ...response,
+      ...(fileId && { fileId }),
+    });
+    return response;
   }
 
-  /** An engine that is away, or too busy, has done nothing, and may be there for the next one. */
-  #refuse(error: unknown): SmbResponse {
-    // This process is stopping: nobody has to be told.
+  /** Storage errors, which changed nothing and may be temporary, keep the connection open. */
+  #errorFor(error: unknown): SmbResponse {
+    // The process is stopping, which is not worth a log line.
     if (error instanceof StoreClosed) return errorResponse(Status.insufficientResources);
     if (!(error instanceof StoreUnavailable || error instanceof StoreBusy)) throw error;
-    this.#connection.server.world.log.warn({ err: error }, "the storage engine refused a message");
+    this.#connection.server.world.log.warn(
+      { err: error },
+      "storage unavailable; SMB request failed with INSUFFICIENT_RESOURCES",
+    );
     return errorResponse(Status.insufficientResources);
   }
 
   /**
-   * An element waits in its place: its client gets an interim response, and what came before it is
-   * answered now, because the client may need those handles to end the wait. What comes after it
-   * runs when it is done ([MS-SMB2] 3.3.5.2.7.2).
+   * Sends an interim response for the element, together with the responses that precede it: the
+   * client may need their handles to end the wait. The elements behind it run after it
+   * ([MS-SMB2] 3.3.5.2.7.2). Returns the error status if the request must not wait.
    */
-  #goAsync(life: RequestLifetime, index: number): NtStatus | undefined {
+  #goAsync(lifetime: RequestLifetime, index: number): NtStatus | undefined {
     const element = this.#elements[index]!;
     const isLast = index === this.#elements.length - 1;
-    // It may wait for ever, and so would all after it; servers and their clients agree on this.
+    // It may never complete, and then neither would the elements behind it.
     if (!isLast && element.header.command === Command.changeNotify) return Status.internalError;
     if (this.#connection.hasPendingLimitReached) return Status.insufficientResources;
-    this.#stepAside();
+    this.#unblockQueue();
     this.#flush();
-    life.asyncId = this.#connection.newAsyncId(life);
-    const interim = { asyncId: life.asyncId, named: this.#current };
-    this.#finished.push(this.#finish(element, errorResponse(Status.pending), interim));
+    lifetime.asyncId = this.#connection.newAsyncId(lifetime);
+    const interim = { asyncId: lifetime.asyncId, ids: this.#current };
+    this.#encoded.push(this.#encode(element, errorResponse(Status.pending), interim));
     this.#flush();
     return undefined;
   }
 
-  #finish(
+  #encode(
     { header }: CompoundElement,
-    answer: SmbResponse,
-    { asyncId, named = header }: { asyncId: bigint | undefined; named: HeaderIds | undefined },
+    response: SmbResponse,
+    { asyncId, ids = header }: { asyncId: bigint | undefined; ids: HeaderIds | undefined },
   ): EncodedResponse {
     const { window } = this.#connection;
-    const isFinalOfAsync = asyncId !== undefined && answer.status !== Status.pending;
-    const sessionId = answer.sessionId ?? named.sessionId;
+    const isFinalOfAsync = asyncId !== undefined && response.status !== Status.pending;
+    const sessionId = response.sessionId ?? ids.sessionId;
     const channel = this.#connection.channels.get(sessionId);
-    const isAsked = (header.flags & HeaderFlag.signed) !== 0 || channel?.session.signingRequired;
-    const mustSign = answer.mustSign === true || (channel?.session.isValid === true && isAsked);
-    // What waited when its session ended is still answered under the key of that session.
-    const past =
-      channel === undefined && isAsked ? this.#connection.endedSessionSigner(sessionId) : undefined;
-    const own = mustSign ? channel?.signer : past;
-    const chosen = this.#sealedBy === undefined ? (answer.signer ?? own) : undefined;
-    // An interim response has the id of the final one; clients take it without a signature.
-    const isRepeated = answer.status === Status.pending && chosen?.signsIdOnce === true;
-    const signer = isRepeated ? undefined : chosen;
-    encodeHeader(answer.message, {
+    const signingRequested =
+      (header.flags & HeaderFlag.signed) !== 0 || channel?.session.signingRequired;
+    const mustSign =
+      response.mustSign === true || (channel?.session.isValid === true && signingRequested);
+    // A request that was pending when its session ended is answered under that session's key.
+    const ended =
+      channel === undefined && signingRequested
+        ? this.#connection.endedSessionSigner(sessionId)
+        : undefined;
+    const channelSigner = mustSign ? channel?.signer : ended;
+    const chosen = this.#encryptedBy === undefined ? (response.signer ?? channelSigner) : undefined;
+    // It shares the MessageId with the final response; clients accept it without a signature.
+    const reusesId = response.status === Status.pending && chosen?.signsIdOnce === true;
+    const signer = reusesId ? undefined : chosen;
+    encodeHeader(response.message, {
       creditCharge: header.creditCharge,
-      status: answer.status,
+      status: response.status,
       command: header.command,
       credits: isFinalOfAsync ? 0 : window.grant(header.creditRequest, header.creditCharge),
-      flags: (header.flags & echoedFlags(answer.status)) | (signer ? HeaderFlag.signed : 0),
+      flags: (header.flags & echoedFlags(response.status)) | (signer ? HeaderFlag.signed : 0),
       messageId: header.messageId,
       asyncId,
-      treeId: answer.treeId ?? named.treeId,
+      treeId: response.treeId ?? ids.treeId,
       sessionId,
     });
-    return { message: answer.message, signer, whenSigned: answer.whenSigned };
+    return { message: response.message, signer, whenSigned: response.whenSigned };
   }
 
-  /** Sends what is finished as one frame. */
+  /** Sends the responses encoded so far as one frame. */
   #flush(): void {
-    const finished = this.#finished;
-    this.#finished = [];
+    const encoded = this.#encoded;
+    this.#encoded = [];
     const parts: Buffer[] = [];
-    for (const [index, { message, signer, whenSigned }] of finished.entries()) {
-      const part = index === finished.length - 1 ? message : padded(message);
+    for (const [index, { message, signer, whenSigned }] of encoded.entries()) {
+      const part = index === encoded.length - 1 ? message : padded(message);
       signer?.sign(part);
       whenSigned?.(part);
       parts.push(part);
     }
     if (parts.length === 0) return;
-    const sealer = this.#sealedBy?.encryptor;
-    this.#connection.send(sealer === undefined ? parts : sealer.encrypt(parts));
+    const encryptor = this.#encryptedBy?.encryptor;
+    this.#connection.send(encryptor === undefined ? parts : encryptor.encrypt(parts));
   }
 }
 
-/** Nothing can sign for a session that is not there: clients look at the flag, not at the rest. */
+/** An unknown session has no key, but clients expect the SIGNED flag echoed in its error. */
 function echoedFlags(status: NtStatus): number {
   const always = HeaderFlag.related | HeaderFlag.replay;
   return status === Status.userSessionDeleted ? always | HeaderFlag.signed : always;
@@ -179,11 +189,11 @@ interface EncodedResponse {
   readonly whenSigned: SmbResponse["whenSigned"];
 }
 
-function pick({ sessionId, treeId }: RelatedContext) {
+function idsOf({ sessionId, treeId }: RelatedContext) {
   return { sessionId, treeId };
 }
 
-/** The next message begins at a multiple of eight, and this one says where. */
+/** Pads a response to 8 bytes and sets NextCommand, for all but the last of a compound. */
 function padded(message: Buffer): Buffer {
   const length = Math.ceil(message.length / alignment) * alignment;
   const part = length === message.length ? message : Buffer.alloc(length);
@@ -194,18 +204,18 @@ function padded(message: Buffer): Buffer {
 
 function nextRelatedContext(
   header: { sessionId: bigint; treeId: number; command: number },
-  before: RelatedContext | undefined,
-  answer: SmbResponse,
+  inherited: RelatedContext | undefined,
+  response: SmbResponse,
 ): RelatedContext | undefined {
-  // Nothing can be related to a message of nobody.
-  if (answer.status === Status.userSessionDeleted) return undefined;
+  // A request without a session cannot be continued.
+  if (response.status === Status.userSessionDeleted) return undefined;
   const creates = header.command === Command.create;
-  const failed = answer.status >= failureMin;
+  const failed = response.status >= failureMin;
   return {
-    sessionId: answer.sessionId ?? header.sessionId,
-    treeId: answer.treeId ?? header.treeId,
-    fileId: answer.fileId ?? (creates ? undefined : before?.fileId),
-    failure: creates ? (failed ? answer.status : undefined) : before?.failure,
+    sessionId: response.sessionId ?? header.sessionId,
+    treeId: response.treeId ?? header.treeId,
+    fileId: response.fileId ?? (creates ? undefined : inherited?.fileId),
+    failure: creates ? (failed ? response.status : undefined) : inherited?.failure,
   };
 }
 

@@ -38,30 +38,30 @@ export interface Negotiated {
   readonly clientDialects: readonly number[];
 }
 
-/** One client's connection: its dialect, the sessions it carries, and what is under way. */
+/** One TCP connection ([MS-SMB2] 3.3.1.7): its dialect, its channels and its running requests. */
 export class Connection {
   readonly server: SmbServerState;
   readonly peer: string;
-  /** Where the client reached this server. */
+  /** The server's address of the connection; sent by FSCTL_QUERY_NETWORK_INTERFACE_INFO. */
   readonly localAddress: string;
   readonly window = new SequenceWindow();
-  /** By the id of their session. */
+  /** By session id. */
   readonly channels = new Map<bigint, Channel>();
   negotiated: Negotiated | undefined;
   preauthHash: Buffer = Buffer.alloc(64);
-  /** An old client was told to ask again in the form of SMB 2. */
+  /** An SMB1 NEGOTIATE was answered with the wildcard dialect; an SMB2 NEGOTIATE follows. */
   hasSmb1Negotiate = false;
-  /** Somebody has logged in on it. */
+  /** Whether any session has authenticated here; raises the frame limit. */
   hasAuthenticated = false;
   readonly #socket: Socket;
   readonly #framer: Framer;
-  readonly #stopWaiting: () => void;
+  readonly #cancelLoginTimer: () => void;
   readonly #queue = new RequestQueue();
-  readonly #lives = new Map<bigint, RequestLifetime>();
-  readonly #asyncLives = new Map<bigint, RequestLifetime>();
-  readonly #pastSigners = new Map<bigint, Signer>();
+  readonly #lifetimes = new Map<bigint, RequestLifetime>();
+  readonly #asyncLifetimes = new Map<bigint, RequestLifetime>();
+  readonly #endedSigners = new Map<bigint, Signer>();
   #inFlightBytes = 0;
-  #waitingBytes = 0;
+  #pendingBytes = 0;
   #lastAsyncId = 0n;
   #isOpen = true;
 
@@ -70,19 +70,20 @@ export class Connection {
     this.#socket = socket;
     this.peer = `${socket.remoteAddress ?? ""}:${socket.remotePort ?? 0}`;
     this.localAddress = socket.localAddress ?? "";
-    const bytesMax = (): number => (this.hasAuthenticated ? frameBytesMax : unauthenticatedFrameBytesMax);
+    const bytesMax = (): number =>
+      this.hasAuthenticated ? frameBytesMax : unauthenticatedFrameBytesMax;
     this.#framer = new Framer(bytesMax, (frame) => this.#receive(frame), server.world.memory);
     socket.setNoDelay(true);
-    // What a client holds whose machine is gone must not be held for ever.
+    // Without keep-alive, the handles of a client that crashed would stay open.
     socket.setKeepAlive(true, keepAliveMilliseconds);
     socket.on("data", (chunk: Buffer) => {
       if (this.#isOpen && !this.#framer.push(chunk)) this.end();
     });
-    socket.on("drain", () => this.#readOrRest());
+    socket.on("drain", () => this.#pauseOrResume());
     socket.on("error", () => this.end());
     socket.on("end", () => this.end());
     socket.on("close", () => this.end());
-    this.#stopWaiting = server.world.clock.after(loginMillisecondsMax, () => {
+    this.#cancelLoginTimer = server.world.clock.after(loginMillisecondsMax, () => {
       if (!this.hasAuthenticated) this.end();
     });
   }
@@ -91,9 +92,9 @@ export class Connection {
     return this.#isOpen;
   }
 
-  /** So much waits for others that nothing more may. */
+  /** Whether no further request may go async ([MS-SMB2] 3.3.4.2). */
   get hasPendingLimitReached(): boolean {
-    return this.#asyncLives.size >= pendingRequestsMax || this.#waitingBytes >= pendingBytesMax;
+    return this.#asyncLifetimes.size >= pendingRequestsMax || this.#pendingBytes >= pendingBytesMax;
   }
 
   get dialect(): number {
@@ -105,10 +106,10 @@ export class Connection {
     this.#isOpen = false;
     this.#socket.destroy();
     this.#framer.close();
-    this.#stopWaiting();
+    this.#cancelLoginTimer();
     this.server.clients.remove(this);
-    for (const life of [...this.#lives.values(), ...this.#asyncLives.values()]) {
-      if (!life.outlivesConnection) life.cancel();
+    for (const lifetime of [...this.#lifetimes.values(), ...this.#asyncLifetimes.values()]) {
+      if (!lifetime.outlivesConnection) lifetime.cancel();
     }
     for (const channel of this.channels.values()) {
       const { account } = channel.session;
@@ -116,30 +117,30 @@ export class Connection {
     }
   }
 
-  /** How messages of a session are signed here, also for a while after it has ended. */
+  /** The signer for a session id; the keys of the last `sessionsMax` ended sessions are kept. */
   signerOf(sessionId: bigint): Signer | undefined {
-    const there = this.channels.get(sessionId) ?? this.server.sessions.get(sessionId);
-    return there === undefined ? this.#pastSigners.get(sessionId) : there.signer;
+    const current = this.channels.get(sessionId) ?? this.server.sessions.get(sessionId);
+    return current === undefined ? this.#endedSigners.get(sessionId) : current.signer;
   }
 
   endedSessionSigner(sessionId: bigint): Signer | undefined {
-    return this.#pastSigners.get(sessionId);
+    return this.#endedSigners.get(sessionId);
   }
 
-  /** Its client can only believe that it has ended if it is told so under its key. */
+  /** Keeps the signing key: clients accept USER_SESSION_DELETED only with a valid signature. */
   removeChannel(channel: Channel): void {
     const { session, signer } = channel;
     if (this.channels.get(session.id) !== channel) return;
     this.channels.delete(session.id);
     if (signer === undefined) return;
-    this.#pastSigners.set(session.id, signer);
-    const [oldest] = this.#pastSigners.keys();
-    if (this.#pastSigners.size > sessionsMax && oldest !== undefined) {
-      this.#pastSigners.delete(oldest);
+    this.#endedSigners.set(session.id, signer);
+    const [oldest] = this.#endedSigners.keys();
+    if (this.#endedSigners.size > sessionsMax && oldest !== undefined) {
+      this.#endedSigners.delete(oldest);
     }
   }
 
-  /** Parts of one message, already signed or sealed. */
+  /** Sends one frame, given in parts that are already signed or encrypted. */
   send(parts: readonly Buffer[]): void {
     if (!this.#isOpen) return;
     const length = parts.reduce((sum, part) => sum + part.length, 0);
@@ -147,12 +148,12 @@ export class Connection {
     this.#socket.write(framePrefix(length));
     for (const part of parts) this.#socket.write(part);
     this.#socket.uncork();
-    this.#readOrRest();
+    this.#pauseOrResume();
   }
 
-  newAsyncId(life: RequestLifetime): bigint {
+  newAsyncId(lifetime: RequestLifetime): bigint {
     this.#lastAsyncId += 1n;
-    this.#asyncLives.set(this.#lastAsyncId, life);
+    this.#asyncLifetimes.set(this.#lastAsyncId, lifetime);
     return this.#lastAsyncId;
   }
 
@@ -160,75 +161,79 @@ export class Connection {
     if (!this.#isOpen) return;
     const magic = frame.length < 4 ? 0 : frame.readUInt32LE(0);
     if (magic === smb1Magic) {
-      const answered = answerOldNegotiate(this, frame);
-      if (!answered) this.end();
+      const isAnswered = answerOldNegotiate(this, frame);
+      if (!isAnswered) this.end();
       return;
     }
-    if (magic === smb2Magic) return this.#take(frame, undefined);
+    if (magic === smb2Magic) return this.#accept(frame, undefined);
     if (magic !== encryptedMagic || frame.length <= transformHeaderBytes) return this.end();
     const channel = this.channels.get(frame.readBigUInt64LE(44));
     const session = channel?.isValid === true ? channel.session : undefined;
     const plain = session?.encryptor?.decrypt(frame);
     if (session === undefined || plain === undefined) return this.end();
-    this.#take(plain, session);
+    this.#accept(plain, session);
   }
 
-  #take(chain: Buffer, sealedBy: Session | undefined): void {
-    const elements = splitCompound(chain);
+  #accept(frame: Buffer, encryptedBy: Session | undefined): void {
+    const elements = splitCompound(frame);
     if (elements === undefined) return this.end();
     for (const { header } of elements) {
       if (header.command === Command.cancel) continue;
       const count = this.dialect === Dialect.v202 ? 1 : Math.max(1, header.creditCharge);
       if (!this.window.take(header.messageId, count)) return this.end();
     }
-    if (elements[0]?.header.command === Command.cancel) return this.#cancel(elements[0], sealedBy);
-    this.#enqueue(elements, chain.length, sealedBy);
+    if (elements[0]?.header.command === Command.cancel)
+      return this.#cancel(elements[0], encryptedBy);
+    this.#enqueue(elements, frame.length, encryptedBy);
   }
 
   #enqueue(
     elements: readonly CompoundElement[],
     length: number,
-    sealedBy: Session | undefined,
+    encryptedBy: Session | undefined,
   ): void {
-    const cost = Math.max(length, answerBytesOf(elements));
+    const cost = Math.max(length, responseBytesOf(elements));
     const { memory } = this.server.world;
     memory?.add(length);
     this.#inFlightBytes += cost;
-    this.#readOrRest();
-    let counts = true;
+    this.#pauseOrResume();
+    let isCounted = true;
     const release = (): void => {
-      if (!counts) return;
-      counts = false;
+      if (!isCounted) return;
+      isCounted = false;
       this.#inFlightBytes -= cost;
-      this.#readOrRest();
+      this.#pauseOrResume();
     };
     const parallel = elements.length === 1 && isParallel(elements[0]!.header.command);
-    const work = new CompoundRequest(this, elements, sealedBy);
-    let held = 0;
+    const work = new CompoundRequest(this, elements, encryptedBy);
+    let pendingBytes = 0;
     this.#queue.add({
       isParallel: parallel,
-      run: async (stepAside) => {
+      run: async (unblockQueue) => {
         try {
           await work.run(() => {
-            // A message that waits for another client must not block later messages of this
+            // A request that waits for another client must not block later requests of this
             // connection, but its bytes still count.
             release();
-            if (held === 0) this.#waitingBytes += held = length;
-            stepAside();
+            if (pendingBytes === 0) this.#pendingBytes += pendingBytes = length;
+            unblockQueue();
           });
         } catch (error) {
-          this.server.world.log.error({ err: error }, "an SMB message failed unexpectedly");
+          this.server.world.log.error(
+            { err: error },
+            "unhandled exception in SMB request; closing connection",
+          );
           this.end();
         }
         release();
         memory?.give(length);
-        this.#waitingBytes -= held;
+        this.#pendingBytes -= pendingBytes;
       },
     });
   }
 
-  /** A client is not read from while it has too much under way, or does not take its answers. */
-  #readOrRest(): void {
+  /** Stops reading while too many bytes are in flight or the client does not read responses. */
+  #pauseOrResume(): void {
     if (!this.#isOpen) return;
     const isFull =
       this.#inFlightBytes > inFlightBytesMax || this.#socket.writableLength > unsentBytesMax;
@@ -236,35 +241,37 @@ export class Connection {
     else if (this.#socket.isPaused()) this.#socket.resume();
   }
 
-  register(messageId: bigint, life: RequestLifetime): void {
-    this.#lives.set(messageId, life);
-    if (!this.#isOpen) life.cancel();
+  register(messageId: bigint, lifetime: RequestLifetime): void {
+    this.#lifetimes.set(messageId, lifetime);
+    if (!this.#isOpen) lifetime.cancel();
   }
 
-  unregister(messageId: bigint, life: RequestLifetime): void {
-    this.#lives.delete(messageId);
-    if (life.asyncId !== undefined) this.#asyncLives.delete(life.asyncId);
+  unregister(messageId: bigint, lifetime: RequestLifetime): void {
+    this.#lifetimes.delete(messageId);
+    if (lifetime.asyncId !== undefined) this.#asyncLifetimes.delete(lifetime.asyncId);
   }
 
-  /** Never answered: the message that it means is. */
-  #cancel({ header, message }: CompoundElement, sealedBy: Session | undefined): void {
+  /** CANCEL has no response of its own; the cancelled request gets STATUS_CANCELLED. */
+  #cancel({ header, message }: CompoundElement, encryptedBy: Session | undefined): void {
     const channel = this.channels.get(header.sessionId);
     const isSigned = (header.flags & HeaderFlag.signed) !== 0;
-    const isProved = isSigned && channel?.signer?.verify(message) === true;
-    const mustProve = isSigned || channel?.session.signingRequired === true;
-    if (sealedBy === undefined && mustProve && !isProved) return;
+    const isVerified = isSigned && channel?.signer?.verify(message) === true;
+    const mustSign = isSigned || channel?.session.signingRequired === true;
+    if (encryptedBy === undefined && mustSign && !isVerified) return;
     const isAsync = (header.flags & HeaderFlag.async) !== 0;
-    const life = isAsync ? this.#asyncLives.get(header.asyncId) : this.#lives.get(header.messageId);
-    life?.cancel();
+    const lifetime = isAsync
+      ? this.#asyncLifetimes.get(header.asyncId)
+      : this.#lifetimes.get(header.messageId);
+    lifetime?.cancel();
   }
 }
 
-/** What the answers may take: that is what credits are charged for. */
-function answerBytesOf(elements: readonly CompoundElement[]): number {
+/** Upper bound of the response sizes, which is what CreditCharge pays for. */
+function responseBytesOf(elements: readonly CompoundElement[]): number {
   return elements.reduce((sum, { header }) => sum + header.creditCharge * bytesPerCredit, 0);
 }
 
-/** Side by side with its like: these neither create nor remove what another one names. */
+/** Whether requests of this kind may overlap: they neither open nor close handles. */
 function isParallel(command: number): boolean {
   return command === Command.read || command === Command.write || command === Command.echo;
 }

@@ -3,7 +3,7 @@ import { Dialect } from "./wire/protocol.ts";
 
 export const bytesPerCredit = 65_536;
 
-/** Whether a message pays for the bytes that it moves ([MS-SMB2] 3.3.5.2.5). */
+/** Whether the request's CreditCharge covers its payload ([MS-SMB2] 3.3.5.2.5). */
 export function coversBytes({ header, connection }: Request, bytes: number): boolean {
   if (connection.dialect === Dialect.v202) return bytes <= bytesPerCredit;
   return bytes <= Math.max(1, header.creditCharge) * bytesPerCredit;

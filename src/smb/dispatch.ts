@@ -6,7 +6,7 @@ import type { Session } from "./session.ts";
 import { Status, type NtStatus } from "./status.ts";
 import { Command, Dialect, HeaderFlag } from "./wire/protocol.ts";
 
-/** Checks what every message must satisfy, in the order of [MS-SMB2] 3.3.5.2, then runs it. */
+/** Makes the checks common to all requests, in the order of [MS-SMB2] 3.3.5.2, then runs one. */
 export async function dispatch(request: Request): Promise<SmbResponse> {
   const { header, connection } = request;
   const declaration = handlers[header.command];
@@ -14,8 +14,8 @@ export async function dispatch(request: Request): Promise<SmbResponse> {
     return disconnect;
   }
   if (declaration === undefined) return errorResponse(Status.invalidParameter);
-  const refused = checkSignature(request);
-  if (refused !== undefined) return errorResponse(refused);
+  const failure = checkSignature(request);
+  if (failure !== undefined) return errorResponse(failure);
   switch (declaration.needs) {
     case "nothing":
       return declaration.handle(request);
@@ -30,7 +30,7 @@ function checkSignature(request: Request): NtStatus | undefined {
   if (isEncrypted || header.command === Command.negotiate) return undefined;
   const channel = connection.channels.get(header.sessionId);
   if ((header.flags & HeaderFlag.signed) !== 0) {
-    // A client may join a session from this connection; until then it signs as on its first one.
+    // While a connection binds to a session, its requests are signed with the session's key.
     const signer = connection.signerOf(header.sessionId);
     if (signer === undefined) {
       return channel === undefined ? Status.userSessionDeleted : Status.notSupported;
@@ -45,22 +45,26 @@ async function withSession(
   request: Request,
   declaration: Exclude<Declaration, { needs: "nothing" }>,
 ): Promise<SmbResponse> {
-  const { header, connection, encryptedBy: sealedBy } = request;
+  const { header, connection, encryptedBy } = request;
   const channel = connection.channels.get(header.sessionId);
   if (channel?.isValid !== true) {
     return { ...errorResponse(Status.userSessionDeleted), signer: signerOfRefusal(request) };
   }
   const { session } = channel;
-  if (session.isAnonymous && opens.has(header.command)) return errorResponse(Status.accessDenied);
-  if (sealedBy !== undefined && sealedBy !== session) return errorResponse(Status.accessDenied);
-  if (session.requiresEncryption && sealedBy === undefined) return errorResponse(Status.accessDenied);
+  if (session.isAnonymous && needsAccount.has(header.command))
+    return errorResponse(Status.accessDenied);
+  if (encryptedBy !== undefined && encryptedBy !== session)
+    return errorResponse(Status.accessDenied);
+  if (session.requiresEncryption && encryptedBy === undefined)
+    return errorResponse(Status.accessDenied);
   if (declaration.needs === "session") {
     if (mustBeProtected(request, session)) return disconnect;
     return declaration.handle({ ...request, session });
   }
   const tree = session.trees.get(header.treeId);
   if (tree === undefined) return errorResponse(Status.networkNameDeleted);
-  if (tree.requiresEncryption && sealedBy === undefined) return errorResponse(Status.accessDenied);
+  if (tree.requiresEncryption && encryptedBy === undefined)
+    return errorResponse(Status.accessDenied);
   try {
     return await declaration.handle({ ...request, session, tree });
   } finally {
@@ -68,10 +72,10 @@ async function withSession(
   }
 }
 
-/** What somebody without a name may not do. */
-const opens: ReadonlySet<number> = new Set([Command.treeConnect, Command.create]);
+/** Commands that an anonymous session may not use. */
+const needsAccount: ReadonlySet<number> = new Set([Command.treeConnect, Command.create]);
 
-/** With 3.1.1 the first message after the login shows that both sides made the same keys. */
+/** With 3.1.1 an unprotected TREE_CONNECT ends the connection ([MS-SMB2] 3.3.5.7). */
 function mustBeProtected({ header, connection, isEncrypted }: Request, session: Session): boolean {
   if (header.command !== Command.treeConnect || connection.dialect !== Dialect.v311) return false;
   const isSigned = (header.flags & HeaderFlag.signed) !== 0;

@@ -1,6 +1,6 @@
 import type { Ticks } from "../base/ticks.ts";
 
-/** The wire counts 100 ns steps from 1601; the product from the year 1. */
+/** FILETIME counts 100 ns from 1601, `Ticks` from the year 1. */
 const fileTimeEpochTicks = 504_911_232_000_000_000n;
 
 export function fileTimeOf(ticks: Ticks): bigint {

@@ -5,12 +5,12 @@ import { ChangeAction } from "./files/directory-watch.ts";
 import type { FileHandle } from "./files/file-handle.ts";
 import type { SmbServerState } from "./server.ts";
 
-/** Handles of one file, which one transaction closes. */
+/** Handles of one file, closed in one transaction. */
 interface FileGroup {
   readonly handles: FileHandle[];
 }
 
-/** Handles that end together, such as those of a session. */
+/** One call of `close`, for example with all handles of a session. */
 interface Closing {
   readonly groups: FileGroup[];
   /** Groups that are not closed yet. */
@@ -19,52 +19,52 @@ interface Closing {
   readonly finish: () => void;
 }
 
-/** Of one round: transactions that share a commit, and work in one iteration of the event loop. */
+/** Limits of one round, which is one commit batch and one iteration of the event loop. */
 const roundFilesMax = 32;
 const roundWeightMax = 256;
 
 /**
- * Closes handles that no CLOSE request names: of a session that ends, of a tree that is
- * disconnected, of a client that does not come back. A session may have 65,536 of them, so they are
- * closed in rounds, and other requests run in between. Endings that overlap take turns. If the
- * process is killed between two rounds, the handles left are swept at the next start.
+ * Closes handles without a CLOSE request: after LOGOFF, TREE_DISCONNECT, a lost connection or the
+ * time-out of a durable handle. A session may have 65,536 of them, so they are closed in rounds
+ * between which other requests run. Concurrent calls of `close` alternate. If the process is
+ * killed between two rounds, the next start removes the remaining opens.
  */
 export class HandleCloser {
   readonly #server: SmbServerState;
-  readonly #closings: Closing[] = [];
-  readonly #given = new WeakSet<FileHandle>();
+  readonly #calls: Closing[] = [];
+  readonly #closing = new WeakSet<FileHandle>();
   #isRunning = false;
 
   constructor(server: SmbServerState) {
     this.#server = server;
   }
 
-  /** Resolves when all are closed; rejects with the first error after having tried all. */
+  /** Resolves when all are closed; tries all, then rejects with the first error. */
   async close(handles: readonly FileHandle[]): Promise<void> {
-    for (const handle of handles) this.#given.add(handle);
+    for (const handle of handles) this.#closing.add(handle);
     const groups = groupByFile(handles);
     if (groups.length === 0) return;
     const closing = await new Promise<Closing>((resolve) => {
-      const made: Closing = {
+      const created: Closing = {
         groups,
         left: groups.length,
         error: undefined,
-        finish: () => resolve(made),
+        finish: () => resolve(created),
       };
-      this.#closings.push(made);
+      this.#calls.push(created);
       if (!this.#isRunning) void this.#run();
     });
     if (closing.error !== undefined) throw closing.error;
   }
 
-  /** Whether the handle was given to `close`, also before its round. */
+  /** Whether the handle was passed to `close`, even if its round has not begun. */
   isClosing(handle: FileHandle): boolean {
-    return this.#given.has(handle);
+    return this.#closing.has(handle);
   }
 
   async #run(): Promise<void> {
     this.#isRunning = true;
-    while (this.#closings.length > 0) {
+    while (this.#calls.length > 0) {
       await Promise.all(this.#nextRound().map((task) => this.#closeGroup(task)));
       await new Promise((resolve) => setImmediate(resolve));
     }
@@ -75,10 +75,10 @@ export class HandleCloser {
     const round: GroupTask[] = [];
     let weight = 0;
     while (round.length < roundFilesMax && weight < roundWeightMax) {
-      const closing = this.#closings.shift();
+      const closing = this.#calls.shift();
       const group = closing?.groups.pop();
       if (closing === undefined || group === undefined) break;
-      if (closing.groups.length > 0) this.#closings.push(closing);
+      if (closing.groups.length > 0) this.#calls.push(closing);
       round.push({ closing, group });
       weight += weightOf(group);
     }
@@ -104,20 +104,20 @@ interface GroupTask {
 function groupByFile(handles: readonly FileHandle[]): FileGroup[] {
   const groups = new Map<string, FileGroup>();
   for (const handle of handles) {
-    const name = `${fileKeyOf(handle)}:${handle.place.snapshot?.epoch ?? ""}`;
-    const group = groups.get(name);
-    if (group === undefined) groups.set(name, { handles: [handle] });
+    const key = `${fileKeyOf(handle)}:${handle.place.snapshot?.epoch ?? ""}`;
+    const group = groups.get(key);
+    if (group === undefined) groups.set(key, { handles: [handle] });
     else group.handles.push(handle);
   }
   return [...groups.values()];
 }
 
-/** Each CHANGE_NOTIFY that waits on a handle is answered when it closes. */
+/** Closing a handle also completes each CHANGE_NOTIFY that is pending on it. */
 function weightOf({ handles }: FileGroup): number {
   return handles.reduce((sum, { watch }) => sum + 1 + (watch?.pendingRequests ?? 0), 0);
 }
 
-/** Closes handles of one file. */
+/** Closes handles of one file in one transaction. */
 export async function closeFileHandles(
   server: SmbServerState,
   handles: readonly FileHandle[],
@@ -133,7 +133,9 @@ export async function closeFileHandles(
   const ids = handles.map(({ id }) => id.persistent);
   const closed = await closeFile(server.world.runtime, place, ids);
   if (closed.isGone && closed.node !== undefined) {
-    server.changeDispatcher.publish(place.share.id, [nameChange(ChangeAction.removed, closed.node)]);
+    server.changeDispatcher.publish(place.share.id, [
+      nameChange(ChangeAction.removed, closed.node),
+    ]);
   }
   if (closed.isPending) server.changeDispatcher.endWatchesOf(place.share.id, place.file);
   return closed;

@@ -1,5 +1,5 @@
 import type { FileHandle } from "./files/file-handle.ts";
 import type { PipeHandle } from "./pipe/pipe-handle.ts";
 
-/** What a client has open in a session. */
+/** An open of a session ([MS-SMB2] 3.3.1.10). */
 export type Handle = FileHandle | PipeHandle;

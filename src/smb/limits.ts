@@ -1,26 +1,26 @@
-/** What one client may take of the server. */
+/** Limits per client. */
 
-/** The longest read, write or question, as it is told to clients. */
+/** MaxTransactSize, MaxReadSize and MaxWriteSize of the NEGOTIATE response. */
 export const transactBytesMax = 8 * 1024 * 1024;
 export const frameBytesMax = transactBytesMax + 64 * 1024;
-/** Before a client has logged in it has little to say. */
+/** Frame limit until the first session of a connection has authenticated. */
 export const unauthenticatedFrameBytesMax = 128 * 1024;
-/** More than this under way, and the client is not read from until some of it is answered. */
+/** Per connection: requests and responses in progress. Beyond it the socket is not read. */
 export const inFlightBytesMax = 64 * 1024 * 1024;
-/** Answers that a client has not taken yet; beyond this it is not read from either. */
+/** Per connection: responses the client has not received. Beyond it the socket is not read. */
 export const unsentBytesMax = 64 * 1024 * 1024;
-/** Per session: connections that carry it. */
+/** Per session. */
 export const channelsMax = 32;
 /** Per connection. */
 export const sessionsMax = 64;
 /** Per session. */
 export const treesMax = 1024;
 export const handlesMax = 65_536;
-/** Per connection: messages that wait for others to do something. */
+/** Per connection: requests that were answered with an interim response. */
 export const pendingRequestsMax = 1024;
-/** Per connection: what those messages, and what follows them in their frames, take of memory. */
+/** Per connection: the frames of those requests, later elements of the compounds included. */
 export const pendingBytesMax = 64 * 1024 * 1024;
-/** A client that says nothing for so long is asked by the system whether it is still there. */
+/** Idle time after which TCP keep-alive probes begin. */
 export const keepAliveMilliseconds = 60_000;
-/** A client that has not logged in by then is let go. */
+/** A connection that has not authenticated by then is closed. */
 export const loginMillisecondsMax = 30_000;

@@ -6,13 +6,13 @@ import { SmbServerState, type SmbWorld } from "./server.ts";
 export interface SmbListener {
   readonly server: Server;
   readonly administration: SmbAdministration;
-  /** Cuts what is still connected, and clears away what clients had open. */
+  /** Closes all connections and all handles, durable ones included. */
   stop(): Promise<void>;
 }
 
 const connectionsMax = 1024;
 
-/** A server that is not listening yet: where, its owner decides. */
+/** Creates the SMB server; the caller binds `server` to an address. */
 export function smbListener(world: SmbWorld): SmbListener {
   const state = new SmbServerState(world);
   const connections = new Set<Connection>();

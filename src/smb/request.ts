@@ -6,46 +6,47 @@ import type { NtStatus } from "./status.ts";
 import type { TreeConnect } from "./tree.ts";
 import type { Header } from "./wire/header.ts";
 
-/** One message on its way through the server. */
+/** One request with what the server knows of its sender. */
 export interface Request {
   readonly header: Header;
-  /** From the header on, with what pads it in a chain. */
+  /** Header and body, with the padding inside a compound. */
   readonly message: Buffer;
   readonly connection: Connection;
-  /** It came encrypted, so its answer goes encrypted. */
+  /** It arrived encrypted; its response must be encrypted as well. */
   readonly isEncrypted: boolean;
+  /** The session whose key encrypted it. */
   readonly encryptedBy: Session | undefined;
-  /** The message before, if this one is related to it. */
+  /** Set for a related request of a compound. */
   readonly previous: RelatedContext | undefined;
   readonly lifetime: RequestLifetime;
 }
 
-/** A request that names a session that is there. */
+/** A request whose SessionId is valid. */
 export interface SessionRequest extends Request {
   readonly session: Session;
 }
 
-/** A request that names a share that is there. */
+/** A request whose TreeId is valid. */
 export interface TreeRequest extends SessionRequest {
   readonly tree: TreeConnect;
 }
 
 export type Handler<R> = (request: R) => SmbResponse | Promise<SmbResponse>;
 
-/** Whether a request is still wanted, and whether its sender knows that it takes long. */
+/** Cancellation and interim response of one request. */
 export class RequestLifetime {
   asyncId: bigint | undefined;
-  /** The handle that the message spoke of. */
+  /** The open that the request resolved its FileId to. */
   fileId: FileId | undefined;
-  /** A lost connection does not cancel it: its session has other channels, or cancels it itself. */
+  /** A lost connection does not cancel it; the end of its session does. */
   outlivesConnection = false;
-  /** Called once when the request was handled. */
+  /** Called once when the handler has finished. */
   whenHandled: (() => void) | undefined;
-  readonly #sendInterim: (life: RequestLifetime) => NtStatus | undefined;
+  readonly #sendInterim: (lifetime: RequestLifetime) => NtStatus | undefined;
   readonly #listeners = new Set<() => void>();
   #isCancelled = false;
 
-  constructor(sendInterim: (life: RequestLifetime) => NtStatus | undefined) {
+  constructor(sendInterim: (lifetime: RequestLifetime) => NtStatus | undefined) {
     this.#sendInterim = sendInterim;
   }
 
@@ -53,7 +54,7 @@ export class RequestLifetime {
     return this.#isCancelled;
   }
 
-  /** Tells the client that the answer will come later; returns why that cannot be. */
+  /** Sends the interim response (STATUS_PENDING) once; returns an error if none is allowed. */
   goAsync(): NtStatus | undefined {
     return this.asyncId === undefined ? this.#sendInterim(this) : undefined;
   }
@@ -65,7 +66,7 @@ export class RequestLifetime {
     this.#listeners.clear();
   }
 
-  /** Calls back at once if it is cancelled already. The result takes the wish back. */
+  /** Calls back at once if already cancelled. The returned function removes the listener. */
   onCancel(listener: () => void): () => void {
     if (this.#isCancelled) listener();
     else this.#listeners.add(listener);

@@ -3,24 +3,24 @@ import { Status, type NtStatus } from "./status.ts";
 import { headerBytes } from "./wire/header.ts";
 import { Writer } from "./wire/writer.ts";
 
-/** What a message is answered with. The header is written when it is sent. */
+/** The response to one request. Its header is written when it is sent. */
 export interface SmbResponse {
   readonly status: NtStatus;
-  /** Begins with room for the header. */
+  /** Starts with 64 bytes reserved for the header. */
   readonly message: Buffer;
-  /** The handle that later messages of a chain speak of. */
+  /** The FileId that related requests of the compound inherit. */
   readonly fileId?: FileId;
-  /** Given to the client by this answer. */
+  /** Assigned by this response; undefined: the id of the request. */
   readonly treeId?: number;
   readonly sessionId?: bigint;
-  /** Signs it in any case, though its session ended with it or is not of this connection. */
+  /** Overrides the channel's signer: the session has ended or belongs to another connection. */
   readonly signer?: Signer | undefined;
-  /** Sees the message as it is sent: some go into the hash that keys are made from. */
+  /** Receives the bytes as sent, for the preauthentication integrity hash. */
   readonly whenSigned?: (message: Buffer) => void;
-  /** Signed in any case: it proves that the server knows the new key. */
+  /** The final SESSION_SETUP response is signed even if the session does not require it. */
   readonly mustSign?: boolean;
-  /** The connection ends after this answer, or instead of it. */
-  readonly closesConnection?: "after" | "instead";
+  /** The connection is closed and nothing is sent. */
+  readonly closesConnection?: true;
 }
 
 export interface FileId {
@@ -36,7 +36,7 @@ export function newResponse(body: Buffer, status: NtStatus = Status.success): Sm
   return { status, message };
 }
 
-/** A failure, or the word that an answer will come later ([MS-SMB2] 2.2.2). */
+/** ERROR response, also used for interim responses ([MS-SMB2] 2.2.2). */
 export function errorResponse(status: NtStatus, data?: Buffer): SmbResponse {
   const body = new Writer(16).u16(errorStructureSize).u16(0);
   if (data === undefined) body.u32(0).u8(0);
@@ -44,12 +44,12 @@ export function errorResponse(status: NtStatus, data?: Buffer): SmbResponse {
   return newResponse(body.finish(), status);
 }
 
-/** The smallest body: its own size and nothing. */
+/** A body of StructureSize 4 and no fields, as of ECHO and LOGOFF. */
 export function emptyResponse(): SmbResponse {
   return newResponse(new Writer(4).u16(4).u16(0).finish());
 }
 
 export const disconnect: SmbResponse = {
   ...errorResponse(Status.invalidParameter),
-  closesConnection: "instead",
+  closesConnection: true,
 };

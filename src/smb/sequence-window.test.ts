@@ -1,15 +1,15 @@
 import { describe, expect, it } from "vitest";
 import { creditsMax, SequenceWindow } from "./sequence-window.ts";
 
-describe("the window of message ids", () => {
-  it("begins with the id zero alone", () => {
+describe("command sequence window", () => {
+  it("initially contains only id 0", () => {
     const window = new SequenceWindow();
     expect(window.take(1n, 1)).toBe(false);
     expect(window.take(0n, 1)).toBe(true);
     expect(window.take(0n, 1)).toBe(false);
   });
 
-  it("lets ids be used in any order, each once", () => {
+  it("accepts granted ids in any order, each once", () => {
     const window = new SequenceWindow();
     window.take(0n, 1);
     expect(window.grant(4, 1)).toBe(4);
@@ -20,7 +20,7 @@ describe("the window of message ids", () => {
     expect(window.take(5n, 1)).toBe(false);
   });
 
-  it("never grants more than the limit, and never leaves a client with nothing", () => {
+  it("grants at most the limit and always leaves the client one credit", () => {
     const window = new SequenceWindow();
     window.take(0n, 1);
     expect(window.grant(0xffff, 1)).toBe(creditsMax);

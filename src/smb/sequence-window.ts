@@ -1,16 +1,17 @@
-/** More ids than this are never in a client's hands. */
+/** Upper bound of the window, from the lowest unused to the highest granted MessageId. */
 export const creditsMax = 8192;
 
 /**
- * The ids a client may use: each once, in any order, between the lowest unused and the highest
- * granted ([MS-SMB2] 3.3.1.1). Example: with low 5, high 9 and 6 used, the client holds 5, 7, 8.
+ * The MessageIds a client may use: each once, in any order, between the lowest unused one and the
+ * highest granted ([MS-SMB2] 3.3.1.1). Example: with low 5, high 9 and 6 used, the client holds
+ * 5, 7 and 8.
  */
 export class SequenceWindow {
   #low = 0n;
   #high = 1n;
   readonly #used = new Set<bigint>();
 
-  /** Takes `count` ids from `first` on; false if one of them is not the client's to use. */
+  /** Consumes `count` ids from `first` on; false if one was used or not granted. */
   take(first: bigint, count: number): boolean {
     const end = first + BigInt(count);
     if (first < this.#low || end > this.#high) return false;
@@ -20,16 +21,16 @@ export class SequenceWindow {
     return true;
   }
 
-  /** Gives the client more ids, and never leaves it without any. Returns how many. */
+  /** Grants credits and returns their number; a client never ends up without any. */
   grant(requested: number, charge: number): number {
     const span = Number(this.#high - this.#low);
-    const held = span - this.#used.size;
-    // A gap that the client leaves open keeps the whole window from moving on.
-    const room = Math.max(0, creditsMax - span);
-    const wanted = Math.max(requested, charge, 1);
-    const count = Math.min(wanted, room);
-    const least = held === 0 ? 1 : 0;
-    const granted = Math.max(count, least);
+    const unused = span - this.#used.size;
+    // An id that the client leaves unused keeps the window from moving, so it gets fewer credits.
+    const available = Math.max(0, creditsMax - span);
+    const desired = Math.max(requested, charge, 1);
+    const count = Math.min(desired, available);
+    const minimum = unused === 0 ? 1 : 0;
+    const granted = Math.max(count, minimum);
     this.#high += BigInt(granted);
     return granted;
   }

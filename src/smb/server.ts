@@ -8,39 +8,40 @@ import { DurableHandles } from "./files/durable-handles.ts";
 import type { FileHandle } from "./files/file-handle.ts";
 import { Replays } from "./files/replays.ts";
 import { Clients } from "./clients.ts";
-import { BackgroundWork } from "./endings.ts";
+import { BackgroundWork } from "./background-work.ts";
 import { HandleCloser } from "./handle-closer.ts";
 import type { Session } from "./session.ts";
 import { SecurityMode } from "./wire/protocol.ts";
 
-/** What all connections of a server share. */
+/** What the SMB server is built from. */
 export interface SmbWorld {
   readonly clock: Clock;
   readonly random: Random;
   readonly log: Log;
   readonly accounts: Accounts;
   readonly runtime: Runtime;
-  /** The process that answers for handles; what a dead one held is swept. */
+  /** Process id under which opens are stored; opens of dead processes are removed. */
   readonly owner: string;
   readonly options: SmbOptions;
-  /** What the messages and bodies of all clients of the process may hold. */
+  /** Memory limit for requests and bodies of all clients of the process. */
   readonly memory?: MemoryBudget;
 }
 
 export interface SmbOptions {
-  /** The oldest dialect has no leases and small messages: only old clients and tests want it. */
+  /** Whether 2.0.2 is negotiated; it has no leases and no large messages. */
   readonly allowsOldestDialect: boolean;
-  /** Messages of a session are refused unless they are signed or encrypted. */
+  /** Rejects requests of a session that are neither signed nor encrypted. */
   readonly requiresSigning: boolean;
   readonly serverName: string;
 }
 
+/** State shared by all connections of one server. */
 export class SmbServerState {
   readonly world: SmbWorld;
   readonly guid: Uint8Array;
-  /** Under which this server's handles stand in the locks of files. */
+  /** The owner of this server's opens in the lock records of files. */
   readonly owner: string;
-  /** Those whose login is done, for clients that come back or join from another connection. */
+  /** Authenticated sessions, for session binding and PreviousSessionId. */
   readonly sessions = new Map<bigint, Session>();
   readonly clients = new Clients();
   readonly breakNotifier: BreakNotifier;
@@ -61,30 +62,31 @@ export class SmbServerState {
     this.backgroundWork = new BackgroundWork(world.log);
   }
 
-  /** The SecurityMode that clients are told, in NEGOTIATE and when they validate it. */
+  /** SecurityMode in NEGOTIATE and FSCTL_VALIDATE_NEGOTIATE_INFO responses. */
   get securityMode(): number {
     const { signingEnabled, signingRequired } = SecurityMode;
     return this.world.options.requiresSigning ? signingEnabled | signingRequired : signingEnabled;
   }
 
-  /** Some clients keep but half of it; nobody gains by guessing one, because keys protect it. */
+  /** Fits 32 bits, because some clients truncate it; requests are protected by signatures. */
   newSessionId(): bigint {
     return this.newId() & 0xffff_ffffn || 1n;
   }
 
-  /** Handles whose client is gone and which somebody else needs out of the way. */
+  /** Closes durable handles of a disconnected client that prevent another client's open. */
   closeAbandoned(handles: readonly FileHandle[]): void {
     for (const handle of handles) this.durableHandles.remove(handle);
     this.closeInBackground(handles);
   }
 
-  /** Closes handles that no request waits for. */
+  /** Closes handles of one session; no request waits for it. */
   closeInBackground(handles: readonly FileHandle[]): void {
     const [first] = handles;
-    if (first !== undefined) this.backgroundWork.addForAccount(first.session.account, this.handleCloser.close(handles));
+    if (first !== undefined)
+      this.backgroundWork.addForAccount(first.session.account, this.handleCloser.close(handles));
   }
 
-  /** Never zero and never all ones, which mean something else; random, so that none is guessed. */
+  /** Never 0 or all ones, which are reserved; random, so that clients cannot guess one. */
   newId(): bigint {
     const bytes = this.world.random.bytes(8);
     const id = Buffer.from(bytes).readBigUInt64LE() >> 1n;

@@ -3,14 +3,18 @@ import type { FileHandle } from "./files/file-handle.ts";
 import type { SmbServerState } from "./server.ts";
 import type { Session } from "./session.ts";
 
-/** `closed`: the client said so. `lost`: it may come back for what it may keep. */
-export type HandleDisposition = "closed" | "lost";
+/**
+ * `close`: closes every handle (session ended by an administrator, or authentication failed).
+ * `keep-durable`: keeps durable handles for a reconnect (connection lost, LOGOFF, or replaced by a
+ * session of the same account that names it as PreviousSessionId).
+ */
+export type HandleDisposition = "close" | "keep-durable";
 
-/** Everything that hangs on a session goes with it. */
+/** Ends a session with its channels, tree connects, pending requests and handles. */
 export async function endSession(
   server: SmbServerState,
   session: Session,
-  ending: HandleDisposition,
+  disposition: HandleDisposition,
 ): Promise<void> {
   session.isValid = false;
   session.cancelPending();
@@ -20,7 +24,7 @@ export async function endSession(
   const files: FileHandle[] = [];
   for (const handle of session.handles.values()) {
     if (handle.kind === "pipe") continue;
-    if (ending === "lost" && server.durableHandles.keep(handle)) continue;
+    if (disposition === "keep-durable" && server.durableHandles.keep(handle)) continue;
     files.push(handle);
   }
   session.handles.clear();
@@ -28,11 +32,11 @@ export async function endSession(
   await server.handleCloser.close(files);
 }
 
-/** A connection carries the session no longer; the last one that did takes it along. */
+/** Removes a channel from its session; the session ends with its last valid channel. */
 export async function removeChannel(server: SmbServerState, channel: Channel): Promise<void> {
   const { session, connection } = channel;
   session.channels.delete(channel);
   connection.removeChannel(channel);
   if ([...session.channels].some(({ isValid }) => isValid)) return;
-  await endSession(server, session, "lost");
+  await endSession(server, session, "keep-durable");
 }

@@ -6,27 +6,27 @@ import type { Handle } from "./handle.ts";
 import type { RequestLifetime } from "./request.ts";
 import type { TreeConnect } from "./tree.ts";
 
-/** One login of a client. Further connections may join it; it ends with the last of them. */
+/** An authenticated context of a client, on one or more channels ([MS-SMB2] 3.3.1.8). */
 export class Session {
   readonly id: bigint;
-  /** What was agreed on the connection it began on; those that join must have agreed the same. */
+  /** Negotiated on its first connection; connections that bind must have the same parameters. */
   readonly negotiated: Negotiated;
-  /** The account that logged in; empty until it has. */
+  /** Storage account; empty until authentication is complete. */
   account = "";
   isValid = false;
-  /** The client has logged in again as nobody: what is open stays so, and nothing is opened. */
+  /** Re-authenticated as anonymous: only existing handles and tree connects may be used. */
   isAnonymous = false;
-  /** Of the first channel; whoever joins shows with it that it knows the session. */
+  /** Key of the first channel. A connection that binds signs SESSION_SETUP with it. */
   signer: Signer | undefined;
   encryptor: Encryptor | undefined;
   signingRequired = false;
-  /** Messages in the clear are refused. */
+  /** Unencrypted requests are rejected (Session.EncryptData). */
   requiresEncryption = false;
   readonly channels = new Set<Channel>();
   readonly trees = new Map<number, TreeConnect>();
   /** By volatile id. */
   readonly handles = new Map<bigint, Handle>();
-  /** Requests that wait and do not end with their connection, only with the session. */
+  /** Pending requests that are cancelled with the session, not with their connection. */
   readonly #pending = new Set<RequestLifetime>();
   #lastTreeId = 0;
 
@@ -35,17 +35,17 @@ export class Session {
     this.negotiated = negotiated;
   }
 
-  keepPending(life: RequestLifetime): void {
-    life.outlivesConnection = true;
-    this.#pending.add(life);
+  keepPending(lifetime: RequestLifetime): void {
+    lifetime.outlivesConnection = true;
+    this.#pending.add(lifetime);
   }
 
-  dropPending(life: RequestLifetime): void {
-    this.#pending.delete(life);
+  dropPending(lifetime: RequestLifetime): void {
+    this.#pending.delete(lifetime);
   }
 
   cancelPending(): void {
-    for (const life of this.#pending) life.cancel();
+    for (const lifetime of this.#pending) lifetime.cancel();
   }
 
   nextTreeId(): number {
@@ -53,7 +53,7 @@ export class Session {
     return this.#lastTreeId;
   }
 
-  /** A way to the client: the connection it prefers, or another one that it joined. */
+  /** A connection to the client: the preferred one, or that of another channel. */
   connectionFor(preferred: Connection): Connection | undefined {
     if (!this.isValid) return undefined;
     if (preferred.isOpen) return preferred;

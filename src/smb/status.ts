@@ -1,4 +1,4 @@
-/** What a message ends with ([MS-ERREF] 2.3). */
+/** NTSTATUS values that this server returns ([MS-ERREF] 2.3). */
 export const Status = {
   success: 0,
   pending: 0x103,

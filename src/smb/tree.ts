@@ -1,6 +1,6 @@
 import type { ShareAddress } from "../file/filesystem/file-transaction.ts";
 
-/** A share, or the door to the server's own services, as one session sees it. */
+/** A tree connect of a session: a share, or IPC$ with the named pipes. */
 export interface TreeConnect {
   readonly id: number;
   readonly kind: "disk" | "pipe";

@@ -21,7 +21,7 @@ const exempt: readonly string[] = [
   "src/protocol/",
   "src/queue/",
   "src/server/",
-  "src/smb/",
+  "src/smb/operations/",
   "src/store/",
   "src/table/",
   "scripts/",

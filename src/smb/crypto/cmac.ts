@@ -1,15 +1,15 @@
 import { createCipheriv } from "node:crypto";
 
-/** AES-128-CMAC (RFC 4493): a CBC-MAC whose last block is masked, so the platform's CBC does it. */
+/** AES-128-CMAC (RFC 4493), computed as AES-CBC over a message with a masked last block. */
 
 const blockBytes = 16;
 const zeroBlock = Buffer.alloc(blockBytes);
 
 export interface CmacKey {
   readonly key: Buffer;
-  /** Masks a last block that is full. */
+  /** K1 of the RFC: mask of a full last block. */
   readonly fullMask: Buffer;
-  /** Masks a last block that had to be padded. */
+  /** K2 of the RFC: mask of a padded last block. */
   readonly paddedMask: Buffer;
 }
 
@@ -34,7 +34,7 @@ export function cmac({ key, fullMask, paddedMask }: CmacKey, message: Buffer): B
   return cipher.update(last);
 }
 
-/** Multiplication by x in the field of the cipher's blocks. */
+/** Doubles a block in GF(2¹²⁸). */
 function double(block: Buffer): Buffer {
   const result = Buffer.alloc(blockBytes);
   let carry = 0;

@@ -8,7 +8,7 @@ import { signerOf } from "./signing.ts";
 
 const hex = (text: string): Buffer => Buffer.from(text, "hex");
 
-describe("MD4, by the examples of RFC 1320", () => {
+describe("md4 with the test vectors of RFC 1320", () => {
   it.each([
     ["", "31d6cfe0d16ae931b73c59d7e0c089c0"],
     ["abc", "a448017aaf21d8525fc10ae87aa6729d"],
@@ -22,8 +22,8 @@ describe("MD4, by the examples of RFC 1320", () => {
   });
 });
 
-describe("RC4, by the examples of RFC 6229", () => {
-  it("gives the key stream of a short key, in pieces or at once", () => {
+describe("Rc4 with the test vectors of RFC 6229", () => {
+  it("produces the key stream of a 40-bit key, in one call or two", () => {
     const stream = "b2396305f03dc027ccc3524a0a1118a8";
     expect(new Rc4(hex("0102030405")).apply(Buffer.alloc(16)).toString("hex")).toBe(stream);
     const pieces = new Rc4(hex("0102030405"));
@@ -32,7 +32,7 @@ describe("RC4, by the examples of RFC 6229", () => {
   });
 });
 
-describe("AES-CMAC, by the examples of RFC 4493", () => {
+describe("cmac with the test vectors of RFC 4493", () => {
   const key = cmacKey(hex("2b7e151628aed2a6abf7158809cf4f3c"));
   const message = hex(
     "6bc1bee22e409f96e93d7e117393172aae2d8a571e03ac9c9eb76fac45af8e51" +
@@ -48,7 +48,7 @@ describe("AES-CMAC, by the examples of RFC 4493", () => {
   });
 });
 
-describe("messages", () => {
+describe("message protection", () => {
   const key = Buffer.alloc(16, 7);
 
   it.each([
@@ -56,16 +56,19 @@ describe("messages", () => {
     [0x0300, 1],
     [0x0311, 0],
     [0x0311, 1],
-  ])("signed in dialect %i with algorithm %i are known again, changed ones are not", (...form) => {
-    const signer = signerOf(key, ...form);
-    const message = Buffer.alloc(100, 1);
-    signer.sign(message);
-    expect(signer.verify(Buffer.from(message))).toBe(true);
-    message[70]! ^= 1;
-    expect(signer.verify(message)).toBe(false);
-  });
+  ])(
+    "dialect %i, signing algorithm %i: verifies a signed message and rejects a changed one",
+    (...form) => {
+      const signer = signerOf(key, ...form);
+      const message = Buffer.alloc(100, 1);
+      signer.sign(message);
+      expect(signer.verify(Buffer.from(message))).toBe(true);
+      message[70]! ^= 1;
+      expect(signer.verify(message)).toBe(false);
+    },
+  );
 
-  it("are signed once per id where the id is the nonce", () => {
+  it("sets signsIdOnce only for AES-GMAC, whose nonce is the message id", () => {
     expect(signerOf(key, 0x0311, 2).signsIdOnce).toBe(true);
     for (const [dialect, algorithm] of [
       [0x0210, 0],
@@ -76,15 +79,18 @@ describe("messages", () => {
     }
   });
 
-  it.each([1, 2, 3, 4])("sealed with cipher %i open again, changed ones do not", (cipher) => {
-    const both = deriveKey(key, Buffer.from("a"), Buffer.from("b"), cipher > 2 ? 256 : 128);
-    const keys = { signing: key, incoming: both, outgoing: both };
-    const sealer = encryptorOf({ sessionId: 5n, cipher, keys });
-    const sealed = Buffer.concat(sealer.encrypt([Buffer.from("one "), Buffer.from("two")]));
-    expect(sealer.decrypt(Buffer.from(sealed))?.toString()).toBe("one two");
-    sealed[sealed.length - 1]! ^= 1;
-    expect(sealer.decrypt(sealed)).toBeUndefined();
-    const again = Buffer.concat(sealer.encrypt([Buffer.from("one two")]));
-    expect(again.subarray(20, 32).equals(sealed.subarray(20, 32))).toBe(false);
-  });
+  it.each([1, 2, 3, 4])(
+    "cipher %i: decrypts an encrypted message and rejects a changed one",
+    (cipher) => {
+      const both = deriveKey(key, Buffer.from("a"), Buffer.from("b"), cipher > 2 ? 256 : 128);
+      const keys = { signing: key, incoming: both, outgoing: both };
+      const encryptor = encryptorOf({ sessionId: 5n, cipher, keys });
+      const encrypted = Buffer.concat(encryptor.encrypt([Buffer.from("one "), Buffer.from("two")]));
+      expect(encryptor.decrypt(Buffer.from(encrypted))?.toString()).toBe("one two");
+      encrypted[encrypted.length - 1]! ^= 1;
+      expect(encryptor.decrypt(encrypted)).toBeUndefined();
+      const again = Buffer.concat(encryptor.encrypt([Buffer.from("one two")]));
+      expect(again.subarray(20, 32).equals(encrypted.subarray(20, 32))).toBe(false);
+    },
+  );
 });

@@ -3,11 +3,11 @@ import type { CipherCCMTypes, CipherGCMTypes } from "node:crypto";
 import { Cipher } from "../wire/protocol.ts";
 import type { SessionKeys } from "./key-derivation.ts";
 
-/** Encrypts and opens messages of one session ([MS-SMB2] 2.2.41). */
+/** Encrypts and decrypts frames of one session ([MS-SMB2] 2.2.41, 3.1.4.3). */
 export interface Encryptor {
-  /** The transform header, then the encrypted chain. */
-  encrypt(chain: readonly Buffer[]): Buffer[];
-  /** Nothing if the message was not made with this session's key. */
+  /** Returns the transform header and the encrypted frame. */
+  encrypt(parts: readonly Buffer[]): Buffer[];
+  /** Undefined if authentication of the frame fails. */
   decrypt(transform: Buffer): Buffer | undefined;
 }
 
@@ -32,25 +32,25 @@ export interface EncryptorOptions {
 }
 
 export function encryptorOf({ sessionId, cipher, keys }: EncryptorOptions): Encryptor {
-  const form = cipherModeOf(cipher);
+  const mode = cipherModeOf(cipher);
   let sent = 0n;
   return {
-    encrypt(chain) {
-      const length = chain.reduce((sum, part) => sum + part.length, 0);
+    encrypt(parts) {
+      const length = parts.reduce((sum, part) => sum + part.length, 0);
       const header = Buffer.alloc(transformHeaderBytes);
       header.writeUInt32LE(transformMagic, 0);
-      // A count is the one thing that never repeats under the same key.
+      // A counter never repeats a nonce under one key.
       sent += 1n;
       header.writeBigUInt64LE(sent, nonceOffset);
       header.writeUInt32LE(length, sizeOffset);
       header.writeUInt16LE(encryptedFlag, flagsOffset);
       header.writeBigUInt64LE(sessionId, sessionIdOffset);
-      const { body, tag } = form.encrypt(keys.outgoing, header, chain, length);
+      const { body, tag } = mode.encrypt(keys.outgoing, header, parts, length);
       tag.copy(header, tagOffset);
       return [header, ...body];
     },
     decrypt(transform) {
-      return form.decrypt(keys.incoming, transform);
+      return mode.decrypt(keys.incoming, transform);
     },
   };
 }
@@ -59,7 +59,7 @@ interface CipherMode {
   readonly encrypt: (
     key: Buffer,
     header: Buffer,
-    chain: readonly Buffer[],
+    parts: readonly Buffer[],
     length: number,
   ) => { readonly body: Buffer[]; readonly tag: Buffer };
   readonly decrypt: (key: Buffer, transform: Buffer) => Buffer | undefined;
@@ -92,10 +92,10 @@ function tagOf(transform: Buffer): Buffer {
 
 function gcm(name: CipherGCMTypes): CipherMode {
   return {
-    encrypt(key, header, chain) {
+    encrypt(key, header, parts) {
       const cipher = createCipheriv(name, key, nonceOf(header, gcmNonceBytes), authentication);
       cipher.setAAD(additionalData(header));
-      const body = chain.map((part) => cipher.update(part));
+      const body = parts.map((part) => cipher.update(part));
       cipher.final();
       return { body, tag: cipher.getAuthTag() };
     },
@@ -115,24 +115,24 @@ function gcm(name: CipherGCMTypes): CipherMode {
   };
 }
 
-/** CCM takes the whole message at once. */
+/** Node's CCM accepts the plaintext in a single update only. */
 function ccm(name: CipherCCMTypes): CipherMode {
   return {
-    encrypt(key, header, chain, length) {
+    encrypt(key, header, parts, length) {
       const cipher = createCipheriv(name, key, nonceOf(header, ccmNonceBytes), authentication);
       cipher.setAAD(additionalData(header), { plaintextLength: length });
-      const body = cipher.update(chain.length === 1 ? chain[0]! : Buffer.concat(chain));
+      const body = cipher.update(parts.length === 1 ? parts[0]! : Buffer.concat(parts));
       cipher.final();
       return { body: [body], tag: cipher.getAuthTag() };
     },
     decrypt(key, transform) {
-      const sealed = transform.subarray(transformHeaderBytes);
+      const encrypted = transform.subarray(transformHeaderBytes);
       const nonce = nonceOf(transform, ccmNonceBytes);
       const decipher = createDecipheriv(name, key, nonce, authentication);
       decipher.setAuthTag(tagOf(transform));
-      decipher.setAAD(additionalData(transform), { plaintextLength: sealed.length });
+      decipher.setAAD(additionalData(transform), { plaintextLength: encrypted.length });
       try {
-        const plain = decipher.update(sealed);
+        const plain = decipher.update(encrypted);
         decipher.final();
         return plain;
       } catch {

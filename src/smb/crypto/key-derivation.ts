@@ -14,7 +14,7 @@ export interface KeyOptions {
   readonly dialect: number;
   readonly cipher: number;
   readonly sessionKey: Buffer;
-  /** The hash over negotiation and session setup, with dialect 3.1.1. */
+  /** Preauthentication integrity hash; used with dialect 3.1.1 only. */
   readonly preauthHash: Buffer;
 }
 
@@ -46,7 +46,7 @@ export function deriveSessionKeys(options: KeyOptions): SessionKeys {
   };
 }
 
-/** SP 800-108 in counter mode with HMAC-SHA256; one block holds the longest key we need. */
+/** SP 800-108 KDF in counter mode with HMAC-SHA256; one block covers 256-bit keys. */
 export function deriveKey(key: Buffer, label: Buffer, context: Buffer, bits: number): Buffer {
   const length = Buffer.alloc(4);
   length.writeUInt32BE(bits);

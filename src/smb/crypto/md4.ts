@@ -1,4 +1,4 @@
-/** RFC 1320. Only the form in which NTLM keeps passwords needs it, and OpenSSL no longer has it. */
+/** MD4 (RFC 1320) for the NT password hash; OpenSSL 3 no longer enables it. */
 
 const blockBytes = 64;
 const lengthBytes = 8;

@@ -1,6 +1,6 @@
 const stateBytes = 256;
 
-/** One direction's key stream. Only NTLM's key exchange and message checks use it. */
+/** RC4 key stream, for NTLM's key exchange and message signatures only. */
 export class Rc4 {
   readonly #state = Uint8Array.from({ length: stateBytes }, (_, index) => index);
   #i = 0;

@@ -2,9 +2,9 @@ import { createCipheriv, createHmac, timingSafeEqual } from "node:crypto";
 import { Command, Dialect, SigningAlgorithm } from "../wire/protocol.ts";
 import { cmac, cmacKey } from "./cmac.ts";
 
-/** Signs and checks messages of one session ([MS-SMB2] 3.1.4.1). */
+/** Signs and verifies messages with one signing key ([MS-SMB2] 3.1.4.1). */
 export interface Signer {
-  /** Puts the signature into the message. */
+  /** Writes the signature into the header. */
   sign(message: Buffer): void;
   verify(message: Buffer): boolean;
   /** Only one message per id and direction may be signed. A second one under the same nonce of
@@ -35,10 +35,10 @@ export function signerOf(key: Buffer, dialect: number, algorithm: number): Signe
         message.subarray(signatureOffset, signatureOffset + signatureBytes),
       );
       message.fill(0, signatureOffset, signatureOffset + signatureBytes);
-      const made = digest(message, "incoming").subarray(0, signatureBytes);
-      // The hash that keys are made from covers the message as it was sent.
+      const computed = digest(message, "incoming").subarray(0, signatureBytes);
+      // Restored, because the preauthentication integrity hash covers the message as sent.
       given.copy(message, signatureOffset);
-      return timingSafeEqual(given, made);
+      return timingSafeEqual(given, computed);
     },
   };
 }
@@ -53,13 +53,13 @@ function digestOf(key: Buffer, dialect: number, algorithm: number): Digest {
   return (message) => cmac(prepared, message);
 }
 
-/** The nonce is never reused: ids are used once, and direction and cancelling are told apart. */
+/** The nonce consists of MessageId, direction and CANCEL, so that it never repeats. */
 function gmacOf(key: Buffer): Digest {
   return (message, direction) => {
     const nonce = Buffer.alloc(12);
     message.copy(nonce, 0, messageIdOffset, messageIdOffset + 8);
-    const cancels = message.readUInt16LE(commandOffset) === Command.cancel;
-    nonce.writeUInt32LE((direction === "outgoing" ? fromServer : 0) | (cancels ? ofCancel : 0), 8);
+    const isCancel = message.readUInt16LE(commandOffset) === Command.cancel;
+    nonce.writeUInt32LE((direction === "outgoing" ? fromServer : 0) | (isCancel ? ofCancel : 0), 8);
     const cipher = createCipheriv("aes-128-gcm", key, nonce);
     cipher.setAAD(message);
     cipher.final();

@@ -1,6 +1,6 @@
 import { Status, type NtStatus } from "../status.ts";
 
-/** Rights as clients ask for them ([MS-SMB2] 2.2.13.1). */
+/** Access mask bits ([MS-SMB2] 2.2.13.1). */
 export const Right = {
   readData: 0x1,
   writeData: 0x2,
@@ -25,17 +25,18 @@ const genericRights = [
 const genericBits = 0xf000_0000;
 const unknownBits = 0x0ce0_fe00;
 
+/** An access mask without generic bits and MAXIMUM_ALLOWED. */
 export interface ResolvedAccess {
   readonly access: number;
   readonly wantsMaximum: boolean;
 }
 
-export function resolveAccess(asked: number): ResolvedAccess | NtStatus {
-  if (asked === 0 || (asked & unknownBits) !== 0) return Status.accessDenied;
-  if ((asked & Right.systemSecurity) !== 0) return Status.privilegeNotHeld;
-  let access = asked & ~genericBits & ~Right.maximumAllowed;
-  for (const [bit, rights] of genericRights) if ((asked & bit) !== 0) access |= rights;
-  return { access: access >>> 0, wantsMaximum: (asked & Right.maximumAllowed) !== 0 };
+export function resolveAccess(desired: number): ResolvedAccess | NtStatus {
+  if (desired === 0 || (desired & unknownBits) !== 0) return Status.accessDenied;
+  if ((desired & Right.systemSecurity) !== 0) return Status.privilegeNotHeld;
+  let access = desired & ~genericBits & ~Right.maximumAllowed;
+  for (const [bit, rights] of genericRights) if ((desired & bit) !== 0) access |= rights;
+  return { access: access >>> 0, wantsMaximum: (desired & Right.maximumAllowed) !== 0 };
 }
 
 export function has(access: number, rights: number): boolean {

@@ -8,20 +8,20 @@ import { encodeLeaseBreak, encodeOplockBreak } from "../wire/oplock-break.ts";
 import type { FileHandle } from "./file-handle.ts";
 import { sendNotification, connectionForLease } from "./notification.ts";
 
-/** What this server last knew of a cache that one of its clients holds. */
+/** A caching grant of a client of this server, as last sent to that client. */
 interface GrantHolder {
   readonly handles: Set<FileHandle>;
   held: number;
-  /** Of the lease that came first; later handles that share it change nothing about it. */
+  /** Of the first handle of the lease; later handles do not change it. Undefined: an oplock. */
   readonly leaseVersion: 1 | 2 | undefined;
-  /** The break that was sent and not answered yet. */
+  /** The break that was notified and not acknowledged yet. */
   lastBreakAt: Ticks | undefined;
-  /** What the client answers that it keeps, while that is being written down. */
+  /** The state that the client acknowledged, while the acknowledgement is being stored. */
   acknowledged?: number | undefined;
 }
 
 /** Break notifications of one file that are sent in one iteration of the event loop. */
-const toldTogetherMax = 256;
+const notificationsPerIterationMax = 256;
 
 interface WatchedFile {
   readonly holders: Map<string, GrantHolder>;
@@ -31,8 +31,8 @@ interface WatchedFile {
 }
 
 /**
- * Tells clients when what they cache is taken from them. Whoever takes it, SMB, REST or another
- * process, only writes it into the file's locks; this is where the holders' own server hears of it.
+ * Sends break notifications. An SMB or REST request on any process that breaks a grant only writes
+ * this into the file's lock record; the server of the grant's holder watches that record.
  */
 export class BreakNotifier {
   readonly #server: SmbServerState;
@@ -48,7 +48,7 @@ export class BreakNotifier {
     return [...(this.#keys.get(key)?.handles ?? [])];
   }
 
-  /** The form of the messages about a lease is that of the handle that began it. */
+  /** The lease version of the first handle, which all messages about the lease use. */
   leaseVersion(key: string): 1 | 2 | undefined {
     return this.#keys.get(key)?.leaseVersion;
   }
@@ -61,14 +61,14 @@ export class BreakNotifier {
     const holder = file.holders.get(cache.key);
     if (holder === undefined) {
       const leaseVersion = cache.lease?.version;
-      const first = { handles: new Set([handle]), held, leaseVersion, askedAt: undefined };
+      const first = { handles: new Set([handle]), held, leaseVersion, lastBreakAt: undefined };
       file.holders.set(cache.key, first);
       this.#keys.set(cache.key, first);
     } else {
       holder.handles.add(handle);
       if (holder.lastBreakAt === undefined) holder.held = held;
     }
-    // Somebody may have taken it between the commit that gave it and this watch.
+    // The grant may have been broken between the commit that granted it and this watch.
     this.#check(file, place);
   }
 
@@ -88,18 +88,22 @@ export class BreakNotifier {
     this.#files.delete(name);
   }
 
-  /** The client is about to keep this much; returns which break it was last told of. */
+  /** Records the acknowledged state; returns the break that the client was last notified of. */
   beginAcknowledgement(handle: FileHandle, kept: number): Ticks | undefined {
     const holder = this.#holderOf(handle);
     if (holder !== undefined) holder.acknowledged = kept;
     return holder?.lastBreakAt;
   }
 
-  /** The answer to that break was taken, or not; a later one may be on its way already. */
-  finishAcknowledgement(handle: FileHandle, told: Ticks | undefined, isTaken: boolean): void {
+  /** Ends an acknowledgement of `acknowledgedBreak`; a later break may have been notified. */
+  finishAcknowledgement(
+    handle: FileHandle,
+    acknowledgedBreak: Ticks | undefined,
+    isAccepted: boolean,
+  ): void {
     const holder = this.#holderOf(handle);
     if (holder === undefined) return;
-    if (isTaken && holder.lastBreakAt === told) {
+    if (isAccepted && holder.lastBreakAt === acknowledgedBreak) {
       holder.held = holder.acknowledged ?? holder.held;
       holder.lastBreakAt = undefined;
     }
@@ -133,44 +137,46 @@ export class BreakNotifier {
       while (file.changedAgain) {
         file.changedAgain = false;
         const state = await lockStateOf(runtime, place);
-        // Thousands of holders are notified in portions, each with the state at that time.
-        if (!this.#tellSome(file, state)) file.changedAgain = true;
+        // The record is read again between portions, so that each sends the latest state.
+        if (!this.#notifyHolders(file, state)) file.changedAgain = true;
       }
     };
     run()
-      .catch((error: unknown) => log.error({ err: error }, "locks could not be looked at"))
+      .catch((error: unknown) =>
+        log.error({ err: error }, "reading locks for break notifications failed"),
+      )
       .finally(() => {
         file.isChecking = false;
       });
   }
 
-  /** False if some were not told yet. */
-  #tellSome({ holders }: WatchedFile, { caches }: LockState): boolean {
+  /** Notifies up to a portion of the holders; false if some remain. */
+  #notifyHolders({ holders }: WatchedFile, { caches }: LockState): boolean {
     const byKey = new Map(caches.map((cache) => [cache.key, cache]));
-    let told = 0;
+    let notified = 0;
     for (const [key, holder] of holders) {
       const cache = byKey.get(key);
-      if (cache !== undefined && this.#tell(holder, cache)) told += 1;
-      if (told >= toldTogetherMax) return false;
+      if (cache !== undefined && this.#notifyIfReduced(holder, cache)) notified += 1;
+      if (notified >= notificationsPerIterationMax) return false;
     }
     return true;
   }
 
-  /** Whether there was something to tell. */
-  #tell(holder: GrantHolder, cache: CachingGrant): boolean {
+  /** Compares the stored grant with the one last sent. Returns whether a notification was sent. */
+  #notifyIfReduced(holder: GrantHolder, cache: CachingGrant): boolean {
     const { breaking } = cache;
     if (breaking !== undefined) {
       if (breaking.askedAt === holder.lastBreakAt) return false;
       holder.lastBreakAt = breaking.askedAt;
       holder.held = cache.held;
-      this.#notify(holder, cache, { next: breaking.to, needsAnswer: true });
+      this.#notify(holder, cache, { next: breaking.to, needsAcknowledgement: true });
       return true;
     }
-    // A cache that only read is simply over; nobody waits for an answer.
-    const known = holder.lastBreakAt === undefined ? holder.held : (holder.acknowledged ?? 0);
-    const isLost = (known & ~cache.held) !== 0;
-    holder.held = known;
-    if (isLost) this.#notify(holder, cache, { next: cache.held, needsAnswer: false });
+    // A break from read caching alone completes without an acknowledgement.
+    const lastSent = holder.lastBreakAt === undefined ? holder.held : (holder.acknowledged ?? 0);
+    const isLost = (lastSent & ~cache.held) !== 0;
+    holder.held = lastSent;
+    if (isLost) this.#notify(holder, cache, { next: cache.held, needsAcknowledgement: false });
     holder.held = cache.held;
     holder.lastBreakAt = undefined;
     return isLost;
@@ -179,31 +185,42 @@ export class BreakNotifier {
   #notify(
     { handles, held, leaseVersion }: GrantHolder,
     { epoch }: CachingGrant,
-    { next, needsAnswer }: { readonly next: number; readonly needsAnswer: boolean },
+    {
+      next,
+      needsAcknowledgement,
+    }: { readonly next: number; readonly needsAcknowledgement: boolean },
   ): void {
-    const all = [...handles];
-    const handle = all.find(
+    const candidates = [...handles];
+    const handle = candidates.find(
       ({ connection, session }) => session.connectionFor(connection) !== undefined,
     );
     if (handle === undefined) {
-      this.#server.closeAbandoned(all);
+      this.#server.closeAbandoned(candidates);
       return;
     }
     const { session, connection } = handle;
     const lease = handle.cache?.lease;
-    const way = lease === undefined ? session.connectionFor(connection) : connectionForLease(handle);
-    if (way === undefined) return;
+    const target =
+      lease === undefined ? session.connectionFor(connection) : connectionForLease(handle);
+    if (target === undefined) return;
     if (lease === undefined) {
       const level = (next & cacheRead) === 0 ? OplockLevel.none : OplockLevel.shared;
-      sendNotification(handle, way, encodeOplockBreak(level, handle.id));
+      sendNotification(handle, target, encodeOplockBreak(level, handle.id));
       return;
     }
-    const counted = leaseVersion === 2 ? epoch : 0;
-    const message = { key: lease.key, current: held, next, epoch: counted, needsAnswer };
-    sendNotification(handle, way, encodeLeaseBreak(message));
+    const leaseEpoch = leaseVersion === 2 ? epoch : 0;
+    const message = {
+      key: lease.key,
+      current: held,
+      next,
+      epoch: leaseEpoch,
+      needsAcknowledgement,
+    };
+    sendNotification(handle, target, encodeLeaseBreak(message));
   }
 }
 
+/** Identifies the file of a handle among all shares. */
 export function fileKeyOf({ place }: FileHandle): string {
   return `${place.share.id}:${place.file}`;
 }

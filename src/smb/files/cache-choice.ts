@@ -16,21 +16,21 @@ import { Dialect, OplockLevel } from "../wire/protocol.ts";
 import { CreateOption } from "./create-rules.ts";
 import type { CacheHolding } from "./file-handle.ts";
 
-/** What a client wants to cache, and under which name the file's locks know it. */
+/** The caching that a CREATE requests, with its key in the file's lock record. */
 export interface CacheChoice {
   readonly request: CacheRequest;
   readonly lease: LeaseContext | undefined;
 }
 
-const wantedByLevel: Readonly<Record<number, number>> = {
+const bitsByLevel: Readonly<Record<number, number>> = {
   [OplockLevel.shared]: cacheRead,
   [OplockLevel.exclusive]: cacheRead | cacheWrite,
   [OplockLevel.batch]: cacheRead | cacheWrite | cacheHandle,
 };
 
-/** The cache bits that a requested oplock level asks for. */
+/** The caching bits that an oplock level stands for. */
 export function cacheBitsOf(level: number): number {
-  return wantedByLevel[level] ?? 0;
+  return bitsByLevel[level] ?? 0;
 }
 
 const leaseBits = cacheRead | cacheWrite | cacheHandle;
@@ -39,31 +39,31 @@ const parentKeySet = 4;
 
 export function chooseCache(
   { connection }: TreeRequest,
-  asked: CreateRequest,
+  create: CreateRequest,
   open: bigint,
 ): CacheChoice | NtStatus | undefined {
-  const isDirectory = (asked.options & CreateOption.directory) !== 0;
-  if (asked.oplock !== OplockLevel.lease) {
-    const wanted = wantedByLevel[asked.oplock];
-    if (wanted === undefined || isDirectory) return undefined;
-    return { request: { key: oplockKey(open), wanted }, lease: undefined };
+  const isDirectory = (create.options & CreateOption.directory) !== 0;
+  if (create.oplock !== OplockLevel.lease) {
+    const requested = bitsByLevel[create.oplock];
+    if (requested === undefined || isDirectory) return undefined;
+    return { request: { key: oplockKey(open), wanted: requested }, lease: undefined };
   }
-  const context = asked.contexts.find(({ name }) => name === ContextName.lease);
+  const context = create.contexts.find(({ name }) => name === ContextName.lease);
   if (context === undefined || connection.dialect < Dialect.v210) return undefined;
   const lease = decodeLease(context.data);
   if (lease === undefined) return Status.invalidParameter;
   if (isDirectory) return undefined;
   const key = leaseKeyOf(connection, lease.key);
-  const wanted = isLegal(lease.state) ? lease.state : 0;
-  return { request: { key, wanted, epoch: lease.epoch }, lease };
+  const requested = isValidState(lease.state) ? lease.state : 0;
+  return { request: { key, wanted: requested, epoch: lease.epoch }, lease };
 }
 
-/** Lease keys belong to a client, not to one of its connections. */
+/** Lease keys are unique per ClientGuid ([MS-SMB2] 3.3.1.11), on all its connections. */
 export function leaseKeyOf({ negotiated }: Connection, key: Buffer): string {
   return `lease:${negotiated?.clientGuid.toString("hex") ?? ""}:${key.toString("hex")}`;
 }
 
-/** The file that the lease key of a request is in use for already. */
+/** The file that already uses the lease key of a CREATE. */
 export function leasedFile(
   { connection }: TreeRequest,
   { contexts, oplock }: CreateRequest,
@@ -76,11 +76,12 @@ export function leasedFile(
   return handle?.place.file;
 }
 
-/** Only states that read can do more, and write caching alone is not one of them. */
-function isLegal(state: number): boolean {
+/** Valid lease states include read caching, or are empty ([MS-SMB2] 2.2.13.2.8). */
+function isValidState(state: number): boolean {
   return (state & ~leaseBits) === 0 && ((state & cacheRead) !== 0 || state === 0);
 }
 
+/** The oplock or lease of a CREATE response. */
 export interface GrantedCache {
   readonly level: number;
   readonly held: number;

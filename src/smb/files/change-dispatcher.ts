@@ -3,9 +3,14 @@ import type { NodeRecord } from "../../file/records.ts";
 import type { SmbServerState } from "../server.ts";
 import { Status } from "../status.ts";
 import { RemoteChanges } from "./remote-changes.ts";
-import { ChangeAction, ChangeFilter, type ReportedChange, type DirectoryWatch } from "./directory-watch.ts";
+import {
+  ChangeAction,
+  ChangeFilter,
+  type ReportedChange,
+  type DirectoryWatch,
+} from "./directory-watch.ts";
 
-/** One thing that happened to one name of a directory. */
+/** One change to one entry of a directory. */
 export interface FileChange {
   readonly action: number;
   readonly parent: bigint;
@@ -13,69 +18,69 @@ export interface FileChange {
   readonly filter: number;
 }
 
-/** The watches of one share, and what they have not been told yet. */
+/** The watches of one share, and the changes not yet reported to them. */
 interface WatchedShare {
   readonly watches: Set<DirectoryWatch>;
-  /** Happenings of one change each, oldest first. */
+  /** Each entry holds the changes of one commit; oldest first. */
   readonly backlog: (readonly FileChange[])[];
-  isTelling: boolean;
+  isDispatching: boolean;
 }
 
-/** Changes that wait to be told; beyond this, clients are advised to list their directories. */
+/** Beyond this, all watches of the share get STATUS_NOTIFY_ENUM_DIR. */
 const backlogMax = 4096;
-/** Changes whose paths are looked up together. */
-const lookedUpTogether = 64;
+/** Entries of the backlog whose ancestors are read concurrently. */
+const lookupsMax = 64;
 /** Watches that are notified in one iteration of the event loop. */
-const toldTogetherMax = 256;
+const watchesPerIterationMax = 256;
 
 /** Sends file changes to the watches of their directories, in the order of the changes. */
 export class ChangeDispatcher {
   readonly #server: SmbServerState;
   readonly #shares = new Map<bigint, WatchedShare>();
-  readonly #foreign: RemoteChanges;
+  readonly #remote: RemoteChanges;
 
   constructor(server: SmbServerState) {
     this.#server = server;
-    this.#foreign = new RemoteChanges(server, (share, found) => this.publish(share, found));
+    this.#remote = new RemoteChanges(server, (share, found) => this.publish(share, found));
   }
 
   subscribe(share: bigint, watch: DirectoryWatch): () => void {
     const known = this.#shares.get(share);
-    const watched = known ?? { watches: new Set(), backlog: [], isTelling: false };
-    if (known === undefined) this.#foreign.subscribe(share);
+    const watched = known ?? { watches: new Set(), backlog: [], isDispatching: false };
+    if (known === undefined) this.#remote.subscribe(share);
     this.#shares.set(share, watched);
     const { watches } = watched;
     watches.add(watch);
     return () => {
       if (!watches.delete(watch) || watches.size > 0) return;
       this.#shares.delete(share);
-      this.#foreign.unsubscribe(share);
+      this.#remote.unsubscribe(share);
     };
   }
 
-  /** Resolves when nothing that happens from then on is missed. */
+  /** Resolves when every later change, by any process, reaches the subscribers. */
   whenSubscribed(share: bigint): Promise<void> {
-    return this.#foreign.whenSubscribed(share);
+    return this.#remote.whenSubscribed(share);
   }
 
-  /** Things that happened together are told together. */
-  publish(share: bigint, happenings: readonly FileChange[]): void {
+  /** Queues the changes of one commit; a watch gets them in one report. */
+  publish(share: bigint, changes: readonly FileChange[]): void {
     const watched = this.#shares.get(share);
-    if (watched === undefined || happenings.length === 0) return;
-    watched.backlog.push(happenings);
-    if (watched.isTelling) return;
-    watched.isTelling = true;
-    void this.#server.backgroundWork.add(this.#tellAll(share, watched));
+    if (watched === undefined || changes.length === 0) return;
+    watched.backlog.push(changes);
+    if (watched.isDispatching) return;
+    watched.isDispatching = true;
+    void this.#server.backgroundWork.add(this.#dispatchAll(share, watched));
   }
 
-  /** A directory that is about to go away is not worth waiting for. */
+  /** Completes pending requests on a directory that became delete-pending. */
   endWatchesOf(share: bigint, directory: bigint): void {
     for (const watch of this.#shares.get(share)?.watches ?? []) {
       if (watch.directory === directory) watch.endRequests(Status.deletePending);
     }
   }
 
-  async #tellAll(share: bigint, watched: WatchedShare): Promise<void> {
+  async #dispatchAll(share: bigint, watched: WatchedShare): Promise<void> {
     try {
       while (watched.backlog.length > 0) {
         if (watched.backlog.length > backlogMax) {
@@ -83,67 +88,68 @@ export class ChangeDispatcher {
           await eachInPortions(watched.watches, (watch) => watch.overflow());
           continue;
         }
-        await this.#tellSome(share, watched);
+        await this.#dispatchSome(share, watched);
       }
     } finally {
-      watched.isTelling = false;
+      watched.isDispatching = false;
     }
   }
 
-  async #tellSome(share: bigint, { watches, backlog }: WatchedShare): Promise<void> {
+  async #dispatchSome(share: bigint, { watches, backlog }: WatchedShare): Promise<void> {
     const { runtime } = this.#server.world;
-    const changes = backlog.splice(0, lookedUpTogether);
+    const entries = backlog.splice(0, lookupsMax);
     const trails = await Promise.all(
-      changes.map((happenings) =>
-        Promise.all(happenings.map(({ parent }) => ancestorsOf(runtime, share, parent))),
+      entries.map((changes) =>
+        Promise.all(changes.map(({ parent }) => ancestorsOf(runtime, share, parent))),
       ),
     );
-    for (const [at, happenings] of changes.entries()) {
-      await eachInPortions(watches, (watch) => tell(watch, happenings, trails[at] ?? []));
+    for (const [at, changes] of entries.entries()) {
+      await eachInPortions(watches, (watch) => report(watch, changes, trails[at] ?? []));
     }
   }
 }
 
-/** Other requests run between two portions. */
+/** Yields to the event loop between portions. */
 async function eachInPortions(
   watches: ReadonlySet<DirectoryWatch>,
   visit: (watch: DirectoryWatch) => void,
 ): Promise<void> {
   let visited = 0;
-  for (const watch of watches.size > toldTogetherMax ? [...watches] : watches) {
+  for (const watch of watches.size > watchesPerIterationMax ? [...watches] : watches) {
     visit(watch);
     visited += 1;
-    if (visited % toldTogetherMax === 0) await new Promise((resolve) => setImmediate(resolve));
+    if (visited % watchesPerIterationMax === 0)
+      await new Promise((resolve) => setImmediate(resolve));
   }
 }
 
-function tell(
+function report(
   watch: DirectoryWatch,
-  happenings: readonly FileChange[],
+  changes: readonly FileChange[],
   trails: readonly (readonly TrailStep[])[],
 ): void {
-  const heard = happenings.flatMap((happening, index) => {
-    const path = pathFor(watch, happening, trails[index] ?? []);
-    return path === undefined ? [] : [{ action: happening.action, path }];
+  const reported = changes.flatMap((change, index) => {
+    const path = pathFor(watch, change, trails[index] ?? []);
+    return path === undefined ? [] : [{ action: change.action, path }];
   });
-  if (heard.length > 0) watch.report(heard satisfies readonly ReportedChange[]);
+  if (reported.length > 0) watch.report(reported satisfies readonly ReportedChange[]);
 }
 
-/** The name as seen from a watched directory, if it lies there and matters. */
+/** The path relative to the watched directory; undefined if outside it or filtered out. */
 function pathFor(
   { directory, filter, watchesTree }: DirectoryWatch,
-  happening: FileChange,
+  change: FileChange,
   trail: readonly TrailStep[],
 ): string | undefined {
-  if ((filter & happening.filter) === 0) return undefined;
-  if (happening.parent === directory) return happening.name;
+  if ((filter & change.filter) === 0) return undefined;
+  if (change.parent === directory) return change.name;
   if (!watchesTree) return undefined;
   const at = trail.findIndex(({ id }) => id === directory);
   if (at < 0) return undefined;
-  return [...trail.slice(at + 1).map(({ name }) => name), happening.name].join("\\");
+  return [...trail.slice(at + 1).map(({ name }) => name), change.name].join("\\");
 }
 
-/** Which filter the coming and going of a name belongs to. */
+/** The completion filter for creating, renaming and deleting an entry. */
 export function nameFilter({ kind }: NodeRecord): number {
   return kind === "directory" ? ChangeFilter.directoryName : ChangeFilter.fileName;
 }

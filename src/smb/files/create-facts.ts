@@ -7,22 +7,22 @@ import { ContextName, type CreateContext } from "../wire/create-contexts.ts";
 import { Writer } from "../wire/writer.ts";
 import { indexNumberOf } from "./facts.ts";
 
-/** The response contexts that state facts of the file and nothing of the handle. */
+/** Response contexts that depend on the file only: maximal access and on-disk id. */
 export function factContexts(
-  asked: CreateRequest,
+  create: CreateRequest,
   place: FilePlace,
   node: NodeRecord,
 ): readonly CreateContext[] {
-  const answers: CreateContext[] = [];
-  for (const { name } of asked.contexts) {
+  const contexts: CreateContext[] = [];
+  for (const { name } of create.contexts) {
     if (name === ContextName.maximalAccess) {
       const data = new Writer(8).u32(Status.success).u32(maximalAccess(node)).finish();
-      answers.push({ name, data });
+      contexts.push({ name, data });
     } else if (name === ContextName.diskId) {
       const index = indexNumberOf(node, place.share.id);
       const data = new Writer(32).u64(index).u64(place.share.id).zeros(16).finish();
-      answers.push({ name, data });
+      contexts.push({ name, data });
     }
   }
-  return answers;
+  return contexts;
 }

@@ -3,7 +3,7 @@ import { resolveAccess } from "./access.ts";
 import type { CreateRequest } from "../wire/create.ts";
 import { ContextName } from "../wire/create-contexts.ts";
 
-/** What a CREATE may say at all, before anything is looked at ([MS-SMB2] 3.3.5.9). */
+/** Validation of a CREATE request that needs no stored state ([MS-SMB2] 3.3.5.9). */
 
 export const CreateOption = {
   directory: 0x1,
@@ -23,19 +23,19 @@ const unsupportedOptions =
 const attributeBits = 0x0000_7fb7 | 0x0002_8000;
 const overwriting: ReadonlySet<number> = new Set([0, 4, 5]);
 
-export function checkCreate(asked: CreateRequest): NtStatus | undefined {
-  const { options, disposition, contexts } = asked;
-  if (asked.impersonation > impersonationMax) return Status.badImpersonationLevel;
-  if ((asked.share & ~shareBits) !== 0) return Status.invalidParameter;
+export function checkCreate(create: CreateRequest): NtStatus | undefined {
+  const { options, disposition, contexts } = create;
+  if (create.impersonation > impersonationMax) return Status.badImpersonationLevel;
+  if ((create.share & ~shareBits) !== 0) return Status.invalidParameter;
   if (disposition > dispositionMax) return Status.invalidParameter;
   if ((options & unknownOptions) !== 0) return Status.invalidParameter;
   if ((options & unsupportedOptions) !== 0) return Status.notSupported;
   const isDirectory = (options & CreateOption.directory) !== 0;
   if (isDirectory && (options & CreateOption.notDirectory) !== 0) return Status.invalidParameter;
   if (isDirectory && overwriting.has(disposition)) return Status.invalidParameter;
-  const rights = resolveAccess(asked.access);
+  const rights = resolveAccess(create.access);
   if (typeof rights === "number") return rights;
-  if ((asked.attributes & ~attributeBits) !== 0) return Status.invalidParameter;
+  if ((create.attributes & ~attributeBits) !== 0) return Status.invalidParameter;
   const attributes = contexts.find(({ name }) => name === ContextName.extendedAttributes);
   if (attributes !== undefined && attributes.data.length > 0) return Status.easNotSupported;
   return undefined;

@@ -3,7 +3,7 @@ import { writeTimes } from "../wire/file-facts.ts";
 import { Writer } from "../wire/writer.ts";
 import { factsOf, indexNumberOf } from "./facts.ts";
 
-/** An entry of a listing, in the form of its class ([MS-FSCC] 2.4). */
+/** A directory entry; `.` and `..` differ from the name of their file node. */
 export interface NamedNode {
   readonly name: string;
   readonly node: NodeRecord;
@@ -12,26 +12,27 @@ export interface NamedNode {
 type Tail = (writer: Writer, index: bigint) => void;
 
 interface EntryClass {
-  /** Names alone, without anything about the files. */
+  /** FileNamesInformation: no times, sizes and attributes. */
   readonly namesOnly?: true;
   readonly tail: Tail;
-  /** All that comes before the name. */
+  /** Offset of the name. */
   readonly fixedBytes: number;
 }
 
 const shortNameBytes = 24;
 const none: Tail = () => {};
-const extended: Tail = (writer) => void writer.u32(0);
-const both: Tail = (writer) => void writer.u32(0).u8(0).u8(0).zeros(shortNameBytes);
+const withEaSize: Tail = (writer) => void writer.u32(0);
+const withShortName: Tail = (writer) => void writer.u32(0).u8(0).u8(0).zeros(shortNameBytes);
 
+/** By information class ([MS-FSCC] 2.4). */
 const entryClasses: Readonly<Record<number, EntryClass>> = {
   1: { tail: none, fixedBytes: 64 },
-  2: { tail: extended, fixedBytes: 68 },
-  3: { tail: both, fixedBytes: 94 },
+  2: { tail: withEaSize, fixedBytes: 68 },
+  3: { tail: withShortName, fixedBytes: 94 },
   12: { namesOnly: true, tail: none, fixedBytes: 12 },
   37: {
     tail: (writer, index) => {
-      both(writer, index);
+      withShortName(writer, index);
       writer.u16(0).u64(index);
     },
     fixedBytes: 104,
@@ -49,7 +50,7 @@ export function entryBytesMin(infoClass: number): number | undefined {
 
 export function encodeEntry(infoClass: number, { name, node }: NamedNode, share: bigint): Buffer {
   const form = entryClasses[infoClass];
-  if (form === undefined) throw new Error(`there is no directory class ${infoClass}`);
+  if (form === undefined) throw new Error(`no directory information class ${infoClass}`);
   const bytes = Buffer.from(name, "utf16le");
   const writer = new Writer(form.fixedBytes + bytes.length).u32(0).u32(0);
   if (form.namesOnly === true) return writer.u32(bytes.length).bytes(bytes).finish();

@@ -1,7 +1,7 @@
 import { Status, type NtStatus } from "../status.ts";
 import { Writer } from "../wire/writer.ts";
 
-/** What happened to a name ([MS-FSCC] 2.7.1). */
+/** FILE_NOTIFY_INFORMATION actions ([MS-FSCC] 2.7.1). */
 export const ChangeAction = {
   added: 1,
   removed: 2,
@@ -10,7 +10,7 @@ export const ChangeAction = {
   renamedNew: 5,
 } as const;
 
-/** What a client wants to hear of ([MS-SMB2] 2.2.35). */
+/** CompletionFilter bits ([MS-SMB2] 2.2.35). */
 export const ChangeFilter = {
   fileName: 0x1,
   directoryName: 0x2,
@@ -23,7 +23,7 @@ export const ChangeFilter = {
 
 export interface ReportedChange {
   readonly action: number;
-  /** From the watched directory down. */
+  /** Relative to the watched directory. */
   readonly path: string;
 }
 
@@ -38,12 +38,13 @@ interface PendingNotify {
 }
 
 const changesMax = 4096;
-const waitersMax = 512;
+const pendingMax = 512;
 const nothing = Buffer.alloc(0);
 
 /**
- * What one handle hears of its directory. It listens from the first question on, also between
- * questions; what is too much to remember is answered with the advice to list the directory.
+ * The CHANGE_NOTIFY state of one directory handle. It collects changes from the first request on,
+ * also between requests; if they exceed the buffer, the next response is STATUS_NOTIFY_ENUM_DIR,
+ * after which the client lists the directory again.
  */
 export class DirectoryWatch {
   readonly directory: bigint;
@@ -51,61 +52,61 @@ export class DirectoryWatch {
   readonly watchesTree: boolean;
   readonly #unwatch: () => void;
   #changes: ReportedChange[] = [];
-  #isTooMuch = false;
-  /** What the first question had room for: more is never remembered. */
-  #roomBytes: number | undefined;
-  readonly #waiters: PendingNotify[] = [];
+  #hasOverflowed = false;
+  /** OutputBufferLength of the first request; limits every response. */
+  #bufferBytes: number | undefined;
+  readonly #pending: PendingNotify[] = [];
 
   constructor(
-    wanted: { directory: bigint; filter: number; watchesTree: boolean },
+    options: { directory: bigint; filter: number; watchesTree: boolean },
     subscribe: (watch: DirectoryWatch) => () => void,
   ) {
-    this.directory = wanted.directory;
-    this.filter = wanted.filter;
-    this.watchesTree = wanted.watchesTree;
+    this.directory = options.directory;
+    this.filter = options.filter;
+    this.watchesTree = options.watchesTree;
     this.#unwatch = subscribe(this);
   }
 
-  /** Requests that wait for a change. */
+  /** Number of pending CHANGE_NOTIFY requests. */
   get pendingRequests(): number {
-    return this.#waiters.length;
+    return this.#pending.length;
   }
 
   report(changes: readonly ReportedChange[]): void {
-    if (this.#changes.length + changes.length > changesMax) this.#isTooMuch = true;
+    if (this.#changes.length + changes.length > changesMax) this.#hasOverflowed = true;
     else this.#changes.push(...changes);
-    const waiter = this.#waiters.shift();
-    if (waiter !== undefined) waiter.finish(this.#take(waiter.bytesMax));
+    const pending = this.#pending.shift();
+    if (pending !== undefined) pending.finish(this.#takeResult(pending.bytesMax));
   }
 
-  /** More changes happened than are reported one by one. */
+  /** Makes the next response STATUS_NOTIFY_ENUM_DIR. */
   overflow(): void {
-    this.#isTooMuch = true;
-    const waiter = this.#waiters.shift();
-    if (waiter !== undefined) waiter.finish(this.#take(waiter.bytesMax));
+    this.#hasOverflowed = true;
+    const pending = this.#pending.shift();
+    if (pending !== undefined) pending.finish(this.#takeResult(pending.bytesMax));
   }
 
-  /** Answers at once if something was heard; the result takes the question back. */
+  /** Completes at once if changes are collected. The returned function cancels the request. */
   addRequest(bytesMax: number, finish: (result: NotifyResult) => void): () => void {
-    this.#roomBytes ??= bytesMax;
-    if (this.#changes.length > 0 || this.#isTooMuch) {
-      finish(this.#take(bytesMax));
+    this.#bufferBytes ??= bytesMax;
+    if (this.#changes.length > 0 || this.#hasOverflowed) {
+      finish(this.#takeResult(bytesMax));
       return () => {};
     }
-    if (this.#waiters.length >= waitersMax) {
+    if (this.#pending.length >= pendingMax) {
       finish({ status: Status.insufficientResources, data: nothing });
       return () => {};
     }
-    const waiter = { bytesMax, finish };
-    this.#waiters.push(waiter);
+    const pending = { bytesMax, finish };
+    this.#pending.push(pending);
     return () => {
-      const at = this.#waiters.indexOf(waiter);
-      if (at >= 0) this.#waiters.splice(at, 1);
+      const at = this.#pending.indexOf(pending);
+      if (at >= 0) this.#pending.splice(at, 1);
     };
   }
 
   endRequests(status: NtStatus): void {
-    for (const waiter of this.#waiters.splice(0)) waiter.finish({ status, data: nothing });
+    for (const pending of this.#pending.splice(0)) pending.finish({ status, data: nothing });
   }
 
   close(): void {
@@ -113,12 +114,12 @@ export class DirectoryWatch {
     this.endRequests(Status.notifyCleanup);
   }
 
-  #take(bytesMax: number): NotifyResult {
-    const data = this.#isTooMuch
+  #takeResult(bytesMax: number): NotifyResult {
+    const data = this.#hasOverflowed
       ? undefined
-      : encodeChanges(this.#changes, Math.min(bytesMax, this.#roomBytes ?? 0));
+      : encodeChanges(this.#changes, Math.min(bytesMax, this.#bufferBytes ?? 0));
     this.#changes = [];
-    this.#isTooMuch = false;
+    this.#hasOverflowed = false;
     return data === undefined
       ? { status: Status.notifyEnumDirectory, data: nothing }
       : { status: Status.success, data };

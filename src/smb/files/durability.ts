@@ -12,47 +12,48 @@ import { factsOf } from "./facts.ts";
 import type { Durability, FileHandle } from "./file-handle.ts";
 import type { ParsedPath } from "./path.ts";
 
+/** Time-outs of durable handles: defaults of version 2 and version 1, and the upper bound. */
 const defaultMilliseconds = 60_000;
-const oldMilliseconds = 120_000;
+const version1Milliseconds = 120_000;
 const millisecondsMax = 300_000;
 const openedAction = 1;
 
 type Request = Extract<DurableContext, { kind: "request" }>;
 type Reconnect = Extract<DurableContext, { kind: "reconnect" }>;
 
-/** Only a handle whose client may keep it after closing is worth keeping for it. */
+/** Grants durability only with handle caching, as [MS-SMB2] 3.3.5.9.6 requires. */
 export function durabilityOf(
-  wish: Request | undefined,
+  context: Request | undefined,
   held: number,
   isDirectory: boolean,
 ): Durability | undefined {
-  if (wish === undefined || isDirectory || (held & cacheHandle) === 0) return undefined;
-  if (wish.version === 1) {
-    return { version: 1, milliseconds: oldMilliseconds, createGuid: undefined };
+  if (context === undefined || isDirectory || (held & cacheHandle) === 0) return undefined;
+  if (context.version === 1) {
+    return { version: 1, milliseconds: version1Milliseconds, createGuid: undefined };
   }
-  const asked = wish.milliseconds === 0 ? defaultMilliseconds : wish.milliseconds;
-  const milliseconds = Math.min(asked, millisecondsMax);
-  return { version: 2, milliseconds, createGuid: wish.createGuid };
+  const requested = context.milliseconds === 0 ? defaultMilliseconds : context.milliseconds;
+  const milliseconds = Math.min(requested, millisecondsMax);
+  return { version: 2, milliseconds, createGuid: context.createGuid };
 }
 
 export function durableContext(durable: Durability | undefined): readonly CreateContext[] {
   return durable === undefined ? [] : [encodeDurable(durable.version, durable.milliseconds)];
 }
 
-/** A client takes up a handle again that it had when it lost its connection. */
+/** Reconnects a durable handle ([MS-SMB2] 3.3.5.9.7 and 3.3.5.9.12). */
 export async function reconnect(
   request: TreeRequest,
-  asked: CreateRequest,
-  wish: Reconnect,
+  create: CreateRequest,
+  context: Reconnect,
   path: ParsedPath,
 ): Promise<SmbResponse> {
   const { connection, session, tree } = request;
   const { server } = connection;
-  const kept = server.durableHandles.find(wish.fileId.persistent);
-  if (kept === undefined || !isSame(request, asked, wish, kept)) {
+  const kept = server.durableHandles.find(context.fileId.persistent);
+  if (kept === undefined || !isSameOpen(request, create, context, kept)) {
     return errorResponse(Status.objectNameNotFound);
   }
-  if (server.durableHandles.accountOf(wish.fileId.persistent) !== session.account) {
+  if (server.durableHandles.accountOf(context.fileId.persistent) !== session.account) {
     return errorResponse(Status.accessDenied);
   }
   if (kept.cache?.lease !== undefined && !isSamePath(path.components, kept.path)) {
@@ -61,7 +62,7 @@ export async function reconnect(
   server.durableHandles.remove(kept);
   const { runtime } = server.world;
   const info = await fileInfo(runtime, kept.place, kept.id.persistent);
-  // What it cached may have been taken from it meanwhile, and the handle been given up for that.
+  // A break may have closed the handle while the file was read.
   if (server.handleCloser.isClosing(kept)) return errorResponse(Status.objectNameNotFound);
   if (info.kind === "refused") {
     await server.handleCloser.close([kept]);
@@ -69,14 +70,14 @@ export async function reconnect(
   }
   const id = { persistent: kept.id.persistent, volatile: server.newId() };
   const { channelSequence } = request.header;
-  const fresh = { channelSequence, pendingRequests: 0, pendingOlderRequests: 0 };
-  const handle: FileHandle = { ...kept, id, session, connection, tree, ...fresh };
+  const counters = { channelSequence, pendingRequests: 0, pendingOlderRequests: 0 };
+  const handle: FileHandle = { ...kept, id, session, connection, tree, ...counters };
   if (!session.isValid) {
-    // The client is gone again already: it may still come back for it.
+    // The session ended meanwhile; the client may reconnect once more.
     if (!server.durableHandles.keep(kept)) server.closeInBackground([kept]);
     return errorResponse(Status.userSessionDeleted);
   }
-  const choice = choiceOf(handle, asked);
+  const choice = cacheChoiceOf(handle, create);
   const granted = grantedCache(choice, info.value.locks);
   server.breakNotifier.remove(kept);
   server.replays.remove(kept);
@@ -92,26 +93,26 @@ export async function reconnect(
   return { ...newResponse(body), fileId: id };
 }
 
-function choiceOf({ cache }: FileHandle, asked: CreateRequest) {
+function cacheChoiceOf({ cache }: FileHandle, create: CreateRequest) {
   if (cache === undefined) return undefined;
-  const context = asked.contexts.find(({ name }) => name === ContextName.lease);
+  const context = create.contexts.find(({ name }) => name === ContextName.lease);
   const lease = context === undefined ? undefined : decodeLease(context.data);
   return { request: { key: cache.key, wanted: 0 }, lease };
 }
 
 const noGuid = "0".repeat(32);
 
-function isSame(
+function isSameOpen(
   { connection, tree }: TreeRequest,
-  asked: CreateRequest,
-  wish: Reconnect,
+  create: CreateRequest,
+  reconnection: Reconnect,
   { cache, durable, place }: FileHandle,
 ): boolean {
   if (place.share.id !== tree.shareId) return false;
-  // A handle of the first version was made without a GUID, which is the same as one of zeros.
-  const madeWith = durable?.createGuid ?? noGuid;
-  if (wish.version === 2 && madeWith !== wish.createGuid) return false;
-  const context = asked.contexts.find(({ name }) => name === ContextName.lease);
+  // A version 1 handle has no CreateGuid, which equals one of zeros.
+  const createGuid = durable?.createGuid ?? noGuid;
+  if (reconnection.version === 2 && createGuid !== reconnection.createGuid) return false;
+  const context = create.contexts.find(({ name }) => name === ContextName.lease);
   const lease = context === undefined ? undefined : decodeLease(context.data);
   if (cache?.lease === undefined) return lease === undefined;
   return lease !== undefined && cache.key === leaseKeyOf(connection, lease.key);

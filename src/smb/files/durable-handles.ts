@@ -1,7 +1,7 @@
 import type { SmbServerState } from "../server.ts";
 import type { FileHandle } from "./file-handle.ts";
 
-/** More than this are not kept; the oldest clients have the least to lose. */
+/** Beyond this, handles of lost connections are closed. */
 const durablesMax = 4096;
 
 interface DisconnectedHandle {
@@ -10,46 +10,46 @@ interface DisconnectedHandle {
   readonly cancel: () => void;
 }
 
-/** Handles whose connection was lost and which wait for their client to come back. */
+/** Durable handles whose connection was lost, until a reconnect or their time-out. */
 export class DurableHandles {
   readonly #server: SmbServerState;
-  readonly #kept = new Map<bigint, DisconnectedHandle>();
+  readonly #disconnected = new Map<bigint, DisconnectedHandle>();
 
   constructor(server: SmbServerState) {
     this.#server = server;
   }
 
-  /** False if the handle may not outlive its connection. */
+  /** False if the handle is not durable or the limit is reached. */
   keep(handle: FileHandle): boolean {
     const { durable, session } = handle;
-    if (durable === undefined || this.#kept.size >= durablesMax) return false;
+    if (durable === undefined || this.#disconnected.size >= durablesMax) return false;
     const { persistent } = handle.id;
     const cancel = this.#server.world.clock.after(durable.milliseconds, () => {
-      if (this.#kept.delete(persistent)) this.#server.closeInBackground([handle]);
+      if (this.#disconnected.delete(persistent)) this.#server.closeInBackground([handle]);
     });
-    this.#kept.set(persistent, { handle, account: session.account, cancel });
+    this.#disconnected.set(persistent, { handle, account: session.account, cancel });
     return true;
   }
 
   find(persistent: bigint): FileHandle | undefined {
-    return this.#kept.get(persistent)?.handle;
+    return this.#disconnected.get(persistent)?.handle;
   }
 
   accountOf(persistent: bigint): string | undefined {
-    return this.#kept.get(persistent)?.account;
+    return this.#disconnected.get(persistent)?.account;
   }
 
-  /** It was taken up again, or its time is over. */
+  /** Stops the time-out: the handle was reconnected or is being closed. */
   remove({ id }: FileHandle): void {
-    this.#kept.get(id.persistent)?.cancel();
-    this.#kept.delete(id.persistent);
+    this.#disconnected.get(id.persistent)?.cancel();
+    this.#disconnected.delete(id.persistent);
   }
 
-  /** A server that stops lets everything go. */
+  /** Closes all of them when the server stops. */
   async closeAll(): Promise<void> {
-    const kept = Array.from(this.#kept.values());
-    this.#kept.clear();
-    for (const { cancel } of kept) cancel();
-    await this.#server.handleCloser.close(kept.map(({ handle }) => handle));
+    const disconnected = Array.from(this.#disconnected.values());
+    this.#disconnected.clear();
+    for (const { cancel } of disconnected) cancel();
+    await this.#server.handleCloser.close(disconnected.map(({ handle }) => handle));
   }
 }

@@ -5,10 +5,11 @@ import { has, Right } from "./access.ts";
 import { factsOf, indexNumberOf } from "./facts.ts";
 import type { FileHandle } from "./file-handle.ts";
 
-/** What can be asked about a file, by the number of its class ([MS-FSCC] 2.4). */
+/** A file information class for QUERY_INFO ([MS-FSCC] 2.4). */
 export interface FileClass {
-  /** Less room than this is a mistake; what comes behind may be cut. */
+  /** A smaller buffer fails with INFO_LENGTH_MISMATCH; data beyond it may be truncated. */
   readonly fixedBytes: number;
+  /** Access rights of which one is required; 0: none. */
   readonly needs: number;
   readonly encode: (info: FileInfo, handle: FileHandle) => Buffer | undefined;
 }
@@ -64,7 +65,7 @@ function mode(_: FileInfo, { options }: FileHandle): Buffer {
   return new Writer(4).u32(options & modeBits).finish();
 }
 
-/** The name as it is stored, from the root of the share. */
+/** The path from the root of the share, in the stored case. */
 function pathText({ path }: FileInfo): string {
   return path.join("\\");
 }
@@ -124,7 +125,7 @@ function normalizedName(info: FileInfo): Buffer {
 
 const shortForm = /^[^.\s+,;=[\]]{1,8}(?:\.[^.\s+,;=[\]]{1,3})?$/;
 
-/** There are no second names; one that is short enough is its own short name. */
+/** No 8.3 names are generated; a name that already is one is returned. */
 function shortName({ path }: FileInfo): Buffer | undefined {
   const name = path.at(-1) ?? "";
   if (!shortForm.test(name)) return undefined;

@@ -6,7 +6,7 @@ import type { TreeConnect } from "../tree.ts";
 import type { DirectoryWatch } from "./directory-watch.ts";
 import type { Listing } from "./listing.ts";
 
-/** A file or directory that a client has open. Its persistent id is the one in the file's locks. */
+/** An open of a file or directory. Its persistent id is that of the open in the lock record. */
 export interface FileHandle {
   readonly kind: "file";
   readonly id: FileId;
@@ -14,7 +14,7 @@ export interface FileHandle {
   session: Session;
   connection: Connection;
   readonly place: FilePlace;
-  /** As it was opened, in the spelling of the client. */
+  /** The path of the CREATE, in the client's case. */
   readonly path: readonly string[];
   readonly access: number;
   readonly isDirectory: boolean;
@@ -26,21 +26,21 @@ export interface FileHandle {
   position: bigint;
   /** The highest ChannelSequence of its requests: how often the client has lost a channel. */
   channelSequence: number;
-  /** Requests that run with the present ChannelSequence (Open.OutstandingRequestCount). */
+  /** Running requests with the current ChannelSequence (Open.OutstandingRequestCount). */
   pendingRequests: number;
-  /** Requests that still run with an older one (Open.OutstandingPreRequestCount). */
+  /** Running requests with an older one (Open.OutstandingPreRequestCount). */
   pendingOlderRequests: number;
-  /** The last number that was used in each of the client's slots for locking. */
+  /** Open.LockSequenceArray: the last LockSequenceNumber by LockSequenceIndex. */
   readonly lockNumbers: Map<number, number>;
-  /** What the client asked to set aside beyond the end of the file. */
+  /** Requested allocation size; may exceed the end of the file. */
   reservedBytes: number;
-  /** The client has set the time of the last write, or asked to leave it alone. */
+  /** Writes leave the last write time alone, because the client has set it. */
   keepsTimes: boolean;
-  /** The same of the time of the last change. */
+  /** The same for the change time. */
   keepsChange: boolean;
 }
 
-/** What a handle caches under: a lease that several handles share, or an oplock of its own. */
+/** The caching grant of a handle: a lease shared by handles, or an oplock of its own. */
 export interface CacheHolding {
   readonly key: string;
   readonly lease: LeaseIdentity | undefined;
@@ -53,7 +53,7 @@ export interface LeaseIdentity {
   readonly flags: number;
 }
 
-/** How long a handle outlives its connection, and who may take it up again. */
+/** How long a handle outlives its connection, and the CreateGuid for the reconnect. */
 export interface Durability {
   readonly version: 1 | 2;
   readonly milliseconds: number;

@@ -1,9 +1,9 @@
-/** How far a client has read a directory. */
+/** Position of a QUERY_DIRECTORY enumeration. */
 export interface Listing {
   readonly pattern: string;
-  /** Which of the two entries for the directory itself come next, before the names. */
+  /** How many of the entries `.` and `..`, which come first, were returned. */
   dots: 0 | 1 | 2;
-  /** Folded; the first name that was not shown yet. */
+  /** Case-folded name at which the enumeration continues. */
   from: string;
   isFinished: boolean;
   hasShown: boolean;

@@ -5,17 +5,17 @@ import { Status } from "../status.ts";
 import { countRequest } from "./channel-sequence.ts";
 import type { FileHandle } from "./file-handle.ts";
 
-/** The handle that a message names, or means by being related to the one before. */
+/** The open that a request names or, if related, inherits from the request before it. */
 export function findHandle(request: TreeRequest, named: FileId): Handle | SmbResponse {
   const { session, tree, previous } = request;
   if (previous?.failure !== undefined) return errorResponse(previous.failure);
-  const wanted = previous?.fileId ?? named;
-  const handle = session.handles.get(wanted.volatile);
-  const isMeant =
+  const fileId = previous?.fileId ?? named;
+  const handle = session.handles.get(fileId.volatile);
+  const isValid =
     handle !== undefined &&
     handle.tree.id === tree.id &&
-    handle.id.persistent === wanted.persistent;
-  if (!isMeant) return errorResponse(Status.fileClosed);
+    handle.id.persistent === fileId.persistent;
+  if (!isValid) return errorResponse(Status.fileClosed);
   request.lifetime.fileId = handle.id;
   if (handle.kind === "pipe") return handle;
   request.connection.server.replays.remove(handle);

@@ -3,7 +3,7 @@ import { Status } from "../status.ts";
 import { parsePath } from "./path.ts";
 import { matches } from "./wildcard.ts";
 
-describe("patterns", () => {
+describe("matches", () => {
   it.each([
     ["*", "anything", true],
     ["*.txt", "Report.TXT", true],
@@ -17,13 +17,13 @@ describe("patterns", () => {
     ['name"txt', "name.txt", true],
     ["a*b*c*d", "aXbXcXd", true],
     ["*a*a*a*a*a*a*b", "a".repeat(200), false],
-  ])("%s and %s", (pattern, name, expected) => {
+  ])("pattern %s, name %s: %s", (pattern, name, expected) => {
     expect(matches(pattern, name)).toBe(expected);
   });
 });
 
-describe("paths", () => {
-  it("are taken apart, with a snapshot on the way", () => {
+describe("parsePath", () => {
+  it("splits a path into components and a snapshot time", () => {
     expect(parsePath("a\\b")).toMatchObject({ components: ["a", "b"], isDirectory: false });
     expect(parsePath("a\\")).toMatchObject({ components: ["a"], isDirectory: true });
     expect(parsePath("")).toMatchObject({ components: [] });
@@ -37,7 +37,7 @@ describe("paths", () => {
     ["a*b", Status.objectNameInvalid],
     ["a:stream", Status.objectNameInvalid],
     ["x".repeat(256), Status.objectNameInvalid],
-  ])("%s is refused", (path, status) => {
+  ])("rejects %s", (path, status) => {
     expect(parsePath(path)).toBe(status);
   });
 });

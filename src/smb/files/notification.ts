@@ -5,17 +5,24 @@ import { encodeHeader } from "../wire/header.ts";
 import { Command, notificationMessageId } from "../wire/protocol.ts";
 import type { FileHandle } from "./file-handle.ts";
 
-/** Leases belong to a client; without a seal any of its connections will do, the first for all. */
-export function connectionForLease({ connection, session }: FileHandle): Connection | undefined {
-  const way = session.connectionFor(connection);
-  if (way === undefined || session.requiresEncryption) return way;
-  return way.server.clients.oldestOf(way) ?? way;
+/** Lease breaks may use any connection of the client, unless they must be encrypted. */
+export function connectionForLease({
+  connection: preferred,
+  session,
+}: FileHandle): Connection | undefined {
+  const connection = session.connectionFor(preferred);
+  if (connection === undefined || session.requiresEncryption) return connection;
+  return connection.server.clients.oldestOf(connection) ?? connection;
 }
 
-/** A message that nobody asked for. It is not signed, because its id is always the same. */
-export function sendNotification({ session }: FileHandle, way: Connection, body: Buffer): void {
+/** Sends a break notification; unsigned, because its MessageId is always -1. */
+export function sendNotification(
+  { session }: FileHandle,
+  connection: Connection,
+  body: Buffer,
+): void {
   const { message } = newResponse(body);
-  const { encryptor: sealer, requiresEncryption: encrypts } = session;
+  const { encryptor, requiresEncryption } = session;
   encodeHeader(message, {
     creditCharge: 0,
     status: Status.success,
@@ -27,6 +34,6 @@ export function sendNotification({ session }: FileHandle, way: Connection, body:
     treeId: 0,
     sessionId: 0n,
   });
-  const isSealed = sealer !== undefined && encrypts;
-  way.send(isSealed ? sealer.encrypt([message]) : [message]);
+  const mustEncrypt = encryptor !== undefined && requiresEncryption;
+  connection.send(mustEncrypt ? encryptor.encrypt([message]) : [message]);
 }

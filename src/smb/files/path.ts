@@ -5,9 +5,9 @@ import { Status, type NtStatus } from "../status.ts";
 
 export interface ParsedPath {
   readonly components: readonly string[];
-  /** A name with a slash behind it can only be a directory. */
+  /** The path ends with a backslash, so only a directory may match. */
   readonly isDirectory: boolean;
-  /** The second of a snapshot that the path goes through. */
+  /** Time of the share snapshot named by an `@GMT-` component, in whole seconds. */
   readonly snapshot: Ticks | undefined;
 }
 
@@ -15,7 +15,7 @@ const separator = "\\";
 const plainStream = /::\$DATA$/i;
 const snapshotToken = /^@GMT-(\d{4})\.(\d\d)\.(\d\d)-(\d\d)\.(\d\d)\.(\d\d)$/;
 
-/** A path below a share, as clients of SMB write it ([MS-FSCC] 2.1.5). */
+/** Parses a path relative to a share ([MS-FSCC] 2.1.5). */
 export function parsePath(name: string): ParsedPath | NtStatus {
   if (name.startsWith(separator)) return Status.invalidParameter;
   const isDirectory = name.endsWith(separator);
@@ -29,8 +29,8 @@ export function parsePath(name: string): ParsedPath | NtStatus {
     const time = snapshotTime(part);
     if (time !== undefined) snapshot = time;
     else {
-      const wrong = checkComponent(part);
-      if (wrong !== undefined) return wrong;
+      const invalid = checkComponent(part);
+      if (invalid !== undefined) return invalid;
       components.push(part);
     }
   }

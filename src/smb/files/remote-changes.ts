@@ -9,17 +9,17 @@ import type { SmbServerState } from "../server.ts";
 import type { FileChange } from "./change-dispatcher.ts";
 import { ChangeAction, ChangeFilter } from "./directory-watch.ts";
 
-type Publish = (share: bigint, happenings: readonly FileChange[]) => void;
+type Publish = (share: bigint, changes: readonly FileChange[]) => void;
 
 interface ShareSubscription {
-  /** One thing after the other: a share may be watched again while it is being let go. */
-  turn: Promise<void>;
+  /** Serializes subscribing and unsubscribing, which may overlap for one share. */
+  queued: Promise<void>;
   unwatch: () => void;
   isReading: boolean;
   hasMore: boolean;
 }
 
-/** Hears of changes that were not made by this server's own clients: over REST, or by others. */
+/** Receives changes made through REST or by other processes, from stored change notices. */
 export class RemoteChanges {
   readonly #server: SmbServerState;
   readonly #publish: Publish;
@@ -34,56 +34,56 @@ export class RemoteChanges {
     const { runtime } = this.#server.world;
     const { owner } = this.#server;
     const known = this.#shares.get(share);
-    const listening: ShareSubscription = known ?? {
-      turn: Promise.resolve(),
+    const subscription: ShareSubscription = known ?? {
+      queued: Promise.resolve(),
       unwatch: () => {},
       isReading: false,
       hasMore: false,
     };
-    this.#shares.set(share, listening);
-    this.#then(listening, async () => {
+    this.#shares.set(share, subscription);
+    this.#enqueue(subscription, async () => {
       await watchShare(runtime, share, owner);
       const prefix = notices.prefix([share, owner]);
-      listening.unwatch = runtime.store.watch(prefix, () => this.#read(share, listening));
+      subscription.unwatch = runtime.store.watch(prefix, () => this.#read(share, subscription));
     });
   }
 
   unsubscribe(share: bigint): void {
-    const listening = this.#shares.get(share);
-    if (listening === undefined) return;
+    const subscription = this.#shares.get(share);
+    if (subscription === undefined) return;
     const { runtime } = this.#server.world;
-    this.#then(listening, async () => {
-      listening.unwatch();
+    this.#enqueue(subscription, async () => {
+      subscription.unwatch();
       await unwatchShare(runtime, share, this.#server.owner);
     });
   }
 
-  /** Resolves when nothing that happens from then on is missed. */
+  /** Resolves when every later change is received. */
   async whenSubscribed(share: bigint): Promise<void> {
-    await this.#shares.get(share)?.turn;
+    await this.#shares.get(share)?.queued;
   }
 
-  #then(listening: ShareSubscription, work: () => Promise<void>): void {
-    const next = listening.turn.then(work);
-    listening.turn = next.catch(() => {});
+  #enqueue(subscription: ShareSubscription, work: () => Promise<void>): void {
+    const next = subscription.queued.then(work);
+    subscription.queued = next.catch(() => {});
     void this.#server.backgroundWork.add(next);
   }
 
-  #read(share: bigint, listening: ShareSubscription): void {
-    listening.hasMore = true;
-    if (listening.isReading) return;
-    listening.isReading = true;
+  #read(share: bigint, subscription: ShareSubscription): void {
+    subscription.hasMore = true;
+    if (subscription.isReading) return;
+    subscription.isReading = true;
     const { runtime } = this.#server.world;
     const run = async (): Promise<void> => {
       try {
-        while (listening.hasMore) {
-          listening.hasMore = false;
-          const taken = await takeNotices(runtime, share, this.#server.owner);
-          if (taken.length > 0) listening.hasMore = true;
-          this.#publish(share, changesOf(taken));
+        while (subscription.hasMore) {
+          subscription.hasMore = false;
+          const received = await takeNotices(runtime, share, this.#server.owner);
+          if (received.length > 0) subscription.hasMore = true;
+          this.#publish(share, changesOf(received));
         }
       } finally {
-        listening.isReading = false;
+        subscription.isReading = false;
       }
     };
     void this.#server.backgroundWork.add(run());
@@ -99,32 +99,35 @@ const filters: Readonly<Record<NodeAspect, number>> = {
   other: ChangeFilter.attributes | ChangeFilter.lastWrite,
 };
 
-/** What went and came with one commit was renamed. */
-export function changesOf(taken: readonly DatedNotice[]): readonly FileChange[] {
-  const happenings: FileChange[] = [];
-  for (const [index, notice] of taken.entries()) {
+/** Converts notices to changes; `added` and `removed` of one commit and node are a rename. */
+export function changesOf(received: readonly DatedNotice[]): readonly FileChange[] {
+  const changes: FileChange[] = [];
+  for (const [index, notice] of received.entries()) {
     const { action, parent, name } = notice;
-    const other = otherHalfOfMove(taken[index - 1], notice);
+    const added = otherHalfOfMove(received[index - 1], notice);
     if (action === "modified") {
       const filter = notice.aspects.reduce((bits, aspect) => bits | filters[aspect], 0);
-      happenings.push({ action: ChangeAction.modified, parent, name, filter });
-    } else if (other !== undefined) {
-      const stays = other.parent === parent;
-      happenings.pop();
-      happenings.push(
-        moved(notice, stays ? ChangeAction.renamedOld : ChangeAction.removed),
-        moved(other, stays ? ChangeAction.renamedNew : ChangeAction.added),
+      changes.push({ action: ChangeAction.modified, parent, name, filter });
+    } else if (added !== undefined) {
+      const sameDirectory = added.parent === parent;
+      changes.pop();
+      changes.push(
+        entryChange(notice, sameDirectory ? ChangeAction.renamedOld : ChangeAction.removed),
+        entryChange(added, sameDirectory ? ChangeAction.renamedNew : ChangeAction.added),
       );
     } else {
-      const happened = action === "added" ? ChangeAction.added : ChangeAction.removed;
-      happenings.push(moved(notice, happened));
+      const nameAction = action === "added" ? ChangeAction.added : ChangeAction.removed;
+      changes.push(entryChange(notice, nameAction));
     }
   }
-  return happenings;
+  return changes;
 }
 
-/** Letters of one commit about one node lie side by side, `added` before `removed`. */
-function otherHalfOfMove(before: DatedNotice | undefined, notice: DatedNotice): DatedNotice | undefined {
+/** Notices of one commit about one file node are adjacent, `added` before `removed`. */
+function otherHalfOfMove(
+  before: DatedNotice | undefined,
+  notice: DatedNotice,
+): DatedNotice | undefined {
   const isMove =
     before?.action === "added" &&
     notice.action === "removed" &&
@@ -133,7 +136,7 @@ function otherHalfOfMove(before: DatedNotice | undefined, notice: DatedNotice): 
   return isMove ? before : undefined;
 }
 
-function moved({ parent, name, kind }: DatedNotice, action: number): FileChange {
+function entryChange({ parent, name, kind }: DatedNotice, action: number): FileChange {
   const isDirectory = kind === "directory";
   const filter = isDirectory ? ChangeFilter.directoryName : ChangeFilter.fileName;
   return { action, parent, name, filter };

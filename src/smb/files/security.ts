@@ -12,7 +12,7 @@ import {
 import { Status, type NtStatus } from "../status.ts";
 import { ContextName, type CreateContext } from "../wire/create-contexts.ts";
 
-/** Security descriptors: bytes on the wire, text in the store, as REST keeps it. */
+/** Security descriptors are binary in SMB and stored as SDDL, the form of the REST API. */
 
 export function descriptorText(contexts: readonly CreateContext[]): string | NtStatus | undefined {
   const context = contexts.find(({ name }) => name === ContextName.securityDescriptor);
@@ -21,13 +21,13 @@ export function descriptorText(contexts: readonly CreateContext[]): string | NtS
   return descriptor === undefined ? Status.invalidParameter : formatSddl(descriptor);
 }
 
-/** Only the parts that were asked for; nothing if the stored text makes no sense. */
+/** Encodes the requested parts; undefined if the stored SDDL is malformed. */
 export function descriptorBytes(sddl: string, parts: number): Buffer | undefined {
   const descriptor = parseSddl(sddl);
   return descriptor && Buffer.from(encodeDescriptor(descriptor, parts));
 }
 
-/** The present descriptor with the given parts replaced; nothing if the bytes make no sense. */
+/** Replaces the given parts of a descriptor; undefined if the bytes are malformed. */
 export function mergeDescriptor(present: string, given: Buffer, parts: number): string | undefined {
   const before = parseSddl(present);
   const next = decodePartial(given);
@@ -45,7 +45,7 @@ const ownerOffset = 4;
 const groupOffset = 8;
 const systemSid = Buffer.from(encodeSid("S-1-5-18"));
 
-/** Clients leave out what they do not mean to change, the owner above all. */
+/** Decodes a descriptor that may lack owner and group, for which SYSTEM is substituted. */
 function decodePartial(bytes: Buffer): SecurityDescriptor | undefined {
   if (bytes.length < headerBytes) return undefined;
   const whole = Buffer.concat([bytes, systemSid]);

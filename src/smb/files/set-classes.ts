@@ -5,7 +5,7 @@ import { ticksOfFileTime } from "../file-time.ts";
 import { Status, type NtStatus } from "../status.ts";
 import { Reader } from "../wire/reader.ts";
 
-/** What clients set, in the forms of [MS-FSCC] 2.4. */
+/** Information classes for SET_INFO ([MS-FSCC] 2.4). */
 
 const basicBytes = 36;
 const directoryAttribute = 0x10;
@@ -15,9 +15,9 @@ const resumeUpdating = -2n;
 
 export interface BasicInformation {
   readonly change: BasicChange;
-  /** Whether writing goes on to move the time of the last write; undefined leaves that as it is. */
+  /** Whether writes leave the last write time alone; undefined: as before. */
   readonly keepsTimes: boolean | undefined;
-  /** The same of the time of the last change. */
+  /** The same for the change time. */
   readonly keepsChange: boolean | undefined;
 }
 

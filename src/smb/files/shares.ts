@@ -9,7 +9,7 @@ export interface NamedShare {
   readonly id: bigint;
 }
 
-/** More shares than this are not told to a client that lists them. */
+/** Upper bound of a share enumeration. */
 const sharesMax = 10_000;
 
 export function findShare(

@@ -9,10 +9,10 @@ import { ContextName } from "../wire/create-contexts.ts";
 import type { CreateRequest } from "../wire/create.ts";
 import type { ParsedPath } from "./path.ts";
 
-/** More snapshots than this no share has. */
+/** Azure's limit per share. */
 const snapshotsMax = 200;
 
-/** The epoch of the snapshot that a client looks through; nothing for the present. */
+/** The epoch of the share snapshot that a CREATE names; undefined: the live share. */
 export async function epochOf(
   runtime: Runtime,
   tree: TreeConnect,
@@ -23,11 +23,11 @@ export async function epochOf(
   if (warp !== undefined && warp.length !== 8) return { status: Status.invalidParameter };
   const at = warp === undefined ? path.snapshot : ticksOfFileTime(warp.readBigUInt64LE());
   if (at === undefined) return undefined;
-  const found = await findSnapshot(runtime, tree.shareId, at);
-  return found?.epoch ?? { status: Status.objectNameNotFound };
+  const matching = await findSnapshot(runtime, tree.shareId, at);
+  return matching?.epoch ?? { status: Status.objectNameNotFound };
 }
 
-/** Clients name whole seconds, so the first snapshot of that second is meant. */
+/** Clients may send whole seconds: then the first snapshot of that second matches. */
 async function findSnapshot(
   runtime: Runtime,
   share: bigint,
@@ -47,11 +47,11 @@ export function listSnapshots(
 ): Promise<readonly ShareSnapshotRecord[]> {
   return store.snapshot(async (view) => {
     const records = new Records(view, content);
-    const found: ShareSnapshotRecord[] = [];
+    const matching: ShareSnapshotRecord[] = [];
     const bounds = { ...shareSnapshots.range([share]), limit: snapshotsMax };
     for await (const batch of records.scan(shareSnapshots, bounds)) {
-      for (const { record } of batch) found.push(record);
+      for (const { record } of batch) matching.push(record);
     }
-    return found;
+    return matching;
   });
 }

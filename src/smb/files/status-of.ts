@@ -1,7 +1,7 @@
 import type { Refusal } from "../../file/filesystem/file-result.ts";
 import { Status, type NtStatus } from "../status.ts";
 
-/** The protocol's words for what the file system refuses. */
+/** NTSTATUS by the file system's refusal. */
 const statuses: Readonly<Record<Refusal, NtStatus>> = {
   "access-denied": Status.accessDenied,
   "cannot-delete": Status.cannotDelete,

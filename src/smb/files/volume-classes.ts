@@ -2,7 +2,7 @@ import type { Space } from "../../file/filesystem/info.ts";
 import { fileTimeOf } from "../file-time.ts";
 import { Writer } from "../wire/writer.ts";
 
-/** What can be asked about a share as a disk ([MS-FSCC] 2.5). */
+/** A share as the file system information classes describe it ([MS-FSCC] 2.5). */
 export interface Volume {
   readonly space: Space;
   readonly name: string;
@@ -22,7 +22,7 @@ const diskDevice = 7;
 const remoteDevice = 0x20;
 const fileSystemName = "NTFS";
 const nameUnitsMax = 255;
-/** Keeps the case of names, has Unicode names and access lists; names are found in any case. */
+/** FILE_CASE_PRESERVED_NAMES, FILE_UNICODE_ON_DISK and FILE_PERSISTENT_ACLS. */
 const volumeFlags = 0x2 | 0x4 | 0x8;
 const alignedFlags = 0x3;
 

@@ -6,8 +6,8 @@ import type { RequestLifetime } from "../request.ts";
 import { Status, type NtStatus } from "../status.ts";
 import { statusOf } from "./status-of.ts";
 
-/** More turns than anybody takes while a break runs. */
-const turnsMax = 10_000;
+/** Bounds the loop; a break ends after 35 s and locks change less often than this. */
+const rerunsMax = 10_000;
 const wakeMilliseconds = (breakSecondsMax + 1) * 1000;
 
 export type LockWaitResult<T> =
@@ -15,7 +15,7 @@ export type LockWaitResult<T> =
   | { readonly kind: "cancelled" }
   | { readonly kind: "cannot-wait"; readonly status: NtStatus };
 
-/** What a message ends with that did not get what it waited for. */
+/** The final status of a request that was not granted. */
 export function statusOfWait(
   outcome: Exclude<LockWaitResult<unknown>, { kind: "done" }>,
 ): NtStatus {
@@ -30,44 +30,44 @@ export function statusOfWait(
 }
 
 /**
- * Asks again whenever the locks of the file change that stands in the way, and at the latest when
- * a break has run out: then the file system itself says what that means.
+ * Runs `attempt` again whenever the lock record of the conflicting file changes, and at the latest
+ * when a break has timed out. Sends an interim response before the first wait.
  */
 export async function waitForLocks<T>(
   { world }: SmbServerState,
   share: bigint,
-  life: RequestLifetime,
-  ask: () => Promise<FileResultOrWait<T>>,
+  lifetime: RequestLifetime,
+  attempt: () => Promise<FileResultOrWait<T>>,
 ): Promise<LockWaitResult<T>> {
   const { store, clock } = { store: world.runtime.store, clock: world.clock };
-  for (let turn = 0; turn < turnsMax; turn += 1) {
-    const bell = newBell();
-    const first = await ask();
+  for (let rerun = 0; rerun < rerunsMax; rerun += 1) {
+    const signal = newSignal();
+    const first = await attempt();
     if (first.kind !== "wait") return first;
-    const status = life.goAsync();
+    const status = lifetime.goAsync();
     if (status !== undefined) return { kind: "cannot-wait", status };
-    const unwatch = store.watch(locks.key({ share, id: first.file }), bell.ring);
-    const cancelTimer = clock.after(wakeMilliseconds, bell.ring);
-    const cancelWish = life.onCancel(bell.ring);
+    const unwatch = store.watch(locks.key({ share, id: first.file }), signal.raise);
+    const cancelTimer = clock.after(wakeMilliseconds, signal.raise);
+    const removeListener = lifetime.onCancel(signal.raise);
     try {
-      // What changed before the watch began is seen by asking once more.
-      const second = await ask();
+      // A change before the watch began is found by this second attempt.
+      const second = await attempt();
       if (second.kind !== "wait") return second;
-      await bell.heard;
+      await signal.raised;
     } finally {
       unwatch();
       cancelTimer();
-      cancelWish();
+      removeListener();
     }
-    if (life.isCancelled) return { kind: "cancelled" };
+    if (lifetime.isCancelled) return { kind: "cancelled" };
   }
-  throw new Error("an SMB message waited too often");
+  throw new Error(`SMB request waited for locks more than ${rerunsMax} times`);
 }
 
-function newBell() {
-  let ring = (): void => {};
-  const heard = new Promise<void>((resolve) => {
-    ring = resolve;
+function newSignal() {
+  let raise = (): void => {};
+  const raised = new Promise<void>((resolve) => {
+    raise = resolve;
   });
-  return { ring: () => ring(), heard };
+  return { raise: () => raise(), raised };
 }

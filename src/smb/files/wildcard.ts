@@ -1,6 +1,6 @@
 import { foldName } from "../../file/shared/fold.ts";
 
-/** Patterns of file names with the wildcards of DOS ([MS-FSA] 2.1.4.4). */
+/** File name patterns with DOS wildcards ([MS-FSA] 2.1.4.4). */
 
 const dosStar = "<";
 const dosQuestion = ">";
@@ -14,7 +14,7 @@ export function isPattern(text: string): boolean {
 export function matches(pattern: string, name: string): boolean {
   if (pattern === "*" || pattern === "*.*") return true;
   const matcher = new Matcher(foldName(pattern), foldName(name));
-  return matcher.from(0, 0);
+  return matcher.matchesFrom(0, 0);
 }
 
 class Matcher {
@@ -30,38 +30,49 @@ class Matcher {
     this.#lastDot = name.lastIndexOf(".");
   }
 
-  /** Remembers what led nowhere, so that many stars cost no more than their product. */
-  from(at: number, of: number): boolean {
-    const place = at * (this.#name.length + 1) + of;
+  /** Remembers failed positions, so that n stars cost O(pattern × name), not O(nameⁿ). */
+  matchesFrom(patternIndex: number, nameIndex: number): boolean {
+    const position = patternIndex * (this.#name.length + 1) + nameIndex;
     this.#steps += 1;
-    if (this.#failed.has(place) || this.#steps > stepsMax) return false;
-    const found = this.#step(at, of);
-    if (!found) this.#failed.add(place);
-    return found;
+    if (this.#failed.has(position) || this.#steps > stepsMax) return false;
+    const isMatch = this.#step(patternIndex, nameIndex);
+    if (!isMatch) this.#failed.add(position);
+    return isMatch;
   }
 
-  #step(at: number, of: number): boolean {
-    const sign = this.#pattern[at];
-    const isEnd = of >= this.#name.length;
+  #step(patternIndex: number, nameIndex: number): boolean {
+    const sign = this.#pattern[patternIndex];
+    const isEnd = nameIndex >= this.#name.length;
     switch (sign) {
       case undefined:
         return isEnd;
       case "*":
-        return this.from(at + 1, of) || (!isEnd && this.from(at, of + 1));
+        return (
+          this.matchesFrom(patternIndex + 1, nameIndex) ||
+          (!isEnd && this.matchesFrom(patternIndex, nameIndex + 1))
+        );
       case dosStar: {
-        const mayGoOn = !isEnd && (this.#name[of] !== "." || of !== this.#lastDot);
-        return this.from(at + 1, of) || (mayGoOn && this.from(at, of + 1));
+        const mayConsume = !isEnd && (this.#name[nameIndex] !== "." || nameIndex !== this.#lastDot);
+        return (
+          this.matchesFrom(patternIndex + 1, nameIndex) ||
+          (mayConsume && this.matchesFrom(patternIndex, nameIndex + 1))
+        );
       }
       case "?":
-        return !isEnd && this.from(at + 1, of + 1);
+        return !isEnd && this.matchesFrom(patternIndex + 1, nameIndex + 1);
       case dosQuestion:
-        if (isEnd || this.#name[of] === ".") return this.from(at + 1, of);
-        return this.from(at + 1, of + 1);
+        if (isEnd || this.#name[nameIndex] === ".")
+          return this.matchesFrom(patternIndex + 1, nameIndex);
+        return this.matchesFrom(patternIndex + 1, nameIndex + 1);
       case dosDot:
-        if (isEnd) return this.from(at + 1, of);
-        return this.#name[of] === "." && this.from(at + 1, of + 1);
+        if (isEnd) return this.matchesFrom(patternIndex + 1, nameIndex);
+        return this.#name[nameIndex] === "." && this.matchesFrom(patternIndex + 1, nameIndex + 1);
       default:
-        return !isEnd && this.#name[of] === sign && this.from(at + 1, of + 1);
+        return (
+          !isEnd &&
+          this.#name[nameIndex] === sign &&
+          this.matchesFrom(patternIndex + 1, nameIndex + 1)
+        );
     }
   }
 }

@@ -9,14 +9,20 @@ import {
 import {
   decodeAuthenticate,
   encodeChallenge,
-  hasWholePairs,
+  hasValidPairs,
   MessageType,
   typeOfMessage,
   type Authenticate,
 } from "./messages.ts";
-import { exportedKey, listCheck, passwordHash, proveSession, sessionKeyBytes } from "./proof.ts";
+import {
+  exportedKey,
+  mechanismListMic,
+  passwordHash,
+  proveSession,
+  sessionKeyBytes,
+} from "./proof.ts";
 
-/** One run of SPNEGO and NTLM, from the first token to a session key or a refusal. */
+/** One SPNEGO/NTLM authentication, from the first token to a session key or a failure. */
 
 export type LoginStep =
   | { readonly step: "continue"; readonly token: Buffer }
@@ -26,8 +32,8 @@ export type LoginStep =
       readonly account: AccountSettings;
       readonly sessionKey: Buffer;
     }
-  /** The client gives no name; what that is good for is not decided here. */
-  | { readonly step: "nobody"; readonly token: Buffer }
+  /** Anonymous authentication; the caller decides whether to accept it. */
+  | { readonly step: "anonymous"; readonly token: Buffer }
   | { readonly step: "malformed" }
   | { readonly step: "refused" };
 
@@ -46,8 +52,8 @@ export class Login {
   #negotiate: Buffer | undefined;
   #challengeMessage: Buffer | undefined;
   #mechanisms: Buffer | undefined;
-  /** Some clients speak NTLM without the wrapping. */
-  #isBare = false;
+  /** The client sends NTLM messages without SPNEGO. */
+  #isRawNtlm = false;
 
   constructor(options: LoginOptions) {
     this.#options = options;
@@ -55,7 +61,7 @@ export class Login {
 
   accept(bytes: Buffer): LoginStep {
     if (typeOfMessage(bytes) !== undefined) {
-      this.#isBare = true;
+      this.#isRawNtlm = true;
       return this.#takeNtlm(bytes, undefined);
     }
     const wrapped = decodeClientToken(bytes);
@@ -89,7 +95,7 @@ export class Login {
       serverName,
       time: fileTime(),
     });
-    const token = this.#isBare
+    const token = this.#isRawNtlm
       ? this.#challengeMessage
       : encodeServerToken({
           state: Negotiation.incomplete,
@@ -100,43 +106,43 @@ export class Login {
   }
 
   #authenticate(message: Buffer, wrapped: ClientToken | undefined): LoginStep {
-    const answer = decodeAuthenticate(message);
+    const response = decodeAuthenticate(message);
     const negotiate = this.#negotiate;
     const challengeMessage = this.#challengeMessage;
-    if (answer === undefined || negotiate === undefined || challengeMessage === undefined) {
+    if (response === undefined || negotiate === undefined || challengeMessage === undefined) {
       return malformed;
     }
-    if (isNobody(answer)) return this.#admitNobody(answer, wrapped);
-    if (!hasWholePairs(answer.ntResponse)) return malformed;
-    const account = findAccount(this.#options.accounts, answer.user);
+    if (isAnonymous(response)) return this.#completeAnonymous(response, wrapped);
+    if (!hasValidPairs(response.ntResponse)) return malformed;
+    const account = findAccount(this.#options.accounts, response.user);
     if (account === undefined) return refused;
     const { challenge } = this.#options;
     const exchange = { negotiate, challengeMessage, challenge, authenticateMessage: message };
     for (const key of account.keys) {
-      const sessionKey = proveSession(passwordHash(key), answer, exchange);
+      const sessionKey = proveSession(passwordHash(key), response, exchange);
       if (sessionKey === undefined) continue;
-      const token = this.#complete(sessionKey, answer.flags, wrapped?.check);
+      const token = this.#complete(sessionKey, response.flags, wrapped?.check);
       return token === undefined ? refused : { step: "done", token, account, sessionKey };
     }
     return refused;
   }
 
-  #admitNobody(answer: Authenticate, wrapped: ClientToken | undefined): LoginStep {
-    const sessionKey = exportedKey(Buffer.alloc(sessionKeyBytes), answer);
-    const token = sessionKey && this.#complete(sessionKey, answer.flags, wrapped?.check);
-    return token === undefined ? refused : { step: "nobody", token };
+  #completeAnonymous(response: Authenticate, wrapped: ClientToken | undefined): LoginStep {
+    const sessionKey = exportedKey(Buffer.alloc(sessionKeyBytes), response);
+    const token = sessionKey && this.#complete(sessionKey, response.flags, wrapped?.check);
+    return token === undefined ? refused : { step: "anonymous", token };
   }
 
-  /** Nothing if somebody changed the list of mechanisms on its way. */
+  /** The final token; undefined if mechListMIC shows that the list was changed in transit. */
   #complete(sessionKey: Buffer, flags: number, check: Buffer | undefined): Buffer | undefined {
-    if (this.#isBare) return Buffer.alloc(0);
+    if (this.#isRawNtlm) return Buffer.alloc(0);
     const list = this.#mechanisms;
     const done = { state: Negotiation.completed, namesMechanism: false };
     if (check === undefined || list === undefined) return encodeServerToken(done);
-    const expected = listCheck(sessionKey, flags, "client-to-server", list);
+    const expected = mechanismListMic(sessionKey, flags, "client-to-server", list);
     if (check.length !== expected.length || !timingSafeEqual(check, expected)) return undefined;
-    const own = listCheck(sessionKey, flags, "server-to-client", list);
-    return encodeServerToken({ ...done, check: own });
+    const serverMic = mechanismListMic(sessionKey, flags, "server-to-client", list);
+    return encodeServerToken({ ...done, check: serverMic });
   }
 }
 
@@ -145,11 +151,11 @@ const askForNtlm: LoginStep = {
   token: encodeServerToken({ state: Negotiation.requestCheck, namesMechanism: true }),
 };
 
-function isNobody({ user, ntResponse }: Authenticate): boolean {
+function isAnonymous({ user, ntResponse }: Authenticate): boolean {
   return user === "" && ntResponse.length === 0;
 }
 
-/** Accounts are written in lower case; clients write user names as they like. */
+/** Account names are lower-case; user names are not case-sensitive. */
 function findAccount(accounts: Accounts, user: string): AccountSettings | undefined {
   const account = accounts.get(user.toLowerCase());
   return account?.sharedKey === true ? account : undefined;

@@ -22,7 +22,7 @@ export const NtlmFlag = {
   bits56: 0x8000_0000,
 } as const;
 
-const given =
+const alwaysSet =
   NtlmFlag.unicode |
   NtlmFlag.ntlm |
   NtlmFlag.targetTypeServer |
@@ -51,7 +51,7 @@ export interface ChallengeOptions {
   readonly clientFlags: number;
   readonly challenge: Uint8Array;
   readonly serverName: string;
-  /** As 100 ns steps since 1601; makes clients protect all three messages with a check. */
+  /** FILETIME; its presence makes clients send a MIC over all three messages. */
   readonly time: bigint;
 }
 
@@ -74,7 +74,7 @@ export function encodeChallenge(options: ChallengeOptions): Buffer {
     .u16(target.length)
     .u16(target.length)
     .u32(challengeFixedBytes)
-    .u32((clientFlags & echoed) | given)
+    .u32((clientFlags & echoed) | alwaysSet)
     .bytes(challenge)
     .zeros(8)
     .u16(infoBytes.length)
@@ -117,8 +117,8 @@ const hasMicFlag = 2;
 const blobHeadBytes = 28;
 const pairsMax = 64;
 
-/** Whether what comes with an answer can be read at all; the older, shorter form has none. */
-export function hasWholePairs(ntResponse: Buffer): boolean {
+/** Whether the AV pairs of an NTLMv2 response are well-formed; NTLMv1 has none. */
+export function hasValidPairs(ntResponse: Buffer): boolean {
   const reader = new Reader(ntResponse, 16 + blobHeadBytes);
   for (let count = 0; count < pairsMax; count += 1) {
     if (reader.remaining === 0) return true;
@@ -129,7 +129,7 @@ export function hasWholePairs(ntResponse: Buffer): boolean {
   return false;
 }
 
-/** Whether the client says that it protects all three messages with a check. */
+/** Whether the response declares a MIC over all three messages (MsvAvFlags). */
 export function claimsMic(ntResponse: Buffer): boolean {
   const reader = new Reader(ntResponse, 16 + blobHeadBytes);
   for (let count = 0; count < pairsMax && reader.intact; count += 1) {

@@ -4,13 +4,13 @@ import { passwordHash, proveSession } from "./proof.ts";
 
 const hex = (text: string): Buffer => Buffer.from(text, "hex");
 
-/** The worked example of [MS-NLMP] 4.2.4. */
+/** The example of [MS-NLMP] 4.2.4. */
 const challenge = hex("0123456789abcdef");
 const user = "User";
 const domain = "Domain";
 const password = "Password";
 
-function answerWith(secret: string) {
+function responseFor(secret: string) {
   const responseKey = createHmac("md5", passwordHash(secret))
     .update(Buffer.from(user.toUpperCase() + domain, "utf16le"))
     .digest();
@@ -27,31 +27,31 @@ const exchange = {
 };
 
 describe("NTLMv2", () => {
-  it("keeps passwords and derives keys as the specification's example says", () => {
+  it("computes the password hash and response key of the specification's example", () => {
     expect(passwordHash(password).toString("hex")).toBe("a4f49c406510bdcab6824ee7c30fd852");
-    expect(answerWith(password).responseKey.toString("hex")).toBe(
+    expect(responseFor(password).responseKey.toString("hex")).toBe(
       "0c868a403bfd7a93a3001ef22ef02e3f",
     );
   });
 
-  it("gives the session key to whoever knows the password, and to nobody else", () => {
-    const { ntResponse, responseKey, proof } = answerWith(password);
-    const answer = { ntResponse, user, domain, encryptedSessionKey: Buffer.alloc(0), flags: 0 };
+  it("returns the session key only for the right password and user", () => {
+    const { ntResponse, responseKey, proof } = responseFor(password);
+    const response = { ntResponse, user, domain, encryptedSessionKey: Buffer.alloc(0), flags: 0 };
     const expected = createHmac("md5", responseKey).update(proof).digest();
-    expect(proveSession(passwordHash(password), answer, exchange)).toEqual(expected);
-    expect(proveSession(passwordHash("other"), answer, exchange)).toBeUndefined();
-    const stranger = { ...answer, user: "Someone" };
-    expect(proveSession(passwordHash(password), stranger, exchange)).toBeUndefined();
+    expect(proveSession(passwordHash(password), response, exchange)).toEqual(expected);
+    expect(proveSession(passwordHash("other"), response, exchange)).toBeUndefined();
+    const otherUser = { ...response, user: "Other" };
+    expect(proveSession(passwordHash(password), otherUser, exchange)).toBeUndefined();
   });
 
-  it("refuses the short answers of the protocol before it", () => {
-    const answer = {
+  it("rejects NTLMv1 responses, which have 24 bytes", () => {
+    const response = {
       ntResponse: Buffer.alloc(24),
       user,
       domain,
       encryptedSessionKey: Buffer.alloc(0),
       flags: 0,
     };
-    expect(proveSession(passwordHash(password), answer, exchange)).toBeUndefined();
+    expect(proveSession(passwordHash(password), response, exchange)).toBeUndefined();
   });
 });

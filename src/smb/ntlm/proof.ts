@@ -3,13 +3,13 @@ import { md4 } from "../crypto/md4.ts";
 import { Rc4 } from "../crypto/rc4.ts";
 import { claimsMic, micBytes, micOffset, NtlmFlag, type Authenticate } from "./messages.ts";
 
-/** What an account key proves in NTLMv2 ([MS-NLMP] 3.3.2). Earlier forms are refused. */
+/** Verification of NTLMv2 responses ([MS-NLMP] 3.3.2). NTLMv1 is rejected. */
 
 const proofBytes = 16;
-const oldResponseBytes = 24;
+const ntlm1ResponseBytes = 24;
 export const sessionKeyBytes = 16;
 
-/** The form in which a password takes part: the key's text, as it is shown, is the password. */
+/** NT hash (NTOWFv1). The password of an account is its key in base64. */
 export function passwordHash(password: string): Buffer {
   return md4(Buffer.from(password, "utf16le"));
 }
@@ -21,31 +21,31 @@ export interface Exchange {
   readonly authenticateMessage: Buffer;
 }
 
-/** The session's key if the answer was made with this password. */
+/** Returns the session key, or undefined if another password was used. */
 export function proveSession(
   hash: Buffer,
-  answer: Authenticate,
+  response: Authenticate,
   exchange: Exchange,
 ): Buffer | undefined {
-  const { ntResponse, user, domain } = answer;
-  if (ntResponse.length <= oldResponseBytes) return undefined;
+  const { ntResponse, user, domain } = response;
+  if (ntResponse.length <= ntlm1ResponseBytes) return undefined;
   const identity = Buffer.from(user.toUpperCase() + domain, "utf16le");
   const responseKey = hmacMd5(hash, identity);
   const blob = ntResponse.subarray(proofBytes);
   const proof = hmacMd5(responseKey, exchange.challenge, blob);
   if (!timingSafeEqual(proof, ntResponse.subarray(0, proofBytes))) return undefined;
-  const sessionKey = exportedKey(hmacMd5(responseKey, proof), answer);
+  const sessionKey = exportedKey(hmacMd5(responseKey, proof), response);
   if (sessionKey === undefined) return undefined;
-  return isUnchanged(sessionKey, ntResponse, exchange) ? sessionKey : undefined;
+  return isMicValid(sessionKey, ntResponse, exchange) ? sessionKey : undefined;
 }
 
-export function exportedKey(base: Buffer, answer: Authenticate): Buffer | undefined {
-  if ((answer.flags & NtlmFlag.keyExchange) === 0) return base;
-  if (answer.encryptedSessionKey.length !== sessionKeyBytes) return undefined;
-  return new Rc4(base).apply(answer.encryptedSessionKey);
+export function exportedKey(base: Buffer, response: Authenticate): Buffer | undefined {
+  if ((response.flags & NtlmFlag.keyExchange) === 0) return base;
+  if (response.encryptedSessionKey.length !== sessionKeyBytes) return undefined;
+  return new Rc4(base).apply(response.encryptedSessionKey);
 }
 
-function isUnchanged(sessionKey: Buffer, ntResponse: Buffer, exchange: Exchange): boolean {
+function isMicValid(sessionKey: Buffer, ntResponse: Buffer, exchange: Exchange): boolean {
   if (!claimsMic(ntResponse)) return true;
   const message = Buffer.from(exchange.authenticateMessage);
   if (message.length < micOffset + micBytes) return false;
@@ -57,8 +57,8 @@ function isUnchanged(sessionKey: Buffer, ntResponse: Buffer, exchange: Exchange)
 
 export type Direction = "client-to-server" | "server-to-client";
 
-/** The check over the list of mechanisms, the first message of each direction ([MS-NLMP] 3.4.4). */
-export function listCheck(
+/** mechListMIC, the first signed message of each direction ([MS-NLMP] 3.4.4). */
+export function mechanismListMic(
   sessionKey: Buffer,
   flags: number,
   direction: Direction,

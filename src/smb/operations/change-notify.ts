@@ -31,7 +31,7 @@ export async function changeNotify(request: TreeRequest): Promise<SmbResponse> {
 }
 
 function next(
-  { lifetime: life }: TreeRequest,
+  { lifetime }: TreeRequest,
   watch: DirectoryWatch,
   bytesMax: number,
 ): Promise<NotifyResult> {
@@ -43,13 +43,13 @@ function next(
       resolve(result);
     });
     if (isFinished) return;
-    const status = life.goAsync();
+    const status = lifetime.goAsync();
     if (status !== undefined) {
       takeBack();
       resolve({ status, data: nothing });
       return;
     }
-    life.onCancel(() => {
+    lifetime.onCancel(() => {
       takeBack();
       resolve({ status: Status.cancelled, data: nothing });
     });

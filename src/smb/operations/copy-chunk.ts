@@ -125,7 +125,7 @@ function limits({ code, fileId }: IoctlRequest): ControlAnswer {
 }
 
 async function copyOne(
-  { connection: { server }, lifetime: life }: TreeRequest,
+  { connection: { server }, lifetime }: TreeRequest,
   source: FileHandle,
   target: FileHandle,
   { from, to, length }: Chunk,
@@ -154,6 +154,8 @@ async function copyOne(
   if (available < length) return Status.invalidViewSize;
   const { place, id, keepsTimes } = target;
   const wish = { place, handle: id.persistent, keepsTimes, at: Number(to), bytes };
-  const outcome = await waitForLocks(server, place.share.id, life, () => writeFile(runtime, wish));
+  const outcome = await waitForLocks(server, place.share.id, lifetime, () =>
+    writeFile(runtime, wish),
+  );
   return outcome.kind === "done" ? undefined : statusOfWait(outcome);
 }

@@ -68,7 +68,7 @@ async function createOnce(
   path: ParsedPath,
   durable: NamedRequest,
 ): Promise<SmbResponse> {
-  const { connection, session, lifetime: life } = request;
+  const { connection, session, lifetime } = request;
   const { replays } = connection.server;
   const name = replayName(connection, durable.createGuid);
   const found = replays.find(name);
@@ -76,11 +76,11 @@ async function createOnce(
   if (found !== undefined) return replayCreate(request, asked, found);
   replays.begin(name);
   // The client replays it over another channel if this connection is lost, and must then find it.
-  session.keepPending(life);
+  session.keepPending(lifetime);
   try {
     return await createFile(request, asked, path, durable);
   } finally {
-    session.dropPending(life);
+    session.dropPending(lifetime);
     replays.finish(name);
   }
 }
@@ -223,7 +223,11 @@ function succeed(request: TreeRequest, asked: CreateRequest, success: Success): 
   return { ...newResponse(body), fileId: id };
 }
 
-function tellOthers({ changeDispatcher: changes }: SmbServerState, { place }: FileHandle, opened: Opened): void {
+function tellOthers(
+  { changeDispatcher: changes }: SmbServerState,
+  { place }: FileHandle,
+  opened: Opened,
+): void {
   const { node, action } = opened;
   if (action === OpenAction.opened) return;
   const happening =

@@ -42,7 +42,7 @@ function tokenOf(iso: string): string {
 }
 
 export async function zeroData(
-  { connection: { server }, lifetime: life }: TreeRequest,
+  { connection: { server }, lifetime }: TreeRequest,
   handle: FileHandle,
   { input }: IoctlRequest,
 ): Promise<ControlAnswer> {
@@ -55,7 +55,7 @@ export async function zeroData(
   const { place, id, keepsTimes } = handle;
   const writing = { place, handle: id.persistent, keepsTimes };
   const stretch = { from: Number(from), length: Number(beyond - from) };
-  const outcome = await waitForLocks(server, place.share.id, life, () =>
+  const outcome = await waitForLocks(server, place.share.id, lifetime, () =>
     zeroFile(server.world.runtime, writing, stretch),
   );
   return outcome.kind === "done" ? Buffer.alloc(0) : statusOfWait(outcome);

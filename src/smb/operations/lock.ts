@@ -84,7 +84,7 @@ function checkElements(elements: readonly LockElement[]): NtStatus | undefined {
 }
 
 async function lockAll(
-  { connection: { server }, tree, lifetime: life, session }: TreeRequest,
+  { connection: { server }, tree, lifetime, session }: TreeRequest,
   handle: FileHandle,
   requests: readonly LockRequest[],
   waits: boolean,
@@ -95,13 +95,13 @@ async function lockAll(
     const isTaken = outcome.kind === "refused" && outcome.refusal === "lock-not-granted";
     return waits && isTaken ? { kind: "wait", file: place.file } : outcome;
   };
-  const outcome = await waitForLocks(server, tree.shareId, life, ask);
+  const outcome = await waitForLocks(server, tree.shareId, lifetime, ask);
   switch (outcome.kind) {
     case "done":
       return emptyResponse();
     case "refused": {
       // Whoever closes the handle, or the session, takes the question back with it.
-      const isClosed = outcome.refusal === "file-closed" && life.asyncId !== undefined;
+      const isClosed = outcome.refusal === "file-closed" && lifetime.asyncId !== undefined;
       return errorResponse(isClosed ? Status.rangeNotLocked : statusOf(outcome.refusal));
     }
     case "cancelled":

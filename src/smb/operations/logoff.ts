@@ -5,6 +5,6 @@ import { endSession } from "../session-end.ts";
 /** The last message of a session is still signed with its key. Durable handles outlive it. */
 export async function logoff({ connection, session }: SessionRequest): Promise<SmbResponse> {
   const signer = connection.channels.get(session.id)?.signer;
-  await endSession(connection.server, session, "lost");
+  await endSession(connection.server, session, "keep-durable");
   return { ...emptyResponse(), signer };
 }

@@ -7,7 +7,7 @@ import type { SessionRequest } from "../request.ts";
 import { Status, type NtStatus } from "../status.ts";
 import {
   decodeBreak,
-  encodeLeaseAnswer,
+  encodeLeaseBreakResponse,
   encodeOplockBreak,
   type BreakAcknowledgement,
 } from "../wire/oplock-break.ts";
@@ -39,7 +39,9 @@ async function plainBreak(
   }
   const kept = level === OplockLevel.shared ? cacheRead : 0;
   const failure = await settle(request, handle, kept, oplockFailures);
-  return failure === undefined ? newResponse(encodeOplockBreak(level, fileId)) : errorResponse(failure);
+  return failure === undefined
+    ? newResponse(encodeOplockBreak(level, fileId))
+    : errorResponse(failure);
 }
 
 async function leaseBreak(
@@ -50,7 +52,9 @@ async function leaseBreak(
   const [handle] = connection.server.breakNotifier.handlesOf(leaseKeyOf(connection, key));
   if (handle === undefined) return errorResponse(Status.objectNameNotFound);
   const failure = await settle(request, handle, state, leaseFailures);
-  return failure === undefined ? newResponse(encodeLeaseAnswer(key, state)) : errorResponse(failure);
+  return failure === undefined
+    ? newResponse(encodeLeaseBreakResponse(key, state))
+    : errorResponse(failure);
 }
 
 type Failures = Readonly<Record<Exclude<Acknowledgement, "done">, NtStatus>>;

@@ -19,7 +19,7 @@ export function openPipe(request: TreeRequest, { name: asked }: CreateRequest): 
   const name = asked.replace(/^\\/, "").toLowerCase();
   if (!pipeNames.has(name)) return errorResponse(Status.objectNameNotFound);
   const id = { persistent: connection.server.newId(), volatile: connection.server.newId() };
-  const nothing = { pending: Buffer.alloc(0), isInside: false, insideBytes: 0 };
+  const nothing = { pending: Buffer.alloc(0), isMidFragment: false, fragmentBytesLeft: 0 };
   session.handles.set(id.volatile, { kind: "pipe", id, tree, name, ...nothing });
   const body = encodeCreateResponse({
     oplock: OplockLevel.none,
@@ -56,7 +56,9 @@ export async function writePipe(
   data: Buffer,
 ): Promise<SmbResponse> {
   const isDone = await callPipe(request, handle, data);
-  return isDone ? newResponse(encodeWriteResponse(data.length)) : errorResponse(Status.invalidParameter);
+  return isDone
+    ? newResponse(encodeWriteResponse(data.length))
+    : errorResponse(Status.invalidParameter);
 }
 
 export function readPipe(handle: PipeHandle, length: number): SmbResponse {
@@ -74,7 +76,9 @@ export function takeFromPipe(
 ): { readonly bytes: Buffer; readonly isCut: boolean } {
   const { pending } = handle;
   const fragment = pending.length >= 10 ? pending.readUInt16LE(8) : pending.length;
-  const whole = handle.isMidFragment ? handle.fragmentBytesLeft : Math.min(fragment, pending.length);
+  const whole = handle.isMidFragment
+    ? handle.fragmentBytesLeft
+    : Math.min(fragment, pending.length);
   const count = Math.min(whole, lengthMax);
   handle.pending = pending.subarray(count);
   handle.fragmentBytesLeft = whole - count;

@@ -61,5 +61,5 @@ async function replacePrevious(
 ): Promise<void> {
   const previous = server.sessions.get(previousId);
   if (previous === undefined || previous === session) return;
-  if (previous.account === session.account) await endSession(server, previous, "lost");
+  if (previous.account === session.account) await endSession(server, previous, "keep-durable");
 }

@@ -38,7 +38,7 @@ export async function sessionSetup(request: Request): Promise<SmbResponse> {
     const status = refused ?? Status.logonFailure;
     return { ...errorResponse(status), sessionId: session.id, signer: channel.signer };
   }
-  session.isAnonymous = step.step === "nobody";
+  session.isAnonymous = step.step === "anonymous";
   if (step.step === "done" && isFirst) {
     if (session.isValid) finishJoining(channel, step.sessionKey);
     else await beginSession(channel, asked, step);
@@ -100,7 +100,7 @@ function refusalOf({ session, connection, isValid }: Channel, last: LastStep) {
       return Status.invalidParameter;
     case "refused":
       return Status.logonFailure;
-    case "nobody":
+    case "anonymous":
       return isValid ? undefined : Status.logonFailure;
     case "done": {
       if (session.isValid && session.account !== last.account.name) return Status.accessDenied;
@@ -115,5 +115,5 @@ async function drop(channel: Channel): Promise<void> {
   const { session, connection } = channel;
   const isJoining = session.isValid && !channel.isValid;
   if (isJoining) await removeChannel(connection.server, channel);
-  else await endSession(connection.server, session, "closed");
+  else await endSession(connection.server, session, "close");
 }

@@ -59,9 +59,11 @@ export async function setInfo(request: TreeRequest): Promise<SmbResponse> {
   if (typeof step === "number") {
     return step === Status.success ? newResponse(encodeSetInfoResponse()) : errorResponse(step);
   }
-  const { connection, tree, lifetime: life } = request;
+  const { connection, tree, lifetime } = request;
   const { server } = connection;
-  const outcome = await waitForLocks(server, tree.shareId, life, () => step(server.world.runtime));
+  const outcome = await waitForLocks(server, tree.shareId, lifetime, () =>
+    step(server.world.runtime),
+  );
   if (outcome.kind === "done") {
     server.changeDispatcher.publish(tree.shareId, outcome.value);
     return newResponse(encodeSetInfoResponse());

@@ -41,14 +41,14 @@ export async function write(request: TreeRequest): Promise<SmbResponse> {
 const writeFilter = ChangeFilter.size | ChangeFilter.lastWrite;
 
 async function writeBytes(
-  { connection: { server }, tree, lifetime: life }: TreeRequest,
+  { connection: { server }, tree, lifetime }: TreeRequest,
   handle: FileHandle,
   { data }: WriteRequest,
   at: number | "end",
 ): Promise<SmbResponse> {
   const { place, keepsTimes, id } = handle;
   const wish = { place, handle: id.persistent, keepsTimes, at, bytes: data };
-  const outcome = await waitForLocks(server, tree.shareId, life, () =>
+  const outcome = await waitForLocks(server, tree.shareId, lifetime, () =>
     writeFile(server.world.runtime, wish),
   );
   if (outcome.kind === "done") {

@@ -1,15 +1,15 @@
 import type { FileId } from "../response.ts";
 import type { TreeConnect } from "../tree.ts";
 
-/** A pipe to a service of the server: what is written is a call, what is read its answer. */
+/** An open named pipe: a WRITE carries a request PDU, a READ returns its reply. */
 export interface PipeHandle {
   readonly kind: "pipe";
   readonly id: FileId;
   readonly tree: TreeConnect;
   readonly name: string;
-  /** Not read yet. */
+  /** Reply bytes not read yet. */
   pending: Buffer;
-  /** A part of the first fragment was read, and this much of it is left. */
+  /** A READ ended inside the first fragment; `fragmentBytesLeft` bytes of it remain. */
   isMidFragment: boolean;
   fragmentBytesLeft: number;
 }

@@ -1,19 +1,20 @@
 import { Reader } from "../wire/reader.ts";
 import { Writer } from "../wire/writer.ts";
 
-/** Remote calls over a pipe ([MS-RPCE] 2.2.2): as much of them as listing shares takes. */
+/** DCE/RPC over a named pipe ([MS-RPCE] 2.2.2): bind and request, enough for srvsvc. */
 
 const PduType = { request: 0, response: 2, fault: 3, bind: 11, bindAck: 12 } as const;
-const headBytes = 16;
+const headerBytes = 16;
 const fragmentBytesMax = 4280;
 const firstAndLast = 3;
 const contextsMax = 16;
 const operationUnknown = 0x1c01_0002;
 const transferSyntax = Buffer.from("045d888aeb1cc9119fe808002b10486002000000", "hex");
 
+/** Runs an operation by number; undefined if it is unknown. */
 export type Procedures = (operation: number, input: Buffer) => Promise<Buffer | undefined>;
 
-/** Answers one message of a client; nothing if it makes no sense. */
+/** Returns the reply to one PDU; undefined if the PDU is malformed. */
 export async function handlePdu(
   pdu: Buffer,
   pipeName: string,
@@ -45,17 +46,17 @@ function bindAck(reader: Reader, callId: number, pipeName: string): Buffer | und
   const body = new Writer();
   const address = Buffer.from(`\\PIPE\\${pipeName}\0`, "latin1");
   body.u16(fragmentBytesMax).u16(fragmentBytesMax).u32(1).u16(address.length).bytes(address);
-  // The list of results begins at a multiple of four of the whole message.
+  // The result list is aligned to 4 bytes from the start of the PDU.
   body.align(4).u8(count).zeros(3);
   for (let index = 0; index < count; index += 1) {
     reader.skip(2);
     const syntaxCount = reader.u8();
     reader.skip(1 + 20);
-    let isKnown = false;
-    for (let each = 0; each < syntaxCount; each += 1) {
-      isKnown = reader.bytes(transferSyntax.length).equals(transferSyntax) || isKnown;
+    let isSupported = false;
+    for (let syntaxIndex = 0; syntaxIndex < syntaxCount; syntaxIndex += 1) {
+      isSupported = reader.bytes(transferSyntax.length).equals(transferSyntax) || isSupported;
     }
-    if (isKnown) body.u16(0).u16(0).bytes(transferSyntax);
+    if (isSupported) body.u16(0).u16(0).bytes(transferSyntax);
     else body.u16(2).u16(2).zeros(transferSyntax.length);
   }
   return reader.intact ? pduOf(PduType.bindAck, callId, body.finish(), firstAndLast) : undefined;
@@ -66,10 +67,10 @@ function fault(callId: number, contextId: number): Buffer {
   return pduOf(PduType.fault, callId, body, firstAndLast);
 }
 
-const responseHeadBytes = 8;
-const stubBytesMax = fragmentBytesMax - headBytes - responseHeadBytes;
+const responseHeaderBytes = 8;
+const stubBytesMax = fragmentBytesMax - headerBytes - responseHeaderBytes;
 
-/** A long answer comes in fragments. */
+/** Splits the output into fragments of at most `fragmentBytesMax`. */
 function responses(callId: number, contextId: number, output: Buffer): Buffer {
   const fragments: Buffer[] = [];
   for (let at = 0; at === 0 || at < output.length; at += stubBytesMax) {
@@ -88,12 +89,12 @@ function responses(callId: number, contextId: number, output: Buffer): Buffer {
 }
 
 function pduOf(type: number, callId: number, body: Buffer, flags: number): Buffer {
-  return new Writer(headBytes + body.length)
+  return new Writer(headerBytes + body.length)
     .u16(5)
     .u8(type)
     .u8(flags)
     .u32(0x10)
-    .u16(headBytes + body.length)
+    .u16(headerBytes + body.length)
     .u16(0)
     .u32(callId)
     .bytes(body)

@@ -1,7 +1,7 @@
 import { Reader } from "../wire/reader.ts";
 import { Writer } from "../wire/writer.ts";
 
-/** The calls of srvsvc that clients list shares with ([MS-SRVS] 3.1.4). */
+/** The operations of srvsvc that clients use to list shares ([MS-SRVS] 3.1.4). */
 
 const Operation = { enumerate: 15, getInfo: 16, serverInfo: 21 } as const;
 const ShareKind = { disk: 0, pipe: 3, hidden: 0x8000_0000 } as const;

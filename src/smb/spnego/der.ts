@@ -1,4 +1,4 @@
-/** The few rules of DER that security tokens need. */
+/** The subset of DER that SPNEGO tokens use. */
 
 export const Tag = {
   octets: 0x04,
@@ -9,7 +9,7 @@ export const Tag = {
   application: 0x60,
 } as const;
 
-/** A constructed field `[n]`. */
+/** The tag of a constructed context-specific field `[n]`. */
 export function field(index: number): number {
   return 0xa0 + index;
 }
@@ -17,7 +17,7 @@ export function field(index: number): number {
 export interface DerElement {
   readonly tag: number;
   readonly content: Buffer;
-  /** With tag and length, as it was sent. */
+  /** Tag, length and content as sent. */
   readonly encoded: Buffer;
 }
 
@@ -25,7 +25,7 @@ const longForm = 0x80;
 const lengthBytesMax = 3;
 const elementsMax = 64;
 
-/** The elements that make up some content, or nothing if it is not made of elements. */
+/** Decodes a sequence of elements; undefined if malformed or more than `elementsMax`. */
 export function decodeElements(bytes: Buffer): readonly DerElement[] | undefined {
   const elements: DerElement[] = [];
   for (let at = 0; at < bytes.length;) {

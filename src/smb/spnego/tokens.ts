@@ -1,6 +1,6 @@
 import { decodeElements, encodeElement, field, Tag } from "./der.ts";
 
-/** The wrapping around NTLM's messages (RFC 4178, [MS-SPNG]). */
+/** SPNEGO tokens, which carry the NTLM messages (RFC 4178, [MS-SPNG]). */
 
 const spnegoId = Buffer.from("2b0601050502", "hex");
 export const ntlmId = Buffer.from("2b06010401823702020a", "hex");
@@ -8,7 +8,7 @@ const hint = "not_defined_in_RFC4178@please_ignore";
 
 export const Negotiation = { completed: 0, incomplete: 1, requestCheck: 3 } as const;
 
-/** What the server offers before anything is asked: NTLM alone. */
+/** NegTokenInit2 of the NEGOTIATE response; NTLM is the only mechanism. */
 export function encodeOffer(): Buffer {
   const mechanisms = encodeElement(Tag.sequence, encodeElement(Tag.objectId, ntlmId));
   const hints = encodeElement(
@@ -28,14 +28,14 @@ export function encodeOffer(): Buffer {
 }
 
 export interface ClientToken {
-  /** What the mechanism itself says; empty if the client only lists mechanisms. */
+  /** The NTLM message; empty if the client only lists mechanisms. */
   readonly token: Buffer;
-  /** The list of a first token, as it was sent: its check sum covers these bytes. */
+  /** mechTypes of a NegTokenInit as sent, which mechListMIC covers. */
   readonly mechanisms: Buffer | undefined;
-  /** Whether `token` belongs to NTLM, the first mechanism of a first token. */
+  /** Whether `token` is an NTLM message: NTLM is the first mechanism of the list. */
   readonly isNtlm: boolean;
   readonly offersNtlm: boolean;
-  /** The client's check over the list of mechanisms. */
+  /** mechListMIC. */
   readonly check: Buffer | undefined;
 }
 
@@ -88,7 +88,7 @@ function octetsOf(content: Buffer | undefined): Buffer | undefined {
 
 export interface ServerToken {
   readonly state: number;
-  /** Names NTLM as the mechanism, in the first answer. */
+  /** Whether to include supportedMech; only in the first response. */
   readonly namesMechanism: boolean;
   readonly token?: Buffer | undefined;
   readonly check?: Buffer | undefined;

@@ -1,6 +1,6 @@
 import type { MemoryBudget } from "../../base/memory-budget.ts";
 
-/** Direct TCP: a zero byte and the length in three, then the message ([MS-SMB2] 2.1). */
+/** Direct TCP transport: a zero byte, a 3-byte length, then the message ([MS-SMB2] 2.1). */
 
 const prefixBytes = 4;
 const messageKind = 0x00;
@@ -8,7 +8,7 @@ const keepAliveKind = 0x85;
 
 export type OnFrame = (frame: Buffer) => void;
 
-/** Cuts a stream into messages. A message that lies in one piece is not copied. */
+/** Splits a TCP stream into frames. A frame inside one chunk is not copied. */
 export class Framer {
   readonly #onFrame: OnFrame;
   readonly #frameBytesMax: () => number;
@@ -23,13 +23,13 @@ export class Framer {
     this.#memory = memory;
   }
 
-  /** Gives up a message that will not be completed. */
+  /** Discards an incomplete frame. */
   close(): void {
     if (this.#frame !== undefined) this.#memory?.give(this.#frame.length);
     this.#frame = undefined;
   }
 
-  /** Returns whether the stream still makes sense. */
+  /** False if the connection must be closed: unknown kind, too long, or out of memory. */
   push(chunk: Buffer): boolean {
     let rest = chunk;
     while (rest.length > 0) {
@@ -54,7 +54,7 @@ export class Framer {
     return true;
   }
 
-  /** Undefined if there is no memory for it. */
+  /** Returns the bytes behind the frame; undefined if the memory budget is exhausted. */
   #begin(body: Buffer, length: number): Buffer | undefined {
     if (length === 0) return body;
     if (body.length >= length) {

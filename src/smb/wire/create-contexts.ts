@@ -1,9 +1,9 @@
 import { Reader } from "./reader.ts";
 import { Writer } from "./writer.ts";
 
-/** What comes with an open beside its fixed fields ([MS-SMB2] 2.2.13.2). */
+/** A create context of a CREATE request or response ([MS-SMB2] 2.2.13.2). */
 export interface CreateContext {
-  /** Four letters, or the bytes of a GUID in Latin-1. */
+  /** 4 ASCII characters, or the 16 bytes of a GUID as Latin-1. */
   readonly name: string;
   readonly data: Buffer;
 }

@@ -25,7 +25,7 @@ const responseFixedBytes = 88;
 
 export function decodeCreate(message: Buffer): CreateRequest | undefined {
   const reader = new Reader(message, headerBytes);
-  const isRight = reader.u16() === structureSize;
+  const isSizeValid = reader.u16() === structureSize;
   reader.skip(1);
   const oplock = reader.u8();
   const impersonation = reader.u32();
@@ -41,10 +41,10 @@ export function decodeCreate(message: Buffer): CreateRequest | undefined {
   const contextLength = reader.u32();
   const nameBytes = reader.bytesAt(nameOffset, nameLength);
   const contexts = decodeContexts(reader.bytesAt(contextOffset, contextLength));
-  if (!isRight || contexts === undefined || nameLength % 2 !== 0) return undefined;
+  if (!isSizeValid || contexts === undefined || nameLength % 2 !== 0) return undefined;
   const name = nameBytes.toString("utf16le");
-  const asked = { access, attributes, share, disposition, options, name, contexts };
-  return reader.checked({ oplock, impersonation, ...asked });
+  const fixed = { access, attributes, share, disposition, options, name, contexts };
+  return reader.checked({ oplock, impersonation, ...fixed });
 }
 
 export interface CreateResponse {

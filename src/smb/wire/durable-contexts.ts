@@ -4,7 +4,7 @@ import { readFileId } from "./file-id.ts";
 import { Reader } from "./reader.ts";
 import { Writer } from "./writer.ts";
 
-/** Wishes for a handle that outlives its connection, and for one that did ([MS-SMB2] 2.2.13.2). */
+/** Request for a durable handle, or its reconnect; versions 1 and 2 ([MS-SMB2] 2.2.13.2). */
 export type DurableContext =
   | { readonly kind: "request"; readonly version: 1 }
   | {
@@ -29,20 +29,20 @@ const names: ReadonlySet<string> = new Set([
   ContextName.durable2Reconnect,
 ]);
 
-/** `malformed` also for wishes that contradict each other. */
+/** Returns `malformed` also for contexts that exclude each other. */
 export function decodeDurable(
   contexts: readonly CreateContext[],
 ): DurableContext | "malformed" | undefined {
   const found = contexts.filter(({ name }) => names.has(name));
-  const isNew = found.some(({ name }) => name === ContextName.durable2);
+  const hasVersion2 = found.some(({ name }) => name === ContextName.durable2);
   const [first] = found;
   if (first === undefined) return undefined;
   if (found.length > 1) {
-    // A reconnect may repeat the old request, and that one is then ignored.
+    // A version 1 request next to a version 1 reconnect is ignored ([MS-SMB2] 3.3.5.9.7).
     const reconnect = found.find(({ name }) => name === ContextName.durableReconnect);
     const others = found.filter((context) => context !== reconnect);
-    const isHarmless = others.every(({ name }) => name === ContextName.durable);
-    if (reconnect === undefined || !isHarmless || isNew) return "malformed";
+    const mayIgnore = others.every(({ name }) => name === ContextName.durable);
+    if (reconnect === undefined || !mayIgnore || hasVersion2) return "malformed";
     return decodeOne(reconnect);
   }
   return decodeOne(first);
@@ -50,8 +50,8 @@ export function decodeDurable(
 
 function decodeOne({ name, data }: CreateContext): DurableContext | "malformed" {
   const reader = new Reader(data);
-  const wish = read(name, reader);
-  return reader.intact ? wish : "malformed";
+  const context = read(name, reader);
+  return reader.intact ? context : "malformed";
 }
 
 function read(name: string, reader: Reader): DurableContext {

@@ -1,6 +1,6 @@
 import type { Writer } from "./writer.ts";
 
-/** What many answers say of a file, in the units of the wire. */
+/** Times (FILETIME), sizes (bytes) and attributes of a file, as several responses contain them. */
 export interface FileFacts {
   readonly created: bigint;
   readonly accessed: bigint;

@@ -1,16 +1,16 @@
 import { HeaderFlag } from "./protocol.ts";
 
-/** The 64 bytes before every message ([MS-SMB2] 2.2.1). */
+/** The 64-byte header of a request ([MS-SMB2] 2.2.1). */
 export interface Header {
   readonly creditCharge: number;
-  /** Of the client's channel, with dialects from 3.0. */
+  /** From dialect 3.0 on; see files/channel-sequence.ts. */
   readonly channelSequence: number;
   readonly command: number;
   readonly creditRequest: number;
   readonly flags: number;
   readonly nextCommand: number;
   readonly messageId: bigint;
-  /** Of an asynchronous message; otherwise the tree is named. */
+  /** Valid with the ASYNC flag; the same bytes hold TreeId otherwise. */
   readonly asyncId: bigint;
   readonly treeId: number;
   readonly sessionId: bigint;
@@ -52,7 +52,7 @@ export interface ResponseHeader {
   readonly sessionId: bigint;
 }
 
-/** Writes the header into the first bytes of a message; the signature comes later. */
+/** Writes a response header into the first 64 bytes; the signature is left zero. */
 export function encodeHeader(message: Buffer, header: ResponseHeader): void {
   const isAsync = header.asyncId !== undefined;
   message.writeUInt32LE(smb2Magic, 0);

@@ -21,28 +21,30 @@ export interface CloseRequest {
 
 export function decodeClose(message: Buffer): CloseRequest | undefined {
   const reader = new Reader(message, headerBytes);
-  const isRight = reader.u16() === closeStructureSize;
+  const isSizeValid = reader.u16() === closeStructureSize;
   const flags = reader.u16();
   reader.skip(4);
   const fileId = readFileId(reader);
-  return isRight ? reader.checked({ wantsFacts: (flags & wantsFacts) !== 0, fileId }) : undefined;
+  return isSizeValid
+    ? reader.checked({ wantsFacts: (flags & wantsFacts) !== 0, fileId })
+    : undefined;
 }
 
 export function encodeCloseResponse(facts: FileFacts | undefined): Buffer {
-  const told = facts ?? noFacts;
+  const sent = facts ?? noFacts;
   const writer = new Writer()
     .u16(closeResponseStructureSize)
     .u16(facts === undefined ? 0 : wantsFacts)
     .u32(0);
-  return writeTimes(writer, told).u64(told.allocated).u64(told.size).u32(told.attributes).finish();
+  return writeTimes(writer, sent).u64(sent.allocated).u64(sent.size).u32(sent.attributes).finish();
 }
 
 export function decodeFlush(message: Buffer): FileId | undefined {
   const reader = new Reader(message, headerBytes);
-  const isRight = reader.u16() === closeStructureSize;
+  const isSizeValid = reader.u16() === closeStructureSize;
   reader.skip(6);
   const fileId = readFileId(reader);
-  return isRight ? reader.checked(fileId) : undefined;
+  return isSizeValid ? reader.checked(fileId) : undefined;
 }
 
 export interface ReadRequest {
@@ -54,16 +56,16 @@ export interface ReadRequest {
 
 export function decodeRead(message: Buffer): ReadRequest | undefined {
   const reader = new Reader(message, headerBytes);
-  const isRight = reader.u16() === ioStructureSize;
+  const isSizeValid = reader.u16() === ioStructureSize;
   reader.skip(2);
   const length = reader.u32();
   const offset = reader.u64();
   const fileId = readFileId(reader);
   const minimum = reader.u32();
-  return isRight ? reader.checked({ length, offset, fileId, minimum }) : undefined;
+  return isSizeValid ? reader.checked({ length, offset, fileId, minimum }) : undefined;
 }
 
-/** A whole message with room for this many bytes of data, which the caller fills in. */
+/** A READ response, and its data buffer for the caller to fill. Saves one copy per READ. */
 export function newReadResponse(dataLength: number): { message: Buffer; data: Buffer } {
   const message = Buffer.allocUnsafe(readDataOffset + Math.max(1, dataLength));
   message.fill(0, headerBytes, readDataOffset + 1);
@@ -82,7 +84,7 @@ export interface WriteRequest {
 
 export function decodeWrite(message: Buffer): WriteRequest | undefined {
   const reader = new Reader(message, headerBytes);
-  const isRight = reader.u16() === ioStructureSize;
+  const isSizeValid = reader.u16() === ioStructureSize;
   const dataOffset = reader.u16();
   const length = reader.u32();
   const offset = reader.u64();
@@ -90,7 +92,7 @@ export function decodeWrite(message: Buffer): WriteRequest | undefined {
   reader.skip(12);
   const flags = reader.u32();
   const data = reader.bytesAt(dataOffset, length);
-  return isRight ? reader.checked({ offset, fileId, data, flags }) : undefined;
+  return isSizeValid ? reader.checked({ offset, fileId, data, flags }) : undefined;
 }
 
 export function encodeWriteResponse(count: number): Buffer {

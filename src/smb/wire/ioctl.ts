@@ -19,7 +19,7 @@ const bufferOffset = headerBytes + 48;
 
 export function decodeIoctl(message: Buffer): IoctlRequest | undefined {
   const reader = new Reader(message, headerBytes);
-  const isRight = reader.u16() === structureSize;
+  const isSizeValid = reader.u16() === structureSize;
   reader.skip(2);
   const code = reader.u32();
   const fileId = readFileId(reader);
@@ -30,7 +30,7 @@ export function decodeIoctl(message: Buffer): IoctlRequest | undefined {
   const isFileSystemControl = (reader.u32() & 1) !== 0;
   const input = reader.bytesAt(inputOffset, inputLength);
   const request = { code, fileId, input, outputBytesMax, isFileSystemControl };
-  return isRight ? reader.checked(request) : undefined;
+  return isSizeValid ? reader.checked(request) : undefined;
 }
 
 export function encodeIoctlResponse(code: number, fileId: FileId, output: Buffer): Buffer {

@@ -23,11 +23,11 @@ const elementBytes = 24;
 
 export function decodeLock(message: Buffer): LockMessage | undefined {
   const reader = new Reader(message, headerBytes);
-  const isRight = reader.u16() === structureSize;
+  const isSizeValid = reader.u16() === structureSize;
   const count = reader.u16();
   const sequence = reader.u32();
   const fileId = readFileId(reader);
-  if (!isRight || count === 0 || reader.remaining < count * elementBytes) return undefined;
+  if (!isSizeValid || count === 0 || reader.remaining < count * elementBytes) return undefined;
   const elements = Array.from({ length: count }, () => {
     const element = { offset: reader.u64(), length: reader.u64(), flags: reader.u32() };
     reader.skip(4);

@@ -9,7 +9,7 @@ export interface NegotiateRequest {
   readonly capabilities: number;
   readonly clientGuid: Buffer;
   readonly dialects: readonly number[];
-  /** With dialect 3.1.1. */
+  /** Empty unless 3.1.1 is among the dialects. */
   readonly contexts: readonly NegotiateContext[];
 }
 
@@ -28,7 +28,7 @@ const contextsMax = 32;
 
 export function decodeNegotiate(message: Buffer): NegotiateRequest | undefined {
   const reader = new Reader(message, headerBytes);
-  const isRight = reader.u16() === structureSize;
+  const isSizeValid = reader.u16() === structureSize;
   const dialectCount = reader.u16();
   const securityMode = reader.u16();
   reader.skip(2);
@@ -37,13 +37,13 @@ export function decodeNegotiate(message: Buffer): NegotiateRequest | undefined {
   const contextOffset = reader.u32();
   const contextCount = reader.u16();
   reader.skip(2);
-  if (!isRight || dialectCount === 0 || dialectCount > dialectsMax) return undefined;
+  if (!isSizeValid || dialectCount === 0 || dialectCount > dialectsMax) return undefined;
   const dialects = Array.from({ length: dialectCount }, () => reader.u16());
   if (!reader.intact) return undefined;
-  const head = { securityMode, capabilities, clientGuid, dialects };
-  if (!dialects.includes(Dialect.v311)) return { ...head, contexts: [] };
+  const fields = { securityMode, capabilities, clientGuid, dialects };
+  if (!dialects.includes(Dialect.v311)) return { ...fields, contexts: [] };
   const contexts = decodeContexts(message, contextOffset, contextCount);
-  return contexts === undefined ? undefined : { ...head, contexts };
+  return contexts === undefined ? undefined : { ...fields, contexts };
 }
 
 function decodeContexts(
@@ -64,7 +64,7 @@ function decodeContexts(
   return reader.checked(contexts);
 }
 
-/** The numbers in a context of the form: count, (more), numbers. */
+/** Decodes the algorithm ids of a context: count, optional salt length, ids, salt. */
 export function decodeChoices(data: Buffer, hasSalt: boolean): readonly number[] | undefined {
   const reader = new Reader(data);
   const count = reader.u16();
@@ -117,17 +117,19 @@ const smb1HeaderBytes = 32;
 const smb1Negotiate = 0x72;
 const smb1DialectsMax = 64;
 
-/** The dialects an old client offers in the form of SMB 1 ([MS-SMB] 2.2.4.5.1). */
+/** The dialect nameBytes of an SMB1 NEGOTIATE ([MS-SMB] 2.2.4.5.1). */
 export function decodeOldNegotiate(message: Buffer): readonly string[] | undefined {
   if (message[4] !== smb1Negotiate) return undefined;
   const reader = new Reader(message, smb1HeaderBytes);
   const wordCount = reader.u8();
   const byteCount = reader.u16();
-  const names = reader.bytes(byteCount);
+  const nameBytes = reader.bytes(byteCount);
   if (!reader.intact || wordCount !== 0) return undefined;
-  const offers = names
+  const dialectNames = nameBytes
     .toString("latin1")
     .split("\0")
     .filter((name) => name.startsWith("\x02"));
-  return offers.length > smb1DialectsMax ? undefined : offers.map((name) => name.slice(1));
+  return dialectNames.length > smb1DialectsMax
+    ? undefined
+    : dialectNames.map((name) => name.slice(1));
 }

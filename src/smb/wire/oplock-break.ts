@@ -28,13 +28,13 @@ export function decodeBreak(message: Buffer): BreakAcknowledgement | undefined {
   return reader.checked({ kind: "lease", key, state: reader.u32() });
 }
 
-/** A notification and an answer look the same. */
+/** Notification and response to an acknowledgement have the same form. */
 export function encodeOplockBreak(level: number, fileId: FileId): Buffer {
   const writer = new Writer(oplockStructureSize).u16(oplockStructureSize).u8(level).zeros(5);
   return writeFileId(writer, fileId).finish();
 }
 
-export function encodeLeaseAnswer(key: Buffer, state: number): Buffer {
+export function encodeLeaseBreakResponse(key: Buffer, state: number): Buffer {
   return new Writer(leaseStructureSize)
     .u16(leaseStructureSize)
     .zeros(6)
@@ -48,16 +48,22 @@ export interface LeaseBreak {
   readonly key: Buffer;
   readonly current: number;
   readonly next: number;
-  /** Zero for clients that count no changes. */
+  /** Lease epoch; 0 for version 1 leases. */
   readonly epoch: number;
-  readonly needsAnswer: boolean;
+  readonly needsAcknowledgement: boolean;
 }
 
-export function encodeLeaseBreak({ key, current, next, epoch, needsAnswer }: LeaseBreak): Buffer {
+export function encodeLeaseBreak({
+  key,
+  current,
+  next,
+  epoch,
+  needsAcknowledgement,
+}: LeaseBreak): Buffer {
   return new Writer(leaseNotificationSize)
     .u16(leaseNotificationSize)
     .u16(epoch)
-    .u32(needsAnswer ? acknowledgementRequired : 0)
+    .u32(needsAcknowledgement ? acknowledgementRequired : 0)
     .bytes(key)
     .u32(current)
     .u32(next)

@@ -1,4 +1,4 @@
-/** Numbers of the protocol that more than one message uses ([MS-SMB2] 2.2). */
+/** Protocol constants that several messages use ([MS-SMB2] 2.2). */
 
 export const Command = {
   negotiate: 0x00,
@@ -28,7 +28,7 @@ export const Dialect = {
   v300: 0x0300,
   v302: 0x0302,
   v311: 0x0311,
-  /** The answer to an old client that also knows some dialect of ours. */
+  /** Answers an SMB1 NEGOTIATE that offers "SMB 2.???". */
   wildcard: 0x02ff,
 } as const;
 

@@ -18,7 +18,7 @@ export const DirectoryFlag = { restart: 1, single: 2, index: 4, reopen: 0x10 } a
 
 export function decodeQueryDirectory(message: Buffer): QueryDirectoryRequest | undefined {
   const reader = new Reader(message, headerBytes);
-  const isRight = reader.u16() === 33;
+  const isSizeValid = reader.u16() === 33;
   const infoClass = reader.u8();
   const flags = reader.u8();
   reader.skip(4);
@@ -29,7 +29,7 @@ export function decodeQueryDirectory(message: Buffer): QueryDirectoryRequest | u
   if (nameLength % 2 !== 0) return undefined;
   const pattern = reader.bytesAt(nameOffset, nameLength).toString("utf16le");
   const request = { infoClass, flags, fileId, pattern, outputBytesMax };
-  return isRight ? reader.checked(request) : undefined;
+  return isSizeValid ? reader.checked(request) : undefined;
 }
 
 export interface ChangeNotifyRequest {
@@ -41,12 +41,12 @@ export interface ChangeNotifyRequest {
 
 export function decodeChangeNotify(message: Buffer): ChangeNotifyRequest | undefined {
   const reader = new Reader(message, headerBytes);
-  const isRight = reader.u16() === 32;
+  const isSizeValid = reader.u16() === 32;
   const watchesTree = (reader.u16() & 1) !== 0;
   const outputBytesMax = reader.u32();
   const fileId = readFileId(reader);
   const filter = reader.u32();
-  return isRight ? reader.checked({ watchesTree, outputBytesMax, fileId, filter }) : undefined;
+  return isSizeValid ? reader.checked({ watchesTree, outputBytesMax, fileId, filter }) : undefined;
 }
 
 export const InfoType = { file: 1, fileSystem: 2, security: 3, quota: 4 } as const;
@@ -62,7 +62,7 @@ export interface QueryInfoRequest {
 
 export function decodeQueryInfo(message: Buffer): QueryInfoRequest | undefined {
   const reader = new Reader(message, headerBytes);
-  const isRight = reader.u16() === 41;
+  const isSizeValid = reader.u16() === 41;
   const infoType = reader.u8();
   const infoClass = reader.u8();
   const outputBytesMax = reader.u32();
@@ -74,7 +74,7 @@ export function decodeQueryInfo(message: Buffer): QueryInfoRequest | undefined {
   const fileId = readFileId(reader);
   const input = reader.bytesAt(inputOffset, inputLength);
   const request = { infoType, infoClass, outputBytesMax, additional, fileId, input };
-  return isRight ? reader.checked(request) : undefined;
+  return isSizeValid ? reader.checked(request) : undefined;
 }
 
 export interface SetInfoRequest {
@@ -87,7 +87,7 @@ export interface SetInfoRequest {
 
 export function decodeSetInfo(message: Buffer): SetInfoRequest | undefined {
   const reader = new Reader(message, headerBytes);
-  const isRight = reader.u16() === 33;
+  const isSizeValid = reader.u16() === 33;
   const infoType = reader.u8();
   const infoClass = reader.u8();
   const length = reader.u32();
@@ -96,13 +96,15 @@ export function decodeSetInfo(message: Buffer): SetInfoRequest | undefined {
   const additional = reader.u32();
   const fileId = readFileId(reader);
   const data = reader.bytesAt(offset, length);
-  return isRight ? reader.checked({ infoType, infoClass, additional, fileId, data }) : undefined;
+  return isSizeValid
+    ? reader.checked({ infoType, infoClass, additional, fileId, data })
+    : undefined;
 }
 
 const responseStructureSize = 9;
 const dataOffset = headerBytes + 8;
 
-/** The form that QUERY_DIRECTORY, QUERY_INFO and CHANGE_NOTIFY share. */
+/** The response form of QUERY_DIRECTORY, QUERY_INFO and CHANGE_NOTIFY. */
 export function encodeDataResponse(data: Buffer): Buffer {
   const writer = new Writer(16 + data.length)
     .u16(responseStructureSize)

@@ -1,6 +1,6 @@
 /**
- * Reads a message. Whatever lies outside of it reads as zero and leaves a mark, so that decoders
- * stay straight lines and ask once at the end whether what they read was there.
+ * Reads a little-endian message. A read beyond its end returns zeros and clears `intact`, so that
+ * decoders need only one check at the end.
  */
 export class Reader {
   readonly #bytes: Buffer;
@@ -24,7 +24,7 @@ export class Reader {
     return Math.max(0, this.#bytes.length - this.#at);
   }
 
-  /** The value, unless something was read that was not there. */
+  /** The value, or undefined if a read went beyond the end. */
   checked<T>(value: T): T | undefined {
     return this.#intact ? value : undefined;
   }
@@ -74,13 +74,13 @@ export class Reader {
     return at === undefined ? nothing : this.#bytes.subarray(at, at + count);
   }
 
-  /** UTF-16; an odd length is not text. */
+  /** Reads UTF-16LE; an odd length clears `intact`. */
   text(byteCount: number): string {
     if (byteCount % 2 !== 0) this.#intact = false;
     return this.bytes(byteCount).toString("utf16le");
   }
 
-  /** A stretch that an offset and a length elsewhere name; an empty one lies nowhere. */
+  /** The bytes at an offset from the start; with length 0 the offset is not checked. */
   bytesAt(offset: number, length: number): Buffer {
     if (length === 0) return nothing;
     if (offset < 0 || offset + length > this.#bytes.length) {

@@ -17,7 +17,7 @@ const responseFixedBytes = 8;
 
 export function decodeSessionSetup(message: Buffer): SessionSetupRequest | undefined {
   const reader = new Reader(message, headerBytes);
-  const isRight = reader.u16() === structureSize;
+  const isSizeValid = reader.u16() === structureSize;
   const flags = reader.u8();
   const securityMode = reader.u8();
   reader.skip(8);
@@ -26,7 +26,7 @@ export function decodeSessionSetup(message: Buffer): SessionSetupRequest | undef
   const previousSessionId = reader.u64();
   const token = reader.bytesAt(offset, length);
   const request = { binds: (flags & bindingFlag) !== 0, securityMode, token, previousSessionId };
-  return isRight ? reader.checked(request) : undefined;
+  return isSizeValid ? reader.checked(request) : undefined;
 }
 
 export function encodeSessionSetupResponse(flags: number, token: Buffer): Buffer {

@@ -2,7 +2,7 @@ import { headerBytes } from "./header.ts";
 import { Reader } from "./reader.ts";
 import { Writer } from "./writer.ts";
 
-/** TREE_CONNECT ([MS-SMB2] 2.2.9, 2.2.10): the name of the share in `\\server\share`. */
+/** TREE_CONNECT ([MS-SMB2] 2.2.9, 2.2.10). The path has the form `\\server\share`. */
 export interface TreeConnectRequest {
   readonly path: string;
 }
@@ -13,14 +13,14 @@ const extensionPresent = 4;
 
 export function decodeTreeConnect(message: Buffer): TreeConnectRequest | undefined {
   const reader = new Reader(message, headerBytes);
-  const isRight = reader.u16() === structureSize;
+  const isSizeValid = reader.u16() === structureSize;
   const flags = reader.u16();
   const offset = reader.u16();
   const length = reader.u16();
-  // With an extension, offsets count from its end; nobody here has a use for one.
+  // With an extension, offsets count from its end; none is supported.
   if ((flags & extensionPresent) !== 0 || length % 2 !== 0) return undefined;
   const path = reader.bytesAt(offset, length).toString("utf16le");
-  return isRight ? reader.checked({ path }) : undefined;
+  return isSizeValid ? reader.checked({ path }) : undefined;
 }
 
 export interface TreeConnectResponse {

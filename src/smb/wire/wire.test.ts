@@ -5,7 +5,7 @@ import { parsePath } from "../files/path.ts";
 import { mergeDescriptor } from "../files/security.ts";
 import { decodeBasic, decodeRename } from "../files/set-classes.ts";
 import { matches } from "../files/wildcard.ts";
-import { claimsMic, decodeAuthenticate, hasWholePairs } from "../ntlm/messages.ts";
+import { claimsMic, decodeAuthenticate, hasValidPairs } from "../ntlm/messages.ts";
 import { handlePdu } from "../pipe/rpc.ts";
 import { callShareService } from "../pipe/share-service.ts";
 import { decodeClientToken, encodeOffer } from "../spnego/tokens.ts";
@@ -51,7 +51,7 @@ const decoders = {
   decodeLease,
   decodeChoices: (bytes: Buffer) => decodeChoices(bytes, true),
   claimsMic,
-  hasWholePairs,
+  hasValidPairs,
   decodeBasic: (bytes: Buffer) => decodeBasic(bytes, false),
   decodeRename,
   mergeDescriptor: (bytes: Buffer) => mergeDescriptor("O:SYG:SYD:", bytes, 0xf),
@@ -60,11 +60,11 @@ const decoders = {
   splitCompound,
 };
 
-/** The size with which each body begins, so that chance gets past the first check. */
+/** The size with which each body begins, so that random bytes pass the first check. */
 const sizes = [4, 9, 24, 25, 32, 33, 36, 41, 48, 49, 57];
 
 describe("decoders", () => {
-  it.each(Object.entries(decoders))("%s takes any bytes without harm", (_, decode) => {
+  it.each(Object.entries(decoders))("%s does not throw on arbitrary bytes", (_, decode) => {
     const bytes = fc.record({
       size: fc.constantFrom(...sizes),
       body: fc.uint8Array({ maxLength: 300 }),
@@ -79,7 +79,7 @@ describe("decoders", () => {
     );
   });
 
-  it("answerCall takes any call of the pipe without harm", async () => {
+  it("handlePdu does not throw on arbitrary PDUs", async () => {
     const shares = async () => [{ name: "share", comment: "" }];
     const call = (operation: number, input: Buffer) =>
       callShareService(operation, input, shares, "server");
@@ -95,23 +95,23 @@ describe("decoders", () => {
         head[2] = type;
         head.writeUInt16LE(head.length + body.length, 8);
         head.writeUInt16LE(operation, 22);
-        const answered = await handlePdu(Buffer.concat([head, body]), "srvsvc", call);
-        expect(answered === undefined || answered.length > 0).toBe(true);
+        const reply = await handlePdu(Buffer.concat([head, body]), "srvsvc", call);
+        expect(reply === undefined || reply.length > 0).toBe(true);
         await handlePdu(Buffer.from(body), "srvsvc", call);
       }),
       { seed: 13, numRuns: 2000 },
     );
   });
 
-  it("read nothing that is not there", () => {
+  it("returns zeros and clears intact beyond the end of the message", () => {
     const reader = new Reader(Buffer.from([1, 2, 3]));
     expect([reader.u16(), reader.u32(), reader.intact]).toEqual([0x0201, 0, false]);
     expect(new Reader(Buffer.alloc(4)).bytesAt(2, 10)).toHaveLength(0);
   });
 });
 
-describe("contexts of an open", () => {
-  it("come out as they went in", () => {
+describe("create contexts", () => {
+  it("decode to what was encoded", () => {
     const contexts = [
       { name: "DHnQ", data: Buffer.alloc(16) },
       { name: "MxAc", data: Buffer.alloc(0) },
@@ -122,8 +122,8 @@ describe("contexts of an open", () => {
   });
 });
 
-describe("a stream of frames", () => {
-  it("is cut the same way however it arrives", () => {
+describe("Framer", () => {
+  it("emits the same frames for every chunk size", () => {
     const frames = fc.array(fc.uint8Array({ minLength: 1, maxLength: 50 }), { maxLength: 6 });
     fc.assert(
       fc.property(frames, fc.integer({ min: 1, max: 20 }), (bodies, step) => {
@@ -144,7 +144,7 @@ describe("a stream of frames", () => {
     );
   });
 
-  it("ends where a frame is longer than allowed or of no known kind", () => {
+  it("rejects a frame that is too long or of an unknown kind", () => {
     expect(
       new Framer(
         () => 100,
@@ -160,8 +160,8 @@ describe("a stream of frames", () => {
   });
 });
 
-describe("security tokens", () => {
-  it("offer NTLM", () => {
+describe("encodeOffer", () => {
+  it("contains the NTLM mechanism id", () => {
     expect(encodeOffer().toString("hex")).toContain("2b06010401823702020a");
   });
 });

@@ -1,6 +1,6 @@
 const initialBytes = 256;
 
-/** Builds a message from front to back. */
+/** Builds a little-endian message by appending. */
 export class Writer {
   #bytes: Buffer;
   #length = 0;
@@ -52,7 +52,7 @@ export class Writer {
     return this;
   }
 
-  /** Zeros up to the next multiple. */
+  /** Appends zeros up to the next multiple of `unit`. */
   align(unit: number): this {
     return this.zeros((unit - (this.#length % unit)) % unit);
   }

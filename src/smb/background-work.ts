@@ -1,40 +1,40 @@
 import type { Log } from "../base/world.ts";
 
-/** Work that outlives the connection it belongs to. */
+/** Promises that no request awaits, such as closing the handles of a lost connection. */
 export class BackgroundWork {
   readonly #log: Log;
   readonly #running = new Set<Promise<void>>();
-  /** Sessions and handles that end, by account. */
+  /** Closing sessions and handles, by account. */
   readonly #byAccount = new Map<string, Set<Promise<void>>>();
 
   constructor(log: Log) {
     this.#log = log;
   }
 
-  /** A stopping server waits for the work. */
+  /** Logs a failure of the work; `awaitAll` waits for it. */
   add(work: Promise<void>): Promise<void> {
-    const watched = work
+    const tracked = work
       .catch((error: unknown) => {
-        this.#log.error({ err: error }, "a lost session could not be cleared away");
+        this.#log.error({ err: error }, "SMB background work failed");
       })
-      .finally(() => void this.#running.delete(watched));
-    this.#running.add(watched);
-    return watched;
+      .finally(() => void this.#running.delete(tracked));
+    this.#running.add(tracked);
+    return tracked;
   }
 
-  /** The account's next login waits for the work, too. */
+  /** As `add`; the account's next SESSION_SETUP waits for it as well. */
   addForAccount(account: string, work: Promise<void>): void {
     const ofAccount = this.#byAccount.get(account) ?? new Set();
     this.#byAccount.set(account, ofAccount);
-    const watched = this.add(work).finally(() => {
-      ofAccount.delete(watched);
+    const tracked = this.add(work).finally(() => {
+      ofAccount.delete(tracked);
       if (ofAccount.size === 0) this.#byAccount.delete(account);
     });
-    ofAccount.add(watched);
+    ofAccount.add(tracked);
   }
 
-  /** Resolves when the sessions and handles of an account that end now have ended. Other work is
-   *  not waited for: as long as files change, it may never be done. */
+  /** Resolves when the account's sessions and handles that are closing now are closed. Waits for no
+   *  other work: change notifications, for example, may never pause. */
   async awaitAccount(account: string): Promise<void> {
     const ofAccount = this.#byAccount.get(account);
     if (ofAccount !== undefined) await Promise.all(ofAccount);

@@ -3,7 +3,7 @@ import { readFileSync } from "node:fs";
 import { resolve } from "node:path";
 import { expect, it } from "vitest";
 
-/** Runs the command as on another version of Node.js: nothing else of the program may load there. */
+/** Runs the command as on another version of Node.js, where nothing else of it may load. */
 function runOn(version: string) {
   const preload = `Object.defineProperty(process, "versions", { value: { node: "${version}" } })`;
   const words = ["--import", `data:text/javascript,${encodeURIComponent(preload)}`];

@@ -9,7 +9,7 @@ import type { ServiceName } from "../../src/protocol/service-name.ts";
 import { Authenticator } from "../../src/http/auth/authenticator.ts";
 import type { HttpService } from "../../src/http/http-service.ts";
 import { compileRoutes } from "../../src/http/routing.ts";
-import { serveRequest } from "../../src/http/serve.ts";
+import { serveRequest } from "../../src/http/pipeline.ts";
 import { bufferBody, type WireResponse, type WireRequest } from "../../src/http/wire.ts";
 import { openDataStores } from "../../src/server/data-stores.ts";
 import type { DataStores } from "../../src/server/data-stores.ts";

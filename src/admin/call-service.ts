@@ -1,7 +1,7 @@
 import type { Accounts } from "../account/settings.ts";
 import type { ServiceName } from "../protocol/service-name.ts";
 import { latestVersion } from "../protocol/versions.ts";
-import { serveRequest } from "../http/serve.ts";
+import { serveRequest } from "../http/pipeline.ts";
 import type { WireResponse } from "../http/wire.ts";
 import type { Viewed } from "./admin-context.ts";
 import { readSasWish } from "./sas/sas-request.ts";

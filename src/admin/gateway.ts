@@ -4,7 +4,7 @@ import type { Log } from "../base/world.ts";
 import { locationOptions, type HttpService } from "../http/http-service.ts";
 import { nodeHandler, type Serve } from "../http/handler.ts";
 import { locate } from "../http/location.ts";
-import { serveRequest } from "../http/serve.ts";
+import { handleRequest, meterOf } from "../http/pipeline.ts";
 import type { WireRequest } from "../http/wire.ts";
 import type { Viewed } from "./admin-context.ts";
 import { noAccount } from "./admin-response.ts";
@@ -46,14 +46,14 @@ export function gatewayPath(service: ServiceName, account: string): string {
 
 function gatewayOf(door: HttpService, log: Log): Gateway {
   const serve: Serve = async (request) => {
-    const reply = await serveRequest(door, request);
+    const reply = await handleRequest(door, request);
     reply.headers["Content-Security-Policy"] = sandbox;
     reply.headers["X-Content-Type-Options"] = "nosniff";
     reply.headers["Cross-Origin-Resource-Policy"] = "same-origin";
     return reply;
   };
   const { memory, clock } = door;
-  return { door, handle: nodeHandler(serve, log, { memory, clock }) };
+  return { door, handle: nodeHandler(serve, log, { memory, clock, meter: meterOf(door) }) };
 }
 
 function pass({ door, handle }: Gateway, prefixLength: number, call: RawCall) {

@@ -7,53 +7,52 @@ import {
 } from "../protocol/authorise.ts";
 import type { AuthorisationTarget } from "../protocol/authorise.ts";
 import { authoriseNamed } from "../protocol/authorise-named.ts";
-import type { Address, Operation } from "../operation/operation.ts";
+import type { Address } from "../operation/operation.ts";
 import type { Principal } from "../protocol/principal.ts";
 import { fail, ok, type Result } from "../protocol/result.ts";
 import type { Call } from "../operation/execute.ts";
-import type { HttpService, AuthenticatedCaller, RequestTarget } from "./http-service.ts";
+import type { HttpService } from "./http-service.ts";
+import type { SelectedRequest } from "./request-context.ts";
 import type { WireRequest } from "./wire.ts";
 
 const granted = ok(undefined);
 
-/** What can be decided before a record is read. */
+/** Checks the permission as far as no record is needed for it. */
 export function checkPermission(
-  door: HttpService,
-  { location, address, version }: RequestTarget,
-  { principal }: AuthenticatedCaller,
-  operation: Operation,
+  http: HttpService,
+  { location, address, version, principal, operation, settings }: SelectedRequest,
 ): Result<void> {
   if (location.secondary && operation.effect === "writes") {
     return fail("InsufficientAccountPermissions", { message: "Write operations are not allowed." });
   }
-  return authorise(principal, operation.permission, authorisationTarget(door, address, version));
+  const target = authorisationTarget(http, address, version);
+  const allowed = authorise(principal, operation.permission, target);
+  if (!allowed.ok) return allowed;
+  const isFlat = settings.hierarchicalNamespace !== true;
+  const isUnfit = isFlat && operation.namespace === "hierarchical";
+  return isUnfit ? fail("HierarchicalNamespaceNotEnabled") : granted;
 }
 
-export interface Authorised {
-  readonly request: WireRequest;
-  readonly known: AuthenticatedCaller;
-  readonly operation: Operation;
-  readonly version: string;
-  readonly input: object;
-}
-
-/** The final decision, made inside the transaction: on the target, and on what else is named. */
-export function authoriserOf(door: HttpService, authorised: Authorised): Call["authorise"] {
-  const { request, known, operation, version, input } = authorised;
+/** Returns the check that runs inside the transaction, on the target's access policies and on the
+ *  other resources that the request names. */
+export function authoriserOf(
+  http: HttpService,
+  { request, principal, settings, operation, version }: SelectedRequest,
+  input: object,
+): Call["authorise"] {
   return (access, exists, address) => {
-    const { principal, settings } = known;
     if (principal.kind === "key") return granted;
     const { permission: need, names } = operation;
-    const tagged = asksForTags(request);
-    // What no record can change was settled before the transaction.
+    const tagged = usesTags(request);
+    // `checkPermission` has decided what does not depend on a record.
     const isSettled = need.overwrite !== true && !tagged && names === undefined;
-    if (isSettled && !dependsOnRecord(door, principal)) return granted;
-    const target = authorisationTarget(door, address, version);
+    if (isSettled && !dependsOnRecord(http, principal)) return granted;
+    const target = authorisationTarget(http, address, version);
     const recordAccess = access && {
       publicAccess: access.publicAccess,
       policies: access.policies,
       publicAccessPermitted: settings.publicAccess,
-      wallNow: door.clock.wall(),
+      wallNow: http.clock.wall(),
     };
     const resolved = authoriseWithRecord(principal, need, target, recordAccess);
     if (!resolved.ok) return resolved;
@@ -75,12 +74,12 @@ function authorisationTarget(
   return { service: service.name, version, table, entity };
 }
 
-/** Setting tags, or asking about them in a condition, takes more than the operation itself. */
-function asksForTags({ headers }: WireRequest): boolean {
+/** Whether the request sets tags or has a tag condition, which need the tag permission. */
+function usesTags({ headers }: WireRequest): boolean {
   return headers["x-ms-tags"] !== undefined || headers["x-ms-if-tags"] !== undefined;
 }
 
-/** The entities of a table signature are checked against the address that was found. */
+/** A table SAS may be limited to a range of entities; the address may come from the body. */
 function dependsOnRecord({ service }: HttpService, principal: Principal): boolean {
   const mayBeRanged = service.name === "table" && principal.kind === "service-sas";
   return mayBeRanged || isDecidedByRecord(principal);

@@ -2,7 +2,8 @@ import { createServer } from "node:http";
 import { connect, type AddressInfo } from "node:net";
 import { expect, it } from "vitest";
 import { PagedText } from "../encoding/paged-text.ts";
-import { nodeHandler, type Serve } from "./handler.ts";
+import { manualClock } from "../store/manual-clock.ts";
+import { nodeHandler, type HandlerOptions, type Serve } from "./handler.ts";
 import type { WireResponse } from "./wire.ts";
 
 const log = { debug: () => {}, info: () => {}, warn: () => {}, error: () => {} };
@@ -22,8 +23,11 @@ function streamed(headers: Record<string, string>): { reply: WireResponse; close
   return { reply: { status: 200, headers, body }, closed: () => closed };
 }
 
-async function listening(serve: Serve): Promise<AsyncDisposable & { readonly url: string }> {
-  const server = createServer(nodeHandler(serve, log));
+async function listening(
+  serve: Serve,
+  options: HandlerOptions = {},
+): Promise<AsyncDisposable & { readonly url: string }> {
+  const server = createServer(nodeHandler(serve, log, options));
   await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
   return {
     url: `http://127.0.0.1:${(server.address() as AddressInfo).port}`,
@@ -36,30 +40,30 @@ async function listening(serve: Serve): Promise<AsyncDisposable & { readonly url
 
 async function statusOf(reply: WireResponse): Promise<number> {
   await using server = await listening(() => Promise.resolve(reply));
-  const answer = await fetch(server.url);
-  await answer.arrayBuffer();
-  return answer.status;
+  const response = await fetch(server.url);
+  await response.arrayBuffer();
+  return response.status;
 }
 
-it("lets go of what an answer is read from once it is sent", async () => {
+it("closes the content reader after the response was sent", async () => {
   const { reply, closed } = streamed({ "Content-Length": "5" });
   expect(await statusOf(reply)).toBe(200);
   expect(closed()).toBe(1);
 });
 
-it("passes on a disposition in UTF-8 beside a length", async () => {
-  const told = Buffer.from('attachment; filename="пример"').toString("latin1");
-  const { reply } = streamed({ "Content-Length": "5", "Content-Disposition": told });
+it("sends a Content-Disposition in UTF-8 together with a Content-Length", async () => {
+  const disposition = Buffer.from('attachment; filename="пример"').toString("latin1");
+  const { reply } = streamed({ "Content-Length": "5", "Content-Disposition": disposition });
   expect(await statusOf(reply)).toBe(200);
 });
 
-it("lets go of it, too, if Node refuses a header", async () => {
+it("closes the content reader if Node rejects a header", async () => {
   const { reply, closed } = streamed({ "Content-Type": "пример" });
   expect(await statusOf(reply)).toBe(500);
   expect(closed()).toBe(1);
 });
 
-it("uses the pages of a long answer again only after its reader took them", async () => {
+it("reuses the pages of a large response only after they were sent", async () => {
   const lines = 400_000;
   const serve: Serve = async ({ target }) => {
     const paged = new PagedText();
@@ -80,4 +84,23 @@ it("uses the pages of a long answer again only after its reader took them", asyn
   for await (const chunk of slow) chunks.push(chunk as Buffer);
   const [, body] = Buffer.concat(chunks).toString().split("\r\n\r\n");
   expect(body === "/s".repeat(20 * lines)).toBe(true);
+});
+
+it("measures a request until the last byte of its response was sent", async () => {
+  const clock = manualClock();
+  // More than the socket buffers of both sides hold.
+  const bytes = Buffer.alloc(64 * 1024 * 1024);
+  const headers = { "Content-Length": String(bytes.length), Connection: "close" };
+  const reply: WireResponse = { status: 200, headers, body: { kind: "bytes", bytes } };
+  let meter: HandlerOptions["meter"];
+  const measured = new Promise<number>((resolve) => {
+    meter = (_, seconds) => resolve(seconds);
+  });
+  await using server = await listening(() => Promise.resolve(reply), { clock, meter: meter! });
+  const slow = connect(Number(new URL(server.url).port), "127.0.0.1");
+  slow.write("GET / HTTP/1.1\r\nHost: x\r\n\r\n");
+  await new Promise((resolve) => slow.once("readable", resolve));
+  clock.advance(7000);
+  slow.resume();
+  expect(await measured).toBe(7);
 });

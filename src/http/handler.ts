@@ -2,6 +2,7 @@ import type { IncomingMessage, ServerResponse } from "node:http";
 import type { TLSSocket } from "node:tls";
 import type { PagedText } from "../encoding/paged-text.ts";
 import type { MemoryBudget } from "../base/memory-budget.ts";
+import { ticksPerSecond } from "../base/ticks.ts";
 import type { Clock, Log } from "../base/world.ts";
 import type { ContentReader } from "../content/content.ts";
 import type { AccessLogEntry, WriteAccess } from "./access-log.ts";
@@ -24,23 +25,34 @@ export function nodeHandler(serve: Serve, log: Log, options: HandlerOptions = {}
 
 export interface HandlerOptions {
   readonly writeAccess?: WriteAccess;
-  /** Of all bodies in memory. */
+  /** Limits the bytes of request bodies that are in memory. */
   readonly memory?: MemoryBudget | undefined;
-  /** Lets a client that is still sending read its answer before the connection is closed. */
+  /** Needed by `meter`, and for responses that are sent before the request's body has arrived. */
   readonly clock?: Clock;
+  readonly meter?: ResponseMeter;
 }
+
+/** Gets every response with the time from the request's headers until the last byte was passed to
+ *  the kernel, or until the connection was closed. */
+export type ResponseMeter = (response: WireResponse, seconds: number) => void;
 
 async function answer(
   request: IncomingMessage,
   response: ServerResponse,
   serve: Serve,
   log: Log,
-  { writeAccess, memory, clock }: HandlerOptions,
+  { writeAccess, memory, clock, meter }: HandlerOptions,
 ): Promise<void> {
+  const startedAt = clock?.monotonic();
   const body = new RequestBody(request, memory);
   try {
     const wire = wireRequest(request, response, body);
     const reply = await serve(wire);
+    if (meter !== undefined && clock !== undefined && startedAt !== undefined) {
+      response.on("close", () => {
+        meter(reply, Number(clock.monotonic() - startedAt) / Number(ticksPerSecond));
+      });
+    }
     if (writeAccess !== undefined) writeAccess(accessEntry(request, wire, reply));
     if (!isLong(reply)) await nextFlush();
     await send(reply, request, response, clock);

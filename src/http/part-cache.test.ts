@@ -2,10 +2,10 @@ import { describe, expect, it } from "vitest";
 import type { Operation } from "../operation/operation.ts";
 import { fail, ok } from "../protocol/result.ts";
 import type { Call } from "../operation/execute.ts";
-import type { RequestTarget } from "./http-service.ts";
 import { parseEmbeddedRequest, wireRequestOf } from "./embedded-http.ts";
 import { Part } from "./multipart.ts";
 import { PartCache } from "./part-cache.ts";
+import type { SelectedRequest } from "./request-context.ts";
 import type { WireRequest } from "./wire.ts";
 
 const operation = {
@@ -19,7 +19,7 @@ const operation = {
   },
   locate: (address: object, input: { body: string }) => ({ ...address, named: input.body }),
 } as unknown as Operation;
-const target = { address: { resource: "entities" } } as unknown as RequestTarget;
+const address = { resource: "entities" };
 const batch = { headers: { host: "h" } } as unknown as WireRequest;
 
 function partOf(headers: string, body: string): Part {
@@ -29,19 +29,20 @@ function partOf(headers: string, body: string): Part {
 
 /** Remembers the head of one part, then looks for the other's. */
 function found(first: Part, second: Part) {
-  const templates = new PartCache<string>();
+  const templates = new PartCache();
   const embedded = parseEmbeddedRequest(first);
   if (!embedded.ok) throw new Error("the part is malformed");
   const call = { operation, input: { kept: 1 }, version: "v" } as unknown as Call;
   const request = wireRequestOf(embedded.value, batch);
-  templates.remember(first, request, { part: "first", target, call });
+  const context = { request, address, operation } as unknown as SelectedRequest;
+  templates.remember(first, context, call);
   return templates.find(second);
 }
 
 describe("parts with a head that came before", () => {
   it("differ in their bodies only", () => {
     const seen = found(partOf("", "one"), partOf("", "two"));
-    expect(seen?.part).toBe("first");
+    expect(seen?.context.address).toBe(address);
     expect(seen?.call).toMatchObject({
       ok: true,
       value: {

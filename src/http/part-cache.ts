@@ -2,70 +2,67 @@ import type { Address, Operation } from "../operation/operation.ts";
 import { ok, type Result } from "../protocol/result.ts";
 import type { Call } from "../operation/execute.ts";
 import { bodyWithin } from "./embedded-http.ts";
-import type { RequestTarget } from "./http-service.ts";
 import { holdsAt, type Part } from "./multipart.ts";
+import type { SelectedRequest } from "./request-context.ts";
 import { structuredHeader } from "./structured-body.ts";
 import type { WireRequest } from "./wire.ts";
 
-/** A part that was made ready, as far as its head goes: everything but its body. */
-export interface Prepared<P> {
-  readonly part: P;
-  readonly target: RequestTarget;
+interface Template {
+  readonly context: SelectedRequest;
   readonly call: Call;
-  /** The bytes up to where the body starts. */
+  /** The bytes up to the start of the body. */
   readonly head: Buffer;
   readonly contentType: string;
   readonly contentLength: string | undefined;
 }
 
-/** Larger bodies are checked once more before they are taken in. */
+/** Larger bodies take the precheck of `prepareCall`. */
 const bodyBytesMax = 64 * 1024;
-/** Whoever writes more kinds of parts than this into a body has each of them read in full. */
+/** Further kinds of parts are parsed in full. */
 const templatesMax = 8;
 const headEnd = Buffer.from("\r\n\r\n", "latin1");
 
 /**
- * The parts of a transaction are often the same but for their bodies: a hundred inserts into one
- * table. Address, operation, permission and parameters follow from the head alone, so that a head
- * that came before, byte for byte, leaves only the body to be read.
+ * Prepared calls by the head of their part. The parts of a transaction often differ only in their
+ * bodies: 100 inserts into one table. Address, operation, permission and parameters depend on the
+ * head alone, so that a part with a known head, byte for byte, needs only its body parsed.
  */
-export class PartCache<P> {
-  readonly #prepared: Prepared<P>[] = [];
+export class PartCache {
+  readonly #templates: Template[] = [];
 
-  find({ bytes, from, to }: Part): Found<P> | undefined {
-    for (const prepared of this.#prepared) {
-      const { head, contentLength } = prepared;
+  find({ bytes, from, to }: Part): CachedPart | undefined {
+    for (const template of this.#templates) {
+      const { head, contentLength } = template;
       if (!holdsAt(bytes, head, from, to)) continue;
       const rest = bodyWithin(bytes.subarray(from + head.length, to), contentLength);
       if (rest === undefined || rest.length > bodyBytesMax) return undefined;
-      return { part: prepared.part, call: callWith(prepared, rest) };
+      return { context: template.context, call: callWith(template, rest) };
     }
     return undefined;
   }
 
-  /** Only the heads that say nothing about the very bytes of the body are worth keeping. */
-  remember(part: Part, request: WireRequest, prepared: Omit<Prepared<P>, Said>): void {
-    if (this.#prepared.length >= templatesMax) return;
+  /** Keeps the call unless its head depends on the bytes of the body. */
+  remember(part: Part, context: SelectedRequest, call: Call): void {
+    if (this.#templates.length >= templatesMax) return;
+    const { request } = context;
     const { body } = part;
     const end = body.indexOf(headEnd);
     if (end < 0 || request.whole === undefined) return;
     const head = body.subarray(0, end + headEnd.length);
     const bodyFollows = request.whole.byteOffset === body.byteOffset + head.length;
-    if (!bodyFollows || !isIndifferent(request, prepared.call.operation)) return;
+    if (!bodyFollows || !isIndependentOfBody(request, call.operation)) return;
     const contentType = request.headers["content-type"] ?? "";
-    const contentLength = lengthSaid(request);
-    this.#prepared.push({ ...prepared, head, contentType, contentLength });
+    const contentLength = lengthHeader(request);
+    this.#templates.push({ context, call, head, contentType, contentLength });
   }
 }
 
-type Said = "head" | "contentType" | "contentLength";
-
-export interface Found<P> {
-  readonly part: P;
+export interface CachedPart {
+  readonly context: SelectedRequest;
   readonly call: Result<Call>;
 }
 
-function isIndifferent({ headers }: WireRequest, { body, names }: Operation): boolean {
+function isIndependentOfBody({ headers }: WireRequest, { body, names }: Operation): boolean {
   if (body.kind !== "bytes" || names !== undefined) return false;
   return (
     headers["content-md5"] === undefined &&
@@ -75,26 +72,26 @@ function isIndifferent({ headers }: WireRequest, { body, names }: Operation): bo
   );
 }
 
-/** What the client wrote; the request itself always has a length. */
-function lengthSaid({ rawHeaders }: WireRequest): string | undefined {
+/** The Content-Length of the part itself; the headers of the request always have one. */
+function lengthHeader({ rawHeaders }: WireRequest): string | undefined {
   const at = rawHeaders.findIndex(
     (name, index) => index % 2 === 0 && name.toLowerCase() === "content-length",
   );
   return at < 0 ? undefined : rawHeaders[at + 1];
 }
 
-function callWith<P>(prepared: Prepared<P>, bytes: Uint8Array): Result<Call> {
-  const { call, target, contentType } = prepared;
-  const { operation } = call;
-  if (operation.body.kind !== "bytes") throw new Error("a template takes bytes");
+function callWith({ context, call, contentType }: Template, bytes: Uint8Array): Result<Call> {
+  const { operation, address: target } = context;
+  if (operation.body.kind !== "bytes")
+    throw new Error(`${operation.name} has no template: its body is not of kind "bytes"`);
   const parsed = operation.body.parse(bytes, contentType);
   if (!parsed.ok) return parsed;
   const input = { ...call.input, body: parsed.value };
-  const address = operation.locate?.(target.address, input) ?? target.address;
+  const address = operation.locate?.(target, input) ?? target;
   return ok(callAt(call, address, input));
 }
 
-/** Spelled out, because spreading as many fields costs more than all of this. */
+/** Lists the fields, because spreading them costs more than the rest of this file. */
 function callAt(call: Call, address: Address, input: object): Required<Call> {
   return {
     operation: call.operation,
@@ -114,6 +111,5 @@ function callAt(call: Call, address: Address, input: object): Required<Call> {
     source: call.source,
     delegate: call.delegate,
     authorise: call.authorise,
-    onLoaded: call.onLoaded,
   };
 }

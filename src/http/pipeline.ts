@@ -1,61 +1,190 @@
-import { ok, type Result } from "../protocol/result.ts";
+import type { Awaitable } from "../base/awaitable.ts";
+import { ticksPerSecond } from "../base/ticks.ts";
+import { fail, ok, type Failure, type Result } from "../protocol/result.ts";
 import { execute, type Call, type Outcome } from "../operation/execute.ts";
-import { serverBusy } from "./server-busy.ts";
+import type { Batch } from "../operation/reply.ts";
+import { SnapshotTooOld } from "../store/open-views.ts";
+import { StoreBusy, StoreClosed, StoreUnavailable } from "../store/store.ts";
+import { checkPermission } from "./authorise-call.ts";
+import { runBatch } from "./batch/run-batch.ts";
+import type { HttpService } from "./http-service.ts";
+import type { ResponseMeter } from "./handler.ts";
 import { LargeResponseLimiter } from "./large-response-limiter.ts";
-import type { HttpService, RequestState } from "./http-service.ts";
-import { selectOperation, prepareCall } from "./prepare.ts";
-import { authenticate, resolveTarget } from "./target.ts";
+import { prepareCall, selectOperation } from "./prepare.ts";
+import { addRangeChecksum } from "./range-checksum.ts";
+import { reportRequest } from "./report.ts";
+import { BodyAborted, BodyTooSlow } from "./request-body.ts";
+import type {
+  CompletedRequest,
+  ReceivedRequest,
+  RequestContext,
+  SelectedRequest,
+} from "./request-context.ts";
+import { newRequestId } from "./request-id.ts";
+import { envelopeOf, renderResponse } from "./response.ts";
+import { serverBusy } from "./server-busy.ts";
+import { authenticate, identifyTarget, locateRequest } from "./target.ts";
 import { runTransaction } from "./transaction.ts";
-import type { WireRequest } from "./wire.ts";
+import type { WireResponse, WireRequest } from "./wire.ts";
 
-/** The steps of every request, in order. The first fault ends it. */
-export async function runPipeline(
-  door: HttpService,
+/*
+ * All steps of a request, in order. The first fault ends it; the response is then rendered from the
+ * last context that was reached.
+ *
+ * | step            | takes                | returns                           | file           |
+ * |-----------------|----------------------|-----------------------------------|----------------|
+ * | locateRequest   | ReceivedRequest      | LocatedRequest                    | target         |
+ * | identifyTarget  | LocatedRequest       | AddressedRequest                  | target         |
+ * | authenticate    | AddressedRequest     | AuthenticatedRequest              | target, auth/  |
+ * | selectOperation | AuthenticatedRequest | SelectedRequest                   | prepare        |
+ * | checkPermission | SelectedRequest      | nothing                           | authorise-call |
+ * | prepareCall     | SelectedRequest      | Call, or Outcome of the precheck  | prepare        |
+ * | - parseRequest  | SelectedRequest      | ParsedRequest                     | prepare        |
+ * | - findSource    | ParsedRequest        | CopySource                        | source/        |
+ * | - receive       | ParsedRequest        | the body, parsed or stored        | body           |
+ * | executeCall     | Call                 | Outcome                           | ../operation   |
+ * | completeReply   | Outcome              | Outcome with sub-responses, hash  | batch/         |
+ * | renderResponse  | CompletedRequest     | WireResponse                      | response       |
+ * | reportRequest   | both of them         | nothing: log, event feed          | report         |
+ *
+ * A table transaction replaces `prepareCall` and `executeCall` by `runTransaction`: each part takes
+ * the steps up to `prepareCall`, then all of them are executed together.
+ */
+
+/** Serves a request of a listener. Rejects only if the client closed the connection in mid-body. */
+export async function handleRequest(
+  http: HttpService,
   request: WireRequest,
-  progress: RequestState,
-): Promise<Result<Outcome>> {
-  if (request.isSurplus === true) return serverBusy;
-  const target = resolveTarget(door, request, progress);
-  if (!target.ok) return target;
-  const known = authenticate(door, request, target.value);
-  if (!known.ok) return known;
-  progress.principal = known.value.principal;
-  const operation = selectOperation(door, request, target.value, known.value, progress);
-  if (!operation.ok) return operation;
-  if (operation.value.body.kind === "transaction") {
-    const batch = { request, target: target.value, known: known.value, progress };
-    return runTransaction(door, batch, operation.value.body.bytesMax);
-  }
-  const call = await prepareCall(
-    door,
-    request,
-    target.value,
-    known.value,
-    operation.value,
-    progress,
-  );
-  if ("outcome" in call) return ok(call.outcome);
-  if (!call.ok) return call;
-  progress.call = call.value;
-  if (operation.value.largeResponse !== true) return ok(await decide(door, call.value));
-  if (bulkTurns.isFull) return serverBusy;
-  await bulkTurns.enter();
+): Promise<WireResponse> {
+  const startedAt = http.clock.monotonic();
+  const received = { request, requestId: newRequestId(http.runtime.random) };
+  let completed: CompletedRequest;
   try {
-    return ok(await decide(door, call.value));
-  } finally {
-    bulkTurns.leave();
+    completed = await runSteps(http, received);
+  } catch (error) {
+    completed = rejected(received, faultOf(http, received, error));
+  }
+  const response = renderResponse(http, completed);
+  reportRequest(http, completed, response, startedAt);
+  return response;
+}
+
+/** Serves a request that this process sends to itself: a part of a batch, a copy source. It is
+ *  measured here because no listener sends the response. */
+export async function serveRequest(http: HttpService, request: WireRequest): Promise<WireResponse> {
+  const startedAt = http.clock.monotonic();
+  const response = await handleRequest(http, request);
+  const seconds = Number(http.clock.monotonic() - startedAt) / Number(ticksPerSecond);
+  meterOf(http)(response, seconds);
+  return response;
+}
+
+/** Counts a response and its duration in the metrics of the service. */
+export function meterOf({ meter, service }: HttpService): ResponseMeter {
+  return ({ operation = "none", status }, seconds) =>
+    meter.request({ service: service.name, operation, status, seconds });
+}
+
+function runSteps(http: HttpService, received: ReceivedRequest): Awaitable<CompletedRequest> {
+  if (received.request.isSurplus === true) return rejected(received, serverBusy);
+  const located = locateRequest(http, received);
+  if (!located.ok) return rejected(received, located);
+  const addressed = identifyTarget(http, located.value);
+  if (!addressed.ok) return rejected(located.value, addressed);
+  const authenticated = authenticate(http, addressed.value);
+  if (!authenticated.ok) return rejected(addressed.value, authenticated);
+  const selected = selectOperation(http, authenticated.value);
+  if (!selected.ok) return rejected(authenticated.value, selected);
+  const permitted = checkPermission(http, selected.value);
+  if (!permitted.ok) return rejected(selected.value, permitted);
+  return runOperation(http, selected.value);
+}
+
+async function runOperation(
+  http: HttpService,
+  selected: SelectedRequest,
+): Promise<CompletedRequest> {
+  try {
+    if (selected.operation.body.kind === "transaction") return await runTransaction(http, selected);
+    const prepared = await prepareCall(http, selected);
+    if ("outcome" in prepared) {
+      return { context: selected, call: prepared.call, result: ok(prepared.outcome) };
+    }
+    if (!prepared.ok) return rejected(selected, prepared);
+    const call = prepared.value;
+    const executed = await executeCall(http, call);
+    if (!executed.ok) return { context: selected, call, result: executed };
+    const completed = completeReply(http, selected, executed.value);
+    const outcome = completed instanceof Promise ? await completed : completed;
+    return { context: selected, call, result: ok(outcome) };
+  } catch (error) {
+    return rejected(selected, faultOf(http, selected, error));
   }
 }
 
-/** Of all services: they share the memory. */
-const bulkTurns = new LargeResponseLimiter();
+function rejected(context: RequestContext, { fault }: Failure): CompletedRequest {
+  return { context, result: { ok: false, fault } };
+}
 
-/** The transaction. Whether a record came to own the body's bytes or not, the request is over with
- *  them, and content gives back those that nobody owns. */
-async function decide({ runtime }: HttpService, call: Call): Promise<Outcome> {
+/** One limiter for all services, because they share the memory of the process. */
+const largeResponses = new LargeResponseLimiter();
+
+async function executeCall(http: HttpService, call: Call): Promise<Result<Outcome>> {
+  if (call.operation.largeResponse !== true) return ok(await executeOnce(http, call));
+  if (largeResponses.isFull) return serverBusy;
+  await largeResponses.enter();
+  try {
+    return ok(await executeOnce(http, call));
+  } finally {
+    largeResponses.leave();
+  }
+}
+
+/** Executes the call, then frees the bytes of the body that no record refers to. */
+async function executeOnce({ runtime }: HttpService, call: Call): Promise<Outcome> {
   try {
     return await execute(runtime, call);
   } finally {
     if (call.received !== undefined) runtime.content.discard(call.received);
   }
+}
+
+/** Adds what the headers of the response depend on: sub-responses of a batch, hash of a range. */
+function completeReply(
+  http: HttpService,
+  context: SelectedRequest,
+  outcome: Outcome,
+): Awaitable<Outcome> {
+  if (outcome.kind !== "reply" || outcome.body === undefined) return outcome;
+  if (!("batch" in outcome.body)) return addRangeChecksum(outcome);
+  return runBatchOf(http, context, outcome, outcome.body.batch);
+}
+
+async function runBatchOf(
+  http: HttpService,
+  context: SelectedRequest,
+  outcome: Extract<Outcome, { kind: "reply" }>,
+  batch: Batch,
+): Promise<Outcome> {
+  const { request } = context;
+  const envelope = envelopeOf(http, context);
+  const body = await runBatch({ http, request, envelope, batch, serve: serveRequest });
+  return body.ok ? { ...outcome, body: body.value } : { kind: "fault", fault: body.fault };
+}
+
+/** Maps an exception to a fault. Rethrows `BodyAborted`: there is no client to respond to. */
+function faultOf({ log }: HttpService, context: RequestContext, error: unknown): Failure {
+  const { requestId, operation } = context;
+  if (error instanceof BodyAborted) throw error;
+  if (error instanceof BodyTooSlow) return fail("OperationTimedOut");
+  if (error instanceof StoreBusy || error instanceof SnapshotTooOld) return serverBusy;
+  // The server is stopping, and the request took longer than a stop waits.
+  if (error instanceof StoreClosed) return serverBusy;
+  if (error instanceof StoreUnavailable) {
+    log.error({ err: error, requestId }, "storage unavailable; answered 503");
+    return serverBusy;
+  }
+  const fields = { err: error, requestId, operation: operation?.name };
+  log.error(fields, "unhandled exception in request; answered 500");
+  return fail("InternalError");
 }

@@ -1,3 +1,6 @@
+import type { Awaitable } from "../base/awaitable.ts";
+import type { Received } from "../content/content-ref.ts";
+import type { CopySource } from "../operation/source.ts";
 import { noConditions, parseConditions, type Conditions } from "../protocol/conditions.ts";
 import type { Delegate } from "../protocol/delegation.ts";
 import type { Dialect } from "../operation/dialect.ts";
@@ -6,104 +9,81 @@ import type { LinkedResource } from "../protocol/named-resource.ts";
 import type { Operation } from "../operation/operation.ts";
 import { parseParams, type ParamReader } from "../protocol/params.ts";
 import type { Principal } from "../protocol/principal.ts";
-import { fail, ok, type Result } from "../protocol/result.ts";
-import { precheck, type Call } from "../operation/execute.ts";
-import { authoriserOf, checkPermission } from "./authorise-call.ts";
+import { ok, type Result } from "../protocol/result.ts";
+import { precheck, type Call, type Outcome } from "../operation/execute.ts";
+import { authoriserOf } from "./authorise-call.ts";
 import { delegationKeyValueFrom } from "./auth/delegation-key.ts";
 import type { ContentStore } from "../content/content.ts";
 import { checkAnnouncedLength, checkEmptyBody, receiveBody } from "./body.ts";
 import { checkEncryption, clientKeyOf, encryptingContent } from "./client-key.ts";
-import {
-  locationOptions,
-  type HttpService,
-  type AuthenticatedCaller,
-  type RequestState,
-  type RequestTarget,
-} from "./http-service.ts";
+import { locationOptions, type HttpService } from "./http-service.ts";
 import { paramReader } from "./params.ts";
 import { resolveSource, type NamingParts } from "./source/resolve-source.ts";
 import { receiveSource } from "./source/receive-source.ts";
-import type { PreparedCall } from "./reception.ts";
+import type { AuthenticatedRequest, ParsedRequest, SelectedRequest } from "./request-context.ts";
 import { structuredFault, unwrapStructured } from "./structured-body.ts";
 import { authenticate } from "./target.ts";
 import type { WireRequest } from "./wire.ts";
 
-/** Which operation a request means, if the caller may run it. */
+/** Finds the operation by method, resource, query and headers. */
 export function selectOperation(
-  door: HttpService,
-  request: WireRequest,
-  target: RequestTarget,
-  known: AuthenticatedCaller,
-  progress: RequestState,
-): Result<Operation> {
-  const operation = match(door, request, target);
-  if (!operation.ok) return operation;
-  progress.operation = operation.value;
-  const allowed = checkPermission(door, target, known, operation.value);
-  if (!allowed.ok) return allowed;
-  const isFlat = known.settings.hierarchicalNamespace !== true;
-  const isUnfit = isFlat && operation.value.namespace === "hierarchical";
-  return isUnfit ? fail("HierarchicalNamespaceNotEnabled") : operation;
-}
-
-/** A request whose operation is known, made ready to decide: parsed, its body received. */
-export async function prepareCall(
-  door: HttpService,
-  request: WireRequest,
-  target: RequestTarget,
-  known: AuthenticatedCaller,
-  operation: Operation,
-  progress: RequestState,
-): Promise<PreparedCall> {
-  const unwrapped = unwrapStructured(request);
-  if (!unwrapped.ok) return unwrapped;
-  const plain = unwrapped.value;
-  const call = parse(door, plain, target, known, operation, progress);
-  if (!call.ok) return call;
-  progress.call = call.value;
-  const draft = call.value;
-  const { body } = operation;
-  const linked = linkedRecord(operation);
-  if (linked !== undefined) {
-    const named = await findSource(door, plain, draft, linked, known);
-    if (!named.ok) return named;
-  }
-  if (body.kind === "none") return call;
-  try {
-    return await receive(door, plain, draft);
-  } catch (error) {
-    const wrong = structuredFault(error);
-    if (wrong === undefined) throw error;
-    return wrong;
-  }
-}
-
-/** A call while what it works with is still coming in. */
-type CallDraft = Mutable<Call, "address" | "input" | "received" | "source">;
-type Mutable<T, K extends keyof T> = Omit<T, K> & { -readonly [P in K]: T[P] };
-
-function match(
   { router, service }: HttpService,
-  request: WireRequest,
-  { location, address, version }: RequestTarget,
-): Result<Operation> {
-  const { dialect } = service;
-  const method = dialect?.method(request.method, request.rawHeaders) ?? ok(request.method);
+  context: AuthenticatedRequest,
+): Result<SelectedRequest> {
+  const { request, requestId, location, version, address, principal, settings } = context;
+  const method = service.dialect?.method(request.method, request.rawHeaders) ?? ok(request.method);
   if (!method.ok) return method;
-  return router({
+  const operation = router({
     resource: address.resource,
     method: method.value,
     version,
     query: location.query,
     header: (name) => request.headers[name],
   });
+  if (!operation.ok) return operation;
+  return ok({
+    request,
+    requestId,
+    location,
+    version,
+    address,
+    principal,
+    settings,
+    operation: operation.value,
+  });
 }
 
+/** A call that is ready to be executed; or the outcome of the precheck that rejected it. */
+export type PreparedCall = Result<Call> | { readonly call: Call; readonly outcome: Outcome };
+
+/** Parses the parameters, finds the source of a copy and receives the body. */
+export function prepareCall(http: HttpService, selected: SelectedRequest): Awaitable<PreparedCall> {
+  const parsed = parseRequest(http, selected);
+  if (!parsed.ok) return parsed;
+  const { operation } = selected;
+  const linked = linkedRecord(operation);
+  if (linked !== undefined) return prepareCopy(http, parsed.value, linked);
+  if (operation.body.kind === "none") return ok(callOf(http, parsed.value, noBody));
+  return receive(http, parsed.value, undefined);
+}
+
+async function prepareCopy(
+  http: HttpService,
+  parsed: ParsedRequest,
+  linked: LinkedResource,
+): Promise<PreparedCall> {
+  const source = await findSource(http, parsed, linked);
+  if (!source.ok) return source;
+  if (parsed.selected.operation.body.kind !== "none") return receive(http, parsed, source.value);
+  return ok(callOf(http, parsed, { ...noBody, source: source.value }));
+}
+
+/** Limits a table SAS to a range of entities. */
 function entitiesOf(principal: Principal) {
   return principal.kind === "service-sas" ? principal.entities : undefined;
 }
 
-function delegateOf({ principal, settings }: AuthenticatedCaller): Delegate | undefined {
+function delegateOf({ principal, settings }: SelectedRequest): Delegate | undefined {
   if (principal.kind !== "bearer") return undefined;
   const { objectId, tenantId } = principal;
   return (request) => {
@@ -112,49 +92,74 @@ function delegateOf({ principal, settings }: AuthenticatedCaller): Delegate | un
   };
 }
 
-function parse(
-  door: HttpService,
-  request: WireRequest,
-  { location, address, version }: RequestTarget,
-  known: AuthenticatedCaller,
-  operation: Operation,
-  progress: RequestState,
-): Result<CallDraft> {
+/** The order of the checks decides which fault a request with several gets. */
+function parseRequest(http: HttpService, selected: SelectedRequest): Result<ParsedRequest> {
+  const { operation, version, location, principal } = selected;
+  const unwrapped = unwrapStructured(selected.request);
+  if (!unwrapped.ok) return unwrapped;
+  const request = unwrapped.value;
   const announced = checkAnnouncedLength(request, operation, version);
   if (!announced.ok) return announced;
   const reader = paramReader(request, location.query, version);
-  const parsed = parseParams(operation.params, reader);
-  if (!parsed.ok) return parsed;
+  const params = parseParams(operation.params, reader);
+  if (!params.ok) return params;
   const filled = checkEmptyBody(request, operation);
   if (!filled.ok) return filled;
-  const input = checkEncryption(parsed.value, known.principal);
+  const input = checkEncryption(params.value, principal);
   if (!input.ok) return input;
-  const conditions = readConditions(door, operation, reader);
+  const conditions = readConditions(http, operation, reader);
   if (!conditions.ok) return conditions;
-  const leaseId = operation.lease === "none" ? ok(undefined) : parseLeaseId(reader);
+  const leaseId = operation.lease === "none" ? noLeaseId : parseLeaseId(reader);
   if (!leaseId.ok) return leaseId;
   return ok({
-    operation,
-    resource: door.service.resources[address.resource]!,
-    account: location.account,
-    features: known.settings,
-    address,
-    version,
-    endpoint: location.endpoint,
-    secondary: location.secondary,
+    selected,
+    request,
     input: input.value,
     conditions: conditions.value,
     leaseId: leaseId.value,
-    received: undefined,
-    source: undefined,
-    clientIdentity: request.connection,
-    delegate: delegateOf(known),
-    entities: entitiesOf(known.principal),
-    authorise: authoriserOf(door, { request, known, operation, version, input: input.value }),
-    onLoaded: ({ cors }) => {
-      progress.cors = cors;
-    },
   });
+}
+
+const noLeaseId: Result<string | undefined> = ok(undefined);
+
+/** What a body adds to the call. */
+interface CallBody {
+  /** Result of the operation's body parser; undefined if there is none. */
+  readonly parsed: unknown;
+  readonly received: Received | undefined;
+  readonly source: CopySource | undefined;
+}
+
+const noBody: CallBody = { parsed: undefined, received: undefined, source: undefined };
+
+function callOf(
+  http: HttpService,
+  { selected, request, input: params, conditions, leaseId }: ParsedRequest,
+  { parsed, received, source }: CallBody,
+): Call {
+  const { operation, location, version, settings, principal, address } = selected;
+  const input = parsed === undefined ? params : { ...params, body: parsed };
+  // Without a parsed body the address may be incomplete: the precheck does not run then.
+  const isComplete = operation.locate === undefined || parsed === undefined;
+  return {
+    operation,
+    resource: http.service.resources[address.resource]!,
+    account: location.account,
+    features: settings,
+    address: isComplete ? address : operation.locate(address, input),
+    version,
+    endpoint: location.endpoint,
+    secondary: location.secondary,
+    input,
+    conditions,
+    leaseId,
+    received,
+    source,
+    clientIdentity: request.connection,
+    delegate: delegateOf(selected),
+    entities: entitiesOf(principal),
+    authorise: authoriserOf(http, selected, input),
+  };
 }
 
 const unconditional: Result<Conditions> = ok(noConditions);
@@ -164,9 +169,9 @@ function dialectOf({ service }: HttpService): Dialect {
   return service.dialect;
 }
 
-function readConditions(door: HttpService, operation: Operation, reader: ParamReader) {
+function readConditions(http: HttpService, operation: Operation, reader: ParamReader) {
   if (operation.conditions === "none") return unconditional;
-  if (operation.conditions === "match") return dialectOf(door).readMatch(reader);
+  if (operation.conditions === "match") return dialectOf(http).readMatch(reader);
   return parseConditions(reader, operation.conditions === "tags" ? "blob" : "plain");
 }
 
@@ -177,70 +182,77 @@ function linkedRecord({ names, body }: Operation): LinkedResource | undefined {
   return names.find((named) => named.kind === "linked");
 }
 
-/** Finds out what an operation copies from, if it does. */
-async function findSource(
-  door: HttpService,
-  request: WireRequest,
-  call: CallDraft,
+/** Finds the record that an operation copies from. */
+function findSource(
+  http: HttpService,
+  { selected, request }: ParsedRequest,
   linked: LinkedResource,
-  { principal }: AuthenticatedCaller,
-): Promise<Result<CallDraft>> {
-  const { account, version } = call;
-  const asking = { account, principal, version, linked };
-  const source = await resolveSource(namingParts(door), request, asking);
-  if (!source.ok) return source;
-  call.source = source.value;
-  return ok(call);
+): Promise<Result<CopySource | undefined>> {
+  const { location, principal, version } = selected;
+  const asking = { account: location.account, principal, version, linked };
+  return resolveSource(namingParts(http), request, asking);
 }
 
-function namingParts(door: HttpService): NamingParts {
-  const { service, sources, accounts, clock } = door;
+function namingParts(http: HttpService): NamingParts {
+  const { service, sources, accounts, clock } = http;
   return {
     service,
     sources,
-    locating: locationOptions(door),
+    locating: locationOptions(http),
     publicAccessPermitted: (account) => accounts.get(account)?.publicAccess === true,
     authenticate: (request, location) => {
       const address = service.identify(location.path, location.query);
       if (!address.ok) return address;
       const version = request.headers["x-ms-version"] ?? "";
-      const known = authenticate(door, request, { location, address: address.value, version });
-      return known.ok ? ok(known.value.principal) : known;
+      const addressed = { request, requestId: "", location, address: address.value, version };
+      const authenticated = authenticate(http, addressed);
+      return authenticated.ok ? ok(authenticated.value.principal) : authenticated;
     },
     wallNow: () => clock.wall(),
   };
 }
 
-/** A body this small is here before the checks could be done twice. */
-const previewBodyBytesMin = 64 * 1024;
+/** Bodies up to this size have usually arrived before the checks could run a first time. */
+const precheckBodyBytesMin = 64 * 1024;
 
-/** Refuses what is doomed before the body is asked for, then takes the body in. */
+/** Receives the body, for a large one after the checks have passed on a store snapshot. */
 async function receive(
-  door: HttpService,
-  request: WireRequest,
-  call: CallDraft,
+  http: HttpService,
+  parsed: ParsedRequest,
+  source: CopySource | undefined,
 ): Promise<PreparedCall> {
-  const { operation, version } = call;
-  if (operation.body.kind === "source") return receiveSource(door, request, call, operation.body);
-  const length = request.headers["content-length"];
-  const small = length !== undefined && Number(length) <= previewBodyBytesMin;
-  if (!small || request.headers["expect"] !== undefined) {
-    // What the body still has to name cannot be looked up yet.
-    const isNamed = operation.locate === undefined;
-    const refusal = isNamed ? await precheck(door.runtime, call) : undefined;
-    if (refusal !== undefined) return { outcome: refusal };
-    request.proceed();
+  try {
+    const { request, selected } = parsed;
+    const { operation } = selected;
+    if (operation.body.kind === "source") {
+      return await receiveSource(http, request, callOf(http, parsed, noBody), operation.body);
+    }
+    if (isPrechecked(request)) {
+      // Where the body completes the address, the target cannot be loaded yet.
+      if (operation.locate === undefined) {
+        const call = callOf(http, parsed, { ...noBody, source });
+        const outcome = await precheck(http.runtime, call);
+        if (outcome !== undefined) return { call, outcome };
+      }
+      request.proceed();
+    }
+    const content = contentFor(http, parsed.input);
+    const body = await receiveBody(request, operation, selected.version, content);
+    if (!body.ok) return body;
+    return ok(callOf(http, parsed, { ...body.value, source }));
+  } catch (error) {
+    const fault = structuredFault(error);
+    if (fault === undefined) throw error;
+    return fault;
   }
-  const body = await receiveBody(request, operation, version, contentFor(door, call));
-  if (!body.ok) return body;
-  const { parsed, received } = body.value;
-  // The input was made for this call alone: a copy would cost more than most parameters do.
-  if (parsed !== undefined) (call.input as { body?: unknown }).body = parsed;
-  if (operation.locate !== undefined) call.address = operation.locate(call.address, call.input);
-  call.received = received;
-  return ok(call);
 }
 
-function contentFor({ runtime }: HttpService, { input }: Call): ContentStore {
+function isPrechecked({ headers }: WireRequest): boolean {
+  const length = headers["content-length"];
+  const isSmall = length !== undefined && Number(length) <= precheckBodyBytesMin;
+  return !isSmall || headers["expect"] !== undefined;
+}
+
+function contentFor({ runtime }: HttpService, input: object): ContentStore {
   return encryptingContent(runtime.content, clientKeyOf(input), runtime.random);
 }

@@ -1,21 +1,36 @@
+import type { Awaitable } from "../base/awaitable.ts";
 import { encodeBase64 } from "../base/base64.ts";
 import type { ContentRef } from "../content/content-ref.ts";
-import type { ContentReader } from "../content/content.ts";
 import { md5Of } from "../content/checksums.ts";
 import { crc64Bytes, crc64Of } from "../content/crc64.ts";
 import type { Outcome } from "../operation/execute.ts";
+import type { ReplyBody } from "../operation/reply.ts";
 
-/** A range of at most 4 MiB whose checksum was asked for is read whole before its headers go, and
- *  what lies elsewhere is found there: afterwards nothing could be refused any more. */
-export async function addRangeChecksum(outcome: Outcome): Promise<Outcome> {
-  if (outcome.kind !== "reply" || outcome.body === undefined) return outcome;
+type ReplyOutcome = Extract<Outcome, { kind: "reply" }>;
+type ContentReply = Extract<ReplyBody, { content: ContentRef }>;
+
+/** Adds the checksum of a range (at most 4 MiB) if the reply requests one. Content of a remote
+ *  engine is fetched to its first byte: after the headers were sent no fault could be returned. */
+export function addRangeChecksum(outcome: ReplyOutcome): Awaitable<Outcome> {
   const { body, reader } = outcome;
-  if (!("content" in body)) return outcome;
-  if (body.checksum === undefined) {
-    await reader?.reach?.(body.from, body.length).catch(refuse(reader));
-    return outcome;
+  if (body === undefined || !("content" in body)) return outcome;
+  if (body.checksum !== undefined) return withChecksum(outcome, body);
+  const reached = reader?.reach?.(body.from, body.length);
+  return reached === undefined ? outcome : afterReach(outcome, reached);
+}
+
+async function afterReach(outcome: ReplyOutcome, reached: Promise<void>): Promise<Outcome> {
+  try {
+    await reached;
+  } catch (error) {
+    outcome.reader?.close();
+    throw error;
   }
-  const bytes = await readAll(outcome, body).finally(() => reader?.close());
+  return outcome;
+}
+
+async function withChecksum(outcome: ReplyOutcome, body: ContentReply): Promise<Outcome> {
+  const bytes = await readAll(outcome, body).finally(() => outcome.reader?.close());
   const value = body.checksum === "md5" ? md5Of(bytes) : crc64Bytes(crc64Of(bytes));
   const name = body.checksum === "md5" ? "Content-MD5" : "x-ms-content-crc64";
   const stored = outcome.headers.find((group) => group["Content-Type"] !== undefined);
@@ -24,16 +39,9 @@ export async function addRangeChecksum(outcome: Outcome): Promise<Outcome> {
   return { ...outcome, headers, body: { type, bytes }, reader: undefined };
 }
 
-function refuse(reader: ContentReader): (error: unknown) => never {
-  return (error) => {
-    reader.close();
-    throw error;
-  };
-}
-
 async function readAll(
-  { reader }: Extract<Outcome, { kind: "reply" }>,
-  { content, from, length }: { content: ContentRef; from: number; length: number },
+  { reader }: ReplyOutcome,
+  { content, from, length }: ContentReply,
 ): Promise<Uint8Array> {
   if (content.kind === "inline") return content.bytes.subarray(from, from + length);
   const whole = Buffer.allocUnsafe(length);

@@ -34,6 +34,10 @@ export function commonHeaders(envelope: Envelope): Record<string, string> {
   return headers;
 }
 
+function operationOf({ asked }: Envelope): string | undefined {
+  return asked?.operation?.name;
+}
+
 export function renderOutcome(outcome: Outcome, envelope: Envelope): WireResponse {
   switch (outcome.kind) {
     case "fault":
@@ -63,7 +67,12 @@ function renderReply(
   }
   for (const [name, value] of outcome.metadata ?? []) headers[`x-ms-meta-${name}`] = value;
   const body = bodyOf(outcome, headers);
-  return { status: outcome.status, headers, body: envelope.head ? withoutBody(body) : body };
+  return {
+    status: outcome.status,
+    headers,
+    body: envelope.head ? withoutBody(body) : body,
+    operation: operationOf(envelope),
+  };
 }
 
 function stampHeaders(newETag: Ticks, { dialect }: Envelope): Readonly<Record<string, string>> {
@@ -117,7 +126,7 @@ function span({ from, length }: { from: number; length: number }) {
 function renderNotModified(envelope: Envelope): WireResponse {
   const headers = commonHeaders(envelope);
   headers["x-ms-error-code"] = "ConditionNotMet";
-  return { status: 304, headers, body: undefined };
+  return { status: 304, headers, body: undefined, operation: operationOf(envelope) };
 }
 
 export function renderFault(fault: Fault, envelope: Envelope): WireResponse {
@@ -129,13 +138,14 @@ export function renderFault(fault: Fault, envelope: Envelope): WireResponse {
   const message = faultMessage(fault);
   const headers = { ...commonHeaders(envelope), ...fault.detail?.headers };
   headers["x-ms-error-code"] = fault.code;
-  if (status === 304) return { status, headers, body: undefined };
+  const operation = operationOf(envelope);
+  if (status === 304) return { status, headers, body: undefined, operation };
   const reason = message.split("\n", 1)[0]!.replaceAll(/[^\x20-\x7e]/g, " ");
-  if (envelope.head) return { status, reason, headers, body: undefined };
+  if (envelope.head) return { status, reason, headers, body: undefined, operation };
   const bytes = Buffer.from(faultXml(fault, message, envelope), "utf8");
   headers["Content-Type"] = "application/xml";
   headers["Content-Length"] = String(bytes.length);
-  return { status, reason, headers, body: { kind: "bytes", bytes } };
+  return { status, reason, headers, body: { kind: "bytes", bytes }, operation };
 }
 
 function renderDialectFault(
@@ -149,7 +159,9 @@ function renderDialectFault(
   const bytes = Buffer.from(text, "utf8");
   headers["Content-Type"] = type;
   headers["Content-Length"] = String(bytes.length);
-  return { status, headers, body: envelope.head ? undefined : { kind: "bytes", bytes } };
+  const operation = operationOf(envelope);
+  const body: WireBody | undefined = envelope.head ? undefined : { kind: "bytes", bytes };
+  return { status, headers, body, operation };
 }
 
 function faultXml(fault: Fault, message: string, { requestId, wallNow }: Envelope): string {

@@ -1,32 +1,39 @@
-import { anonymousPrincipal } from "../protocol/principal.ts";
+import type { AccountSettings } from "../account/settings.ts";
+import { anonymousPrincipal, type Principal } from "../protocol/principal.ts";
 import type { Address } from "../operation/operation.ts";
 import { fail, ok, type Result } from "../protocol/result.ts";
 import type { AuthRequest } from "./auth/request.ts";
-import {
-  locationOptions,
-  type HttpService,
-  type AuthenticatedCaller,
-  type RequestState,
-  type RequestTarget,
-} from "./http-service.ts";
+import { locationOptions, type HttpService } from "./http-service.ts";
 import { locate, type Location } from "./location.ts";
 import { requestVersion, warnOfLaterVersion } from "./request-version.ts";
+import type {
+  AddressedRequest,
+  AuthenticatedRequest,
+  LocatedRequest,
+  ReceivedRequest,
+} from "./request-context.ts";
 import type { WireRequest } from "./wire.ts";
 
-/** Reads off the request line where it points and under which version. */
-export function resolveTarget(
-  door: HttpService,
-  request: WireRequest,
-  progress: RequestState,
-): Result<RequestTarget> {
-  const location = locate(request, locationOptions(door));
+/** Reads account, path and version from the request line and the headers. */
+export function locateRequest(
+  http: HttpService,
+  { request, requestId }: ReceivedRequest,
+): Result<LocatedRequest> {
+  const location = locate(request, locationOptions(http));
   if (!location.ok) return location;
-  const version = readVersion(door, request, location.value);
+  const version = readVersion(http, request, location.value);
   if (!version.ok) return version;
-  progress.version = version.value;
-  const address = identify(door, request, location.value);
+  return ok({ request, requestId, location: location.value, version: version.value });
+}
+
+/** Finds the resource of the service that the path names. */
+export function identifyTarget(
+  http: HttpService,
+  { request, requestId, location, version }: LocatedRequest,
+): Result<AddressedRequest> {
+  const address = identify(http, request, location);
   if (!address.ok) return address;
-  return ok({ location: location.value, address: address.value, version: version.value });
+  return ok({ request, requestId, location, version, address: address.value });
 }
 
 function readVersion({ options, log }: HttpService, request: WireRequest, { query }: Location) {
@@ -38,7 +45,7 @@ function readVersion({ options, log }: HttpService, request: WireRequest, { quer
   return version;
 }
 
-/** A preflight asks about the service, whatever path it names. */
+/** A preflight request addresses the service, whatever path it names. */
 function identify(
   { service }: HttpService,
   { method }: WireRequest,
@@ -48,29 +55,45 @@ function identify(
   return method === "OPTIONS" ? service.identify("", query) : service.identify(path, query);
 }
 
+/** Verifies the signature or token of the request. */
 export function authenticate(
-  door: HttpService,
-  request: WireRequest,
-  target: RequestTarget,
-): Result<AuthenticatedCaller> {
-  const { accounts, authenticator, options } = door;
-  const settings = accounts.get(target.location.account);
+  http: HttpService,
+  addressed: AddressedRequest,
+): Result<AuthenticatedRequest> {
+  const { request, requestId, location, version, address } = addressed;
+  const settings = http.accounts.get(location.account);
   if (settings === undefined) return fail("ResourceNotFound");
-  // A browser repeats the signature of the request it asks about, which is for another method.
-  if (request.method === "OPTIONS") return ok({ principal: anonymousPrincipal, settings });
-  const principal = authenticator.authenticate(
-    authRequestOf(door, request, target),
-    settings.keys,
-    { sharedKeyAllowed: settings.sharedKey, oauth: options.oauth, versions: options.versions },
-  );
-  return principal.ok ? ok({ principal: principal.value, settings }) : principal;
+  const principal = principalOf(http, addressed, settings);
+  if (!principal.ok) return principal;
+  return ok({
+    request,
+    requestId,
+    location,
+    version,
+    address,
+    principal: principal.value,
+    settings,
+  });
 }
 
-/** What authentication looks at. */
+const anonymous = ok(anonymousPrincipal);
+
+function principalOf(
+  http: HttpService,
+  addressed: AddressedRequest,
+  { keys, sharedKey }: AccountSettings,
+): Result<Principal> {
+  // A preflight request repeats the signature of the request it precedes, which has another method.
+  if (addressed.request.method === "OPTIONS") return anonymous;
+  const { oauth, versions } = http.options;
+  const policy = { sharedKeyAllowed: sharedKey, oauth, versions };
+  return http.authenticator.authenticate(authRequestOf(http, addressed), keys, policy);
+}
+
+/** The parts of a request that signatures cover. */
 export function authRequestOf(
   { service, clock }: HttpService,
-  request: WireRequest,
-  { location, address, version }: RequestTarget,
+  { request, location, address, version }: AddressedRequest,
 ): AuthRequest {
   return {
     service: service.name,

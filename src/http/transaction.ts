@@ -1,84 +1,90 @@
 import { bodyTooLarge } from "../protocol/faults.ts";
-import { fail, ok, type Result } from "../protocol/result.ts";
+import { fail, ok, type Failure, type Result } from "../protocol/result.ts";
 import { TextBytes } from "../encoding/text-bytes.ts";
 import { execute, type Outcome } from "../operation/execute.ts";
 import { newGuid } from "../operation/identifiers.ts";
-import { partOf, preparePart, readPart, runChangeSet } from "./change-set.ts";
-import type { Batch, WriteParts } from "./change-set.ts";
+import { partOf, preparePart, runChangeSet, type WriteParts } from "./change-set.ts";
 import { collect } from "./body.ts";
 import { serverBusy } from "./server-busy.ts";
 import type { HttpService } from "./http-service.ts";
-import { envelopeOf } from "./envelope.ts";
 import { boundaryOf, parseMultipart, writeMultipart, type Part } from "./multipart.ts";
 import { renderOutcome } from "./render.ts";
+import type { CompletedRequest, SelectedRequest } from "./request-context.ts";
+import { envelopeOf } from "./response.ts";
 import { ByteLimiter } from "./byte-limiter.ts";
 
-/** Beyond what any transaction may hold, so that its own limit is what clients hear of. */
+/** Larger than the limit of any transaction, so that its own limit is reported. */
 const partsMax = 1000;
 
-/** A change set runs in one transaction; a batch may instead hold a single query. */
+/** Runs a table transaction: one change set, or a single query. */
 export async function runTransaction(
-  door: HttpService,
-  batch: Batch,
-  bytesMax: number,
-): Promise<Result<Outcome>> {
-  const { request } = batch;
+  http: HttpService,
+  batch: SelectedRequest,
+): Promise<CompletedRequest> {
+  const { request, operation } = batch;
+  if (operation.body.kind !== "transaction") throw new Error(`${operation.name} has no parts`);
   const boundary = boundaryOf(request.headers["content-type"] ?? "");
-  if (boundary === undefined) return fail("InvalidInput");
+  if (boundary === undefined) return rejected(batch, fail("InvalidInput"));
+  const { bytesMax } = operation.body;
   if (Number(request.headers["content-length"] ?? 0) > bytesMax) {
-    return bodyTooLarge(bytesMax);
+    return rejected(batch, bodyTooLarge(bytesMax));
   }
   request.proceed();
   const bytes = await collect(request, bytesMax);
-  if (!bytes.ok) return bytes === serverBusy ? serverBusy : bodyTooLarge(bytesMax);
-  if (room.isFullFor(bytes.value.length)) return serverBusy;
-  return room.within(bytes.value.length, () => runParts(door, batch, bytes.value, boundary));
+  if (!bytes.ok) return rejected(batch, bytes === serverBusy ? serverBusy : bodyTooLarge(bytesMax));
+  if (room.isFullFor(bytes.value.length)) return rejected(batch, serverBusy);
+  return room.within(bytes.value.length, () => runParts(http, batch, bytes.value, boundary));
 }
 
-/** Enough for some transactions of a hundred to be read while others are flushed, and no more than
- *  the collector's young generation has room for. */
+function rejected(context: SelectedRequest, { fault }: Failure): CompletedRequest {
+  return { context, result: { ok: false, fault } };
+}
+
+/** Bytes of transactions that are processed at the same time: enough to parse some of 100 parts
+ *  while others are flushed, and few enough for the garbage collector's young generation. */
 const roomBytes = 640 * 1024;
 const room = new ByteLimiter(roomBytes);
 
 async function runParts(
-  door: HttpService,
-  batch: Batch,
+  http: HttpService,
+  batch: SelectedRequest,
   bytes: Uint8Array,
   boundary: string,
-): Promise<Result<Outcome>> {
+): Promise<CompletedRequest> {
   const parts = parseMultipart(bytes, boundary, { partsMax });
-  if (!parts.ok) return parts;
+  if (!parts.ok) return rejected(batch, parts);
   const [only] = parts.value;
-  if (only === undefined || parts.value.length > 1) return fail("InvalidInput");
+  if (only === undefined || parts.value.length > 1) return rejected(batch, fail("InvalidInput"));
   const inner = boundaryOf(only.headers["content-type"] ?? "");
-  if (inner === undefined) return runQuery(door, batch, only);
+  if (inner === undefined) return { context: batch, result: await runQuery(http, batch, only) };
   const changes = parseMultipart(only.body, inner, { partsMax });
-  if (!changes.ok) return changes;
-  const writeReplies = await runChangeSet(door, batch, changes.value);
-  const name = `changesetresponse_${newGuid(door.runtime.random)}`;
+  if (!changes.ok) return rejected(batch, changes);
+  const changeSet = await runChangeSet(http, batch, changes.value);
+  const name = `changesetresponse_${newGuid(http.runtime.random)}`;
   const write: WriteParts = (out, around) => {
     out.append(`--${around}\r\nContent-Type: multipart/mixed; boundary=${name}\r\n\r\n`);
-    writeReplies(out, name);
+    changeSet.write(out, name);
     // The closing line of the change set is followed by that of the batch, with no line between.
     out.append(`--${around}--\r\n`);
   };
-  return ok(answer(door, write));
+  return { context: batch, result: ok(replyOf(http, write)), parts: changeSet.parts };
 }
 
-async function runQuery(door: HttpService, batch: Batch, part: Part): Promise<Result<Outcome>> {
-  const read = readPart(batch, part);
-  if (!read.ok) return read;
-  const { request, progress } = read.value;
-  const call = await preparePart(door, batch, read.value);
+async function runQuery(
+  http: HttpService,
+  batch: SelectedRequest,
+  part: Part,
+): Promise<Result<Outcome>> {
+  const { context, call } = await preparePart(http, batch, part);
   if (!call.ok) return call;
   if (call.value.operation.effect !== "reads") return fail("InvalidInput");
-  const outcome = await execute(door.runtime, call.value);
-  const reply = renderOutcome(outcome, envelopeOf(door, request, progress));
-  const rendered = partOf(door, reply, request);
-  return ok(answer(door, (out, boundary) => writeMultipart(out, boundary, [rendered])));
+  const outcome = await execute(http.runtime, call.value);
+  const reply = renderOutcome(outcome, envelopeOf(http, context));
+  const rendered = partOf(http, reply, context.request);
+  return ok(replyOf(http, (out, boundary) => writeMultipart(out, boundary, [rendered])));
 }
 
-/** Room for an answer while it is written: most are about as long as the last one. */
+/** Reused buffer for responses: most are about as long as the last one. */
 let page = new TextBytes();
 const pageBytesMax = 1024 * 1024;
 
@@ -90,8 +96,8 @@ function written(write: WriteParts, boundary: string): Uint8Array {
   return bytes;
 }
 
-function answer(door: HttpService, write: WriteParts): Outcome {
-  const boundary = `batchresponse_${newGuid(door.runtime.random)}`;
+function replyOf(http: HttpService, write: WriteParts): Outcome {
+  const boundary = `batchresponse_${newGuid(http.runtime.random)}`;
   return {
     kind: "reply",
     status: 202,

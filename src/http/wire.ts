@@ -47,6 +47,8 @@ export interface WireResponse {
   readonly reason?: string;
   readonly headers: Record<string, string>;
   readonly body: WireBody | undefined;
+  /** Name of the operation that was selected, for the metrics; undefined if none was. */
+  readonly operation?: string | undefined;
 }
 
 export type WireBody =

@@ -25,30 +25,25 @@ export interface Refusal {
 
 export type Rule = "access" | "place" | "existence" | "lease" | "condition" | "guard" | "decision";
 
-interface CheckedState {
-  readonly target: ETaggedRecord | undefined;
-  readonly now: Ticks;
-}
-
 /** Refusals in the service's own order: access, place, existence, lease, conditions. */
 export function check(call: Call, located: LoadedResource, now: Ticks): Outcome | undefined {
-  call.onLoaded(located);
   const target: ETaggedRecord | undefined = located.target;
   const allowed = call.authorise(located.access, target !== undefined, call.address);
-  if (!allowed.ok) return refused("access", allowed.fault, { target, now });
-  if (!located.scope.ok) return refused("place", located.scope.fault, { target, now });
+  if (!allowed.ok) return refused("access", allowed.fault, located, now);
+  if (!located.scope.ok) return refused("place", located.scope.fault, located, now);
   const existence = checkExistence(call, located);
-  if (!existence.ok) return refused("existence", existence.fault, { target, now });
+  if (!existence.ok) return refused("existence", existence.fault, located, now);
   if (target === undefined && call.operation.target === "optional") return undefined;
   const leased = checkTargetLease(call, target, now);
-  if (!leased.ok) return refused("lease", leased.fault, { target, now });
-  return checkConditions(call, target, now) ?? checkGuard(call, target, now);
+  if (!leased.ok) return refused("lease", leased.fault, located, now);
+  return checkConditions(call, located, now) ?? checkGuard(call, located, now);
 }
 
 /** Checks the dates in the conditions of a write whose target does not exist yet, although records
  *  that belong to it do: a blob with uncommitted blocks alone. */
 export function checkDatesWithoutTarget(
   call: Call,
+  located: LoadedResource,
   seen: unknown,
   now: Ticks,
 ): Outcome | undefined {
@@ -57,20 +52,25 @@ export function checkDatesWithoutTarget(
   const lastModified = operation.lastModifiedOf(seen);
   if (lastModified === undefined) return undefined;
   const verdict = checkWriteDates(conditions, lastModified);
-  const target = undefined;
-  return verdict.ok ? undefined : refused("condition", verdict.fault, { target, now });
+  return verdict.ok ? undefined : refused("condition", verdict.fault, located, now);
 }
 
-export function refused(rule: Rule, fault: Fault, { target, now }: CheckedState): Outcome {
-  return { kind: "fault", fault, refusal: { rule, target, now, unmet: fault.detail?.unmet } };
+export function refused(
+  rule: Rule,
+  fault: Fault,
+  { target, cors }: LoadedResource,
+  now: Ticks,
+): Outcome {
+  return { kind: "fault", fault, refusal: { rule, target, now, unmet: fault.detail?.unmet }, cors };
 }
 
-function checkGuard(call: Call, target: object | undefined, now: Ticks): Outcome | undefined {
+function checkGuard(call: Call, located: LoadedResource, now: Ticks): Outcome | undefined {
   const { guard } = call.resource;
+  const { target } = located;
   if (guard === undefined) return undefined;
   const { operation, address, input, features } = call;
   const verdict = guard({ operation, address, input, features, target, now });
-  return verdict.ok ? undefined : refused("guard", verdict.fault, { target, now });
+  return verdict.ok ? undefined : refused("guard", verdict.fault, located, now);
 }
 
 function checkExistence(
@@ -91,12 +91,10 @@ function checkTargetLease(call: Call, target: ETaggedRecord | undefined, now: Ti
   return checkLease(lease, call.leaseId, policy, call.resource.leaseKind, now);
 }
 
-function checkConditions(
-  call: Call,
-  target: ETaggedRecord | undefined,
-  now: Ticks,
-): Outcome | undefined {
+function checkConditions(call: Call, located: LoadedResource, now: Ticks): Outcome | undefined {
   const { operation, conditions } = call;
+  const target: ETaggedRecord | undefined = located.target;
+  const { cors } = located;
   if (operation.conditions === "none") return undefined;
   const present = target?.etag === undefined ? undefined : { etag: target.etag, tags: target.tags };
   const { conditions: policy, effect } = operation;
@@ -104,9 +102,9 @@ function checkConditions(
     const verdict = checkRead(conditions, present);
     if (verdict === "not-modified") {
       const unmet = unmodifiedBy(conditions);
-      return { kind: "not-modified", refusal: { rule: "condition", target, now, unmet } };
+      return { kind: "not-modified", refusal: { rule: "condition", target, now, unmet }, cors };
     }
-    return verdict.ok ? undefined : refused("condition", verdict.fault, { target, now });
+    return verdict.ok ? undefined : refused("condition", verdict.fault, located, now);
   }
   const creates = operation.conditions === "create";
   const holdsLease = call.leaseId !== undefined;
@@ -117,5 +115,5 @@ function checkConditions(
     ...(outOfRange === undefined ? {} : { unmetOutOfRange: outOfRange }),
   };
   const verdict = checkWrite(conditions, present, { creates, holdsLease, ...unmet });
-  return verdict.ok ? undefined : refused("condition", verdict.fault, { target, now });
+  return verdict.ok ? undefined : refused("condition", verdict.fault, located, now);
 }

@@ -1,5 +1,6 @@
 import type { Received } from "../content/content-ref.ts";
 import { noConditions, type Conditions } from "../protocol/conditions.ts";
+import type { CorsRule } from "../protocol/cors.ts";
 import type { Delegate } from "../protocol/delegation.ts";
 import type { Fault } from "../protocol/faults.ts";
 import type { Lease } from "../protocol/lease.ts";
@@ -9,7 +10,7 @@ import type { Features } from "../protocol/features.ts";
 import type { Address, Operation } from "./operation.ts";
 import type { HeaderGroup, DeferredUpdate, ReplyBody } from "./reply.ts";
 import type { Result } from "../protocol/result.ts";
-import type { Access, LoadedResource, Resource } from "./service.ts";
+import type { Access, Resource } from "./service.ts";
 import type { CopySource } from "./source.ts";
 import type { Ticks } from "../base/ticks.ts";
 import type { Clock, Log, Random } from "../base/world.ts";
@@ -65,8 +66,6 @@ export interface Call {
     exists: boolean,
     address: Address,
   ) => Result<void>;
-  /** Told what was found, whatever comes of it: an answer to a page of another origin needs it. */
-  readonly onLoaded: (located: LoadedResource) => void;
 }
 
 export type Outcome =
@@ -80,9 +79,18 @@ export type Outcome =
       readonly deferredUpdate?: DeferredUpdate | undefined;
       /** Opened inside the transaction, so that what it reads belongs to this answer. */
       readonly reader: ContentReader | undefined;
+      readonly cors?: CorsRules;
     }
-  | { readonly kind: "not-modified"; readonly refusal?: Refusal }
-  | { readonly kind: "fault"; readonly fault: Fault; readonly refusal?: Refusal };
+  | { readonly kind: "not-modified"; readonly refusal?: Refusal; readonly cors?: CorsRules }
+  | {
+      readonly kind: "fault";
+      readonly fault: Fault;
+      readonly refusal?: Refusal;
+      readonly cors?: CorsRules;
+    };
+
+/** The CORS rules of the service; undefined if the target's scope was not loaded. */
+type CorsRules = readonly CorsRule[] | undefined;
 
 /** The fields every stamped record shares. */
 export interface ETaggedRecord {

@@ -80,12 +80,13 @@ function runOn(
   const target: ETaggedRecord | undefined = located.target;
   const newETag = nextETag(view.now, target?.etag);
   const context = contextOf(runtime, call, { scope, target, newETag, now: view.now });
-  if (operation.reads === undefined) return decideOn(running, context);
-  return decideOnSeen(running, context, operation.reads(records, context));
+  if (operation.reads === undefined) return decideOn(running, located, context);
+  return decideOnSeen(running, located, context, operation.reads(records, context));
 }
 
 function decideOnSeen(
   running: RunContext,
+  located: LoadedResource,
   context: AnyDecisionContext & { readResult: unknown },
   readResult: Awaitable<unknown>,
 ): Awaitable<Outcome | WaitOutcome> {
@@ -93,44 +94,48 @@ function decideOnSeen(
     context.readResult = there;
     const { call, view } = running;
     const refusal =
-      context.target === undefined ? checkDatesWithoutTarget(call, there, view.now) : undefined;
-    return refusal ?? decideOn(running, context);
+      context.target === undefined
+        ? checkDatesWithoutTarget(call, located, there, view.now)
+        : undefined;
+    return refusal ?? decideOn(running, located, context);
   });
 }
 
 function decideOn(
   running: RunContext,
+  located: LoadedResource,
   context: AnyDecisionContext,
 ): Awaitable<Outcome | WaitOutcome> {
   const { runtime, call, view, tx } = running;
   const { scope, newETag } = context;
   const target: ETaggedRecord | undefined = context.target;
   const decision = call.operation.decide(context);
-  if ("fault" in decision) return refused("decision", decision.fault, { target, now: view.now });
+  if ("fault" in decision) return refused("decision", decision.fault, located, view.now);
   if ("wait" in decision) {
     const pending: WaitOutcome = { kind: "wait", ...decision };
     if (tx === undefined) return pending;
     return after(applyEffects(runtime.content, tx, decision.effects, view.now), pending);
   }
-  if (tx === undefined) return outcomeOf(runtime, call, view, decision, context);
+  if (tx === undefined) return outcomeOf(running, located, decision, context);
   const settled = { call, scope, before: target, newETag, now: view.now };
   const applied = applyReply(runtime.content, tx, settled, decision);
-  if (!(applied instanceof Promise)) return outcomeOf(runtime, call, view, decision, context);
-  return answerAfter(applied, running, decision, context);
+  if (!(applied instanceof Promise)) return outcomeOf(running, located, decision, context);
+  return outcomeAfter(applied, running, located, decision, context);
 }
 
 function after<T>(done: Awaitable<void>, value: T): Awaitable<T> {
   return mapAwaitable(done, () => value);
 }
 
-async function answerAfter(
+async function outcomeAfter(
   applied: Promise<void>,
-  { runtime, call, view }: RunContext,
+  running: RunContext,
+  located: LoadedResource,
   decision: Reply<object, string>,
   context: AnyDecisionContext,
 ): Promise<Outcome> {
   await applied;
-  return outcomeOf(runtime, call, view, decision, context);
+  return outcomeOf(running, located, decision, context);
 }
 
 interface Makers {
@@ -186,9 +191,8 @@ function contextOf(
 }
 
 function outcomeOf(
-  runtime: Runtime,
-  call: Call,
-  view: View,
+  { runtime, call, view }: RunContext,
+  { cors }: LoadedResource,
   reply: Reply<object, string>,
   { target: found, newETag }: AnyDecisionContext,
 ): Outcome {
@@ -208,6 +212,7 @@ function outcomeOf(
     deferredUpdate: reply.deferredUpdate,
     body,
     reader: streams ? runtime.content.open(view, body.content, keyOf(call)) : undefined,
+    cors,
   };
 }
 

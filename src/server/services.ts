@@ -15,7 +15,7 @@ import { nodeHandler } from "../http/handler.ts";
 import type { HttpService } from "../http/http-service.ts";
 import type { Observer } from "../http/observer.ts";
 import { compileRoutes } from "../http/routing.ts";
-import { serveRequest } from "../http/serve.ts";
+import { handleRequest, meterOf, serveRequest } from "../http/pipeline.ts";
 import type { OwnEndpoints } from "../http/source/own-endpoints.ts";
 import { openSources } from "../http/source/own-source.ts";
 import type { SourceReader } from "../http/source/source-reader.ts";
@@ -51,8 +51,8 @@ export function titleOf({ name }: Service): string {
 
 export function handlerOf(door: HttpService, writeAccess: WriteAccess): Handler {
   const { clock, log, memory } = door;
-  const options = { writeAccess, memory, clock };
-  return nodeHandler((request) => serveRequest(door, request), log, options);
+  const options = { writeAccess, memory, clock, meter: meterOf(door) };
+  return nodeHandler((request) => handleRequest(door, request), log, options);
 }
 
 export function httpServiceOf(service: Service, world: World): HttpService {

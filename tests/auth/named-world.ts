@@ -30,7 +30,7 @@ import { Authenticator } from "../../src/http/auth/authenticator.ts";
 import type { AuthOptions, AuthRequest } from "../../src/http/auth/request.ts";
 import type { HttpService } from "../../src/http/http-service.ts";
 import { compileRoutes } from "../../src/http/routing.ts";
-import { serveRequest } from "../../src/http/serve.ts";
+import { serveRequest } from "../../src/http/pipeline.ts";
 import { bufferBody, type WireResponse } from "../../src/http/wire.ts";
 import { openDataStores } from "../../src/server/data-stores.ts";
 import { services } from "../../src/server/services.ts";

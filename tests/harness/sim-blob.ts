@@ -17,7 +17,7 @@ import { reclaimStep } from "../../src/operation/reclaim.ts";
 import { Authenticator } from "../../src/http/auth/authenticator.ts";
 import type { HttpService } from "../../src/http/http-service.ts";
 import { compileRoutes } from "../../src/http/routing.ts";
-import { serveRequest } from "../../src/http/serve.ts";
+import { serveRequest } from "../../src/http/pipeline.ts";
 import { simWorld, type SimClock, type SimLog } from "../../src/server/sim-world.ts";
 import type { Store } from "../../src/store/store.ts";
 import type { RawCall } from "./raw-client.ts";

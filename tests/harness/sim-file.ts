@@ -20,7 +20,7 @@ import { fileService } from "../../src/file/service.ts";
 import { Authenticator } from "../../src/http/auth/authenticator.ts";
 import type { HttpService } from "../../src/http/http-service.ts";
 import { compileRoutes } from "../../src/http/routing.ts";
-import { serveRequest } from "../../src/http/serve.ts";
+import { serveRequest } from "../../src/http/pipeline.ts";
 import { simWorld, type SimClock } from "../../src/server/sim-world.ts";
 import type { Store } from "../../src/store/store.ts";
 import { accountSas, version, type RawCall } from "./raw-client.ts";

@@ -15,7 +15,7 @@ import { reclaimStep } from "../../src/operation/reclaim.ts";
 import { Authenticator } from "../../src/http/auth/authenticator.ts";
 import type { HttpService, HttpServiceOptions } from "../../src/http/http-service.ts";
 import { compileRoutes } from "../../src/http/routing.ts";
-import { serveRequest } from "../../src/http/serve.ts";
+import { serveRequest } from "../../src/http/pipeline.ts";
 import { bufferBody } from "../../src/http/wire.ts";
 import { simWorld, type SimClock } from "../../src/server/sim-world.ts";
 import { accountSas, version, type RawCall } from "./raw-client.ts";

@@ -64,8 +64,8 @@ interface One {
 
 /** What of a request is worth telling: nothing, one thing, or one for each of its parts. */
 export function feedEventsOf(observed: ObservedRequest, tell: (seen: FeedEvent) => void): void {
-  const { progress, request, result, reply } = observed;
-  const { parts, operation, call } = progress;
+  const { context, call, parts, result, reply } = observed;
+  const { request, operation } = context;
   if (parts !== undefined) return seenInParts(observed, tell);
   const outcome = result.ok ? result.value : undefined;
   const refusal = outcome?.kind === "fault" ? outcome.fault : undefined;
@@ -76,12 +76,12 @@ export function feedEventsOf(observed: ObservedRequest, tell: (seen: FeedEvent) 
 }
 
 function seenInParts(observed: ObservedRequest, tell: (seen: FeedEvent) => void): void {
-  const { parts } = observed.progress;
+  const { parts } = observed;
   if (parts === undefined) return;
-  const { requests, calls, outcomes } = parts;
+  const { contexts, calls, outcomes } = parts;
   const tellPart = (index: number, outcome: Outcome): void => {
     const call = calls[index];
-    const { request } = requests[index] ?? observed;
+    const { request } = contexts[index] ?? observed.context;
     const fault = outcome.kind === "fault" ? outcome.fault : undefined;
     const status = outcome.kind === "reply" ? outcome.status : conflict(fault);
     const one = { request, operation: call?.operation, call, outcome, fault, status };
@@ -102,22 +102,22 @@ function kindOf({ status, operation }: One): FeedEvent["kind"] | undefined {
   return operation.lease === "action" ? "lease" : "change";
 }
 
-function seenOf({ door, progress, reply }: ObservedRequest, one: One): FeedEvent | undefined {
+function seenOf({ http, context, reply }: ObservedRequest, one: One): FeedEvent | undefined {
   const kind = kindOf(one);
   if (kind === undefined) return undefined;
   const { request, operation, call, outcome, status } = one;
   return {
     kind,
-    at: door.clock.wall(),
-    requestId: progress.requestId,
-    service: door.service.name,
+    at: http.clock.wall(),
+    requestId: context.requestId,
+    service: http.service.name,
     operation: operation?.name ?? "",
     method: request.method,
     account: call?.account ?? "",
-    place: call === undefined ? nowhere : door.service.signedName(call.address),
+    place: call === undefined ? nowhere : http.service.signedName(call.address),
     status,
     etag: outcome?.kind === "reply" ? outcome.etag : undefined,
-    principal: progress.principal?.kind ?? "anonymous",
+    principal: context.principal?.kind ?? "anonymous",
     address: request.remoteAddress,
     agent: request.headers["user-agent"],
     refused: kind === "refused" ? refusalOf(one) : undefined,

@@ -15,12 +15,12 @@ export const batchPartsMax = 256;
 const partsAtOnceMax = 16;
 
 export interface BatchRun {
-  readonly door: HttpService;
+  readonly http: HttpService;
   /** The request that carried the batch. */
   readonly request: WireRequest;
   readonly envelope: Envelope;
   readonly batch: Batch;
-  readonly serve: (door: HttpService, request: WireRequest) => Promise<WireResponse>;
+  readonly serve: (http: HttpService, request: WireRequest) => Promise<WireResponse>;
 }
 
 export interface BatchAnswer {
@@ -42,7 +42,7 @@ export async function runBatch(run: BatchRun): Promise<Result<BatchAnswer>> {
   if (parts.value.length > batchPartsMax) {
     return ok(refusalOf(run, "ExceedsMaxBatchRequestCount"));
   }
-  const location = locate(run.request, locationOptions(run.door));
+  const location = locate(run.request, locationOptions(run.http));
   if (!location.ok) return location;
   const requests: WireRequest[] = [];
   for (const part of parts.value) {
@@ -54,10 +54,10 @@ export async function runBatch(run: BatchRun): Promise<Result<BatchAnswer>> {
     return ok(refusalOf(run, "InvalidInput"));
   }
   const rendered: Uint8Array[] = [];
-  const door = doorFor(run);
+  const http = serviceOf(run);
   for (let at = 0; at < requests.length; at += partsAtOnceMax) {
     const some = requests.slice(at, at + partsAtOnceMax);
-    const replies = await Promise.all(some.map((request) => run.serve(door, request)));
+    const replies = await Promise.all(some.map((request) => run.serve(http, request)));
     for (const [index, reply] of replies.entries()) {
       rendered.push(renderSubResponse(reply, parts.value[at + index]?.headers["content-id"]));
     }
@@ -79,23 +79,23 @@ function requestOf(
 }
 
 /** The pipeline as the parts find it: it runs few operations. */
-function doorFor({ door, batch }: BatchRun): HttpService {
+function serviceOf({ http, batch }: BatchRun): HttpService {
   const router: Router = (routed) => {
-    const operation = door.router(routed);
+    const operation = http.router(routed);
     if (!operation.ok || batch.operations.includes(operation.value.name)) return operation;
     return fail("InvalidInput");
   };
-  return { ...door, router };
+  return { ...http, router };
 }
 
 /** Whether a part stays in the container that the batch was sent to. A path that cannot be read is
  *  refused by itself, as in a batch for the account. */
-function isWithin({ door, batch: { within } }: BatchRun, request: WireRequest): boolean {
+function isWithin({ http, batch: { within } }: BatchRun, request: WireRequest): boolean {
   if (within === undefined) return true;
-  const location = locate(request, locationOptions(door));
+  const location = locate(request, locationOptions(http));
   if (!location.ok) return true;
-  const address = door.service.identify(location.value.path, location.value.query);
-  return !address.ok || door.service.signedName(address.value).name === within;
+  const address = http.service.identify(location.value.path, location.value.query);
+  return !address.ok || http.service.signedName(address.value).name === within;
 }
 
 /** The one answer, without a Content-ID, to a batch none of whose parts is run. */
@@ -103,8 +103,8 @@ function refusalOf(run: BatchRun, code: FaultCode): BatchAnswer {
   return answerOf(run, [renderSubResponse(renderFault({ code }, run.envelope), undefined)]);
 }
 
-function answerOf({ door }: BatchRun, parts: readonly Uint8Array[]): BatchAnswer {
-  const boundary = `batchresponse_${newGuid(door.runtime.random)}`;
+function answerOf({ http }: BatchRun, parts: readonly Uint8Array[]): BatchAnswer {
+  const boundary = `batchresponse_${newGuid(http.runtime.random)}`;
   return {
     type: `multipart/mixed; boundary=${boundary}`,
     bytes: renderSubResponses(boundary, parts),

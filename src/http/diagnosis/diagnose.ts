@@ -1,7 +1,7 @@
 import { faultMessage, type Fault } from "../../protocol/faults.ts";
 import { queryText } from "../../protocol/signing/request.ts";
 import type { HttpService } from "../http-service.ts";
-import { authRequestOf, resolveTarget } from "../target.ts";
+import { authRequestOf, identifyTarget, locateRequest } from "../target.ts";
 import type { WireRequest } from "../wire.ts";
 import { sasTextOf } from "./sas-mistakes.ts";
 import { elementsForLog, withoutSecrets } from "./secrets.ts";
@@ -19,9 +19,9 @@ export interface Diagnosis {
 }
 
 /** Works from the request anew: nothing is kept for it while no debug log is written. */
-export function diagnose(door: HttpService, request: WireRequest, fault: Fault): Diagnosis {
+export function diagnose(http: HttpService, request: WireRequest, fault: Fault): Diagnosis {
   const { elements, unmet, subject = unmet } = fault.detail ?? {};
-  const signature = isMismatch(fault) ? signatureReport(door, request) : undefined;
+  const signature = isMismatch(fault) ? signatureReport(http, request) : undefined;
   return {
     reason: withoutSecrets(faultMessage(fault)),
     ...(subject === undefined ? {} : { about: withoutSecrets(subject) }),
@@ -37,13 +37,15 @@ function isMismatch({ code, detail }: Fault): boolean {
   return code === "AuthenticationFailed" && mismatch.test(explanation);
 }
 
-function signatureReport(door: HttpService, request: WireRequest): SignatureReport | undefined {
-  const target = resolveTarget(door, request, { requestId: "" });
+function signatureReport(http: HttpService, request: WireRequest): SignatureReport | undefined {
+  const located = locateRequest(http, { request, requestId: "" });
+  if (!located.ok) return undefined;
+  const target = identifyTarget(http, located.value);
   if (!target.ok) return undefined;
-  const settings = door.accounts.get(target.value.location.account);
+  const settings = http.accounts.get(target.value.location.account);
   if (settings === undefined) return undefined;
   const { keys } = settings;
-  const signed = authRequestOf(door, request, target.value);
+  const signed = authRequestOf(http, target.value);
   const found = /^(SharedKey|SharedKeyLite) +[^:]*:(.*)$/i.exec(
     signed.header("authorization") ?? "",
   );

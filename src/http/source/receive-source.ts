@@ -5,7 +5,7 @@ import { mayHold, streamedBytesMax } from "../body.ts";
 import { serverBusy } from "../server-busy.ts";
 import { clientKeyOf, encryptingContent } from "../client-key.ts";
 import type { HttpService } from "../http-service.ts";
-import type { PreparedCall } from "../reception.ts";
+import type { PreparedCall } from "../prepare.ts";
 import type { WireRequest } from "../wire.ts";
 import { fetchSource } from "./fetch-source.ts";
 
@@ -23,7 +23,7 @@ export async function receiveSource(
 ): Promise<PreparedCall> {
   const refusal = await precheck(runtime, call);
   // A wrong checksum of the source outranks whatever speaks against the target (recorded).
-  if (refusal !== undefined && !namesChecksum(request)) return { outcome: refusal };
+  if (refusal !== undefined && !namesChecksum(request)) return { call, outcome: refusal };
   if (!mayHold(request, streamedBytesMax)) return serverBusy;
   const content = encryptingContent(runtime.content, clientKeyOf(call.input), runtime.random);
   const parts = { read: sources.read, content };

@@ -1,0 +1,86 @@
+import { actual } from "../protocol/cors.ts";
+import type { ServiceName } from "../protocol/service-name.ts";
+import type { HttpService } from "./http-service.ts";
+import { renderFault, renderOutcome, type Envelope } from "./render.ts";
+import type { CompletedRequest, RequestContext } from "./request-context.ts";
+import { structuredHeader } from "./structured-body.ts";
+import type { WireResponse } from "./wire.ts";
+
+/** Renders the outcome and adds the headers that depend on the request, not on the operation. */
+export function renderResponse(http: HttpService, completed: CompletedRequest): WireResponse {
+  const { context, result } = completed;
+  const envelope = envelopeOf(http, context);
+  const response = result.ok
+    ? renderOutcome(result.value, envelope)
+    : renderFault(result.fault, envelope);
+  addCors(response, completed);
+  addOverrides(response, context);
+  addStructuredBody(response, context);
+  return response;
+}
+
+const serverNames: Readonly<Record<ServiceName, string>> = {
+  blob: "Etagere-Blob/1.0",
+  queue: "Etagere-Queue/1.0",
+  table: "Etagere-Table/1.0",
+  file: "Etagere-File/1.0",
+};
+
+const clientRequestIdUnitsMax = 1024;
+
+/** Headers and fault details of every response, as far as the context has them. */
+export function envelopeOf(
+  { service: { name, dialect }, clock }: HttpService,
+  { request, requestId, version, operation }: RequestContext,
+): Envelope {
+  const sent = request.headers["x-ms-client-request-id"];
+  const isEchoed = sent !== undefined && sent.length <= clientRequestIdUnitsMax;
+  const wallNow = clock.wall();
+  const header = (wanted: string) => request.headers[wanted];
+  return {
+    requestId,
+    clientRequestId: isEchoed ? sent : undefined,
+    version,
+    server: serverNames[name],
+    wallNow,
+    head: request.method === "HEAD",
+    dialect,
+    asked: { header, target: request.target, version, operation, requestId, wallNow },
+  };
+}
+
+/** Only an executed call has loaded the account's rules; other faults go without them. */
+function addCors(response: WireResponse, { context, result }: CompletedRequest): void {
+  const cors = result.ok ? result.value.cors : undefined;
+  if (cors === undefined || cors.length === 0) return;
+  const { method, headers } = context.request;
+  if (method === "OPTIONS") return;
+  Object.assign(response.headers, actual(cors, { origin: headers["origin"], method }));
+}
+
+/** Confirms to the client that the checksums inside its body were verified. */
+function addStructuredBody(response: WireResponse, { request, operation }: RequestContext): void {
+  const form = request.headers[structuredHeader];
+  if (form !== undefined && operation?.body.kind === "content" && response.status < 300) {
+    response.headers[structuredHeader] = form;
+  }
+}
+
+const overridable = {
+  "cache-control": "Cache-Control",
+  "content-disposition": "Content-Disposition",
+  "content-encoding": "Content-Encoding",
+  "content-language": "Content-Language",
+  "content-type": "Content-Type",
+} as const;
+
+/** `rscc`, `rscd`, `rsce`, `rscl` and `rsct` of a SAS replace headers of a successful read. */
+function addOverrides(response: WireResponse, { principal, operation }: RequestContext): void {
+  if (operation?.effect !== "reads" || response.status >= 300) return;
+  if (principal?.kind !== "service-sas" && principal?.kind !== "delegation-sas") return;
+  if (principal.overrides === undefined) return;
+  for (const [name, header] of Object.entries(overridable)) {
+    const value = principal.overrides[name as keyof typeof overridable];
+    if (value !== undefined) response.headers[header] = value;
+  }
+}

@@ -39,9 +39,9 @@ import { getAccountInformation } from "./service/account-information.ts";
 import { listContainers } from "./service/list-containers.ts";
 import {
   getBlobServiceProperties,
+  getBlobServiceStats,
   setBlobServiceProperties,
 } from "./service/service-properties.ts";
-import { getBlobServiceStats } from "./service/service-stats.ts";
 import { deleteImmutabilityPolicy } from "./protection/set-immutability-policy.ts";
 import { setImmutabilityPolicy } from "./protection/set-immutability-policy.ts";
 import { setLegalHold } from "./protection/set-legal-hold.ts";

@@ -14,9 +14,9 @@ import { getQueueMetadata, setQueueMetadata } from "./queue/queue-metadata.ts";
 import { listQueues } from "./service/list-queues.ts";
 import {
   getQueueServiceProperties,
+  getQueueServiceStats,
   setQueueServiceProperties,
 } from "./service/service-properties.ts";
-import { getQueueServiceStats } from "./service/service-stats.ts";
 
 export const operations: readonly Operation[] = [
   getQueueServiceProperties,

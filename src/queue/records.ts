@@ -7,16 +7,16 @@ import type { Ticks } from "../base/ticks.ts";
 import { bytesOfMessageId } from "./message/message-id.ts";
 
 export interface QueueRecord {
-  /** What the messages inside are keyed by: clearing the queue gives it a new one. */
+  /** Part of the keys of its messages. Clear Messages assigns a new id. */
   readonly id: bigint;
   readonly metadata: Metadata;
   readonly policies: readonly StoredPolicy[];
 }
 
-/** A queue whose name is not free yet, because its messages are still being taken down. */
+/** Written by earlier releases only: a deleted queue whose messages are not yet removed. */
 export interface DeletedQueueRecord {
   readonly id: bigint;
-  /** The name is free from here on, however far the reclaiming is. */
+  /** From this time the name can be used again, even if messages are left. */
   readonly until: Ticks;
 }
 
@@ -26,12 +26,12 @@ export interface MessageRecord {
   readonly expires: Ticks;
   readonly visibleAt: Ticks;
   readonly dequeueCount: number;
-  /** Counts gets and updates, so that two receipts for the same moment still differ. */
+  /** Number of gets and updates. Makes pop receipts with equal `visibleAt` differ. */
   readonly updateCount: number;
   readonly text: string;
 }
 
-/** Stands in the line of a queue. The expiry is repeated here, so that a get steps over expired
+/** An entry of the visibility index. Repeats the expiry time, so that Get Messages skips expired
  *  messages without reading them. */
 export interface VisibilityRecord {
   readonly expires: Ticks;
@@ -56,8 +56,8 @@ export const deletedQueues = defineTable<{ account: bigint; name: string }, Dele
   codec: recordCodec<DeletedQueueRecord>({ version: 1 }),
 });
 
-/** Ids begin with the time of insertion, so that puts and gets work at the two ends of this table
- *  and cost the same however much lies between. */
+/** Ids begin with the insertion time: Put Message writes at the end of the table and Get Messages
+ *  reads near its start, so the cost of both is independent of the number of messages. */
 export const messages = defineTable<MessageKey, MessageRecord>({
   name: "messages",
   tag: 0x42,
@@ -76,7 +76,7 @@ export const messages = defineTable<MessageKey, MessageRecord>({
   }),
 });
 
-/** The line of a queue: next visible first, of equals the one inserted first. */
+/** The visibility index: messages by next-visible time, then by insertion time. */
 export const visibilityIndex = defineTable<MessageKey & { visibleAt: Ticks }, VisibilityRecord>({
   name: "message-turns",
   tag: 0x43,
@@ -89,19 +89,19 @@ export const visibilityIndex = defineTable<MessageKey & { visibleAt: Ticks }, Vi
 });
 
 const emptyCodec = recordCodec<object>({ version: 1 });
-const nothingMore = emptyCodec.encode({});
+const emptyRecord = emptyCodec.encode({});
 
-/** By the moment they expire, for the reclaiming; `visibleAt` is in the message. */
+/** Messages by expiry time, for the reclaim job. The message record has the other key parts. */
 export const expiries = defineTable<MessageKey & { expires: Ticks }, object>({
   name: "message-expiries",
   tag: 0x44,
   key: ({ queue, expires, id }) => [queue, expires, bytesOfMessageId(id)],
-  codec: { encode: () => nothingMore, decode: (bytes) => emptyCodec.decode(bytes) },
+  codec: { encode: () => emptyRecord, decode: (bytes) => emptyCodec.decode(bytes) },
 });
 
 const messageCountTag = 0x45;
 
-/** How many messages a queue holds, visible or not. */
+/** Key of the number of messages in a queue, visible or not. */
 export function messageCounter(queue: bigint): Uint8Array {
   return encodeTaggedKey(messageCountTag, [queue]);
 }

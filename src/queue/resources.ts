@@ -26,7 +26,7 @@ export interface QueueResources {
   readonly [name: string]: { scope: object; target: object };
   readonly service: { scope: AccountScope; target: AccountRecord };
   readonly queue: { scope: AccountScope; target: QueueRecord };
-  /** The messages of a queue as a whole: its record says which they are. */
+  /** All messages of a queue; the target is the queue's record. */
   readonly messages: { scope: AccountScope; target: QueueRecord };
   readonly message: { scope: QueueScope; target: MessageRecord };
 }
@@ -111,7 +111,7 @@ const queue = defineResource<QueueAddress>({
   leaseKind: "container",
 });
 
-/** A message lies in several tables: its operations write all of them as effects. */
+/** A message has records in several tables: its operations write them as effects. */
 const message = defineResource<QueueAddress>({
   load: loadMessage,
   table: undefined,

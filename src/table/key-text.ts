@@ -1,16 +1,16 @@
 import { newBytes } from "../encoding/slabs.ts";
 
 /**
- * Keys compare by their UTF-16 units, as the service orders them. Writing every unit as UTF-8 would
- * write a code point of its own (CESU-8) keeps that order byte by byte, which UTF-8 does not: it
- * puts the characters beyond U+FFFF last.
+ * Encodes keys so that their bytes sort as the service sorts keys: by UTF-16 code units. CESU-8
+ * encodes each unit of a surrogate pair by itself and keeps that order. UTF-8 does not: it sorts
+ * characters beyond U+FFFF last.
  */
 
 const surrogates = /[\uD800-\uDFFF]/;
 
 export function encodeKeyText(text: string): Uint8Array {
-  const plain = text.length <= loopUnitsMax ? encodePlain(text) : undefined;
-  if (plain !== undefined) return plain;
+  const ascii = text.length <= loopUnitsMax ? encodeAscii(text) : undefined;
+  if (ascii !== undefined) return ascii;
   if (!surrogates.test(text)) return Buffer.from(text, "utf8");
   const bytes: number[] = [];
   for (let index = 0; index < text.length; index += 1) {
@@ -22,10 +22,10 @@ export function encodeKeyText(text: string): Uint8Array {
   return Uint8Array.from(bytes);
 }
 
-/** Up to here a loop beats the call that encodes. */
+/** Up to this length a loop is faster than a call of the encoder. */
 const loopUnitsMax = 64;
 
-function encodePlain(text: string): Uint8Array | undefined {
+function encodeAscii(text: string): Uint8Array | undefined {
   const bytes = newBytes(text.length);
   for (let index = 0; index < text.length; index += 1) {
     const unit = text.charCodeAt(index);
@@ -56,7 +56,7 @@ export function decodeKeyText(bytes: Uint8Array): string {
   return text;
 }
 
-/** The units of a surrogate pair begin with ED A0 to ED BF. */
+/** Surrogates are encoded as ED A0 to ED BF, and a third byte. */
 function hasSurrogates(bytes: Uint8Array): boolean {
   for (let at = bytes.indexOf(0xed); at >= 0; at = bytes.indexOf(0xed, at + 1)) {
     if ((bytes[at + 1] ?? 0) >= 0xa0) return true;

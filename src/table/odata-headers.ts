@@ -2,7 +2,7 @@ import { invalidHeader } from "../protocol/faults.ts";
 import type { Param } from "../protocol/params.ts";
 import { fail, ok } from "../protocol/result.ts";
 
-/** On every OData answer. */
+/** Headers of every OData response. */
 export const odataHeaders = {
   "Cache-Control": "no-cache",
   "X-Content-Type-Options": "nosniff",
@@ -10,7 +10,7 @@ export const odataHeaders = {
 
 export const odataHeaderNames = ["Cache-Control", "X-Content-Type-Options"] as const;
 
-/** Whether an insert answers with what was inserted; undefined if the client did not say. */
+/** `Prefer`: whether an insert returns the entity. Undefined without the header. */
 export const prefer: Param<"return-content" | "return-no-content" | undefined> = {
   sources: ["Prefer"],
   parse: (reader) => {
@@ -22,7 +22,7 @@ export const prefer: Param<"return-content" | "return-no-content" | undefined> =
   },
 };
 
-/** Inserts and upserts look at no ETag, so naming one is a mistake that must not go unnoticed. */
+/** Rejects conditional headers on inserts and upserts, which would otherwise be ignored. */
 export const unconditional: Param<undefined> = {
   sources: [],
   parse: (reader) => {

@@ -3,11 +3,11 @@ import { declareUserDelegationKey } from "../account/user-delegation-key.ts";
 import type { Operation } from "../operation/operation.ts";
 import {
   getTableServiceProperties,
+  getTableServiceStats,
   setTableServiceProperties,
-} from "./account/service-properties.ts";
-import { getTableServiceStats } from "./account/service-stats.ts";
-import { entityGroupTransaction } from "./account/transaction.ts";
-import { deleteEntity, deleteNested } from "./entity/delete-entity.ts";
+} from "./service/service-properties.ts";
+import { entityGroupTransaction } from "./service/transaction.ts";
+import { deleteEntity, deleteBelowTable } from "./entity/delete-entity.ts";
 import { insertEntity } from "./entity/insert-entity.ts";
 import { insertOrMergeEntity } from "./entity/insert-or-merge-entity.ts";
 import { insertOrReplaceEntity } from "./entity/insert-or-replace-entity.ts";
@@ -39,7 +39,7 @@ export const operations: readonly Operation[] = [
   updateEntity,
   mergeEntity,
   deleteEntity,
-  deleteNested,
+  deleteBelowTable,
   insertOrReplaceEntity,
   insertOrMergeEntity,
 ];

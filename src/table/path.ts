@@ -7,16 +7,16 @@ import { keyUnitsMax } from "./edm/limits.ts";
 
 export interface TableAddress extends Address {
   readonly resource: "service" | "batch" | "tables" | "table" | "entities" | "entity" | "nested";
-  /** Empty where no table is named. */
+  /** Empty if the path names no table. */
   readonly table: string;
   readonly keys: EntityKeys | undefined;
-  /** The path goes on below a table, where there is nothing. */
-  readonly isNested?: true;
+  /** The path has a segment after the table. No such resource exists. */
+  readonly isBelowTable?: true;
 }
 
-/** `name`, then optionally what stands in parentheses, then optionally more segments. A doubled
- *  quote reads as the end of one quoted text and the start of the next: with a second way to read
- *  it, the ways to try would double with each. */
+/** `name`, optionally parentheses, optionally more segments. The pattern reads `''` as the end of
+ *  one quoted text and the start of the next. A second alternative for `''` would make matching
+ *  exponential. */
 const pathForm = /^([^(/]*)(?:\(((?:[^']|'[^']*')*?)\))?(\/.*)?$/s;
 const nameKeyForm = /^'((?:[^']|'')*)'$/;
 const entityKeysForm = /^\s*(\w+)='((?:[^']|'')*)'\s*,\s*(\w+)='((?:[^']|'')*)'\s*$/;
@@ -29,14 +29,14 @@ export function identify(path: string, query: QueryReader): Result<TableAddress>
   const match = pathForm.exec(path);
   if (match === null) return fail("InvalidInput");
   const [, name = "", inside, rest] = match;
-  // Azurite accepts `/Tables/`, and clients have come to send it.
-  const isWhole = rest === undefined || rest === "/";
-  if (name.toLowerCase() === "tables" && isWhole) return identifyTable(inside);
+  // Azurite accepts `/Tables/`, and some clients send it.
+  const endsAfterTable = rest === undefined || rest === "/";
+  if (name.toLowerCase() === "tables" && endsAfterTable) return identifyTable(inside);
   const named = checkTableName(name);
   if (!named.ok) return named;
-  if (!isWhole) {
+  if (!endsAfterTable) {
     const resource = rest.endsWith(")") ? "nested" : "entities";
-    return ok({ resource, table: name, keys: undefined, isNested: true });
+    return ok({ resource, table: name, keys: undefined, isBelowTable: true });
   }
   if (query.get("comp")?.toLowerCase() === "acl") {
     return ok({ resource: "table", table: name, keys: undefined });
@@ -48,7 +48,7 @@ export function identify(path: string, query: QueryReader): Result<TableAddress>
   return keys.ok ? ok({ resource: "entity", table: name, keys: keys.value }) : keys;
 }
 
-/** A name that no table could have is simply not there. */
+/** An invalid table name is not a fault here: the table is not found. */
 function identifyTable(inside: string | undefined): Result<TableAddress> {
   if (inside === undefined || inside === "") {
     return ok({ resource: "tables", table: "", keys: undefined });
@@ -78,22 +78,22 @@ function unquote(text: string): string {
   return text.replaceAll("''", "'");
 }
 
-/** `t(PartitionKey='p',RowKey='r')`, as links and locations write it. */
+/** `t(PartitionKey='p',RowKey='r')`, for links and Location. */
 export function entityPath(table: string, { partitionKey, rowKey }: EntityKeys): string {
-  if (table !== last.table || partitionKey !== last.partitionKey) {
-    const start = `${table}(PartitionKey='${quote(partitionKey)}',RowKey='`;
-    last = { table, partitionKey, start };
+  if (table !== lastPath.table || partitionKey !== lastPath.partitionKey) {
+    const start = `${table}(PartitionKey='${quoteKey(partitionKey)}',RowKey='`;
+    lastPath = { table, partitionKey, start };
   }
-  return `${last.start}${quote(rowKey)}')`;
+  return `${lastPath.start}${quoteKey(rowKey)}')`;
 }
 
-/** Entities that are told of together lie mostly in one partition. */
-let last = { table: "", partitionKey: "", start: "(PartitionKey='',RowKey='" };
+/** The last table and partition: entities of one response are mostly in one partition. */
+let lastPath = { table: "", partitionKey: "", start: "(PartitionKey='',RowKey='" };
 
-/** What every encoding leaves as it is. */
+/** Keys that need neither percent-encoding nor doubled quotes. */
 const plainKeyForm = /^[\w.-]*$/;
 
-function quote(key: string): string {
+function quoteKey(key: string): string {
   if (plainKeyForm.test(key)) return key;
   const wellFormed = key.replaceAll(/\p{Surrogate}/gu, "\uFFFD");
   return encodeURIComponent(wellFormed).replaceAll("'", "''");

@@ -9,7 +9,8 @@ const removalsMax = 500;
 
 const firstBelow = firstBelowUpTo(removalsMax);
 
-/** Everything keyed by a table's id. Jobs of earlier releases name the table's record as well. */
+/** Removes all entities of a deleted table. Jobs of earlier releases also name the
+ *  table's record. */
 const reclaimEntities: ReclaimHandler = async (view, [table, account, name]) => {
   const found = await firstBelow(view, entities, table as bigint);
   if (found.length === removalsMax) return { removals: found, done: false };

@@ -8,16 +8,16 @@ import { encodeKeyText } from "./key-text.ts";
 import { entityCodec, type EntityRecord } from "./stored/entity-record.ts";
 
 export interface TableRecord {
-  /** What the entities are keyed by: deleting a table touches only this record. */
+  /** Part of the keys of its entities, so that deleting a table changes only this record. */
   readonly id: bigint;
-  /** In the spelling it was created with; names compare without regard to case. */
+  /** As written when it was created; names are case-insensitive. */
   readonly name: string;
   readonly policies: readonly StoredPolicy[];
-  /** Of a table that an earlier release deleted and whose entities are still there: no table. */
+  /** Set by earlier releases on a deleted table with entities left. Treated as absent. */
   readonly isBeingDeleted?: true | undefined;
 }
 
-/** Names compare without regard to case. */
+/** Table names are case-insensitive. */
 export function nameKeyOf(account: bigint, name: string): DeletedName {
   return { account, service: "table", name: name.toLowerCase() };
 }
@@ -49,33 +49,33 @@ const definition = defineTable<EntityKey, EntityRecord>({
 
 export const entities: typeof definition = { ...definition, key: entityKey };
 
-/** The entities of a transaction lie in one partition, and each is looked up before it is
- *  written: most keys begin as the last one did, or are the same. */
+/** Encodes a key, reusing the last one. Entities of a transaction are in one partition, and each is
+ *  read before it is written, so most keys share the prefix of the last key or are equal to it. */
 function entityKey({ table, partitionKey, rowKey }: EntityKey): Uint8Array {
-  const isSamePartition = table === last.table && partitionKey === last.partitionKey;
-  if (isSamePartition && rowKey === last.rowKey) return last.key;
+  const isSamePartition = table === lastKey.table && partitionKey === lastKey.partitionKey;
+  if (isSamePartition && rowKey === lastKey.rowKey) return lastKey.key;
   if (!isSamePartition) {
-    last.prefix = encodeTaggedKey(entityTag, [table, encodeKeyText(partitionKey)]);
-    last.table = table;
-    last.partitionKey = partitionKey;
-    last.rowKey = undefined;
+    lastKey.prefix = encodeTaggedKey(entityTag, [table, encodeKeyText(partitionKey)]);
+    lastKey.table = table;
+    lastKey.partitionKey = partitionKey;
+    lastKey.rowKey = undefined;
   }
-  last.key = encodeKeyBelow(last.prefix, encodeKeyText(rowKey));
-  last.rowKey = rowKey;
-  return last.key;
+  lastKey.key = encodeKeyBelow(lastKey.prefix, encodeKeyText(rowKey));
+  lastKey.rowKey = rowKey;
+  return lastKey.key;
 }
 
-interface LastKey {
+interface EncodedKey {
   table: bigint;
   partitionKey: string;
-  /** What all keys of the partition begin with. */
+  /** Prefix of all keys of the partition. */
   prefix: Uint8Array;
-  /** Undefined while there is no key for it. */
+  /** Undefined after a change of the partition, until `key` is encoded. */
   rowKey: string | undefined;
   key: Uint8Array;
 }
 
-const last: LastKey = {
+const lastKey: EncodedKey = {
   table: -1n,
   partitionKey: "",
   prefix: noBytes,

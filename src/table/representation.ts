@@ -13,44 +13,46 @@ const jsonSince = "2013-08-15";
 const atomUntil = "2015-12-11";
 const acceptTypesMax = 32;
 
-/** How the answer is written: `$format` outranks `Accept`. Clients older than JSON get Atom, and
- *  nobody gets it any more since 2015-12-11. */
+/** Format of the response. `$format` takes precedence over `Accept`. Versions before 2013-08-15
+ *  have only Atom; versions from 2015-12-11 only JSON. */
 export const representation: Param<Representation> = {
   sources: ["?$format", "Accept"],
   parse: (reader) => {
-    const asked = reader.query("$format") ?? reader.header("accept") ?? "";
-    return asked.length > settledUnitsMax ? negotiate(asked, reader) : settle(asked, reader);
+    const accept = reader.query("$format") ?? reader.header("accept") ?? "";
+    return accept.length > cachedUnitsMax
+      ? negotiate(accept, reader)
+      : negotiateCached(accept, reader);
   },
 };
 
-/** A client asks for the same thing every time. */
-const settledMax = 256;
-const settledUnitsMax = 128;
-const settled = new Map<string, Result<Representation>>();
+/** Cache of negotiated formats: a client sends the same header with every request. */
+const negotiatedMax = 256;
+const cachedUnitsMax = 128;
+const negotiated = new Map<string, Result<Representation>>();
 
-function settle(asked: string, reader: ParamReader): Result<Representation> {
-  const key = `${reader.version} ${asked}`;
-  const known = settled.get(key);
-  if (known !== undefined) return known;
-  if (settled.size >= settledMax) settled.clear();
-  const chosen = negotiate(asked, reader);
-  settled.set(key, chosen);
+function negotiateCached(accept: string, reader: ParamReader): Result<Representation> {
+  const key = `${reader.version} ${accept}`;
+  const cached = negotiated.get(key);
+  if (cached !== undefined) return cached;
+  if (negotiated.size >= negotiatedMax) negotiated.clear();
+  const chosen = negotiate(accept, reader);
+  negotiated.set(key, chosen);
   return chosen;
 }
 
-function negotiate(asked: string, { version }: ParamReader): Result<Representation> {
+function negotiate(accept: string, { version }: ParamReader): Result<Representation> {
   let refusal: Result<Representation> = fail("MediaTypeNotSupported");
-  if (asked.trim() === "") return ok(defaultFor(version));
-  for (const part of asked.split(",", acceptTypesMax)) {
+  if (accept.trim() === "") return ok(defaultFor(version));
+  for (const part of accept.split(",", acceptTypesMax)) {
     const [type = "", ...parameters] = part.toLowerCase().split(";");
-    const chosen = offer(type.trim(), parameters.join(";"), version);
+    const chosen = parseMediaType(type.trim(), parameters.join(";"), version);
     if (chosen.ok) return chosen;
     refusal = chosen;
   }
   return refusal;
 }
 
-function offer(type: string, parameters: string, version: string): Result<Representation> {
+function parseMediaType(type: string, parameters: string, version: string): Result<Representation> {
   switch (type) {
     case "json":
     case "application/json": {
@@ -80,7 +82,7 @@ function defaultFor(version: string): Representation {
   return version < atomUntil ? atom : minimal;
 }
 
-/** The level an error or an answer inside a batch is written at. */
+/** Content-Type of a JSON response with this metadata level. */
 export function jsonType(level: MetadataLevel): string {
   return `application/json;odata=${level};streaming=true;charset=utf-8`;
 }

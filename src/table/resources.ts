@@ -45,46 +45,49 @@ async function loadTable(
 function loadEntity(
   view: RecordView,
   where: LoadRequest<TableAddress>,
-  beside?: LoadedResource,
+  previous?: LoadedResource,
 ): Awaitable<LoadedResource> {
-  return beside !== undefined && isInTable(beside, where.address)
-    ? loadFrom(view, where.address, beside)
-    : loadAll(view, where);
+  return previous !== undefined && isInTable(previous, where.address)
+    ? loadTarget(view, where.address, previous)
+    : loadWithTable(view, where);
 }
 
-/** Apart, because functions made here would be paid for by those who need none of them. */
-function loadAll(view: RecordView, where: LoadRequest<TableAddress>): Awaitable<LoadedResource> {
+/** A function of its own: closures in `loadEntity` would be allocated for its other branch, too. */
+function loadWithTable(
+  view: RecordView,
+  where: LoadRequest<TableAddress>,
+): Awaitable<LoadedResource> {
   return mapAwaitable(loadAccount(view, where), (account) =>
     mapAwaitable(findTable(view, account, where.address), (table) => {
-      const place = placeOf(account, table);
-      return table === undefined ? place : loadFrom(view, where.address, place);
+      const loaded = withoutTarget(account, table);
+      return table === undefined ? loaded : loadTarget(view, where.address, loaded);
     }),
   );
 }
 
-/** Operations on entities change neither table nor account: what one has found still stands for
- *  the next of the same transaction. */
+/** Whether the previous operation of the transaction used the same table. Operations on entities
+ *  change neither table nor account, so its records are still valid. */
 function isInTable({ scope }: LoadedResource, { table }: TableAddress): boolean {
   return scope.ok && (scope.value as TableScope).table.name === table;
 }
 
-function placeOf(account: AccountRecord, table: TableRecord | undefined): LoadedResource {
+function withoutTarget(account: AccountRecord, table: TableRecord | undefined): LoadedResource {
   const cors = corsOf(account);
   const scope = table === undefined ? fail("TableNotFound") : ok({ account, table });
   return { access: table, scope, target: undefined, cors };
 }
 
-function loadFrom(
+function loadTarget(
   view: RecordView,
   { keys }: TableAddress,
-  place: LoadedResource,
+  loaded: LoadedResource,
 ): Awaitable<LoadedResource> {
-  const { scope } = place;
-  if (keys === undefined || !scope.ok) return withTarget(place, undefined);
+  const { scope } = loaded;
+  if (keys === undefined || !scope.ok) return withTarget(loaded, undefined);
   const { partitionKey, rowKey } = keys;
   const { table } = scope.value as TableScope;
   const target = view.get(entities, { table: table.id, partitionKey, rowKey });
-  return target instanceof Promise ? withLater(place, target) : withTarget(place, target);
+  return target instanceof Promise ? withPendingTarget(loaded, target) : withTarget(loaded, target);
 }
 
 function withTarget(
@@ -94,14 +97,14 @@ function withTarget(
   return { access, scope, target, cors };
 }
 
-async function withLater(
-  place: LoadedResource,
+async function withPendingTarget(
+  loaded: LoadedResource,
   target: Promise<object | undefined>,
 ): Promise<LoadedResource> {
-  return withTarget(place, await target);
+  return withTarget(loaded, await target);
 }
 
-/** A table that is being deleted is not there any more. */
+/** Undefined for a table that an earlier release marked as being deleted. */
 function findTable(
   view: RecordView,
   account: AccountRecord,
@@ -141,13 +144,15 @@ const entity = defineResource<TableAddress>({
   leaseKind: "container",
 });
 
-/** Every operation on one entity names its keys, in the address or in the body. */
+/** Returns the keys of an entity, from the path or the body. Throws if an operation on an entity
+ *  has none: a bug. */
 export function keysOf({ keys }: TableAddress) {
-  if (keys === undefined) throw new Error("an entity has no keys");
+  if (keys === undefined) throw new Error("an operation on an entity has no keys");
   return keys;
 }
 
-/** A collection has the rules of its members: what an insert names in its body is one of them. */
+/** Collections share the resource of their members: Insert Entity and Create Table get the target's
+ *  name from the body. */
 export const resources = {
   service,
   batch: service,

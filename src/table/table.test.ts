@@ -17,7 +17,7 @@ const anyText = fc.array(unit, { maxLength: 12 }).map((units) => units.join(""))
 const text = fc.oneof(anyText, fc.string({ unit: "binary" }), fc.string());
 
 describe("keys of entities", () => {
-  it("come back, and lie in the order of their UTF-16 units", () => {
+  it("are equal after encoding and decoding, and sort by UTF-16 code units", () => {
     fc.assert(
       fc.property(text, text, text, text, (p1, r1, p2, r2) => {
         expect(decodeKeyText(encodeKeyText(p1))).toBe(p1);
@@ -29,7 +29,7 @@ describe("keys of entities", () => {
     );
   });
 
-  it("are the same, whichever was asked for before", () => {
+  it("are encoded independently of the key encoded before", () => {
     const table = fc.constantFrom(1n, 2n);
     const own = fc.constantFrom("", "a", "b", "\u0001", "ä", "x".repeat(keyBytesMax));
     fc.assert(
@@ -44,7 +44,7 @@ describe("keys of entities", () => {
     );
   });
 
-  it("are read back from what a scan meets", () => {
+  it("are decoded from the encoded keys of a scan", () => {
     const stored = text.map((key) => key.replaceAll(/\p{Cc}/gu, ""));
     fc.assert(
       fc.property(fc.array(fc.tuple(stored, stored), { maxLength: 5 }), (pairs) => {
@@ -57,7 +57,7 @@ describe("keys of entities", () => {
     );
   });
 
-  it("survive a continuation token and a path", () => {
+  it("are equal after formatting and parsing a continuation token and a path", () => {
     fc.assert(
       fc.property(fc.string({ unit: "grapheme" }), fc.string(), (partitionKey, rowKey) => {
         expect(parseToken(formatToken(partitionKey))).toBe(partitionKey);
@@ -92,14 +92,14 @@ describe("paths", () => {
     },
   );
 
-  it("are read in one way, however many quotes there are", () => {
+  it("are parsed in linear time with any number of quotes", () => {
     for (const quotes of [40, 41, 20_000, 20_001]) {
       const path = `abc(${"'".repeat(quotes)}x/`;
       expect(identify(path, noQuery)).toMatchObject({ ok: false, fault: {} });
     }
   });
 
-  it("are written the same, whichever was written before", () => {
+  it("are formatted independently of the path formatted before", () => {
     const own = fc.constantFrom("", "a", "b", "it's", "ä");
     fc.assert(
       fc.property(fc.array(fc.tuple(own, own, own), { maxLength: 8 }), (asked) => {
@@ -113,7 +113,7 @@ describe("paths", () => {
   });
 });
 
-describe("moments", () => {
+describe("DateTime values", () => {
   it.each([
     ["2022-05-06T00:34:41.8204980Z", "2022-05-06T00:34:41.820498Z"],
     ["2022-05-06T00:34:41", "2022-05-06T00:34:41Z"],
@@ -123,7 +123,7 @@ describe("moments", () => {
     expect(formatDateTime(parseDateTime(given)!)).toBe(written);
   });
 
-  it("make ETags that are read back", () => {
+  it("are equal after formatting and parsing an ETag", () => {
     fc.assert(
       fc.property(fc.bigInt({ min: 1n, max: 3_155_378_975_999_999_999n }), (newETag) => {
         const tag = formatEntityETag(newETag);
@@ -139,7 +139,7 @@ describe("moments", () => {
 });
 
 describe("JSON of scalars", () => {
-  it("reads what JSON writes, and refuses what JSON refuses", () => {
+  it("accepts and rejects the same texts as JSON.parse", () => {
     const scalar = fc.oneof(
       fc.string(),
       fc.boolean(),
@@ -175,7 +175,7 @@ describe("JSON of scalars", () => {
     );
   });
 
-  it("reads names as they are written, whatever stood in their place before", () => {
+  it("reads names independently of the object parsed before", () => {
     const name = fc.constantFrom(
       "a",
       "ab",

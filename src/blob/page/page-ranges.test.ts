@@ -42,7 +42,7 @@ function spread(ranges: readonly { kind: string; from: number; length: number }[
   return told;
 }
 
-it("tells every page that was written, and no other", async () => {
+it("returns exactly the pages that were written", async () => {
   await fc.assert(
     fc.asyncProperty(pagesOf(12), async (pages) => {
       const { ranges } = await validPages(view, contentOf(pages), whole);
@@ -56,7 +56,7 @@ it("tells every page that was written, and no other", async () => {
   );
 });
 
-it("tells what changed between the first state and the last, however often it changed", async () => {
+it("returns what changed between the first content and the last, also if changed repeatedly", async () => {
   await fc.assert(
     fc.asyncProperty(fc.array(pagesOf(12), { minLength: 2, maxLength: 4 }), async (states) => {
       const { ranges } = await changedPages(view, states.map(contentOf), whole);
@@ -71,7 +71,7 @@ it("tells what changed between the first state and the last, however often it ch
   );
 });
 
-it("goes on where a full answer ended", async () => {
+it("continues after a full response at its marker", async () => {
   await fc.assert(
     fc.asyncProperty(pagesOf(12), fc.integer({ min: 1, max: 3 }), async (pages, rangesMax) => {
       const all = await validPages(view, contentOf(pages), whole);

@@ -2,7 +2,8 @@ import { reclaim } from "../../operation/effects.ts";
 import { noBody } from "../../operation/operation.ts";
 import { operation } from "../resources.ts";
 
-/** Whatever the number of messages: they are keyed by an id that the queue no longer has.
+/** Takes constant time: messages are keyed by the queue's id, so a new id empties the queue. A
+ *  reclaim job removes the records under the old id.
  *  learn.microsoft.com/rest/api/storageservices/clear-messages */
 export const clearMessages = operation({
   name: "Clear Messages",

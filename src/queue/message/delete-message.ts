@@ -2,7 +2,7 @@ import { noBody } from "../../operation/operation.ts";
 import { operation } from "../resources.ts";
 import { removeMessage } from "./message-effects.ts";
 import { popReceipt } from "./message-params.ts";
-import { messageHeldBy } from "./pop-receipt.ts";
+import { checkPopReceipt } from "./pop-receipt.ts";
 
 /** learn.microsoft.com/rest/api/storageservices/delete-message2 */
 export const deleteMessage = operation({
@@ -20,7 +20,7 @@ export const deleteMessage = operation({
   effect: "writes",
   success: { status: 204, headers: [] },
   decide: ({ target, scope, address, input }) => {
-    const message = messageHeldBy({ target, address }, input.popReceipt);
+    const message = checkPopReceipt({ target, address }, input.popReceipt);
     if (!message.ok) return message;
     return { effects: removeMessage(scope.queue.id, { ...message.value, id: address.message }) };
   },

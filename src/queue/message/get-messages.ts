@@ -3,17 +3,18 @@ import { ticksFromSeconds } from "../../base/ticks.ts";
 import { operation } from "../resources.ts";
 import { readQueueHead } from "./queue-head.ts";
 import { updateVisibility, removeMessage } from "./message-effects.ts";
-import { getVisibilitySeconds, messageCount, visibilityOfGet } from "./message-params.ts";
-import { getAnswer } from "./message-xml.ts";
+import { defaultVisibilitySeconds, messageCount, getVisibilityTimeout } from "./message-params.ts";
+import { getResponse } from "./message-xml.ts";
 
-/** Hides what it hands out for a while, from everyone.
+/** Returns the first visible messages and hides them for the visibility timeout. Also removes the
+ *  expired messages that it had to skip.
  *  learn.microsoft.com/rest/api/storageservices/get-messages */
 export const getMessages = operation({
   name: "Get Messages",
   ids: ["Messages_Dequeue"],
   route: { method: "GET", resource: "messages" },
   since: "2009-09-19",
-  params: { count: messageCount, visibilitySeconds: visibilityOfGet },
+  params: { count: messageCount, visibilitySeconds: getVisibilityTimeout },
   body: noBody,
   permission: { letters: "p", resourceType: "o" },
   target: "must-exist",
@@ -25,8 +26,8 @@ export const getMessages = operation({
   success: { status: 200, headers: ["Cache-Control"] },
   reads: (view, { target, input }) => readQueueHead(view, target.id, input.count ?? 1),
   decide: ({ target, input, readResult, now }) => {
-    const visibleAt = now + ticksFromSeconds(input.visibilitySeconds ?? getVisibilitySeconds);
-    const moves = readResult.visible.map(({ id, message }) => ({
+    const visibleAt = now + ticksFromSeconds(input.visibilitySeconds ?? defaultVisibilitySeconds);
+    const updates = readResult.visible.map(({ id, message }) => ({
       queue: target.id,
       id,
       from: message,
@@ -39,10 +40,10 @@ export const getMessages = operation({
     }));
     return {
       headers: { "Cache-Control": "no-cache" },
-      body: getAnswer(moves.map(({ id, to }) => ({ id, message: to }))),
+      body: getResponse(updates.map(({ id, to }) => ({ id, message: to }))),
       effects: [
-        ...moves.flatMap(updateVisibility),
-        ...readResult.expired.flatMap((place) => removeMessage(target.id, place)),
+        ...updates.flatMap(updateVisibility),
+        ...readResult.expired.flatMap((entry) => removeMessage(target.id, entry)),
       ],
     };
   },

@@ -3,13 +3,13 @@ import type { XmlParser } from "../../operation/operation.ts";
 import { ok, type Result } from "../../protocol/result.ts";
 import { xmlChildText, type XmlElement } from "../../encoding/xml.ts";
 
-/** Of the text, as UTF-8. */
+/** Limit of a message text, in bytes of UTF-8. */
 export const messageBytesMax = 64 * 1024;
-/** A text of nothing but escaped characters is this much longer on the wire. */
+/** Upper bound for the growth of a text by XML escapes. */
 const escapeFactorMax = 8;
 export const messageBodyBytesMax = escapeFactorMax * messageBytesMax;
 
-/** The text as it is: Base64 is the client libraries' business. */
+/** Returns the text unchanged: client libraries encode and decode Base64 themselves. */
 function parseMessage(root: XmlElement): Result<string> {
   if (root.name !== "QueueMessage") {
     return invalidXml(root.start.line, root.start.position, "");
@@ -22,6 +22,6 @@ function parseMessage(root: XmlElement): Result<string> {
 export const parseNewMessage: XmlParser<string> = (root) =>
   root === undefined ? invalidXml(0, 0, "Root element is missing.") : parseMessage(root);
 
-/** Without a body an update leaves the text alone. */
+/** Undefined without a body: the update then keeps the text. */
 export const parseMessageUpdate: XmlParser<string | undefined> = (root) =>
   root === undefined ? ok(undefined) : parseMessage(root);

@@ -8,7 +8,7 @@ import {
   type MessageRecord,
 } from "../records.ts";
 
-/** What expires within one such stretch is swept by one job. */
+/** Messages of a queue that expire in the same minute share one reclaim job. */
 const sweepTicks = 60n * ticksPerSecond;
 
 function sweepAfter(expires: Ticks): Ticks {
@@ -27,6 +27,7 @@ export function insertMessage(queue: bigint, id: string, message: MessageRecord)
   return [...effects, put(expiries, { queue, expires, id }, {}), sweep];
 }
 
+/** A message before and after a change of its visibility. */
 export interface MessageUpdate {
   readonly queue: bigint;
   readonly id: string;
@@ -34,7 +35,7 @@ export interface MessageUpdate {
   readonly to: MessageRecord;
 }
 
-/** To another place in the line. */
+/** Moves the message to its new position in the visibility index. */
 export function updateVisibility({ queue, id, from, to }: MessageUpdate): Effect[] {
   return [
     remove(visibilityIndex, { queue, visibleAt: from.visibleAt, id }),
@@ -43,13 +44,14 @@ export function updateVisibility({ queue, id, from, to }: MessageUpdate): Effect
   ];
 }
 
+/** An entry of the visibility index: all that is needed to remove a message. */
 export interface VisibilityEntry {
   readonly id: string;
   readonly visibleAt: Ticks;
   readonly expires: Ticks;
 }
 
-/** All there is of a message, whether it was deleted or has expired. */
+/** Removes a message from all tables and from the queue's message count. */
 export function removeMessage(
   queue: bigint,
   { id, visibleAt, expires }: VisibilityEntry,

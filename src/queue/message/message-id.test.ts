@@ -7,7 +7,7 @@ const guid = "11111111-2222-4333-8444-555555555555";
 const earliest = ticksFromUnixMilliseconds(Date.UTC(2020, 0, 1));
 const ticks = fc.bigInt({ min: 0n, max: 10n ** 16n }).map((offset) => earliest + offset);
 
-it("is a version 7 GUID that survives the store", () => {
+it("a message id is a version 7 GUID and is equal after encoding and decoding", () => {
   fc.assert(
     fc.property(ticks, fc.uuid({ version: 4 }), (now, random) => {
       const id = newMessageId(now, random);
@@ -17,7 +17,7 @@ it("is a version 7 GUID that survives the store", () => {
   );
 });
 
-it("a later message has a greater id, down to a microsecond", () => {
+it("ids sort by insertion time, with a resolution of one microsecond", () => {
   fc.assert(
     fc.property(ticks, fc.bigInt({ min: 10n, max: 10n ** 12n }), (now, later) => {
       expect(newMessageId(now, guid) < newMessageId(now + later, guid)).toBe(true);
@@ -25,7 +25,7 @@ it("a later message has a greater id, down to a microsecond", () => {
   );
 });
 
-it("other texts name no message", () => {
+it("a text that is no GUID is no message id", () => {
   expect(parseMessageId(guid.toUpperCase())).toBe(guid);
   expect(parseMessageId(`test-message-${guid}`)).toBeUndefined();
 });

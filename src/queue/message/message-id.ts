@@ -7,12 +7,13 @@ const ticksPerFraction = Number(ticksPerMillisecond) / fractionSteps;
 const fractionDigits = 3;
 const versionDigit = "7";
 
-/** Ids of moments at least this far apart have the order of the moments. */
+/** Resolution of the time in an id: ids of times at least this far apart sort by time. */
 export const messageIdTicksMin = BigInt(Math.ceil(ticksPerFraction));
 
 /**
- * A version 7 GUID: milliseconds, a fraction of one in twelve bits, and what is random in a version
- * 4 GUID. Messages put one after the other lie side by side in the store.
+ * Returns a version 7 GUID (RFC 9562): 48 bits of milliseconds, 12 bits of a fraction of one, and
+ * the random bits of `randomGuid`, a version 4 GUID. Consecutive messages are therefore adjacent in
+ * the store.
  */
 export function newMessageId(now: Ticks, randomGuid: string): string {
   const milliseconds = ticksToUnixMilliseconds(now).toString(16).padStart(millisecondDigits, "0");
@@ -22,31 +23,31 @@ export function newMessageId(now: Ticks, randomGuid: string): string {
   return `${time}-${versionDigit}${steps}${randomGuid.slice(18)}`;
 }
 
-/** In the canonical form of ids that the service gives out; anything else names no message. */
+/** Returns the id in lower case with dashes, the form of stored ids; undefined if it is no GUID. */
 export function parseMessageId(text: string): string | undefined {
   return parseGuid(text);
 }
 
 const idBytes = 16;
 const dash = 0x2d;
-const nine = 0x39;
-const zero = 0x30;
-const ten = 0x61 - 10;
+const digitNine = 0x39;
+const digitZero = 0x30;
+const lowerCaseOffset = 0x61 - 10;
 
-/** Every request makes several keys of one id. */
+/** The last id that was converted: each request encodes several keys with the same id. */
 let latestId = "";
 let latestBytes = new Uint8Array(0);
 
-/** Of the canonical form; not to be changed. */
+/** Returns the 16 bytes of an id in canonical form. The array is shared: callers must not write. */
 export function bytesOfMessageId(id: string): Uint8Array {
   if (id !== latestId) {
-    latestBytes = parsedBytes(id);
+    latestBytes = parseIdBytes(id);
     latestId = id;
   }
   return latestBytes;
 }
 
-function parsedBytes(id: string): Uint8Array<ArrayBuffer> {
+function parseIdBytes(id: string): Uint8Array<ArrayBuffer> {
   const bytes = new Uint8Array(idBytes);
   let at = 0;
   for (let index = 0; index < id.length; index += 2) {
@@ -58,7 +59,7 @@ function parsedBytes(id: string): Uint8Array<ArrayBuffer> {
 }
 
 function digitOf(code: number): number {
-  return code > nine ? code - ten : code - zero;
+  return code > digitNine ? code - lowerCaseOffset : code - digitZero;
 }
 
 export function messageIdOfBytes(bytes: Uint8Array): string {
@@ -67,7 +68,7 @@ export function messageIdOfBytes(bytes: Uint8Array): string {
   return `${time}-${hex.slice(12, 16)}-${hex.slice(16, 20)}-${hex.slice(20)}`;
 }
 
-/** Works on any bytes, without wrapping them first. */
+/** A private method of `Buffer` that also accepts a plain `Uint8Array`, without wrapping it. */
 const { hexSlice } = Buffer.prototype as unknown as {
   readonly hexSlice: (this: Uint8Array) => string;
 };

@@ -4,19 +4,19 @@ import {
   lifetime,
   messageCount,
   popReceipt,
-  visibilityOfGet,
-  visibilityOfUpdate,
+  getVisibilityTimeout,
+  updateVisibilityTimeout,
 } from "./message-params.ts";
 
 const week = 604_800;
 
 describe("lifetime of a new message", () => {
   it.each([
-    ["", { visibilitySeconds: 0, lifeSeconds: week }],
-    ["messagettl=-1", { visibilitySeconds: 0, lifeSeconds: -1 }],
-    ["messagettl=-1&visibilitytimeout=604800", { visibilitySeconds: week, lifeSeconds: -1 }],
-    ["messagettl=2147483647", { visibilitySeconds: 0, lifeSeconds: 2_147_483_647 }],
-    ["messagettl=11&visibilitytimeout=10", { visibilitySeconds: 10, lifeSeconds: 11 }],
+    ["", { visibilitySeconds: 0, timeToLiveSeconds: week }],
+    ["messagettl=-1", { visibilitySeconds: 0, timeToLiveSeconds: -1 }],
+    ["messagettl=-1&visibilitytimeout=604800", { visibilitySeconds: week, timeToLiveSeconds: -1 }],
+    ["messagettl=2147483647", { visibilitySeconds: 0, timeToLiveSeconds: 2_147_483_647 }],
+    ["messagettl=11&visibilitytimeout=10", { visibilitySeconds: 10, timeToLiveSeconds: 11 }],
   ])("%s is taken", (query, value) => {
     expect(parseQueueParam(lifetime, query)).toEqual({ ok: true, value });
   });
@@ -34,7 +34,7 @@ describe("lifetime of a new message", () => {
   ])("%s is refused", (query, code) => {
     expect(parseQueueParam(lifetime, query)).toMatchObject({ ok: false, fault: { code } });
   });
-  it("was at most a week before 2017-07-29", () => {
+  it("is limited to 7 days before version 2017-07-29", () => {
     const old = "2016-05-31";
     expect(parseQueueParam(lifetime, "messagettl=604800", old).ok).toBe(true);
     expect(parseQueueParam(lifetime, "messagettl=604801", old).ok).toBe(false);
@@ -48,20 +48,22 @@ describe("other parameters", () => {
     [messageCount, "numofmessages=32", true],
     [messageCount, "numofmessages=0", false],
     [messageCount, "numofmessages=33", false],
-    [visibilityOfGet, "visibilitytimeout=1", true],
-    [visibilityOfGet, "visibilitytimeout=0", false],
-    [visibilityOfGet, "visibilitytimeout=604800", true],
-    [visibilityOfUpdate, "visibilitytimeout=0", true],
-    [visibilityOfUpdate, "visibilitytimeout=604801", false],
+    [getVisibilityTimeout, "visibilitytimeout=1", true],
+    [getVisibilityTimeout, "visibilitytimeout=0", false],
+    [getVisibilityTimeout, "visibilitytimeout=604800", true],
+    [updateVisibilityTimeout, "visibilitytimeout=0", true],
+    [updateVisibilityTimeout, "visibilitytimeout=604801", false],
   ])("%o of %s", (param, query, isTaken) => {
     expect(parseQueueParam(param, query).ok).toBe(isTaken);
   });
-  it("an update needs both of its own", () => {
+  it("Update Message requires a pop receipt and a visibility timeout", () => {
     const missing = { ok: false, fault: { code: "MissingRequiredQueryParameter" } };
-    expect(parseQueueParam(visibilityOfUpdate, "")).toMatchObject(missing);
+    expect(parseQueueParam(updateVisibilityTimeout, "")).toMatchObject(missing);
     expect(parseQueueParam(popReceipt, "")).toMatchObject(missing);
   });
-  it("a get could hide for two hours before 2011-08-18", () => {
-    expect(parseQueueParam(visibilityOfGet, "visibilitytimeout=7201", "2009-09-19").ok).toBe(false);
+  it("Get Messages hides for at most 2 hours before version 2011-08-18", () => {
+    expect(parseQueueParam(getVisibilityTimeout, "visibilitytimeout=7201", "2009-09-19").ok).toBe(
+      false,
+    );
   });
 });

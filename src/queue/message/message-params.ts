@@ -5,12 +5,12 @@ import { isAtLeast } from "../../protocol/versions.ts";
 
 const daySeconds = 86_400;
 const weekSeconds = 7 * daySeconds;
-/** What a get could ask for before updates were possible. */
+/** Limit of Get Messages before version 2011-08-18. */
 const oldVisibilitySecondsMax = 7200;
 const int32Max = 2_147_483_647;
 
 export const messagesPerGetMax = 32;
-export const getVisibilitySeconds = 30;
+export const defaultVisibilitySeconds = 30;
 export const neverExpires = -1;
 
 export interface SecondsRange {
@@ -18,7 +18,8 @@ export interface SecondsRange {
   readonly max: number;
 }
 
-/** Numbers outside of the range are answered with the range, other texts just refused. */
+/** A 32-bit number within a range that depends on the version. The fault for a number out of range
+ *  names the range; the fault for any other text does not. */
 function boundedNumber(
   name: string,
   rangeAt: (version: string) => SecondsRange,
@@ -47,52 +48,53 @@ export const messageCount = boundedNumber("numofmessages", () => ({
   max: messagesPerGetMax,
 }));
 
-export const visibilityOfGet = boundedNumber("visibilitytimeout", (version) => ({
+export const getVisibilityTimeout = boundedNumber("visibilitytimeout", (version) => ({
   min: 1,
   max: isAtLeast(version, "2011-08-18") ? weekSeconds : oldVisibilitySecondsMax,
 }));
 
-const anyVisibility = boundedNumber("visibilitytimeout", () => ({ min: 0, max: weekSeconds }));
+const visibilityTimeout = boundedNumber("visibilitytimeout", () => ({ min: 0, max: weekSeconds }));
 
-export const visibilityOfUpdate = required(anyVisibility);
+export const updateVisibilityTimeout = required(visibilityTimeout);
 
 export const popReceipt = required(query("popreceipt", text));
 
 export interface Lifetime {
   readonly visibilitySeconds: number;
-  readonly lifeSeconds: number;
+  readonly timeToLiveSeconds: number;
 }
 
-/** When a new message shows and when it goes: it must show before it goes. */
+/** Visibility timeout and time to live of a new message. It must become visible before
+ *  it expires. */
 export const lifetime: Param<Lifetime> = {
   sources: ["?visibilitytimeout", "?messagettl"],
   parse: (reader) => {
-    const visibility = anyVisibility.parse(reader);
+    const visibility = visibilityTimeout.parse(reader);
     if (!visibility.ok) return visibility;
-    const life = parseLife(reader);
+    const life = parseTimeToLive(reader);
     if (!life.ok) return life;
     const visibilitySeconds = visibility.value ?? 0;
-    const lifeSeconds = life.value;
-    if (lifeSeconds !== neverExpires && visibilitySeconds >= lifeSeconds) {
+    const timeToLiveSeconds = life.value;
+    if (timeToLiveSeconds !== neverExpires && visibilitySeconds >= timeToLiveSeconds) {
       const reason = "messagettl must be greater than visibilitytimeout";
       return invalidQuery("visibilitytimeout", String(visibilitySeconds), reason);
     }
-    return ok({ visibilitySeconds, lifeSeconds });
+    return ok({ visibilitySeconds, timeToLiveSeconds });
   },
 };
 
-const anyLife = boundedNumber("messagettl", (version) => ({
+const timeToLive = boundedNumber("messagettl", (version) => ({
   min: 1,
-  max: mayLiveLong(version) ? int32Max : weekSeconds,
+  max: allowsAnyTimeToLive(version) ? int32Max : weekSeconds,
 }));
 
-function mayLiveLong(version: string): boolean {
+function allowsAnyTimeToLive(version: string): boolean {
   return isAtLeast(version, "2017-07-29");
 }
 
-function parseLife(reader: ParamReader): Result<number> {
-  const isEndless = reader.query("messagettl") === String(neverExpires);
-  if (isEndless && mayLiveLong(reader.version)) return ok(neverExpires);
-  const life = anyLife.parse(reader);
+function parseTimeToLive(reader: ParamReader): Result<number> {
+  const isUnlimited = reader.query("messagettl") === String(neverExpires);
+  if (isUnlimited && allowsAnyTimeToLive(reader.version)) return ok(neverExpires);
+  const life = timeToLive.parse(reader);
   return life.ok ? ok(life.value ?? weekSeconds) : life;
 }

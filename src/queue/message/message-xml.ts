@@ -9,8 +9,8 @@ export interface IdentifiedMessage {
   readonly message: MessageRecord;
 }
 
-/** Ids, dates, receipts and numbers have nothing to escape. */
-function identity({ id, message }: IdentifiedMessage): string {
+/** `plainElement` does not escape: ids, dates, receipts and numbers contain no markup. */
+function identityElements({ id, message }: IdentifiedMessage): string {
   return (
     plainElement("MessageId", id) +
     plainElement("InsertionTime", formatHttpDate(message.inserted)) +
@@ -18,41 +18,41 @@ function identity({ id, message }: IdentifiedMessage): string {
   );
 }
 
-function claim({ message }: IdentifiedMessage): string {
+function receiptElements({ message }: IdentifiedMessage): string {
   return (
     plainElement("PopReceipt", popReceiptOf(message)) +
     plainElement("TimeNextVisible", formatHttpDate(message.visibleAt))
   );
 }
 
-function contents({ message }: IdentifiedMessage): string {
+function contentElements({ message }: IdentifiedMessage): string {
   return (
     plainElement("DequeueCount", message.dequeueCount) + textElement("MessageText", message.text)
   );
 }
 
-type Part = (message: IdentifiedMessage) => string;
+type ElementRenderer = (message: IdentifiedMessage) => string;
 
-function listOf(messages: readonly IdentifiedMessage[], parts: readonly Part[]) {
+function listOf(messages: readonly IdentifiedMessage[], renderers: readonly ElementRenderer[]) {
   let inner = "";
   for (const message of messages) {
     inner += "<QueueMessage>";
-    for (const part of parts) inner += part(message);
+    for (const render of renderers) inner += render(message);
     inner += "</QueueMessage>";
   }
   return xmlBody(element("QueueMessagesList", inner));
 }
 
-/** What the sender learns; it knows the text. */
-export function putAnswer(message: IdentifiedMessage) {
-  return listOf([message], [identity, claim]);
+/** The response to Put Message, without the text. */
+export function putResponse(message: IdentifiedMessage) {
+  return listOf([message], [identityElements, receiptElements]);
 }
 
-export function getAnswer(messages: readonly IdentifiedMessage[]) {
-  return listOf(messages, [identity, claim, contents]);
+export function getResponse(messages: readonly IdentifiedMessage[]) {
+  return listOf(messages, [identityElements, receiptElements, contentElements]);
 }
 
-/** No receipt: who only looks can neither delete nor update. */
-export function peekAnswer(messages: readonly IdentifiedMessage[]) {
-  return listOf(messages, [identity, contents]);
+/** Without pop receipts: a peeked message can be neither deleted nor updated. */
+export function peekResponse(messages: readonly IdentifiedMessage[]) {
+  return listOf(messages, [identityElements, contentElements]);
 }

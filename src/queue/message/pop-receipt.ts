@@ -5,16 +5,16 @@ import type { MessageRecord } from "../records.ts";
 import type { QueueAddress } from "../resources.ts";
 
 const receiptBytes = 20;
-const form = 2;
-/** Each receipt is written over the one before and leaves as text. */
+const receiptFormat = 2;
+/** Shared buffer: `popReceiptOf` returns text before it is written again. */
 const scratch = Buffer.alloc(receiptBytes);
 
-/** Which get, put or update last moved the message: clients are to treat it as opaque. */
+/** Identifies the Put, Get or Update Message that last changed the message. Opaque to clients. */
 export function popReceiptOf({
   visibleAt,
   updateCount,
 }: Pick<MessageRecord, "visibleAt" | "updateCount">): string {
-  scratch.writeUInt32LE(form, 0);
+  scratch.writeUInt32LE(receiptFormat, 0);
   scratch.writeBigUInt64LE(BigInt(updateCount), 4);
   scratch.writeBigUInt64LE(visibleAt, 12);
   return scratch.toString("base64");
@@ -28,10 +28,10 @@ export interface AddressedMessage {
 
 /**
  * Returns the message if `receipt` is its latest one, also after its visibility timeout has passed.
- * Recorded order of the refusals: an id that is no GUID is 404 whatever the receipt is; a malformed
- * receipt is 400 whether the message exists or not; only then the message must exist.
+ * Order of the faults, as recorded from the service: an id that is no GUID is 404 with any receipt;
+ * a malformed receipt is 400 whether the message exists or not; then the message must exist.
  */
-export function messageHeldBy(
+export function checkPopReceipt(
   { target, address }: AddressedMessage,
   receipt: string,
 ): Result<MessageRecord> {

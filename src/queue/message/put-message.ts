@@ -4,7 +4,7 @@ import { messageBodyBytesMax, parseNewMessage } from "./message-body.ts";
 import { insertMessage } from "./message-effects.ts";
 import { newMessageId } from "./message-id.ts";
 import { lifetime, neverExpires } from "./message-params.ts";
-import { putAnswer } from "./message-xml.ts";
+import { putResponse } from "./message-xml.ts";
 
 /** learn.microsoft.com/rest/api/storageservices/put-message */
 export const putMessage = operation({
@@ -22,21 +22,21 @@ export const putMessage = operation({
   effect: "writes",
   success: { status: 201, headers: [] },
   decide: ({ target, input, now, newGuid }) => {
-    const { visibilitySeconds, lifeSeconds } = input.lifetime;
+    const { visibilitySeconds, timeToLiveSeconds } = input.lifetime;
     const message = {
       inserted: now,
-      expires: expiryOf(now, lifeSeconds),
+      expires: expiryOf(now, timeToLiveSeconds),
       visibleAt: now + ticksFromSeconds(visibilitySeconds),
       dequeueCount: 0,
       updateCount: 0,
       text: input.body,
     };
     const id = newMessageId(now, newGuid());
-    return { body: putAnswer({ id, message }), effects: insertMessage(target.id, id, message) };
+    return { body: putResponse({ id, message }), effects: insertMessage(target.id, id, message) };
   },
 });
 
-function expiryOf(now: Ticks, lifeSeconds: number): Ticks {
-  const expires = now + ticksFromSeconds(lifeSeconds);
-  return lifeSeconds === neverExpires || expires > ticksMax ? ticksMax : expires;
+function expiryOf(now: Ticks, timeToLiveSeconds: number): Ticks {
+  const expires = now + ticksFromSeconds(timeToLiveSeconds);
+  return timeToLiveSeconds === neverExpires || expires > ticksMax ? ticksMax : expires;
 }

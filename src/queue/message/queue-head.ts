@@ -8,20 +8,20 @@ import { messageIdOfBytes } from "./message-id.ts";
 import type { IdentifiedMessage } from "./message-xml.ts";
 
 export interface QueueHead {
-  /** Visible, first come first. */
+  /** In order of their next-visible time. */
   readonly visible: readonly IdentifiedMessage[];
-  /** Passed over on the way. */
+  /** Expired messages that the scan skipped. Get Messages removes them. */
   readonly expired: readonly VisibilityEntry[];
 }
 
-/** Expired messages that one request steps over; a get also removes them, so that it is the next
- *  one that finds what lies behind. */
+/** Expired messages that one request skips. Get Messages removes them, so that the next request
+ *  reaches the messages after them. */
 const expiredPassedMax = 500;
 const expiredPerStepMax = 250;
 
 /**
- * The first visible messages of a queue. It reads as many places as it hands out, so that only
- * those who take the same messages get in each other's way: a put joins the end of the line.
+ * Returns the first `count` visible messages of a queue. It reads no more index entries than it
+ * returns, so that only requests for the same messages conflict: Put Message inserts behind them.
  */
 export function readQueueHead(
   view: RecordView,
@@ -29,18 +29,18 @@ export function readQueueHead(
   count: number,
 ): Awaitable<QueueHead> {
   const end = visibilityIndex.prefix([queue, view.now + 1n]);
-  // Every moment that can come is as many bytes long as this one.
+  // Every `visibleAt` of this era is encoded in the same number of bytes as `view.now`.
   const indexTarget = { skip: end.length, prefix: messages.prefix([queue]) };
-  const walk: Walk = { view, count, end, indexTarget, visible: [], expired: [] };
-  return mapAwaitable(walkOn(walk, visibilityIndex.prefix([queue])), () =>
-    mapAwaitable(load(view, queue, walk.visible.slice(0, count)), (visible) => ({
+  const scan: HeadScan = { view, count, end, indexTarget, visible: [], expired: [] };
+  return mapAwaitable(scanFrom(scan, visibilityIndex.prefix([queue])), () =>
+    mapAwaitable(loadMessages(view, queue, scan.visible.slice(0, count)), (visible) => ({
       visible,
-      expired: walk.expired,
+      expired: scan.expired,
     })),
   );
 }
 
-interface Walk {
+interface HeadScan {
   readonly view: RecordView;
   readonly count: number;
   readonly end: Uint8Array;
@@ -49,54 +49,55 @@ interface Walk {
   readonly expired: VisibilityEntry[];
 }
 
-function walkOn(walk: Walk, start: Uint8Array): Awaitable<void> {
-  const { view, count, end, indexTarget, visible, expired } = walk;
+function scanFrom(scan: HeadScan, start: Uint8Array): Awaitable<void> {
+  const { view, count, end, indexTarget, visible, expired } = scan;
   if (visible.length >= count || expired.length >= expiredPassedMax) return undefined;
   const limit = Math.max(count - visible.length, Math.min(expired.length, expiredPerStepMax));
   return mapAwaitable(
     view.readHead(visibilityIndex, { start, end, limit, indexTarget }),
     (found) => {
       for (const { key, record } of found) {
-        const place = { ...placeOf(key), expires: record.expires };
-        (record.expires > view.now ? visible : expired).push(place);
+        const entry = { ...entryOf(key), expires: record.expires };
+        (record.expires > view.now ? visible : expired).push(entry);
       }
       const last = found.at(-1);
       if (last === undefined || found.length < limit) return undefined;
-      return walkOn(walk, successor(last.key));
+      return scanFrom(scan, successor(last.key));
     },
   );
 }
 
-function placeOf(key: Uint8Array): { id: string; visibleAt: Ticks } {
+function entryOf(key: Uint8Array): { id: string; visibleAt: Ticks } {
   const [, visibleAt, id] = visibilityIndex.parts(key);
   return { visibleAt: visibleAt as Ticks, id: messageIdOfBytes(id as Uint8Array) };
 }
 
-function load(
+function loadMessages(
   view: RecordView,
   queue: bigint,
-  places: readonly VisibilityEntry[],
+  entries: readonly VisibilityEntry[],
 ): Awaitable<readonly IdentifiedMessage[]> {
   return allAwaitable(
-    places.map(({ id }) =>
+    entries.map(({ id }) =>
       mapAwaitable(view.get(messages, { queue, id }), (message) => {
         if (message !== undefined) return { id, message };
-        throw new Error(`the message ${id} stands in line but is not there`);
+        throw new Error(`the visibility index of queue ${queue} names a missing message ${id}`);
       }),
     ),
   );
 }
 
-/** Every message of a queue, visible or not, if there are at most so many. */
+/** Returns the index entries of all messages, visible or not; undefined if they exceed
+ *  `countMax`. */
 export async function readAllVisibility(
   view: RecordView,
   queue: bigint,
   countMax: number,
 ): Promise<readonly VisibilityEntry[] | undefined> {
-  const places: VisibilityEntry[] = [];
+  const entries: VisibilityEntry[] = [];
   const bounds = { ...visibilityIndex.range([queue]), limit: countMax + 1 };
   for await (const batch of view.scan(visibilityIndex, bounds)) {
-    for (const { key, record } of batch) places.push({ ...placeOf(key), ...record });
+    for (const { key, record } of batch) entries.push({ ...entryOf(key), ...record });
   }
-  return places.length > countMax ? undefined : places;
+  return entries.length > countMax ? undefined : entries;
 }

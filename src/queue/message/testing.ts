@@ -1,7 +1,7 @@
 import type { Param } from "../../protocol/params.ts";
 import type { Result } from "../../protocol/result.ts";
 
-/** What a parameter makes of a query string. */
+/** Test helper: parses a parameter from a query string. */
 export function parseQueueParam<T>(
   param: Param<T>,
   query: string,

@@ -4,17 +4,17 @@ import { ticksFromSeconds, wholeSeconds } from "../../base/ticks.ts";
 import { operation } from "../resources.ts";
 import { messageBodyBytesMax, parseMessageUpdate } from "./message-body.ts";
 import { updateVisibility } from "./message-effects.ts";
-import { popReceipt, visibilityOfUpdate } from "./message-params.ts";
-import { messageHeldBy, popReceiptOf } from "./pop-receipt.ts";
+import { popReceipt, updateVisibilityTimeout } from "./message-params.ts";
+import { checkPopReceipt, popReceiptOf } from "./pop-receipt.ts";
 
-/** Holds a message for longer, lets go of it, or writes down how far its work has come.
+/** Changes when a message becomes visible again and, with a body, its text.
  *  learn.microsoft.com/rest/api/storageservices/update-message */
 export const updateMessage = operation({
   name: "Update Message",
   ids: ["MessageId_Update"],
   route: { method: "PUT", resource: "message" },
   since: "2011-08-18",
-  params: { popReceipt, visibilitySeconds: visibilityOfUpdate },
+  params: { popReceipt, visibilitySeconds: updateVisibilityTimeout },
   body: { kind: "xml", bytesMax: messageBodyBytesMax, parse: parseMessageUpdate },
   permission: { letters: "u", resourceType: "o" },
   target: "optional",
@@ -24,7 +24,7 @@ export const updateMessage = operation({
   effect: "writes",
   success: { status: 204, headers: ["x-ms-popreceipt", "x-ms-time-next-visible"] },
   decide: ({ target, scope, address, input, now }) => {
-    const message = messageHeldBy({ target, address }, input.popReceipt);
+    const message = checkPopReceipt({ target, address }, input.popReceipt);
     if (!message.ok) return message;
     const from = message.value;
     const { visibilitySeconds } = input;

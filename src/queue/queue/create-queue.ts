@@ -5,7 +5,7 @@ import { noBody } from "../../operation/operation.ts";
 import { fail } from "../../protocol/result.ts";
 import { operation } from "../resources.ts";
 
-/** Creating what is there already succeeds if it is the same.
+/** Succeeds with 204 if the queue exists with the same metadata.
  *  learn.microsoft.com/rest/api/storageservices/create-queue4 */
 export const createQueue = operation({
   name: "Create Queue",
@@ -29,14 +29,16 @@ export const createQueue = operation({
     }),
   decide: ({ target, input, readResult, newId }) => {
     if (target !== undefined) {
-      return isSame(target.metadata, input.metadata) ? { status: 204 } : fail("QueueAlreadyExists");
+      return isSameMetadata(target.metadata, input.metadata)
+        ? { status: 204 }
+        : fail("QueueAlreadyExists");
     }
     if (readResult) return fail("QueueBeingDeleted");
     return { put: { id: newId(), metadata: input.metadata, policies: [] } };
   },
 });
 
-function isSame(left: Metadata, right: Metadata): boolean {
+function isSameMetadata(left: Metadata, right: Metadata): boolean {
   if (left.length !== right.length) return false;
   const values = new Map(left.map(([name, value]) => [name.toLowerCase(), value]));
   return right.every(([name, value]) => values.get(name.toLowerCase()) === value);

@@ -5,11 +5,11 @@ import { readAllVisibility } from "../message/queue-head.ts";
 import { removeMessage } from "../message/message-effects.ts";
 import { operation } from "../resources.ts";
 
-/** The messages of a queue with no more than this are removed at once. */
+/** Up to this number the messages are removed in the same transaction, otherwise by a job. */
 const messagesRemovedAtOnceMax = 500;
 
-/** The name is free at once: messages are keyed by the id of their queue, so that those of a large
- *  one, which are removed later, never show in a new one.
+/** The name can be used again at once, unless the account sets `deletedNameSeconds`: messages are
+ *  keyed by the id of their queue, so a new queue never shows those that a job has yet to remove.
  *  learn.microsoft.com/rest/api/storageservices/delete-queue3 */
 export const deleteQueue = operation({
   name: "Delete Queue",
@@ -27,7 +27,7 @@ export const deleteQueue = operation({
   success: { status: 204, headers: [] },
   reads: (view, { target }) => readAllVisibility(view, target.id, messagesRemovedAtOnceMax),
   decide: ({ target, scope, address, features, readResult, now }) => {
-    const removals = readResult?.flatMap((place) => removeMessage(target.id, place)) ?? [];
+    const removals = readResult?.flatMap((entry) => removeMessage(target.id, entry)) ?? [];
     const name = { account: scope.account.id, service: "queue", name: address.queue } as const;
     const kept = keepName(features, name, now);
     const effects = [...removals, reclaim("queue-messages", target.id), ...kept];

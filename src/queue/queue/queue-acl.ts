@@ -7,7 +7,7 @@ import { noBody } from "../../operation/operation.ts";
 import { xmlBody } from "../../encoding/xml-body.ts";
 import { operation } from "../resources.ts";
 
-/** Read, add, update, process: the permissions that a queue has. */
+/** Read, add, update, process: the permissions of a queue. */
 const parseQueuePolicies = accessPoliciesWithin("raup");
 
 /** learn.microsoft.com/rest/api/storageservices/get-queue-acl */
@@ -31,7 +31,7 @@ export const getQueueAcl = operation({
   }),
 });
 
-/** Replaces the policies for everyone at once.
+/** Replaces all stored access policies.
  *  learn.microsoft.com/rest/api/storageservices/set-queue-acl */
 export const setQueueAcl = operation({
   name: "Set Queue ACL",

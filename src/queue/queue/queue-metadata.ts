@@ -5,7 +5,7 @@ import { operation } from "../resources.ts";
 
 const query = { comp: "metadata" };
 
-/** The count includes messages that are invisible, and expired ones not yet reclaimed.
+/** The message count includes invisible messages and expired ones that are not yet removed.
  *  learn.microsoft.com/rest/api/storageservices/get-queue-metadata */
 export const getQueueMetadata = operation({
   name: "Get Queue Metadata",
@@ -28,7 +28,7 @@ export const getQueueMetadata = operation({
   }),
 });
 
-/** Replaces every pair. learn.microsoft.com/rest/api/storageservices/set-queue-metadata */
+/** Replaces all metadata. learn.microsoft.com/rest/api/storageservices/set-queue-metadata */
 export const setQueueMetadata = operation({
   name: "Set Queue Metadata",
   ids: ["Queue_SetMetadata"],

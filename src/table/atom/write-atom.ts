@@ -5,10 +5,10 @@ import { formatDateTime } from "../edm/date-time.ts";
 import { edm, edmNames, type EdmType, type EdmValue, type Property } from "../edm/edm.ts";
 import { formatEntityETag } from "../etag.ts";
 import type { TextBody } from "../json/documents.ts";
-import { doubleText, type Row, type Writing } from "../json/write-entity.ts";
+import { doubleText, type Row, type RenderOptions } from "../json/write-entity.ts";
 import { entityPath } from "../path.ts";
 
-type Place = Omit<Writing, "level">;
+type AtomOptions = Omit<RenderOptions, "level">;
 
 const services = "http://schemas.microsoft.com/ado/2007/08/dataservices";
 const namespaces = {
@@ -17,24 +17,24 @@ const namespaces = {
   xmlns: "http://www.w3.org/2005/Atom",
 };
 
-/** Clients older than JSON read this. learn.microsoft.com/rest/api/storageservices/
- *  payload-format-for-table-service-operations */
-export function atomEntity(row: Row, place: Place): TextBody {
-  return document("entry", entityEntry(row, place, namespaces));
+/** Atom is the only format of versions before 2013-08-15. learn.microsoft.com/rest/api/
+ *  storageservices/payload-format-for-table-service-operations */
+export function atomEntity(row: Row, options: AtomOptions): TextBody {
+  return document("entry", entityEntry(row, options, namespaces));
 }
 
-export function atomEntities(rows: readonly Row[], place: Place): TextBody {
-  const entries = rows.map((row) => entityEntry(row, place, {})).join("");
-  return document("feed", feed(place.table, place.endpoint, entries));
+export function atomEntities(rows: readonly Row[], options: AtomOptions): TextBody {
+  const entries = rows.map((row) => entityEntry(row, options, {})).join("");
+  return document("feed", feed(options.table, options.endpoint, entries));
 }
 
-export function atomTable(name: string, place: Place): TextBody {
-  return document("entry", tableEntry(name, place, namespaces));
+export function atomTable(name: string, options: AtomOptions): TextBody {
+  return document("entry", tableEntry(name, options, namespaces));
 }
 
-export function atomTables(names: readonly string[], place: Place): TextBody {
-  const entries = names.map((name) => tableEntry(name, place, {})).join("");
-  return document("feed", feed("Tables", place.endpoint, entries));
+export function atomTables(names: readonly string[], options: AtomOptions): TextBody {
+  const entries = names.map((name) => tableEntry(name, options, {})).join("");
+  return document("feed", feed("Tables", options.endpoint, entries));
 }
 
 function document(type: "entry" | "feed", inner: string): TextBody {
@@ -48,8 +48,12 @@ function feed(name: string, endpoint: string, entries: string): string {
   return element("feed", inner, { "xml:base": `${endpoint}/`, ...namespaces });
 }
 
-function entityEntry(row: Row, place: Place, names: Readonly<Record<string, string>>): string {
-  const { table, account, endpoint, select } = place;
+function entityEntry(
+  row: Row,
+  options: AtomOptions,
+  names: Readonly<Record<string, string>>,
+): string {
+  const { table, account, endpoint, select } = options;
   const all: readonly Property[] = [
     ["PartitionKey", edm.string, row.partitionKey],
     ["RowKey", edm.string, row.rowKey],
@@ -68,8 +72,12 @@ function entityEntry(row: Row, place: Place, names: Readonly<Record<string, stri
   });
 }
 
-function tableEntry(name: string, place: Place, names: Readonly<Record<string, string>>): string {
-  const { account, endpoint } = place;
+function tableEntry(
+  name: string,
+  options: AtomOptions,
+  names: Readonly<Record<string, string>>,
+): string {
+  const { account, endpoint } = options;
   return entry({
     path: `Tables('${name}')`,
     title: "Tables",
@@ -110,7 +118,7 @@ function entry({ path, title, term, endpoint, attributes, updated, properties }:
 function propertyElement([name, type, value]: Property): string {
   const open = type === edm.string ? `d:${name}` : `d:${name} m:type="${edmNames[type]}"`;
   const text = valueText(type, value);
-  // Blanks at the edge would be lost to readers that were not told.
+  // Without the attribute an XML parser may drop leading and trailing white space.
   const spaced = type === edm.string && /^\s|\s$/.test(text) ? ' xml:space="preserve"' : "";
   return `<${open}${spaced}>${escapeText(text)}</d:${name}>`;
 }

@@ -3,35 +3,35 @@ import { ticksMax, ticksPerSecond, type Ticks } from "../../base/ticks.ts";
 
 const withoutZone = /^\d{4}-\d\d-\d\dT\d\d:\d\d(?::\d\d(?:\.\d{1,7})?)?$/;
 
-/** The Java library sends nanoseconds: nine digits after the point. */
+/** The Java client library sends nanoseconds: nine digits of a fraction. */
 const fractionDigitsMax = 9;
 const longFraction = new RegExp(`^(.{19}\\.\\d{7})(\\d{1,${fractionDigitsMax - 7}})(.*)$`);
 
-/** Without a zone it is UTC (recorded). Digits beyond 100 ns are rounded, a half to the even. */
+/** A time without a zone is UTC (recorded). Digits beyond 100 ns are rounded half to even. */
 export function parseDateTime(text: string): Ticks | undefined {
   const trimmed = text.trim();
-  const [, kept, beyond = "", zone = ""] = longFraction.exec(trimmed) ?? [];
-  if (kept === undefined) return parseWhole(trimmed);
-  const ticks = parseWhole(kept + zone);
-  const rounded = ticks === undefined ? undefined : ticks + roundedUp(beyond, ticks);
+  const [, sevenDigits, furtherDigits = "", zone = ""] = longFraction.exec(trimmed) ?? [];
+  if (sevenDigits === undefined) return parseTicks(trimmed);
+  const ticks = parseTicks(sevenDigits + zone);
+  const rounded = ticks === undefined ? undefined : ticks + roundingTicks(furtherDigits, ticks);
   return rounded === undefined || rounded > ticksMax ? undefined : rounded;
 }
 
-function parseWhole(text: string): Ticks | undefined {
+function parseTicks(text: string): Ticks | undefined {
   return parseIso(withoutZone.test(text) ? `${text}Z` : text);
 }
 
-function roundedUp(beyond: string, ticks: Ticks): Ticks {
-  const part = Number(`0.${beyond}`);
-  if (part === 0.5) return ticks % 2n;
-  return part > 0.5 ? 1n : 0n;
+function roundingTicks(furtherDigits: string, ticks: Ticks): Ticks {
+  const fraction = Number(`0.${furtherDigits}`);
+  if (fraction === 0.5) return ticks % 2n;
+  return fraction > 0.5 ? 1n : 0n;
 }
 
-/** Entities that were written together share their second; more are not worth keeping. */
+/** Cached texts of seconds. Entities of one page often share theirs; a full cache is cleared. */
 const cachedSecondsMax = 1024;
 const textsBySecond = new Map<number, string>();
 
-/** As the service writes it: no more digits of the fraction than it needs, and none if it is 0. */
+/** Formats as the service does: without trailing zeros of the fraction. */
 export function formatDateTime(ticks: Ticks): string {
   const second = Number(ticks / ticksPerSecond);
   const text = textsBySecond.get(second) ?? formatSecond(ticks, second);

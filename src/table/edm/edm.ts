@@ -1,6 +1,6 @@
 import type { Ticks } from "../../base/ticks.ts";
 
-/** The types a property can have, by the number that is stored: never change one. */
+/** The types of properties. The numbers are stored: never change one. */
 export const edm = {
   string: 0,
   boolean: 1,
@@ -28,22 +28,22 @@ export const edmNames = [
 /** Int64 is a bigint, DateTime the bigint of its ticks, Guid its lower-case dashed text. */
 export type EdmValue = string | boolean | number | bigint | Uint8Array;
 
-export type Typed =
+export type TypedValue =
   | { readonly type: typeof edm.string | typeof edm.guid; readonly value: string }
   | { readonly type: typeof edm.boolean; readonly value: boolean }
   | { readonly type: typeof edm.int32 | typeof edm.double; readonly value: number }
   | { readonly type: typeof edm.int64 | typeof edm.dateTime; readonly value: bigint }
   | { readonly type: typeof edm.binary; readonly value: Uint8Array };
 
-/** As stored: an array, because users choose the names. */
+/** An array instead of an object, because clients choose the names (`__proto__`). */
 export type Property = readonly [name: string, type: EdmType, value: EdmValue];
 
 export function edmTypeOf(name: string): EdmType | undefined {
-  const at = (edmNames as readonly string[]).indexOf(name);
-  return at < 0 ? undefined : (at as EdmType);
+  const index = (edmNames as readonly string[]).indexOf(name);
+  return index < 0 ? undefined : (index as EdmType);
 }
 
-/** 1601-01-01, before which the service has no time. */
+/** 1601-01-01, the earliest DateTime of the service. */
 export const earliestTicks: Ticks = 504_911_232_000_000_000n;
 export const int32Min = -2_147_483_648;
 export const int32Max = 2_147_483_647;

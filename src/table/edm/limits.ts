@@ -6,18 +6,18 @@ export const propertyNameUnitsMax = 255;
 export const valueBytesMax = 64 * 1024;
 export const keyUnitsMax = 512;
 export const entityBytesMax = 1024 * 1024;
-/** JSON may take more room than what it says. */
+/** Limit of a request body: larger than the entity, because of JSON's syntax and escapes. */
 export const entityBodyBytesMax = 4 * 1024 * 1024;
 
 const passed = ok(undefined);
 
-/** A C# identifier. */
-const nameForm = /^[\p{L}\p{Nl}_][\p{L}\p{Nl}\p{Nd}\p{Mn}\p{Mc}\p{Pc}\p{Cf}]*$/u;
-const plainNameForm = /^[A-Za-z_][A-Za-z0-9_]*$/;
+/** A C# identifier. ASCII names are tested with the cheaper form first. */
+const identifierForm = /^[\p{L}\p{Nl}_][\p{L}\p{Nl}\p{Nd}\p{Mn}\p{Mc}\p{Pc}\p{Cf}]*$/u;
+const asciiIdentifierForm = /^[A-Za-z_][A-Za-z0-9_]*$/;
 
 export function checkPropertyName(name: string): Result<undefined> {
   if (name.length > propertyNameUnitsMax) return fail("PropertyNameTooLong");
-  if (plainNameForm.test(name) || nameForm.test(name)) return passed;
+  if (asciiIdentifierForm.test(name) || identifierForm.test(name)) return passed;
   return fail("PropertyNameInvalid");
 }
 
@@ -35,8 +35,8 @@ export function checkValue(type: EdmType, value: EdmValue): Result<undefined> {
   return valueBytes(type, value) > valueBytesMax ? fail("PropertyValueTooLarge") : passed;
 }
 
-/** What the service counts: learn.microsoft.com/rest/api/storageservices/
- *  understanding-the-table-service-data-model */
+/** Checks the number of properties and the size, computed as in learn.microsoft.com/rest/api/
+ *  storageservices/understanding-the-table-service-data-model */
 export function checkEntity(
   { partitionKey, rowKey }: { readonly partitionKey: string; readonly rowKey: string },
   properties: readonly Property[],

@@ -9,7 +9,7 @@ import {
   int64Max,
   int64Min,
   type EdmType,
-  type Typed,
+  type TypedValue,
 } from "./edm.ts";
 
 const integerForm = /^[+-]?\d{1,19}$/;
@@ -22,8 +22,8 @@ const specialDoubles: Readonly<Record<string, number>> = {
   "-INF": Number.NEGATIVE_INFINITY,
 };
 
-/** A value of this type from its text, the way it stands in JSON, Atom or a filter. */
-export function parseValue(type: EdmType, text: string): Typed | undefined {
+/** Parses the text of a value in JSON, Atom or a filter; undefined if it is malformed. */
+export function parseValue(type: EdmType, text: string): TypedValue | undefined {
   switch (type) {
     case edm.string:
       return { type, value: text };
@@ -36,7 +36,7 @@ export function parseValue(type: EdmType, text: string): Typed | undefined {
     case edm.double:
       return parseDouble(text);
     case edm.dateTime:
-      return parseMoment(text);
+      return parseDateTimeValue(text);
     case edm.guid: {
       const value = parseGuid(text.trim());
       return value === undefined ? undefined : { type, value };
@@ -48,33 +48,33 @@ export function parseValue(type: EdmType, text: string): Typed | undefined {
   }
 }
 
-function parseBoolean(text: string): Typed | undefined {
+function parseBoolean(text: string): TypedValue | undefined {
   const lower = text.trim().toLowerCase();
   if (lower !== "true" && lower !== "false") return undefined;
   return { type: edm.boolean, value: lower === "true" };
 }
 
-export function parseInt32(text: string): Typed | undefined {
+export function parseInt32(text: string): TypedValue | undefined {
   if (!integerForm.test(text)) return undefined;
   const value = Number(text);
   return value < int32Min || value > int32Max ? undefined : { type: edm.int32, value: value + 0 };
 }
 
-export function parseInt64(text: string): Typed | undefined {
+export function parseInt64(text: string): TypedValue | undefined {
   if (!integerForm.test(text)) return undefined;
   const value = BigInt(text.startsWith("+") ? text.slice(1) : text);
   return value < int64Min || value > int64Max ? undefined : { type: edm.int64, value };
 }
 
-/** Minus zero is kept as zero: no client could tell them apart by comparing. */
-export function parseDouble(text: string): Typed | undefined {
+/** Normalises -0 to 0, by adding 0. */
+export function parseDouble(text: string): TypedValue | undefined {
   const special = specialDoubles[text];
   if (special !== undefined) return { type: edm.double, value: special };
   if (!doubleForm.test(text)) return undefined;
   return { type: edm.double, value: Number(text) + 0 };
 }
 
-function parseMoment(text: string): Typed | undefined {
+function parseDateTimeValue(text: string): TypedValue | undefined {
   const value = parseDateTime(text);
   if (value === undefined || value < earliestTicks) return undefined;
   return { type: edm.dateTime, value };

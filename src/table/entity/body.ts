@@ -2,9 +2,9 @@ import { fail, type Result } from "../../protocol/result.ts";
 import { readAtomEntity } from "../atom/read-atom.ts";
 import { entityBodyBytesMax } from "../edm/limits.ts";
 import { readJsonEntity } from "../json/read-entity.ts";
-import { unreadable, type EntityInput } from "./entity-input.ts";
+import { malformedEntity, type EntityInput } from "./entity-input.ts";
 
-/** The body of every write of an entity, JSON or Atom by its type. */
+/** The body of Insert, Update and Merge Entity. Content-Type selects JSON or Atom. */
 export const entityBody = {
   kind: "bytes",
   bytesMax: entityBodyBytesMax,
@@ -13,7 +13,7 @@ export const entityBody = {
 
 function parseEntity(bytes: Uint8Array, contentType: string): Result<EntityInput> {
   const text = decodeText(bytes);
-  if (text === undefined) return unreadable();
+  if (text === undefined) return malformedEntity();
   const type = contentType.toLowerCase();
   if (type.includes("xml")) return readAtomEntity(text);
   const isJson = type === "" || type.includes("json");

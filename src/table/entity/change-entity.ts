@@ -10,38 +10,48 @@ import type { TableAddress } from "../path.ts";
 import { entityRecord, type EntityRecord } from "../stored/entity-record.ts";
 import type { EntityInput } from "./entity-input.ts";
 
-interface Change {
+interface ChangeContext {
   readonly address: TableAddress;
   readonly target: EntityRecord | undefined;
   readonly newETag: Ticks;
   readonly input: { readonly body: EntityInput };
 }
 
-interface Changed {
+interface ChangeReply {
   readonly put: EntityRecord;
   readonly headers: typeof odataHeaders;
 }
 
-/** The entity becomes what the body says. */
-export function replaceWith({ address, newETag, input }: Change): Changed | Failure {
-  return settle(keysOf(address), input.body, newETag, input.body.properties);
+/** Replaces all properties by those of the body. */
+export function replaceProperties({
+  address,
+  newETag,
+  input,
+}: ChangeContext): ChangeReply | Failure {
+  return changeReply(keysOf(address), input.body, newETag, input.body.properties);
 }
 
-/** What the body names is set, everything else stays. */
-export function mergeInto({ address, target, newETag, input }: Change): Changed | Failure {
+/** Sets the properties of the body and keeps the others. */
+export function mergeProperties({
+  address,
+  target,
+  newETag,
+  input,
+}: ChangeContext): ChangeReply | Failure {
   const merged = new Map<string, Property>();
   for (const property of target?.properties ?? []) merged.set(property[0], property);
   for (const property of input.body.properties) merged.set(property[0], property);
-  return settle(keysOf(address), input.body, newETag, [...merged.values()]);
+  return changeReply(keysOf(address), input.body, newETag, [...merged.values()]);
 }
 
-/** Recorded: after an update properties come back in the order of their names. */
-function settle(
+/** Sorts the properties by name: after an update the service returns them in that order
+ *  (recorded). */
+function changeReply(
   keys: EntityKeys,
   body: EntityInput,
   newETag: Ticks,
   properties: readonly Property[],
-): Changed | Failure {
+): ChangeReply | Failure {
   const checked = checkKeys(keys, body);
   if (!checked.ok) return checked;
   const fits = checkEntity(keys, properties);
@@ -50,7 +60,7 @@ function settle(
   return { put: entityRecord(newETag, sorted), headers: odataHeaders };
 }
 
-/** A body may repeat the keys of the address, not change them. */
+/** The body may repeat the keys of the address but not change them. */
 function checkKeys(keys: EntityKeys, body: EntityInput): Result<undefined> {
   if ((body.partitionKey ?? keys.partitionKey) !== keys.partitionKey) return fail("InvalidInput");
   if ((body.rowKey ?? keys.rowKey) !== keys.rowKey) return fail("InvalidInput");
@@ -58,9 +68,9 @@ function checkKeys(keys: EntityKeys, body: EntityInput): Result<undefined> {
   return partition.ok ? checkKey("RowKey", keys.rowKey) : partition;
 }
 
-const upsertsSince = "2011-08-18";
+const upsertVersionMin = "2011-08-18";
 
-/** Before there were upserts, a write without an ETag was a mistake. */
+/** Versions without Insert Or Replace and Insert Or Merge require If-Match. */
 export function checkUpsert(version: string): Result<undefined> {
-  return version < upsertsSince ? missingHeader("If-Match") : ok(undefined);
+  return version < upsertVersionMin ? missingHeader("If-Match") : ok(undefined);
 }

@@ -24,8 +24,9 @@ export const deleteEntity = operation({
   decide: () => ({ remove: true, headers: odataHeaders }),
 });
 
-/** Clients that were given a table's address for the account's ask for this; recorded. */
-export const deleteNested = operation({
+/** A path below a table, sent by clients whose endpoint already includes the table. Always a fault
+ *  (recorded). */
+export const deleteBelowTable = operation({
   name: "Delete Entity",
   ids: [],
   route: { method: "DELETE", resource: "nested" },

@@ -1,26 +1,27 @@
 import { fail, ok, type Failure, type Result } from "../../protocol/result.ts";
-import { edm, type Property, type Typed } from "../edm/edm.ts";
+import { edm, type Property, type TypedValue } from "../edm/edm.ts";
 import { checkKey, checkPropertyName, checkValue, propertiesMax } from "../edm/limits.ts";
 
-/** An entity as a client sent it, whatever the format. Properties that are null are left out. */
+/** An entity in a request body, JSON or Atom. Null properties are left out. */
 export interface EntityInput {
   readonly partitionKey: string | undefined;
   readonly rowKey: string | undefined;
   readonly properties: readonly Property[];
 }
 
-/** Recorded for a value that is not of the type it says. */
-export function unreadable(subject?: string): Failure {
+/** The fault for a body that cannot be parsed, or a value that does not fit its type (recorded).
+ *  `subject` names the property or annotation, for the debug log. */
+export function malformedEntity(subject?: string): Failure {
   const message = "An error occurred while processing this request.";
   return fail("InvalidInput", subject === undefined ? { message } : { message, subject });
 }
 
 const added = ok(undefined);
-/** Up to here looking at each name beats a set of them. */
+/** Up to this number of names a linear search is faster than a set. */
 const fewNamesMax = 16;
 
-/** Takes in properties one by one and holds them to the rules that need no more than one look.
- *  One can build entity after entity: then its lists need not grow anew for each. */
+/** Collects properties and checks each one: name, duplicates, size of the value. Reusable: `start`
+ *  keeps the arrays, which would otherwise grow again for each entity. */
 export class EntityBuilder {
   readonly #names: string[] = [];
   #nameCount = 0;
@@ -31,7 +32,7 @@ export class EntityBuilder {
   #rowKey: string | undefined;
 
   start(): void {
-    // What lies beyond is of earlier bodies, and would keep all of each in memory.
+    // Drops elements of earlier entities: their strings would keep whole request bodies in memory.
     this.#names.length = this.#nameCount;
     this.#properties.length = this.#propertyCount;
     this.#nameCount = 0;
@@ -41,17 +42,17 @@ export class EntityBuilder {
     this.#rowKey = undefined;
   }
 
-  /** `undefined` stands for null. */
-  add(name: string, typed: Typed | undefined): Result<undefined> {
+  /** `value` is undefined for null. */
+  add(name: string, value: TypedValue | undefined): Result<undefined> {
     if (!this.#isNew(name)) return fail("DuplicatePropertiesSpecified");
     if (name === "Timestamp") return added;
-    if (name === "PartitionKey" || name === "RowKey") return this.#addKey(name, typed);
+    if (name === "PartitionKey" || name === "RowKey") return this.#addKey(name, value);
     const named = checkPropertyName(name);
-    if (!named.ok || typed === undefined) return named;
-    const fits = checkValue(typed.type, typed.value);
+    if (!named.ok || value === undefined) return named;
+    const fits = checkValue(value.type, value.value);
     if (!fits.ok) return fits;
     if (this.#propertyCount >= propertiesMax) return fail("TooManyProperties");
-    this.#properties[this.#propertyCount] = [name, typed.type, typed.value];
+    this.#properties[this.#propertyCount] = [name, value.type, value.value];
     this.#propertyCount += 1;
     return added;
   }
@@ -71,12 +72,12 @@ export class EntityBuilder {
     return true;
   }
 
-  #addKey(name: "PartitionKey" | "RowKey", typed: Typed | undefined): Result<undefined> {
-    if (typed === undefined) return added;
-    if (typed.type !== edm.string) return unreadable();
-    if (name === "PartitionKey") this.#partitionKey = typed.value;
-    else this.#rowKey = typed.value;
-    return checkKey(name, typed.value);
+  #addKey(name: "PartitionKey" | "RowKey", value: TypedValue | undefined): Result<undefined> {
+    if (value === undefined) return added;
+    if (value.type !== edm.string) return malformedEntity();
+    if (name === "PartitionKey") this.#partitionKey = value.value;
+    else this.#rowKey = value.value;
+    return checkKey(name, value.value);
   }
 
   get entity(): EntityInput {

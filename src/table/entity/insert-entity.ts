@@ -29,9 +29,9 @@ export const insertEntity = operation({
   },
   locate: (address, { body: { partitionKey, rowKey } }) => {
     if (partitionKey === undefined || rowKey === undefined) return address;
-    const { resource, table, isNested } = address;
-    const keys = { partitionKey, rowKey };
-    return isNested === undefined ? { resource, table, keys } : { resource, table, keys, isNested };
+    const { resource, table, isBelowTable } = address;
+    const located = { resource, table, keys: { partitionKey, rowKey } };
+    return isBelowTable === undefined ? located : { ...located, isBelowTable };
   },
   decide: ({ address, scope, input, newETag, account, endpoint }) => {
     const { keys } = address;
@@ -42,16 +42,16 @@ export const insertEntity = operation({
     const record = entityRecord(newETag, properties);
     const { name: table } = scope.table;
     const location = `${endpoint}/${entityPath(table, keys)}`;
-    const isQuiet = input.prefer === "return-no-content";
-    const own = {
+    const isWithoutBody = input.prefer === "return-no-content";
+    const ownHeaders = {
       "Preference-Applied": input.prefer,
       Location: location,
-      DataServiceId: isQuiet ? location : undefined,
+      DataServiceId: isWithoutBody ? location : undefined,
     };
-    const headers = [odataHeaders, own];
-    if (isQuiet) return { status: 204, put: record, headers };
-    const place = { table, account, endpoint, select: undefined };
-    const body = renderEntity({ ...keys, record }, input.representation, place);
+    const headers = [odataHeaders, ownHeaders];
+    if (isWithoutBody) return { status: 204, put: record, headers };
+    const options = { table, account, endpoint, select: undefined };
+    const body = renderEntity({ ...keys, record }, input.representation, options);
     return { put: record, headers, body };
   },
 });

@@ -3,9 +3,9 @@ import { odataHeaderNames, unconditional } from "../odata-headers.ts";
 import { representation } from "../representation.ts";
 import { operation } from "../resources.ts";
 import { entityBody } from "./body.ts";
-import { checkUpsert, mergeInto } from "./change-entity.ts";
+import { checkUpsert, mergeProperties } from "./change-entity.ts";
 
-/** The same request without an ETag checks nothing: the last writer wins.
+/** Merge Entity without If-Match: creates or merges unconditionally; the last writer wins.
  *  learn.microsoft.com/rest/api/storageservices/insert-or-merge-entity */
 export const insertOrMergeEntity = operation({
   name: "Insert Or Merge Entity",
@@ -22,7 +22,7 @@ export const insertOrMergeEntity = operation({
   effect: "writes",
   success: { status: 204, headers: odataHeaderNames },
   decide: (context) => {
-    const known = checkUpsert(context.version);
-    return known.ok ? mergeInto(context) : known;
+    const allowed = checkUpsert(context.version);
+    return allowed.ok ? mergeProperties(context) : allowed;
   },
 });

@@ -3,9 +3,9 @@ import { odataHeaderNames, unconditional } from "../odata-headers.ts";
 import { representation } from "../representation.ts";
 import { operation } from "../resources.ts";
 import { entityBody } from "./body.ts";
-import { checkUpsert, replaceWith } from "./change-entity.ts";
+import { checkUpsert, replaceProperties } from "./change-entity.ts";
 
-/** The same request without an ETag checks nothing: the last writer wins.
+/** Update Entity without If-Match: creates or replaces unconditionally; the last writer wins.
  *  learn.microsoft.com/rest/api/storageservices/insert-or-replace-entity */
 export const insertOrReplaceEntity = operation({
   name: "Insert Or Replace Entity",
@@ -22,7 +22,7 @@ export const insertOrReplaceEntity = operation({
   effect: "writes",
   success: { status: 204, headers: odataHeaderNames },
   decide: (context) => {
-    const known = checkUpsert(context.version);
-    return known.ok ? replaceWith(context) : known;
+    const allowed = checkUpsert(context.version);
+    return allowed.ok ? replaceProperties(context) : allowed;
   },
 });

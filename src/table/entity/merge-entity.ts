@@ -3,7 +3,7 @@ import { odataHeaderNames } from "../odata-headers.ts";
 import { representation } from "../representation.ts";
 import { operation } from "../resources.ts";
 import { entityBody } from "./body.ts";
-import { mergeInto } from "./change-entity.ts";
+import { mergeProperties } from "./change-entity.ts";
 
 /** learn.microsoft.com/rest/api/storageservices/merge-entity */
 export const mergeEntity = operation({
@@ -21,5 +21,5 @@ export const mergeEntity = operation({
   etag: "renew",
   effect: "writes",
   success: { status: 204, headers: odataHeaderNames },
-  decide: mergeInto,
+  decide: mergeProperties,
 });

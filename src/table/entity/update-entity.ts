@@ -3,7 +3,7 @@ import { odataHeaderNames } from "../odata-headers.ts";
 import { representation } from "../representation.ts";
 import { operation } from "../resources.ts";
 import { entityBody } from "./body.ts";
-import { replaceWith } from "./change-entity.ts";
+import { replaceProperties } from "./change-entity.ts";
 
 /** learn.microsoft.com/rest/api/storageservices/update-entity2 */
 export const updateEntity = operation({
@@ -21,5 +21,5 @@ export const updateEntity = operation({
   etag: "renew",
   effect: "writes",
   success: { status: 204, headers: odataHeaderNames },
-  decide: replaceWith,
+  decide: replaceProperties,
 });

@@ -1,50 +1,52 @@
-import { edm, type Typed } from "../edm/edm.ts";
+import { edm, type TypedValue } from "../edm/edm.ts";
 import type { Comparison, Filter, Operand } from "./tree.ts";
 
-/** What a filter looks at: the value of a property, or undefined if there is none. */
-export type PropertyReader = (name: string) => Typed | undefined;
+/** Returns the value of a property, or undefined if the entity has none. */
+export type PropertyReader = (name: string) => TypedValue | undefined;
 
-/** A property that is missing, or of another type than the constant, satisfies no comparison, not
- *  even `ne`; numbers of different types compare by value. */
-export function matches(filter: Filter, read: PropertyReader): boolean {
+/** Whether an entity matches. A missing property, or one of another type than the constant,
+ *  satisfies no comparison, not even `ne`. Numbers of different types are compared by value. */
+export function matches(filter: Filter, readProperty: PropertyReader): boolean {
   switch (filter.kind) {
     case "and":
-      return matches(filter.left, read) && matches(filter.right, read);
+      return matches(filter.left, readProperty) && matches(filter.right, readProperty);
     case "or":
-      return matches(filter.left, read) || matches(filter.right, read);
+      return matches(filter.left, readProperty) || matches(filter.right, readProperty);
     case "not":
-      return !matches(filter.inner, read);
+      return !matches(filter.inner, readProperty);
     case "value": {
-      const value = valueOf(filter.operand, read);
+      const value = valueOf(filter.operand, readProperty);
       return value?.type === edm.boolean && value.value;
     }
     case "compare": {
-      const left = valueOf(filter.left, read);
-      const right = valueOf(filter.right, read);
-      return left !== undefined && right !== undefined && holds(filter.comparison, left, right);
+      const left = valueOf(filter.left, readProperty);
+      const right = valueOf(filter.right, readProperty);
+      return (
+        left !== undefined && right !== undefined && isSatisfied(filter.comparison, left, right)
+      );
     }
   }
 }
 
-/** How many comparisons it takes at most. */
-export function sizeOf(filter: Filter): number {
+/** Maximum number of comparisons for one entity. */
+export function countComparisons(filter: Filter): number {
   switch (filter.kind) {
     case "and":
     case "or":
-      return sizeOf(filter.left) + sizeOf(filter.right);
+      return countComparisons(filter.left) + countComparisons(filter.right);
     case "not":
-      return sizeOf(filter.inner);
+      return countComparisons(filter.inner);
     case "value":
     case "compare":
       return 1;
   }
 }
 
-function valueOf(operand: Operand, read: PropertyReader): Typed | undefined {
-  return operand.kind === "literal" ? operand.literal : read(operand.name);
+function valueOf(operand: Operand, readProperty: PropertyReader): TypedValue | undefined {
+  return operand.kind === "literal" ? operand.literal : readProperty(operand.name);
 }
 
-function holds(comparison: Comparison, left: Typed, right: Typed): boolean {
+function isSatisfied(comparison: Comparison, left: TypedValue, right: TypedValue): boolean {
   const order = compare(left, right);
   if (order === undefined) return false;
   switch (comparison) {
@@ -63,8 +65,8 @@ function holds(comparison: Comparison, left: Typed, right: Typed): boolean {
   }
 }
 
-/** NaN where two numbers cannot be compared; undefined for types that have nothing in common. */
-function compare(left: Typed, right: Typed): number | undefined {
+/** Returns NaN if a number is NaN, undefined if the types cannot be compared. */
+function compare(left: TypedValue, right: TypedValue): number | undefined {
   if (isNumeric(left) && isNumeric(right)) {
     if (left.value < right.value) return -1;
     if (left.value > right.value) return 1;
@@ -78,7 +80,7 @@ function compare(left: Typed, right: Typed): number | undefined {
 }
 
 function isNumeric(
-  typed: Typed,
-): typed is Extract<Typed, { value: number }> | { type: typeof edm.int64; value: bigint } {
+  typed: TypedValue,
+): typed is Extract<TypedValue, { value: number }> | { type: typeof edm.int64; value: bigint } {
   return typed.type === edm.int32 || typed.type === edm.int64 || typed.type === edm.double;
 }

@@ -1,14 +1,14 @@
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
-import { edm, type Typed } from "../edm/edm.ts";
+import { edm, type TypedValue } from "../edm/edm.ts";
 import { matches } from "./evaluate.ts";
-import { keyBoxes, type Box, type Span } from "./key-boxes.ts";
+import { keyBoxes, type Box, type KeySpan } from "./key-boxes.ts";
 import { residualFilter } from "./residual-filter.ts";
 import { filterDepthMax, parseFilter } from "./parse-filter.ts";
 import { filterUnitsMax } from "./tokens.ts";
 import type { Comparison, Filter } from "./tree.ts";
 
-const entity: Readonly<Record<string, Typed>> = {
+const entity: Readonly<Record<string, TypedValue>> = {
   PartitionKey: { type: edm.string, value: "p" },
   RowKey: { type: edm.string, value: "r" },
   text: { type: edm.string, value: "it's" },
@@ -76,20 +76,20 @@ describe("filters", () => {
     expect(parseFilter(text)).toMatchObject({ ok: false, fault: { detail: { message } } });
   });
 
-  it("knows no functions and no depth without end", () => {
+  it("rejects functions and nesting beyond the limit", () => {
     expect(parseFilter("startswith(a, 'b')")).toMatchObject({ fault: { code: "NotImplemented" } });
     const deep = "(".repeat(filterDepthMax + 2) + "a" + ")".repeat(filterDepthMax + 2);
     expect(parseFilter(deep)).toMatchObject({ fault: { code: "InvalidInput" } });
     expect(parseFilter("not ".repeat(50_000))).toMatchObject({ ok: false });
   });
 
-  it("takes the longest chain there may be", () => {
+  it("accepts the longest chain that the length limit allows", () => {
     const chain = parseFilter("a or ".repeat(filterUnitsMax / 5 - 1) + "yes");
     expect(chain.ok && matches(chain.value, (name) => entity[name])).toBe(true);
     expect(chain.ok && keyBoxes(chain.value)).toHaveLength(1);
   });
 
-  it("never throws, whatever the text", () => {
+  it("never throws on any text", () => {
     const words = fc.constantFrom(
       "(",
       ")",
@@ -131,7 +131,7 @@ const { tree } = fc.letrec<{ tree: Filter }>((tie) => ({
       }),
       right: key.map((value) => ({
         kind: "literal" as const,
-        literal: { type: edm.string, value } as Typed,
+        literal: { type: edm.string, value } as TypedValue,
       })),
     }),
     fc.record({
@@ -181,14 +181,14 @@ function naive(filter: Filter, values: Readonly<Record<string, string>>): boolea
   return verdicts[filter.comparison];
 }
 
-const inSpan = ({ low, high }: Span, value: string) =>
+const inSpan = ({ low, high }: KeySpan, value: string) =>
   (low === undefined || value > low.key || (low.included && value === low.key)) &&
   (high === undefined || value < high.key || (high.included && value === high.key));
 const inBox = (box: Box, values: Readonly<Record<string, string>>) =>
   inSpan(box.partitions, values["PartitionKey"] ?? "") && inSpan(box.rows, values["RowKey"] ?? "");
 
-describe("filters, against a naive evaluator", () => {
-  it("parse what was written, agree, and never reach outside their boxes", () => {
+describe("filters compared with a naive evaluator", () => {
+  it("give the same results, and match only entities inside their boxes", () => {
     fc.assert(
       fc.property(tree, key, key, key, (filter, PartitionKey, RowKey, text) => {
         const values = { PartitionKey, RowKey, text };
@@ -196,7 +196,7 @@ describe("filters, against a naive evaluator", () => {
         const parsed = parseFilter(write(filter));
         expect(parsed.ok).toBe(true);
         if (!parsed.ok) return;
-        const read = (name: string): Typed => ({
+        const read = (name: string): TypedValue => ({
           type: edm.string,
           value: values[name as keyof typeof values],
         });
@@ -211,7 +211,7 @@ describe("filters, against a naive evaluator", () => {
     );
   });
 
-  it("do not ask entities of the one partition they name for it", () => {
+  it("leave no test for the partition if they name one partition", () => {
     const left = (text: string) => {
       const parsed = parseFilter(text);
       return parsed.ok ? residualFilter(parsed.value, keyBoxes(parsed.value)) : "refused";
@@ -226,7 +226,7 @@ describe("filters, against a naive evaluator", () => {
     expect(left("not (PartitionKey eq 'a')")).toMatchObject({ kind: "not" });
   });
 
-  it("narrow a point and a prefix to what they name", () => {
+  it("give one box for a point and one for a prefix", () => {
     const boxes = (text: string) => {
       const parsed = parseFilter(text);
       return parsed.ok ? keyBoxes(parsed.value) : undefined;

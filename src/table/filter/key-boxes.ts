@@ -2,8 +2,8 @@ import { edm } from "../edm/edm.ts";
 import { keyUnitsMax } from "../edm/limits.ts";
 import type { Comparison, Filter } from "./tree.ts";
 
-/** A stretch of strings in the order of their UTF-16 units; an absent bound is open. */
-export interface Span {
+/** A range of keys in the order of UTF-16 code units; an absent bound is open. */
+export interface KeySpan {
   readonly low?: Bound;
   readonly high?: Bound;
 }
@@ -13,30 +13,30 @@ export interface Bound {
   readonly included: boolean;
 }
 
-/** A partition stretch times a row stretch: everything outside all boxes cannot match. */
+/** A range of partition keys times a range of row keys. */
 export interface Box {
-  readonly partitions: Span;
-  readonly rows: Span;
+  readonly partitions: KeySpan;
+  readonly rows: KeySpan;
 }
 
-/** More boxes than this cost more than they save: then the filter alone decides. */
+/** Limit of boxes per filter. Beyond it, scanning and filtering is cheaper than more ranges. */
 export const boxesMax = 64;
 
-const everywhere: readonly Box[] = [{ partitions: {}, rows: {} }];
+const allKeys: readonly Box[] = [{ partitions: {}, rows: {} }];
 
-/** The part of the key space a filter can reach. */
+/** Returns boxes that contain every entity the filter can match. */
 export function keyBoxes(filter: Filter | undefined): readonly Box[] {
-  return filter === undefined ? everywhere : boxesOf(filter, false);
+  return filter === undefined ? allKeys : boxesOf(filter, false);
 }
 
-/** `negated` carries a `not` down to the comparisons: both keys are always there, so that the
- *  opposite of a comparison with them is a comparison again. */
+/** `negated` pushes a `not` down to the comparisons. Every entity has both keys, so the negation of
+ *  a comparison with a key is the opposite comparison. */
 function boxesOf(filter: Filter, negated: boolean): readonly Box[] {
   switch (filter.kind) {
     case "not":
       return boxesOf(filter.inner, !negated);
     case "value":
-      return everywhere;
+      return allKeys;
     case "and":
     case "or": {
       const left = boxesOf(filter.left, negated);
@@ -50,8 +50,8 @@ function boxesOf(filter: Filter, negated: boolean): readonly Box[] {
 }
 
 function unite(left: readonly Box[], right: readonly Box[]): readonly Box[] {
-  if (left === everywhere || right === everywhere) return everywhere;
-  return left.length + right.length > boxesMax ? everywhere : [...left, ...right];
+  if (left === allKeys || right === allKeys) return allKeys;
+  return left.length + right.length > boxesMax ? allKeys : [...left, ...right];
 }
 
 function intersectAll(left: readonly Box[], right: readonly Box[]): readonly Box[] {
@@ -89,22 +89,22 @@ function compareBoxes(
   negated: boolean,
 ): readonly Box[] {
   if (left.kind === "literal" && right.kind === "property") {
-    const turned = { kind: "compare", comparison: flipped[comparison], left: right, right: left };
-    return compareBoxes(turned as Extract<Filter, { kind: "compare" }>, negated);
+    const swapped = { kind: "compare", comparison: flipped[comparison], left: right, right: left };
+    return compareBoxes(swapped as Extract<Filter, { kind: "compare" }>, negated);
   }
-  if (left.kind !== "property" || right.kind !== "literal") return everywhere;
+  if (left.kind !== "property" || right.kind !== "literal") return allKeys;
   const { literal } = right;
   const isKey = left.name === "PartitionKey" || left.name === "RowKey";
-  if (!isKey || literal?.type !== edm.string) return everywhere;
-  // No key is that long, nor can one be written down; the comparison itself still holds.
-  if (literal.value.length > keyUnitsMax) return everywhere;
+  if (!isKey || literal?.type !== edm.string) return allKeys;
+  // Such a literal cannot be encoded as a key; the residual filter compares it.
+  if (literal.value.length > keyUnitsMax) return allKeys;
   const span = spanOf(negated ? opposite[comparison] : comparison, literal.value);
   return left.name === "PartitionKey"
     ? [{ partitions: span, rows: {} }]
     : [{ partitions: {}, rows: span }];
 }
 
-function spanOf(comparison: Comparison, key: string): Span {
+function spanOf(comparison: Comparison, key: string): KeySpan {
   switch (comparison) {
     case "eq":
       return { low: { key, included: true }, high: { key, included: true } };
@@ -121,8 +121,8 @@ function spanOf(comparison: Comparison, key: string): Span {
   }
 }
 
-/** Undefined if the two have nothing in common. */
-export function intersect(one: Span, other: Span): Span | undefined {
+/** Undefined if the two do not overlap. */
+export function intersect(one: KeySpan, other: KeySpan): KeySpan | undefined {
   const low = tighter(one.low, other.low, (key, than) => key > than);
   const high = tighter(one.high, other.high, (key, than) => key < than);
   if (low !== undefined && high !== undefined) {

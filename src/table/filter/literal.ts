@@ -1,5 +1,5 @@
 import { parseGuid } from "../../protocol/guid.ts";
-import { edm, type EdmType, type Typed } from "../edm/edm.ts";
+import { edm, type EdmType, type TypedValue } from "../edm/edm.ts";
 import { parseDouble, parseInt32, parseInt64, parseValue } from "../edm/parse-value.ts";
 import type { Token } from "./tokens.ts";
 
@@ -10,8 +10,8 @@ const prefixes: Readonly<Record<string, EdmType>> = {
   X: edm.binary,
 };
 
-/** The constant a token stands for; undefined if it is malformed. */
-export function readLiteral(token: Token): Typed | undefined {
+/** Parses the literal of a token; undefined if it is malformed. */
+export function readLiteral(token: Token): TypedValue | undefined {
   if (token.kind === "string") return { type: edm.string, value: token.text };
   if (token.kind === "number") return readNumber(token.text);
   const type = prefixes[token.prefix];
@@ -24,14 +24,14 @@ export function readLiteral(token: Token): Typed | undefined {
   return parseValue(type, token.text);
 }
 
-function readNumber(text: string): Typed | undefined {
+function readNumber(text: string): TypedValue | undefined {
   if (/[Ll]$/.test(text)) return parseInt64(text.slice(0, -1));
   const plain = text.replace(/[DdFfMm]$/, "");
   if (plain !== text || /[.eE]/.test(plain)) return parseDouble(plain);
   return parseInt32(plain) ?? parseInt64(plain);
 }
 
-function readHex(text: string): Typed | undefined {
+function readHex(text: string): TypedValue | undefined {
   if (text.length % 2 !== 0 || !/^[0-9A-Fa-f]*$/.test(text)) return undefined;
   return { type: edm.binary, value: new Uint8Array(Buffer.from(text, "hex")) };
 }

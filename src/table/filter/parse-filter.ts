@@ -7,10 +7,11 @@ import type { Comparison, Filter, Operand } from "./tree.ts";
 const comparisons: ReadonlySet<string> = new Set(["eq", "ne", "gt", "ge", "lt", "le"]);
 const keywords: ReadonlySet<string> = new Set([...comparisons, "and", "or", "not"]);
 
-/** Parentheses and `not` within each other. */
+/** Maximum nesting of parentheses and `not`. */
 export const filterDepthMax = 100;
 
-/** `$filter` as a tree. learn.microsoft.com/rest/api/storageservices/
+/** Parses `$filter` by recursive descent: or, and, not, comparison.
+ *  learn.microsoft.com/rest/api/storageservices/
  *  querying-tables-and-entities#constructing-filter-strings */
 export function parseFilter(text: string): Result<Filter> {
   const tokens = readTokens(text);
@@ -18,7 +19,7 @@ export function parseFilter(text: string): Result<Filter> {
   const parser = new FilterParser(text, tokens.value);
   const filter = parser.readOr(0);
   if (!filter.ok) return filter;
-  return parser.atEnd ? filter : parser.refuse();
+  return parser.atEnd ? filter : parser.syntaxFault();
 }
 
 class FilterParser {
@@ -35,7 +36,7 @@ class FilterParser {
     return this.#next.kind === "end";
   }
 
-  refuse(): Result<never> {
+  syntaxFault(): Result<never> {
     return syntaxError(this.#next.end, this.#text);
   }
 
@@ -66,7 +67,7 @@ class FilterParser {
     if (!this.#take("open")) return this.#readComparison();
     const inner = this.readOr(depth + 1);
     if (!inner.ok) return inner;
-    return this.#take("close") ? inner : this.refuse();
+    return this.#take("close") ? inner : this.syntaxFault();
   }
 
   #readComparison(): Result<Filter> {
@@ -87,16 +88,16 @@ class FilterParser {
     const token = this.#next;
     if (token.kind === "word") return this.#readWord(token);
     if (token.kind !== "string" && token.kind !== "number" && token.kind !== "typed") {
-      return this.refuse();
+      return this.syntaxFault();
     }
     const literal = readLiteral(token);
-    if (literal === undefined) return this.refuse();
+    if (literal === undefined) return this.syntaxFault();
     this.#at += 1;
     return ok({ kind: "literal", literal });
   }
 
   #readWord({ text }: Token): Result<Operand> {
-    if (keywords.has(text)) return this.refuse();
+    if (keywords.has(text)) return this.syntaxFault();
     this.#at += 1;
     if (this.#next.kind === "open") return fail("NotImplemented");
     if (text === "true" || text === "false") {

@@ -4,21 +4,21 @@ export type TokenKind = "word" | "string" | "number" | "typed" | "open" | "close
 
 export interface Token {
   readonly kind: TokenKind;
-  /** The word, number or contents of the quotes. */
+  /** The word, the number, or the text inside the quotes. */
   readonly text: string;
-  /** Of a typed literal, what stands in front of the quotes. */
+  /** The type name before the quotes of a typed literal, for example `guid`; otherwise empty. */
   readonly prefix: string;
   readonly end: number;
 }
 
-/** Longer than any URL; what a client puts into a filter is read once. */
+/** Limit of a filter text; no URL that the server accepts is longer. */
 export const filterUnitsMax = 16 * 1024;
 
 const word = /[\p{L}\p{Nl}_][\p{L}\p{Nl}\p{Nd}\p{Mn}\p{Mc}\p{Pc}\p{Cf}.]*/uy;
 const number = /-?(?:\d+(?:\.\d*)?|\.\d+)(?:[eE][+-]?\d+)?[LlDdFfMm]?/y;
 const marks: Readonly<Record<string, TokenKind>> = { "(": "open", ")": "close", ",": "comma" };
 
-/** Recorded: the position is where the token ends that did not fit. */
+/** Recorded: the position is the end of the unexpected token. */
 export function syntaxError(position: number, filter: string): Failure {
   return fail("InvalidInput", { message: `Syntax error at position ${position} in '${filter}'.` });
 }
@@ -59,7 +59,7 @@ function match(form: RegExp, text: string, at: number): string | undefined {
   return form.exec(text)?.[0];
 }
 
-/** A doubled quote stands for one. */
+/** Inside quotes, `''` is one quotation mark. */
 function readQuoted(
   filter: string,
   at: number,

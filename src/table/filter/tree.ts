@@ -1,10 +1,10 @@
-import type { Typed } from "../edm/edm.ts";
+import type { TypedValue } from "../edm/edm.ts";
 
 export type Comparison = "eq" | "ne" | "gt" | "ge" | "lt" | "le";
 
 export type Operand =
   | { readonly kind: "property"; readonly name: string }
-  | { readonly kind: "literal"; readonly literal: Typed | undefined };
+  | { readonly kind: "literal"; readonly literal: TypedValue | undefined };
 
 /** A parsed `$filter`. */
 export type Filter =

@@ -1,4 +1,4 @@
-/** A number keeps its text: `1.0` is a Double, `1` an Int32, and neither may lose digits. */
+/** A number as text: `1.0` is a Double, `1` an Int32, and neither may lose digits. */
 export interface JsonNumber {
   readonly number: string;
 }
@@ -6,24 +6,24 @@ export interface JsonNumber {
 export type JsonScalar = string | boolean | null | JsonNumber;
 export type JsonMember = readonly [name: string, value: JsonScalar];
 
-/** Annotations double the members; a body with more is not worth reading. */
+/** Limit of members per object: an entity has at most 255 properties, and as many annotations. */
 export const jsonMembersMax = 2_000;
 
-/** One object of scalars: all that an entity or a table may be. Undefined if it is anything else;
- *  members that come twice are all there. */
+/** Parses one JSON object of scalars, the form of entities and tables. Returns undefined for any
+ *  other text. Keeps duplicate members, so that the caller can report them. */
 export function parseFlatJson(text: string): readonly JsonMember[] | undefined {
-  if (!shared.read(text)) return undefined;
-  const { names, values } = shared;
-  return names.slice(0, shared.count).map((name, index) => [name, values[index]!]);
+  if (!sharedParser.read(text)) return undefined;
+  const { names, values } = sharedParser;
+  return names.slice(0, sharedParser.count).map((name, index) => [name, values[index]!]);
 }
 
-/** As `parseFlatJson`, for those who read one after the other: what it found stays in the same
- *  arrays, up to `count`, until it reads again. */
-export class FlatJsonReader {
+/** A reusable parser. The result of `read` is in `names` and `values`, up to `count`, until the
+ *  next `read`. */
+export class FlatJsonParser {
   readonly names: string[] = [];
   readonly values: (JsonScalar | undefined)[] = [];
   count = 0;
-  /** Those of the names, up to here or of the text before, that were written without escapes. */
+  /** Names of this and the previous object by position; undefined if written with escapes. */
   readonly #plainNames: (string | undefined)[] = [];
   #text = "";
   #at = 0;
@@ -34,12 +34,12 @@ export class FlatJsonReader {
     this.count = 0;
     const isRead = this.#readObject();
     this.#text = "";
-    this.#letGo();
+    this.#releaseStrings();
     return isRead;
   }
 
-  /** A name or value is a piece of its whole body: one left behind would keep megabytes. */
-  #letGo(): void {
+  /** Drops strings of earlier objects. A substring keeps its whole request body in memory. */
+  #releaseStrings(): void {
     this.names.length = this.count;
     this.values.length = this.count;
     if (this.#plainNames.length > this.count) this.#plainNames.length = this.count;
@@ -73,23 +73,24 @@ export class FlatJsonReader {
     }
   }
 
-  #take(mark: number): boolean {
+  #take(code: number): boolean {
     this.#skipBlanks();
-    if (this.#text.charCodeAt(this.#at) !== mark) return false;
+    if (this.#text.charCodeAt(this.#at) !== code) return false;
     this.#at += 1;
     return true;
   }
 
-  /** Objects that come one after the other often have the same names in the same order. */
+  /** Compares with the name at this position of the previous object first: consecutive entities
+   *  often have the same properties in the same order. */
   #readName(): string | undefined {
     const text = this.#text;
     const at = this.#at;
-    const before = this.#plainNames[this.count];
-    if (before !== undefined && text.charCodeAt(at) === quoteMark) {
-      const end = at + 1 + before.length;
-      if (text.charCodeAt(end) === quoteMark && text.startsWith(before, at + 1)) {
+    const expected = this.#plainNames[this.count];
+    if (expected !== undefined && text.charCodeAt(at) === quoteMark) {
+      const end = at + 1 + expected.length;
+      if (text.charCodeAt(end) === quoteMark && text.startsWith(expected, at + 1)) {
         this.#at = end + 1;
-        return before;
+        return expected;
       }
     }
     const name = this.#readString();
@@ -126,7 +127,7 @@ export class FlatJsonReader {
   }
 }
 
-const shared = new FlatJsonReader();
+const sharedParser = new FlatJsonParser();
 
 const quoteMark = 0x22;
 const comma = 0x2c;
@@ -136,14 +137,14 @@ const closeBrace = 0x7d;
 const letterF = 0x66;
 const letterN = 0x6e;
 const letterT = 0x74;
-/** More names than an entity has are not worth keeping. */
+/** Names kept for comparison with the next object. */
 const plainNamesMax = 256;
 const scalarForm = /true|false|null|-?(?:0|[1-9]\d*)(?:\.\d+)?(?:[eE][+-]?\d+)?/y;
 
 // eslint-disable-next-line no-control-regex -- JSON allows none of them inside a string
 const controls = /[\u0000-\u001F]/;
 
-/** An odd number of backslashes in front of a quote takes its meaning away. */
+/** A quotation mark is escaped if an odd number of backslashes precedes it. */
 function isEscaped(text: string, quote: number, start: number): boolean {
   let count = 0;
   while (quote - 1 - count > start && text[quote - 1 - count] === "\\") count += 1;

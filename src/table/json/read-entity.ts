@@ -1,33 +1,33 @@
 import { about } from "../../protocol/faults.ts";
 import { ok, type Result } from "../../protocol/result.ts";
-import { edm, edmTypeOf, type EdmType, type Typed } from "../edm/edm.ts";
+import { edm, edmTypeOf, type EdmType, type TypedValue } from "../edm/edm.ts";
 import { parseDouble, parseInt32, parseValue } from "../edm/parse-value.ts";
-import { EntityBuilder, unreadable, type EntityInput } from "../entity/entity-input.ts";
-import { FlatJsonReader, type JsonScalar } from "./flat-json.ts";
+import { EntityBuilder, malformedEntity, type EntityInput } from "../entity/entity-input.ts";
+import { FlatJsonParser, type JsonScalar } from "./flat-json.ts";
 
 const annotation = "@odata.type";
-/** The server's own property: what a client sends for it is passed over, whatever its form. */
+/** Set by the server: a value in a request is ignored. */
 const timestamp = "Timestamp";
 const timestampAnnotation = `${timestamp}${annotation}`;
 
-/** One for all: what they make of a body is copied out of them before the next comes. */
-const reader = new FlatJsonReader();
+/** Shared: parsing is synchronous and the result is copied. */
+const reader = new FlatJsonParser();
 const builder = new EntityBuilder();
 
-/** An entity in any of the JSON forms; what a server would annotate is passed over. */
+/** Parses an entity with any level of OData metadata. Annotations other than types are ignored. */
 export function readJsonEntity(text: string): Result<EntityInput> {
-  if (!reader.read(text)) return unreadable("JSON body");
+  if (!reader.read(text)) return malformedEntity("JSON body");
   const { names, values, count } = reader;
   const types = readAnnotations(reader);
-  if (typeof types === "string") return unreadable(types);
+  if (typeof types === "string") return malformedEntity(types);
   builder.start();
   for (let index = 0; index < count; index += 1) {
     const name = names[index]!;
     if (name.startsWith("odata.") || name.includes("@")) continue;
     const type = types === noTypes ? undefined : types.get(name);
-    const typed = name === timestamp ? undefined : typedOf(type, values[index]!);
-    if (typed === "wrong") return unreadable(`property ${name}`);
-    const added = builder.add(name, typed);
+    const value = name === timestamp ? undefined : parseJsonValue(type, values[index]!);
+    if (value === "malformed") return malformedEntity(`property ${name}`);
+    const added = builder.add(name, value);
     if (!added.ok) return about(added, `property ${name}`);
   }
   return ok(builder.entity);
@@ -35,8 +35,8 @@ export function readJsonEntity(text: string): Result<EntityInput> {
 
 const noTypes: ReadonlyMap<string, EdmType> = new Map();
 
-/** A text names the annotation that is no type. */
-function readAnnotations({ names, values, count }: FlatJsonReader): typeof noTypes | string {
+/** Returns the annotated types by property, or the name of an invalid annotation. */
+function readAnnotations({ names, values, count }: FlatJsonParser): typeof noTypes | string {
   let types: Map<string, EdmType> | undefined;
   for (let index = 0; index < count; index += 1) {
     const name = names[index]!;
@@ -51,19 +51,22 @@ function readAnnotations({ names, values, count }: FlatJsonReader): typeof noTyp
   return types ?? noTypes;
 }
 
-/** Undefined for null. Quoted numbers and booleans are taken if the annotation asks (recorded). */
-function typedOf(type: EdmType | undefined, value: JsonScalar): Typed | undefined | "wrong" {
+/** Undefined for null. Quoted numbers and booleans are accepted if annotated as such (recorded). */
+function parseJsonValue(
+  type: EdmType | undefined,
+  value: JsonScalar,
+): TypedValue | undefined | "malformed" {
   if (value === null) return undefined;
-  if (type === undefined) return plain(value) ?? "wrong";
+  if (type === undefined) return inferType(value) ?? "malformed";
   if (typeof value === "boolean") {
-    return type === edm.boolean ? { type, value } : "wrong";
+    return type === edm.boolean ? { type, value } : "malformed";
   }
-  if (typeof value === "string") return parseValue(type, value) ?? "wrong";
+  if (typeof value === "string") return parseValue(type, value) ?? "malformed";
   const numeric = type === edm.int32 || type === edm.int64 || type === edm.double;
-  return (numeric ? parseValue(type, value.number) : undefined) ?? "wrong";
+  return (numeric ? parseValue(type, value.number) : undefined) ?? "malformed";
 }
 
-function plain(value: Exclude<JsonScalar, null>): Typed | undefined {
+function inferType(value: Exclude<JsonScalar, null>): TypedValue | undefined {
   if (typeof value === "string") return { type: edm.string, value };
   if (typeof value === "boolean") return { type: edm.boolean, value };
   const { number } = value;

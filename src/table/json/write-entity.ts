@@ -11,33 +11,34 @@ import type { MetadataLevel } from "../representation.ts";
 import type { EntityRecord } from "../stored/entity-record.ts";
 import { PropertyCursor } from "../stored/property-cursor.ts";
 
-/** An entity with its keys, as answers tell it. */
+/** An entity with its keys, ready to be rendered. */
 export interface Row extends EntityKeys {
   readonly record: EntityRecord;
-  /** What the row was told as before, if it is known, or else what `render` makes of it. */
+  /** Returns the cached text of this form of the row, or renders and caches it. Only rows of a scan
+   *  have it. */
   readonly renderCached?: (form: number, render: () => Rendered) => string;
 }
 
-export interface Writing {
+export interface RenderOptions {
   readonly level: MetadataLevel;
   /** The table in the spelling it was created with. */
   readonly table: string;
   readonly account: string;
   readonly endpoint: string;
-  /** Only these, in this order; undefined for all. */
+  /** `$select`: the properties to write, in this order; undefined for all. */
   readonly select: readonly string[] | undefined;
 }
 
-/** One entity in braces, after the members in `first`. Keys, Timestamp and then the rest, each type
- *  in front of its value, in the order that was recorded. */
-export function writeEntity(out: TextBytes, row: Row, writing: Writing, first = ""): void {
-  const { select, level } = writing;
-  const links = linkMembers(row, writing);
-  const lead = first === "" || links === "" ? first + links : `${first},${links}`;
+/** Writes an entity as a JSON object: the members in `first`, links, keys, Timestamp, properties. A
+ *  type annotation precedes its property. The order is the service's (recorded). */
+export function writeEntity(out: TextBytes, row: Row, options: RenderOptions, first = ""): void {
+  const { select, level } = options;
+  const links = linkMembers(row, options);
+  const leading = first === "" || links === "" ? first + links : `${first},${links}`;
   if (select === undefined) {
-    out.append(lead === "" ? "{" : `{${lead},`);
+    out.append(leading === "" ? "{" : `{${leading},`);
     out.appendAscii('"PartitionKey":');
-    out.append(quoted(row.partitionKey));
+    out.append(quoteKey(row.partitionKey));
     out.appendAscii(',"RowKey":');
     out.append(JSON.stringify(row.rowKey));
     out.appendAscii(level === "fullmetadata" ? `,${timestampType}` : ",");
@@ -46,8 +47,8 @@ export function writeEntity(out: TextBytes, row: Row, writing: Writing, first = 
     out.appendByte(quoteMark);
     writeProperties(out, row.record, level);
   } else {
-    const chosen = select.map((name) => selectedMember(row, name, level)).join(",");
-    out.append(`{${lead}${lead === "" || chosen === "" ? "" : ","}${chosen}`);
+    const selected = select.map((name) => selectedMember(row, name, level)).join(",");
+    out.append(`{${leading}${leading === "" || selected === "" ? "" : ","}${selected}`);
   }
   out.appendByte(closingBrace);
 }
@@ -56,7 +57,7 @@ const closingBrace = 0x7d;
 const quoteMark = 0x22;
 const timestampType = '"Timestamp@odata.type":"Edm.DateTime",';
 
-function linkMembers(row: Row, { level, table, account, endpoint }: Writing): string {
+function linkMembers(row: Row, { level, table, account, endpoint }: RenderOptions): string {
   if (level === "nometadata") return "";
   const etag = `"odata.etag":${JSON.stringify(formatEntityETag(row.record.etag))}`;
   if (level === "minimalmetadata") return etag;
@@ -72,10 +73,10 @@ function selectedMember(row: Row, name: string, level: MetadataLevel): string {
   if (name === "PartitionKey") return `"PartitionKey":${JSON.stringify(row.partitionKey)}`;
   if (name === "RowKey") return `"RowKey":${JSON.stringify(row.rowKey)}`;
   if (name === "Timestamp") return timestamp(row.record.etag, level);
-  const found = row.record.find(name);
+  const property = row.record.find(name);
   const quotedName = JSON.stringify(name);
-  if (found === undefined) return `${quotedName}:null`;
-  const { type, value } = found;
+  if (property === undefined) return `${quotedName}:null`;
+  const { type, value } = property;
   const text = `${quotedName}:${valueText(type, value)}`;
   if (level === "nometadata" || !needsType(type, value)) return text;
   return `${quotedName.slice(0, -1)}@odata.type":"${edmNames[type]}",${text}`;
@@ -86,11 +87,11 @@ function timestamp(etag: Ticks, level: MetadataLevel): string {
   return `${type}"Timestamp":"${formatDateTime(etag)}"`;
 }
 
-/** Rows of one partition follow each other. */
+/** The last quoted partition key: rows of one partition are consecutive. */
 let lastKey = "";
 let lastQuoted = '""';
 
-function quoted(key: string): string {
+function quoteKey(key: string): string {
   if (key === lastKey) return lastQuoted;
   lastKey = key;
   lastQuoted = JSON.stringify(key);
@@ -99,12 +100,12 @@ function quoted(key: string): string {
 
 const cursor = new PropertyCursor();
 
-/** From the stored form to the answer. Names are identifiers: they never need escaping. */
+/** Copies names and texts from the stored bytes. Names are identifiers and need no escapes. */
 function writeProperties(out: TextBytes, { bytes }: EntityRecord, level: MetadataLevel): void {
   cursor.start(bytes);
   while (cursor.next()) {
     const { type, nameFrom, nameTo } = cursor;
-    const value = isCopied(type) ? undefined : cursor.value;
+    const value = isStoredAsText(type) ? undefined : cursor.value;
     if (level !== "nometadata" && needsType(type, value)) {
       out.appendAscii(',"');
       out.appendBytes(bytes, nameFrom, nameTo);
@@ -118,8 +119,8 @@ function writeProperties(out: TextBytes, { bytes }: EntityRecord, level: Metadat
   }
 }
 
-/** Whether the stored text may be the answer's. */
-function isCopied(type: EdmType): boolean {
+/** Whether values of this type are stored as text, which may be copied. */
+function isStoredAsText(type: EdmType): boolean {
   return type === edm.string || type === edm.guid;
 }
 
@@ -133,7 +134,7 @@ function writeText(out: TextBytes): void {
   out.appendByte(quoteMark);
 }
 
-/** JSON itself tells strings, booleans, Int32 and finite doubles apart. */
+/** Whether the type needs an annotation: JSON syntax implies String, Boolean, Int32 and Double. */
 function needsType(type: EdmType, value: EdmValue | undefined): boolean {
   switch (type) {
     case edm.string:
@@ -167,7 +168,7 @@ function valueText(type: EdmType, value: EdmValue): string {
   }
 }
 
-/** A double shows that it is one: `3.0`, `1E+21`. */
+/** Always with a fraction or exponent, so that it is not read as Int32: `3.0`, `1E+21`. */
 export function doubleText(value: number): string {
   const text = String(value);
   if (text.includes("e")) return text.replace("e", "E");

@@ -5,22 +5,22 @@ import { resourceNameUnitsMax } from "../../protocol/names.ts";
 import { fail, ok } from "../../protocol/result.ts";
 import { keyUnitsMax } from "../edm/limits.ts";
 
-/** `1!`, the length and the Base64 of the text with `-` for `=`: the form the service gives. */
+/** The service's form: `1!`, the length, `!`, and the Base64 of the key with `-` for `=`. */
 export function formatToken(text: string): string {
   const encoded = encodeBase64(new TextEncoder().encode(text)).replaceAll("=", "-");
   return `1!${encoded.length}!${encoded}`;
 }
 
-const form = /^1!(\d{1,5})!([A-Za-z0-9+/-]*)$/;
+const tokenForm = /^1!(\d{1,5})!([A-Za-z0-9+/-]*)$/;
 
-/** A token that is none of ours is taken for the key itself, as older clients sent it. */
+/** A token in any other form is the key itself, as older clients send it. */
 export function parseToken(token: string): string {
-  const encoded = form.exec(token)?.[2];
+  const encoded = tokenForm.exec(token)?.[2];
   const bytes = encoded === undefined ? undefined : decodeBase64(encoded.replaceAll("-", "="));
   return bytes === undefined ? token : new TextDecoder().decode(bytes);
 }
 
-/** Where a page of entities starts. */
+/** The keys of the first entity of the next page. */
 export const nextEntity: Param<EntityKeys | undefined> = {
   sources: ["?NextPartitionKey", "?NextRowKey"],
   parse: (reader) => {
@@ -28,8 +28,8 @@ export const nextEntity: Param<EntityKeys | undefined> = {
     if (partition === undefined || partition === "") return ok(undefined);
     const row = reader.query("nextrowkey") ?? "";
     const keys = { partitionKey: parseToken(partition), rowKey: parseToken(row) };
-    const isPlace = keys.partitionKey.length <= keyUnitsMax && keys.rowKey.length <= keyUnitsMax;
-    return isPlace ? ok(keys) : fail("InvalidInput");
+    const isValid = keys.partitionKey.length <= keyUnitsMax && keys.rowKey.length <= keyUnitsMax;
+    return isValid ? ok(keys) : fail("InvalidInput");
   },
 };
 

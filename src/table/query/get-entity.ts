@@ -6,7 +6,7 @@ import { representation } from "../representation.ts";
 import { keysOf, operation } from "../resources.ts";
 import { select } from "./options.ts";
 
-/** The entity with these keys. learn.microsoft.com/rest/api/storageservices/query-entities */
+/** Reads one entity by its keys. learn.microsoft.com/rest/api/storageservices/query-entities */
 export const getEntity = operation({
   name: "Query Entities",
   ids: ["Table_QueryEntityWithPartitionAndRowKey"],
@@ -24,8 +24,8 @@ export const getEntity = operation({
   decide: ({ address, scope, target, input, account, endpoint }) => {
     const { partitionKey, rowKey } = keysOf(address);
     const { representation: chosen, select: names } = input;
-    const place = { table: scope.table.name, account, endpoint, select: names };
+    const options = { table: scope.table.name, account, endpoint, select: names };
     const row = { partitionKey, rowKey, record: target };
-    return { headers: odataHeaders, body: renderEntity(row, chosen, place) };
+    return { headers: odataHeaders, body: renderEntity(row, chosen, options) };
   },
 });

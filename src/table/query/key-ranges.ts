@@ -6,23 +6,23 @@ import type { Box } from "../filter/key-boxes.ts";
 import { encodeKeyText } from "../key-text.ts";
 import { entities } from "../records.ts";
 
-export interface Reach {
+export interface ScanScope {
   readonly table: bigint;
   readonly boxes: readonly Box[];
-  /** Where the page starts. */
+  /** First entity of the page; undefined for the first page. */
   readonly from: EntityKeys | undefined;
-  /** What the caller's signature is limited to. */
+  /** The key range of the caller's SAS; undefined without one. */
   readonly within: EntityRange | undefined;
 }
 
-/** The stretches of the key space a page has to look at, in order and apart from each other. */
-export function keyRanges({ table, boxes, from, within }: Reach): readonly KeyBounds[] {
-  if (within !== undefined && Object.values(within).some(isTooLong)) return [];
-  const floor = from && entities.key({ table, ...from });
+/** Returns the key ranges that a page scans, in order and without overlap. */
+export function keyRanges({ table, boxes, from, within }: ScanScope): readonly KeyBounds[] {
+  if (within !== undefined && Object.values(within).some(exceedsKeyLimit)) return [];
+  const firstKey = from && entities.key({ table, ...from });
   const ranges: KeyBounds[] = [];
   for (const box of boxes) {
     let { start, end } = boxBounds(table, box);
-    if (floor !== undefined && compareKeys(start, floor) < 0) start = floor;
+    if (firstKey !== undefined && compareKeys(start, firstKey) < 0) start = firstKey;
     if (within !== undefined) {
       const allowed = boxBounds(table, signedBox(within));
       if (compareKeys(start, allowed.start) < 0) ({ start } = allowed);
@@ -33,12 +33,13 @@ export function keyRanges({ table, boxes, from, within }: Reach): readonly KeyBo
   return merge(ranges.toSorted((one, other) => compareKeys(one.start, other.start)));
 }
 
-/** A signature may name keys that no entity can have. */
-function isTooLong(key: string | undefined): boolean {
+/** A SAS may name keys longer than an entity can have; such a range contains nothing. */
+function exceedsKeyLimit(key: string | undefined): boolean {
   return key !== undefined && key.length > keyUnitsMax;
 }
 
-/** The hull of a box: from its lowest pair of keys to its highest. */
+/** The smallest key range that contains a box. It may contain keys outside the box; the filter
+ *  rejects those. */
 function boxBounds(table: bigint, { partitions, rows }: Box): KeyBounds {
   const whole = entities.range([table]);
   const { low, high } = partitions;
@@ -66,7 +67,7 @@ function highest(table: bigint, partition: Bound, row: Bound | undefined): Uint8
   return row.included ? successor(key) : key;
 }
 
-/** Both bounds of a signature are included, and compare the pair of keys. */
+/** Both bounds of a SAS are inclusive pairs of partition key and row key. */
 function signedBox(range: EntityRange): Box {
   const bound = (key: string | undefined) =>
     key === undefined ? undefined : { key, included: true };

@@ -3,10 +3,10 @@ import { decodeKeyText } from "../key-text.ts";
 import { entities } from "../records.ts";
 
 /**
- * Reads the pair of keys out of the encoded keys of one table, thousands of them for a page. What
- * follows the table's prefix is `02 partition 00 02 row 00`; no byte below 20 is part of either,
- * because the service refuses such characters, so nothing is ever escaped. Rows of one partition
- * follow each other: its text is kept.
+ * Decodes partition and row key of encoded keys of one table; a page has up to 1,000. After the
+ * table's prefix an encoded key is `02 partition 00 02 row 00`. Keys cannot contain characters
+ * below U+0020, so no byte is escaped. Keeps the last partition key: rows of a partition are
+ * consecutive.
  */
 export class KeyReader {
   readonly #from: number;
@@ -36,7 +36,7 @@ export class KeyReader {
   }
 }
 
-/** Most keys are short and plain: then a loop beats the call into a decoder. */
+/** Up to this length of ASCII a loop is faster than a call of the decoder. */
 const loopBytesMax = 64;
 
 function textOf(bytes: Uint8Array, from: number, to: number): string {

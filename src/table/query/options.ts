@@ -14,7 +14,7 @@ export const filter: Param<Filter | undefined> = {
   },
 };
 
-/** Per page; more than a page is refused. None is an empty answer: Storage Explorer asks for it. */
+/** Entities per page, at most 1,000. 0 gives an empty page; Storage Explorer sends it. */
 export const top: Param<number> = {
   sources: ["?$top"],
   parse: (reader) => {
@@ -25,7 +25,7 @@ export const top: Param<number> = {
   },
 };
 
-/** Undefined for everything: left out, empty or `*`. */
+/** Undefined for all properties: absent, empty or `*`. */
 export const select: Param<readonly string[] | undefined> = {
   sources: ["?$select"],
   parse: (reader) => {
@@ -34,7 +34,7 @@ export const select: Param<readonly string[] | undefined> = {
       .map((name) => name.trim())
       .filter((name) => name !== "");
     if (names.length === 0 || names.includes("*")) return ok(undefined);
-    const once = [...new Set(names)];
-    return once.length > selectedMax ? fail("InvalidInput") : ok(once);
+    const unique = [...new Set(names)];
+    return unique.length > selectedMax ? fail("InvalidInput") : ok(unique);
   },
 };

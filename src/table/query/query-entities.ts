@@ -41,7 +41,7 @@ export const queryEntities = operation({
       within: entities,
     }),
   decide: ({ address, scope, readResult, input, account, endpoint }) => {
-    if (address.isNested === true) return fail("NotImplemented");
+    if (address.isBelowTable === true) return fail("NotImplemented");
     const { name: table } = scope.table;
     const { select: names } = input;
     const next = readResult.next && {

@@ -4,9 +4,9 @@ import type { Row } from "../json/write-entity.ts";
 import type { EntityRecord } from "../stored/entity-record.ts";
 import type { KeyReader } from "./key-reader.ts";
 
-/** A row that a query has come by. Most are passed over, or told as they were before: the keys are
- *  read only for those who ask. */
-export class ScannedRow implements Row {
+/** A row of a scan. Decodes its keys on first use: most rows are filtered out, or rendered from the
+ *  cache. `Required`: without `renderCached` every row would be rendered anew. */
+export class ScannedRow implements Required<Row> {
   readonly #view: RecordView;
   readonly #reader: KeyReader;
   readonly #entry: Scanned<EntityRecord>;
@@ -32,7 +32,7 @@ export class ScannedRow implements Row {
     return this.#keys.rowKey;
   }
 
-  rendered(form: number, render: () => Rendered): string {
+  renderCached(form: number, render: () => Rendered): string {
     return this.#view.renderCached(this.#entry, form, render) ?? "";
   }
 }

@@ -3,78 +3,78 @@ import type { Ticks } from "../../base/ticks.ts";
 import { edm, type EdmType, type EdmValue, type Property } from "../edm/edm.ts";
 import { entityVersion, headBytes, isPlain, isWide } from "./form.ts";
 
-const roomBytesFirst = 64 * 1024;
-/** No code unit becomes more bytes, in UTF-8 or UTF-16. */
+const bufferBytesMin = 64 * 1024;
+/** Most bytes of a UTF-16 code unit, encoded in UTF-8 or UTF-16. */
 const bytesPerUnitMax = 3;
-/** What a property takes besides its name and the text or bytes of its value. */
-const fixedBytesMax = 16;
+/** Most bytes of a property besides its name and the text or bytes of its value. */
+const fixedPropertyBytesMax = 16;
 
-let room = Buffer.alloc(roomBytesFirst);
-let used = 0;
-/** Of which the head of the room tells: what a transaction writes has one moment in common. */
-let writtenETag: Ticks | undefined;
+let buffer = Buffer.alloc(bufferBytesMin);
+let position = 0;
+/** The ETag at the start of the buffer: all entities of a transaction have the same. */
+let bufferedETag: Ticks | undefined;
 
-/** An entity in the form that `EntityRecord` reads. */
+/** Encodes an entity in the format of `form.ts`. */
 export function encodeEntity(etag: Ticks, properties: readonly Property[]): Uint8Array {
-  if (etag !== writtenETag) {
-    room[0] = entityVersion;
-    room.writeBigUInt64LE(etag, 1);
-    writtenETag = etag;
+  if (etag !== bufferedETag) {
+    buffer[0] = entityVersion;
+    buffer.writeBigUInt64LE(etag, 1);
+    bufferedETag = etag;
   }
-  used = headBytes;
+  position = headBytes;
   for (const [name, type, value] of properties) writeProperty(name, type, value);
-  const bytes = copyBytes(room, 0, used);
-  // An entity of a megabyte is rare; its room is not kept.
-  if (room.length > roomBytesFirst) {
-    room = Buffer.alloc(roomBytesFirst);
-    writtenETag = undefined;
+  const bytes = copyBytes(buffer, 0, position);
+  // An entity of 1 MiB is rare: free the memory.
+  if (buffer.length > bufferBytesMin) {
+    buffer = Buffer.alloc(bufferBytesMin);
+    bufferedETag = undefined;
   }
   return bytes;
 }
 
 function writeProperty(name: string, type: EdmType, value: EdmValue): void {
-  reserve(name.length * bytesPerUnitMax + fixedBytesMax);
-  const head = used;
-  room[head] = type;
-  used = head + 3;
+  ensureSpace(name.length * bytesPerUnitMax + fixedPropertyBytesMax);
+  const start = position;
+  buffer[start] = type;
+  position = start + 3;
   writeText(name);
-  const nameBytes = used - head - 3;
-  room[head + 1] = nameBytes & 0xff;
-  room[head + 2] = nameBytes >> 8;
+  const nameBytes = position - start - 3;
+  buffer[start + 1] = nameBytes & 0xff;
+  buffer[start + 2] = nameBytes >> 8;
   switch (type) {
     case edm.string:
     case edm.guid: {
       const flags = writeSizedText(value as string);
-      // The room may be another by now.
-      room[head] = type | flags;
+      // `buffer` may have been replaced while writing.
+      buffer[start] = type | flags;
       return;
     }
     case edm.binary:
       writeSizedBytes(value as Uint8Array);
       return;
     case edm.boolean:
-      room[used++] = value === true ? 1 : 0;
+      buffer[position++] = value === true ? 1 : 0;
       return;
     case edm.int32:
-      used = room.writeInt32LE(value as number, used);
+      position = buffer.writeInt32LE(value as number, position);
       return;
     case edm.double:
-      used = room.writeDoubleLE(value as number, used);
+      position = buffer.writeDoubleLE(value as number, position);
       return;
     case edm.int64:
     case edm.dateTime:
-      used = room.writeBigInt64LE(value as bigint, used);
+      position = buffer.writeBigInt64LE(value as bigint, position);
       return;
   }
 }
 
-/** Writes the text behind its length, and gives what the head has to say about it. */
+/** Writes length and text; returns the flags of the text. */
 function writeSizedText(text: string): number {
-  reserve(text.length * bytesPerUnitMax + fixedBytesMax);
-  const at = used;
-  used += 4;
+  ensureSpace(text.length * bytesPerUnitMax + fixedPropertyBytesMax);
+  const start = position;
+  position += 4;
   const flags = writeText(text);
-  room.writeUInt32LE(used - at - 4, at);
+  buffer.writeUInt32LE(position - start - 4, start);
   return flags;
 }
 
@@ -89,32 +89,32 @@ function writeText(text: string): number {
     const unit = text.charCodeAt(index);
     if (unit >= 0x80) return writeWideText(text);
     if (unit < 0x20 || unit === 0x22 || unit === 0x5c) flags = 0;
-    room[used + index] = unit;
+    buffer[position + index] = unit;
   }
-  used += length;
+  position += length;
   return flags;
 }
 
-/** UTF-8 has no way to say half of a surrogate pair. */
+/** Uses UTF-16 for a text with a surrogate without its pair: UTF-8 cannot encode one. */
 function writeWideText(text: string): number {
   if (surrogate.test(text)) {
-    used += room.write(text, used, "utf16le");
+    position += buffer.write(text, position, "utf16le");
     return isWide;
   }
-  used += room.write(text, used, "utf8");
+  position += buffer.write(text, position, "utf8");
   return escaped.test(text) ? 0 : isPlain;
 }
 
 function writeSizedBytes(bytes: Uint8Array): void {
-  reserve(bytes.length + fixedBytesMax);
-  used = room.writeUInt32LE(bytes.length, used);
-  room.set(bytes, used);
-  used += bytes.length;
+  ensureSpace(bytes.length + fixedPropertyBytesMax);
+  position = buffer.writeUInt32LE(bytes.length, position);
+  buffer.set(bytes, position);
+  position += bytes.length;
 }
 
-function reserve(more: number): void {
-  if (used + more <= room.length) return;
-  const larger = Buffer.alloc(Math.max(used + more, 2 * room.length));
-  larger.set(room.subarray(0, used));
-  room = larger;
+function ensureSpace(bytes: number): void {
+  if (position + bytes <= buffer.length) return;
+  const larger = Buffer.alloc(Math.max(position + bytes, 2 * buffer.length));
+  larger.set(buffer.subarray(0, position));
+  buffer = larger;
 }

@@ -3,7 +3,7 @@ import { describe, expect, it } from "vitest";
 import { recordCodec, RecordTooNew } from "../../encoding/record.ts";
 import { TextBytes } from "../../encoding/text-bytes.ts";
 import { edm, type Property } from "../edm/edm.ts";
-import { doubleText, writeEntity, type Writing } from "../json/write-entity.ts";
+import { doubleText, writeEntity, type RenderOptions } from "../json/write-entity.ts";
 import { entityCodec, entityRecord } from "./entity-record.ts";
 
 const etag = 638_000_000_012_345_678n;
@@ -28,7 +28,7 @@ const properties = fc.uniqueArray(property, { selector: ([own]) => own, maxLengt
 
 const place = { table: "t", account: "a", endpoint: "http://h/a", select: undefined };
 
-function written(stored: readonly Property[], level: Writing["level"]): string {
+function written(stored: readonly Property[], level: RenderOptions["level"]): string {
   const out = new TextBytes();
   const record = entityRecord(etag, stored);
   writeEntity(out, { partitionKey: "p", rowKey: 'r"', record }, { ...place, level });
@@ -36,7 +36,7 @@ function written(stored: readonly Property[], level: Writing["level"]): string {
 }
 
 describe("a stored entity", () => {
-  it("tells the moment it was given, whatever was encoded before", () => {
+  it("has its own ETag, independently of the entity encoded before", () => {
     const stamps = fc.array(fc.constantFrom(etag, etag + 1n, 0n), { maxLength: 8 });
     const large: Property = ["large", edm.string, "x".repeat(100_000)];
     fc.assert(
@@ -48,7 +48,7 @@ describe("a stored entity", () => {
     );
   });
 
-  it("is what was written, property by property and one at a time", () => {
+  it("returns all properties and each property as written", () => {
     fc.assert(
       fc.property(properties, (stored) => {
         const record = entityCodec.decode(entityCodec.encode(entityRecord(etag, stored)));
@@ -62,7 +62,7 @@ describe("a stored entity", () => {
     );
   });
 
-  it("is written out as JSON would write its values", () => {
+  it("is rendered with values as JSON.stringify writes them", () => {
     fc.assert(
       fc.property(properties, (stored) => {
         const plain = stored.filter(([, type]) => type === edm.string || type === edm.int32);
@@ -74,7 +74,7 @@ describe("a stored entity", () => {
     );
   });
 
-  it("names the types that JSON cannot tell", () => {
+  it("is rendered with annotations for types that JSON syntax does not imply", () => {
     const stored: readonly Property[] = [
       ["i", edm.int64, 5n],
       ["n", edm.double, Number.NaN],
@@ -87,7 +87,7 @@ describe("a stored entity", () => {
     );
   });
 
-  it("of the first form is still read, one of a later form is not", () => {
+  it("of version 1 is decoded, one of a later version is rejected", () => {
     const stored: Property[] = [["s", edm.string, "text"]];
     const first = recordCodec<object>({ version: 1 }).encode({ etag, properties: stored });
     expect(entityCodec.decode(first).properties).toEqual(stored);

@@ -1,13 +1,13 @@
 import { recordCodec, RecordTooNew, type RecordCodec } from "../../encoding/record.ts";
 import type { Ticks } from "../../base/ticks.ts";
-import type { Property, Typed } from "../edm/edm.ts";
+import type { Property, TypedValue } from "../edm/edm.ts";
 import { encodeEntity } from "./encode-entity.ts";
 import { entityVersion } from "./form.ts";
 import { PropertyCursor, readInt64 } from "./property-cursor.ts";
 
 const cursor = new PropertyCursor();
 
-/** An entity as it is stored. Nothing is decoded before someone asks. */
+/** A stored entity. Decodes a property only when it is read. */
 export class EntityRecord {
   readonly bytes: Uint8Array;
 
@@ -15,7 +15,7 @@ export class EntityRecord {
     this.bytes = bytes;
   }
 
-  /** The moment of the last change: the Timestamp, and the ETag. */
+  /** Time of the last change; printed as Timestamp and in the ETag. */
   get etag(): Ticks {
     return readInt64(this.bytes, 1);
   }
@@ -27,11 +27,11 @@ export class EntityRecord {
     return properties;
   }
 
-  find(name: string): Typed | undefined {
-    const wanted = encodedName(name);
+  find(name: string): TypedValue | undefined {
+    const encoded = encodedName(name);
     cursor.start(this.bytes);
     while (cursor.next()) {
-      if (cursor.isNamed(wanted)) return { type: cursor.type, value: cursor.value } as Typed;
+      if (cursor.isNamed(encoded)) return { type: cursor.type, value: cursor.value } as TypedValue;
     }
     return undefined;
   }
@@ -41,25 +41,25 @@ export function entityRecord(etag: Ticks, properties: readonly Property[]): Enti
   return new EntityRecord(encodeEntity(etag, properties));
 }
 
-/** Filters ask for the same few names in every row. */
+/** Cache of encoded names: a filter reads the same properties of every row. */
 const cachedNamesMax = 4096;
 const encodedNames = new Map<string, Uint8Array>();
 
 function encodedName(name: string): Uint8Array {
-  const known = encodedNames.get(name);
-  if (known !== undefined) return known;
+  const supported = encodedNames.get(name);
+  if (supported !== undefined) return supported;
   if (encodedNames.size >= cachedNamesMax) encodedNames.clear();
   const encoded = new Uint8Array(Buffer.from(name, "utf8"));
   encodedNames.set(name, encoded);
   return encoded;
 }
 
-interface FirstForm {
+interface EntityVersion1 {
   readonly etag: Ticks;
   readonly properties: readonly Property[];
 }
 
-const firstForm = recordCodec<FirstForm>({ version: 1 });
+const version1Codec = recordCodec<EntityVersion1>({ version: 1 });
 
 export const entityCodec: RecordCodec<EntityRecord> = {
   encode: ({ bytes }) => bytes,
@@ -67,10 +67,10 @@ export const entityCodec: RecordCodec<EntityRecord> = {
     const version = bytes[0] ?? 0;
     if (version === entityVersion) return new EntityRecord(bytes);
     if (version > entityVersion) {
-      const known = `known is up to ${entityVersion}`;
-      throw new RecordTooNew(`an entity has version ${version}, ${known}`);
+      const supported = `supported is up to ${entityVersion}`;
+      throw new RecordTooNew(`an entity has version ${version}, ${supported}`);
     }
-    const { etag, properties } = firstForm.decode(bytes);
+    const { etag, properties } = version1Codec.decode(bytes);
     return entityRecord(etag, properties);
   },
 };

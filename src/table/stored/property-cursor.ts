@@ -1,12 +1,12 @@
 import { edm, type EdmType, type EdmValue } from "../edm/edm.ts";
 import { headBytes, isPlain, isWide, typeBits } from "./form.ts";
 
-const valueRoom = new DataView(new ArrayBuffer(8));
-const latin1Bytes = 0x80;
-/** Most names and values are short and plain: then a loop beats the call into a decoder. */
+const valueView = new DataView(new ArrayBuffer(8));
+const asciiEnd = 0x80;
+/** Up to this length of ASCII a loop is faster than a call of the decoder. */
 const loopBytesMax = 24;
 
-/** Goes from property to property of an encoded entity. One serves thousands of rows. */
+/** Iterates over the properties of an encoded entity without allocation. Reused for all rows. */
 export class PropertyCursor {
   bytes: Uint8Array = new Uint8Array();
   type: EdmType = edm.string;
@@ -86,7 +86,7 @@ export class PropertyCursor {
       case edm.int32:
         return readInt32(bytes, valueFrom);
       case edm.double:
-        return take(bytes, valueFrom).getFloat64(0, true);
+        return copyValue(bytes, valueFrom).getFloat64(0, true);
       default:
         return readInt64(bytes, valueFrom);
     }
@@ -99,17 +99,17 @@ export class PropertyCursor {
 }
 
 export function readInt64(bytes: Uint8Array, at: number): bigint {
-  return take(bytes, at).getBigInt64(0, true);
+  return copyValue(bytes, at).getBigInt64(0, true);
 }
 
 function readInt32(bytes: Uint8Array, at: number): number {
   return bytes[at]! | (bytes[at + 1]! << 8) | (bytes[at + 2]! << 16) | (bytes[at + 3]! << 24);
 }
 
-/** A view of every value would cost more than copying its eight bytes. */
-function take(bytes: Uint8Array, at: number): DataView {
-  for (let index = 0; index < 8; index += 1) valueRoom.setUint8(index, bytes[at + index]!);
-  return valueRoom;
+/** Copies 8 bytes to a shared view: cheaper than creating a `DataView` per value. */
+function copyValue(bytes: Uint8Array, at: number): DataView {
+  for (let index = 0; index < 8; index += 1) valueView.setUint8(index, bytes[at + index]!);
+  return valueView;
 }
 
 function decodeText(bytes: Uint8Array, from: number, to: number): string {
@@ -117,7 +117,7 @@ function decodeText(bytes: Uint8Array, from: number, to: number): string {
   let text = "";
   for (let at = from; at < to; at += 1) {
     const byte = bytes[at]!;
-    if (byte >= latin1Bytes) return bufferOf(bytes).toString("utf8", from, to);
+    if (byte >= asciiEnd) return bufferOf(bytes).toString("utf8", from, to);
     text += String.fromCharCode(byte);
   }
   return text;

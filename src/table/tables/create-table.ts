@@ -33,17 +33,17 @@ export const createTable = operation({
   reads: (view, { scope, features, address: { table } }) =>
     isNameKept(view, features, nameKeyOf(scope.account.id, table)),
   decide: ({ input, readResult, newId, account, endpoint }) => {
-    const { body: name, prefer: wanted } = input;
+    const { body: name, prefer: preference } = input;
     const named = checkTableName(name);
     if (!named.ok) return named;
     if (readResult) return fail("TableBeingDeleted");
     const put = { id: newId(), name, policies: [] };
     const location = `${endpoint}/Tables('${name}')`;
-    const headers = { ...odataHeaders, "Preference-Applied": wanted, Location: location };
-    if (wanted === "return-no-content") {
+    const headers = { ...odataHeaders, "Preference-Applied": preference, Location: location };
+    if (preference === "return-no-content") {
       return { status: 204, put, headers: { ...headers, DataServiceId: location } };
     }
-    const place = { table: name, account, endpoint, select: undefined };
-    return { put, headers, body: renderTable(name, input.representation, place) };
+    const options = { table: name, account, endpoint, select: undefined };
+    return { put, headers, body: renderTable(name, input.representation, options) };
   },
 });

@@ -9,11 +9,11 @@ import { representation } from "../representation.ts";
 import { operation } from "../resources.ts";
 import { KeyReader } from "../query/key-reader.ts";
 
-/** The entities of a table with no more than this are removed at once, without a job. */
+/** Up to this number the entities are removed in the same transaction, otherwise by a job. */
 const entitiesAtOnceMax = 100;
 
-/** The name is free at once: entities are keyed by the id of their table, so that those of a large
- *  one, which are removed later, never show in a new one.
+/** The name can be used again at once, unless the account sets `deletedNameSeconds`: entities are
+ *  keyed by the id of their table, so a new table never shows those that a job has yet to remove.
  *  learn.microsoft.com/rest/api/storageservices/delete-table */
 export const deleteTable = operation({
   name: "Delete Table",

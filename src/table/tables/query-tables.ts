@@ -35,18 +35,18 @@ export const queryTables = operation({
       from: input.nextTable,
     }),
   decide: ({ readResult: { names, next }, input, account, endpoint }) => {
-    const place = { table: "", account, endpoint, select: undefined };
+    const options = { table: "", account, endpoint, select: undefined };
     return {
       headers: {
         ...odataHeaders,
         "x-ms-continuation-NextTableName": next === undefined ? undefined : formatToken(next),
       },
-      body: renderTables(names, input.representation, place),
+      body: renderTables(names, input.representation, options),
     };
   },
 });
 
-/** One table by its name. */
+/** Reads one table by its name. */
 export const getTable = operation({
   name: "Query Tables",
   ids: ["Table_Query"],
@@ -81,8 +81,11 @@ interface Selection {
 
 const scannedTablesMax = 20_000;
 
-/** In the order of names without regard to case, which is the order of the keys. */
-async function scanTables(view: RecordView, { account, filter: wanted, limit, from }: Selection) {
+/** Reads one page in key order, which is the order of the lower-case names. */
+async function scanTables(
+  view: RecordView,
+  { account, filter: condition, limit, from }: Selection,
+) {
   const names: string[] = [];
   if (limit === 0) return { names, next: undefined };
   const { start, end } = tables.range([account]);
@@ -92,19 +95,19 @@ async function scanTables(view: RecordView, { account, filter: wanted, limit, fr
   for await (const batch of view.scan(tables, bounds)) {
     for (const { record } of batch) {
       const { name, isBeingDeleted } = record;
-      const following = { names, next: name.toLowerCase() };
-      if (scanned >= scannedTablesMax) return following;
+      const pageUpTo = { names, next: name.toLowerCase() };
+      if (scanned >= scannedTablesMax) return pageUpTo;
       scanned += 1;
-      if (isBeingDeleted === true || !isWanted(name, wanted)) continue;
-      if (names.length >= limit) return following;
+      if (isBeingDeleted === true || !isMatch(name, condition)) continue;
+      if (names.length >= limit) return pageUpTo;
       names.push(name);
     }
   }
   return { names, next: undefined };
 }
 
-function isWanted(name: string, wanted: Filter | undefined): boolean {
-  if (wanted === undefined) return true;
+function isMatch(name: string, condition: Filter | undefined): boolean {
+  if (condition === undefined) return true;
   const typed = { type: edm.string, value: name };
-  return matches(wanted, (property) => (property === "TableName" ? typed : undefined));
+  return matches(condition, (property) => (property === "TableName" ? typed : undefined));
 }

@@ -12,7 +12,8 @@ import type { TableAddress } from "../path.ts";
 export const transactionBytesMax = 4 * 1024 * 1024;
 const operationsMax = 100;
 
-/** Up to a hundred writes of one partition, all or nothing.
+/** Up to 100 writes to one partition in one transaction. Its parts are executed as operations of
+ *  their own (`TransactionDialect`), so this declaration never decides.
  *  learn.microsoft.com/rest/api/storageservices/performing-entity-group-transactions */
 export const entityGroupTransaction = operation({
   name: "Entity Group Transaction",
@@ -30,42 +31,44 @@ export const entityGroupTransaction = operation({
   effect: "writes",
   success: { status: 202, headers: [] },
   decide: () => {
-    throw new Error("the parts of a transaction decide for themselves");
+    throw new Error("Entity Group Transaction has no decision: its parts are executed instead");
   },
 });
 
-/** One table, one partition, no entity twice. */
+/** Returns the fault of the first part that is in another table or partition than the first one, or
+ *  repeats an entity. */
 function check(parts: readonly TransactionPart[], count: number): IndexedFault | undefined {
-  if (count > operationsMax) return tooMany();
+  if (count > operationsMax) return tooManyOperations();
   const first = parts[0]?.address as TableAddress | undefined;
   const rows = new Set<string>();
   for (let index = 0; index < parts.length; index += 1) {
     const { resource, table, keys } = parts[index]!.address as TableAddress;
-    if (resource !== "entity" && resource !== "entities") return at(index, "InvalidInput");
+    if (resource !== "entity" && resource !== "entities") return faultAt(index, "InvalidInput");
     if (keys === undefined) continue;
     const sameTable = table === first?.table || table.toLowerCase() === first?.table.toLowerCase();
     if (!sameTable || keys.partitionKey !== (first?.keys ?? keys).partitionKey) {
-      return at(index, "CommandsInBatchActOnDifferentPartitions");
+      return faultAt(index, "CommandsInBatchActOnDifferentPartitions");
     }
-    if (rows.has(keys.rowKey)) return at(index, "InvalidDuplicateRow");
+    if (rows.has(keys.rowKey)) return faultAt(index, "InvalidDuplicateRow");
     rows.add(keys.rowKey);
   }
   return undefined;
 }
 
-/** Recorded: one too many is held against the last that would have fitted. */
-function tooMany(): IndexedFault {
+/** Recorded: the fault names the last operation that is allowed, not the first one too many. */
+function tooManyOperations(): IndexedFault {
   const limit = `the maximum ${operationsMax} changes per change set.`;
   const message = `The batch request operation exceeds ${limit}`;
   const detail = { message, headers: { "Cache-Control": "no-cache" } };
   return { index: operationsMax - 1, fault: { code: "InvalidInput", detail } };
 }
 
-function at(index: number, code: FaultCode): IndexedFault {
+function faultAt(index: number, code: FaultCode): IndexedFault {
   return { index, fault: { code } };
 }
 
-/** Of a single operation only faults about its table have the index in front (recorded). */
+/** Faults whose message starts with the index even if the transaction has one operation (recorded).
+ *  With several operations all messages do. */
 const alwaysIndexed: ReadonlySet<FaultCode> = new Set([
   "TableNotFound",
   "InvalidResourceName",
@@ -78,7 +81,7 @@ function fault({ index, fault: cause }: IndexedFault, count: number) {
   return { code: cause.code, detail: { ...cause.detail, message } };
 }
 
-const order = [
+const partHeaderOrder = [
   "X-Content-Type-Options",
   "Cache-Control",
   "Preference-Applied",
@@ -89,13 +92,14 @@ const order = [
   "Content-Type",
 ];
 
-/** Recorded: updates and deletes answer with the older protocol version. */
+/** Headers of one part's response. Recorded: updates and deletes have the older
+ *  protocol version. */
 function partHeaders(answer: PartAnswer, name: NameHeader): void {
   const { method, status } = answer;
-  const isOld = method !== "POST" && method !== "GET" && status < 300;
-  for (const each of order) {
+  const isOlderVersion = method !== "POST" && method !== "GET" && status < 300;
+  for (const each of partHeaderOrder) {
     const isVersion = each === "DataServiceVersion";
-    const value = isVersion ? (isOld ? "1.0;" : "3.0;") : answer.header(each);
+    const value = isVersion ? (isOlderVersion ? "1.0;" : "3.0;") : answer.header(each);
     if (value !== undefined) name(each, value);
   }
 }

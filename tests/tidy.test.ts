@@ -9,6 +9,7 @@ const layers: readonly (readonly string[])[] = [
   ["admin"],
   ["http", "smb"],
   ["blob", "table", "queue", "file"],
+  ["namespace"],
   ["account"],
   ["operation"],
   ["content"],

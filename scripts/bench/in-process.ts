@@ -35,7 +35,7 @@ export async function openInProcess(location: string): Promise<InProcess> {
   const random = realRandom();
   const elsewhere = { storeUrl: undefined, contentUrl: undefined, memoryBytesMax: undefined };
   const engines = await openDataStores({ ...elsewhere, location, services, clock, random, log });
-  await ensureAccountRecords(engines.store, [developmentAccountName], random);
+  await ensureAccountRecords(engines.store, [developmentAccount()], random);
   const doors = new Map(services.map((service) => [service.name, doorOf(service.name, engines)]));
   return {
     name: "in-process",

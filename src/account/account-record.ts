@@ -8,6 +8,8 @@ import type { ServiceProperties } from "./service-properties.ts";
 export interface AccountRecord {
   readonly id: bigint;
   readonly properties: Readonly<Partial<Record<ServiceName, ServiceProperties>>>;
+  /** Whether blobs are kept in a tree of directories; fixed once the account has a container. */
+  readonly hierarchicalNamespace?: true | undefined;
 }
 
 export const accounts = defineTable<string, AccountRecord>({

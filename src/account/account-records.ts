@@ -4,20 +4,60 @@ import type { ServiceName } from "../protocol/service-name.ts";
 import type { Random } from "../base/world.ts";
 import { newId } from "../operation/identifiers.ts";
 import { enqueueJob } from "../operation/reclaim-jobs.ts";
-import type { Store } from "../store/store.ts";
+import type { Store, Transaction } from "../store/store.ts";
 
-/** Every account that is configured has a record; one that no longer is keeps its data. */
+/** An account as it is configured. */
+export interface ConfiguredAccount {
+  readonly name: string;
+  readonly hierarchicalNamespace: boolean;
+}
+
+/** Whether anything is stored below an account's id that depends on its namespace. */
+export type IsUsed = (tx: Transaction, account: bigint) => Promise<boolean>;
+
+/** Every account that is configured has a record; one that no longer is keeps its data. The
+ *  namespace of an account is that of its record and changes only while nothing depends on it: for
+ *  other accounts the problem is returned, and nothing is written. */
 export async function ensureAccountRecords(
   store: Store,
-  names: readonly string[],
+  configured: readonly ConfiguredAccount[],
   random: Random,
-): Promise<void> {
-  await store.transact(async (tx) => {
-    for (const name of names) {
+  isUsed: IsUsed = () => Promise.resolve(true),
+): Promise<readonly string[]> {
+  return store.transact(async (tx) => {
+    const problems: string[] = [];
+    const records = new Map<Uint8Array, AccountRecord>();
+    for (const { name, hierarchicalNamespace } of configured) {
       const key = accounts.key(name);
-      if ((await tx.get(key)) === undefined) tx.put(key, newAccountValue(random));
+      const value = await tx.get(key);
+      const stored = value && accounts.codec.decode(value);
+      const namespace = hierarchicalNamespace ? hierarchical : {};
+      if (stored === undefined) records.set(key, { ...newAccount(random), ...namespace });
+      else if ((stored.hierarchicalNamespace === true) !== hierarchicalNamespace) {
+        if (await isUsed(tx, stored.id)) problems.push(contradiction(name, stored));
+        else records.set(key, { ...flat(stored), ...namespace });
+      }
     }
+    if (problems.length > 0) return problems;
+    for (const [key, record] of records) tx.put(key, accounts.codec.encode(record));
+    return problems;
   });
+}
+
+const hierarchical = { hierarchicalNamespace: true } as const;
+
+function flat({ id, properties }: AccountRecord): AccountRecord {
+  return { id, properties };
+}
+
+function contradiction(name: string, { hierarchicalNamespace }: AccountRecord): string {
+  const [stored, other] =
+    hierarchicalNamespace === true ? ["hierarchical", "flat"] : ["flat", "hierarchical"];
+  return (
+    `account "${name}": its containers have a ${stored} namespace, which cannot become ${other}: ` +
+    'change "hierarchicalNamespace" (for the development account --enableHierarchicalNamespace), ' +
+    "or use another data folder"
+  );
 }
 
 /**
@@ -32,8 +72,9 @@ export async function resetAccounts(
   await store.transact(async (tx) => {
     for await (const entries of tx.range(accounts.range([]))) {
       for (const { key, value } of entries) {
-        const { id } = accounts.codec.decode(value);
-        tx.put(key, newAccountValue(random));
+        const { id, hierarchicalNamespace } = accounts.codec.decode(value);
+        const namespace = hierarchicalNamespace === true ? hierarchical : {};
+        tx.put(key, accounts.codec.encode({ ...newAccount(random), ...namespace }));
         for (const service of services) {
           enqueueJob(tx, { kind: `${service}-account`, scope: [id] }, tx.now);
         }
@@ -42,7 +83,6 @@ export async function resetAccounts(
   });
 }
 
-function newAccountValue(random: Random): Uint8Array {
-  const record: AccountRecord = { id: newId(random), properties: {} };
-  return accounts.codec.encode(record);
+function newAccount(random: Random): AccountRecord {
+  return { id: newId(random), properties: {} };
 }

@@ -18,6 +18,7 @@ export interface AccountInput {
   readonly sharedKey?: boolean;
   readonly lastAccessTracking?: boolean;
   readonly deletedNameSeconds?: number;
+  readonly hierarchicalNamespace?: boolean;
   readonly smb?: { readonly requireEncryption?: boolean };
 }
 
@@ -33,7 +34,13 @@ const namePattern = /^[A-Za-z0-9][A-Za-z0-9._~-]{0,127}$/;
 /** Suffixes in URLs that are no part of an account's name. */
 const urlSuffixPattern = /(?:-secondary|\.web)$/;
 const base64Pattern = /^(?:[A-Za-z0-9+/]{4})*(?:[A-Za-z0-9+/]{2}==|[A-Za-z0-9+/]{3}=)?$/;
-const booleanFields = ["versioning", "publicAccess", "sharedKey", "lastAccessTracking"] as const;
+const booleanFields = [
+  "versioning",
+  "publicAccess",
+  "sharedKey",
+  "lastAccessTracking",
+  "hierarchicalNamespace",
+] as const;
 const dayFields = ["containerSoftDeleteDays", "shareSoftDeleteDays"] as const;
 const secondFields = ["deletedNameSeconds"] as const;
 const otherFields = [...secondFields, "keys", "smb"] as const;
@@ -107,6 +114,9 @@ function parseAccount(
     if (!fields.has(field)) problems.push(`${where}: there is no setting "${field}"`);
   }
   const pick = { where, object, problems };
+  if (object["versioning"] === true && object["hierarchicalNamespace"] === true) {
+    problems.push(`${where}: "versioning" contradicts "hierarchicalNamespace"`);
+  }
   return {
     name,
     keys: parseKeys(pick, name, fallbackKeys),
@@ -117,6 +127,7 @@ function parseAccount(
     containerSoftDeleteDays: parseDays(pick, "containerSoftDeleteDays"),
     shareSoftDeleteDays: parseDays(pick, "shareSoftDeleteDays"),
     deletedNameSeconds: parseSeconds(pick, "deletedNameSeconds"),
+    hierarchicalNamespace: parseBoolean(pick, "hierarchicalNamespace"),
     smb: parseSmb(pick),
   };
 }

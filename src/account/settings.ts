@@ -20,8 +20,8 @@ export interface AccountSettings {
   readonly lastAccessTracking: boolean;
   /** How long the name of a deleted container, queue, table or share cannot be used again. */
   readonly deletedNameSeconds: number;
-  /** Whether paths lead through directories. No configuration sets it yet. */
-  readonly hierarchicalNamespace?: boolean;
+  /** Whether paths lead through directories. Fixed once the account has a container. */
+  readonly hierarchicalNamespace: boolean;
   readonly smb: { readonly requireEncryption: boolean };
 }
 
@@ -49,6 +49,7 @@ export const accountDefaults: Omit<AccountSettings, "name" | "keys"> = {
   sharedKey: true,
   lastAccessTracking: false,
   deletedNameSeconds: 0,
+  hierarchicalNamespace: false,
   smb: { requireEncryption: false },
 };
 

@@ -81,6 +81,24 @@ export interface BlobRecord {
   readonly legalHold?: boolean | undefined;
   /** On accounts that track it; refreshed at most once a day. */
   readonly lastAccess?: Ticks | undefined;
+  /** Directories of hierarchical accounts: the id that their entries are keyed by. */
+  readonly directory?: bigint | undefined;
+  /** On hierarchical accounts: owner, group and access control list; absent on a file or directory
+   *  that has the defaults. */
+  readonly posix?: PosixAccess | undefined;
+  readonly encryptionContext?: string | undefined;
+  /** The API that wrote the content, if it was the Data Lake API: blocks of the other API cannot be
+   *  added to it. */
+  readonly writtenBy?: "dfs" | undefined;
+}
+
+/** The access control list is the truth; permissions such as `rwxr-x---` follow from it. */
+export interface PosixAccess {
+  readonly owner: string;
+  readonly group: string;
+  /** In canonical form with all default entries, such as `user::rwx,group::r-x,other::---`. */
+  readonly acl: string;
+  readonly sticky?: true | undefined;
 }
 
 export interface Rehydration {
@@ -128,6 +146,8 @@ export interface BlockRecord {
   readonly keySha256?: Uint8Array | undefined;
 }
 
+/** Where a blob is stored. On hierarchical accounts `container` is the id of the directory that it
+ *  is in (of the container for the root directory), and `name` the last component of its path. */
 export interface BlobKey {
   readonly container: bigint;
   readonly name: string;
@@ -179,6 +199,10 @@ const blobCodec = recordCodec<BlobRecord>({
     immutability: true,
     legalHold: true,
     lastAccess: true,
+    directory: true,
+    posix: true,
+    encryptionContext: true,
+    writtenBy: true,
   },
 });
 

@@ -16,12 +16,15 @@ import {
   blobs,
   containers,
   generations,
+  type BlobKey,
   type BlobRecord,
   type ContainerRecord,
 } from "./records.ts";
 import { isExpired } from "./shared/expiry.ts";
 import { isRestorable } from "./shared/soft-delete.ts";
 import { afterRehydration } from "./tier/rehydration.ts";
+import { createParents } from "./tree/create-parents.ts";
+import { findPath, type PathScope } from "./tree/find-path.ts";
 import { pageCandidates } from "./website/page-candidates.ts";
 
 export interface BlobAddress extends Address {
@@ -32,7 +35,7 @@ export interface BlobAddress extends Address {
   readonly versionId: Ticks | undefined;
 }
 
-export interface ContainerScope extends AccountScope {
+export interface ContainerScope extends AccountScope, PathScope {
   readonly container: ContainerRecord;
 }
 
@@ -132,12 +135,32 @@ async function loadBlob(
   if (container === undefined) {
     return { access, scope: fail("ContainerNotFound"), target: undefined, cors };
   }
-  const target = afterRehydration(await findBlob(view, container.id, address), view.now);
-  const located = { access, scope: ok({ account, container }), target, cors };
+  const scope: ContainerScope =
+    account.hierarchicalNamespace === true
+      ? { account, container, ...(await findPath(view, container.id, address.blob)) }
+      : {
+          account,
+          container,
+          key: { container: container.id, name: address.blob },
+          ancestors: noAncestors,
+          missingParents: noNames,
+          isParentFile: false,
+        };
+  const { key } = scope;
+  const target = afterRehydration(await findBlob(view, key, address), view.now);
+  const located = { access, scope: ok(scope), target, cors };
   const at = address.snapshot ?? address.versionId;
   if (target !== undefined || at === undefined) return located;
-  const isKept = await isSoftDeleted(view, container.id, address, at);
+  const isKept = await isSoftDeleted(view, key, address, at);
   return isKept ? { ...located, missing: softDeleted } : located;
+}
+
+const noAncestors: readonly BlobRecord[] = [];
+const noNames: readonly string[] = [];
+
+/** Whether the paths of an account lead through directories. */
+export function isHierarchical({ account }: AccountScope): boolean {
+  return account.hierarchicalNamespace === true;
 }
 
 const softDeleted = { headers: { "x-ms-is-soft-deleted": "true" } };
@@ -145,8 +168,8 @@ const softDeleted = { headers: { "x-ms-is-soft-deleted": "true" } };
 /** Whether an undelete would bring back the snapshot or version that the address names. */
 async function isSoftDeleted(
   view: RecordView,
-  container: bigint,
-  { blob: name, snapshot }: BlobAddress,
+  { container, name }: BlobKey,
+  { snapshot }: BlobAddress,
   at: Ticks,
 ): Promise<boolean> {
   const kind = snapshot === undefined ? "version" : "snapshot";
@@ -167,7 +190,8 @@ async function loadPage(
   const home = await view.get(containers, { account: id, name: where.address.container });
   if (site?.enabled !== true || home === undefined) return none;
   for (const { name, missing } of pageCandidates(where.address.blob, site)) {
-    const record = await findBlob(view, home.id, { ...where.address, blob: name });
+    const key = await keyOfPath(view, account, home.id, name);
+    const record = await findBlob(view, key, where.address);
     const target = afterRehydration(record, view.now);
     const readable = target?.keySha256 === undefined && target?.tier !== "Archive";
     if (target !== undefined && readable) {
@@ -177,17 +201,28 @@ async function loadPage(
   return none;
 }
 
+async function keyOfPath(
+  view: RecordView,
+  account: AccountRecord,
+  container: bigint,
+  path: string,
+): Promise<BlobKey> {
+  if (account.hierarchicalNamespace !== true) return { container, name: path };
+  return (await findPath(view, container, path)).key;
+}
+
 /** The current blob, or the snapshot or version that the address names. */
 export async function findBlob(
   view: RecordView,
-  container: bigint,
-  { blob: name, snapshot, versionId }: BlobAddress,
+  key: BlobKey,
+  { snapshot, versionId }: Pick<BlobAddress, "snapshot" | "versionId">,
 ): Promise<BlobRecord | undefined> {
+  const { container, name } = key;
   if (snapshot !== undefined) {
     const found = await view.get(generations, { container, name, at: snapshot, kind: "snapshot" });
     return found?.deleted === undefined ? found : undefined;
   }
-  const stored = await view.get(blobs, { container, name });
+  const stored = await view.get(blobs, key);
   const current = stored === undefined || isExpired(stored, view.now) ? undefined : stored;
   if (versionId === undefined || current?.versionId === versionId) return current;
   const found = await view.get(generations, { container, name, at: versionId, kind: "version" });
@@ -221,10 +256,8 @@ const container = defineResource<BlobAddress>({
 const blob = defineResource<BlobAddress>({
   load: loadBlob,
   table: anyTable(blobs),
-  keyOf: (scope, { address }) => ({
-    container: (scope as ContainerScope).container.id,
-    name: address.blob,
-  }),
+  keyOf: (scope) => (scope as ContainerScope).key,
+  prepareCreation: createParents,
   missing: "BlobNotFound",
   present: "BlobAlreadyExists",
   leaseKind: "blob",

@@ -2,10 +2,11 @@ import { mapAwaitable, type Awaitable } from "../base/awaitable.ts";
 import type { Received } from "../content/content-ref.ts";
 import { nextETag } from "../protocol/etag.ts";
 import type { Encryption } from "../protocol/encryption.ts";
+import type { Effect } from "./effects.ts";
 import type { AnyDecisionContext } from "./operation.ts";
 import type { HeaderGroup, Reply } from "./reply.ts";
 import type { Result } from "../protocol/result.ts";
-import type { LoadedResource } from "./service.ts";
+import type { LoadedResource, PreparedScope } from "./service.ts";
 import type { Ticks } from "../base/ticks.ts";
 import type { Transaction, View } from "../store/store.ts";
 import { applyEffects, applyReply } from "./apply.ts";
@@ -61,6 +62,8 @@ interface RunContext {
   readonly view: View;
   readonly tx: Transaction | undefined;
   readonly records: Records;
+  /** Effects that come before those of the decision. */
+  preparation?: readonly Effect[];
 }
 
 function runOn(
@@ -80,14 +83,36 @@ function runOn(
   const target: ETaggedRecord | undefined = located.target;
   const newETag = nextETag(view.now, target?.etag);
   const context = contextOf(runtime, call, { scope, target, newETag, now: view.now });
+  if (target === undefined && call.resource.prepareCreation !== undefined) {
+    const prepared = prepareCreation(running, context);
+    if (prepared?.ok === false) return refused("place", prepared.fault, located, view.now);
+    if (prepared !== undefined) {
+      context.scope = prepared.value.scope;
+      running.preparation = prepared.value.effects;
+    }
+  }
   if (operation.reads === undefined) return decideOn(running, located, context);
   return decideOnSeen(running, located, context, operation.reads(records, context));
+}
+
+/** Only an operation that may create its target prepares for it. */
+function prepareCreation(
+  { call }: RunContext,
+  context: AnyDecisionContext,
+): Result<PreparedScope> | undefined {
+  const { target, effect } = call.operation;
+  if (effect !== "writes" || (target !== "may-exist" && target !== "must-not-exist")) {
+    return undefined;
+  }
+  const { address, input, features, now, newETag, newId, scope } = context;
+  const creation = { operation: call.operation, address, input, features, now, newETag, newId };
+  return call.resource.prepareCreation?.(scope, creation);
 }
 
 function decideOnSeen(
   running: RunContext,
   located: LoadedResource,
-  context: AnyDecisionContext & { readResult: unknown },
+  context: MutableContext,
   readResult: Awaitable<unknown>,
 ): Awaitable<Outcome | WaitOutcome> {
   return mapAwaitable(readResult, (there) => {
@@ -118,9 +143,15 @@ function decideOn(
   }
   if (tx === undefined) return outcomeOf(running, located, decision, context);
   const settled = { call, scope, before: target, newETag, now: view.now };
-  const applied = applyReply(runtime.content, tx, settled, decision);
+  const { preparation } = running;
+  const reply = preparation === undefined ? decision : precededBy(preparation, decision);
+  const applied = applyReply(runtime.content, tx, settled, reply);
   if (!(applied instanceof Promise)) return outcomeOf(running, located, decision, context);
   return outcomeAfter(applied, running, located, decision, context);
+}
+
+function precededBy(effects: readonly Effect[], reply: Reply<object, string>) {
+  return { ...reply, preserve: [...effects, ...(reply.preserve ?? [])] };
 }
 
 function after<T>(done: Awaitable<void>, value: T): Awaitable<T> {
@@ -154,6 +185,8 @@ function idGeneratorsOf(runtime: Runtime): Makers {
   return made;
 }
 
+type MutableContext = AnyDecisionContext & { readResult: unknown; scope: object };
+
 interface DecisionInputs {
   readonly scope: object;
   readonly target: object | undefined;
@@ -166,7 +199,7 @@ function contextOf(
   runtime: Runtime,
   call: Call,
   { scope, target, newETag, now }: DecisionInputs,
-): AnyDecisionContext & { readResult: unknown } {
+): MutableContext {
   const { newId, newGuid } = idGeneratorsOf(runtime);
   return {
     now,

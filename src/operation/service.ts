@@ -1,7 +1,7 @@
 import type { Awaitable } from "../base/awaitable.ts";
 import type { CorsRule } from "../protocol/cors.ts";
 import type { Dialect } from "./dialect.ts";
-import type { ReclaimJob } from "./effects.ts";
+import type { Effect, ReclaimJob } from "./effects.ts";
 import type { EntityKeys } from "../protocol/entity-range.ts";
 import type { FaultCode, FaultDetail } from "../protocol/faults.ts";
 import type { LeaseKind } from "../protocol/lease.ts";
@@ -54,11 +54,33 @@ export interface Resource<A = Address> {
   /** Where the target's record is written. */
   readonly table: AnyTable | undefined;
   readonly keyOf: (scope: object, where: LoadRequest<A>) => unknown;
+  /** Run before a write that may create its target reads and decides, if the target is absent. The
+   *  decision gets the scope that it returns, and its effects come before those of the decision.
+   *  Undefined if there is nothing to prepare. */
+  readonly prepareCreation?: (
+    scope: object,
+    creation: CreationContext<A>,
+  ) => Result<PreparedScope> | undefined;
   readonly missing: FaultCode;
   readonly present: FaultCode;
   readonly leaseKind: LeaseKind;
   /** What holds for every operation on such a resource, so that none can forget it. */
   readonly guard?: (guarded: GuardContext<A>) => Result<void>;
+}
+
+export interface CreationContext<A = Address> {
+  readonly operation: Operation;
+  readonly address: A;
+  readonly input: object;
+  readonly features: Features;
+  readonly now: Ticks;
+  readonly newETag: Ticks;
+  readonly newId: () => bigint;
+}
+
+export interface PreparedScope {
+  readonly scope: object;
+  readonly effects: readonly Effect[];
 }
 
 export interface GuardContext<A = Address> {

@@ -508,6 +508,24 @@ export const faults = {
     status: 400,
     message: "This operation is only supported on a hierarchical namespace account.",
   },
+  PathConflict: {
+    status: 409,
+    message:
+      "The specified path, or an element of the path, exists and its resource type is invalid " +
+      "for this operation.",
+  },
+  OperationNotSupportedOnDirectory: {
+    status: 409,
+    message: "The requested operation is not supported on a directory.",
+  },
+  DirectoryIsNotEmpty: {
+    status: 409,
+    message: "This operation is not permitted on a non-empty directory.",
+  },
+  FeatureNotYetSupportedForHierarchicalNamespaceAccounts: {
+    status: 409,
+    message: "This feature is not yet supported for hierarchical namespace accounts.",
+  },
   BlobOperationNotSupported: { status: 409, message: "Blob operation is not supported." },
   ContainerSoftDeleteNotEnabled: {
     status: 409,

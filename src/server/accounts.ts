@@ -1,7 +1,7 @@
 import { readFile } from "node:fs/promises";
 import { isObject, parseAccounts } from "../account/parse-settings.ts";
 import type { AccountInputs, Parsed } from "../account/parse-settings.ts";
-import { accountsOf } from "../account/settings.ts";
+import { accountsOf, developmentAccountName } from "../account/settings.ts";
 import type { Accounts, AccountSettings } from "../account/settings.ts";
 import type { Log } from "../base/world.ts";
 
@@ -12,12 +12,14 @@ export interface AccountSources {
   readonly given?: AccountInputs | undefined;
   /** The text of AZURITE_ACCOUNTS. */
   readonly variable?: string | undefined;
+  /** `--enableHierarchicalNamespace`: of the development account. */
+  readonly hierarchicalNamespace?: boolean | undefined;
 }
 
 export interface ReloadableAccounts extends Accounts {
   /** Reads the configuration again; one with mistakes is logged, and the old one stays. `prepare`
-   *  runs before anyone sees the new accounts. */
-  reload(log: Log, prepare: (names: readonly string[]) => Promise<void>): Promise<void>;
+   *  runs before anyone sees the new accounts, and returns further mistakes. */
+  reload(log: Log, prepare: (accounts: Accounts) => Promise<readonly string[]>): Promise<void>;
 }
 
 export async function openAccounts(sources: AccountSources): Promise<Parsed<ReloadableAccounts>> {
@@ -29,13 +31,13 @@ export async function openAccounts(sources: AccountSources): Promise<Parsed<Relo
     names: () => current.names(),
     async reload(log, prepare) {
       const next = await readAccounts(sources);
-      if (next.ok) {
-        const loaded = accountsOf(next.value);
-        await prepare(loaded.names());
+      const loaded = next.ok ? accountsOf(next.value) : undefined;
+      const problems = next.ok ? await prepare(accountsOf(next.value)) : next.problems;
+      if (loaded !== undefined && problems.length === 0) {
         current = loaded;
         log.info({ accounts: current.names() }, "account settings were read again");
       } else {
-        log.error({ problems: next.problems }, "account settings stay as they were");
+        log.error({ problems }, "account settings stay as they were");
       }
     },
   };
@@ -44,12 +46,35 @@ export async function openAccounts(sources: AccountSources): Promise<Parsed<Relo
 
 async function readAccounts(sources: AccountSources): Promise<Parsed<readonly AccountSettings[]>> {
   const { config, given, variable } = sources;
-  if (config === undefined) return parseAccounts(given, variable);
-  const file = await readConfig(config);
-  if (!file.ok) return file;
-  const parsed = parseAccounts(file.value, variable);
-  if (parsed.ok) return parsed;
-  return { ok: false, problems: parsed.problems.map((problem) => `${config}: ${problem}`) };
+  const file = config === undefined ? undefined : await readConfig(config);
+  if (file?.ok === false) return file;
+  const input = file === undefined ? given : file.value;
+  const parsed = parseAccounts(input, variable);
+  const chosen = parsed.ok ? chooseNamespace(sources, input, parsed.value) : parsed;
+  if (chosen.ok || config === undefined) return chosen;
+  return { ok: false, problems: chosen.problems.map((problem) => `${config}: ${problem}`) };
+}
+
+/** The switch stands for a setting of the development account. */
+function chooseNamespace(
+  { hierarchicalNamespace }: AccountSources,
+  input: unknown,
+  accounts: readonly AccountSettings[],
+): Parsed<readonly AccountSettings[]> {
+  if (hierarchicalNamespace !== true) return { ok: true, value: accounts };
+  const refuse = (why: string): Parsed<never> => ({
+    ok: false,
+    problems: [`enableHierarchicalNamespace: ${why}`],
+  });
+  const name = developmentAccountName;
+  const development = accounts.find((account) => account.name === name);
+  if (development === undefined) return refuse(`there is no account "${name}"`);
+  const settings = isObject(input) ? input[name] : undefined;
+  const isFlat = isObject(settings) && settings["hierarchicalNamespace"] === false;
+  if (isFlat) return refuse(`contradicts "hierarchicalNamespace": false of "${name}"`);
+  if (development.versioning) return refuse(`contradicts "versioning" of "${name}"`);
+  const changed = { ...development, hierarchicalNamespace: true };
+  return { ok: true, value: accounts.map((each) => (each === development ? changed : each)) };
 }
 
 async function readConfig(path: string): Promise<Parsed<unknown>> {

@@ -58,6 +58,10 @@ export const flags = {
     value: "RANGES",
     help: "addresses copies must not read, as 10.0.0.0/8,fd00::/8",
   },
+  enableHierarchicalNamespace: {
+    kind: "switch",
+    help: "directories (Data Lake) for the development account",
+  },
   enableReset: { kind: "switch", help: "let POST /admin/v1/reset delete everything" },
   store: {
     kind: "text",
@@ -112,6 +116,7 @@ export const flagDefaults = {
   smbSigning: "required",
   adminHost: loopback,
   adminPort: 10_010,
+  enableHierarchicalNamespace: false,
   enableReset: false,
 } as const satisfies FlagValues;
 

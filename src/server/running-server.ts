@@ -5,7 +5,8 @@ import { isLoopback } from "../admin/security/same-origin.ts";
 import type { ServiceName } from "../protocol/service-name.ts";
 import type { Service } from "../operation/service.ts";
 import type { Random } from "../base/world.ts";
-import { ensureAccountRecords, resetAccounts } from "../account/account-records.ts";
+import { resetAccounts } from "../account/account-records.ts";
+import { ensureAccounts, refuseProblems } from "./ensure-accounts.ts";
 import type { ReloadableAccounts } from "./accounts.ts";
 import { openAdmin } from "./admin.ts";
 import { publishAdminAddress } from "./admin-address.ts";
@@ -81,7 +82,7 @@ export class RunningServer {
     const engines = await openDataStores({ ...engineOptions(given), meter: metrics });
     const server = new RunningServer(given, engines, metrics);
     try {
-      await server.#ensureAccounts(given.accounts.names());
+      await refuseProblems(ensureAccounts(engines.store, given.accounts, given.random));
       for (const service of services) {
         if (server.#serves(service.name)) await server.#listen(service, certificate);
       }
@@ -110,8 +111,8 @@ export class RunningServer {
   }
 
   async reload(): Promise<void> {
-    const { accounts, log } = this.#given;
-    await accounts.reload(log, (names) => this.#ensureAccounts(names));
+    const { accounts, log, random } = this.#given;
+    await accounts.reload(log, (next) => ensureAccounts(this.#engines.store, next, random));
     // The link of the start may have been used, or no login was required then.
     this.#given.announce(`Etagere explorer: open ${this.explorerLink()}`);
   }
@@ -154,10 +155,6 @@ export class RunningServer {
       return false;
     };
     return runInBackground([{ name: "handles", round }], { clock, log });
-  }
-
-  #ensureAccounts(names: readonly string[]): Promise<void> {
-    return ensureAccountRecords(this.#engines.store, names, this.#given.random);
   }
 
   #writeAccess(): WriteAccess {

@@ -58,6 +58,7 @@ export async function startWith(
       config: options.config,
       given: options.accounts,
       variable: environmentVariable("AZURITE_ACCOUNTS"),
+      hierarchicalNamespace: options.enableHierarchicalNamespace,
     }),
   );
   const location = options.inMemoryPersistence

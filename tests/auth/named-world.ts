@@ -82,7 +82,7 @@ export async function namedWorld(): Promise<NamedWorld> {
   const nowhere = { storeUrl: undefined, contentUrl: undefined, memoryBytesMax: 2 ** 24 };
   const parts = { ...nowhere, location: undefined, services, clock, random, log };
   const { store, content } = await openDataStores(parts);
-  await ensureAccountRecords(store, [name], random);
+  await ensureAccountRecords(store, [{ name, hierarchicalNamespace: false }], random);
   const settings = { ...developmentAccount(), publicAccess: true, containerSoftDeleteDays: 7 };
   const accounts = accountsOf([{ ...settings, shareSoftDeleteDays: 7 }]);
   const doors = new Map<ServiceName, HttpService>();

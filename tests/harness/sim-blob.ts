@@ -68,7 +68,8 @@ export async function simBlob(
   const contentTables = blobService.contentTables;
   const parts = { store, files, pins: soloPins("memory"), clock, log, contentTables };
   const content = await openContentStore(parts);
-  await ensureAccountRecords(store, [developmentAccountName], random);
+  const account = { ...developmentAccount(), ...settings };
+  await ensureAccountRecords(store, [account], random);
   const door: HttpService = {
     service: blobService,
     router: compileRoutes(blobService.operations),
@@ -79,7 +80,7 @@ export async function simBlob(
       random,
       clock,
     },
-    accounts: accountsOf([{ ...developmentAccount(), ...settings }]),
+    accounts: accountsOf([account]),
     authenticator: new OpenDoor(),
     sources: simSources("blob", (request) => serveRequest(door, request)),
     clock,

@@ -76,7 +76,7 @@ export async function simFile({ seed = 1, wrap }: SimFileOptions = {}): Promise<
   const { contentTables } = fileService;
   const parts = { store, files, pins: soloPins("memory"), clock, log, contentTables };
   const content = await openContentStore(parts);
-  await ensureAccountRecords(store, [developmentAccountName], random);
+  await ensureAccountRecords(store, [developmentAccount()], random);
   const runtime = { store, content, random, clock, renderings: new RenderCache() };
   const door: HttpService = {
     service: fileService,

@@ -53,7 +53,7 @@ export async function simQueue(seed = 1): Promise<SimQueue> {
   const files = memoryFiles({ bytesMax: 1024 * 1024 });
   const parts = { store, files, pins: soloPins("memory"), clock, log, contentTables: [] };
   const content = await openContentStore(parts);
-  await ensureAccountRecords(store, [developmentAccountName], random);
+  await ensureAccountRecords(store, [developmentAccount()], random);
   const door: HttpService = {
     service: queueService,
     router: compileRoutes(queueService.operations),

@@ -64,7 +64,7 @@ export async function simService(
     log,
     contentTables,
   });
-  await ensureAccountRecords(store, [developmentAccountName], random);
+  await ensureAccountRecords(store, [developmentAccount()], random);
   const door: HttpService = {
     service,
     router: compileRoutes(service.operations),

@@ -43,7 +43,7 @@ export const createAppendBlob = operation({
   etag: "renew",
   effect: "writes",
   success: { status: 201, headers: createReplyHeaders },
-  reads: (view, { scope, address }) => view.get(uploads, blobKey({ scope, address })),
+  reads: (view, { scope }) => view.get(uploads, blobKey({ scope })),
   decide: (context) => {
     const { input, target, newETag, now, readResult } = context;
     const sealing = chooseSealing(input.encryption, context.scope.container);

@@ -26,7 +26,7 @@ export const getBlockList = operation({
   reads: async (view, { scope, address, target, input }) => {
     const { isCommitted, isUncommitted } = chosen(input.type);
     const isBase = address.snapshot === undefined && address.versionId === undefined;
-    const upload = isBase ? (await findUpload(view, blobKey({ scope, address }))).live : undefined;
+    const upload = isBase ? (await findUpload(view, blobKey({ scope }))).live : undefined;
     return {
       exists: target !== undefined || upload !== undefined,
       committed: isUncommitted ? "" : await render(committedBlocks(view, target?.content)),

@@ -68,8 +68,8 @@ export const putBlockList = operation({
       ...encryptionHeaderNames,
     ],
   },
-  reads: async (view, { scope, address, target, input }) => {
-    const staged = await findUpload(view, blobKey({ scope, address }));
+  reads: async (view, { scope, target, input }) => {
+    const staged = await findUpload(view, blobKey({ scope }));
     const uncommitted = await uncommittedParts(view, staged);
     const committed = await committedParts(view, target);
     return { staged, parts: await chooseParts(input.body, { uncommitted, committed }) };

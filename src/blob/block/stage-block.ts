@@ -45,7 +45,7 @@ export interface Staging {
   readonly readResult: Stage;
   readonly blockId: string;
   readonly received: Received;
-  readonly scope: ContainerScope;
+  readonly scope: Pick<ContainerScope, "container">;
   readonly input: { readonly encryption: Encryption };
   readonly version: string;
   readonly now: Ticks;

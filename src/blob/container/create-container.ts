@@ -1,9 +1,14 @@
 import { isNameKept } from "../../account/deleted-names.ts";
+import { put } from "../../operation/effects.ts";
+import type { Ticks } from "../../base/ticks.ts";
 import { metadata } from "../../operation/common-params.ts";
 import { noBody } from "../../operation/operation.ts";
 import { boolean, header, text } from "../../protocol/params.ts";
 import { fail } from "../../protocol/result.ts";
-import { operation } from "../resources.ts";
+import { blobs } from "../records.ts";
+import { isHierarchical, operation } from "../resources.ts";
+import { newDirectory } from "../tree/directory-record.ts";
+import { rootName } from "../tree/find-path.ts";
 import { publicAccess } from "./public-access.ts";
 
 /** learn.microsoft.com/rest/api/storageservices/create-container */
@@ -32,16 +37,18 @@ export const createContainer = operation({
       service: "blob",
       name: address.container,
     }),
-  decide: ({ input, features, newETag, newId, readResult }) => {
+  decide: ({ input, features, newETag, newId, readResult, scope }) => {
     if (readResult) return fail("ContainerBeingDeleted");
     if (input.publicAccess !== undefined && !features.publicAccess) {
       return fail("PublicAccessNotPermitted");
     }
     const { metadata: pairs, ...rest } = input;
     const { publicAccess: access, defaultEncryptionScope, denyEncryptionScopeOverride } = rest;
+    const id = newId();
     return {
+      ...(isHierarchical(scope) ? rootOf(id, newETag) : {}),
       put: {
-        id: newId(),
+        id,
         etag: newETag,
         metadata: pairs,
         policies: [],
@@ -52,3 +59,9 @@ export const createContainer = operation({
     };
   },
 });
+
+/** The root directory of a hierarchical container is keyed by the container's own id. */
+function rootOf(id: bigint, etag: Ticks) {
+  const root = newDirectory({ id, etag, now: etag });
+  return { effects: [put(blobs, { container: id, name: rootName }, root)] };
+}

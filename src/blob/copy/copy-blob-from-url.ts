@@ -49,7 +49,7 @@ export const copyBlobFromUrl = operation({
       "x-ms-version-id",
     ],
   },
-  reads: (view, { scope, address }) => view.get(uploads, blobKey({ scope, address })),
+  reads: (view, { scope }) => view.get(uploads, blobKey({ scope })),
   decide: (context) => {
     const { input, source, received, newETag, now, target, readResult, newGuid } = context;
     const versionId = nextVersion(context);

@@ -61,8 +61,8 @@ export const copyBlob = operation({
   etag: "renew",
   effect: "writes",
   success: { status: 202, headers: ["x-ms-copy-id", "x-ms-copy-status", "x-ms-version-id"] },
-  reads: async (view, { scope, address, source }) => ({
-    upload: await view.get(uploads, blobKey({ scope, address })),
+  reads: async (view, { scope, source }) => ({
+    upload: await view.get(uploads, blobKey({ scope })),
     own: await loadOwnSource(view, source),
   }),
   decide: (context) => {

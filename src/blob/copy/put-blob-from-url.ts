@@ -68,7 +68,7 @@ export const putBlobFromUrl = operation({
       ...encryptionHeaderNames,
     ],
   },
-  reads: (view, { scope, address }) => view.get(uploads, blobKey({ scope, address })),
+  reads: (view, { scope }) => view.get(uploads, blobKey({ scope })),
   decide: (context) => {
     const { input, source, received, newETag, now, target, readResult } = context;
     const sealing = chooseSealing(input.encryption, context.scope.container);

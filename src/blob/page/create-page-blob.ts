@@ -49,7 +49,7 @@ export const createPageBlob = operation({
   etag: "renew",
   effect: "writes",
   success: { status: 201, headers: createReplyHeaders },
-  reads: (view, { scope, address }) => view.get(uploads, blobKey({ scope, address })),
+  reads: (view, { scope }) => view.get(uploads, blobKey({ scope })),
   decide: (context) => {
     const { input, target, newETag, now, readResult } = context;
     const sealing = chooseSealing(input.encryption, context.scope.container);

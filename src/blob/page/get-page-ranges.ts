@@ -89,9 +89,9 @@ export const getPageRanges = operation({
   effect: "reads",
   largeResponse: true,
   success: { status: 200, headers: ["x-ms-blob-content-length"] },
-  reads: async (view, { scope, address, target, input }): Promise<Seen> => {
+  reads: async (view, { scope, target, input }): Promise<Seen> => {
     const at = input.previous ?? input.previousUrl;
-    const key = blobKey({ scope, address });
+    const key = blobKey({ scope });
     const previous = at === undefined ? undefined : await findPrevious(view, key, at);
     const span = askedSpan(input.range, target.content.length, input.marker);
     if (span === undefined || target.type !== "PageBlob") return { page: undefined, previous };

@@ -27,7 +27,7 @@ export function lastAccessUpdate(reading: Reading): { readonly deferredUpdate?: 
   const known = lastAccess(target, features);
   const isBase = address.snapshot === undefined && address.versionId === undefined;
   if (known === undefined || !isBase || now - known < ticksPerDay) return {};
-  const key = { container: scope.container.id, name: address.blob };
+  const { key } = scope;
   const change = (record: object) =>
     (record as BlobRecord).etag === target.etag ? { ...record, lastAccess: now } : undefined;
   return { deferredUpdate: { table: anyTable(blobs), key, change } };

@@ -26,7 +26,7 @@ interface Written {
 
 /** Writes a record back to where the address found it: the blob, or a snapshot or version of it. */
 export function putAddressed({ scope, address, target }: Situation, record: BlobRecord): Written {
-  const key = { container: scope.container.id, name: address.blob };
+  const { key } = scope;
   if (address.snapshot !== undefined) {
     const kind = "snapshot" as const;
     return { effects: [put(generations, { ...key, at: address.snapshot, kind }, record)] };

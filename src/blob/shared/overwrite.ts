@@ -22,8 +22,8 @@ export interface OverwriteContext {
   readonly newETag: Ticks;
 }
 
-export function blobKey({ scope, address }: Pick<OverwriteContext, "scope" | "address">): BlobKey {
-  return { container: scope.container.id, name: address.blob };
+export function blobKey({ scope }: Pick<OverwriteContext, "scope">): BlobKey {
+  return scope.key;
 }
 
 /**

@@ -125,12 +125,8 @@ async function matching(
   { terms }: Search,
   { container, name }: Place,
 ): Promise<Tags | undefined> {
-  const address = { resource: "blob", container: "", blob: name } as const;
-  const record = await findBlob(view, container, {
-    ...address,
-    snapshot: undefined,
-    versionId: undefined,
-  });
+  const current = { snapshot: undefined, versionId: undefined };
+  const record = await findBlob(view, { container, name }, current);
   return record?.tags === undefined ? undefined : matchedTags(terms, record.tags);
 }
 

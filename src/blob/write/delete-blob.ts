@@ -63,7 +63,7 @@ export const deleteBlob = operation({
   success: { status: 202, headers: ["x-ms-delete-type-permanent"] },
   reads: async (view, { scope, address }): Promise<Seen> => {
     if (address.snapshot !== undefined) return { upload: undefined, kept: [] };
-    const key = blobKey({ scope, address });
+    const key = blobKey({ scope });
     return { upload: await view.get(uploads, key), kept: await generationsOf(view, key) };
   },
   decide: (context) => {
@@ -130,7 +130,7 @@ export const deleteBlobPermanently = operation({
   etag: "none",
   effect: "writes",
   success: { status: 202, headers: ["x-ms-delete-type-permanent"] },
-  reads: (view, { scope, address }) => generationsOf(view, blobKey({ scope, address })),
+  reads: (view, { scope }) => generationsOf(view, blobKey({ scope })),
   decide: ({ address, readResult, scope, now, target }) => {
     const policy = scope.account.properties.blob?.deleteRetention;
     if (policy?.allowPermanentDelete !== true) return fail("PermanentDeleteIsOff");

@@ -66,7 +66,7 @@ export const putBlockBlob = operation({
       ...encryptionHeaderNames,
     ],
   },
-  reads: (view, { scope, address }) => view.get(uploads, blobKey({ scope, address })),
+  reads: (view, { scope }) => view.get(uploads, blobKey({ scope })),
   decide: (context) => {
     const { input, received, target, newETag, now, version, readResult } = context;
     const { headers } = input;

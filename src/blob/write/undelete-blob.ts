@@ -22,7 +22,7 @@ export const undeleteBlob = operation({
   etag: "none",
   effect: "writes",
   success: { status: 200, headers: [] },
-  reads: (view, { scope, address }) => generationsOf(view, blobKey({ scope, address })),
+  reads: (view, { scope }) => generationsOf(view, blobKey({ scope })),
   decide: ({ target, readResult, now }) => {
     const waiting = readResult.filter(({ record }) => isRestorable(record, now));
     const known = readResult.some(({ record }) => record.deleted === undefined);

@@ -171,7 +171,7 @@ async function importBlock(context: ImportContext, document: Fields): Promise<vo
     return;
   }
   const key = { container: container.id, name };
-  const scope = { container, account: { id: 0n, properties: {} } };
+  const scope = { container };
   await naming(`uncommitted block ${blockId} of ${name}`, async () => {
     const chunk = storedChunkOf(document["persistency"]);
     const [received] = await receiveAll(context, [chunk], inlinePartBytesMax);

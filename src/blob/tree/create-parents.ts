@@ -1,0 +1,30 @@
+import { put, type Effect } from "../../operation/effects.ts";
+import { fail, ok, type Result } from "../../protocol/result.ts";
+import type { CreationContext, PreparedScope } from "../../operation/service.ts";
+import { blobs, type BlobKey, type BlobRecord } from "../records.ts";
+import type { ContainerScope } from "../resources.ts";
+import { newDirectory } from "./directory-record.ts";
+
+/** Creates the parent directories of a path that is about to be created. Undefined if there is
+ *  nothing to create, as always on flat accounts. */
+export function createParents(
+  found: object,
+  { newId, newETag, now }: CreationContext,
+): Result<PreparedScope> | undefined {
+  const scope = found as ContainerScope;
+  const { missingParents, isParentFile } = scope;
+  if (missingParents.length === 0) return undefined;
+  if (isParentFile) return fail("PathConflict");
+  const ancestors: BlobRecord[] = [...scope.ancestors];
+  const effects: Effect[] = [];
+  let parent = ancestors.at(-1)?.directory ?? scope.container.id;
+  for (const name of missingParents) {
+    const id = newId();
+    const record = newDirectory({ id, etag: newETag, now });
+    effects.push(put(blobs, { container: parent, name }, record));
+    ancestors.push(record);
+    parent = id;
+  }
+  const key: BlobKey = { container: parent, name: scope.key.name };
+  return ok({ scope: { ...scope, key, ancestors, missingParents: [] }, effects });
+}

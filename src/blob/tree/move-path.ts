@@ -1,0 +1,43 @@
+import { put, reclaim, reclaimAt, remove, type Effect } from "../../operation/effects.ts";
+import { uploadEnds } from "../block/uncommitted.ts";
+import { blobs, uploads, type BlobKey, type BlobRecord, type UploadRecord } from "../records.ts";
+import { dropUpload } from "../shared/overwrite.ts";
+
+export interface PathMove {
+  readonly from: BlobKey;
+  readonly to: BlobKey;
+  readonly record: BlobRecord;
+  /** Uncommitted blocks or appended data of the source, and of the path it moves to. */
+  readonly upload: UploadRecord | undefined;
+  readonly replacedUpload: UploadRecord | undefined;
+}
+
+/** Moves a file or a directory: a constant number of keys, whatever is below it. A file or an empty
+ *  directory at the new path is replaced; the caller keeps it where deletes can be undone. */
+export function movePath(move: PathMove): readonly Effect[] {
+  const { from, to, record, upload, replacedUpload } = move;
+  if (from.container === to.container && from.name === to.name) return [];
+  const { expiresAt } = record;
+  return [
+    put(blobs, to, record),
+    remove(blobs, from),
+    ...dropUpload(to, replacedUpload),
+    ...(upload === undefined ? [] : moveUpload(from, to, upload)),
+    ...(expiresAt === undefined
+      ? []
+      : [reclaimAt(expiresAt, "blob-expiry", to.container, to.name)]),
+  ];
+}
+
+function moveUpload(from: BlobKey, to: BlobKey, upload: UploadRecord): readonly Effect[] {
+  return [
+    remove(uploads, from),
+    put(uploads, to, upload),
+    reclaimAt(uploadEnds(upload), "blob-upload", to.container, to.name, upload.id),
+  ];
+}
+
+/** What is below a directory that no path leads to any more is removed in bounded steps. */
+export function reclaimBelow({ directory }: BlobRecord): readonly Effect[] {
+  return directory === undefined ? [] : [reclaim("blob-directory", directory)];
+}

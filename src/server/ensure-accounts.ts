@@ -1,0 +1,21 @@
+import { ensureAccountRecords } from "../account/account-records.ts";
+import type { Accounts } from "../account/settings.ts";
+import type { Random } from "../base/world.ts";
+import { hasContainers } from "../blob/has-containers.ts";
+import type { Store } from "../store/store.ts";
+import { StartRefused } from "./start-refused.ts";
+
+/** Gives every configured account a record; returns what contradicts those that exist. */
+export function ensureAccounts(
+  store: Store,
+  accounts: Accounts,
+  random: Random,
+): Promise<readonly string[]> {
+  const settings = accounts.names().flatMap((name) => accounts.get(name) ?? []);
+  return ensureAccountRecords(store, settings, random, hasContainers);
+}
+
+export async function refuseProblems(found: Promise<readonly string[]>): Promise<void> {
+  const problems = await found;
+  if (problems.length > 0) throw new StartRefused(problems);
+}

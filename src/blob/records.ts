@@ -2,6 +2,7 @@ import { leaseEntries } from "../account/held-leases.ts";
 import type { ContentRef } from "../content/content-ref.ts";
 import type { Lease } from "../protocol/lease.ts";
 import type { Metadata } from "../protocol/metadata.ts";
+import type { PosixAccess } from "../protocol/posix-acl.ts";
 import type { StoredPolicy } from "../protocol/permission.ts";
 import { recordCodec, withDecodeCache } from "../encoding/record.ts";
 import { containerNameEntries, holdEntries, tagEntries } from "./indexes.ts";
@@ -90,15 +91,6 @@ export interface BlobRecord {
   /** The API that wrote the content, if it was the Data Lake API: blocks of the other API cannot be
    *  added to it. */
   readonly writtenBy?: "dfs" | undefined;
-}
-
-/** The access control list is the truth; permissions such as `rwxr-x---` follow from it. */
-export interface PosixAccess {
-  readonly owner: string;
-  readonly group: string;
-  /** In canonical form with all default entries, such as `user::rwx,group::r-x,other::---`. */
-  readonly acl: string;
-  readonly sticky?: true | undefined;
 }
 
 export interface Rehydration {

@@ -28,7 +28,7 @@ export function checkPermission(
   const target = authorisationTarget(http, address, version);
   const allowed = authorise(principal, operation.permission, target);
   if (!allowed.ok) return allowed;
-  const isFlat = settings.hierarchicalNamespace !== true;
+  const isFlat = !settings.hierarchicalNamespace;
   const isUnfit = isFlat && operation.namespace === "hierarchical";
   return isUnfit ? fail("HierarchicalNamespaceNotEnabled") : granted;
 }

@@ -9,3 +9,15 @@ export function splitPath(path: string): readonly string[] {
 export function joinPath(directory: string, name: string): string {
   return directory === "" ? name : `${directory}/${name}`;
 }
+
+/** The order of a walk through a tree: by components, so that what is in a directory comes right
+ *  after it, and in the order of keys, which is that of UTF-8. */
+export function comparePaths(left: readonly string[], right: readonly string[]): number {
+  for (const [at, name] of left.entries()) {
+    const other = right[at];
+    if (other === undefined) return 1;
+    if (name === other) continue;
+    return Buffer.compare(Buffer.from(name), Buffer.from(other));
+  }
+  return left.length - right.length;
+}

@@ -32,7 +32,8 @@ export interface Walk<E extends WalkEntry> {
   readonly limit: number;
   /** At most `limit` entries from a position on; with limit 0 it tells whether there is one. */
   readonly readPage: (request: PageRequest) => Promise<DirectoryPage<E>>;
-  readonly visit: (path: string, entry: E) => void;
+  /** May end the walk, as if nothing came after. */
+  readonly visit: (path: string, entry: E) => "stop" | undefined;
 }
 
 export interface PageRequest {
@@ -86,7 +87,7 @@ export async function walk<E extends WalkEntry>(options: Walk<E>): Promise<WalkE
     level.at += 1;
     remaining -= 1;
     const path = joinPath(level.path, entry.name);
-    visit(path, entry);
+    if (visit(path, entry) === "stop") return undefined;
     if (recursive && entry.directory !== undefined && stack.length < walkDepthMax) {
       stack.push(newLevel({ directory: entry.directory, path, namePrefix: "", next: fromStart }));
     }

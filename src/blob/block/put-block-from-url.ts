@@ -35,7 +35,6 @@ export const putBlockFromUrl = operation({
   etag: "none",
   effect: "writes",
   success: { status: 201, headers: stageReplyHeaders },
-  reads: (view, { scope, input }) =>
-    readStage(view, blobKey({ scope }), input.blockId),
+  reads: (view, { scope, input }) => readStage(view, blobKey({ scope }), input.blockId),
   decide: (context) => stageBlock(blobKey(context), { ...context, blockId: context.input.blockId }),
 });

@@ -17,6 +17,8 @@ const everything: EntryOptions = {
   versions: true,
   immutability: true,
   legalHold: true,
+  hierarchical: false,
+  permissions: false,
   features: {
     versioning: true,
     containerSoftDeleteDays: 0,

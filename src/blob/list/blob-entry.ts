@@ -5,6 +5,7 @@ import type { Features } from "../../protocol/features.ts";
 import type { Tags } from "../../protocol/tags.ts";
 import type { Ticks } from "../../base/ticks.ts";
 import { element, nameElement, plainElement, textElement } from "../../encoding/xml-writer.ts";
+import { pathElements } from "../tree/path-facts.ts";
 import { copyElements } from "../copy/copy-headers.ts";
 import { protectionHeaders } from "../protection/protection.ts";
 import { lastAccess } from "../read/last-access.ts";
@@ -30,13 +31,16 @@ export interface EntryOptions {
   readonly versions: boolean;
   readonly immutability: boolean;
   readonly legalHold: boolean;
+  /** Whether the account has a hierarchical namespace. */
+  readonly hierarchical: boolean;
+  readonly permissions: boolean;
   readonly features: Features;
 }
 
 export function renderEntry(entry: Listed, options: EntryOptions): string {
   switch (entry.kind) {
     case "prefix":
-      return element("BlobPrefix", nameElement("Name", entry.name));
+      return element("BlobPrefix", nameElement("Name", entry.name) + propertiesOf(entry, options));
     case "uncommitted":
       return element("Blob", nameElement("Name", entry.name) + uncommittedProperties);
     case "blob":
@@ -44,6 +48,11 @@ export function renderEntry(entry: Listed, options: EntryOptions): string {
     default:
       return entry satisfies never;
   }
+}
+
+/** Of the directory that a prefix is on hierarchical accounts. */
+function propertiesOf({ record }: { readonly record?: BlobRecord }, options: EntryOptions): string {
+  return record === undefined ? "" : element("Properties", renderProperties(record, options));
 }
 
 /** An uncommitted blob has neither dates nor an ETag yet. */
@@ -89,6 +98,7 @@ function renderProperties(record: BlobRecord, options: EntryOptions): string {
     plainElement("Creation-Time", formatHttpDate(record.created)) +
     plainElement("Last-Modified", formatHttpDate(record.etag)) +
     plainElement("Etag", bareETag(record.etag)) +
+    (options.hierarchical ? pathElements(record, options.permissions) : "") +
     plainElement("Content-Length", record.content.length) +
     textElement("Content-Type", headers.contentType || defaultContentType) +
     headerElement("Content-Encoding", headers.contentEncoding) +

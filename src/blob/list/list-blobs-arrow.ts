@@ -2,7 +2,8 @@ import { arrowStreamType, writeArrowStream } from "../../encoding/arrow/stream.t
 import { formatMarker, place } from "../../operation/listing.ts";
 import { noBody } from "../../operation/operation.ts";
 import { query } from "../../protocol/params.ts";
-import { operation } from "../resources.ts";
+import { isHierarchical, operation } from "../resources.ts";
+import { listTree } from "../tree/list-tree.ts";
 import { arrowRow, blobColumns, type BlobRow } from "./arrow-row.ts";
 import { checkList, entryOptions, listParams, selectionOf } from "./list-request.ts";
 import { scanBlobs, type Listed } from "./scan-blobs.ts";
@@ -36,20 +37,21 @@ export const listBlobsArrow = operation({
   effect: "reads",
   largeResponse: true,
   success: { status: 200, headers: [] },
-  reads: async (view, { target, input, now, features }) => {
-    const options = entryOptions(input, { now, features });
+  reads: async (view, { target, input, now, features, scope }) => {
+    const options = entryOptions(input, { now, features, scope });
     const selection = { ...selectionOf(target.id, input), endBefore: input.endBefore };
     const rows: BlobRow[] = [];
     const emit = (entry: Listed) => void rows.push(arrowRow(entry, options));
-    const { next } = await scanBlobs(view, selection, emit);
+    const scan = isHierarchical(scope) ? listTree : scanBlobs;
+    const { next } = await scan(view, selection, emit);
     const metadata = {
       NextMarker: next === undefined ? "" : formatMarker(next),
       NumberOfRecords: String(rows.length),
     };
     return writeArrowStream({ columns: blobColumns, required: ["Name"], rows, metadata });
   },
-  decide: ({ input, readResult: bytes }) => {
-    const possible = checkList(input);
+  decide: ({ input, readResult: bytes, scope }) => {
+    const possible = checkList(input, scope);
     if (!possible.ok) return possible;
     return { body: { type: arrowStreamType, bytes } };
   },

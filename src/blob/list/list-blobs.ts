@@ -3,7 +3,8 @@ import { noBody } from "../../operation/operation.ts";
 import { PagedText } from "../../encoding/paged-text.ts";
 import { xmlListBody } from "../../encoding/xml-body.ts";
 import { startTag, textElement } from "../../encoding/xml-writer.ts";
-import { operation } from "../resources.ts";
+import { isHierarchical, operation } from "../resources.ts";
+import { listTree } from "../tree/list-tree.ts";
 import { renderEntry } from "./blob-entry.ts";
 import { checkList, entryOptions, listParams, selectionOf } from "./list-request.ts";
 import { isPlain, plainPage } from "./plain-page.ts";
@@ -30,19 +31,21 @@ export const listBlobs = operation({
   effect: "reads",
   largeResponse: true,
   success: { status: 200, headers: [] },
-  reads: async (view, { target, input, now, features }) => {
-    const options = entryOptions(input, { now, features });
+  reads: async (view, { target, input, now, features, scope }) => {
+    const options = entryOptions(input, { now, features, scope });
     const entries = new PagedText();
     const selection = selectionOf(target.id, input);
     const append = (text: string) => entries.append(text);
     const emit = (entry: Listed) => append(renderEntry(entry, options));
-    const { next } = isPlain(selection)
-      ? await plainPage(view, selection, options, append)
-      : await scanBlobs(view, selection, emit);
+    const scan = isHierarchical(scope) ? listTree : scanBlobs;
+    const { next } =
+      scan === scanBlobs && isPlain(selection)
+        ? await plainPage(view, selection, options, append)
+        : await scan(view, selection, emit);
     return { next, entries };
   },
-  decide: ({ input, readResult, endpoint, address }) => {
-    const possible = checkList(input);
+  decide: ({ input, readResult, endpoint, address, scope }) => {
+    const possible = checkList(input, scope);
     if (!possible.ok) return possible;
     const head =
       textElement("Prefix", input.prefix) +

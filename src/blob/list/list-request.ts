@@ -8,10 +8,10 @@ import {
   prefix,
   wordSet,
 } from "../../operation/listing.ts";
-import type { Features } from "../../protocol/features.ts";
 import { query, type InputOf } from "../../protocol/params.ts";
 import { ok, type Result } from "../../protocol/result.ts";
-import type { Ticks } from "../../base/ticks.ts";
+import type { AccountScope } from "../../account/account-record.ts";
+import { isHierarchical } from "../resources.ts";
 import type { EntryOptions } from "./blob-entry.ts";
 import type { Selection } from "./scan-blobs.ts";
 
@@ -55,12 +55,18 @@ export function selectionOf(container: bigint, input: ListInput): Selection {
     deletedWithVersions: asked?.has("deletedwithversions") ?? false,
     onlyDeleted: input.showOnly?.has("deleted") ?? false,
     uncommitted: asked?.has("uncommittedblobs") ?? false,
+    kind: kindOf(input.showOnly),
   };
+}
+
+function kindOf(shown: ListInput["showOnly"]): Selection["kind"] {
+  if (shown?.has("files")) return shown.has("directories") ? undefined : "files";
+  return shown?.has("directories") ? "directories" : undefined;
 }
 
 export function entryOptions(
   { include: asked }: ListInput,
-  { now, features }: { readonly now: Ticks; readonly features: Features },
+  { now, features, scope }: Pick<EntryOptions, "now" | "features"> & { scope: AccountScope },
 ): EntryOptions {
   return {
     now,
@@ -71,11 +77,18 @@ export function entryOptions(
     versions: asked?.has("versions") ?? false,
     immutability: asked?.has("immutabilitypolicy") ?? false,
     legalHold: asked?.has("legalhold") ?? false,
+    hierarchical: isHierarchical(scope),
+    permissions: asked?.has("permissions") ?? false,
   };
 }
 
-/** A rolled-up prefix cannot show the snapshots below it. */
-export function checkList({ delimiter: rolledUpBy, include: asked }: ListInput): Result<void> {
-  if (rolledUpBy === undefined || asked?.has("snapshots") !== true) return ok(undefined);
-  return invalidQuery("delimiter", rolledUpBy);
+/** A rolled-up prefix cannot show the snapshots below it, and directories end with a slash. */
+export function checkList(
+  { delimiter: rolledUpBy, include: asked }: ListInput,
+  scope: AccountScope,
+): Result<void> {
+  if (rolledUpBy === undefined) return ok(undefined);
+  const endsDirectories = rolledUpBy === "/" || rolledUpBy === "" || !isHierarchical(scope);
+  const isPossible = endsDirectories && asked?.has("snapshots") !== true;
+  return isPossible ? ok(undefined) : invalidQuery("delimiter", rolledUpBy);
 }

@@ -24,6 +24,8 @@ export interface Selection {
   /** Nothing but what is deleted. */
   readonly onlyDeleted: boolean;
   readonly uncommitted: boolean;
+  /** On hierarchical accounts: nothing but these. */
+  readonly kind?: "files" | "directories" | undefined;
 }
 
 export type Listed =
@@ -35,7 +37,12 @@ export type Listed =
       readonly versionsOnly?: true;
     }
   | { readonly kind: "uncommitted"; readonly name: string }
-  | { readonly kind: "prefix"; readonly name: string };
+  | {
+      readonly kind: "prefix";
+      readonly name: string;
+      /** The directory of that name, on hierarchical accounts. */
+      readonly record?: BlobRecord;
+    };
 
 export interface Page {
   /** Where the next page starts; undefined at the end. */
@@ -123,11 +130,13 @@ function openSources(view: RecordView, selection: Selection): readonly Source[] 
       }),
     );
   }
-  sources.push(
-    openSource(view, blobs, selection, (name, record) =>
-      onlyDeleted || isExpired(record, view.now) ? undefined : { kind: "blob", name, record },
-    ),
-  );
+  if (!onlyDeleted) {
+    sources.push(
+      openSource(view, blobs, selection, (name, record) =>
+        isExpired(record, view.now) ? undefined : { kind: "blob", name, record },
+      ),
+    );
+  }
   if (uncommitted) {
     sources.push(
       openSource(view, uploads, selection, async (name, upload) => {

@@ -9,6 +9,7 @@ import { protectionHeaderNames, protectionHeaders } from "../protection/protecti
 import type { BlobAddress } from "../resources.ts";
 import { renderHttpHeaders } from "../shared/http-headers.ts";
 import { leaseHeaderNames, leaseHeaders } from "../../protocol/lease-headers.ts";
+import { pathHeaderNames, pathHeaders } from "../tree/path-facts.ts";
 import { lastAccess } from "./last-access.ts";
 import { typeHeaderNames, typeHeaders } from "./type-headers.ts";
 
@@ -34,6 +35,7 @@ export const blobPropertyNames = [
   "x-ms-encryption-key-sha256",
   "x-ms-last-access-time",
   ...protectionHeaderNames,
+  ...pathHeaderNames,
 ] as const;
 
 export interface Looked {
@@ -65,6 +67,7 @@ export function blobProperties({ target, address, now, features }: Looked) {
     },
     typeHeaders(target),
   ];
+  if (features.hierarchicalNamespace === true) groups.push(pathHeaders(target));
   if (isBase) groups.push(leaseHeaders(target.lease, now));
   if (target.copy !== undefined) groups.push(copyHeaders(target));
   if ((target.immutability ?? target.legalHold) !== undefined)

@@ -25,11 +25,11 @@ function declareAccountInformation(id: string, resource: "service" | "container"
       status: 200,
       headers: ["x-ms-sku-name", "x-ms-account-kind", "x-ms-is-hns-enabled"],
     },
-    decide: () => ({
+    decide: ({ features }) => ({
       headers: {
         "x-ms-sku-name": "Standard_RAGRS",
         "x-ms-account-kind": "StorageV2",
-        "x-ms-is-hns-enabled": "false",
+        "x-ms-is-hns-enabled": String(features.hierarchicalNamespace === true),
       },
     }),
   });

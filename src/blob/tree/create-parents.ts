@@ -1,5 +1,7 @@
 import { put, type Effect } from "../../operation/effects.ts";
 import { fail, ok, type Result } from "../../protocol/result.ts";
+import { newPathAccess, type PathKind } from "../../protocol/posix-access.ts";
+import { defaultUmask, superuser, type PosixAccess } from "../../protocol/posix-acl.ts";
 import type { CreationContext, PreparedScope } from "../../operation/service.ts";
 import { blobs, type BlobKey, type BlobRecord } from "../records.ts";
 import type { ContainerScope } from "../resources.ts";
@@ -18,13 +20,25 @@ export function createParents(
   const ancestors: BlobRecord[] = [...scope.ancestors];
   const effects: Effect[] = [];
   let parent = ancestors.at(-1)?.directory ?? scope.container.id;
+  let posix = ancestors.at(-1)?.posix;
   for (const name of missingParents) {
     const id = newId();
-    const record = newDirectory({ id, etag: newETag, now });
+    posix = inheritedAccess("directory", posix);
+    const record = newDirectory({ id, etag: newETag, now, posix });
     effects.push(put(blobs, { container: parent, name }, record));
     ancestors.push(record);
     parent = id;
   }
   const key: BlobKey = { container: parent, name: scope.key.name };
   return ok({ scope: { ...scope, key, ancestors, missingParents: [] }, effects });
+}
+
+/** The access of a path that is created without any of its own; undefined for the default. */
+export function inheritedAccess(
+  kind: PathKind,
+  parent: PosixAccess | undefined,
+): PosixAccess | undefined {
+  if (parent?.acl === undefined) return undefined;
+  const owners = { owner: superuser, group: superuser };
+  return newPathAccess({ kind, ...owners, mode: undefined, umask: defaultUmask, parent });
 }

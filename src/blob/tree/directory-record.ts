@@ -1,7 +1,8 @@
 import { emptyContent } from "../../content/content-ref.ts";
 import type { Metadata } from "../../protocol/metadata.ts";
 import type { Ticks } from "../../base/ticks.ts";
-import type { BlobRecord, HttpHeaders, PosixAccess } from "../records.ts";
+import type { PosixAccess } from "../../protocol/posix-acl.ts";
+import type { BlobRecord, HttpHeaders } from "../records.ts";
 
 /** The pair by which clients of the Blob API know a directory. */
 export const folderMark = "hdi_isfolder";

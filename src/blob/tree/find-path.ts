@@ -4,7 +4,7 @@ import type { RecordView } from "../../operation/view.ts";
 import { blobs, type BlobKey, type BlobRecord } from "../records.ts";
 import { isExpired } from "../shared/expiry.ts";
 
-/** Where a path of a container leads. On flat accounts a name is one key, whatever slashes it has. */
+/** Where a path of a container leads. On flat accounts a name is one key, with its slashes. */
 export interface PathScope {
   /** Where the target is stored, or would be. */
   readonly key: BlobKey;

@@ -1,0 +1,97 @@
+import { comparePaths, splitPath } from "../../namespace/paths.ts";
+import { resolveParents } from "../../namespace/resolve.ts";
+import { walk, type DirectoryPage, type PageRequest, type Position } from "../../namespace/walk.ts";
+import type { RecordView } from "../../operation/view.ts";
+import { scanBlobs, type Listed, type Page, type Selection } from "../list/scan-blobs.ts";
+import { blobTree } from "./find-path.ts";
+
+export interface TreeEntry {
+  /** The last component of the path. */
+  readonly name: string;
+  readonly directory: bigint | undefined;
+  readonly listed: Listed;
+}
+
+/** Deleted paths are kept by their whole path, so that they are listed as flat names are. */
+const onlyPresent = {
+  deleted: false,
+  versions: false,
+  deletedWithVersions: false,
+  delimiter: "",
+} as const;
+
+/** As `scanBlobs`, in the order of the tree: a directory, then what is in it. With a delimiter the
+ *  directories stand for what is in them. */
+export async function listTree(
+  view: RecordView,
+  selection: Selection,
+  emit: (entry: Listed) => void,
+): Promise<Page> {
+  if (selection.onlyDeleted) return scanBlobs(view, { ...selection, delimiter: "" }, emit);
+  const { container, prefix, delimiter, from = [], endBefore, limit } = selection;
+  const [fromPath = "", ...fromBelow] = from;
+  const rootNames = splitPath(prefix.slice(0, prefix.lastIndexOf("/") + 1));
+  const start = relativeTo(rootNames, splitPath(fromPath));
+  const { id } = await resolveParents(blobTree(view), container, rootNames);
+  if (id === undefined || start === undefined) return { next: undefined };
+  const end = endBefore === undefined ? undefined : splitPath(endBefore);
+  const next = await walk<TreeEntry>({
+    root: id,
+    rootPath: rootNames.join("/"),
+    namePrefix: prefix.slice(prefix.lastIndexOf("/") + 1),
+    recursive: delimiter === "",
+    from: start,
+    fromBelow,
+    limit,
+    readPage: (request) => readDirectory(view, selection, request),
+    visit: (path, { listed, directory }) => {
+      if (end !== undefined && comparePaths(splitPath(path), end) >= 0) return "stop";
+      const isListed = selection.kind === undefined || selection.kind === kindOf(directory);
+      if (isListed) emit(asListed(path, listed, directory !== undefined && delimiter !== ""));
+      return undefined;
+    },
+  });
+  return { next: next && [next.path, ...next.below] };
+}
+
+function kindOf(directory: bigint | undefined): "files" | "directories" {
+  return directory === undefined ? "files" : "directories";
+}
+
+function asListed(path: string, listed: Listed, isRolledUp: boolean): Listed {
+  if (!isRolledUp || listed.kind !== "blob") return { ...listed, name: path };
+  return { kind: "prefix", name: `${path}/`, record: listed.record };
+}
+
+/** The components of a path below a directory; empty to start with its first entry, undefined if
+ *  the path comes after everything that is in it. */
+function relativeTo(
+  directory: readonly string[],
+  path: readonly string[],
+): readonly string[] | undefined {
+  const isBelow = directory.every((name, at) => path[at] === name);
+  if (isBelow) return path.slice(directory.length);
+  return comparePaths(path, directory) < 0 ? [] : undefined;
+}
+
+/** The root directory itself is stored below its own id, under the empty name. */
+const afterRoot: Position = ["\u0000"];
+
+/** A part of a directory: what is in it, and beside it what was asked for of its past. */
+export async function readDirectory(
+  view: RecordView,
+  selection: Selection,
+  { directory, namePrefix, from, limit }: PageRequest,
+): Promise<DirectoryPage<TreeEntry>> {
+  const entries: TreeEntry[] = [];
+  const start = from === undefined || from[0] === "" ? afterRoot : from;
+  const place = { container: directory, prefix: namePrefix, from: start, limit };
+  const page = await scanBlobs(view, { ...selection, ...onlyPresent, ...place }, (listed) => {
+    entries.push({ name: listed.name, directory: directoryOf(listed), listed });
+  });
+  return { entries, next: page.next };
+}
+
+function directoryOf(listed: Listed): bigint | undefined {
+  return listed.kind === "blob" ? listed.record.directory : undefined;
+}

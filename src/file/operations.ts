@@ -41,9 +41,8 @@ import { setShareProperties } from "./share/set-share-properties.ts";
 import { getShareAcl, setShareAcl } from "./share/share-acl.ts";
 import { getShareMetadata, setShareMetadata } from "./share/share-metadata.ts";
 import { snapshotShare } from "./share/snapshot-share.ts";
-import { withLockCheck } from "./with-lock-check.ts";
 
-const declared: readonly Operation[] = [
+export const operations: readonly Operation[] = [
   getFileServiceProperties,
   setFileServiceProperties,
   declareUserDelegationKey("file", "2025-07-05"),
@@ -94,5 +93,3 @@ const declared: readonly Operation[] = [
   createSymbolicLink,
   getSymbolicLink,
 ];
-
-export const operations: readonly Operation[] = declared.map(withLockCheck);

@@ -4,7 +4,8 @@ import { formatIso, parseSnapshotTime } from "../base/dates.ts";
 import { invalidQuery } from "../protocol/faults.ts";
 import { parseFilePath } from "../protocol/file-names.ts";
 import { checkShareName } from "../protocol/names.ts";
-import { operationsOf, type Address, type TargetPolicy } from "../operation/operation.ts";
+import type { Address, Operation, OperationSpec, TargetPolicy } from "../operation/operation.ts";
+import type { Params } from "../protocol/params.ts";
 import { fail, ok, type Result } from "../protocol/result.ts";
 import { defineResource } from "../operation/service.ts";
 import type {
@@ -18,7 +19,7 @@ import { anyTable } from "../encoding/table.ts";
 import type { Ticks } from "../base/ticks.ts";
 import type { RecordView } from "../operation/view.ts";
 import type { LockState } from "./locks/lock-state.ts";
-import { deletePending } from "./locks/rest-access.ts";
+import { deletePending } from "./locks/file-access.ts";
 import {
   locks,
   nodes,
@@ -68,7 +69,25 @@ export interface FileResources {
   readonly entry: { scope: NodeScope; target: NodeRecord };
 }
 
-export const operation = operationsOf<FileResources, FileAddress>();
+/** Which targets that are otherwise read-only a writing operation accepts. */
+export interface WritePolicies {
+  /** Share snapshots. */
+  readonly acceptsSnapshot?: true;
+  /** Files whose copy is still pending. */
+  readonly acceptsPendingCopy?: true;
+}
+
+/** Declares a REST operation on the service or a share; for files there is `fileOperation`. */
+export function operation<
+  const N extends "service" | "share",
+  const T extends TargetPolicy,
+  P extends Params,
+  const H extends string,
+  B = undefined,
+  S = undefined,
+>(spec: OperationSpec<FileResources, FileAddress, N, T, P, B, S, H> & WritePolicies): Operation {
+  return spec as unknown as Operation;
+}
 
 /** Operations that do not say, or do not care, which of the two they mean. */
 const eitherWords: ReadonlySet<string> = new Set(["listhandles", "forceclosehandles", "rename"]);
@@ -217,23 +236,17 @@ function creates({ operation: asked }: LoadRequest<FileAddress>): boolean {
 
 const corsOf = corsRulesFor("file");
 
-/** What may be done to a snapshot although it writes: it is leased and deleted as a whole. */
-const snapshotWriters: ReadonlySet<string> = new Set([
-  "Delete Share",
-  "Lease Share",
-  "Force Close Handles",
-]);
-
-/** Snapshots are read-only, and nothing but aborting it touches the target of a copy. */
-function guard({ operation: { name, effect }, address, target }: GuardContext<FileAddress>) {
+/** Snapshots are read-only, and the target of a pending copy changes only by aborting the copy. */
+function guard({ operation: asked, address, target }: GuardContext<FileAddress>) {
+  const { effect, acceptsSnapshot, acceptsPendingCopy }: Operation & WritePolicies = asked;
   const { snapshot } = address;
   if (effect === "reads") return passed;
-  if (snapshot !== undefined && !snapshotWriters.has(name)) {
+  if (snapshot !== undefined && acceptsSnapshot !== true) {
     return invalidQuery("sharesnapshot", formatIso(snapshot));
   }
   const { copy } = (target ?? {}) as Partial<NodeRecord>;
-  const copying = copy?.status === "pending" && name !== "Abort Copy File";
-  return copying ? fail("PendingCopyOperation") : passed;
+  const isCopying = copy?.status === "pending" && acceptsPendingCopy !== true;
+  return isCopying ? fail("PendingCopyOperation") : passed;
 }
 
 const passed = ok(undefined);

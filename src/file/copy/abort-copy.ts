@@ -5,7 +5,8 @@ import { noBody } from "../../operation/operation.ts";
 import { checked, query, required, text } from "../../protocol/params.ts";
 import { fail, ok } from "../../protocol/result.ts";
 import { dropTransfer } from "../../operation/transfer.ts";
-import { operation } from "../resources.ts";
+import { fileOperation } from "../file-operation.ts";
+import { writeAccess } from "../locks/file-access.ts";
 import { updateNode } from "../shared/node-replies.ts";
 import { keepsTrailingDots } from "../shared/smb-params.ts";
 
@@ -17,7 +18,7 @@ const copyId = checked(required(query("copyid", text)), (value) => {
 });
 
 /** Leaves an empty file. learn.microsoft.com/rest/api/storageservices/abort-copy-file */
-export const abortCopyFile = operation({
+export const abortCopyFile = fileOperation({
   name: "Abort Copy File",
   ids: ["File_AbortCopy"],
   route: {
@@ -34,7 +35,9 @@ export const abortCopyFile = operation({
   conditions: "none",
   lease: "match-if-leased",
   etag: "none",
+  fileAccess: writeAccess,
   effect: "writes",
+  acceptsPendingCopy: true,
   success: { status: 204, headers: [] },
   decide: ({ target, scope, input, newETag, now }) => {
     const { copy } = target;

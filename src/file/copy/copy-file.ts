@@ -9,7 +9,9 @@ import { withoutSignature, type CopySource } from "../../operation/source.ts";
 import type { RecordView } from "../../operation/view.ts";
 import { startTransfer } from "../../operation/transfer.ts";
 import { permissions, type CopyState } from "../records.ts";
-import { operation, type NodeScope } from "../resources.ts";
+import { checkFileAccess, fileOperation, wholeFile } from "../file-operation.ts";
+import { readAccess, replaceAccess } from "../locks/file-access.ts";
+import type { NodeScope } from "../resources.ts";
 import { readOnlyAttribute } from "../shared/attributes.ts";
 import { loadOwnSource } from "../shared/own-source.ts";
 import { fileBytesMax } from "../shared/limits.ts";
@@ -17,7 +19,6 @@ import { checkQuota, usedBytes } from "../shared/quota.ts";
 import { putNode } from "../shared/node-replies.ts";
 import { keepsSourceTrailingDots, keepsTrailingDots, smbProperties } from "../shared/smb-params.ts";
 import { inheritedFrom } from "../shared/smb-properties.ts";
-import { checkShortOpen } from "../with-lock-check.ts";
 import { copiedNode, originalFound, originalOf, type Original } from "./copied-node.ts";
 import {
   ignoresReadOnly,
@@ -30,7 +31,7 @@ import {
 /** Inside this server a copy is one more reference to the same bytes, so it is done at once;
  *  from elsewhere it goes on after the answer.
  *  learn.microsoft.com/rest/api/storageservices/copy-file */
-export const copyFile = operation({
+export const copyFile = fileOperation({
   name: "Copy File",
   ids: ["File_StartCopy"],
   route: { method: "PUT", resource: "file", headers: { "x-ms-copy-source": true } },
@@ -53,6 +54,10 @@ export const copyFile = operation({
   conditions: "none",
   lease: "match-if-leased",
   etag: "renew",
+  fileAccess: {
+    ...replaceAccess,
+    range: wholeFile,
+  },
   effect: "writes",
   success: { status: 202, headers: ["x-ms-copy-id", "x-ms-copy-status"] },
   reads: async (view, { scope, source, input }) => ({
@@ -136,23 +141,21 @@ function takeAtOnce(
 ) {
   if (node.kind !== "file") return fail("ResourceNotFound");
   const { content = emptyContent, allocated = 0 } = node;
-  const touched = { offset: 0n, length: BigInt(content.length) };
-  const touching = {
+  const reading = checkFileAccess(readAccess, {
     locks: scope.locks,
     share: scope.share.id,
     id: node.id,
     now,
-    stretch: touched,
-  };
-  const passage = checkShortOpen("Copy File source", touching);
-  if ("stop" in passage) return passage.stop;
+    span: wholeFile({}, node),
+  });
+  if ("stop" in reading) return reading.stop;
   const progress = `${content.length}/${content.length}`;
   const taken: Taken = {
     original: originalOf(node, permission),
     content: shareContent(content),
     copy: { id, source: source.url, status: "success", progress, completed: now },
     allocated,
-    effects: passage.effects,
+    effects: reading.effects,
   };
   return ok(taken);
 }

@@ -1,12 +1,12 @@
 import { metadata } from "../../operation/common-params.ts";
 import { noBody } from "../../operation/operation.ts";
-import { operation } from "../resources.ts";
+import { fileOperation } from "../file-operation.ts";
 import { putNode } from "../shared/node-replies.ts";
 import { keepsTrailingDots, smbProperties } from "../shared/smb-params.ts";
 import { inheritedFrom, settleSmb, smbHeaderNames, smbHeaders } from "../shared/smb-properties.ts";
 
 /** learn.microsoft.com/rest/api/storageservices/create-directory */
-export const createDirectory = operation({
+export const createDirectory = fileOperation({
   name: "Create Directory",
   ids: ["Directory_Create"],
   route: { method: "PUT", resource: "directory", query: { restype: "directory" } },
@@ -22,6 +22,7 @@ export const createDirectory = operation({
   conditions: "none",
   lease: "none",
   etag: "renew",
+  fileAccess: "none",
   effect: "writes",
   success: { status: 201, headers: [...smbHeaderNames, "x-ms-request-server-encrypted"] },
   reads: (view, { scope, input }) => inheritedFrom(view, scope, input.smb),

@@ -2,13 +2,14 @@ import { noBody } from "../../operation/operation.ts";
 import { fail } from "../../protocol/result.ts";
 import type { RecordView } from "../../operation/view.ts";
 import { nodes, rootId } from "../records.ts";
-import { operation } from "../resources.ts";
+import { fileOperation } from "../file-operation.ts";
+import { removeAccess } from "../locks/file-access.ts";
 import { readOnlyAttribute } from "../shared/attributes.ts";
 import { deleteNode } from "../shared/node-replies.ts";
 import { keepsTrailingDots } from "../shared/smb-params.ts";
 
 /** Only an empty one. learn.microsoft.com/rest/api/storageservices/delete-directory */
-export const deleteDirectory = operation({
+export const deleteDirectory = fileOperation({
   name: "Delete Directory",
   ids: ["Directory_Delete"],
   route: { method: "DELETE", resource: "directory", query: { restype: "directory" } },
@@ -20,6 +21,7 @@ export const deleteDirectory = operation({
   conditions: "none",
   lease: "none",
   etag: "none",
+  fileAccess: removeAccess,
   effect: "writes",
   success: { status: 202, headers: [] },
   reads: (view, { scope, target }) => hasChildren(view, scope.share.id, target.id),

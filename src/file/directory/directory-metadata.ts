@@ -1,13 +1,14 @@
 import { metadata } from "../../operation/common-params.ts";
 import { noBody } from "../../operation/operation.ts";
-import { operation } from "../resources.ts";
+import { fileOperation } from "../file-operation.ts";
+import { presenceAccess, writeAccess } from "../locks/file-access.ts";
 import { updateNode } from "../shared/node-replies.ts";
 import { keepsTrailingDots } from "../shared/smb-params.ts";
 
 const query = { restype: "directory", comp: "metadata" };
 
 /** learn.microsoft.com/rest/api/storageservices/get-directory-metadata */
-export const getDirectoryMetadata = operation({
+export const getDirectoryMetadata = fileOperation({
   name: "Get Directory Metadata",
   ids: ["Directory_GetMetadata_GET", "Directory_GetMetadata_HEAD"],
   route: { method: ["GET", "HEAD"], resource: "directory", query },
@@ -19,13 +20,14 @@ export const getDirectoryMetadata = operation({
   conditions: "none",
   lease: "none",
   etag: "keep",
+  fileAccess: presenceAccess,
   effect: "reads",
   success: { status: 200, headers: [] },
   decide: ({ target }) => ({ metadata: target.metadata }),
 });
 
 /** Replaces every pair. learn.microsoft.com/rest/api/storageservices/set-directory-metadata */
-export const setDirectoryMetadata = operation({
+export const setDirectoryMetadata = fileOperation({
   name: "Set Directory Metadata",
   ids: ["Directory_SetMetadata"],
   route: { method: "PUT", resource: "directory", query },
@@ -37,6 +39,7 @@ export const setDirectoryMetadata = operation({
   conditions: "none",
   lease: "none",
   etag: "renew",
+  fileAccess: writeAccess,
   effect: "writes",
   success: { status: 200, headers: ["x-ms-request-server-encrypted"] },
   decide: ({ target, scope, input, newETag }) => ({

@@ -1,12 +1,13 @@
 import { noBody } from "../../operation/operation.ts";
 import { rootId } from "../records.ts";
-import { operation } from "../resources.ts";
+import { fileOperation } from "../file-operation.ts";
+import { presenceAccess, writeAccess } from "../locks/file-access.ts";
 import { updateNode } from "../shared/node-replies.ts";
 import { keepsTrailingDots, smbProperties } from "../shared/smb-params.ts";
 import { inheritedFrom, settleSmb, smbHeaderNames, smbHeaders } from "../shared/smb-properties.ts";
 
 /** Also of a share's root. learn.microsoft.com/rest/api/storageservices/get-directory-properties */
-export const getDirectoryProperties = operation({
+export const getDirectoryProperties = fileOperation({
   name: "Get Directory Properties",
   ids: ["Directory_GetProperties"],
   route: { method: ["GET", "HEAD"], resource: "directory", query: { restype: "directory" } },
@@ -18,6 +19,7 @@ export const getDirectoryProperties = operation({
   conditions: "none",
   lease: "none",
   etag: "keep",
+  fileAccess: presenceAccess,
   effect: "reads",
   success: { status: 200, headers: [...smbHeaderNames, "x-ms-server-encrypted"] },
   decide: ({ target, version }) => ({
@@ -32,7 +34,7 @@ export const getDirectoryProperties = operation({
 
 /** What the request leaves out stays as it is.
  *  learn.microsoft.com/rest/api/storageservices/set-directory-properties */
-export const setDirectoryProperties = operation({
+export const setDirectoryProperties = fileOperation({
   name: "Set Directory Properties",
   ids: ["Directory_SetProperties"],
   route: {
@@ -51,6 +53,7 @@ export const setDirectoryProperties = operation({
   conditions: "none",
   lease: "none",
   etag: "renew",
+  fileAccess: writeAccess,
   effect: "writes",
   success: { status: 200, headers: [...smbHeaderNames, "x-ms-request-server-encrypted"] },
   reads: (view, { scope, input, target }) => inheritedFrom(view, scope, input.smb, target),

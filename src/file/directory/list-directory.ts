@@ -11,14 +11,15 @@ import { noBody } from "../../operation/operation.ts";
 import { boolean, header } from "../../protocol/params.ts";
 import { xmlListBody } from "../../encoding/xml-body.ts";
 import { nameElement, startTag, textElement } from "../../encoding/xml-writer.ts";
-import { operation } from "../resources.ts";
+import { fileOperation } from "../file-operation.ts";
+import { presenceAccess } from "../locks/file-access.ts";
 import { foldName } from "../shared/fold.ts";
 import { keepsTrailingDots } from "../shared/smb-params.ts";
 import { directoryPage } from "./directory-page.ts";
 
 /** Files and directories of one level, in one sequence.
  *  learn.microsoft.com/rest/api/storageservices/list-directories-and-files */
-export const listDirectory = operation({
+export const listDirectory = fileOperation({
   name: "List Directories and Files",
   ids: ["Directory_ListFilesAndDirectoriesSegment"],
   route: {
@@ -41,6 +42,7 @@ export const listDirectory = operation({
   conditions: "none",
   lease: "none",
   etag: "none",
+  fileAccess: presenceAccess,
   effect: "reads",
   largeResponse: true,
   success: { status: 200, headers: [] },

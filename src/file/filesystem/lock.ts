@@ -1,6 +1,6 @@
 import type { Runtime } from "../../operation/execute.ts";
 import { acknowledgeBreak, breakCaches } from "../locks/caching.ts";
-import { lockRanges, unlockRanges, type LockRequest, type Stretch } from "../locks/byte-ranges.ts";
+import { lockRanges, unlockRanges, type LockRequest, type ByteSpan } from "../locks/byte-ranges.ts";
 import type { LockState } from "../locks/lock-state.ts";
 import { holds } from "./read.ts";
 import { done, refuse, type FileResult, type FileResultOrWait } from "./file-result.ts";
@@ -44,7 +44,7 @@ export function unlockFile(
   runtime: Runtime,
   place: FilePlace,
   handle: bigint,
-  stretches: readonly Stretch[],
+  stretches: readonly ByteSpan[],
 ): Promise<FileResult<void>> {
   return writeTransaction(runtime, async (work) => {
     const state = await presentState(work, place, handle);

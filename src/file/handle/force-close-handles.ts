@@ -8,7 +8,8 @@ import { hasChildren } from "../directory/delete-directory.ts";
 import { isIdle } from "../locks/lock-state.ts";
 import { decideClose } from "../locks/opens.ts";
 import { locks, nodes, rootId, type ShareRecord } from "../records.ts";
-import { operation } from "../resources.ts";
+import { fileOperation } from "../file-operation.ts";
+import { presenceAccess } from "../locks/file-access.ts";
 import { deleteNode } from "../shared/node-replies.ts";
 import { keepsTrailingDots } from "../shared/smb-params.ts";
 import { nodeKeyOf } from "../share-tree.ts";
@@ -24,7 +25,7 @@ const handleId = header("x-ms-handle-id", (text): bigint | "all" | undefined => 
 
 /** Their clients learn of it with the next thing they do.
  *  learn.microsoft.com/rest/api/storageservices/force-close-handles */
-export const forceCloseHandles = operation({
+export const forceCloseHandles = fileOperation({
   name: "Force Close Handles",
   ids: ["Directory_ForceCloseHandles", "File_ForceCloseHandles"],
   route: { method: "PUT", resource: "entry", query: { comp: "forceclosehandles" } },
@@ -41,7 +42,9 @@ export const forceCloseHandles = operation({
   conditions: "none",
   lease: "none",
   etag: "none",
+  fileAccess: presenceAccess,
   effect: "writes",
+  acceptsSnapshot: true,
   success: {
     status: 200,
     headers: ["x-ms-number-of-handles-closed", "x-ms-number-of-handles-failed", "x-ms-marker"],

@@ -5,12 +5,13 @@ import { boolean, header } from "../../protocol/params.ts";
 import { xmlBody } from "../../encoding/xml-body.ts";
 import { element, nameElement, textElement } from "../../encoding/xml-writer.ts";
 import { dataAccess } from "../locks/access.ts";
-import { operation } from "../resources.ts";
+import { fileOperation } from "../file-operation.ts";
+import { presenceAccess } from "../locks/file-access.ts";
 import { keepsTrailingDots } from "../shared/smb-params.ts";
 import { handlesOf, openedNodes, type ListedHandle } from "./open-handles.ts";
 
 /** What SMB clients have open. learn.microsoft.com/rest/api/storageservices/list-handles */
-export const listHandles = operation({
+export const listHandles = fileOperation({
   name: "List Handles",
   ids: ["Directory_ListHandles", "File_ListHandles"],
   route: { method: "GET", resource: "entry", query: { comp: "listhandles" } },
@@ -27,6 +28,7 @@ export const listHandles = operation({
   conditions: "none",
   lease: "none",
   etag: "none",
+  fileAccess: presenceAccess,
   effect: "reads",
   success: { status: 200, headers: [] },
   reads: (view, { scope, target, input }) =>

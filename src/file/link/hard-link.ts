@@ -5,7 +5,7 @@ import { noBody } from "../../operation/operation.ts";
 import { checked, header, required, text } from "../../protocol/params.ts";
 import { fail, ok } from "../../protocol/result.ts";
 import { nodes } from "../records.ts";
-import { operation } from "../resources.ts";
+import { fileOperation } from "../file-operation.ts";
 import { keepForSnapshots } from "../shared/node-replies.ts";
 import { keepsTrailingDots } from "../shared/smb-params.ts";
 import { smbHeaderNames, smbHeaders } from "../shared/smb-properties.ts";
@@ -24,7 +24,7 @@ const linked = checked(required(header(name, text)), (value) => {
 
 /** One more name for a file, on NFS shares only.
  *  learn.microsoft.com/rest/api/storageservices/create-hard-link */
-export const createHardLink = operation({
+export const createHardLink = fileOperation({
   name: "Create Hard Link",
   ids: ["File_CreateHardLink"],
   route: { method: "PUT", resource: "file", query: { restype: "hardlink" } },
@@ -48,6 +48,7 @@ export const createHardLink = operation({
   conditions: "none",
   lease: "none",
   etag: "renew",
+  fileAccess: "none",
   effect: "writes",
   success: { status: 201, headers: [...smbHeaderNames] },
   reads: async (view, { scope, input }) => {

@@ -3,7 +3,8 @@ import { invalidHeader, invalidQuery } from "../../protocol/faults.ts";
 import { noBody } from "../../operation/operation.ts";
 import { checked, header, required, text } from "../../protocol/params.ts";
 import { fail, ok } from "../../protocol/result.ts";
-import { operation } from "../resources.ts";
+import { fileOperation } from "../file-operation.ts";
+import { propertiesAccess } from "../locks/file-access.ts";
 import { putNode } from "../shared/node-replies.ts";
 import { keepsTrailingDots, smbProperties } from "../shared/smb-params.ts";
 import { settleSmb, smbHeaderNames, smbHeaders } from "../shared/smb-properties.ts";
@@ -24,7 +25,7 @@ const linkText = checked(required(header("x-ms-link-text", text)), (value) => {
 const query = { restype: "symboliclink" };
 
 /** On NFS shares only. learn.microsoft.com/rest/api/storageservices/create-symbolic-link */
-export const createSymbolicLink = operation({
+export const createSymbolicLink = fileOperation({
   name: "Create Symbolic Link",
   ids: ["File_CreateSymbolicLink"],
   route: { method: "PUT", resource: "file", query },
@@ -41,6 +42,7 @@ export const createSymbolicLink = operation({
   conditions: "none",
   lease: "none",
   etag: "renew",
+  fileAccess: "none",
   effect: "writes",
   success: { status: 201, headers: [...smbHeaderNames, "x-ms-request-server-encrypted"] },
   decide: ({ scope, input, newETag, newId, version }) => {
@@ -76,7 +78,7 @@ export const createSymbolicLink = operation({
 });
 
 /** learn.microsoft.com/rest/api/storageservices/get-symbolic-link */
-export const getSymbolicLink = operation({
+export const getSymbolicLink = fileOperation({
   name: "Get Symbolic Link",
   ids: ["File_GetSymbolicLink"],
   route: { method: "GET", resource: "file", query },
@@ -88,6 +90,7 @@ export const getSymbolicLink = operation({
   conditions: "none",
   lease: "none",
   etag: "keep",
+  fileAccess: propertiesAccess,
   effect: "reads",
   success: { status: 200, headers: ["x-ms-link-text"] },
   decide: ({ target }) =>

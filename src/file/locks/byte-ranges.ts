@@ -1,12 +1,12 @@
 import { isListDenied } from "./range-lists.ts";
 import { rangesMax, type LockState, type RangeLock } from "./lock-state.ts";
 
-export interface Stretch {
+export interface ByteSpan {
   readonly offset: bigint;
   readonly length: bigint;
 }
 
-export interface LockRequest extends Stretch {
+export interface LockRequest extends ByteSpan {
   readonly exclusive: boolean;
 }
 
@@ -20,7 +20,7 @@ export type RangeOutcome =
  * Whether two stretches touch. An empty one lies between two bytes: it touches what strictly
  * surrounds it, and never another empty one ([MS-FSA] 2.1.4.10).
  */
-export function overlaps(left: Stretch, right: Stretch): boolean {
+export function overlaps(left: ByteSpan, right: ByteSpan): boolean {
   return left.offset < right.offset + right.length && right.offset < left.offset + left.length;
 }
 
@@ -65,7 +65,7 @@ function isDenied(
 export function unlockRanges(
   state: LockState,
   open: bigint,
-  stretches: readonly Stretch[],
+  stretches: readonly ByteSpan[],
 ): RangeOutcome {
   const own = stretches.length > 1 ? new OwnRanges(state.ranges, open) : undefined;
   const unlocked = new Set<RangeLock>();
@@ -84,7 +84,7 @@ export function unlockRanges(
 function findOwn(
   ranges: readonly RangeLock[],
   open: bigint,
-  { offset, length }: Stretch,
+  { offset, length }: ByteSpan,
 ): RangeLock | undefined {
   return ranges.find(
     (held) => held.open === open && held.offset === offset && held.length === length,
@@ -106,12 +106,12 @@ class OwnRanges {
     }
   }
 
-  take(stretch: Stretch): RangeLock | undefined {
+  take(stretch: ByteSpan): RangeLock | undefined {
     return this.#ranges.get(nameOf(stretch))?.pop();
   }
 }
 
-function nameOf({ offset, length }: Stretch): string {
+function nameOf({ offset, length }: ByteSpan): string {
   return `${offset}:${length}`;
 }
 
@@ -119,14 +119,14 @@ function nameOf({ offset, length }: Stretch): string {
  * Whether bytes may be read or written past the locks: reading stops at others' exclusive locks,
  * writing also at shared ones, whoever holds them. REST has no open, so every lock is another's.
  */
-export function isRangeLocked(state: LockState, stretch: Stretch, toucher: Toucher): boolean {
+export function isRangeLocked(state: LockState, stretch: ByteSpan, toucher: Toucher): boolean {
   return state.ranges.some((held) => isInTheWay(held, stretch, toucher));
 }
 
 /** The locks that stand in the way. */
 export function lockingRanges(
   { ranges }: LockState,
-  stretch: Stretch,
+  stretch: ByteSpan,
   toucher: Toucher,
 ): readonly RangeLock[] {
   return ranges.filter((held) => isInTheWay(held, stretch, toucher));
@@ -137,7 +137,7 @@ interface Toucher {
   readonly writes: boolean;
 }
 
-function isInTheWay(held: RangeLock, stretch: Stretch, { open, writes }: Toucher): boolean {
+function isInTheWay(held: RangeLock, stretch: ByteSpan, { open, writes }: Toucher): boolean {
   if (stretch.length === 0n || !overlaps(held, stretch)) return false;
   return held.exclusive ? held.open !== open : writes;
 }

@@ -1,4 +1,4 @@
-import type { LockRequest, Stretch } from "./byte-ranges.ts";
+import type { LockRequest, ByteSpan } from "./byte-ranges.ts";
 
 /**
  * Locks that a list of requests is checked against. One request asks each lock; a list would ask
@@ -6,9 +6,9 @@ import type { LockRequest, Stretch } from "./byte-ranges.ts";
  * some milliseconds rather than a second.
  */
 export interface HeldRanges {
-  readonly held: readonly Stretch[];
+  readonly held: readonly ByteSpan[];
   /** The exclusive ones of other opens. */
-  readonly foreign: readonly Stretch[];
+  readonly foreign: readonly ByteSpan[];
 }
 
 /** Whether one of the requests, granted one after the other, is denied. */
@@ -26,20 +26,20 @@ export function isListDenied(requests: readonly LockRequest[], against: HeldRang
   return isAnyBehind(shared, sorted);
 }
 
-interface Indexed extends Stretch {
+interface Indexed extends ByteSpan {
   /** Its position in the request. */
   readonly index: number;
 }
 
 /** Empty stretches come before others at the same offset, which they do not touch. */
-function byPlace(left: Stretch, right: Stretch): number {
+function byPlace(left: ByteSpan, right: ByteSpan): number {
   if (left.offset !== right.offset) return left.offset < right.offset ? -1 : 1;
   if (left.length === right.length) return 0;
   return left.length < right.length ? -1 : 1;
 }
 
 /** Both sorted by place; a list may be compared with itself. */
-function anyOverlap(left: readonly Stretch[], right: readonly Stretch[]): boolean {
+function anyOverlap(left: readonly ByteSpan[], right: readonly ByteSpan[]): boolean {
   if (left === right) return touchesItself(left);
   let leftEnd = -1n;
   let rightEnd = -1n;
@@ -60,7 +60,7 @@ function anyOverlap(left: readonly Stretch[], right: readonly Stretch[]): boolea
   return false;
 }
 
-function touchesItself(sorted: readonly Stretch[]): boolean {
+function touchesItself(sorted: readonly ByteSpan[]): boolean {
   let last = -1n;
   for (const { offset, length } of sorted) {
     if (last > offset) return true;

@@ -5,7 +5,8 @@ import { checked, header, integer, required } from "../../protocol/params.ts";
 import { fail, ok } from "../../protocol/result.ts";
 import { empty } from "../../content/plan.ts";
 import { emptyContent } from "../../content/content-ref.ts";
-import { operation } from "../resources.ts";
+import { fileOperation, wholeFile } from "../file-operation.ts";
+import { replaceAccess } from "../locks/file-access.ts";
 import { readOnlyAttribute } from "../shared/attributes.ts";
 import { defaultContentType, fileHeaders } from "../shared/http-headers.ts";
 import { fileBytesMax } from "../shared/limits.ts";
@@ -23,7 +24,7 @@ const length = checked(
 
 /** A file of zeros, in the place of one that was there.
  *  learn.microsoft.com/rest/api/storageservices/create-file */
-export const createFile = operation({
+export const createFile = fileOperation({
   name: "Create File",
   ids: ["File_Create"],
   route: {
@@ -45,6 +46,10 @@ export const createFile = operation({
   conditions: "none",
   lease: "match-if-leased",
   etag: "renew",
+  fileAccess: {
+    ...replaceAccess,
+    range: wholeFile,
+  },
   effect: "writes",
   success: { status: 201, headers: [...smbHeaderNames, "x-ms-request-server-encrypted"] },
   reads: (view, { scope, input }) => inheritedFrom(view, scope, input.smb),

@@ -1,14 +1,15 @@
 import { noBody } from "../../operation/operation.ts";
 import { fail } from "../../protocol/result.ts";
 import { dropName, nextName, passOn } from "../link/link-names.ts";
-import { operation } from "../resources.ts";
+import { fileOperation } from "../file-operation.ts";
+import { removeAccess } from "../locks/file-access.ts";
 import { readOnlyAttribute } from "../shared/attributes.ts";
 import { deleteNode } from "../shared/node-replies.ts";
 import { keepsTrailingDots } from "../shared/smb-params.ts";
 
 /** At once: nothing here leaves a file waiting to go away.
  *  learn.microsoft.com/rest/api/storageservices/delete-file2 */
-export const deleteFile = operation({
+export const deleteFile = fileOperation({
   name: "Delete File",
   ids: ["File_Delete"],
   route: { method: "DELETE", resource: "file" },
@@ -20,6 +21,7 @@ export const deleteFile = operation({
   conditions: "none",
   lease: "match-if-leased",
   etag: "none",
+  fileAccess: removeAccess,
   effect: "writes",
   success: { status: 202, headers: [] },
   reads: (view, { scope, target }) => nextName(view, scope.share.id, target),

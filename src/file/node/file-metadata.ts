@@ -1,13 +1,14 @@
 import { metadata } from "../../operation/common-params.ts";
 import { noBody } from "../../operation/operation.ts";
 import { fail } from "../../protocol/result.ts";
-import { operation } from "../resources.ts";
+import { fileOperation } from "../file-operation.ts";
+import { propertiesAccess, writeAccess } from "../locks/file-access.ts";
 import { readOnlyAttribute } from "../shared/attributes.ts";
 import { updateNode } from "../shared/node-replies.ts";
 import { keepsTrailingDots } from "../shared/smb-params.ts";
 
 /** learn.microsoft.com/rest/api/storageservices/get-file-metadata */
-export const getFileMetadata = operation({
+export const getFileMetadata = fileOperation({
   name: "Get File Metadata",
   ids: ["File_GetMetadata_GET", "File_GetMetadata_HEAD"],
   route: { method: ["GET", "HEAD"], resource: "file", query: { comp: "metadata" } },
@@ -19,13 +20,14 @@ export const getFileMetadata = operation({
   conditions: "none",
   lease: "match-if-given",
   etag: "keep",
+  fileAccess: propertiesAccess,
   effect: "reads",
   success: { status: 200, headers: [] },
   decide: ({ target }) => ({ metadata: target.metadata }),
 });
 
 /** Replaces every pair. learn.microsoft.com/rest/api/storageservices/set-file-metadata */
-export const setFileMetadata = operation({
+export const setFileMetadata = fileOperation({
   name: "Set File Metadata",
   ids: ["File_SetMetadata"],
   route: { method: "PUT", resource: "file", query: { comp: "metadata" } },
@@ -37,6 +39,7 @@ export const setFileMetadata = operation({
   conditions: "none",
   lease: "match-if-leased",
   etag: "renew",
+  fileAccess: writeAccess,
   effect: "writes",
   success: { status: 200, headers: ["x-ms-request-server-encrypted"] },
   decide: ({ target, scope, input, newETag }) => {

@@ -4,14 +4,15 @@ import { noBody } from "../../operation/operation.ts";
 import { boolean, header } from "../../protocol/params.ts";
 import { clipRange } from "../../protocol/ranges.ts";
 import { fail } from "../../protocol/result.ts";
-import { operation } from "../resources.ts";
+import { byteSpan, fileOperation } from "../file-operation.ts";
+import { propertiesAccess, readAccess } from "../locks/file-access.ts";
 import { rangeChecksumBytesMax } from "../shared/limits.ts";
 import { readRange } from "../shared/range-params.ts";
 import { keepsTrailingDots } from "../shared/smb-params.ts";
 import { fileProperties, filePropertyNames } from "./file-properties.ts";
 
 /** learn.microsoft.com/rest/api/storageservices/get-file */
-export const getFile = operation({
+export const getFile = fileOperation({
   name: "Get File",
   ids: ["File_Download"],
   route: { method: "GET", resource: "file" },
@@ -27,6 +28,14 @@ export const getFile = operation({
   conditions: "none",
   lease: "match-if-given",
   etag: "keep",
+  fileAccess: {
+    ...readAccess,
+    range: ({ range }, { content = emptyContent }) => {
+      const end = content.length - 1;
+      const { first = 0, last = end } = range ?? {};
+      return byteSpan(first, Math.min(last, end) - first + 1);
+    },
+  },
   effect: "reads",
   success: {
     status: 200,
@@ -64,7 +73,7 @@ export const getFile = operation({
 });
 
 /** learn.microsoft.com/rest/api/storageservices/get-file-properties */
-export const getFileProperties = operation({
+export const getFileProperties = fileOperation({
   name: "Get File Properties",
   ids: ["File_GetProperties"],
   route: { method: "HEAD", resource: "file" },
@@ -76,6 +85,7 @@ export const getFileProperties = operation({
   conditions: "none",
   lease: "match-if-given",
   etag: "keep",
+  fileAccess: propertiesAccess,
   effect: "reads",
   success: { status: 200, headers: [...filePropertyNames, "Content-Length"] },
   decide: ({ target, address, version, now }) => ({

@@ -1,12 +1,13 @@
 import { leaseAction } from "../../operation/common-params.ts";
 import { noBody, type Route } from "../../operation/operation.ts";
-import { operation } from "../resources.ts";
+import { fileOperation } from "../file-operation.ts";
+import { leaseAccess } from "../locks/file-access.ts";
 import { leaseReply, leaseReplyHeaders } from "../../protocol/lease-reply.ts";
 import { keepsTrailingDots } from "../shared/smb-params.ts";
 
 /** Always infinite. learn.microsoft.com/rest/api/storageservices/lease-file */
 function declareLease(ids: readonly string[], letters: string, headers: Route["headers"] = {}) {
-  return operation({
+  return fileOperation({
     name: "Lease File",
     ids,
     route: { method: "PUT", resource: "file", query: { comp: "lease" }, headers },
@@ -18,6 +19,11 @@ function declareLease(ids: readonly string[], letters: string, headers: Route["h
     conditions: "none",
     lease: "action",
     etag: "keep",
+    fileAccess: {
+      ...leaseAccess,
+      // Only an acquired lease excludes others; the other actions never do.
+      appliesTo: ({ action }) => action.action === "acquire",
+    },
     effect: "writes",
     success: { status: 200, headers: leaseReplyHeaders },
     decide: ({ target, input, now, newGuid }) =>

@@ -4,7 +4,8 @@ import { noBody } from "../../operation/operation.ts";
 import { checked, header, integer } from "../../protocol/params.ts";
 import { fail, ok } from "../../protocol/result.ts";
 import { resize } from "../../content/plan.ts";
-import { operation } from "../resources.ts";
+import { byteSpan, fileOperation } from "../file-operation.ts";
+import { writeAccess } from "../locks/file-access.ts";
 import { coveredBytes } from "../range/covered.ts";
 import { readOnlyAttribute } from "../shared/attributes.ts";
 import { fileHeaders } from "../shared/http-headers.ts";
@@ -23,7 +24,7 @@ const length = checked(
 
 /** Any HTTP header replaces all of them; a length cuts or lengthens the file.
  *  learn.microsoft.com/rest/api/storageservices/set-file-properties */
-export const setFileProperties = operation({
+export const setFileProperties = fileOperation({
   name: "Set File Properties",
   ids: ["File_SetHTTPHeaders"],
   route: { method: "PUT", resource: "file", query: { comp: "properties" } },
@@ -40,6 +41,11 @@ export const setFileProperties = operation({
   conditions: "none",
   lease: "match-if-leased",
   etag: "renew",
+  fileAccess: {
+    ...writeAccess,
+    range: ({ length: wanted }, { content = emptyContent }) =>
+      wanted === undefined ? undefined : byteSpan(wanted, content.length - wanted),
+  },
   effect: "writes",
   success: { status: 200, headers: [...smbHeaderNames, "x-ms-request-server-encrypted"] },
   reads: async (view, { target, scope, input }) => {

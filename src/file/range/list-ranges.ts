@@ -7,7 +7,8 @@ import { fail } from "../../protocol/result.ts";
 import { xmlBody } from "../../encoding/xml-body.ts";
 import { element, textElement } from "../../encoding/xml-writer.ts";
 import { shareSnapshots } from "../records.ts";
-import { operation } from "../resources.ts";
+import { fileOperation, wholeFile } from "../file-operation.ts";
+import { readAccess } from "../locks/file-access.ts";
 import { readRange } from "../shared/range-params.ts";
 import { keepsTrailingDots } from "../shared/smb-params.ts";
 import { nodeAt } from "./previous-node.ts";
@@ -22,7 +23,7 @@ import {
 
 /** What was written and not cleared, or what changed of it since a snapshot.
  *  learn.microsoft.com/rest/api/storageservices/list-ranges */
-export const listRanges = operation({
+export const listRanges = fileOperation({
   name: "List Ranges",
   ids: ["File_GetRangeList"],
   route: { method: "GET", resource: "file", query: { comp: "rangelist" } },
@@ -48,6 +49,10 @@ export const listRanges = operation({
   conditions: "none",
   lease: "match-if-given",
   etag: "keep",
+  fileAccess: {
+    ...readAccess,
+    range: wholeFile,
+  },
   effect: "reads",
   largeResponse: true,
   success: { status: 200, headers: ["x-ms-content-length"] },

@@ -6,7 +6,8 @@ import { copySource } from "../../protocol/named-resource.ts";
 import { header } from "../../protocol/params.ts";
 import { fail } from "../../protocol/result.ts";
 import { write } from "../../content/plan.ts";
-import { operation } from "../resources.ts";
+import { byteSpan, fileOperation } from "../file-operation.ts";
+import { writeAccess } from "../locks/file-access.ts";
 import { inlineRangeBytesMax, rangeBytesMax } from "../shared/limits.ts";
 import { checkQuota, usedBytes } from "../shared/quota.ts";
 import { writeRange } from "../shared/range-params.ts";
@@ -24,7 +25,7 @@ function checksum(text: string): Uint8Array | undefined {
 
 /** As Put Range, but the bytes come from a URL.
  *  learn.microsoft.com/rest/api/storageservices/put-range-from-url */
-export const putRangeFromUrl = operation({
+export const putRangeFromUrl = fileOperation({
   name: "Put Range From URL",
   ids: ["File_UploadRangeFromURL"],
   route: {
@@ -55,6 +56,10 @@ export const putRangeFromUrl = operation({
   conditions: "none",
   lease: "match-if-leased",
   etag: "renew",
+  fileAccess: {
+    ...writeAccess,
+    range: ({ range }) => byteSpan(range.from, range.length),
+  },
   effect: "writes",
   success: {
     status: 201,

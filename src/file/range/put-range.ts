@@ -5,7 +5,8 @@ import { invalidHeader } from "../../protocol/faults.ts";
 import { noBody } from "../../operation/operation.ts";
 import { fail } from "../../protocol/result.ts";
 import { write } from "../../content/plan.ts";
-import { operation } from "../resources.ts";
+import { byteSpan, fileOperation } from "../file-operation.ts";
+import { writeAccess } from "../locks/file-access.ts";
 import { inlineRangeBytesMax, rangeBytesMax } from "../shared/limits.ts";
 import { checkQuota, usedBytes } from "../shared/quota.ts";
 import { writeRange } from "../shared/range-params.ts";
@@ -17,7 +18,7 @@ import { afterRangeWrite, checkRange, keepsLastWrite } from "./range-write.ts";
 
 /** Bytes inside the file; it does not grow.
  *  learn.microsoft.com/rest/api/storageservices/put-range */
-export const putRange = operation({
+export const putRange = fileOperation({
   name: "Put Range",
   ids: ["File_UploadRange"],
   route: {
@@ -40,6 +41,10 @@ export const putRange = operation({
   conditions: "none",
   lease: "match-if-leased",
   etag: "renew",
+  fileAccess: {
+    ...writeAccess,
+    range: ({ range }) => byteSpan(range.from, range.length),
+  },
   effect: "writes",
   success: {
     status: 201,
@@ -74,7 +79,7 @@ export const putRange = operation({
 });
 
 /** Whole sectors give their space back; what is left at the edges becomes zeros. */
-export const clearRange = operation({
+export const clearRange = fileOperation({
   name: "Put Range",
   ids: ["File_UploadRange"],
   route: {
@@ -91,6 +96,10 @@ export const clearRange = operation({
   conditions: "none",
   lease: "match-if-leased",
   etag: "renew",
+  fileAccess: {
+    ...writeAccess,
+    range: ({ range }) => byteSpan(range.from, range.length),
+  },
   effect: "writes",
   success: { status: 201, headers: ["x-ms-file-last-write-time"] },
   reads: async (view, { target, input }) =>

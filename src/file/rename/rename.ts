@@ -11,13 +11,19 @@ import { ticksFromSeconds, type Ticks } from "../../base/ticks.ts";
 import type { RecordView } from "../../operation/view.ts";
 import { openBelow } from "../directory/open-below.ts";
 import { nextName } from "../link/link-names.ts";
-import { deletePending, flushSecondsMax, heldBy } from "../locks/rest-access.ts";
 import { locks, rootId, type NodeRecord } from "../records.ts";
-import { operation, type NodeScope } from "../resources.ts";
+import { checkFileAccess, fileOperation } from "../file-operation.ts";
+import {
+  deletePending,
+  flushSecondsMax,
+  heldBy,
+  moveAccess,
+  removeAccess,
+} from "../locks/file-access.ts";
+import type { NodeScope } from "../resources.ts";
 import { loadOwnSource, type OwnSource } from "../shared/own-source.ts";
 import { keepsSourceTrailingDots, keepsTrailingDots, smbProperties } from "../shared/smb-params.ts";
 import { inheritedFrom, settleSmb, smbHeaderNames, smbHeaders } from "../shared/smb-properties.ts";
-import { checkShortOpen } from "../with-lock-check.ts";
 import { moveName } from "./move.ts";
 import { refuseRename, type CachedBelow } from "./rename-rules.ts";
 import type { RenameFacts, RenameRefusal } from "./rename-rules.ts";
@@ -42,7 +48,7 @@ const params = {
  *  learn.microsoft.com/rest/api/storageservices/rename-file */
 function declareRename(kind: "file" | "directory") {
   const isFile = kind === "file";
-  return operation({
+  return fileOperation({
     name: isFile ? "Rename File" : "Rename Directory",
     ids: [isFile ? "File_Rename" : "Directory_Rename"],
     route: {
@@ -59,6 +65,8 @@ function declareRename(kind: "file" | "directory") {
     conditions: "none",
     lease: "none",
     etag: "renew",
+    // The file that has the new name is removed.
+    fileAccess: removeAccess,
     effect: "writes",
     success: { status: 200, headers: [...smbHeaderNames, "x-ms-request-server-encrypted"] },
     reads: async (view, { source, input, scope, target }) => {
@@ -80,20 +88,20 @@ function declareRename(kind: "file" | "directory") {
       const own = found.value;
       const stop = checkRename({ own, scope, target, input, kind, now, ...handles });
       if (stop !== undefined) return stop;
-      const passage = checkShortOpen(isFile ? "Rename File source" : "Rename Directory source", {
+      const moving = checkFileAccess(isFile ? moveAccess : removeAccess, {
         locks: own.scope.locks,
         share: scope.share.id,
         id: own.node.id,
         now,
       });
-      if ("stop" in passage) return passage.stop;
+      if ("stop" in moving) return moving.stop;
       const renamed = renamedNode(own.node, { scope, inherited }, input, newETag);
       if (!renamed.ok) return renamed;
       const { next, effects } = renamed.value;
       const moved = moveName({ own, scope, target, heir, next });
       return {
         etag: newETag,
-        effects: [...moved, ...effects, ...passage.effects],
+        effects: [...moved, ...effects, ...moving.effects],
         headers: { ...smbHeaders(next, version), "x-ms-request-server-encrypted": "true" },
       };
     },

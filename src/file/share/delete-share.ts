@@ -38,6 +38,7 @@ export const deleteShare = operation({
   lease: "match-if-leased",
   etag: "none",
   effect: "writes",
+  acceptsSnapshot: true,
   success: { status: 202, headers: [] },
   reads: async (view, { scope, address }) => {
     const key = { account: scope.account.id, name: address.share };

@@ -22,6 +22,7 @@ function declareLease(ids: readonly string[], letters: string, headers: Route["h
     lease: "action",
     etag: "keep",
     effect: "writes",
+    acceptsSnapshot: true,
     success: { status: 200, headers: leaseReplyHeaders },
     decide: ({ target, scope, address, input, now, newGuid }) => {
       const reply = leaseReply({ target, action: input.action, kind: "share", now, newGuid });

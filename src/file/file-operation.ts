@@ -1,0 +1,116 @@
+import { put, type Effect } from "../operation/effects.ts";
+import type {
+  AnyDecisionContext,
+  BodyInput,
+  Operation,
+  OperationSpec,
+  TargetPolicy,
+} from "../operation/operation.ts";
+import type { Reply, WaitDecision } from "../operation/reply.ts";
+import type { InputOf, Params } from "../protocol/params.ts";
+import type { Failure } from "../protocol/result.ts";
+import type { Ticks } from "../base/ticks.ts";
+import type { ByteSpan } from "./locks/byte-ranges.ts";
+import { decideFileAccess, type FileAccess } from "./locks/file-access.ts";
+import type { LockState } from "./locks/lock-state.ts";
+import { locks, type NodeRecord } from "./records.ts";
+import type { FileAddress, FileResources, NodeScope, WritePolicies } from "./resources.ts";
+
+/** What a REST operation counts as to SMB clients that have its target open. */
+export interface TargetAccess<Input> extends FileAccess {
+  /** The bytes it touches; undefined: none. Left out: it touches no bytes that can be locked. */
+  readonly range?: (input: Input, target: NodeRecord) => ByteSpan | undefined;
+  /** Left out: every call counts. */
+  readonly appliesTo?: (input: Input) => boolean;
+}
+
+export interface FileAccessPolicy<Input> {
+  /** `none`: it creates its target, so no client can have it open. */
+  readonly fileAccess: TargetAccess<Input> | "none";
+}
+
+export type FileOperation = Operation & FileAccessPolicy<object>;
+
+/**
+ * Declares a REST operation on a file or directory. The lock state is checked in the transaction
+ * that executes the operation, before its decision, which therefore knows nothing of locks.
+ */
+export function fileOperation<
+  const N extends "file" | "directory" | "entry",
+  const T extends TargetPolicy,
+  P extends Params,
+  const H extends string,
+  B = undefined,
+  S = undefined,
+>(
+  spec: OperationSpec<FileResources, FileAddress, N, T, P, B, S, H> &
+    FileAccessPolicy<InputOf<P> & BodyInput<B>> &
+    WritePolicies,
+): FileOperation {
+  const declared = spec as unknown as FileOperation;
+  const { fileAccess } = declared;
+  return fileAccess === "none" ? declared : withAccessCheck(declared, fileAccess);
+}
+
+function withAccessCheck(operation: FileOperation, access: TargetAccess<object>): FileOperation {
+  return {
+    ...operation,
+    decide: (context) => {
+      const place = placeOf(context);
+      if (place === undefined || access.appliesTo?.(context.input) === false) {
+        return operation.decide(context);
+      }
+      const { target } = context as { readonly target?: NodeRecord };
+      const span = target && access.range?.(context.input, target);
+      const checked = checkFileAccess(access, { ...place, span });
+      if ("stop" in checked) return checked.stop;
+      const decision = operation.decide(context);
+      if ("fault" in decision || "wait" in decision) return decision;
+      return withEffects(decision, checked.effects);
+    },
+  };
+}
+
+/** Undefined if the target does not exist or is not open. */
+function placeOf({ scope, target, now }: AnyDecisionContext): LockedFile | undefined {
+  const { locks: held, share } = scope as Partial<NodeScope>;
+  if (held === undefined || share === undefined || target === undefined) return undefined;
+  return { locks: held, share: share.id, id: (target as NodeRecord).id, now };
+}
+
+export interface LockedFile {
+  readonly locks: LockState | undefined;
+  readonly share: bigint;
+  readonly id: bigint;
+  readonly now: Ticks;
+  readonly span?: ByteSpan | undefined;
+}
+
+export type AccessCheck =
+  | { readonly stop: Failure | WaitDecision }
+  | { readonly effects: readonly Effect[] };
+
+/** For decisions that access another file beside their target. */
+export function checkFileAccess(access: FileAccess, file: LockedFile): AccessCheck {
+  const { locks: held, share, id, now, span } = file;
+  if (held === undefined) return { effects: [] };
+  const decision = decideFileAccess(held, access, { now, span });
+  if (decision.kind === "refused") return { stop: decision.failure };
+  const effects = decision.state === held ? [] : [put(locks, { share, id }, decision.state)];
+  if (decision.kind === "pass") return { effects };
+  return { stop: { wait: { key: locks.key({ share, id }), until: decision.until }, effects } };
+}
+
+function withEffects(reply: Reply<object, string>, more: readonly Effect[]): Reply<object, string> {
+  return more.length === 0 ? reply : { ...reply, effects: [...(reply.effects ?? []), ...more] };
+}
+
+/** A span of `length` bytes; undefined if it is empty. */
+export function byteSpan(offset: number, length: number): ByteSpan | undefined {
+  return length <= 0 ? undefined : { offset: BigInt(offset), length: BigInt(length) };
+}
+
+/** All bytes of a file, for operations that read or replace them. */
+export function wholeFile(_input: object, { content }: NodeRecord): ByteSpan | undefined {
+  return byteSpan(0, content?.length ?? 0);
+}

@@ -19,7 +19,7 @@ import { anyTable } from "../encoding/table.ts";
 import type { Ticks } from "../base/ticks.ts";
 import type { RecordView } from "../operation/view.ts";
 import type { LockState } from "./locks/lock-state.ts";
-import { deletePending } from "./locks/file-access.ts";
+import { deletePending } from "./locks/rest-access.ts";
 import {
   locks,
   nodes,

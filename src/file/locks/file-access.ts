@@ -1,28 +1,27 @@
-import type { FaultCode } from "../../protocol/faults.ts";
-import { fail, type Failure } from "../../protocol/result.ts";
-import { ticksFromSeconds, type Ticks } from "../../base/ticks.ts";
+import type { Ticks } from "../../base/ticks.ts";
 import { deleteAccess, readData, shareAll, shareRead, writeData } from "./access.ts";
 import { lockingRanges, type ByteSpan } from "./byte-ranges.ts";
 import { breakCaches, type BreakTrigger } from "./caching.ts";
-import { noLocks, type LockState, type Open, type RangeLock } from "./lock-state.ts";
-import { collisions } from "./share-modes.ts";
+import type { LockState, Open } from "./lock-state.ts";
+import { checkSharing } from "./share-modes.ts";
 
-/** How long a REST operation waits for SMB clients to acknowledge breaks. */
-export const flushSecondsMax = 30;
+/** How an operation touches a file that clients may have open, locked or cached. */
+export interface DataAccess {
+  /** Which caching grants of other clients it breaks; undefined: none. */
+  readonly breaks: BreakTrigger | undefined;
+  /** How it touches bytes that may be locked; undefined: not at all. */
+  readonly bytes: "reads" | "writes" | undefined;
+}
 
 /**
- * What an operation counts as to the other users of a file: an SMB open for its duration.
+ * A REST operation counts as an SMB open for its duration.
  * learn.microsoft.com/rest/api/storageservices/managing-file-locks
  */
-export interface FileAccess {
+export interface FileAccess extends DataAccess {
   /** SMB access mask, compared with the share modes of the handles that are open. */
   readonly access: number;
   /** SMB share mode, compared with the access masks of the handles that are open. */
   readonly share: number;
-  /** Which caching grants of SMB clients it breaks; undefined: none. */
-  readonly breaks: BreakTrigger | undefined;
-  /** How it touches bytes that may be locked; undefined: not at all. */
-  readonly bytes: "reads" | "writes" | undefined;
   /** Fails while any handle is open, whatever its share mode. */
   readonly exclusive?: true;
 }
@@ -72,63 +71,85 @@ export const leaseAccess: FileAccess = {
   bytes: undefined,
 };
 
-export type FileAccessDecision =
-  | { readonly kind: "pass"; readonly state: LockState }
-  /** Breaks were started: store the state and decide again when it changes. */
-  | { readonly kind: "wait"; readonly state: LockState; readonly until: Ticks }
-  | { readonly kind: "refused"; readonly failure: Failure };
+/** What an operation through an SMB handle does; its access and share mode were checked at open. */
+export const handleAccess = {
+  read: { bytes: "reads", breaks: undefined },
+  write: { bytes: "writes", breaks: "write" },
+  /** Byte-range locks: the client is about to change the bytes, so other clients flush first. */
+  lock: { bytes: undefined, breaks: "write" },
+  /** Rename and delete: other clients close handles that they keep only for caching. */
+  remove: { bytes: undefined, breaks: "remove" },
+} as const satisfies Readonly<Record<string, DataAccess>>;
 
-export const deletePending = fail("DeletePending", { elements: { Reason: "SMBDeletePending" } });
+export type AccessFault = "delete-pending" | "sharing-violation" | "lock-conflict";
 
-/** Whether a REST operation may access a file now, and which breaks it must wait for. */
-export function decideFileAccess(
-  locks: LockState | undefined,
-  access: FileAccess,
-  { now, span }: { readonly now: Ticks; readonly span?: ByteSpan | undefined },
-): FileAccessDecision {
-  if (locks === undefined) return { kind: "pass", state: noLocks };
-  if (locks.deletePending) return { kind: "refused", failure: deletePending };
-  const colliding = access.exclusive === true ? locks.opens : collisions(locks, access);
-  if (colliding.length > 0) {
-    const violation = heldBy("SharingViolation", colliding);
-    const only = new Set(colliding.flatMap(({ cacheKey }) => cacheKey ?? []));
-    const breaking = breakCaches(locks, "violation", { now, only });
-    if (breaking.waitingSince === undefined) {
-      return { kind: "refused", failure: violation };
+export type AccessCheck =
+  | {
+      readonly kind: "pass";
+      readonly state: LockState;
+      /** Caching grants whose holders must be notified: the state has to be stored. */
+      readonly keysToNotify: readonly string[];
     }
-    return waiting(breaking.state, breaking.waitingSince, now, violation);
-  }
-  const locked = lockedBytes(locks, access, span);
-  if (locked.length > 0) {
-    const ids = new Set(locked.map(({ open }) => open));
-    const lockers = locks.opens.filter(({ id }) => ids.has(id));
-    return { kind: "refused", failure: heldBy("FileLockConflict", lockers) };
-  }
-  if (access.breaks === undefined) return { kind: "pass", state: locks };
-  const { state, waitingSince } = breakCaches(locks, access.breaks, { now });
-  if (waitingSince === undefined) return { kind: "pass", state };
-  return waiting(state, waitingSince, now, fail("ClientCacheFlushDelay"));
+  /** Breaks are running: store the state if `keysToNotify` says so, and check again when it
+   *  changes. */
+  | {
+      readonly kind: "wait";
+      readonly state: LockState;
+      readonly keysToNotify: readonly string[];
+      readonly since: Ticks;
+      /** The handles that violate the share mode; undefined if only cached data is in the way. */
+      readonly violators: readonly Open[] | undefined;
+    }
+  | {
+      readonly kind: "fault";
+      readonly fault: AccessFault;
+      readonly opens: readonly Open[];
+    };
+
+export interface AccessRequest {
+  readonly now: Ticks;
+  /** The bytes it touches; undefined: none. */
+  readonly span?: ByteSpan | undefined;
 }
 
-function waiting(state: LockState, since: Ticks, now: Ticks, tooLate: Failure): FileAccessDecision {
-  const until = since + ticksFromSeconds(flushSecondsMax);
-  return now < until ? { kind: "wait", state, until } : { kind: "refused", failure: tooLate };
-}
-
-function lockedBytes(
+/** Whether an operation without a handle may access a file now: delete-pending, share modes,
+ *  byte-range locks, then caching grants. */
+export function checkAccess(
   locks: LockState,
-  { bytes }: FileAccess,
-  span: ByteSpan | undefined,
-): readonly RangeLock[] {
-  if (bytes === undefined || span === undefined) return noRanges;
-  return lockingRanges(locks, span, { writes: bytes === "writes" });
+  access: FileAccess,
+  request: AccessRequest,
+): AccessCheck {
+  const { now } = request;
+  if (locks.deletePending) return { kind: "fault", fault: "delete-pending", opens: locks.opens };
+  const conflict = checkSharing(locks, { ...access, now });
+  if (conflict === undefined) return checkDataAccess(locks, access, request);
+  const { opens: violators, breaking } = conflict;
+  if (breaking === undefined) {
+    return { kind: "fault", fault: "sharing-violation", opens: violators };
+  }
+  return { kind: "wait", ...breaking, violators };
 }
 
-const noRanges: readonly RangeLock[] = [];
-const holdersReportedMax = 5;
-
-/** A fault that names the handles that cause it, for the event feed. */
-export function heldBy(code: FaultCode, opens: readonly Open[]): Failure {
-  const holders = opens.slice(0, holdersReportedMax).map(({ id, client }) => ({ id, client }));
-  return fail(code, { heldBy: holders });
+/** The part of the check that operations through a handle need, too. */
+export function checkDataAccess(
+  locks: LockState,
+  { bytes, breaks }: DataAccess,
+  { now, span, handle }: AccessRequest & { readonly handle?: bigint },
+): AccessCheck {
+  if (bytes !== undefined && span !== undefined) {
+    const own = handle === undefined ? {} : { open: handle };
+    const held = lockingRanges(locks, span, { ...own, writes: bytes === "writes" });
+    if (held.length > 0) {
+      const ids = new Set(held.map(({ open }) => open));
+      const opens = locks.opens.filter(({ id }) => ids.has(id));
+      return { kind: "fault", fault: "lock-conflict", opens };
+    }
+  }
+  if (breaks === undefined || locks.caches.length === 0) {
+    return { kind: "pass", state: locks, keysToNotify: [] };
+  }
+  const ownKey = locks.opens.find(({ id }) => id === handle)?.cacheKey;
+  const { state, keysToNotify, waitingSince: since } = breakCaches(locks, breaks, { ownKey, now });
+  if (since === undefined) return { kind: "pass", state, keysToNotify };
+  return { kind: "wait", state, keysToNotify, since, violators: undefined };
 }

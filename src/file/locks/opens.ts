@@ -10,7 +10,7 @@ import {
   type Open,
 } from "./lock-state.ts";
 import { isOplockKey } from "./oplock-keys.ts";
-import { collisions } from "./share-modes.ts";
+import { checkSharing } from "./share-modes.ts";
 
 export interface OpenRequest {
   readonly open: Open;
@@ -56,8 +56,10 @@ export function decideOpen(before: LockState, request: OpenRequest): OpenOutcome
       since: early.waitingSince,
     };
   }
-  const colliding = collisions(early.state, open);
-  if (colliding.length > 0) return breakForViolation(early.state, request, colliding);
+  const { access, share, cacheKey: ownKey } = open;
+  const conflict = checkSharing(early.state, { access, share, ownKey, now });
+  if (conflict?.breaking !== undefined) return { kind: "wait", ...conflict.breaking };
+  if (conflict !== undefined) return { kind: "refused", refusal: "sharing-violation" };
   const quiet = isOplockStatOpen(open.access) && !overwrites;
   const only = isStatOpen(open.access) && !overwrites ? oplocksOf(early.state) : undefined;
   const breaking = quiet
@@ -93,21 +95,6 @@ function breakBatchOplocks(state: LockState, { open, overwrites, now }: OpenRequ
   }
   const trigger = overwrites ? "overwrite" : "open";
   return breakCaches(state, trigger, { ownKey: open.cacheKey, now, only: keys });
-}
-
-/** A handle that is kept only for caching may be given up: its holder is asked first. */
-function breakForViolation(
-  state: LockState,
-  { open, now }: OpenRequest,
-  colliding: readonly Open[],
-): OpenOutcome {
-  const only = new Set(colliding.flatMap(({ cacheKey }) => cacheKey ?? []));
-  const breaking = breakCaches(state, "violation", { ownKey: open.cacheKey, now, only });
-  if (breaking.waitingSince === undefined) {
-    return { kind: "refused", refusal: "sharing-violation" };
-  }
-  const { keysToNotify, waitingSince: since } = breaking;
-  return { kind: "wait", state: breaking.state, keysToNotify, since };
 }
 
 export interface Closed {

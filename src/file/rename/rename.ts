@@ -13,13 +13,8 @@ import { openBelow } from "../directory/open-below.ts";
 import { nextName } from "../link/link-names.ts";
 import { locks, rootId, type NodeRecord } from "../records.ts";
 import { checkFileAccess, fileOperation } from "../file-operation.ts";
-import {
-  deletePending,
-  flushSecondsMax,
-  heldBy,
-  moveAccess,
-  removeAccess,
-} from "../locks/file-access.ts";
+import { moveAccess, removeAccess } from "../locks/file-access.ts";
+import { deletePending, flushSecondsMax, heldBy } from "../locks/rest-access.ts";
 import type { NodeScope } from "../resources.ts";
 import { loadOwnSource, type OwnSource } from "../shared/own-source.ts";
 import { keepsSourceTrailingDots, keepsTrailingDots, smbProperties } from "../shared/smb-params.ts";

@@ -3,7 +3,7 @@ import { ticksFromSeconds } from "../../base/ticks.ts";
 import { deleteAccess, readAttributes, readData, writeData } from "./access.ts";
 import { acknowledgeBreak } from "./caching.ts";
 import { noLocks, type LockState, type Open } from "./lock-state.ts";
-import { decideFileAccess, flushSecondsMax } from "./file-access.ts";
+import { decideFileAccess, flushSecondsMax } from "./rest-access.ts";
 import type { FileOperation } from "../file-operation.ts";
 import type { NodeRecord } from "../records.ts";
 import { listDirectory } from "../directory/list-directory.ts";
@@ -129,20 +129,20 @@ describe("the bytes that an operation declares", () => {
   const length = 1000;
   const target = { content: { kind: "inline", length, bytes: new Uint8Array(length) } };
   /** Operation, input, first byte and number of bytes; undefined: no bytes that may be locked. */
-  const cases: readonly (readonly [FileOperation, object, (readonly bigint[])?])[] = [
+  const cases: readonly [FileOperation, object, readonly bigint[] | undefined][] = [
     [putRange, { range: { from: 5, length: 3 } }, [5n, 3n]],
     [clearRange, { range: { from: 5, length: 3 } }, [5n, 3n]],
     [getFile, {}, [0n, 1000n]],
     [getFile, { range: { first: 10, last: 19 } }, [10n, 10n]],
     [getFile, { range: { first: 990, last: 5000 } }, [990n, 10n]],
-    [getFile, { range: { first: 2000, last: 3000 } }],
+    [getFile, { range: { first: 2000, last: 3000 } }, undefined],
     [listRanges, { range: { first: 10, last: 19 } }, [0n, 1000n]],
     [createFile, { length: 5 }, [0n, 1000n]],
     [setFileProperties, { length: 400 }, [400n, 600n]],
-    [setFileProperties, { length: 2000 }],
-    [setFileProperties, {}],
-    [setFileMetadata, {}],
-    [deleteFile, {}],
+    [setFileProperties, { length: 2000 }, undefined],
+    [setFileProperties, {}, undefined],
+    [setFileMetadata, {}, undefined],
+    [deleteFile, {}, undefined],
   ];
   it.each(cases)("%# $0.name", ({ fileAccess }, input, expected) => {
     if (fileAccess === "none") throw new Error("the operation declares no access");

@@ -1,6 +1,6 @@
 import { beforeEach, describe, expect, it } from "vitest";
 import { closeFile } from "../../src/file/filesystem/close.ts";
-import { setDeletePending } from "../../src/file/filesystem/info.ts";
+import { setDeletePending } from "../../src/file/filesystem/set-info.ts";
 import { acknowledge, lockFile } from "../../src/file/filesystem/lock.ts";
 import { deleteAccess, readData, writeData } from "../../src/file/locks/access.ts";
 import { locks } from "../../src/file/records.ts";
@@ -82,7 +82,8 @@ describe("6 share modes", () => {
 describe("6 byte-range locks", () => {
   it("what a client has locked is out of reach, and nothing else is", async () => {
     const { place, open: id } = await open();
-    await lockFile(world.runtime, place, id, [{ offset: 2n, length: 3n, exclusive: true }]);
+    const ranges = [{ offset: 2n, length: 3n, exclusive: true }];
+    await lockFile(world.runtime, { place, handle: id, ranges });
     expect((await get()).code).toBe("FileLockConflict");
     expect((await putRange(world, file, 4, "x")).code).toBe("FileLockConflict");
     expect((await putRange(world, file, 5, "x")).status).toBe(201);
@@ -105,10 +106,10 @@ describe("6 byte-range locks against caches", () => {
       const caches = [{ key: "lease", held: 5, epoch: 1 }];
       tx.put(locks.key(key), locks.codec.encode({ ...state, opens, caches }));
     });
-    const lock = () =>
-      lockFile(world.runtime, place, id, [{ offset: 0n, length: 1n, exclusive: true }]);
+    const ranges = [{ offset: 0n, length: 1n, exclusive: true }];
+    const lock = () => lockFile(world.runtime, { place, handle: id, ranges });
     expect((await lock()).kind).toBe("wait");
-    expect(await acknowledge(world.runtime, place, { key: "lease", kept: 0 })).toBe("done");
+    expect(await acknowledge(world.runtime, { place, key: "lease", kept: 0 })).toBe("done");
     expect((await lock()).kind).toBe("done");
     expect((await putRange(world, file, 0, "x")).code).toBe("FileLockConflict");
   });
@@ -118,13 +119,13 @@ describe("6 delete pending", () => {
   it("a marked file is neither listed nor reachable, and can be taken back", async () => {
     const handle = await open({ access: deleteAccess });
     const { place, open: id } = handle;
-    await setDeletePending(world.runtime, place, id, true);
+    await setDeletePending(world.runtime, { place, handle: id, isPending: true });
     for (const answer of [await get(), await putRange(world, file, 0, "x"), await remove()]) {
       expect([answer.status, answer.code]).toEqual([409, "DeletePending"]);
     }
     expect((await get()).body).toContain("SMBDeletePending");
     expect(await namesIn(world, "/share")).toEqual([]);
-    await setDeletePending(world.runtime, place, id, false);
+    await setDeletePending(world.runtime, { place, handle: id, isPending: false });
     expect((await get()).status).toBe(200);
     expect(await namesIn(world, "/share")).toEqual(["f"]);
   });
@@ -132,7 +133,11 @@ describe("6 delete pending", () => {
   it("404 only after the last handle closed", async () => {
     const first = await open({ access: deleteAccess });
     const second = await open();
-    await setDeletePending(world.runtime, first.place, first.open, true);
+    await setDeletePending(world.runtime, {
+      place: first.place,
+      handle: first.open,
+      isPending: true,
+    });
     await close(first);
     expect((await get()).code).toBe("DeletePending");
     await close(second);
@@ -150,7 +155,8 @@ describe("6 caches", () => {
     });
     await settle();
     expect(answered).toBe(false);
-    expect(await acknowledge(world.runtime, handle.place, { key: "lease", kept: 3 })).toBe("done");
+    const acknowledgement = { place: handle.place, key: "lease", kept: 3 };
+    expect(await acknowledge(world.runtime, acknowledgement)).toBe("done");
     expect((await reading).body).toBe(content);
   });
 

@@ -13,7 +13,7 @@ import type { Runtime } from "../../src/operation/execute.ts";
 import { reclaimStep } from "../../src/operation/reclaim.ts";
 import { Records } from "../../src/operation/records.ts";
 import { RenderCache } from "../../src/operation/render-cache.ts";
-import type { FilePlace } from "../../src/file/filesystem/file-transaction.ts";
+import type { FilePlace } from "../../src/file/filesystem/file-place.ts";
 import { openFile } from "../../src/file/filesystem/open.ts";
 import { shares } from "../../src/file/records.ts";
 import { fileService } from "../../src/file/service.ts";

@@ -3,7 +3,7 @@ import { describe, expect, it } from "vitest";
 import { Records } from "../../src/operation/records.ts";
 import { closeFile } from "../../src/file/filesystem/close.ts";
 import { lockStateOf } from "../../src/file/filesystem/lock.ts";
-import type { FilePlace } from "../../src/file/filesystem/file-transaction.ts";
+import type { FilePlace } from "../../src/file/filesystem/file-place.ts";
 import { readData, writeData } from "../../src/file/locks/access.ts";
 import { nodes } from "../../src/file/records.ts";
 import { nodeById, nodeKeyOf } from "../../src/file/share-tree.ts";

@@ -12,10 +12,10 @@ import { permissions, type CopyState } from "../records.ts";
 import { checkFileAccess, fileOperation, wholeFile } from "../file-operation.ts";
 import { readAccess, replaceAccess } from "../locks/file-access.ts";
 import type { NodeScope } from "../resources.ts";
-import { readOnlyAttribute } from "../shared/attributes.ts";
+import { isReadOnly } from "../shared/attributes.ts";
 import { loadOwnSource } from "../shared/own-source.ts";
 import { fileBytesMax } from "../shared/limits.ts";
-import { checkQuota, usedBytes } from "../shared/quota.ts";
+import { fitsQuota, quotaExceeded, usedBytes } from "../shared/quota.ts";
 import { putNode } from "../shared/node-replies.ts";
 import { keepsSourceTrailingDots, keepsTrailingDots, smbProperties } from "../shared/smb-params.ts";
 import { inheritedFrom } from "../shared/smb-properties.ts";
@@ -67,7 +67,7 @@ export const copyFile = fileOperation({
   }),
   decide: ({ target, scope, address, input, readResult, source, newETag, now, newGuid, newId }) => {
     if (source === undefined) throw new Error("Copy File names a source");
-    const readOnly = ((target?.attributes ?? 0) & readOnlyAttribute) !== 0;
+    const readOnly = target !== undefined && isReadOnly(target);
     if (readOnly && input.ignoresReadOnly !== true) return fail("ReadOnlyAttribute");
     const id = newGuid();
     const copying = { id, source, now, shareName: address.share, freshId: target?.id ?? newId() };
@@ -75,8 +75,8 @@ export const copyFile = fileOperation({
     if ("wait" in taken) return taken;
     if (!taken.ok) return taken;
     const { original, content, copy, allocated, effects } = taken.value;
-    const fits = checkQuota(scope.share, readResult.used, allocated - (target?.allocated ?? 0));
-    if (!fits.ok) return fits;
+    const delta = allocated - (target?.allocated ?? 0);
+    if (!fitsQuota(scope.share, readResult.used, delta)) return quotaExceeded;
     const moment = {
       scope,
       target,

@@ -1,10 +1,9 @@
 import { noBody } from "../../operation/operation.ts";
-import { fail } from "../../protocol/result.ts";
 import type { RecordView } from "../../operation/view.ts";
-import { nodes, rootId } from "../records.ts";
+import { nodes } from "../records.ts";
 import { fileOperation } from "../file-operation.ts";
 import { removeAccess } from "../locks/file-access.ts";
-import { readOnlyAttribute } from "../shared/attributes.ts";
+import { deleteFailures, deleteFaultOrder, refuseDelete } from "../node/delete-rules.ts";
 import { deleteNode } from "../shared/node-replies.ts";
 import { keepsTrailingDots } from "../shared/smb-params.ts";
 
@@ -25,15 +24,14 @@ export const deleteDirectory = fileOperation({
   effect: "writes",
   success: { status: 202, headers: [] },
   reads: (view, { scope, target }) => hasChildren(view, scope.share.id, target.id),
-  decide: ({ target, scope, readResult: holdsAnything }) => {
-    if (target.id === rootId) return fail("InvalidResourceName");
-    if (holdsAnything) return fail("DirectoryNotEmpty");
-    if ((target.attributes & readOnlyAttribute) !== 0) return fail("ReadOnlyAttribute");
-    return deleteNode(scope, target);
+  decide: ({ target, scope, readResult }) => {
+    const facts = { node: target, hasChildren: readResult };
+    const fault = refuseDelete(facts, deleteFaultOrder.rest);
+    return fault === undefined ? deleteNode(scope, target) : deleteFailures[fault];
   },
 });
 
-/** The range is validated at commit, so a file that is created meanwhile is not lost. */
+/** The range is validated at commit: a file that is created meanwhile is a conflict. */
 export async function hasChildren(
   view: RecordView,
   share: bigint,

@@ -1,76 +1,100 @@
 import type { Runtime } from "../../operation/execute.ts";
-import { childrenOf } from "../directory/children.ts";
-import { breakCaches } from "../locks/caching.ts";
+import type { RecordView } from "../../operation/view.ts";
+import { hasChildren } from "../directory/delete-directory.ts";
+import { closeHandles } from "../handle/close-handles.ts";
 import { decideClose } from "../locks/opens.ts";
-import { rootId, type NodeRecord } from "../records.ts";
-import { removeEntry } from "./node-effects.ts";
-import {
-  writeTransaction,
-  keepLocks,
-  type FilePlace,
-  type FileTransaction,
-} from "./file-transaction.ts";
+import type { LockState } from "../locks/lock-state.ts";
+import type { NodeRecord } from "../records.ts";
+import { nodeById } from "../share-tree.ts";
+import { executeAtOnce, type SmbOperation } from "./execute-operation.ts";
+import type { FilePlace } from "./file-place.ts";
+import { loadLocks, loadNode, putLocks } from "./handle-operation.ts";
+import type { LoadedNode } from "./handle-operation.ts";
+import { entriesChanged } from "./node-effects.ts";
 
 export interface ClosedFile {
-  /** As it was when the handle closed; nothing if it was gone before. */
+  /** As it was when the handle closed; undefined if it was deleted before. */
   readonly node: NodeRecord | undefined;
-  /** The file went away with its last handle. */
+  /** The file was deleted with its last handle. */
   readonly isGone: boolean;
-  /** It goes away as soon as others have closed it, too. */
+  /** The file will be deleted when other handles close. */
   readonly isPending: boolean;
 }
 
+export interface CloseRequest {
+  readonly place: FilePlace;
+  readonly handles: ReadonlySet<bigint>;
+}
+
+interface LoadedHandles {
+  /** Undefined if the file or its share was deleted. */
+  readonly file: LoadedNode | undefined;
+  /** Undefined for a file of a share snapshot. */
+  readonly locks: LockState | undefined;
+  readonly hasChildren: boolean;
+}
+
 /**
- * Ends handles of one file: their locks, their caches, and the file if it was waiting to go away.
- * All in one step, because each step writes the record that all handles of the file share.
+ * Closes handles of one file with their locks and caching grants, and deletes the file if it was
+ * delete-pending. All handles in one transaction, because each changes the same lock record.
  */
-export function closeFile(
+export const closeOperation: SmbOperation<
+  CloseRequest,
+  LoadedHandles,
+  NodeRecord | undefined,
+  ClosedFile
+> = {
+  name: "close",
+  effect: "writes",
+  // A delete-pending file is deleted by a close.
+  mayUseReserve: true,
+  load: async (view, { place }) => {
+    const file = await loadNode(view, place);
+    if (place.snapshot !== undefined) return { file, locks: undefined, hasChildren: false };
+    const locks = await loadLocks(view, place.share.id, place.file);
+    return { file, locks, hasChildren: await hasEntries(view, file) };
+  },
+  // The parent directory, if the close may delete the file.
+  reads: async (view, { request: { handles }, loaded: { file, locks } }) => {
+    const mayDelete = locks !== undefined && decideClose(locks, handles, { mayDelete: true }).gone;
+    return file && mayDelete ? nodeById(view, file.share.id, file.node.parent) : undefined;
+  },
+  decide: ({ request, loaded, now, readResult: parent }) => {
+    const { place, handles } = request;
+    const { file, locks } = loaded;
+    const closed = { node: file?.node, isGone: false, isPending: false };
+    if (locks === undefined) return { value: closed };
+    const shareId = place.share.id;
+    if (file === undefined) {
+      const { state } = decideClose(locks, handles, { mayDelete: false });
+      return { value: closed, effects: [putLocks(shareId, place.file, state)] };
+    }
+    const { share, node } = file;
+    const { effects, isGone, isPending } = closeHandles(shareId, {
+      share,
+      node,
+      locks,
+      handles,
+      hasChildren: loaded.hasChildren,
+      now,
+    });
+    const touched = isGone && parent !== undefined ? entriesChanged(share, parent, now) : [];
+    return { value: { node, isGone, isPending }, effects: [...effects, ...touched] };
+  },
+};
+
+async function hasEntries(view: RecordView, file: LoadedNode | undefined): Promise<boolean> {
+  if (file?.node.kind !== "directory") return false;
+  return hasChildren(view, file.share.id, file.node.id);
+}
+
+export async function closeFile(
   runtime: Runtime,
   place: FilePlace,
   handles: readonly bigint[],
 ): Promise<ClosedFile> {
-  const ids = new Set(handles);
-  const close = async (work: FileTransaction): Promise<ClosedFile> => {
-    const found = await work.find(place);
-    if (found === undefined || place.snapshot !== undefined) {
-      if (place.snapshot === undefined) await forget(work, place, ids);
-      return { node: found?.node, isGone: false, isPending: false };
-    }
-    const { share, node } = found;
-    const before = await work.locksOf(share.id, node.id);
-    const mayDelete = node.id !== rootId && (await isEmpty(work, place.share.id, node));
-    const { state, gone } = decideClose(before, ids, { mayDelete });
-    const isGone = gone && mayDelete;
-    // Whoever keeps the file open only because it may is asked to let it go.
-    const begins = state.deletePending && !before.deletePending;
-    const left = begins ? breakCaches(state, "remove", { now: work.now }).state : state;
-    await work.apply([
-      ...(isGone ? await removeEntry(work, found) : []),
-      keepLocks(share.id, node.id, isGone ? { ...left, deletePending: false } : left),
-    ]);
-    return { node, isGone, isPending: state.deletePending && !isGone };
-  };
-  // The deletion of a file is a close.
-  return writeTransaction(runtime, close, { mayUseReserve: true });
-}
-
-/** The file is gone, or its share: only the handles are left to take away. */
-async function forget(
-  work: FileTransaction,
-  { share, file }: FilePlace,
-  ids: ReadonlySet<bigint>,
-): Promise<void> {
-  const before = await work.locksOf(share.id, file);
-  const { state } = decideClose(before, ids, { mayDelete: false });
-  await work.apply([keepLocks(share.id, file, state)]);
-}
-
-export async function isEmpty(
-  work: FileTransaction,
-  share: bigint,
-  node: NodeRecord,
-): Promise<boolean> {
-  if (node.kind !== "directory") return true;
-  const wanted = { directory: node.id, prefix: "", from: "", limit: 1 };
-  return (await childrenOf(work.view, { share }, wanted)).length === 0;
+  const request = { place, handles: new Set(handles) };
+  const outcome = await executeAtOnce(runtime, closeOperation, request);
+  if (outcome.kind === "refused") throw new Error("closing a handle cannot fail");
+  return outcome.value;
 }

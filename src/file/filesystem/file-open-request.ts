@@ -1,6 +1,6 @@
 import type { Open } from "../locks/lock-state.ts";
 import type { CacheRequest } from "../locks/caching.ts";
-import type { ShareAddress } from "./file-transaction.ts";
+import type { ShareAddress } from "./file-place.ts";
 
 /** What becomes of a name that is there, and of one that is not ([MS-FSA] 2.1.5.1). */
 export const dispositions = {

@@ -1,5 +1,8 @@
-/** Why a handle did not get what it asked for. Each door has its own words for these. */
-export type Refusal =
+import type { ContentRef } from "../../content/content-ref.ts";
+import type { Effect } from "../../operation/effects.ts";
+
+/** Why an operation on a file failed. Each protocol has its own code for each of these. */
+export type FileFault =
   | "access-denied"
   | "cannot-delete"
   | "delete-pending"
@@ -24,13 +27,31 @@ export type Refusal =
   | "too-many-locks"
   | "too-many-opens";
 
-export interface Refused {
-  readonly kind: "refused";
-  readonly refusal: Refusal;
+/** The decision of an operation: a reply, a fault or a wait. Its effects are applied in the
+ *  transaction that decided, those of a fault and of a wait, too. */
+export type FileDecision<T> = FileReply<T> | FaultDecision | FileWaitDecision;
+
+export interface FileReply<T> {
+  readonly value: T;
+  readonly effects?: readonly Effect[];
+  /** Content to read after the reply: its reader is opened on the state that was decided on. */
+  readonly content?: ContentRef;
 }
 
-export function refuse(refusal: Refusal): Refused {
-  return { kind: "refused", refusal };
+export interface FaultDecision {
+  readonly fault: FileFault;
+  readonly effects?: readonly Effect[];
+}
+
+/** The operation must wait for a break; it runs again when the locks of `file` change. */
+export interface FileWaitDecision {
+  readonly wait: { readonly file: bigint };
+  readonly effects: readonly Effect[];
+}
+
+export interface Refused {
+  readonly kind: "refused";
+  readonly refusal: FileFault;
 }
 
 export interface Done<T> {
@@ -42,10 +63,10 @@ export function done<T>(value: T): Done<T> {
   return { kind: "done", value };
 }
 
-/** Breaks were started: ask again, about everything, when the file's locks change or time is up. */
+/** Breaks were started: run the operation again when the file's locks change or a break expires. */
 export interface FileWait {
   readonly kind: "wait";
-  /** The id of the file whose locks stand in the way. */
+  /** The id of the file whose lock state to watch. */
   readonly file: bigint;
 }
 

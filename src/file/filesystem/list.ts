@@ -1,35 +1,41 @@
 import type { Runtime } from "../../operation/execute.ts";
-import { childrenOf } from "../directory/children.ts";
+import { childrenOf, type Child } from "../directory/children.ts";
 import type { NodeRecord } from "../records.ts";
-import { done, refuse, type FileResult } from "./file-result.ts";
-import { readSnapshot, type FilePlace } from "./file-transaction.ts";
+import { executeAtOnce } from "./execute-operation.ts";
+import type { FileResult } from "./file-result.ts";
+import { handleOperation, type HandleRequest } from "./handle-operation.ts";
 
-export interface Listed {
-  readonly folded: string;
-  readonly node: NodeRecord;
-}
-
-export interface ListWish {
-  readonly place: FilePlace;
-  /** Folded; the first name to show. */
+export interface DirectoryListRequest extends HandleRequest {
+  /** Folded; the first name to list. */
   readonly from: string;
   readonly limit: number;
 }
 
-export interface Page {
-  readonly entries: readonly Listed[];
+export interface DirectoryPage {
+  readonly entries: readonly Child[];
   readonly directory: NodeRecord;
 }
 
-/** Names in a directory, in a fixed order, so that a listing that goes on repeats nothing. */
-export function listDirectory(runtime: Runtime, wish: ListWish): Promise<FileResult<Page>> {
-  const { place, from, limit } = wish;
-  return readSnapshot(runtime, async (work) => {
-    const found = await work.find(place);
-    if (found === undefined) return refuse("file-closed");
-    const tree = { share: found.share.id, epoch: place.snapshot?.epoch };
-    const wanted = { directory: found.node.id, prefix: "", from, limit };
-    const entries = await childrenOf(work.view, tree, wanted);
-    return done({ entries, directory: found.node });
-  });
+/** Names in a directory, in a fixed order, so that a continued listing repeats none. */
+export const listOperation = handleOperation<DirectoryListRequest, DirectoryPage, readonly Child[]>(
+  {
+    name: "list directory",
+    effect: "reads",
+    onSnapshot: "allowed",
+    handle: "unchecked",
+    lease: "checked-at-open",
+    fileAccess: "none",
+    reads: (view, { request: { place, from, limit }, loaded: { share, node } }) => {
+      const tree = { share: share.id, epoch: place.snapshot?.epoch };
+      return childrenOf(view, tree, { directory: node.id, prefix: "", from, limit });
+    },
+    decide: ({ loaded, readResult: entries }) => ({ value: { entries, directory: loaded.node } }),
+  },
+);
+
+export function listDirectory(
+  runtime: Runtime,
+  request: DirectoryListRequest,
+): Promise<FileResult<DirectoryPage>> {
+  return executeAtOnce(runtime, listOperation, request);
 }

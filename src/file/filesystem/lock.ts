@@ -1,87 +1,127 @@
 import type { Runtime } from "../../operation/execute.ts";
-import { acknowledgeBreak, breakCaches } from "../locks/caching.ts";
-import { lockRanges, unlockRanges, type LockRequest, type ByteSpan } from "../locks/byte-ranges.ts";
+import { acknowledgeBreak, type Acknowledged } from "../locks/caching.ts";
+import { lockRanges, unlockRanges, type ByteSpan, type LockRequest } from "../locks/byte-ranges.ts";
+import { checkDataAccess, handleAccess } from "../locks/file-access.ts";
 import type { LockState } from "../locks/lock-state.ts";
-import { holds } from "./read.ts";
-import { done, refuse, type FileResult, type FileResultOrWait } from "./file-result.ts";
-import {
-  writeTransaction,
-  keepLocks,
-  readSnapshot,
-  type FilePlace,
-  type FileTransaction,
-} from "./file-transaction.ts";
+import { executeAtOnce, executeOperation, type SmbOperation } from "./execute-operation.ts";
+import type { FilePlace } from "./file-place.ts";
+import type { FileResult, FileResultOrWait } from "./file-result.ts";
+import { isOpen, loadLocks, putLocks, stopFor } from "./handle-operation.ts";
+import type { HandleRequest } from "./handle-operation.ts";
 
-/** All of the ranges or none; a refusal changes nothing. */
+/** An operation on the lock state alone: the file itself is not read. */
+interface LockOperation<Request, Value> extends SmbOperation<
+  Request,
+  { readonly locks: LockState },
+  undefined,
+  Value
+> {}
+
+type Load<Request> = LockOperation<Request, never>["load"];
+
+const loadOpenLocks: Load<HandleRequest> = async (view, { place, handle }) => {
+  if (place.snapshot !== undefined) return { fault: "file-closed" };
+  const locks = await loadLocks(view, place.share.id, place.file);
+  return isOpen(locks, handle) ? { locks } : { fault: "file-closed" };
+};
+
+const loadAnyLocks: Load<{ readonly place: FilePlace }> = async (view, { place }) => ({
+  locks: await loadLocks(view, place.share.id, place.file),
+});
+
+export interface LockRangesRequest extends HandleRequest {
+  readonly ranges: readonly LockRequest[];
+}
+
+/** All of the ranges or none; a fault changes nothing. */
+export const lockOperation: LockOperation<LockRangesRequest, undefined> = {
+  name: "lock",
+  effect: "writes",
+  load: loadOpenLocks,
+  decide: ({ request: { place, handle, ranges }, loaded: { locks }, now }) => {
+    const share = place.share.id;
+    const outcome = lockRanges(locks, handle, ranges);
+    if (!outcome.ok) return { fault: outcome.refusal };
+    const access = checkDataAccess(outcome.state, handleAccess.lock, { now, handle });
+    if (access.kind === "pass") {
+      return { value: undefined, effects: [putLocks(share, place.file, access.state)] };
+    }
+    if (access.kind === "fault") return { fault: access.fault };
+    const unlocked = { ...access.state, ranges: locks.ranges };
+    return stopFor({ ...access, state: unlocked }, share, place.file);
+  },
+};
+
 export function lockFile(
   runtime: Runtime,
-  place: FilePlace,
-  handle: bigint,
-  requests: readonly LockRequest[],
-): Promise<FileResultOrWait<void>> {
-  return writeTransaction(runtime, async (work) => {
-    const state = await presentState(work, place, handle);
-    if (state === undefined) return refuse("file-closed");
-    const outcome = lockRanges(state, handle, requests);
-    if (!outcome.ok) return refuse(outcome.refusal);
-    // Whoever locks bytes is about to change them, so nobody else goes on caching them, and what
-    // was cached for writing is in the file before the lock is.
-    const ownKey = state.opens.find(({ id }) => id === handle)?.cacheKey;
-    const breaking = breakCaches(outcome.state, "write", { ownKey, now: work.now });
-    const { share, file } = place;
-    if (breaking.waitingSince === undefined) {
-      await work.apply([keepLocks(share.id, file, breaking.state)]);
-      return done(undefined);
-    }
-    const unlocked = { ...breaking.state, ranges: state.ranges };
-    if (breaking.keysToNotify.length > 0) await work.apply([keepLocks(share.id, file, unlocked)]);
-    return { kind: "wait", file };
-  });
+  request: LockRangesRequest,
+): Promise<FileResultOrWait<undefined>> {
+  return executeOperation(runtime, lockOperation, request);
+}
+
+export interface UnlockRangesRequest extends HandleRequest {
+  readonly ranges: readonly ByteSpan[];
 }
 
 /** Ranges before one that is not locked stay unlocked. */
+export const unlockOperation: LockOperation<UnlockRangesRequest, undefined> = {
+  name: "unlock",
+  effect: "writes",
+  load: loadOpenLocks,
+  decide: ({ request: { place, handle, ranges }, loaded: { locks } }) => {
+    const outcome = unlockRanges(locks, handle, ranges);
+    const effects = [putLocks(place.share.id, place.file, outcome.state)];
+    return outcome.ok ? { value: undefined, effects } : { fault: outcome.refusal, effects };
+  },
+};
+
 export function unlockFile(
   runtime: Runtime,
-  place: FilePlace,
-  handle: bigint,
-  stretches: readonly ByteSpan[],
-): Promise<FileResult<void>> {
-  return writeTransaction(runtime, async (work) => {
-    const state = await presentState(work, place, handle);
-    if (state === undefined) return refuse("file-closed");
-    const outcome = unlockRanges(state, handle, stretches);
-    await work.apply([keepLocks(place.share.id, place.file, outcome.state)]);
-    return outcome.ok ? done(undefined) : refuse(outcome.refusal);
-  });
+  request: UnlockRangesRequest,
+): Promise<FileResult<undefined>> {
+  return executeAtOnce(runtime, unlockOperation, request);
 }
 
-async function presentState(
-  work: FileTransaction,
-  { share, file, snapshot }: FilePlace,
-  handle: bigint,
-): Promise<LockState | undefined> {
-  if (snapshot !== undefined) return undefined;
-  const state = await work.locksOf(share.id, file);
-  return holds(state, handle) ? state : undefined;
+export type Acknowledgement = "done" | Extract<Acknowledged, string>;
+
+export interface AcknowledgeRequest {
+  readonly place: FilePlace;
+  /** Of the caching grant. */
+  readonly key: string;
+  /** The caching rights that the client keeps. */
+  readonly kept: number;
 }
 
-export type Acknowledgement = "done" | "no-such-cache" | "not-breaking" | "too-much";
+/** A client's acknowledgement of a break. */
+export const acknowledgeOperation: LockOperation<AcknowledgeRequest, Acknowledgement> = {
+  name: "acknowledge break",
+  effect: "writes",
+  load: loadAnyLocks,
+  decide: ({ request: { place, key, kept }, loaded: { locks }, now }) => {
+    const next = acknowledgeBreak(locks, { key, kept, now });
+    if (typeof next === "string") return { value: next };
+    return { value: "done", effects: [putLocks(place.share.id, place.file, next)] };
+  },
+};
 
-/** A holder's answer to a break, and what it holds from then on. */
-export function acknowledge(
+export async function acknowledge(
   runtime: Runtime,
-  { share, file }: FilePlace,
-  { key, kept }: { readonly key: string; readonly kept: number },
+  request: AcknowledgeRequest,
 ): Promise<Acknowledgement> {
-  return writeTransaction(runtime, async (work) => {
-    const state = await work.locksOf(share.id, file);
-    const next = acknowledgeBreak(state, { key, kept, now: work.now });
-    if (typeof next === "string") return next;
-    await work.apply([keepLocks(share.id, file, next)]);
-    return "done";
-  });
+  const outcome = await executeAtOnce(runtime, acknowledgeOperation, request);
+  if (outcome.kind === "refused") throw new Error("the lock state of every file can be read");
+  return outcome.value;
 }
 
-export function lockStateOf(runtime: Runtime, { share, file }: FilePlace): Promise<LockState> {
-  return readSnapshot(runtime, (work) => work.locksOf(share.id, file));
+const lockStateOperation: LockOperation<{ readonly place: FilePlace }, LockState> = {
+  name: "read lock state",
+  effect: "reads",
+  load: loadAnyLocks,
+  decide: ({ loaded: { locks } }) => ({ value: locks }),
+};
+
+export async function lockStateOf(runtime: Runtime, place: FilePlace): Promise<LockState> {
+  const outcome = await executeAtOnce(runtime, lockStateOperation, { place });
+  if (outcome.kind === "refused") throw new Error("the lock state of every file can be read");
+  return outcome.value;
 }

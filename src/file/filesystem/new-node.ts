@@ -1,45 +1,51 @@
 import { emptyContent } from "../../content/content-ref.ts";
+import type { Ticks } from "../../base/ticks.ts";
+import { nextETag } from "../../protocol/etag.ts";
 import type { Effect } from "../../operation/effects.ts";
 import { defaultContentType } from "../shared/http-headers.ts";
 import { archiveAttribute, directoryAttribute } from "../shared/attributes.ts";
 import type { NodeRecord, ShareRecord } from "../records.ts";
-import { inheritPermission, parentSddl } from "../shared/inherited-permission.ts";
+import { inheritPermission } from "../shared/inherited-permission.ts";
 import { keepPermission } from "../shared/smb-properties.ts";
 import type { FileOpenRequest } from "./file-open-request.ts";
-import type { Found, FileTransaction } from "./file-transaction.ts";
+import type { LoadedNode } from "./handle-operation.ts";
 
-/** Attributes that a file can keep; the others say what a thing is. */
+/** Attributes that a client can set; the others follow from the kind of the file. */
 export const keptAttributes = 0x2_3127;
 
-interface Made {
+interface NodeWithEffects {
   readonly node: NodeRecord;
   readonly effects: readonly Effect[];
 }
 
-/** A file or directory that a handle brings into being. */
-export async function newNode({
-  work,
+/** A file or directory that an SMB open creates. */
+export function newNode({
   share,
   parent,
-  wish,
+  inherited,
+  request,
+  now,
+  id,
 }: {
-  readonly work: FileTransaction;
   readonly share: ShareRecord;
   readonly parent: NodeRecord;
-  readonly wish: FileOpenRequest;
-}): Promise<Made> {
-  const newETag = work.stampAfter(undefined);
-  const isDirectory = wish.wants === "directory";
+  /** What `parentSddl` returned. */
+  readonly inherited: string | undefined;
+  readonly request: FileOpenRequest;
+  readonly now: Ticks;
+  readonly id: bigint;
+}): NodeWithEffects {
+  const newETag = nextETag(now, undefined);
+  const isDirectory = request.wants === "directory";
   const kind = isDirectory ? "directory" : "file";
-  const inherited = await parentSddl(work.view, share, parent);
   const permission =
-    wish.sddl === undefined
+    request.sddl === undefined
       ? inheritPermission({ share, parent, kind, parentSddl: inherited })
-      : keepPermission(share.id, wish.sddl);
+      : keepPermission(share.id, request.sddl);
   const common = {
-    id: work.newId(),
+    id,
     parent: parent.id,
-    name: wish.path.at(-1) ?? "",
+    name: request.path.at(-1) ?? "",
     etag: newETag,
     since: share.epoch,
     created: newETag,
@@ -48,13 +54,13 @@ export async function newNode({
     permissionKey: permission.key,
     metadata: [],
   };
-  const asked = wish.attributes & keptAttributes;
+  const requested = request.attributes & keptAttributes;
   const node: NodeRecord = isDirectory
-    ? { ...common, kind: "directory", attributes: asked | directoryAttribute }
+    ? { ...common, kind: "directory", attributes: requested | directoryAttribute }
     : {
         ...common,
         kind: "file",
-        attributes: asked | archiveAttribute,
+        attributes: requested | archiveAttribute,
         content: emptyContent,
         headers: { contentType: defaultContentType },
         allocated: 0,
@@ -62,20 +68,20 @@ export async function newNode({
   return { node, effects: permission.effects };
 }
 
-/** A file whose bytes are replaced by none: it keeps its id, its creation and its permission. */
+/** A file whose bytes an SMB open discards: it keeps its id, creation time and permission. */
 export function replacedNode(
-  work: FileTransaction,
-  { share, node }: Found,
-  wish: FileOpenRequest,
-): Made {
-  const newETag = work.stampAfter(node.etag);
-  const permission = wish.sddl === undefined ? undefined : keepPermission(share.id, wish.sddl);
+  { share, node }: LoadedNode,
+  { sddl, attributes }: FileOpenRequest,
+  now: Ticks,
+): NodeWithEffects {
+  const newETag = nextETag(now, node.etag);
+  const permission = sddl === undefined ? undefined : keepPermission(share.id, sddl);
   const next: NodeRecord = {
     ...node,
     etag: newETag,
     lastWrite: newETag,
     change: newETag,
-    attributes: (wish.attributes & keptAttributes) | archiveAttribute,
+    attributes: (attributes & keptAttributes) | archiveAttribute,
     permissionKey: permission?.key ?? node.permissionKey,
     allocated: 0,
   };

@@ -3,14 +3,14 @@ import { put, remove, type Effect } from "../../operation/effects.ts";
 import type { Ticks } from "../../base/ticks.ts";
 import { nodes, type NodeRecord, type ShareRecord } from "../records.ts";
 import { putNode, updateNode, deleteNode } from "../shared/node-replies.ts";
-import { nodeById, nodeKeyOf } from "../share-tree.ts";
-import type { Found, FileTransaction } from "./file-transaction.ts";
+import { nodeKeyOf } from "../share-tree.ts";
+import type { LoadedNode } from "./handle-operation.ts";
 
-/** The same rules as behind REST's answers, as plain effects for a transaction of a handle. */
+/** The changes of REST replies (`shared/node-replies.ts`) as effects, for SMB operations. */
 
-/** A node changes where it is. */
+/** Changes a file node in its place. */
 export function changeNode(
-  { share, key, node: target }: Found,
+  { share, key, node: target }: LoadedNode,
   next: NodeRecord,
   content?: ContentPlan,
 ): readonly Effect[] {
@@ -19,9 +19,9 @@ export function changeNode(
   return [...preserve, put(nodes, key, record, content), ...effects];
 }
 
-/** An entry that was not there. */
+/** Creates a file node and updates the times of its directory. */
 export function addEntry(
-  { share, key, node: next }: Found,
+  { share, key, node: next }: LoadedNode,
   { parent, now, content }: { parent: NodeRecord; now: Ticks; content?: ContentPlan | undefined },
 ): readonly Effect[] {
   const plan = content === undefined ? {} : { content };
@@ -31,23 +31,16 @@ export function addEntry(
   return [...added, ...entriesChanged(share, parent, now)];
 }
 
-export async function removeEntry(work: FileTransaction, found: Found): Promise<readonly Effect[]> {
-  const { share, node } = found;
-  const parent = await nodeById(work.view, share.id, node.parent);
-  const touched = parent === undefined ? [] : entriesChanged(share, parent, work.now);
-  return [...removeNode(found), ...touched];
-}
-
-/** Without a word to the directory, for an entry whose name is taken in the same transaction. */
-export function removeNode({ share, key, node }: Found): readonly Effect[] {
+/** Deletes a file node without updating the times of its directory, for a name that is reused in
+ *  the same transaction. */
+export function removeNode({ share, key, node }: LoadedNode): readonly Effect[] {
   const { preserve, effects } = deleteNode({ share, key }, node);
   return [...preserve, remove(nodes, key), ...effects];
 }
 
 /**
- * The times of a directory follow its entries, as Windows and Samba have it. Only for what SMB
- * clients do: over REST the service leaves all of the directory as it is, and its ETag and
- * Last-Modified stay here, too.
+ * Updates the times of a directory whose entries changed, as Windows and Samba do. Only for SMB:
+ * Azure Files leaves the directory unchanged over REST. The ETag and Last-Modified stay as they are.
  */
 export function entriesChanged(
   share: ShareRecord,

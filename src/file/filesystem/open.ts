@@ -1,31 +1,21 @@
 import { empty } from "../../content/plan.ts";
 import type { Effect } from "../../operation/effects.ts";
-import { isLocked } from "../../protocol/lease.ts";
 import type { Runtime } from "../../operation/execute.ts";
-import {
-  appendData,
-  dataAccess,
-  deleteAccess,
-  shareDelete,
-  shareWrite,
-  writeData,
-} from "../locks/access.ts";
+import { appendData, deleteAccess, writeData } from "../locks/access.ts";
 import { decideOpen } from "../locks/opens.ts";
 import { noLocks, type LockState, type Open } from "../locks/lock-state.ts";
-import type { NodeRecord } from "../records.ts";
-import { readOnlyAttribute } from "../shared/attributes.ts";
+import { isLeasedAgainst } from "../node/lease-rules.ts";
+import type { NodeRecord, ShareRecord } from "../records.ts";
+import { isReadOnly } from "../shared/attributes.ts";
+import { parentSddl } from "../shared/inherited-permission.ts";
 import { resolvePath, type ResolvedPath } from "../share-tree.ts";
-import { newNode, replacedNode } from "./new-node.ts";
+import { executeOperation } from "./execute-operation.ts";
+import type { FileDecisionContext, SmbOperation } from "./execute-operation.ts";
 import { dispositions, OpenAction, type FileOpenRequest } from "./file-open-request.ts";
-import { done, refuse, type Refused, type FileResultOrWait } from "./file-result.ts";
+import type { FileDecision, FileFault, FileResultOrWait } from "./file-result.ts";
+import { loadLocks, loadShare, putLocks } from "./handle-operation.ts";
+import { newNode, replacedNode } from "./new-node.ts";
 import { addEntry, changeNode } from "./node-effects.ts";
-import {
-  writeTransaction,
-  keepLocks,
-  readSnapshot,
-  type Found,
-  type FileTransaction,
-} from "./file-transaction.ts";
 
 export interface Opened {
   readonly node: NodeRecord;
@@ -34,105 +24,151 @@ export interface Opened {
   readonly action: number;
 }
 
-/** Every right there is on a file. */
+/** Every access right of a file. */
 export const fullAccess = 0x001f_01ff;
 const hiddenOrSystem = 0x6;
 
-/** Opens or creates what a path names, and enters the handle in the file's locks, in one step. */
+interface LoadedPath {
+  readonly share: ShareRecord;
+  readonly resolved: ResolvedPath & { readonly parent: NodeRecord };
+}
+
+interface OpenState {
+  /** Of the file, or of the directory that it would be created in. */
+  readonly locks: LockState;
+  /** Security descriptor of that directory, for a file to create. */
+  readonly inherited: string | undefined;
+}
+
+type Context = FileDecisionContext<FileOpenRequest, LoadedPath, OpenState>;
+
+/** Opens or creates the file of a path and enters the handle in its lock state. */
+export const openOperation: SmbOperation<FileOpenRequest, LoadedPath, OpenState, Opened> = {
+  name: "open",
+  effect: "writes",
+  load: async (view, { share: address, path, epoch }) => {
+    const share = await loadShare(view, address);
+    if (share === undefined) return { fault: "share-gone" };
+    const { parent, ...resolved } = await resolvePath(view, { share: share.id, epoch }, path);
+    if (parent === undefined) return { fault: "path-not-found" };
+    return { share, resolved: { ...resolved, parent } };
+  },
+  check: ({ request: { cacheFile }, loaded: { resolved } }) =>
+    cacheFile !== undefined && cacheFile !== resolved.target?.id
+      ? { fault: "invalid-parameter" }
+      : [],
+  reads: async (view, { request, loaded: { share, resolved } }) => {
+    const { target, parent } = resolved;
+    if (target !== undefined) {
+      return { locks: await loadLocks(view, share.id, target.id), inherited: undefined };
+    }
+    if (!mayCreate(request)) return { locks: noLocks, inherited: undefined };
+    const locks = await loadLocks(view, share.id, parent.id);
+    return { locks, inherited: await parentSddl(view, share, parent) };
+  },
+  decide: (context) => {
+    const { target } = context.loaded.resolved;
+    return target === undefined ? create(context) : openPresent(context, target);
+  },
+};
+
+/** A file of a share snapshot cannot change, so that its handles need no lock state. */
+export const openSnapshotOperation: SmbOperation<FileOpenRequest, LoadedPath, undefined, Opened> = {
+  name: "open in snapshot",
+  effect: "reads",
+  load: openOperation.load,
+  decide: ({ request, loaded: { resolved }, now }) => {
+    const { target } = resolved;
+    const { present, missing } = dispositions[request.disposition];
+    if (target === undefined) {
+      return { fault: missing === "create" ? "read-only-snapshot" : "name-not-found" };
+    }
+    if (present === "replace") return { fault: "read-only-snapshot" };
+    const fault = refusePresent(request, target);
+    if (fault !== undefined) return { fault };
+    const writing = writeData | appendData | deleteAccess;
+    if ((request.open.access & writing) !== 0) return { fault: "access-denied" };
+    const access = grantedAccess(request, target) & ~writing;
+    const open: Open = { ...request.open, access, openedAt: now };
+    return { value: { node: target, open, locks: noLocks, action: OpenAction.opened } };
+  },
+};
+
 export function openFile(
   runtime: Runtime,
-  wish: FileOpenRequest,
+  request: FileOpenRequest,
 ): Promise<FileResultOrWait<Opened>> {
-  if (wish.epoch !== undefined) return readSnapshot(runtime, (work) => openPast(work, wish));
-  return writeTransaction(runtime, async (work) => {
-    const share = await work.share(wish.share);
-    if (share === undefined) return refuse("share-gone");
-    const walked = await resolvePath(work.view, { share: share.id }, wish.path);
-    if (walked.parent === undefined) return refuse("path-not-found");
-    const place = { share, key: walked.key };
-    if (wish.cacheFile !== undefined && wish.cacheFile !== walked.target?.id) {
-      return refuse("invalid-parameter");
-    }
-    return walked.target === undefined
-      ? create(work, wish, { ...place, walked, parent: walked.parent })
-      : openPresent(work, wish, { ...place, node: walked.target });
-  });
+  return request.epoch === undefined
+    ? executeOperation(runtime, openOperation, request)
+    : executeOperation(runtime, openSnapshotOperation, request);
 }
 
-interface Vacancy extends Omit<Found, "node"> {
-  readonly walked: ResolvedPath;
-  readonly parent: NodeRecord;
+function mayCreate({ disposition }: FileOpenRequest): boolean {
+  return dispositions[disposition].missing === "create";
 }
 
-async function create(
-  work: FileTransaction,
-  wish: FileOpenRequest,
-  { share, key, parent }: Vacancy,
-): Promise<FileResultOrWait<Opened>> {
-  if (dispositions[wish.disposition].missing === "fail") return refuse("name-not-found");
-  const around = await work.locksOf(share.id, parent.id);
-  if (around.deletePending) return refuse("delete-pending");
-  if ((wish.attributes & readOnlyAttribute) !== 0 && wish.open.deleteOnClose) {
-    return refuse("cannot-delete");
-  }
-  const made = await newNode({ work, share, parent, wish });
-  const open: Open = { ...wish.open, access: grantedAccess(wish, undefined), openedAt: work.now };
-  const decision = decideOpen(noLocks, {
-    open,
-    overwrites: false,
-    cache: wish.cache,
-    now: work.now,
-  });
-  if (decision.kind !== "granted") throw new Error("nobody else has a new file open");
-  const node = made.node;
+function create(context: Context): FileDecision<Opened> {
+  const { request, loaded, now, newId, readResult } = context;
+  const { share, resolved } = loaded;
+  const { key, parent } = resolved;
+  if (!mayCreate(request)) return { fault: "name-not-found" };
+  if (readResult.locks.deletePending) return { fault: "delete-pending" };
+  if (isReadOnly(request) && request.open.deleteOnClose) return { fault: "cannot-delete" };
+  const { inherited } = readResult;
+  const made = newNode({ share, parent, inherited, request, now, id: newId() });
+  const { node } = made;
+  const open: Open = { ...request.open, access: grantedAccess(request, undefined), openedAt: now };
+  const decision = decideOpen(noLocks, { open, overwrites: false, cache: request.cache, now });
+  if (decision.kind !== "granted") throw new Error("a new file has no other handles");
   const content = node.kind === "file" ? empty(0) : undefined;
-  await work.apply([
-    ...addEntry({ share, key, node }, { parent, now: work.now, content }),
-    ...made.effects,
-    keepLocks(share.id, node.id, decision.state),
-  ]);
-  return done({ node, open, locks: decision.state, action: OpenAction.created });
+  return {
+    value: { node, open, locks: decision.state, action: OpenAction.created },
+    effects: [
+      ...addEntry({ share, key, node }, { parent, now, content }),
+      ...made.effects,
+      putLocks(share.id, node.id, decision.state),
+    ],
+  };
 }
 
-async function openPresent(
-  work: FileTransaction,
-  wish: FileOpenRequest,
-  found: Found,
-): Promise<FileResultOrWait<Opened>> {
-  const { share, node } = found;
-  const before = await work.locksOf(share.id, node.id);
-  const refused = before.deletePending ? refuse("delete-pending") : checkPresent(wish, node);
-  if (refused !== undefined) return refused;
-  const replaces = dispositions[wish.disposition].present === "replace";
-  const access = grantedAccess(wish, node);
-  const open: Open = { ...wish.open, access, openedAt: work.now };
-  // Whoever replaces the bytes writes them, whatever rights were asked for.
-  const judged = replaces ? { ...open, access: access | writeData } : open;
-  if (isLeasedAgainst(node, judged.access, work)) return refuse("sharing-violation");
-  const decision = decideOpen(before, {
-    open: judged,
+function openPresent(context: Context, node: NodeRecord): FileDecision<Opened> {
+  const { request, loaded, now, readResult } = context;
+  const { share, resolved } = loaded;
+  const { locks } = readResult;
+  const fault = locks.deletePending ? "delete-pending" : refusePresent(request, node);
+  if (fault !== undefined) return { fault };
+  const replaces = dispositions[request.disposition].present === "replace";
+  const access = grantedAccess(request, node);
+  const open: Open = { ...request.open, access, openedAt: now };
+  // Replacing the bytes is a write, whatever access was requested.
+  const checked = replaces ? { ...open, access: access | writeData } : open;
+  if (isLeasedAgainst(node, checked.access, now)) return { fault: "sharing-violation" };
+  const decision = decideOpen(locks, {
+    open: checked,
     overwrites: replaces,
-    cache: wish.cache,
-    now: work.now,
+    cache: request.cache,
+    now,
   });
-  if (decision.kind === "refused") return refuse(decision.refusal);
+  if (decision.kind === "refused") return { fault: decision.refusal };
   if (decision.kind === "wait") {
-    // Writing what is there already would wake all who wait, this one too, again and again.
-    if (decision.keysToNotify.length > 0) {
-      await work.apply([keepLocks(share.id, node.id, decision.state)]);
-    }
-    return { kind: "wait", file: node.id };
+    // Stored only if a client must be notified; see `stopFor`.
+    const isChanged = decision.keysToNotify.length > 0;
+    const effects = isChanged ? [putLocks(share.id, node.id, decision.state)] : noEffects;
+    return { wait: { file: node.id }, effects };
   }
   const state = replaces ? withAccess(decision.state, open) : decision.state;
-  const next = replaces ? replacedNode(work, found, wish) : { node, effects: noEffects };
-  const changes = replaces ? changeNode(found, next.node, empty(0)) : noEffects;
-  await work.apply([...changes, ...next.effects, keepLocks(share.id, node.id, state)]);
-  return done({ node: next.node, open, locks: state, action: actionOf(wish, replaces) });
+  const file = { share, key: resolved.key, node };
+  const next = replaces ? replacedNode(file, request, now) : { node, effects: noEffects };
+  const changes = replaces ? changeNode(file, next.node, empty(0)) : noEffects;
+  return {
+    value: { node: next.node, open, locks: state, action: actionOf(request, replaces) },
+    effects: [...changes, ...next.effects, putLocks(share.id, node.id, state)],
+  };
 }
 
 const noEffects: readonly Effect[] = [];
 
-/** The right to write that replacing implied ends with it. */
+/** The handle gets the access that was requested, without the write that replacing implied. */
 function withAccess(state: LockState, open: Open): LockState {
   return { ...state, opens: state.opens.map((each) => (each.id === open.id ? open : each)) };
 }
@@ -142,59 +178,34 @@ function actionOf({ disposition }: FileOpenRequest, replaces: boolean): number {
   return disposition === "supersede" ? OpenAction.superseded : OpenAction.overwritten;
 }
 
-function checkPresent(wish: FileOpenRequest, node: NodeRecord): Refused | undefined {
+/** Why a present file cannot be opened in this way, before its handles are considered. */
+export function refusePresent(
+  request: Pick<FileOpenRequest, "disposition" | "wants" | "attributes"> & {
+    readonly open: Pick<Open, "access" | "deleteOnClose">;
+  },
+  node: NodeRecord,
+): FileFault | undefined {
   const isDirectory = node.kind === "directory";
-  const verb = dispositions[wish.disposition].present;
-  if (verb === "fail") return refuse("name-collision");
-  if (wish.wants === "directory" && !isDirectory) return refuse("not-directory");
-  if (wish.wants === "file" && isDirectory) return refuse("is-directory");
-  if (verb === "replace" && isDirectory) return refuse("name-collision");
-  const isReadOnly = (node.attributes & readOnlyAttribute) !== 0;
-  if (isReadOnly && wish.open.deleteOnClose) return refuse("cannot-delete");
-  if (isReadOnly && !isDirectory) {
-    const writes = (wish.open.access & (writeData | appendData)) !== 0;
-    if (writes || verb === "replace") return refuse("access-denied");
+  const replaces = dispositions[request.disposition].present === "replace";
+  if (dispositions[request.disposition].present === "fail") return "name-collision";
+  if (request.wants === "directory" && !isDirectory) return "not-directory";
+  if (request.wants === "file" && isDirectory) return "is-directory";
+  if (replaces && isDirectory) return "name-collision";
+  if (isReadOnly(node) && request.open.deleteOnClose) return "cannot-delete";
+  if (isReadOnly(node) && !isDirectory) {
+    const writes = (request.open.access & (writeData | appendData)) !== 0;
+    if (writes || replaces) return "access-denied";
   }
   const hidden = node.attributes & hiddenOrSystem;
-  if (verb === "replace" && (hidden & ~wish.attributes) !== 0) return refuse("access-denied");
-  return undefined;
+  return replaces && (hidden & ~request.attributes) !== 0 ? "access-denied" : undefined;
 }
 
 export function maximalAccess(node: NodeRecord | undefined): number {
-  const isReadOnly = node?.kind === "file" && (node.attributes & readOnlyAttribute) !== 0;
-  return isReadOnly ? fullAccess & ~(writeData | appendData) : fullAccess;
+  const excludesWrites = node?.kind === "file" && isReadOnly(node);
+  return excludesWrites ? fullAccess & ~(writeData | appendData) : fullAccess;
 }
 
-function grantedAccess(wish: FileOpenRequest, node: NodeRecord | undefined): number {
-  return wish.wantsMaximum ? wish.open.access | maximalAccess(node) : wish.open.access;
-}
-
-/** A lease of REST keeps writers and deleters out, as an open that shares reading alone would. */
-function isLeasedAgainst(node: NodeRecord, access: number, work: FileTransaction): boolean {
-  if ((dataAccess(access) & (shareWrite | shareDelete)) === 0) return false;
-  return node.kind === "file" && isLocked(node.lease, work.now);
-}
-
-/** The past cannot be changed, so nothing needs to be locked. */
-async function openPast(
-  work: FileTransaction,
-  wish: FileOpenRequest,
-): Promise<FileResultOrWait<Opened>> {
-  const share = await work.share(wish.share);
-  if (share === undefined) return refuse("share-gone");
-  const walked = await resolvePath(work.view, { share: share.id, epoch: wish.epoch }, wish.path);
-  if (walked.parent === undefined) return refuse("path-not-found");
-  const { target } = walked;
-  const { present, missing } = dispositions[wish.disposition];
-  if (target === undefined) {
-    return refuse(missing === "create" ? "read-only-snapshot" : "name-not-found");
-  }
-  if (present === "replace") return refuse("read-only-snapshot");
-  const refused = checkPresent(wish, target);
-  if (refused !== undefined) return refused;
-  const writing = writeData | appendData | deleteAccess;
-  if ((wish.open.access & writing) !== 0) return refuse("access-denied");
-  const access = grantedAccess(wish, target) & ~writing;
-  const open: Open = { ...wish.open, access, openedAt: work.now };
-  return done({ node: target, open, locks: noLocks, action: OpenAction.opened });
+function grantedAccess(request: FileOpenRequest, node: NodeRecord | undefined): number {
+  const { open, wantsMaximum } = request;
+  return wantsMaximum ? open.access | maximalAccess(node) : open.access;
 }

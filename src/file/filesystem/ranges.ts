@@ -1,26 +1,50 @@
-import { emptyContent } from "../../content/content-ref.ts";
+import { emptyContent, type Slice } from "../../content/content-ref.ts";
 import type { Span } from "../../protocol/ranges.ts";
 import type { Runtime } from "../../operation/execute.ts";
 import { sectorsOf, slicesOf, stretchesOf, type Stretch } from "../range/range-list.ts";
-import { done, refuse, type FileResult } from "./file-result.ts";
-import { readSnapshot, type FilePlace } from "./file-transaction.ts";
+import { executeAtOnce, type LoadedContext } from "./execute-operation.ts";
+import type { FileResult } from "./file-result.ts";
+import { handleOperation, type HandleRequest, type LoadedFile } from "./handle-operation.ts";
 
-/** What of a stretch was written and not cleared, in whole sectors, as List Ranges tells it. */
+export interface WrittenRangesRequest extends HandleRequest {
+  readonly span: Span;
+}
+
+/** Which parts of a span were written and not cleared, in whole sectors, as in List Ranges. */
+export const writtenRangesOperation = handleOperation<
+  WrittenRangesRequest,
+  readonly Stretch[],
+  readonly Slice[]
+>({
+  name: "query allocated ranges",
+  effect: "reads",
+  onSnapshot: "allowed",
+  handle: "unchecked",
+  lease: "checked-at-open",
+  fileAccess: "none",
+  reads: (view, context) =>
+    slicesOf(view, context.loaded.node.content ?? emptyContent, spanInside(context)),
+  decide: (context) => {
+    const { from, length } = spanInside(context);
+    const clipped = stretchesOf(context.readResult).map((range) => ({
+      from: Math.max(range.from, from),
+      to: Math.min(range.to, from + length),
+    }));
+    return { value: sectorsOf(clipped, context.loaded.node.content?.length ?? 0) };
+  },
+});
+
+function spanInside({
+  request: { span },
+  loaded: { node },
+}: LoadedContext<WrittenRangesRequest, LoadedFile>): Span {
+  const present = node.content?.length ?? 0;
+  return { from: span.from, length: Math.max(0, Math.min(span.length, present - span.from)) };
+}
+
 export function writtenRanges(
   runtime: Runtime,
-  place: FilePlace,
-  { from, length }: Span,
+  request: WrittenRangesRequest,
 ): Promise<FileResult<readonly Stretch[]>> {
-  return readSnapshot(runtime, async (work) => {
-    const found = await work.find(place);
-    if (found === undefined) return refuse("file-closed");
-    const content = found.node.content ?? emptyContent;
-    const inside = Math.max(0, Math.min(length, content.length - from));
-    const slices = await slicesOf(work.view, content, { from, length: inside });
-    const clipped = stretchesOf(slices).map((stretch) => ({
-      from: Math.max(stretch.from, from),
-      to: Math.min(stretch.to, from + inside),
-    }));
-    return done(sectorsOf(clipped, content.length));
-  });
+  return executeAtOnce(runtime, writtenRangesOperation, request);
 }

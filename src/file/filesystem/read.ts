@@ -1,14 +1,12 @@
 import { emptyContent } from "../../content/content-ref.ts";
 import type { ContentReader } from "../../content/content.ts";
 import type { Runtime } from "../../operation/execute.ts";
-import { isRangeLocked } from "../locks/byte-ranges.ts";
-import type { LockState } from "../locks/lock-state.ts";
-import { done, refuse, type FileResult } from "./file-result.ts";
-import { readSnapshot, type FilePlace } from "./file-transaction.ts";
+import { handleAccess } from "../locks/file-access.ts";
+import { executeAtOnce } from "./execute-operation.ts";
+import { done, type FileResult } from "./file-result.ts";
+import { handleOperation, type HandleRequest } from "./handle-operation.ts";
 
-export interface FileReadRequest {
-  readonly place: FilePlace;
-  readonly handle: bigint;
+export interface FileReadRequest extends HandleRequest {
   readonly from: number;
   readonly length: number;
 }
@@ -19,30 +17,28 @@ export interface Reading {
   readonly length: number;
 }
 
-export function readFile(runtime: Runtime, wish: FileReadRequest): Promise<FileResult<Reading>> {
-  const { place, handle, from, length } = wish;
-  return readSnapshot(runtime, async (work, view) => {
-    const found = await work.find(place);
-    if (found === undefined) return refuse("file-closed");
-    if (place.snapshot === undefined) {
-      const state = await work.locksOf(found.share.id, found.node.id);
-      const stretch = { offset: BigInt(from), length: BigInt(length) };
-      if (!holds(state, handle)) return refuse("file-closed");
-      if (isRangeLocked(state, stretch, { open: handle, writes: false })) {
-        return refuse("lock-conflict");
-      }
-    }
-    const content = found.node.content ?? emptyContent;
-    if (from >= content.length && length > 0) return refuse("end-of-file");
-    const reader = runtime.content.open(view, content);
-    return done({
-      reader,
-      length: Math.min(length, content.length - Math.min(from, content.length)),
-    });
-  });
-}
+export const readOperation = handleOperation<FileReadRequest, { readonly length: number }>({
+  name: "read",
+  effect: "reads",
+  onSnapshot: "allowed",
+  handle: "must-be-open",
+  lease: "checked-at-open",
+  fileAccess: { ...handleAccess.read, range: ({ request }) => request },
+  decide: ({ request: { from, length }, loaded: { node } }) => {
+    const { content = emptyContent } = node;
+    if (from >= content.length && length > 0) return { fault: "end-of-file" };
+    const available = content.length - Math.min(from, content.length);
+    return { value: { length: Math.min(length, available) }, content };
+  },
+});
 
-/** A handle that was closed by force is in no list any more. */
-export function holds({ opens }: LockState, handle: bigint): boolean {
-  return opens.some(({ id }) => id === handle);
+export async function readFile(
+  runtime: Runtime,
+  request: FileReadRequest,
+): Promise<FileResult<Reading>> {
+  const outcome = await executeAtOnce(runtime, readOperation, request);
+  if (outcome.kind === "refused") return outcome;
+  const { reader, value } = outcome;
+  if (reader === undefined) throw new Error("a successful read has content");
+  return done({ reader, length: value.length });
 }

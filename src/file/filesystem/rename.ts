@@ -1,28 +1,23 @@
-import { put, remove, type Effect } from "../../operation/effects.ts";
 import type { Runtime } from "../../operation/execute.ts";
-import { openBelow } from "../directory/open-below.ts";
-import { breakCaches } from "../locks/caching.ts";
-import type { LockState } from "../locks/lock-state.ts";
-import { nodes, nodeLocations, rootId, type NodeRecord } from "../records.ts";
+import type { RecordView } from "../../operation/view.ts";
+import { nextETag } from "../../protocol/etag.ts";
+import { hasChildren } from "../directory/delete-directory.ts";
+import { openBelow, type OpenedFile } from "../directory/open-below.ts";
+import { checkDataAccess, handleAccess } from "../locks/file-access.ts";
+import { noLocks, type LockState } from "../locks/lock-state.ts";
+import { checkSharing } from "../locks/share-modes.ts";
+import { rootId, type NodeRecord } from "../records.ts";
+import { moveNode } from "../rename/move.ts";
 import { refuseRename, type RenameRefusal } from "../rename/rename-rules.ts";
-import { keepForSnapshots } from "../shared/node-replies.ts";
 import { nodeById, resolvePath, type ResolvedPath } from "../share-tree.ts";
-import { isEmpty } from "./close.ts";
-import { holds } from "./read.ts";
-import { done, refuse, type Refusal, type Refused } from "./file-result.ts";
-import type { FileResultOrWait, FileWait } from "./file-result.ts";
+import { executeOperation, type FileDecisionContext } from "./execute-operation.ts";
+import type { FaultDecision, FileFault, FileReply, FileResultOrWait } from "./file-result.ts";
+import type { FileWaitDecision } from "./file-result.ts";
+import { handleOperation, loadLocks, putLocks, stopFor } from "./handle-operation.ts";
+import type { HandleRequest, LoadedFile } from "./handle-operation.ts";
 import { entriesChanged, removeNode } from "./node-effects.ts";
-import {
-  writeTransaction,
-  keepLocks,
-  type FilePlace,
-  type Found,
-  type FileTransaction,
-} from "./file-transaction.ts";
 
-export interface FileRenameRequest {
-  readonly place: FilePlace;
-  readonly handle: bigint;
+export interface FileRenameRequest extends HandleRequest {
   readonly path: readonly string[];
   readonly replaces: boolean;
 }
@@ -32,70 +27,107 @@ export interface Renamed {
   readonly after: NodeRecord;
 }
 
-/** Moves one key, whatever hangs below it: handles and children know the file by its id. */
-export function renameFile(
-  runtime: Runtime,
-  wish: FileRenameRequest,
-): Promise<FileResultOrWait<Renamed>> {
-  const { place, path } = wish;
-  if (place.snapshot !== undefined) return Promise.resolve(refuse("read-only-snapshot"));
-  return writeTransaction(runtime, async (work) => {
-    const found = await work.find(place);
-    if (found === undefined) return refuse("file-closed");
-    if (path.length === 0) return refuse("access-denied");
-    const state = await work.locksOf(found.share.id, found.node.id);
-    if (!holds(state, wish.handle)) return refuse("file-closed");
-    if (state.deletePending) return refuse("access-denied");
-    const walked = await resolvePath(work.view, { share: found.share.id }, path);
-    if (walked.parent === undefined) return refuse("path-not-found");
-    const ends = { ...walked, parent: walked.parent };
-    const stopped =
-      (await checkRules(work, found, ends, wish)) ??
-      (await waitForSource(work, found, state, wish.handle)) ??
-      (await waitForTarget(work, found, walked));
-    return stopped ?? move(work, found, ends, wish);
-  });
+/** What the new path leads to. */
+interface RenameTarget {
+  /** Its `target` is undefined if that is the renamed file itself. */
+  readonly resolved: ResolvedPath & { readonly parent: NodeRecord };
+  readonly parentLocks: LockState;
+  readonly targetLocks: LockState;
+  /** Whether a directory would replace a directory that is not empty. */
+  readonly targetHasChildren: boolean;
+  /** Of a directory. */
+  readonly openBelow: readonly OpenedFile[];
+  /** The directory that the file leaves; undefined if it stays in it. */
+  readonly leftParent: NodeRecord | undefined;
 }
 
-/** Where a rename leads: there is a directory that takes it in. */
-type Ends = ResolvedPath & { readonly parent: NodeRecord };
+type Context = FileDecisionContext<FileRenameRequest, LoadedFile, RenameTarget | undefined>;
+type Stop = FaultDecision | FileWaitDecision;
 
-/** By the rules that REST has, too. */
-async function checkRules(
-  work: FileTransaction,
-  { share, node }: Found,
-  { parent, target, trail }: Ends,
-  { replaces }: FileRenameRequest,
-): Promise<Refused | FileWait | undefined> {
+/** Moves one key, whatever lies below it: handles and children refer to the file by its id. */
+export const renameOperation = handleOperation<
+  FileRenameRequest,
+  Renamed,
+  RenameTarget | undefined
+>({
+  name: "rename",
+  effect: "writes",
+  onSnapshot: "read-only-snapshot",
+  handle: "must-be-open",
+  // `refuseRename` checks the leases of source and target.
+  lease: "checked-at-open",
+  fileAccess: "in-decision",
+  validate: ({ request: { path }, loaded: { locks } }) =>
+    path.length === 0 || locks.deletePending ? "access-denied" : undefined,
+  reads: (view, { request, loaded }) => readTarget(view, loaded, request.path),
+  decide: (context) => {
+    const { readResult: target } = context;
+    if (target === undefined) return { fault: "path-not-found" };
+    return (
+      checkRules(context, target) ??
+      checkSource(context) ??
+      checkTarget(context, target) ??
+      move(context, target)
+    );
+  },
+});
+
+export function renameFile(
+  runtime: Runtime,
+  request: FileRenameRequest,
+): Promise<FileResultOrWait<Renamed>> {
+  return executeOperation(runtime, renameOperation, request);
+}
+
+/** Undefined if the directory of the new path does not exist. */
+async function readTarget(
+  view: RecordView,
+  { share: { id: share }, node }: LoadedFile,
+  path: readonly string[],
+): Promise<RenameTarget | undefined> {
+  const { parent, target: found, ...resolved } = await resolvePath(view, { share }, path);
+  if (parent === undefined) return undefined;
+  const target = found?.id === node.id ? undefined : found;
   const isDirectory = node.kind === "directory" && node.id !== rootId;
+  const replacesDirectory = isDirectory && target?.kind === "directory";
+  return {
+    resolved: { ...resolved, parent, target },
+    openBelow: isDirectory ? await openBelow(view, share, node.id) : [],
+    parentLocks: await loadLocks(view, share, parent.id),
+    targetLocks: target === undefined ? noLocks : await loadLocks(view, share, target.id),
+    targetHasChildren: replacesDirectory && (await hasChildren(view, share, target.id)),
+    leftParent: node.parent === parent.id ? undefined : await nodeById(view, share, node.parent),
+  };
+}
+
+/** The rules that REST has, too. */
+function checkRules(
+  { request: { replaces }, loaded: { share, node }, now }: Context,
+  target: RenameTarget,
+): Stop | undefined {
   const refusal = refuseRename({
     source: node,
-    openBelow: isDirectory ? await openBelow(work.view, share.id, node.id) : [],
-    trail,
-    parentLocks: await work.locksOf(share.id, parent.id),
-    target: target?.id === node.id ? undefined : target,
+    openBelow: target.openBelow,
+    trail: target.resolved.trail,
+    parentLocks: target.parentLocks,
+    target: target.resolved.target,
     replaces,
     ignoresReadOnly: false,
     sourceLease: undefined,
     targetLease: undefined,
-    now: work.now,
+    now,
   });
   if (refusal === undefined) return undefined;
   if (refusal.why === "cached-below") {
-    const { asked, file } = refusal;
-    if (asked.length > 0) {
-      await work.apply(asked.map(({ id, state }) => keepLocks(share.id, id, state)));
-    }
-    return { kind: "wait", file };
+    const effects = refusal.asked.map(({ id, state }) => putLocks(share.id, id, state));
+    return { wait: { file: refusal.file }, effects };
   }
-  if (refusal.why === "directory-in-place" && isDirectory && target !== undefined) {
-    // To the Linux client that is ENOTEMPTY, which POSIX has for it; a denied access is EACCES.
-    if (!(await isEmpty(work, share.id, target))) return refuse("directory-not-empty");
-  }
-  return refuse(refusals[refusal.why]);
+  // The Linux client maps this to ENOTEMPTY, as POSIX demands, but access-denied to EACCES.
+  const isNotEmpty = refusal.why === "directory-in-place" && target.targetHasChildren;
+  return { fault: isNotEmpty ? "directory-not-empty" : renameFaults[refusal.why] };
 }
 
-const refusals: Readonly<Record<Exclude<RenameRefusal["why"], "cached-below">, Refusal>> = {
+const renameFaults: Readonly<Record<Exclude<RenameRefusal["why"], "cached-below">, FileFault>> = {
   root: "access-denied",
   "into-itself": "invalid-parameter",
   "name-taken": "name-collision",
@@ -107,81 +139,45 @@ const refusals: Readonly<Record<Exclude<RenameRefusal["why"], "cached-below">, R
   "parent-in-use": "sharing-violation",
 };
 
-/** Who caches a handle of the source is asked to give it up. */
-async function waitForSource(
-  work: FileTransaction,
-  { share, node }: Found,
-  state: LockState,
-  handle: bigint,
-): Promise<FileWait | undefined> {
-  const ownKey = state.opens.find(({ id }) => id === handle)?.cacheKey;
-  const breaking = breakCaches(state, "remove", { ownKey, now: work.now });
-  if (breaking.waitingSince === undefined) return undefined;
-  if (breaking.keysToNotify.length > 0)
-    await work.apply([keepLocks(share.id, node.id, breaking.state)]);
-  return { kind: "wait", file: node.id };
+/** Other clients close the handles of the source that they keep only for caching. */
+function checkSource({ request, loaded, now }: Context): Stop | undefined {
+  const { share, node, locks } = loaded;
+  const check = checkDataAccess(locks, handleAccess.remove, { now, handle: request.handle });
+  return check.kind === "pass" ? undefined : stopFor(check, share.id, node.id);
 }
 
-/** Nothing takes the place of a file that is open, but cached handles are given up first. */
-async function waitForTarget(
-  work: FileTransaction,
-  { share, node }: Found,
-  { target }: ResolvedPath,
-): Promise<Refused | FileWait | undefined> {
-  if (target === undefined || target.id === node.id) return undefined;
-  const state = await work.locksOf(share.id, target.id);
-  if (state.opens.length === 0) return undefined;
-  const breaking = breakCaches(state, "violation", { now: work.now });
-  if (breaking.waitingSince === undefined) return refuse("access-denied");
-  if (breaking.keysToNotify.length > 0)
-    await work.apply([keepLocks(share.id, target.id, breaking.state)]);
-  return { kind: "wait", file: target.id };
+/** A file that is open is not replaced; handles that are kept only for caching are closed first. */
+function checkTarget(
+  { loaded: { share }, now }: Context,
+  { resolved: { target }, targetLocks }: RenameTarget,
+): Stop | undefined {
+  if (target === undefined) return undefined;
+  const conflict = checkSharing(targetLocks, { access: 0, share: 0, exclusive: true, now });
+  if (conflict === undefined) return undefined;
+  const { opens: violators, breaking } = conflict;
+  if (breaking === undefined) return { fault: "access-denied" };
+  return stopFor({ kind: "wait", ...breaking, violators }, share.id, target.id);
 }
 
-async function move(
-  work: FileTransaction,
-  found: Found,
-  walked: Ends,
-  { path }: FileRenameRequest,
-): Promise<FileResultOrWait<Renamed>> {
-  const { share, node, key } = found;
-  const { target, parent } = walked;
-  if (target !== undefined && target.id !== node.id) {
-    await work.apply(removeNode({ share, key: walked.key, node: target }));
-  }
-  const newETag = work.stampAfter(node.etag);
-  const name = path.at(-1) ?? "";
+function move(
+  { request: { path }, loaded, now }: Context,
+  { resolved: { parent, target, key: to }, leftParent }: RenameTarget,
+): FileReply<Renamed> {
+  const { share, node, key: from } = loaded;
+  const newETag = nextETag(now, node.etag);
   const next: NodeRecord = {
     ...node,
-    name,
+    name: path.at(-1) ?? "",
     parent: parent.id,
     etag: newETag,
     change: newETag,
     since: share.epoch,
   };
-  const isSameKey = key.parent === walked.key.parent && key.folded === walked.key.folded;
-  await work.apply([
-    ...keepForSnapshots({ share, key }, node),
-    put(nodes, walked.key, next),
-    ...(isSameKey ? [] : [remove(nodes, key)]),
-    put(
-      nodeLocations,
-      { share: share.id, id: node.id },
-      { parent: parent.id, folded: walked.key.folded },
-    ),
-    ...(await touchBoth(work, found, parent)),
-  ]);
-  return done({ before: node, after: next });
-}
-
-/** The directory that it leaves and the one that it comes into, which may be the same. */
-async function touchBoth(
-  work: FileTransaction,
-  { share, node }: Found,
-  to: NodeRecord,
-): Promise<readonly Effect[]> {
-  const touched = entriesChanged(share, to, work.now);
-  if (node.parent === to.id) return touched;
-  const from = await nodeById(work.view, share.id, node.parent);
-  return from === undefined ? touched : [...touched, ...entriesChanged(share, from, work.now)];
+  const effects = [
+    ...(target === undefined ? [] : removeNode({ share, key: to, node: target })),
+    ...moveNode({ share, from, node, to, replaced: undefined, next }),
+    ...entriesChanged(share, parent, now),
+    ...(leftParent === undefined ? [] : entriesChanged(share, leftParent, now)),
+  ];
+  return { value: { before: node, after: next }, effects };
 }

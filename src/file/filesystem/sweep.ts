@@ -1,82 +1,95 @@
 import type { Runtime } from "../../operation/execute.ts";
-import { locks, shares, type ShareRecord } from "../records.ts";
+import type { RecordView } from "../../operation/view.ts";
+import { hasChildren } from "../directory/delete-directory.ts";
+import { closeHandles } from "../handle/close-handles.ts";
 import { decideClose } from "../locks/opens.ts";
-import { nodeById, nodeKeyOf } from "../share-tree.ts";
-import { isEmpty } from "./close.ts";
-import { removeEntry } from "./node-effects.ts";
+import { locks, shares, type ShareRecord } from "../records.ts";
+import { nodeById } from "../share-tree.ts";
+import { readSnapshot, writeTransaction } from "./background-transaction.ts";
+import type { BackgroundTransaction } from "./background-transaction.ts";
+import { loadLocks, putLocks } from "./handle-operation.ts";
+import { entriesChanged } from "./node-effects.ts";
 import { sweepWatchers } from "./watching.ts";
-import {
-  writeTransaction,
-  keepLocks,
-  readSnapshot,
-  type FileTransaction,
-} from "./file-transaction.ts";
 
-interface LeftBehind {
+interface OpenFile {
   readonly share: bigint;
   readonly file: bigint;
 }
 
 const filesMax = 100_000;
-/** So many share their commits. */
-const sweptTogether = 32;
+/** Files that are swept concurrently and so share commits. */
+const concurrentFilesMax = 32;
 
-/** Handles do not outlive their process: those of the dead end here, as if they were closed. */
+/** Closes the handles of processes that have ended, and returns the number of their files. */
 export async function sweepHandles(
   runtime: Runtime,
   isAlive: (owner: string) => boolean,
 ): Promise<number> {
-  const left = await readSnapshot(runtime, (work) => leftBehind(work, isAlive));
-  for (let at = 0; at < left.length; at += sweptTogether) {
-    const files = left.slice(at, at + sweptTogether);
-    const sweep = (file: LeftBehind) => (work: FileTransaction) => sweepFile(work, file, isAlive);
+  const files = await readSnapshot(runtime, (view) => filesToSweep(view, isAlive));
+  for (let at = 0; at < files.length; at += concurrentFilesMax) {
+    const batch = files.slice(at, at + concurrentFilesMax);
+    const sweep = (file: OpenFile) => (work: BackgroundTransaction) =>
+      sweepFile(work, file, isAlive);
     await Promise.all(
-      files.map((file) => writeTransaction(runtime, sweep(file), { mayUseReserve: true })),
+      batch.map((file) => writeTransaction(runtime, sweep(file), { mayUseReserve: true })),
     );
   }
   await sweepWatchers(runtime, isAlive);
-  return left.length;
+  return files.length;
 }
 
-async function leftBehind(
-  work: FileTransaction,
+async function filesToSweep(
+  view: RecordView,
   isAlive: (owner: string) => boolean,
-): Promise<readonly LeftBehind[]> {
-  const found: LeftBehind[] = [];
+): Promise<readonly OpenFile[]> {
+  const files: OpenFile[] = [];
   const bounds = { ...locks.range([]), limit: filesMax };
-  for await (const batch of work.view.scan(locks, bounds)) {
+  for await (const batch of view.scan(locks, bounds)) {
     for (const { key, record } of batch) {
       if (record.opens.every(({ owner }) => isAlive(owner))) continue;
       const [share, file] = locks.parts(key);
-      if (typeof share === "bigint" && typeof file === "bigint") found.push({ share, file });
+      if (typeof share === "bigint" && typeof file === "bigint") files.push({ share, file });
     }
   }
-  return found;
+  return files;
 }
 
 async function sweepFile(
-  work: FileTransaction,
-  { share, file }: LeftBehind,
+  work: BackgroundTransaction,
+  { share: shareId, file }: OpenFile,
   isAlive: (owner: string) => boolean,
 ): Promise<void> {
-  const before = await work.locksOf(share, file);
-  const node = await nodeById(work.view, share, file);
-  const mayDelete = node !== undefined && (await isEmpty(work, share, node));
-  const dead = before.opens.filter(({ owner }) => !isAlive(owner));
-  const ids = new Set(dead.map(({ id }) => id));
-  const { state, gone } = decideClose(before, ids, { mayDelete });
-  const record = gone && mayDelete ? await shareById(work, share) : undefined;
-  const removal =
-    node === undefined || record === undefined
-      ? []
-      : await removeEntry(work, { share: record, node, key: nodeKeyOf(share, node) });
-  const idle = { ...state, deletePending: state.deletePending && state.opens.length > 0 };
-  await work.apply([...removal, keepLocks(share, file, idle)]);
+  const { view, now } = work;
+  const before = await loadLocks(view, shareId, file);
+  const ended = before.opens.filter(({ owner }) => !isAlive(owner));
+  const handles = new Set(ended.map(({ id }) => id));
+  const node = await nodeById(view, shareId, file);
+  if (node === undefined) {
+    const { state } = decideClose(before, handles, { mayDelete: false });
+    await work.apply([putLocks(shareId, file, state)]);
+    return;
+  }
+  const isDirectory = node.kind === "directory";
+  const isFull = isDirectory && (await hasChildren(view, shareId, node.id));
+  const isDeleted = !isFull && decideClose(before, handles, { mayDelete: true }).gone;
+  const share = isDeleted ? await shareById(view, shareId) : undefined;
+  const { effects, isGone } = closeHandles(shareId, {
+    share,
+    node,
+    locks: before,
+    handles,
+    hasChildren: isFull,
+    now,
+  });
+  const parent = isGone ? await nodeById(view, shareId, node.parent) : undefined;
+  const touched =
+    share === undefined || parent === undefined ? [] : entriesChanged(share, parent, now);
+  await work.apply([...effects, ...touched]);
 }
 
-/** Locks know their share by its id alone; there are few shares, and this happens once. */
-async function shareById(work: FileTransaction, id: bigint): Promise<ShareRecord | undefined> {
-  for await (const batch of work.view.scan(shares, shares.range([]))) {
+/** The lock state has only the id of its share. There are few shares, and this runs once. */
+async function shareById(view: RecordView, id: bigint): Promise<ShareRecord | undefined> {
+  for await (const batch of view.scan(shares, shares.range([]))) {
     for (const { record } of batch) if (record.id === id) return record;
   }
   return undefined;

@@ -26,7 +26,7 @@ const node: NodeRecord = {
   content: emptyContent,
 };
 
-/** Contents are empty here, so that nothing of them is settled. */
+/** All contents are empty here. */
 const content = { settle: async () => emptyContent } as unknown as Runtime["content"];
 
 function newRuntime(): Runtime {
@@ -41,7 +41,7 @@ const write = ({ store }: Runtime, record: NodeRecord | undefined, origin?: stri
     return applyEffects(content, tx, [effect], tx.now, origin);
   });
 
-async function lettersIn({ store }: Runtime): Promise<number> {
+async function storedRecords({ store }: Runtime): Promise<number> {
   return store.snapshot(async (view) => {
     let count = 0;
     for (const table of [notices, watchedShares]) {
@@ -51,8 +51,8 @@ async function lettersIn({ store }: Runtime): Promise<number> {
   });
 }
 
-describe("letters about a share", () => {
-  it("are written to those who watch it, but not to whoever made the change", async () => {
+describe("change notices of a share", () => {
+  it("are stored for each watching process except the one that made the change", async () => {
     const runtime = newRuntime();
     await write(runtime, node);
     await watchShare(runtime, share, "left");
@@ -69,18 +69,18 @@ describe("letters about a share", () => {
     expect(await takeNotices(runtime, share, "left")).toEqual([]);
   });
 
-  it("are not written for what nobody can see", () => {
+  it("are not stored for changes that no client can see", () => {
     expect(noticeOf(node, { ...node, etag: 9n })).toBeUndefined();
     expect(noticeOf(node, { ...node, lastWrite: 9n })?.aspects).toEqual(["lastWrite"]);
     expect(noticeOf(node, { ...node, change: 9n })?.aspects).toEqual(["other"]);
   });
 
-  it("are gone when their reader stops, or is dead", async () => {
+  it("are deleted when the watching process unwatches or has ended", async () => {
     const runtime = newRuntime();
     for (const owner of ["leaving", "dead"]) await watchShare(runtime, share, owner);
     await write(runtime, node);
     await unwatchShare(runtime, share, "leaving");
     await sweepWatchers(runtime, (owner) => owner !== "dead");
-    expect(await lettersIn(runtime)).toBe(0);
+    expect(await storedRecords(runtime)).toBe(0);
   });
 });

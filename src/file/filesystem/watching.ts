@@ -2,9 +2,10 @@ import { put, remove } from "../../operation/effects.ts";
 import type { Ticks } from "../../base/ticks.ts";
 import type { Runtime } from "../../operation/execute.ts";
 import { notices, watchedShares, type Notice } from "../notices.ts";
-import { writeTransaction, readSnapshot, type FileTransaction } from "./file-transaction.ts";
+import { writeTransaction, readSnapshot } from "./background-transaction.ts";
+import type { BackgroundTransaction } from "./background-transaction.ts";
 
-/** From then on this process gets a letter for every change in the share that it did not make. */
+/** From then on a notice is stored for `owner` for each change in the share by other processes. */
 export function watchShare(runtime: Runtime, share: bigint, owner: string): Promise<void> {
   return writeTransaction(runtime, async (work) => {
     const owners = await ownersOf(work, share);
@@ -23,27 +24,27 @@ export async function unwatchShare(runtime: Runtime, share: bigint, owner: strin
       owners.length === 0 ? remove(watchedShares, key) : put(watchedShares, key, { owners }),
     ]);
   });
-  // Nobody writes any more, so that what is left is soon gone.
+  // No more notices are written, so that the rest is bounded.
   for (let rounds = 0; rounds < roundsMax; rounds += 1) {
     const taken = await takeNotices(runtime, share, owner);
     if (taken.length < noticesMax) return;
   }
 }
 
-async function ownersOf(work: FileTransaction, share: bigint): Promise<readonly string[]> {
+async function ownersOf(work: BackgroundTransaction, share: bigint): Promise<readonly string[]> {
   return (await work.view.get(watchedShares, { share }))?.owners ?? [];
 }
 
 export interface DatedNotice extends Notice {
-  /** The same for all that one commit has changed. */
+  /** The same for all changes of one commit. */
   readonly at: Ticks;
 }
 
-/** Letters that are taken at once. */
+/** Notices per transaction. */
 const noticesMax = 500;
 const roundsMax = 10_000;
 
-/** The oldest letters, which are gone from then on. */
+/** Returns the oldest notices and deletes them. */
 export function takeNotices(
   runtime: Runtime,
   share: bigint,
@@ -66,15 +67,15 @@ export function takeNotices(
 
 const sharesMax = 10_000;
 
-/** The dead read no letters. */
+/** Ends the watches of processes that have ended. */
 export async function sweepWatchers(
   runtime: Runtime,
   isAlive: (owner: string) => boolean,
 ): Promise<void> {
-  const dead = await readSnapshot(runtime, async (work) => {
+  const dead = await readSnapshot(runtime, async (view) => {
     const found: { share: bigint; owner: string }[] = [];
     const bounds = { ...watchedShares.range([]), limit: sharesMax };
-    for await (const batch of work.view.scan(watchedShares, bounds)) {
+    for await (const batch of view.scan(watchedShares, bounds)) {
       for (const { key, record } of batch) {
         const share = watchedShares.parts(key)[0] as bigint;
         for (const owner of record.owners) if (!isAlive(owner)) found.push({ share, owner });

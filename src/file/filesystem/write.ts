@@ -1,55 +1,111 @@
-import { emptyContent, type ContentPlan, type Received } from "../../content/content-ref.ts";
-import type { Effect } from "../../operation/effects.ts";
+import { emptyContent, type Received } from "../../content/content-ref.ts";
 import type { Runtime } from "../../operation/execute.ts";
-import { edit, resize, write } from "../../content/plan.ts";
-import { isRangeLocked } from "../locks/byte-ranges.ts";
-import { breakCaches } from "../locks/caching.ts";
-import type { LockState } from "../locks/lock-state.ts";
-import type { NodeRecord } from "../records.ts";
+import type { RecordView } from "../../operation/view.ts";
+import { nextETag } from "../../protocol/etag.ts";
+import type { Span } from "../../protocol/ranges.ts";
+import { handleAccess } from "../locks/file-access.ts";
 import { coveredBytes } from "../range/covered.ts";
-import { afterRangeWrite } from "../range/range-write.ts";
-import { clearEdits } from "../range/clear-range.ts";
+import { changedFile, clearBytes, cutSpan, resizeContent } from "../range/write-rules.ts";
+import { writeBytes, type WriteTime } from "../range/write-rules.ts";
+import type { NodeRecord } from "../records.ts";
 import { fileBytesMax, inlineRangeBytesMax } from "../shared/limits.ts";
-import { checkQuota, usedBytes } from "../shared/quota.ts";
-import { holds } from "./read.ts";
-import { done, refuse, type FileResultOrWait } from "./file-result.ts";
+import { usedBytes } from "../shared/quota.ts";
+import { executeOperation, type LoadedContext } from "./execute-operation.ts";
+import type { FileResultOrWait } from "./file-result.ts";
+import { handleOperation, type HandleRequest, type LoadedFile } from "./handle-operation.ts";
 import { changeNode } from "./node-effects.ts";
-import {
-  writeTransaction,
-  keepLocks,
-  type FilePlace,
-  type Found,
-  type FileTransaction,
-} from "./file-transaction.ts";
 
-export interface Writing {
-  readonly place: FilePlace;
-  readonly handle: bigint;
-  /** The handle has set the time of the last write itself, and keeps it. */
+export interface ChangeRequest extends HandleRequest {
+  /** The client has set the last write time through this handle, so writes keep it. */
   readonly keepsTimes: boolean;
 }
 
-/** At an offset, or behind whatever is there. */
-export interface FileWriteRequest extends Writing {
+export interface FileWriteRequest extends ChangeRequest {
+  /** Offset of the first byte; `end` appends. */
   readonly at: number | "end";
   readonly bytes: Uint8Array;
 }
 
-/** The bytes are on disk before the record speaks of them. */
+type ReceivedWrite = FileWriteRequest & { readonly received: Received };
+type Context<Request> = LoadedContext<Request, LoadedFile>;
+
+const changesFile = {
+  effect: "writes",
+  onSnapshot: "file-closed",
+  handle: "must-be-open",
+  lease: "checked-at-open",
+} as const;
+
+/** What it replies is the record as it was before. */
+export const writeOperation = handleOperation<
+  ReceivedWrite,
+  NodeRecord,
+  { readonly used: bigint; readonly covered: number }
+>({
+  ...changesFile,
+  name: "write",
+  validate: (context) => {
+    const { from, length } = writtenSpan(context);
+    return from + length > fileBytesMax ? "too-large" : undefined;
+  },
+  fileAccess: { ...handleAccess.write, range: writtenSpan },
+  reads: async (view, context) => ({
+    covered: await coveredIn(view, context, writtenSpan(context)),
+    used: await usedBytes(view, context.loaded.share),
+  }),
+  decide: (context) => {
+    const { loaded, request, readResult } = context;
+    const { share, node } = loaded;
+    const { from: at } = writtenSpan(context);
+    const time = timeOf(context);
+    const written = writeBytes({
+      share,
+      node,
+      at,
+      received: request.received,
+      ...readResult,
+      ...time,
+    });
+    if (written === "disk-full") return { fault: "disk-full" };
+    const next = { ...written.next, etag: time.newETag };
+    return { value: node, effects: changeNode(loaded, next, written.content) };
+  },
+});
+
+function writtenSpan({ request, loaded }: Context<FileWriteRequest>): Span {
+  const { at, bytes } = request;
+  const from = at === "end" ? (loaded.node.content?.length ?? 0) : at;
+  return { from, length: bytes.length };
+}
+
+function coveredIn(
+  view: RecordView,
+  { loaded }: Context<ChangeRequest>,
+  span: Span,
+): Promise<number> {
+  return coveredBytes(view, loaded.node.content ?? emptyContent, span);
+}
+
+function timeOf({ request, loaded, now }: Context<ChangeRequest>): WriteTime {
+  const lastWrite = request.keepsTimes ? "preserve" : "now";
+  return { newETag: nextETag(now, loaded.node.etag), lastWrite };
+}
+
+/** Stores the bytes durably before the transaction that refers to them. */
 export async function writeFile(
   runtime: Runtime,
-  wish: FileWriteRequest,
+  request: FileWriteRequest,
 ): Promise<FileResultOrWait<NodeRecord>> {
-  const { bytes } = wish;
+  const { bytes } = request;
   const received = await runtime.content.receive(once(bytes), {
     length: bytes.length,
     lengthMax: bytes.length,
-    inlineBytesMax: isSmallFile(wish) ? smallFileBytesMax : inlineRangeBytesMax,
+    inlineBytesMax: isSmallFile(request) ? smallFileBytesMax : inlineRangeBytesMax,
     md5: false,
     crc64: false,
   });
   try {
-    return await writeTransaction(runtime, (work) => writeBytes(work, wish, received));
+    return await executeOperation(runtime, writeOperation, { ...request, received });
   } finally {
     runtime.content.discard(received);
   }
@@ -66,123 +122,79 @@ async function* once(bytes: Uint8Array): AsyncGenerator<Uint8Array> {
   yield bytes;
 }
 
-async function writeBytes(
-  work: FileTransaction,
-  wish: FileWriteRequest,
-  received: Received,
-): Promise<FileResultOrWait<NodeRecord>> {
-  const found = await work.find(wish.place);
-  if (found === undefined) return refuse("file-closed");
-  const content = found.node.content ?? emptyContent;
-  const at = wish.at === "end" ? content.length : wish.at;
-  const { length } = wish.bytes;
-  if (at + length > fileBytesMax) return refuse("too-large");
-  const touched = await touch(work, wish, found, { from: at, length });
-  if (touched.kind !== "done") return touched;
-  const covered = await coveredBytes(work.view, content, { from: at, length });
-  const delta = length - covered;
-  const used = await usedBytes(work.view, found.share);
-  if (!checkQuota(found.share, used, delta).ok) return refuse("disk-full");
-  const effects = revisionOf(work, wish, found, { delta, plan: write(content, at, received) });
-  await work.apply([...touched.value, ...effects]);
-  return done(found.node);
+export interface FileResizeRequest extends ChangeRequest {
+  /** The new length, or how to derive it from the present one. */
+  readonly length: number | ((present: number) => number);
 }
 
-interface Stretch {
-  readonly from: number;
-  readonly length: number;
+/** Makes the file shorter, or longer by a hole. Replies the record as it was before. */
+export const resizeOperation = handleOperation<FileResizeRequest, NodeRecord, number>({
+  ...changesFile,
+  name: "resize",
+  validate: (context) => (newLength(context) > fileBytesMax ? "too-large" : undefined),
+  fileAccess: {
+    ...handleAccess.write,
+    range: (context) => {
+      const present = context.loaded.node.content?.length ?? 0;
+      const wanted = newLength(context);
+      const from = Math.min(wanted, present);
+      return { from, length: Math.max(wanted, present) - from };
+    },
+  },
+  reads: (view, context) =>
+    coveredIn(view, context, cutSpan(context.loaded.node, newLength(context))),
+  decide: (context) => {
+    const { loaded, readResult: cutOff } = context;
+    const { node } = loaded;
+    const content = resizeContent(node, newLength(context));
+    if (content === undefined) return { value: node };
+    const time = timeOf(context);
+    const next = { ...changedFile(node, time, -cutOff), etag: time.newETag };
+    return { value: node, effects: changeNode(loaded, next, content) };
+  },
+});
+
+function newLength({ request: { length }, loaded: { node } }: Context<FileResizeRequest>): number {
+  return typeof length === "number" ? length : length(node.content?.length ?? 0);
 }
 
-/** Whoever changes bytes stops at locks, and whoever caches them hears of it. */
-async function touch(
-  work: FileTransaction,
-  { handle }: Writing,
-  { share, node }: Found,
-  { from, length }: Stretch,
-): Promise<FileResultOrWait<readonly Effect[]>> {
-  const state = await work.locksOf(share.id, node.id);
-  if (!holds(state, handle)) return refuse("file-closed");
-  const stretch = { offset: BigInt(from), length: BigInt(length) };
-  if (isRangeLocked(state, stretch, { open: handle, writes: true })) {
-    return refuse("lock-conflict");
-  }
-  return breakForWrite(work, state, { share: share.id, file: node.id, handle });
-}
-
-export async function breakForWrite(
-  work: FileTransaction,
-  state: LockState,
-  { share, file, handle }: { share: bigint; file: bigint; handle: bigint },
-): Promise<FileResultOrWait<readonly Effect[]>> {
-  if (state.caches.length === 0) return done([]);
-  const ownKey = state.opens.find(({ id }) => id === handle)?.cacheKey;
-  const breaking = breakCaches(state, "write", { ownKey, now: work.now });
-  const kept = breaking.keysToNotify.length === 0 ? [] : [keepLocks(share, file, breaking.state)];
-  if (breaking.waitingSince === undefined) return done(kept);
-  await work.apply(kept);
-  return { kind: "wait", file };
-}
-
-function revisionOf(
-  work: FileTransaction,
-  { keepsTimes }: Writing,
-  found: Found,
-  { delta, plan }: { readonly delta: number; readonly plan: ContentPlan },
-): readonly Effect[] {
-  const newETag = work.stampAfter(found.node.etag);
-  const keepsLastWrite = keepsTimes ? ("preserve" as const) : ("now" as const);
-  const next = afterRangeWrite(found.node, { delta, newETag, keepsLastWrite });
-  return changeNode(found, { ...next, etag: newETag }, plan);
-}
-
-/** Makes the file shorter, or longer by a hole. */
 export function resizeFile(
   runtime: Runtime,
-  writing: Writing,
-  length: number | ((present: number) => number),
+  request: FileResizeRequest,
 ): Promise<FileResultOrWait<NodeRecord>> {
-  return writeTransaction(runtime, async (work) => {
-    const found = await work.find(writing.place);
-    if (found === undefined) return refuse("file-closed");
-    const content = found.node.content ?? emptyContent;
-    const wanted = typeof length === "number" ? length : length(content.length);
-    if (wanted > fileBytesMax) return refuse("too-large");
-    const from = Math.min(wanted, content.length);
-    const cut = { from, length: Math.max(wanted, content.length) - from };
-    const touched = await touch(work, writing, found, cut);
-    if (touched.kind !== "done") return touched;
-    if (wanted === content.length) {
-      await work.apply(touched.value);
-      return done(found.node);
-    }
-    const lost = wanted < content.length ? await coveredBytes(work.view, content, cut) : 0;
-    const plan = resize(content, wanted);
-    const effects = revisionOf(work, writing, found, { delta: -lost, plan });
-    await work.apply([...touched.value, ...effects]);
-    return done(found.node);
-  });
+  return executeOperation(runtime, resizeOperation, request);
 }
 
-/** Zeros inside the file; whole sectors give their space back. */
+export interface FileZeroRequest extends ChangeRequest {
+  readonly span: Span;
+}
+
+/** Zeros inside the file; whole sectors are freed. Replies the record as it was before. */
+export const zeroOperation = handleOperation<FileZeroRequest, NodeRecord, number>({
+  ...changesFile,
+  name: "zero",
+  fileAccess: { ...handleAccess.write, range: zeroedSpan },
+  reads: (view, context) => coveredIn(view, context, zeroedSpan(context)),
+  decide: (context) => {
+    const { loaded, readResult: covered } = context;
+    const { node } = loaded;
+    const span = zeroedSpan(context);
+    if (span.length === 0) return { value: node };
+    const time = timeOf(context);
+    const { next, content } = clearBytes(node, { span, covered, ...time });
+    return { value: node, effects: changeNode(loaded, { ...next, etag: time.newETag }, content) };
+  },
+});
+
+/** The part of the request that lies inside the file. */
+function zeroedSpan({ request: { span }, loaded: { node } }: Context<FileZeroRequest>): Span {
+  const present = node.content?.length ?? 0;
+  return { from: span.from, length: Math.max(0, Math.min(span.length, present - span.from)) };
+}
+
 export function zeroFile(
   runtime: Runtime,
-  writing: Writing,
-  { from, length }: Stretch,
+  request: FileZeroRequest,
 ): Promise<FileResultOrWait<NodeRecord>> {
-  return writeTransaction(runtime, async (work) => {
-    const found = await work.find(writing.place);
-    if (found === undefined) return refuse("file-closed");
-    const content = found.node.content ?? emptyContent;
-    const inside = Math.max(0, Math.min(length, content.length - from));
-    const stretch = { from, length: inside };
-    const touched = await touch(work, writing, found, stretch);
-    if (touched.kind !== "done") return touched;
-    if (inside === 0) return done(found.node);
-    const covered = await coveredBytes(work.view, content, stretch);
-    const { edits, written } = clearEdits(stretch);
-    const plan = edit(content, ...edits);
-    const effects = revisionOf(work, writing, found, { delta: written - covered, plan });
-    await work.apply([...touched.value, ...effects]);
-    return done(found.node);
-  });
+  return executeOperation(runtime, zeroOperation, request);
 }

@@ -1,18 +1,14 @@
 import type { Effect } from "../../operation/effects.ts";
-import { put, remove } from "../../operation/effects.ts";
 import { formatMarker, marker } from "../../operation/listing.ts";
 import { noBody } from "../../operation/operation.ts";
 import { boolean, header, required } from "../../protocol/params.ts";
 import type { RecordView } from "../../operation/view.ts";
 import { hasChildren } from "../directory/delete-directory.ts";
-import { isIdle } from "../locks/lock-state.ts";
-import { decideClose } from "../locks/opens.ts";
-import { locks, nodes, rootId, type ShareRecord } from "../records.ts";
+import type { ShareRecord } from "../records.ts";
 import { fileOperation } from "../file-operation.ts";
 import { presenceAccess } from "../locks/file-access.ts";
-import { deleteNode } from "../shared/node-replies.ts";
 import { keepsTrailingDots } from "../shared/smb-params.ts";
-import { nodeKeyOf } from "../share-tree.ts";
+import { closeHandles } from "./close-handles.ts";
 import { openedNodes, type OpenedNode } from "./open-handles.ts";
 
 /** Files whose handles one request closes; the marker leads to the rest. */
@@ -23,7 +19,7 @@ const handleId = header("x-ms-handle-id", (text): bigint | "all" | undefined => 
   return /^\d{1,20}$/.test(text) ? BigInt(text) : undefined;
 });
 
-/** Their clients learn of it with the next thing they do.
+/** The clients get an error with their next request on the handle.
  *  learn.microsoft.com/rest/api/storageservices/force-close-handles */
 export const forceCloseHandles = fileOperation({
   name: "Force Close Handles",
@@ -53,15 +49,17 @@ export const forceCloseHandles = fileOperation({
     const opened = await openedNodes(view, scope, target, { recursive: input.recursive ?? false });
     const wanted = opened.filter((each) => closes(each, input.handleId));
     const now = wanted.slice(0, filesClosedMax);
-    return { more: wanted.length > now.length, closing: await withFullness(view, scope, now) };
+    return { more: wanted.length > now.length, closing: await withChildren(view, scope, now) };
   },
-  decide: ({ scope, input, readResult }) => {
+  decide: ({ scope: { share }, input, now, readResult }) => {
     let closed = 0;
     const effects: Effect[] = [];
-    for (const each of readResult.closing) {
-      const result = closeHandles(scope.share, each, input.handleId);
-      closed += result.closed;
-      effects.push(...result.effects);
+    for (const { node, state, hasChildren: isFull } of readResult.closing) {
+      const { handleId } = input;
+      const handles = new Set(handleId === "all" ? state.opens.map(({ id }) => id) : [handleId]);
+      const closing = { share, node, locks: state, handles, hasChildren: isFull, now };
+      closed += handles.size;
+      effects.push(...closeHandles(share.id, closing).effects);
     }
     return {
       effects,
@@ -78,38 +76,20 @@ function closes({ state }: OpenedNode, asked: bigint | "all"): boolean {
   return asked === "all" ? state.opens.length > 0 : state.opens.some(({ id }) => id === asked);
 }
 
-interface Closing extends OpenedNode {
-  /** A directory with something in it stays, whatever its handles meant to do with it. */
-  readonly stays: boolean;
+interface ClosingNode extends OpenedNode {
+  readonly hasChildren: boolean;
 }
 
-function withFullness(
+function withChildren(
   view: RecordView,
   { share }: { readonly share: ShareRecord },
   opened: readonly OpenedNode[],
-): Promise<readonly Closing[]> {
+): Promise<readonly ClosingNode[]> {
   return Promise.all(
     opened.map(async (each) => {
       const { id, kind } = each.node;
-      const full = kind === "directory" && (await hasChildren(view, share.id, id));
-      return { ...each, stays: id === rootId || full };
+      const isFull = kind === "directory" && (await hasChildren(view, share.id, id));
+      return { ...each, hasChildren: isFull };
     }),
   );
-}
-
-function closeHandles(
-  share: ShareRecord,
-  { node, state, stays }: Closing,
-  asked: bigint | "all",
-): { readonly closed: number; readonly effects: readonly Effect[] } {
-  const ids = new Set(asked === "all" ? state.opens.map(({ id }) => id) : [asked]);
-  const result = decideClose(state, ids, { mayDelete: !stays });
-  const after = result.state;
-  const gone = result.gone && !stays;
-  const key = { share: share.id, id: node.id };
-  const kept = isIdle(after) || gone ? remove(locks, key) : put(locks, key, after);
-  if (!gone) return { closed: ids.size, effects: [kept] };
-  const place = { share, key: nodeKeyOf(share.id, node) };
-  const { preserve, effects } = deleteNode(place, node);
-  return { closed: ids.size, effects: [kept, ...preserve, remove(nodes, place.key), ...effects] };
 }

@@ -7,7 +7,7 @@ import { empty } from "../../content/plan.ts";
 import { emptyContent } from "../../content/content-ref.ts";
 import { fileOperation, wholeFile } from "../file-operation.ts";
 import { replaceAccess } from "../locks/file-access.ts";
-import { readOnlyAttribute } from "../shared/attributes.ts";
+import { isReadOnly } from "../shared/attributes.ts";
 import { defaultContentType, fileHeaders } from "../shared/http-headers.ts";
 import { fileBytesMax } from "../shared/limits.ts";
 import { putNode } from "../shared/node-replies.ts";
@@ -55,7 +55,7 @@ export const createFile = fileOperation({
   reads: (view, { scope, input }) => inheritedFrom(view, scope, input.smb),
   decide: ({ target, scope, input, newETag, newId, version, readResult }) => {
     const { share, parent } = scope;
-    if (((target?.attributes ?? 0) & readOnlyAttribute) !== 0) return fail("ReadOnlyAttribute");
+    if (target !== undefined && isReadOnly(target)) return fail("ReadOnlyAttribute");
     const settled = settleSmb({
       share,
       kind: "file",

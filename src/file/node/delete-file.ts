@@ -1,9 +1,8 @@
 import { noBody } from "../../operation/operation.ts";
-import { fail } from "../../protocol/result.ts";
 import { dropName, nextName, passOn } from "../link/link-names.ts";
 import { fileOperation } from "../file-operation.ts";
 import { removeAccess } from "../locks/file-access.ts";
-import { readOnlyAttribute } from "../shared/attributes.ts";
+import { deleteFailures, deleteFaultOrder, refuseDelete } from "./delete-rules.ts";
 import { deleteNode } from "../shared/node-replies.ts";
 import { keepsTrailingDots } from "../shared/smb-params.ts";
 
@@ -26,7 +25,8 @@ export const deleteFile = fileOperation({
   success: { status: 202, headers: [] },
   reads: (view, { scope, target }) => nextName(view, scope.share.id, target),
   decide: ({ target, scope, readResult: heir }) => {
-    if ((target.attributes & readOnlyAttribute) !== 0) return fail("ReadOnlyAttribute");
+    const fault = refuseDelete({ node: target, hasChildren: false }, deleteFaultOrder.rest);
+    if (fault !== undefined) return deleteFailures[fault];
     if (scope.alias !== undefined) return { effects: dropName(scope, target, scope.alias) };
     if (heir !== undefined) return { effects: passOn(scope, target, heir) };
     return deleteNode(scope, target);

@@ -3,11 +3,11 @@ import { invalidHeader } from "../../protocol/faults.ts";
 import { noBody } from "../../operation/operation.ts";
 import { checked, header, integer } from "../../protocol/params.ts";
 import { fail, ok } from "../../protocol/result.ts";
-import { resize } from "../../content/plan.ts";
 import { byteSpan, fileOperation } from "../file-operation.ts";
 import { writeAccess } from "../locks/file-access.ts";
 import { coveredBytes } from "../range/covered.ts";
-import { readOnlyAttribute } from "../shared/attributes.ts";
+import { cutSpan, resizeContent } from "../range/write-rules.ts";
+import { isReadOnly } from "../shared/attributes.ts";
 import { fileHeaders } from "../shared/http-headers.ts";
 import { fileBytesMax } from "../shared/limits.ts";
 import { updateNode } from "../shared/node-replies.ts";
@@ -50,18 +50,17 @@ export const setFileProperties = fileOperation({
   success: { status: 200, headers: [...smbHeaderNames, "x-ms-request-server-encrypted"] },
   reads: async (view, { target, scope, input }) => {
     const { content = emptyContent } = target;
-    const from = Math.min(input.length ?? content.length, content.length);
     return {
-      cutOff: await coveredBytes(view, content, { from, length: content.length - from }),
+      cutOff: await coveredBytes(view, content, cutSpan(target, input.length ?? content.length)),
       inherited: await inheritedFrom(view, scope, input.smb, target),
     };
   },
   decide: ({ target, scope, input, newETag, version, readResult }) => {
     const { share, parent } = scope;
     const staysReadOnly =
-      typeof input.smb.attributes !== "number" || (input.smb.attributes & readOnlyAttribute) !== 0;
+      typeof input.smb.attributes !== "number" || isReadOnly({ attributes: input.smb.attributes });
     const changesMore = input.length !== undefined || input.headers !== undefined;
-    if ((target.attributes & readOnlyAttribute) !== 0 && staysReadOnly && changesMore) {
+    if (isReadOnly(target) && staysReadOnly && changesMore) {
       return fail("ReadOnlyAttribute");
     }
     const settled = settleSmb({
@@ -75,14 +74,14 @@ export const setFileProperties = fileOperation({
     });
     if (!settled.ok) return settled;
     const { content = emptyContent, headers, allocated = 0 } = target;
+    const resized = resizeContent(target, input.length ?? content.length);
     const next = {
       ...target,
       ...settled.value.properties,
       headers: input.headers ?? headers,
       allocated: allocated - readResult.cutOff,
     };
-    const resized = input.length !== undefined && input.length !== content.length;
-    const plan = resized ? { content: resize(content, input.length ?? 0) } : {};
+    const plan = resized === undefined ? {} : { content: resized };
     const revised = updateNode(scope, { target, next, ...plan });
     return {
       ...revised,

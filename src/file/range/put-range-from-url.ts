@@ -5,16 +5,16 @@ import { invalidHeader } from "../../protocol/faults.ts";
 import { copySource } from "../../protocol/named-resource.ts";
 import { header } from "../../protocol/params.ts";
 import { fail } from "../../protocol/result.ts";
-import { write } from "../../content/plan.ts";
 import { byteSpan, fileOperation } from "../file-operation.ts";
 import { writeAccess } from "../locks/file-access.ts";
 import { inlineRangeBytesMax, rangeBytesMax } from "../shared/limits.ts";
-import { checkQuota, usedBytes } from "../shared/quota.ts";
+import { quotaExceeded, usedBytes } from "../shared/quota.ts";
 import { writeRange } from "../shared/range-params.ts";
 import { updateNode } from "../shared/node-replies.ts";
 import { keepsTrailingDots } from "../shared/smb-params.ts";
 import { coveredBytes } from "./covered.ts";
-import { afterRangeWrite, checkRange, keepsLastWrite } from "./range-write.ts";
+import { checkRange, keepsLastWrite } from "./range-write.ts";
+import { writeBytes } from "./write-rules.ts";
 
 const crc64Bytes = 8;
 
@@ -81,12 +81,19 @@ export const putRangeFromUrl = fileOperation({
     const differs = ifMatch !== undefined && encodeBase64(ifMatch) !== sum;
     const same = ifNoneMatch !== undefined && encodeBase64(ifNoneMatch) === sum;
     if (differs || same) return fail("SourceConditionNotMet");
-    const delta = range.length - readResult.covered;
-    const fits = checkQuota(scope.share, readResult.used, delta);
-    if (!fits.ok) return fits;
-    const next = afterRangeWrite(target, { delta, newETag, keepsLastWrite: input.keepsLastWrite });
+    const written = writeBytes({
+      share: scope.share,
+      node: target,
+      at: range.from,
+      received,
+      ...readResult,
+      newETag,
+      lastWrite: input.keepsLastWrite,
+    });
+    if (written === "disk-full") return quotaExceeded;
+    const { next } = written;
     return {
-      ...updateNode(scope, { target, next, content: write(content, range.from, received) }),
+      ...updateNode(scope, { target, ...written }),
       headers: {
         "x-ms-content-crc64": sum,
         "x-ms-request-server-encrypted": "true",

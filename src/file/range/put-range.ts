@@ -4,17 +4,17 @@ import { formatIso } from "../../base/dates.ts";
 import { invalidHeader } from "../../protocol/faults.ts";
 import { noBody } from "../../operation/operation.ts";
 import { fail } from "../../protocol/result.ts";
-import { write } from "../../content/plan.ts";
 import { byteSpan, fileOperation } from "../file-operation.ts";
 import { writeAccess } from "../locks/file-access.ts";
 import { inlineRangeBytesMax, rangeBytesMax } from "../shared/limits.ts";
-import { checkQuota, usedBytes } from "../shared/quota.ts";
+import { quotaExceeded, usedBytes } from "../shared/quota.ts";
 import { writeRange } from "../shared/range-params.ts";
 import { updateNode } from "../shared/node-replies.ts";
 import { keepsTrailingDots } from "../shared/smb-params.ts";
-import { clearEdits, noteCleared } from "./clear-range.ts";
+import { noteCleared } from "./clear-range.ts";
 import { coveredBytes } from "./covered.ts";
-import { afterRangeWrite, checkRange, keepsLastWrite } from "./range-write.ts";
+import { checkRange, keepsLastWrite } from "./range-write.ts";
+import { clearBytes, writeBytes } from "./write-rules.ts";
 
 /** Bytes inside the file; it does not grow.
  *  learn.microsoft.com/rest/api/storageservices/put-range */
@@ -62,12 +62,19 @@ export const putRange = fileOperation({
     const { content = emptyContent } = target;
     const writable = checkRange(target, range, content.length);
     if (!writable.ok) return writable;
-    const delta = range.length - readResult.covered;
-    const fits = checkQuota(scope.share, readResult.used, delta);
-    if (!fits.ok) return fits;
-    const next = afterRangeWrite(target, { delta, newETag, keepsLastWrite: input.keepsLastWrite });
+    const written = writeBytes({
+      share: scope.share,
+      node: target,
+      at: range.from,
+      received,
+      ...readResult,
+      newETag,
+      lastWrite: input.keepsLastWrite,
+    });
+    if (written === "disk-full") return quotaExceeded;
+    const { next } = written;
     return {
-      ...updateNode(scope, { target, next, content: write(content, range.from, received) }),
+      ...updateNode(scope, { target, ...written }),
       headers: {
         "Content-MD5": received.md5 && encodeBase64(received.md5),
         "x-ms-request-server-encrypted": "true",
@@ -110,12 +117,11 @@ export const clearRange = fileOperation({
     const writable = checkRange(target, range, content.length);
     if (!writable.ok) return writable;
     if (range.length <= 0) return fail("InvalidRange");
-    const { edits, written } = clearEdits(range);
-    const delta = written - covered;
-    const after = afterRangeWrite(target, { delta, newETag, keepsLastWrite: input.keepsLastWrite });
-    const next = { ...after, cleared: noteCleared(scope.share, target, range) };
+    const time = { newETag, lastWrite: input.keepsLastWrite };
+    const written = clearBytes(target, { span: range, covered, ...time });
+    const next = { ...written.next, cleared: noteCleared(scope.share, target, range) };
     return {
-      ...updateNode(scope, { target, next, content: { plan: "edit", base: content, edits } }),
+      ...updateNode(scope, { target, next, content: written.content }),
       headers: {
         "x-ms-file-last-write-time":
           version >= "2021-06-08" ? formatIso(next.lastWrite) : undefined,

@@ -63,7 +63,7 @@ function isSameKey(one: NodeKey, other: NodeKey): boolean {
   return one.parent === other.parent && one.folded === other.folded;
 }
 
-interface Move {
+export interface Move {
   readonly share: ShareRecord;
   readonly from: NodeKey;
   readonly node: NodeRecord;
@@ -74,7 +74,7 @@ interface Move {
 }
 
 /** One key moves, whatever hangs below it. Snapshots keep what both names meant. */
-function moveNode({ share, from, node, to, replaced, next }: Move): readonly Effect[] {
+export function moveNode({ share, from, node, to, replaced, next }: Move): readonly Effect[] {
   const staysPut = isSameKey(from, to);
   const other = replaced?.id === node.id ? undefined : replaced;
   return [

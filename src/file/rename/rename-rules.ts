@@ -7,7 +7,7 @@ import { breakCaches } from "../locks/caching.ts";
 import { noLocks, type LockState, type Open } from "../locks/lock-state.ts";
 import { collisions } from "../locks/share-modes.ts";
 import { rootId, type NodeRecord } from "../records.ts";
-import { readOnlyAttribute } from "../shared/attributes.ts";
+import { isReadOnly } from "../shared/attributes.ts";
 
 /** What a rename looks at, whichever protocol asks for it. */
 export interface RenameFacts {
@@ -66,8 +66,7 @@ function refuseReplacing(facts: RenameFacts): RenameRefusal | undefined {
   const { target, replaces, ignoresReadOnly, targetLease, now } = facts;
   if (target === undefined) return undefined;
   if (!replaces) return { why: "name-taken" };
-  const isReadOnly = (target.attributes & readOnlyAttribute) !== 0;
-  if (isReadOnly && !ignoresReadOnly) return { why: "read-only" };
+  if (isReadOnly(target) && !ignoresReadOnly) return { why: "read-only" };
   const leased = checkLease(target.lease, targetLease, "match-if-leased", "file", now);
   return leased.ok ? undefined : { why: "leased", failure: leased };
 }

@@ -39,7 +39,8 @@ const params = {
   keepsSourceTrailingDots,
 };
 
-/** Atomic, across directories, at the same cost for a file and for a tree of millions.
+/** Atomic, across directories, at the same cost for a file and for a tree of millions. A file that
+ *  has the new name is removed.
  *  learn.microsoft.com/rest/api/storageservices/rename-file */
 function declareRename(kind: "file" | "directory") {
   const isFile = kind === "file";
@@ -60,7 +61,6 @@ function declareRename(kind: "file" | "directory") {
     conditions: "none",
     lease: "none",
     etag: "renew",
-    // The file that has the new name is removed.
     fileAccess: removeAccess,
     effect: "writes",
     success: { status: 200, headers: [...smbHeaderNames, "x-ms-request-server-encrypted"] },

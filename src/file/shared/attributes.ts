@@ -12,6 +12,10 @@ const names = [
 ] as const;
 
 export const readOnlyAttribute = 0x1;
+export function isReadOnly({ attributes }: { readonly attributes: number }): boolean {
+  return (attributes & readOnlyAttribute) !== 0;
+}
+
 export const directoryAttribute = 0x10;
 export const archiveAttribute = 0x20;
 

@@ -1,5 +1,5 @@
 import { maximalAccess } from "../../file/filesystem/open.ts";
-import type { FilePlace } from "../../file/filesystem/file-transaction.ts";
+import type { FilePlace } from "../../file/filesystem/file-place.ts";
 import type { NodeRecord } from "../../file/records.ts";
 import { Status } from "../status.ts";
 import type { CreateRequest } from "../wire/create.ts";

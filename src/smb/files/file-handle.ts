@@ -1,4 +1,4 @@
-import type { FilePlace } from "../../file/filesystem/file-transaction.ts";
+import type { FilePlace } from "../../file/filesystem/file-place.ts";
 import type { FileId } from "../response.ts";
 import type { Connection } from "../connection.ts";
 import type { Session } from "../session.ts";

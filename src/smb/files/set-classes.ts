@@ -1,4 +1,4 @@
-import type { BasicChange } from "../../file/filesystem/info.ts";
+import type { BasicChange } from "../../file/filesystem/set-info.ts";
 import type { Ticks } from "../../base/ticks.ts";
 import { keptAttributes } from "../../file/filesystem/new-node.ts";
 import { ticksOfFileTime } from "../file-time.ts";

@@ -1,8 +1,8 @@
-import type { Refusal } from "../../file/filesystem/file-result.ts";
+import type { FileFault } from "../../file/filesystem/file-result.ts";
 import { Status, type NtStatus } from "../status.ts";
 
-/** NTSTATUS by the file system's refusal. */
-const statuses: Readonly<Record<Refusal, NtStatus>> = {
+/** The NTSTATUS of each fault of a file operation. */
+const statuses: Readonly<Record<FileFault, NtStatus>> = {
   "access-denied": Status.accessDenied,
   "cannot-delete": Status.cannotDelete,
   "delete-pending": Status.deletePending,
@@ -28,6 +28,6 @@ const statuses: Readonly<Record<Refusal, NtStatus>> = {
   "too-many-opens": Status.tooManyOpenedFiles,
 };
 
-export function statusOf(refusal: Refusal): NtStatus {
-  return statuses[refusal];
+export function statusOf(fault: FileFault): NtStatus {
+  return statuses[fault];
 }

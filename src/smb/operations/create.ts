@@ -5,7 +5,7 @@ import {
   type Disposition,
   type FileOpenRequest,
 } from "../../file/filesystem/file-open-request.ts";
-import type { FilePlace } from "../../file/filesystem/file-transaction.ts";
+import type { FilePlace } from "../../file/filesystem/file-place.ts";
 import { newResponse, errorResponse, type SmbResponse } from "../response.ts";
 import { has, resolveAccess, Right } from "../files/access.ts";
 import { chooseCache, grantedCache, leasedFile, type CacheChoice } from "../files/cache-choice.ts";

@@ -13,7 +13,7 @@ import { encodeIoctlResponse, type IoctlRequest } from "../wire/ioctl.ts";
 import { Writer } from "../wire/writer.ts";
 import type { ControlAnswer } from "./ioctl.ts";
 
-const stretchBytes = 16;
+const rangeBytes = 16;
 const snapshotHeadBytes = 12;
 
 /** Previous versions of a share, by the second of their snapshot. */
@@ -22,7 +22,7 @@ export async function enumerateSnapshots(
   _: FileHandle,
   { outputBytesMax }: IoctlRequest,
 ): Promise<ControlAnswer> {
-  if (outputBytesMax < stretchBytes) return Status.invalidParameter;
+  if (outputBytesMax < rangeBytes) return Status.invalidParameter;
   const found = await listSnapshots(connection.server.world.runtime, tree.shareId);
   const names = found.toReversed().map(({ at }) => tokenOf(formatIso(at)));
   const text = Buffer.from(`${names.map((name) => `${name}\0`).join("")}\0`, "utf16le");
@@ -46,29 +46,29 @@ export async function zeroData(
   handle: FileHandle,
   { input }: IoctlRequest,
 ): Promise<ControlAnswer> {
-  if (input.length < stretchBytes) return Status.invalidParameter;
+  if (input.length < rangeBytes) return Status.invalidParameter;
   if (handle.isDirectory) return Status.invalidParameter;
   if (!has(handle.access, Right.writeData)) return Status.accessDenied;
   const from = input.readBigInt64LE(0);
   const beyond = input.readBigInt64LE(8);
   if (from < 0n || beyond < from) return Status.invalidParameter;
   const { place, id, keepsTimes } = handle;
-  const writing = { place, handle: id.persistent, keepsTimes };
-  const stretch = { from: Number(from), length: Number(beyond - from) };
+  const span = { from: Number(from), length: Number(beyond - from) };
+  const zeroing = { place, handle: id.persistent, keepsTimes, span };
   const outcome = await waitForLocks(server, place.share.id, lifetime, () =>
-    zeroFile(server.world.runtime, writing, stretch),
+    zeroFile(server.world.runtime, zeroing),
   );
   return outcome.kind === "done" ? Buffer.alloc(0) : statusOfWait(outcome);
 }
 
-/** What was written and not cleared, as REST lists it. */
+/** The ranges that were written and not cleared, as in List Ranges. */
 export async function allocatedRanges(
   { connection }: TreeRequest,
   handle: FileHandle,
   asked: IoctlRequest,
 ): Promise<ControlAnswer> {
   const { input, outputBytesMax, code, fileId } = asked;
-  if (input.length < stretchBytes) return Status.invalidParameter;
+  if (input.length < rangeBytes) return Status.invalidParameter;
   if (!has(handle.access, Right.readData)) return Status.accessDenied;
   const from = input.readBigInt64LE(0);
   const length = input.readBigInt64LE(8);
@@ -76,10 +76,11 @@ export async function allocatedRanges(
     return Status.invalidParameter;
   }
   const { runtime } = connection.server.world;
-  const stretch = { from: Number(from), length: Number(length) };
-  const found = await writtenRanges(runtime, handle.place, stretch);
+  const { place, id } = handle;
+  const span = { from: Number(from), length: Number(length) };
+  const found = await writtenRanges(runtime, { place, handle: id.persistent, span });
   if (found.kind === "refused") return statusOf(found.refusal);
-  const roomFor = Math.floor(outputBytesMax / stretchBytes);
+  const roomFor = Math.floor(outputBytesMax / rangeBytes);
   const writer = new Writer();
   for (const range of found.value.slice(0, roomFor)) {
     writer.u64(BigInt(range.from)).u64(BigInt(range.to - range.from));

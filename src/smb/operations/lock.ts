@@ -86,21 +86,22 @@ function checkElements(elements: readonly LockElement[]): NtStatus | undefined {
 async function lockAll(
   { connection: { server }, tree, lifetime, session }: TreeRequest,
   handle: FileHandle,
-  requests: readonly LockRequest[],
+  ranges: readonly LockRequest[],
   waits: boolean,
 ): Promise<SmbResponse> {
   const { place, id } = handle;
-  const ask = async (): Promise<FileResultOrWait<void>> => {
-    const outcome = await lockFile(server.world.runtime, place, id.persistent, requests);
+  const request = { place, handle: id.persistent, ranges };
+  const attempt = async (): Promise<FileResultOrWait<undefined>> => {
+    const outcome = await lockFile(server.world.runtime, request);
     const isTaken = outcome.kind === "refused" && outcome.refusal === "lock-not-granted";
     return waits && isTaken ? { kind: "wait", file: place.file } : outcome;
   };
-  const outcome = await waitForLocks(server, tree.shareId, lifetime, ask);
+  const outcome = await waitForLocks(server, tree.shareId, lifetime, attempt);
   switch (outcome.kind) {
     case "done":
       return emptyResponse();
     case "refused": {
-      // Whoever closes the handle, or the session, takes the question back with it.
+      // The handle or its session was closed while the lock request waited.
       const isClosed = outcome.refusal === "file-closed" && lifetime.asyncId !== undefined;
       return errorResponse(isClosed ? Status.rangeNotLocked : statusOf(outcome.refusal));
     }
@@ -116,10 +117,11 @@ async function unlock(
   { place, id }: FileHandle,
   elements: readonly LockElement[],
 ): Promise<SmbResponse> {
-  // In order: what stands before an element that makes no sense is unlocked all the same.
+  // In order: the ranges before an invalid element are unlocked all the same.
   const wrong = elements.findIndex(({ flags }) => flags !== LockFlag.unlock);
-  const sound = wrong < 0 ? elements : elements.slice(0, wrong);
-  const outcome = await unlockFile(server.world.runtime, place, id.persistent, sound);
+  const ranges = wrong < 0 ? elements : elements.slice(0, wrong);
+  const request = { place, handle: id.persistent, ranges };
+  const outcome = await unlockFile(server.world.runtime, request);
   if (outcome.kind === "refused") return errorResponse(statusOf(outcome.refusal));
   return wrong < 0 ? emptyResponse() : errorResponse(Status.invalidParameter);
 }

@@ -80,7 +80,8 @@ async function settle(
   const key = handle.cache?.key ?? "";
   server.replays.remove(handle);
   const told = server.breakNotifier.beginAcknowledgement(handle, kept);
-  const settled = await acknowledge(server.world.runtime, handle.place, { key, kept });
+  const acknowledgement = { place: handle.place, key, kept };
+  const settled = await acknowledge(server.world.runtime, acknowledgement);
   server.breakNotifier.finishAcknowledgement(handle, told, settled === "done");
   if (settled !== "done") return failures[settled];
   return undefined;

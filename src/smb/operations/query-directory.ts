@@ -49,10 +49,10 @@ async function list(
   const listing = listingOf(handle, asked);
   const sheet = new Sheet(asked, request.tree.shareId);
   for (let page = 0; page < pagesMax && !listing.isFinished && !sheet.isFull; page += 1) {
-    const { place } = handle;
+    const { place, id } = handle;
     const limit = isPattern(listing.pattern) ? pageEntries : 1;
-    const wish = { place, from: listing.from, limit };
-    const outcome = await listDirectory(request.connection.server.world.runtime, wish);
+    const wanted = { place, handle: id.persistent, from: listing.from, limit };
+    const outcome = await listDirectory(request.connection.server.world.runtime, wanted);
     if (outcome.kind === "refused") return errorResponse(statusOf(outcome.refusal));
     const { entries, directory } = outcome.value;
     showDots(listing, sheet, directory);

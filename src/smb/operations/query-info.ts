@@ -92,13 +92,16 @@ async function queryVolume(
 
 async function querySecurity(
   { connection }: TreeRequest,
-  { place, access }: FileHandle,
+  { place, id, access }: FileHandle,
   { additional, outputBytesMax }: QueryInfoRequest,
 ): Promise<SmbResponse> {
   // No part at all needs no right: the descriptor is empty then, as Windows answers it.
   if (additional !== 0 && !has(access, Right.readControl))
     return errorResponse(Status.accessDenied);
-  const found = await securityOf(connection.server.world.runtime, place);
+  const found = await securityOf(connection.server.world.runtime, {
+    place,
+    handle: id.persistent,
+  });
   if (found.kind === "refused") return errorResponse(statusOf(found.refusal));
   const bytes = descriptorBytes(found.value, additional);
   if (bytes === undefined) return errorResponse(Status.unsuccessful);

@@ -3,7 +3,7 @@ import {
   setDeletePending,
   setSecurity,
   type BasicChange,
-} from "../../file/filesystem/info.ts";
+} from "../../file/filesystem/set-info.ts";
 import { done, type FileResultOrWait } from "../../file/filesystem/file-result.ts";
 import { renameFile, type Renamed } from "../../file/filesystem/rename.ts";
 import { resizeFile } from "../../file/filesystem/write.ts";
@@ -91,7 +91,8 @@ function setBasic(handle: FileHandle, data: Buffer): Step {
   if (decoded.keepsChange !== undefined) handle.keepsChange = decoded.keepsChange;
   if (Object.values(decoded.change).every((value) => value === undefined)) return Status.success;
   const change: BasicChange = { ...decoded.change, keepsChange: handle.keepsChange };
-  return (runtime) => changed(setBasicInfo(runtime, handle.place, change), filterOf(change));
+  return (runtime) =>
+    changed(setBasicInfo(runtime, { ...targetOf(handle), ...change }), filterOf(change));
 }
 
 /** Only how a client reads and waits may change; what it said of the handle's end stays. */
@@ -141,22 +142,18 @@ function rename(handle: FileHandle, data: Buffer, { connection }: TreeRequest): 
   if (path.snapshot !== undefined || connection.negotiated === undefined) {
     return Status.notSameDevice;
   }
-  const wish = {
-    place: handle.place,
-    handle: handle.id.persistent,
-    path: path.components,
-    replaces: decoded.replaces,
-  };
-  return (runtime) => renamed(renameFile(runtime, wish));
+  const { replaces } = decoded;
+  const renaming = { ...targetOf(handle), path: path.components, replaces };
+  return (runtime) => renamed(renameFile(runtime, renaming));
 }
 
 function setDisposition(handle: FileHandle, data: Buffer, request: TreeRequest): Step {
   if (data.length < 1) return Status.infoLengthMismatch;
   if (!has(handle.access, Right.delete)) return Status.accessDenied;
   const isPending = data[0] !== 0;
-  const { place, id } = handle;
+  const { place } = handle;
   return async (runtime) => {
-    const outcome = await setDeletePending(runtime, place, id.persistent, isPending);
+    const outcome = await setDeletePending(runtime, { ...targetOf(handle), isPending });
     if (outcome.kind !== "done") return outcome;
     const { changeDispatcher: changes } = request.connection.server;
     if (isPending) changes.endWatchesOf(place.share.id, place.file);
@@ -175,8 +172,8 @@ function setPosition(handle: FileHandle, data: Buffer): Step {
 function setEnd(handle: FileHandle, data: Buffer): Step {
   const length = decodeLength(handle, data);
   if (typeof length !== "bigint") return length.status;
-  const writing = writingOf(handle);
-  return (runtime) => changed(resizeFile(runtime, writing, Number(length)), sizeFilter);
+  const resizing = { ...targetOf(handle), length: Number(length) };
+  return (runtime) => changed(resizeFile(runtime, resizing), sizeFilter);
 }
 
 /** Room below the end of the file cuts it; room above is only remembered. */
@@ -185,9 +182,9 @@ function setAllocation(handle: FileHandle, data: Buffer): Step {
   if (typeof length !== "bigint") return length.status;
   const wanted = Number(length);
   handle.reservedBytes = wanted;
-  const writing = writingOf(handle);
   const cut = (present: number): number => Math.min(present, wanted);
-  return (runtime) => changed(resizeFile(runtime, writing, cut), sizeFilter);
+  const resizing = { ...targetOf(handle), length: cut };
+  return (runtime) => changed(resizeFile(runtime, resizing), sizeFilter);
 }
 
 function decodeLength(handle: FileHandle, data: Buffer): bigint | { status: NtStatus } {
@@ -200,7 +197,7 @@ function decodeLength(handle: FileHandle, data: Buffer): bigint | { status: NtSt
 
 const sizeFilter = ChangeFilter.size | ChangeFilter.lastWrite;
 
-function writingOf({ place, id, keepsTimes }: FileHandle) {
+function targetOf({ place, id, keepsTimes }: FileHandle) {
   return { place, handle: id.persistent, keepsTimes };
 }
 
@@ -215,7 +212,8 @@ function setSecurityInfo(handle: FileHandle, { data, additional }: SetInfoReques
   const probe = mergeDescriptor(probeSddl, data, additional);
   if (probe === undefined) return Status.invalidParameter;
   const revise = (present: string): string => mergeDescriptor(present, data, additional) ?? present;
-  return (runtime) => changed(setSecurity(runtime, handle.place, revise), ChangeFilter.security);
+  const setting = { ...targetOf(handle), revise };
+  return (runtime) => changed(setSecurity(runtime, setting), ChangeFilter.security);
 }
 
 const probeSddl = "O:SYG:SYD:(A;;FA;;;SY)";

@@ -1,0 +1,41 @@
+import type { Effect } from "../../operation/effects.ts";
+import type { Ticks } from "../../base/ticks.ts";
+import { applyEffects } from "../../operation/apply.ts";
+import type { Runtime } from "../../operation/execute.ts";
+import { Records } from "../../operation/records.ts";
+import type { TransactOptions, Transaction } from "../../store/store.ts";
+
+/** A transaction of a background task: change notification and the sweep of closed processes. File
+ *  operations are declarations (`execute-operation.ts`). */
+export class BackgroundTransaction {
+  readonly view: Records;
+  readonly #runtime: Runtime;
+  readonly #tx: Transaction;
+
+  constructor(runtime: Runtime, tx: Transaction) {
+    this.#runtime = runtime;
+    this.#tx = tx;
+    this.view = new Records(tx, runtime.content);
+  }
+
+  get now(): Ticks {
+    return this.#tx.now;
+  }
+
+  async apply(effects: readonly Effect[]): Promise<void> {
+    const { content, origin } = this.#runtime;
+    await applyEffects(content, this.#tx, effects, this.#tx.now, origin);
+  }
+}
+
+export function writeTransaction<T>(
+  runtime: Runtime,
+  work: (work: BackgroundTransaction) => Promise<T>,
+  options?: Pick<TransactOptions, "mayUseReserve">,
+): Promise<T> {
+  return runtime.store.transact((tx) => work(new BackgroundTransaction(runtime, tx)), options);
+}
+
+export function readSnapshot<T>(runtime: Runtime, work: (view: Records) => Promise<T>): Promise<T> {
+  return runtime.store.snapshot((view) => work(new Records(view, runtime.content)));
+}

@@ -1,0 +1,166 @@
+import type { Effect } from "../../operation/effects.ts";
+import { put, remove } from "../../operation/effects.ts";
+import type { RecordView } from "../../operation/view.ts";
+import { isLocked } from "../../protocol/lease.ts";
+import type { Span } from "../../protocol/ranges.ts";
+import { checkDataAccess, type AccessCheck, type DataAccess } from "../locks/file-access.ts";
+import { isIdle, noLocks, type LockState } from "../locks/lock-state.ts";
+import { locks, shares, type NodeKey, type NodeRecord, type ShareRecord } from "../records.ts";
+import { nodeById, nodeKeyOf, resolvePath } from "../share-tree.ts";
+import type { CheckDecision, FileDecisionContext, LoadedContext } from "./execute-operation.ts";
+import type { SmbOperation } from "./execute-operation.ts";
+import type { FilePlace, ShareAddress } from "./file-place.ts";
+import type { FaultDecision, FileDecision, FileFault, FileWaitDecision } from "./file-result.ts";
+
+export interface HandleRequest {
+  readonly place: FilePlace;
+  readonly handle: bigint;
+}
+
+/** A file or directory with the share it is in. */
+export interface LoadedNode {
+  readonly share: ShareRecord;
+  readonly key: NodeKey;
+  readonly node: NodeRecord;
+}
+
+export interface LoadedFile extends LoadedNode {
+  /** `noLocks` if the declaration does not ask for the lock state. */
+  readonly locks: LockState;
+}
+
+/** Derived from the share record, so that a share that was deleted and created again differs. */
+export async function loadShare(
+  view: RecordView,
+  { account, name, id }: ShareAddress,
+): Promise<ShareRecord | undefined> {
+  const record = await view.get(shares, { account, name });
+  return record?.id === id ? record : undefined;
+}
+
+/** Undefined if the file or its share no longer exists. */
+export async function loadNode(
+  view: RecordView,
+  place: FilePlace,
+): Promise<LoadedNode | undefined> {
+  const share = await loadShare(view, place.share);
+  if (share === undefined) return undefined;
+  const { snapshot } = place;
+  if (snapshot !== undefined) {
+    const tree = { share: share.id, epoch: snapshot.epoch };
+    const { key, target } = await resolvePath(view, tree, snapshot.path);
+    return target && { share, key, node: target };
+  }
+  const node = await nodeById(view, share.id, place.file);
+  return node && { share, node, key: nodeKeyOf(share.id, node) };
+}
+
+export async function loadLocks(view: RecordView, share: bigint, file: bigint): Promise<LockState> {
+  return (await view.get(locks, { share, id: file })) ?? noLocks;
+}
+
+/** A handle that was closed by force is no longer in the lock state. */
+export function isOpen({ opens }: LockState, handle: bigint): boolean {
+  return opens.some(({ id }) => id === handle);
+}
+
+/** Files without handles have no lock record. */
+export function putLocks(share: bigint, file: bigint, state: LockState): Effect {
+  const key = { share, id: file };
+  return isIdle(state) ? remove(locks, key) : put(locks, key, state);
+}
+
+type Context<Request> = LoadedContext<Request, LoadedFile>;
+
+/** How an operation through a handle touches the data of its file. */
+export interface HandleAccess<Request> extends DataAccess {
+  readonly range?: (context: Context<Request>) => Span;
+}
+
+export interface HandleOperationSpec<Request extends HandleRequest, Seen, Value> {
+  readonly name: string;
+  readonly effect: "reads" | "writes";
+  /** `allowed`: runs on a file of a share snapshot, which has no lock state. */
+  readonly onSnapshot: "allowed" | FileFault;
+  /** `must-be-open`: fails with `file-closed` after a forced close. `unchecked`: does not read the
+   *  lock state. */
+  readonly handle: "must-be-open" | "unchecked";
+  /** Whether a REST lease of the file excludes it. For operations whose access was not compared
+   *  with the lease when the file was opened, such as a change of attributes. */
+  readonly lease: "excludes" | "checked-at-open";
+  /** `in-decision`: the decision checks it itself, because its own faults come first. */
+  readonly fileAccess: HandleAccess<Request> | "none" | "in-decision";
+  /** Checked before the access. */
+  readonly validate?: (context: Context<Request>) => FileFault | undefined;
+  readonly reads?: (view: RecordView, context: Context<Request>) => Promise<Seen>;
+  readonly decide: (context: FileDecisionContext<Request, LoadedFile, Seen>) => FileDecision<Value>;
+}
+
+export type HandleOperation<Request, Seen, Value> = SmbOperation<Request, LoadedFile, Seen, Value>;
+
+/** Declares an operation on the file of an open handle. */
+export function handleOperation<Request extends HandleRequest, Value, Seen = undefined>(
+  spec: HandleOperationSpec<Request, Seen, Value>,
+): HandleOperation<Request, Seen, Value> {
+  return {
+    ...spec,
+    load: (view, request) => loadFile(view, request, spec),
+    check: (context) => checkHandle(context, spec),
+  };
+}
+
+async function loadFile(
+  view: RecordView,
+  { place, handle }: HandleRequest,
+  policies: Pick<HandleOperationSpec<HandleRequest, never, never>, "onSnapshot" | "handle">,
+): Promise<LoadedFile | FaultDecision> {
+  const isSnapshot = place.snapshot !== undefined;
+  if (isSnapshot && policies.onSnapshot !== "allowed") return { fault: policies.onSnapshot };
+  const loaded = await loadNode(view, place);
+  if (loaded === undefined) return { fault: "file-closed" };
+  if (isSnapshot || policies.handle === "unchecked") return { ...loaded, locks: noLocks };
+  const state = await loadLocks(view, loaded.share.id, loaded.node.id);
+  return isOpen(state, handle) ? { ...loaded, locks: state } : { fault: "file-closed" };
+}
+
+function checkHandle<Request extends HandleRequest>(
+  context: Context<Request>,
+  spec: Pick<HandleOperationSpec<Request, never, never>, "lease" | "fileAccess" | "validate">,
+): CheckDecision {
+  const { loaded, now } = context;
+  if (spec.lease === "excludes" && isLocked(loaded.node.lease, now)) {
+    return { fault: "sharing-violation" };
+  }
+  const fault = spec.validate?.(context);
+  if (fault !== undefined) return { fault };
+  const { fileAccess } = spec;
+  return typeof fileAccess === "string" ? [] : checkHandleAccess(context, fileAccess);
+}
+
+function checkHandleAccess<Request extends HandleRequest>(
+  context: Context<Request>,
+  access: HandleAccess<Request>,
+): CheckDecision {
+  const { request, loaded, now } = context;
+  if (request.place.snapshot !== undefined) return [];
+  const { share, node, locks: held } = loaded;
+  const span = access.range?.(context);
+  const bytes = span && { offset: BigInt(span.from), length: BigInt(span.length) };
+  const check = checkDataAccess(held, access, { now, span: bytes, handle: request.handle });
+  if (check.kind !== "pass") return stopFor(check, share.id, node.id);
+  return check.keysToNotify.length === 0 ? [] : [putLocks(share.id, node.id, check.state)];
+}
+
+/** The decision for an access that must fail or wait. The state is stored only if a client must be
+ *  notified: each write of the lock record wakes all operations that wait for it, and they would
+ *  wake each other without end. */
+export function stopFor(
+  check: Exclude<AccessCheck, { readonly kind: "pass" }>,
+  share: bigint,
+  file: bigint,
+): FaultDecision | FileWaitDecision {
+  if (check.kind === "fault") return { fault: check.fault };
+  const { state, keysToNotify } = check;
+  const effects = keysToNotify.length === 0 ? [] : [putLocks(share, file, state)];
+  return { wait: { file }, effects };
+}

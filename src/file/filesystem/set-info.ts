@@ -1,0 +1,129 @@
+import type { Ticks } from "../../base/ticks.ts";
+import type { Runtime } from "../../operation/execute.ts";
+import { nextETag } from "../../protocol/etag.ts";
+import { hasChildren } from "../directory/delete-directory.ts";
+import { checkDataAccess, handleAccess } from "../locks/file-access.ts";
+import { deleteFaultOrder, refuseDelete, type DeleteFault } from "../node/delete-rules.ts";
+import type { NodeRecord } from "../records.ts";
+import { directoryAttribute } from "../shared/attributes.ts";
+import { keepPermission } from "../shared/smb-properties.ts";
+import { executeAtOnce, executeOperation } from "./execute-operation.ts";
+import type { FileFault, FileResult, FileResultOrWait } from "./file-result.ts";
+import { handleOperation, putLocks, stopFor } from "./handle-operation.ts";
+import type { HandleRequest } from "./handle-operation.ts";
+import { sddlOf } from "./info.ts";
+import { changeNode } from "./node-effects.ts";
+
+export interface BasicChange {
+  readonly created?: Ticks | undefined;
+  readonly lastAccess?: Ticks | undefined;
+  readonly lastWrite?: Ticks | undefined;
+  readonly change?: Ticks | undefined;
+  /** The client has set the change time, so that this change keeps it. */
+  readonly keepsChange?: boolean;
+  readonly attributes?: number | undefined;
+}
+
+/** A handle that only changes attributes or permissions is not subject to share modes, but to
+ *  REST leases. */
+const changesRecord = {
+  effect: "writes",
+  onSnapshot: "read-only-snapshot",
+  handle: "unchecked",
+  lease: "excludes",
+  fileAccess: "none",
+} as const;
+
+/** Replies the record as it was before. */
+export const setBasicOperation = handleOperation<HandleRequest & BasicChange, NodeRecord>({
+  ...changesRecord,
+  name: "set basic information",
+  decide: ({ request, loaded, now }) => {
+    const { node } = loaded;
+    const newETag = nextETag(now, node.etag);
+    const kind = node.kind === "directory" ? directoryAttribute : 0;
+    const { attributes } = request;
+    const next = {
+      ...node,
+      etag: newETag,
+      created: request.created ?? node.created,
+      lastAccess: request.lastAccess ?? node.lastAccess,
+      lastWrite: request.lastWrite ?? node.lastWrite,
+      change: request.change ?? (request.keepsChange === true ? node.change : newETag),
+      attributes: attributes === undefined ? node.attributes : attributes | kind,
+    };
+    return { value: node, effects: changeNode(loaded, next) };
+  },
+});
+
+export function setBasicInfo(
+  runtime: Runtime,
+  request: HandleRequest & BasicChange,
+): Promise<FileResult<NodeRecord>> {
+  return executeAtOnce(runtime, setBasicOperation, request);
+}
+
+export interface SetSecurityRequest extends HandleRequest {
+  /** From the present security descriptor to the new one, in SDDL. */
+  readonly revise: (present: string) => string;
+}
+
+/** Replies the record as it was before. */
+export const setSecurityOperation = handleOperation<SetSecurityRequest, NodeRecord, string>({
+  ...changesRecord,
+  name: "set security",
+  reads: (view, { loaded }) => sddlOf(view, loaded),
+  decide: ({ request, loaded, now, readResult: present }) => {
+    const { share, node } = loaded;
+    const { key, effects } = keepPermission(share.id, request.revise(present));
+    const newETag = nextETag(now, node.etag);
+    const next = { ...node, etag: newETag, change: newETag, permissionKey: key };
+    return { value: node, effects: [...effects, ...changeNode(loaded, next)] };
+  },
+});
+
+export function setSecurity(
+  runtime: Runtime,
+  request: SetSecurityRequest,
+): Promise<FileResult<NodeRecord>> {
+  return executeAtOnce(runtime, setSecurityOperation, request);
+}
+
+export interface DeletePendingRequest extends HandleRequest {
+  readonly isPending: boolean;
+}
+
+/** Marks a file for deletion at its last close, or removes the mark. */
+export const deletePendingOperation = handleOperation<DeletePendingRequest, undefined, boolean>({
+  name: "set delete-pending",
+  effect: "writes",
+  onSnapshot: "file-closed",
+  handle: "must-be-open",
+  lease: "checked-at-open",
+  fileAccess: "in-decision",
+  reads: async (view, { request: { isPending }, loaded: { share, node } }) =>
+    isPending && node.kind === "directory" && (await hasChildren(view, share.id, node.id)),
+  decide: ({ request, loaded: { share, node, locks }, now, readResult }) => {
+    const mark = (deletePending: boolean, state = locks) =>
+      putLocks(share.id, node.id, { ...state, deletePending });
+    if (!request.isPending) return { value: undefined, effects: [mark(false)] };
+    const fault = refuseDelete({ node, hasChildren: readResult }, deleteFaultOrder.smb);
+    if (fault !== undefined) return { fault: deleteFaults[fault] };
+    const access = checkDataAccess(locks, handleAccess.remove, { now, handle: request.handle });
+    if (access.kind !== "pass") return stopFor(access, share.id, node.id);
+    return { value: undefined, effects: [mark(true, access.state)] };
+  },
+});
+
+const deleteFaults: Readonly<Record<DeleteFault, FileFault>> = {
+  root: "cannot-delete",
+  "read-only": "cannot-delete",
+  "not-empty": "directory-not-empty",
+};
+
+export function setDeletePending(
+  runtime: Runtime,
+  request: DeletePendingRequest,
+): Promise<FileResultOrWait<undefined>> {
+  return executeOperation(runtime, deletePendingOperation, request);
+}

@@ -1,0 +1,39 @@
+import { fail, type Failure } from "../../protocol/result.ts";
+import { rootId, type NodeRecord } from "../records.ts";
+import { isReadOnly } from "../shared/attributes.ts";
+
+export interface DeleteFacts {
+  readonly node: NodeRecord;
+  /** Of a directory; a file has none. */
+  readonly hasChildren: boolean;
+}
+
+export type DeleteFault = "root" | "read-only" | "not-empty";
+
+const isFaulty: Readonly<Record<DeleteFault, (facts: DeleteFacts) => boolean>> = {
+  root: ({ node }) => node.id === rootId,
+  "read-only": ({ node }) => isReadOnly(node),
+  "not-empty": ({ hasChildren }) => hasChildren,
+};
+
+/** Which fault is reported if several apply. */
+export const deleteFaultOrder = {
+  rest: ["root", "not-empty", "read-only"],
+  // [MS-FSA] 2.1.5.15.3
+  smb: ["root", "read-only", "not-empty"],
+} as const satisfies Readonly<Record<string, readonly DeleteFault[]>>;
+
+/** Why a file or directory may not be deleted, or be marked for it; undefined if it may. Handles
+ *  and leases are checked before, as for every operation. */
+export function refuseDelete(
+  facts: DeleteFacts,
+  order: readonly DeleteFault[],
+): DeleteFault | undefined {
+  return order.find((fault) => isFaulty[fault](facts));
+}
+
+export const deleteFailures: Readonly<Record<DeleteFault, Failure>> = {
+  root: fail("InvalidResourceName"),
+  "read-only": fail("ReadOnlyAttribute"),
+  "not-empty": fail("DirectoryNotEmpty"),
+};

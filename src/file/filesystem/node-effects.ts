@@ -40,7 +40,7 @@ export function removeNode({ share, key, node }: LoadedNode): readonly Effect[] 
 
 /**
  * Updates the times of a directory whose entries changed, as Windows and Samba do. Only for SMB:
- * Azure Files leaves the directory unchanged over REST. The ETag and Last-Modified stay as they are.
+ * over REST, Azure Files leaves the directory unchanged. Its ETag and Last-Modified never change.
  */
 export function entriesChanged(
   share: ShareRecord,

@@ -28,7 +28,7 @@ export interface Renamed {
 }
 
 /** What the new path leads to. */
-interface RenameTarget {
+export interface RenameTarget {
   /** Its `target` is undefined if that is the renamed file itself. */
   readonly resolved: ResolvedPath & { readonly parent: NodeRecord };
   readonly parentLocks: LockState;

@@ -55,8 +55,8 @@ export const forceCloseHandles = fileOperation({
     let closed = 0;
     const effects: Effect[] = [];
     for (const { node, state, hasChildren: isFull } of readResult.closing) {
-      const { handleId } = input;
-      const handles = new Set(handleId === "all" ? state.opens.map(({ id }) => id) : [handleId]);
+      const { handleId: asked } = input;
+      const handles = new Set(asked === "all" ? state.opens.map(({ id }) => id) : [asked]);
       const closing = { share, node, locks: state, handles, hasChildren: isFull, now };
       closed += handles.size;
       effects.push(...closeHandles(share.id, closing).effects);

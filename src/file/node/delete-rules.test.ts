@@ -1,0 +1,43 @@
+import { describe, expect, it } from "vitest";
+import { appendData, deleteAccess, readAttributes, readData, writeData } from "../locks/access.ts";
+import { rootId } from "../records.ts";
+import { testDirectory, testFile, testLease } from "../testing.ts";
+import { deleteFaultOrder, refuseDelete } from "./delete-rules.ts";
+import { isLeasedAgainst } from "./lease-rules.ts";
+
+describe("deleting", () => {
+  const file = testFile();
+  const readOnly = testFile({ attributes: 0x21 });
+  const directory = testDirectory();
+  const readOnlyDirectory = testDirectory({ attributes: 0x11 });
+  const root = testDirectory({ id: rootId });
+  /** Node, whether it has children, fault over REST, fault over SMB. */
+  it.each([
+    [file, false, undefined, undefined],
+    [readOnly, false, "read-only", "read-only"],
+    [directory, false, undefined, undefined],
+    [directory, true, "not-empty", "not-empty"],
+    [readOnlyDirectory, false, "read-only", "read-only"],
+    [readOnlyDirectory, true, "not-empty", "read-only"],
+    [root, true, "root", "root"],
+  ] as const)("%#: REST and SMB report the same faults", (node, hasChildren, rest, smb) => {
+    const facts = { node, hasChildren };
+    expect(refuseDelete(facts, deleteFaultOrder.rest)).toBe(rest);
+    expect(refuseDelete(facts, deleteFaultOrder.smb)).toBe(smb);
+  });
+});
+
+describe("a REST lease excludes an SMB open", () => {
+  it.each([
+    ["to read", readData, false],
+    ["to read attributes", readAttributes, false],
+    ["to write", writeData, true],
+    ["to append", appendData, true],
+    ["to delete", deleteAccess, true],
+  ])("%s: %#", (_, access, expected) => {
+    expect(isLeasedAgainst(testFile({ lease: testLease }), access, 5n)).toBe(expected);
+    expect(isLeasedAgainst(testFile(), access, 5n)).toBe(false);
+    const broken = { ...testLease, breaksAt: 4n };
+    expect(isLeasedAgainst(testFile({ lease: broken }), access, 5n)).toBe(false);
+  });
+});

@@ -1,7 +1,8 @@
 import { beforeEach, describe, expect, it } from "vitest";
-import { simBlob, type SimAnswer, type SimBlob } from "../harness/sim-blob.ts";
+import { simBlob, type SimBlob } from "../harness/sim-blob.ts";
+import type { SimResponse } from "../harness/sim-service.ts";
 
-const base = "http://127.0.0.1:10000/devstoreaccount1/ccc";
+const base = "http://127.0.0.1/devstoreaccount1/ccc";
 const block = { "x-ms-blob-type": "BlockBlob" };
 const unknownETag = '"0x8D0000000000000"';
 type Headers = Readonly<Record<string, string>>;
@@ -9,7 +10,7 @@ type Headers = Readonly<Record<string, string>>;
 let sim: SimBlob;
 let etag = "";
 
-const put = (path: string, headers: Headers = {}, body?: string): Promise<SimAnswer> =>
+const put = (path: string, headers: Headers = {}, body?: string): Promise<SimResponse> =>
   sim.send({ method: "PUT", path, headers, ...(body === undefined ? {} : { body }) });
 
 /** One request of each kind that takes its bytes from `source`, onto `target`. */

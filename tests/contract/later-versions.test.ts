@@ -67,7 +67,7 @@ describe.each(services)("x-ms-version of a $name request", (service) => {
     ["nonsense", "later", 400],
     ["nonsense", "any", 200],
   ])("%s is, where %s versions are accepted, %d", async (version, versions, status) => {
-    const sim = await simService(service, { door: { versions } });
+    const sim = await simService(service, { http: { versions } });
     const answer = await sim.send(listing(service, version));
     expect(answer.status).toBe(status);
     if (status === 400) {
@@ -131,7 +131,7 @@ describe("a later version", () => {
   it("is not warned of where it is refused, or any is accepted", async () => {
     for (const versions of ["known", "any"] as const) {
       const { log, warnings } = warningLog();
-      const sim = await simService(queueService, { log, door: { versions } });
+      const sim = await simService(queueService, { log, http: { versions } });
       await sim.send(listing(queueService, later));
       expect(warnings).toEqual([]);
     }
@@ -149,7 +149,7 @@ describe("the version of a signature", () => {
     [later, "known", 403],
   ])("%s is, where %s versions are accepted, %d", async (sv, versions, status) => {
     const { log, warnings } = warningLog();
-    const sim = await simService(blobService, { log, door: { versions } });
+    const sim = await simService(blobService, { log, http: { versions } });
     const answer = await ask(sim, sv, { "x-ms-version": latestVersion });
     expect(answer.status).toBe(status);
     expect(warnings).toHaveLength(versions === "later" ? 1 : 0);

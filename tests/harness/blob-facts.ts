@@ -2,7 +2,8 @@ import { createHash } from "node:crypto";
 import { expect } from "vitest";
 import type { AccountSettings } from "../../src/account/settings.ts";
 import type { RawCall } from "./raw-client.ts";
-import { simBlob, type SimAnswer, type SimBlob } from "./sim-blob.ts";
+import { simBlob, type SimBlob } from "./sim-blob.ts";
+import type { SimResponse } from "./sim-service.ts";
 
 /** What the service was recorded to answer where documents say nothing or something else: one row a
  *  fact. Headers that are `undefined` must be absent. */
@@ -17,7 +18,7 @@ export interface Fact {
   readonly headers?: Readonly<Record<string, string | undefined>>;
 }
 
-export const home = "http://127.0.0.1:10000/devstoreaccount1";
+export const home = "http://127.0.0.1/devstoreaccount1";
 export const put = (path: string, headers: RawCall["headers"] = {}, body?: string): RawCall => ({
   method: "PUT",
   path,
@@ -36,7 +37,7 @@ export const list = "<BlockList><Latest>YQ==</Latest></BlockList>";
 export const page = "x".repeat(512);
 export const onPage = { "x-ms-page-write": "update", "x-ms-range": "bytes=0-511" };
 
-export async function write(blob: SimBlob, call: RawCall): Promise<SimAnswer> {
+export async function write(blob: SimBlob, call: RawCall): Promise<SimResponse> {
   const answer = await blob.send(call);
   if (answer.status >= 300) throw new Error(`${call.method} ${call.path}: ${answer.code}`);
   return answer;

@@ -1,6 +1,7 @@
 import { developmentAccountName } from "../../src/account/settings.ts";
 import { accountSas } from "./raw-client.ts";
-import type { SimAnswer, SimFile } from "./sim-file.ts";
+import type { SimFile } from "./sim-file.ts";
+import type { SimResponse } from "./sim-service.ts";
 
 /** The few things that nearly every test of files does first. */
 
@@ -24,7 +25,7 @@ export function putRange(
   path: string,
   from: number,
   text: string,
-): Promise<SimAnswer> {
+): Promise<SimResponse> {
   const range = `bytes=${from}-${from + text.length - 1}`;
   const headers = { "x-ms-write": "update", "x-ms-range": range };
   return world.send({ method: "PUT", path: `${path}?comp=range`, headers, body: text });
@@ -50,7 +51,7 @@ export function signedUrl(path: string): string {
 
 const sas = accountSas();
 
-export async function expectDone(answer: Promise<SimAnswer>): Promise<SimAnswer> {
+export async function expectDone(answer: Promise<SimResponse>): Promise<SimResponse> {
   const done = await answer;
   if (done.status >= 300) throw new Error(`${done.status} ${done.code}: ${done.body}`);
   return done;

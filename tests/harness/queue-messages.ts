@@ -1,4 +1,5 @@
-import type { SimAnswer, SimQueue } from "./sim-queue.ts";
+import type { SimQueue } from "./sim-queue.ts";
+import type { SimResponse } from "./sim-service.ts";
 
 /** A message as an answer shows it; what the answer leaves out is empty. */
 export interface SeenMessage {
@@ -41,11 +42,11 @@ export class QueueCalls {
     this.#name = name;
   }
 
-  create(headers: Readonly<Record<string, string>> = {}): Promise<SimAnswer> {
+  create(headers: Readonly<Record<string, string>> = {}): Promise<SimResponse> {
     return this.#sim.send({ method: "PUT", path: `/${this.#name}`, headers });
   }
 
-  delete(): Promise<SimAnswer> {
+  delete(): Promise<SimResponse> {
     return this.#sim.send({ method: "DELETE", path: `/${this.#name}` });
   }
 
@@ -54,7 +55,7 @@ export class QueueCalls {
     return Number(answer.headers["x-ms-approximate-messages-count"]);
   }
 
-  put(text: string, query = ""): Promise<SimAnswer> {
+  put(text: string, query = ""): Promise<SimResponse> {
     const path = `/${this.#name}/messages?${query}`;
     return this.#sim.send({ method: "POST", path, body: messageBody(text) });
   }
@@ -63,7 +64,7 @@ export class QueueCalls {
     return messagesIn((await this.getAnswer(query)).body);
   }
 
-  getAnswer(query = ""): Promise<SimAnswer> {
+  getAnswer(query = ""): Promise<SimResponse> {
     return this.#sim.send({ method: "GET", path: `/${this.#name}/messages?${query}` });
   }
 
@@ -72,7 +73,7 @@ export class QueueCalls {
     return messagesIn(answer.body);
   }
 
-  remove({ id, popReceipt }: Pick<SeenMessage, "id" | "popReceipt">): Promise<SimAnswer> {
+  remove({ id, popReceipt }: Pick<SeenMessage, "id" | "popReceipt">): Promise<SimResponse> {
     const path = `/${this.#name}/messages/${id}?popreceipt=${encodeURIComponent(popReceipt)}`;
     return this.#sim.send({ method: "DELETE", path });
   }
@@ -81,7 +82,7 @@ export class QueueCalls {
     { id, popReceipt }: Pick<SeenMessage, "id" | "popReceipt">,
     visibilitySeconds: number,
     text?: string,
-  ): Promise<SimAnswer> {
+  ): Promise<SimResponse> {
     const receipt = encodeURIComponent(popReceipt);
     const query = `popreceipt=${receipt}&visibilitytimeout=${visibilitySeconds}`;
     const path = `/${this.#name}/messages/${id}?${query}`;
@@ -92,7 +93,7 @@ export class QueueCalls {
     });
   }
 
-  clear(): Promise<SimAnswer> {
+  clear(): Promise<SimResponse> {
     return this.#sim.send({ method: "DELETE", path: `/${this.#name}/messages` });
   }
 }

@@ -36,7 +36,7 @@ export function rawClient(serviceUrl: string, agent?: Agent): RawClient {
   const sas = accountSas();
   return {
     send: ({ method, path, headers = {}, body }) => {
-      const signed = `/${developmentAccountName}${path}${path.includes("?") ? "&" : "?"}${sas}`;
+      const signed = `/${developmentAccountName}${withQuery(path, sas)}`;
       const length = body === undefined ? {} : { "content-length": Buffer.byteLength(body) };
       return new Promise((resolve, reject) => {
         const sent = request(
@@ -69,6 +69,11 @@ export function rawClient(serviceUrl: string, agent?: Agent): RawClient {
   };
 }
 
+export function withQuery(path: string, query: string): string {
+  return `${path}${path.includes("?") ? "&" : "?"}${query}`;
+}
+
+/** An account SAS with all permissions for the development account. */
 export function accountSas(): string {
   const credential = new StorageSharedKeyCredential(developmentAccountName, developmentAccountKey);
   return generateAccountSASQueryParameters(

@@ -5,128 +5,156 @@ import {
   developmentAccountName,
   type AccountSettings,
 } from "../../src/account/settings.ts";
+import type { Log } from "../../src/base/world.ts";
+import type { ContentStore } from "../../src/content/content.ts";
 import { memoryFiles } from "../../src/content/memory-files.ts";
 import { openContentStore } from "../../src/content/open-content.ts";
 import { soloPins } from "../../src/content/pins.ts";
-import { noMeter } from "../../src/protocol/meter.ts";
-import type { Service } from "../../src/operation/service.ts";
-import type { Log } from "../../src/base/world.ts";
-import { reclaimStep } from "../../src/operation/reclaim.ts";
 import { Authenticator } from "../../src/http/auth/authenticator.ts";
 import type { HttpService, HttpServiceOptions } from "../../src/http/http-service.ts";
 import { compileRoutes } from "../../src/http/routing.ts";
 import { serveRequest } from "../../src/http/pipeline.ts";
 import { bufferBody } from "../../src/http/wire.ts";
-import { simWorld, type SimClock } from "../../src/server/sim-world.ts";
-import { accountSas, version, type RawCall } from "./raw-client.ts";
+import type { Runtime } from "../../src/operation/execute.ts";
+import { reclaimStep } from "../../src/operation/reclaim.ts";
+import { RenderCache } from "../../src/operation/render-cache.ts";
+import type { Service } from "../../src/operation/service.ts";
+import { noMeter } from "../../src/protocol/meter.ts";
+import { simWorld, type SimClock, type SimLog } from "../../src/server/sim-world.ts";
+import type { Store } from "../../src/store/store.ts";
+import { accountSas, version, withQuery, type RawCall } from "./raw-client.ts";
 import { simSources } from "./sim-sources.ts";
 import { openTestStore } from "./test-store.ts";
 
-export interface SimServiceAnswer {
+export interface SimResponse {
   readonly status: number;
+  /** Names in lower case. */
   readonly headers: Readonly<Record<string, string>>;
+  /** Decoded as UTF-8 or, with `binaryBodies`, as Latin-1. */
   readonly body: string;
   readonly code: string | undefined;
 }
 
-/** One service in a world whose time only the test moves. */
+/** One service on a simulated clock, without sockets. */
 export interface SimService {
   readonly clock: SimClock;
-  /** Signed with an account SAS. */
-  send(call: RawCall): Promise<SimServiceAnswer>;
-  /** With the credentials that the call itself carries. */
-  sendAs(call: RawCall): Promise<SimServiceAnswer>;
-  /** Does all background work that is due. */
-  reclaim(): Promise<void>;
+  readonly log: SimLog;
+  readonly runtime: Runtime;
+  readonly store: Store;
+  /** Adds an account SAS with all permissions to the call. */
+  send(call: RawCall): Promise<SimResponse>;
+  /** Sends the call with the credentials that it contains, over simulated HTTPS if `secure`. */
+  sendAs(call: RawCall, secure?: boolean): Promise<SimResponse>;
+  /** Runs all reclaim jobs that are due; returns the number of steps. */
+  reclaim(): Promise<number>;
 }
 
 export interface SimServiceOptions {
+  readonly seed?: number;
   readonly account?: Partial<AccountSettings>;
-  readonly door?: Partial<HttpServiceOptions>;
+  readonly http?: Partial<HttpServiceOptions>;
+  /** Replaces the log of the HTTP service. */
   readonly log?: Log;
+  readonly authenticator?: Authenticator;
+  readonly wrapStore?: (real: Store) => Store;
+  readonly wrapContent?: (real: ContentStore) => ContentStore;
+  readonly binaryBodies?: boolean;
 }
 
+const contentBytesMax = 64 * 1024 * 1024;
 const reclaimStepsMax = 10_000;
 
 export async function simService(
   service: Service,
-  { account, door: doorOptions, log: ownLog }: SimServiceOptions = {},
+  options: SimServiceOptions = {},
 ): Promise<SimService> {
-  const { clock, random, log } = simWorld(1);
-  const store = await openTestStore(clock);
-  const files = memoryFiles({ bytesMax: 16 * 1024 * 1024 });
+  const { clock, random, log } = simWorld(options.seed ?? 1);
+  const realStore = await openTestStore(clock);
+  const store = options.wrapStore?.(realStore) ?? realStore;
+  const files = memoryFiles({ bytesMax: contentBytesMax });
   const { contentTables } = service;
-  const content = await openContentStore({
-    store,
-    files,
-    pins: soloPins("memory"),
-    clock,
-    log,
-    contentTables,
-  });
-  await ensureAccountRecords(store, [developmentAccount()], random);
-  const door: HttpService = {
+  const pins = soloPins("memory");
+  const realContent = await openContentStore({ store, files, pins, clock, log, contentTables });
+  const content = options.wrapContent?.(realContent) ?? realContent;
+  const account = { ...developmentAccount(), ...options.account };
+  await ensureAccountRecords(realStore, [account], random);
+  const runtime = { store, content, random, clock, renderings: new RenderCache() };
+  const http: HttpService = {
     service,
     router: compileRoutes(service.operations),
-    runtime: { store, content, random, clock },
-    accounts: accountsOf([{ ...developmentAccount(), ...account }]),
-    authenticator: new Authenticator(),
-    sources: simSources(service.name, (request) => serveRequest(door, request)),
+    runtime,
+    accounts: accountsOf([account]),
+    authenticator: options.authenticator ?? new Authenticator(),
+    sources: simSources(service.name, (request) => serveRequest(http, request)),
     clock,
-    log: ownLog ?? log,
+    log: options.log ?? log,
     meter: noMeter,
-    options: {
-      versions: "later",
-      productStyle: true,
-      oauth: "basic",
-      ...doorOptions,
-    },
+    options: { versions: "later", productStyle: true, oauth: "basic", ...options.http },
   };
   const reclaimers = new Map(Object.entries(service.reclaimers));
+  const encoding = options.binaryBodies === true ? "latin1" : "utf8";
+  const sas = accountSas();
+  const sendAs = (call: RawCall, secure = false) => send(http, call, secure, encoding);
   return {
     clock,
-    send: (call) => send(door, { ...call, path: withQuery(call.path, accountSas()) }),
-    sendAs: (call) => send(door, call),
+    log,
+    runtime,
+    store,
+    send: (call) => sendAs({ ...call, path: withQuery(call.path, sas) }),
+    sendAs,
     async reclaim() {
       for (let steps = 0; steps < reclaimStepsMax; steps += 1) {
-        if (!(await reclaimStep({ store, content, reclaimers }))) return;
+        if (!(await reclaimStep({ store, content, reclaimers }))) return steps;
       }
-      throw new Error("the background work does not end");
+      throw new Error(`reclaim jobs remain after ${reclaimStepsMax} steps`);
     },
   };
-}
-
-function withQuery(path: string, query: string): string {
-  return `${path}${path.includes("?") ? "&" : "?"}${query}`;
 }
 
 async function send(
-  door: HttpService,
-  { method, path, headers = {}, body }: RawCall,
-): Promise<SimServiceAnswer> {
-  const bytes = Buffer.from(body ?? "");
-  const all: Record<string, string> = {
+  http: HttpService,
+  { method, path, headers = {}, body = "" }: RawCall,
+  secure: boolean,
+  encoding: BufferEncoding,
+): Promise<SimResponse> {
+  const bytes = Buffer.from(body);
+  const sent: Record<string, string> = {
     host: "127.0.0.1",
     "x-ms-version": version,
     "content-length": String(bytes.length),
     ...headers,
   };
-  const reply = await serveRequest(door, {
+  const reply = await serveRequest(http, {
     method,
     target: `/${developmentAccountName}${path}`,
-    headers: all,
-    rawHeaders: Object.entries(all).flat(),
+    headers: sent,
+    rawHeaders: Object.entries(sent).flat(),
     body: chunksOf(bytes),
-    secure: false,
+    secure,
     remoteAddress: "127.0.0.1",
     proceed: () => {},
   });
-  const { body: sent } = reply;
-  if (sent?.kind === "stream") throw new Error("answers here are small");
-  const whole = sent === undefined ? "" : bufferBody(sent);
-  const { status, headers: answered } = reply;
-  const code = answered["x-ms-error-code"];
-  return { status, headers: answered, body: Buffer.from(whole).toString(), code };
+  const received: Record<string, string> = {};
+  for (const [name, value] of Object.entries(reply.headers)) received[name.toLowerCase()] = value;
+  return {
+    status: reply.status,
+    headers: received,
+    body: (await bytesOf(reply.body)).toString(encoding),
+    code: received["x-ms-error-code"],
+  };
+}
+
+type ReplyBody = Awaited<ReturnType<typeof serveRequest>>["body"];
+
+async function bytesOf(body: ReplyBody): Promise<Buffer> {
+  if (body === undefined) return Buffer.alloc(0);
+  if (body.kind !== "stream") return Buffer.from(bufferBody(body));
+  const chunks: Buffer[] = [];
+  for await (const chunk of body.reader.read(body.from, body.length)) {
+    chunks.push(Buffer.from(chunk));
+  }
+  body.reader.close();
+  return Buffer.concat(chunks);
 }
 
 async function* chunksOf(bytes: Uint8Array): AsyncGenerator<Uint8Array> {

@@ -124,7 +124,7 @@ function opensFunction(line: string): boolean {
 }
 
 describe("imports", () => {
-  it("point downwards, never to a sibling", () => {
+  it("point to lower layers, never to a sibling", () => {
     const wrong = product.flatMap((source) => {
       const own = layerOf(source.path);
       if (own === undefined) return [];
@@ -138,12 +138,12 @@ describe("imports", () => {
     expect(wrong).toEqual([]);
   });
 
-  it("keep rules and encodings free of the platform", () => {
+  it("keep protocol rules and encodings free of Node.js modules", () => {
     const pure = product.filter(({ path }) => /^src\/(base|protocol|encoding)\//.test(path));
     expect(complaintsAboutLines(pure, (line) => /from "node:/.test(line))).toEqual([]);
   });
 
-  it("know every folder of src", () => {
+  it("are checked for every folder of src", () => {
     const folders = readdirSync("src", { withFileTypes: true }).filter((one) => one.isDirectory());
     const known = new Set(layers.flat());
     expect(folders.map(({ name }) => name).filter((name) => !known.has(name))).toEqual([]);
@@ -175,7 +175,7 @@ describe("size", () => {
 });
 
 describe("names", () => {
-  it.each(bannedNames)("$name stays in the world", ({ pattern }) => {
+  it.each(bannedNames)("$name is used in the world only", ({ pattern }) => {
     const strangers = product.filter(({ path }) => !bannedNamesAreAtHome(path));
     const found = strangers.flatMap(({ path, text }) =>
       codeOf(text)
@@ -185,13 +185,13 @@ describe("names", () => {
     expect(found).toEqual([]);
   });
 
-  it("no test waits for the wall clock", () => {
+  it("no test sleeps", () => {
     const tests = sources.filter(({ path, isTest }) => isTest && path !== "tests/tidy.test.ts");
     const waits = /setTimeout\([^)]*\b\d{3,}|sleep\(/;
     expect(complaintsAboutLines(tests, (line) => waits.test(line))).toEqual([]);
   });
 
-  it("files are kebab-case and say what is in them", () => {
+  it("files are kebab-case and named for their content", () => {
     const wrong = sources.filter(({ path }) => {
       const name = posix.basename(path).replace(/(\.(test|proof))?\.tsx?$/, "");
       return !/^[a-z0-9]+(-[a-z0-9]+)*$/.test(name) || /^(utils?|helpers?|common|misc)$/.test(name);
@@ -201,11 +201,11 @@ describe("names", () => {
 });
 
 describe("house rules", () => {
-  it("nothing is exported by default", () => {
+  it("there are no default exports", () => {
     expect(complaintsAboutLines(product, (line) => /^export default\b/.test(line))).toEqual([]);
   });
 
-  it("no file only passes on what others export, except the package's entry", () => {
+  it("no file only re-exports, except the package entry", () => {
     const barrels = product.filter(
       ({ path, text }) =>
         path !== "src/index.ts" && /^export (type )?(\*|\{[^}]*\}) from/m.test(text),
@@ -213,12 +213,12 @@ describe("house rules", () => {
     expect(barrels.map(({ path }) => path)).toEqual([]);
   });
 
-  it("what is left for later has an issue number", () => {
+  it("a TODO has an issue number", () => {
     const words = /\b(TO[D]O|FIX[M]E|XX[X])\b(?!.*#\d)/;
     expect(complaintsAboutLines(sources, (line) => words.test(line))).toEqual([]);
   });
 
-  it("no test is focused, and none is skipped without a reason", () => {
+  it("no test is focused or skipped without a reason", () => {
     const focused = /\b(it|test|describe)\.(only|skip)\(/;
     const tests = sources.filter(({ isTest }) => isTest);
     expect(complaintsAboutLines(tests, (line) => focused.test(line))).toEqual([]);

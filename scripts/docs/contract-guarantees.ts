@@ -22,8 +22,8 @@ const messages = "tests/contract/queue-messages.test.ts";
 const queueLife = "tests/contract/queue-life.test.ts";
 const fileLocks = "tests/contract/file-locks.test.ts";
 const fileRace = "tests/race/file-race.test.ts";
-const twoDoors = "tests/smb-wire/two-doors.test.ts";
-const betweenDoors = "tests/smb-wire/locks-between-doors.test.ts";
+const restAndSmbFiles = "tests/smb-wire/rest-and-smb-files.test.ts";
+const restAndSmbLocks = "tests/smb-wire/rest-and-smb-locks.test.ts";
 const treeRace = "tests/smb-wire/tree-race.test.ts";
 const fileQuota = "tests/contract/file-quota.test.ts";
 const notices = "tests/smb-wire/notices.test.ts";
@@ -41,7 +41,7 @@ export const contract: readonly Section[] = [
           "**Strong consistency.** Once a write is acknowledged, every later read returns it, on " +
           "any connection and in any process.",
         tests: [
-          [planted, "keeps every promise"],
+          [planted, "finds no violation"],
           [bugs, "stale reads"],
         ],
       },
@@ -53,7 +53,7 @@ export const contract: readonly Section[] = [
         tests: [
           [blobRace, "GETs during overwrites never show an ETag with another version's bytes"],
           ["tests/race/download.test.ts", "returns the old bytes whole"],
-          [tableRace, "32 overlapping transactions under readers: no torn read"],
+          [tableRace, "32 overlapping transactions with readers: no torn read"],
           [bugs, "torn transaction"],
         ],
       },
@@ -64,13 +64,13 @@ export const contract: readonly Section[] = [
         tests: [
           ["tests/kill/kill.proof.ts", "kills under clients of all services"],
           [powerCut, "losses of power lose nothing that was acknowledged, and tear nothing"],
-          [powerCut, "a server that answers before it flushes is noticed"],
-          ["tests/upgrade/upgrade.test.ts", "has stored, as if it were new"],
-          ["tests/folder/check.test.ts", "a sound folder"],
-          ["tests/folder/check.test.ts", "damage to the bytes is noticed"],
-          ["tests/folder/check.test.ts", "damage to the records is noticed"],
+          [powerCut, "a server that responds before it flushes is detected"],
+          ["tests/upgrade/upgrade.test.ts", "1 durable: serves what"],
+          ["tests/folder/check.test.ts", "a valid folder"],
+          ["tests/folder/check.test.ts", "damage to content is found"],
+          ["tests/folder/check.test.ts", "damage to records is found"],
           ["tests/folder/live.test.ts", "is copied and checked while clients write to it"],
-          ["tests/kill/queue-kill.proof.ts", "keeps its promise over"],
+          ["tests/kill/queue-kill.proof.ts", "delivers correctly over"],
           ["src/content/crash.test.ts", "what a killed process acknowledged is there"],
           ["src/content/compaction-race.test.ts", "is not counted twice"],
           [bugs, "acknowledge before flush"],
@@ -79,13 +79,13 @@ export const contract: readonly Section[] = [
       {
         text: "**Atomicity.** A rejected request changes no record, no ETag and no byte.",
         tests: [
-          [behaviour, "refuses a stale If-Match with 412 and changes nothing"],
-          [fuzz, "never the server's fault"],
-          [fuzz, "refused, but done"],
-          ["tests/contract/queue-bad-input.test.ts", "what is refused changes nothing"],
-          [tableBehaviour, "is refused with a code, changes nothing"],
+          [behaviour, "rejects a stale If-Match with 412 and changes nothing"],
+          [fuzz, "never gets 500"],
+          [fuzz, "a request that is rejected but executed"],
+          ["tests/contract/queue-bad-input.test.ts", "rejected requests change nothing"],
+          [tableBehaviour, "are rejected with an error code, change nothing"],
           [bugs, "refused, but done"],
-          ["tests/attack/attacks.test.ts", "only one is served"],
+          ["tests/attack/attacks.test.ts", "only one request is served"],
         ],
       },
     ],
@@ -98,7 +98,7 @@ export const contract: readonly Section[] = [
           "**Optimistic.** `If-Match` is evaluated inside the committing transaction: of any " +
           "number of clients with the same ETag exactly one succeeds, the others get 412.",
         tests: [
-          [blobRace, "64 clients with one ETag: exactly one wins"],
+          [blobRace, "64 clients with one ETag: exactly one succeeds"],
           [blobRace, "loses no increment"],
           ["src/store/interleaving.test.ts", "have exactly one winner, in whatever order they go"],
           [bugs, "commit without validation"],
@@ -107,14 +107,14 @@ export const contract: readonly Section[] = [
       {
         text: "**Pessimistic.** A lease or lock has one holder; other writers are rejected.",
         tests: [
-          [blobRace, "64 acquires: one lease"],
+          [blobRace, "64 acquires: exactly one lease"],
           [bugs, "lease check outside the transaction"],
           [bugs, "two holders"],
         ],
       },
       {
         text: "**Last writer wins.** Unconditional writes succeed, in one order for all readers.",
-        tests: [[blobRace, "64 plain writes all succeed"]],
+        tests: [[blobRace, "64 unconditional writes all succeed"]],
       },
     ],
   },
@@ -133,22 +133,22 @@ export const contract: readonly Section[] = [
       {
         text: "Writes to a leased blob need its lease id; reads with a wrong id are rejected.",
         tests: [
-          [declarations, "every operation that changes a blob's ETag needs the id of its lease"],
+          [declarations, "every operation that changes a blob's ETag requires its lease id"],
           [behaviour, "3 blob leases: $id"],
-          ["tests/race/blob-types.test.ts", "no copy lands on a blob after its lease was taken"],
+          ["tests/race/blob-types.test.ts", "no copy changes a blob after its lease was acquired"],
         ],
       },
       {
         text: "Of the operations on a leased container only Delete Container needs the lease id.",
         tests: [
-          [declarations, "only Delete Container is exclusive under a container lease"],
-          [behaviour, "lets only Delete Container be exclusive"],
+          [declarations, "only Delete Container requires the lease of the container"],
+          [behaviour, "only Delete Container requires the lease"],
         ],
       },
       {
         text: "Appended blocks are ordered, without gaps, also under kills and lost connections.",
         tests: [
-          ["tests/race/blob-types.test.ts", "parallel appends get dense, distinct offsets"],
+          ["tests/race/blob-types.test.ts", "parallel appends get contiguous, distinct offsets"],
           [bugs, "repeated append"],
         ],
       },
@@ -164,15 +164,15 @@ export const contract: readonly Section[] = [
       {
         text: "A stale ETag gets 412, `*` matches any, none means upsert; Delete requires one.",
         tests: [
-          [tableBehaviour, "a stale ETag is 412, * forces, none is an upsert"],
-          [tableRace, "64 merges with one ETag: exactly one wins"],
+          [tableBehaviour, "a stale ETag gets 412, * matches any, none is an upsert"],
+          [tableRace, "64 merges with one ETag: exactly one succeeds"],
         ],
       },
       {
         text: "Entity group transactions are atomic and isolated.",
         tests: [
           [tableBehaviour, "one partition, no entity twice, in order, all or nothing"],
-          [tableRace, "some serial order"],
+          [tableRace, "a serial order exists"],
           [bugs, "transaction without validation"],
         ],
       },
@@ -184,23 +184,23 @@ export const contract: readonly Section[] = [
       {
         text: "A dequeued message is invisible for its visibility timeout, then visible again.",
         tests: [
-          [messages, "a message that was got is invisible to others until its time"],
-          [messages, "comes back if it was not deleted by then"],
+          [messages, "a received message is invisible until its visibility timeout ends"],
+          [messages, "a message that is not deleted becomes visible again"],
           [bugs, "no visibility window"],
         ],
       },
       {
         text: "Delete and Update Message need the pop receipt of the latest get or update.",
         tests: [
-          [messages, "%s needs that of the latest get or update"],
+          [messages, "%s requires the pop receipt of the latest get or update"],
           [bugs, "receipt not renewed"],
         ],
       },
       {
         text: "No message is lost, or delivered to two consumers within one visibility timeout.",
         tests: [
-          [messages, "many consumers at once never get the same message"],
-          ["tests/kill/queue-kill.proof.ts", "keeps its promise over"],
+          [messages, "concurrent consumers never receive the same message"],
+          ["tests/kill/queue-kill.proof.ts", "delivers correctly over"],
           [bugs, "forgotten message"],
         ],
       },
@@ -216,65 +216,71 @@ export const contract: readonly Section[] = [
       {
         text: "REST evaluates no conditional headers; leases on files and shares are enforced.",
         tests: [
-          ["tests/contract/file-declarations.test.ts", "takes no conditional headers anywhere"],
-          ["tests/contract/file-declarations.test.ts", "asks writers of leased files"],
+          ["tests/contract/file-declarations.test.ts", "declares no conditional headers"],
+          [
+            "tests/contract/file-declarations.test.ts",
+            "requires the lease id for writes to leased files",
+          ],
         ],
       },
       {
         text: "A REST operation that violates an SMB share mode gets 409 SharingViolation.",
         tests: [
-          [fileLocks, "an open that shares nothing locks REST out until it is closed"],
-          [fileRace, "no REST write slips between an exclusive open and its close"],
-          [twoDoors, "REST beside an SMB open that shares"],
+          [fileLocks, "an open that shares nothing blocks REST until it is closed"],
+          [fileRace, "no REST write happens between an exclusive open and its close"],
+          [restAndSmbFiles, "REST and an SMB open that shares"],
           [bugs, "SMB lock ignored"],
         ],
       },
       {
         text: "A REST operation that overlaps a byte-range lock gets 409 FileLockConflict.",
         tests: [
-          [fileLocks, "what a client has locked is out of reach, and nothing else is"],
-          [betweenDoors, "REST beside bytes 2 to 4 that an SMB client has locked"],
+          [fileLocks, "a locked range is blocked, and no other"],
+          [restAndSmbLocks, "REST and bytes 2 to 4 locked by an SMB client"],
           [bugs, "SMB lock ignored"],
         ],
       },
       {
         text: "A delete-pending file gets 409 and is not listed; after its last close it gets 404.",
         tests: [
-          [fileLocks, "a marked file is neither listed nor reachable, and can be taken back"],
-          [fileLocks, "404 only after the last handle closed"],
-          [twoDoors, "REST on a file that is going away"],
+          [
+            fileLocks,
+            "a delete-pending file is neither listed nor reachable, and the mark can be removed",
+          ],
+          [fileLocks, "404 only after the last handle is closed"],
+          [restAndSmbFiles, "REST and a delete-pending file"],
           [bugs, "delete-pending ignored"],
-          [betweenDoors, "is told of a delete that is pending"],
-          [betweenDoors, "that are going away take nothing new in, and are not listed"],
+          [restAndSmbLocks, "reports a delete-pending file"],
+          [restAndSmbLocks, "accept no new entries and are not listed if delete-pending"],
         ],
       },
       {
         text: "A REST lease blocks SMB writers; REST can close SMB handles.",
         tests: [
-          [betweenDoors, "an SMB open of a file that is leased over REST"],
-          [betweenDoors, "are listed with what they are, and closed by their id"],
+          [restAndSmbLocks, "an SMB open of a file with a REST lease"],
+          [restAndSmbLocks, "are listed with their properties and closed by id"],
         ],
       },
       {
         text: "REST waits until an SMB client has flushed its cache, for 30 s at most.",
         tests: [
-          [betweenDoors, "reads what a client has cached for writing only after it was flushed"],
-          [fileLocks, "a client that never answers costs half a minute and a 500"],
+          [restAndSmbLocks, "reads cached writes only after they were flushed"],
+          [fileLocks, "a break without acknowledgement takes 35 s and ends with 500"],
         ],
       },
       {
         text: "Concurrent REST and SMB operations on a tree have one order.",
         tests: [
-          [treeRace, "end as if they had come one after the other"],
-          [fileQuota, "is not passed by any number of writers at once"],
-          [notices, "hears of what REST does in it, in order"],
+          [treeRace, "have results that a serial order explains"],
+          [fileQuota, "is not exceeded by concurrent writers"],
+          [notices, "receives changes made over REST, in order"],
         ],
       },
       {
         text: "Deletes and renames over REST are atomic.",
         tests: [
-          [fileRace, "a file is never lost in a directory that is deleted at the same time"],
-          [fileRace, "never lose the way to the root"],
+          [fileRace, "no file is lost in a directory that is deleted concurrently"],
+          [fileRace, "stay reachable from the root"],
           [bugs, "rename that copies"],
         ],
       },

@@ -146,8 +146,8 @@ const routes = declaredRoutes();
 const closed = routes.filter(isAnswered).filter(({ access }) => access !== "open");
 const named = (route: AnyRoute): string => `${route.method} ${route.path}`;
 
-describe("the key of one account", () => {
-  it("is tried at every route that is not open to all, and these are open", () => {
+describe("a session with the key of one account", () => {
+  it("is tested against every route that requires a login", () => {
     const open = routes.filter(({ access }) => access === "open").map(named);
     expect(open).toEqual([
       "GET /healthz",
@@ -162,7 +162,7 @@ describe("the key of one account", () => {
   });
 
   it.each(closed.map((route) => [named(route), route] as const))(
-    "%s tells nothing of another account and changes nothing in it",
+    "%s returns nothing of another account and changes nothing in it",
     async (_, route) => {
       const before = await held();
       for (const attempt of attemptsOf(route)) {
@@ -180,7 +180,7 @@ describe("the key of one account", () => {
   const tokenOnly = "AdminTokenRequired";
   const refusals = ["AccountNotFound", "SessionNotFound", "InvalidInput"];
 
-  it("is told of its own account in the live feed, and of no other", async () => {
+  it("receives feed events of its own account only", async () => {
     const kinds = "refused,lease,message,change";
     const stream = await EventStream.open(admin.url, kinds, own);
     const theirs = BlobServiceClient.fromConnectionString(admin.server.connectionString);
@@ -216,13 +216,13 @@ describe("the key of one account", () => {
     [`/storage/blob/?comp=list&${sas}`, `${foreign.account}.blob.localhost`],
     [`/storage/blob/mine?comp=list&${sas}`, `${foreign.account}.blob.localhost`],
     [`/storage/blob/http://x/${foreign.account}?comp=list&${sas}`, undefined],
-  ])("the gateway passes nothing to another account: %s at %s", async (path, host) => {
+  ])("the gateway forwards nothing to another account: %s at %s", async (path, host) => {
     const { status, text } = await rawGet(path, host);
     expect(status).toBeGreaterThanOrEqual(400);
     expect(text).not.toContain("foreign");
   });
 
-  it("passes the gateway to its own account, with its own signature", async () => {
+  it("the gateway forwards a signed request to its own account", async () => {
     const body = JSON.stringify({ account: "mine" });
     const signed = await send({ method: "POST", path: "/admin/v1/sas", body }, own);
     const { query } = JSON.parse(signed.text) as { readonly query: string };
@@ -246,11 +246,11 @@ function rawGet(path: string, host: string | undefined) {
 }
 
 /** Otherwise the requests above would prove nothing. The reset comes last. */
-describe("with the admin token the same requests", () => {
+describe("a session with the admin token", () => {
   const isReset = ({ path }: Route): boolean => path === "/admin/v1/reset";
   const ordered = [...closed.filter((route) => !isReset(route)), ...closed.filter(isReset)];
   it.each(ordered.map((route) => [named(route), route] as const))(
-    "%s succeed",
+    "%s succeeds",
     async (_, route) => {
       const statuses: number[] = [];
       for (const attempt of attemptsOf(route)) statuses.push((await send(attempt, token)).status);

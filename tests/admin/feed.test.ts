@@ -34,8 +34,8 @@ async function refusedBy(work: Promise<unknown>): Promise<number | undefined> {
 
 const newBlob = () => container.getBlockBlobClient(freshName("blob"));
 
-describe("a refused request", () => {
-  it("shows the ETag it asked for and the one there is", async () => {
+describe("the event of a rejected request", () => {
+  it("contains the requested and the current ETag", async () => {
     const blob = newBlob();
     const { etag } = await blob.upload("a", 1);
     const stale = blob.upload("b", 1, { conditions: { ifMatch: '"0x1"' } });
@@ -54,7 +54,7 @@ describe("a refused request", () => {
     });
   });
 
-  it("shows what a date was held against, also for 304", async () => {
+  it("contains the date that a conditional header was compared with, also for 304", async () => {
     const blob = newBlob();
     const { lastModified } = await blob.upload("a", 1);
     const conditions = { ifModifiedSince: lastModified ?? new Date(0) };
@@ -66,7 +66,7 @@ describe("a refused request", () => {
     });
   });
 
-  it("shows the tags it asked for", async () => {
+  it("contains the tags of the condition", async () => {
     const blob = newBlob();
     await blob.upload("a", 1, { tags: { colour: "red" } });
     const conditions = { tagConditions: "colour = 'blue'" };
@@ -76,7 +76,7 @@ describe("a refused request", () => {
     });
   });
 
-  it("shows which lease is in its way, and who holds it", async () => {
+  it("contains the lease that blocked the request and its holder", async () => {
     const blob = newBlob();
     await blob.upload("a", 1);
     const { leaseId } = await blob.getBlobLeaseClient().acquireLease(60);
@@ -102,7 +102,7 @@ describe("a refused request", () => {
     });
   });
 
-  it("shows which entity of a transaction it was", async () => {
+  it("contains the index of the failed entity of a transaction", async () => {
     const { connectionString } = admin.server;
     const name = freshName("table");
     const options = { allowInsecureConnection: true };
@@ -125,8 +125,8 @@ describe("a refused request", () => {
   });
 });
 
-describe("time that passes", () => {
-  it("ends a lease", async () => {
+describe("timed events", () => {
+  it("report an expired lease", async () => {
     const blob = newBlob();
     await blob.upload("a", 1);
     const { leaseId } = await blob.getBlobLeaseClient().acquireLease(15);
@@ -139,7 +139,7 @@ describe("time that passes", () => {
     });
   });
 
-  it("brings a message back that was not deleted", async () => {
+  it("report a message that becomes visible again", async () => {
     const { connectionString } = admin.server;
     const service = QueueServiceClient.fromConnectionString(connectionString);
     const queue = service.getQueueClient(freshName("queue"));
@@ -158,7 +158,7 @@ describe("time that passes", () => {
   });
 });
 
-it("tells of successful writes and of health to those who ask for it", async () => {
+it("the feed sends successful writes and health to subscribers of these kinds", async () => {
   const blob = newBlob();
   const { etag } = await blob.upload("a", 1);
   const change = { operation: "Put Blob", path: blob.name, etag, status: 201 };
@@ -169,7 +169,7 @@ it("tells of successful writes and of health to those who ask for it", async () 
   expect(health["requests"]).toMatchObject({ total: expect.any(Number) });
 });
 
-it("leaves a timeline of every object it saw", async () => {
+it("the timeline lists every object the feed has seen", async () => {
   const blob = newBlob();
   const first = await blob.upload("a", 1);
   const second = await blob.upload("bb", 2);
@@ -191,8 +191,8 @@ it("leaves a timeline of every object it saw", async () => {
   expect(refused).toMatchObject({ condition: { expected: [first.etag], actual: second.etag } });
 });
 
-describe("a watcher", () => {
-  it("gets only what it asked for", async () => {
+describe("a feed subscriber", () => {
+  it("receives only the requested event kinds", async () => {
     const other = await EventStream.open(admin.url, "lease");
     const blob = newBlob();
     await blob.upload("a", 1);
@@ -201,11 +201,11 @@ describe("a watcher", () => {
     await other.close();
   });
 
-  it("that asks for what there is not is refused", async () => {
+  it("is rejected if it requests an unknown kind", async () => {
     expect((await admin.get("/admin/v1/feed?kinds=nonsense")).status).toBe(400);
   });
 
-  it("is let go when the server stops", async () => {
+  it("is disconnected when the server stops", async () => {
     const own = await adminServer();
     const stream = await EventStream.open(own.url);
     await own[Symbol.asyncDispose]();

@@ -22,7 +22,7 @@ function logIn(url: string): Promise<IncomingMessage> {
   });
 }
 
-it("away from the loopback address it is encrypted, and so is its cookie", async () => {
+it("the admin listener uses TLS and secure cookies on a non-loopback address", async () => {
   await using admin = await adminServer({ cert, key, adminToken, adminHost: "0.0.0.0" });
   expect(admin.url).toMatch(/^https:/);
   const answer = await logIn(admin.url.replace("0.0.0.0", "127.0.0.1"));
@@ -30,7 +30,7 @@ it("away from the loopback address it is encrypted, and so is its cookie", async
   expect(answer.headers["set-cookie"]?.[0]).toMatch(/; HttpOnly; SameSite=Strict; Secure$/);
 });
 
-it("on the loopback address probes need no certificate", async () => {
+it("probes on a loopback address need no certificate", async () => {
   await using admin = await adminServer({ cert, key });
   expect((await admin.get("/healthz")).status).toBe(200);
 });

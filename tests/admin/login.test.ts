@@ -20,7 +20,7 @@ async function codeIn(answer: Response): Promise<string> {
   return error?.code ?? "";
 }
 
-describe("where a login is required", () => {
+describe("with a required login", () => {
   let admin: AdminServer;
   beforeAll(async () => {
     admin = await adminServer({ adminToken, adminHost: "0.0.0.0" });
@@ -41,7 +41,7 @@ describe("where a login is required", () => {
       headers: { ...adminHeaders, "Content-Type": "application/json", Cookie: cookie },
     });
 
-  it("everything but probes, the page and the login is closed", async () => {
+  it("rejects every route except probes, the page and the login", async () => {
     for (const path of ["/healthz", "/readyz", "/", "/admin/v1/session"]) {
       expect((await get(path)).status, path).toBe(200);
     }
@@ -53,7 +53,7 @@ describe("where a login is required", () => {
     }
   });
 
-  it("the token opens it to scripts, and no other does", async () => {
+  it("accepts the admin token and no other", async () => {
     const bearer = (token: string, path = "/metrics") =>
       get(path, { Authorization: `Bearer ${token}` });
     expect((await bearer(adminToken)).status).toBe(200);
@@ -68,7 +68,7 @@ describe("where a login is required", () => {
   it.each([
     ["a key of an account", { account, key: developmentAccountKey }],
     ["the token", { token: adminToken }],
-  ])("%s opens a session, which ends", async (_, proof) => {
+  ])("%s opens a session, which a logout ends", async (_, proof) => {
     const answer = await logIn(proof);
     expect(answer.status).toBe(200);
     expect(answer.headers.get("set-cookie")).toMatch(/; HttpOnly; SameSite=Strict/);
@@ -90,7 +90,7 @@ describe("where a login is required", () => {
     expect((await get("/admin/v1/leases", { Cookie: next })).status).toBe(401);
   });
 
-  it("a logout ends the session, every copy of its cookie and its streams", async () => {
+  it("a logout ends the session, all copies of its cookie and its streams", async () => {
     const cookie = cookieIn(await logIn({ token: adminToken }));
     const other = cookieIn(await logIn({ token: adminToken }));
     const stream = await EventStream.open(url(), "", { Cookie: cookie });
@@ -107,7 +107,7 @@ describe("where a login is required", () => {
     expect((await get("/admin/v1/leases", { Cookie: other })).status).toBe(200);
   });
 
-  it("a link logs in once, and not after an hour", async () => {
+  it("a login link works once and expires after an hour", async () => {
     const tokenOf = (link: string): string => /\/#login=([0-9a-f]{64})$/.exec(link)?.[1] ?? "";
     const link = tokenOf(admin.server.explorerLink());
     const late = tokenOf(admin.server.explorerLink());
@@ -120,7 +120,7 @@ describe("where a login is required", () => {
     expect((await logIn({ link: late })).status).toBe(401);
   });
 
-  it("the gateway asks for the login and for the service's own rights", async () => {
+  it("the gateway requires the login and the service's own authorization", async () => {
     const bearer = { Authorization: `Bearer ${adminToken}`, "x-ms-version": "2023-11-03" };
     const list = `/storage/blob/${account}?comp=list`;
     const unsigned = await get(list, bearer);
@@ -135,7 +135,7 @@ describe("where a login is required", () => {
     expect((await get(`${list}&${query}`, bearer)).status).toBe(200);
   });
 
-  it("whoever gives nothing has not guessed", async () => {
+  it("a login without credentials does not count as a failed attempt", async () => {
     admin.clock.skip(120);
     for (let attempt = 0; attempt < 10; attempt += 1) {
       expect((await logIn({ token: null, account, key: null })).status).toBe(400);
@@ -143,7 +143,7 @@ describe("where a login is required", () => {
     expect((await logIn({ token: adminToken })).status).toBe(200);
   });
 
-  it("whoever guesses has to wait", async () => {
+  it("failed logins are delayed", async () => {
     admin.clock.skip(120);
     const wrong = [
       { token: "wrong" },
@@ -171,7 +171,7 @@ describe("on a loopback address", () => {
     ["a second key", { [account]: { keys: [developmentAccountKey, key(1)] } }, true],
     ["a key of its own", { [account]: { keys: [key(1)] } }, true],
     ["other settings of the development account", { [account]: { versioning: true } }, false],
-  ])("%s: a login is required if there is a secret", async (_, accounts, isRequired) => {
+  ])("%s: a login is required if a secret is configured", async (_, accounts, isRequired) => {
     await using admin = await adminServer({ accounts });
     const session = await admin.json("/admin/v1/session");
     expect(session).toMatchObject({ loginRequired: isRequired, loggedIn: !isRequired });
@@ -182,7 +182,7 @@ describe("on a loopback address", () => {
     expect((await admin.get("/metrics")).status).toBe(200);
   });
 
-  it("accounts that are read again change who has to log in, and end what they opened", async () => {
+  it("reloading the accounts changes the login requirement and ends sessions of removed accounts", async () => {
     const folder = mkdtempSync(join(tmpdir(), "etagere-login-"));
     const config = join(folder, "config.json");
     const write = (accounts: object) => writeFileSync(config, JSON.stringify({ accounts }));
@@ -202,7 +202,7 @@ describe("on a loopback address", () => {
     rmSync(folder, { recursive: true, force: true });
   });
 
-  it("a program that can read the data folder is let in with the token it finds there", async () => {
+  it("the token file in the data folder grants access", async () => {
     const location = mkdtempSync(join(tmpdir(), "etagere-login-"));
     writeFileSync(join(location, "admin.json"), "{}", { mode: 0o644 });
     const admin = await adminServer({ location, accounts: { mine: { keys: [key(1)] } } });

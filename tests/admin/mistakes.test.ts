@@ -30,15 +30,15 @@ const actions = ["sas", "leases/break", "smb/close", "smb/sessions/1/close", "se
   (name) => `/admin/v1/${name}`,
 );
 
-describe("whatever is asked for in a wrong way", () => {
-  it.each(views)("%s says how it is asked for", async (path) => {
+describe("malformed requests", () => {
+  it.each(views)("%s is answered with the allowed methods", async (path) => {
     const allow = path.endsWith("feed") ? "GET" : "GET, HEAD";
     const message = `${path} takes ${allow}, not POST`;
     const posted = await send("POST", path, "{}");
     expect(posted).toEqual({ status: 405, allow, code: "MethodNotAllowed", message });
   });
 
-  it.each(actions)("%s says how it is sent", async (path) => {
+  it.each(actions)("%s is answered with the required content type", async (path) => {
     const allow = path.endsWith("session") ? "GET, HEAD, POST, DELETE" : "POST";
     expect(await send("PUT", path, "{}")).toMatchObject({
       status: 405,
@@ -70,7 +70,7 @@ describe("whatever is asked for in a wrong way", () => {
     });
   });
 
-  it.each(views)("%s does not pass over a parameter that it does not know", async (path) => {
+  it.each(views)("%s rejects an unknown parameter", async (path) => {
     expect(await send("GET", `${path}?limt=1`)).toMatchObject({
       status: 400,
       code: "InvalidInput",
@@ -78,7 +78,7 @@ describe("whatever is asked for in a wrong way", () => {
     });
   });
 
-  it("says where nothing is", async () => {
+  it("an unknown path is answered with 404", async () => {
     expect(await send("GET", "/admin/v1/nonsense")).toMatchObject({
       status: 404,
       message: "there is nothing at /admin/v1/nonsense",
@@ -128,7 +128,7 @@ it.each([
   [timeline("container=abc&rowKey=r"), 400, "rowKey is for entities of tables; blob has path"],
   [`${tables}&rowKey=r`, 400, "partitionKey and rowKey are given together or not at all"],
   [`${tables}&path=r`, 400, "path is not for tables; entities have partitionKey and rowKey"],
-])("GET %s is answered what is wrong", async (path, status, message) => {
+])("GET %s is answered with the reason", async (path, status, message) => {
   const answer = await send("GET", `/admin/v1/${path}`);
   expect(answer.status).toBe(status);
   expect(answer.message).toContain(message);
@@ -199,7 +199,7 @@ it.each<[string, object, number, string]>([
   ["sas", { ...ofBlob, permissions: "" }, 400, "permissions is missing: letters such as r, or"],
   ["sas", { ...ofBlob, permissions: "R" }, 400, "permissions must be letters of rwdxylacuptfimeo,"],
   ["sas", { ...ofBlob, versionId: "v" }, 400, "versionId is for one blob: service must be blob"],
-])("POST %s of %j is answered what is wrong", async (path, body, status, message) => {
+])("POST %s with %j is answered with the reason", async (path, body, status, message) => {
   const answer = await send("POST", `/admin/v1/${path}`, JSON.stringify(body));
   expect(answer.status).toBe(status);
   expect(answer.message).toContain(message);

@@ -46,7 +46,7 @@ async function fileOf(path: string): Promise<FileView | undefined> {
   return (await look()).files.find((file) => file.path === path);
 }
 
-it("shows sessions, opens, share modes, locks, caches and what is about to go", async () => {
+it("lists sessions, opens, share modes, locks, caching grants and delete-pending files", async () => {
   const client = await ready();
   const asked = { access: Access.read, share: 5, oplock: 9 };
   const opened = await client.ask(5, createBody("folder\\a.txt", { ...asked, disposition: 3 }));
@@ -74,7 +74,7 @@ it("shows sessions, opens, share modes, locks, caches and what is about to go", 
   client.end();
 });
 
-it("shows what is deleted with its last handle", async () => {
+it("lists files that are delete-on-close", async () => {
   const client = await ready();
   const handle = await openFile(client, "going.txt");
   await setDeletePending(client, handle, true);
@@ -82,7 +82,7 @@ it("shows what is deleted with its last handle", async () => {
   client.end();
 });
 
-it("closes a handle by force, and the file that waited for it goes", async () => {
+it("closes a handle, which deletes its delete-pending file", async () => {
   const client = await ready();
   const handle = await openFile(client, "forced.txt");
   const file = share.rootDirectoryClient.getFileClient("forced.txt");
@@ -98,7 +98,7 @@ it("closes a handle by force, and the file that waited for it goes", async () =>
   client.end();
 });
 
-it("ends a session with all that it had open", async () => {
+it("ends a session and closes its handles", async () => {
   const client = await ready();
   await openFile(client, "ended.txt");
   const { sessions } = await look();
@@ -110,7 +110,7 @@ it("ends a session with all that it had open", async () => {
   client.end();
 });
 
-it("tells why REST was refused a file that SMB has open", async () => {
+it("reports which SMB open blocked a REST request", async () => {
   const feed = await EventStream.open(admin.url);
   const client = await ready();
   const handle = await openFile(client, "shared.txt", { access: Access.read, share: 0 });

@@ -36,8 +36,8 @@ async function newContainer(): Promise<ContainerClient> {
   return container;
 }
 
-describe("server and accounts", () => {
-  it("are told without a key", async () => {
+describe("the server and account views", () => {
+  it("do not contain keys", async () => {
     const server = await admin.json("/admin/v1/server");
     expect(server).toMatchObject({ store: "memory", content: "memory", adminUrl: admin.url });
     const answer = await (await admin.get("/admin/v1/accounts")).text();
@@ -47,15 +47,15 @@ describe("server and accounts", () => {
     });
   });
 
-  it("tell a key to those who ask for it", async () => {
+  it("return a key on explicit request", async () => {
     const told = await admin.json(`/admin/v1/accounts/${account}/key`);
     expect(told).toMatchObject({ account, keys: [developmentAccountKey] });
     expect((await admin.get("/admin/v1/accounts/nobody/key")).status).toBe(404);
   });
 });
 
-describe("signatures", () => {
-  it("open every service through the gateway", async () => {
+describe("SAS tokens", () => {
+  it("give access to every service through the gateway", async () => {
     const { query } = await signed({ account });
     const lists = ["blob", "queue", "file"].map((service) => `${service}/${account}?comp=list&`);
     for (const path of [...lists, `table/${account}/Tables?`]) {
@@ -66,7 +66,7 @@ describe("signatures", () => {
     }
   });
 
-  it("for one blob open just that", async () => {
+  it("for one blob give access to that blob only", async () => {
     const container = await newContainer();
     const path = "a folder/über.txt";
     await container.getBlockBlobClient(path).upload("text", 4);
@@ -83,7 +83,7 @@ describe("signatures", () => {
     expect((await fetch(other)).status).toBe(403);
   });
 
-  it("for a queue, a table and a share open them", async () => {
+  it("for a queue, a table and a share give access to these", async () => {
     const { connectionString } = admin.server;
     const name = freshName("thing");
     await QueueServiceClient.fromConnectionString(connectionString).createQueue(name);
@@ -110,7 +110,7 @@ describe("signatures", () => {
       "path",
     ],
     [{ account, kind: "service", service: "blob", container: "c\nd", permissions: "r" }, "control"],
-  ])("are not made of %j", async (wish, problem) => {
+  ])("are not created from %j", async (wish, problem) => {
     const answer = await admin.post("/admin/v1/sas", wish);
     expect(answer.status).toBe(400);
     expect(await answer.text()).toContain(problem);
@@ -129,8 +129,8 @@ async function signed(wish: object): Promise<Signed> {
   return (await answer.json()) as Signed;
 }
 
-describe("held leases", () => {
-  it("are those of blobs, containers, files and shares, by their end", async () => {
+describe("the view of held leases", () => {
+  it("lists leases of blobs, containers, files and shares, ordered by expiry", async () => {
     const container = await newContainer();
     const blob = container.getBlockBlobClient("a/b.txt");
     await blob.upload("x", 1);
@@ -156,7 +156,7 @@ describe("held leases", () => {
     expect(found[0]?.["secondsLeft"]).toBeGreaterThan(10);
   });
 
-  it("are those of a share's snapshots, too, and can be broken", async () => {
+  it("lists leases of share snapshots and can break them", async () => {
     const service = ShareServiceClient.fromConnectionString(admin.server.connectionString);
     const share = service.getShareClient(freshName("share"));
     await share.create();
@@ -170,7 +170,7 @@ describe("held leases", () => {
     expect((await leases()).leases.some(({ id }) => id === leaseId)).toBe(false);
   });
 
-  it("are gone when they are released, expired, broken, or their blob is deleted", async () => {
+  it("omits leases that were released, expired or broken, or whose blob was deleted", async () => {
     const container = await newContainer();
     const ends: Record<string, (blob: string, id: string) => Promise<unknown>> = {
       released: (blob, id) => container.getBlobClient(blob).getBlobLeaseClient(id).releaseLease(),
@@ -189,7 +189,7 @@ describe("held leases", () => {
     }
   });
 
-  it("are gone at once with their container", async () => {
+  it("omits the leases of a deleted container at once", async () => {
     const container = await newContainer();
     const blob = container.getBlockBlobClient("b");
     await blob.upload("x", 1);
@@ -198,7 +198,7 @@ describe("held leases", () => {
     expect((await leases()).leases.some(({ id }) => id === leaseId)).toBe(false);
   });
 
-  it("come in pages", async () => {
+  it("is paged", async () => {
     const container = await newContainer();
     const ids = new Set<unknown>();
     for (const name of ["1", "2", "3", "4", "5"]) {
@@ -219,7 +219,7 @@ describe("held leases", () => {
     expect([...ids].every((id) => found.includes(id))).toBe(true);
   });
 
-  it("are broken by their administrator, with a period or at once", async () => {
+  it("breaks a lease with or without a break period", async () => {
     const container = await newContainer();
     const blob = container.getBlockBlobClient("a b/ü.txt");
     await blob.upload("x", 1);
@@ -237,7 +237,7 @@ describe("held leases", () => {
     expect(await none.json()).toMatchObject({ error: { code: "BlobNotFound" } });
   });
 
-  it("are still known after a restart", async () => {
+  it("is complete after a restart", async () => {
     const location = mkdtempSync(join(tmpdir(), "etagere-admin-"));
     try {
       const before = await adminServer({ location });
@@ -259,7 +259,7 @@ describe("held leases", () => {
   });
 });
 
-it("a timeline has what snapshots of a share still show", async () => {
+it("a timeline contains objects that only a share snapshot still contains", async () => {
   const service = ShareServiceClient.fromConnectionString(admin.server.connectionString);
   const share = service.getShareClient(freshName("share"));
   await share.create();
@@ -281,7 +281,7 @@ it("a timeline has what snapshots of a share still show", async () => {
   expect((await admin.get("/admin/v1/timeline?service=nonsense")).status).toBe(400);
 });
 
-it("health counts requests, commits and their batches", async () => {
+it("health counts requests, commits and commit batches", async () => {
   await admin.json("/admin/v1/health");
   const container = await newContainer();
   await container.getBlockBlobClient("b").upload("x", 1);
@@ -302,7 +302,7 @@ interface HealthRates {
   readonly store: { readonly perSecond: number };
 }
 
-it("status shows the same as a table", async () => {
+it("status prints the same values as a table", async () => {
   const container = await newContainer();
   const blob = container.getBlockBlobClient("evil\u001b[2Jname");
   await blob.upload("x", 1);

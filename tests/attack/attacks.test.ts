@@ -67,7 +67,7 @@ describe("signatures", () => {
     ["DELETE", "/open/b", "rl"],
     ["PUT", "/open/b?comp=metadata", "rl"],
     ["GET", "/?comp=list", "rl"],
-  ])("%s %s is beyond a token to read one container", async (method, path, letters) => {
+  ])("%s %s is not allowed by a read token for one container", async (method, path, letters) => {
     const sign = path.includes("?") ? "&" : "?";
     const target = `${account}${path}${sign}${tokenFor("open", letters)}`;
     expect((await send(method, target)).status).toBe(403);
@@ -81,13 +81,13 @@ describe("signatures", () => {
     `${account}/open//../../secret/b`,
     `${account}/open/..%5csecret%5cb`,
     `/other/../${developmentAccountName}/secret/b`,
-  ])("no way leads out of its container: %s", async (target) => {
+  ])("a path cannot leave its container: %s", async (target) => {
     const reply = await send("GET", `${target}?${tokenFor("open", "rl")}`);
     expect(reply.status).toBeGreaterThanOrEqual(400);
     expect(reply.text).not.toMatch(/secret$/);
   });
 
-  it("a forged one, and one of another account's key, are refused", async () => {
+  it("a forged token and one signed with another account's key are rejected", async () => {
     const forged = tokenFor("secret", "rl", otherKey);
     expect((await send("GET", `${account}/secret/b?${forged}`)).status).toBe(403);
     const stretched = tokenFor("open", "rl").replace("sp=rl", "sp=rwdl");
@@ -96,7 +96,7 @@ describe("signatures", () => {
   });
 });
 
-describe("requests inside requests", () => {
+describe("request smuggling", () => {
   const inner = (blob: string): string =>
     `DELETE ${account}${blob}?${full} HTTP/1.1\r\nHost: x\r\nx-ms-version: ${version}\r\n\r\n`;
   const last = `GET ${account}/open/b?${full} HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n`;
@@ -119,13 +119,13 @@ describe("requests inside requests", () => {
       "a header that goes on",
       (body) => [lengthOf(body), ["x-a", "1\r\n transfer-encoding: chunked"]],
     ],
-  ])("%s: only one is served", async (_what, headersFor) => {
+  ])("%s: only one request is served", async (_what, headersFor) => {
     const body = `0\r\n\r\n${inner("/secret/b")}`;
     await put(headersFor(body), body, "");
     expect(await isSecretThere()).toBe(true);
   });
 
-  it("one that comes after another is served: what is above could fail", async () => {
+  it("two pipelined requests are both served (shows that the tests above can fail)", async () => {
     await send("PUT", `${account}/open/gone?${full}`, [type]);
     await put([["content-length", "0"]], "", inner("/open/gone"));
     expect((await send("GET", `${account}/open/gone?${full}`)).status).toBe(404);
@@ -136,8 +136,8 @@ function lengthOf(body: string): readonly [string, string] {
   return ["content-length", String(Buffer.byteLength(body))];
 }
 
-describe("bodies that grow", () => {
-  it("entities are not unfolded", async () => {
+describe("expanding bodies", () => {
+  it("XML entities are not expanded", async () => {
     const levels = Array.from({ length: 30 }, (_, at) => {
       const before = at === 0 ? "lol" : `&l${at - 1};&l${at - 1};`;
       return `<!ENTITY l${at} "${before}">`;
@@ -147,7 +147,7 @@ describe("bodies that grow", () => {
     expect(reply.status).toBe(400);
   });
 
-  it("headers have an end", async () => {
+  it("headers are limited in size", async () => {
     const many = Array.from({ length: 40 }, (_, at) => [`x-a${at}`, "x".repeat(1000)] as const);
     const reply = await send("GET", `${account}/open/b?${full}`, many);
     expect(reply.status).toBeGreaterThanOrEqual(400);
@@ -156,7 +156,7 @@ describe("bodies that grow", () => {
 });
 
 describe("slow clients", () => {
-  it("hundreds that never finish a request keep nobody waiting", async () => {
+  it("hundreds of unfinished requests do not delay other clients", async () => {
     const { hostname, port } = new URL(held.server.urls.blob ?? "");
     const sockets: Socket[] = [];
     for (let count = 0; count < 300; count += 1) {

@@ -36,8 +36,8 @@ function replay(captured: Captured): Promise<RawReply> {
   return sendRaw(held.server.urls.blob ?? "", { method, target, headers, body: Buffer.alloc(0) });
 }
 
-describe("a signature that somebody has listened to", () => {
-  it("is good for the very request, for a quarter of an hour", async () => {
+describe("a captured signature", () => {
+  it("is valid for the same request, for 15 minutes", async () => {
     const { blob } = held;
     await blob.send({ method: "PUT", path: "/replayed?restype=container" });
     const put = { "x-ms-blob-type": "BlockBlob" };
@@ -56,13 +56,13 @@ describe("a signature that somebody has listened to", () => {
     ["another blob", { target: `${account}/replayed/c` }],
     ["another question", { target: `${account}/replayed/b?comp=metadata` }],
     ["another time", { date: new Date(Date.now() + minuteMilliseconds).toUTCString() }],
-  ])("is good for nothing else: %s", async (_what, change) => {
+  ])("is invalid for any other request: %s", async (_what, change) => {
     const captured = capture("GET", "/replayed/b", 0);
     expect((await replay({ ...captured, ...change })).status).toBe(403);
   });
 });
 
-describe("what is packed stays packed", () => {
+describe("compressed content is never decompressed", () => {
   const bomb = gzipSync(Buffer.alloc(bombBytes));
   const packed = { "content-encoding": "gzip" };
 
@@ -81,7 +81,7 @@ describe("what is packed stays packed", () => {
     expect(process.memoryUsage().rss - before).toBeLessThan(bombBytes);
   });
 
-  it("a blob, which comes back as it went", async () => {
+  it("of a blob: it is returned unchanged", async () => {
     const { blob } = held;
     const headers = {
       ...packed,
@@ -104,7 +104,7 @@ describe("a copy", () => {
     "ftp://127.0.0.1/x",
     "http://127.0.0.1:1/x",
     "//etc/passwd",
-  ])("brings nothing from %s", async (source) => {
+  ])("is refused from %s", async (source) => {
     const { blob } = held;
     await blob.send({ method: "PUT", path: "/replayed?restype=container" });
     const headers = { "x-ms-copy-source": source, "x-ms-requires-sync": "true" };

@@ -101,7 +101,7 @@ describe("user delegation signatures of the client libraries", () => {
     }
   });
 
-  test("bound headers must come as they were signed", () => {
+  test("signed headers must be sent with the signed values", () => {
     const requestHeaders = { "x-ms-meta-a": "1" };
     const url = `/c/b?${blobToken({ version: "2026-04-06", requestHeaders })}`;
     expect(outcome({ url, rawHeaders: ["x-ms-meta-a", "1"] })).toBe("delegation-sas");
@@ -109,7 +109,7 @@ describe("user delegation signatures of the client libraries", () => {
     expect(outcome({ url })).toBe("AuthenticationFailed");
   });
 
-  test("the key's own window and service count too", () => {
+  test("the key's validity period and service are checked", () => {
     const url = `/c/b?${blobToken()}`;
     expect(outcome({ url, wallNow: ticks("2026-01-02T10:45:00Z") })).toBe("AuthenticationFailed");
     const longer = blobToken({ expiresOn: new Date("2026-01-02T14:00:00Z") });
@@ -190,7 +190,7 @@ describe("bearer tokens", () => {
     expect(outcome(wire(changes))).toBe(expected);
   });
 
-  test("a refusal says where to get a better one", () => {
+  test("a challenge names the authority that issues tokens", () => {
     expect(authenticate(wire({ exp: 0 }))).toMatchObject({
       fault: {
         code: "InvalidAuthenticationInfo",
@@ -202,7 +202,7 @@ describe("bearer tokens", () => {
     });
   });
 
-  test("only over TLS, at versions that know them, and where they are let in", () => {
+  test("are accepted only over TLS, from the versions on that define them, and if enabled", () => {
     expect(outcome(wire({}, { secure: false }))).toBe("AuthenticationFailed");
     const rawHeaders = ["x-ms-version", "2017-07-29", "Authorization", `Bearer ${tokenOf({})}`];
     expect(outcome(wire({}, { rawHeaders }))).toBe("AuthenticationFailed");
@@ -212,7 +212,7 @@ describe("bearer tokens", () => {
     });
   });
 
-  test("files ask for an intent", () => {
+  test("require an intent header for files", () => {
     const request = wire({}, { service: "file", url: "/s/f" });
     expect(outcome(request)).toBe("MissingRequiredHeader");
     const rawHeaders = [...(request.rawHeaders ?? []), "x-ms-file-request-intent", "backup"];

@@ -46,7 +46,7 @@ async function statusOf(path: string): Promise<number> {
   return (await world.send("blob", call)).status;
 }
 
-it("are those that are tested here", () => {
+it("parts of batches that name resources are those tested here", () => {
   const holders = services.flatMap(({ operations }) =>
     operations.filter(({ names = [] }) => names.some(({ kind }) => kind === "parts")),
   );
@@ -82,7 +82,7 @@ describe("Blob Batch", () => {
     ["nothing", () => "", false],
   ] as const;
 
-  it.each(rows)("deletes a blob whose part holds %s", async (_, tokenOf, expected) => {
+  it.each(rows)("deletes a blob whose part carries %s", async (_, tokenOf, expected) => {
     await asOwner("blob", "PUT", blobs);
     const part = [
       "--b",
@@ -119,7 +119,7 @@ describe("Entity Group Transaction", () => {
     ["nothing", () => "", "mine", false],
   ] as const;
 
-  it.each(rows)("inserts what %s covers", async (_, token, table, expected) => {
+  it.each(rows)("inserts the entities that %s covers", async (_, token, table, expected) => {
     const row = `a${rows.findIndex(([name]) => name === _)}`;
     const change = [
       "--c",
@@ -154,7 +154,7 @@ describe("Entity Group Transaction", () => {
   });
 });
 
-describe("links", () => {
+describe("hard and symbolic links", () => {
   beforeAll(async () => {
     const headers = { "x-ms-enabled-protocols": "NFS" };
     const call = { method: "PUT", path: "/files?restype=share", headers };
@@ -169,7 +169,7 @@ describe("links", () => {
   });
   const token = () => resourceToken({ service: "file", name: "files", path: "mine" }, "rcwd");
 
-  it("lead nowhere that a SAS for one file does not reach", async () => {
+  it("give no access beyond a SAS for one file", async () => {
     const headers = { "x-ms-type": "file", "x-ms-file-target-file": "secret" };
     const call = { method: "PUT", path: "/files/mine?restype=hardlink", headers, token: token() };
     const linked = await world.send("file", call);
@@ -179,7 +179,7 @@ describe("links", () => {
     expect(read.status).toBe(404);
   });
 
-  it("are not followed where they are symbolic", async () => {
+  it("are not followed if symbolic", async () => {
     const headers = { "x-ms-link-text": "secret" };
     const path = "/files/mine?restype=symboliclink";
     expect(

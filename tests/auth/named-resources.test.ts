@@ -250,7 +250,7 @@ describe("a resource that a URL names", () => {
       expect(await verdictOf(sample, apply(sample, row))).toBe(expected(sample, row));
     });
 
-    it("in a container open to anyone", async () => {
+    it("in a container with public access", async () => {
       const sample = await newSample(row.title);
       if (sample.service === "blob") await open(sample.owner);
       const isOpen = sample.service === "blob" && row.named.permission.publicRead !== undefined;
@@ -270,7 +270,7 @@ const naming =
   /copy-source$|rename-source$|target-file$|source-container-name$|deleted-.*-name$|^prev|previous/;
 
 describe("declarations", () => {
-  it("say of every parameter that names a resource what it takes", () => {
+  it("define the required permission for every parameter that names a resource", () => {
     const undeclared = services.flatMap(({ operations }) =>
       operations.flatMap((operation) => {
         const { params, route, names = [], body } = operation;
@@ -289,7 +289,7 @@ describe("declarations", () => {
     expect(undeclared).toEqual([]);
   });
 
-  it("have a sample each, and no sample is left over", () => {
+  it("have exactly one sample each", () => {
     const titles = [...rowsOf("covered"), ...rowsOf("linked")].map(({ title }) => title);
     expect(Object.keys(samples).toSorted()).toEqual([...new Set(titles)].toSorted());
   });

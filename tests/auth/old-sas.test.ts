@@ -6,7 +6,7 @@ import { account, accountKey, allowed, requestOf } from "./request-of.ts";
 
 const authenticator = new Authenticator();
 
-describe("tokens of versions that the client libraries no longer make", () => {
+describe("tokens of versions that the client libraries no longer create", () => {
   const se = "2026-01-02T13:00Z";
   const sign = (text: string) =>
     createHmac("sha256", Buffer.from(accountKey, "base64")).update(text).digest("base64");
@@ -74,7 +74,7 @@ describe("tokens of versions that the client libraries no longer make", () => {
     [{ sdd: "x" }, "QueryParameterSddInvalid"],
     [{ sdd: "3" }, "QueryParameterSddInvalid"],
     [{ sdd: "1", sv: "2019-12-12" }, "DirectorySasNotSupportedVersion"],
-  ])("a directory's token with %o", (fields, expected) => {
+  ])("a directory token with %o", (fields, expected) => {
     const all = { sv: "2020-02-10", sp: "r", se, sr: "d", ...fields };
     expect(at("blob", "/c/d/f", all, "")).toBe(expected);
   });

@@ -37,7 +37,7 @@ function outcome(wire: WireRequest, keys?: readonly [string, string]) {
   return result.ok ? result.value.kind : result.fault.code;
 }
 
-describe("tokens made by the client libraries", () => {
+describe("tokens created by the client libraries", () => {
   test.each(samples())("$name ($service)", (sample) => {
     expect(outcome(wireOf(sample))).toBe(sample.kind);
     // The second time the verdict comes from memory.
@@ -45,7 +45,7 @@ describe("tokens made by the client libraries", () => {
     expect(outcome(wireOf(sample), [otherKey, otherKey])).toBe("AuthenticationFailed");
   });
 
-  test("what they grant", () => {
+  test("granted permissions", () => {
     const tokens = Object.fromEntries(samples().map((sample) => [sample.name, sample]));
     const grant = (name: string) => authenticate(wireOf(tokens[name]!));
     expect(grant("scope")).toMatchObject({
@@ -69,7 +69,7 @@ describe("tokens made by the client libraries", () => {
     });
   });
 
-  test("any changed character of a signed field is refused", () => {
+  test("a change to any character of a signed field is rejected", () => {
     const all = samples();
     fc.assert(
       fc.property(
@@ -99,13 +99,13 @@ function encode(fields: readonly (readonly [string, string])[]): string {
   return fields.map(([name, value]) => `${name}=${encodeURIComponent(value)}`).join("&");
 }
 
-describe("what is checked for every request, remembered or not", () => {
+describe("checks made for every request, also with a cached token", () => {
   const wire = (token: string, more: Partial<WireRequest> = {}): WireRequest => ({
     url: `/c?${token}`,
     ...more,
   });
 
-  test("the window", () => {
+  test("validity period", () => {
     const token = accountToken();
     const at = (text: string) => outcome(wire(token, { wallNow: ticks(text) }));
     expect(at("2026-01-02T10:59:59.9999999Z")).toBe("AuthenticationFailed");
@@ -114,13 +114,13 @@ describe("what is checked for every request, remembered or not", () => {
     expect(at("2026-01-02T13:00:00Z")).toBe("AuthenticationFailed");
   });
 
-  test("the protocol", () => {
+  test("protocol", () => {
     const token = accountToken({ protocol: blobs.SASProtocol.Https });
     expect(outcome(wire(token, { secure: true }))).toBe("account-sas");
     expect(outcome(wire(token))).toBe("AuthorizationProtocolMismatch");
   });
 
-  test("the address", () => {
+  test("IP address range", () => {
     const token = accountToken({ ipRange: { start: "10.0.0.5", end: "10.0.1.5" } });
     const from = (remoteAddress: string) => outcome(wire(token, { remoteAddress }));
     expect(from("10.0.0.5")).toBe("account-sas");
@@ -131,14 +131,14 @@ describe("what is checked for every request, remembered or not", () => {
     expect(outcome(wire(local, { remoteAddress: "::1" }))).toBe("account-sas");
   });
 
-  test("the keys: a replaced one takes its tokens with it", () => {
+  test("keys: a replaced key invalidates its tokens", () => {
     const token = accountToken();
     expect(outcome(wire(token), [accountKey, otherKey])).toBe("account-sas");
     expect(outcome(wire(token), [otherKey, otherKey])).toBe("AuthenticationFailed");
   });
 });
 
-describe("refusals", () => {
+describe("rejections", () => {
   const container = blobToken({ permissions: inContainer });
   const ofBlob = blobToken({ blobName: "b", permissions: read });
   const ofSnapshot = blobToken({ blobName: "b", snapshotTime: snapshot, permissions: read });
@@ -175,7 +175,7 @@ describe("refusals", () => {
     expect(outcome({ url })).toBe(expected);
   });
 
-  test("the answer shows what the server signed", () => {
+  test("the response contains the string that the server signed", () => {
     expect(authenticate({ url: `/c/b2?${ofBlob}` })).toMatchObject({
       fault: {
         detail: {
@@ -189,7 +189,7 @@ describe("refusals", () => {
     });
   });
 
-  test("a table's token at another table, but not at the batch", () => {
+  test("a table token for another table is rejected, but not for a batch", () => {
     const credential = new AzureNamedKeyCredential(account, accountKey);
     const token = generateTableSas("People", credential, window);
     const at = (path: string) => outcome({ service: "table", url: `${path}?${token}` });
@@ -198,7 +198,7 @@ describe("refusals", () => {
     expect(at("/$batch")).toBe("service-sas");
   });
 
-  test("a token of one service at another", () => {
+  test("a token of another service is rejected", () => {
     const permissions = queues.QueueSASPermissions.parse("r");
     const values = { queueName: "c", permissions, ...window };
     const token = queues.generateQueueSASQueryParameters(values, queueKey).toString();
@@ -206,7 +206,7 @@ describe("refusals", () => {
     expect(outcome({ service: "blob", url: `/c?sr=c&${token}` })).toBe("AuthenticationFailed");
   });
 
-  test("an account that forbids key signatures", () => {
+  test("an account that disallows shared keys rejects tokens", () => {
     const options = { sharedKeyAllowed: false, oauth: undefined, versions: "later" } as const;
     const request = requestOf({ url: `/c?${container}`, wallNow: noon });
     expect(authenticator.authenticate(request, [accountKey], options)).toMatchObject({
@@ -214,7 +214,7 @@ describe("refusals", () => {
     });
   });
 
-  test("without any credentials the caller is anonymous", () => {
+  test("a request without credentials is anonymous", () => {
     expect(outcome({ url: "/c?restype=container" })).toBe("anonymous");
   });
 });

@@ -108,7 +108,7 @@ function readRange(client: BlobServiceClient) {
   return blobOf(client, "b").download(3, 4, { conditions });
 }
 
-describe("forms the client library here does not send", () => {
+describe("forms that the client library does not send", () => {
   const headers = ["x-ms-date", signedDate, "x-ms-version", "2021-06-08"];
   const named = `x-ms-date:${signedDate}\nx-ms-version:2021-06-08\n`;
   const signedWith = (authorization: string, more: readonly string[] = []): WireRequest => ({
@@ -126,7 +126,7 @@ describe("forms the client library here does not send", () => {
     expect(outcome({ ...signedWith(signedByHand(text)), service: "table" })).toBe("key");
   });
 
-  test("header names in plain ASCII order and in the service's own", () => {
+  test("header names in ASCII order and in the service's own order", () => {
     const odd = ["x-ms-meta-ab", "1", "x-ms-meta-a-c", "2"];
     const date = `x-ms-date:${signedDate}\n`;
     const rest = `x-ms-version:2021-06-08\n/${account}/c\nrestype:container`;
@@ -147,7 +147,7 @@ describe("forms the client library here does not send", () => {
     );
   });
 
-  test("a secondary, whose path is signed as sent", () => {
+  test("secondary endpoint, whose path is signed as sent", () => {
     const path = `/${account}-secondary/c`;
     const text = `GET${"\n".repeat(12)}${named}/${account}${path}`;
     const rawHeaders = [...headers, "Authorization", signedByHand(text)];
@@ -155,7 +155,7 @@ describe("forms the client library here does not send", () => {
   });
 });
 
-describe("refusals", () => {
+describe("rejections", () => {
   const text = `GET${"\n".repeat(12)}x-ms-date:${signedDate}\n/${account}/c`;
   const wire = (authorization: string, more: Partial<WireRequest> = {}): WireRequest => ({
     url: "/c",
@@ -185,14 +185,14 @@ describe("refusals", () => {
     expect(outcome(wire(authorization))).toBe(expected);
   });
 
-  test("no date at all, or none that can be read", () => {
+  test("a missing or malformed date", () => {
     const rawHeaders = ["Authorization", signedByHand(text)];
     expect(outcome(wire("", { rawHeaders }))).toBe("AuthenticationFailed");
     const unreadable = ["x-ms-date", "yesterday", ...rawHeaders];
     expect(outcome(wire("", { rawHeaders: unreadable }))).toBe("AuthenticationFailed");
   });
 
-  test("the answer shows what the server signed", () => {
+  test("the response contains the string that the server signed", () => {
     const request = requestOf(wire(`SharedKey ${account}:abc=`));
     expect(authenticator.authenticate(request, [accountKey], allowed)).toMatchObject({
       fault: {
@@ -207,13 +207,13 @@ describe("refusals", () => {
     });
   });
 
-  test("a signed header that comes twice", () => {
+  test("a signed header that is sent twice", () => {
     const rawHeaders = ["x-ms-meta-a", "1", "X-MS-Meta-A", "2", ...(wire("").rawHeaders ?? [])];
     rawHeaders[rawHeaders.length - 1] = signedByHand(text);
     expect(outcome(wire("", { rawHeaders }))).toBe("InvalidHeaderValue");
   });
 
-  test("an account that forbids key signatures", () => {
+  test("an account that disallows shared keys", () => {
     const options = { sharedKeyAllowed: false, oauth: undefined, versions: "later" } as const;
     const request = requestOf(wire(signedByHand(text)));
     expect(authenticator.authenticate(request, [accountKey], options)).toMatchObject({
@@ -221,14 +221,14 @@ describe("refusals", () => {
     });
   });
 
-  test("a replaced key counts no more", () => {
+  test("a replaced key is no longer valid", () => {
     expect(outcome(wire(signedByHand(text)), [accountKey, otherKey])).toBe("key");
     expect(outcome(wire(signedByHand(text)), [otherKey, otherKey])).toBe("AuthenticationFailed");
     expect(outcome(wire(signedByHand(text)), [otherKey, accountKey])).toBe("key");
   });
 });
 
-test("any changed character of a signed part is refused", async () => {
+test("a change to any character of a signed part is rejected", async () => {
   const credential = new StorageSharedKeyCredential(account, accountKey);
   const client = new BlobServiceClient(captured.urlOf(account), credential, once);
   const wire = await captured.wireOf(() => uploadWithHeaders(client));

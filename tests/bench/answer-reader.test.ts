@@ -16,41 +16,44 @@ function readInPieces(text: string, cuts: readonly number[], reader = new Answer
   return { reader, whole: answers.filter((answer) => answer !== undefined) };
 }
 
-describe("an answer", () => {
-  it.each([counted, chunked])("is whole with its last byte, wherever it is cut", (text) => {
-    const cut = fc.integer({ min: 1, max: text.length - 1 });
-    fc.assert(
-      fc.property(fc.uniqueArray(cut, { maxLength: 6 }), (cuts) => {
-        const first = readInPieces(text, cuts);
-        const second = readInPieces(text, cuts, first.reader);
-        for (const { whole } of [first, second]) {
-          expect(whole).toHaveLength(1);
-          expect(whole[0]?.status).toBe(200);
-          expect(whole[0]?.body.toString()).toBe("hello");
-        }
-      }),
-    );
-  });
+describe("the response reader", () => {
+  it.each([counted, chunked])(
+    "completes a response with its last byte for every chunk boundary",
+    (text) => {
+      const cut = fc.integer({ min: 1, max: text.length - 1 });
+      fc.assert(
+        fc.property(fc.uniqueArray(cut, { maxLength: 6 }), (cuts) => {
+          const first = readInPieces(text, cuts);
+          const second = readInPieces(text, cuts, first.reader);
+          for (const { whole } of [first, second]) {
+            expect(whole).toHaveLength(1);
+            expect(whole[0]?.status).toBe(200);
+            expect(whole[0]?.body.toString()).toBe("hello");
+          }
+        }),
+      );
+    },
+  );
 
-  it("tells its headers by their names in lower case", () => {
+  it("returns header names in lower case", () => {
     const [answer] = readInPieces(counted, []).whole;
     expect(answer?.header("etag")).toBe('"0x1"');
     expect(answer?.header("content-md5")).toBeUndefined();
   });
 
-  it("without a body ends with its head, whatever length it names", () => {
+  it("ends a response without a body after its headers, whatever Content-Length says", () => {
     const head = Buffer.from("HTTP/1.1 200 OK\r\nContent-Length: 5\r\n\r\n");
     expect(new AnswerReader().take(head, true)?.bodyBytes).toBe(0);
     const none = Buffer.from("HTTP/1.1 204 No Content\r\n\r\n");
     expect(new AnswerReader().take(none, false)?.status).toBe(204);
   });
 
-  it("comes after an interim one", () => {
+  it("skips an interim response", () => {
     const { whole } = readInPieces(`HTTP/1.1 100 Continue\r\n\r\n${counted}`, []);
     expect(whole[0]?.status).toBe(200);
   });
 
-  it("of several mebibytes is counted, not kept", () => {
+  it("counts a body of several MiB without keeping it", () => {
     const length = 4 * 1024 * 1024;
     const reader = new AnswerReader();
     reader.take(Buffer.from(`HTTP/1.1 200 OK\r\nContent-Length: ${length}\r\n\r\n`), false);
@@ -59,7 +62,7 @@ describe("an answer", () => {
     expect(answer?.body.length).toBe(0);
   });
 
-  it("says whether the connection ends with it", () => {
+  it("reports whether the connection is closed after the response", () => {
     const closing = "HTTP/1.1 500 No\r\nConnection: close\r\nContent-Length: 0\r\n\r\n";
     expect(readInPieces(closing, []).reader.closes).toBe(true);
     expect(readInPieces(counted, []).reader.closes).toBe(false);

@@ -7,13 +7,13 @@ import { flameGraph } from "../../scripts/bench/profile/flame-graph.ts";
 import { hotFunctions } from "../../scripts/bench/profile/hot-functions.ts";
 import { withSection } from "../../scripts/bench/report/write.ts";
 
-describe("what rounds say together", () => {
-  it("is the one in the middle", () => {
+describe("the result of several rounds", () => {
+  it("is their median", () => {
     expect(median([3, 1, 2])).toBe(2);
     expect(median([])).toBeNaN();
   });
 
-  it("is of the slowest caller the sum over all rounds, by the mean", () => {
+  it("is, for the slowest client, the mean over all rounds", () => {
     expect(
       slowestShareOf([
         [4, 0, 2],
@@ -24,21 +24,21 @@ describe("what rounds say together", () => {
   });
 });
 
-describe("the newest release", () => {
+describe("the newest release for comparison", () => {
   const releases = [
     { version: "3.9.0", node: ">=10.0.0" },
     { version: "3.35.0", node: ">=10.0.0" },
     { version: "3.37.0", node: ">=22.0.0" },
     { version: "4.0.0-beta.1", node: undefined },
   ];
-  it("is one that runs on this Node", () => {
+  it("is one that supports this Node.js version", () => {
     expect(newestFor("20.20.2", releases)).toBe("3.35.0");
     expect(newestFor("22.0.0", releases)).toBe("3.37.0");
     expect(() => newestFor("8.0.0", releases)).toThrow("no Azurite runs");
   });
 });
 
-describe("the guard", () => {
+describe("the benchmark guard", () => {
   const baseline = (
     yardstickMicroseconds: number,
     cpuMicroseconds: number,
@@ -50,14 +50,14 @@ describe("the guard", () => {
   });
   const agreed = baseline(100, 50, 1000);
 
-  it("blames a slower machine on the machine", () => {
+  it("attributes a slowdown of both commits to the machine", () => {
     expect(verdictOn("put", baseline(200, 100, 1000), agreed)).toMatchObject({
       cpu: 1,
       worse: false,
     });
   });
 
-  it("finds more time and more bytes than agreed to", () => {
+  it("reports more CPU time and more allocation than allowed", () => {
     const slower = 50 * (1.01 + tolerance.cpu);
     expect(verdictOn("put", baseline(100, slower, 1000), agreed)?.worse).toBe(true);
     const larger = 1000 * (1.01 + tolerance.allocation);
@@ -84,7 +84,7 @@ describe("a profile", () => {
     timeDeltas: [0, 10, 10, 10, 10],
   };
 
-  it("counts what ran in a span, not what waited", () => {
+  it("counts the functions that ran in a span, not those that waited", () => {
     const tree = callTreeOf(profile, { from: 0, to: 1030 });
     expect(tree.microseconds).toBe(30);
     const [serve] = tree.called.values();
@@ -93,15 +93,15 @@ describe("a profile", () => {
     expect(hotFunctions(tree, 1)[0]).toMatchObject({ where: "<parse> http/serve.js:5" });
   });
 
-  it("is drawn with names that cannot break the picture", () => {
+  it("escapes function names in the drawing", () => {
     const drawn = flameGraph(callTreeOf(profile, { from: 0, to: 1030 }), "a & b");
     expect(drawn).toContain("&lt;parse&gt; http/serve.js:5 66.7 %");
     expect(drawn).toContain("a &amp; b");
   });
 });
 
-describe("a page", () => {
-  it("keeps what was written by hand", () => {
+describe("a generated page", () => {
+  it("keeps its hand-written parts", () => {
     const page = "# By hand\n\n<!-- results: begin -->\nold\n<!-- results: end -->\n\nmore\n";
     const once = withSection(page, "results", "new");
     expect(once).toContain("# By hand");

@@ -12,7 +12,7 @@ const words = [process.execPath, resolve("bin/etagere"), "--inMemoryPersistence"
 const requestLine = /^127\.0\.0\.1 - - \[.*\] "GET \/absent\/box\?comp=list HTTP\/1\.1" 404 \d+$/;
 
 describe("the access log on the console", () => {
-  it("has a line for each request, written before the server ends", async () => {
+  it("contains one line per request, written before the server exits", async () => {
     const server = await startCommand(words, { folder });
     for (let count = 0; count < 3; count += 1) {
       await (await fetch(`${server.urlOf("Blob")}/absent/box?comp=list`)).text();
@@ -22,7 +22,7 @@ describe("the access log on the console", () => {
     expect(server.lines.at(-1)).toBe("Azurite File service successfully closed");
   });
 
-  it("is off with --silent", async () => {
+  it("is disabled by --silent", async () => {
     const server = await startCommand([...words, "--silent"], { folder });
     await (await fetch(`${server.urlOf("Blob")}/absent/box?comp=list`)).text();
     expect(await server.end()).toBe(0);
@@ -30,7 +30,7 @@ describe("the access log on the console", () => {
     expect(server.lines.at(-1)).toBe("Azurite File service successfully closed");
   });
 
-  it("drops lines, and delays no request, when the reader of the console does not read", async () => {
+  it("drops lines and delays no request if the console is not read", async () => {
     const server = await startCommand(words, { folder });
     const { stdout } = server.child;
     stdout?.pause();

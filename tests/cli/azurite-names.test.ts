@@ -26,8 +26,8 @@ afterAll(() => rmSync(resolve(modules, ".."), { recursive: true, force: true }))
 
 const ports = ["blob", "queue", "table", "file", "smb", "admin"].map((name) => `--${name}Port=0`);
 
-describe("the package of Azurite's program names", () => {
-  it("depends on the release it belongs to, which has none of these names", () => {
+describe("the package with Azurite's program names", () => {
+  it("depends on its own release, which has none of these names", () => {
     const { version, bin } = readManifest(resolve("."));
     expect(manifest.version).toBe(version);
     expect(manifest.dependencies).toEqual({ etagere: version });

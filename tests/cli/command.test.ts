@@ -21,7 +21,7 @@ function run(...words: readonly string[]) {
 }
 
 describe("etagere", () => {
-  it("prints the lines other tools wait for, and ends well on SIGTERM", async () => {
+  it("prints the lines that other tools wait for and exits with 0 on SIGTERM", async () => {
     const server = await startCommand([...command, ...freePorts], { folder });
     const url = server.urlOf("Blob");
     expect(server.lines).toContain("Azurite Blob service is starting at http://127.0.0.1:0");
@@ -34,7 +34,7 @@ describe("etagere", () => {
     expect(server.lines.at(-1)).toBe("Azurite File service successfully closed");
   });
 
-  it("writes down what a request was refused for", async () => {
+  it("logs why a request was rejected", async () => {
     const log = join(folder, "debug.log");
     const words = [...command, ...freePorts, "--inMemoryPersistence", "--debug", log];
     const server = await startCommand(words, { folder });
@@ -49,7 +49,7 @@ describe("etagere", () => {
     });
   });
 
-  it("reads its accounts again on SIGHUP and goes on serving", async () => {
+  it("reloads its accounts on SIGHUP and continues to serve", async () => {
     const config = join(folder, "accounts.json");
     writeFileSync(config, '{ "accounts": { "first": { "keys": ["a2V5"] } } }');
     const words = [...command, ...freePorts, "--inMemoryPersistence", "--config", config];
@@ -65,7 +65,7 @@ describe("etagere", () => {
     expect(await server.end("SIGINT")).toBe(0);
   });
 
-  it("says all that is wrong with its flags, a line each", () => {
+  it("reports every invalid flag, one per line", () => {
     const { status, stdout, stderr } = run("--blobPort", "http", "--nonsense", "--key", "a");
     expect(status).toBe(1);
     expect(stdout).toBe("");
@@ -76,7 +76,7 @@ describe("etagere", () => {
     ]);
   });
 
-  it("says in plain words that bearer tokens need a certificate, and serves", async () => {
+  it("warns that bearer tokens need a certificate, and starts", async () => {
     const words = [...command, ...freePorts, "--inMemoryPersistence", "--oauth", "basic"];
     const server = await startCommand(words, { folder });
     expect(server.errors()).toMatch(/^etagere: --oauth: without --cert and --key every bearer/);
@@ -90,25 +90,28 @@ describe("etagere", () => {
       "nothing",
       "etagere: nothing: there is no such command; there are check, backup, copy, import, status",
     ],
-  ])("says that there is no command %s", (word, message) => {
+  ])("reports the unknown command %s", (word, message) => {
     const { status, stdout, stderr } = run(word, "--help");
     expect({ status, stdout }).toEqual({ status: 1, stdout: "" });
     expect(stderr).toContain(message);
   });
 
-  it.each(["check", "backup", "copy", "import", "status", "tour"])("prints help of %s", (name) => {
-    for (const words of [
-      [name, "--help"],
-      [name, "word", "-h"],
-      ["help", name],
-    ]) {
-      const { status, stdout, stderr } = run(...words);
-      expect({ status, stderr }).toEqual({ status: 0, stderr: "" });
-      expect(stdout).toMatch(new RegExp(`^usage: etagere ${name}\\b[^]*^example: `, "m"));
-    }
-  });
+  it.each(["check", "backup", "copy", "import", "status", "tour"])(
+    "prints the help of %s",
+    (name) => {
+      for (const words of [
+        [name, "--help"],
+        [name, "word", "-h"],
+        ["help", name],
+      ]) {
+        const { status, stdout, stderr } = run(...words);
+        expect({ status, stderr }).toEqual({ status: 0, stderr: "" });
+        expect(stdout).toMatch(new RegExp(`^usage: etagere ${name}\\b[^]*^example: `, "m"));
+      }
+    },
+  );
 
-  it.skipIf(process.platform === "win32")("says that the limit on descriptors is low", () => {
+  it.skipIf(process.platform === "win32")("warns if the limit of open files is low", () => {
     const limited = `ulimit -n 64 && exec "$0" "$@"`;
     const words = ["-c", limited, ...command, ...freePorts];
     const { status, stderr } = spawnSync("sh", words, { cwd: folder, encoding: "utf8" });
@@ -116,7 +119,7 @@ describe("etagere", () => {
     expect(stderr).toMatch(/^etagere: too many open files: .*\n.*`ulimit -n 4096`\n$/);
   });
 
-  it("says which port is taken", async () => {
+  it("reports the port that is in use", async () => {
     const occupant = createServer();
     await new Promise<void>((listening) => occupant.listen(0, "127.0.0.1", listening));
     const { port } = occupant.address() as AddressInfo;
@@ -128,7 +131,7 @@ describe("etagere", () => {
     await new Promise((closed) => occupant.close(closed));
   });
 
-  it("starts twice with no flags but Azurite's", async () => {
+  it("starts a second time with only the flags that Azurite has", async () => {
     const azurites = ["--blobPort=0", "--queuePort=0", "--tablePort=0", "--inMemoryPersistence"];
     const first = await startCommand([...command, ...azurites], { folder });
     const started = startCommand([...command, ...azurites], { folder });
@@ -159,7 +162,7 @@ describe("etagere", () => {
     ["blob", ["blob"], ["Blob"]],
     ["azurite-queue", [], ["Queue"]],
     ["azurite-table", [], ["Table"]],
-  ])("as %s serves one service alone", async (name, words, expected) => {
+  ])("%s starts one service alone", async (name, words, expected) => {
     const link = join(folder, name);
     if (words.length === 0) symlinkSync(resolve("bin/etagere"), link);
     const program = words.length === 0 ? [process.execPath, link] : [...command, ...words];
@@ -172,7 +175,7 @@ describe("etagere", () => {
     expect(await server.end()).toBe(0);
   });
 
-  it("does not repeat a key when AZURITE_ACCOUNTS is malformed", () => {
+  it("does not print a key if AZURITE_ACCOUNTS is malformed", () => {
     const [program = "", ...rest] = [...command, ...freePorts];
     const { status, stderr } = spawnSync(program, rest, {
       cwd: folder,

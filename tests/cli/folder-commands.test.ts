@@ -28,7 +28,7 @@ function run(...words: readonly string[]) {
 }
 
 describe("etagere check and etagere backup", () => {
-  it("look at a folder in use, and copy it", () => {
+  it("check and copy a folder that is in use", () => {
     const checked = run("check", location);
     expect(checked.stderr).toBe("");
     expect(checked.stdout).toMatch(/4 blobs/);
@@ -38,7 +38,7 @@ describe("etagere check and etagere backup", () => {
     expect(run("check", copy)).toMatchObject({ status: 0 });
   });
 
-  it("say what is wrong, and end with 1", () => {
+  it("report a damaged folder and exit with 1", () => {
     const [extent = ""] = readdirSync(join(copy, "extents"));
     truncateSync(join(copy, "extents", extent), 1000);
     const { status, stdout } = run("check", copy);
@@ -60,7 +60,7 @@ describe("etagere check and etagere backup", () => {
     ],
     [["backup", location], 1, "etagere backup: it takes --from and --to, and nothing else"],
     [["backup", "--from", location, "--to", location], 1, "is not empty"],
-  ])("refuse %j", (words, code, message) => {
+  ])("reject %j", (words, code, message) => {
     const { status, stderr } = run(...words);
     expect(stderr).toContain(message);
     expect(status).toBe(code);

@@ -31,8 +31,8 @@ async function warningsOf(...words: readonly string[]): Promise<string> {
   return server.errors();
 }
 
-describe("etagere beside data of Azurite", () => {
-  it("names the command that imports it, and no more once it was imported", async () => {
+describe("etagere on a folder with data of Azurite", () => {
+  it("names the import command until the data is imported", async () => {
     const what = "holds data of Azurite, which is not served; to import it:";
     const warning = `etagere: ${fixture.folder} ${what} `;
     expect(await warningsOf()).toBe(`${warning}etagere import . --location .etagere\n`);
@@ -44,7 +44,7 @@ describe("etagere beside data of Azurite", () => {
     expect(await warningsOf(...there)).toBe("");
   });
 
-  it("says what it has imported, and why it has not", () => {
+  it("reports what it imported, or why it did not", () => {
     const imported = run("import", fixture.folder, "-l", location);
     expect(imported.stderr).toBe("");
     expect(imported.stdout).toBe(

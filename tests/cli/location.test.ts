@@ -18,7 +18,7 @@ function containerOf(connectionString: string) {
 }
 
 describe("a location", () => {
-  it("that a newer release wrote is refused in one line", async () => {
+  it("written by a newer release is rejected in one line", async () => {
     const location = join(folder, "newer");
     await mkdir(join(location, "store"), { recursive: true });
     await writeFile(join(location, "store", "format"), "99\n");
@@ -27,7 +27,7 @@ describe("a location", () => {
     expect(String(refused)).toContain("format 99 by a newer release");
   });
 
-  it("is shared by servers: what one acknowledges the other shows", async () => {
+  it("is shared by servers: each sees the other's acknowledged writes", async () => {
     const options = { port: 0, location: join(folder, "shared") } as const;
     await using one = await start(options);
     const other = await startCommand([process.execPath, resolve("bin/etagere"), ...words(options)]);
@@ -52,7 +52,7 @@ function words({ location }: { readonly location: string }): readonly string[] {
 }
 
 describe("data", () => {
-  it("outlives a server, and is all gone after a reset", async () => {
+  it("survive a restart and are removed by a reset", async () => {
     const options = { port: 0, location: join(folder, "data") } as const;
     {
       await using first = await start(options);
@@ -70,7 +70,7 @@ describe("data", () => {
     expect(await container.getBlockBlobClient("kept").exists()).toBe(false);
   });
 
-  it("of an account that the settings no longer name is there when they do again", async () => {
+  it("of an account that is no longer configured reappear when it is configured again", async () => {
     const options = { port: 0, location: join(folder, "accounts") } as const;
     const accounts = { first: { keys: ["a2V5"] }, second: { keys: ["a2V5"] } };
     {

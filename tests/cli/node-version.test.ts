@@ -11,13 +11,13 @@ function runOn(version: string) {
   return spawnSync(process.execPath, command, { encoding: "utf8" });
 }
 
-it.each(["16.20.2", "18.20.8", "20.18.3"])("Node.js %s gets one clear message", (version) => {
+it.each(["16.20.2", "18.20.8", "20.18.3"])("Node.js %s prints one message", (version) => {
   const { status, stdout, stderr } = runOn(version);
   expect({ status, stdout }).toEqual({ status: 1, stdout: "" });
   expect(stderr).toBe(`etagere: needs Node.js 20.19 or later, and this is ${version}\n`);
 });
 
-it.each(["20.19.0", "22.1.0"])("Node.js %s shows the help", (version) => {
+it.each(["20.19.0", "22.1.0"])("Node.js %s prints the help", (version) => {
   const { status, stdout } = runOn(version);
   expect(status).toBe(0);
   expect(stdout).toContain("--blobPort");

@@ -30,7 +30,7 @@ function prepare(): readonly string[] {
   return stderr.split("\n").filter((line) => line !== "");
 }
 
-it("says what a fresh clone waits for, and nothing once it is there", () => {
+it("prints what a fresh clone is waiting for, and nothing once it is prepared", () => {
   for (const folder of [scripts, tools, join(clone, "src"), join(clone, "ui", "src")]) {
     mkdirSync(folder, { recursive: true });
   }

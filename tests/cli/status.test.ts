@@ -17,7 +17,7 @@ function status(...words: readonly string[]) {
   return spawnSync(program, rest, { cwd: folder, encoding: "utf8" });
 }
 
-it("shows the server that uses a folder, and says so if there is none", async () => {
+it("shows the server that uses a folder, or that there is none", async () => {
   const server = await startCommand([...command, ...freePorts], { folder });
   const shown = status();
   expect(shown.stdout).toContain(`at ${server.urlOf("admin")}`);

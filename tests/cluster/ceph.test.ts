@@ -17,7 +17,7 @@ const isAsked = process.env["ETAGERE_CLUSTER"] === "1";
 const location = mkdtempSync(join(tmpdir(), "etagere-cluster-"));
 const minutes = 60_000;
 
-describe.skipIf(!isAsked)("contents in Ceph", { timeout: 15 * minutes }, () => {
+describe.skipIf(!isAsked)("content in Ceph", { timeout: 15 * minutes }, () => {
   let ceph: Ceph;
   let balancer: Balancer;
   let server: ChildServer;
@@ -44,7 +44,7 @@ describe.skipIf(!isAsked)("contents in Ceph", { timeout: 15 * minutes }, () => {
     rmSync(location, { recursive: true, force: true });
   }, minutes);
 
-  it("come through the loss of a store and of gateways: none is lost, none is corrupt", async () => {
+  it("survives the loss of a storage daemon and of gateways without loss or corruption", async () => {
     const load = new Load(blob);
     const running = load.run();
     await load.untilMoreAreDone(30);
@@ -61,7 +61,7 @@ describe.skipIf(!isAsked)("contents in Ceph", { timeout: 15 * minutes }, () => {
     await checkAll(load, running);
   });
 
-  it("come through the death of the server that uploads them", async () => {
+  it("survives the death of the server that uploads it", async () => {
     const load = new Load(blob, 1000);
     const running = load.run();
     for (let round = 0; round < 3; round += 1) {
@@ -74,7 +74,7 @@ describe.skipIf(!isAsked)("contents in Ceph", { timeout: 15 * minutes }, () => {
     await checkAll(load, running);
   });
 
-  it("cost a request for many when they are small", async () => {
+  it("is stored in shared objects if it is small", async () => {
     const bucket = `s3://shelves/costs?endpoint=${encodeURIComponent(balancer.url)}`;
     for (const line of await costsOf(bucket, ceph.credentials)) process.stdout.write(`${line}\n`);
   });

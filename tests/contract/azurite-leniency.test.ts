@@ -48,17 +48,17 @@ describe("requests that Azurite accepts", () => {
     ["blob", { service: "blob", method: "PUT", path: "/box?restype=container" }, 201],
     ["file", { service: "file", method: "PUT", path: "/share?restype=share" }, 201],
     ["table", { service: "table", method: "GET", path: "/Tables" }, 200],
-  ])("may lack x-ms-version: %s", async (_service, sent, status) => {
+  ])("may omit x-ms-version: %s", async (_service, sent, status) => {
     expect((await send(sent)).status).toBe(status);
   });
 
-  it.each(["", "0"] as const)("may sign a length of zero as %j", async (zeroLength) => {
+  it.each(["", "0"] as const)("may sign a content length of zero as %j", async (zeroLength) => {
     const path = zeroLength === "" ? "/empty" : "/zero";
     const answer = await send({ service: "queue", method: "PUT", path, zeroLength });
     expect(answer.status).toBe(201);
   });
 
-  it("may end the path of the tables in a slash", async () => {
+  it("may end the path of the table collection with a slash", async () => {
     const body = JSON.stringify({ TableName: "slashed" });
     const created = await send({ service: "table", method: "POST", path: "/Tables/", body });
     expect(created.status).toBe(201);
@@ -67,7 +67,7 @@ describe("requests that Azurite accepts", () => {
   });
 
   it.each<ServiceName>(["blob", "queue", "table", "file"])(
-    "for an account that does not exist are 404: %s",
+    "for an unknown account are answered with 404: %s",
     async (service) => {
       const answer = await send({ service, method: "GET", path: "/", account: "absent" });
       expect(answer.status).toBe(404);

@@ -27,7 +27,7 @@ describe("append blobs", () => {
     [{ "if-match": '"0x8D0000000000000"' }, 412, "ConditionNotMet"],
     [{ "x-ms-lease-id": "00000000-0000-0000-0000-000000000001" }, 412, notLeased()],
     [{ "content-md5": "AAAAAAAAAAAAAAAAAAAAAA==" }, 400, "Md5Mismatch"],
-  ] as const)("appending three bytes with %o: %i %s", async (headers, status, code) => {
+  ] as const)("appends 3 bytes with %o: %i %s", async (headers, status, code) => {
     const answer = await put("/ccc/log?comp=appendblock", headers, "678");
     expect([answer.status, answer.code]).toEqual([status, code]);
     const found = await sim.send({ method: "GET", path: "/ccc/log" });
@@ -35,7 +35,7 @@ describe("append blobs", () => {
     expect(found.headers["x-ms-blob-committed-block-count"]).toBe(status === 201 ? "2" : "1");
   });
 
-  it("takes no empty block, no body when created, and no block of another type", async () => {
+  it("reject an empty block, a body at creation, and blocks for other blob types", async () => {
     expect((await put("/ccc/log?comp=appendblock", {}, "")).code).toBe("InvalidHeaderValue");
     const full = await put("/ccc/full", { "x-ms-blob-type": "AppendBlob" }, "x");
     expect(full.code).toBe("InvalidHeaderValue");
@@ -44,7 +44,7 @@ describe("append blobs", () => {
     expect((await put("/ccc/none?comp=appendblock", {}, "x")).code).toBe("BlobNotFound");
   });
 
-  it("keeps a snapshot as it was while the blob grows", async () => {
+  it("do not change a snapshot", async () => {
     const { headers } = await put("/ccc/log?comp=snapshot");
     for (let index = 0; index < 60; index += 1) {
       await put("/ccc/log?comp=appendblock", {}, "x".repeat(300));
@@ -104,7 +104,7 @@ describe("page blobs", () => {
     [{ "x-ms-blob-content-length": "511" }, 400, "7"],
     [{ "x-ms-blob-content-length": "512" }, 200, "7"],
   ] as const)(
-    "Set Blob Properties with %o: %i, then number %s",
+    "Set Blob Properties with %o: %i, sequence number %s",
     async (headers, status, number) => {
       expect((await put("/ccc/disk?comp=properties", headers)).status).toBe(status);
       const found = await sim.send({ method: "HEAD", path: "/ccc/disk" });
@@ -112,7 +112,7 @@ describe("page blobs", () => {
     },
   );
 
-  it("cannot be numbered beyond what fits", async () => {
+  it("limit the sequence number to 63 bits", async () => {
     const most = String(2n ** 63n - 1n);
     const action = { "x-ms-sequence-number-action": "update", "x-ms-blob-sequence-number": most };
     expect((await put("/ccc/disk?comp=properties", action)).status).toBe(200);
@@ -122,7 +122,7 @@ describe("page blobs", () => {
     expect(more.code).toBe("SequenceNumberIncrementTooLarge");
   });
 
-  it("tells a diff against a snapshot only of the same blob, and an older one", async () => {
+  it("return a diff only against an older snapshot of the same blob", async () => {
     const { headers } = await put("/ccc/disk?comp=snapshot");
     const at = headers["x-ms-snapshot"] ?? "";
     const diff = (target: string, since: string) =>

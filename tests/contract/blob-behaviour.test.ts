@@ -67,7 +67,7 @@ const accepting = blobCases.filter(({ operation }) =>
 );
 
 describe.each(accepting)("3 blob conditions: $id", ({ operation, example }) => {
-  it("refuses a stale If-Match with 412 and changes nothing", async () => {
+  it("rejects a stale If-Match with 412 and changes nothing", async () => {
     const place = await newPlace();
     const before = await look(place);
     const answer = await send(withHeaders(example(place), { "if-match": otherETag }));
@@ -82,7 +82,7 @@ describe.each(accepting)("3 blob conditions: $id", ({ operation, example }) => {
     expect(answer.status).toBeLessThan(300);
   });
 
-  it("refuses If-None-Match with the current ETag, 304 for reads and 412 for writes", async () => {
+  it("rejects If-None-Match with the current ETag, 304 for reads and 412 for writes", async () => {
     const place = await newPlace();
     const before = await look(place);
     const etag = await currentETag(place);
@@ -92,14 +92,14 @@ describe.each(accepting)("3 blob conditions: $id", ({ operation, example }) => {
     expect(await look(place)).toEqual(before);
   });
 
-  it("refuses If-Unmodified-Since in the past with 412", async () => {
+  it("rejects If-Unmodified-Since in the past with 412", async () => {
     const place = await newPlace();
     const past = { "if-unmodified-since": "Mon, 01 Jan 2001 00:00:00 GMT" };
     const answer = await send(withHeaders(example(place), past));
     expect([answer.status, answer.code]).toEqual([412, "ConditionNotMet"]);
   });
 
-  it("refuses If-Modified-Since in the future", async () => {
+  it("rejects If-Modified-Since in the future", async () => {
     const place = await newPlace();
     const future = { "if-modified-since": "Sun, 01 Jan 2090 00:00:00 GMT" };
     const answer = await send(withHeaders(example(place), future));
@@ -138,7 +138,7 @@ describe.each(leaseBound)("3 blob leases: $id", ({ operation, example }) => {
     return undefined;
   });
 
-  it("refuses another id with 412", async () => {
+  it("rejects another lease id with 412", async () => {
     const place = await newPlace();
     await lease(`/${place.container}/b?comp=lease`);
     const before = await look(place);
@@ -148,13 +148,13 @@ describe.each(leaseBound)("3 blob leases: $id", ({ operation, example }) => {
     expect(await look(place)).toEqual(before);
   });
 
-  it("refuses an id where there is no lease", async () => {
+  it("rejects a lease id if there is no lease", async () => {
     const place = await newPlace();
     const answer = await send(withHeaders(example(place), { "x-ms-lease-id": otherLease }));
     expect([answer.status, answer.code]).toEqual([412, "LeaseNotPresentWithBlobOperation"]);
   });
 
-  it("works with the id", async () => {
+  it("accepts the lease id", async () => {
     const place = await newPlace();
     const id = await lease(`/${place.container}/b?comp=lease`);
     const answer = await send(withHeaders(example(place), { "x-ms-lease-id": id }));
@@ -163,7 +163,7 @@ describe.each(leaseBound)("3 blob leases: $id", ({ operation, example }) => {
 });
 
 describe.each(cases(containerExamples))("3 container leases: $id", ({ operation, example }) => {
-  it("lets only Delete Container be exclusive", async () => {
+  it("only Delete Container requires the lease", async () => {
     const place = await newPlace();
     const id = await lease(`/${place.container}?restype=container&comp=lease`);
     const without = await send(example(place));
@@ -185,7 +185,7 @@ describe("3 container conditions", () => {
     ["Container_Delete", { "if-match": otherETag }],
     ["Container_Delete", { "if-unmodified-since": "Mon, 01 Jan 2001 00:00:00 GMT" }],
     ["Container_SetMetadata", { "if-modified-since": "Sun, 01 Jan 2090 00:00:00 GMT" }],
-  ])("%s honours %o", async (id, headers) => {
+  ])("%s evaluates %o", async (id, headers) => {
     const place = await newPlace();
     const call = containerExamples[id]!(place);
     const answer = await send(withHeaders(call, headers));

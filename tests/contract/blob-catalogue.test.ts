@@ -20,12 +20,12 @@ it.each(Object.entries(blobCatalogue))("%s is declared with all its ids", (name,
   expect([...(declared.get(name) ?? [])].toSorted()).toEqual(ids.toSorted());
 });
 
-it("nothing is declared under a name that the catalogue does not know", () => {
+it("no operation is declared that the catalogue lacks", () => {
   const unknown = [...declared.keys()].filter((name) => blobCatalogue[name] === undefined);
   expect(unknown).toEqual([]);
 });
 
-it("an id belongs to one operation", () => {
+it("no id belongs to two operations", () => {
   const ids = operations.flatMap((operation) => operation.ids);
   expect(ids.toSorted()).toEqual([...new Set(ids)].toSorted());
 });

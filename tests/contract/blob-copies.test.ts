@@ -57,7 +57,7 @@ describe.each([
   ["Put Blob From URL", 412, "CannotVerifyCopySource", 304, "CannotVerifyCopySource", plain()],
   ["Put Block From URL", 412, "CannotVerifyCopySource", 304, "CannotVerifyCopySource", undefined],
 ] as const)("%s", (kind, matchStatus, matchCode, noneStatus, noneCode, targetCode) => {
-  it("holds the source to its conditions, and changes nothing if they are unmet", async () => {
+  it("fails and changes nothing if a source condition is not met", async () => {
     const stale = await kinds[kind]({ "x-ms-source-if-match": unknownETag });
     expect([stale.status, stale.code]).toEqual([matchStatus, matchCode]);
     const known = await kinds[kind]({ "x-ms-source-if-none-match": etag });
@@ -67,7 +67,7 @@ describe.each([
     expect(met.status).toBeLessThan(300);
   });
 
-  it("holds the target to its conditions and its lease", async () => {
+  it("checks the conditions and the lease of the target", async () => {
     if (targetCode !== undefined) {
       const stale = await kinds[kind]({ "if-match": unknownETag });
       expect([stale.status, stale.code]).toEqual([412, targetCode]);
@@ -82,7 +82,7 @@ describe.each([
     expect(held.status).toBeLessThan(300);
   });
 
-  it.each(["not a url", "ftp://example.com/x", "", "http://"])("refuses %s", async (source) => {
+  it.each(["not a url", "ftp://example.com/x", "", "http://"])("rejects %s", async (source) => {
     const answer = await kinds[kind]({ "x-ms-copy-source": source });
     expect(answer.status).toBe(400);
     expect(await content()).toBe("target");
@@ -93,8 +93,8 @@ function plain(): string {
   return "ConditionNotMet";
 }
 
-describe("what a copy takes along", () => {
-  it("metadata comes from the source unless the request has some", async () => {
+describe("the result of a copy", () => {
+  it("has the source's metadata unless the request sets its own", async () => {
     await kinds["Copy Blob"]({});
     const copied = await sim.send({ method: "HEAD", path: "/ccc/target" });
     expect(copied.headers).toMatchObject({
@@ -112,7 +112,7 @@ describe("what a copy takes along", () => {
     expect(over.headers["x-ms-copy-id"]).toBeUndefined();
   });
 
-  it("bytes are shared, not tied: what happens to the source later is its own affair", async () => {
+  it("shares bytes with the source but does not follow its changes", async () => {
     await put("/ccc/source", block, "s".repeat(20_000));
     await kinds["Copy Blob"]({});
     await sim.send({ method: "DELETE", path: "/ccc/source" });
@@ -120,7 +120,7 @@ describe("what a copy takes along", () => {
     expect(await content()).toBe("s".repeat(20_000));
   });
 
-  it("a sealed log stays sealed, and a blob of another type is not replaced", async () => {
+  it("keeps a sealed append blob sealed, and a blob of another type is not replaced", async () => {
     await put("/ccc/log", { "x-ms-blob-type": "AppendBlob" });
     await put("/ccc/log?comp=appendblock", {}, "line");
     await put("/ccc/log?comp=seal");
@@ -132,7 +132,7 @@ describe("what a copy takes along", () => {
     expect((await put("/ccc/log2?comp=appendblock", {}, "x")).code).toBe("BlobIsSealed");
   });
 
-  it("a source that is not there has the code its operation was recorded with", async () => {
+  it("of a missing source is the error code that was recorded for the operation", async () => {
     const gone = { "x-ms-copy-source": `${base}/gone` };
     const copy = await kinds["Copy Blob"](gone);
     expect([copy.status, copy.code]).toEqual([404, "BlobNotFound"]);
@@ -154,7 +154,7 @@ describe("incremental copies", () => {
   const copy = (source: string) =>
     put("/ccc/backup?comp=incrementalcopy", { "x-ms-copy-source": `${base}/${source}` });
 
-  it("follow the snapshots of one blob, forwards only, and keep one of each", async () => {
+  it("accept only newer snapshots of the same blob and keep a snapshot of each", async () => {
     const size = { "x-ms-blob-content-length": "1024" };
     await put("/ccc/disk", { "x-ms-blob-type": "PageBlob", ...size });
     const first = await snapshot("1");

@@ -15,7 +15,7 @@ describe.each([...containerRows, ...blobRows])("3 blob $operation", (row) => {
     expect(declared).not.toHaveLength(0);
   });
   it.each(declared.map((operation) => [operation.ids.join(), operation] as const))(
-    "%s declares what the contract says",
+    "%s matches the contract",
     (_ids, operation) => {
       expect(operation.etag !== "none").toBe(row.returnsETag);
       const accepts = ["read", "write", "create"].includes(operation.conditions);
@@ -25,19 +25,19 @@ describe.each([...containerRows, ...blobRows])("3 blob $operation", (row) => {
 });
 
 describe("3 blob leases", () => {
-  it.each(blobLeaseOperations)("%s takes a lease id", (name) => {
+  it.each(blobLeaseOperations)("%s accepts a lease id", (name) => {
     for (const operation of byName(name)) expect(operation.lease).not.toBe("none");
   });
-  it.each(containerLeaseOperations)("%s takes a lease id", (name) => {
+  it.each(containerLeaseOperations)("%s accepts a lease id", (name) => {
     for (const operation of byName(name)) expect(operation.lease).not.toBe("none");
   });
-  it("only Delete Container is exclusive under a container lease", () => {
+  it("only Delete Container requires the lease of the container", () => {
     const exclusive = operations.filter(
       ({ route, lease }) => route.resource === "container" && lease === "match-if-leased",
     );
     expect(new Set(exclusive.map(({ name }) => name))).toEqual(new Set(["Delete Container"]));
   });
-  it("every operation that changes a blob's ETag needs the id of its lease", () => {
+  it("every operation that changes a blob's ETag requires its lease id", () => {
     for (const { name, route, etag, lease } of operations) {
       if (route.resource !== "blob" || etag !== "renew") continue;
       expect(lease, name).toBe("match-if-leased");

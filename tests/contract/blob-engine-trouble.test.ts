@@ -14,7 +14,7 @@ async function write(sim: SimBlob): Promise<void> {
   await sim.send({ method: "PUT", path: "/ccc/b", headers: block, body: large });
 }
 
-describe("a range whose checksum is asked for, but whose bytes cannot be read", () => {
+describe("a range read with a checksum whose bytes cannot be read", () => {
   async function readWith(trouble: Error) {
     let open = 0;
     const failing: ContentReader = {
@@ -47,23 +47,23 @@ describe("a range whose checksum is asked for, but whose bytes cannot be read", 
     return { status, code, open, ...(retryAfter === undefined ? {} : { retryAfter }) };
   }
 
-  it("is answered in the service's own form, and nothing stays open", async () => {
+  it("is answered with an error of the service and leaves no reader open", async () => {
     const answer = await readWith(new Error("the disk is gone"));
     expect(answer).toEqual({ status: 500, code: "InternalError", open: 0 });
   });
 
-  it("is no client that went away, though a connection behind it was lost", async () => {
+  it("is not taken for a client disconnect if a storage connection was reset", async () => {
     const lost = Object.assign(new Error("lost"), { code: "ECONNRESET" });
     expect(await readWith(lost)).toEqual({ status: 500, code: "InternalError", open: 0 });
   });
 
-  it("is asked for again if the state was kept for too long", async () => {
+  it("is retried if its view has expired", async () => {
     const late = await readWith(new SnapshotTooOld("late"));
     expect(late).toEqual({ status: 503, code: "ServerBusy", open: 0, retryAfter: "1" });
   });
 });
 
-it.each(["GET", "PUT"])("answers a %s that outlives the store that it is busy", async (method) => {
+it.each(["GET", "PUT"])("answers a %s that outlives the store with ServerBusy", async (method) => {
   let close = (): Promise<void> => Promise.resolve();
   const keep = (real: Store): Store => {
     close = () => real.close();
@@ -78,7 +78,7 @@ it.each(["GET", "PUT"])("answers a %s that outlives the store that it is busy", 
   expect(sim.log.lines.filter(({ level }) => level === "error")).toEqual([]);
 });
 
-it("answers a read whose time cannot be noted down", async () => {
+it("succeeds if the last access time cannot be stored", async () => {
   let broken = false;
   const sim = await simBlob(
     { lastAccessTracking: true },

@@ -220,6 +220,6 @@ const others: readonly Fact[] = [
   },
 ];
 
-describe("recorded refusals of the blob service", () => {
+describe("recorded errors of the blob service", () => {
   it.each([...namespace, ...tiers, ...others])("$title", prove);
 });

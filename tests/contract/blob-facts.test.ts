@@ -287,6 +287,6 @@ const blocks: readonly Fact[] = [
   },
 ];
 
-describe("recorded facts of the blob service", () => {
+describe("recorded responses of the blob service", () => {
   it.each([...facts, ...conditions, ...blocks])("$title", prove);
 });

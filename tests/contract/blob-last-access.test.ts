@@ -30,8 +30,8 @@ const address: BlobAddress = {
 };
 const scope = { container: { id: 1n } } as ContainerScope;
 
-describe("the time of the last access", () => {
-  it("is that of the last write until somebody reads a day later", () => {
+describe("the last access time", () => {
+  it("is the time of the last write until a read at least a day later", () => {
     expect(lastAccess(blob, on)).toBe(written);
     expect(lastAccess({ ...blob, lastAccess: written + 5n }, on)).toBe(written + 5n);
     const soon = { target: blob, scope, address, features: on, now: written + ticksPerDay - 1n };
@@ -41,7 +41,7 @@ describe("the time of the last access", () => {
     expect(note?.change(blob)).toEqual({ ...blob, lastAccess: later.now });
   });
 
-  it("is not noted on what was written meanwhile", () => {
+  it("is not set on a blob that was overwritten meanwhile", () => {
     const now = written + ticksPerDay;
     const { deferredUpdate: note } = lastAccessUpdate({
       target: blob,
@@ -53,7 +53,7 @@ describe("the time of the last access", () => {
     expect(note?.change({ ...blob, etag: written + 1n })).toBeUndefined();
   });
 
-  it("is not told where the account does not track it, nor of other types", () => {
+  it("is not returned if the account does not track it, nor for other blob types", () => {
     expect(lastAccess(blob, { ...on, lastAccessTracking: false })).toBeUndefined();
     expect(lastAccess({ ...blob, type: "PageBlob" }, on)).toBeUndefined();
   });

@@ -57,9 +57,9 @@ function put(name: string, body: Buffer, length: number) {
 const get = (name: string, headers: Record<string, string> = {}) =>
   held.blob.send({ method: "GET", path: `/${container}/${name}`, headers });
 
-describe("a body with checksums in between", () => {
+describe("a structured body", () => {
   it.each([[[0]], [[1]], [[5, 7, 11]], [[100_000, 1]], [[300_000, 300_000]]])(
-    "of segments %j is stored without them",
+    "with segments %j is stored without its checksums",
     async (lengths) => {
       const segments = lengths.map((length) => randomBytes(length));
       const whole = Buffer.concat(segments);
@@ -71,7 +71,7 @@ describe("a body with checksums in between", () => {
   );
 
   it.each(["segment", "message"] as const)(
-    "is refused if the %s has another sum",
+    "is rejected if the checksum of the %s is wrong",
     async (damage) => {
       await put("kept", frame([Buffer.from("before")]), 6);
       const bytes = randomBytes(200_000);
@@ -86,7 +86,7 @@ describe("a body with checksums in between", () => {
     ["with a wrong version", (bytes: Buffer) => Buffer.concat([Buffer.of(9), bytes.subarray(1)])],
     ["with something behind it", (bytes: Buffer) => Buffer.concat([bytes, Buffer.of(0)])],
     ["empty", () => Buffer.alloc(0)],
-  ])("is refused %s", async (_what, spoil) => {
+  ])("is rejected %s", async (_what, spoil) => {
     const answer = await put("bad", spoil(frame([randomBytes(50)])), 50);
     expect(answer.status).toBe(400);
     expect((await get("bad")).status).toBe(404);
@@ -97,14 +97,14 @@ describe("a body with checksums in between", () => {
     [50, 51],
     [100_000, 99_999],
     [100_000, 100_001],
-  ])("of %i bytes is refused if %i were announced", async (size, announced) => {
+  ])("of %i bytes is rejected if %i were declared", async (size, announced) => {
     const answer = await put("short", frame([randomBytes(size)]), announced);
     expect(answer).toMatchObject({ status: 400, code: "InvalidInput" });
     expect((await get("short")).status).toBe(404);
   });
 
   it.each([0, 1, 100_000, 4 * 1024 * 1024 + 5])(
-    "is what a reader of %i bytes gets",
+    "is returned to a reader of %i bytes",
     async (size) => {
       const bytes = randomBytes(size);
       const plain = { "x-ms-blob-type": "BlockBlob" };

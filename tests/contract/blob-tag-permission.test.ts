@@ -14,7 +14,7 @@ const credential = new StorageSharedKeyCredential(developmentAccountName, develo
 it.each([
   { letters: "rcwt", status: 201 },
   { letters: "rcw", status: 403 },
-])("a signature with $letters that sets tags gets $status", async ({ letters, status }) => {
+])("a SAS with $letters that sets tags gets $status", async ({ letters, status }) => {
   const service = BlobServiceClient.fromConnectionString(held.server.connectionString);
   const containerName = `tags-${letters}`;
   const container = service.getContainerClient(containerName);

@@ -32,7 +32,7 @@ describe("soft delete", () => {
     await sim.send({ method: "PUT", path: "/ccc/b", headers: block, body: "one" });
   });
 
-  it("ends when its days are over, even before anyone sweeps", async () => {
+  it("ends after the retention period, also before the reclaim job runs", async () => {
     await sim.send({ method: "DELETE", path: "/ccc/b" });
     sim.clock.advance(5 * day - 1000);
     expect(await listed("deleted")).toEqual(["blob deleted"]);
@@ -44,7 +44,7 @@ describe("soft delete", () => {
     expect(await listed("deleted,snapshots")).toEqual([]);
   });
 
-  it("keeps what was overwritten as a deleted snapshot", async () => {
+  it("keeps an overwritten blob as a deleted snapshot", async () => {
     await sim.send({ method: "PUT", path: "/ccc/b", headers: block, body: "two" });
     expect(await listed("deleted,snapshots")).toEqual(["snapshot deleted", "blob"]);
     await sim.send({ method: "PUT", path: "/ccc/b?comp=undelete" });
@@ -52,7 +52,7 @@ describe("soft delete", () => {
     expect((await sim.send({ method: "GET", path: "/ccc/b" })).body).toBe("two");
   });
 
-  it("brings back the last of two blobs of one name, the other as a snapshot", async () => {
+  it("restores the latest of two deleted blobs of one name, the other as a snapshot", async () => {
     await sim.send({ method: "DELETE", path: "/ccc/b" });
     await sim.send({ method: "PUT", path: "/ccc/b", headers: block, body: "two" });
     await sim.send({ method: "DELETE", path: "/ccc/b" });
@@ -62,7 +62,7 @@ describe("soft delete", () => {
     expect(await listed("snapshots")).toEqual(["snapshot", "blob"]);
   });
 
-  it("is cut short by a permanent delete, but only of what is deleted", async () => {
+  it("is ended by a permanent delete, which accepts deleted blobs only", async () => {
     const taken = await sim.send({ method: "PUT", path: "/ccc/b?comp=snapshot" });
     const path = `/ccc/b?snapshot=${taken.headers["x-ms-snapshot"]}`;
     const early = await sim.send({ method: "DELETE", path: `${path}&deletetype=permanent` });
@@ -74,8 +74,8 @@ describe("soft delete", () => {
   });
 });
 
-describe("terms", () => {
-  it("a blob with a time to end is gone then, and its name is free", async () => {
+describe("expiry and restore", () => {
+  it("an expired blob is absent and its name is free", async () => {
     await open({ hierarchicalNamespace: true });
     await sim.send({ method: "PUT", path: "/ccc/b", headers: block, body: "x".repeat(9000) });
     const headers = { "x-ms-expiry-option": "RelativeToNow", "x-ms-expiry-time": "60000" };
@@ -92,7 +92,7 @@ describe("terms", () => {
     expect((await sim.send({ method: "GET", path: "/ccc/b" })).body).toBe("new");
   });
 
-  it("a deleted container comes back under its own or another name until its days are over", async () => {
+  it("a deleted container can be restored under its own or another name during retention", async () => {
     await open({ containerSoftDeleteDays: 2 });
     await sim.send({ method: "PUT", path: "/ccc/b", headers: block, body: "inside" });
     await sim.send({ method: "DELETE", path: "/ccc?restype=container" });
@@ -111,7 +111,7 @@ describe("terms", () => {
     expect((await restore("ccc")).code).toBe("ContainerNotFound");
   });
 
-  it("a renamed container keeps its blobs, and leaves its name", async () => {
+  it("a renamed container keeps its blobs and frees its name", async () => {
     await open();
     await sim.send({ method: "PUT", path: "/ccc/b", headers: block, body: "inside" });
     const headers = { "x-ms-source-container-name": "ccc" };

@@ -63,7 +63,7 @@ const byPath = (path: string) => ({ path: `/devstoreaccount1.web${path}` });
 describe.each([
   ["by host", byHost],
   ["by path", byPath],
-] as const)("the website %s", (_form, at) => {
+] as const)("the static website %s", (_form, at) => {
   it.each([
     ["/", 200, "home"],
     ["/a.txt", 200, "a"],
@@ -73,11 +73,11 @@ describe.each([
     ["/none", 404, "lost"],
     ["/none/below", 404, "lost"],
     ["/A.txt", 404, "lost"],
-  ])("answers %s to anyone", async (path, status, body) => {
+  ])("returns %s without credentials", async (path, status, body) => {
     expect(await ask(at(path))).toMatchObject({ status, body });
   });
 
-  it("honours conditions and ranges", async () => {
+  it("evaluates conditions and ranges", async () => {
     const { headers } = await ask(at("/a.txt"));
     const again = { headers: { "if-none-match": String(headers["etag"]) } };
     expect((await ask({ ...at("/a.txt"), ...again })).status).toBe(304);
@@ -85,19 +85,19 @@ describe.each([
     expect(part).toMatchObject({ status: 206, body: "om" });
   });
 
-  it("lets nobody write", async () => {
+  it("rejects writes", async () => {
     expect((await ask({ ...at("/a.txt"), method: "PUT" })).status).toBeGreaterThanOrEqual(400);
     expect((await ask({ ...at("/a.txt"), method: "DELETE" })).status).toBe(405);
   });
 });
 
-describe("the website", () => {
-  it("does not open its container to readers of the blob endpoint", async () => {
+describe("the static website", () => {
+  it("does not make its container public on the blob endpoint", async () => {
     const answer = await ask({ path: "/devstoreaccount1/$web/a.txt" });
     expect(answer.status).toBeGreaterThanOrEqual(400);
   });
 
-  it("is gone when it is turned off", async () => {
+  it("is not served after it is disabled", async () => {
     await service.setProperties({ staticWebsite: { enabled: false } });
     expect(await ask(byHost("/"))).toMatchObject({ status: 404 });
   });

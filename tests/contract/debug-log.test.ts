@@ -72,8 +72,8 @@ function last(entries: readonly Entry[]): Entry["fields"] {
 
 const root = `/${account}/${account}`;
 
-describe("a signature of an account key that does not match", () => {
-  it("matches if nothing is wrong", async () => {
+describe("the debug log of a wrong account key signature", () => {
+  it("has no entry for a valid signature", async () => {
     const { sim, entries } = await debugged(blobService);
     const answer = await sim.sendAs(signed(hmac(whole(pieces))));
     expect(answer.code).toBe("ContainerNotFound");
@@ -142,7 +142,7 @@ describe("a signature of an account key that does not match", () => {
     expect(logged).not.toContain(ownKey);
   });
 
-  it("and no mistake explains", async () => {
+  it("reports a signature that no known mistake explains", async () => {
     const { sim, entries } = await debugged(blobService);
     await sim.sendAs(signed(hmac("something else")));
     expect(last(entries)["signature"]).toMatchObject({ stringToSign: whole(pieces) });
@@ -150,7 +150,7 @@ describe("a signature of an account key that does not match", () => {
   });
 });
 
-describe("a shared access signature that does not match", () => {
+describe("the debug log of a wrong SAS", () => {
   const credential = new StorageSharedKeyCredential(account, ownKey);
   const expiresOn = new Date("2030-01-01");
   const forBlob = (permissions: string) => ({
@@ -199,7 +199,7 @@ describe("a shared access signature that does not match", () => {
   }
 });
 
-describe("what is at fault", () => {
+describe("the debug log names the cause", () => {
   const json = { "content-type": "application/json", accept: "application/json;odata=nometadata" };
   const entity = (properties: object): RawCall => ({
     method: "PUT",
@@ -277,7 +277,7 @@ describe("what is at fault", () => {
     expect(answer.body).not.toContain("property Age");
   });
 
-  it("an XML element", async () => {
+  it("of a wrong XML element", async () => {
     const { sim, entries } = await debugged(blobService);
     await create(sim, blobService);
     const path = "/things?restype=container&comp=acl";
@@ -285,7 +285,7 @@ describe("what is at fault", () => {
     expect(last(entries)).toMatchObject({ code: "InvalidXmlNodeValue", about: "Start" });
   });
 
-  it("a part of a transaction", async () => {
+  it("in a part of a transaction", async () => {
     const { sim, entries } = await debugged(tableService);
     await create(sim, tableService);
     const lines = Object.entries(json).map(([name, value]) => `${name}: ${value}`);
@@ -304,7 +304,7 @@ describe("what is at fault", () => {
     expect(refused?.fields).toMatchObject({ index: 1, about: "property Age" });
   });
 
-  it("and secrets are left out", async () => {
+  it("without secrets", async () => {
     const { sim, entries } = await debugged(blobService);
     await create(sim, blobService);
     const key = "c2VjcmV0";

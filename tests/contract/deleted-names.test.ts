@@ -69,7 +69,7 @@ const kinds: readonly Kind[] = [
 ];
 
 describe.each(kinds)("the name of a deleted $kind", (each) => {
-  it("is free at once, and nothing comes back", async () => {
+  it("is free at once, and the old content does not reappear", async () => {
     const sim = await simService(each.service);
     expect((await sim.send(each.create)).status).toBe(201);
     await each.fill?.(sim);
@@ -81,7 +81,7 @@ describe.each(kinds)("the name of a deleted $kind", (each) => {
     expect((await sim.send(each.list)).status).toBe(200);
   });
 
-  it("stays taken for deletedNameSeconds, whatever is reclaimed", async () => {
+  it("stays reserved for deletedNameSeconds, also after the reclaim job", async () => {
     const sim = await simService(each.service, { account: { deletedNameSeconds: 40 } });
     await sim.send(each.create);
     await sim.send(each.remove);

@@ -32,7 +32,7 @@ function renameDirectory(from: string, to: string) {
 }
 
 describe("6 names", () => {
-  it("are kept as they were given, and found in any case", async () => {
+  it("keep their case and are found in any case", async () => {
     await newDirectory(world, "/share/Größe");
     await newFile(world, "/share/Größe/ReadMe.TXT", "hello");
     expect((await world.send({ method: "GET", path: "/share/GRÖßE/readme.txt" })).body).toBe(
@@ -42,7 +42,7 @@ describe("6 names", () => {
     expect(listed).toEqual(["ReadMe.TXT"]);
   });
 
-  it("lose dots at their end unless the request says otherwise", async () => {
+  it("lose trailing dots unless the request disables it", async () => {
     await newFile(world, "/share/f..");
     expect(await namesIn(world, "/share")).toEqual(["f"]);
     const headers = { "x-ms-type": "file", "x-ms-content-length": "0" };
@@ -61,7 +61,7 @@ describe("6 names", () => {
     ["/nothere/f", "ShareNotFound"],
     ["/UPPER/f", "InvalidResourceName"],
   ] as const;
-  it.each(bad)("refuses %s", async (path, code) => {
+  it.each(bad)("rejects %s", async (path, code) => {
     const headers = { "x-ms-type": "file", "x-ms-content-length": "0" };
     expect((await world.send({ method: "PUT", path, headers })).code).toBe(code);
     expect(await namesIn(world, "/share")).toEqual([]);
@@ -74,7 +74,7 @@ describe("6 listings", () => {
     return (await expectDone(world.send({ method: "GET", path, headers }))).body;
   };
 
-  it("show each file as it is, however often it was shown before", async () => {
+  it("return the current properties of each file, also after cached responses", async () => {
     await newFile(world, "/share/a", "four");
     await newFile(world, "/share/b", "sixsix");
     expect(await listed()).toMatch(
@@ -91,7 +91,7 @@ describe("6 listings", () => {
     expect(await listed()).not.toContain("<Name>a<");
   });
 
-  it("show what each request asks for", async () => {
+  it("return the fields that each request includes", async () => {
     await newFile(world, "/share/a", "four");
     expect(await listed()).not.toContain("<Etag>");
     expect(await listed("&include=Etag")).toContain("<Etag>");
@@ -103,7 +103,7 @@ describe("6 listings", () => {
 });
 
 describe("6 kinds", () => {
-  it("what is of the other kind is not found, and not replaced either", async () => {
+  it("a file is not found as a directory, nor replaced by one, and vice versa", async () => {
     await newDirectory(world, "/share/d");
     await newFile(world, "/share/f", "x");
     const headers = { "x-ms-type": "file", "x-ms-content-length": "0" };
@@ -171,7 +171,7 @@ describe("6 bad input", () => {
     ["GET", "/share?restype=share&comp=nonsense", {}, "InvalidQueryParameterValue"],
     ["GET", "/share/g?sharesnapshot=yesterday", {}, "InvalidQueryParameterValue"],
   ];
-  it.each(calls)("%s %s %o gives its own code", async (method, path, headers, code) => {
+  it.each(calls)("%s %s %o gets its own error code", async (method, path, headers, code) => {
     await newFile(world, "/share/g", "0123456789");
     const answer = await world.send({ method, path, headers });
     expect(answer.code).toBe(code);
@@ -181,7 +181,7 @@ describe("6 bad input", () => {
 });
 
 describe("6 rename", () => {
-  it("moves a tree whole, in either direction, and never into itself", async () => {
+  it("moves a tree up or down, never into itself", async () => {
     await newDirectory(world, "/share/a");
     await newDirectory(world, "/share/a/b");
     await newFile(world, "/share/a/b/f", "deep");
@@ -193,7 +193,7 @@ describe("6 rename", () => {
     expect(await namesIn(world, "/share")).toEqual(["a", "TOP"]);
   });
 
-  it("replaces only if it was told to, and gives the bytes back", async () => {
+  it("replaces a target only on request and releases its bytes", async () => {
     await newFile(world, "/share/f", "new");
     await newFile(world, "/share/g", "older");
     expect((await rename("/share/f", "/share/g")).code).toBe("ResourceAlreadyExists");
@@ -204,7 +204,7 @@ describe("6 rename", () => {
     expect(stats.body).toContain("<ShareUsageBytes>3</ShareUsageBytes>");
   });
 
-  it("keeps the file it is: id, bytes and lease", async () => {
+  it("keeps id, bytes and lease of the file", async () => {
     await newFile(world, "/share/f", "text");
     const before = await world.send({ method: "HEAD", path: "/share/f" });
     await expectDone(rename("/share/f", "/share/h"));
@@ -215,7 +215,7 @@ describe("6 rename", () => {
 });
 
 describe("6 quota", () => {
-  it("stops writes, not holes, and counts no byte twice", async () => {
+  it("limits writes, not sparse sizes, and counts each byte once", async () => {
     const headers = { "x-ms-share-quota": "1" };
     await expectDone(
       world.send({ method: "PUT", path: "/share?restype=share&comp=properties", headers }),

@@ -35,7 +35,7 @@ const usedBytes = async () => {
 const remove = (path: string) => expectDone(world.send({ method: "DELETE", path }));
 
 describe("6 hard links", () => {
-  it("are the same file under every name, until the last is gone", async () => {
+  it("share one file until the last name is removed", async () => {
     expect((await link("/share/g", "/f")).headers["x-ms-link-count"]).toBe("2");
     await expectDone(link("/share/h", "g"));
     await expectDone(putRange(world, "/share/h", 0, "other"));
@@ -54,7 +54,7 @@ describe("6 hard links", () => {
     expect(stats.body).toContain("<ShareUsageBytes>0</ShareUsageBytes>");
   });
 
-  it("are listed as the file is now", async () => {
+  it("are listed with the current properties of the file", async () => {
     await expectDone(link("/share/g", "/f"));
     const lengths = async (): Promise<string[]> => {
       const path = "/share?restype=directory&comp=list";
@@ -67,7 +67,7 @@ describe("6 hard links", () => {
     expect(await lengths()).toEqual(["7", "7"]);
   });
 
-  it("are renamed one by one", async () => {
+  it("are renamed individually", async () => {
     await expectDone(link("/share/g", "/f"));
     await expectDone(rename("/share/f", "/share/f2"));
     await expectDone(rename("/share/g", "/share/g2"));
@@ -80,7 +80,7 @@ describe("6 hard links", () => {
     expect(await usedBytes()).toBe(0);
   });
 
-  it("stay where they are if one is renamed to another of the same file", async () => {
+  it("are unchanged by a rename to another name of the same file", async () => {
     await expectDone(link("/share/g", "/f"));
     await expectDone(rename("/share/f", "/share/g", true));
     await expectDone(rename("/share/g", "/share/f", true));
@@ -88,7 +88,7 @@ describe("6 hard links", () => {
     expect(await get("/share/g")).toBe("first");
   });
 
-  it("lose only the name that another file takes", async () => {
+  it("lose only the name that another file replaces", async () => {
     await expectDone(link("/share/g", "/f"));
     await newFile(world, "/share/new", "newer");
     await expectDone(rename("/share/new", "/share/f", true));
@@ -101,7 +101,7 @@ describe("6 hard links", () => {
     expect(head.headers["x-ms-link-count"]).toBe("1");
   });
 
-  it("take the place of another file when they are renamed to it", async () => {
+  it("replace another file when they are renamed to it", async () => {
     await expectDone(link("/share/g", "/f"));
     await newFile(world, "/share/old", "older");
     await expectDone(rename("/share/g", "/share/old", true));
@@ -112,7 +112,7 @@ describe("6 hard links", () => {
     expect(await get("/share/old")).toBe("first");
   });
 
-  it("lead nowhere on SMB shares", async () => {
+  it("are rejected on SMB shares", async () => {
     await expectDone(world.send({ method: "PUT", path: "/plain?restype=share" }));
     await newFile(world, "/plain/f", "x");
     expect((await link("/plain/g", "f")).code).toBe("InvalidQueryParameterValue");
@@ -120,7 +120,7 @@ describe("6 hard links", () => {
 });
 
 describe("6 symbolic links", () => {
-  it("keep their text", async () => {
+  it("keep their target text", async () => {
     const headers = { ...recent, "x-ms-link-text": "..%2Fwhere%20else" };
     const path = "/share/s?restype=symboliclink";
     await expectDone(world.send({ method: "PUT", path, headers }));

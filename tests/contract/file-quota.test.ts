@@ -52,7 +52,7 @@ const smbWrite = async (name: string) => {
 };
 
 describe("6 the quota of a share", () => {
-  it("refuses what does not fit, through both doors, and changes nothing", async () => {
+  it("rejects writes that exceed it, over REST and SMB, and changes nothing", async () => {
     await leave(3n);
     const refused = await putRange(world, "/share/f1", 0, "text");
     expect([refused.status, refused.code]).toEqual([413, "ShareSizeLimitReached"]);
@@ -62,7 +62,7 @@ describe("6 the quota of a share", () => {
     expect((await putRange(world, "/share/f1", 0, "tex")).status).toBe(201);
   });
 
-  it("is not passed by any number of writers at once", async () => {
+  it("is not exceeded by concurrent writers", async () => {
     await leave(10n);
     const outcomes = await Promise.all(
       files.map(async (name, index) => {
@@ -74,7 +74,7 @@ describe("6 the quota of a share", () => {
     expect(await used()).toBe(bytesPerGib - 2n);
   });
 
-  it("takes bytes that take the place of others", async () => {
+  it("allows overwriting existing bytes", async () => {
     await leave(4n);
     expect((await putRange(world, "/share/f1", 0, "text")).status).toBe(201);
     expect((await putRange(world, "/share/f1", 0, "more")).status).toBe(201);

@@ -97,7 +97,7 @@ async function countKept(world: SimFile): Promise<number> {
 }
 
 describe("6 share snapshots", () => {
-  it("show for ever what was there, whatever happens later, and leave nothing behind", async () => {
+  it("keep what they contained after any change, and leave nothing behind", async () => {
     await fc.assert(
       fc.asyncProperty(fc.array(step, { minLength: 15, maxLength: 40 }), async (steps) => {
         const world = await simFile();
@@ -130,7 +130,7 @@ describe("6 share snapshots", () => {
     );
   }, 60_000);
 
-  it("cost the same for any share: one of a thousand files keeps nothing until one changes", async () => {
+  it("have a cost independent of the share's size, and keep nothing until a file changes", async () => {
     const world = await simFile();
     await newShare(world);
     for (let index = 0; index < 1000; index += 1) await newFile(world, `/share/f${index}`);
@@ -140,7 +140,7 @@ describe("6 share snapshots", () => {
     expect(await countKept(world)).toBe(2);
   });
 
-  it("are read-only, and unknown ones are not found", async () => {
+  it("are read-only, and an unknown snapshot is not found", async () => {
     const world = await simFile();
     await newShare(world);
     await newFile(world, "/share/f", "text");
@@ -151,7 +151,7 @@ describe("6 share snapshots", () => {
     expect((await world.send({ method: "GET", path: unknown })).code).toBe("ShareNotFound");
   });
 
-  it("deleting a share takes everything with it", async () => {
+  it("are deleted with their share", async () => {
     const world = await simFile();
     await newShare(world);
     await newFile(world, "/share/f", "text");

@@ -23,7 +23,7 @@ beforeAll(async () => {
   await file.send({ method: "PUT", path: "/sss?restype=share" });
 });
 
-describe("a source in an account that nobody has", () => {
+describe("a copy source in an unknown account", () => {
   const named = () => ({
     "x-ms-copy-source": `${held.server.urls.blob}/nobody/ccc/b`,
   });
@@ -45,21 +45,24 @@ describe("a source in an account that nobody has", () => {
   });
 });
 
-describe("a place in a listing of blobs", () => {
+describe("a listing marker", () => {
   const list = "/ccc?restype=container&comp=list&include=snapshots";
   const marker = (parts: readonly string[]) => {
     const text = Buffer.from(JSON.stringify(parts)).toString("base64").replaceAll("=", "-");
     return `2!${text.length}!${text}`;
   };
 
-  it.each(["-1", "x", "1.5", "99999999999999999999"])("may be of no kind: %s", async (kind) => {
-    const path = `${list}&marker=${encodeURIComponent(marker(["a", "1", kind]))}`;
-    const answer = await held.blob.send({ method: "GET", path });
-    expect([answer.status, String(answer.body)]).toEqual([
-      200,
-      expect.stringContaining("b</Name>"),
-    ]);
-  });
+  it.each(["-1", "x", "1.5", "99999999999999999999"])(
+    "of unknown form is accepted: %s",
+    async (kind) => {
+      const path = `${list}&marker=${encodeURIComponent(marker(["a", "1", kind]))}`;
+      const answer = await held.blob.send({ method: "GET", path });
+      expect([answer.status, String(answer.body)]).toEqual([
+        200,
+        expect.stringContaining("b</Name>"),
+      ]);
+    },
+  );
 
   const long = "x".repeat(5000);
   const columns = {
@@ -77,10 +80,10 @@ describe("a place in a listing of blobs", () => {
   });
 });
 
-describe("the version of something deleted after the end of time", () => {
+describe("the version of a deleted item with a time beyond the supported range", () => {
   const last = "FFFFFFFFFFFFFFFF";
 
-  it("is that of no container", async () => {
+  it("matches no container", async () => {
     const headers = {
       "x-ms-deleted-container-name": "gone",
       "x-ms-deleted-container-version": last,
@@ -90,7 +93,7 @@ describe("the version of something deleted after the end of time", () => {
     expect(answer).toMatchObject({ status: 404, code: "ContainerNotFound" });
   });
 
-  it("is that of no share", async () => {
+  it("matches no share", async () => {
     const headers = { "x-ms-deleted-share-name": "gone", "x-ms-deleted-share-version": last };
     const path = "/gone?restype=share&comp=undelete";
     const answer = await file.send({ method: "PUT", path, headers });
@@ -113,11 +116,11 @@ function tokenWith(more: Partial<BlobSASSignatureValues>): string {
 
 const blobUrl = () => `${held.server.urls.blob}/${developmentAccountName}/ccc/b`;
 
-describe("a source whose signature asks for HTTPS", () => {
+describe("a source SAS that requires HTTPS", () => {
   it.each([
     ["Copy Blob", {}],
     ["Copy Blob From URL", { "x-ms-requires-sync": "true" }],
-  ])("is not opened to %s over HTTP by writing another scheme", async (_what, more) => {
+  ])("is not valid for %s over HTTP with a changed scheme", async (_what, more) => {
     const send = (protocol: SASProtocol) => {
       const source = `${blobUrl().replace("http:", "https:")}?${tokenWith({ protocol })}`;
       const headers = { "x-ms-copy-source": source, ...more };
@@ -128,20 +131,20 @@ describe("a source whose signature asks for HTTPS", () => {
   });
 });
 
-describe("text that no header can hold", () => {
-  it("is answered in UTF-8 if a signature asks for it", async () => {
+describe("text that does not fit a header", () => {
+  it("is returned as UTF-8 if a SAS overrides the header", async () => {
     const told = 'attachment; filename="пример.txt"';
     const answer = await fetch(`${blobUrl()}?${tokenWith({ contentDisposition: told })}`);
     const header = answer.headers.get("content-disposition") ?? "";
     expect([answer.status, Buffer.from(header, "latin1").toString()]).toEqual([200, told]);
   });
 
-  it("is refused in a signature if it is no text at all", async () => {
+  it("is rejected in a SAS if it is not text", async () => {
     const token = tokenWith({ contentDisposition: "a\u0001b" });
     expect((await fetch(`${blobUrl()}?${token}`)).status).toBe(403);
   });
 
-  it("is refused as an encryption scope, before anything is written", async () => {
+  it("is rejected as an encryption scope before anything is written", async () => {
     const token = tokenWith({ encryptionScope: "область" });
     const headers = { ...block, "x-ms-version": "2023-11-03" };
     const answer = await fetch(`${blobUrl()}?${token}`, { method: "PUT", headers, body: "other" });
@@ -151,7 +154,7 @@ describe("text that no header can hold", () => {
     expect(kept.body.toString()).toBe("bytes");
   });
 
-  it.each(["AllowedHeaders", "ExposedHeaders"])("is refused in %s", async (name) => {
+  it.each(["AllowedHeaders", "ExposedHeaders"])("is rejected in %s", async (name) => {
     const rule = (text: string) =>
       "<StorageServiceProperties><Cors><CorsRule><AllowedOrigins>*</AllowedOrigins>" +
       "<AllowedMethods>GET</AllowedMethods><MaxAgeInSeconds>5</MaxAgeInSeconds>" +
@@ -163,7 +166,7 @@ describe("text that no header can hold", () => {
   });
 });
 
-describe("a page blob elsewhere", () => {
+describe("a page blob copied from another server", () => {
   async function copyOf(length: number): Promise<RawAnswer> {
     const headers = { "x-ms-blob-type": "PageBlob", "Content-Length": length };
     const elsewhere = createServer((_request, response) => response.writeHead(200, headers).end());
@@ -176,12 +179,12 @@ describe("a page blob elsewhere", () => {
     return answer;
   }
 
-  it.each([100, 8 * 1024 ** 4 + 512])("has not %i bytes", async (length) => {
+  it.each([100, 8 * 1024 ** 4 + 512])("is rejected if it has %i bytes", async (length) => {
     const answer = await copyOf(length);
     expect(answer).toMatchObject({ status: 400, code: "CannotVerifyCopySource" });
   });
 
-  it("may have a page", async () => {
+  it("is accepted if it has whole pages", async () => {
     expect((await copyOf(512)).status).toBe(202);
   });
 });

@@ -66,7 +66,7 @@ describe.each(services)("x-ms-version of a $name request", (service) => {
     ["3000", "later", 400],
     ["nonsense", "later", 400],
     ["nonsense", "any", 200],
-  ])("%s is, where %s versions are accepted, %d", async (version, versions, status) => {
+  ])("%s with %s versions accepted gets %d", async (version, versions, status) => {
     const sim = await simService(service, { http: { versions } });
     const answer = await sim.send(listing(service, version));
     expect(answer.status).toBe(status);
@@ -94,7 +94,7 @@ describe("a server", () => {
 });
 
 describe("a later version", () => {
-  it("has what the newest known one has", async () => {
+  it("behaves like the newest known version", async () => {
     const sim = await simService(blobService);
     const send = (version: string, method: string, path: string) =>
       sim.send({
@@ -111,7 +111,7 @@ describe("a later version", () => {
     expect(await names(later)).toEqual(await names(latestVersion));
   });
 
-  it("is warned of once for each value, and not without end", async () => {
+  it("is logged once per value, with a bound", async () => {
     const { log, warnings } = warningLog();
     const sim = await simService(queueService, { log });
     const ask = (version: string) => sim.send(listing(queueService, version));
@@ -128,7 +128,7 @@ describe("a later version", () => {
     expect(warnings).toHaveLength(16);
   });
 
-  it("is not warned of where it is refused, or any is accepted", async () => {
+  it("is not logged if it is rejected or if any version is accepted", async () => {
     for (const versions of ["known", "any"] as const) {
       const { log, warnings } = warningLog();
       const sim = await simService(queueService, { log, http: { versions } });
@@ -147,7 +147,7 @@ describe("the version of a signature", () => {
     [later, "later", 200],
     [later, "any", 200],
     [later, "known", 403],
-  ])("%s is, where %s versions are accepted, %d", async (sv, versions, status) => {
+  ])("%s with %s versions accepted gets %d", async (sv, versions, status) => {
     const { log, warnings } = warningLog();
     const sim = await simService(blobService, { log, http: { versions } });
     const answer = await ask(sim, sv, { "x-ms-version": latestVersion });
@@ -155,7 +155,7 @@ describe("the version of a signature", () => {
     expect(warnings).toHaveLength(versions === "later" ? 1 : 0);
   });
 
-  it("is that of a request without a header", async () => {
+  it("is used for a request without x-ms-version", async () => {
     const sim = await simService(blobService);
     const answer = await ask(sim, later, { "x-ms-version": "" });
     expect(answer.status).toBe(200);
@@ -163,7 +163,7 @@ describe("the version of a signature", () => {
   });
 });
 
-describe("parts of a batch have its version", () => {
+describe("the parts of a batch use the version of the batch", () => {
   it("of blobs", async () => {
     const sim = await simService(blobService);
     const headers = { "x-ms-version": later };

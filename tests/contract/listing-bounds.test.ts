@@ -21,7 +21,7 @@ it.each([
   ["file", `/?comp=list&marker=/devstoreaccount1/${long}`],
   ["file", `/any?restype=directory&comp=list&prefix=${long}`],
   ["file", `/any?restype=directory&comp=list&marker=${forged}`],
-] as const)("%s listing, case %#: the mistake is the client's", async (service, path) => {
+] as const)("%s listing, case %#: gets a client error", async (service, path) => {
   const client = rawClient(held.server.urls[service] ?? "");
   const isFile = service === "file";
   await client.send({ method: "PUT", path: `/any?restype=${isFile ? "share" : "container"}` });

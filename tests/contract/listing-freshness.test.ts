@@ -5,7 +5,7 @@ import { rawClient } from "../harness/raw-client.ts";
 const held = testServer();
 
 /** What was told of a blob before must not be told again once it has changed. */
-it("lists each blob as it is now, whatever was listed before", async () => {
+it("lists the current properties of each blob, whatever was cached", async () => {
   const client = rawClient(held.server.urls["blob"] ?? "");
   const put = (path: string, headers: Record<string, string> = {}, body = "") =>
     client.send({ method: "PUT", path, headers, body: Buffer.from(body) });

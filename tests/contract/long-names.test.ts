@@ -10,7 +10,7 @@ it.each([
   ["blob", "/new?restype=container&comp=rename", "x-ms-source-container-name"],
   ["blob", "/new?restype=container&comp=undelete", "x-ms-deleted-container-name"],
   ["file", "/new?restype=share&comp=undelete", "x-ms-deleted-share-name"],
-] as const)("%s %s refuses a %s that nobody can have", async (service, path, name) => {
+] as const)("%s %s rejects a %s that is too long", async (service, path, name) => {
   const client = rawClient(held.server.urls[service] ?? "");
   const version = "01D64EB9886F00C4";
   const headers = {

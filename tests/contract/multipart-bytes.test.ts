@@ -19,7 +19,7 @@ function normalised(text: string): string {
 
 /** Line breaks, headers and their order as in all recorded answers: clients take these bodies apart
  *  by counting lines. */
-describe("multipart answers, byte by byte", () => {
+describe("multipart responses, byte by byte", () => {
   it("of a blob batch", async () => {
     const blob = await simBlob();
     await blob.send({ method: "PUT", path: "/abc?restype=container" });

@@ -50,12 +50,12 @@ async function delegationKey(): Promise<UserDelegationKey> {
 }
 
 describe("queue bearer tokens", () => {
-  it("do what an account key does", async () => {
+  it("authorize what an account key authorizes", async () => {
     const body = messageBody("by token");
     const call = { method: "POST", path: "/orders/messages", headers: bearer, body };
     expect((await sim.sendAs(call)).status).toBe(201);
   });
-  it("get a key, whose signatures reach as far as they say", async () => {
+  it("obtain a user delegation key, whose signatures reach as far as they state", async () => {
     const key = await delegationKey();
     expect(key).toMatchObject({ signedObjectId: objectId, signedService: "q" });
     const values = {
@@ -76,12 +76,12 @@ describe("queue bearer tokens", () => {
     ["too long", "2024-01-09T00:00:00Z"],
     ["over already", "2023-12-31T00:00:00Z"],
     ["no time", "tomorrow"],
-  ])("get none for a term that is %s", async (_what, end) => {
+  ])("obtain no key for a period that is %s", async (_what, end) => {
     const body = `<KeyInfo><Expiry>${end}</Expiry></KeyInfo>`;
     const answer = await sim.sendAs({ method: "POST", path: keyPath, headers: bearer, body });
     expect(answer.status).toBe(400);
   });
-  it("are the only way to a key", async () => {
+  it("are required to obtain a user delegation key", async () => {
     const answer = await sim.send({ method: "POST", path: keyPath, body: keyInfo });
     expect(answer.status).toBe(403);
   });

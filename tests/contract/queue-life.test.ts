@@ -60,7 +60,7 @@ describe("5 queue last writer wins", () => {
       ...(body === undefined ? {} : { body }),
     });
 
-  it("Set Queue Metadata, also with conditions that do not hold", async () => {
+  it("Set Queue Metadata, also with failing conditions", async () => {
     const stale = { "if-match": '"0x8D0000000000001"' };
     const headers = { ...stale, "x-ms-meta-n": "1" };
     expect((await write("metadata", headers)).status).toBe(204);
@@ -68,7 +68,7 @@ describe("5 queue last writer wins", () => {
     const answer = await sim.send({ method: "GET", path: "/orders?comp=metadata" });
     expect(answer.headers["x-ms-meta-n"]).toBe("2");
   });
-  it("Update Message by the holder of the receipt", async () => {
+  it("Update Message with the current pop receipt", async () => {
     await queue.put("a");
     const [got] = await queue.get();
     const answers = await Promise.all(["b", "c", "d"].map((text) => queue.update(got!, 0, text)));
@@ -83,7 +83,7 @@ describe("5 queue life", () => {
     const other = await queue.create({ "x-ms-meta-a": "1" });
     expect(other).toMatchObject({ status: 409, code: "QueueAlreadyExists" });
   });
-  it("a small queue is gone at once, and its name free", async () => {
+  it("a small queue is deleted at once and its name is free", async () => {
     await queue.put("a");
     expect((await queue.delete()).status).toBe(204);
     expect(await queue.getAnswer()).toMatchObject({ status: 404, code: "QueueNotFound" });
@@ -91,7 +91,7 @@ describe("5 queue life", () => {
     expect(await queue.peek()).toEqual([]);
     expect(await queue.count()).toBe(0);
   });
-  it("a large one is, too, and its messages do not come back", async () => {
+  it("so is a large queue, and its messages do not reappear", async () => {
     for (let index = 0; index < 501; index += 1) await queue.put("m");
     expect((await queue.delete()).status).toBe(204);
     expect(await queue.put("m")).toMatchObject({ status: 404, code: "QueueNotFound" });
@@ -101,7 +101,7 @@ describe("5 queue life", () => {
     expect((await queue.peek()).map(({ text }) => text)).toEqual(["new"]);
     expect(await queue.count()).toBe(1);
   });
-  it("clear takes everything, also what is invisible", async () => {
+  it("Clear Messages removes all messages, invisible ones included", async () => {
     for (let index = 0; index < 5; index += 1) await queue.put("m");
     const [got] = await queue.get("visibilitytimeout=1");
     expect((await queue.clear()).status).toBe(204);

@@ -14,21 +14,21 @@ beforeEach(async () => {
 const texts = (messages: readonly { text: string }[]) => messages.map(({ text }) => text);
 
 describe("5 queue visibility", () => {
-  it("a message that was got is invisible to others until its time", async () => {
+  it("a received message is invisible until its visibility timeout ends", async () => {
     await queue.put("a");
     expect(texts(await queue.get("visibilitytimeout=10"))).toEqual(["a"]);
     sim.clock.advance(9_900);
     expect(await queue.get()).toEqual([]);
     expect(await queue.peek()).toEqual([]);
   });
-  it("comes back if it was not deleted by then", async () => {
+  it("a message that is not deleted becomes visible again", async () => {
     await queue.put("a");
     await queue.get("visibilitytimeout=10");
     sim.clock.advance(10_100);
     const [again] = await queue.get();
     expect(again).toMatchObject({ text: "a", dequeueCount: 2 });
   });
-  it("TimeNextVisible is the time of the get plus the timeout, 30 s unless said", async () => {
+  it("TimeNextVisible is the time of Get Messages plus the timeout, 30 s by default", async () => {
     await queue.put("a");
     await queue.put("b");
     const [first] = await queue.get();
@@ -36,14 +36,14 @@ describe("5 queue visibility", () => {
     expect(first!.visible - first!.inserted).toBe(30_000);
     expect(second!.visible - second!.inserted).toBe(100_000);
   });
-  it("a put can start invisible", async () => {
+  it("Put Message accepts a visibility timeout", async () => {
     await queue.put("later", "visibilitytimeout=5");
     await queue.put("now");
     expect(texts(await queue.get("numofmessages=32"))).toEqual(["now"]);
     sim.clock.advance(5_100);
     expect(texts(await queue.get("numofmessages=32"))).toEqual(["later"]);
   });
-  it("first visible, first out", async () => {
+  it("messages are received in the order in which they become visible", async () => {
     for (const text of ["a", "b", "c", "d"]) await queue.put(text);
     const [a, b] = await queue.get("numofmessages=2&visibilitytimeout=20");
     await queue.update(b!, 5);
@@ -54,7 +54,7 @@ describe("5 queue visibility", () => {
 });
 
 describe("5 queue receipts", () => {
-  it("every get and every update gives a fresh receipt", async () => {
+  it("every Get Messages and Update Message returns a new pop receipt", async () => {
     const [put] = messagesIn((await queue.put("a")).body);
     const [got] = await queue.get("visibilitytimeout=1");
     const updated = (await queue.update(got!, 1)).headers["x-ms-popreceipt"];
@@ -63,7 +63,7 @@ describe("5 queue receipts", () => {
     const receipts = [put!.popReceipt, got!.popReceipt, updated, again!.popReceipt];
     expect(new Set(receipts).size).toBe(4);
   });
-  it("differ also when two moves lead to the same moment", async () => {
+  it("pop receipts differ also for equal visibility times", async () => {
     const [put] = messagesIn((await queue.put("a")).body);
     sim.clock.advance(1_000);
     const first = await queue.update(put!, 31);
@@ -73,30 +73,33 @@ describe("5 queue receipts", () => {
     expect(second.status).toBe(204);
     expect(second.headers["x-ms-popreceipt"]).not.toBe(popReceipt);
   });
-  it.each(["update", "delete"])("%s needs that of the latest get or update", async (kind) => {
-    await queue.put("a");
-    const [first] = await queue.get("visibilitytimeout=1");
-    sim.clock.advance(1_100);
-    const [second] = await queue.get();
-    const act = (message: NonNullable<typeof first>) =>
-      kind === "update" ? queue.update(message, 5, "changed") : queue.remove(message);
-    expect(await act(first!)).toMatchObject({ status: 400, code: "PopReceiptMismatch" });
-    expect(await queue.count()).toBe(1);
-    expect((await act(second!)).status).toBe(204);
-  });
-  it("a receipt stays good after its time until someone else gets the message", async () => {
+  it.each(["update", "delete"])(
+    "%s requires the pop receipt of the latest get or update",
+    async (kind) => {
+      await queue.put("a");
+      const [first] = await queue.get("visibilitytimeout=1");
+      sim.clock.advance(1_100);
+      const [second] = await queue.get();
+      const act = (message: NonNullable<typeof first>) =>
+        kind === "update" ? queue.update(message, 5, "changed") : queue.remove(message);
+      expect(await act(first!)).toMatchObject({ status: 400, code: "PopReceiptMismatch" });
+      expect(await queue.count()).toBe(1);
+      expect((await act(second!)).status).toBe(204);
+    },
+  );
+  it("a pop receipt stays valid after the timeout until the message is received again", async () => {
     await queue.put("a");
     const [got] = await queue.get("visibilitytimeout=1");
     sim.clock.advance(60_000);
     expect((await queue.remove(got!)).status).toBe(204);
     expect(await queue.peek()).toEqual([]);
   });
-  it("that of the put deletes, too", async () => {
+  it("the pop receipt of Put Message deletes, too", async () => {
     const [put] = messagesIn((await queue.put("a")).body);
     expect((await queue.remove(put!)).status).toBe(204);
     expect(await queue.remove(put!)).toMatchObject({ status: 404, code: "MessageNotFound" });
   });
-  it("a text that is none is refused as such", async () => {
+  it("a malformed pop receipt is rejected with its own code", async () => {
     await queue.put("a");
     const [got] = await queue.get();
     const answer = await queue.remove({ ...got!, popReceipt: "nonsense" });
@@ -105,7 +108,7 @@ describe("5 queue receipts", () => {
 });
 
 describe("5 queue delivery", () => {
-  it("many consumers at once never get the same message", async () => {
+  it("concurrent consumers never receive the same message", async () => {
     const count = 200;
     for (let index = 0; index < count; index += 1) await queue.put(`m${index}`);
     const gets = Array.from({ length: 50 }, () => queue.get("numofmessages=7"));
@@ -113,7 +116,7 @@ describe("5 queue delivery", () => {
     expect(got).toHaveLength(count);
     expect(new Set(got).size).toBe(count);
   });
-  it("deleted messages do not come back, and the rest is neither lost nor doubled", async () => {
+  it("deleted messages do not reappear, and no other is lost or duplicated", async () => {
     for (let index = 0; index < 40; index += 1) await queue.put(`m${index}`);
     const got = await queue.get("numofmessages=32&visibilitytimeout=1");
     const answers = await Promise.all(got.slice(0, 20).map((message) => queue.remove(message)));
@@ -125,7 +128,7 @@ describe("5 queue delivery", () => {
     );
     expect(await queue.count()).toBe(20);
   });
-  it("of many deletes of one message one succeeds", async () => {
+  it("of concurrent deletes of one message exactly one succeeds", async () => {
     await queue.put("a");
     const [got] = await queue.get();
     const answers = await Promise.all(Array.from({ length: 20 }, () => queue.remove(got!)));
@@ -135,7 +138,7 @@ describe("5 queue delivery", () => {
 });
 
 describe("5 queue expiry", () => {
-  it("expired messages vanish without being seen", async () => {
+  it("expired messages are not received", async () => {
     await queue.put("short", "messagettl=5");
     await queue.put("long", "messagettl=-1");
     const [short] = await queue.get("visibilitytimeout=1");
@@ -145,7 +148,7 @@ describe("5 queue expiry", () => {
     expect(texts(await queue.get("numofmessages=32"))).toEqual(["long"]);
     expect(await queue.count()).toBe(1);
   });
-  it("and are reclaimed without anyone looking", async () => {
+  it("expired messages are reclaimed in the background", async () => {
     for (let index = 0; index < 600; index += 1) await queue.put(`m${index}`, "messagettl=5");
     await queue.put("stays");
     sim.clock.advance(120_000);
@@ -154,7 +157,7 @@ describe("5 queue expiry", () => {
     expect(await queue.count()).toBe(1);
     expect(texts(await queue.get("numofmessages=32"))).toEqual(["stays"]);
   });
-  it("an update cannot hide a message beyond its end", async () => {
+  it("Update Message cannot hide a message beyond its expiry", async () => {
     await queue.put("a", "messagettl=60");
     const [got] = await queue.get();
     const answer = await queue.update(got!, 61);

@@ -150,7 +150,7 @@ describe("x-ms-client-request-id", () => {
     expect(answer.headers["x-ms-client-request-id"]).toBe("mine");
   });
 
-  it("is returned by a refused signature", async () => {
+  it("is returned with a rejected signature", async () => {
     const headers = { authorization: "SharedKey a:b", "x-ms-client-request-id": "mine" };
     const answer = await sim.sendAs({ method: "GET", path, headers });
     expect(answer.status).toBe(403);

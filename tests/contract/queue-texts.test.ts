@@ -14,7 +14,7 @@ beforeEach(async () => {
 const post = (body: string | Uint8Array) =>
   sim.send({ method: "POST", path: "/orders/messages", body });
 
-describe("queue texts", () => {
+describe("message texts", () => {
   it.each([
     ["line\nfeed", "line\nfeed"],
     ["a &amp; b &lt; c &gt; d", "a &amp; b &lt; c &gt; d"],
@@ -23,11 +23,11 @@ describe("queue texts", () => {
     ["<![CDATA[<raw>]]>", "&lt;raw&gt;"],
     ["aGVsbG8=", "aGVsbG8="],
     ["  ", "  "],
-  ])("%j is shown as %j", async (sent, shown) => {
+  ])("%j is returned as %j", async (sent, shown) => {
     expect((await queue.put(sent)).status).toBe(201);
     expect((await queue.peek())[0]?.text).toBe(shown);
   });
-  it("an empty text is a message, too", async () => {
+  it("an empty text is accepted", async () => {
     expect((await post("<QueueMessage><MessageText /></QueueMessage>")).status).toBe(201);
     const { body } = await queue.getAnswer();
     expect(body).toContain("<MessageText /></QueueMessage>");
@@ -42,11 +42,11 @@ describe("queue texts", () => {
     ["a lone entity", messageBody("&nbsp;"), "InvalidXmlDocument"],
     ["a cut tag", "<QueueMessage><MessageText>a", "InvalidXmlDocument"],
     ["bytes that are no UTF-8", Buffer.from([0x3c, 0xff, 0xfe]), "InvalidXmlDocument"],
-  ])("%s is refused and leaves nothing", async (_what, body, code) => {
+  ])("%s is rejected and stores nothing", async (_what, body, code) => {
     expect(await post(body)).toMatchObject({ status: 400, code });
     expect(await queue.count()).toBe(0);
   });
-  it("64 KiB count as UTF-8, after the escapes are undone", async () => {
+  it("the limit of 64 KiB applies to UTF-8 after unescaping", async () => {
     expect((await queue.put("&amp;".repeat(65_536))).status).toBe(201);
     expect((await queue.put("é".repeat(32_768))).status).toBe(201);
     const answer = await queue.put("é".repeat(32_769));
@@ -56,7 +56,7 @@ describe("queue texts", () => {
   });
 });
 
-describe("queue addresses", () => {
+describe("queue URLs", () => {
   it.each([
     ["GET", "/orders/other", 400, "InvalidUri"],
     ["GET", "/orders/messages/a/b", 400, "InvalidUri"],

@@ -8,7 +8,7 @@ const at = (table: string, rowKey: string) => `/${table}(PartitionKey='p',RowKey
 const keys = { PartitionKey: "p", RowKey: "r" };
 
 describe("4 table conditions", () => {
-  it("a stale ETag is 412, * forces, none is an upsert, and Delete needs one", async () => {
+  it("a stale ETag gets 412, * matches any, none is an upsert, and Delete requires one", async () => {
     const table = await wire.newTable();
     const path = at(table, "r");
     const first = String((await wire.insert(table, keys)).headers["etag"]);
@@ -33,7 +33,7 @@ describe("4 table conditions", () => {
     expect((await put({ "if-match": "*" }, "DELETE")).fault).toBe("ResourceNotFound");
   });
 
-  it("POST takes the meaning of another method", async () => {
+  it("X-HTTP-Method overrides POST", async () => {
     const table = await wire.newTable();
     await wire.insert(table, { ...keys, a: 1 });
     const path = at(table, "r");
@@ -101,7 +101,7 @@ describe("4 table forms", () => {
     expect(await read("nometadata", "?$select=text,nothing")).toBe('{"text":"x","nothing":null}');
   });
 
-  it("Atom, in and out, for clients of its time only", async () => {
+  it("Atom, in requests and responses, for old versions only", async () => {
     const table = await wire.newTable();
     const old = { "x-ms-version": "2012-02-12", accept: "application/atom+xml" };
     const entry =
@@ -152,7 +152,7 @@ describe("4 table transactions", () => {
     expect((await wire.transact([post("p", "1"), post("p", "2")])).statuses).toEqual([201, 201]);
   });
 
-  it("may be a single query instead", async () => {
+  it("may contain a single query", async () => {
     const table = await wire.newTable();
     await wire.insert(table, keys);
     const url = accountUrl(held.server.urls.table ?? "");
@@ -166,8 +166,8 @@ describe("4 table transactions", () => {
   });
 });
 
-describe("4 table, what is malformed", () => {
-  it("is refused with a code, changes nothing, and is never the server's fault", async () => {
+describe("4 malformed table requests", () => {
+  it("are rejected with an error code, change nothing and never get 500", async () => {
     const table = await wire.newTable();
     const path = at(table, "r");
     await wire.insert(table, keys);

@@ -24,7 +24,7 @@ describe.each(rows)("4 table $operation", ({ operation, returnsETag, requiresIfM
   it("is declared once", () => {
     expect(declared).toHaveLength(1);
   });
-  it("declares what the contract says", () => {
+  it("matches the contract", () => {
     for (const { etag, conditions, unmet } of declared) {
       expect(etag !== "none").toBe(returnsETag);
       expect(conditions === "match").toBe(requiresIfMatch);
@@ -34,7 +34,7 @@ describe.each(rows)("4 table $operation", ({ operation, returnsETag, requiresIfM
 });
 
 describe("4 table", () => {
-  it("a write that replaces or merges is told apart by If-Match alone", () => {
+  it("replace and merge differ from their upserts by If-Match alone", () => {
     for (const method of ["PUT", "MERGE", "PATCH"]) {
       const same = ofOneEntity.filter(({ route }) =>
         [route.method].flat().includes(method as never),
@@ -43,7 +43,7 @@ describe("4 table", () => {
     }
   });
 
-  it("nothing that renews an ETag runs outside a transaction", () => {
+  it("every operation that renews an ETag runs in a transaction", () => {
     for (const { etag, effect, name } of operations) {
       if (etag === "renew") expect(effect, name).toBe("writes");
     }

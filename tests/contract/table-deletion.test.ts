@@ -25,7 +25,7 @@ const create = (table: string) =>
 const names = async () => (await wire.send({ method: "GET", path: "/Tables" })).text;
 
 describe("4 table deletion", () => {
-  it("frees the name of a small table at once, and nothing comes back", async () => {
+  it("frees the name of a small table at once, and its entities do not reappear", async () => {
     const table = await filled(100);
     expect((await wire.send({ method: "DELETE", path: `/Tables('${table}')` })).status).toBe(204);
     expect((await create(table)).status).toBe(201);
@@ -33,7 +33,7 @@ describe("4 table deletion", () => {
     expect(found.text).toBe('{"value":[]}');
   });
 
-  it("hides a large table at once, and frees its name", async () => {
+  it("hides a large table at once and frees its name", async () => {
     const table = await filled(150);
     await wire.send({ method: "DELETE", path: `/Tables('${table}')` });
     expect((await wire.send({ method: "GET", path: `/${table}()` })).fault).toBe("TableNotFound");

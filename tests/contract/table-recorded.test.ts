@@ -44,7 +44,7 @@ function transaction(bytes: number): RawCall {
   return { method: "POST", path: "/$batch", headers, body: body + "x".repeat(bytes - body.length) };
 }
 
-describe("a transaction", () => {
+describe("an entity group transaction", () => {
   it("over 4 MiB is 413 RequestBodyTooLarge", async () => {
     const answer = await sim.send(transaction(4 * mebibyte + 1));
     expect(answer.status).toBe(413);
@@ -54,7 +54,7 @@ describe("a transaction", () => {
     );
   });
 
-  it("of 4 MiB is not", async () => {
+  it("of 4 MiB is accepted", async () => {
     expect((await sim.send(transaction(4 * mebibyte))).status).not.toBe(413);
   });
 });

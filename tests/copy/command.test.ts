@@ -28,7 +28,7 @@ async function run(words: readonly string[], killedAfter?: number) {
 const copy = (words: readonly string[], killedAfter?: number) =>
   run(["copy", ...words], killedAfter);
 
-it("copies a folder whenever it was killed before, shows how far it is, and says what it did", async () => {
+it("resumes a folder copy after any kill, shows progress and prints a summary", async () => {
   for (const round of [1, 2]) {
     const server = await served("source");
     await (round === 1 ? fill(server.connectionString) : fillAgain(server.connectionString));
@@ -49,7 +49,7 @@ it("copies a folder whenever it was killed before, shows how far it is, and says
   await copied.stop();
 });
 
-it("says what is wrong with what it was asked for", async () => {
+it("reports invalid arguments", async () => {
   expect(await copy([])).toMatchObject({ code: 1, errors: expect.stringContaining("usage:") });
   const mistyped = await copy(["--form", at("source")]);
   expect(mistyped.errors).toMatch(

@@ -59,7 +59,7 @@ async function expectCopy(place: DataLocation): Promise<void> {
 }
 
 describe("a copy", () => {
-  it("goes from a folder to a bucket and back, and everything is there", async () => {
+  it("to a bucket and back contains everything", async () => {
     const inBucket = { records: join(folder, "one"), bytes: bucket.location };
     const { records, bytes } = await copy(source, inBucket);
     expect(records).toBeGreaterThan(50);
@@ -70,7 +70,7 @@ describe("a copy", () => {
     await expectCopy(back);
   });
 
-  it("that broke off is served by nobody, goes on where it was, and is whole", async () => {
+  it("that was interrupted is not served, can be resumed, and is then complete", async () => {
     const bytes = bucket.location.replace("some/where", "other/place");
     const target = { records: join(folder, "three"), bytes };
     let uploaded = 0;
@@ -104,12 +104,12 @@ describe("a copy", () => {
     await expectCopy(target);
   });
 
-  it("never goes into a store that holds something", async () => {
+  it("into a store with data is rejected", async () => {
     const place = { records: join(folder, "two"), bytes: undefined };
     await expect(copy(source, place)).rejects.toThrow("it is not empty");
   });
 
-  it("notices a byte that is not what it was", async () => {
+  it("detects a changed byte", async () => {
     const place = { records: join(folder, "four"), bytes: undefined };
     const damaging: Wrap = (files) => ({
       ...files,

@@ -31,12 +31,12 @@ function problemsOf(words: readonly string[]): readonly string[] {
 }
 
 describe("the image", () => {
-  it("is started with options that exist", () => {
+  it("starts with options that exist", () => {
     const [command = "[]"] = linesOf("CMD");
     expect(problemsOf(JSON.parse(command) as string[])).toEqual([]);
   });
 
-  it("runs without root, has a health check, and has Azurite's program names", () => {
+  it("runs without root, has a health check and Azurite's program names", () => {
     expect(linesOf("USER")).toEqual(["node"]);
     expect(linesOf("HEALTHCHECK")[0]).toContain(`127.0.0.1:${flagDefaults.adminPort}/readyz`);
     const names = ["etagere", "azurite", "azurite-blob", "azurite-queue", "azurite-table"];
@@ -51,7 +51,7 @@ describe("the image", () => {
     expect(docker.lastIndexOf("WORKDIR")).toBeGreaterThan(docker.indexOf("USER node"));
   });
 
-  it("is made of files that are there and not left out", () => {
+  it("contains only files that exist and are not ignored", () => {
     const sources = linesOf("COPY")
       .filter((words) => !words.startsWith("--from"))
       .flatMap((words) => words.split(" ").slice(0, -1));
@@ -70,11 +70,11 @@ describe("manifests", () => {
     /^\s+- etagere$/m.test(readFileSync(path, "utf8")),
   );
 
-  it("are there for one node and for several", () => {
+  it("exist for one node and for several", () => {
     expect(started).toHaveLength(3);
   });
 
-  it.each(started)("%s starts it with options that exist", (path) => {
+  it.each(started)("%s uses options that exist", (path) => {
     const text = readFileSync(path, "utf8")
       .replace("$(ETAGERE_STORE)", "postgres://etagere@database/etagere")
       .replace("$(ETAGERE_CONTENT)", "s3://shelves");
@@ -83,12 +83,12 @@ describe("manifests", () => {
     expect(problemsOf(["etagere", ...flags])).toEqual([]);
   });
 
-  it.each([...started, "deploy/haproxy.cfg"])("%s knows the ports", (path) => {
+  it.each([...started, "deploy/haproxy.cfg"])("%s declares the ports", (path) => {
     const text = readFileSync(path, "utf8");
     if (path !== "compose.yaml") for (const port of ports) expect(text).toContain(String(port));
   });
 
-  it.each(manifests)("%s holds no tabs, and every document has a kind", (path) => {
+  it.each(manifests)("%s contains no tabs, and every document has a kind", (path) => {
     const text = readFileSync(path, "utf8");
     expect(text).not.toContain("\t");
     for (const document of text.split(/^---$/m)) expect(document).toMatch(/^kind: \w+$/m);

@@ -7,7 +7,7 @@ it("shows the operations as they are declared (npm run docs writes it)", () => {
   expect(page).toBe(withSupportMatrix(page));
 });
 
-it("names no two rows of a service alike", () => {
+it("has no two rows of a service with the same name", () => {
   const services = readFileSync("docs/SUPPORT.md", "utf8").split("\n## ").slice(1);
   expect(services.length).toBe(4);
   for (const service of services) {

@@ -13,7 +13,7 @@ const here = explorer({
 });
 
 describe("accounts", () => {
-  it("with versions show every one of them", async () => {
+  it("show every version if versioning is enabled", async () => {
     const place = { container: "versioned", name: "notes.txt" };
     await putText(here, { ...place, text: "the first text" });
     await putText(here, { ...place, text: "the second text" });
@@ -33,7 +33,7 @@ describe("accounts", () => {
     expect((await blob.downloadToBuffer()).toString()).toBe("the first text");
   });
 
-  it("are a choice away from each other", async () => {
+  it("can be switched in the page", async () => {
     const credential = new StorageSharedKeyCredential("second", developmentAccountKey);
     const blobs = new BlobServiceClient(`${here.server.urls.blob}/second`, credential);
     await blobs.createContainer("of-the-second");

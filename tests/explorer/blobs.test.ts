@@ -11,7 +11,7 @@ async function put(name: string, text = "text"): Promise<void> {
 const show = (name: string) => here.open(`#/blobs/${account}/${container}?blob=${name}`);
 
 describe("blobs", () => {
-  it("are found by folder, by the beginning of a name, and flat", async () => {
+  it("are found by folder, by prefix, and in a flat list", async () => {
     for (const name of ["a/one.txt", "a/b/two.txt", "readme.md", "recipe.md"]) await put(name);
     const page = await here.open(`#/blobs/${account}`);
     await row(page, container).click();
@@ -53,7 +53,7 @@ describe("blobs", () => {
     expect((await blob.getTags()).tags).toEqual({ colour: "green" });
   });
 
-  it("show pictures, and rows of a CSV", async () => {
+  it("are previewed as images and CSV rows", async () => {
     const client = here.blobs.getContainerClient(container);
     const space = 'xmlns="http://www.w3.org/2000/svg"';
     const picture = `<svg ${space} width="9" height="9"><script>x</script></svg>`;
@@ -77,7 +77,7 @@ describe("blobs", () => {
     await page.getByRole("cell", { name: "Lovelace, Ada" }).waitFor();
   });
 
-  it("keep snapshots and give them back", async () => {
+  it("can be snapshotted and restored", async () => {
     await put("kept.txt", "before");
     const page = await show("kept.txt");
     await page.getByRole("button", { name: "Snapshot" }).click();
@@ -90,7 +90,7 @@ describe("blobs", () => {
     expect(await page.getByRole("button", { name: "Edit" }).count()).toBe(0);
   });
 
-  it("that were deleted are shown and restored", async () => {
+  it("are shown and restored after deletion", async () => {
     await here.blobs.setProperties({ deleteRetentionPolicy: { enabled: true, days: 7 } });
     await put("present.txt");
     await put("lost.txt", "found again");
@@ -106,7 +106,7 @@ describe("blobs", () => {
     expect((await blob.downloadToBuffer()).toString()).toBe("found again");
   });
 
-  it("lie in a container with metadata, a lease and links of its own", async () => {
+  it("are in a container with metadata, a lease and links", async () => {
     await put("any.txt", "any");
     const page = await here.open(`#/blobs/${account}/${container}`);
     await page.getByRole("link", { name: "Details" }).click();
@@ -130,7 +130,7 @@ describe("blobs", () => {
     expect(await listed.text()).toContain("any.txt");
   });
 
-  it("are copied, downloaded, and shared by a link that lets others in", async () => {
+  it("are copied, downloaded, and shared by SAS link", async () => {
     await put("source.txt", "to be copied");
     const page = await show("source.txt");
     await page.getByRole("button", { name: "Copy" }).click();
@@ -148,7 +148,7 @@ describe("blobs", () => {
     expect(anonymous.status).toBeGreaterThanOrEqual(400);
   });
 
-  it("are deleted only in the state that was seen", async () => {
+  it("are deleted only if unchanged since they were shown", async () => {
     await put("going.txt");
     const page = await show("going.txt");
     await page.getByText("BlockBlob").waitFor();

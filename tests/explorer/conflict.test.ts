@@ -21,8 +21,8 @@ async function stored(name: string): Promise<string> {
   return (await blob.downloadToBuffer()).toString();
 }
 
-describe("two people edit one page", () => {
-  it("both changes stay when they do not touch each other", async () => {
+describe("two users edit one blob", () => {
+  it("keeps both changes if they do not overlap", async () => {
     const name = "home.md";
     await putText(here, { container, name, text: base });
     const [ada, grace] = [await edit(name), await edit(name)];
@@ -41,7 +41,7 @@ describe("two people edit one page", () => {
     );
   });
 
-  it("asks who wins where they touch", async () => {
+  it("asks which change to keep if they overlap", async () => {
     const name = "clash.md";
     await putText(here, { container, name, text: base });
     const [ada, grace] = [await edit(name), await edit(name)];
@@ -59,7 +59,7 @@ describe("two people edit one page", () => {
     expect(await stored(name)).toContain("Welcome, reader.\nHello, writer.\n");
   });
 
-  it("overwrites only the state that was shown", async () => {
+  it("overwrites only the version that was shown", async () => {
     const name = "third.md";
     await putText(here, { container, name, text: base });
     const grace = await edit(name);
@@ -76,7 +76,7 @@ describe("two people edit one page", () => {
     expect(await stored(name)).toBe("mine\n");
   });
 
-  it("takes theirs when mine is discarded", async () => {
+  it("loads the other version if the own change is discarded", async () => {
     const name = "fourth.md";
     await putText(here, { container, name, text: base });
     const grace = await edit(name);
@@ -97,7 +97,7 @@ describe("two people edit one page", () => {
     expect(await stored(name)).toBe("theirs\n");
   });
 
-  it("keeps the metadata that somebody else has set meanwhile", async () => {
+  it("keeps metadata that another client set meanwhile", async () => {
     const name = "fifth.md";
     await putText(here, { container, name, text: base });
     const grace = await edit(name);

@@ -9,7 +9,7 @@ const here = explorer();
 const container = "wiki";
 
 describe("leases", () => {
-  it("one that the SDK acquires appears, counts down and is broken", async () => {
+  it("acquired by the SDK appear, count down and can be broken", async () => {
     await putText(here, { container, name: "home.md", text: "hello" });
     const page = await here.open("#/concurrency/leases");
     await page.getByText("Nobody holds a lease").waitFor();
@@ -31,8 +31,8 @@ describe("leases", () => {
   });
 });
 
-describe("refused requests", () => {
-  it("appear as they happen, with what was expected and what was there", async () => {
+describe("rejected requests", () => {
+  it("appear live, with the expected and the current value", async () => {
     await putText(here, { container, name: "races.md", text: "one" });
     const page = await here.open("#/concurrency/refused");
     await page.getByText("live", { exact: true }).waitFor();
@@ -57,7 +57,7 @@ describe("refused requests", () => {
 });
 
 describe("SMB", () => {
-  it("a lock appears with the file and its client, and is gone when closed by force", async () => {
+  it("a byte-range lock appears with file and client, and disappears when its handle is closed", async () => {
     const service = ShareServiceClient.fromConnectionString(here.server.connectionString);
     const share = service.getShareClient("docs");
     await share.create();
@@ -81,7 +81,7 @@ describe("SMB", () => {
 });
 
 describe("messages", () => {
-  it("one that was taken and not deleted comes back when its time is over", async () => {
+  it("a message that was received and not deleted becomes visible again", async () => {
     const service = QueueServiceClient.fromConnectionString(here.server.connectionString);
     const queue = service.getQueueClient("work");
     await queue.create();
@@ -102,7 +102,7 @@ describe("messages", () => {
 });
 
 describe("health", () => {
-  it("draws what the server does, second by second", async () => {
+  it("charts the server's activity every second", async () => {
     await putText(here, { container, name: "busy.txt", text: "busy" });
     const page = await here.open("#/health");
     await page.getByText("Busiest operations").waitFor();

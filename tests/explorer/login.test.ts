@@ -9,8 +9,8 @@ const here = explorer({
   accounts: { [account]: {}, second: { keys: [secondKey] } },
 });
 
-describe("where a login is asked for", () => {
-  it("the page shows nothing before, and everything after", async () => {
+describe("with a required login", () => {
+  it("the page shows nothing before the login", async () => {
     await putText(here, { container: "behind", name: "a.txt", text: "a" });
     const page = await here.open(`#/blobs/${account}`);
     await page.getByRole("dialog", { name: "Log in" }).waitFor();
@@ -25,7 +25,7 @@ describe("where a login is asked for", () => {
     await row(page, "behind").waitFor();
   });
 
-  it("an account's key opens it as well, and is shown only when asked for", async () => {
+  it("an account key is accepted and displayed only on request", async () => {
     const page = await here.open("#/blobs");
     await page.getByLabel("Account", { exact: true }).fill(account);
     await page.getByLabel("Key", { exact: true }).fill(developmentAccountKey);
@@ -45,7 +45,7 @@ describe("where a login is asked for", () => {
     await page.getByRole("dialog", { name: "Log in" }).waitFor();
   });
 
-  it("a link logs in once, and leaves nothing in the address bar or the history", async () => {
+  it("a login link works once and leaves nothing in the address bar or the history", async () => {
     const link = here.server.explorerLink();
     const page = await here.open(new URL(link).hash);
     await row(page, "behind").waitFor();
@@ -63,7 +63,7 @@ describe("where a login is asked for", () => {
     await row(again, "behind").waitFor();
   });
 
-  it("an account's key shows that account alone, and no figures of the server", async () => {
+  it("a login with an account key shows that account only, and no server metrics", async () => {
     const page = await here.open("#/blobs");
     await page.getByLabel("Account", { exact: true }).fill("second");
     await page.getByLabel("Key", { exact: true }).fill(secondKey);

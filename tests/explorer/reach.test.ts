@@ -50,14 +50,14 @@ const places: readonly (readonly [name: string, hash: string, ready: string])[] 
 
 const darkPlaces: ReadonlySet<string> = new Set(["a blob", "health"]);
 
-describe("a scan for accessibility finds nothing serious", () => {
+describe("the accessibility scan finds no serious problem", () => {
   it.each(places)("in %s", async (_name, hash, ready) => {
     const page = await here.open(hash);
     await page.getByText(ready).first().waitFor();
     expect(await seriousFindings(page)).toEqual([]);
   });
 
-  it("in the dark", async () => {
+  it("in dark mode", async () => {
     for (const [, hash, ready] of places.filter(([name]) => darkPlaces.has(name))) {
       const page = await here.open(hash, { colorScheme: "dark" });
       await page.getByText(ready).first().waitFor();
@@ -65,7 +65,7 @@ describe("a scan for accessibility finds nothing serious", () => {
     }
   });
 
-  it("in every tab of a blob, and in dialogs", async () => {
+  it("in every tab of a blob and in dialogs", async () => {
     const page = await here.open(`#/blobs/${account}/wiki?blob=home.md`);
     for (const tab of ["Content", "Metadata", "History", "Access"]) {
       await page.getByRole("tab", { name: tab }).click();
@@ -77,8 +77,8 @@ describe("a scan for accessibility finds nothing serious", () => {
   });
 });
 
-describe("without a mouse", () => {
-  it("one walks to a blob, edits it and saves it", async () => {
+describe("with the keyboard only", () => {
+  it("a blob can be found, edited and saved", async () => {
     const page = await here.open("#/health");
     await page.getByText("Busiest operations").waitFor();
     const keys = async (...names: readonly string[]): Promise<void> => {
@@ -136,7 +136,7 @@ async function tabTo(page: Page, role: string, name?: string): Promise<void> {
 }
 
 describe("the page", () => {
-  it("is dark where the system is, and where one chooses", async () => {
+  it("uses dark mode if the system or the user chooses it", async () => {
     const background = `getComputedStyle(document.body).backgroundColor`;
     const dark = await here.open(`#/blobs/${account}/wiki?blob=home.md`, { colorScheme: "dark" });
     await dark.getByText("BlockBlob").waitFor();
@@ -153,7 +153,7 @@ describe("the page", () => {
     expect(await light.evaluate(background)).toBe("rgb(20, 23, 26)");
   });
 
-  it("fits a phone", async () => {
+  it("fits a phone screen", async () => {
     const size = { width: 390, height: 780 };
     const page = await here.open(`#/blobs/${account}/wiki`, { viewport: size, hasTouch: true });
     await row(page, "home.md").waitFor();

@@ -26,7 +26,7 @@ async function filledTable(name: string): Promise<TableClient> {
 }
 
 describe("tables", () => {
-  it("answers a query that was put together and one that was typed", async () => {
+  it("runs a query from the builder and a typed one", async () => {
     await filledTable("catalogue");
     const page = await here.open(`#/tables/${account}/catalogue`);
     await page.getByText("40 entries").waitFor();
@@ -49,7 +49,7 @@ describe("tables", () => {
     await row(page, "9007199254740999").waitFor();
   });
 
-  it("edits an entity, keeps the types, and merges what somebody else changed", async () => {
+  it("edits an entity, keeps the types, and merges another client's change", async () => {
     const client = await filledTable("edited");
     const page = await here.open(`#/tables/${account}/edited`);
     await row(page, "Title 4").first().click();
@@ -68,7 +68,7 @@ describe("tables", () => {
     expect(saved["rating"]).toMatchObject({ type: "Double" });
   });
 
-  it("brings back from a file what it wrote into it", async () => {
+  it("imports the file that it exported", async () => {
     const client = await filledTable("moved");
     const page = await here.open(`#/tables/${account}/moved`);
     for (const form of ["CSV", "JSON"]) {
@@ -142,7 +142,7 @@ describe("queues", () => {
 });
 
 describe("shares", () => {
-  it("makes folders, uploads, shows ranges, renames and takes snapshots", async () => {
+  it("creates directories, uploads, shows ranges, renames and takes snapshots", async () => {
     const service = ShareServiceClient.fromConnectionString(here.server.connectionString);
     const share = service.getShareClient("papers");
     await share.create();

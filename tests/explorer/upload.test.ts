@@ -31,7 +31,7 @@ async function namesIn(container: string): Promise<readonly string[]> {
 }
 
 describe("uploads", () => {
-  it("a folder of 200 files, and says how far it is", async () => {
+  it("a folder of 200 files with progress", async () => {
     const page = await here.open(`#/blobs/${account}/uploads`);
     await page.getByText("Nothing here").waitFor();
     await page.evaluate(noteCounts);
@@ -52,7 +52,7 @@ describe("uploads", () => {
     expect(names).toContain("album/day-3/picture-103.txt");
   });
 
-  it("does not overwrite unless told to, and then only what was there", async () => {
+  it("overwrites only on request, and only the version that was shown", async () => {
     const page = await here.open(`#/blobs/${account}/uploads`);
     const file = { name: "twice.txt", mimeType: "text/plain", buffer: Buffer.from("first") };
     await page.locator("[data-choose=files]").setInputFiles(file);
@@ -69,7 +69,7 @@ describe("uploads", () => {
     expect((await blob.downloadToBuffer()).toString()).toBe("second");
   });
 
-  it("goes on with the blocks that are missing after it was cancelled", async () => {
+  it("resumes with the missing blocks after a cancel", async () => {
     const path = join(folder, "large.bin");
     const blocks = 6;
     writeFileSync(path, "x");
@@ -101,7 +101,7 @@ describe("uploads", () => {
     expect((await blob.getProperties()).contentLength).toBe(blocks * blockBytes);
   });
 
-  it("what is dropped on the list", async () => {
+  it("files dropped on the list", async () => {
     const page = await here.open(`#/blobs/${account}/dropped`);
     await page.getByText("Nothing here").waitFor();
     await page.evaluate(dropFile);

@@ -50,8 +50,8 @@ async function problemsAfter(damage: (location: string) => Promise<void> | void)
   }
 }
 
-describe("1 durable: a sound folder", () => {
-  it("has nothing to complain about", async () => {
+describe("1 durable: a valid folder", () => {
+  it("has no findings", async () => {
     expect(await problemsIn(sound)).toEqual([]);
   });
 
@@ -65,7 +65,7 @@ describe("1 durable: a sound folder", () => {
   });
 });
 
-describe("1 durable: damage to the bytes is noticed", () => {
+describe("1 durable: damage to content is found", () => {
   const extentsOf = async (location: string) =>
     (await readdir(join(location, "extents"))).map((name) => join(location, "extents", name));
   const largest = async (location: string) =>
@@ -84,24 +84,24 @@ describe("1 durable: damage to the bytes is noticed", () => {
     expect(await problemsAfter(flip)).toMatch(/differ from their checksum/);
   });
 
-  it("an extent that is too short", async () => {
+  it("a truncated extent", async () => {
     const cut = async (location: string) => truncateSync(await largest(location), 400_000);
     expect(await problemsAfter(cut)).toMatch(/ends at 400000, but is used up to/);
   });
 
-  it("an extent that is gone", async () => {
+  it("a missing extent", async () => {
     const lose = async (location: string) => unlinkSync(await largest(location));
     expect(await problemsAfter(lose)).toMatch(/cannot be read/);
   });
 
-  it("a file that nothing knows of", async () => {
+  it("an unreferenced file", async () => {
     const leave = (location: string) =>
       writeFileSync(join(location, "extents", "00000000000000ff.extent"), "left");
     expect(await problemsAfter(leave)).toMatch(/file of extent ff is left over/);
   });
 });
 
-describe("1 durable: damage to the records is noticed", () => {
+describe("1 durable: damage to records is found", () => {
   const changing = (change: (tx: Transaction) => Promise<void>) => async (location: string) => {
     const options = { location: join(location, "store"), clock: realClock(), log: silentLog };
     const store = await openLmdbStore(options);

@@ -93,7 +93,7 @@ it("1 durable: a folder is copied and checked while clients write to it", async 
   }
 }, 120_000);
 
-it("1 durable: a copy of everything can be served and written to", async () => {
+it("1 durable: a backup can be served and written to", async () => {
   const location = join(folder, "data");
   const server = await startChild(location);
   await fill(server.urls, "one");
@@ -110,7 +110,7 @@ it("1 durable: a copy of everything can be served and written to", async () => {
   expect(report.records.get("blobs")).toBe(8);
 }, 60_000);
 
-it("a backup takes no folder that holds something, nor one without data", async () => {
+it("a backup rejects a target with files and a source without data", async () => {
   const full = join(folder, "full");
   await mkdir(full);
   await writeFile(join(full, "mine"), "");

@@ -38,13 +38,13 @@ function expectPrivate(location: string): void {
 }
 
 describe.skipIf(process.platform === "win32")("the data folder", () => {
-  it("is made for one user alone, whatever the umask", async () => {
+  it("is accessible to one user only, whatever the umask", async () => {
     const location = join(root, "new", "data");
     await useFolder(location);
     expect([modeOf(join(root, "new")), modeOf(location)]).toEqual(["700", "700"]);
   });
 
-  it("of an earlier release is closed to others; the folder around it is left alone", async () => {
+  it("of an earlier release is made private; its parent folder is unchanged", async () => {
     const location = join(root, "old");
     mkdirSync(location);
     chmodSync(location, 0o755);

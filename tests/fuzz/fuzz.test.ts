@@ -31,7 +31,7 @@ function problemsOf(service: (typeof services)[number], requests: number, send: 
 }
 
 describe.each(services)(`1 bad input to the $name service, seed ${seed}`, (service) => {
-  it("is never the server's fault, is always answered, and what is refused changes nothing", async () => {
+  it("never gets 500, always gets a response, and rejected requests change nothing", async () => {
     const url = server.urls[service.name] ?? "";
     const before = process.memoryUsage().rss;
     const send: Send = (request) => sendRaw(url, request);
@@ -53,10 +53,10 @@ const halfDone: Readonly<Record<string, RawCall>> = {
   file: { method: "PUT", path: "/fuzz/half?restype=directory" },
 };
 
-describe.each(services)("1 a bug planted in the $name service is noticed", (service) => {
+describe.each(services)("1 a bug planted in the $name service is found", (service) => {
   const url = () => server.urls[service.name] ?? "";
 
-  it("refused, but done", async () => {
+  it("a request that is rejected but executed", async () => {
     const call = halfDone[service.name]!;
     let refused = 0;
     const problems = await problemsOf(service, requestsForPlanted, async (request) => {
@@ -68,7 +68,7 @@ describe.each(services)("1 a bug planted in the $name service is noticed", (serv
     expect(problems.join("\n")).toMatch(/^changed:/m);
   });
 
-  it("a fault of the server, and no answer", async () => {
+  it("a 500 and a missing response", async () => {
     let sent = 0;
     const problems = await problemsOf(service, requestsForPlanted, async (request) => {
       sent += 1;

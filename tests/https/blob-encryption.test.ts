@@ -35,8 +35,8 @@ afterAll(() => rmSync(certificates, { recursive: true, force: true }));
 
 const sizes = [1, 15, 4096, 4097, 300_000];
 
-describe("a client's own key", () => {
-  it.each(sizes)("opens %i bytes at every offset", async (size) => {
+describe("a customer-provided key", () => {
+  it.each(sizes)("decrypts %i bytes at every offset", async (size) => {
     const bytes = randomBytes(size);
     const blob = container.getBlockBlobClient(`size${size}`);
     await blob.upload(bytes, size, { customerProvidedKey: mine });
@@ -49,7 +49,7 @@ describe("a client's own key", () => {
     }
   });
 
-  it("is asked for by every read and change, and no other key will do", async () => {
+  it("is required for every read and change, and no other key is accepted", async () => {
     const blob = container.getBlockBlobClient("asked");
     await blob.upload("secret", 6, { customerProvidedKey: mine });
     const missing = { statusCode: 409, code: "BlobUsesCustomerSpecifiedEncryption" };
@@ -68,7 +68,7 @@ describe("a client's own key", () => {
     expect(opened.toString()).toBe("secret");
   });
 
-  it("is refused where it is not needed, and where it does not fit its hash", async () => {
+  it("is rejected if not needed or if it does not match its hash", async () => {
     const blob = container.getBlockBlobClient("open");
     await blob.upload("open", 4);
     await expect(blob.download(0, undefined, { customerProvidedKey: mine })).rejects.toMatchObject({
@@ -80,7 +80,7 @@ describe("a client's own key", () => {
     });
   });
 
-  it("joins blocks, appends and pages that were encrypted one by one", async () => {
+  it("decrypts blocks, appends and pages that were encrypted separately", async () => {
     const options = { customerProvidedKey: mine };
     const parts = [randomBytes(10), randomBytes(70_000), randomBytes(300)];
     const block = container.getBlockBlobClient("blocks");
@@ -111,7 +111,7 @@ describe("a client's own key", () => {
     expect(read).toEqual(expected);
   });
 
-  it("keeps the bytes out of the server's files", async () => {
+  it("keeps plaintext out of the server's files", async () => {
     const location = mkdtempSync(join(tmpdir(), "etagere-cpk-"));
     const server = await start({ ...freePorts, location, cert, key });
     try {
@@ -142,7 +142,7 @@ function filesBelow(folder: string): string[] {
 }
 
 describe("an encryption scope", () => {
-  it("is kept by name, and a container may insist on its own", async () => {
+  it("is stored by name, and a container may enforce its own", async () => {
     const service = BlobServiceClient.fromConnectionString(held.server.connectionString, trusting);
     const scoped = service.getContainerClient(freshName("scope"));
     await scoped.create({

@@ -46,7 +46,7 @@ describe("HTTPS", () => {
     expect(await statusOf(`${url}/devstoreaccount1?comp=list`)).toBeGreaterThanOrEqual(400);
   });
 
-  it("is refused with the wrong password", async () => {
+  it("does not start with the wrong password", async () => {
     const refused: unknown = await start({ ...base, cert: pfx, pwd: "shut" }).catch((e) => e);
     expect(refused).toBeInstanceOf(StartRefused);
     expect(String(refused)).toContain("cert.pfx cannot be used");

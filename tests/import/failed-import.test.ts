@@ -38,7 +38,7 @@ async function expectNothing(): Promise<void> {
 }
 
 describe("an import that fails", () => {
-  it("shows nothing, leaves nothing unsound, and can be tried again", async () => {
+  it("shows nothing, leaves no damage, and can be repeated", async () => {
     const storage = join(fixture.folder, "__blobstorage__");
     for (const name of readdirSync(storage)) truncateSync(join(storage, name), 34_000);
     await expect(importInto(location, fixture.folder)).rejects.toThrow(
@@ -107,13 +107,13 @@ describe("an import that fails", () => {
       /^blob box\/append: is there twice$/,
     ],
     ["pages beyond the end", change("pages", { properties: { blobType: "PageBlob" } }), /damaged/],
-  ])("says that there is %s", async (_what, edit, message) => {
+  ])("reports %s", async (_what, edit, message) => {
     editDatabase(fixture.folder, "blob", edit);
     await expect(importInto(location, fixture.folder)).rejects.toThrow(message);
     await expectNothing();
   });
 
-  it("leaves what a job deletes, also when it is killed in the middle", async () => {
+  it("leaves only what a reclaim job deletes, also if it is killed", async () => {
     const world = simWorld(1);
     const places = { location: undefined, storeUrl: undefined, contentUrl: undefined };
     const options = { ...places, memoryBytesMax: 2 ** 24, services, ...world };

@@ -33,8 +33,8 @@ afterAll(async () => {
   await rm(location, { recursive: true, force: true });
 });
 
-describe("a folder that Azurite has written", () => {
-  it("is imported so that clients see what they saw", async () => {
+describe("a folder written by Azurite", () => {
+  it("is imported with everything that clients could see", async () => {
     const counts = await importInto(location, fixture.folder);
     expect(counts).toEqual({
       containers: 3,
@@ -51,11 +51,11 @@ describe("a folder that Azurite has written", () => {
     expect(await describeData(server.connectionString)).toEqual(fixture.expected);
   });
 
-  it("leaves records and contents that are sound", async () => {
+  it("is imported with valid records and content", async () => {
     expect(await problemsOf(location)).toEqual([]);
   });
 
-  it("is imported once: what exists refuses the whole import", async () => {
+  it("is imported as a whole or, if a name exists, not at all", async () => {
     editDatabase(fixture.folder, "blob", (fields) =>
       fields["name"] === "empty" ? [fields, { ...fields, name: "another" }] : [fields],
     );
@@ -66,7 +66,7 @@ describe("a folder that Azurite has written", () => {
     expect(await describeData(server.connectionString)).toEqual(fixture.expected);
   });
 
-  it("can be used as before: leases hold, blocks commit, messages come back", async () => {
+  it("is usable as before: leases, uncommitted blocks and in-flight messages", async () => {
     await using server = await start({ port: 0, location });
     const blobs = BlobServiceClient.fromConnectionString(server.connectionString);
     const box = blobs.getContainerClient("box");
@@ -96,7 +96,7 @@ describe("a folder that Azurite has written", () => {
     expect((await work.getProperties()).approximateMessagesCount).toBe(1);
   });
 
-  it("is sound after it was used", async () => {
+  it("is valid after use", async () => {
     expect(await problemsOf(location)).toEqual([]);
   });
 });

@@ -13,7 +13,7 @@ const expiredCount = 9990;
 const keptCount = 20;
 const never = "9999-12-31T23:59:59.999Z";
 
-it("messages of one millisecond keep their order, however many came before", async () => {
+it("messages of one millisecond keep their order, however many there are", async () => {
   const fixture = await azuriteFixture();
   const location = await mkdtemp(join(tmpdir(), "etagere-order-"));
   let queue = "";

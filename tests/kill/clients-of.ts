@@ -1,6 +1,6 @@
 import type { ChildServer } from "../harness/child-server.ts";
 import { rawClient } from "../harness/raw-client.ts";
-import type { Clients } from "./door.ts";
+import type { Clients } from "./kill-workload.ts";
 
 /** A client for each door of a server. */
 export function clientsOf({ urls }: ChildServer): Clients {

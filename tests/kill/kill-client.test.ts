@@ -1,12 +1,12 @@
 import { describe, expect, it } from "vitest";
-import type { Clients, Door, State } from "./door.ts";
+import type { Clients, KillWorkload, State } from "./kill-workload.ts";
 import { KillClient } from "./kill-client.ts";
 
 const nobody = {} as Clients;
 
 /** One object; the server goes away at a write, which is done or not, and does with the rest what
  *  the test says. */
-function doorOf({ diesAt, found }: { diesAt: number; found: State }): Door {
+function workloadOf({ diesAt, found }: { diesAt: number; found: State }): KillWorkload {
   return {
     name: "door",
     setUp: () => Promise.resolve(),
@@ -20,27 +20,27 @@ function doorOf({ diesAt, found }: { diesAt: number; found: State }): Door {
 }
 
 async function problemsOf(found: State): Promise<readonly string[]> {
-  const client = new KillClient(doorOf({ diesAt: 5, found }), "client", 1);
+  const client = new KillClient(workloadOf({ diesAt: 5, found }), "client", 1);
   await client.run(nobody, () => undefined);
   expect(client.acknowledgedWrites).toBe(4);
   return client.check(nobody);
 }
 
 describe("1 durable: after a kill a client", () => {
-  it("takes what was acknowledged, and what may have been done", async () => {
+  it("accepts the acknowledged state and that of the interrupted write", async () => {
     expect(await problemsOf("4")).toEqual([]);
     expect(await problemsOf("5")).toEqual([]);
   });
 
-  it("does not take what was before, nothing, or what nobody wrote", async () => {
+  it("rejects an earlier state, a missing object and an unknown state", async () => {
     expect(await problemsOf("3")).toEqual(["door client-0 is none of 4, 5"]);
     expect(await problemsOf(undefined)).toHaveLength(1);
     expect(await problemsOf("torn")).toHaveLength(1);
   });
 
-  it("does not take a refusal for a kill", async () => {
-    const refusing: Door = {
-      ...doorOf({ diesAt: 0, found: undefined }),
+  it("does not take an error response for a kill", async () => {
+    const refusing: KillWorkload = {
+      ...workloadOf({ diesAt: 0, found: undefined }),
       next: () => ({
         state: "1",
         writes: 1,

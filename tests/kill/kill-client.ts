@@ -1,4 +1,4 @@
-import type { Clients, Door, State } from "./door.ts";
+import type { Clients, KillWorkload, State } from "./kill-workload.ts";
 
 interface Known {
   acknowledged: State;
@@ -8,14 +8,14 @@ interface Known {
 
 /** Changes some objects of its own, one request at a time, until the server is gone. */
 export class KillClient {
-  readonly #door: Door;
+  readonly #door: KillWorkload;
   readonly #keys: readonly string[];
   readonly #known = new Map<string, Known>();
   #turn = 0;
   acknowledgedWrites = 0;
 
-  constructor(door: Door, name: string, objects: number) {
-    this.#door = door;
+  constructor(workload: KillWorkload, name: string, objects: number) {
+    this.#door = workload;
     this.#keys = Array.from({ length: objects }, (_, index) => `${name}-${index}`);
   }
 

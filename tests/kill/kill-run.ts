@@ -6,18 +6,18 @@ import { silentLog } from "../../src/store/silent-log.ts";
 import { startAndKill, startChild, type ChildServer } from "../harness/child-server.ts";
 import { randomFrom, type Random } from "../verify/random.ts";
 import { clientsOf } from "./clients-of.ts";
-import type { Clients } from "./door.ts";
-import { appendBlob } from "./doors/append-blob.ts";
-import { blockBlob } from "./doors/block-blob.ts";
-import { entity } from "./doors/entity.ts";
-import { files } from "./doors/files.ts";
-import { messages } from "./doors/messages.ts";
-import { pageBlob } from "./doors/page-blob.ts";
-import { partition } from "./doors/partition.ts";
-import { smbFiles } from "./doors/smb-files.ts";
+import type { Clients } from "./kill-workload.ts";
+import { appendBlob } from "./workloads/append-blob.ts";
+import { blockBlob } from "./workloads/block-blob.ts";
+import { entity } from "./workloads/entity.ts";
+import { files } from "./workloads/files.ts";
+import { messages } from "./workloads/messages.ts";
+import { pageBlob } from "./workloads/page-blob.ts";
+import { partition } from "./workloads/partition.ts";
+import { smbFiles } from "./workloads/smb-files.ts";
 import { KillClient } from "./kill-client.ts";
 
-export const doors = [
+export const killWorkloads = [
   blockBlob,
   appendBlob,
   pageBlob,
@@ -42,7 +42,7 @@ export interface KillRunOptions {
 export interface KillRunResult {
   readonly kills: number;
   readonly acknowledgedWrites: number;
-  readonly byDoor: ReadonlyMap<string, number>;
+  readonly byWorkload: ReadonlyMap<string, number>;
   /** What the last check saw. */
   readonly lastCheck: FolderReport | undefined;
   /** Of the first round that had any. */
@@ -61,14 +61,14 @@ const longRoundMilliseconds = 13_000;
 export async function runKills(options: KillRunOptions): Promise<KillRunResult> {
   const { location, kills, requestsPerKill, seed, onRound } = options;
   const random = randomFrom(seed);
-  const clients = doors.flatMap((door) =>
+  const clients = killWorkloads.flatMap((door) =>
     Array.from(
       { length: clientsPerDoor },
       (_, index) => new KillClient(door, `client${index}`, objectsPerClient),
     ),
   );
   let servers = await startAll(options);
-  for (const door of doors) await door.setUp(clientsAt(servers, 0));
+  for (const door of killWorkloads) await door.setUp(clientsAt(servers, 0));
   let done = 0;
   let lastCheck: FolderReport | undefined;
   let problems: readonly string[] = [];
@@ -98,7 +98,7 @@ export async function runKills(options: KillRunOptions): Promise<KillRunResult> 
     byDoor.set(door, (byDoor.get(door) ?? 0) + acknowledgedWrites);
   }
   const acknowledgedWrites = total(clients);
-  return { kills: done, acknowledgedWrites, byDoor, lastCheck, problems };
+  return { kills: done, acknowledgedWrites, byWorkload: byDoor, lastCheck, problems };
 }
 
 async function startAll({ location, servers }: KillRunOptions): Promise<readonly ChildServer[]> {

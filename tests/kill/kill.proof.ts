@@ -3,7 +3,7 @@ import { mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { expect, it } from "vitest";
-import { doors, runKills, type KillRunResult } from "./kill-run.ts";
+import { killWorkloads, runKills, type KillRunResult } from "./kill-run.ts";
 
 /** `npm run proof` sets these for its long form. */
 const kills = Number(process.env["ETAGERE_KILLS"] ?? 4);
@@ -23,7 +23,7 @@ it.each([1, 2])(
     const text = describeResult(servers, result);
     console.log(text);
     expect(result.problems).toEqual([]);
-    expect([...result.byDoor.keys()]).toEqual(doors.map(({ name }) => name));
+    expect([...result.byWorkload.keys()]).toEqual(killWorkloads.map(({ name }) => name));
     if (record !== undefined) writeFileSync(`${record}-${servers}.txt`, `${text}\n`);
     await rm(location, { recursive: true, force: true });
   },
@@ -31,7 +31,7 @@ it.each([1, 2])(
 );
 
 function describeResult(servers: number, result: KillRunResult): string {
-  const { kills: done, acknowledgedWrites, byDoor, lastCheck, problems } = result;
+  const { kills: done, acknowledgedWrites, byWorkload: byDoor, lastCheck, problems } = result;
   const processes = servers === 1 ? "1 process" : `${servers} processes`;
   return [
     `${processes} on one folder, seed ${seed}: ${done} kills, ` +

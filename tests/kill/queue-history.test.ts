@@ -23,7 +23,7 @@ const hide = (isAnswered: boolean): QueueEvent => ({
   isAnswered,
 });
 
-describe("a history keeps the promise", () => {
+describe("a valid queue history", () => {
   it.each<readonly [string, readonly QueueEvent[]]>([
     ["a message that is got and deleted", [put, delivery(0), removed(true)]],
     ["one that comes back in time", [put, delivery(0), delivery(1000)]],
@@ -35,7 +35,7 @@ describe("a history keeps the promise", () => {
   });
 });
 
-describe("a history breaks it", () => {
+describe("an invalid queue history", () => {
   it.each<readonly [string, readonly QueueEvent[]]>([
     ["a message is lost", [put]],
     ["two consumers hold it at once", [put, delivery(0), delivery(500)]],

@@ -50,7 +50,7 @@ async function drain(workload: QueueWorkload, client: RawClient): Promise<void> 
 
 /** 5 queue: never lost, never two consumers inside one window, no delete undone. */
 it.each([1, 2])(
-  `keeps its promise over ${kills} kills with %i processes on one location`,
+  `delivers correctly over ${kills} kills with %i processes on one location`,
   async (processes) => {
     const location = await mkdtemp(join(tmpdir(), "etagere-queue-"));
     const servers: ChildServer[] = [];

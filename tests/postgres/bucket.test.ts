@@ -44,7 +44,7 @@ const send = (node: number, method: string, path: string, bytes?: Uint8Array) =>
   return nodes[node]!.blob.send({ method, path: `/ccc${path}`, headers, ...given });
 };
 
-it("read what another has written, at once, and overwrite and delete it", async () => {
+it("read another node's writes at once, and overwrite and delete them", async () => {
   await send(0, "PUT", "?restype=container");
   for (const [index, length] of lengths.entries()) {
     const [writer, reader, other] = [index % 3, (index + 1) % 3, (index + 2) % 3] as const;
@@ -61,7 +61,7 @@ it("read what another has written, at once, and overwrite and delete it", async 
   expect((await send(2, "GET", `/b${lengths[3]}`)).status).toBe(404);
 });
 
-it("go on when one of them stops, and read what it has left", async () => {
+it("continue when one of them stops, and read what it wrote", async () => {
   expect((await send(2, "PUT", "/left", body(90_000))).status).toBe(201);
   await nodes.pop()!.server.stop();
   for (const node of [0, 1]) {

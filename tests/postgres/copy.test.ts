@@ -32,7 +32,7 @@ async function copy(from: DataLocation, to: DataLocation): Promise<void> {
   await other.close();
 }
 
-it("moves all from a folder into a database and out again", async () => {
+it("copies everything from a folder into a database and back", async () => {
   const common = { port: 0, noSmb: true } as const;
   const source = await start({ ...common, location: join(folder, "source") });
   await fill(source.connectionString);

@@ -34,8 +34,8 @@ async function follow(view: { get(key: Uint8Array): unknown }): Promise<string |
   return text((await view.get(k("thing", name))) as Uint8Array | undefined);
 }
 
-describe("work that is foreseen", () => {
-  it("sees the same as without, whatever the guess was", async () => {
+describe("prefetched work", () => {
+  it("returns the same as without prefetch for any prediction", async () => {
     const store = await open(database.newUrl());
     await put(store, k("place"), "one");
     await put(store, k("thing", "one"), "1");
@@ -52,7 +52,7 @@ describe("work that is foreseen", () => {
     await store.close();
   });
 
-  it("is not misled by what another node has changed since", async () => {
+  it("is not affected by stale predictions", async () => {
     const url = database.newUrl();
     const [store, other] = await Promise.all([open(url), open(url)]);
     await put(other, k("thing", "one"), "1");
@@ -68,7 +68,7 @@ describe("work that is foreseen", () => {
     await Promise.all([store.close(), other.close()]);
   });
 
-  it("reads ranges with what they lead to, and no less of them", async () => {
+  it("reads ranges with their index targets completely", async () => {
     const store = await open(database.newUrl());
     for (const id of [1, 2, 3]) {
       await put(store, k("line", id), String(id));
@@ -111,14 +111,14 @@ describe("work that is foreseen", () => {
   });
 });
 
-describe("a state of which a part is at hand", () => {
+describe("a partially cached state", () => {
   const letter = fc.constantFrom("a", "b", "c", "d", "e", "f");
   const entryOf = (name: string): VersionedEntry => {
     const key = keyOfText(name);
     return { key, text: name, revision: 1, value: key };
   };
 
-  it("scans as the whole would, or says that it cannot", () => {
+  it("scans like the complete state, or reports a miss", () => {
     fc.assert(
       fc.property(
         fc.uniqueArray(letter),
@@ -152,8 +152,8 @@ describe("a state of which a part is at hand", () => {
   });
 });
 
-describe("what a node remembers", () => {
-  it("is bounded, and keeps what is asked for", () => {
+describe("the read cache of a node", () => {
+  it("is bounded and keeps recently used values", () => {
     const memory = new ReadCache();
     const learn = (name: string) =>
       memory.put({ key: keyOfText(name), text: name, revision: 1, value: keyOfText("v") });

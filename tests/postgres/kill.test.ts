@@ -54,7 +54,7 @@ const total = (clients: readonly KillClient[]): number =>
   clients.reduce((sum, { acknowledgedWrites }) => sum + acknowledgedWrites, 0);
 
 describe("two nodes on one database and one bucket", () => {
-  it(`lose nothing over ${rounds} kills, and the other sees it at once`, async () => {
+  it(`lose nothing over ${rounds} kills, and each sees the other's writes at once`, async () => {
     const pair = new Pair();
     await Promise.all([pair.start(0), pair.start(1)]);
     const made = { method: "PUT", path: `/${container}?restype=container` };
@@ -78,7 +78,7 @@ describe("two nodes on one database and one bucket", () => {
     await Promise.all(pair.nodes.map((node) => node.kill("SIGTERM")));
   });
 
-  it("go on by themselves after the database was away", async () => {
+  it("continue by themselves after a database outage", async () => {
     const pair = new Pair();
     await pair.start(0);
     const client = pair.clientOf(0);

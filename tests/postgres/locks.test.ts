@@ -62,7 +62,7 @@ async function codeOf(work: Promise<unknown>): Promise<string | undefined> {
 }
 
 describe("REST on one node, SMB on another", () => {
-  it("keep each other out, and let each other in again", async () => {
+  it("block and unblock each other", async () => {
     await using there = await start({ ...freePorts, location: folder, store });
     const file = await fileOf("a.txt");
     const client = await WireClient.ready(there.smbUrl, share);
@@ -81,8 +81,8 @@ describe("REST on one node, SMB on another", () => {
   });
 });
 
-describe.runIf(isLong)("the locks of a node that is killed", () => {
-  it("stand for as long as it may still be there, and go then", { timeout: 180_000 }, async () => {
+describe.runIf(isLong)("the locks of a killed node", () => {
+  it("are kept until the node is fenced, then removed", { timeout: 180_000 }, async () => {
     const there = await startChild(folder, [`--store=${store}`, "--silent"]);
     const file = await fileOf("b.txt");
     const client = await WireClient.ready(there.urls.smb, share);

@@ -41,7 +41,7 @@ const statements = [`ALTER TABLE batch ADD COLUMN remark text`, `CREATE TABLE la
 const nextVersion = [...migrations, { oldestReader: 1, statements }];
 
 describe("a rolling upgrade", () => {
-  it("is made once by the first of several new nodes, while old ones go on", async () => {
+  it("runs once, by the first of several new nodes, while old nodes continue", async () => {
     const url = database.newUrl();
     const old = await Promise.all([open(url), open(url)]);
     const load = { acknowledged: 0, isOver: false };
@@ -68,7 +68,7 @@ describe("a rolling upgrade", () => {
     await Promise.all([...old, another].map((store) => store.close()));
   });
 
-  it("that fails in its midst has changed nothing", async () => {
+  it("that fails midway changes nothing", async () => {
     const url = database.newUrl();
     const store = await open(url);
     await store.transact((tx) => increment(tx, k("count")));

@@ -28,7 +28,7 @@ const several = <T>(count: number, make: (index: number) => Promise<T>): Promise
   Promise.all(Array.from({ length: count }, (_, index) => make(index)));
 
 describe("nodes on one database", () => {
-  it("may all be the first", async () => {
+  it("may all start first", async () => {
     const url = database.newUrl();
     const stores = await several(4, () => open(url));
     await several(4, (index) => put(stores[index] as Store, k("a", index), "1"));
@@ -38,7 +38,7 @@ describe("nodes on one database", () => {
     }
   });
 
-  it("lose no update, on a key of all and on keys of each", async () => {
+  it("lose no update, on a shared key and on separate keys", async () => {
     const url = database.newUrl();
     const stores = await several(3, () => open(url));
     const [callers, rounds] = [6, 15];
@@ -58,7 +58,7 @@ describe("nodes on one database", () => {
     for (const store of stores) await store.close();
   });
 
-  it("see what another has committed once it is acknowledged, and later in time", async () => {
+  it("see each other's commits once acknowledged, with later store times", async () => {
     const url = database.newUrl();
     const [one, other] = (await several(2, () => open(url))) as [PostgresStore, PostgresStore];
     let last = 0n;
@@ -80,7 +80,7 @@ describe("nodes on one database", () => {
     await Promise.all([one.close(), other.close()]);
   });
 
-  it("tell their watchers of each other's commits", async () => {
+  it("notify their watchers of each other's commits", async () => {
     const url = database.newUrl();
     const [one, other] = (await several(2, () => open(url))) as [PostgresStore, PostgresStore];
     for (const round of [1, 2, 3]) {
@@ -95,7 +95,7 @@ describe("nodes on one database", () => {
     await Promise.all([one.close(), other.close()]);
   });
 
-  it("go on when a watcher throws, and tell the others", async () => {
+  it("continue if a watcher throws, and notify the others", async () => {
     const store = await open(database.newUrl());
     let told = 0;
     store.watch(k("watched"), () => {
@@ -108,7 +108,7 @@ describe("nodes on one database", () => {
     await store.close();
   });
 
-  it("keep an ephemeral key space apart", async () => {
+  it("keep separate volatile key spaces", async () => {
     const url = database.newUrl();
     const [lasting, passing] = await Promise.all([open(url), open(url, true)]);
     await put(passing, k("a"), "1");
@@ -117,7 +117,7 @@ describe("nodes on one database", () => {
     await Promise.all([lasting.close(), passing.close()]);
   });
 
-  it("commit nothing any more once the others have given them up", async () => {
+  it("cannot commit after they were fenced", async () => {
     const url = database.newUrl();
     const lost = await open(url);
     const node = `node-${nodes}`;
@@ -130,7 +130,7 @@ describe("nodes on one database", () => {
     await Promise.all([lost.close(), other.close()]);
   });
 
-  it("refuse a format that is too new for them", async () => {
+  it("reject a newer schema format", async () => {
     const url = database.newUrl();
     await (await open(url)).close();
     const schema = new URL(url).searchParams.get("schema");
@@ -142,7 +142,7 @@ describe("nodes on one database", () => {
 });
 
 describe("a database that crashes", () => {
-  it("loses nothing that was acknowledged, and nothing is done twice", async () => {
+  it("loses no acknowledged commit and commits nothing twice", async () => {
     const url = database.newUrl();
     const stores = (await several(2, () => open(url))) as [PostgresStore, PostgresStore];
     const load = { acknowledged: 0, isOver: false };
@@ -182,7 +182,7 @@ describe("a database that crashes", () => {
     for (const store of stores) await store.close();
   });
 
-  it("commits once when the answer to a commit is lost", async () => {
+  it("commits once if the response to a commit is lost", async () => {
     const url = new URL(database.newUrl());
     const proxy = await openLossyProxy(Number(url.port));
     url.port = String(proxy.port);
@@ -198,7 +198,7 @@ describe("a database that crashes", () => {
     await proxy.close();
   });
 
-  it("makes callers wait no longer than they should when it is away", async () => {
+  it("lets callers time out", async () => {
     const url = database.newUrl();
     const store = await open(url);
     await put(store, k("a"), "1");

@@ -75,8 +75,8 @@ const put = (index: number): Request => ({
 const entity = (index: number): Buffer =>
   json({ PartitionKey: "p", RowKey: String(index), count: index });
 
-describe("round trips of a request, alone on its node", () => {
-  it("are two for a blob that is put, and one for one that is read", async () => {
+describe("round trips per request on an otherwise idle node", () => {
+  it("Put Blob takes two, Get Blob one", async () => {
     const answers: number[] = [];
     const note = async (answer: ReturnType<typeof blob>) => answers.push((await answer).status);
     expect(await statementsOf((index) => note(blob(put(index))))).toEqual(readAndCommit);
@@ -85,13 +85,13 @@ describe("round trips of a request, alone on its node", () => {
     expect(new Set(answers)).toEqual(new Set([201, 200]));
   });
 
-  it("are two for a blob that is deleted", async () => {
+  it("Delete Blob takes two", async () => {
     for (let index = 0; index < tries; index += 1) await blob(put(index));
     const gone = (index: number) => blob({ method: "DELETE", path: `/con/b${index}` });
     expect(await statementsOf(gone)).toEqual(["foreseen", "commit"]);
   });
 
-  it("are two for an entity that is inserted or merged", async () => {
+  it("inserting or merging an entity takes two", async () => {
     const insert = (index: number) => table({ method: "POST", path: "/tab", body: entity(index) });
     expect(await statementsOf(insert)).toEqual(readAndCommit);
     const merge = (index: number) =>
@@ -107,7 +107,7 @@ describe("round trips of a request, alone on its node", () => {
     expect(await statementsOf(found)).toEqual(read);
   });
 
-  it("are two for a message that is put, handed out or deleted", async () => {
+  it("putting, receiving or deleting a message takes two", async () => {
     const body = Buffer.from("<QueueMessage><MessageText>x</MessageText></QueueMessage>");
     const enqueue = () => queue({ method: "POST", path: "/que/messages", body });
     expect(await statementsOf(enqueue)).toEqual(readAndCommit);
@@ -129,7 +129,7 @@ describe("round trips of a request, alone on its node", () => {
     expect(await statementsOf(none)).toEqual(["foreseen"]);
   });
 
-  it("are shared by callers who come together, also for the head of one queue", async () => {
+  it("concurrent callers share them, also at the head of one queue", async () => {
     const [callers, path] = [24, "/que/messages"];
     const body = Buffer.from("<QueueMessage><MessageText>x</MessageText></QueueMessage>");
     const times = (run: () => Promise<unknown>) =>

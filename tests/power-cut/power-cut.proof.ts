@@ -10,8 +10,8 @@ import { realClock } from "../../src/server/world.ts";
 import { silentLog } from "../../src/store/silent-log.ts";
 import { rawClient } from "../harness/raw-client.ts";
 import { freePorts } from "../harness/server.ts";
-import type { Clients } from "../kill/door.ts";
-import { doors } from "../kill/kill-run.ts";
+import type { Clients } from "../kill/kill-workload.ts";
+import { killWorkloads } from "../kill/kill-run.ts";
 import { randomFrom, type Random } from "../verify/random.ts";
 import { record, type RecordedObject, type Recording } from "./recording.ts";
 import { countEvents, countUntil, Replay } from "./replay.ts";
@@ -32,7 +32,7 @@ beforeAll(async () => {
   folder = await mkdtemp(join(tmpdir(), "etagere-power-"));
   trace = join(folder, "trace");
   location = join(folder, "data");
-  recording = await record({ location, trace }, doors, stepsEach);
+  recording = await record({ location, trace }, killWorkloads, stepsEach);
 }, 600_000);
 afterAll(() => rm(folder, { recursive: true, force: true }));
 
@@ -95,7 +95,7 @@ async function problemsIn(
 
 /** Every object is what was last acknowledged, or what the request after that makes of it. */
 async function lostIn(
-  { door, key, steps }: RecordedObject,
+  { workload: door, key, steps }: RecordedObject,
   clients: Clients,
   answered: (answer: string) => boolean,
 ): Promise<string | undefined> {
@@ -126,7 +126,7 @@ it(`1 durable: ${cuts} ${promise}`, async () => {
   expect(problems).toEqual([]);
 }, 3_600_000);
 
-it("1 durable: a server that answers before it flushes is noticed", async () => {
+it("1 durable: a server that responds before it flushes is detected", async () => {
   const events = await countEvents(trace);
   const places = [Math.floor(events / 2), Math.floor((2 * events) / 3)];
   const forgetful = new Replay(location, { forgetsSyncs: true });

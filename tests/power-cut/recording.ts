@@ -4,7 +4,7 @@ import { readFileSync } from "node:fs";
 import type { ServiceUrls } from "../folder/fill.ts";
 import { rawClient, type RawClient } from "../harness/raw-client.ts";
 import { listening, portFlags, program } from "../harness/child-server.ts";
-import type { Clients, Door, State } from "../kill/door.ts";
+import type { Clients, KillWorkload, State } from "../kill/kill-workload.ts";
 import { WireClient, type Answered } from "../smb-wire/wire-client.ts";
 import { smbAnswerId } from "./smb-answer-id.ts";
 import { tracedCalls } from "./trace.ts";
@@ -16,7 +16,7 @@ export interface RecordedStep {
 }
 
 export interface RecordedObject {
-  readonly door: Door;
+  readonly workload: KillWorkload;
   readonly key: string;
   readonly steps: readonly RecordedStep[];
 }
@@ -32,7 +32,7 @@ const stringBytesMax = 8 * 1024 * 1024;
 /** Lets clients write to a server whose every call that could reach the disk is written down. */
 export async function record(
   { location, trace }: { readonly location: string; readonly trace: string },
-  doors: readonly Door[],
+  doors: readonly KillWorkload[],
   stepsEach: number,
 ): Promise<Recording> {
   const tracing = ["-f", "-y", "-xx", "-s", String(stringBytesMax), "-e", "signal=none"];
@@ -134,7 +134,7 @@ class Requests {
 }
 
 async function run(
-  door: Door,
+  door: KillWorkload,
   key: string,
   requests: Requests,
   stepsMax: number,
@@ -147,5 +147,5 @@ async function run(
     const answer = door.name === "smb" ? requests.lastOfSmb(step.state) : requests.last;
     steps.push({ answer, state: step.state });
   }
-  return { door, key, steps };
+  return { workload: door, key, steps };
 }

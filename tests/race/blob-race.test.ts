@@ -24,7 +24,7 @@ function statuses(answers: readonly RawAnswer[]): Readonly<Record<string, number
 }
 
 describe("2 optimistic", () => {
-  it("64 clients with one ETag: exactly one wins", async () => {
+  it("64 clients with one ETag: exactly one succeeds", async () => {
     const path = `/${await newContainer()}/b`;
     const first = await send({ method: "PUT", path, headers: blockBlob, body: "first" });
     const etag = String(first.headers["etag"]);
@@ -38,7 +38,7 @@ describe("2 optimistic", () => {
     expect(found.headers["etag"]).toBe(answers[winner]!.headers["etag"]);
   });
 
-  it("64 creators with If-None-Match *: exactly one wins", async () => {
+  it("64 creators with If-None-Match *: exactly one succeeds", async () => {
     const path = `/${await newContainer()}/b`;
     const headers = { ...blockBlob, "if-none-match": "*" };
     const answers = await everyone(racers, (index) =>
@@ -64,7 +64,7 @@ describe("2 optimistic", () => {
 });
 
 describe("2 pessimistic", () => {
-  it("64 acquires: one lease", async () => {
+  it("64 acquires: exactly one lease", async () => {
     const path = `/${await newContainer()}/b`;
     await send({ method: "PUT", path, headers: blockBlob, body: "x" });
     const headers = { "x-ms-lease-action": "acquire", "x-ms-lease-duration": "60" };
@@ -74,7 +74,7 @@ describe("2 pessimistic", () => {
     expect(statuses(answers)).toEqual({ 201: 1, 409: racers - 1 });
   });
 
-  it("64 container acquires: one lease", async () => {
+  it("64 container acquires: exactly one lease", async () => {
     const container = await newContainer();
     const path = `/${container}?restype=container&comp=lease`;
     const headers = { "x-ms-lease-action": "acquire", "x-ms-lease-duration": "-1" };
@@ -84,7 +84,7 @@ describe("2 pessimistic", () => {
 });
 
 describe("2 last writer wins", () => {
-  it("64 plain writes all succeed, with ETags of their own, and one order", async () => {
+  it("64 unconditional writes all succeed, with distinct ETags in one order", async () => {
     const path = `/${await newContainer()}/b`;
     const answers = await everyone(racers, (index) =>
       send({ method: "PUT", path, headers: blockBlob, body: `v${index}` }),

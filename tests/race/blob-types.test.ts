@@ -33,7 +33,7 @@ describe("append blobs", () => {
     return path;
   }
 
-  it("parallel appends get dense, distinct offsets and counts, and every line is there", async () => {
+  it("parallel appends get contiguous, distinct offsets and counts, and no line is lost", async () => {
     const path = await newAppendBlob();
     const line = (index: number) => `${String(index).padStart(7, "0")}\n`;
     const answers = await everyone(racers, (index) =>
@@ -51,7 +51,7 @@ describe("append blobs", () => {
     }
   });
 
-  it("of appends at one position exactly one is let in", async () => {
+  it("of appends at one position exactly one succeeds", async () => {
     const path = await newAppendBlob();
     const headers = { "x-ms-blob-condition-appendpos": "0" };
     const answers = await everyone(racers, () =>
@@ -60,7 +60,7 @@ describe("append blobs", () => {
     expect(statuses(answers)).toEqual({ 201: 1, 412: racers - 1 });
   });
 
-  it("nothing is appended after a seal was acknowledged", async () => {
+  it("nothing is appended after an acknowledged seal", async () => {
     const path = await newAppendBlob();
     const appends = everyone(racers, () =>
       send({ method: "PUT", path: `${path}?comp=appendblock`, body: "x" }),
@@ -76,7 +76,7 @@ describe("append blobs", () => {
 });
 
 describe("page blobs", () => {
-  it("of writers that expect one sequence number only those before its change get in", async () => {
+  it("writers that expect a sequence number succeed only before it changes", async () => {
     const path = `/${await newContainer()}/disk`;
     const created = { "x-ms-blob-type": "PageBlob", "x-ms-blob-content-length": "51200" };
     await send({ method: "PUT", path, headers: created });
@@ -111,7 +111,7 @@ describe("page blobs", () => {
 });
 
 describe("copies", () => {
-  it("no copy lands on a blob after its lease was taken", async () => {
+  it("no copy changes a blob after its lease was acquired", async () => {
     const container = await newContainer();
     const block = { "x-ms-blob-type": "BlockBlob" };
     await send({ method: "PUT", path: `/${container}/source`, headers: block, body: "new" });
@@ -144,7 +144,7 @@ describe("copies", () => {
 });
 
 describe("blocks", () => {
-  it("a delete and a commit come one after the other, whichever is first", async () => {
+  it("a delete and a commit are serialized in either order", async () => {
     const container = await newContainer();
     const id = Buffer.from("block-1").toString("base64");
     const list = `<BlockList><Latest>${id}</Latest></BlockList>`;

@@ -126,7 +126,7 @@ async function race(
 }
 
 describe("6 share modes", () => {
-  it("no REST write slips between an exclusive open and its close, in any order", async () => {
+  it("no REST write happens between an exclusive open and its close, in any interleaving", async () => {
     await fc.assert(
       fc.asyncProperty(fc.scheduler(), async (scheduler) => {
         const seen = await race(scheduler, (world) => putRange(world, "/share/f", 0, "x"));
@@ -136,7 +136,7 @@ describe("6 share modes", () => {
     );
   }, 60_000);
 
-  it("a writer that looked at the locks outside its transaction would be caught", async () => {
+  it("a writer that checks locks outside its transaction is detected", async () => {
     let caught = 0;
     await fc.assert(
       fc.asyncProperty(fc.scheduler(), async (scheduler) => {
@@ -150,7 +150,7 @@ describe("6 share modes", () => {
 });
 
 describe("6 trees", () => {
-  it("a file is never lost in a directory that is deleted at the same time", async () => {
+  it("no file is lost in a directory that is deleted concurrently", async () => {
     for (let round = 0; round < 30; round += 1) {
       const world = await simFile({ seed: round });
       await newShare(world);
@@ -168,7 +168,7 @@ describe("6 trees", () => {
     }
   });
 
-  it("two directories that are moved into each other never lose the way to the root", async () => {
+  it("two directories that are moved into each other stay reachable from the root", async () => {
     const world = await simFile();
     await newShare(world);
     await newDirectory(world, "/share/a");
@@ -187,7 +187,7 @@ describe("6 trees", () => {
     expect(await namesIn(world, "/share")).toHaveLength(1);
   });
 
-  it("64 clients creating one name, and 64 names: each is there once, and every byte counted", async () => {
+  it("64 clients creating one name, and 64 names: each exists once, and every byte is counted", async () => {
     const world = await simFile();
     await newShare(world);
     await Promise.all(
@@ -202,7 +202,7 @@ describe("6 trees", () => {
     expect(stats.body).toContain(`<ShareUsageBytes>${64 * 5}</ShareUsageBytes>`);
   });
 
-  it("ranges written at once by many all stay", async () => {
+  it("concurrent range writes are all kept", async () => {
     const world = await simFile();
     await newShare(world);
     await newFile(world, "/share/f", ".".repeat(64 * 600));

@@ -10,7 +10,7 @@ function everyone<T>(count: number, run: (index: number) => Promise<T>): Promise
 }
 
 describe("4 table races", () => {
-  it("64 merges with one ETag: exactly one wins", async () => {
+  it("64 merges with one ETag: exactly one succeeds", async () => {
     const table = await wire.newTable();
     const path = `/${table}(PartitionKey='p',RowKey='r')`;
     const first = await wire.insert(table, { PartitionKey: "p", RowKey: "r" });
@@ -26,7 +26,7 @@ describe("4 table races", () => {
     expect(found.headers["etag"]).toBe(won[0]!.headers["etag"]);
   });
 
-  it("64 inserts of one entity: exactly one wins; every ETag of 64 upserts differs", async () => {
+  it("64 inserts of one entity: exactly one succeeds; 64 upserts get distinct ETags", async () => {
     const table = await wire.newTable();
     const keys = { PartitionKey: "p", RowKey: "r" };
     const inserts = await everyone(64, () => wire.insert(table, keys));
@@ -40,7 +40,7 @@ describe("4 table races", () => {
   /** Every transaction moves one unit between two of eight entities and counts itself in both; it
    *  names the ETags it read. So the sum stays, and each entity's count tells how many transactions
    *  it saw: together exactly twice as many as won, whatever the order was. */
-  it("32 overlapping transactions under readers: no torn read, and some serial order", async () => {
+  it("32 overlapping transactions with readers: no torn read, and a serial order exists", async () => {
     const table = await wire.newTable();
     const rows = Array.from({ length: 8 }, (_, index) => String(index));
     for (const RowKey of rows)

@@ -33,7 +33,7 @@ afterAll(async () => {
   rmSync(location, { recursive: true });
 });
 
-it("fails single messages while the bucket is away, and keeps the connection and its opens", async () => {
+it("fails single requests while the bucket is unavailable, and keeps the connection and its opens", async () => {
   const client = await WireClient.ready(server.smbUrl, "sss");
   const handle = await openFile(client, "file");
   const length = 60_000;

@@ -39,7 +39,7 @@ const put = (name: string) =>
 const get = (name: string, method = "GET") => blob.send({ method, path: `/ccc/${name}` });
 const readiness = async () => (await fetch(`${server.adminUrl}/readyz`)).status;
 
-it("answers 503 with Retry-After while the bucket is away, and goes on by itself", async () => {
+it("answers 503 with Retry-After while the bucket is unavailable, and recovers by itself", async () => {
   expect((await put("before")).status).toBe(201);
   expect(await readiness()).toBe(200);
   bucket.isAway = true;

@@ -49,8 +49,8 @@ async function putBody(shelf: ContentFixture, name: string, bytes: Uint8Array): 
 const bytesStored = (): number =>
   [...bucket.objects.values()].reduce((sum, { length }) => sum + length, 0);
 
-describe("contents in a bucket", () => {
-  it("come back whole and in part, whatever their length", async () => {
+describe("content in a bucket", () => {
+  it("is read back whole and in ranges, for any length", async () => {
     const shelf = await openContentFixture({ files: await openFiles() });
     const lengths = [300, 70_000, partBytesMax, partBytesMax + 1, 3 * partBytesMax - 7];
     for (const length of lengths) {
@@ -63,7 +63,7 @@ describe("contents in a bucket", () => {
     }
   });
 
-  it("are read by a node that did not write them", async () => {
+  it("is read by a node that did not write it", async () => {
     const shelf = await openContentFixture({ files: await openFiles() });
     const body = pattern(2 * partBytesMax + 99, 5);
     await putBody(shelf, "small", pattern(5000, 1));
@@ -75,7 +75,7 @@ describe("contents in a bucket", () => {
     expectSame(await other.read("small"), pattern(5000, 1));
   });
 
-  it("share objects when many small ones come together", async () => {
+  it("shares objects if many small bodies arrive together", async () => {
     const shelf = await openContentFixture({ files: await openFiles() });
     const count = 64;
     const names = Array.from({ length: count }, (_, index) => index);
@@ -84,7 +84,7 @@ describe("contents in a bucket", () => {
     for (const name of names) expectSame(await shelf.read(`${name}`), pattern(5000, name));
   });
 
-  it("stay with the records when they are whole and small", async () => {
+  it("is stored inline if it is small and whole", async () => {
     const shelf = await openContentFixture({ files: await openFiles() });
     for (const length of [4096, 5000, 7000, 16_384, 16_385]) {
       const before = bucket.requests.get("PUT") ?? 0;
@@ -99,7 +99,7 @@ describe("contents in a bucket", () => {
     await shelf.reclaimAll();
   });
 
-  it("survive requests that fail in passing, also after they were carried out", async () => {
+  it("survives transient request errors, also after the request was executed", async () => {
     const shelf = await openContentFixture({ files: await openFiles() });
     for (const trouble of [503, "break", "lose-answer"] as const) {
       bucket.troubles.push(trouble, trouble);
@@ -109,7 +109,7 @@ describe("contents in a bucket", () => {
     }
   });
 
-  it("are refused when the store stays away, and nothing refers to them", async () => {
+  it("is rejected if the bucket stays unavailable, and nothing refers to it", async () => {
     const shelf = await openContentFixture({ files: await openFiles() });
     await putBody(shelf, "before", pattern(9000, 1));
     bucket.troubles.push(...Array.from({ length: 10 }, () => 503 as const));
@@ -120,7 +120,7 @@ describe("contents in a bucket", () => {
     expectSame(await shelf.read("before"), pattern(9000, 1));
   });
 
-  it("never lie where a body that broke off has left bytes", async () => {
+  it("is never placed where an interrupted body has left bytes", async () => {
     const shelf = await openContentFixture({ files: await openFiles() });
     const breakingOff = async function* (): AsyncGenerator<Uint8Array> {
       yield pattern(partBytesMax + 1000, 1);
@@ -134,7 +134,7 @@ describe("contents in a bucket", () => {
     expectSame(await shelf.read("next"), pattern(70_000, 2));
   });
 
-  it("give their space back", async () => {
+  it("releases its space", async () => {
     const extentBytes = 256 * 1024;
     const shelf = await openContentFixture({ files: await openFiles(), extentBytes });
     const kept: string[] = [];
@@ -151,7 +151,7 @@ describe("contents in a bucket", () => {
     for (const name of kept) expectSame(await shelf.read(name), pattern(20_000, Number(name)));
   });
 
-  it("are held against their checksums, and never come back wrong", async () => {
+  it("is verified against checksums and never returned wrong", async () => {
     const shelf = await openContentFixture({ files: await openFiles() });
     const body = pattern(200_000, 4);
     await putBody(shelf, "body", body);
@@ -165,7 +165,7 @@ describe("contents in a bucket", () => {
     expectSame(await other.read("body", { from: 0, length: 5 }), body.subarray(0, 5));
   });
 
-  it("are not asked for twice while they fit into the cache", async () => {
+  it("is requested once while it fits the cache", async () => {
     const shelf = await openContentFixture({ files: await openFiles("&cache=1") });
     const body = pattern(900_000, 6);
     await putBody(shelf, "body", body);
@@ -181,7 +181,7 @@ describe("contents in a bucket", () => {
     expect(bucket.requests.get("GET")).toBeGreaterThan((asked ?? 0) + 1);
   });
 
-  it("are fetched ahead by whoever reads on and on", async () => {
+  it("is read ahead for sequential readers", async () => {
     const shelf = await openContentFixture({ files: await openFiles() });
     const body = pattern(12 * 1024 * 1024, 9);
     await putBody(shelf, "body", body);
@@ -191,7 +191,7 @@ describe("contents in a bucket", () => {
     expect((bucket.requests.get("GET") ?? 0) - asked).toBeLessThan(10);
   });
 
-  it("are uploaded in parts that do not wait for each other", async () => {
+  it("is uploaded in concurrent parts", async () => {
     const shelf = await openContentFixture({ files: await openFiles() });
     const body = pattern(5 * partBytesMax + 5, 8);
     await putBody(shelf, "body", body);
@@ -199,7 +199,7 @@ describe("contents in a bucket", () => {
     expect(bucket.requests.get("PUT")).toBe(6);
   });
 
-  it("that arrive after their extent was given up are swept", async () => {
+  it("that arrives after its extent was abandoned is removed", async () => {
     const shelf = await openContentFixture({ files: await openFiles() });
     await putBody(shelf, "kept", pattern(9000, 1));
     const kept = [...bucket.objects.keys()];
@@ -216,7 +216,7 @@ describe("contents in a bucket", () => {
     expect([...bucket.objects.keys()]).toEqual(kept);
   });
 
-  it("stay while a reader may still see them, though their extent has no record", async () => {
+  it("is kept while a reader may see it, although its extent has no record", async () => {
     const extentBytes = 64 * 1024;
     const shelf = await openContentFixture({ files: await openFiles(), extentBytes });
     for (const name of ["a", "b", "c", "d"]) await putBody(shelf, name, pattern(40_000, 1));
@@ -232,7 +232,7 @@ describe("contents in a bucket", () => {
     expect(bytesStored()).toBeLessThan(2 * extentBytes);
   });
 
-  it("are not mixed with what another life of the store has left under the same id", async () => {
+  it("does not mix with objects of an earlier store under the same id", async () => {
     const lost = await openContentFixture({ files: await openFiles() });
     await putBody(lost, "lost", pattern(70_000, 1));
     const shelf = await openContentFixture({ files: await openFiles() });
@@ -242,7 +242,7 @@ describe("contents in a bucket", () => {
     expectSame(await other.read("body"), pattern(90_000, 2));
   });
 
-  it("lie in a place of one store only", async () => {
+  it("is kept in a prefix of one store only", async () => {
     const [one, other] = [await openContentFixture(), await openContentFixture()];
     const files = await openFiles();
     await claimFiles(one.store, files, () => "one");
@@ -252,7 +252,7 @@ describe("contents in a bucket", () => {
     await expect(claimFiles(one.store, files, () => "one")).rejects.toThrow("has format 2");
   });
 
-  it("go on with other credentials when theirs have ended", async () => {
+  it("continues with new credentials when the old ones expire", async () => {
     const ended = { ...bucket.credentials, secretAccessKey: "ended" };
     const renewCredentials = () => Promise.resolve(bucket.credentials);
     const { location } = bucket;
@@ -263,14 +263,14 @@ describe("contents in a bucket", () => {
     expectSame(await shelf.read("body"), pattern(9000, 1));
   });
 
-  it("that were lost are missed, and nothing is made up", async () => {
+  it("that was lost is reported missing, never invented", async () => {
     const shelf = await openContentFixture({ files: await openFiles() });
     await putBody(shelf, "body", pattern(9000, 1));
     bucket.objects.clear();
     await expect(shelf.read("body")).rejects.toThrow("is missing");
   });
 
-  it("say at once that a bucket cannot be used", async () => {
+  it("reports an unusable bucket at start", async () => {
     const credentials = { ...bucket.credentials, secretAccessKey: "another" };
     await expect(openS3Files({ ...bucket, credentials, clock })).rejects.toThrow("status 403");
   });

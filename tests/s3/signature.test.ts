@@ -42,7 +42,7 @@ it("signs an upload", () => {
   );
 });
 
-it("writes moments as signatures want them", () => {
+it("formats times as the signature requires", () => {
   const moment = parseIso("2013-05-24T01:02:03.9876543Z") ?? 0n;
   expect(momentOf(moment)).toBe("20130524T010203Z");
 });

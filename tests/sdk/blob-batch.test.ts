@@ -29,7 +29,7 @@ async function fill(count: number) {
 describe.each(["account", "container"] as const)("a batch of the %s", (level) => {
   const client = () => (level === "account" ? service : container).getBlobBatchClient();
 
-  it("deletes, and tells of each part what became of it", async () => {
+  it("deletes blobs and reports the result of each part", async () => {
     const clients = await fill(20);
     const answer = await client().deleteBlobs([...clients, container.getBlobClient("none")]);
     expect(answer.subResponsesSucceededCount).toBe(20);
@@ -68,7 +68,7 @@ describe("a batch", () => {
   const here = (query = "comp=batch") => `/?${query}`;
   const account = "/devstoreaccount1";
 
-  it("authorises every part by itself", async () => {
+  it("authorizes every part separately", async () => {
     await fill(1);
     const answer = await send(here(), [
       partOf(`DELETE ${account}/${container.containerName}/b0`, 0),
@@ -78,7 +78,7 @@ describe("a batch", () => {
     expect(await container.getBlobClient("b0").exists()).toBe(true);
   });
 
-  describe("whose parts leave out the account", () => {
+  describe("a batch whose parts omit the account", () => {
     const credential = new StorageSharedKeyCredential(
       developmentAccountName,
       developmentAccountKey,
@@ -95,7 +95,7 @@ describe("a batch", () => {
       return partOf(`DELETE ${path}`, 0, headers);
     };
 
-    it.each(["account", "container"])("belongs to the account of the %s", async (level) => {
+    it.each(["account", "container"])("uses the account of the %s", async (level) => {
       await fill(2);
       const { containerName } = container;
       const path = level === "account" ? here() : `/${containerName}?restype=container&comp=batch`;
@@ -111,7 +111,7 @@ describe("a batch", () => {
       }
     });
 
-    it("still authorises them", async () => {
+    it("authorizes the parts", async () => {
       await fill(1);
       const path = `/${container.containerName}/b0`;
       const answer = await send(here(), [
@@ -124,12 +124,12 @@ describe("a batch", () => {
     });
   });
 
-  it("lets nothing in but deletes and tiers", async () => {
+  it("accepts only deletes and tier changes", async () => {
     const answer = await send(here(), [partOf(`GET ${account}/${container.containerName}/b0`, 0)]);
     expect(answer.body.toString()).toContain("HTTP/1.1 400");
   });
 
-  it("of a container that names another runs none of its parts", async () => {
+  it("of a container that names another container runs none of its parts", async () => {
     await fill(1);
     const { containerName } = container;
     const path = `/${containerName}?restype=container&comp=batch`;
@@ -148,7 +148,7 @@ describe("a batch", () => {
   it.each([
     ["without parts", []],
     ["with a part that is no request", ["--b\r\n\r\nnonsense\r\n"]],
-  ])("is refused as a whole %s", async (_what, parts) => {
+  ])("is rejected as a whole %s", async (_what, parts) => {
     expect((await send(here(), parts)).status).toBe(400);
   });
 

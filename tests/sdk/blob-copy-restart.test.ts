@@ -42,7 +42,7 @@ function blobOf(connectionString: string) {
   return service.getContainerClient("kept").getBlockBlobClient("b");
 }
 
-it("a copy that a stop broke off goes on when the server starts again", async () => {
+it("a copy that was interrupted by a stop resumes at the next start", async () => {
   const first = await open();
   const before = blobOf(first.connectionString);
   const service = BlobServiceClient.fromConnectionString(first.connectionString);

@@ -56,7 +56,7 @@ beforeEach(async () => {
 });
 
 describe("inside the server", () => {
-  it("copies all three types at once, with what they carry", async () => {
+  it("copies all three blob types at once, with their properties", async () => {
     const source = container.getBlockBlobClient("source");
     await source.upload("text", 4, {
       metadata: { Colour: "blue" },
@@ -84,7 +84,7 @@ describe("inside the server", () => {
     expect(ranges.pageRange).toEqual([{ offset: 512, count: 511 }]);
   });
 
-  it("holds source and target to their conditions", async () => {
+  it("checks the conditions of source and target", async () => {
     const source = container.getBlockBlobClient("source");
     const { etag = "" } = await source.upload("a", 1);
     await source.upload("b", 1);
@@ -95,7 +95,7 @@ describe("inside the server", () => {
     expect(await container.getBlobClient("t").exists()).toBe(false);
   });
 
-  it("composes a blob of ranges of another", async () => {
+  it("composes a blob from ranges of another", async () => {
     const source = container.getBlockBlobClient("source");
     await source.upload("0123456789", 10);
     const url = `${source.url}?${accountSas()}`;
@@ -111,7 +111,7 @@ describe("inside the server", () => {
     expect((await log.downloadToBuffer()).toString()).toBe("234");
   });
 
-  it("copies from another account only with a signature of its own", async () => {
+  it("requires a SAS for a source in another account", async () => {
     const source = container.getBlockBlobClient("source");
     await source.upload("shared", 6);
     const endpoint = `${held.server.urls.blob}/other`;
@@ -142,7 +142,7 @@ describe("inside the server", () => {
 });
 
 describe("from another server", () => {
-  it("goes on after the answer, tells its progress, and ends", async () => {
+  it("continues after the response, reports progress, and completes", async () => {
     const target = container.getBlockBlobClient("target");
     const poller = await target.beginCopyFromURL(`${elsewhereUrl}/slow`, { intervalInMs: 20 });
     expect((await target.getProperties()).copyStatus).toBe("pending");
@@ -158,7 +158,7 @@ describe("from another server", () => {
     expect(found).toMatchObject({ contentType: "text/plain", metadata: { origin: "elsewhere" } });
   });
 
-  it("is aborted, and leaves an empty blob that can be written", async () => {
+  it("is aborted and leaves an empty blob that can be written", async () => {
     const target = container.getBlockBlobClient("target");
     await target.beginCopyFromURL(`${elsewhereUrl}/slow`);
     const { copyId = "" } = await target.getProperties();
@@ -174,7 +174,7 @@ describe("from another server", () => {
     await target.upload("free", 4);
   });
 
-  it("refuses a source that is not there", async () => {
+  it("rejects a missing source", async () => {
     const target = container.getBlockBlobClient("target");
     const missing = target.syncUploadFromURL(`${elsewhereUrl}/missing`);
     await expect(missing).rejects.toMatchObject({
@@ -188,13 +188,13 @@ describe("from another server", () => {
     expect(await target.exists()).toBe(false);
   });
 
-  it("takes ranges and whole blobs at once", async () => {
+  it("copies ranges and whole blobs synchronously", async () => {
     const target = container.getBlockBlobClient("target");
     await target.syncUploadFromURL(`${elsewhereUrl}/plain`);
     expect((await target.downloadToBuffer()).equals(bytes)).toBe(true);
   });
 
-  it.each(["127.0.0.1", "localhost"])("asks %s only where that is not forbidden", async (host) => {
+  it.each(["127.0.0.1", "localhost"])("contacts %s only where allowed", async (host) => {
     const url = new URL(elsewhereUrl);
     url.hostname = host;
     const { server } = strict;

@@ -46,8 +46,8 @@ async function namesOf(query = ""): Promise<unknown[]> {
   return column(await list(query), "Name");
 }
 
-describe("a listing in columns", () => {
-  it("has the blobs that the XML form has", async () => {
+describe("a listing in Arrow format", () => {
+  it("contains the same blobs as the XML format", async () => {
     await put("a", "b/1", "b/2", "ü🎈");
     await container
       .getPageBlobClient("p")
@@ -63,7 +63,7 @@ describe("a listing in columns", () => {
     expect(table.schema.metadata.get("NextMarker")).toBe("");
   });
 
-  it("goes on where the page before it ended, without gap or repetition", async () => {
+  it("continues after the previous page, without gap or repetition", async () => {
     const all = Array.from({ length: 11 }, (_, index) => `blob-${10 + index}`);
     await put(...all);
     const seen: unknown[] = [];
@@ -78,7 +78,7 @@ describe("a listing in columns", () => {
     expect(seen).toEqual(all);
   });
 
-  it("marks rolled-up prefixes among the blobs", async () => {
+  it("marks blob prefixes", async () => {
     await put("a", "b/1", "b/2", "c");
     const table = await list("&delimiter=/");
     expect(column(table, "Name")).toEqual(["a", "b/", "c"]);
@@ -86,7 +86,7 @@ describe("a listing in columns", () => {
     expect(column(table, "Etag")[1]).toBeNull();
   });
 
-  it("starts from a name and ends before another", async () => {
+  it("starts at one name and ends before another", async () => {
     await put("a", "b", "ba", "c", "d");
     expect(await namesOf("&startFrom=b")).toEqual(["b", "ba", "c", "d"]);
     expect(await namesOf("&endBefore=c")).toEqual(["a", "b", "ba"]);
@@ -103,13 +103,13 @@ describe("a listing in columns", () => {
     expect(table.schema.fields.map(({ name }) => name)).toEqual(["Name"]);
   });
 
-  it("answers HEAD with the headers alone", async () => {
+  it("answers HEAD with headers only", async () => {
     const { status, headers, body } = await send("", {}, "HEAD");
     expect([status, headers["content-type"], body.length]).toEqual([200, arrow, 0]);
   });
 });
 
-describe("the XML form is answered", () => {
+describe("the XML format is returned", () => {
   it.each([
     ["if nothing else is asked for", { accept: "application/xml" }],
     ["to wildcards", { accept: "*/*" }],
@@ -120,7 +120,7 @@ describe("the XML form is answered", () => {
     expect([answer.status, answer.headers["content-type"]]).toEqual([200, "application/xml"]);
   });
 
-  it("from a name on, too", async () => {
+  it("with a start name", async () => {
     await put("a", "b", "c");
     const { body } = await send("&startFrom=b", { accept: "application/xml" });
     expect([...body.toString().matchAll(/<Name>(.)</g)].map(([, name]) => name)).toEqual([
@@ -134,7 +134,7 @@ describe("the XML form is answered", () => {
     ["&maxresults=0", 400, "OutOfRangeQueryParameterValue"],
     ["&delimiter=/&include=snapshots", 400, "InvalidQueryParameterValue"],
     ["&marker=nonsense", 400, "OutOfRangeInput"],
-  ])("to %s, which cannot be listed", async (query, status, code) => {
+  ])("for %s, which cannot be listed", async (query, status, code) => {
     const answer = await send(query);
     expect([answer.status, answer.code]).toEqual([status, code]);
     expect(answer.headers["content-type"]).toBe("application/xml");

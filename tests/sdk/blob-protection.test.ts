@@ -26,7 +26,7 @@ describe.each([
     await blob.upload("text", 4);
   });
 
-  it("under a legal hold can be neither deleted nor changed until the hold ends", async () => {
+  it("under a legal hold can be neither deleted nor changed until the hold is removed", async () => {
     await blob.setLegalHold(true);
     const refused = { statusCode: 409, code: "BlobImmutableDueToLegalHold" };
     await expect(blob.delete()).rejects.toMatchObject(refused);
@@ -40,7 +40,7 @@ describe.each([
     await blob.delete();
   });
 
-  it("under a policy keeps its bytes, whatever is written over it", async () => {
+  it("under an immutability policy keeps its bytes when overwritten", async () => {
     await blob.setImmutabilityPolicy({ expiriesOn: far, policyMode: "Unlocked" });
     const refused = { statusCode: 409, code: "BlobImmutableDueToPolicy" };
     await expect(blob.delete()).rejects.toMatchObject(refused);
@@ -59,7 +59,7 @@ describe.each([
     await blob.delete();
   });
 
-  it("under a locked policy stays so; the policy can only grow", async () => {
+  it("under a locked policy stays protected; the policy can only be extended", async () => {
     const soon = new Date("2098-01-01T00:00:00Z");
     await blob.setImmutabilityPolicy({ expiriesOn: soon, policyMode: "Locked" });
     await expect(blob.deleteImmutabilityPolicy()).rejects.toMatchObject({ statusCode: 409 });
@@ -72,7 +72,7 @@ describe.each([
     expect(immutabilityPolicyExpiresOn).toEqual(far);
   });
 
-  it("is not deleted along with its base when only a snapshot is protected", async () => {
+  it("is not deleted with its base blob if only a snapshot is protected", async () => {
     const { snapshot } = await blob.createSnapshot();
     await blob.withSnapshot(snapshot ?? "").setLegalHold(true);
     const refused = { statusCode: 409, code: "BlobImmutableDueToLegalHold" };
@@ -81,7 +81,7 @@ describe.each([
     expect(await blob.exists()).toBe(true);
   });
 
-  it("shows in listings what protects it", async () => {
+  it("is listed with its protection", async () => {
     await blob.setLegalHold(true);
     await blob.setImmutabilityPolicy({ expiriesOn: far, policyMode: "Unlocked" });
     const options = { includeLegalHold: true, includeImmutabilityPolicy: true, prefix: blob.name };
@@ -108,13 +108,13 @@ describe("tiers", () => {
     await blob.upload("text", 4);
   });
 
-  it("change without touching the ETag", async () => {
+  it("change without a new ETag", async () => {
     const { etag } = await blob.getProperties();
     await blob.setAccessTier("Cool");
     expect(await blob.getProperties()).toMatchObject({ accessTier: "Cool", etag });
   });
 
-  it("take an archived blob out of reach until it is rehydrated", async () => {
+  it("make an archived blob unreadable until it is rehydrated", async () => {
     await blob.setAccessTier("Archive");
     const refused = { statusCode: 409, code: "BlobArchived" };
     await expect(blob.downloadToBuffer()).rejects.toMatchObject(refused);

@@ -57,7 +57,7 @@ describe("a query", () => {
     expect(await ask(blob, sql, withNames)).toMatchObject({ text: expected, errors: [] });
   });
 
-  it("answers a table of Apache Arrow", async () => {
+  it("returns Apache Arrow", async () => {
     const rows = "a,1,1.5,true,2024-02-29T12:00:00.5Z,400\nb,-2,2,false,,4.5\nc,,,,,\nd,x,,,,\n";
     const csv = await blobs("typed.csv", rows);
     const schema = [
@@ -89,7 +89,7 @@ describe("a query", () => {
     expect(errors.map(({ name }) => name)).toEqual(["InvalidTypeConversion"]);
   });
 
-  it("tells of a sum that has no place in its column, and comes to an end", async () => {
+  it("reports a sum that does not fit its column, and ends", async () => {
     const csv = await blobs("people.csv", people);
     const sum = (more: object) =>
       ask(csv, "SELECT SUM(age) FROM BlobStorage", {
@@ -103,7 +103,7 @@ describe("a query", () => {
     expect([...(tableFromIPC(wide.bytes).getChild("n") ?? [])].map(String)).toEqual(["103"]);
   });
 
-  it("refuses a schema it cannot fill, and says so if results do not fit", async () => {
+  it("rejects a schema it cannot fill, and reports results that do not fit", async () => {
     const csv = await blobs("people.csv", people);
     const answer = (type: string, more = {}) =>
       ask(csv, "SELECT _1, _2 FROM BlobStorage", {
@@ -118,7 +118,7 @@ describe("a query", () => {
     expect(errors).toMatchObject([{ name: "InvalidSchema", isFatal: true }]);
   });
 
-  it("turns delimited text into JSON and back", async () => {
+  it("converts delimited text to JSON and back", async () => {
     const csv = await blobs("people.csv", people);
     const json = await ask(csv, "SELECT name, age FROM BlobStorage LIMIT 1", {
       ...withNames,
@@ -133,7 +133,7 @@ describe("a query", () => {
     expect(back.text).toBe('name,first\nAnn,a\n"B""ob",\n');
   });
 
-  it("goes on after a record that does not fit, and says where it was", async () => {
+  it("continues after a malformed record and reports its position", async () => {
     const blob = await blobs("odd.csv", "100,pizza\n300,400\n");
     const { text, errors } = await ask(blob, "SELECT _1 FROM BlobStorage WHERE _2 > 250");
     expect(text).toBe("300\n");
@@ -142,7 +142,7 @@ describe("a query", () => {
     ]);
   });
 
-  it("ends at what is no JSON", async () => {
+  it("ends at malformed JSON", async () => {
     const blob = await blobs("bad.json", '{"a":1}\n{a:2}\n{"a":3}');
     const { text, errors } = await ask(blob, "SELECT a FROM BlobStorage", {
       ...jsonIn,
@@ -154,7 +154,7 @@ describe("a query", () => {
     ]);
   });
 
-  it("tells how far it is", async () => {
+  it("reports progress", async () => {
     const line = `${"x".repeat(99)}\n`;
     const blob = await blobs("long.csv", line.repeat(100_000));
     const seen: number[] = [];
@@ -175,12 +175,12 @@ describe("a query", () => {
     "SELECT name, COUNT(*) FROM BlobStorage",
     "SELECT * FROM BlobStorage LIMIT x",
     `SELECT * FROM BlobStorage WHERE ${"(".repeat(1000)}1${")".repeat(1000)}`,
-  ])("is refused: %s", async (sql) => {
+  ])("is rejected: %s", async (sql) => {
     const blob = await blobs("people.csv", people);
     await expect(ask(blob, sql)).rejects.toMatchObject({ statusCode: 400 });
   });
 
-  it("refuses the formats it does not know", async () => {
+  it("rejects unknown formats", async () => {
     const blob = await blobs("people.csv", people);
     const parquet = { inputTextConfiguration: { kind: "parquet" } } as const;
     await expect(ask(blob, "SELECT * FROM BlobStorage", parquet)).rejects.toMatchObject({

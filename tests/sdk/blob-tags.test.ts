@@ -35,7 +35,7 @@ async function foundInAccount(where: string): Promise<string[]> {
 }
 
 describe("tags", () => {
-  it("are replaced as a whole, without touching the ETag", async () => {
+  it("are replaced as a whole, without a new ETag", async () => {
     await put("b", { a: "1" });
     const blob = container.getBlobClient("b");
     const before = (await blob.getProperties()).etag;
@@ -47,7 +47,7 @@ describe("tags", () => {
     expect((await blob.getTags()).tags).toEqual({});
   });
 
-  it("obey the lease of their blob", async () => {
+  it("require the lease of their blob", async () => {
     await put("b", { a: "1" });
     const blob = container.getBlobClient("b");
     const { leaseId } = await blob.getBlobLeaseClient().acquireLease(-1);
@@ -61,7 +61,7 @@ describe("tags", () => {
     ["a long name", { ["n".repeat(129)]: "x" }],
     ["a long value", { n: "x".repeat(257) }],
     ["a character that is not allowed", { n: "ü" }],
-  ])("are refused: %s", async (_what, tags) => {
+  ])("are rejected: %s", async (_what, tags) => {
     await put("b", { a: "1" });
     const blob = container.getBlobClient("b");
     await expect(blob.setTags(tags)).rejects.toMatchObject({ statusCode: 400 });
@@ -70,7 +70,7 @@ describe("tags", () => {
 });
 
 describe("a search", () => {
-  it("follows writes, overwrites and deletes at once", async () => {
+  it("reflects writes, overwrites and deletes at once", async () => {
     await put("one", { colour: "blue" });
     await put("two", { colour: "blue" });
     expect(await found("colour = 'blue'")).toEqual(["one", "two"]);
@@ -83,7 +83,7 @@ describe("a search", () => {
     expect(await found("colour = 'red'")).toEqual([]);
   });
 
-  it("joins several tags and compares in ranges", async () => {
+  it("combines several tags and compares ranges", async () => {
     for (let day = 1; day <= 9; day += 1) {
       const parity = day % 2 === 0 ? "even" : "odd";
       await put(`d${day}`, { date: `2024-01-0${day}`, parity });
@@ -96,7 +96,7 @@ describe("a search", () => {
     expect(await found("date > '2024-01-08'")).toEqual(["d9"]);
   });
 
-  it("gives the same in pages of every size", async () => {
+  it("returns the same for every page size", async () => {
     const names = Array.from({ length: 23 }, (_, i) => `b${String(i).padStart(2, "0")}`);
     for (const name of names) await put(name, { kind: "k", half: name < "b12" ? "1" : "2" });
     for (const size of [1, 2, 7, 23, 24]) {
@@ -106,7 +106,7 @@ describe("a search", () => {
     }
   });
 
-  it("covers the account, its own containers only, and follows deletes of containers", async () => {
+  it("covers all containers of its own account only, and reflects their deletion", async () => {
     const kind = freshName("kind");
     await put("here", { kind });
     const other = service.getContainerClient(freshName("other"));
@@ -121,7 +121,7 @@ describe("a search", () => {
   });
 
   it.each(["a", "a = b", "a = 'x' OR b = 'y'", "a <> 'x'", "(a = 'x')", "a = 'x' AND"])(
-    "refuses %j",
+    "rejects %j",
     async (where) => {
       await expect(found(where)).rejects.toMatchObject({ statusCode: 400 });
     },

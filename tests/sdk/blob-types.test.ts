@@ -14,8 +14,8 @@ beforeEach(async () => {
   await container.create();
 });
 
-describe("append blobs by the client library", () => {
-  it("appends under conditions, then seals", async () => {
+describe("append blobs with the client library", () => {
+  it("append under conditions and seal", async () => {
     const blob = container.getAppendBlobClient("log");
     await blob.create({ metadata: { kind: "log" } });
     const first = await blob.appendBlock("hello ", 6);
@@ -31,8 +31,8 @@ describe("append blobs by the client library", () => {
   });
 });
 
-describe("page blobs by the client library", () => {
-  it("writes, clears and resizes sparsely, and tells its ranges and differences", async () => {
+describe("page blobs with the client library", () => {
+  it("write, clear and resize sparsely, and return ranges and differences", async () => {
     const blob = container.getPageBlobClient("disk");
     await blob.create(1024 * 1024 * 1024);
     const page = Buffer.alloc(1024, 7);
@@ -59,7 +59,7 @@ describe("page blobs by the client library", () => {
     expect(before.equals(page)).toBe(true);
   });
 
-  it("lists ranges page by page", async () => {
+  it("list ranges page by page", async () => {
     const blob = container.getPageBlobClient("disk");
     await blob.create(512 * 40);
     for (let index = 0; index < 20; index += 1) {
@@ -75,7 +75,7 @@ describe("page blobs by the client library", () => {
     expect(pages).toBe(4);
   });
 
-  it("numbers its writes", async () => {
+  it("update sequence numbers", async () => {
     const blob = container.getPageBlobClient("disk");
     await blob.create(512, { blobSequenceNumber: 5 });
     const page = Buffer.alloc(512, 1);
@@ -87,8 +87,8 @@ describe("page blobs by the client library", () => {
   });
 });
 
-describe("snapshots, deletes and restores by the client library", () => {
-  it("brings back what was deleted, and forgets it when told so", async () => {
+describe("snapshots, deletes and restores with the client library", () => {
+  it("restores a deleted blob, and deletes it permanently on request", async () => {
     await service.setProperties({ deleteRetentionPolicy: { enabled: true, days: 3 } });
     const blob = container.getBlockBlobClient("b");
     await blob.upload("one", 3);

@@ -36,7 +36,7 @@ function noise(length: number, seed: number): Buffer {
   return bytes;
 }
 
-describe("shares by the client library", () => {
+describe("shares with the client library", () => {
   it("creates, describes, lists and deletes", async () => {
     expect((await share.createIfNotExists()).succeeded).toBe(false);
     await share.setMetadata({ owner: "tests" });
@@ -50,7 +50,7 @@ describe("shares by the client library", () => {
     expect(await share.exists()).toBe(false);
   });
 
-  it("uploads a tree and finds it again, byte for byte", async () => {
+  it("uploads and downloads a tree, byte for byte", async () => {
     const sums = new Map<string, string>();
     for (const directory of ["a", "a/b", "a/b/c"])
       await share.getDirectoryClient(directory).create();
@@ -80,7 +80,7 @@ describe("shares by the client library", () => {
     expect((await share.getStatistics()).shareUsageBytes).toBe(0 + 1 + 4096 + 100_000 + 9_000_001);
   });
 
-  it("lists a directory page by page, with what was asked for", async () => {
+  it("lists a directory page by page, with the included fields", async () => {
     const directory = share.getDirectoryClient("many");
     await directory.create();
     for (let index = 0; index < 7; index += 1)
@@ -125,7 +125,7 @@ describe("shares by the client library", () => {
     await target.clearRange(0, 10);
   });
 
-  it("keeps what a snapshot showed", async () => {
+  it("keeps the content of a snapshot", async () => {
     const file = share.rootDirectoryClient.getFileClient("f");
     await file.uploadData(Buffer.from("before"));
     const { snapshot = "" } = await share.createSnapshot();
@@ -142,7 +142,7 @@ describe("shares by the client library", () => {
     await share.delete({ deleteSnapshots: "include" });
   });
 
-  it("stores permissions under keys", async () => {
+  it("stores permissions by key", async () => {
     const sddl = "O:SYG:SYD:(A;;FA;;;BA)S:NO_ACCESS_CONTROL";
     const { filePermissionKey = "" } = await share.createPermission(sddl);
     expect((await share.getPermission(filePermissionKey)).permission).toBe(sddl);
@@ -151,7 +151,7 @@ describe("shares by the client library", () => {
     expect((await file.getProperties()).filePermissionKey).toBe(filePermissionKey);
   });
 
-  it("lets in who holds a signature for the share, and for no more than it says", async () => {
+  it("authorizes a share SAS for its permissions only", async () => {
     const credential = new StorageSharedKeyCredential(
       developmentAccountName,
       developmentAccountKey,

@@ -22,7 +22,7 @@ beforeEach(async () => {
   await queue.create();
 });
 
-describe("queues by the client library", () => {
+describe("queues with the client library", () => {
   it("creates, lists, describes and deletes", async () => {
     expect((await queue.createIfNotExists()).succeeded).toBe(false);
     await queue.setMetadata({ owner: "tests" });
@@ -46,7 +46,7 @@ describe("queues by the client library", () => {
     }
     expect(pages).toEqual([[`${prefix}-a`, `${prefix}-b`], [`${prefix}-c`]]);
   });
-  it("keeps service properties and tells the state of the copy", async () => {
+  it("stores service properties and returns replication statistics", async () => {
     await service.setProperties({ hourMetrics: { version: "1.0", enabled: false } });
     const kept = await service.getProperties();
     expect(kept.hourMetrics?.enabled).toBe(false);
@@ -62,15 +62,15 @@ describe("queues by the client library", () => {
   });
 });
 
-describe("messages by the client library", () => {
-  it("travel whole, whatever they hold", async () => {
+describe("messages with the client library", () => {
+  it("are returned unchanged, whatever they contain", async () => {
     // Without line feeds: the library takes them out before it sends.
     const texts = ["plain", "<a>&amp;</a> ]]>", "äöü 漢字 😀", "\ttab", "  spaced  "];
     for (const text of texts) await queue.sendMessage(text);
     const { peekedMessageItems } = await queue.peekMessages({ numberOfMessages: 32 });
     expect(peekedMessageItems.map(({ messageText }) => messageText)).toEqual(texts);
   });
-  it("are got, updated and deleted", async () => {
+  it("are received, updated and deleted", async () => {
     const sent = await queue.sendMessage("work", { messageTimeToLive: -1 });
     expect(sent.expiresOn.getUTCFullYear()).toBe(9999);
     const { receivedMessageItems } = await queue.receiveMessages({ visibilityTimeout: 100 });
@@ -97,7 +97,7 @@ describe("messages by the client library", () => {
   });
 });
 
-describe("queue signatures by the client library", () => {
+describe("queue SAS with the client library", () => {
   const withSas = (permissions: string, identifier?: string) => {
     const values = {
       queueName: queue.name,
@@ -112,7 +112,7 @@ describe("queue signatures by the client library", () => {
     return new QueueClient(`${queue.url}?${token}`);
   };
 
-  it("let their holder do what they say and no more", async () => {
+  it("authorizes its permissions only", async () => {
     await withSas("a").sendMessage("by token");
     await expect(withSas("a").peekMessages()).rejects.toMatchObject({
       code: "AuthorizationPermissionMismatch",
@@ -122,7 +122,7 @@ describe("queue signatures by the client library", () => {
     expect((await withSas("r").peekMessages()).peekedMessageItems[0]?.messageText).toBe("seen");
     await expect(withSas("raup").clearMessages()).rejects.toMatchObject({ statusCode: 403 });
   });
-  it("follow their stored policy at once", async () => {
+  it("follows its stored policy at once", async () => {
     const accessPolicy = { permissions: "r", expiresOn: new Date("2099-01-01") };
     const token = withSas("", "readers");
     await expect(token.peekMessages()).rejects.toMatchObject({ statusCode: 403 });

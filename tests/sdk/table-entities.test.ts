@@ -39,7 +39,7 @@ function refused(work: Promise<unknown>): Promise<{ status: number | undefined; 
 }
 
 describe("tables", () => {
-  it("are created, listed, found by name whatever its case, and deleted", async () => {
+  it("are created, listed, found in any case, and deleted", async () => {
     const service = TableServiceClient.fromConnectionString(held.server.connectionString, insecure);
     const name = freshName("Listed");
     await service.createTable(name);
@@ -63,7 +63,7 @@ describe("tables", () => {
     expect(await list(lower.listEntities())).toEqual([]);
   });
 
-  it("keep access policies, properties and tell their statistics", async () => {
+  it("store access policies and properties, and return statistics", async () => {
     const client = await newTable();
     const accessPolicy = { start: new Date("2024-01-01"), permission: "raud" };
     await client.setAccessPolicy([{ id: "one", accessPolicy }, { id: "bare" }] as never);
@@ -76,7 +76,7 @@ describe("tables", () => {
 });
 
 describe("entities", () => {
-  it("come back with every type they went in with", async () => {
+  it("are returned with all their types", async () => {
     const client = await newTable();
     const entity = {
       partitionKey: "p'q",
@@ -108,7 +108,7 @@ describe("entities", () => {
     });
   });
 
-  it("are updated under their ETag only", async () => {
+  it("are updated only with their ETag", async () => {
     const client = await newTable();
     const keys = { partitionKey: "p", rowKey: "r" };
     const { etag } = await client.createEntity({ ...keys, a: 1, b: 2 });
@@ -136,7 +136,7 @@ describe("entities", () => {
     expect(await client.getEntity("p", "r")).not.toHaveProperty("a");
   });
 
-  it("are refused beyond the limits, and nothing changes", async () => {
+  it("are rejected beyond the limits, and nothing changes", async () => {
     const client = await newTable();
     const insert = (entity: object) =>
       refused(client.createEntity({ partitionKey: "p", rowKey: "r", ...entity }));
@@ -159,7 +159,7 @@ describe("entities", () => {
 });
 
 describe("queries", () => {
-  it("come in pages in the order of the keys, with filters, selections and tokens", async () => {
+  it("return pages in key order, with filters, selections and continuation tokens", async () => {
     const client = await newTable();
     const actions = Array.from({ length: 50 }, (_, index) => ({
       partitionKey: index % 2 === 0 ? "even" : "odd",
@@ -188,7 +188,7 @@ describe("queries", () => {
 });
 
 describe("transactions", () => {
-  it("take effect as a whole", async () => {
+  it("are applied as a whole", async () => {
     const client = await newTable();
     await client.createEntity({ partitionKey: "p", rowKey: "old", a: 1 });
     const transaction = new TableTransaction();
@@ -201,7 +201,7 @@ describe("transactions", () => {
     expect(await client.getEntity("p", "old")).toMatchObject({ a: 1, b: 2 });
   });
 
-  it("fail as a whole, and tell which operation failed", async () => {
+  it("fail as a whole and name the failed operation", async () => {
     const client = await newTable();
     await client.createEntity({ partitionKey: "p", rowKey: "2" });
     const create = (rowKey: string) => ["create", { partitionKey: "p", rowKey }] as const;

@@ -50,8 +50,8 @@ async function rows(client: TableClient): Promise<readonly string[]> {
   return found;
 }
 
-describe("table signatures", () => {
-  it("grant what their letters say", async () => {
+describe("table SAS", () => {
+  it("authorizes its permissions", async () => {
     const table = await newTable();
     const reader = signed(table, { permissions: { query: true } });
     expect(await rows(reader)).toHaveLength(5);
@@ -74,7 +74,7 @@ describe("table signatures", () => {
     expect(await codeOf(stray.getEntity("a", "1"))).not.toBe("ok");
   });
 
-  it("reach only the entities of their range", async () => {
+  it("is limited to its range of entities", async () => {
     const table = await newTable();
     const ranged = signed(table, {
       permissions: { query: true, add: true, delete: true },
@@ -96,7 +96,7 @@ describe("table signatures", () => {
     expect(await rows(table)).toEqual(["a1", "a5", "a9", "b1", "b5", "c1"]);
   });
 
-  it("follow a stored policy, and end with it", async () => {
+  it("follows a stored policy and ends with it", async () => {
     const table = await newTable();
     const accessPolicy = { expiry: expiresOn, permission: "r" };
     await table.setAccessPolicy([{ id: "readers", accessPolicy }]);

@@ -24,30 +24,34 @@ async function watchOften(watcher: WireClient): Promise<void> {
   await watcher.interim(watchesCount);
 }
 
-it("a client logs in while a watched share changes without end", { timeout: 120_000 }, async () => {
-  const share = freshName("busy");
-  const service = ShareServiceClient.fromConnectionString(held.server.connectionString);
-  await service.getShareClient(share).create();
-  const watcher = await WireClient.ready(held.server.smbUrl, share);
-  await watchOften(watcher);
-  const writer = await WireClient.ready(held.server.smbUrl, share);
-  const file = await openFile(writer, "busy.txt");
-  const load = { writes: 0, isOver: false };
-  let begun = (): void => {};
-  const isBusy = new Promise<void>((resolve) => (begun = resolve));
-  const write = async (): Promise<void> => {
-    while (!load.isOver && load.writes < writesMax) {
-      load.writes += 1;
-      // By then there are changes that are not told yet.
-      if (load.writes === 20 * writesAtOnce) begun();
-      await writer.ask(writeCommand, writeBody(file, "x"));
-    }
-  };
-  const writing = Array.from({ length: writesAtOnce }, write);
-  await isBusy;
-  const third = await WireClient.ready(held.server.smbUrl, share);
-  load.isOver = true;
-  await Promise.all(writing);
-  expect(load.writes).toBeLessThan(writesMax);
-  for (const client of [third, writer, watcher]) client.end();
-});
+it(
+  "a client logs in while a watched share changes continuously",
+  { timeout: 120_000 },
+  async () => {
+    const share = freshName("busy");
+    const service = ShareServiceClient.fromConnectionString(held.server.connectionString);
+    await service.getShareClient(share).create();
+    const watcher = await WireClient.ready(held.server.smbUrl, share);
+    await watchOften(watcher);
+    const writer = await WireClient.ready(held.server.smbUrl, share);
+    const file = await openFile(writer, "busy.txt");
+    const load = { writes: 0, isOver: false };
+    let begun = (): void => {};
+    const isBusy = new Promise<void>((resolve) => (begun = resolve));
+    const write = async (): Promise<void> => {
+      while (!load.isOver && load.writes < writesMax) {
+        load.writes += 1;
+        // By then there are changes that are not told yet.
+        if (load.writes === 20 * writesAtOnce) begun();
+        await writer.ask(writeCommand, writeBody(file, "x"));
+      }
+    };
+    const writing = Array.from({ length: writesAtOnce }, write);
+    await isBusy;
+    const third = await WireClient.ready(held.server.smbUrl, share);
+    load.isOver = true;
+    await Promise.all(writing);
+    expect(load.writes).toBeLessThan(writesMax);
+    for (const client of [third, writer, watcher]) client.end();
+  },
+);

@@ -23,8 +23,8 @@ async function negotiated(clientGuid?: Buffer): Promise<WireClient> {
   return client;
 }
 
-describe("a session on several connections", () => {
-  it("has the same handles on all of them, and ends with the last", async () => {
+describe("a session with several channels", () => {
+  it("has the same handles on all channels and ends with the last", async () => {
     const [first, second] = [await ready(), await negotiated()];
     const file = await openFile(first, "joined.txt");
     expect((await second.join(first)).status).toBe(Status.success);
@@ -40,7 +40,7 @@ describe("a session on several connections", () => {
     later.end();
   });
 
-  it("is joined by nobody who does not know the key, and outlives the attempt", async () => {
+  it("rejects a binding without the session key, and survives the attempt", async () => {
     const [first, second] = [await ready(), await negotiated()];
     const file = await openFile(first, "kept.txt");
     expect((await second.join(first, "wrong")).status).toBe(Status.logonFailure);
@@ -50,7 +50,7 @@ describe("a session on several connections", () => {
     second.end();
   });
 
-  it("is not spoken for by a connection that has not joined", async () => {
+  it("rejects requests from a connection that is not bound", async () => {
     const [first, second] = [await ready(), await ready()];
     const file = await openFile(first, "alone.txt");
     const stranger = { sessionId: first.sessionId, treeId: first.treeId, signs: false };
@@ -61,7 +61,7 @@ describe("a session on several connections", () => {
     second.end();
   });
 
-  it("takes no change that comes late over a connection that was given up", async () => {
+  it("rejects a late request from a channel that the client gave up", async () => {
     const [first, second] = [await ready(), await negotiated()];
     const file = await openFile(first, "late.txt");
     await second.join(first);
@@ -74,7 +74,7 @@ describe("a session on several connections", () => {
     second.end();
   });
 
-  it("ends on all of them when the client logs off on one", async () => {
+  it("ends on all channels after one LOGOFF", async () => {
     const [first, second] = [await ready(), await negotiated()];
     const file = await openFile(first, "over.txt");
     await second.join(first);

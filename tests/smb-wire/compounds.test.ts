@@ -1,7 +1,7 @@
 import { describe, expect, it } from "vitest";
 import { Status } from "../../src/smb/status.ts";
 import { freshName } from "../harness/server.ts";
-import { bothDoors, codeOf } from "./both-doors.ts";
+import { restAndSmb, codeOf } from "./rest-and-smb.ts";
 import {
   Command,
   previousHandle,
@@ -23,7 +23,7 @@ import {
   writeBody,
 } from "./wire-messages.ts";
 
-const { share, ready, restFile } = bothDoors();
+const { share, ready, restFile } = restAndSmb();
 
 const asyncFlag = 2;
 const batch = 9;
@@ -35,7 +35,7 @@ const exclusiveLock = 2;
 const allDone = [Status.success, Status.success, Status.success];
 
 describe("a compound request", () => {
-  it("renames a file after its holder has given up its cached handle", async () => {
+  it("renames a file after its holder has closed its cached handle", async () => {
     const [keeper, mover] = [await ready(), await ready()];
     const { name, file } = await restFile();
     await leasedOpen(keeper, name, { state: readAndHandle, key: 1 });
@@ -59,7 +59,7 @@ describe("a compound request", () => {
     mover.end();
   });
 
-  it("renames over a file whose holder closes it when it is asked to", async () => {
+  it("renames over a file whose holder closes it on a break", async () => {
     const [keeper, mover] = [await ready(), await ready()];
     const [source, target] = [await restFile("new"), await restFile("old")];
     const held = await leasedOpen(keeper, target.name, { state: readAndHandle, key: 2 });
@@ -72,7 +72,7 @@ describe("a compound request", () => {
     mover.end();
   });
 
-  it("leaves a target in place that its holder keeps open", async () => {
+  it("does not replace a target that its holder keeps open", async () => {
     const [keeper, mover] = [await ready(), await ready()];
     const [source, target] = [await restFile("new"), await restFile("old")];
     await leasedOpen(keeper, target.name, { state: readAndHandle, key: 3 });
@@ -85,7 +85,7 @@ describe("a compound request", () => {
     mover.end();
   });
 
-  it("waits in one element after the other, each with a response of its own", async () => {
+  it("waits in several elements, each with an interim response", async () => {
     const [keeper, locker] = [await ready(), await ready()];
     const { name } = await restFile();
     const opened = await keeper.ask(Command.create, createBody(name, { oplock: batch }));
@@ -110,7 +110,7 @@ describe("a compound request", () => {
     locker.end();
   });
 
-  it("goes on with the handle after one of its messages was cancelled", async () => {
+  it("continues with the handle after an element was cancelled", async () => {
     const [keeper, locker] = [await ready(), await ready()];
     const { name } = await restFile();
     const held = await openFile(keeper, name);
@@ -128,7 +128,7 @@ describe("a compound request", () => {
     locker.end();
   });
 
-  it("lets its client answer the break that it waits for", async () => {
+  it("lets its client acknowledge the break that it waits for", async () => {
     const client = await ready();
     const { name } = await restFile();
     await leasedOpen(client, name, { state: readAndHandle, key: 4 });
@@ -139,7 +139,7 @@ describe("a compound request", () => {
     client.end();
   });
 
-  it("ends with its connection while it waits, and leaves nothing open", async () => {
+  it("is cancelled with its connection and leaves nothing open", async () => {
     const [keeper, mover] = [await ready(), await ready()];
     const { name, file } = await restFile();
     const held = await leasedOpen(keeper, name, { state: readAndHandle, key: 5 });
@@ -152,7 +152,7 @@ describe("a compound request", () => {
     keeper.end();
   });
 
-  it("does not wait for notices before its last message", async () => {
+  it("rejects a CHANGE_NOTIFY that is not its last element", async () => {
     const client = await ready();
     const directory = freshName("watched");
     const elements = sendCompound(client, [

@@ -2,7 +2,7 @@ import { FileSystemAttributes, type ShareDirectoryClient } from "@azure/storage-
 import { beforeAll, describe, it } from "vitest";
 import { Status } from "../../src/smb/status.ts";
 import { freshName } from "../harness/server.ts";
-import { bothDoors } from "./both-doors.ts";
+import { restAndSmb } from "./rest-and-smb.ts";
 import {
   Disposition,
   Option,
@@ -17,7 +17,7 @@ import { expectVerdicts, type Operation, type State } from "./verdicts.ts";
 import type { WireClient } from "./wire-client.ts";
 import { Access, close, openFile, setDeletePending } from "./wire-messages.ts";
 
-const { share, ready, restFile } = bothDoors();
+const { share, ready, restFile } = restAndSmb();
 
 interface Subject {
   readonly path: string;
@@ -220,7 +220,7 @@ const operations: Readonly<Record<string, Operation<Subject>>> = {
   ),
 };
 
-describe("SMB and REST have the same verdict on a change of a directory that is", () => {
+describe("SMB and REST decide alike on changes to a directory that is", () => {
   it.each(Object.entries(states))("%s", async (name, state) => {
     await expectVerdicts(operations, name, state);
   });

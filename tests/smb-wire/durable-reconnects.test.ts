@@ -42,7 +42,7 @@ async function lostHandle(file: string): Promise<Handle> {
   return handleOf(made);
 }
 
-it("a durable handle is taken up again", async () => {
+it("a durable handle is reconnected", async () => {
   const lost = await lostHandle("kept.txt");
   const client = await ready();
   const back = await client.ask(create, reconnectBody("kept.txt", lost));
@@ -51,7 +51,7 @@ it("a durable handle is taken up again", async () => {
   client.end();
 });
 
-it("a durable handle that is taken up again is there, whatever else is opened meanwhile", async () => {
+it("a reconnected durable handle is valid while other opens run concurrently", async () => {
   const [owner, other] = [await ready(), await ready()];
   for (let round = 0; round < rounds; round += 1) {
     const file = `race-${round}.txt`;

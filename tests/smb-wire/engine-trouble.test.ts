@@ -55,7 +55,7 @@ it.each<[Error, readonly string[]]>([
   [new StoreUnavailable("the disk is full"), ["the storage engine refused a message"]],
   [new StoreBusy("too many wait"), ["the storage engine refused a message"]],
   [new StoreClosed("the store was closed"), []],
-])("refuses a message, not the connection: %s", async (problem, messages) => {
+])("fails a request, not the connection: %s", async (problem, messages) => {
   const client = await WireClient.open(endpoint.url);
   await client.negotiate();
   await client.logIn();

@@ -1,7 +1,7 @@
 import { FileSystemAttributes, type ShareFileClient } from "@azure/storage-file-share";
 import { beforeAll, describe, it } from "vitest";
 import { freshName } from "../harness/server.ts";
-import { bothDoors } from "./both-doors.ts";
+import { restAndSmb } from "./rest-and-smb.ts";
 import {
   Disposition,
   linkAs,
@@ -22,7 +22,7 @@ import { expectVerdicts, type Operation, type State } from "./verdicts.ts";
 import type { WireClient } from "./wire-client.ts";
 import { Access, close, openFile, readBody, setDeletePending, write } from "./wire-messages.ts";
 
-const { share, ready, restFile } = bothDoors();
+const { share, ready, restFile } = restAndSmb();
 
 /** A file, as both protocols name it, and an SMB client that is not the one that has it open. */
 interface Subject {
@@ -265,7 +265,7 @@ const operations: Readonly<Record<string, Operation<Subject>>> = {
   },
 };
 
-describe("SMB and REST have the same verdict on a change of a file that is", () => {
+describe("SMB and REST decide alike on changes to a file that is", () => {
   it.each(Object.entries(states))("%s", async (name, state) => {
     await expectVerdicts(operations, name, state);
   });

@@ -32,8 +32,8 @@ const message = fc.record({
   charge: fc.integer({ min: 0, max: 3 }),
 });
 
-describe("a server that is told nonsense", () => {
-  it("answers or hangs up, and serves everybody else as before", async () => {
+describe("a server that receives malformed messages", () => {
+  it("answers or disconnects, and serves other clients as before", async () => {
     const sound = await WireClient.ready(held.server.smbUrl, share);
     const file = await openFile(sound, "sound.txt");
     await write(sound, file, "sound");
@@ -51,7 +51,7 @@ describe("a server that is told nonsense", () => {
     sound.end();
   });
 
-  it("hangs up on bytes that are no message", async () => {
+  it("disconnects on bytes that are not an SMB message", async () => {
     const bytes = fc.uint8Array({ minLength: 4, maxLength: 300 });
     await fc.assert(
       fc.asyncProperty(bytes, async (noise) => {

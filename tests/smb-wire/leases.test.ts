@@ -28,7 +28,7 @@ function breakOf({ message }: Answered) {
 }
 
 describe("a lease", () => {
-  it("gives up its handle when another client's close is to remove the file", async () => {
+  it("is broken from handle caching when another client's close would delete the file", async () => {
     const [keeper, remover] = [await ready(), await ready()];
     await leasedOpen(keeper, "kept.txt", { state: read | handle, key: 1 });
     const removing = await openFile(remover, "kept.txt", { options: deleteOnClose });
@@ -39,7 +39,7 @@ describe("a lease", () => {
     remover.end();
   });
 
-  it("comes down step by step for an overwrite, which waits for all of them", async () => {
+  it("is broken step by step by an overwrite, which waits for every acknowledgement", async () => {
     const [keeper, reader, writer] = [await ready(), await ready(), await ready()];
     await leasedOpen(keeper, "steps.txt", { state: read | handle | write, key: 2 });
     const opened = reader.ask(5, createBody("steps.txt"));

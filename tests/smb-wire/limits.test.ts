@@ -29,8 +29,8 @@ const ready = () => WireClient.ready(held.server.smbUrl, share);
 const directoryOption = 1;
 const batch = 9;
 
-describe("what one client may take", () => {
-  it("is a number of sessions on a connection", async () => {
+describe("limits per client", () => {
+  it("sessions per connection", async () => {
     const client = await WireClient.open(held.server.smbUrl);
     await client.negotiate();
     for (let count = 0; count < sessionsMax; count += 1) {
@@ -40,14 +40,14 @@ describe("what one client may take", () => {
     client.end();
   });
 
-  it("is a number of shares in a session", async () => {
+  it("tree connects per session", async () => {
     const client = await ready();
     for (let count = 1; count < treesMax; count += 1) await client.connectTo(share);
     expect((await client.connectTo(share)).status).toBe(Status.insufficientResources);
     client.end();
   });
 
-  it("is a number of messages that wait for somebody else", async () => {
+  it("pending requests", async () => {
     const client = await ready();
     const open = (name: string) => openFile(client, name, { options: directoryOption });
     // Each directory has a limit of its own, below that of the connection.
@@ -61,7 +61,7 @@ describe("what one client may take", () => {
     client.end();
   });
 
-  it("is a number of bytes in frames that wait for somebody else", async () => {
+  it("bytes in frames of pending requests", async () => {
     const [keeper, client] = [await ready(), await ready()];
     await keeper.ask(5, createBody("kept", { oplock: batch }));
     const large = writeBody(previousHandle, "x".repeat(transactBytesMax));
@@ -81,20 +81,20 @@ describe("what one client may take", () => {
     keeper.end();
   });
 
-  it("is a length of message", async () => {
+  it("length of a message", async () => {
     const client = await ready();
     client.announce(frameBytesMax + 1);
     await client.closed;
   });
 
-  it("is a short message before it has logged in", async () => {
+  it("length of a message before authentication", async () => {
     const client = await WireClient.open(held.server.smbUrl);
     await client.negotiate();
     client.announce(unauthenticatedFrameBytesMax + 1);
     await client.closed;
   });
 
-  it("is a number of ids, however often it asks for more", async () => {
+  it("credits, however many are requested", async () => {
     const client = await ready();
     const echo = Buffer.from([4, 0, 0, 0]);
     let sum = 0;

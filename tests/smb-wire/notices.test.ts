@@ -4,7 +4,7 @@ import { join } from "node:path";
 import { ShareServiceClient, type ShareClient } from "@azure/storage-file-share";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { freshName, testServer } from "../harness/server.ts";
-import { elsewhere } from "./both-doors.ts";
+import { elsewhere } from "./rest-and-smb.ts";
 import { WireClient, type Handle } from "./wire-client.ts";
 import { Access, close, notifyBody, openFile } from "./wire-messages.ts";
 
@@ -65,8 +65,8 @@ async function listener(name: string): Promise<{ client: WireClient; handle: Han
   return { client, handle };
 }
 
-describe("an SMB client that watches a directory", () => {
-  it("hears of what REST does in it, in order", async () => {
+describe("an SMB client with a CHANGE_NOTIFY on a directory", () => {
+  it("receives changes made over REST, in order", async () => {
     const { client, handle } = await listener("watched");
     const directory = share.getDirectoryClient("watched");
     const file = directory.getFileClient("file.txt");
@@ -90,7 +90,7 @@ describe("an SMB client that watches a directory", () => {
     client.end();
   });
 
-  it("hears once of what another SMB client does", async () => {
+  it("receives changes of another SMB client once", async () => {
     const { client, handle } = await listener("once");
     const other = await WireClient.ready(held.server.smbUrl, shareName);
     await close(other, await openFile(other, "once\\smb.txt"));
@@ -100,7 +100,7 @@ describe("an SMB client that watches a directory", () => {
     other.end();
   });
 
-  it("hears of a move from one directory to another as going and coming", async () => {
+  it("receives a move between directories as removed and added", async () => {
     const { client, handle } = await listener("from");
     await share.getDirectoryClient("to").create();
     const file = share.getDirectoryClient("from").getFileClient("moves.txt");
@@ -110,7 +110,7 @@ describe("an SMB client that watches a directory", () => {
     client.end();
   });
 
-  it("hears of what another process does", async () => {
+  it("receives changes made by another process", async () => {
     const { client, handle } = await listener("shared");
     const other = (await elsewhere(folder)).getShareClient(shareName);
     const directory = other.getDirectoryClient("shared");

@@ -34,7 +34,7 @@ const failImmediately = 0x10;
 const unlock = 4;
 
 describe("a session", () => {
-  it("is refused to a wrong key and to strangers, and given to the account", async () => {
+  it("is rejected for a wrong key and unknown accounts, and granted to the account", async () => {
     const client = await WireClient.open(held.server.smbUrl);
     await client.negotiate();
     expect((await client.logIn("devstoreaccount1", "wrong")).status).toBe(Status.logonFailure);
@@ -46,20 +46,20 @@ describe("a session", () => {
     other.end();
   });
 
-  it("ends with the connection if a message comes before the negotiation", async () => {
+  it("ends with the connection if a request precedes NEGOTIATE", async () => {
     const client = await WireClient.open(held.server.smbUrl);
     client.begin(13, Buffer.from([4, 0, 0, 0]));
     await client.closed;
   });
 
-  it("ends with the connection if an id is used twice", async () => {
+  it("ends with the connection if a message id is used twice", async () => {
     const client = await ready();
     const echo = Buffer.from([4, 0, 0, 0]);
     client.sendRaw(client.encode(13, echo, { messageId: 1n }));
     await client.closed;
   });
 
-  it("knows no share that is not there, and refuses a tampered signature", async () => {
+  it("rejects an unknown share and an invalid signature", async () => {
     const client = await ready();
     expect((await client.connectTo("nosuchshare")).status).toBe(Status.badNetworkName);
     client.treeId = 1;
@@ -70,7 +70,7 @@ describe("a session", () => {
 });
 
 describe("handles", () => {
-  it("write what others read at once", async () => {
+  it("write what other handles read at once", async () => {
     const [one, two] = [await ready(), await ready()];
     const mine = await openFile(one, "seen.txt");
     const theirs = await openFile(two, "SEEN.TXT");
@@ -82,7 +82,7 @@ describe("handles", () => {
     two.end();
   });
 
-  it("deny what they do not share, until they are closed", async () => {
+  it("deny access they do not share until they are closed", async () => {
     const [one, two] = [await ready(), await ready()];
     const mine = await openFile(one, "alone.txt", { access: Access.write, share: 0 });
     const asked = createBody("alone.txt", { access: Access.read });
@@ -95,7 +95,7 @@ describe("handles", () => {
     two.end();
   });
 
-  it("are given back when the connection is lost", async () => {
+  it("are closed when the connection is lost", async () => {
     const one = await ready();
     await openFile(one, "lost.txt", { share: 0 });
     one.end();
@@ -109,7 +109,7 @@ describe("handles", () => {
 });
 
 describe("byte-range locks", () => {
-  it("wait for each other, in line, and can be taken back", async () => {
+  it("wait in order and can be cancelled", async () => {
     const [one, two] = [await ready(), await ready()];
     const mine = await openFile(one, "ranges.txt");
     const theirs = await openFile(two, "ranges.txt");
@@ -133,8 +133,8 @@ describe("byte-range locks", () => {
   });
 });
 
-describe("deleting", () => {
-  it("waits for the last handle, and can be taken back before", async () => {
+describe("a delete disposition", () => {
+  it("takes effect with the last close and can be cleared before", async () => {
     const [one, two] = [await ready(), await ready()];
     const mine = await openFile(one, "going.txt");
     const theirs = await openFile(two, "going.txt");
@@ -156,8 +156,8 @@ describe("deleting", () => {
   });
 });
 
-describe("caches", () => {
-  it("are broken by the next open, which waits for the answer", async () => {
+describe("caching grants", () => {
+  it("are broken by the next open, which waits for the acknowledgement", async () => {
     const [one, two] = [await ready(), await ready()];
     const batch = 9;
     const opened = await one.ask(5, createBody("cached.txt", { oplock: batch }));
@@ -173,8 +173,8 @@ describe("caches", () => {
   });
 });
 
-describe("a watched directory", () => {
-  it("tells of names that come and go", async () => {
+describe("CHANGE_NOTIFY", () => {
+  it("reports added and removed names", async () => {
     const [one, two] = [await ready(), await ready()];
     const directory = await openFile(one, "watched", { options: 1 });
     const waiting = one.begin(15, notifyBody(directory));
@@ -211,7 +211,7 @@ describe("a security descriptor", () => {
     return { status: answer.status, bytes: answer.message.subarray(72) };
   };
 
-  it("is readable without a right if no part of it is asked for, and then says nothing", async () => {
+  it("without any parts requires no access right and is empty", async () => {
     const { status, bytes } = await ask(Access.look, 0);
     expect(status).toBe(Status.success);
     expect(bytes.toString("hex")).toBe(`01000080${"00".repeat(16)}`);
@@ -220,7 +220,7 @@ describe("a security descriptor", () => {
     }
   });
 
-  it("has only the parts that were asked for", async () => {
+  it("contains only the requested parts", async () => {
     const whole = await ask(Access.read, 7);
     const owner = await ask(Access.read, 1);
     expect(whole.bytes.readUInt32LE(16)).toBeGreaterThan(0);

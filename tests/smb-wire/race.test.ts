@@ -54,7 +54,7 @@ async function disturb(isOver: () => boolean): Promise<number> {
 }
 
 describe("many SMB clients and REST on one file", () => {
-  it("lose no update, and leave no handle behind", async () => {
+  it("lose no update and leave no handle open", async () => {
     const first = await WireClient.ready(held.server.smbUrl, shareName);
     const made = await openFile(first, "counter");
     await write(first, made, "0".padStart(width, "0"));

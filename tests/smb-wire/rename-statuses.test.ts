@@ -2,13 +2,13 @@ import type { ShareDirectoryClient } from "@azure/storage-file-share";
 import { describe, expect, it } from "vitest";
 import { nameOfStatus, Status, type NtStatus } from "../../src/smb/status.ts";
 import { freshName } from "../harness/server.ts";
-import { bothDoors, codeOf } from "./both-doors.ts";
+import { restAndSmb, codeOf } from "./rest-and-smb.ts";
 import { acknowledgeLease, leasedOpen } from "./lease-messages.ts";
 import { Option, renameTo, Right, setAttributes, withHandle } from "./verdict-steps.ts";
 import type { WireClient } from "./wire-client.ts";
 import { Access, close, openFile, setDeletePending } from "./wire-messages.ts";
 
-const { share, ready, restFile } = bothDoors();
+const { share, ready, restFile } = restAndSmb();
 const deleting = { access: Access.delete };
 const readOnly = 0x21;
 
@@ -19,7 +19,7 @@ async function newDirectory() {
 }
 
 describe("an SMB client that renames", () => {
-  it("over a leased file is refused, and the file keeps its bytes and its lease", async () => {
+  it("over a leased file is rejected, and the file keeps its bytes and lease", async () => {
     const client = await ready();
     const [source, target] = [await restFile("new"), await restFile("old")];
     await target.file.getShareLeaseClient().acquireLease();
@@ -30,7 +30,7 @@ describe("an SMB client that renames", () => {
     client.end();
   });
 
-  it("a directory over one that is not empty is told so, as POSIX wants it", async () => {
+  it("a directory over one that is not empty gets DIRECTORY_NOT_EMPTY, as POSIX requires", async () => {
     const client = await ready();
     const [source, target] = [await newDirectory(), await newDirectory()];
     const over = () => withHandle(client, source.name, deleting, renameTo(target.name, true));
@@ -40,7 +40,7 @@ describe("an SMB client that renames", () => {
     client.end();
   });
 
-  it("into a directory that is going away is refused, and the directory goes away", async () => {
+  it("into a delete-pending directory is rejected, and the directory is deleted", async () => {
     const client = await ready();
     const directory = await newDirectory();
     const options = Option.directory;
@@ -58,7 +58,7 @@ describe("an SMB client that renames", () => {
 });
 
 describe("an SMB client that sets attributes", () => {
-  it("of a leased file is refused, and they stay", async () => {
+  it("of a leased file is rejected, and they do not change", async () => {
     const client = await ready();
     const { name, file } = await restFile();
     const lease = file.getShareLeaseClient();
@@ -74,7 +74,7 @@ describe("an SMB client that sets attributes", () => {
   });
 });
 
-describe("a directory with files that clients hold only in their caches", () => {
+describe("a directory with files that clients keep open only in their caches", () => {
   const readAndHandle = 3;
   const renamings: Readonly<
     Record<string, (client: WireClient, directory: ShareDirectoryClient) => Promise<string>>
@@ -97,7 +97,7 @@ describe("a directory with files that clients hold only in their caches", () => 
     return { keeper, mover, directory, handle };
   }
 
-  it.each(Object.entries(renamings))("is renamed over %s once they are closed", async (_, run) => {
+  it.each(Object.entries(renamings))("is renamed over %s after they are closed", async (_, run) => {
     const { keeper, mover, directory, handle } = await cachedBelow(1);
     const renaming = run(mover, directory);
     await keeper.noticed(1);
@@ -107,14 +107,17 @@ describe("a directory with files that clients hold only in their caches", () => 
     mover.end();
   });
 
-  it.each(Object.entries(renamings))("stays, over %s, if they are not", async (by, run) => {
-    const { keeper, mover, directory } = await cachedBelow(2);
-    const renaming = run(mover, directory);
-    await keeper.noticed(1);
-    await acknowledgeLease(keeper, 2, 1);
-    expect(await renaming).toBe(refusals[by as keyof typeof refusals]);
-    expect(await directory.exists()).toBe(true);
-    keeper.end();
-    mover.end();
-  });
+  it.each(Object.entries(renamings))(
+    "is not renamed over %s if they stay open",
+    async (by, run) => {
+      const { keeper, mover, directory } = await cachedBelow(2);
+      const renaming = run(mover, directory);
+      await keeper.noticed(1);
+      await acknowledgeLease(keeper, 2, 1);
+      expect(await renaming).toBe(refusals[by as keyof typeof refusals]);
+      expect(await directory.exists()).toBe(true);
+      keeper.end();
+      mover.end();
+    },
+  );
 });

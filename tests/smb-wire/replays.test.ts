@@ -75,8 +75,8 @@ function leaseStateOf({ message }: { message: Buffer }): number {
   return message.readUInt32LE(message.indexOf(ContextName.lease) + 8 + 16);
 }
 
-describe("an open that is replayed", () => {
-  it("is the same handle until the client has used it", async () => {
+describe("a replayed CREATE", () => {
+  it("returns the same handle until the client has used it", async () => {
     const [first, second] = await twoChannels();
     const asked = body("once.txt", 1, 0);
     const made = await first.ask(create, asked);
@@ -92,7 +92,7 @@ describe("an open that is replayed", () => {
     second.end();
   });
 
-  it("shows the oplock that is asked for this time, but never more than is held", async () => {
+  it("returns the requested oplock, but at most the granted one", async () => {
     const [first, second] = await twoChannels();
     const ask = async (oplock: number) => first.ask(create, body("level.txt", 2, oplock), replay);
     const made = await ask(batch);
@@ -112,7 +112,7 @@ describe("an open that is replayed", () => {
     for (const client of [first, second, other]) client.end();
   });
 
-  it("shows the lease as it is now", async () => {
+  it("returns the current lease state", async () => {
     const [first, second] = await twoChannels();
     const made = await first.ask(create, leasedBody("leased.txt", 3, 3));
     expect(leaseStateOf(made)).toBe(3);
@@ -128,8 +128,8 @@ describe("an open that is replayed", () => {
   });
 });
 
-describe("an open that waits when its connection is lost", () => {
-  it("goes on for a session that has another one", async () => {
+describe("a pending CREATE whose connection is lost", () => {
+  it("continues if its session has another channel", async () => {
     const holder = await ready();
     const kept = await openFile(holder, "awaited.txt", { oplock: batch });
     const [first, second] = await twoChannels();
@@ -154,7 +154,7 @@ describe("an open that waits when its connection is lost", () => {
     second.end();
   });
 
-  it("ends with the last of its session", async () => {
+  it("is cancelled with the last channel of its session", async () => {
     const holder = await ready();
     const kept = await openFile(holder, "dropped.txt", { oplock: batch });
     const [first, second] = await twoChannels();
@@ -172,8 +172,8 @@ describe("an open that waits when its connection is lost", () => {
   });
 });
 
-describe("a change that is replayed", () => {
-  it("is refused while requests from before the loss of a channel run", async () => {
+describe("a replayed change", () => {
+  it("is rejected while requests with an older ChannelSequence run", async () => {
     const [first, second] = await twoChannels();
     const other = await ready();
     const locked = await openFile(other, "counted.txt");

@@ -98,8 +98,8 @@ function attack(numRuns: number, offset: number): Promise<void> {
   });
 }
 
-describe("a session of spoilt messages", () => {
-  it("harms nobody, is always answered or ended, and leaves no handle and no memory behind", async () => {
+describe("a session with malformed messages", () => {
+  it("affects no other client, always gets a response or a disconnect, and leaks no handle and no memory", async () => {
     const sound = await WireClient.ready(held.server.smbUrl, share.name);
     const file = await openFile(sound, "sound.txt");
     await write(sound, file, "sound");
@@ -113,7 +113,7 @@ describe("a session of spoilt messages", () => {
     await vi.waitFor(async () => expect(await openHandles()).toEqual([]), 5000);
   }, 60_000);
 
-  it("may use its ids in any order", async () => {
+  it("may use its message ids in any order", async () => {
     const client = await WireClient.ready(held.server.smbUrl, share.name);
     const echo = Buffer.from([4, 0, 0, 0]);
     // The first one asks for enough ids to choose from.
@@ -125,7 +125,7 @@ describe("a session of spoilt messages", () => {
     client.end();
   });
 
-  it("is hung up on for what claims to be sealed or packed, and is not", async () => {
+  it("is disconnected for invalid encrypted or compressed frames", async () => {
     const noise = fc.record({
       magic: fc.constantFrom(0xfd, 0xfc),
       rest: fc.uint8Array({ maxLength: 200 }),

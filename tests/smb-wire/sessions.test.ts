@@ -18,15 +18,15 @@ beforeAll(async () => {
 
 const ready = () => WireClient.ready(held.server.smbUrl, share);
 
-describe("a client without a name", () => {
-  it("is not let in", async () => {
+describe("an anonymous client", () => {
+  it("is rejected", async () => {
     const client = await WireClient.open(held.server.smbUrl);
     await client.negotiate();
     expect((await client.logIn("")).status).toBe(Status.logonFailure);
     client.end();
   });
 
-  it("keeps what it had open with a name, and opens nothing until it has one again", async () => {
+  it("keeps handles opened before re-authenticating and opens nothing until it authenticates again", async () => {
     const client = await ready();
     const file = await openFile(client, "mine.txt");
     await write(client, file, "mine");
@@ -39,8 +39,8 @@ describe("a client without a name", () => {
   });
 });
 
-describe("a session that logs in again", () => {
-  it("ends if that fails", async () => {
+describe("a session that re-authenticates", () => {
+  it("ends on failure", async () => {
     const client = await ready();
     const file = await openFile(client, "gone.txt");
     expect((await client.logInAgain("nobody")).status).toBe(Status.logonFailure);
@@ -49,8 +49,8 @@ describe("a session that logs in again", () => {
   });
 });
 
-describe("a lock that is asked for twice", () => {
-  it("is one lock if the client says that it is the same", async () => {
+describe("a repeated LOCK request", () => {
+  it("is applied once if its lock sequence is the same", async () => {
     const client = await ready();
     const file = await openFile(client, "locked.txt");
     const lock = { at: 0, length: 10, flags: 0x12 };
@@ -62,8 +62,8 @@ describe("a lock that is asked for twice", () => {
   });
 });
 
-describe("the interfaces of the server", () => {
-  it("are the one address that the client has found already", async () => {
+describe("FSCTL_QUERY_NETWORK_INTERFACE_INFO", () => {
+  it("returns the one address that the client is connected to", async () => {
     const client = await ready();
     const ask = (fileId: bigint) =>
       client.ask(11, control(0x0014_01fc, { fileId, outputBytesMax: 4096 }));

@@ -40,7 +40,7 @@ async function timesOf(client: WireClient, { persistent, volatile }: Handle) {
 describe("the times of a file", () => {
   const wanted = ["2020-01-01", "2020-02-02", "2020-03-03", "2020-04-04"].map(fileTime);
 
-  it("are those that a client set, through both doors", async () => {
+  it("are those that a client set, over SMB and REST", async () => {
     const client = await WireClient.ready(held.server.smbUrl, share.name);
     const file = await openFile(client, "dated.txt");
     const answer = await setInfo(client, file, basicClass, basic(wanted, 0));
@@ -63,7 +63,7 @@ describe("the times of a file", () => {
     });
   });
 
-  it("follow a change again for the next client", async () => {
+  it("are updated again for the next handle", async () => {
     const client = await WireClient.ready(held.server.smbUrl, share.name);
     const file = await openFile(client, "dated.txt");
     await setInfo(client, file, basicClass, basic([0n, 0n, 0n, 0n], 0x20));
@@ -97,7 +97,7 @@ describe("the times of a directory", () => {
     return { client, directory, at, times };
   }
 
-  it("follow the entries that SMB clients add, rename and remove", async () => {
+  it("change when SMB clients add, rename or remove entries", async () => {
     const { client, directory, at, times } = await watchedDirectory();
     const { etag, lastModified } = await directory.getProperties();
     const steps = {
@@ -135,7 +135,7 @@ describe("the times of a directory", () => {
     client.end();
   });
 
-  it("stay as they are when an entry is only written, or added and removed over REST", async () => {
+  it("do not change when an entry is written, nor when REST adds or removes one", async () => {
     const { client, directory, at, times } = await watchedDirectory();
     const file = await openFile(client, at("file"));
     const before = await times();

@@ -6,12 +6,12 @@ import { afterAll, describe, expect, it } from "vitest";
 import { checkLinearizable } from "../verify/linearizability.ts";
 import { randomFrom, type Random } from "../verify/random.ts";
 import type { Operation } from "../verify/history.ts";
-import { bothDoors, codeOf, elsewhere } from "./both-doors.ts";
+import { restAndSmb, codeOf, elsewhere } from "./rest-and-smb.ts";
 import { restTreeClient, smbTreeClient, type TreeClient } from "./tree-clients.ts";
 import { textOfTree, treeModel, treeOf, type TreeInput, type TreeOutput } from "./tree-model.ts";
 
 const folder = mkdtempSync(join(tmpdir(), "etagere-tree-race-"));
-const { share, ready } = bothDoors({ location: folder });
+const { share, ready } = restAndSmb({ location: folder });
 afterAll(() => rmSync(folder, { recursive: true }));
 
 const clientsOfEach = 4;
@@ -100,7 +100,7 @@ async function sameShareElsewhere(): Promise<ShareClient> {
 }
 
 describe("SMB and REST clients on one tree", () => {
-  it.each(rounds)("end as if they had come one after the other (%i, %s)", async (round, where) => {
+  it.each(rounds)("have results that a serial order explains (%i, %s)", async (round, where) => {
     const rest = where === "in one process" ? share() : await sameShareElsewhere();
     const { directories } = names(round);
     const [first = "", second = "", third = ""] = directories;

@@ -1,4 +1,4 @@
-import { codeOf } from "./both-doors.ts";
+import { codeOf } from "./rest-and-smb.ts";
 import { Status } from "../../src/smb/status.ts";
 import { expect } from "vitest";
 

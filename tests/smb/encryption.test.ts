@@ -33,20 +33,20 @@ const list = (account: string, ...words: readonly string[]) =>
 const old = ["-m", "SMB2_10", "--option=client min protocol=SMB2_10"];
 
 describe("an account that requires encryption", () => {
-  it("lets in whoever encrypts", async () => {
+  it("accepts encrypted clients", async () => {
     expect(await list("sealed", "--client-protection=encrypt")).toContain("blocks of size");
   });
 
-  it("makes a client encrypt that could do without", async () => {
+  it("makes a client encrypt that would not by itself", async () => {
     expect(await list("sealed")).toContain("blocks of size");
   });
 
-  it("refuses a client that cannot, as no other account does", async () => {
+  it("rejects a client without encryption, as no other account does", async () => {
     expect(await list("open", ...old)).toContain("blocks of size");
     expect(await list("sealed", ...old)).toContain("session setup failed: NT_STATUS_ACCESS_DENIED");
   });
 
-  it("takes no message in the clear once a client is logged in", async () => {
+  it("rejects unencrypted requests after authentication", async () => {
     const client = await WireClient.open(held.server.smbUrl);
     await client.negotiate(true);
     const login = await client.logIn("sealed", key);

@@ -21,7 +21,7 @@ const ask = (commands: string) =>
   smbclient({ smbUrl: held.server.smbUrl, share: share.name }, commands);
 
 describe("snapshots of a share", () => {
-  it("are previous versions that can be found and read, and not changed", async () => {
+  it("are previous versions that can be listed and read, not changed", async () => {
     const file = share.rootDirectoryClient.getFileClient("report.txt");
     await file.create(3);
     await file.uploadRange("one", 0, 3);
@@ -39,8 +39,8 @@ describe("snapshots of a share", () => {
   });
 });
 
-describe("the server's own service", () => {
-  it("lists shares, tells about one, and knows none that is not there", async () => {
+describe("the srvsvc service", () => {
+  it("lists shares, describes one, and rejects an unknown name", async () => {
     const { smbUrl } = held.server;
     const all = await rpcclient(smbUrl, "netshareenumall 1");
     expect(all).toContain(`netname: ${share.name}`);

@@ -31,7 +31,7 @@ async function securityMode(smbUrl: string): Promise<number> {
 describe("a server that requires signatures", () => {
   const ready = () => WireClient.ready(strict.server.smbUrl, "share");
 
-  it("says so, and refuses messages without one", async () => {
+  it("announces it and rejects unsigned requests", async () => {
     expect(await securityMode(strict.server.smbUrl)).toBe(3);
     const client = await ready();
     const file = await openFile(client, "signed.txt");
@@ -42,7 +42,7 @@ describe("a server that requires signatures", () => {
     client.end();
   });
 
-  it("answers with a signature", async () => {
+  it("signs its responses", async () => {
     const client = await ready();
     const { flags, message } = await client.ask(echo, nothing);
     expect(flags & 8).toBe(8);
@@ -50,7 +50,7 @@ describe("a server that requires signatures", () => {
     client.end();
   });
 
-  it("signs for a session that has ended, and marks what nothing can sign", async () => {
+  it("signs for an ended session, and echoes the flag if it has no key", async () => {
     const client = await ready();
     const file = await openFile(client, "left.txt");
     const lock = { at: 0, length: 1, flags: 2 };
@@ -67,7 +67,7 @@ describe("a server that requires signatures", () => {
     client.end();
   });
 
-  it("does not let a stranger on the wire take a question back", async () => {
+  it("ignores an unsigned CANCEL", async () => {
     const client = await ready();
     const file = await openFile(client, "awaited.txt");
     const lock = { at: 0, length: 1, flags: 2 };
@@ -95,8 +95,8 @@ describe("a server that requires signatures", () => {
   });
 });
 
-describe("a server that leaves signatures to its clients", () => {
-  it("says so, and takes messages without one", async () => {
+describe("a server with optional signing", () => {
+  it("announces it and accepts unsigned requests", async () => {
     expect(await securityMode(relaxed.server.smbUrl)).toBe(1);
     const client = await WireClient.ready(relaxed.server.smbUrl, "share");
     const file = await openFile(client, "plain.txt");

@@ -52,7 +52,7 @@ describe("smbclient", () => {
     expect(await run(["-L", hostname, "-p", port, "-U", login])).toContain(share);
   });
 
-  it("puts, copies, renames, finds in any case, and gets back the same bytes", async () => {
+  it("uploads, copies, renames, finds in any case, and downloads the same bytes", async () => {
     await smbclient(`lcd ${folder}; mkdir d; put body d/a.bin; scopy d/a.bin d/c.bin`);
     await smbclient(`lcd ${folder}; rename d/a.bin d/b.bin; get D/B.BIN back; get d/c.bin copy`);
     expect(readFileSync(join(folder, "back")).equals(body)).toBe(true);
@@ -60,7 +60,7 @@ describe("smbclient", () => {
     expect(await smbclient("ls d/*.BIN")).toMatch(/b\.bin[\s\S]*c\.bin/);
   });
 
-  it("is refused what the protocol refuses", async () => {
+  it("gets the errors of the protocol", async () => {
     await smbclient(`lcd ${folder}; mkdir r; put body r/file; setmode r/file +r`);
     expect(await smbclient("mkdir r")).toContain("NT_STATUS_OBJECT_NAME_COLLISION");
     expect(await smbclient("del r/file")).toContain("NT_STATUS_CANNOT_DELETE");

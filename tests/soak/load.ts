@@ -1,15 +1,15 @@
 import { performance } from "node:perf_hooks";
 import type { RawCall, RawClient } from "../harness/raw-client.ts";
-import type { Clients, Door } from "../kill/door.ts";
+import type { Clients, KillWorkload } from "../kill/kill-workload.ts";
 import { KillClient } from "../kill/kill-client.ts";
 
 /** Changes objects of all doors until its time is over, and tells how long each change took. */
 export async function runLoad(
-  doors: readonly Door[],
+  doors: readonly KillWorkload[],
   clients: Clients,
   { isOver, onDone }: { isOver: () => boolean; onDone: (milliseconds: number) => void },
 ): Promise<readonly KillClient[]> {
-  const timed = doors.map((door) => timedDoor(door, isOver, onDone));
+  const timed = doors.map((door) => timedWorkload(door, isOver, onDone));
   const running = timed.flatMap((door) =>
     ["soak1", "soak2"].map((name) => new KillClient(door, name, 5)),
   );
@@ -17,11 +17,11 @@ export async function runLoad(
   return running;
 }
 
-function timedDoor(
-  door: Door,
+function timedWorkload(
+  door: KillWorkload,
   isOver: () => boolean,
   onDone: (milliseconds: number) => void,
-): Door {
+): KillWorkload {
   return {
     ...door,
     next(key, state, turn) {

@@ -9,8 +9,8 @@ import { realClock } from "../../src/server/world.ts";
 import { silentLog } from "../../src/store/silent-log.ts";
 import { startChild, type ChildServer } from "../harness/child-server.ts";
 import { clientsOf } from "../kill/clients-of.ts";
-import type { Clients } from "../kill/door.ts";
-import { doors } from "../kill/kill-run.ts";
+import type { Clients } from "../kill/kill-workload.ts";
+import { killWorkloads } from "../kill/kill-run.ts";
 import { deleteAll, runLoad } from "./load.ts";
 import { earlyAndLate, extentBytesIn, takeSample, type Sample } from "./samples.ts";
 
@@ -26,11 +26,11 @@ const pausesBetweenChecks = 40;
 const openBytesMax = 17 * mebibyte;
 
 /** Memory, descriptors and latency stay what they are, and space comes back. */
-it(`stays the same under ${seconds} seconds of clients of all services`, async () => {
+it(`has constant memory and disk use under ${seconds} s of clients of all services`, async () => {
   const location = await mkdtemp(join(tmpdir(), "etagere-soak-"));
   const server = await startChild(location, ["--silent"]);
   const clients = clientsOf(server);
-  for (const door of doors) await door.setUp(clients);
+  for (const door of killWorkloads) await door.setUp(clients);
   const { samples, acknowledged } = await soak(server, location, clients);
   await deleteAll(clients);
   const { report, left } = await reclaimed(location);
@@ -57,7 +57,7 @@ async function soak(server: ChildServer, location: string, clients: Clients) {
     samples.push(takeSample(server.pid, location, durations));
     durations = [];
   };
-  const running = await runLoad(doors, clients, { isOver, onDone });
+  const running = await runLoad(killWorkloads, clients, { isOver, onDone });
   const acknowledged = running.reduce((sum, each) => sum + each.acknowledgedWrites, 0);
   return { samples, acknowledged };
 }

@@ -105,7 +105,7 @@ describe.each(copyOperations)("$name", ({ service, call }) => {
     return [status, code];
   };
 
-  it("reads nothing of this machine, however the address is written", async () => {
+  it("reads nothing of this machine, for any notation of the address", async () => {
     const before = await contents(clients);
     for (const host of [...loopback, ...linkLocal]) {
       const tried = [host, ...(await send(`http://${host}:${secret.port}/secret`))];
@@ -127,7 +127,7 @@ describe.each(copyOperations)("$name", ({ service, call }) => {
     expect(await contents(openClients)).toEqual(before);
   });
 
-  it("is refused by the admin listener of another server", async () => {
+  it("is rejected by the admin listener of another server", async () => {
     const before = await contents(openClients);
     const { port } = new URL(held.server.adminUrl);
     for (const path of ["/admin/v1/accounts/devstoreaccount1/key", "/metrics", "/healthz", "/"]) {
@@ -146,7 +146,7 @@ describe.each(copyOperations)("$name", ({ service, call }) => {
     expect(secret.requests).toEqual([]);
   });
 
-  it("connects to the address that was checked, whatever the next lookup would answer", async () => {
+  it("connects to the address that was checked, whatever a second lookup returns", async () => {
     const changes = [["192.0.2.1", "127.0.0.1"], ["127.0.0.1"]];
     answers.set("later.test", [["127.0.0.1"], ["192.0.2.1"]]);
     expect(await send(`http://later.test:${secret.port}/secret`)).toEqual(refused);
@@ -159,7 +159,7 @@ describe.each(copyOperations)("$name", ({ service, call }) => {
     expect(secret.requests).toEqual([]);
   });
 
-  it("reads what a flag allows, with one lookup and the mark that admin listeners refuse", async () => {
+  it("reads what a flag allows, with one lookup and the header that admin listeners reject", async () => {
     answers.set("allowed.test", [["127.0.0.1"], ["192.0.2.1"], ["192.0.2.1"]]);
     const [status] = await send(`http://allowed.test:${secret.port}/secret`, openClients);
     expect(status).toBeLessThan(300);

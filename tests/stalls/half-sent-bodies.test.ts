@@ -38,7 +38,7 @@ async function sendHalf(text: Buffer): Promise<string> {
   });
 }
 
-it("300 bodies that are not sent to their end leave memory for others", async () => {
+it("300 incomplete bodies leave memory for other requests", async () => {
   const text = batch(Buffer.alloc(bodyBytes, "x"));
   const { blob } = stallClients(server);
   const { residentBytes } = await server.measure(async () => {

@@ -10,7 +10,7 @@ beforeAll(async () => {
 });
 afterAll(() => server.stop());
 
-it("does not count work of other processes", async () => {
+it("ignores work of other processes", async () => {
   const blob = rawClient(server.urls.Blob);
   await blob.send({ method: "PUT", path: "/made?restype=container" });
   const stall = await server.measure(async () => {
@@ -22,7 +22,7 @@ it("does not count work of other processes", async () => {
   expect(stall.cpuMilliseconds).toBeLessThan(100);
 });
 
-it("sees the loop held for 150 ms", async () => {
+it("detects that the event loop is blocked for 150 ms", async () => {
   const stall = await server.measure(() => server.hold());
   expect(stall.cpuMilliseconds).toBeGreaterThan(145);
   expect(stall.cpuMilliseconds).toBeLessThan(250);

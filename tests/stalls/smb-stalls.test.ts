@@ -28,10 +28,10 @@ async function expectNoStall(action: () => Promise<unknown>): Promise<void> {
   expect(residentBytes).toBeLessThan(600 * 1024 * 1024);
 }
 
-describe("the end of many handles", () => {
+describe("closing many handles", () => {
   const files = 2000;
 
-  it("does not hold the loop when the connections of a session are lost", async () => {
+  it("does not block the event loop when the connections of a session are lost", async () => {
     const crowd = await gather(server, share);
     await openMany(crowd, 10_000, (index) => ({ name: `f${index % files}` }));
     await expectNoStall(async () => disperse(crowd));
@@ -40,7 +40,7 @@ describe("the end of many handles", () => {
     client.end();
   });
 
-  it("does not hold the loop when a share is disconnected", async () => {
+  it("does not block the event loop on TREE_DISCONNECT", async () => {
     const crowd = await gather(server, share);
     const handles = await openMany(crowd, files, (index) => ({ name: `f${index}` }));
     const [client] = crowd.channels;
@@ -50,7 +50,7 @@ describe("the end of many handles", () => {
     disperse(crowd);
   });
 
-  it("does not hold the loop when a client logs off and its files go away", async () => {
+  it("does not block the event loop on LOGOFF with delete-on-close", async () => {
     const crowd = await gather(server, share);
     await openMany(crowd, files, (index) => ({ name: `f${index}`, options: deleteOnClose }));
     await expectNoStall(() => crowd.channels[0]!.ask(logoff, nothing));
@@ -61,7 +61,7 @@ describe("the end of many handles", () => {
 });
 
 describe("many handles of one file", () => {
-  it("are told of a break, and end, without holding the loop", async () => {
+  it("receive a break and are closed without blocking the event loop", async () => {
     const crowd = await gather(server, share);
     await openMany(crowd, 600, () => ({ name: "shared", oplock: 1 }));
     const client = await ready();
@@ -73,7 +73,7 @@ describe("many handles of one file", () => {
     client.end();
   });
 
-  it("watch a directory without holding the loop", async () => {
+  it("watch a directory without blocking the event loop", async () => {
     const crowd = await gather(server, share);
     const handles = await openMany(crowd, 640, () => ({ name: "", ...directory }));
     for (const [index, handle] of handles.entries()) {
@@ -95,7 +95,7 @@ describe("many ranges of one file", () => {
   }
   const places = Array.from({ length: 9999 }, (_, index) => (index * 7) % 9999);
 
-  it("are locked, read beside and unlocked without holding the loop", async () => {
+  it("are locked, read and unlocked without blocking the event loop", async () => {
     const client = await ready();
     await client.ask(echo, nothing, { credits: 500 });
     const file = await openFile(client, "locked");
@@ -116,7 +116,7 @@ describe("many ranges of one file", () => {
   });
 });
 
-describe("many messages at once", () => {
+describe("many requests at once", () => {
   async function withCredits(): Promise<WireClient> {
     const client = await ready();
     for (let count = 0; count < 12; count += 1) await client.ask(echo, nothing, { credits: 500 });
@@ -131,13 +131,13 @@ describe("many messages at once", () => {
     });
   }
 
-  it("do not hold the loop if they say nothing", async () => {
+  it("do not block the event loop if they are ECHO", async () => {
     const client = await withCredits();
     await flood(client, echo, nothing);
     client.end();
   });
 
-  it("do not hold the loop if they read", async () => {
+  it("do not block the event loop if they are READ", async () => {
     const client = await withCredits();
     const file = await openFile(client, "read-often");
     await write(client, file, "x".repeat(100));
@@ -147,7 +147,7 @@ describe("many messages at once", () => {
 });
 
 describe("a large directory", () => {
-  it("is searched and listed without holding the loop", async () => {
+  it("is searched and listed without blocking the event loop", async () => {
     const crowd = await gather(server, share);
     await openMany(crowd, 2000, (index) => ({ name: `listed-${index}` }));
     disperse(crowd);

@@ -66,7 +66,7 @@ function fillOne(file: number): boolean {
 }
 
 it(
-  "a full disk loses nothing, serves reads and deletions, and recovers",
+  "a full disk loses nothing, serves reads and deletes, and recovers",
   async (context) => {
     // One on either file system at a time: much of a round is waiting for space to come back.
     for (let round = 0; round < rounds; round += 2) {

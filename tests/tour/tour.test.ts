@@ -7,7 +7,7 @@ it.each(steps)("$title", async (step) => {
   expect(await runTour(silentPrinter, [step])).toEqual([]);
 });
 
-it("notices what does not go as promised", async () => {
+it("reports a step that does not behave as announced", async () => {
   const wrong: Step = {
     title: "wrong",
     run: async ({ check }) => check("one and one", 1 + 1, 3),

@@ -30,26 +30,23 @@ async function newlyFilled(location: string): Promise<object> {
   return await lookAtFilled(server.urls, "kept");
 }
 
-it.runIf(keep !== undefined)("keeps a folder for the releases to come", async () => {
+it.runIf(keep !== undefined)("keeps a folder for later releases", async () => {
   const location = join(folder, "data");
   await newlyFilled(location);
   await backupFolder({ location, to: join(folder, "copy"), ...common });
   packFolder(join(folder, "copy"), join(folders, `${keep}.json.gz`));
 });
 
-it.each(readdirSync(folders))(
-  "1 durable: serves what %s has stored, as if it were new",
-  async (name) => {
-    const wanted = await newlyFilled(join(folder, "new"));
-    const location = join(folder, "old");
-    unpackFolder(join(folders, name), location);
-    const server = await start({ ...freePorts, location });
-    expect(await lookAtFilled(server.urls, "kept")).toEqual(wanted);
-    await fill(server.urls, "more");
-    await server.stop();
-    expect((await checkFolder({ location, ...common })).problems).toEqual([]);
-    const again = await start({ ...freePorts, location });
-    expect(await lookAtFilled(again.urls, "kept")).toEqual(wanted);
-    await again.stop();
-  },
-);
+it.each(readdirSync(folders))("1 durable: serves what %s has stored", async (name) => {
+  const wanted = await newlyFilled(join(folder, "new"));
+  const location = join(folder, "old");
+  unpackFolder(join(folders, name), location);
+  const server = await start({ ...freePorts, location });
+  expect(await lookAtFilled(server.urls, "kept")).toEqual(wanted);
+  await fill(server.urls, "more");
+  await server.stop();
+  expect((await checkFolder({ location, ...common })).problems).toEqual([]);
+  const again = await start({ ...freePorts, location });
+  expect(await lookAtFilled(again.urls, "kept")).toEqual(wanted);
+  await again.stop();
+});

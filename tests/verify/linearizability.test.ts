@@ -32,7 +32,7 @@ function operation(input: Input, called: number, returned: number, output: Outpu
 
 const never = Infinity;
 
-describe("a history that some order explains", () => {
+describe("a linearizable history", () => {
   it.each<readonly [string, readonly Operation<Input, Output>[]]>([
     ["nothing", []],
     ["one after the other", [put("1", 0, 1), get("1", 2, 3)]],
@@ -48,7 +48,7 @@ describe("a history that some order explains", () => {
   });
 });
 
-describe("a history that no order explains", () => {
+describe("a history that is not linearizable", () => {
   it.each<readonly [string, readonly Operation<Input, Output>[]]>([
     ["a stale read", [put("1", 0, 1), get("0", 2, 3)]],
     ["a read that goes back", [put("1", 0, 10), get("1", 1, 2), get("0", 3, 4)]],
@@ -62,7 +62,7 @@ describe("a history that no order explains", () => {
     expect(checkLinearizable(register, operations).kind).toBe("impossible");
   });
 
-  it("says where it got stuck", () => {
+  it("reports where the search got stuck", () => {
     const verdict = checkLinearizable(register, [put("1", 0, 1), get("1", 2, 3), get("0", 4, 5)]);
     expect(verdict).toMatchObject({ kind: "impossible", explained: 2, state: "1" });
   });
@@ -70,14 +70,14 @@ describe("a history that no order explains", () => {
 
 describe("the search", () => {
   /** Writes that all overlap, and reads that see them in turn: 10! orders, few are tried. */
-  it("remembers what it tried", () => {
+  it("remembers visited states", () => {
     const values = Array.from({ length: 10 }, (_, index) => String(index + 1));
     const writes = values.map((value) => put(value, 0, 1000));
     const reads = values.toReversed().map((value, index) => get(value, 1 + index, 1.5 + index));
     expect(checkLinearizable(register, [...writes, ...reads], 500_000).kind).toBe("linearizable");
   });
 
-  it("says so if it gives up", () => {
+  it("reports that it gave up", () => {
     const writes = Array.from({ length: 20 }, (_, index) => put(`w${index}`, 0, 1000));
     const history = [...writes, get("nothing", 2000, 2001)];
     expect(checkLinearizable(register, history, 10_000).kind).toBe("undecided");

@@ -62,12 +62,12 @@ describe.each(workloads)("1 $name", (workload) => {
   // Those of the queue wait most of the time.
   const test = workload.name === "queue" ? it.concurrent : it;
 
-  test("keeps every promise", async () => {
+  test("finds no violation", async () => {
     expect(await problemsOf(workload, honest)).toEqual([]);
   });
 
   test.each(plantedBugs.filter((bug) => bug.workload === workload.name))(
-    "does not if planted: $bug",
+    "finds the planted bug: $bug",
     async ({ lie, said }) => {
       // Whether clients meet in the one moment that tells is a matter of chance.
       let problems: readonly string[] = [];

@@ -54,7 +54,7 @@ describe("az storage", { timeout: 300_000 }, () => {
     expect(sumsOf(back)).toEqual(sumsOf(tree));
   });
 
-  it("takes a lease that keeps others from writing", async () => {
+  it("acquires a lease that blocks other writers", async () => {
     const words = ["--container-name", container, "--blob-name", "large.bin"];
     const lease = (await az(
       "blob",
@@ -90,7 +90,7 @@ describe("az storage", { timeout: 300_000 }, () => {
     expect(await az("container", "delete", "--name", container)).toEqual({ deleted: true });
   });
 
-  it("copies a file by its name", async () => {
+  it("copies a file by name", async () => {
     const share = freshName("azshare");
     await az("share", "create", "--name", share);
     const local = ["--source", join(tree, "large.bin"), "--path", "a.bin", "--no-progress"];

@@ -47,7 +47,7 @@ afterAll(() => {
 });
 
 describe("rclone over SMB", () => {
-  it("brings a thousand files there and back, every checksum the same", async () => {
+  it("copies a thousand files there and back with equal checksums", async () => {
     await rclone("copy", tree, `remote:${share}/tree`);
     await rclone("copy", `remote:${share}/tree`, back);
     expect(sumsOf(back)).toEqual(sumsOf(tree));

@@ -35,19 +35,19 @@ async function remoteSums(path: string): Promise<Readonly<Record<string, string>
 }
 
 describe("rclone", () => {
-  it("uploads a tree, lists it and finds every checksum the same", async () => {
+  it("uploads and lists a tree with equal checksums", async () => {
     await rclone("mkdir", container);
     await rclone("sync", tree, `${container}/tree`);
     expect(await remoteSums(`${container}/tree`)).toEqual(sumsOf(tree));
     await rclone("check", tree, `${container}/tree`);
   });
 
-  it("brings it back byte for byte", async () => {
+  it("downloads it byte for byte", async () => {
     await rclone("copy", `${container}/tree`, back);
     expect(sumsOf(back)).toEqual(sumsOf(tree));
   });
 
-  it("follows changes and deletes", async () => {
+  it("synchronizes changes and deletes", async () => {
     appendFileSync(join(tree, "small.txt"), "more\n");
     unlinkSync(join(tree, "empty"));
     await rclone("sync", tree, `${container}/tree`);
@@ -62,7 +62,7 @@ describe("rclone", () => {
     expect(await rclone("lsf", container)).toBe("moved\ntree/\n");
   });
 
-  it("takes all away again", async () => {
+  it("deletes everything", async () => {
     await rclone("purge", container);
     expect(await rclone("lsd", "remote:")).toBe("");
   });

@@ -2,7 +2,7 @@ import { checkRegisters, type RegisterInput, type RegisterOutput } from "../regi
 import { isFine, type Setting, type Workload } from "../workload.ts";
 
 /** How a kind of stored object is used as a register. */
-export interface RegisterDoor {
+export interface RegisterAccess {
   readonly name: string;
   setUp(setting: Setting): Promise<void>;
   perform(setting: Setting, key: string, input: RegisterInput): Promise<RegisterOutput>;
@@ -10,7 +10,7 @@ export interface RegisterDoor {
 
 const keysPerEpoch = 3;
 
-export function registerWorkload(door: RegisterDoor): Workload {
+export function registerWorkload(door: RegisterAccess): Workload {
   const { name } = door;
   const perform = (setting: Setting, key: string, input: RegisterInput) =>
     setting.recorder.record({ workload: name, key, input }, () =>

@@ -1,6 +1,6 @@
 import { developmentAccountName } from "../../../src/account/settings.ts";
 import { accountSas } from "../../harness/raw-client.ts";
-import { must, textOf, type Clients, type Door } from "../door.ts";
+import { must, textOf, type Clients, type KillWorkload } from "../kill-workload.ts";
 
 const share = "/kills-files";
 const fileBytes = 40_000;
@@ -9,7 +9,7 @@ type Place = (typeof places)[number];
 
 /** Files that are written, and renamed from one directory to the other; a state is
  *  `place:version`, with no version for a file that is all zeros. */
-export const files: Door = {
+export const files: KillWorkload = {
   name: "file",
   async setUp({ file }) {
     await must(file, { method: "PUT", path: `${share}?restype=share` }, 201);

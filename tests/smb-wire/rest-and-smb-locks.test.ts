@@ -2,7 +2,7 @@ import type { ShareDirectoryClient, ShareFileClient } from "@azure/storage-file-
 import { describe, expect, it } from "vitest";
 import { Status } from "../../src/smb/status.ts";
 import { freshName } from "../harness/server.ts";
-import { bothDoors, codeOf } from "./both-doors.ts";
+import { restAndSmb, codeOf } from "./rest-and-smb.ts";
 import {
   Access,
   acknowledgeOplock,
@@ -16,12 +16,12 @@ import {
   write,
 } from "./wire-messages.ts";
 
-const { share, service, loggedIn, ready, restFile } = bothDoors();
+const { share, service, loggedIn, ready, restFile } = restAndSmb();
 const directoryOption = 1;
 const batch = 9;
 
-describe("6 REST and what SMB does to a file", () => {
-  it("is told of a delete that is pending, and sees the file go with its last handle", async () => {
+describe("6 REST and SMB opens of a file", () => {
+  it("reports a delete-pending file, which is deleted with its last handle", async () => {
     const client = await ready();
     const { name, file } = await restFile();
     const handle = await openFile(client, name);
@@ -40,7 +40,7 @@ describe("6 REST and what SMB does to a file", () => {
     client.end();
   });
 
-  it("waits until an SMB client has given up its cache", async () => {
+  it("waits until an SMB client has given up its caching", async () => {
     const client = await ready();
     const { name, file } = await restFile();
     const opened = await client.ask(5, createBody(name, { oplock: 9 }));
@@ -51,7 +51,7 @@ describe("6 REST and what SMB does to a file", () => {
     client.end();
   });
 
-  it("reads what a client has cached for writing only after it was flushed", async () => {
+  it("reads cached writes only after they were flushed", async () => {
     const client = await ready();
     const { name, file } = await restFile();
     const opened = await client.ask(5, createBody(name, { oplock: batch }));
@@ -96,7 +96,7 @@ const onRanges: Readonly<Record<string, (file: ShareFileClient) => Promise<unkno
   "look at": (file) => file.getProperties(),
 };
 
-describe("6 REST beside bytes 2 to 4 that an SMB client has locked", () => {
+describe("6 REST and bytes 2 to 4 locked by an SMB client", () => {
   it.each(ranges)("%s (lock flags %i): %s", async (operation, flags, expected) => {
     const client = await ready();
     const { name, file } = await restFile();
@@ -117,8 +117,8 @@ const againstLeases: readonly (readonly [string, number, boolean])[] = [
   ["everything", Access.all, true],
 ];
 
-describe("6 an SMB open of a file that is leased over REST", () => {
-  it.each(againstLeases)("to %s", async (_, access, isRefused) => {
+describe("6 an SMB open of a file with a REST lease", () => {
+  it.each(againstLeases)("for %s", async (_, access, isRefused) => {
     const client = await ready();
     const { name, file } = await restFile();
     const body = createBody(name, { access, disposition: 1 });
@@ -133,7 +133,7 @@ describe("6 an SMB open of a file that is leased over REST", () => {
 });
 
 describe("6 handles of SMB clients", () => {
-  it("are listed with what they are, and closed by their id", async () => {
+  it("are listed with their properties and closed by id", async () => {
     const client = await ready();
     const { name, file } = await restFile();
     const [one, other] = [await openFile(client, name), await openFile(client, name)];
@@ -149,7 +149,7 @@ describe("6 handles of SMB clients", () => {
     client.end();
   });
 
-  it("below a directory are closed with their locks, and let REST in", async () => {
+  it("below a directory are closed with their locks, which unblocks REST", async () => {
     const client = await ready();
     const directory = share().getDirectoryClient(freshName("tree"));
     await directory.create();
@@ -164,7 +164,7 @@ describe("6 handles of SMB clients", () => {
     client.end();
   });
 
-  it("that were to delete their file do so when they are closed by force", async () => {
+  it("with delete-on-close delete their file when closed over REST", async () => {
     const client = await ready();
     const { name, file } = await restFile();
     const handle = await openFile(client, name);
@@ -176,8 +176,8 @@ describe("6 handles of SMB clients", () => {
   });
 });
 
-describe("6 directories between both doors", () => {
-  it("stay while an SMB client has them open", async () => {
+describe("6 directories used by REST and SMB", () => {
+  it("are not deleted while an SMB client has them open", async () => {
     const client = await ready();
     const directory = share().getDirectoryClient(freshName("open"));
     await directory.create();
@@ -189,7 +189,7 @@ describe("6 directories between both doors", () => {
     client.end();
   });
 
-  it("that are going away take nothing new in, and are not listed", async () => {
+  it("accept no new entries and are not listed if delete-pending", async () => {
     const client = await ready();
     const directory = share().getDirectoryClient(freshName("going"));
     await directory.create();
@@ -205,7 +205,7 @@ describe("6 directories between both doors", () => {
     client.end();
   });
 
-  it("are renamed over REST only when nothing below them is open", async () => {
+  it("are renamed over REST only if nothing below them is open", async () => {
     const client = await ready();
     const directory = share().getDirectoryClient(freshName("moving"));
     await directory.create();
@@ -220,7 +220,7 @@ describe("6 directories between both doors", () => {
     client.end();
   });
 
-  it("are renamed over REST only when they are not open themselves", async () => {
+  it("are renamed over REST only if they are not open themselves", async () => {
     const client = await ready();
     const directory = share().getDirectoryClient(freshName("held"));
     await directory.create();
@@ -238,8 +238,8 @@ async function namesOf(directory: ShareDirectoryClient): Promise<readonly string
   return names;
 }
 
-describe("6 SMB and what REST does to a file", () => {
-  it("sees new files, new bytes and deletes at once", async () => {
+describe("6 an SMB client", () => {
+  it("sees files, bytes and deletes of REST at once", async () => {
     const client = await ready();
     const { name, file } = await restFile("from REST");
     const handle = await openFile(client, name, { access: Access.read });
@@ -254,7 +254,7 @@ describe("6 SMB and what REST does to a file", () => {
   });
 });
 
-describe("6 a share of the other protocol", () => {
+describe("6 an NFS share", () => {
   it("is not found over SMB", async () => {
     const name = freshName("nfs");
     await service()

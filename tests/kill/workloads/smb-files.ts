@@ -10,7 +10,7 @@ import {
   writeBody,
   type OpenOptions,
 } from "../../smb-wire/wire-messages.ts";
-import { must, textOf, type Clients, type Door, type State } from "../door.ts";
+import { must, textOf, type Clients, type KillWorkload, type State } from "../kill-workload.ts";
 
 const share = "kills-smb";
 const fileBytes = 40_000;
@@ -43,7 +43,7 @@ function fileOf(state: State): FileState | undefined {
 
 /** Files that are created, written, marked, renamed and deleted over SMB, under opens that share
  *  nothing: what a killed server had open must not stand in the way of the next. */
-export const smbFiles: Door = {
+export const smbFiles: KillWorkload = {
   name: "smb",
   async setUp({ file }) {
     await must(file, { method: "PUT", path: `/${share}?restype=share` }, 201);

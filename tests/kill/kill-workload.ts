@@ -21,7 +21,7 @@ export interface Step {
 }
 
 /** A kind of stored object, and how one client of its own changes it again and again. */
-export interface Door {
+export interface KillWorkload {
   readonly name: string;
   setUp(clients: Clients): Promise<void>;
   next(key: string, state: State, turn: number): Step;

@@ -1,5 +1,5 @@
 import { messageBody, messagesIn } from "../../harness/queue-messages.ts";
-import { must, type Door, type State } from "../door.ts";
+import { must, type KillWorkload, type State } from "../kill-workload.ts";
 
 const messagesMax = 16;
 const peekMax = 32;
@@ -14,7 +14,7 @@ const receipts = new Map<string, Receipt>();
 
 /** Queues of messages that are put, and deleted with the receipt of the put; a state is their
  *  texts in order. */
-export const messages: Door = {
+export const messages: KillWorkload = {
   name: "queue",
   setUp: () => Promise.resolve(),
   next(key, state, turn) {
@@ -63,7 +63,7 @@ function put(path: string, texts: readonly string[], text: string) {
   return {
     state: [...texts, text].join(),
     writes: 1,
-    async send({ queue }: Parameters<Door["setUp"]>[0]) {
+    async send({ queue }: Parameters<KillWorkload["setUp"]>[0]) {
       const call = { method: "POST", path: `${path}/messages`, body: messageBody(text) };
       const { body } = await must(queue, call, 201);
       const xml = body.toString();
@@ -78,7 +78,7 @@ function remove(path: string, [oldest = "", ...rest]: readonly string[], receipt
   return {
     state: rest.join(),
     writes: 1,
-    async send({ queue }: Parameters<Door["setUp"]>[0]) {
+    async send({ queue }: Parameters<KillWorkload["setUp"]>[0]) {
       const query = `popreceipt=${encodeURIComponent(popReceipt)}`;
       await must(queue, { method: "DELETE", path: `${path}/messages/${id}?${query}` }, 204);
       receipts.delete(oldest);

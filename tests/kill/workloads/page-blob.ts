@@ -1,4 +1,4 @@
-import { must, textOf, type Door } from "../door.ts";
+import { must, textOf, type KillWorkload } from "../kill-workload.ts";
 
 const container = "/kills-page";
 const pageBytes = 512;
@@ -6,7 +6,7 @@ const pages = 64;
 const length = String(pages * pageBytes);
 
 /** A page blob whose pages are written together, or cleared; a state is its version, or empty. */
-export const pageBlob: Door = {
+export const pageBlob: KillWorkload = {
   name: "page blob",
   async setUp({ blob }) {
     await must(blob, { method: "PUT", path: `${container}?restype=container` }, 201);

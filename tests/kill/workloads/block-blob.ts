@@ -1,11 +1,11 @@
-import { must, textOf, type Clients, type Door } from "../door.ts";
+import { must, textOf, type Clients, type KillWorkload } from "../kill-workload.ts";
 
 const container = "/kills-block";
 /** Some fit into the record, some are stored beside it. */
 const lengths = [100, 1024, 4096, 5000, 70_000, 300_000];
 
 /** Blobs that are put, composed from blocks and deleted. */
-export const blockBlob: Door = {
+export const blockBlob: KillWorkload = {
   name: "block blob",
   async setUp({ blob }) {
     await must(blob, { method: "PUT", path: `${container}?restype=container` }, 201);

@@ -1,12 +1,12 @@
 import { describe, expect, it } from "vitest";
 import { accountSas } from "../harness/raw-client.ts";
 import { freshName } from "../harness/server.ts";
-import { bothDoors, codeOf, type Target } from "./both-doors.ts";
+import { restAndSmb, codeOf, type Target } from "./rest-and-smb.ts";
 import type { Handle, WireClient } from "./wire-client.ts";
 import { Access, close, openFile, setDeletePending, type OpenOptions } from "./wire-messages.ts";
 import type { ShareFileClient } from "@azure/storage-file-share";
 
-const { share, ready, restFile } = bothDoors();
+const { share, ready, restFile } = restAndSmb();
 
 /** REST operations on a file, by what they do to it. */
 const operations: Readonly<Record<string, (target: Target) => Promise<unknown>>> = {
@@ -89,25 +89,25 @@ function expectedCodes(fails: readonly string[], code: string): Readonly<Record<
   return Object.fromEntries(pairs);
 }
 
-describe("6 REST beside an SMB open that shares", () => {
+describe("6 REST and an SMB open that shares", () => {
   it.each(shareModes)("%s", async (_, mode, fails) => {
     const codes = await codesBeside({ access: Access.read, share: mode });
     expect(codes).toEqual(expectedCodes([...fails, ...always], "SharingViolation"));
   });
 
-  it("everything, but writes: only leases mind", async () => {
+  it("everything but writes: only leases conflict", async () => {
     const codes = await codesBeside({ access: Access.write, share: 7 });
     expect(codes).toEqual(expectedCodes(["lease", ...always], "SharingViolation"));
   });
 
-  it("nothing, but only looks: it stands in the way of deletes alone", async () => {
+  it("nothing, with attribute access only: only deletes conflict", async () => {
     const codes = await codesBeside({ access: Access.look, share: 0 });
     expect(codes).toEqual(expectedCodes(always, "SharingViolation"));
   });
 });
 
-describe("6 REST on a file that is going away", () => {
-  it("is refused, whatever it does", async () => {
+describe("6 REST and a delete-pending file", () => {
+  it("every operation is rejected", async () => {
     const codes = await codesBeside({}, (client, handle) => setDeletePending(client, handle, true));
     expect(codes).toEqual(expectedCodes(Object.keys(operations), "DeletePending"));
   });

@@ -1,5 +1,5 @@
 import { developmentAccountName } from "../../../src/account/settings.ts";
-import { must, textOf, type Door } from "../door.ts";
+import { must, textOf, type KillWorkload } from "../kill-workload.ts";
 
 const table = "killspartition";
 const rows = 100;
@@ -13,7 +13,7 @@ interface StoredEntity {
 }
 
 /** A hundred entities that are replaced together, in one transaction. */
-export const partition: Door = {
+export const partition: KillWorkload = {
   name: "transaction",
   async setUp({ table: client }) {
     const body = JSON.stringify({ TableName: table });

@@ -19,7 +19,7 @@ export interface Target {
 }
 
 /** A server with one share, and both ways into it. */
-export function bothDoors(options: StartOptions = {}) {
+export function restAndSmb(options: StartOptions = {}) {
   const held = testServer(options);
   const shareName = freshName("doors");
   let share: ShareClient;

@@ -1,11 +1,11 @@
-import { must, textOf, type Door } from "../door.ts";
+import { must, textOf, type KillWorkload } from "../kill-workload.ts";
 
 const table = "killsentity";
 const lengths = [10, 2000, 30_000];
 const json = { "content-type": "application/json", accept: "application/json;odata=nometadata" };
 
 /** Single entities: replaced, merged, deleted. */
-export const entity: Door = {
+export const entity: KillWorkload = {
   name: "entity",
   async setUp({ table: client }) {
     const body = JSON.stringify({ TableName: table });

@@ -1,11 +1,11 @@
-import { must, textOf, type Door } from "../door.ts";
+import { must, textOf, type KillWorkload } from "../kill-workload.ts";
 
 const container = "/kills-append";
 const recordsMax = 200;
 const lengths = [20, 300, 9000];
 
 /** Blobs that grow record by record, and begin anew. A state is `generation:records`. */
-export const appendBlob: Door = {
+export const appendBlob: KillWorkload = {
   name: "append blob",
   async setUp({ blob }) {
     await must(blob, { method: "PUT", path: `${container}?restype=container` }, 201);

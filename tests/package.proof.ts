@@ -38,7 +38,7 @@ it("installs in an empty folder and serves", { timeout: 180_000 }, async () => {
   await blobs.end();
 });
 
-/** Built already: building again would remove what other tests use. */
+/** Uses the existing build: building again would remove files that other tests use. */
 function pack(path: string) {
   const words = ["pack", path, "--ignore-scripts", "--json", `--pack-destination=${folder}`];
   const [tarball] = JSON.parse(execFileSync("npm", words, quiet)) as [

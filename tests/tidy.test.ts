@@ -18,13 +18,13 @@ const layers: readonly (readonly string[])[] = [
   ["protocol"],
   ["base"],
 ];
-/** Tables of data, which grow by a row for every fact. */
+/** Data tables, which grow by one row per fact. */
 const dataTables: ReadonlySet<string> = new Set(["src/protocol/fault-table.ts"]);
 const fileLinesMax = 300;
 const functionLinesMax = 60;
 const lineColumnsMax = 100;
 
-/** Names that reach for time, chance or the environment behind the world's back. */
+/** Names that access time, randomness or the environment without the world. */
 const bannedNames: readonly { readonly name: string; readonly pattern: RegExp }[] = [
   { name: "Date", pattern: /(?<![\w.$"'`-])Date(?=[.(])|new Date\b/ },
   { name: "Math.random", pattern: /\bMath\.random\b/ },
@@ -37,7 +37,7 @@ const bannedNames: readonly { readonly name: string; readonly pattern: RegExp }[
 const bannedNamesAreAtHome = (path: string): boolean =>
   path === "src/server/world.ts" || path.startsWith("src/cli/");
 
-/** Optional binaries for other platforms, whose hashes are still to be added; this only shrinks. */
+/** Optional binaries for other platforms whose hashes are missing; this number only shrinks. */
 const hashesMissingMax = 58;
 
 interface LockFile {
@@ -73,7 +73,7 @@ function readFolder(folder: string): readonly Source[] {
     });
 }
 
-/** Comments and quoted text may speak of anything. Lines keep their numbers. */
+/** Blanks comments and string literals, which are not checked. Line numbers are kept. */
 function codeOf(text: string): string {
   return text
     .replace(/\/\*[\s\S]*?\*\//g, (comment) => comment.replace(/[^\n]/g, " "))
@@ -167,7 +167,7 @@ describe("size", () => {
   it(`keeps lines within ${lineColumnsMax} columns`, () => {
     const wide = complaintsAboutLines(
       sources,
-      // A key, an address, a pattern or the title of a test cannot be broken.
+      // A key, a URL, a pattern or a test title cannot be wrapped.
       (line) => line.length > lineColumnsMax && !/\S{80}|^\s*(it|describe)\("/.test(line),
     );
     expect(wide).toEqual([]);

@@ -5,7 +5,7 @@ import type { AnyRoute } from "../../src/admin/routes.ts";
 import { AdminAuth } from "../../src/admin/security/admin-auth.ts";
 import { simWorld } from "../../src/server/sim-world.ts";
 
-/** The routes of the admin listener as they are declared, of a server that does not run. */
+/** The declared routes of the admin listener, from a server that is not started. */
 export function declaredRoutes(): readonly AnyRoute[] {
   const { clock, random, log } = simWorld(1);
   const security = {

@@ -6,7 +6,7 @@ import { simWorld } from "../../src/server/sim-world.ts";
 import { realSurroundings, startWith, type EtagereServer } from "../../src/server/start.ts";
 import { freePorts } from "../harness/server.ts";
 
-/** A real clock whose timers are quick, and which a test can put forward. */
+/** A real clock with accelerated timers that a test can advance. */
 export interface QuickClock extends Clock {
   skip(seconds: number): void;
 }
@@ -23,13 +23,13 @@ export interface AdminServer extends AsyncDisposable {
   post(path: string, body?: object, headers?: Record<string, string>): Promise<Response>;
 }
 
-/** What programs send with every request to the admin API. */
+/** Required by every request to the admin API. */
 export const adminHeaders = { "x-etagere-admin": "1" };
 
 export type Json = Readonly<Record<string, unknown>>;
 
 export async function adminServer(options: StartOptions = {}): Promise<AdminServer> {
-  // Its own clock moves the time of the store, which a database would not let it do.
+  // The test clock sets the store time, which a database engine does not allow.
   const place = options.location === undefined ? { inMemoryPersistence: true } : {};
   const resolved = resolveOptions({ ...freePorts, ...place, ...options });
   if (!resolved.ok) throw new Error(resolved.problems.join("\n"));

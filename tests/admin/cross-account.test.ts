@@ -58,7 +58,7 @@ const things: readonly Values[] = [
   },
 ];
 
-/** What each parameter of any route is tried with. A new one has to be added here. */
+/** A value for each parameter of any route. A new parameter must be added here. */
 function samplesFor(thing: Values): Values {
   const none = { partitionKey: undefined, rowKey: undefined };
   const page = { limit: "10", after: undefined };
@@ -68,7 +68,7 @@ function samplesFor(thing: Values): Values {
   return { ...none, ...page, ...lease, ...file, account, queue, ...thing };
 }
 
-/** Of routes that check their body themselves. */
+/** Bodies for routes that validate their own body. */
 const bodies: Readonly<Record<string, readonly object[]>> = {
   "/admin/v1/sas": [
     { account: foreign.account },
@@ -100,7 +100,7 @@ interface Attempt {
   readonly body: string | undefined;
 }
 
-/** Every way to name the foreign account in a request of a route, and the request without it. */
+/** Every form of naming the foreign account in a request of a route, and the request without it. */
 function attemptsOf(route: Route): readonly Attempt[] {
   const path = route.path.replace(":name", foreign.account).replace(":id", sessionId);
   expect(path, "a sample for each part of the path").not.toContain(":");
@@ -129,7 +129,7 @@ async function send({ method, path, body }: Attempt, headers: Record<string, str
   return { status: answer.status, text, code: parsed.error?.code };
 }
 
-/** What is held in the foreign account; nothing of it may change. */
+/** The state of the foreign account, which must not change. */
 async function held(): Promise<unknown> {
   const views = ["leases", "smb", "messages"].map(async (name) => {
     const { text } = await send(
@@ -156,7 +156,7 @@ describe("a session with the key of one account", () => {
       "POST /admin/v1/session",
       "DELETE /admin/v1/session",
     ]);
-    // These write their responses themselves, and are tried below.
+    // These routes write their own responses and are tested below.
     const raw = routes.filter((route) => !isAnswered(route)).map(named);
     expect(raw).toEqual(["GET /admin/v1/feed", "* /storage/:service/*"]);
   });
@@ -167,11 +167,11 @@ describe("a session with the key of one account", () => {
       const before = await held();
       for (const attempt of attemptsOf(route)) {
         const { status, text, code } = await send(attempt, own);
-        const told = `${attempt.path} ${attempt.body}: ${status} ${text}`;
-        if (route.access !== "account") expect([status, code], told).toEqual([403, tokenOnly]);
-        else if (status < 300) expect(text, told).not.toMatch(/foreign|devstoreaccount1/);
-        else expect(refusals, told).toContain(code);
-        expect(text, told).not.toContain(developmentAccountKey);
+        const described = `${attempt.path} ${attempt.body}: ${status} ${text}`;
+        if (route.access !== "account") expect([status, code], described).toEqual([403, tokenOnly]);
+        else if (status < 300) expect(text, described).not.toMatch(/foreign|devstoreaccount1/);
+        else expect(refusals, described).toContain(code);
+        expect(text, described).not.toContain(developmentAccountKey);
       }
       expect(await held()).toEqual(before);
     },
@@ -231,7 +231,7 @@ describe("a session with the key of one account", () => {
   });
 });
 
-/** With a host of its own choice. */
+/** With a chosen Host header. */
 function rawGet(path: string, host: string | undefined) {
   const headers = { ...adminHeaders, ...own, ...(host === undefined ? {} : { host }) };
   return new Promise<{ readonly status: number; readonly text: string }>((resolve, reject) => {
@@ -245,7 +245,7 @@ function rawGet(path: string, host: string | undefined) {
   });
 }
 
-/** Otherwise the requests above would prove nothing. The reset comes last. */
+/** Shows that the requests above would succeed if authorized. The reset comes last. */
 describe("a session with the admin token", () => {
   const isReset = ({ path }: Route): boolean => path === "/admin/v1/reset";
   const ordered = [...closed.filter((route) => !isReset(route)), ...closed.filter(isReset)];

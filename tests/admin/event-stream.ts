@@ -19,7 +19,7 @@ export class EventStream {
     this.#reader = decoded.getReader();
   }
 
-  /** Resolves when the server has begun to watch. */
+  /** Resolves when the server has subscribed the stream. */
   static async open(url: string, kinds = "", headers = {}): Promise<EventStream> {
     const answer = await fetch(`${url}/admin/v1/feed${kinds && `?kinds=${kinds}`}`, {
       headers: { ...adminHeaders, ...headers },
@@ -30,7 +30,7 @@ export class EventStream {
     return stream;
   }
 
-  /** The next event of a kind; others before it are left out. */
+  /** The next event of a kind; skips other kinds. */
   async next(event: string): Promise<StreamEvent["data"]> {
     for (let passed = 0; passed < eventsMax; passed += 1) {
       const found = await this.#one();
@@ -40,7 +40,7 @@ export class EventStream {
     throw new Error(`no ${event} came`);
   }
 
-  /** How the server has ended the stream. */
+  /** Resolves when the server has ended the stream. */
   async ended(): Promise<"ended" | "cut off"> {
     for (let passed = 0; passed < eventsMax; passed += 1) {
       if ((await this.#one()) === undefined) return this.#isCut ? "cut off" : "ended";

@@ -162,9 +162,9 @@ it("the feed sends successful writes and health to subscribers of these kinds", 
   const blob = newBlob();
   const { etag } = await blob.upload("a", 1);
   const change = { operation: "Put Blob", path: blob.name, etag, status: 201 };
-  let told = await feed.next("change");
-  while (told["path"] !== blob.name) told = await feed.next("change");
-  expect(told).toMatchObject(change);
+  let event = await feed.next("change");
+  while (event["path"] !== blob.name) event = await feed.next("change");
+  expect(event).toMatchObject(change);
   const health = await feed.next("health");
   expect(health["requests"]).toMatchObject({ total: expect.any(Number) });
 });

@@ -5,7 +5,7 @@ import { QueueServiceClient } from "@azure/storage-queue";
 import { WireClient } from "../smb-wire/wire-client.ts";
 import { Access, createBody } from "../smb-wire/wire-messages.ts";
 
-/** Names by which everything in the account can be recognised. */
+/** Names that identify everything in the account. */
 export const foreign = {
   account: "devstoreaccount1",
   container: "foreign-box",
@@ -15,7 +15,7 @@ export const foreign = {
   share: "foreign-share",
 } as const;
 
-/** Fills the account with one of everything that the admin API shows. */
+/** Creates one of everything that the admin API shows. */
 export async function fillForeign(connectionString: string, smbUrl: string): Promise<WireClient> {
   const allowInsecureConnection = true;
   const blobs = BlobServiceClient.fromConnectionString(connectionString);

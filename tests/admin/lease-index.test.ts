@@ -13,7 +13,7 @@ import type { RawCall } from "../harness/raw-client.ts";
 import { simBlob, type SimBlob } from "../harness/sim-blob.ts";
 import { simFile, type SimFile } from "../harness/sim-file.ts";
 
-/** Steps on few names, so that they meet: what is leased is written over, moved, deleted. */
+/** Operations on few names, so that leased resources are overwritten, moved and deleted. */
 
 interface World {
   readonly store: Store;
@@ -106,7 +106,7 @@ const fileCalls: fc.Arbitrary<RawCall> = fc.oneof(
   })),
 );
 
-/** Every record that has a lease somebody holds, by looking at all of them. */
+/** All records with a held lease, found by a full scan. */
 async function searched(records: Records): Promise<readonly string[]> {
   const found: string[] = [];
   const look = async (table: DefinedTable<never, never>, owners?: ReadonlySet<unknown>) => {
@@ -126,7 +126,7 @@ async function searched(records: Records): Promise<readonly string[]> {
   }
   await look(containers as never);
   await look(shares as never);
-  // What a deleted container held is nobody's any more, though it is still being taken down.
+  // Leases of a deleted container are not held, although its reclaim job still runs.
   await look(blobs as never, owners);
   await look(nodes as never, owners);
   return found.toSorted();
@@ -134,7 +134,7 @@ async function searched(records: Records): Promise<readonly string[]> {
 
 const noContent = {} as ContentStore;
 
-/** Resolves with how many there are. */
+/** Resolves with the number of held leases. */
 function expectIndexToBeRight({ store }: World): Promise<number> {
   return store.snapshot(async (view) => {
     const records = new Records(view, noContent);
@@ -163,7 +163,7 @@ async function run(
 }
 
 const runs = { numRuns: 30, seed: 20_261_115 };
-/** On a database every step is a round trip. */
+/** With a database every step is a round trip. */
 const timeout = 240_000;
 
 it(
@@ -186,7 +186,7 @@ it(
       }),
       runs,
     );
-    // Otherwise nothing was tried.
+    // Shows that leases were held at all.
     expect(leases).toBeGreaterThan(40);
   },
 );

@@ -77,7 +77,7 @@ describe("with a required login", () => {
     expect((await inside()).status).toBe(200);
     const altered = cookie.replace(/.$/, (last) => (last === "0" ? "1" : "0"));
     expect((await get("/admin/v1/leases", { Cookie: altered })).status).toBe(401);
-    // Each use makes it last for half an hour more, but twelve hours at most.
+    // Each use extends a session by 30 minutes, up to 12 hours in total.
     for (let uses = 0; uses < 35; uses += 1) {
       admin.clock.skip(20 * 60);
       expect((await inside()).status).toBe(200);
@@ -148,9 +148,9 @@ describe("with a required login", () => {
     const wrong = [
       { token: "wrong" },
       { account, key: "wrong" },
-      { account: "nobody", key: "" },
+      { account: "unknown", key: "" },
       { account, key: "" },
-      { account: "nobody", key: "wrong" },
+      { account: "unknown", key: "wrong" },
       { link: "wrong" },
     ];
     for (let attempt = 0; attempt < 10; attempt += 1) {

@@ -3,7 +3,7 @@ import { adminHeaders, adminServer, type AdminServer } from "./admin-server.ts";
 
 const account = "devstoreaccount1";
 const tooLong = "x".repeat(2049);
-/** Of a pair that stands for one character. */
+/** Half of a surrogate pair. */
 const half = "\ud83d";
 let admin: AdminServer;
 
@@ -20,8 +20,8 @@ async function send(method: string, path: string, body?: string, type = "applica
   const headers = { ...adminHeaders, "Content-Type": type };
   const sent = body === undefined ? { method, headers } : { method, headers, body };
   const answer = await fetch(admin.url + path, sent);
-  const told = method === "HEAD" ? undefined : ((await answer.json()) as Refusal);
-  return { status: answer.status, allow: answer.headers.get("allow"), ...told?.error };
+  const refusal = method === "HEAD" ? undefined : ((await answer.json()) as Refusal);
+  return { status: answer.status, allow: answer.headers.get("allow"), ...refusal?.error };
 }
 
 const reads = ["server", "accounts", `accounts/${account}/key`, "leases", "smb", "messages"];
@@ -107,8 +107,8 @@ it.each([
   ["smb?limit=0", 400, `${limits}"0"`],
   ["smb?after=AA%3D%3D", 400, "after must be the next of an earlier answer"],
   ["messages?limit=9999999999", 400, `${limits}"9999999999"`],
-  ["messages?account=nobody", 404, 'there is no account "nobody"'],
-  ["accounts/nobody/key", 404, 'there is no account "nobody"'],
+  ["messages?account=unknown", 404, 'there is no account "unknown"'],
+  ["accounts/unknown/key", 404, 'there is no account "unknown"'],
   [
     "feed?kinds=lease,nonsense",
     400,
@@ -119,7 +119,7 @@ it.each([
   ["timeline?service=toString", 400, "service must be blob, queue, table or file"],
   ["timeline?service=blob", 400, "account is missing"],
   [`timeline?service=blob&account=${account}`, 400, "container is missing"],
-  ["timeline?service=blob&account=nobody&container=abc", 404, 'there is no account "nobody"'],
+  ["timeline?service=blob&account=unknown&container=abc", 404, 'there is no account "unknown"'],
   [timeline("container=ab"), 400, 'container "ab": The specified resource name length'],
   [timeline("container=ABC"), 400, "Names have 3 to 63 characters: a to z, 0 to 9 and hyphens"],
   [timeline(`container=${"x".repeat(64)}`), 400, 'container "xxx'],
@@ -161,7 +161,7 @@ it.each<[string, object, number, string]>([
   ["leases/break", { ...blob, periodSeconds: 61 }, 400, `${period}61`],
   ["leases/break", { ...blob, periodSeconds: "1" }, 400, `${period}"1"`],
   ["leases/break", { ...blob, periodSeconds: 1.5 }, 400, `${period}1.5`],
-  ["leases/break", { ...blob, account: "nobody" }, 404, 'there is no account "nobody"'],
+  ["leases/break", { ...blob, account: "unknown" }, 404, 'there is no account "unknown"'],
   ["smb/close", {}, 400, "account is missing"],
   [
     "smb/close",
@@ -172,7 +172,7 @@ it.each<[string, object, number, string]>([
   ["smb/close", { ...file, open: -1 }, 400, "open must be an id, a whole number of up to 64 bits"],
   ["smb/close", { ...file, fileId: "18446744073709551616" }, 400, "fileId must be an id, a whole"],
   ["smb/close", { ...file, fileId: "18446744073709551615" }, 404, `${account} has no share "docs"`],
-  ["smb/close", { ...file, account: "nobody" }, 404, 'there is no account "nobody"'],
+  ["smb/close", { ...file, account: "unknown" }, 404, 'there is no account "unknown"'],
   ["smb/close", file, 404, `${account} has no share "docs"`],
   ["smb/sessions/1/close", {}, 404, 'there is no SMB session "1"'],
   ["smb/sessions/one/close", {}, 404, 'there is no SMB session "one"'],
@@ -182,7 +182,7 @@ it.each<[string, object, number, string]>([
   ["session", { account, key: null }, 400, "account and key, or token, are missing"],
   ["session", { token: 1 }, 400, "token must be text, not 1"],
   ["sas", {}, 400, "account is missing"],
-  ["sas", { account: "nobody" }, 404, 'there is no account "nobody"'],
+  ["sas", { account: "unknown" }, 404, 'there is no account "unknown"'],
   ["sas", { account, minutes: "60" }, 400, "minutes must be a number above 0, up to 5256000, not "],
   ["sas", { account, kind: "x" }, 400, 'kind must be account or service, not "x"'],
   ["sas", { account, services: "bx" }, 400, 'services must be letters of bqtf, not "bx"'],

@@ -4,7 +4,7 @@ import { adminHeaders, adminServer, type AdminServer } from "./admin-server.ts";
 
 const account = "devstoreaccount1";
 
-/** `fetch` does not let a program say what a browser would. */
+/** `fetch` does not allow setting the headers that a browser sends. */
 function raw(
   url: string,
   headers: Record<string, string>,

@@ -48,9 +48,9 @@ describe("the server and account views", () => {
   });
 
   it("return a key on explicit request", async () => {
-    const told = await admin.json(`/admin/v1/accounts/${account}/key`);
-    expect(told).toMatchObject({ account, keys: [developmentAccountKey] });
-    expect((await admin.get("/admin/v1/accounts/nobody/key")).status).toBe(404);
+    const response = await admin.json(`/admin/v1/accounts/${account}/key`);
+    expect(response).toMatchObject({ account, keys: [developmentAccountKey] });
+    expect((await admin.get("/admin/v1/accounts/unknown/key")).status).toBe(404);
   });
 });
 
@@ -71,9 +71,14 @@ describe("SAS tokens", () => {
     const path = "a folder/über.txt";
     await container.getBlockBlobClient(path).upload("text", 4);
     await container.getBlockBlobClient("other").upload("text", 4);
-    const wish = { kind: "service", account, service: "blob", container: container.containerName };
+    const request = {
+      kind: "service",
+      account,
+      service: "blob",
+      container: container.containerName,
+    };
     const extra = { permissions: "r", contentType: "text/html" };
-    const sas = await signed({ ...wish, path, ...extra });
+    const sas = await signed({ ...request, path, ...extra });
     const read = await fetch(sas.url ?? "");
     expect(await read.text()).toBe("text");
     expect(read.headers.get("content-type")).toBe("text/html");
@@ -90,12 +95,12 @@ describe("SAS tokens", () => {
     const insecure = { allowInsecureConnection: true };
     await TableServiceClient.fromConnectionString(connectionString, insecure).createTable(name);
     await ShareServiceClient.fromConnectionString(connectionString).createShare(name);
-    const wish = { kind: "service", account, container: name };
-    const queue = await signed({ ...wish, service: "queue", permissions: "rp" });
+    const request = { kind: "service", account, container: name };
+    const queue = await signed({ ...request, service: "queue", permissions: "rp" });
     expect((await fetch(queue.url?.replace("?", "/messages?") ?? "")).status).toBe(200);
-    const table = await signed({ ...wish, service: "table", permissions: "r" });
+    const table = await signed({ ...request, service: "table", permissions: "r" });
     expect((await fetch(table.url?.replace("?", "()?") ?? "")).status).toBe(200);
-    const share = await signed({ ...wish, service: "file", permissions: "rl" });
+    const share = await signed({ ...request, service: "file", permissions: "rl" });
     const listing = `${share.url}&restype=directory&comp=list`;
     expect((await fetch(listing)).status).toBe(200);
   });
@@ -110,8 +115,8 @@ describe("SAS tokens", () => {
       "path",
     ],
     [{ account, kind: "service", service: "blob", container: "c\nd", permissions: "r" }, "control"],
-  ])("are not created from %j", async (wish, problem) => {
-    const answer = await admin.post("/admin/v1/sas", wish);
+  ])("are not created from %j", async (request, problem) => {
+    const answer = await admin.post("/admin/v1/sas", request);
     expect(answer.status).toBe(400);
     expect(await answer.text()).toContain(problem);
   });
@@ -123,8 +128,8 @@ interface Signed {
   readonly gatewayUrl?: string;
 }
 
-async function signed(wish: object): Promise<Signed> {
-  const answer = await admin.post("/admin/v1/sas", wish);
+async function signed(request: object): Promise<Signed> {
+  const answer = await admin.post("/admin/v1/sas", request);
   expect(answer.status).toBe(200);
   return (await answer.json()) as Signed;
 }

@@ -30,7 +30,7 @@ beforeAll(async () => {
   }
 });
 
-/** A token for one container, signed with one of the accounts' keys. */
+/** A token for one container, signed with the key of one of the accounts. */
 function tokenFor(container: string, letters: string, key = developmentAccountKey): string {
   const values = {
     containerName: container,

@@ -11,7 +11,7 @@ const account = `/${developmentAccountName}`;
 const minuteMilliseconds = 60_000;
 const bombBytes = 64 * 1024 * 1024;
 
-/** A request that somebody has listened to. */
+/** A captured request. */
 interface Captured {
   readonly method: string;
   readonly target: string;

@@ -3,7 +3,7 @@ import type { ServiceName } from "../../src/protocol/service-name.ts";
 import { requestOf, type WireRequest } from "./request-of.ts";
 import type { AuthRequest } from "../../src/http/auth/request.ts";
 
-/** A listener that refuses everything and remembers what the client library sent. */
+/** A listener that rejects every request and records what the client library sent. */
 export class CapturedRequests {
   readonly #server: Server;
   readonly #wires: WireRequest[] = [];
@@ -28,7 +28,7 @@ export class CapturedRequests {
     return new CapturedRequests(server);
   }
 
-  /** Path-style, as local clients address accounts. */
+  /** Path-style URLs, which local clients use. */
   urlOf(account: string): string {
     const address = this.#server.address();
     if (address === null || typeof address === "string") throw new Error("not listening");

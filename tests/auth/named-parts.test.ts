@@ -11,7 +11,7 @@ import {
   type NamedWorld,
 } from "./named-world.ts";
 
-/** Operations whose body holds requests: each part is authorised by itself. */
+/** Operations whose body contains requests; each part is authorized separately. */
 
 let world: NamedWorld;
 
@@ -95,7 +95,7 @@ describe("Blob Batch", () => {
     const { body, status } = await world.send("blob", {
       method: "POST",
       path: "/?comp=batch",
-      // The batch itself may do everything; its parts get nothing from that.
+      // The batch request is fully authorized; its parts must not inherit that.
       token: accountToken(),
       headers: { "content-type": "multipart/mixed; boundary=b" },
       body: `${part.join("\r\n")}\r\n--b--\r\n`,

@@ -19,9 +19,9 @@ import {
 } from "./named-world.ts";
 
 /**
- * Every operation that names a second resource, by every kind of credential. What is expected
- * follows from the declaration: the permission of the second resource, and whether the credentials
- * of the request must cover it or its URL brings some of its own.
+ * Every operation that names a second resource, with every kind of credential. The expected result
+ * follows from the declaration: the permission for the second resource, and whether the request's
+ * credentials must cover it or its URL carries its own.
  */
 
 let world: NamedWorld;
@@ -58,7 +58,7 @@ function newSample(title: string): Promise<NamedSample> {
   return make(world, `aa${count}`);
 }
 
-/** Every letter that tokens of a container or share can hold. */
+/** Every permission letter of container and share tokens. */
 const allLetters = { blob: "racwdl", file: "rcwdl" } as Record<string, string>;
 const objectLetters = { blob: "racwd", file: "rcwd" } as Record<string, string>;
 
@@ -71,7 +71,7 @@ interface Credential<R> {
 const isOpenToSas = ({ operation, named }: Row<{ permission: Operation["permission"] }>) =>
   operation.permission.sas === undefined && named.permission.sas === undefined;
 
-/** Of the request: they must cover the target and what it names. */
+/** The request's credentials must cover the target and the named resource. */
 const covering: readonly Credential<CoveredResource<Address, object>>[] = [
   {
     name: "the account key",
@@ -113,7 +113,7 @@ const covering: readonly Credential<CoveredResource<Address, object>>[] = [
         objectLetters[service] ?? "",
       ),
     }),
-    // Of another snapshot or another path it says nothing.
+    // The token does not cover another snapshot or another path.
     expected: ({ first, second, snapshot }, row) =>
       isOpenToSas(row) && first !== undefined && first === second && snapshot === undefined,
   },
@@ -135,7 +135,7 @@ function without(service: string, letters: string): string {
     .join("");
 }
 
-/** Of the source's URL, while a SAS of the whole container or share lets the target be written. */
+/** The credentials of the source URL, while a SAS for the container or share allows the write. */
 const linking: readonly Credential<LinkedResource>[] = [
   {
     name: "nothing",
@@ -149,7 +149,7 @@ const linking: readonly Credential<LinkedResource>[] = [
       token: undefined as never,
       authorization: accountKey,
     }),
-    // Bytes are fetched by a request of their own, which nobody signed.
+    // Content is fetched by an unsigned request of its own.
     expected: (_, { operation }) => operation.body.kind !== "source",
   },
   {
@@ -229,7 +229,7 @@ function linked(sample: NamedSample, url: string): WorldCall {
 async function verdictOf(sample: NamedSample, call: WorldCall): Promise<boolean> {
   const { status, body } = await world.send(sample.service, call);
   if (status < 300) return true;
-  // Anything else than a refusal of access would prove nothing.
+  // A response other than an authorization error would prove nothing.
   expect([401, 403, 404], body).toContain(status);
   return false;
 }
@@ -265,7 +265,7 @@ async function open(container: string): Promise<void> {
   await world.send("blob", { method: "PUT", path, headers, authorization: accountKey });
 }
 
-/** Parameters by which the services name one resource in a request for another. */
+/** Parameters that name one resource in a request for another. */
 const naming =
   /copy-source$|rename-source$|target-file$|source-container-name$|deleted-.*-name$|^prev|previous/;
 

@@ -10,10 +10,10 @@ export interface NamedSample {
   readonly first: string | undefined;
   /** The path of the second resource. */
   readonly second: string | undefined;
-  /** The target is a snapshot of its blob, the second resource another one. */
+  /** The target is one snapshot of a blob, the second resource another. */
   readonly snapshot?: string;
   readonly call: WorldCall;
-  /** For a linked resource: where its URL goes, and what else the request then needs. */
+  /** For a linked resource: the path of its URL, and further headers of the request. */
   readonly source?: { readonly header: string; readonly path: string };
 }
 
@@ -65,7 +65,7 @@ async function share(world: NamedWorld, owner: string, protocol: "SMB" | "NFS"):
   }
 }
 
-/** A copy into a blob from another one of the same container. */
+/** A copy between two blobs of one container. */
 function blobCopy(query: string, headers: Record<string, string>, types: readonly string[] = []) {
   return async (world: NamedWorld, id: string): Promise<NamedSample> => {
     const owner = `c${id}`;

@@ -48,7 +48,7 @@ export interface WorldCall {
   readonly path: string;
   readonly headers?: Readonly<Record<string, string>>;
   readonly body?: string;
-  /** The query of a token, or the value of `Authorization`; none at all is anonymous. */
+  /** The query of a token or the value of `Authorization`; undefined: anonymous. */
   readonly token?: string;
   readonly authorization?: string;
 }
@@ -63,7 +63,7 @@ const host = "127.0.0.1:10000";
 const version = "2025-05-05";
 const name = developmentAccountName;
 
-/** Stands for a signature by the account key, which covers everything in the account. */
+/** Represents a signature with the account key, which covers the whole account. */
 export const accountKey = "by the account key";
 
 class KeyedAuthenticator extends Authenticator {
@@ -85,26 +85,26 @@ export async function namedWorld(): Promise<NamedWorld> {
   await ensureAccountRecords(store, [{ name, hierarchicalNamespace: false }], random);
   const settings = { ...developmentAccount(), publicAccess: true, containerSoftDeleteDays: 7 };
   const accounts = accountsOf([{ ...settings, shareSoftDeleteDays: 7 }]);
-  const doors = new Map<ServiceName, HttpService>();
+  const httpServices = new Map<ServiceName, HttpService>();
   for (const service of services) {
-    const door: HttpService = {
+    const http: HttpService = {
       service,
       router: compileRoutes(service.operations),
       runtime: { store, content, random, clock },
       accounts,
       authenticator: new KeyedAuthenticator(),
-      sources: simSources(service.name, (request) => serveRequest(door, request)),
+      sources: simSources(service.name, (request) => serveRequest(http, request)),
       clock,
       log,
       meter: noMeter,
       options: { versions: "later", productStyle: true, oauth: "basic" },
     };
-    doors.set(service.name, door);
+    httpServices.set(service.name, http);
   }
-  return { send: (service, call) => send(doors.get(service)!, call) };
+  return { send: (service, call) => send(httpServices.get(service)!, call) };
 }
 
-async function send(door: HttpService, call: WorldCall): Promise<WorldAnswer> {
+async function send(http: HttpService, call: WorldCall): Promise<WorldAnswer> {
   const { method, path, token, authorization, body = "" } = call;
   const bytes = Buffer.from(body);
   const headers: Record<string, string> = {
@@ -115,7 +115,7 @@ async function send(door: HttpService, call: WorldCall): Promise<WorldAnswer> {
     ...call.headers,
   };
   const signed = token === undefined ? path : `${path}${path.includes("?") ? "&" : "?"}${token}`;
-  const reply = await serveRequest(door, {
+  const reply = await serveRequest(http, {
     method,
     target: `/${name}${signed}`,
     headers,

@@ -31,7 +31,7 @@ export function ticks(text: string): Ticks {
   return moment;
 }
 
-/** A request as the HTTP door would present it. */
+/** A request in the form in which the HTTP server presents it. */
 export function requestOf(wire: WireRequest): AuthRequest {
   const rawHeaders = wire.rawHeaders ?? [];
   const [rawPath = "", rawQuery = ""] = splitOnce(wire.url, "?");

@@ -5,7 +5,7 @@ import * as queues from "@azure/storage-queue";
 import type { ServiceName } from "../../src/protocol/service-name.ts";
 import { account, accountKey, type WireRequest } from "./request-of.ts";
 
-/** Tokens of every kind, made by the client libraries. */
+/** Tokens of every kind, created by the client libraries. */
 
 const startsOn = new Date("2026-01-02T11:00:00Z");
 const expiresOn = new Date("2026-01-02T13:00:00Z");

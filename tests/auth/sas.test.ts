@@ -40,7 +40,7 @@ function outcome(wire: WireRequest, keys?: readonly [string, string]) {
 describe("tokens created by the client libraries", () => {
   test.each(samples())("$name ($service)", (sample) => {
     expect(outcome(wireOf(sample))).toBe(sample.kind);
-    // The second time the verdict comes from memory.
+    // The second verdict comes from the cache.
     expect(outcome(wireOf(sample))).toBe(sample.kind);
     expect(outcome(wireOf(sample), [otherKey, otherKey])).toBe("AuthenticationFailed");
   });
@@ -84,7 +84,7 @@ describe("tokens created by the client libraries", () => {
           const at = position % value.length;
           fc.pre(value[at] !== letter);
           const changed = value.slice(0, at) + letter + value.slice(at + 1);
-          // Case of a table's name is not signed.
+          // The case of a table name is not signed.
           fc.pre(name !== "tn" || changed.toLowerCase() !== value.toLowerCase());
           const token = encode(fields.with(index, [name, changed]));
           expect(outcome(wireOf({ ...sample, token }))).not.toBe(sample.kind);

@@ -40,7 +40,7 @@ function outcome(wire: WireRequest, keys: readonly [string, string] = [otherKey,
 
 const signedDate = "Fri, 02 Jan 2026 12:00:00 GMT";
 
-/** What a client that follows the documents would send. */
+/** What a client that follows the documentation sends. */
 function signedByHand(text: string, scheme = "SharedKey"): string {
   const key = Buffer.from(accountKey, "base64");
   return `${scheme} ${account}:${createHmac("sha256", key).update(text).digest("base64")}`;

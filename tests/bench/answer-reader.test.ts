@@ -6,7 +6,7 @@ const counted = 'HTTP/1.1 200 OK\r\nETag: "0x1"\r\nContent-Length: 5\r\n\r\nhell
 const chunked =
   "HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n3\r\nhel\r\n2\r\nlo\r\n0\r\n\r\n";
 
-/** Cuts the text at these places and reads the pieces. */
+/** Splits the text at these positions and reads the chunks. */
 function readInPieces(text: string, cuts: readonly number[], reader = new AnswerReader()) {
   const bounds = [0, ...cuts.toSorted((a, b) => a - b), text.length];
   const answers = bounds.slice(1).map((to, index) => {

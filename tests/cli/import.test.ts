@@ -23,7 +23,7 @@ function run(...words: readonly string[]) {
   return spawnSync(program, rest, { cwd: fixture.folder, encoding: "utf8" });
 }
 
-/** What a start prints on standard error, in the folder that Azurite used. */
+/** Standard error of a start in the folder that Azurite used. */
 async function warningsOf(...words: readonly string[]): Promise<string> {
   const options = { folder: fixture.folder };
   const server = await startCommand([...command, ...ports, ...words], options);

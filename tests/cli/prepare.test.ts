@@ -10,7 +10,7 @@ const scripts = join(clone, "scripts");
 const tools = join(clone, "node_modules", ".bin");
 afterAll(() => rmSync(clone, { recursive: true, force: true }));
 
-/** A tool that says so and makes what the real one leaves behind. */
+/** A tool that prints its name and creates what the real one creates. */
 function pretend(name: string, made: string): void {
   const path = join(tools, name);
   const text = `#!/bin/sh\necho ${name} >&2\nmkdir -p "$(dirname ${made})"\ntouch ${made}\n`;

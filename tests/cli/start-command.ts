@@ -5,12 +5,12 @@ import { createInterface } from "node:readline";
 
 export interface StartedCommand {
   readonly child: ChildProcess;
-  /** What was printed on standard output until now. */
+  /** Standard output so far. */
   readonly lines: readonly string[];
-  /** What was printed on standard error until now. */
+  /** Standard error so far. */
   errors(): string;
   urlOf(service: string): string;
-  /** Asks it to end and resolves with its exit code. */
+  /** Sends a signal and resolves with the exit code. */
   end(signal?: NodeJS.Signals): Promise<number | null>;
 }
 
@@ -19,7 +19,7 @@ export interface CommandOptions {
   readonly environment?: NodeJS.ProcessEnv;
 }
 
-/** Runs the command as a user does and waits until it really listens. */
+/** Runs the command as a user does and waits until it listens. */
 export async function startCommand(
   words: readonly string[],
   { folder, environment }: CommandOptions = {},
@@ -29,7 +29,7 @@ export async function startCommand(
     ...(folder === undefined ? {} : { cwd: folder }),
     env: { ...process.env, ...environment },
     stdio: ["ignore", "pipe", "pipe"],
-    // A group of its own: npx passes no signals on to what it runs.
+    // A process group of its own, because npx does not forward signals.
     detached: true,
   });
   const lines: string[] = [];

@@ -23,10 +23,10 @@ it("shows the server that uses a folder, or that there is none", async () => {
   expect(shown.stdout).toContain(`at ${server.urlOf("admin")}`);
   expect(shown.stdout).toContain("Leases: none");
   expect(shown.status).toBe(0);
-  const told = JSON.parse(
+  const printed = JSON.parse(
     status("--location", join(folder, ".etagere"), "--json").stdout,
   ) as object;
-  expect(told).toMatchObject({ url: server.urlOf("admin"), leases: { leases: [] } });
+  expect(printed).toMatchObject({ url: server.urlOf("admin"), leases: { leases: [] } });
   expect(await server.end()).toBe(0);
   const none = status("--location", join(folder, ".etagere"));
   expect(none.stderr).toContain("no server uses");

@@ -1,4 +1,4 @@
-// Commands in the foreground. A tool or package that cannot be had throws `Missing`.
+// Runs commands in the foreground. Throws `Missing` for an unavailable tool or package.
 import { spawnSync } from "node:child_process";
 
 export class Missing extends Error {}

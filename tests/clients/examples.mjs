@@ -5,7 +5,7 @@ import { root } from "../../scripts/prepare.mjs";
 
 const page = readFileSync(join(root, "docs", "CLIENTS.md"), "utf8");
 
-/** The first block of code under a heading. */
+/** The first code block under a heading. */
 export function exampleOf(heading, { blob, queue }) {
   const section = page.split(/^### /m).find((text) => text.startsWith(`${heading}\n`));
   const code = /^```\w+\n([^]*?)^```$/m.exec(section ?? "")?.[1];

@@ -1,8 +1,7 @@
 import { once } from "node:events";
 import { connect, createServer, type Socket } from "node:net";
 
-/** As much of a load balancer as a pair of gateways needs: a connection goes to the next one that
- *  takes it. */
+/** A minimal load balancer: each connection goes to the next reachable gateway. */
 export interface Balancer {
   readonly url: string;
   close(): Promise<void>;
@@ -34,7 +33,7 @@ export async function openBalancer(ports: readonly number[]): Promise<Balancer> 
   };
 }
 
-/** Before anything was sent another gateway may be tried; afterwards the client has to. */
+/** Another gateway is tried only before bytes were sent; afterwards the client must retry. */
 function join(client: Socket, [port, ...others]: readonly number[]): void {
   if (port === undefined) return void client.destroy();
   const gateway = connect(port, "127.0.0.1");

@@ -12,7 +12,7 @@ import { openCeph, type Ceph } from "./ceph.ts";
 import { costsOf } from "./costs.ts";
 import { Load } from "./load.ts";
 
-/** Takes minutes, and a Ceph from Debian: `npm run test:cluster`. */
+/** Takes minutes and needs Debian's Ceph: `npm run test:cluster`. */
 const isAsked = process.env["ETAGERE_CLUSTER"] === "1";
 const location = mkdtempSync(join(tmpdir(), "etagere-cluster-"));
 const minutes = 60_000;

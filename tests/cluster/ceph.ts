@@ -7,8 +7,10 @@ import { join } from "node:path";
 import type { Credentials } from "../../src/content/s3/signature.ts";
 import { freePort } from "../postgres/database.ts";
 
-/** A small Ceph of real parts in a temporary folder: one monitor, one manager, three object stores,
- *  two gateways. It shares the machine with what it is tried with, so it runs with low priority. */
+/**
+ * A small Ceph cluster in a temporary folder: one monitor, one manager, three object stores, two
+ * gateways. It runs with low priority, because it shares the machine with the server under test.
+ */
 export interface Ceph {
   readonly gatewayPorts: readonly number[];
   readonly credentials: Credentials;
@@ -96,7 +98,7 @@ class Cluster implements Ceph {
   async startGateway(index: number): Promise<void> {
     const port = this.gatewayPorts[index] ?? 0;
     const frontend = `beast endpoint=127.0.0.1:${port} tcp_nodelay=1`;
-    // Nobody proves who they are here, and without that connections cannot be secured.
+    // Authentication is disabled, which excludes secured connections.
     const words = ["-f", "-n", "client.admin", "--ms_mon_client_mode=crc"];
     const log = `--log-file=${join(this.#folder, `gateway.${index}.log`)}`;
     const gateway = ["radosgw", ...words, log, `--rgw_frontends=${frontend}`];

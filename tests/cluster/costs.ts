@@ -13,7 +13,7 @@ const callers = 32;
 const perCaller = 8;
 const lengths = [1024, 4096, 16_384, 65_536];
 
-/** What bodies of some lengths cost in a record and in objects, one line for each. */
+/** The storage cost of some body lengths in records and in objects, one line each. */
 export async function costsOf(location: string, credentials: Credentials): Promise<string[]> {
   const clock = realClock();
   const folder = mkdtempSync(join(tmpdir(), "etagere-costs-"));

@@ -3,13 +3,13 @@ import type { RawClient } from "../harness/raw-client.ts";
 
 const writersCount = 6;
 
-/** Uploads of many sizes by several writers, remembered once they are acknowledged. */
+/** Uploads of many sizes by several writers, recorded once they are acknowledged. */
 export class Load {
   readonly lost: string[] = [];
   readonly corrupt: string[] = [];
   isOver = false;
   #blob: RawClient;
-  /** Keeps the names of several loads apart. */
+  /** Distinguishes the names of several loads. */
   readonly #first: number;
   readonly #acknowledged = new Map<string, number>();
   #refused = 0;
@@ -20,7 +20,7 @@ export class Load {
     this.#first = first;
   }
 
-  /** Where the server is now. */
+  /** The current URL of the server. */
   turnTo(blob: RawClient): void {
     this.#blob = blob;
   }
@@ -64,7 +64,7 @@ export class Load {
     }
   }
 
-  /** 0 if the server went away: nobody knows what became of it. */
+  /** 0 if the connection was lost and the outcome is unknown. */
   async #put(name: string, body: Uint8Array): Promise<number> {
     try {
       return (await this.#send("PUT", name, body)).status;
@@ -87,7 +87,7 @@ export class Load {
   }
 }
 
-/** From what a record holds to several parts. */
+/** From inline content to several parts. */
 function bodyOf(seed: number): Uint8Array {
   const lengths = [3000, 9000, 70_000, 500_000, 5_000_000];
   return pattern(lengths[seed % lengths.length] ?? 0, seed);

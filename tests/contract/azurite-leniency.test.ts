@@ -12,7 +12,7 @@ interface Sent {
   readonly path: string;
   readonly account?: string;
   readonly body?: string;
-  /** What stands for a body of no bytes in the text that is signed. */
+  /** The form of an empty body's length in the string to sign. */
   readonly zeroLength?: "" | "0";
 }
 

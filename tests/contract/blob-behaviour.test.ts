@@ -36,7 +36,7 @@ function withHeaders(call: RawCall, headers: Readonly<Record<string, string>>): 
   return { ...call, headers: { ...call.headers, ...headers } };
 }
 
-/** Everything a client can see of the blob; a refused request must leave it as it was. */
+/** Everything a client can see of the blob; a rejected request must not change it. */
 async function look(place: Place): Promise<unknown> {
   const path = `/${place.container}/${place.blob}`;
   const blob = await send({ method: "GET", path });

@@ -39,7 +39,7 @@ const beside: readonly Fact[] = [
   },
 ];
 
-/** Another spelling of 0: that the body is empty shows when it has been received. */
+/** Another spelling of 0: the body is known to be empty only after it was received. */
 const late = { "content-length": "00" };
 
 const empty: readonly Fact[] = [

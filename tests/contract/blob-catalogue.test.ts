@@ -2,7 +2,7 @@ import { expect, it } from "vitest";
 import { operations } from "../../src/blob/operations.ts";
 import { blobCatalogue } from "./blob-catalogue.ts";
 
-/** What the server answers elsewhere than by a declared operation, and what it does not answer. */
+/** Requests that the server answers outside declared operations, and those it does not support. */
 const others: Readonly<Record<string, string>> = {
   "Preflight Blob Request": "answered for every service alike",
   "Get User Delegation Key": "answered where bearer tokens are let in",

@@ -79,6 +79,6 @@ export const blobCatalogue: Readonly<Record<string, readonly string[]>> = {
     "Container_ListBlobHierarchySegmentApacheArrow",
   ],
   "Static website GET": ["StaticWebsite_Get"],
-  // Of the Data Lake API: asked of the blob endpoint, and refused by accounts without directories.
+  // Data Lake operations: sent to the blob endpoint and rejected without a hierarchical namespace.
   "Get Access Control": [],
 };

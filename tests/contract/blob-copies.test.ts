@@ -13,7 +13,7 @@ let etag = "";
 const put = (path: string, headers: Headers = {}, body?: string): Promise<SimResponse> =>
   sim.send({ method: "PUT", path, headers, ...(body === undefined ? {} : { body }) });
 
-/** One request of each kind that takes its bytes from `source`, onto `target`. */
+/** One request of each kind that reads its bytes from `source` and writes `target`. */
 const kinds = {
   "Copy Blob": (more: Headers) =>
     put("/ccc/target", { "x-ms-copy-source": `${base}/source`, ...more }),

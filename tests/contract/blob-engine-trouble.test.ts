@@ -5,7 +5,7 @@ import { SnapshotTooOld } from "../../src/store/open-views.ts";
 import { StoreUnavailable, type Store } from "../../src/store/store.ts";
 import { simBlob, type SimBlob } from "../harness/sim-blob.ts";
 
-/** More than a record holds, so that reads open content. */
+/** Too large for a record, so that reads open content. */
 const large = "x".repeat(256 * 1024);
 const block = { "x-ms-blob-type": "BlockBlob" };
 

@@ -1,6 +1,6 @@
 import type { RawCall } from "../harness/raw-client.ts";
 
-/** One valid request for each operation, on a target that exists. */
+/** One valid request for each operation, on an existing target. */
 export type Example = (place: Place) => RawCall;
 
 export interface Place {

@@ -1,7 +1,7 @@
 import { describe, expect, it } from "vitest";
 import { operations } from "../../src/blob/operations.ts";
 
-/** Every operation the service publishes, by the id it has in the interface documents. */
+/** Every published operation, by its id in the interface documents. */
 const ids = `
 AppendBlob_AppendBlock AppendBlob_AppendBlockFromUrl AppendBlob_Create AppendBlob_Seal
 Blob_AbortCopyFromURL Blob_AcquireLease Blob_BreakLease Blob_ChangeLease Blob_CopyFromURL

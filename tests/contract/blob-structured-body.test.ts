@@ -11,7 +11,7 @@ beforeAll(async () => {
   await held.blob.send({ method: "PUT", path: `/${container}?restype=container` });
 });
 
-/** Written down from the layout, apart from the code that reads and writes it. */
+/** Written from the specification, independently of the code under test. */
 function frame(segments: readonly Buffer[], damage?: "segment" | "message"): Buffer {
   const number = (value: bigint | number, bytes: number) => {
     const buffer = Buffer.alloc(bytes);

@@ -1,4 +1,4 @@
-/** The tables of section 3 of the contract: what each operation answers and accepts. */
+/** The tables of section 3 of the contract: declared properties of each operation. */
 export interface ContractRow {
   readonly operation: string;
   readonly returnsETag: boolean;
@@ -43,7 +43,7 @@ export const blobRows: readonly ContractRow[] = [
   row("Get Page Ranges", yes, yes),
 ];
 
-/** Section 3, leases: operations that take a lease id. */
+/** Section 3, leases: operations that accept a lease id. */
 export const blobLeaseOperations: readonly string[] = [
   "Put Blob",
   "Get Blob",

@@ -38,7 +38,9 @@ const hmac = (text: string, key = Buffer.from(ownKey, "base64")) =>
 const date = "Mon, 01 Jan 2024 00:00:00 GMT";
 const version = "2023-11-03";
 
-/** The text for a GET of `/con/a%20b?comp=metadata&timeout=5`, in pieces that rows exchange. */
+/**
+ * The string to sign for a GET of `/con/a%20b?comp=metadata&timeout=5`, in parts that rows replace.
+ */
 interface Pieces {
   head: string;
   headers: string;
@@ -186,7 +188,7 @@ describe("the debug log of a wrong SAS", () => {
     }
   });
 
-  /** Signed by hand, because no library makes these mistakes. */
+  /** Signed by hand, because the libraries make none of these mistakes. */
   function made(query: string): string {
     const isUnsigned = query === "sp-unsigned";
     if (!isUnsigned && query !== "path-signed") return query;
@@ -337,7 +339,7 @@ describe("the debug log names the cause", () => {
   }
 });
 
-/** Signed as the table service's lite form for tables, and in full elsewhere. */
+/** SharedKeyLite for tables, SharedKey elsewhere. */
 function keyed(call: RawCall): RawCall {
   const [path = "", query = ""] = call.path.split("?");
   const parameters = [...new URLSearchParams(query)].toSorted(([a], [b]) => (a < b ? -1 : 1));

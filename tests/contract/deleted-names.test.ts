@@ -14,9 +14,9 @@ interface Kind {
   readonly create: RawCall;
   readonly remove: RawCall;
   readonly refusal: string;
-  /** Puts in more than a deletion removes at once. */
+  /** Adds more than one transaction of the reclaim job removes. */
   readonly fill?: (sim: SimService) => Promise<void>;
-  /** What it holds, as a listing shows it. */
+  /** Its content as a listing returns it. */
   readonly list: RawCall;
 }
 
@@ -48,7 +48,7 @@ const kinds: readonly Kind[] = [
     kind: "table",
     service: tableService,
     create: { method: "POST", path: "/Tables", headers: json, body: '{"TableName":"name"}' },
-    // Names of tables compare without regard to case.
+    // Table names are not case-sensitive.
     remove: { method: "DELETE", path: "/Tables('Name')", headers: json },
     refusal: "TableBeingDeleted",
     fill: async (sim) => {
@@ -92,7 +92,7 @@ describe.each(kinds)("the name of a deleted $kind", (each) => {
     expect(early.code ?? early.body).toContain(each.refusal);
     sim.clock.advance(200);
     expect((await sim.send(each.create)).status).toBe(201);
-    // The second deletion counts from its own time, and the first one's job leaves it alone.
+    // The second deletion has its own time, and the first one's job does not affect it.
     await sim.send(each.remove);
     await sim.reclaim();
     expect((await sim.send(each.create)).status).toBe(409);

@@ -83,11 +83,11 @@ describe("6 file", () => {
     expect(new Set(without.map(({ name }) => name))).toEqual(makers);
   });
 
-  it("takes no conditional headers anywhere", () => {
+  it("declares no conditional headers", () => {
     expect(operations.filter(({ conditions }) => conditions !== "none")).toEqual([]);
   });
 
-  it("asks writers of leased files for the lease", () => {
+  it("requires the lease id for writes to leased files", () => {
     const writers = operations.filter(
       ({ route, effect }) => route.resource === "file" && effect === "writes",
     );

@@ -17,9 +17,9 @@ beforeEach(async () => {
   await newFile(world, file, content);
 });
 
-async function open(wish: Partial<SimOpen> = {}): Promise<SimHandle> {
+async function open(request: Partial<SimOpen> = {}): Promise<SimHandle> {
   const access = readData | writeData;
-  const handle = await world.open("share", { path: ["f"], access, share: 7, ...wish });
+  const handle = await world.open("share", { path: ["f"], access, share: 7, ...request });
   if (typeof handle === "string") throw new Error(handle);
   return handle;
 }
@@ -73,9 +73,9 @@ describe("6 share modes", () => {
     expect((await acquire()).code).toBe("SharingViolation");
     await close(handle);
     await expectDone(acquire());
-    const wish = { path: ["f"], share: 7 };
-    expect(await world.open("share", { ...wish, access: writeData })).toBe("sharing-violation");
-    expect(await world.open("share", { ...wish, access: readData })).not.toBeTypeOf("string");
+    const request = { path: ["f"], share: 7 };
+    expect(await world.open("share", { ...request, access: writeData })).toBe("sharing-violation");
+    expect(await world.open("share", { ...request, access: readData })).not.toBeTypeOf("string");
   });
 });
 
@@ -97,7 +97,7 @@ describe("6 byte-range locks against caches", () => {
     const holder = await open();
     const { place, open: id } = await open();
     const key = { share: place.share.id, id: place.file };
-    // Nobody is given such a cache while others have the file open; locking does not rely on it.
+    // Such caching is never granted while other handles are open; locking does not rely on it.
     await world.store.transact(async (tx) => {
       const state = locks.codec.decode((await tx.get(locks.key(key)))!);
       const opens = state.opens.map((each) =>
@@ -188,8 +188,10 @@ describe("6 handles", () => {
 
 const settlingTurns = 50;
 
-/** Lets everything run that needs no time to pass: whatever the request asks the store for comes
- *  before as many questions of our own. */
+/**
+ * Lets pending work finish that needs no time to pass: the store answers its reads before as many
+ * of ours.
+ */
 async function settle(): Promise<void> {
   for (let turn = 0; turn < settlingTurns; turn += 1) {
     await world.store.snapshot(() => Promise.resolve());

@@ -33,7 +33,7 @@ async function open(name: string): Promise<SimHandle> {
   return handle;
 }
 
-/** As if all but so many bytes of the share were in use. */
+/** Marks all but this many bytes of the share's quota as used. */
 async function leave(bytes: bigint): Promise<void> {
   const { place } = await open("f0");
   const counter = usageCounter(place.share.id);

@@ -11,7 +11,7 @@ import {
 } from "../harness/file-steps.ts";
 import { simFile, type SimFile } from "../harness/sim-file.ts";
 
-/** What a share holds: the text of a file, or undefined for a directory, by path. */
+/** The content of a share by path: the text of a file, or undefined for a directory. */
 type Model = ReadonlyMap<string, string | undefined>;
 
 const directories = ["d", "e"] as const;
@@ -68,7 +68,7 @@ async function succeeded(world: SimFile, method: string, path: string): Promise<
   return (await world.send({ method, path })).status < 300;
 }
 
-/** What a share, or a snapshot of it, shows when one walks through it. */
+/** Walks a share or a share snapshot. */
 async function walkThrough(world: SimFile, query: string): Promise<Model> {
   const found = new Map<string, string | undefined>();
   const visit = async (path: string): Promise<void> => {

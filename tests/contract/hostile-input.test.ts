@@ -25,7 +25,7 @@ beforeAll(async () => {
 
 describe("a copy source in an unknown account", () => {
   const named = () => ({
-    "x-ms-copy-source": `${held.server.urls.blob}/nobody/ccc/b`,
+    "x-ms-copy-source": `${held.server.urls.blob}/unknown/ccc/b`,
   });
 
   it.each([
@@ -39,7 +39,7 @@ describe("a copy source in an unknown account", () => {
   });
 
   it("is not found by Copy File", async () => {
-    const headers = { "x-ms-copy-source": `${held.server.urls.file}/nobody/sss/f` };
+    const headers = { "x-ms-copy-source": `${held.server.urls.file}/unknown/sss/f` };
     const answer = await file.send({ method: "PUT", path: "/sss/t", headers });
     expect(answer).toMatchObject({ status: 404, code: "CannotVerifyCopySource" });
   });
@@ -133,10 +133,10 @@ describe("a source SAS that requires HTTPS", () => {
 
 describe("text that does not fit a header", () => {
   it("is returned as UTF-8 if a SAS overrides the header", async () => {
-    const told = 'attachment; filename="пример.txt"';
-    const answer = await fetch(`${blobUrl()}?${tokenWith({ contentDisposition: told })}`);
+    const disposition = 'attachment; filename="пример.txt"';
+    const answer = await fetch(`${blobUrl()}?${tokenWith({ contentDisposition: disposition })}`);
     const header = answer.headers.get("content-disposition") ?? "";
-    expect([answer.status, Buffer.from(header, "latin1").toString()]).toEqual([200, told]);
+    expect([answer.status, Buffer.from(header, "latin1").toString()]).toEqual([200, disposition]);
   });
 
   it("is rejected in a SAS if it is not text", async () => {

@@ -9,7 +9,7 @@ const parts = Buffer.from(JSON.stringify([long]))
   .replaceAll("=", "-");
 const forged = `2!${parts.length}!${parts}`;
 
-/** A place in a listing that no name can have. */
+/** Markers that no name can produce. */
 it.each([
   ["blob", `/?comp=list&prefix=${long}`],
   ["blob", `/?comp=list&marker=/devstoreaccount1/${long}`],

@@ -4,7 +4,7 @@ import { rawClient } from "../harness/raw-client.ts";
 
 const held = testServer();
 
-/** What was told of a blob before must not be told again once it has changed. */
+/** A cached listing entry must not be returned after the blob has changed. */
 it("lists the current properties of each blob, whatever was cached", async () => {
   const client = rawClient(held.server.urls["blob"] ?? "");
   const put = (path: string, headers: Record<string, string> = {}, body = "") =>

@@ -5,7 +5,7 @@ import { rawClient } from "../harness/raw-client.ts";
 const held = testServer();
 const long = "x".repeat(5000);
 
-/** Names in headers are no longer than those in addresses. */
+/** Names in headers have the same limit as names in URLs. */
 it.each([
   ["blob", "/new?restype=container&comp=rename", "x-ms-source-container-name"],
   ["blob", "/new?restype=container&comp=undelete", "x-ms-deleted-container-name"],

@@ -6,7 +6,7 @@ import { tableWire } from "../harness/table-client.ts";
 const held = testServer();
 const wire = tableWire(() => held.server.urls.table ?? "");
 
-/** What differs from one answer to the next, replaced by its kind. */
+/** Replaces values that differ between responses by their kind. */
 function normalised(text: string): string {
   return text
     .replaceAll(/batchresponse_[0-9a-f-]{36}/g, "BATCH")
@@ -17,8 +17,10 @@ function normalised(text: string): string {
     .replaceAll(/http:\/\/127\.0\.0\.1:\d+/g, "http://HOST");
 }
 
-/** Line breaks, headers and their order as in all recorded answers: clients take these bodies apart
- *  by counting lines. */
+/**
+ * Line breaks, headers and their order as in all recorded responses: clients parse these bodies by
+ * line.
+ */
 describe("multipart responses, byte by byte", () => {
   it("of a blob batch", async () => {
     const blob = await simBlob();

@@ -32,7 +32,7 @@ const query = fc
     { requiredKeys: [] },
   )
   .map((values) => new URLSearchParams(values).toString());
-/** Every operation by its own route, and a few that lead nowhere. */
+/** Every operation by its own route, and a few routes without an operation. */
 const route = fc.constantFrom(
   ["POST", "/orders/messages?"],
   ["GET", "/orders/messages?"],
@@ -64,7 +64,7 @@ const body = fc.oneof(
   fc.string(),
   fc.uint8Array({ maxLength: 64 }),
 );
-/** What only a request that was understood is answered with. */
+/** Status codes of requests that passed parsing. */
 const understood = new Set(["200", "201", "204", "404 MessageNotFound"]);
 
 it("malformed input never gets 500, and rejected requests change nothing", async () => {
@@ -80,7 +80,7 @@ it("malformed input never gets 500, and rejected requests change nothing", async
     }),
     { numRuns: 1500, seed: 5 },
   );
-  // Calls that never get past the routing would prove nothing.
+  // Calls that never pass routing would prove nothing.
   for (const key of understood) expect(answers.get(key), key).toBeGreaterThan(4);
   expect(answers.get("400 OutOfRangeQueryParameterValue")).toBeGreaterThan(50);
 });

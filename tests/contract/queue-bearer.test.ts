@@ -22,7 +22,7 @@ const part = (value: object) => Buffer.from(JSON.stringify(value)).toString("bas
 const authorization = `Bearer ${part({ alg: "none" })}.${part(claims)}.${part({})}`;
 const bearer = { authorization, "x-ms-version": version };
 const keyPath = "/?restype=service&comp=userdelegationkey";
-/** Simulated time begins with the year 2024. */
+/** Simulated time begins in 2024. */
 const expiry = "2024-01-02T00:00:00Z";
 const keyInfo = `<KeyInfo><Expiry>${expiry}</Expiry></KeyInfo>`;
 

@@ -12,7 +12,9 @@ const rows = [
   { operation: "Insert Or Merge Entity", returnsETag: true, requiresIfMatch: false },
 ] as const;
 
-/** A query for many has their ETags in its body; only one entity has a header of its own. */
+/**
+ * A query returns the ETags of many entities in its body; only a single entity has an ETag header.
+ */
 const ofOneEntity = operations.filter(
   ({ route, ids }) =>
     (route.resource === "entity" || route.resource === "entities") &&

@@ -15,7 +15,7 @@ afterAll(() => rmSync(folder, { recursive: true }));
 const at = (name: string): string => join(folder, name);
 const served = (name: string) => start({ port: 0, noSmb: true, location: at(name) });
 
-/** Killed, if so, when that many milliseconds have passed. */
+/** Milliseconds until the command is killed; undefined: it runs to its end. */
 async function run(words: readonly string[], killedAfter?: number) {
   const child = spawn(process.execPath, [program, ...words]);
   const exited = once(child, "exit") as Promise<[number | null]>;
@@ -41,7 +41,7 @@ it("resumes a folder copy after any kill, shows progress and prints a summary", 
   for (const milliseconds of [150, 250, 350, 450, 550]) await copy(words, milliseconds);
   const again = await copy(words);
   if (again.code === 0) expect(again.errors).toContain("comparing bytes");
-  // One of the killed ones may have been done.
+  // One of the killed commands may have completed.
   else expect(again.errors).toContain("it is not empty");
   expect(await run(["check", at("target")])).toMatchObject({ code: 0 });
   const copied = await served("target");

@@ -4,7 +4,7 @@ import { ShareServiceClient } from "@azure/storage-file-share";
 import { QueueServiceClient } from "@azure/storage-queue";
 import { pattern } from "../../src/content/testing.ts";
 
-/** Something of every kind: inline, in extents, in a tree; records and counters. */
+/** Content of every kind (inline, extents, tree), records and counters. */
 export async function fill(connection: string): Promise<void> {
   const container = BlobServiceClient.fromConnectionString(connection).getContainerClient("ccc");
   await container.create();
@@ -33,7 +33,7 @@ export async function fill(connection: string): Promise<void> {
   await file.uploadRange(Buffer.from(pattern(50_000, 3)), 1000, 50_000);
 }
 
-/** After a restart, so into another extent. */
+/** After a restart, so in another extent. */
 export async function fillAgain(connection: string): Promise<void> {
   const container = BlobServiceClient.fromConnectionString(connection).getContainerClient("ccc");
   await container.getBlockBlobClient("again").uploadData(Buffer.from(pattern(500_000, 2)));
@@ -43,7 +43,7 @@ function tableOf(connection: string): TableClient {
   return TableClient.fromConnectionString(connection, "ttt", { allowInsecureConnection: true });
 }
 
-/** All that clients can see of it. */
+/** Everything that clients can see. */
 export async function contentsOf(connection: string): Promise<Readonly<Record<string, unknown>>> {
   const found: Record<string, unknown> = {};
   const container = BlobServiceClient.fromConnectionString(connection).getContainerClient("ccc");
@@ -67,7 +67,7 @@ export async function contentsOf(connection: string): Promise<Readonly<Record<st
   return found;
 }
 
-/** Writes of all kinds go on where the copy was made from another store. */
+/** Writes of all kinds work in the store that was copied from another. */
 export async function changeAll(connection: string): Promise<void> {
   const container = BlobServiceClient.fromConnectionString(connection).getContainerClient("ccc");
   await container.getBlockBlobClient("new").uploadData(Buffer.from(pattern(400_000, 1)));

@@ -21,7 +21,7 @@ function linesOf(instruction: string): readonly string[] {
   return [...found].map(([, words = ""]) => words);
 }
 
-/** What is wrong with a command line that a container is started with. */
+/** What is invalid in a container's command line. */
 function problemsOf(words: readonly string[]): readonly string[] {
   const [program, ...flags] = words;
   const parsed = parseCommandLine(flags);

@@ -14,7 +14,7 @@ import { promisify } from "node:util";
 
 const mebibyte = 1024 * 1024;
 
-/** A folder with files of every kind that ever made trouble. */
+/** A folder with files of every kind that has caused problems. */
 export function makeTree(): string {
   const folder = mkdtempSync(join(tmpdir(), "etagere-tree-"));
   const files: Readonly<Record<string, Buffer>> = {
@@ -32,7 +32,7 @@ export function makeTree(): string {
   return folder;
 }
 
-/** Names and checksums of all files below a folder. */
+/** Relative paths and checksums of all files below a folder. */
 export function sumsOf(folder: string): Readonly<Record<string, string>> {
   const sums: Record<string, string> = {};
   for (const name of readdirSync(folder, { recursive: true }).map(String).toSorted()) {
@@ -53,8 +53,10 @@ const programSecondsMax = 120;
 
 const execute = promisify(execFile);
 
-/** What the program writes; it fails if the program does. The server it talks to runs in this
- *  process, which therefore must not wait standing still. */
+/**
+ * Standard output of a program; rejects if the program fails. Asynchronous, because the server it
+ * uses runs in this process.
+ */
 export async function runProgram(
   { name, environment }: Program,
   words: readonly string[],

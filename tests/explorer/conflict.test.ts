@@ -81,7 +81,7 @@ describe("two users edit one blob", () => {
     await putText(here, { container, name, text: base });
     const grace = await edit(name);
     await textOf(grace, name).fill("mine\n");
-    // The change may come before the page has begun to listen: then saving tells.
+    // The change may precede the page's subscription; then saving reports the conflict.
     await expect
       .poll(
         async () => {

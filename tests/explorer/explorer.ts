@@ -7,7 +7,7 @@ import { afterAll, afterEach, beforeAll, expect } from "vitest";
 import type { EtagereServer, StartOptions } from "../../src/index.ts";
 import { testServer } from "../harness/server.ts";
 
-/** Debian's browser; another one by its path. */
+/** Debian's browser, or another one by path. */
 const browserPath = process.env["ETAGERE_CHROMIUM"] ?? "/usr/bin/chromium";
 const pictureFolder = process.env["ETAGERE_PICTURES"] ?? join(".build", "explorer");
 const waitMillisecondsMax = 15_000;
@@ -17,16 +17,16 @@ export const account = "devstoreaccount1";
 export interface Explorer {
   readonly server: EtagereServer;
   readonly blobs: BlobServiceClient;
-  /** A tab of its own browser profile, at a place such as `#/blobs`. */
+  /** A tab with its own browser profile, at a location such as `#/blobs`. */
   open(hash: string, options?: BrowserContextOptions): Promise<Page>;
 }
 
 export interface ExplorerOptions extends StartOptions {
-  /** Pages are logged in with the admin token before they are shown. */
+  /** The page is logged in with the admin token before it is shown. */
   readonly isLoggedIn?: true;
 }
 
-/** A server with a browser in front of it. Whatever the page complains about fails the test. */
+/** A server and a browser. Any error that the page reports fails the test. */
 export function explorer({ isLoggedIn, ...options }: ExplorerOptions = {}): Explorer {
   const held = testServer(options);
   const complaints: string[] = [];
@@ -71,11 +71,11 @@ interface Watched {
   readonly complaints: string[];
 }
 
-/** Errors of the page, breaches of its policy, and calls to anywhere but its own server. */
+/** Page errors, violations of its content security policy, and requests to other servers. */
 function watch(page: Page, { origin, complaints }: Watched): void {
   page.on("pageerror", (error) => complaints.push(error.message));
   page.on("console", (message) => {
-    // The browser itself reports answers such as 404 and 412, which the page expects.
+    // The browser reports 404 and 412 responses, which the page expects.
     if (message.type() !== "error" || /Failed to load resource/.test(message.text())) return;
     complaints.push(message.text());
   });

@@ -1,6 +1,6 @@
-/** Scripts that run in the browser; as text, since tests do not know the browser's names. */
+/** Scripts that run in the browser; strings, because tests have no DOM types. */
 
-/** Notes every text the counter of uploads shows. */
+/** Records every text of the upload counter. */
 export const noteCounts = `
   globalThis.seenCounts = new Set();
   new MutationObserver(() => {

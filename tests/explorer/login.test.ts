@@ -58,7 +58,7 @@ describe("with a required login", () => {
     await again.getByRole("dialog", { name: "Log in" }).waitFor();
     expect(await row(again, "behind").count()).toBe(0);
     expect(again.url()).not.toContain("login");
-    // Pasted into a page that is open, it does not load the page by itself.
+    // A link pasted into an open page does not reload the page.
     await again.goto(here.server.explorerLink());
     await row(again, "behind").waitFor();
   });

@@ -24,9 +24,9 @@ interface Finding {
   readonly nodes: readonly { readonly html: string }[];
 }
 
-/** What would keep somebody with a screen reader or weak eyes from using the page. */
+/** Accessibility problems for users of screen readers or with low vision. */
 async function seriousFindings(page: Page): Promise<readonly string[]> {
-  // As a debugger would: the page's own policy lets no script in.
+  // Injected as a debugger would, because the page's policy allows no other script.
   await page.evaluate(readFileSync(axePath, "utf8"));
   const findings: readonly Finding[] = await page.evaluate(
     `axe.run(document, { resultTypes: ["violations"] }).then(({ violations }) => violations)`,
@@ -89,7 +89,7 @@ describe("with the keyboard only", () => {
     await tabTo(page, "grid");
     await keys("Enter");
     await row(page, "notes/").waitFor();
-    // The list that comes instead of the one that was left has the focus.
+    // The list that replaces the previous one has the focus.
     await keys("ArrowDown", "Enter");
     await row(page, "note-00.txt").waitFor();
     await keys("End", "Enter");
@@ -119,7 +119,7 @@ describe("with the keyboard only", () => {
 
 const tabsMax = 40;
 
-/** Presses Tab until something of this role and name has the focus. */
+/** Presses Tab until an element of this role and name has the focus. */
 async function tabTo(page: Page, role: string, name?: string): Promise<void> {
   const focused = `(() => {
     const one = document.activeElement;

@@ -79,7 +79,7 @@ describe("uploads", () => {
     let sent = 0;
     let sentMax = 2;
     await page.route(isBlock, async (route) => {
-      // The rest hangs, as on a line that has become slow.
+      // The rest is never sent, as on a stalled connection.
       if (sent >= sentMax) return;
       sent += 1;
       await route.continue();
@@ -91,7 +91,7 @@ describe("uploads", () => {
     sentMax = 4;
     await page.getByRole("button", { name: "Resume 1" }).click();
     await page.getByText("16.0 MiB of 24.0 MiB").waitFor();
-    // Whoever closes the page and chooses the same file again goes on as well.
+    // Choosing the same file after closing the page resumes the upload, too.
     await page.reload();
     sentMax = Number.POSITIVE_INFINITY;
     await page.locator("[data-choose=files]").setInputFiles(path);

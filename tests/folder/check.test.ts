@@ -38,7 +38,7 @@ afterAll(() => rm(sound, { recursive: true, force: true }));
 const problemsIn = async (location: string) =>
   (await checkFolder({ location, clock: realClock(), log: silentLog })).problems;
 
-/** A copy of the folder that something happens to. */
+/** A copy of the folder to be damaged. */
 async function problemsAfter(damage: (location: string) => Promise<void> | void) {
   const location = await mkdtemp(join(tmpdir(), "etagere-check-"));
   try {
@@ -112,7 +112,7 @@ describe("1 durable: damage to records is found", () => {
     for await (const [entry] of tx.range({ ...bounds, limit: 1 })) return entry!.key;
     throw new Error("there is none");
   };
-  /** The first nodes were replaced, and only wait for their readers to go. */
+  /** The first content nodes were replaced and are kept only for open readers. */
   const last = async (tx: Transaction, bounds: { start: Key; end: Key }): Promise<Key> => {
     for await (const [entry] of tx.range({ ...bounds, reverse: true, limit: 1 })) return entry!.key;
     throw new Error("there is none");
@@ -151,7 +151,7 @@ describe("1 durable: damage to records is found", () => {
       /an entry of \d+ is missing/,
     ],
     [
-      "a message that nobody can get",
+      "a message without a visibility entry",
       async (tx) => tx.delete(await first(tx, visibilityIndex.range([]))),
       /an entry of \d+ is missing/,
     ],

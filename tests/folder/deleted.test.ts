@@ -10,7 +10,7 @@ afterAll(() => rmSync(root, { recursive: true }));
 
 const ports = { blobPort: 0, queuePort: 0, tablePort: 0, filePort: 0, smbPort: 0, adminPort: 0 };
 const headers = { "x-ms-blob-type": "BlockBlob" };
-/** In a record, in an extent. */
+/** One inline, one in an extent. */
 const sizes = [100, 100_000];
 
 for (const { how, act } of [

@@ -11,10 +11,10 @@ export interface ServiceUrls {
 const block = { "x-ms-blob-type": "BlockBlob" };
 const json = { "content-type": "application/json", accept: "application/json;odata=nometadata" };
 const pageBytes = 512;
-/** Beyond what fits a record, so that the content becomes a tree. */
+/** Too large for a record's slices, so that the content becomes a tree. */
 const scatteredPages = 80;
 
-/** Something of every kind that a folder can hold, with things shared, replaced and deleted. */
+/** Something of every kind that a folder can hold, with shared, replaced and deleted content. */
 export async function fill(urls: ServiceUrls, prefix: string): Promise<void> {
   await fillBlobs(rawClient(urls.blob ?? ""), `/${prefix}blobs`);
   await fillTables(rawClient(urls.table ?? ""), `${prefix}table`);

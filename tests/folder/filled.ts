@@ -3,8 +3,10 @@ import type { ServiceUrls } from "./fill.ts";
 
 const json = { accept: "application/json;odata=nometadata" };
 
-/** What clients can see of what `fill` left, for every release and however long ago: without what
- *  ends by itself. */
+/**
+ * Everything of `fill` that clients can see, in every release and at any later time: without what
+ * expires.
+ */
 export async function lookAtFilled(urls: ServiceUrls, prefix: string): Promise<object> {
   const blob = rawClient(urls.blob ?? "");
   const table = rawClient(urls.table ?? "");
@@ -43,7 +45,7 @@ function names(xml: string): readonly string[] {
   return [...xml.matchAll(/<Name>(.*?)<\/Name>/g)].map(([, name = ""]) => name);
 }
 
-/** The even ones expire, and the first ones are being held by somebody. */
+/** Even ones expire; the first ones have a held lease. */
 function lasting(xml: string): readonly string[] {
   const found = [...xml.matchAll(/<MessageText>(\d+)<\/MessageText>/g)];
   return found
@@ -55,7 +57,7 @@ function strip(xml: string): string {
   return xml.replaceAll(/^[^<]*<\?xml[^>]*\?>/g, "");
 }
 
-/** Long stretches of one character, as `300000 l`. */
+/** Abbreviates runs of one character, as `300000 l`. */
 function runs(text: string): readonly string[] {
   const found = [...text.matchAll(/(.)\1*/gs)].map(([run]) => run);
   return found.map((run) => `${run.length} ${run.startsWith("\0") ? "zero" : run.slice(0, 1)}`);

@@ -24,7 +24,7 @@ afterEach(() => rm(folder, { recursive: true, force: true }));
 
 const common = () => ({ clock: realClock(), log: silentLog });
 
-/** Two blobs that always change together in time: the second says what the first said before. */
+/** Two blobs that change in turn: the second contains the previous text of the first. */
 async function write(client: RawClient, writer: number, isOver: () => boolean): Promise<void> {
   for (let round = 1; !isOver(); round += 1) {
     const path = `/pairs/${writer}-${round % blobsEach}`;
@@ -43,7 +43,7 @@ async function write(client: RawClient, writer: number, isOver: () => boolean): 
 
 const roundIn = (text: string): number => Number(text.slice(0, text.indexOf("|")));
 
-/** Every blob whole, and the second of a pair never newer than the first. */
+/** Every blob is whole, and the second of a pair is never newer than the first. */
 async function brokenPairs(client: RawClient): Promise<readonly string[]> {
   const problems: string[] = [];
   for (let writer = 0; writer < writers; writer += 1) {

@@ -11,7 +11,7 @@ afterAll(() => rmSync(root, { recursive: true }));
 const ports = { blobPort: 0, queuePort: 0, tablePort: 0, filePort: 0, smbPort: 0, adminPort: 0 };
 const modeOf = (path: string): string => (statSync(path).mode & 0o777).toString(8);
 
-/** Runs a server that keeps a body in a record and one in an extent. */
+/** Runs a server that stores one body inline and one in an extent. */
 async function useFolder(location: string): Promise<void> {
   const before = process.umask(0o000);
   try {

@@ -21,7 +21,7 @@ const get = (path: string): RawCall => ({
 });
 const pageBytes = "512";
 
-/** What there is before a request, by service … */
+/** The resources that exist before a request, by service … */
 export const fixtures: Readonly<Record<ServiceName, readonly RawCall[]>> = {
   blob: [
     put("/fuzz?restype=container"),
@@ -86,12 +86,12 @@ const views: Readonly<Record<ServiceName, readonly RawCall[]>> = {
   ],
 };
 
-/** The same text as long as nothing has changed. Leases end by themselves, so they do not count. */
+/** The same text as long as nothing has changed. Leases expire, so they are left out. */
 export async function lookAt(service: ServiceName, client: RawClient): Promise<string> {
   const answers = await Promise.all(views[service].map((call) => client.send(call)));
   return answers
     .map(({ status, headers, body }) => {
-      // An error tells its time.
+      // An error contains its time.
       if (status >= 400) return String(status);
       const text = body.toString().replaceAll(/<Lease\w+>\w*<\/Lease\w+>/g, "");
       return `${status} ${String(headers["etag"])} ${String(headers["x-ms-meta-a"])} ${text}`;

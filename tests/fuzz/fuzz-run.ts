@@ -13,17 +13,16 @@ export interface FuzzRun {
   readonly random: Random;
   readonly requests: number;
   readonly send: (request: RawRequest) => Promise<RawReply>;
-  /** Takes away what requests that were done have left. */
+  /** Removes what successful requests have created. */
   readonly reset: () => Promise<void>;
 }
 
-/** How many refused requests in a row are held against one look at the data. */
+/** Number of consecutive rejected requests per comparison of the state. */
 const refusedPerLook = 6;
 const successesPerReset = 15;
 const problemsMax = 5;
 
-/** Never the server's fault, always answered, and what is refused changes nothing: every way in
- *  which that does not hold. */
+/** Never 500, always a response, and rejected requests change nothing: returns every violation. */
 export async function fuzz(run: FuzzRun): Promise<readonly string[]> {
   const { service, url, requests, reset } = run;
   const client = rawClient(url);
@@ -48,7 +47,7 @@ export async function fuzz(run: FuzzRun): Promise<readonly string[]> {
     const isDone = status < 300 && request.method !== "GET" && request.method !== "HEAD";
     if (refused.length >= refusedPerLook) await look();
     if (!isDone) continue;
-    // What was refused before must be held against the state before this one.
+    // Earlier rejected requests must be compared with the state before this request.
     successes += 1;
     refused = [];
     if (successes % successesPerReset === 0) await reset();

@@ -7,7 +7,7 @@ import { randomFrom } from "../verify/random.ts";
 import { fuzz } from "./fuzz-run.ts";
 import { sendRaw, type RawReply, type RawRequest } from "./raw-socket.ts";
 
-/** `npm run proof` sets these; a failure prints the seed to set. */
+/** Set by `npm run proof`; a failure prints the seed to set. */
 const seed = Number(process.env["ETAGERE_FUZZ_SEED"] ?? 1);
 const requestsPerService = Number(process.env["ETAGERE_FUZZ_REQUESTS"] ?? 800);
 const grownBytesMax = 512 * 1024 * 1024;
@@ -40,7 +40,7 @@ describe.each(services)(`1 bad input to the $name service, seed ${seed}`, (servi
   }, 600_000);
 });
 
-/** What a request that was refused might have changed all the same. */
+/** State that a rejected request may have changed nevertheless. */
 const halfDone: Readonly<Record<string, RawCall>> = {
   blob: { method: "PUT", path: "/fuzz/block?comp=metadata", headers: { "x-ms-meta-kept": "no" } },
   queue: { method: "PUT", path: "/fuzz?comp=metadata", headers: { "x-ms-meta-half": "done" } },

@@ -1,6 +1,6 @@
 import type { Random } from "../verify/random.ts";
 
-/** Values that are nearly right, and values that have broken other servers. */
+/** Values that are nearly valid, and values that have broken other servers. */
 const words = [
   "",
   "true",

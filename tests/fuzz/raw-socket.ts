@@ -1,12 +1,15 @@
 import { connect } from "node:net";
 
-/** A request as bytes, so that nothing tidies up what is meant to be wrong. */
+/** A request as bytes, so that no library corrects what is meant to be malformed. */
 export interface RawRequest {
   readonly method: string;
   readonly target: string;
   readonly headers: readonly (readonly [name: string, value: string])[];
   readonly body: Buffer;
-  /** Bytes that follow on the same connection, which otherwise ends with the answer. */
+  /**
+   * Bytes that follow on the same connection; undefined: the connection is closed after the
+   * response.
+   */
   readonly after?: string;
 }
 
@@ -17,7 +20,7 @@ export interface RawReply {
 
 const answerMillisecondsMax = 20_000;
 
-/** Rejects if there is no answer, or none in time. */
+/** Rejects if there is no response within the time limit. */
 export function sendRaw(url: string, request: RawRequest): Promise<RawReply> {
   const { hostname, port } = new URL(url);
   return new Promise((resolve, reject) => {
@@ -25,11 +28,11 @@ export function sendRaw(url: string, request: RawRequest): Promise<RawReply> {
     const chunks: Buffer[] = [];
     socket.setTimeout(answerMillisecondsMax, () => socket.destroy(new Error("no answer in time")));
     socket.on("data", (chunk) => chunks.push(chunk));
-    // A server may answer and close before it has read everything.
+    // A server may respond and close before it has read everything.
     socket.on("error", (error) => (chunks.length > 0 ? undefined : reject(error)));
     socket.on("close", () => {
       const text = Buffer.concat(chunks).toString("latin1");
-      // Interim answers come first.
+      // Skips interim responses.
       const statuses = [...text.matchAll(/^HTTP\/1\.1 (\d{3})/gm)].map(([, code]) => Number(code));
       const status = statuses.find((code) => code >= 200);
       if (status === undefined) reject(new Error("the connection ended without an answer"));

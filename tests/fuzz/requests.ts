@@ -7,7 +7,7 @@ import type { RawRequest } from "./raw-socket.ts";
 const account = "/devstoreaccount1";
 const sas = accountSas();
 
-/** Where a resource of each kind lies, with some that are not there. */
+/** Paths of each kind of resource, some of which do not exist. */
 const places: Readonly<Record<string, readonly string[]>> = {
   service: ["/"],
   container: ["/fuzz", "/missing"],
@@ -50,7 +50,7 @@ const everyRequestMayHave = [
   "x-http-method",
 ];
 
-/** A request that reaches the operation, more or less, with some things that are wrong. */
+/** A request for the operation with some invalid parts. */
 export function fuzzedRequest(operation: Operation, random: Random): RawRequest {
   const { route, params } = operation;
   const method = typeof route.method === "string" ? route.method : random.pick(route.method);
@@ -96,7 +96,7 @@ function pathFor(resource: string, random: Random): string {
 
 function queryText(query: ReadonlyMap<string, string>, random: Random): string {
   const pairs = [...query].map(([name, value]) => {
-    // Mostly spelled as it should be.
+    // Mostly in the correct case.
     const isRaw = random.chance(0.1) && !/[\s#]/.test(value);
     return `${name}=${isRaw ? value : encodeURIComponent(value)}`;
   });
@@ -104,7 +104,7 @@ function queryText(query: ReadonlyMap<string, string>, random: Random): string {
   return `?${[...pairs, ...signature].join("&")}`;
 }
 
-/** One byte for each character, as in the headers. */
+/** One byte per character, as in headers. */
 function latin1(text: string): string {
   return text.replaceAll(/[^\u0021-\u00ff]/g, "x");
 }

@@ -5,13 +5,15 @@ import type { RawCall } from "./raw-client.ts";
 import { simBlob, type SimBlob } from "./sim-blob.ts";
 import type { SimResponse } from "./sim-service.ts";
 
-/** What the service was recorded to answer where documents say nothing or something else: one row a
- *  fact. Headers that are `undefined` must be absent. */
+/**
+ * Recorded responses where the documentation is silent or differs, one row each. Headers that are
+ * `undefined` must be absent.
+ */
 export interface Fact {
   readonly title: string;
   readonly settings?: Partial<AccountSettings>;
   readonly given?: (blob: SimBlob) => Promise<Readonly<Record<string, string>> | void>;
-  /** `{name}` stands for what `given` returned under that name. */
+  /** `{name}` is replaced by the value that `given` returned under that name. */
   readonly call: RawCall;
   readonly status: number;
   readonly code?: string;

@@ -3,14 +3,14 @@ import { once } from "node:events";
 import { join } from "node:path";
 import { createInterface } from "node:readline";
 
-/** A server in a process of its own, so that it can be killed like any other program. */
+/** A server in a child process, which tests can kill. */
 export interface ChildServer {
   readonly blobUrl: string;
   readonly queueUrl: string;
-  /** Of all services, by their names. */
+  /** URLs of all services, by name. */
   readonly urls: Readonly<Record<"blob" | "queue" | "table" | "file" | "smb", string>>;
   readonly pid: number;
-  /** How it ended, whether it was killed or not. */
+  /** Resolves when the process has ended. */
   readonly exited: Promise<Exit>;
   kill(signal: "SIGKILL" | "SIGTERM"): Promise<Exit>;
 }
@@ -20,7 +20,7 @@ export interface Exit {
   readonly signal: string | null;
 }
 
-/** The program under test; another build of it, if someone says so. */
+/** The program under test; the environment may name another build. */
 export const program =
   process.env["ETAGERE_TEST_PROGRAM"] ?? join(import.meta.dirname, "../../bin/etagere");
 
@@ -34,7 +34,7 @@ function spawnServer(location: string, flags: readonly string[]): ChildProcess {
   });
 }
 
-/** A server that does not get far. */
+/** A server that is killed during its start. */
 export async function startAndKill(location: string, milliseconds: number): Promise<void> {
   const child = spawnServer(location, []);
   const exited = once(child, "exit");
@@ -65,7 +65,7 @@ export async function startChild(location: string, flags: readonly string[] = []
   } satisfies ChildServer;
 }
 
-/** The last line of a start is the admin's; by then every service listens. */
+/** The admin line is the last of a start; by then every service listens. */
 export async function listening(child: ChildProcess): Promise<ReadonlyMap<string, string>> {
   if (child.stdout === null) throw new Error("the child has no standard output");
   const urls = new Map<string, string>();

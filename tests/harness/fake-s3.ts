@@ -4,17 +4,17 @@ import { createServer, type IncomingMessage, type ServerResponse } from "node:ht
 
 import { signedHeaders, type Credentials } from "../../src/content/s3/signature.ts";
 
-/** As much of an S3-compatible store as this project asks for, in memory. */
+/** The part of an S3-compatible store that this project uses, in memory. */
 export interface FakeS3 {
   /** `s3://bucket/prefix?endpoint=…` */
   readonly location: string;
   readonly credentials: Credentials;
   readonly objects: Map<string, Buffer>;
-  /** How many requests of a method have come. */
+  /** Number of requests by method. */
   readonly requests: Map<string, number>;
-  /** What the next requests are answered with instead of being carried out. */
+  /** Responses to the next requests, which are not executed. */
   readonly troubles: (503 | "break" | "lose-answer" | "damage")[];
-  /** While it is so, nothing is carried out and every connection is cut. */
+  /** While true, no request is executed and every connection is closed. */
   isAway: boolean;
   close(): Promise<void>;
 }

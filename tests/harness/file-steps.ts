@@ -3,7 +3,7 @@ import { accountSas } from "./raw-client.ts";
 import type { SimFile } from "./sim-file.ts";
 import type { SimResponse } from "./sim-service.ts";
 
-/** The few things that nearly every test of files does first. */
+/** Common first steps of file tests. */
 
 export async function newShare(world: SimFile, share = "share"): Promise<string> {
   await expectDone(world.send({ method: "PUT", path: `/${share}?restype=share` }));
@@ -44,7 +44,7 @@ export async function namesIn(world: SimFile, path: string, query = ""): Promise
   return [...listed.body.matchAll(/<Name>([^<]*)<\/Name>/g)].map(([, name]) => name ?? "");
 }
 
-/** The URL of a file, signed, as renames and copies name their source. */
+/** The signed URL of a file, as rename and copy requests name their source. */
 export function signedUrl(path: string): string {
   return `http://127.0.0.1/${developmentAccountName}${path}?${sas}`;
 }

@@ -1,7 +1,7 @@
 import type { SimQueue } from "./sim-queue.ts";
 import type { SimResponse } from "./sim-service.ts";
 
-/** A message as an answer shows it; what the answer leaves out is empty. */
+/** A message of a response; missing elements are empty. */
 export interface SeenMessage {
   readonly id: string;
   readonly text: string;
@@ -32,7 +32,7 @@ export function messageBody(text: string): string {
   return `<QueueMessage><MessageText>${text}</MessageText></QueueMessage>`;
 }
 
-/** The calls of a client of one queue. */
+/** The requests of a client of one queue. */
 export class QueueCalls {
   readonly #sim: SimQueue;
   readonly #name: string;

@@ -8,7 +8,7 @@ import {
 } from "@azure/storage-blob";
 import { developmentAccountKey, developmentAccountName } from "../../src/account/settings.ts";
 
-/** A client that sends exactly what a test says, signed with an account SAS. */
+/** A client that sends exactly the given request, signed with an account SAS. */
 export interface RawClient {
   send(call: RawCall): Promise<RawAnswer>;
 }
@@ -30,7 +30,7 @@ export interface RawAnswer {
 
 export const version = "2023-11-03";
 
-/** With an agent of its own a client keeps its connections to itself. */
+/** With an agent of its own a client does not share connections. */
 export function rawClient(serviceUrl: string, agent?: Agent): RawClient {
   const base = new URL(serviceUrl);
   const sas = accountSas();

@@ -12,7 +12,7 @@ export const freePorts = {
   adminPort: 0,
 } as const;
 
-/** A server for one test file, in memory unless it says otherwise. */
+/** A server for one test file, in memory unless the options differ. */
 export function testServer(options: StartOptions = {}): { server: EtagereServer; blob: RawClient } {
   const held = {} as { server: EtagereServer; blob: RawClient };
   beforeAll(async () => {

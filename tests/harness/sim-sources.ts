@@ -3,7 +3,7 @@ import { OwnEndpoints, type Serve } from "../../src/http/source/own-endpoints.ts
 import { openSources } from "../../src/http/source/own-source.ts";
 import type { Sources } from "../../src/http/source/source-reader.ts";
 
-/** The sources of a service that is alone in its world and has no network. */
+/** Copy sources of a single service without network access. */
 export function simSources(service: ServiceName, serve: Serve): Sources {
   const endpoints = new OwnEndpoints();
   endpoints.serves(service, serve);

@@ -2,12 +2,12 @@ import { rawClient, type RawAnswer, type RawCall, type RawClient } from "./raw-c
 import { developmentAccountName } from "../../src/account/settings.ts";
 import { freshName } from "./server.ts";
 
-/** Tables by the wire alone. */
+/** A table client without a library. */
 export interface TableWire {
   send(call: RawCall): Promise<TableAnswer>;
   newTable(): Promise<string>;
   insert(table: string, entity: object): Promise<TableAnswer>;
-  /** Several writes as one; each is the head of a request and its body. */
+  /** Several writes in one transaction; each is a request head and a body. */
   transact(changes: readonly Change[]): Promise<TransactionAnswer>;
 }
 
@@ -30,7 +30,7 @@ export interface TransactionAnswer extends TableAnswer {
 
 const json = { "content-type": "application/json", accept: "application/json;odata=nometadata" };
 
-/** What stands in front of a table's path. */
+/** The prefix of a table's path. */
 export function accountUrl(url: string): string {
   return `${url.replace(/\/$/, "")}/${developmentAccountName}`;
 }

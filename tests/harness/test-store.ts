@@ -9,12 +9,14 @@ import { openMemoryStore } from "../../src/store/memory/open-memory-store.ts";
 import { silentLog } from "../../src/store/silent-log.ts";
 import type { Store } from "../../src/store/store.ts";
 
-/** With `ETAGERE_TEST_STORE=postgres` (or the address of a database of one's own) everything that
- *  does not insist on an engine is held to the same tests on a database. */
+/**
+ * With `ETAGERE_TEST_STORE=postgres` (or a database URL), all tests that do not require an engine
+ * run on a database.
+ */
 const database = process.env["ETAGERE_TEST_STORE"];
-/** With `ETAGERE_TEST_CONTENT=s3` (or the address of a bucket of one's own) the same for bytes. */
+/** With `ETAGERE_TEST_CONTENT=s3` (or a bucket URL), the same for content. */
 const bucket = process.env["ETAGERE_TEST_CONTENT"];
-/** A property makes a world for each of its runs and is done with it afterwards. */
+/** A property opens a store for each of its runs and does not use it afterwards. */
 const storesOpenMax = 30;
 
 const open: Store[] = [];
@@ -35,8 +37,9 @@ function underPrefix(url: string, name: string): string {
   return address.href;
 }
 
-/** Where a server of a test keeps its records. The same place has the same ones when it is opened
- *  again. */
+/**
+ * Start options for a test's storage. The same location has the same data when it is opened again.
+ */
 export function placeOf({ location }: StartOptions): StartOptions {
   if (database === undefined && bucket === undefined) {
     return location === undefined ? { inMemoryPersistence: true } : {};
@@ -58,7 +61,7 @@ function digestOf(location: string): string {
   return createHash("sha256").update(location).digest("hex").slice(0, 16);
 }
 
-/** A store of its own for a world whose time only the test moves. */
+/** A new store on a simulated clock. */
 export async function openTestStore(clock: SimClock): Promise<Store> {
   if (database === undefined) return openMemoryStore({ clock });
   const { openPostgresStore } = await import("../../src/store/postgres/open-postgres-store.ts");

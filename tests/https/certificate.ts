@@ -3,7 +3,7 @@ import { mkdtempSync, readFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 
-/** A certificate for this machine, made anew. */
+/** A new certificate for this machine. */
 export function makeCertificate() {
   const folder = mkdtempSync(join(tmpdir(), "etagere-certificate-"));
   const cert = join(folder, "cert.pem");

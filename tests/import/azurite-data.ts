@@ -8,7 +8,7 @@ export const bytesOf = (length: number, seed: number): Buffer =>
 const blockId = (index: number): string =>
   Buffer.from(String(index).padStart(6, "0")).toString("base64");
 
-/** Writes one resource of every kind that an import has to know, through the public API. */
+/** Creates one resource of every kind that an import supports, through the public API. */
 export async function writeAzuriteData(connectionString: string): Promise<void> {
   const blobs = BlobServiceClient.fromConnectionString(connectionString);
   const box = blobs.getContainerClient("box");

@@ -13,14 +13,14 @@ const packedFile = resolve("tests/import/azurite-3.35.json.gz");
 const expectedName = "expected.json";
 
 export interface AzuriteFixture {
-  /** A folder that Azurite has written; each call has its own. */
+  /** A folder written by Azurite; each call returns a new copy. */
   readonly folder: string;
   /** What clients of that Azurite saw. */
   readonly expected: unknown;
   remove(): void;
 }
 
-/** With AZURITE_PROGRAM (the path of its `azurite.js`) the folder is written anew and packed. */
+/** With AZURITE_PROGRAM (the path of its `azurite.js`) the folder is created and packed again. */
 export async function azuriteFixture(): Promise<AzuriteFixture> {
   const folder = mkdtempSync(join(tmpdir(), "etagere-azurite-"));
   const program = process.env["AZURITE_PROGRAM"];

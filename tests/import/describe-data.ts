@@ -5,7 +5,7 @@ import { QueueServiceClient } from "@azure/storage-queue";
 
 type Described = Readonly<Record<string, unknown>>;
 
-/** What clients can see of the data, as JSON: the same before an import and after it. */
+/** Everything that clients can see, as JSON: equal before and after an import. */
 export async function describeData(connectionString: string): Promise<Described> {
   const described = {
     containers: await describeContainers(connectionString),
@@ -134,7 +134,7 @@ async function describeTables(connectionString: string): Promise<readonly Descri
   return found;
 }
 
-/** The service and Azurite write the same moment differently. */
+/** The service and Azurite format times differently. */
 function withoutFinalZeros(text: string): string {
   return text.replace(/(\.\d*?)0+Z/, "$1Z");
 }

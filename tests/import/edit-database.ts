@@ -3,7 +3,7 @@ import { join } from "node:path";
 
 export type Fields = Readonly<Record<string, unknown>>;
 
-/** Changes the documents of a folder, as time or damage would: each becomes those of the list. */
+/** Replaces each document of a database by a list of documents, as time or damage would. */
 export function editDatabase(
   folder: string,
   service: "blob" | "queue" | "table",

@@ -11,7 +11,7 @@ import { editDatabase } from "./edit-database.ts";
 import { importInto, problemsOf } from "./import-into.ts";
 
 const hourMilliseconds = 3_600_000;
-/** Azurite wrote the folder on March 1st, and hid one message for a week. */
+/** Azurite wrote the folder on March 1st and hid one message for a week. */
 const marchSeventh = Date.UTC(2025, 2, 7);
 
 let fixture: AzuriteFixture;

@@ -8,7 +8,7 @@ import { azuriteFixture } from "./azurite-fixture.ts";
 import { editDatabase, type Fields } from "./edit-database.ts";
 import { importInto } from "./import-into.ts";
 
-/** Nearly as many as there are ticks in a millisecond. */
+/** Nearly as many as a millisecond has ticks. */
 const expiredCount = 9990;
 const keptCount = 20;
 const never = "9999-12-31T23:59:59.999Z";

@@ -2,7 +2,7 @@ import type { ChildServer } from "../harness/child-server.ts";
 import { rawClient } from "../harness/raw-client.ts";
 import type { Clients } from "./kill-workload.ts";
 
-/** A client for each door of a server. */
+/** A client for each service. */
 export function clientsOf({ urls }: ChildServer): Clients {
   return {
     blob: rawClient(urls.blob),

@@ -2,13 +2,15 @@ import { describe, expect, it } from "vitest";
 import type { Clients, KillWorkload, State } from "./kill-workload.ts";
 import { KillClient } from "./kill-client.ts";
 
-const nobody = {} as Clients;
+const noClients = {} as Clients;
 
-/** One object; the server goes away at a write, which is done or not, and does with the rest what
- *  the test says. */
+/**
+ * One object; the server dies at a write, which is executed or not, and then reports the given
+ * state.
+ */
 function workloadOf({ diesAt, found }: { diesAt: number; found: State }): KillWorkload {
   return {
-    name: "door",
+    name: "workload",
     setUp: () => Promise.resolve(),
     next: (_key, _state, turn) => ({
       state: String(turn),
@@ -21,9 +23,9 @@ function workloadOf({ diesAt, found }: { diesAt: number; found: State }): KillWo
 
 async function problemsOf(found: State): Promise<readonly string[]> {
   const client = new KillClient(workloadOf({ diesAt: 5, found }), "client", 1);
-  await client.run(nobody, () => undefined);
+  await client.run(noClients, () => undefined);
   expect(client.acknowledgedWrites).toBe(4);
-  return client.check(nobody);
+  return client.check(noClients);
 }
 
 describe("1 durable: after a kill a client", () => {
@@ -33,7 +35,7 @@ describe("1 durable: after a kill a client", () => {
   });
 
   it("rejects an earlier state, a missing object and an unknown state", async () => {
-    expect(await problemsOf("3")).toEqual(["door client-0 is none of 4, 5"]);
+    expect(await problemsOf("3")).toEqual(["workload client-0 is none of 4, 5"]);
     expect(await problemsOf(undefined)).toHaveLength(1);
     expect(await problemsOf("torn")).toHaveLength(1);
   });
@@ -48,6 +50,6 @@ describe("1 durable: after a kill a client", () => {
       }),
     };
     const client = new KillClient(refusing, "client", 1);
-    await expect(client.run(nobody, () => undefined)).rejects.toThrow("500");
+    await expect(client.run(noClients, () => undefined)).rejects.toThrow("500");
   });
 });

@@ -31,9 +31,9 @@ export const killWorkloads = [
 export interface KillRunOptions {
   readonly location: string;
   readonly kills: number;
-  /** Answers between one kill and the next. */
+  /** Responses between two kills. */
   readonly requestsPerKill: number;
-  /** Processes on the one folder; all are killed at the same moment. */
+  /** Processes on one folder; all are killed at the same time. */
   readonly servers: number;
   readonly seed: number;
   readonly onRound?: (line: string) => void;
@@ -43,9 +43,9 @@ export interface KillRunResult {
   readonly kills: number;
   readonly acknowledgedWrites: number;
   readonly byWorkload: ReadonlyMap<string, number>;
-  /** What the last check saw. */
+  /** What the last check found. */
   readonly lastCheck: FolderReport | undefined;
-  /** Of the first round that had any. */
+  /** Problems of the first round that had any. */
   readonly problems: readonly string[];
 }
 
@@ -53,22 +53,25 @@ const clientsPerDoor = 3;
 const objectsPerClient = 4;
 const startMillisecondsMax = 800;
 const killsWhileStarting = 0.25;
-/** Now and then a round takes so long that space is given back in it. */
+/** Some rounds are long enough for compaction to run. */
 const roundsPerLongOne = 8;
 const longRoundMilliseconds = 13_000;
 
-/** Clients of all services write, everything is killed, looked at, started, and looked at again. */
+/**
+ * Clients of all services write; all processes are killed; the folder is checked, served and
+ * checked again.
+ */
 export async function runKills(options: KillRunOptions): Promise<KillRunResult> {
   const { location, kills, requestsPerKill, seed, onRound } = options;
   const random = randomFrom(seed);
-  const clients = killWorkloads.flatMap((door) =>
+  const clients = killWorkloads.flatMap((workload) =>
     Array.from(
       { length: clientsPerDoor },
-      (_, index) => new KillClient(door, `client${index}`, objectsPerClient),
+      (_, index) => new KillClient(workload, `client${index}`, objectsPerClient),
     ),
   );
   let servers = await startAll(options);
-  for (const door of killWorkloads) await door.setUp(clientsAt(servers, 0));
+  for (const workload of killWorkloads) await workload.setUp(clientsAt(servers, 0));
   let done = 0;
   let lastCheck: FolderReport | undefined;
   let problems: readonly string[] = [];
@@ -94,8 +97,8 @@ export async function runKills(options: KillRunOptions): Promise<KillRunResult> 
   }
   await Promise.all(servers.map((server) => server.kill("SIGTERM")));
   const byDoor = new Map<string, number>();
-  for (const { door, acknowledgedWrites } of clients) {
-    byDoor.set(door, (byDoor.get(door) ?? 0) + acknowledgedWrites);
+  for (const { workload, acknowledgedWrites } of clients) {
+    byDoor.set(workload, (byDoor.get(workload) ?? 0) + acknowledgedWrites);
   }
   const acknowledgedWrites = total(clients);
   return { kills: done, acknowledgedWrites, byWorkload: byDoor, lastCheck, problems };
@@ -111,7 +114,7 @@ function clientsAt(servers: readonly ChildServer[], index: number): Clients {
   return clientsOf(servers[index % servers.length]!);
 }
 
-/** Resolves in the midst of the writes of all clients, or when one of them met a refusal. */
+/** Resolves while all clients write, or when one gets an error response. */
 function writeUntil(
   clients: readonly KillClient[],
   servers: readonly ChildServer[],
@@ -131,7 +134,7 @@ function writeUntil(
   });
 }
 
-/** Now and then a server does not even get to the end of its start. */
+/** Some servers are killed during their start. */
 async function killWhileStarting(options: KillRunOptions, random: Random): Promise<number> {
   if (!random.chance(killsWhileStarting)) return 0;
   await startAndKill(options.location, random.below(startMillisecondsMax));

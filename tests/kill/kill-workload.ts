@@ -3,33 +3,33 @@ import type { RawAnswer, RawCall, RawClient } from "../harness/raw-client.ts";
 
 export type Service = "blob" | "table" | "queue" | "file";
 export interface Clients extends Readonly<Record<Service, RawClient>> {
-  /** What a rename names its source by. */
+  /** The URL prefix with which a rename names its source. */
   readonly fileUrl: string;
   readonly smbUrl: string;
 }
 
-/** What a stored object is, in words of its door; `undefined` is "not there". */
+/** The state of a stored object, in a form that its workload defines; `undefined`: absent. */
 export type State = string | undefined;
 
-/** A write that leads from one state of an object to the next, whole or not at all. */
+/** A write that moves an object from one state to the next atomically. */
 export interface Step {
   readonly state: State;
-  /** How many writes are acknowledged by its answer: a transaction counts each of its entities. */
+  /** Number of writes that its response acknowledges: a transaction counts each of its entities. */
   readonly writes: number;
   /** Resolves when it is acknowledged. */
   send(clients: Clients): Promise<void>;
 }
 
-/** A kind of stored object, and how one client of its own changes it again and again. */
+/** A kind of stored object, and the writes with which one client changes it repeatedly. */
 export interface KillWorkload {
   readonly name: string;
   setUp(clients: Clients): Promise<void>;
   next(key: string, state: State, turn: number): Step;
-  /** Reads the object once, and tells of any state whether this is it. */
+  /** Reads the object once; the result tests whether a state equals what was read. */
   look(clients: Clients, key: string): Promise<(state: State) => boolean>;
 }
 
-/** Text that no other version of any other object has; anything else that is found is damage. */
+/** Text that is unique to one version of one object; any other text is damage. */
 export function textOf(key: string, version: string, length: number): string {
   const seed = createHash("sha256").update(`${key}:${version}`).digest("hex");
   return `${version}\n${seed.repeat(Math.ceil(length / seed.length))}`.slice(0, length);

@@ -5,13 +5,13 @@ import { join } from "node:path";
 import { expect, it } from "vitest";
 import { killWorkloads, runKills, type KillRunResult } from "./kill-run.ts";
 
-/** `npm run proof` sets these for its long form. */
+/** Set by `npm run proof` for its long form. */
 const kills = Number(process.env["ETAGERE_KILLS"] ?? 4);
 const requestsPerKill = Number(process.env["ETAGERE_KILL_REQUESTS"] ?? 200);
 const record = process.env["ETAGERE_KILL_RECORD"];
 const seed = Number(process.env["ETAGERE_KILL_SEED"] ?? 1);
 
-/** 1 durable: what was acknowledged survives SIGKILL, whole; what was not is whole or absent. */
+/** 1 durable: acknowledged writes survive SIGKILL; others are whole or absent. */
 it.each([1, 2])(
   `survives ${kills} kills under clients of all services, with %i processes on one folder`,
   async (servers) => {

@@ -41,7 +41,7 @@ describe("an invalid queue history", () => {
     ["two consumers hold it at once", [put, delivery(0), delivery(500)]],
     ["an update did not hide it", [put, delivery(0), hide(true), delivery(1100)]],
     ["a delete is undone", [put, delivery(0), removed(true), delivery(2000)]],
-    ["nobody put it", [delivery(0)]],
+    ["was never put", [delivery(0)]],
   ])("%s", (_what, events) => {
     expect(brokenPromises(events)).toHaveLength(1);
   });

@@ -1,5 +1,7 @@
-/** What clients of one queue saw, in the order they saw it. Times are the clients' own, in
- *  milliseconds: when a request was sent, and when its answer was there. */
+/**
+ * Events of the clients of one queue, in the order in which they happened. Times are milliseconds
+ * of the clients' clock: when a request was sent and when its response arrived.
+ */
 export type QueueEvent =
   | { readonly kind: "put"; readonly text: string; readonly isAnswered: boolean }
   | {
@@ -10,7 +12,7 @@ export type QueueEvent =
       readonly visibilityMilliseconds: number;
     }
   | {
-      /** An update that hides for so long from now; without an answer it may not have happened. */
+      /** An update that hides for this long; without a response it may not have been executed. */
       readonly kind: "hide";
       readonly text: string;
       readonly sent: number;
@@ -27,16 +29,16 @@ export type QueueEvent =
 interface Known {
   isPut: boolean;
   deliveries: number;
-  /** Nobody else may get it before; undefined if that cannot be told. */
+  /** The message must not be delivered before; undefined if unknown. */
   hiddenUntil: number | undefined;
   deletedAt: number | undefined;
   mayBeDeleted: boolean;
 }
 
-/** Clocks of client and server are one, but differently rounded. */
+/** Client and server share a clock but round differently. */
 const toleranceMilliseconds = 20;
 
-/** Every way in which the history breaks the promise of section 5; none if it holds. */
+/** All violations of section 5 of the contract; empty if there are none. */
 export function brokenPromises(events: readonly QueueEvent[]): readonly string[] {
   const messages = new Map<string, Known>();
   const problems: string[] = [];
@@ -51,7 +53,7 @@ export function brokenPromises(events: readonly QueueEvent[]): readonly string[]
         mayBeDeleted: false,
       });
     } else if (known === undefined) {
-      problems.push(`${event.text} appeared, but nobody put it`);
+      problems.push(`${event.text} appeared, but was never put`);
     } else if (event.kind === "delivery") {
       problems.push(...checkDelivery(event, known));
       known.deliveries += 1;

@@ -16,7 +16,7 @@ const consumers = 8;
 const putsPerRound = 300;
 const emptyGetsMax = 20_000;
 
-/** Runs all clients until enough was put, and a bit into whatever they are doing then. */
+/** Runs all clients until enough messages were put, then stops them in the middle of a request. */
 async function burst(workload: QueueWorkload, clients: readonly RawClient[]): Promise<unknown> {
   const enough = workload.acknowledgedPuts + putsPerRound;
   const clientOf = (index: number) => clients[index % clients.length]!;
@@ -36,7 +36,7 @@ async function burst(workload: QueueWorkload, clients: readonly RawClient[]): Pr
   });
 }
 
-/** Gets and deletes until the queue says that it holds nothing more, invisible or not. */
+/** Receives and deletes until the queue is empty, invisible messages included. */
 async function drain(workload: QueueWorkload, client: RawClient): Promise<void> {
   for (let round = 0; round < emptyGetsMax; round += 1) {
     const messages = await workload.get(client);
@@ -45,10 +45,10 @@ async function drain(workload: QueueWorkload, client: RawClient): Promise<void> 
     const answer = await client.send({ method: "GET", path: `${queue}?comp=metadata` });
     if (answer.headers["x-ms-approximate-messages-count"] === "0") return;
   }
-  throw new Error("messages remain that nobody can get");
+  throw new Error("messages remain that cannot be received");
 }
 
-/** 5 queue: never lost, never two consumers inside one window, no delete undone. */
+/** 5 queue: never lost, never two consumers within one visibility timeout, no delete undone. */
 it.each([1, 2])(
   `delivers correctly over ${kills} kills with %i processes on one location`,
   async (processes) => {

@@ -7,7 +7,7 @@ export const queue = "/history";
 const visibilitySeconds = 1;
 const perGetMax = 8;
 
-/** Producers and consumers of one queue, and all they saw. A server that is gone ends them. */
+/** Producers and consumers of one queue, with the history they record. They end with the server. */
 export class QueueWorkload {
   readonly events: QueueEvent[] = [];
   acknowledgedPuts = 0;
@@ -26,7 +26,9 @@ export class QueueWorkload {
     }
   }
 
-  /** Deletes most of what it gets, holds some for longer, and forgets the rest as if it crashed. */
+  /**
+   * Deletes most messages, extends the timeout of some, and abandons the rest as if it had crashed.
+   */
   async consume(client: RawClient, isOver: () => boolean): Promise<void> {
     while (!isOver()) {
       for (const message of await this.get(client)) {
@@ -59,7 +61,7 @@ export class QueueWorkload {
     const path = pathOf(message);
     const { status } = await must(client, { method: "DELETE", path }, 204, 400, 404);
     const answered = performance.now();
-    // Refused: someone else got it after its time, or has deleted it.
+    // Rejected: another consumer received or deleted the message after the timeout.
     if (status === 204) this.events[place] = { ...event, answered, isAnswered: true };
   }
 

@@ -1,10 +1,10 @@
 import { createHash } from "node:crypto";
 import type { RawAnswer, RawClient } from "../harness/raw-client.ts";
 
-/** What one client knows of one blob it alone writes. `undefined` is "not there". */
+/** State of a blob with a single writer. `undefined`: absent. */
 export interface Known {
   acknowledged: number | undefined;
-  /** Sent, never answered: it may have happened, whole, or not at all. */
+  /** Sent without a response: executed completely or not at all. */
   unanswered: { readonly value: number | undefined } | undefined;
 }
 
@@ -12,7 +12,7 @@ const keysPerClient = 6;
 const lengths = [100, 1024, 4096, 5000, 70_000, 300_000];
 export const container = "kills";
 
-/** The bytes of a version of a blob: anything else that is found there is damage. */
+/** The bytes of one version of a blob; anything else is damage. */
 export function bytesOf(key: string, version: number): Buffer {
   const length = lengths[version % lengths.length]!;
   const seed = createHash("sha256").update(`${key}:${version}`).digest("hex");
@@ -21,8 +21,10 @@ export function bytesOf(key: string, version: number): Buffer {
   );
 }
 
-/** Writes, replaces, composes from blocks and deletes, one request at a time, until told to stop
- *  or until the server is gone. */
+/**
+ * Puts, replaces, composes from blocks and deletes, one request at a time, until it is stopped or
+ * the server dies.
+ */
 export class KillClient {
   readonly #id: number;
   #version = 0;
@@ -65,7 +67,10 @@ export class KillClient {
     }
   }
 
-  /** After a restart: every blob is what was acknowledged, or the one write that got no answer. */
+  /**
+   * After a restart: every blob has the acknowledged state, or that of the write without a
+   * response.
+   */
   async check(client: RawClient): Promise<readonly string[]> {
     const problems: string[] = [];
     for (const [key, known] of this.blobs) {

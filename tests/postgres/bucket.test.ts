@@ -8,8 +8,7 @@ import { openFakeS3, type FakeS3 } from "../harness/fake-s3.ts";
 import { rawClient, type RawClient } from "../harness/raw-client.ts";
 import { openDatabase, type Database } from "./database.ts";
 
-/** Nodes as they are meant to be run: nothing of theirs but records in a database, bytes in a
- *  bucket. */
+/** Nodes as in production: records in a database, content in a bucket, nothing local. */
 const folder = mkdtempSync(join(tmpdir(), "etagere-nodes-"));
 const lengths = [100, 16_000, 70_000, 5_000_000];
 const body = (length: number): Buffer => Buffer.from(pattern(length, length));

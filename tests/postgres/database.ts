@@ -7,14 +7,14 @@ import { dirname, join } from "node:path";
 
 import pg from "pg";
 
-/** A database of its own for a test file, in a temporary folder. */
+/** A database for one test file, in a temporary folder. */
 export interface Database {
-  /** The server, without a schema of its own. */
+  /** The URL without a schema. */
   readonly url: string;
-  /** A schema that nobody else has, empty at first. */
+  /** A new, empty schema. */
   newUrl(): string;
   query(text: string): Promise<pg.QueryResult>;
-  /** As the kernel or an administrator would end it, without a word to anyone. */
+  /** Kills the server without a clean shutdown. */
   crash(): Promise<void>;
   start(): Promise<void>;
   stop(): Promise<void>;
@@ -25,7 +25,7 @@ const withParent = ["--pdeathsig", "QUIT"];
 const programs = "/usr/lib/postgresql";
 const startPollsMax = 300;
 const pollMilliseconds = 50;
-/** What the operating system has been given survives every kill that is tried here. */
+/** Without fsync: what the operating system has received survives the kills of these tests. */
 const settings = ["fsync=off", "max_connections=600", "listen_addresses=127.0.0.1"];
 
 export async function openDatabase(): Promise<Database> {
@@ -75,7 +75,7 @@ export class Instance {
     const [command = "", ...rest] = asUser("postgres", [...words, ...settled]);
     this.#server = spawn(command, rest, { stdio: "ignore" });
     await untilItAnswers(this.url);
-    // The port was free a moment ago; another test's database may have been faster.
+    // The port was free a moment ago; the database of another test may have taken it.
     const { rows } = await queryOnce(this.url, "SHOW data_directory");
     const [row] = rows as { data_directory: string }[];
     if (row?.data_directory !== this.data) throw new Error(`port ${this.port} is taken`);
@@ -104,8 +104,10 @@ export function initialise(data: string): void {
   runAsUser("initdb", ["-D", data, "-A", "trust", "-U", user, "--no-sync"]);
 }
 
-/** A database refuses to run as root. It ends with the process that started it: a test that fails
- *  in its midst, or is killed, ends nothing itself. */
+/**
+ * PostgreSQL does not run as root. It ends with the process that started it, so that a failed or
+ * killed test leaves nothing behind.
+ */
 function asUser(program: string, words: readonly string[]): readonly string[] {
   const version = readdirSync(programs).toSorted((a, b) => Number(b) - Number(a))[0] ?? "";
   const path = join(programs, version, "bin", program);
@@ -174,6 +176,6 @@ function killQuietly(pid: number): void {
   try {
     process.kill(pid, "SIGKILL");
   } catch {
-    // It has ended by itself.
+    // It has ended already.
   }
 }

@@ -15,13 +15,13 @@ import { freePort, initialise, Instance, newFolder, queryOnce, runAsUser } from 
 
 const rounds = Number(process.env["ETAGERE_FAILOVER_ROUNDS"] ?? 2);
 const clock = realClock();
-/** From a promotion to the next commit, on a machine that is busy with other things. */
+/** Time from a promotion to the next commit on a busy machine. */
 const secondsAwayMax = 15;
 const pollMilliseconds = 20;
 const pause = (): Promise<void> =>
   new Promise((resolve) => clock.after(pollMilliseconds, () => resolve()));
 
-/** A copy of the primary that has acknowledged every commit before a client hears of it. */
+/** A synchronous standby: it has confirmed every commit before the client gets a response. */
 async function addStandby(primary: Instance, data: string, port: number): Promise<Instance> {
   const from = ["-h", "127.0.0.1", "-p", String(primary.port), "-U", "postgres"];
   runAsUser("pg_basebackup", [
@@ -50,7 +50,7 @@ async function promote(standby: Instance): Promise<void> {
   await queryOnce(standby.url, "SELECT pg_promote()");
 }
 
-/** Counts what was acknowledged; a store that is away is tried again. */
+/** Counts acknowledged commits; retries while the store is unavailable. */
 class Load {
   acknowledged = 0;
   isOver = false;
@@ -83,7 +83,7 @@ class Load {
   }
 }
 
-/** Puts blobs through a server, and remembers which were acknowledged. */
+/** Puts blobs through a server and records which were acknowledged. */
 class Uploads {
   readonly acknowledged: string[] = [];
   readonly #client: RawClient;
@@ -156,7 +156,7 @@ it(
       await promote(standby);
       const promoted = clock.monotonic();
       primary = standby;
-      // A standby takes over the settings of its primary, and has nobody to wait for yet.
+      // A standby inherits the settings of its primary but has no standby to wait for yet.
       await queryOnce(primary.url, "ALTER SYSTEM RESET synchronous_standby_names");
       await queryOnce(primary.url, "SELECT pg_reload_conf()");
       await Promise.all([load.untilOneMore(), uploads.untilOneMore()]);

@@ -27,7 +27,7 @@ function open(url: string): Promise<PostgresStore> {
   return openPostgresStore({ url, node, clock: realClock(), log: silentLog });
 }
 
-/** What `place` holds names the key that is read next: a chain, as from a container to a blob. */
+/** The value of `place` names the next key to read, as a container leads to a blob. */
 async function follow(view: { get(key: Uint8Array): unknown }): Promise<string | undefined> {
   const name = text((await view.get(k("place"))) as Uint8Array | undefined);
   if (name === undefined) return undefined;

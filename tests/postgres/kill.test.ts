@@ -30,7 +30,7 @@ afterAll(async () => {
   await rm(folder, { recursive: true, force: true });
 });
 
-/** Two nodes, each with a folder of its own: they share nothing but the database and the bucket. */
+/** Two nodes with separate folders, which share only the database and the bucket. */
 class Pair {
   readonly #flags: readonly string[];
   readonly nodes: ChildServer[] = [];

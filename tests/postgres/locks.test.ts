@@ -13,10 +13,10 @@ import { WireClient } from "../smb-wire/wire-client.ts";
 import { Access, close, createBody, openFile } from "../smb-wire/wire-messages.ts";
 import { openDatabase, type Database } from "./database.ts";
 
-/** Half a minute of silence has to pass by the wall clock: `npm run test:cluster` takes it. */
+/** Needs 30 s of wall-clock time without heartbeats: `npm run test:cluster`. */
 const isLong = process.env["ETAGERE_CLUSTER"] === "1";
 const pollMilliseconds = 250;
-/** A beat after the silence, another until it is noticed, and a sweep. */
+/** One heartbeat after the time-out, one until it is noticed, and a sweep. */
 const sweepMilliseconds = 30_000;
 const share = "shared";
 const shareNothing = 0;
@@ -96,7 +96,7 @@ describe.runIf(isLong)("the locks of a killed node", () => {
     }
     const held = Date.now() - killedAt;
     console.log(`a killed node's lock was gone after ${(held / 1000).toFixed(1)} s`);
-    // Its last sign of life may have been given a beat before it was killed.
+    // Its last heartbeat may precede the kill by one interval.
     expect(held).toBeGreaterThan(heartbeatTimeoutMilliseconds - 6_000);
     expect(await codeOf(file.download())).toBeUndefined();
   });

@@ -1,16 +1,16 @@
 import { once } from "node:events";
 import { connect, createServer, type Socket } from "node:net";
 
-/** Stands between a node and its database, and can lose the answer to a commit. */
+/** A proxy between a node and its database that can drop the response to a commit. */
 export interface LossyProxy {
   readonly port: number;
-  /** The next commit reaches the database; its answer does not come back, the connection breaks. */
+  /** Forwards the next commit, drops its response and closes the connection. */
   loseNextAnswer(): void;
   readonly answersLost: () => number;
   close(): Promise<void>;
 }
 
-/** How a message that runs the statement of a commit names it: portal, statement. */
+/** The names of portal and statement in the messages that execute a commit. */
 const commitMark = Buffer.from("\0commit\0");
 
 export async function openLossyProxy(databasePort: number): Promise<LossyProxy> {

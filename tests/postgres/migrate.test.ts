@@ -26,7 +26,7 @@ function open(url: string) {
 
 const schemaOf = (url: string): string => new URL(url).searchParams.get("schema") ?? "";
 
-/** What a node of another version does to the schema when it starts. */
+/** The migration that a node of another version runs when it starts. */
 async function upgrade(schema: string, steps: typeof migrations): Promise<void> {
   const options = `-c search_path=${schema}`;
   const pool = new pg.Pool({ connectionString: database.url, options, max: 1 });

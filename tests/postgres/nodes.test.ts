@@ -97,14 +97,14 @@ describe("nodes on one database", () => {
 
   it("continue if a watcher throws, and notify the others", async () => {
     const store = await open(database.newUrl());
-    let told = 0;
+    let notified = 0;
     store.watch(k("watched"), () => {
       throw new Error("a watcher that fails");
     });
-    store.watch(k("watched"), () => void (told += 1));
+    store.watch(k("watched"), () => void (notified += 1));
     await put(store, k("watched"), "1");
     await put(store, k("watched"), "2");
-    expect(told).toBe(2);
+    expect(notified).toBe(2);
     await store.close();
   });
 

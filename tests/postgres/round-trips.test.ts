@@ -14,7 +14,7 @@ let folder: string;
 let server: EtagereServer;
 const statements: string[] = [];
 
-/** Nothing of the driver tells of its round trips, so its one way to make them is listened to. */
+/** The driver does not report round trips, so its query method is wrapped. */
 // oxlint-disable-next-line unbound-method -- it is called on the client it belongs to.
 const { query } = pg.Client.prototype;
 
@@ -52,7 +52,7 @@ const table = (request: Request) =>
 
 const tries = 6;
 
-/** The node does other things of its own meanwhile, which can only add: the fewest count. */
+/** Background work of the node can only add round trips: the minimum counts. */
 async function statementsOf(run: (index: number) => Promise<unknown>): Promise<readonly string[]> {
   let fewest: readonly string[] | undefined;
   for (let index = 0; index < tries; index += 1) {

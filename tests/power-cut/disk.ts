@@ -2,7 +2,7 @@ import { mkdirSync, writeFileSync } from "node:fs";
 import { dirname, join, relative } from "node:path";
 import type { Random } from "../verify/random.ts";
 
-/** A write that was begun and may or may not be on the disk. */
+/** A write that may or may not have reached the disk. */
 interface Pending {
   readonly id: number;
   readonly offset: number;
@@ -12,29 +12,29 @@ interface Pending {
 }
 
 interface Inode {
-  /** What is on the disk for sure. */
+  /** The durable bytes. */
   base: Buffer;
   pending: Pending[];
 }
 
-/** A change of a folder that may or may not be on the disk. */
+/** A change of a folder that may or may not have reached the disk. */
 interface Entry {
   readonly folder: string;
   apply(names: Map<string, Inode | "folder">): void;
 }
 
-/** What disks write at once or not at all. */
+/** Bytes that a disk writes atomically. */
 const sectorBytes = 512;
 
 /**
- * A disk that promises no more than it must: what was written is there after a loss of power if the
- * file was synced after the write, a name if its folder was synced after the change. Of everything
- * else some sectors are there and some are not.
+ * A simulated disk with minimal guarantees: a write survives a power loss if its file was synced
+ * afterwards, a name if its folder was synced afterwards. Of everything else, any subset of sectors
+ * survives.
  */
 export class Disk {
   readonly #root: string;
   readonly #durableNames = new Map<string, Inode | "folder">();
-  /** As programs see it. */
+  /** The state that programs see. */
   readonly #names = new Map<string, Inode | "folder">();
   #entries: Entry[] = [];
   readonly #syncing = new Map<number, { inode: Inode; covered: readonly Pending[] }>();
@@ -52,7 +52,7 @@ export class Disk {
     this.#change({ folder: dirname(path), apply: (names) => void names.set(path, "folder") });
   }
 
-  /** Does nothing if the file is there. */
+  /** Does nothing if the file exists. */
   open(path: string): void {
     if (this.#names.has(path)) return;
     const inode: Inode = { base: Buffer.alloc(0), pending: [] };
@@ -104,7 +104,7 @@ export class Disk {
     fold(inode);
   }
 
-  /** Covers what was done before it began. */
+  /** Covers operations that completed before it began. */
   beginSync(id: number, path: string): void {
     const found = path === this.#root ? "folder" : this.#names.get(path);
     if (found === "folder") {
@@ -130,8 +130,10 @@ export class Disk {
     this.#syncingFolders.delete(id);
   }
 
-  /** What is left in another folder after a loss of power now; `kept` is the chance of each piece
-   *  that nobody synced. */
+  /**
+   * Writes the state after a power loss to a folder; `kept` is the probability that an unsynced
+   * piece survives.
+   */
   cut(to: string, random: Random, kept: number, nameOf: (path: string) => string): void {
     const names = new Map(this.#durableNames);
     for (const entry of this.#entries) if (random.chance(kept)) entry.apply(names);
@@ -160,7 +162,7 @@ export class Disk {
   }
 }
 
-/** Writes that are durable, up to the first that is not, are one with what lies below them. */
+/** Merges durable writes, up to the first that is not, into the base. */
 function fold(inode: Inode): void {
   const count = inode.pending.findIndex(({ isDurable }) => !isDurable);
   const durable = count < 0 ? inode.pending.splice(0) : inode.pending.splice(0, count);

@@ -17,7 +17,7 @@ import { record, type RecordedObject, type Recording } from "./recording.ts";
 import { countEvents, countUntil, Replay } from "./replay.ts";
 import { readTrace } from "./trace.ts";
 
-/** `npm run proof` sets these for its long form. */
+/** Set by `npm run proof` for its long form. */
 const cuts = Number(process.env["ETAGERE_CUTS"] ?? 40);
 const stepsEach = Number(process.env["ETAGERE_CUT_STEPS"] ?? 30);
 const seed = Number(process.env["ETAGERE_CUT_SEED"] ?? 1);
@@ -36,7 +36,7 @@ beforeAll(async () => {
 }, 600_000);
 afterAll(() => rm(folder, { recursive: true, force: true }));
 
-/** Of every cut, whatever is wrong with what it left. */
+/** All problems found after each cut. */
 async function problemsOfCuts(
   places: readonly number[],
   random: Random,
@@ -61,7 +61,7 @@ async function problemsOfCuts(
   return { problems, objects };
 }
 
-/** What belongs to a boot has the boot in its name, and after a loss of power there is another. */
+/** Volatile files have the boot id in their name, and a power loss starts a new boot. */
 function nameAfterBoot(path: string): string {
   return path.replace(/ephemeral-[^/]*\.mdb/, "ephemeral-earlier.mdb");
 }
@@ -93,17 +93,17 @@ async function problemsIn(
   return [...(report?.problems ?? []), ...lost];
 }
 
-/** Every object is what was last acknowledged, or what the request after that makes of it. */
+/** Every object has the last acknowledged state, or that of the request after it. */
 async function lostIn(
-  { workload: door, key, steps }: RecordedObject,
+  { workload: workload, key, steps }: RecordedObject,
   clients: Clients,
   answered: (answer: string) => boolean,
 ): Promise<string | undefined> {
   const last = steps.findLastIndex(({ answer }) => answered(answer));
   const allowed = [steps[last]?.state, steps[last + 1]?.state];
-  const isState = await door.look(clients, key).catch(() => () => false);
+  const isState = await workload.look(clients, key).catch(() => () => false);
   if (allowed.slice(0, last + 1 < steps.length ? 2 : 1).some((state) => isState(state))) return;
-  return `${door.name} ${key} is none of ${allowed.join(", ")}`;
+  return `${workload.name} ${key} is none of ${allowed.join(", ")}`;
 }
 
 const promise = "losses of power lose nothing that was acknowledged, and tear nothing";
@@ -111,7 +111,7 @@ const promise = "losses of power lose nothing that was acknowledged, and tear no
 it(`1 durable: ${cuts} ${promise}`, async () => {
   const events = await countEvents(trace);
   const random = randomFrom(seed);
-  // One in five while the server starts for the first time, which is short.
+  // One cut in five is during the first start, which is short.
   const starting = await countUntil(trace, recording.ready);
   const places = Array.from(
     { length: cuts },

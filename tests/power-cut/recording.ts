@@ -9,7 +9,7 @@ import { WireClient, type Answered } from "../smb-wire/wire-client.ts";
 import { smbAnswerId } from "./smb-answer-id.ts";
 import { tracedCalls } from "./trace.ts";
 
-/** A change of an object, and the id of the answer that acknowledged it. */
+/** A change of an object, with the id of the response that acknowledged it. */
 export interface RecordedStep {
   readonly answer: string;
   readonly state: State;
@@ -23,16 +23,16 @@ export interface RecordedObject {
 
 export interface Recording {
   readonly objects: readonly RecordedObject[];
-  /** The answer that ended the setting up. */
+  /** The response that completed the set-up. */
   readonly ready: string;
 }
 
 const stringBytesMax = 8 * 1024 * 1024;
 
-/** Lets clients write to a server whose every call that could reach the disk is written down. */
+/** Runs clients on a server whose system calls that may reach the disk are traced. */
 export async function record(
   { location, trace }: { readonly location: string; readonly trace: string },
-  doors: readonly KillWorkload[],
+  workloads: readonly KillWorkload[],
   stepsEach: number,
 ): Promise<Recording> {
   const tracing = ["-f", "-y", "-xx", "-s", String(stringBytesMax), "-e", "signal=none"];
@@ -40,7 +40,7 @@ export async function record(
   const words = [process.execPath, program, `--location=${location}`, "--silent", ...portFlags];
   const child = spawn("strace", [...tracing, ...calls, ...words], {
     stdio: ["ignore", "pipe", "inherit"],
-    // A ring of requests that the kernel works through would not show in a trace of calls.
+    // io_uring requests would not appear in a trace of system calls.
     env: { ...process.env, UV_USE_IO_URING: "0" },
   });
   const exited = once(child, "exit");
@@ -51,12 +51,12 @@ export async function record(
   try {
     const smbAnswers = listenToSmb();
     const ready = new Requests(urls);
-    for (const door of doors) await door.setUp(ready.clients());
+    for (const workload of workloads) await workload.setUp(ready.clients());
     const objects = await Promise.all(
-      // SMB clients share a connection: only one of them can tell which answers are its own.
-      doors.flatMap((door) =>
-        (door.name === "smb" ? ["one"] : ["one", "two"]).map((key) =>
-          run(door, key, new Requests(urls, smbAnswers), stepsEach),
+      // SMB clients share a connection, so only one of them can identify its responses.
+      workloads.flatMap((workload) =>
+        (workload.name === "smb" ? ["one"] : ["one", "two"]).map((key) =>
+          run(workload, key, new Requests(urls, smbAnswers), stepsEach),
         ),
       ),
     );
@@ -67,7 +67,7 @@ export async function record(
   }
 }
 
-/** The tracer ends with what it traces, and passes no signals on. */
+/** The tracer ends with the traced process and forwards no signals. */
 function endTraced(tracer: number): void {
   const children = readFileSync(`/proc/${tracer}/task/${tracer}/children`, "utf8");
   for (const pid of children.trim().split(" ")) process.kill(Number(pid), "SIGTERM");
@@ -80,7 +80,7 @@ type Ask = (
   ...words: Parameters<WireClient["ask"]>
 ) => ReturnType<WireClient["ask"]>;
 
-/** Every answer that an SMB client of this process gets from now on. */
+/** Records every response to an SMB client of this process from now on. */
 function listenToSmb(): readonly Answered[] {
   const answers: Answered[] = [];
   const ask: Ask = Reflect.get(WireClient.prototype, "ask");
@@ -92,7 +92,7 @@ function listenToSmb(): readonly Answered[] {
   return answers;
 }
 
-/** Clients that remember the id of the last answer. */
+/** Clients that record the id of the last response. */
 class Requests {
   readonly #urls: ServiceUrls;
   readonly #smbAnswers: readonly Answered[];
@@ -103,7 +103,7 @@ class Requests {
     this.#smbAnswers = smbAnswers;
   }
 
-  /** What is done is done before the handle is closed, but for a deletion. */
+  /** Everything but a deletion is complete before the handle is closed. */
   lastOfSmb(state: State): string {
     const isDeletion = state === undefined;
     const last = this.#smbAnswers.findLast(({ command }) => isDeletion || command !== closeCommand);
@@ -134,7 +134,7 @@ class Requests {
 }
 
 async function run(
-  door: KillWorkload,
+  workload: KillWorkload,
   key: string,
   requests: Requests,
   stepsMax: number,
@@ -142,10 +142,10 @@ async function run(
   const clients = requests.clients();
   const steps: RecordedStep[] = [];
   for (let turn = 1; turn <= stepsMax; turn += 1) {
-    const step = door.next(key, steps.at(-1)?.state, turn);
+    const step = workload.next(key, steps.at(-1)?.state, turn);
     await step.send(clients);
-    const answer = door.name === "smb" ? requests.lastOfSmb(step.state) : requests.last;
+    const answer = workload.name === "smb" ? requests.lastOfSmb(step.state) : requests.last;
     steps.push({ answer, state: step.state });
   }
-  return { workload: door, key, steps };
+  return { workload: workload, key, steps };
 }

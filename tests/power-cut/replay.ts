@@ -9,20 +9,20 @@ import {
   type TraceEvent,
 } from "./trace.ts";
 
-/** Plays a trace onto a disk that can be cut at any event. */
+/** Applies a trace to a simulated disk that can lose power at any event. */
 export class Replay {
   readonly disk: Disk;
-  /** The ids of answers that have begun to leave. */
+  /** Ids of responses that have begun to be sent. */
   readonly answered = new Set<string>();
-  /** By descriptor: where a write without an offset goes. */
+  /** Offset of the next sequential write, by descriptor. */
   readonly #positions = new Map<number, number>();
-  /** Descriptors whose every write is durable when it returns. */
+  /** Descriptors opened with O_SYNC or O_DSYNC. */
   readonly #synchronous = new Set<number>();
   readonly #appending = new Set<number>();
 
   readonly #forgetsSyncs: boolean;
 
-  /** A disk that forgets syncs of files stands for a server that does not wait for them. */
+  /** A disk that ignores fsync represents a server that does not wait for it. */
   constructor(root: string, { forgetsSyncs = false } = {}) {
     this.disk = new Disk(root);
     this.#forgetsSyncs = forgetsSyncs;
@@ -102,7 +102,7 @@ export async function countEvents(path: string): Promise<number> {
   return count;
 }
 
-/** How many events there are until an answer begins to leave. */
+/** Number of events until a response begins to be sent. */
 export async function countUntil(path: string, answer: string): Promise<number> {
   let count = 0;
   for await (const { words } of readTrace(path)) {

@@ -3,13 +3,13 @@ const sessionIdOffset = 40;
 const headerBytes = 64;
 const beginning = Buffer.from([0xfe, 0x53, 0x4d, 0x42]);
 
-/** What tells an SMB answer from all others. */
+/** Identifies an SMB response. */
 export function smbAnswerId(message: Buffer): string {
   const session = message.readBigUInt64LE(sessionIdOffset);
   return `smb ${session}.${message.readBigUInt64LE(messageIdOffset)}`;
 }
 
-/** Of all answers that begin in these bytes. */
+/** The ids of all responses that begin in these bytes. */
 export function smbAnswerIds(bytes: Buffer): readonly string[] {
   const ids: string[] = [];
   let at = bytes.indexOf(beginning);

@@ -1,7 +1,7 @@
 import { createReadStream } from "node:fs";
 import { createInterface } from "node:readline";
 
-/** Calls that change what a disk holds, or tell somebody about it. */
+/** System calls that change the disk or send a response. */
 export const tracedCalls = [
   "openat",
   "lseek",
@@ -23,16 +23,16 @@ export const tracedCalls = [
   "mkdir",
 ];
 
-/** One call of one thread: where it begins in the trace, or where it ends. */
+/** One system call of one thread: its entry or its exit. */
 export interface TraceEvent {
   readonly phase: "enter" | "exit";
-  /** The same for both phases of a call. */
+  /** Equal for entry and exit of a call. */
   readonly id: number;
   readonly call: string;
   readonly words: string;
-  /** What it returned; only at its end. */
+  /** The return value; at the exit only. */
   readonly result: number;
-  /** The path behind the descriptor it returned. */
+  /** The path of the returned descriptor. */
   readonly resultPath: string;
 }
 
@@ -47,7 +47,7 @@ const unfinishedLine = /^(\d+) +(\w+)\((.*) <unfinished \.\.\.>$/s;
 const resumedLine =
   /^(\d+) +<\.\.\. (\w+) resumed>(.*)\) += (-?\d+|\?)(?:<((?:\\x[0-9a-f]{2})*)>)?/s;
 
-/** The calls in the order in which they began and ended; a call that did not end has no exit. */
+/** The calls in the order in which they began and ended; an unfinished call has no exit. */
 export async function* readTrace(path: string): AsyncGenerator<TraceEvent> {
   const running = new Map<string, Begun>();
   let ids = 0;
@@ -83,12 +83,12 @@ function exitOf(begun: Begun, result: string, resultPath: string): TraceEvent {
   return { phase: "exit", ...begun, result: Number(result), resultPath: path };
 }
 
-/** Strings are written as `\x2f\x74…`, so that nothing in them can be mistaken for anything. */
+/** Strings are escaped as `\x2f\x74…`, so that they contain no delimiters. */
 export function bytesIn(escaped: string): Buffer {
   return Buffer.from(escaped.replaceAll(String.raw`\x`, ""), "hex");
 }
 
-/** All strings among the words of a call, one after the other. */
+/** The concatenated string arguments of a call. */
 export function dataIn(words: string): Buffer {
   return Buffer.concat([...words.matchAll(/"([^"]*)"/g)].map(([, text = ""]) => bytesIn(text)));
 }
@@ -97,7 +97,7 @@ export function pathsIn(words: string): readonly string[] {
   return [...words.matchAll(/"([^"]*)"/g)].map(([, text = ""]) => bytesIn(text).toString());
 }
 
-/** The first word of most calls: `19</a/path>`. */
+/** The first argument of most calls: `19</a/path>`. */
 export function descriptorIn(words: string): { readonly number: number; readonly path: string } {
   const [, number = "", path = ""] = /^(\d+)<([^>]*)>/.exec(words) ?? [];
   return { number: Number(number), path: bytesIn(path).toString() };

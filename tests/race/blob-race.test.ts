@@ -103,7 +103,7 @@ describe("1 snapshot isolation", () => {
   it("GETs during overwrites never show an ETag with another version's bytes or length", async () => {
     const path = `/${await newContainer()}/b`;
     const versions = new Map<string, string>();
-    // Inline, one slice, many slices: all three ways a content is kept.
+    // Inline, one slice and many slices: the three forms of content.
     const lengths = [10, 3000, 20_000, 200_000];
     const write = async (index: number) => {
       const body = String(index % 10).repeat(lengths[index % lengths.length]!);

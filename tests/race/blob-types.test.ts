@@ -160,7 +160,7 @@ describe("blocks", () => {
       ]);
       const found = await send({ method: "GET", path });
       expect(removal.status).toBe(202);
-      // A delete takes waiting blocks along, so a commit that comes second finds none.
+      // A delete removes uncommitted blocks, so a commit after it finds none.
       if (commit.status === 201) expect(found.status).toBe(404);
       else expect([commit.code, found.status]).toEqual(["InvalidBlockList", 404]);
     });

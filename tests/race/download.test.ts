@@ -13,8 +13,10 @@ afterAll(() => rmSync(location, { recursive: true, force: true }));
 
 const mebibyte = 1024 * 1024;
 
-/** 1 snapshot isolation: "also for a download that takes minutes while the blob is overwritten or
- *  deleted". The reader stops after the first bytes until the blob is long gone. */
+/**
+ * 1 snapshot isolation, also for a download that takes minutes while the blob is overwritten or
+ * deleted. The reader pauses after the first bytes until the blob is deleted.
+ */
 it("a 64 MiB download returns the old bytes whole while the blob is replaced and deleted", async () => {
   const service = BlobServiceClient.fromConnectionString(held.server.connectionString);
   const container = service.getContainerClient("downloads");

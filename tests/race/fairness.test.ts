@@ -7,20 +7,20 @@ const held = testServer();
 const clients = 16;
 const winsWanted = 400;
 
-/** Reads the ETag unless it knows it, writes on it, and begins anew when it was beaten. */
+/** Reads the ETag unless it is known, writes with If-Match, and starts again after 412. */
 async function changeInALoop(client: RawClient, path: string, isOver: () => boolean) {
   let wins = 0;
   let etag: string | undefined;
   while (!isOver()) {
     etag ??= String((await client.send({ method: "HEAD", path })).headers["etag"]);
     const headers = { "if-match": etag, "x-ms-meta-wins": String(wins) };
-    const { status, headers: told } = await client.send({
+    const { status, headers: received } = await client.send({
       method: "PUT",
       path: `${path}?comp=metadata`,
       headers,
     });
     expect([200, 412]).toContain(status);
-    etag = status === 200 ? String(told["etag"]) : undefined;
+    etag = status === 200 ? String(received["etag"]) : undefined;
     if (status === 200) wins += 1;
   }
   return wins;

@@ -19,7 +19,7 @@ import {
 } from "../harness/file-steps.ts";
 import { simFile, type SimFile } from "../harness/sim-file.ts";
 
-/** Every transaction and every look waits for its turn, and the scheduler says whose it is. */
+/** The scheduler decides the order of all transactions and snapshots. */
 class Turns {
   scheduler: fc.Scheduler | undefined;
 
@@ -37,7 +37,7 @@ class Turns {
     close: () => store.close(),
   });
 
-  /** Time passes after every read, so that others commit between it and what follows from it. */
+  /** Yields after every read, so that others may commit before the next step. */
   #hesitant(tx: Transaction): Transaction {
     return {
       now: tx.now,
@@ -62,10 +62,10 @@ class Turns {
   }
 }
 
-/** Takes the file for itself and looks at it again and again: nothing may change. */
+/** Opens the file exclusively and reads it repeatedly: nothing may change. */
 async function holdAlone(world: SimFile): Promise<"kept" | "changed" | "refused"> {
-  const wish = { path: ["f"], access: readData | writeData, share: 0 };
-  const handle = await world.open("share", wish);
+  const request = { path: ["f"], access: readData | writeData, share: 0 };
+  const handle = await world.open("share", request);
   if (typeof handle === "string") return "refused";
   const seen = new Set<bigint | undefined>();
   for (let looks = 0; looks < 10; looks += 1) {
@@ -76,7 +76,7 @@ async function holdAlone(world: SimFile): Promise<"kept" | "changed" | "refused"
   return seen.size === 1 ? "kept" : "changed";
 }
 
-/** What was decided reaches the store before the next look. */
+/** Decisions reach the store before the next read. */
 async function commitsDone(): Promise<void> {
   for (let turn = 0; turn < 3; turn += 1) {
     await new Promise<void>((resolve) => {
@@ -92,7 +92,7 @@ function etagOf(world: SimFile, { share, file }: FilePlace): Promise<bigint | un
   });
 }
 
-/** What a writer would be that looks at the locks first and writes afterwards. */
+/** A writer that checks the locks first and writes in another transaction. */
 async function carelessWrite(world: SimFile, place: FilePlace): Promise<void> {
   const state = await lockStateOf(world.runtime, place);
   if (state.opens.length > 0) return;

@@ -37,9 +37,11 @@ describe("4 table races", () => {
     expect(new Set(upserts.map(({ headers }) => headers["etag"])).size).toBe(64);
   });
 
-  /** Every transaction moves one unit between two of eight entities and counts itself in both; it
-   *  names the ETags it read. So the sum stays, and each entity's count tells how many transactions
-   *  it saw: together exactly twice as many as won, whatever the order was. */
+  /**
+   * Every transaction moves one unit between two of eight entities and increments a count in both,
+   * with the ETags it read. The sum stays constant, and all counts together are twice the number of
+   * successful transactions.
+   */
   it("32 overlapping transactions with readers: no torn read, and a serial order exists", async () => {
     const table = await wire.newTable();
     const rows = Array.from({ length: 8 }, (_, index) => String(index));

@@ -18,7 +18,7 @@ import { realClock } from "../../src/server/world.ts";
 import { StoreUnavailable } from "../../src/store/store.ts";
 import { openFakeS3, type FakeS3 } from "../harness/fake-s3.ts";
 
-/** Pauses between tries are short. */
+/** Retry delays are short. */
 const real = realClock();
 const clock: Clock = { ...real, after: (milliseconds, run) => real.after(milliseconds / 50, run) };
 let bucket: FakeS3;
@@ -187,7 +187,7 @@ describe("content in a bucket", () => {
     await putBody(shelf, "body", body);
     const asked = bucket.requests.get("GET") ?? 0;
     expectSame(await shelf.read("body"), body);
-    // One for each chunk without; with it one for two of them.
+    // One request per chunk without read-ahead; one per two chunks with it.
     expect((bucket.requests.get("GET") ?? 0) - asked).toBeLessThan(10);
   });
 

@@ -4,7 +4,7 @@ import { momentOf } from "../../src/content/s3/bucket.ts";
 import { sha256Hex, signedHeaders } from "../../src/content/s3/signature.ts";
 import { parseIso } from "../../src/base/dates.ts";
 
-/** The worked examples of docs.aws.amazon.com/AmazonS3/latest/API/sig-v4-header-based-auth.html */
+/** The examples of docs.aws.amazon.com/AmazonS3/latest/API/sig-v4-header-based-auth.html */
 const credentials = {
   accessKeyId: "AKIAIOSFODNN7EXAMPLE",
   secretAccessKey: "wJalrXUtnFEMI/K7MDENG/bPxRfiCYEXAMPLEKEY",

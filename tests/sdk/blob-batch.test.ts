@@ -84,7 +84,7 @@ describe("a batch", () => {
       developmentAccountKey,
     );
     const date = new Date().toUTCString();
-    /** Signed as the Java library does it: for the path without the account. */
+    /** Signed as the Java library does: for the path without the account. */
     const signedPart = (path: string, signedPath = path) => {
       const text = `DELETE${"\n".repeat(12)}x-ms-date:${date}\n${account}${signedPath}`;
       const signature = credential.computeHMACSHA256(text);

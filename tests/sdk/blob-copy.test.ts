@@ -15,7 +15,7 @@ const strict = testServer({ allowedSources: loopback, forbiddenSources: loopback
 let service: BlobServiceClient;
 let container: ContainerClient;
 
-/** Some other server on this machine: `/slow` sends its last byte only when told to. */
+/** Another server on this machine: `/slow` sends its last byte on request only. */
 let elsewhere: Server;
 let elsewhereUrl = "";
 let letGo: (() => void)[] = [];

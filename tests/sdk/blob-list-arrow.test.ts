@@ -4,7 +4,7 @@ import { beforeAll, beforeEach, describe, expect, it } from "vitest";
 import { freshName, testServer } from "../harness/server.ts";
 
 const arrow = "application/vnd.apache.arrow.stream";
-/** What the clients that know the form send. */
+/** The Accept header of clients that support the format. */
 const asked = { accept: `${arrow},application/xml`, "x-ms-version": "2026-10-06" };
 
 const held = testServer();
@@ -141,7 +141,7 @@ describe("the XML format is returned", () => {
   });
 });
 
-/** What both forms are compared by. */
+/** The properties by which both formats are compared. */
 interface Comparable {
   readonly name: string;
   readonly [property: string]: unknown;

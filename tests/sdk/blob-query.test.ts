@@ -79,7 +79,7 @@ describe("a query", () => {
     expect(column("real")).toEqual([1.5, 2, null]);
     expect(column("flag")).toEqual([true, false, null]);
     expect(column("when")).toEqual([Date.UTC(2024, 1, 29, 12, 0, 0, 500), null, null]);
-    // The service takes a whole number for the digits themselves.
+    // The service reads a whole number as its digits.
     expect(column("price").map(String)).toEqual(["400", "450", "null"]);
     expect(table.schema.fields.map(({ type }) => String(type)).slice(3)).toEqual([
       "Bool",

@@ -39,7 +39,7 @@ describe("page blobs with the client library", () => {
     await blob.uploadPages(page, 512, 1024);
     await blob.uploadPages(page, 4096, 1024);
     const ranges = await blob.getPageRanges(0, 8192);
-    // The library takes the offset of the last byte for the end, so its counts are one too small.
+    // The library uses the offset of the last byte as the end, so its counts are one too small.
     expect(ranges.pageRange).toEqual([
       { offset: 512, count: 1023 },
       { offset: 4096, count: 1023 },

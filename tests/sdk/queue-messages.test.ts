@@ -64,7 +64,7 @@ describe("queues with the client library", () => {
 
 describe("messages with the client library", () => {
   it("are returned unchanged, whatever they contain", async () => {
-    // Without line feeds: the library takes them out before it sends.
+    // Without line feeds, which the library removes before sending.
     const texts = ["plain", "<a>&amp;</a> ]]>", "äöü 漢字 😀", "\ttab", "  spaced  "];
     for (const text of texts) await queue.sendMessage(text);
     const { peekedMessageItems } = await queue.peekMessages({ numberOfMessages: 32 });

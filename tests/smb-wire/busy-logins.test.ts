@@ -10,7 +10,7 @@ const directoryOption = 1;
 const everything = 0x17f;
 const changeNotify = 15;
 const writeCommand = 9;
-/** More than are told of a change in one iteration of the event loop. */
+/** More watches than one iteration of the event loop notifies. */
 const watchesCount = 600;
 const writesAtOnce = 24;
 const writesMax = 20_000;
@@ -41,7 +41,7 @@ it(
     const write = async (): Promise<void> => {
       while (!load.isOver && load.writes < writesMax) {
         load.writes += 1;
-        // By then there are changes that are not told yet.
+        // By then some changes are not reported yet.
         if (load.writes === 20 * writesAtOnce) begun();
         await writer.ask(writeCommand, writeBody(file, "x"));
       }

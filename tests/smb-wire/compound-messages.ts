@@ -14,13 +14,13 @@ export const Command = {
   setInfo: 17,
 } as const;
 
-/** What a related message names instead of a handle. */
+/** The FileId of a related request. */
 export const previousHandle: Handle = {
   persistent: 0xffff_ffff_ffff_ffffn,
   volatile: 0xffff_ffff_ffff_ffffn,
 };
 
-/** Sends messages in one frame, each related to the one before it. */
+/** Sends requests as one compound, each related to the one before it. */
 export function sendCompound(
   client: WireClient,
   elements: readonly (readonly [command: number, body: Buffer])[],
@@ -38,7 +38,7 @@ export function sendCompound(
 
 const renameClass = 10;
 
-/** As the Linux kernel renames: three messages, one frame. */
+/** The rename of the Linux kernel: a compound of three requests. */
 export function sendRename(client: WireClient, name: string, to: string, replaces = false) {
   return sendCompound(client, [
     [Command.create, createBody(name, { access: Access.delete, disposition: 1 })],

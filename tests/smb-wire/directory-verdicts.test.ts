@@ -41,7 +41,7 @@ async function newDirectory(): Promise<Subject> {
   return { path: directory.name, directory };
 }
 
-/** Open by another client. */
+/** Opened by another client. */
 function openWith(access: number, mode: number): State<Subject> {
   return async (work) => {
     const subject = await newDirectory();
@@ -52,7 +52,7 @@ function openWith(access: number, mode: number): State<Subject> {
   };
 }
 
-/** With a file in it that another client has open. */
+/** Contains a file that another client has open. */
 function openBelow(mode: number, ...between: readonly string[]): State<Subject> {
   return async (work) => {
     const subject = await newDirectory();
@@ -120,7 +120,7 @@ function creating(
   return { smb, rest, refused: pending };
 }
 
-/** Moves something else into the directory. */
+/** Moves another entry into the directory. */
 function movingIn(
   smb: Operation<Subject>["smb"],
   rest: Operation<Subject>["rest"],
@@ -133,7 +133,7 @@ function removing(smb: Operation<Subject>["smb"]): Operation<Subject> {
     smb,
     rest: ({ directory }) => directory.delete(),
     refused: [...pending, ...full, "read-only", "open, sharing nothing"],
-    // A directory that is open is not deleted at all, whatever its handles share.
+    // A directory with open handles is never deleted, whatever they share.
     refusedByRest: open,
   };
 }
@@ -178,7 +178,7 @@ const operations: Readonly<Record<string, Operation<Subject>>> = {
     smb: ({ path }) => withHandle(actor, path, deleting, renameTo(freshName("renamed"))),
     rest: ({ directory }) => directory.rename(freshName("renamed")),
     refused: [...pending, ...openInside, "open, sharing nothing"],
-    // Documented of handles on the directory itself, whatever they share.
+    // Documented for handles of the directory itself, whatever they share.
     refusedByRest: open,
   },
   "rename a directory onto it": {
@@ -205,7 +205,8 @@ const operations: Readonly<Record<string, Operation<Subject>>> = {
     const options = Option.directory | Option.deleteOnClose;
     const status = await withHandle(actor, path, { access: Access.delete, options });
     if (status !== Status.success) return status;
-    // A directory that is not empty then stays, which only looking at it shows.
+    // The disposition succeeds but a directory with entries is not deleted, which only a lookup
+    // shows.
     const stays = await withHandle(actor, path, { access: Access.look });
     return stays === Status.success ? Status.directoryNotEmpty : Status.success;
   }),

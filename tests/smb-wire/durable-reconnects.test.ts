@@ -32,7 +32,7 @@ function reconnectBody(file: string, { persistent, volatile }: Handle): Buffer {
   return createBody(file, { oplock: batch, contexts: encodeContexts([context]) });
 }
 
-/** A handle whose client has lost its connection. */
+/** A durable handle whose client has lost its connection. */
 async function lostHandle(file: string): Promise<Handle> {
   const client = await ready();
   const made = await client.ask(create, durableBody(file));
@@ -56,7 +56,7 @@ it("a reconnected durable handle is valid while other opens run concurrently", a
   for (let round = 0; round < rounds; round += 1) {
     const file = `race-${round}.txt`;
     const lost = await lostHandle(file);
-    // The open takes the oplock away, which ends the handle if its client is not back yet.
+    // The open breaks the oplock, which closes the handle unless its client has reconnected.
     const opening = other.begin(create, createBody(file, { oplock: batch }));
     for (let at = 0; at < round % 8; at += 1) await new Promise((r) => setImmediate(r));
     const back = await owner.ask(create, reconnectBody(file, lost));

@@ -17,7 +17,7 @@ let trouble: Error | undefined;
 let engines: DataStores;
 let endpoint: SmbEndpoint;
 
-/** A store that is in trouble when the test says so. */
+/** A store that fails on request. */
 function troubled(real: Store): Store {
   const check = (): void => {
     if (trouble !== undefined) throw trouble;
@@ -63,8 +63,10 @@ it.each<[Error, readonly string[]]>([
   trouble = problem;
   expect((await client.connectTo("share")).status).toBe(Status.insufficientResources);
   trouble = undefined;
-  const told = log.lines.slice(before).filter(({ level }) => level === "warn" || level === "error");
-  expect(told.map(({ message }) => message)).toEqual(messages);
+  const logged = log.lines
+    .slice(before)
+    .filter(({ level }) => level === "warn" || level === "error");
+  expect(logged.map(({ message }) => message)).toEqual(messages);
   expect((await client.connectTo("share")).status).not.toBe(Status.insufficientResources);
   client.end();
 });

@@ -24,7 +24,7 @@ import { Access, close, openFile, readBody, setDeletePending, write } from "./wi
 
 const { share, ready, restFile } = restAndSmb();
 
-/** A file, as both protocols name it, and an SMB client that is not the one that has it open. */
+/** A file as both protocols name it, and an SMB client other than the one that has it open. */
 interface Subject {
   readonly path: string;
   readonly file: ShareFileClient;
@@ -53,7 +53,7 @@ async function newFile(): Promise<Subject> {
   return { path: name, file, client: actor };
 }
 
-/** Open by another client, which reads and shares this much. */
+/** Opened for reading by another client with this share mode. */
 function openSharing(mode: number): State<Subject> {
   return async (work) => {
     const subject = await newFile();
@@ -131,7 +131,7 @@ function replacing(disposition: number): Operation<Subject> {
     smb: ({ client, path }) => withHandle(client, path, { access: Access.write, disposition }),
     rest: ({ file }) => file.create(4),
     refused: [...protectedStates, "read-only", ...sharingNoWriting],
-    // It counts as writing and deleting.
+    // The operation counts as writing and deleting.
     refusedByRest: sharingNoDeleting,
   };
 }
@@ -148,7 +148,7 @@ function removing(smb: Operation<Subject>["smb"]): Operation<Subject> {
     smb,
     rest: ({ file }) => file.delete(),
     refused: [...protectedStates, "read-only", ...sharingNoDeleting],
-    // A file that is open is not deleted at all, whatever its handles share.
+    // A file with open handles is never deleted, whatever they share.
     refusedByRest: open,
   };
 }
@@ -256,7 +256,7 @@ const operations: Readonly<Record<string, Operation<Subject>>> = {
   "delete on close": removing(({ client, path }) =>
     withHandle(client, path, { access: Access.delete, options: Option.deleteOnClose }),
   ),
-  // Links are for shares of the other protocol.
+  // Links exist on NFS shares only.
   link: {
     smb: ({ client, path }) => withHandle(client, path, bothRights, linkAs(freshName("link"))),
     rest: ({ path }) =>

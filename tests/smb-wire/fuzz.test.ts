@@ -18,7 +18,7 @@ const seed = 20_261;
 const runs = 60;
 const messagesPerRun = 20;
 
-/** Bodies that begin like real ones, so that they get far. */
+/** Bodies that begin like valid ones, so that they pass the first checks. */
 const body = fc
   .record({
     size: fc.constantFrom(4, 9, 24, 25, 32, 33, 36, 41, 48, 49, 57),

@@ -5,7 +5,7 @@ import { createBody, handleOf } from "./wire-messages.ts";
 
 const byLease = 0xff;
 
-/** An SMB lease: its bits, and a byte that its key is made of. */
+/** An SMB lease: its state bits, and the byte its key consists of. */
 export interface LeaseOptions {
   readonly state: number;
   readonly key: number;

@@ -22,7 +22,7 @@ const write = 4;
 const deleteOnClose = 0x1000;
 const overwriteIf = 5;
 
-/** From what to what a client was told to come down. */
+/** Old and new state of the lease breaks a client received. */
 function breakOf({ message }: Answered) {
   return { from: message.readUInt32LE(64 + 24), to: message.readUInt32LE(64 + 28) };
 }

@@ -50,7 +50,7 @@ describe("limits per client", () => {
   it("pending requests", async () => {
     const client = await ready();
     const open = (name: string) => openFile(client, name, { options: directoryOption });
-    // Each directory has a limit of its own, below that of the connection.
+    // Each directory has its own limit, below that of the connection.
     const directories = [await open("a"), await open("b"), await open("c")] as const;
     for (let count = 1; count <= pendingRequestsMax; count += 1) {
       client.begin(15, notifyBody(directories[count % 3] ?? directories[0]));

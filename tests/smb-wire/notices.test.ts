@@ -27,7 +27,7 @@ const everything = 0x17f;
 const directoryOption = 1;
 const actions = ["", "added", "removed", "modified", "old name", "new name"];
 
-/** What one answer to CHANGE_NOTIFY says, as words. */
+/** The changes of one CHANGE_NOTIFY response, as text. */
 function changesIn(message: Buffer): readonly string[] {
   const found: string[] = [];
   const start = message.readUInt16LE(66);
@@ -42,7 +42,7 @@ function changesIn(message: Buffer): readonly string[] {
   return found;
 }
 
-/** Asks again and again until this many changes have been told. */
+/** Repeats CHANGE_NOTIFY until this many changes were received. */
 async function hear(client: WireClient, handle: Handle, count: number): Promise<readonly string[]> {
   const heard: string[] = [];
   while (heard.length < count) {
@@ -52,10 +52,10 @@ async function hear(client: WireClient, handle: Handle, count: number): Promise<
   return heard;
 }
 
-/** A client that is known to be listening to a new directory. */
+/** A client with an active watch on a new directory. */
 async function listener(name: string): Promise<{ client: WireClient; handle: Handle }> {
   const client = await WireClient.ready(held.server.smbUrl, shareName);
-  // Nothing is renamed in a directory that a client holds with the right to delete it.
+  // A directory opened with delete access blocks renames in it.
   const options = { access: Access.read, options: directoryOption };
   const handle = await openFile(client, name, options);
   const first = client.begin(15, notifyBody(handle, everything));

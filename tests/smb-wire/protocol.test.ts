@@ -39,7 +39,7 @@ describe("a session", () => {
     await client.negotiate();
     expect((await client.logIn("devstoreaccount1", "wrong")).status).toBe(Status.logonFailure);
     client.sessionId = 0n;
-    expect((await client.logIn("nobody")).status).toBe(Status.logonFailure);
+    expect((await client.logIn("unknown")).status).toBe(Status.logonFailure);
     client.end();
     const other = await ready();
     expect(other.treeId).toBeGreaterThan(0);

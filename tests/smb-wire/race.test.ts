@@ -23,7 +23,7 @@ const turnsEach = 15;
 const triesMax = 10_000;
 const width = 6;
 
-/** Adds one under an open that shares nothing; the number is text of a fixed width. */
+/** Increments under an exclusive open; the number is text of a fixed width. */
 async function addOne(client: WireClient): Promise<void> {
   for (let tries = 0; tries < triesMax; tries += 1) {
     const opened = await client.ask(5, createBody("counter", { share: 0 }));
@@ -38,7 +38,10 @@ async function addOne(client: WireClient): Promise<void> {
   throw new Error("never got a turn");
 }
 
-/** Writes nonsense over REST whenever nobody holds the file; a holder must never see it. */
+/**
+ * Writes garbage over REST whenever no client has the file open; an exclusive opener must never
+ * read it.
+ */
 async function disturb(isOver: () => boolean): Promise<number> {
   const file = share.rootDirectoryClient.getFileClient("counter");
   let refused = 0;

@@ -27,7 +27,7 @@ beforeAll(async () => {
 
 const ready = () => WireClient.ready(held.server.smbUrl, share);
 
-/** A session on two connections of one client. */
+/** A session with two channels. */
 async function twoChannels(): Promise<readonly [WireClient, WireClient]> {
   const first = await ready();
   const second = await WireClient.open(held.server.smbUrl);
@@ -148,7 +148,7 @@ describe("a pending CREATE whose connection is lost", () => {
     }
     expect(late.status).toBe(Status.success);
     await close(second, handleOf(late));
-    // It was one open: nothing is left of it.
+    // Both responses were of one open: none is left.
     await close(holder, await openFile(holder, "awaited.txt", { share: 0 }));
     holder.end();
     second.end();

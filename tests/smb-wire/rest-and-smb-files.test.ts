@@ -8,7 +8,7 @@ import type { ShareFileClient } from "@azure/storage-file-share";
 
 const { share, ready, restFile } = restAndSmb();
 
-/** REST operations on a file, by what they do to it. */
+/** REST operations on a file, by the access they need. */
 const operations: Readonly<Record<string, (target: Target) => Promise<unknown>>> = {
   "look at": ({ file }) => file.getProperties(),
   get: ({ file }) => file.download(0),
@@ -50,11 +50,13 @@ function signed(file: ShareFileClient): string {
 const reading = ["get", "list ranges", "copy from"];
 const writing = ["set properties", "set metadata", "put range", "clear range", "put range from"];
 const replacing = ["create", "copy to"];
-/** Whatever a handle shares: a file that is open stays. */
+/** An open file is not deleted, whatever its handles share. */
 const always = ["rename onto", "delete"];
 
-/** What an SMB client that reads shares, and what fails beside it.
- *  learn.microsoft.com/rest/api/storageservices/managing-file-locks */
+/**
+ * The share mode of an SMB reader, and the operations that fail.
+ * learn.microsoft.com/rest/api/storageservices/managing-file-locks
+ */
 const shareModes: readonly (readonly [mode: string, share: number, fails: readonly string[]])[] = [
   ["nothing", 0, [...reading, ...writing, ...replacing, "rename", "lease"]],
   ["reading", 1, [...writing, ...replacing, "rename", "lease"]],
@@ -66,7 +68,7 @@ const shareModes: readonly (readonly [mode: string, share: number, fails: readon
   ["everything", 7, []],
 ];
 
-/** Of every operation, on a file of its own that a client has open. */
+/** The error code of every operation, each on its own open file. */
 async function codesBeside(
   opening: OpenOptions,
   prepare: (client: WireClient, handle: Handle) => Promise<unknown> = async () => {},

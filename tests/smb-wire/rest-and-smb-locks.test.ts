@@ -107,7 +107,7 @@ describe("6 REST and bytes 2 to 4 locked by an SMB client", () => {
   });
 });
 
-/** What an SMB client asks for, and whether a lease of REST keeps it out. */
+/** The access that an SMB client requests, and whether a REST lease blocks it. */
 const againstLeases: readonly (readonly [string, number, boolean])[] = [
   ["read", Access.read, false],
   ["look", Access.look, false],

@@ -12,16 +12,16 @@ import { placeOf } from "../harness/test-store.ts";
 import { freshName, testServer } from "../harness/server.ts";
 import { WireClient } from "./wire-client.ts";
 
-/** A file over REST, and where it lies. */
+/** A file with its REST client and its name in the share. */
 export interface Target {
   readonly name: string;
   readonly file: ShareFileClient;
 }
 
-/** A server with one share, and both ways into it. */
+/** A server with one share, and clients for both protocols. */
 export function restAndSmb(options: StartOptions = {}) {
   const held = testServer(options);
-  const shareName = freshName("doors");
+  const shareName = freshName("shared");
   let share: ShareClient;
   let service: ShareServiceClient;
   beforeAll(async () => {
@@ -34,7 +34,7 @@ export function restAndSmb(options: StartOptions = {}) {
   return {
     share: (): ShareClient => share,
     service: (): ShareServiceClient => service,
-    /** Logged in, but connected to no share. */
+    /** Authenticated, without a tree connect. */
     loggedIn: async (): Promise<WireClient> => {
       const client = await WireClient.open(held.server.smbUrl);
       await client.negotiate();
@@ -54,7 +54,7 @@ export function restAndSmb(options: StartOptions = {}) {
 
 const account = `AccountName=${developmentAccountName};AccountKey=${developmentAccountKey}`;
 
-/** The shares as another process serves them over REST, until the test is over. */
+/** The shares as another process serves them over REST, until the test ends. */
 export async function elsewhere(location: string): Promise<ShareServiceClient> {
   const { store, content } = placeOf({ location });
   const places = Object.entries({ store, content }).flatMap(([name, url]) =>
@@ -69,14 +69,14 @@ export async function elsewhere(location: string): Promise<ShareServiceClient> {
   );
 }
 
-/** What a request is refused with, or that it was not. */
+/** The error code of a request, or "done". */
 export async function codeOf(work: Promise<unknown>): Promise<string> {
   try {
     await work;
     return "done";
   } catch (error) {
     if (!(error instanceof RestError)) throw error;
-    // An answer to HEAD has no body that could say it.
+    // The response to HEAD has no body; the code is in a header.
     return error.response?.headers.get("x-ms-error-code") ?? error.code ?? "";
   }
 }

@@ -23,7 +23,7 @@ beforeAll(async () => {
 });
 
 afterAll(() => {
-  // An exception ends the connection, which alone would look like a client that is hung up on.
+  // An unhandled exception closes the connection, which alone would look like a rejected client.
   expect(readFileSync(logFile, "utf8")).not.toContain("unexpectedly");
   rmSync(folder, { recursive: true });
 });
@@ -36,7 +36,7 @@ const fleetingFile = 0x1000;
 const fleetingDirectory = 0x1001;
 const growthBytesMax = 24 * 1024 * 1024;
 
-/** How a sound message is spoilt: bytes changed, the end cut off, the header made strange. */
+/** Mutations of a valid message: changed bytes, truncation, odd headers. */
 const spoilt = fc.record({
   which: fc.nat(),
   edits: fc.array(fc.record({ at: fc.nat(), value: fc.integer({ min: 0, max: 255 }) }), {
@@ -59,10 +59,10 @@ function spoil(sound: readonly Sound[], { which, edits, keep }: Spoilt): Sound {
   return { command, body: bytes };
 }
 
-/** A client that says all that, and is then answered once more or hung up on. */
+/** Sends the messages, then expects one more response or a disconnect. */
 async function misbehave(messages: readonly Spoilt[]): Promise<void> {
   const client = await WireClient.ready(held.server.smbUrl, share.name);
-  // Of its own, and gone with the client: what one leaves read-only must not stop the next.
+  // A share per client: read-only files that one leaves must not affect the next.
   const directory = await openFile(client, freshName("d"), { options: fleetingDirectory });
   const file = await openFile(client, freshName("f"), { options: fleetingFile });
   const sound = soundMessages(file, directory);
@@ -116,7 +116,7 @@ describe("a session with malformed messages", () => {
   it("may use its message ids in any order", async () => {
     const client = await WireClient.ready(held.server.smbUrl, share.name);
     const echo = Buffer.from([4, 0, 0, 0]);
-    // The first one asks for enough ids to choose from.
+    // The first request obtains enough credits to choose from.
     await client.ask(13, echo, { credits: 64 });
     const frames = Array.from({ length: 20 }, () => client.prepare(13, echo));
     for (const { send } of frames.toReversed()) send();

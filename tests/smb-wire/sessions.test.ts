@@ -43,7 +43,7 @@ describe("a session that re-authenticates", () => {
   it("ends on failure", async () => {
     const client = await ready();
     const file = await openFile(client, "gone.txt");
-    expect((await client.logInAgain("nobody")).status).toBe(Status.logonFailure);
+    expect((await client.logInAgain("unknown")).status).toBe(Status.logonFailure);
     expect((await write(client, file, "x")).status).toBe(Status.userSessionDeleted);
     client.end();
   });
@@ -78,15 +78,15 @@ describe("FSCTL_QUERY_NETWORK_INTERFACE_INFO", () => {
   });
 });
 
-function control(code: number, wish: { fileId: bigint; outputBytesMax: number }): Buffer {
+function control(code: number, options: { fileId: bigint; outputBytesMax: number }): Buffer {
   return new Writer()
     .u16(57)
     .u16(0)
     .u32(code)
-    .u64(wish.fileId)
-    .u64(wish.fileId)
+    .u64(options.fileId)
+    .u64(options.fileId)
     .zeros(20)
-    .u32(wish.outputBytesMax)
+    .u32(options.outputBytesMax)
     .u32(1)
     .u32(0)
     .zeros(1)

@@ -3,7 +3,7 @@ import type { Handle } from "./wire-client.ts";
 import { firstToken, sessionSetup } from "./wire-login.ts";
 import { closeBody, createBody, lockBody, notifyBody } from "./wire-messages.ts";
 
-/** One sound message of every kind, for those who then spoil them. */
+/** One valid message of every kind, as a basis for malformed ones. */
 export interface Sound {
   readonly command: number;
   readonly body: Buffer;
@@ -115,7 +115,7 @@ function list(directory: Handle, infoClass: number): Buffer {
     .finish();
 }
 
-/** A lease, a durable handle, and what else comes with an open. */
+/** Create contexts: a lease, a durable handle and others. */
 function createContexts(): Buffer {
   const named: readonly (readonly [string, Buffer])[] = [
     ["RqLs", Buffer.alloc(52, 1)],

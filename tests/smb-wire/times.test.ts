@@ -23,7 +23,7 @@ function fileTime(iso: string): bigint {
   return (BigInt(Date.parse(iso)) + millisecondsBefore1970) * ticksPerMillisecond;
 }
 
-/** Zero leaves a time as it is. */
+/** Zero leaves a time unchanged. */
 function basic(times: readonly bigint[], attributes: number): Buffer {
   const writer = new Writer();
   for (const time of times) writer.u64(time);
@@ -46,7 +46,7 @@ describe("the times of a file", () => {
     const answer = await setInfo(client, file, basicClass, basic(wanted, 0));
     expect(answer.status).toBe(Status.success);
     expect(await timesOf(client, file)).toEqual(wanted);
-    // Whoever has set the time of the last change keeps it, whatever else it changes.
+    // A handle that has set the change time keeps it, whatever else it changes.
     await setInfo(client, file, basicClass, basic([0n, 0n, 0n, 0n], 0x2));
     expect(await timesOf(client, file)).toEqual(wanted);
     await close(client, file);
@@ -130,7 +130,7 @@ describe("the times of a directory", () => {
       follows[name] = after.lastWrite > before.lastWrite && after.change > before.change;
     }
     expect(follows).toEqual(Object.fromEntries(Object.keys(steps).map((name) => [name, true])));
-    // As the service has it: what happens in a directory is no change of the directory.
+    // As on the service: changes of entries do not change the directory's times.
     expect(await directory.getProperties()).toMatchObject({ etag, lastModified });
     client.end();
   });

@@ -15,7 +15,7 @@ import {
   type OpenOptions,
 } from "./wire-messages.ts";
 
-/** Does one thing to a tree; `busy` if somebody else was in the way, and nothing has happened. */
+/** Applies one operation to a tree; `busy` if it conflicted with another client and did nothing. */
 export type TreeClient = (input: TreeInput) => Promise<TreeOutput | "busy">;
 
 type Said = Extract<TreeOutput["said"], string>;
@@ -51,7 +51,7 @@ const saidByRest: Readonly<Record<string, Said | "busy">> = {
   FileLockConflict: "busy",
 };
 
-/** Every open keeps renames and deletes out, so that what is done under it is done at its path. */
+/** Every open blocks renames and deletes, so that the operation applies to its path. */
 export function smbTreeClient(client: WireClient): TreeClient {
   const under = async (
     path: string,
@@ -120,7 +120,7 @@ function readText({ message }: Answered): string {
 }
 
 function said(word: Said | "busy" | undefined, what: string): TreeOutput | "busy" {
-  if (word === undefined) throw new Error(`nobody expects ${what}`);
+  if (word === undefined) throw new Error(`unexpected result: ${what}`);
   return word === "busy" ? "busy" : ({ said: word } as TreeOutput);
 }
 

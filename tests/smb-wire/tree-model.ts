@@ -4,20 +4,20 @@ type Named<Kind extends string> = Kind extends string
   ? { readonly kind: Kind; readonly path: string }
   : never;
 
-/** Two levels of names: directories, and files in them. A file holds nothing or eight letters. */
+/** Two levels of names: directories, and files in them. A file is empty or has eight letters. */
 export type TreeInput =
   | Named<"create" | "reset" | "delete" | "read" | "mkdir" | "rmdir">
   | {
       readonly kind: "write";
       readonly path: string;
       readonly text: string;
-      /** REST writes only where a file has bytes already. */
+      /** REST writes only within the file's length. */
       readonly over: boolean;
     }
   | { readonly kind: "rename"; readonly path: string; readonly to: string }
   | { readonly kind: "list" };
 
-/** `short`: there are no bytes to write over. `full`: a directory that still holds files. */
+/** `short`: no bytes to overwrite. `full`: the directory is not empty. */
 export type TreeOutput =
   | { readonly said: "done" | "missing" | "exists" | "short" | "full" }
   | { readonly said: "read"; readonly text: string }
@@ -37,7 +37,7 @@ export function treeOf(text: string): Map<string, string> {
   return new Map(JSON.parse(text) as [string, string][]);
 }
 
-/** What a file system does to one of these at a time. */
+/** The sequential model of a file system. */
 export function treeModel(directories: readonly string[]): Model<TreeInput, TreeOutput> {
   return {
     initial: textOfTree(new Map(directories.map((name) => [name, directory]))),
@@ -58,7 +58,7 @@ function isSame(one: TreeOutput, other: TreeOutput): boolean {
 
 interface Outcome {
   readonly said: TreeOutput;
-  /** Nothing if it changes nothing. */
+  /** Undefined if nothing changes. */
   readonly next?: Tree;
 }
 
@@ -66,7 +66,7 @@ const missing: Outcome = { said: { said: "missing" } };
 const exists: Outcome = { said: { said: "exists" } };
 const done = (next: Tree): Outcome => ({ said: { said: "done" }, next });
 
-/** More than one where two things are wrong and either may be told. */
+/** Several results if two errors apply and either may be returned. */
 function outcomes(tree: Tree, input: TreeInput): readonly Outcome[] {
   if (input.kind === "list") {
     return [{ said: { said: "listed", tree: textOfTree(tree) } }];

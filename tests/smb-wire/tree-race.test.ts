@@ -24,7 +24,7 @@ const rounds: readonly (readonly [seed: number, where: string])[] = [
 
 type Done = Operation<TreeInput, TreeOutput>;
 
-/** Every round has names of its own. */
+/** Every round uses new names. */
 function names(round: number) {
   const directories = ["a", "b", "c"].map((letter) => `${letter}${round}`);
   const files = directories.flatMap((each) => [`${each}/one`, `${each}/two`]);
@@ -49,7 +49,7 @@ function nextInput(random: Random, round: number, text: string, isSmb: boolean):
 
 let clock = 0;
 
-/** Calls and answers in the order in which this process saw them. */
+/** Calls and responses in the order in which this process saw them. */
 async function record(
   history: Done[],
   client: TreeClient,
@@ -57,7 +57,7 @@ async function record(
 ): Promise<TreeOutput | "busy"> {
   const called = (clock += 1);
   const output = await client(input);
-  // Whoever was turned away has learned nothing that an order would have to explain.
+  // Operations that got `busy` returned nothing that an order must explain.
   if (output !== "busy") {
     const returned = (clock += 1);
     history.push({ id: `${called}`, workload: "", key: "", input, output, called, returned });
@@ -65,7 +65,7 @@ async function record(
   return output;
 }
 
-/** The end, as REST lists and reads it. */
+/** The final tree, as REST lists and reads it. */
 async function endOf(directories: readonly string[]): Promise<string> {
   const tree = new Map<string, string>();
   for (const name of directories) {
@@ -86,7 +86,7 @@ async function expectNoLeaks(given: ShareClient, tree: string): Promise<void> {
   const handles: string[] = [];
   for await (const { path } of root.listHandles({ recursive: true })) handles.push(path);
   expect(handles).toEqual([]);
-  // What nobody has open or locked can be taken away, files before their directories.
+  // Everything that is neither open nor locked can be deleted, files before their directories.
   for (const path of [...treeOf(tree).keys()].toSorted().toReversed()) {
     const [directory = "", file] = path.split("/");
     const at = given.getDirectoryClient(directory);
@@ -124,7 +124,7 @@ describe("SMB and REST clients on one tree", () => {
     await record(history, async () => ({ said: "listed", tree }), { kind: "list" });
     const verdict = checkLinearizable(treeModel([first, second]), history);
     expect(verdict).toEqual({ kind: "linearizable" });
-    // Otherwise nobody would have met anybody.
+    // Shows that clients did conflict.
     expect(busy).toBeGreaterThan(0);
     expect(history.length).toBeGreaterThan(clientsOfEach * turnsEach);
     for (const client of smb) client.end();

@@ -13,14 +13,14 @@ import {
   type OpenOptions,
 } from "./wire-messages.ts";
 
-/** What an SMB client does with a handle; each step is answered by a status. */
+/** Steps of an SMB client with a handle; each returns a status. */
 export type Step = (client: WireClient, handle: Handle) => Promise<Answered>;
 
 export const Disposition = { supersede: 0, open: 1, create: 2, overwrite: 4, overwriteIf: 5 };
 export const Option = { directory: 1, deleteOnClose: 0x1000 };
 export const Right = { append: 0x4, writeAttributes: 0x100, delete: 0x1_0000, writeDac: 0x4_0000 };
 
-/** Opens what is there, does the steps, closes it; the first status that is a failure counts. */
+/** Opens an existing file, runs the steps, closes it; returns the first failure. */
 export async function withHandle(
   client: WireClient,
   path: string,

@@ -4,22 +4,24 @@ import { expect } from "vitest";
 
 export type Verdict = "done" | "refused";
 
-/** One thing to do to a file or directory, over each protocol. */
+/** One operation on a file or directory, over each protocol. */
 export interface Operation<Subject> {
   readonly smb: (subject: Subject) => Promise<number>;
   readonly rest: (subject: Subject) => Promise<unknown>;
-  /** States in which both refuse it. */
+  /** States in which both protocols reject it. */
   readonly refused: readonly string[];
-  /** States in which REST alone refuses it, as the documentation of Azure Files has it. */
+  /** States in which REST alone rejects it, as documented for Azure Files. */
   readonly refusedByRest?: readonly string[];
-  /** States that mean nothing to it. */
+  /** States that do not apply to it. */
   readonly without?: readonly string[];
 }
 
-/** Brings a new subject into a state, and calls back while it is in it. */
+/** Brings a new file or directory into a state and calls back while it is in it. */
 export type State<Subject> = (work: (subject: Subject) => Promise<void>) => Promise<void>;
 
-/** What both protocols say to every operation in one state, each on a subject of its own. */
+/**
+ * The results of both protocols for every operation in one state, each on a new file or directory.
+ */
 export async function expectVerdicts<Subject>(
   operations: Readonly<Record<string, Operation<Subject>>>,
   name: string,

@@ -7,7 +7,7 @@ import { Framer, framePrefix } from "../../src/smb/transport/framing.ts";
 import { Writer } from "../../src/smb/wire/writer.ts";
 import { authenticate, firstToken, sessionSetup } from "./wire-login.ts";
 
-/** A small client of dialect 3.1.1 that can also say what no decent client says. */
+/** A minimal client of dialect 3.1.1 that can also send malformed requests. */
 
 export interface Answered {
   readonly status: number;
@@ -34,11 +34,11 @@ const signingCmac = 1;
 export class WireClient {
   sessionId = 0n;
   treeId = 0;
-  /** What a client tells itself apart from others by, on all its connections. */
+  /** ClientGuid, the same on all connections of a client. */
   clientGuid: Buffer = randomBytes(16);
-  /** Notifications that nobody asked for. */
+  /** Break notifications received so far. */
   readonly notices: Answered[] = [];
-  /** The first word on messages that are answered later. */
+  /** Interim responses received so far. */
   readonly interims: Answered[] = [];
   readonly #socket: Socket;
   readonly #waiting = new Map<bigint, (answer: Answered) => void>();
@@ -69,7 +69,7 @@ export class WireClient {
     return new WireClient(socket);
   }
 
-  /** Negotiated, logged in and connected to a share. */
+  /** Negotiated, authenticated and connected to a share. */
   static async ready(smbUrl: string, share: string): Promise<WireClient> {
     const client = await WireClient.open(smbUrl);
     await client.negotiate();
@@ -86,12 +86,12 @@ export class WireClient {
     this.#socket.write(Buffer.concat([framePrefix(bytes.length), bytes]));
   }
 
-  /** Says how long a message will be that never comes. */
+  /** Sends the length prefix of a message that never follows. */
   announce(bytes: number): void {
     this.#socket.write(framePrefix(bytes));
   }
 
-  /** Sends a message and waits for its final answer. */
+  /** Sends a request and waits for its final response. */
   async ask(command: number, body: Buffer, more: Partial<HeaderParts> = {}): Promise<Answered> {
     return this.begin(command, body, more).answer;
   }
@@ -102,7 +102,7 @@ export class WireClient {
     return { messageId, answer };
   }
 
-  /** A message that is ready to be sent, whenever that may be. */
+  /** A complete message that can be sent later. */
   prepare(command: number, body: Buffer, more: Partial<HeaderParts> = {}) {
     const messageId = this.#messageId;
     const charge = Math.max(1, more.charge ?? 1);
@@ -113,7 +113,7 @@ export class WireClient {
     return { messageId, answer, message, send: () => this.sendRaw(message) };
   }
 
-  /** Takes back a question that is still being waited for. */
+  /** Sends CANCEL for a pending request. */
   cancel(asyncId: bigint, messageId: bigint): void {
     const message = this.encode(12, new Writer(4).u16(4).u16(0).finish(), { messageId, asyncId });
     this.sendRaw(message);
@@ -136,12 +136,12 @@ export class WireClient {
     if (parts.asyncId !== undefined) message.writeBigUInt64LE(parts.asyncId, 32);
     else message.writeUInt32LE(parts.treeId ?? this.treeId, 36);
     message.writeBigUInt64LE(parts.sessionId ?? this.sessionId, 40);
-    // The signer of a server counts itself as the server; with CMAC both sides sign alike.
+    // The server's signer signs as the server; with CMAC both directions are equal.
     if (signs) this.#signer?.sign(message);
     return message;
   }
 
-  /** Offers a cipher only to be let in where one is needed; nothing is ever sealed. */
+  /** Offers a cipher only to pass a server that requires one; nothing is encrypted. */
   async negotiate(offersCipher = false): Promise<Answered> {
     const salt = randomBytes(32);
     const body = new Writer()
@@ -167,7 +167,7 @@ export class WireClient {
     return this.#logIn(user, key, false);
   }
 
-  /** The session keeps the keys that it has. */
+  /** Re-authentication does not change the session's keys. */
   async logInAgain(user: string): Promise<Answered> {
     const signer = this.#signer;
     const answer = await this.#logIn(user, developmentAccountKey, false);
@@ -175,7 +175,7 @@ export class WireClient {
     return answer;
   }
 
-  /** Carries the session of another client too, which proves itself with its key at first. */
+  /** Binds a session of another client; the first requests are signed with the session's key. */
   async join(other: WireClient, key = developmentAccountKey): Promise<Answered> {
     this.sessionId = other.sessionId;
     this.treeId = other.treeId;
@@ -183,7 +183,7 @@ export class WireClient {
     return this.#logIn(developmentAccountName, key, true);
   }
 
-  /** The first word of a login, which takes a session whether it is finished or not. */
+  /** The first SESSION_SETUP, which creates a session even if it is never completed. */
   beginLogin(): Promise<Answered> {
     return this.ask(1, sessionSetup(firstToken()), { sessionId: 0n });
   }
@@ -220,7 +220,7 @@ export class WireClient {
     return answer;
   }
 
-  /** Resolves when this many notifications have come in all. */
+  /** Resolves when this many notifications have arrived in total. */
   async noticed(count: number): Promise<readonly Answered[]> {
     while (this.notices.length < count) {
       await new Promise<void>((resolve) => {
@@ -266,7 +266,7 @@ export class WireClient {
     this.#waiting.delete(messageId);
   }
 
-  /** Resolves with the first word on a message that is answered later. */
+  /** Resolves with the interim response of a request. */
   async interim(count: number): Promise<Answered> {
     while (this.interims.length < count) {
       await new Promise<void>((resolve) => {
@@ -283,7 +283,7 @@ export interface HeaderParts {
   readonly treeId: number;
   readonly sessionId: bigint;
   readonly flags: number;
-  /** Where the next message of the frame begins. */
+  /** Offset of the next response in the frame. */
   readonly next: number;
   readonly charge: number;
   readonly channelSequence: number;

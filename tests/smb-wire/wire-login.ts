@@ -2,7 +2,7 @@ import { createHmac, randomBytes } from "node:crypto";
 import { passwordHash } from "../../src/smb/ntlm/proof.ts";
 import { Writer } from "../../src/smb/wire/writer.ts";
 
-/** What a client says to log in, without the wrapping that the server does not insist on. */
+/** NTLM messages of a client, without SPNEGO, which the server does not require. */
 
 const headerBytes = 64;
 const bindingFlag = 1;
@@ -60,7 +60,7 @@ export function authenticate({
     .u32(0)
     .finish();
   const proof = hmac(responseKey, challenge.subarray(24, 32), blob);
-  // Whoever gives no name proves nothing.
+  // An anonymous client sends an empty response.
   const nt = user === "" ? Buffer.alloc(0) : Buffer.concat([proof, blob]);
   const name = Buffer.from(user, "utf16le");
   const writer = new Writer().bytes(ntlmHead(3));

@@ -1,7 +1,7 @@
 import { Writer } from "../../src/smb/wire/writer.ts";
 import type { Answered, Handle, WireClient } from "./wire-client.ts";
 
-/** Messages about files, and the few things that nearly every test does. */
+/** Requests about files, and the steps common to many tests. */
 
 export const Access = {
   read: 0x0012_0089,
@@ -118,7 +118,7 @@ export interface LockOptions {
   readonly at: number;
   readonly length: number;
   readonly flags: number;
-  /** A number and the slot it is counted in, for a client that may ask twice. */
+  /** LockSequenceNumber and LockSequenceIndex, for a client that may repeat a lock. */
   readonly sequence?: number;
 }
 
@@ -164,7 +164,7 @@ export function setInfoBody(
   return body.finish();
 }
 
-/** Attributes alone; the times stay as they are. */
+/** Sets attributes only; times are unchanged. */
 export function basicInfo(attributes: number): Buffer {
   return new Writer().zeros(32).u32(attributes).u32(0).finish();
 }

@@ -12,7 +12,7 @@ export interface SmbPlace {
   readonly login?: string;
 }
 
-/** What smbclient says to commands, whether it is content with them or not. */
+/** Output of smbclient, whether the commands succeed or not. */
 export async function smbclient(
   { smbUrl, share, login = developmentLogin }: SmbPlace,
   commands: string,
@@ -23,13 +23,13 @@ export async function smbclient(
   return runTool("smbclient", [...place, ...words, "-c", commands]);
 }
 
-/** What a server's own services answer: `rpcclient` comes with `smbclient`. */
+/** Output of `rpcclient`, which is installed with `smbclient`. */
 export async function rpcclient(smbUrl: string, commands: string): Promise<string> {
   const { hostname, port } = new URL(smbUrl);
   return runTool("rpcclient", ["-p", port, "-U", developmentLogin, hostname, "-c", commands]);
 }
 
-/** The server runs in this process, which therefore must not wait standing still. */
+/** Asynchronous, because the server runs in this process. */
 export async function runTool(tool: string, words: readonly string[]): Promise<string> {
   try {
     const { stdout, stderr } = await execute(tool, words, { timeout: millisecondsMax });

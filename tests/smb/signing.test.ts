@@ -77,7 +77,7 @@ describe("a server that requires signatures", () => {
     const { asyncId } = await client.interim(1);
     const { messageId } = waiting;
     client.sendRaw(client.encode(12, nothing, { messageId, asyncId, ...unsigned }));
-    // Answered after the message before it was handled: that one changed nothing.
+    // The response follows the request before it, so that one had no effect.
     await client.ask(echo, nothing);
     await client.ask(10, lockBody(file, { ...lock, flags: 4 }));
     expect((await waiting.answer).status).toBe(Status.success);

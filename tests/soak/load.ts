@@ -3,29 +3,29 @@ import type { RawCall, RawClient } from "../harness/raw-client.ts";
 import type { Clients, KillWorkload } from "../kill/kill-workload.ts";
 import { KillClient } from "../kill/kill-client.ts";
 
-/** Changes objects of all doors until its time is over, and tells how long each change took. */
+/** Changes objects of all workloads until the time is over; reports the duration of each change. */
 export async function runLoad(
-  doors: readonly KillWorkload[],
+  workloads: readonly KillWorkload[],
   clients: Clients,
   { isOver, onDone }: { isOver: () => boolean; onDone: (milliseconds: number) => void },
 ): Promise<readonly KillClient[]> {
-  const timed = doors.map((door) => timedWorkload(door, isOver, onDone));
-  const running = timed.flatMap((door) =>
-    ["soak1", "soak2"].map((name) => new KillClient(door, name, 5)),
+  const timed = workloads.map((workload) => timedWorkload(workload, isOver, onDone));
+  const running = timed.flatMap((workload) =>
+    ["soak1", "soak2"].map((name) => new KillClient(workload, name, 5)),
   );
   await Promise.all(running.map((client) => client.run(clients, () => undefined)));
   return running;
 }
 
 function timedWorkload(
-  door: KillWorkload,
+  workload: KillWorkload,
   isOver: () => boolean,
   onDone: (milliseconds: number) => void,
 ): KillWorkload {
   return {
-    ...door,
+    ...workload,
     next(key, state, turn) {
-      const step = door.next(key, state, turn);
+      const step = workload.next(key, state, turn);
       return {
         ...step,
         async send(clients) {
@@ -39,7 +39,7 @@ function timedWorkload(
   };
 }
 
-/** Everything there is, service by service. */
+/** All resources, service by service. */
 export async function deleteAll({ blob, table, queue, file }: Clients): Promise<void> {
   for (const name of await namesIn(blob, "/?comp=list", /<Name>(.*?)<\/Name>/g)) {
     await remove(blob, { method: "DELETE", path: `/${name}?restype=container` });

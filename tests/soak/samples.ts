@@ -1,7 +1,7 @@
 import { readdirSync, readFileSync, statSync } from "node:fs";
 import { join } from "node:path";
 
-/** What a server used in one stretch of a run. */
+/** Resource use of a server during one part of a run. */
 export interface Sample {
   readonly residentBytes: number;
   readonly descriptors: number;
@@ -25,7 +25,7 @@ export function takeSample(pid: number, location: string, durations: readonly nu
   };
 }
 
-/** As much as lies on the disk, not as much as there is room for. */
+/** Allocated bytes on disk, not the files' lengths. */
 export function extentBytesIn(location: string): number {
   const folder = join(location, "extents");
   return readdirSync(folder)
@@ -38,8 +38,7 @@ function residentBytesOf(pid: number): number {
   return 1024 * Number(/VmRSS:\s+(\d+) kB/.exec(status)?.[1]);
 }
 
-/** The middle value of a figure in the second quarter of a run, when all is warm, and in its
- *  last. */
+/** The medians of a value in the second quarter of a run, after warm-up, and in the last. */
 export function earlyAndLate(samples: readonly Sample[], figure: keyof Sample) {
   const quarter = Math.max(1, Math.floor(samples.length / 4));
   return {

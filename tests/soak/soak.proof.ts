@@ -14,7 +14,7 @@ import { killWorkloads } from "../kill/kill-run.ts";
 import { deleteAll, runLoad } from "./load.ts";
 import { earlyAndLate, extentBytesIn, takeSample, type Sample } from "./samples.ts";
 
-/** `npm run proof` sets these for its long form. */
+/** Set by `npm run proof` for its long form. */
 const seconds = Number(process.env["ETAGERE_SOAK_SECONDS"] ?? 10);
 const record = process.env["ETAGERE_SOAK_RECORD"];
 const isLong = seconds >= 120;
@@ -22,15 +22,15 @@ const samplesMax = 60;
 const mebibyte = 1024 * 1024;
 const reclaimSecondsMax = 120;
 const pausesBetweenChecks = 40;
-/** What a server still appends to is swept when it has got this long, or was sealed. */
+/** The current extent is compacted only after it reached this length or was sealed. */
 const openBytesMax = 17 * mebibyte;
 
-/** Memory, descriptors and latency stay what they are, and space comes back. */
+/** Memory, descriptors and latency stay constant, and space is released. */
 it(`has constant memory and disk use under ${seconds} s of clients of all services`, async () => {
   const location = await mkdtemp(join(tmpdir(), "etagere-soak-"));
   const server = await startChild(location, ["--silent"]);
   const clients = clientsOf(server);
-  for (const door of killWorkloads) await door.setUp(clients);
+  for (const workload of killWorkloads) await workload.setUp(clients);
   const { samples, acknowledged } = await soak(server, location, clients);
   await deleteAll(clients);
   const { report, left } = await reclaimed(location);
@@ -67,8 +67,8 @@ function expectFlat(samples: readonly Sample[]): void {
   const descriptors = earlyAndLate(samples, "descriptors");
   const latency = earlyAndLate(samples, "medianMilliseconds");
   const store = earlyAndLate(samples, "storeBytes");
-  // A short run is over before a process has settled, and shares the machine with other tests: it
-  // only shows that nothing runs away.
+  // A short run ends before the process reaches a steady state, and shares the machine with other
+  // tests: it only detects unbounded growth.
   const growthMax = isLong ? 1.25 : 3;
   expect(memory.late).toBeLessThan(growthMax * memory.early + 32 * mebibyte);
   expect(descriptors.late).toBeLessThan(descriptors.early + 64);
@@ -93,8 +93,10 @@ function describeRun(samples: readonly Sample[], acknowledged: number, left: num
   ].join("\n");
 }
 
-/** Space comes back in the background, a while after nobody can see it any more. Whoever checks the
- *  folder may see it, so that is not done all the time. */
+/**
+ * Space is released in the background after the last reader. Checking the folder counts as a
+ * reader, so it is not done continuously.
+ */
 async function reclaimed(location: string) {
   const began = performance.now();
   for (;;) {

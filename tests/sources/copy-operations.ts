@@ -8,7 +8,7 @@ type Headers = Readonly<Record<string, string>>;
 export interface CopyOperation {
   readonly name: string;
   readonly service: "blob" | "file";
-  /** What the source is asked first. */
+  /** The first request that the source receives. */
   readonly asks: "HEAD" | "GET";
   readonly call: (source: string) => RawCall;
 }
@@ -31,7 +31,7 @@ const put = { "x-ms-page-write": "update", "x-ms-range": "bytes=0-511" };
 const pages = { ...put, "x-ms-source-range": "bytes=0-511" };
 const range = { ...pages, "x-ms-write": "update" };
 
-/** Every operation with a source. Targets that must exist before are made by `makeTargets`. */
+/** Every operation with a copy source. `makeTargets` creates the targets that must exist. */
 export const copyOperations: readonly CopyOperation[] = [
   operation("Copy Blob", "blob", "/ccc/copied"),
   operation("Copy Blob From URL", "blob", "/ccc/synced", { "x-ms-requires-sync": "true" }),
@@ -64,7 +64,7 @@ export async function makeTargets({ urls }: EtagereServer): Promise<Clients> {
   return { blob, file };
 }
 
-/** What every target holds, to see that a refused copy has changed nothing. */
+/** Content of every target, which a rejected copy must not change. */
 export async function contents(clients: Clients): Promise<Readonly<Record<string, string>>> {
   const { blob, file } = clients;
   const found: Record<string, string> = {};

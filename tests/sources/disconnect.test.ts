@@ -11,7 +11,7 @@ const held = testServer({ allowedSources: "127.0.0.0/8" });
 let arrived = (_response: ServerResponse): void => {};
 let clients: Clients;
 
-/** Sends a part of its answer at most, and then nothing for as long as it is connected. */
+/** Sends at most a part of its response, then nothing while connected. */
 const slow = loopbackServer((request, response) => {
   if (request.url === "/begun") {
     response.writeHead(200, { "content-length": 100_000 });

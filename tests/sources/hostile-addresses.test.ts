@@ -12,7 +12,7 @@ import {
 } from "./copy-operations.ts";
 import { loopbackServer } from "./loopback-server.ts";
 
-/** What name servers answer, one list after the other; the last one stays. */
+/** Results of successive DNS lookups; the last one repeats. */
 const answers = new Map<string, string[][]>();
 
 const systemLookup = dns.lookup;
@@ -152,7 +152,7 @@ describe.each(copyOperations)("$name", ({ service, call }) => {
     expect(await send(`http://later.test:${secret.port}/secret`)).toEqual(refused);
     expect(lookup).toHaveBeenCalledTimes(1);
     lookup.mockClear();
-    // Only what may be read is left of an answer of several addresses.
+    // Of several addresses, only the allowed ones are used.
     answers.set("mixed.test", [["127.0.0.1", "::1", "169.254.169.254"], ...changes]);
     expect(await send(`http://mixed.test:${secret.port}/secret`)).toEqual(refused);
     expect(lookup).toHaveBeenCalledTimes(1);
@@ -199,7 +199,7 @@ describe("sources in this server", () => {
     }
     const copied = digestOf(bytes);
     const every = Object.fromEntries(copyOperations.map(({ name: each }) => [each, copied]));
-    // A block is not committed, and each append adds to those before.
+    // Put Block does not commit, and each Append Block adds to the previous ones.
     const others = { "Put Block From URL": "404", "Append Block From URL": expect.any(String) };
     await expect.poll(() => contents(clients)).toEqual({ ...every, ...others });
   });

@@ -2,7 +2,7 @@ import { createServer, type IncomingMessage, type ServerResponse } from "node:ht
 import type { AddressInfo } from "node:net";
 import { afterAll, beforeAll, beforeEach } from "vitest";
 
-/** Another program on this machine that must not be reached by copies. */
+/** A server on this machine that copies must not reach. */
 export interface LoopbackServer {
   readonly port: number;
   /** The requests that arrived since the test began. */
@@ -18,7 +18,7 @@ export function loopbackServer(answer: Answer): LoopbackServer {
     answer(request, response);
   });
   beforeAll(async () => {
-    // At every address of the machine, so that no notation misses it by chance.
+    // Listens on every address of the machine, so that every notation reaches it.
     await new Promise<void>((listening) => server.listen(0, "::", listening));
     held.port = (server.address() as AddressInfo).port;
   });

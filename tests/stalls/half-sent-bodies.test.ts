@@ -5,7 +5,7 @@ import { startStallServer, type StallServer } from "./loop-stall.ts";
 
 const clients = 300;
 const bodyBytes = 4 * 1024 * 1024;
-/** What a server takes that does nothing, what bodies may, and as much again for the collector. */
+/** Memory of an idle server, the limit of bodies, and as much again for the garbage collector. */
 const residentBytesMax = 700 * 1024 * 1024;
 
 let server: StallServer;
@@ -27,7 +27,7 @@ const batch = (body: Buffer) =>
     body: body.toString("latin1"),
   });
 
-/** Sends all but the last byte; resolves when that has left, or with the answer. */
+/** Sends all but the last byte; resolves when that is sent, or with the response. */
 async function sendHalf(text: Buffer): Promise<string> {
   const socket = await openSocket(server.urls.Blob);
   sockets.push(socket);
@@ -43,7 +43,7 @@ it("300 incomplete bodies leave memory for other requests", async () => {
   const { blob } = stallClients(server);
   const { residentBytes } = await server.measure(async () => {
     const answers = await Promise.all(Array.from({ length: clients }, () => sendHalf(text)));
-    // Those that found no room are told so; others are served all the while.
+    // Requests beyond the memory limit get an error; other requests are served meanwhile.
     expect(answers.filter((answer) => answer.startsWith("HTTP/1.1 503 ")).length).toBeGreaterThan(
       50,
     );

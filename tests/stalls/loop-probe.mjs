@@ -3,7 +3,7 @@
 import { openSync, readSync } from "node:fs";
 
 const tickMilliseconds = 1;
-/** The loop counts as settled after so many ticks in a row with little work. */
+/** The loop counts as idle after this many consecutive ticks with little work. */
 const quietTicks = 100;
 const quietMilliseconds = 2;
 const settleTicksMax = 20_000;
@@ -14,8 +14,10 @@ let before = 0;
 let longest = 0;
 let ticker;
 
-/** CPU time of the main thread alone: helper threads of the engine and the garbage collector, and
- *  other processes on the machine, do not hold the loop. */
+/**
+ * CPU time of the main thread only: engine threads, the garbage collector and other processes do
+ * not block the loop.
+ */
 function threadClock() {
   if (process.threadCpuUsage !== undefined) {
     return () => {
@@ -36,8 +38,10 @@ function threadClock() {
   }
 }
 
-/** A timer is due again before an iteration has worked for long: between two ticks lies at most
- *  one long iteration and a millisecond of others. */
+/**
+ * The timer is due before an iteration has worked for long: between two ticks there is at most one
+ * long iteration and a millisecond of others.
+ */
 function tick() {
   const now = cpuMilliseconds();
   const spent = now - before;
@@ -46,7 +50,7 @@ function tick() {
   return spent;
 }
 
-/** The garbage of earlier requests is collected first: its cost is not this action's. */
+/** Collects garbage of earlier requests first, whose cost does not belong to this action. */
 function begin() {
   globalThis.gc();
   longest = 0;
@@ -56,7 +60,7 @@ function begin() {
   process.send({ kind: "began" });
 }
 
-/** What an action left behind (closed connections, jobs) still counts. */
+/** Work that an action left behind (closed connections, jobs) counts. */
 function end() {
   clearInterval(ticker);
   let quiet = 0;
@@ -71,7 +75,7 @@ function end() {
   }, tickMilliseconds);
 }
 
-/** Holds the loop for a known time: the proof that a stall is seen. */
+/** Blocks the loop for a known time, which shows that a stall is detected. */
 function hold() {
   const until = cpuMilliseconds() + heldMilliseconds;
   while (cpuMilliseconds() < until);

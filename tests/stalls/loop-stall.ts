@@ -7,14 +7,14 @@ import type { Baseline } from "../../scripts/bench/guard/verdict.ts";
 import { yardstick } from "../../scripts/bench/guard/yardstick.ts";
 import { listening, portFlags, program } from "../harness/child-server.ts";
 
-/** No single request or disconnect may hold the event loop for longer. */
+/** No single request or disconnect may block the event loop for longer. */
 export const stallMillisecondsMax = 100;
 
 /** The longest iteration of the server's event loop during an action. */
 export interface Stall {
-  /** CPU time on the machine of the `bench:guard` baseline: compare this with the limit. */
+  /** CPU time scaled to the machine of the `bench:guard` baseline; compared with the limit. */
   readonly milliseconds: number;
-  /** CPU time as it was measured. */
+  /** CPU time as measured. */
   readonly cpuMilliseconds: number;
   /** Memory of the server at the end of the action. */
   readonly residentBytes: number;
@@ -26,10 +26,12 @@ export type StallService = "Blob" | "Queue" | "Table" | "File" | "SMB";
 export interface StallServer {
   readonly urls: Readonly<Record<StallService, string>>;
   readonly pid: number;
-  /** Runs the action, waits until the server has nothing left to do, and returns its longest
-   *  stall. Prepare (fill, connect) before: only what happens inside is measured. */
+  /**
+   * Runs the action, waits until the server is idle, and returns its longest stall. Preparation
+   * (data, connections) belongs before it.
+   */
   measure(action: () => Promise<unknown>): Promise<Stall>;
-  /** Holds the server's loop for 150 ms of CPU time. */
+  /** Blocks the server's loop for 150 ms of CPU time. */
   hold(): Promise<void>;
   stop(): Promise<void>;
 }
@@ -40,7 +42,7 @@ export interface StallServerOptions {
   readonly nodeFlags?: readonly string[];
 }
 
-/** Starts the built server (`npm run build`) on free ports, with a data folder of its own. */
+/** Starts the built server (`npm run build`) on free ports with its own data folder. */
 export async function startStallServer({
   flags = [],
   nodeFlags = [],
@@ -76,7 +78,7 @@ async function measure(child: ChildProcess, action: () => Promise<unknown>): Pro
     Stall,
     "milliseconds"
   >;
-  // What else the machine does only ever adds: the least is nearest to its speed.
+  // Other processes only add time: the minimum is closest to the machine's speed.
   const speed = Math.min(...sticks, yardstick()) / agreedYardstickMicroseconds();
   return { milliseconds: cpuMilliseconds / speed, cpuMilliseconds, residentBytes };
 }

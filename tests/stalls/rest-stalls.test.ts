@@ -7,7 +7,7 @@ import { tableInputs } from "./inputs/table-inputs.ts";
 import { stallClients, type AbusiveInput, type StallClients } from "./inputs/stall-client.ts";
 import { stallMillisecondsMax, startStallServer, type StallServer } from "./loop-stall.ts";
 
-/** In this order: some go on with what those before them have stored. */
+/** In this order, because some use data that earlier ones stored. */
 const inputs: readonly AbusiveInput[] = [
   ...blobInputs,
   ...bodyInputs,

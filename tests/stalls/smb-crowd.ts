@@ -5,7 +5,7 @@ import { createBody, handleOf, type OpenOptions } from "../smb-wire/wire-message
 import type { Handle } from "../smb-wire/wire-client.ts";
 import type { StallServer } from "./loop-stall.ts";
 
-/** A session with many channels: its handles are the session's, opens share their commits. */
+/** A session with many channels: opens belong to the session and share commits. */
 export interface Crowd {
   readonly channels: readonly WireClient[];
   readonly share: string;

@@ -2,7 +2,7 @@ import { expect } from "vitest";
 import type { RawClient } from "../harness/raw-client.ts";
 
 const kibibyte = 1024;
-/** The last two are kept in records, the first two in extents. */
+/** The last two are stored inline, the first two in extents. */
 const sizes = [1024 * kibibyte, 100 * kibibyte, 3 * kibibyte, kibibyte];
 const atOnce = 8;
 const putsMax = 20_000;
@@ -10,11 +10,11 @@ const refusalsInARow = 4 * atOnce;
 const acceptSecondsMax = 40;
 const blockBlob = { "x-ms-blob-type": "BlockBlob" };
 
-/** Remembers what was acknowledged and holds the server to it. */
+/** Records acknowledged writes and checks that the server has them. */
 export class FullDiskClient {
   #client: RawClient;
   readonly #stored = new Map<number, number>();
-  /** Refused or deleted: must not be there. */
+  /** Rejected or deleted: must be absent. */
   readonly #absent = new Set<number>();
   #next: number;
 
@@ -42,7 +42,7 @@ export class FullDiskClient {
     expect(refused).toBeGreaterThan(0);
   }
 
-  /** Each kind of content, as soon as the space of what was deleted is there again. */
+  /** Writes each kind of content as soon as the space of deleted content is available. */
   async putUntilAccepted(): Promise<void> {
     for (let kind = 0; kind < sizes.length; kind += 1) {
       const until = performance.now() + acceptSecondsMax * 1000;
@@ -64,7 +64,7 @@ export class FullDiskClient {
     }
   }
 
-  /** A deletion is never refused, many at once neither. */
+  /** Deletes always succeed, also many at once. */
   async deleteSome(share: number): Promise<void> {
     const indexes = [...this.#stored.keys()];
     const chosen = indexes.slice(0, Math.ceil(indexes.length * share));

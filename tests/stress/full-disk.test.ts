@@ -7,15 +7,15 @@ import { startChild, type ChildServer } from "../harness/child-server.ts";
 import { rawClient } from "../harness/raw-client.ts";
 import { FullDiskClient } from "./full-disk-client.ts";
 
-/** `npm run proof` takes more. */
+/** `npm run proof` runs more rounds. */
 const rounds = Number(process.env["ETAGERE_FULL_DISK_ROUNDS"] ?? "2");
 const diskMebibytes = 32;
 const roundMilliseconds = 120_000;
 
-/** A file system of its own that is quickly full: ext4 and tmpfs in turns. */
+/** A small file system, ext4 and tmpfs alternately. */
 interface Disk {
   readonly folder: string;
-  /** On another disk: refused writes are many. */
+  /** On another disk, because many writes are rejected. */
   readonly log: string;
   unmount(): void;
 }
@@ -42,7 +42,7 @@ function mountDisk(round: number): Disk | undefined {
   return undefined;
 }
 
-/** Takes every block that is left. */
+/** Fills every remaining block. */
 function fillDisk(folder: string): void {
   const file = openSync(join(folder, "filler"), "a");
   try {
@@ -68,7 +68,8 @@ function fillOne(file: number): boolean {
 it(
   "a full disk loses nothing, serves reads and deletes, and recovers",
   async (context) => {
-    // One on either file system at a time: much of a round is waiting for space to come back.
+    // One round on each file system at a time, because a round mostly waits for space to be
+    // released.
     for (let round = 0; round < rounds; round += 2) {
       const both = await Promise.all([runRound(round), runRound(round + 1)]);
       if (both.every((isTested) => isTested)) continue;
@@ -115,7 +116,7 @@ async function fillAndRecoverWith(
   const client = new FullDiskClient(rawClient(first.blobUrl), round);
   await client.prepare();
   await client.putUntilRefused();
-  // Others take what is left: not even a block for the engine's own files.
+  // The filler takes all remaining space, also that of the engine's own files.
   fillDisk(disk.folder);
   await client.putUntilRefused();
   await client.expectAll();
@@ -138,7 +139,7 @@ async function serveWhileFull(
   await client.expectAll();
   await client.putUntilRefused();
   await client.deleteSome(1);
-  // The filler stays: what comes back is the space of what was deleted.
+  // The filler stays: the released space is that of deleted content.
   await client.putUntilAccepted();
   await client.expectAll();
   rmSync(join(folder, "filler"), { force: true });

@@ -7,13 +7,13 @@ import { expect, it } from "vitest";
 import { startChild } from "../harness/child-server.ts";
 import { accountSas, rawClient, version } from "../harness/raw-client.ts";
 
-/** `npm run proof` sets these for its long form. */
+/** Set by `npm run proof` for its long form. */
 const uploads = Number(process.env["ETAGERE_UPLOADS"] ?? 60);
 const mebibytes = Number(process.env["ETAGERE_UPLOAD_MEBIBYTES"] ?? 8);
 const residentMegabytesMax = 400;
 const mebibyte = 1024 * 1024;
 
-/** Sends a body piece by piece, as fast as the server takes it. */
+/** Sends a body in chunks, as fast as the server reads them. */
 function upload(url: string, pieces: number, isCutShort: boolean): Promise<number> {
   const piece = Buffer.alloc(mebibyte, 7);
   return new Promise((resolve, reject) => {
@@ -55,7 +55,7 @@ it(`${uploads} uploads of ${mebibytes} MiB at once stay within bounded memory`, 
     method: "GET",
     path: "/big?restype=container&comp=list&include=uncommittedblobs",
   });
-  // Those that broke off have left nothing behind that anyone could see.
+  // Interrupted uploads leave nothing visible.
   expect(listing.body.toString().match(/<Name>/g)).toHaveLength(whole);
   const peak = Number(
     /VmHWM:\s+(\d+) kB/.exec(readFileSync(`/proc/${server.pid}/status`, "utf8"))?.[1],

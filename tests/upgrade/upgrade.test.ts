@@ -14,7 +14,7 @@ import { freePorts } from "../harness/server.ts";
 import { packFolder, unpackFolder } from "./packed-folder.ts";
 
 const folders = join(import.meta.dirname, "folders");
-/** The name of the release whose folder is to be kept for the tests of those that follow. */
+/** The name of the release whose folder is stored for tests of later releases. */
 const keep = process.env["ETAGERE_KEEP_FOLDER"];
 const common = { clock: realClock(), log: silentLog };
 let folder: string;

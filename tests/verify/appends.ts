@@ -1,6 +1,6 @@
 import { byKey, type Operation } from "./history.ts";
 
-/** Records of any length at the end of one blob; each ends with a bar and is used once. */
+/** Records of any length appended to one blob; each ends with a bar and is unique. */
 export type AppendInput =
   | { readonly action: "append"; readonly record: string; readonly position?: number }
   | { readonly action: "read" };
@@ -21,8 +21,10 @@ interface Appended {
   readonly returned: number;
 }
 
-/** Dense and ordered: whole records one after the other, each acknowledged one exactly once, where
- *  its answer said, in an order that agrees with real time. */
+/**
+ * Checks that the blob consists of whole records, each acknowledged one exactly once, at the offset
+ * of its response, in an order that agrees with real time.
+ */
 export function checkAppends(operations: readonly Operation[]): readonly string[] {
   return [...byKey(operations as readonly AppendOperation[])].flatMap(([key, all]) => {
     const reads = all.filter(({ output }) => output?.text !== undefined);
@@ -45,7 +47,7 @@ function appendedOf({ id, input, output, called, returned }: AppendOperation): r
   return [{ id, record: input.record, offset: output.offset, called, returned }];
 }
 
-/** Pieces of the text that nobody appended, that were refused, or that are there twice. */
+/** Parts of the text that were never appended, were rejected, or appear twice. */
 function strangers(text: string, operations: readonly AppendOperation[]): readonly string[] {
   const possible = new Map<string, boolean>();
   for (const { input, output } of operations) {
@@ -57,7 +59,7 @@ function strangers(text: string, operations: readonly AppendOperation[]): readon
     if (seen.has(record)) return [`${record} is there twice`];
     seen.add(record);
     const mayBe = possible.get(record);
-    if (mayBe === undefined) return [`${record} is torn, or nobody appended it`];
+    if (mayBe === undefined) return [`${record} is torn, or was never appended`];
     return mayBe ? [] : [`${record} was refused, but is there`];
   });
 }
@@ -83,7 +85,7 @@ function disorder(appended: readonly Appended[]): readonly string[] {
   return problems;
 }
 
-/** A read shows the beginning of what is read later, and all that was acknowledged before it. */
+/** A read returns a prefix of every later read, and all records acknowledged before it. */
 function shortReads(
   { id, output, called }: AppendOperation,
   text: string,

@@ -2,7 +2,7 @@ import { spawn, type ChildProcess, type SpawnOptions } from "node:child_process"
 
 const running = new Set<ChildProcess>();
 
-/** A Node process that does not outlive this one, however it ends. */
+/** A Node.js process that ends with this one. */
 export function spawnNode(words: readonly string[], options: SpawnOptions): ChildProcess {
   const child = spawn(process.execPath, words, options);
   running.add(child);

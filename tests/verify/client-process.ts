@@ -5,7 +5,7 @@ import { runClient, settingOf } from "./session.ts";
 import type { Endpoints } from "./wire.ts";
 import { workloads } from "./workloads/all.ts";
 
-/** What the main process tells a client process, as JSON in its only word. */
+/** The arguments of a client process, as JSON in one word. */
 export interface ClientOrders {
   readonly client: string;
   readonly seed: number;
@@ -15,7 +15,7 @@ export interface ClientOrders {
   readonly until: number;
   readonly epochSeconds: number;
   readonly workloads: readonly string[];
-  /** How many clients of each workload. */
+  /** Number of clients of each workload. */
   readonly clientsEach: number;
 }
 
@@ -30,7 +30,7 @@ const running = workloads
         ...orders,
         client: `${orders.client}-${place}-${index}`,
         random: randomFrom(orders.seed + place * 1000 + index),
-        // Written at once, not when there is time: this process may be killed at any moment.
+        // Written synchronously, because this process may be killed at any time.
         write: (event) => void writeSync(file, `${JSON.stringify(event)}\n`),
       });
       return runClient(workload, setting, isOver);

@@ -6,7 +6,7 @@ import type { ClientOrders } from "./client-process.ts";
 
 export type SharedOrders = Omit<ClientOrders, "client" | "seed" | "historyFile">;
 
-/** Client processes. One that is killed is replaced by one with another name. */
+/** Client processes. A killed one is replaced by one with another name. */
 export class Clients {
   readonly #orders: SharedOrders;
   readonly #seed: number;

@@ -1,5 +1,7 @@
-/** Loaded into a server before its own code: at SIGUSR2 its wall clock jumps by up to two days,
- *  forwards or backwards. The monotonic clock goes on, as it does on a real machine. */
+/**
+ * Preloaded into a server: at SIGUSR2 its wall clock jumps by up to two days in either direction.
+ * The monotonic clock continues, as on a real machine.
+ */
 const jumpMillisecondsMax = 2 * 24 * 60 * 60 * 1000;
 const realNow = Date.now.bind(Date);
 let offset = 0;

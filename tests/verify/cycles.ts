@@ -1,6 +1,6 @@
 import { byKey, type Operation } from "./history.ts";
 
-/** `time`: one had returned before the other was called. */
+/** `time`: one returned before the other was called. */
 export interface Edge {
   readonly from: string;
   readonly to: string;
@@ -9,7 +9,7 @@ export interface Edge {
 
 const reportedMax = 5;
 
-/** Cycles in who came before whom, under the names they have in the literature. */
+/** Cycles in the dependency graph, by their names in the literature. */
 export function findCycles(
   dependencies: readonly Edge[],
   operations: readonly Operation<unknown, unknown>[],
@@ -35,8 +35,8 @@ function describe(cycle: readonly Edge[]): string {
 const isMoment = (node: string): boolean => node.startsWith("moment ");
 
 /**
- * Real time as a chain of moments, one for each return: an operation leads to the moment of its
- * return, the last moment before its call leads to it. So all pairs are there with few edges.
+ * Real-time order as a chain of points, one per return: an operation leads to the point of its
+ * return, and the last point before its call leads to it. This represents all pairs with few edges.
  */
 function withTime(
   dependencies: readonly Edge[],
@@ -59,7 +59,7 @@ function withTime(
   return edges;
 }
 
-/** One for each part of the graph that has any, through its first operation. */
+/** One cycle per strongly connected component that has any, through its first operation. */
 function shortestCycles(edges: readonly Edge[]): readonly (readonly Edge[])[] {
   const outgoing = byKey(edges.map((edge) => ({ ...edge, key: edge.from })));
   const left = trimmed(edges, outgoing);
@@ -75,8 +75,10 @@ function shortestCycles(edges: readonly Edge[]): readonly (readonly Edge[])[] {
   return cycles;
 }
 
-/** What stays when everything that nothing leads to is taken away, again and again: no cycle is
- *  lost, and without cycles nothing stays. */
+/**
+ * Repeatedly removes operations without predecessors: this keeps all cycles and, without cycles,
+ * leaves nothing.
+ */
 function trimmed(
   edges: readonly Edge[],
   outgoing: ReadonlyMap<string, readonly Edge[]>,

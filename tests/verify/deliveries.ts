@@ -1,6 +1,6 @@
 import { byKey, type Operation } from "./history.ts";
 
-/** Messages with texts that are used once. */
+/** Messages with unique texts. */
 export type QueueInput =
   | { readonly action: "put"; readonly text: string }
   | { readonly action: "get"; readonly seconds: number }
@@ -15,7 +15,7 @@ export type QueueInput =
 export interface QueueOutput {
   readonly status: number;
   readonly messages?: readonly { readonly text: string; readonly receipt: string }[];
-  /** The new receipt after a hide. */
+  /** The new pop receipt after an update. */
   readonly receipt?: string;
 }
 
@@ -27,14 +27,17 @@ interface Delivery {
   readonly called: number;
   readonly returned: number;
   readonly visibleAfter: number;
-  /** A hide: the receipt with which its holder began this window. */
+  /** An update: the pop receipt with which its consumer began this timeout. */
   readonly renews?: string;
 }
 
 const microsecondsPerSecond = 1_000_000;
 const roundingMicroseconds = 20_000;
 
-/** Section 5: never lost, never two consumers inside one window, only the latest receipt counts. */
+/**
+ * Section 5: never lost, never two consumers within one visibility timeout, only the latest receipt
+ * is valid.
+ */
 export function checkDeliveries(operations: readonly Operation[]): readonly string[] {
   return [...byKey(operations as readonly QueueOperation[])].flatMap(([key, all]) => {
     const deliveries = groupByText(deliveriesIn(all));
@@ -71,7 +74,7 @@ interface Use {
   readonly returned: number;
 }
 
-/** What was done to messages and was accepted. */
+/** Accepted operations on messages. */
 function usesIn(operations: readonly QueueOperation[]): readonly Use[] {
   return operations.flatMap(({ id, input, output, called, returned }) => {
     if (input.action !== "delete" && input.action !== "hide") return [];
@@ -107,11 +110,11 @@ function strangers(operations: readonly QueueOperation[], deliveries: ByText): r
     ),
   );
   return [...deliveries.keys()].flatMap((text) =>
-    put.has(text) ? [] : [`${text} was delivered, but nobody put it`],
+    put.has(text) ? [] : [`${text} was delivered, but never put`],
   );
 }
 
-/** Two windows that overlap whenever, between call and return, the two were decided. */
+/** Two timeouts that overlap for every possible order of their decisions. */
 function early(windows: readonly Delivery[]): readonly string[] {
   const gets = windows.filter(({ renews }) => renews === undefined);
   return gets.flatMap((one, index) => {
@@ -136,7 +139,7 @@ function repeated(windows: readonly Delivery[]): readonly string[] {
   return receipts.size === windows.length ? [] : [`${text} came twice with the same receipt`];
 }
 
-/** Accepted, though a newer receipt had been handed out before the call. */
+/** Accepted although a newer receipt was issued before the call. */
 function stale(uses: readonly Use[], windows: readonly Delivery[]): readonly string[] {
   return uses.flatMap(({ id, action, text, receipt, called }) => {
     const own = windows.find((window) => window.receipt === receipt);

@@ -2,9 +2,9 @@ import { connect, createServer, type Server, type Socket } from "node:net";
 import { once } from "node:events";
 
 /**
- * A stable address in front of a server that comes and goes. While the server is down, nothing
- * listens, so that clients know that their request was never sent. It can cut connections, with
- * requests and answers still in them.
+ * A stable address for a server that is restarted. While the server is down nothing listens, so
+ * that clients know that a request was not sent. It can close connections with requests and
+ * responses in flight.
  */
 export class DropProxy {
   readonly #pairs = new Set<readonly [Socket, Socket]>();
@@ -25,14 +25,14 @@ export class DropProxy {
     if (address !== null && typeof address === "object") this.#port = address.port;
   }
 
-  /** Every connection ends, and no new one begins. */
+  /** Closes every connection and accepts no new one. */
   close(): void {
     this.#server?.close();
     this.#server = undefined;
     this.drop(() => true);
   }
 
-  /** Cuts the chosen connections; returns how many. */
+  /** Closes the chosen connections; returns their number. */
   drop(isChosen: () => boolean): number {
     const chosen = [...this.#pairs].filter(() => isChosen());
     for (const pair of chosen) for (const socket of pair) socket.destroy();

@@ -3,7 +3,7 @@ import type { Verdict } from "./linearizability.ts";
 
 const shownMax = 4;
 
-/** A verdict in words; none if all is well. */
+/** The verdict as text; empty if there are no problems. */
 export function explain<Input, Output>(verdict: Verdict<Input, Output>): readonly string[] {
   if (verdict.kind === "linearizable") return [];
   if (verdict.kind === "undecided") return ["the search did not end: nothing is proved"];

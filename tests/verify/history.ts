@@ -1,5 +1,7 @@
-/** What clients did and saw, one JSON line for each event. Times are microseconds of the machine's
- *  monotonic clock, which all processes share. */
+/**
+ * Calls and results of clients, one JSON line per event. Times are microseconds of the machine's
+ * monotonic clock, which all processes share.
+ */
 export type HistoryEvent =
   | {
       readonly event: "call";
@@ -15,12 +17,12 @@ export type HistoryEvent =
       readonly output: object;
       readonly time: number;
     }
-  /** No answer came: it may have happened, may still happen, or never will. */
+  /** No response: executed, still running, or never executed. */
   | { readonly event: "unknown"; readonly id: string; readonly time: number }
-  /** It was not even sent. */
+  /** It was not sent. */
   | { readonly event: "never"; readonly id: string };
 
-/** A call with its end. One without an answer has no output and ends at infinity. */
+/** A call with its result. Without a response it has no output and ends at infinity. */
 export interface Operation<Input = object, Output = object> {
   readonly id: string;
   readonly workload: string;
@@ -34,7 +36,7 @@ export interface Operation<Input = object, Output = object> {
 export function parseHistory(lines: Iterable<string>): readonly HistoryEvent[] {
   const events: HistoryEvent[] = [];
   for (const line of lines) {
-    // A client that was killed may have left half a line: of its last event, which says nothing.
+    // A killed client may leave half a line of its last event, which contains no result.
     if (line.endsWith("}")) events.push(JSON.parse(line) as HistoryEvent);
   }
   return events;

@@ -2,13 +2,13 @@ import { byKey, type Operation } from "./history.ts";
 import { checkLinearizable, type Model } from "./linearizability.ts";
 import { explain } from "./explain.ts";
 
-/** A blob with a lease that has no end, as a lock around a value. */
+/** A blob with an infinite lease, as a lock around a value. */
 export type LeaseInput =
   | { readonly action: "acquire"; readonly lease: string }
   | { readonly action: "release"; readonly lease: string }
   | { readonly action: "break" }
   | { readonly action: "read" }
-  /** With the lease id that the client believes to hold, or with none. */
+  /** With the lease id that the client believes to hold, or none. */
   | { readonly action: "write"; readonly value: string; readonly lease?: string };
 
 export interface LeaseOutput {
@@ -18,7 +18,7 @@ export interface LeaseOutput {
 
 export type LeaseOperation = Operation<LeaseInput, LeaseOutput>;
 
-/** No two holders, and no write by anyone else while there is one. */
+/** No two holders, and no write by another client while the lease is held. */
 export function checkLeases(operations: readonly Operation[]): readonly string[] {
   return [...byKey(operations as readonly LeaseOperation[])].flatMap(([key, all]) => {
     const known = all.filter(
@@ -29,7 +29,7 @@ export function checkLeases(operations: readonly Operation[]): readonly string[]
 }
 
 interface LeaseState {
-  /** Empty if nobody holds it. */
+  /** Empty: not leased. */
   readonly holder: string;
   readonly value: string;
 }
@@ -50,12 +50,12 @@ const leaseModel: Model<LeaseInput, LeaseOutput> = {
   },
 };
 
-/** Ending what nobody holds may be an error or not: it changes nothing. */
+/** Releasing a lease that is not held may fail or succeed: it changes nothing. */
 function isOfNoAccount({ holder }: LeaseState, { action }: LeaseInput): boolean {
   return holder === "" && (action === "break" || action === "release");
 }
 
-/** Undefined if it must be refused. */
+/** Undefined if it must be rejected. */
 function stepLease(
   state: LeaseState,
   input: Exclude<LeaseInput, { action: "read" }>,

@@ -69,7 +69,7 @@ describe("a history that is not linearizable", () => {
 });
 
 describe("the search", () => {
-  /** Writes that all overlap, and reads that see them in turn: 10! orders, few are tried. */
+  /** Overlapping writes, and reads that see them in turn: 10! orders, of which few are tried. */
   it("remembers visited states", () => {
     const values = Array.from({ length: 10 }, (_, index) => String(index + 1));
     const writes = values.map((value) => put(value, 0, 1000));

@@ -1,10 +1,12 @@
 import type { Operation } from "./history.ts";
 
-/** What the thing under test is allowed to do. States are texts, so that they can be remembered. */
+/** The sequential specification. States are strings, so that visited ones can be remembered. */
 export interface Model<Input, Output> {
   readonly initial: string;
-  /** The state after the operation, or undefined if it cannot have this output in this state. An
-   *  operation without an output does whatever it would do. */
+  /**
+   * The state after the operation, or undefined if this output is impossible in this state. An
+   * operation without output has its normal effect.
+   */
   step(state: string, input: Input, output: Output | undefined): string | undefined;
 }
 
@@ -12,10 +14,10 @@ export type Verdict<Input, Output> =
   | { readonly kind: "linearizable" }
   | {
       readonly kind: "impossible";
-      /** How many operations the best order explains, and the state it ends in … */
+      /** Number of operations that the best order explains, and its final state … */
       readonly explained: number;
       readonly state: string;
-      /** … and what could have come next, but contradicts that state. */
+      /** … and the operations that could come next but contradict that state. */
       readonly stuck: readonly Operation<Input, Output>[];
     }
   | { readonly kind: "undecided" };
@@ -30,11 +32,11 @@ interface Entry {
 const stepsMaxDefault = 5_000_000;
 
 /**
- * Is there an order of the operations of one key that respects real time and that the model allows?
- * The search of Wing and Gong with the memory of Lowe: call and return events lie in a list by
- * time; an operation may come next if no return stands before its call. Having tried it, it is
- * lifted out; at a return that cannot be passed the last choice is undone. A set of done operations
- * together with the state reached is never tried twice.
+ * Searches an order of the operations of one key that respects real time and the model (Wing and
+ * Gong, with Lowe's memoization): call and return events are in a list ordered by time; an
+ * operation may come next if no return precedes its call. It is then removed from the list; at a
+ * return that cannot be passed the last choice is undone. A set of completed operations with its
+ * state is never tried twice.
  */
 export function checkLinearizable<Input, Output>(
   model: Model<Input, Output>,
@@ -80,7 +82,7 @@ export function checkLinearizable<Input, Output>(
   return { kind: "linearizable" };
 }
 
-/** What is done, written short: nearly always everything up to some point, and little beyond. */
+/** A compact form of the set of completed operations: usually a prefix and few others. */
 class DoneSet {
   readonly #isDone: boolean[];
   #low = 0;
@@ -113,7 +115,7 @@ class DoneSet {
   }
 }
 
-/** False if this was tried before; then the operation counts as not done. */
+/** False if this set and state were tried before; then the operation is not marked as completed. */
 function remember(tried: Set<string>, done: DoneSet, index: number, state: string): boolean {
   done.add(index);
   const key = `${done.text()}|${state}`;
@@ -130,7 +132,7 @@ function listOf(operations: readonly Operation<unknown, unknown>[]): Entry {
     { index, isCall: true, time: called },
     ...(returned === Infinity ? [] : [{ index, isCall: false, time: returned }]),
   ]);
-  // At the same microsecond calls come first: what may overlap is taken to overlap.
+  // At the same microsecond calls come first, so that operations that may overlap do.
   events.sort((one, other) => one.time - other.time || Number(other.isCall) - Number(one.isCall));
   const head: Entry = { index: -1, isCall: false, next: undefined, previous: undefined };
   let last = head;

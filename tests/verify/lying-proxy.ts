@@ -22,13 +22,13 @@ export interface Passed {
   readonly body: Buffer;
 }
 
-/** What a faulty server would do: it may change a request, answer itself, or change the answer. */
+/** A simulated server bug: it may change a request, respond itself, or change the response. */
 export type Lie = (
   passing: Passing,
   forward: (changed: Passing) => Promise<Passed>,
 ) => Promise<Passed>;
 
-/** Stands between clients and a server that is right, and makes it wrong. */
+/** A proxy that makes a correct server behave incorrectly. */
 export class LyingProxy {
   readonly #server: Server;
 

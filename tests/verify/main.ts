@@ -33,14 +33,14 @@ const { values } = parseArgs({
     seconds: { type: "string", default: "150" },
     seed: { type: "string", default: String(Date.now() % 1_000_000) },
     servers: { type: "string", default: "2" },
-    /** The same number, as those say who run several on one database. */
+    /** A common id for processes of several machines on one database. */
     nodes: { type: "string" },
-    /** The address of a database that they share; otherwise they share a data folder. */
+    /** URL of a shared database; otherwise they share a data folder. */
     store: { type: "string" },
     clients: { type: "string", default: "2" },
     workloads: { type: "string", default: allWorkloads.map(({ name }) => name).join() },
     faults: { type: "string", default: faultNames.join() },
-    /** A file for the report, as well. */
+    /** A file that receives the report, too. */
     record: { type: "string" },
     program: { type: "string", default: join(process.cwd(), "bin", "etagere") },
   },
@@ -114,7 +114,7 @@ async function runAll(): Promise<ReadonlyMap<FaultName, number>> {
   return counts;
 }
 
-/** What is left on disk, once everyone has gone. */
+/** The disk use after all clients have ended. */
 async function checkData(): Promise<readonly Finding[]> {
   if (values.store !== undefined) return [];
   const location = join(folder, "data");

@@ -2,10 +2,10 @@ import { byKey, type Operation } from "./history.ts";
 import { checkLinearizable, type Model } from "./linearizability.ts";
 import { explain } from "./explain.ts";
 
-/** A directory with something in it, which is always in exactly one place. */
+/** A directory with a file, which exists in exactly one place. */
 export type MoveInput =
   | { readonly action: "move"; readonly from: string; readonly to: string }
-  /** Asks for what is inside, under the name that it has if the directory is here. */
+  /** Reads the file under the path it has if the directory is here. */
   | { readonly action: "look"; readonly at: string };
 
 export interface MoveOutput {
@@ -14,7 +14,7 @@ export interface MoveOutput {
 
 export const firstPlace = "a";
 
-/** A rename takes the whole directory along, at once: it is never in two places, nor in none. */
+/** A rename moves the whole directory atomically: it is never in two places, nor in none. */
 export function checkMoves(operations: readonly Operation[]): readonly string[] {
   return [...byKey(operations as readonly Operation<MoveInput, MoveOutput>[])].flatMap(
     ([key, all]) => {

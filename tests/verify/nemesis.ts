@@ -7,7 +7,7 @@ export type FaultName = (typeof faultNames)[number];
 
 export interface Battlefield {
   readonly servers: readonly ServerProcess[];
-  /** Kills a client process in the middle of whatever it does, and starts another. */
+  /** Kills a client process and starts another. */
   readonly replaceClient: () => Promise<void>;
   /** Undefined if the servers share no data folder. */
   readonly meddler: StoreMeddler | undefined;
@@ -18,7 +18,7 @@ const downMillisecondsMax = 400;
 const pauseMillisecondsMax = 2500;
 const dropShare = 0.5;
 
-/** One fault after the other until the time is over; all are undone when it resolves. */
+/** Injects one fault after the other until the time is over; resolves when all are undone. */
 export async function runNemesis(
   field: Battlefield,
   random: Random,

@@ -20,7 +20,7 @@ const runsMax = 10;
 const windowsMicroseconds = 2_500_000;
 const epochSeconds = 100;
 
-/** A short run of one workload in this process, through a proxy that lies. */
+/** A short run of one workload in this process, through a proxy with a planted bug. */
 async function problemsOf(workload: Workload, lie: Lie, run = 0): Promise<readonly string[]> {
   const server = await start({ ...freePorts, inMemoryPersistence: true });
   const proxies = await Promise.all(
@@ -40,7 +40,7 @@ async function problemsOf(workload: Workload, lie: Lie, run = 0): Promise<readon
     });
   const own = settingFor("main", clients);
   await workload.setUp(own);
-  // Messages must have the time to come back.
+  // Long enough for messages to become visible again.
   const windowsOver = began + windowsMicroseconds;
   const each = Array.from({ length: clients }, (_, index) => {
     let steps = 0;
@@ -59,7 +59,7 @@ async function problemsOf(workload: Workload, lie: Lie, run = 0): Promise<readon
 }
 
 describe.each(workloads)("1 $name", (workload) => {
-  // Those of the queue wait most of the time.
+  // Queue workloads mostly wait.
   const test = workload.name === "queue" ? it.concurrent : it;
 
   test("finds no violation", async () => {
@@ -69,7 +69,7 @@ describe.each(workloads)("1 $name", (workload) => {
   test.each(plantedBugs.filter((bug) => bug.workload === workload.name))(
     "finds the planted bug: $bug",
     async ({ lie, said }) => {
-      // Whether clients meet in the one moment that tells is a matter of chance.
+      // Whether clients meet in the critical moment is random, so a run may be repeated.
       let problems: readonly string[] = [];
       for (let run = 0; run < runsMax && problems.length === 0; run += 1) {
         problems = await problemsOf(workload, lie(), run);

@@ -1,15 +1,15 @@
 import type { Lie, Passed, Passing } from "./lying-proxy.ts";
 
-/** Bugs that servers have had. Each is what a client would see of it. */
+/** Bugs that servers have had, as a client sees them. */
 export interface PlantedBug {
   readonly bug: string;
   readonly workload: string;
-  /** Part of what the checker must say. */
+  /** Part of the checker's expected message. */
   readonly said: RegExp;
   readonly lie: () => Lie;
 }
 
-/** Every `rate`-th time that it is asked. */
+/** Returns true every `rate`-th time. */
 function sometimes(rate: number): () => boolean {
   let count = 0;
   return () => {
@@ -21,7 +21,7 @@ function sometimes(rate: number): () => boolean {
 const isLeaseAction = ({ path }: Passing): boolean => path.includes("comp=lease");
 const isWrite = ({ method }: Passing): boolean => method === "PUT";
 
-/** If-Match is looked at before the transaction, so that sometimes nobody looks. */
+/** If-Match is checked before the transaction, and sometimes not at all. */
 function commitWithoutValidation(): Lie {
   const isDue = sometimes(5);
   return (passing, forward) => {
@@ -31,7 +31,7 @@ function commitWithoutValidation(): Lie {
   };
 }
 
-/** A write without a lease id gets in just after someone else took the lease. */
+/** A write without a lease id succeeds just after another client acquired the lease. */
 function leaseCheckOutsideTransaction(): Lie {
   const holders = new Map<string, string>();
   const isDue = sometimes(3);
@@ -53,7 +53,7 @@ function leaseCheckOutsideTransaction(): Lie {
   };
 }
 
-/** Acquire is answered for a lease that somebody else holds. */
+/** Acquire succeeds for a lease that another client holds. */
 function twoHolders(): Lie {
   const isDue = sometimes(4);
   return async (passing, forward) => {
@@ -65,7 +65,7 @@ function twoHolders(): Lie {
   };
 }
 
-/** The answer goes out, then the power goes. */
+/** The response is sent before a power loss. */
 function acknowledgeBeforeFlush(): Lie {
   const isDue = sometimes(10);
   let etags = 0;
@@ -79,7 +79,7 @@ function acknowledgeBeforeFlush(): Lie {
   };
 }
 
-/** Readers are served from a cache that nobody tells about writes. */
+/** Reads are served from a stale cache. */
 function staleReads(): Lie {
   const cache = new Map<string, Passed>();
   const isDue = sometimes(4);
@@ -92,7 +92,7 @@ function staleReads(): Lie {
   };
 }
 
-/** A request that came twice is done twice. */
+/** A request that arrives twice is executed twice. */
 function repeatedAppend(): Lie {
   const isDue = sometimes(10);
   return async (passing, forward) => {
@@ -104,7 +104,7 @@ function repeatedAppend(): Lie {
   };
 }
 
-/** A refused append leaves its bytes behind. */
+/** A rejected append leaves its bytes in the blob. */
 function refusedButDone(): Lie {
   return async (passing, forward) => {
     const passed = await forward(passing);
@@ -116,7 +116,7 @@ function refusedButDone(): Lie {
   };
 }
 
-/** The first part of a change set is visible before the others. */
+/** The first part of a transaction is visible before the others. */
 function tornTransaction(): Lie {
   return async (passing, forward) => {
     const text = passing.body.toString();
@@ -136,7 +136,7 @@ function tornTransaction(): Lie {
   };
 }
 
-/** Transactions ignore the ETags that they name. */
+/** Transactions ignore their ETags. */
 function transactionWithoutValidation(): Lie {
   return (passing, forward) => {
     const text = passing.body.toString().replaceAll(/If-Match: .*\r\n/g, "If-Match: *\r\n");
@@ -146,7 +146,7 @@ function transactionWithoutValidation(): Lie {
   };
 }
 
-/** A consumer that is late still holds a receipt that works. */
+/** A consumer's old pop receipt still works. */
 function receiptNotRenewed(): Lie {
   const latest = new Map<string, string>();
   return async (passing, forward) => {
@@ -166,7 +166,7 @@ function receiptNotRenewed(): Lie {
   };
 }
 
-/** A consumer gets what another one has just got. */
+/** A consumer receives a message that another has just received. */
 function noVisibilityWindow(): Lie {
   const isDue = sometimes(3);
   let last: Passed | undefined;
@@ -179,7 +179,7 @@ function noVisibilityWindow(): Lie {
   };
 }
 
-/** A message is acknowledged and forgotten. */
+/** A message is acknowledged and lost. */
 function forgottenMessage(): Lie {
   const isDue = sometimes(10);
   return (passing, forward) =>
@@ -188,7 +188,7 @@ function forgottenMessage(): Lie {
       : forward(passing);
 }
 
-/** For a moment the directory is gone from one place and has not come to the other. */
+/** For a moment the directory is in neither place. */
 function renameThatCopies(): Lie {
   const hidden = new Set<string>();
   return async (passing, forward) => {
@@ -205,7 +205,7 @@ function renameThatCopies(): Lie {
   };
 }
 
-/** A file that an SMB client is about to delete looks as if it were gone. */
+/** A delete-pending file appears deleted. */
 function deletePendingIgnored(): Lie {
   return async (passing, forward) => {
     const passed = await forward(passing);
@@ -215,7 +215,7 @@ function deletePendingIgnored(): Lie {
   };
 }
 
-/** A write over REST is acknowledged though an SMB client has the file for itself. */
+/** A REST write is acknowledged although an SMB client has the file exclusively. */
 function smbLockIgnored(): Lie {
   return async (passing, forward) => {
     const passed = await forward(passing);

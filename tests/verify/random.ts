@@ -1,6 +1,6 @@
-/** Chance that can be repeated: the same seed gives the same choices. */
+/** Reproducible randomness: the same seed gives the same choices. */
 export interface Random {
-  /** A whole number from 0 to `below - 1`. */
+  /** An integer from 0 to `below - 1`. */
   below(below: number): number;
   chance(probability: number): boolean;
   pick<T>(from: readonly T[]): T;

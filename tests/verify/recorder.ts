@@ -1,9 +1,9 @@
 import type { HistoryEvent } from "./history.ts";
 
-/** The request did not leave this machine, so it certainly did not happen. */
+/** The request was not sent, so it had no effect. */
 export class NeverSent extends Error {}
 
-/** Monotonic, in microseconds, the same for all processes of a machine. */
+/** Monotonic microseconds, the same for all processes of a machine. */
 export function monotonicMicroseconds(): number {
   return Number(process.hrtime.bigint() / 1000n);
 }
@@ -14,7 +14,7 @@ export interface Called {
   readonly input: object;
 }
 
-/** Writes down each call before it is made, so that a client that dies has told all it did. */
+/** Records each call before it is made, so that the history of a killed client is complete. */
 export class Recorder {
   readonly #client: string;
   readonly #write: (event: HistoryEvent) => void;
@@ -31,7 +31,7 @@ export class Recorder {
     this.#now = now;
   }
 
-  /** Undefined if no answer came. */
+  /** Undefined without a response. */
   async record<Output extends object>(
     called: Called,
     run: () => Promise<Output>,

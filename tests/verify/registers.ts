@@ -2,20 +2,20 @@ import { byKey, type Operation } from "./history.ts";
 import { checkLinearizable, type Model } from "./linearizability.ts";
 import { explain } from "./explain.ts";
 
-/** One value under one name, which every write replaces by a value never used before. */
+/** One value per key, which every write replaces by a unique value. */
 export type RegisterInput =
   | { readonly action: "read" }
   | { readonly action: "write"; readonly value: string }
-  /** Only if nothing is there. */
+  /** Only if the key is absent. */
   | { readonly action: "create"; readonly value: string }
-  /** Only if the ETag is still this one. */
+  /** Only with this ETag. */
   | { readonly action: "swap"; readonly value: string; readonly etag: string }
   | { readonly action: "remove" }
   | { readonly action: "removeMatch"; readonly etag: string };
 
 export interface RegisterOutput {
   readonly status: number;
-  /** What a read found. */
+  /** The result of a read. */
   readonly value?: string;
   readonly etag?: string;
 }
@@ -24,7 +24,7 @@ type RegisterOperation = Operation<RegisterInput, RegisterOutput>;
 
 const absent = "";
 
-/** Sections 1 and 2: strong, atomic, and If-Match compared inside the commit. */
+/** Sections 1 and 2: strong consistency, atomicity, and If-Match evaluated in the commit. */
 export function checkRegisters(operations: readonly Operation[]): readonly string[] {
   return [...byKey(operations as readonly RegisterOperation[])].flatMap(([key, all]) => {
     const { valueOf, problems } = namesOf(all);
@@ -33,7 +33,7 @@ export function checkRegisters(operations: readonly Operation[]): readonly strin
   });
 }
 
-/** Which value an ETag stands for. One that stands for two would let a stale writer win. */
+/** The value of each ETag. An ETag of two values would let a stale writer succeed. */
 function namesOf(operations: readonly RegisterOperation[]) {
   const valueOf = new Map<string, string>();
   const problems: string[] = [];
@@ -50,7 +50,7 @@ function namesOf(operations: readonly RegisterOperation[]) {
   return { valueOf, problems };
 }
 
-/** A write without an answer, whose value was read, happened before that read returned. */
+/** A write without a response whose value was read happened before that read returned. */
 function boundBySight(operations: readonly RegisterOperation[]): readonly RegisterOperation[] {
   const seenAt = new Map<string, number>();
   for (const { input, output, returned } of operations) {
@@ -77,7 +77,7 @@ function registerModel(valueOf: ReadonlyMap<string, string>): Model<RegisterInpu
       const isMet = conditionHolds(state, input, valueOf);
       if (output === undefined) return isMet ? next : state;
       if (output.status < 300) return isMet ? next : undefined;
-      // Busy, or out of order: then nothing happened, and that says nothing about the state.
+      // Busy or unavailable: nothing happened, and the state is unknown.
       if (output.status >= 500 || input.action === "write") return state;
       return isMet ? undefined : state;
     },

@@ -5,11 +5,11 @@ export interface Report {
   readonly seed: number;
   readonly seconds: number;
   readonly servers: number;
-  /** What the server processes have in common. */
+  /** Options common to the server processes. */
   readonly shared: string;
   readonly findings: readonly Finding[];
   readonly faults: ReadonlyMap<FaultName, number>;
-  /** Where the history lies that breaks a promise, with the data that it left. */
+  /** The path of a history with a violation, and of the data it left. */
   readonly kept: string;
   readonly isGreen: boolean;
 }

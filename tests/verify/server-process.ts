@@ -5,21 +5,21 @@ import { spawnNode } from "./children.ts";
 import { DropProxy } from "./drop-proxy.ts";
 import type { Endpoints } from "./wire.ts";
 
-const doors: readonly (keyof Endpoints)[] = ["blob", "queue", "table", "file", "smb"];
+const services: readonly (keyof Endpoints)[] = ["blob", "queue", "table", "file", "smb"];
 
 export interface ServerOptions {
-  /** The program that serves, e.g. `bin/etagere`. */
+  /** The program to start, e.g. `bin/etagere`. */
   readonly program: string;
   readonly location: string;
   readonly store: string | undefined;
-  /** Loaded before the program: they make its wall clock jump, or its files slow, at a signal. */
+  /** Preloaded modules that make its wall clock jump, or its files slow, at a signal. */
   readonly preloads: readonly string[];
 }
 
-/** A server that is killed, paused and started again behind addresses that stay. */
+/** A server that is killed, paused and restarted behind stable addresses. */
 export class ServerProcess {
   readonly #options: ServerOptions;
-  readonly #proxies = new Map(doors.map((name) => [name, new DropProxy()] as const));
+  readonly #proxies = new Map(services.map((name) => [name, new DropProxy()] as const));
   #child: ChildProcess | undefined;
 
   constructor(options: ServerOptions) {
@@ -39,7 +39,7 @@ export class ServerProcess {
 
   async start(): Promise<void> {
     const { program, location, store, preloads } = this.#options;
-    const ports = [...doors, "admin"].map((name) => `--${name}Port=0`);
+    const ports = [...services, "admin"].map((name) => `--${name}Port=0`);
     const loading = preloads.flatMap((path) => ["--import", path]);
     const words = [...loading, program, `--location=${location}`, ...ports];
     if (store !== undefined) words.push(`--store=${store}`);
@@ -71,7 +71,7 @@ export class ServerProcess {
   }
 }
 
-/** The last line of a start is the admin's; by then every service listens. */
+/** The admin line is the last of a start; by then every service listens. */
 async function listening(child: ChildProcess): Promise<ReadonlyMap<string, string>> {
   if (child.stdout === null) throw new Error("the server has no standard output");
   const urls = new Map<string, string>();

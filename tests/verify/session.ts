@@ -4,14 +4,14 @@ import { monotonicMicroseconds, Recorder } from "./recorder.ts";
 import { Wire, type Endpoints } from "./wire.ts";
 import type { Setting, Workload } from "./workload.ts";
 
-/** All that the clients of one process share. */
+/** What the clients of one process share. */
 export interface SessionOptions {
-  /** No other client, before or after, has this name. */
+  /** Unique among all clients, also later ones. */
   readonly client: string;
   readonly servers: readonly Endpoints[];
   readonly random: Random;
   readonly epochSeconds: number;
-  /** When the first epoch began, in microseconds of the monotonic clock. */
+  /** Start of the first epoch, in microseconds of the monotonic clock. */
   readonly began: number;
   readonly write: (event: HistoryEvent) => void;
 }
@@ -34,7 +34,9 @@ export function settingOf(options: SessionOptions): Setting {
 
 const restMilliseconds = 20;
 
-/** One client of a workload until its time is over. A failure to begin is only a pause. */
+/**
+ * Runs one client of a workload until the time is over. A failed start is retried after a pause.
+ */
 export async function runClient(
   workload: Workload,
   setting: Setting,
@@ -44,7 +46,7 @@ export async function runClient(
   while (!isOver()) {
     const before = monotonicMicroseconds();
     await step().catch(() => undefined);
-    // A server that is down answers nothing at once; asking it all the time tells nothing more.
+    // A server that is down fails at once; more attempts would record nothing new.
     const isQuick = monotonicMicroseconds() - before < 100;
     if (isQuick) await new Promise((resolve) => setTimeout(resolve, restMilliseconds));
   }

@@ -1,7 +1,7 @@
 import fs from "node:fs";
 import { syncBuiltinESMExports } from "node:module";
 
-/** Loaded into a server before its own code: for a while after SIGWINCH its files are slow. */
+/** Preloaded into a server: for a while after SIGWINCH its files are slow. */
 const slowMilliseconds = 1500;
 const delayMillisecondsMax = 250;
 let slowUntil = 0;

@@ -17,7 +17,7 @@ const openExisting = 1;
 const lockAtOnce = 0x12;
 const answerMillisecondsMax = 10_000;
 
-/** What the answers mean; whatever else comes says nothing about what was done. */
+/** Statuses with a known meaning; any other leaves the outcome unknown. */
 const refusals: ReadonlyMap<number, { readonly status: number; readonly code: string }> = new Map([
   [0xc000_0034, { status: 404, code: "ResourceNotFound" }],
   [0xc000_0043, { status: 409, code: "SharingViolation" }],
@@ -33,7 +33,7 @@ export interface SmbAnswer {
   readonly handle?: Handle;
 }
 
-/** A connection that is lost takes its handles with it. */
+/** A lost connection loses its handles. */
 export class SmbConnection {
   readonly #client: WireClient;
   isLost = false;
@@ -43,7 +43,7 @@ export class SmbConnection {
     void this.#notice(client);
   }
 
-  /** Rejects with NeverSent: without a connection nothing was asked for. */
+  /** Rejects with NeverSent: without a connection nothing was requested. */
   static async open(smbUrl: string, share: string): Promise<SmbConnection> {
     try {
       const ready = WireClient.ready(smbUrl, share);

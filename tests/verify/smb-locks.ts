@@ -2,9 +2,9 @@ import { explain } from "./explain.ts";
 import { byKey, type Operation } from "./history.ts";
 import { checkLinearizable, type Model } from "./linearizability.ts";
 
-/** A file that SMB clients open alone, or lock, while others read and write it over REST. */
+/** A file that SMB clients open exclusively or lock, while others read and write it over REST. */
 export type SmbLockInput =
-  /** Over SMB: an open that shares nothing, or a lock of the bytes, under a name used once. */
+  /** Over SMB: an exclusive open, or a byte-range lock, under a unique name. */
   | { readonly action: "take"; readonly handle: string }
   | { readonly action: "leave"; readonly handle: string }
   | { readonly action: "mark"; readonly handle: string; readonly isPending: boolean }
@@ -16,14 +16,14 @@ export type SmbLockInput =
 
 export interface SmbLockOutput {
   readonly status: number;
-  /** Why it was refused. */
+  /** The reason for a rejection. */
   readonly code?: string;
   readonly value?: string;
 }
 
 type SmbLockOperation = Operation<SmbLockInput, SmbLockOutput>;
 
-/** A client that was killed said no more: the server let go of what it had at some time after. */
+/** A killed client recorded no release: the server released its handles some time later. */
 function departures(operations: readonly SmbLockOperation[]): readonly SmbLockOperation[] {
   const left = new Map<string, SmbLockOperation>();
   for (const operation of operations) {
@@ -43,23 +43,27 @@ function departures(operations: readonly SmbLockOperation[]): readonly SmbLockOp
 
 interface FileState {
   readonly exists: boolean;
-  /** Empty if nobody has it. */
+  /** Empty: no client has it. */
   readonly holder: string;
-  /** It goes when its holder lets it go. */
+  /** Deleted when its holder closes it. */
   readonly isMarked: boolean;
   readonly value: string;
 }
 
-/** Keys of files that are locked, not opened alone, begin with this. */
+/** Key prefix of files that are locked instead of opened exclusively. */
 export const rangeLocked = "k";
 
-/** Nobody gets at a file that somebody else has, through whichever door; one that is marked for
- *  deletion is neither there nor gone until it is let go. */
+/**
+ * No client gets access to a file that another has, over REST or SMB; a delete-pending file is
+ * neither accessible nor absent until its holder closes it.
+ */
 export function checkSmbLocks(operations: readonly Operation[]): readonly string[] {
   return [...byKey(operations as readonly SmbLockOperation[])].flatMap(([key, all]) => {
     const model = key.startsWith(rangeLocked) ? rangeModel : openModel;
-    const told = all.filter(({ input, output }) => output !== undefined || input.action !== "read");
-    const known = [...told, ...departures(told)];
+    const completed = all.filter(
+      ({ input, output }) => output !== undefined || input.action !== "read",
+    );
+    const known = [...completed, ...departures(completed)];
     return explain(checkLinearizable(model, known)).map((problem) => `${key}: ${problem}`);
   });
 }
@@ -86,7 +90,7 @@ function modelOf(conflict: string): Model<SmbLockInput, SmbLockOutput> {
   };
 }
 
-/** Undefined if it must be refused. */
+/** Undefined if it must be rejected. */
 function afterDone(state: FileState, input: SmbLockInput): FileState | undefined {
   const isFree = state.exists && state.holder === "";
   switch (input.action) {
@@ -117,7 +121,7 @@ function mayRefuse(
 ): boolean {
   if (input.action === "leave") return true;
   if (afterDone(state, input) !== undefined) return false;
-  // What SMB says of it is another matter; what REST says is promised.
+  // The status over SMB is not specified here; that over REST is.
   const isRest = input.action === "create" || input.action === "write" || input.action === "read";
   if (!isRest) return true;
   if (!state.exists) return code === "ResourceNotFound";

@@ -13,7 +13,7 @@ const keysPerCommitMax = 200;
 const commits = 10;
 const stallMillisecondsMax = 600;
 
-/** Another process on the same data folder that gets in the way of commits. */
+/** Another process on the same data folder that interferes with commits. */
 export class StoreMeddler {
   readonly #folder: string;
   #engine: OverlayEngine | undefined;
@@ -23,8 +23,7 @@ export class StoreMeddler {
     this.#folder = folder;
   }
 
-  /** Writes what is there once more, as it is: whoever has read it and is about to commit has lost
-   *  a race against somebody. */
+  /** Rewrites existing values, so that attempts that have read them conflict. */
   async conflict(random: Random): Promise<void> {
     for (let count = 0; count < commits; count += 1) {
       const tag = firstTag + random.below(lastTag - firstTag);
@@ -43,7 +42,7 @@ export class StoreMeddler {
     }
   }
 
-  /** Nobody commits anything for a while, as if the disk took its time. */
+  /** Holds the write lock for a while, as a slow disk would. */
   async stall(random: Random): Promise<void> {
     const milliseconds = random.below(stallMillisecondsMax);
     await this.#opened().commit(() => {
@@ -56,7 +55,7 @@ export class StoreMeddler {
     await this.#engine?.close();
   }
 
-  /** As the servers open it: what lives no longer than they do lies in a second file. */
+  /** Opened as the servers do: volatile keys are in a second file. */
   #opened(): OverlayEngine {
     this.#engine ??= new OverlayEngine(
       new LmdbEngine({ path: join(this.#folder, "store.mdb"), noSync: false }),

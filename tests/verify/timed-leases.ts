@@ -1,6 +1,6 @@
 import { byKey, type Operation } from "./history.ts";
 
-/** Leases that end by themselves. */
+/** Leases with a duration. */
 export type TimedLeaseInput =
   | { readonly action: "acquire"; readonly lease: string; readonly seconds: number }
   | { readonly action: "renew"; readonly lease: string; readonly seconds: number }
@@ -9,7 +9,7 @@ export type TimedLeaseInput =
 
 type TimedLeaseOperation = Operation<TimedLeaseInput, { readonly status: number }>;
 
-/** When a lease was held for sure, and when perhaps, in microseconds. */
+/** When a lease was certainly held, and when possibly, in microseconds. */
 interface Term {
   readonly lease: string;
   readonly sureFrom: number;
@@ -19,10 +19,10 @@ interface Term {
 }
 
 const microsecondsPerSecond = 1_000_000;
-/** A server rounds, and time passes between its decision and its answer. */
+/** Allows for rounding and for the time between decision and response. */
 const lateMicrosecondsMax = 1_000_000;
 
-/** Expiry in the store's time: never before its time, and not long after. */
+/** Expiry by store time: never early, and not much later. */
 export function checkTimedLeases(operations: readonly Operation[]): readonly string[] {
   return [...byKey(operations as readonly TimedLeaseOperation[])].flatMap(([key, all]) => {
     const terms = termsOf(all);
@@ -31,8 +31,10 @@ export function checkTimedLeases(operations: readonly Operation[]): readonly str
   });
 }
 
-/** One for each acquire and renewal that may have happened. A release ends it where it was called,
- *  at the earliest. */
+/**
+ * One term per acquire and renewal that may have happened. A release ends it at its call, at the
+ * earliest.
+ */
 function termsOf(operations: readonly TimedLeaseOperation[]): readonly Term[] {
   return operations.flatMap(({ input, output, called, returned }) => {
     if (input.action !== "acquire" && input.action !== "renew") return [];
@@ -69,7 +71,7 @@ function overlaps(terms: readonly Term[]): readonly string[] {
   );
 }
 
-/** Writes that succeeded wholly inside somebody else's term. */
+/** Writes that succeeded entirely within another client's term. */
 function intrusions(
   operations: readonly TimedLeaseOperation[],
   terms: readonly Term[],
@@ -83,7 +85,7 @@ function intrusions(
   });
 }
 
-/** Refused, though the last lease had ended a while ago. */
+/** Rejected although the last lease had ended a while before. */
 function endless(
   operations: readonly TimedLeaseOperation[],
   terms: readonly Term[],

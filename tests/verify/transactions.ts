@@ -1,7 +1,7 @@
 import { byKey, type Operation } from "./history.ts";
 import { findCycles, type Edge } from "./cycles.ts";
 
-/** Entities of one partition. A write carries a version used once, and names the one it found. */
+/** Entities of one partition. A write carries a unique version and names the one it replaces. */
 export type TransactionInput =
   | { readonly action: "query" }
   | { readonly action: "transfer"; readonly writes: readonly RowWrite[] };
@@ -28,7 +28,10 @@ export type TransactionOperation = Operation<TransactionInput, TransactionOutput
 
 const firstVersion = "first";
 
-/** Atomic and isolated: the anomalies that snapshot isolation and strictness exclude, by name. */
+/**
+ * Checks atomicity and isolation: the anomalies that snapshot isolation and strict serializability
+ * exclude, by name.
+ */
 export function checkTransactions(operations: readonly Operation[]): readonly string[] {
   return [...byKey(operations as readonly TransactionOperation[])].flatMap(([key, all]) => {
     const problems = [
@@ -41,7 +44,7 @@ export function checkTransactions(operations: readonly Operation[]): readonly st
   });
 }
 
-/** G1a: a version is seen whose transaction was refused, or that nobody wrote. */
+/** G1a: a read version whose transaction was rejected or never existed. */
 function abortedReads(operations: readonly TransactionOperation[]): readonly string[] {
   const possible = new Set([firstVersion]);
   for (const { input, output } of operations) {
@@ -57,7 +60,7 @@ function abortedReads(operations: readonly TransactionOperation[]): readonly str
   );
 }
 
-/** Every transaction keeps the sum, so a reader that sees another saw half of one. */
+/** Every transaction keeps the sum, so a reader with another sum saw part of one. */
 function wrongSums(operations: readonly TransactionOperation[]): readonly string[] {
   const reads = operations.filter(({ output }) => output?.rows !== undefined);
   const sums = reads.map(({ output }) => sumOf(output?.rows ?? []));
@@ -70,7 +73,7 @@ function sumOf(rows: readonly SeenRow[]): number {
   return rows.reduce((sum, { units }) => sum + units, 0);
 }
 
-/** P4: two transactions that both succeeded replaced the same version of the same entity. */
+/** P4: two successful transactions replaced the same version of one entity. */
 function lostUpdates(operations: readonly TransactionOperation[]): readonly string[] {
   const successors = new Map<string, string>();
   const problems: string[] = [];
@@ -83,7 +86,7 @@ function lostUpdates(operations: readonly TransactionOperation[]): readonly stri
   return problems;
 }
 
-/** Of transactions that were acknowledged, or whose writes were seen. */
+/** Transactions that were acknowledged or whose writes were read. */
 function committedWrites(operations: readonly TransactionOperation[]) {
   const seen = new Set(
     operations.flatMap(({ output }) =>
@@ -99,9 +102,9 @@ function committedWrites(operations: readonly TransactionOperation[]) {
 }
 
 /**
- * Who must have come before whom: the writer of a version before its readers (wr) and before the
- * writer of the next version (ww), the reader of a version before the writer of the next (rw). A
- * write with If-Match names the version it replaces, so the order of versions is known.
+ * Dependencies: the writer of a version precedes its readers (wr) and the writer of the next
+ * version (ww); the reader of a version precedes the writer of the next (rw). If-Match names the
+ * replaced version, so the version order is known.
  */
 function dependencies(operations: readonly TransactionOperation[]): readonly Edge[] {
   const writes = committedWrites(operations);

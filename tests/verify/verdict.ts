@@ -5,13 +5,13 @@ export interface Finding {
   readonly workload: string;
   readonly keys: number;
   readonly operations: number;
-  /** Without an answer. */
+  /** Calls without a response. */
   readonly unknown: number;
   readonly refused: number;
   readonly problems: readonly string[];
 }
 
-/** Undefined without an answer. */
+/** Undefined without a response. */
 function statusOf({ output }: Operation): number | undefined {
   return output === undefined ? undefined : (output as { readonly status: number }).status;
 }
@@ -34,13 +34,13 @@ export function judge(
   });
 }
 
-/** Whatever happens to the server, it never says that it does not know what it did. */
+/** The server never answers 500, whatever faults are injected. */
 function serverFaults(operations: readonly Operation[]): readonly string[] {
   const failed = operations.filter((operation) => statusOf(operation) === 500);
   return failed.map(({ id }) => `${id} was answered with 500`);
 }
 
-/** A workload that does nothing proves nothing. */
+/** A workload without successful calls proves nothing. */
 function emptiness(operations: readonly Operation[]): readonly string[] {
   const isDone = operations.some((operation) => (statusOf(operation) ?? 999) < 300);
   return isDone ? [] : ["not one operation succeeded"];

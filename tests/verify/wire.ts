@@ -2,7 +2,7 @@ import { createHmac } from "node:crypto";
 import { Agent, request, type OutgoingHttpHeaders } from "node:http";
 import { NeverSent } from "./recorder.ts";
 
-/** The wire alone: what is verified is not trusted to be its own client. */
+/** A client without libraries of the project under test. */
 export const account = "devstoreaccount1";
 const key =
   "Eby8vdM02xNOcqFlqUwJPLlmEtlCDXJ1OUzFT50uSRZ6IFsuFq2UVErCz4I6tq/K1SZFPTOtr/KBHBeksoGMGw==";
@@ -18,7 +18,7 @@ export interface Sent {
   readonly path: string;
   readonly headers?: Readonly<Record<string, string>>;
   readonly body?: string;
-  /** The path of what is to be renamed, at the same server. */
+  /** The path of the rename source, on the same server. */
   readonly renameSource?: string;
 }
 
@@ -36,12 +36,12 @@ export class Wire {
   readonly #agent = new Agent({ keepAlive: true });
   readonly #sas = accountSas();
 
-  /** Asked for each request: a client may speak to one server after the other. */
+  /** Called for each request: a client may switch servers. */
   constructor(endpoints: () => Endpoints) {
     this.#endpoints = endpoints;
   }
 
-  /** Rejects if there is no answer, with NeverSent if there cannot have been an effect. */
+  /** Rejects without a response, with NeverSent if there was no effect. */
   send({ service, method, path, headers = {}, body = "", renameSource }: Sent): Promise<Answer> {
     const base = new URL(this.#endpoints()[service]);
     const sign = path.includes("?") ? "&" : "?";

@@ -3,14 +3,14 @@ import type { Random } from "./random.ts";
 import type { Recorder } from "./recorder.ts";
 import type { Endpoints, Wire } from "./wire.ts";
 
-/** What a client has at hand. */
+/** What a client uses. */
 export interface Setting {
   readonly wire: Wire;
-  /** One of the servers, another one each time. */
+  /** One of the servers, alternating. */
   readonly server: () => Endpoints;
   readonly recorder: Recorder;
   readonly random: Random;
-  /** Changes from time to time, for all clients at once, so that histories of keys stay short. */
+  /** Changes periodically for all clients, so that histories of keys stay short. */
   readonly epoch: () => number;
   /** A text that no other client and no other call uses. */
   readonly unique: () => string;
@@ -18,13 +18,13 @@ export interface Setting {
 
 export interface Workload {
   readonly name: string;
-  /** Once, before any client. Doing it twice does no harm. */
+  /** Called once before any client; idempotent. */
   setUp(setting: Setting): Promise<void>;
-  /** A client: each call of the result does the next thing. */
+  /** A client: each call performs its next operation. */
   client(setting: Setting): () => Promise<void>;
-  /** Once, when all faults are over: looks at what is left of each key. */
+  /** Called once after all faults: reads the final state of each key. */
   finish(setting: Setting, keys: readonly string[]): Promise<void>;
-  /** Every way in which the history breaks a promise; none if all are kept. */
+  /** All violations in the history. */
   check(operations: readonly Operation[]): readonly string[];
 }
 
@@ -34,7 +34,7 @@ export function isFine(status: number): boolean {
 
 const setUpTriesMax = 50;
 
-/** For what must succeed before clients can run. */
+/** For requests that must succeed before clients can run. */
 export async function insist(
   run: () => Promise<{ readonly status: number }>,
   ...statuses: readonly number[]

@@ -32,7 +32,7 @@ afterAll(() => {
 
 const large = () => ["--container-name", container, "--name", "large.bin"];
 
-/** Its start alone takes a second or two, so each test asks for little. */
+/** Starting the CLI takes a second or two, so each test runs few commands. */
 describe("az storage", { timeout: 300_000 }, () => {
   it("uploads a tree and lists it", async () => {
     expect(await az("container", "create", "--name", container)).toEqual({ created: true });
@@ -82,7 +82,7 @@ describe("az storage", { timeout: 300_000 }, () => {
       properties: { copy: { status: string }; contentLength: number };
     };
     expect(shown.properties.copy.status).toBe("success");
-    // From a container and a name it makes the address of a blob in the cloud.
+    // It would build a cloud URL from a container and a name.
     const named = ["--source-container", container, "--source-blob", "large.bin"];
     await az("blob", "copy", "start", ...target, ...named);
     await az("blob", "delete", ...large(), "--delete-snapshots", "include");

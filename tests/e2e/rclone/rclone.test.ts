@@ -27,7 +27,7 @@ afterAll(() => {
   rmSync(back, { recursive: true });
 });
 
-/** As rclone lists them: name and MD5, from what the server says. */
+/** The form of `rclone` listings: name and MD5, from the server's properties. */
 async function remoteSums(path: string): Promise<Readonly<Record<string, string>>> {
   const lines = (await rclone("md5sum", path)).trim().split("\n");
   const pairs = lines.map((line) => [line.slice(34), line.slice(0, 32)] as const);

@@ -4,7 +4,9 @@ const container = "/kills-append";
 const recordsMax = 200;
 const lengths = [20, 300, 9000];
 
-/** Blobs that grow record by record, and begin anew. A state is `generation:records`. */
+/**
+ * Append blobs that grow record by record and are created again. A state is `generation:records`.
+ */
 export const appendBlob: KillWorkload = {
   name: "append blob",
   async setUp({ blob }) {

@@ -1,10 +1,10 @@
 import { must, textOf, type Clients, type KillWorkload } from "../kill-workload.ts";
 
 const container = "/kills-block";
-/** Some fit into the record, some are stored beside it. */
+/** Some are stored inline, some in extents. */
 const lengths = [100, 1024, 4096, 5000, 70_000, 300_000];
 
-/** Blobs that are put, composed from blocks and deleted. */
+/** Block blobs that are put, composed from blocks and deleted. */
 export const blockBlob: KillWorkload = {
   name: "block blob",
   async setUp({ blob }) {

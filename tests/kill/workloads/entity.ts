@@ -4,7 +4,7 @@ const table = "killsentity";
 const lengths = [10, 2000, 30_000];
 const json = { "content-type": "application/json", accept: "application/json;odata=nometadata" };
 
-/** Single entities: replaced, merged, deleted. */
+/** Single entities that are replaced, merged and deleted. */
 export const entity: KillWorkload = {
   name: "entity",
   async setUp({ table: client }) {

@@ -7,8 +7,10 @@ const fileBytes = 40_000;
 const places = ["here", "there"] as const;
 type Place = (typeof places)[number];
 
-/** Files that are written, and renamed from one directory to the other; a state is
- *  `place:version`, with no version for a file that is all zeros. */
+/**
+ * Files that are written and moved between two directories; a state is `place:version`, with no
+ * version for a file of zeros.
+ */
 export const files: KillWorkload = {
   name: "file",
   async setUp({ file }) {

@@ -9,11 +9,13 @@ interface Receipt {
   readonly popReceipt: string;
 }
 
-/** By text; whoever lost the answer to a put has no receipt and clears the queue. */
+/** By text. Without the response to a put there is no pop receipt: the queue is cleared. */
 const receipts = new Map<string, Receipt>();
 
-/** Queues of messages that are put, and deleted with the receipt of the put; a state is their
- *  texts in order. */
+/**
+ * Queues whose messages are put, and deleted with the pop receipt of the put; a state lists their
+ * texts in order.
+ */
 export const messages: KillWorkload = {
   name: "queue",
   setUp: () => Promise.resolve(),

@@ -5,7 +5,7 @@ const pageBytes = 512;
 const pages = 64;
 const length = String(pages * pageBytes);
 
-/** A page blob whose pages are written together, or cleared; a state is its version, or empty. */
+/** A page blob whose pages are written or cleared together; a state is its version, or empty. */
 export const pageBlob: KillWorkload = {
   name: "page blob",
   async setUp({ blob }) {

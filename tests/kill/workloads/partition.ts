@@ -12,7 +12,7 @@ interface StoredEntity {
   readonly text: string;
 }
 
-/** A hundred entities that are replaced together, in one transaction. */
+/** A hundred entities that are replaced in one transaction. */
 export const partition: KillWorkload = {
   name: "transaction",
   async setUp({ table: client }) {

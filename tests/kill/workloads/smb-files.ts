@@ -23,7 +23,7 @@ const infoClass = { basic: 4, rename: 10, disposition: 13 } as const;
 const disposition = { open: 1, create: 2 } as const;
 const nameNotFound = 0xc000_0034;
 
-/** Of a file: where it is, what was last written to it, and its attributes. */
+/** The state of a file: path, last version written, and attributes. */
 interface FileState {
   readonly place: Place;
   readonly version: string;
@@ -41,8 +41,10 @@ function fileOf(state: State): FileState | undefined {
     : { place: place as Place, version, attributes: Number(attributes) };
 }
 
-/** Files that are created, written, marked, renamed and deleted over SMB, under opens that share
- *  nothing: what a killed server had open must not stand in the way of the next. */
+/**
+ * Files that are created, written, marked, renamed and deleted over SMB with exclusive opens: the
+ * opens of a killed server must not block the next.
+ */
 export const smbFiles: KillWorkload = {
   name: "smb",
   async setUp({ file }) {
@@ -59,7 +61,7 @@ export const smbFiles: KillWorkload = {
       writes: 1,
       async send({ smbUrl, file: rest }: Clients) {
         await work(smbUrl);
-        // A message of SMB has no id by which it could be found in a trace; this answer has one.
+        // SMB requests have no id that a trace shows; this response has one.
         await must(rest, { method: "GET", path: `/${share}?restype=share` }, 200);
       },
     };
@@ -158,7 +160,7 @@ async function answerTo(smbUrl: string, kind: number, body: Buffer): Promise<Ans
 }
 
 function check(what: string, { status }: Answered): void {
-  // In the form of a refusal by REST, which is how refusals are told from lost connections.
+  // In the form of a REST error, which distinguishes errors from lost connections.
   if (status !== 0) throw new Error(`${what}: 500 ${status.toString(16)}`);
 }
 
@@ -169,7 +171,7 @@ function connected(smbUrl: string): Promise<WireClient> {
   if (known !== undefined) return known;
   const client = WireClient.ready(smbUrl, share);
   connections.set(smbUrl, client);
-  // Another server may be found there later.
+  // The next server may have another address.
   const forget = (): void => void connections.delete(smbUrl);
   client.then(({ closed }) => closed.then(forget), forget);
   return client;

@@ -146,7 +146,7 @@ const connections: readonly AbusiveInput[] = [
     async prepare({ blob, server }) {
       await expectStatus(blob, 201, container("piped"));
       await expectStatus(blob, 201, put("/piped/b"));
-      // Code that has not run before is several times as slow.
+      // Warm-up: code that has not run before is several times slower.
       await sendAll(blob, 1000, () => ({ method: "GET", path: "/piped/b" }));
       const socket = await openSocket(server.urls.Blob);
       const one = requestText({ method: "GET", path: "/piped/b" });

@@ -11,7 +11,7 @@ const listOf = (kind: string, count: number): string => {
 
 const container = (name: string) => ({ method: "PUT", path: `/${name}?restype=container` });
 
-/** Every block of it lies somewhere else. */
+/** Every block is in another extent. */
 const blocks: readonly AbusiveInput[] = [
   {
     name: "Put Block List of 50,000 blocks",
@@ -136,5 +136,5 @@ const batches: readonly AbusiveInput[] = [
   })),
 ];
 
-/** Long lists of blocks, long documents and odd multipart bodies. */
+/** Long block lists, long documents and malformed multipart bodies. */
 export const bodyInputs: readonly AbusiveInput[] = [...xml, ...batches, ...blocks];

@@ -11,7 +11,7 @@ import {
 } from "../../harness/raw-client.ts";
 import type { StallServer } from "../loop-stall.ts";
 
-/** What abusive inputs are prepared and sent with. */
+/** Clients and helpers for preparing and sending abusive requests. */
 export interface StallClients {
   readonly blob: RawClient;
   readonly queue: RawClient;
@@ -20,13 +20,15 @@ export interface StallClients {
   readonly server: StallServer;
 }
 
-/** A request, or a disconnect, of which one client can make the server do as much as possible. */
+/** A request or disconnect with which one client causes as much work as possible. */
 export interface AbusiveInput {
   readonly name: string;
-  /** What is measured uses up what was prepared: it is measured once. Otherwise the shortest of
-   *  several stalls counts, because the garbage collector and other processes only ever add. */
+  /**
+   * Measured once if it consumes what was prepared. Otherwise the shortest of several measurements
+   * counts, because garbage collection and other processes only add.
+   */
   readonly isOnce?: true;
-  /** Stores what it needs; what it returns is measured. */
+  /** Prepares stored data; the returned function is measured. */
   prepare(clients: StallClients): Promise<() => Promise<unknown>>;
 }
 
@@ -44,7 +46,7 @@ export function stallClients(server: StallServer): StallClients {
   };
 }
 
-/** A refused input would prove nothing. */
+/** A rejected request would prove nothing. */
 export async function expectStatus(client: RawClient, status: number, call: RawCall) {
   const answer = await client.send(call);
   if (answer.status !== status) {
@@ -55,7 +57,7 @@ export async function expectStatus(client: RawClient, status: number, call: RawC
   return answer;
 }
 
-/** Many requests, as many at a time as there are connections. */
+/** Sends many requests, as many concurrently as there are connections. */
 export async function sendAll(
   client: RawClient,
   count: number,
@@ -77,7 +79,7 @@ export async function sendAll(
 
 const sas = accountSas();
 
-/** The text of a request, for those who write to the socket themselves. */
+/** The text of a request for a raw socket. */
 export function requestText({ method, path, headers = {}, body = "" }: RawCall): Buffer {
   const target = `/${developmentAccountName}${path}${path.includes("?") ? "&" : "?"}${sas}`;
   const lines = [
@@ -98,7 +100,7 @@ export function openSocket(url: string): Promise<Socket> {
   });
 }
 
-/** Resolves when so many answers have come. */
+/** Resolves after this many responses. */
 export function answersOf(socket: Socket, count: number): Promise<void> {
   return new Promise((resolve, reject) => {
     let seen = 0;
@@ -106,7 +108,7 @@ export function answersOf(socket: Socket, count: number): Promise<void> {
     socket.on("data", (chunk: Buffer) => {
       const text = rest + chunk.toString("latin1");
       seen += text.split("HTTP/1.1 ").length - 1;
-      // A status line may lie across two chunks; a whole one is longer than what is kept.
+      // A status line may span two chunks; a complete one is longer than the kept tail.
       rest = text.slice(-8);
       if (seen >= count) resolve();
     });

@@ -6,7 +6,7 @@ const container = "/verify-appends";
 const name = "append";
 const recordBytesMax = 300;
 
-/** Many clients at the end of one blob; some only if the end is where they saw it last. */
+/** Many clients append to one blob; some with the position they saw last. */
 export const append: Workload = {
   name,
   check: checkAppends,

@@ -4,7 +4,7 @@ import { insist } from "../workload.ts";
 import { registerWorkload } from "./register.ts";
 
 const container = "/verify-registers";
-/** Some fit into the record, some are stored beside it. */
+/** Some are stored inline, some in extents. */
 const lengths = [40, 900, 5_000, 70_000];
 
 export const blobRegister = registerWorkload({
@@ -47,7 +47,7 @@ function requestOf(path: string, input: RegisterInput): Sent {
   }
 }
 
-/** The value again and again, so that a mixture of two shows. */
+/** The value repeated, so that a mixture of two is detected. */
 function bodyOf(value: string): string {
   const length = lengths[Number(value.slice(-1)) % lengths.length] ?? 0;
   return `${value}|`.repeat(Math.ceil(length / value.length));

@@ -15,14 +15,14 @@ interface Got {
   readonly receipt: string;
 }
 
-/** Producers, and consumers that delete, hide for longer, or forget what they got. */
+/** Producers, and consumers that delete, extend the timeout of, or abandon messages. */
 export const delivery: Workload = {
   name,
   check: checkDeliveries,
   setUp: ({ wire }) =>
     insist(() => wire.send({ service: "queue", method: "PUT", path: `/${queue}` }), 201, 204),
   client(setting) {
-    /** Got, and not done with: used late, when its receipt may be worth nothing any more. */
+    /** Received and not deleted: used late, when the pop receipt may be invalid. */
     const kept: Got[] = [];
     return async () => {
       const { random, unique } = setting;
@@ -42,7 +42,7 @@ export const delivery: Workload = {
       }
     };
   },
-  /** Gets and deletes until nothing is left, visible or not. */
+  /** Receives and deletes until the queue is empty. */
   async finish(setting) {
     for (let gets = 0; gets < drainGetsMax; gets += 1) {
       const messages = await get(setting);
@@ -52,7 +52,7 @@ export const delivery: Workload = {
       const answer = await setting.wire.send({ service: "queue", method: "GET", path });
       if (headerOf(answer, "x-ms-approximate-messages-count") === "0") return;
     }
-    throw new Error("messages remain that nobody can get");
+    throw new Error("messages remain that cannot be received");
   },
 };
 
@@ -87,7 +87,7 @@ async function hide(setting: Setting, { id, text, receipt }: Got): Promise<void>
   });
 }
 
-/** The hide gives a new receipt, so the old one must not delete any more. */
+/** The update returns a new receipt, so the old one must not delete. */
 async function useTwice(setting: Setting, message: Got): Promise<void> {
   await hide(setting, message);
   await remove(setting, message);

@@ -8,7 +8,7 @@ const name = "lease";
 const blobs = 4;
 const firstValue = "";
 
-/** Clients that take turns by a lease without an end, and others that barge in. */
+/** Clients that alternate by an infinite lease, and others that write without it. */
 export const lease: Workload = {
   name,
   check: checkLeases,
@@ -44,7 +44,7 @@ function choose({ random, unique }: Setting, held: string | undefined): LeaseInp
   return die < 95 ? { action: "release", lease: held } : { action: "write", value: unique() };
 }
 
-/** Empty, and only if it is not there: so the first value is known whoever was first. */
+/** Created empty and only if absent, so that the first value is known. */
 export async function ensureBlob({ wire }: Setting, container: string, key: string): Promise<void> {
   const headers = { "x-ms-blob-type": "BlockBlob", "if-none-match": "*" };
   const path = `${container}/${key}`;

@@ -7,7 +7,7 @@ const share = "/verify-moves";
 const boxes = 10;
 const places = [firstPlace, "b", "c"];
 
-/** Directories that are renamed from one parent to another, and readers of the file inside. */
+/** Directories that are moved between parents, and readers of the file inside. */
 export const move: Workload = {
   name,
   check: checkMoves,

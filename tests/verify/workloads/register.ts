@@ -1,7 +1,7 @@
 import { checkRegisters, type RegisterInput, type RegisterOutput } from "../registers.ts";
 import { isFine, type Setting, type Workload } from "../workload.ts";
 
-/** How a kind of stored object is used as a register. */
+/** How a kind of stored object implements a register. */
 export interface RegisterAccess {
   readonly name: string;
   setUp(setting: Setting): Promise<void>;
@@ -10,18 +10,18 @@ export interface RegisterAccess {
 
 const keysPerEpoch = 3;
 
-export function registerWorkload(door: RegisterAccess): Workload {
-  const { name } = door;
+export function registerWorkload(access: RegisterAccess): Workload {
+  const { name } = access;
   const perform = (setting: Setting, key: string, input: RegisterInput) =>
     setting.recorder.record({ workload: name, key, input }, () =>
-      door.perform(setting, key, input),
+      access.perform(setting, key, input),
     );
   return {
     name,
-    setUp: (setting) => door.setUp(setting),
+    setUp: (setting) => access.setUp(setting),
     check: checkRegisters,
     client(setting) {
-      /** The ETags this client saw last: stale ones are what the workload is about. */
+      /** The ETags this client saw last; the workload tests stale ones. */
       const etags = new Map<string, string>();
       return async () => {
         const key = `r${setting.epoch()}-${setting.random.below(keysPerEpoch)}`;

@@ -18,7 +18,9 @@ interface Held {
   isMarked: boolean;
 }
 
-/** Clients that open files alone, lock them and mark them over SMB, and clients of REST beside. */
+/**
+ * SMB clients that open files exclusively, lock them and mark them for deletion, with REST clients.
+ */
 export const smbLock: Workload = {
   name,
   check: checkSmbLocks,
@@ -58,7 +60,7 @@ class SmbLockClient {
     await this.#take(key);
   }
 
-  /** Whoever finds nothing creates it. */
+  /** Creates the file if it is absent. */
   async #ensure(key: string, input: SmbLockInput): Promise<void> {
     const output = await perform(this.#setting, key, input);
     if (output?.status === 404) await perform(this.#setting, key, { action: "create" });
@@ -117,17 +119,17 @@ class SmbLockClient {
     if (output === undefined && input.action !== "leave") await this.#lose(key, held.name);
   }
 
-  /** A client that goes away without a word. */
+  /** A client that disconnects without closing. */
   async #hangUp({ key, connection, name: own }: Held): Promise<void> {
     connection.end();
     await this.#lose(key, own);
   }
 
-  /** The server lets go of it when it notices, if ever it had it. */
+  /** The server closes it when it notices the disconnect. */
   async #lose(key: string, handle: string): Promise<void> {
     this.#held = undefined;
     const input: SmbLockInput = { action: "leave", handle };
-    const never = () => Promise.reject(new Error("nobody will answer"));
+    const never = () => Promise.reject(new Error("no response will come"));
     await this.#setting.recorder.record({ workload: name, key, input }, never);
   }
 }

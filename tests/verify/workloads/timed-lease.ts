@@ -7,12 +7,12 @@ import { acquireHeaders, ensureBlob, writeHeaders } from "./lease.ts";
 const container = "/verify-timed-leases";
 const name = "timed lease";
 const blobs = 6;
-/** Long enough for leases to end. */
+/** Long enough for leases to expire. */
 const epochsPerKey = 8;
-/** The shortest there is. */
+/** The shortest allowed duration. */
 const seconds = 15;
 
-/** Leases that nobody ends: they must not end before their time, nor stay. */
+/** Leases that are not released: they must neither expire early nor stay. */
 export const timedLease: Workload = {
   name,
   check: checkTimedLeases,
@@ -33,7 +33,7 @@ export const timedLease: Workload = {
       const output = await setting.recorder.record({ workload: name, key, input }, run);
       const mayHold = output === undefined || isFine(output.status);
       if (input.action === "acquire" && mayHold) held.set(key, input.lease);
-      // Told that the lease is gone, or done with it.
+      // The client learned that the lease is lost, or released it.
       if (input.lease !== undefined && input.action !== "acquire" && !mayHold) held.delete(key);
       if (input.action === "release") held.delete(key);
     };
@@ -50,7 +50,7 @@ function choose({ random, unique }: Setting, held: string | undefined): TimedLea
   }
   if (die < 70) return { action: "write", lease: held };
   if (die < 90) return { action: "write" };
-  // Rarely, so that most leases end by themselves.
+  // Rarely, so that most leases expire.
   if (die < 91) return { action: "release", lease: held };
   return die < 92 ? { action: "renew", lease: held, seconds } : { action: "write", lease: held };
 }

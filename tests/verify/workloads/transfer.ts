@@ -26,7 +26,7 @@ interface StoredEntity {
   readonly "odata.etag": string;
 }
 
-/** Units go from one entity to another in one transaction, with the ETags of one query. */
+/** Moves units between entities in one transaction, with the ETags of one query. */
 export const transfer: Workload = {
   name,
   check: checkTransactions,
@@ -50,7 +50,7 @@ export const transfer: Workload = {
   },
 };
 
-/** All or none: whoever comes first makes them, the others are refused as a whole. */
+/** All or none: the first client creates them, the others are rejected as a whole. */
 async function insertAll(wire: Wire, key: string): Promise<Answer> {
   const parts = Array.from({ length: rowsPerPartition }, (_, index) => {
     const entity = {
@@ -105,7 +105,7 @@ async function change(setting: Setting, key: string, rows: readonly EntitySeen[]
     version,
   }));
   const parts = rows.map(({ row, version: previous, units, etag }, index) => {
-    // The first gives one unit to each of the others.
+    // The first entity gives one unit to each of the others.
     const entity = { version, previous, units: units + (index === 0 ? 1 - rows.length : 1) };
     const path = `/${table}(PartitionKey='${key}',RowKey='${row}')`;
     return part("MERGE", path, entity, etag);
@@ -118,7 +118,7 @@ async function change(setting: Setting, key: string, rows: readonly EntitySeen[]
   await setting.recorder.record({ workload: name, key, input }, run);
 }
 
-/** The worst status of the parts: one part that fails is the only one that is answered. */
+/** The highest status of the parts: of a failed transaction only the failed part is answered. */
 function statusIn(answer: Answer): number {
   if (!headerOf(answer, "content-type").includes("multipart")) return answer.status;
   const statuses = [...answer.text.matchAll(/HTTP\/1\.1 (\d+)/g)].map(([, code]) => Number(code));

@@ -95,7 +95,7 @@ async function problemsIn(
 
 /** Every object has the last acknowledged state, or that of the request after it. */
 async function lostIn(
-  { workload: workload, key, steps }: RecordedObject,
+  { workload, key, steps }: RecordedObject,
   clients: Clients,
   answered: (answer: string) => boolean,
 ): Promise<string | undefined> {

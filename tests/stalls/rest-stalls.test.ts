@@ -27,7 +27,7 @@ beforeAll(async () => {
 });
 afterAll(() => server.stop());
 
-describe(`no request and no disconnect blocks the event loop for ${stallMillisecondsMax} ms`, () => {
+describe(`no request or disconnect blocks the loop for ${stallMillisecondsMax} ms`, () => {
   it.each(inputs)("$name", { timeout: 180_000 }, async (input) => {
     const action = await input.prepare(clients);
     let shortest = Infinity;

@@ -147,5 +147,5 @@ async function run(
     const answer = workload.name === "smb" ? requests.lastOfSmb(step.state) : requests.last;
     steps.push({ answer, state: step.state });
   }
-  return { workload: workload, key, steps };
+  return { workload, key, steps };
 }

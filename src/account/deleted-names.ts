@@ -1,9 +1,9 @@
-import type { Awaitable } from "../base/awaitable.ts";
+import { mapAwaitable, type Awaitable } from "../base/awaitable.ts";
 import { put, reclaimAt, type Effect } from "../operation/effects.ts";
 import type { Features } from "../protocol/features.ts";
 import type { ServiceName } from "../protocol/service-name.ts";
 import { recordCodec } from "../encoding/record.ts";
-import type { ReclaimHandler } from "../operation/service.ts";
+import type { LoadRequest, ReclaimHandler } from "../operation/service.ts";
 import { anyTable, defineTable } from "../encoding/table.ts";
 import { ticksFromSeconds, type Ticks } from "../base/ticks.ts";
 import type { RecordView } from "../operation/view.ts";
@@ -12,7 +12,7 @@ import type { RecordView } from "../operation/view.ts";
  * Names of deleted containers, queues, tables and shares that cannot be used again yet. Deleting
  * frees a name at once; the service takes 30 s or more, and answers 409 `…BeingDeleted` until then.
  * An account that sets `deletedNameSeconds` gets the same, for all four alike and whatever they
- * held. The time is computed when a name is looked at; the job only removes the record.
+ * held. The time is computed when the name is read; the job only removes the record.
  */
 export interface DeletedName {
   readonly account: bigint;
@@ -28,8 +28,8 @@ export const deletedNames = defineTable<DeletedName, { readonly until: Ticks }>(
   codec: recordCodec<{ readonly until: Ticks }>({ version: 1 }),
 });
 
-/** For the operation that deletes: keeps the name from being used again for the account's time. */
-export function keepName(features: Features, key: DeletedName, now: Ticks): readonly Effect[] {
+/** Effects of an operation that deletes: reserve the name for the account's `deletedNameSeconds`. */
+export function reserveName(features: Features, key: DeletedName, now: Ticks): readonly Effect[] {
   const seconds = features.deletedNameSeconds ?? 0;
   if (seconds === 0) return [];
   const until = now + ticksFromSeconds(seconds);
@@ -40,17 +40,19 @@ export function keepName(features: Features, key: DeletedName, now: Ticks): read
   ];
 }
 
-/** For `reads` of the operation that creates: whether the name is still kept. */
-export function isNameKept(
+/** For `load` of an absent container, queue, table or share: whether its name is reserved. Reads
+ *  only for an operation that would create it, as its declaration's `target` says. */
+export function isNameReserved(
   view: RecordView,
-  features: Features,
+  { operation, features }: Pick<LoadRequest, "operation" | "features">,
   key: DeletedName,
 ): Awaitable<boolean> {
-  if ((features.deletedNameSeconds ?? 0) === 0) return false;
-  const found = view.get(deletedNames, key);
-  const isKept = (record: { readonly until: Ticks } | undefined) =>
-    record !== undefined && record.until > view.now;
-  return found instanceof Promise ? found.then(isKept) : isKept(found);
+  const creates = operation?.target === "must-not-exist" || operation?.target === "may-exist";
+  if (!creates || (features?.deletedNameSeconds ?? 0) === 0) return false;
+  return mapAwaitable(
+    view.get(deletedNames, key),
+    (record) => record !== undefined && record.until > view.now,
+  );
 }
 
 function jobKind(service: ServiceName): string {

@@ -1,3 +1,4 @@
+import { isNameReserved } from "../account/deleted-names.ts";
 import type { AccountRecord, AccountScope } from "../account/account-record.ts";
 import { corsRulesFor, loadAccount, serviceResource } from "../account/service-resource.ts";
 import type { CorsRule } from "../protocol/cors.ts";
@@ -11,7 +12,7 @@ import type { LoadedResource, QueryReader, SignedName, LoadRequest } from "../op
 import { anyTable } from "../encoding/table.ts";
 import type { Ticks } from "../base/ticks.ts";
 import type { RecordView } from "../operation/view.ts";
-import { guardBlob } from "./guard.ts";
+import { checkBlobPolicy, type BlobPolicy } from "./blob-policy.ts";
 import {
   blobs,
   containers,
@@ -46,10 +47,10 @@ export interface PageScope extends AccountScope {
 }
 
 export interface BlobResources {
-  readonly [name: string]: { scope: object; target: object };
+  readonly [name: string]: { scope: object; target: object; policy?: object };
   readonly service: { scope: AccountScope; target: AccountRecord };
   readonly container: { scope: AccountScope; target: ContainerRecord };
-  readonly blob: { scope: ContainerScope; target: BlobRecord };
+  readonly blob: { scope: ContainerScope; target: BlobRecord; policy: BlobPolicy };
   readonly page: { scope: PageScope; target: BlobRecord };
 }
 
@@ -115,12 +116,13 @@ async function loadContainer(
   where: LoadRequest<BlobAddress>,
 ): Promise<LoadedResource> {
   const account = await loadAccount(view, where);
-  const container = await view.get(containers, {
-    account: account.id,
-    name: where.address.container,
-  });
+  const { container: name } = where.address;
+  const container = await view.get(containers, { account: account.id, name });
   const access = accessOf(container);
-  return { access, scope: ok({ account }), target: container, cors: corsOf(account) };
+  const loaded = { access, scope: ok({ account }), target: container, cors: corsOf(account) };
+  if (container !== undefined) return loaded;
+  const deletedName = { account: account.id, service: "blob", name } as const;
+  return { ...loaded, isNameReserved: await isNameReserved(view, where, deletedName) };
 }
 
 async function loadBlob(
@@ -250,6 +252,7 @@ const container = defineResource<BlobAddress>({
   }),
   missing: "ContainerNotFound",
   present: "ContainerAlreadyExists",
+  reserved: "ContainerBeingDeleted",
   leaseKind: "container",
 });
 
@@ -261,7 +264,7 @@ const blob = defineResource<BlobAddress>({
   missing: "BlobNotFound",
   present: "BlobAlreadyExists",
   leaseKind: "blob",
-  guard: guardBlob,
+  guard: checkBlobPolicy,
 });
 
 const page = defineResource<BlobAddress>({

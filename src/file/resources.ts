@@ -1,3 +1,4 @@
+import { isNameReserved } from "../account/deleted-names.ts";
 import type { AccountRecord, AccountScope } from "../account/account-record.ts";
 import { corsRulesFor, loadAccount, serviceResource } from "../account/service-resource.ts";
 import { formatIso, parseSnapshotTime } from "../base/dates.ts";
@@ -134,7 +135,10 @@ async function loadShare(
       ? current
       : await view.get(shareSnapshots, { share: current.id, at: snapshot });
   const scope = ok(current === undefined ? { account } : { account, current });
-  return { access: current, scope, target, cors: corsOf(account) };
+  const loaded = { access: current, scope, target, cors: corsOf(account) };
+  if (current !== undefined) return loaded;
+  const deletedName = { account: account.id, service: "file", name } as const;
+  return { ...loaded, isNameReserved: await isNameReserved(view, where, deletedName) };
 }
 
 /** How the operation that looks for a file wants its path read. */
@@ -262,6 +266,7 @@ const share = defineResource<FileAddress>({
   }),
   missing: "ShareNotFound",
   present: "ShareAlreadyExists",
+  reserved: "ShareBeingDeleted",
   leaseKind: "share",
   guard,
 });

@@ -75,12 +75,13 @@ function checkGuard(call: Call, located: LoadedResource, now: Ticks): Outcome | 
 
 function checkExistence(
   { operation, resource }: Call,
-  { target, missing }: LoadedResource,
+  { target, missing, isNameReserved }: LoadedResource,
 ): Result<void> {
   if (operation.target === "must-exist" && target === undefined) {
     return fail(resource.missing, missing);
   }
   if (operation.target === "must-not-exist" && target !== undefined) return fail(resource.present);
+  if (isNameReserved === true) return fail(resource.reserved ?? resource.present);
   return done;
 }
 

@@ -108,8 +108,15 @@ export interface DecisionContext<Scope, Target, Input, A, Seen> extends ReadCont
   readonly newGuid: () => string;
 }
 
-/** Scope and record types of a service's resources, e.g. `{ blob: { scope: …; target: … } }`. */
-export type ResourceTypes = Readonly<Record<string, { scope: object; target: object }>>;
+/** Scope and record types of a service's resources, e.g. `{ blob: { scope: …; target: … } }`. A
+ *  resource with a `policy` requires every operation on it to declare one; its `guard` applies it. */
+export type ResourceTypes = Readonly<
+  Record<string, { scope: object; target: object; policy?: object }>
+>;
+
+type PolicyOf<R> = R extends { readonly policy: infer P }
+  ? { readonly policy: P }
+  : { readonly policy?: undefined };
 
 type TargetOf<T, P extends TargetPolicy> = P extends "must-exist"
   ? T
@@ -206,6 +213,7 @@ export type Operation = Omit<
   >,
   "reads" | "decide" | "locate" | "names" | "lastModifiedOf"
 > & {
+  readonly policy?: object | undefined;
   readonly names?: readonly NamedResource<Address, object>[];
   readonly locate?: (address: Address, input: object) => Address;
   readonly reads?: (view: RecordView, sighting: AnyReadContext) => Awaitable<unknown>;
@@ -231,7 +239,7 @@ export function operationsOf<Rs extends ResourceTypes, A extends Address>() {
     const H extends string,
     B = undefined,
     S = undefined,
-  >(spec: OperationSpec<Rs, A, N, T, P, B, S, H>): Operation {
+  >(spec: OperationSpec<Rs, A, N, T, P, B, S, H> & PolicyOf<Rs[N]>): Operation {
     return spec as unknown as Operation;
   };
 }

@@ -28,6 +28,7 @@ export interface LoadRequest<A = Address> {
   readonly input?: object;
   /** What is about to be done there, if anything. */
   readonly operation?: Operation;
+  readonly features?: Features;
 }
 
 export interface LoadedResource {
@@ -38,6 +39,9 @@ export interface LoadedResource {
   readonly target: object | undefined;
   /** What else the fault says if the target is missing and has to exist. */
   readonly missing?: FaultDetail;
+  /** The target is absent and its name cannot be used again yet (`account/deleted-names.ts`). Only
+   *  looked up for operations that create. */
+  readonly isNameReserved?: boolean;
   /** The service's rules for pages of other origins. */
   readonly cors: readonly CorsRule[];
 }
@@ -63,6 +67,8 @@ export interface Resource<A = Address> {
   ) => Result<PreparedScope> | undefined;
   readonly missing: FaultCode;
   readonly present: FaultCode;
+  /** Fault of every operation that would create a target with a reserved name. */
+  readonly reserved?: FaultCode;
   readonly leaseKind: LeaseKind;
   /** What holds for every operation on such a resource, so that none can forget it. */
   readonly guard?: (guarded: GuardContext<A>) => Result<void>;

@@ -1,3 +1,4 @@
+import { isNameReserved } from "../account/deleted-names.ts";
 import type { AccountRecord, AccountScope } from "../account/account-record.ts";
 import { corsRulesFor, loadAccount, serviceResource } from "../account/service-resource.ts";
 import { mapAwaitable, type Awaitable } from "../base/awaitable.ts";
@@ -57,12 +58,17 @@ export function signedName({ queue }: QueueAddress): SignedName {
 
 function loadQueue(view: RecordView, where: LoadRequest<QueueAddress>): Awaitable<LoadedResource> {
   return mapAwaitable(loadAccount(view, where), (account) =>
-    mapAwaitable(findQueue(view, account, where), (queue) => ({
-      access: queue && { policies: queue.policies },
-      scope: ok({ account }),
-      target: queue,
-      cors: corsOf(account),
-    })),
+    mapAwaitable(findQueue(view, account, where), (queue) => {
+      const access = queue && { policies: queue.policies };
+      const loaded = { access, scope: ok({ account }), target: queue, cors: corsOf(account) };
+      if (queue !== undefined) return loaded;
+      const { queue: name } = where.address;
+      const deletedName = { account: account.id, service: "queue", name } as const;
+      return mapAwaitable(isNameReserved(view, where, deletedName), (reserved) => ({
+        ...loaded,
+        isNameReserved: reserved,
+      }));
+    }),
   );
 }
 
@@ -108,6 +114,7 @@ const queue = defineResource<QueueAddress>({
   }),
   missing: "QueueNotFound",
   present: "QueueAlreadyExists",
+  reserved: "QueueBeingDeleted",
   leaseKind: "container",
 });
 

@@ -1,3 +1,4 @@
+import { isNameReserved } from "../account/deleted-names.ts";
 import type { AccountRecord, AccountScope } from "../account/account-record.ts";
 import { corsRulesFor, loadAccount, serviceResource } from "../account/service-resource.ts";
 import { mapAwaitable, type Awaitable } from "../base/awaitable.ts";
@@ -9,7 +10,7 @@ import type { LoadedResource, SignedName, LoadRequest } from "../operation/servi
 import { anyTable } from "../encoding/table.ts";
 import type { RecordView } from "../operation/view.ts";
 import type { TableAddress } from "./path.ts";
-import { entities, tables, type TableRecord } from "./records.ts";
+import { entities, nameKeyOf, tables, type TableRecord } from "./records.ts";
 import type { EntityRecord } from "./stored/entity-record.ts";
 
 export interface TableScope extends AccountScope {
@@ -39,7 +40,10 @@ async function loadTable(
 ): Promise<LoadedResource> {
   const account = await loadAccount(view, where);
   const table = await findTable(view, account, where.address);
-  return { access: table, scope: ok({ account }), target: table, cors: corsOf(account) };
+  const loaded = { access: table, scope: ok({ account }), target: table, cors: corsOf(account) };
+  if (table !== undefined) return loaded;
+  const deletedName = nameKeyOf(account.id, where.address.table);
+  return { ...loaded, isNameReserved: await isNameReserved(view, where, deletedName) };
 }
 
 function loadEntity(
@@ -129,6 +133,7 @@ const table = defineResource<TableAddress>({
   }),
   missing: "ResourceNotFound",
   present: "TableAlreadyExists",
+  reserved: "TableBeingDeleted",
   leaseKind: "container",
 });
 

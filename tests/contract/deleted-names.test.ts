@@ -101,3 +101,42 @@ describe.each(kinds)("the name of a deleted $kind", (each) => {
     expect((await sim.send(each.create)).status).toBe(201);
   });
 });
+
+describe("an operation that creates under a reserved name is rejected", () => {
+  const account = { deletedNameSeconds: 40, containerSoftDeleteDays: 7, shareSoftDeleteDays: 7 };
+
+  it("Rename Container", async () => {
+    const sim = await simService(blobService, { account });
+    for (const name of ["old", "other"]) {
+      await sim.send({ method: "PUT", path: `/${name}?restype=container` });
+    }
+    await sim.send({ method: "DELETE", path: "/old?restype=container" });
+    const rename = {
+      method: "PUT",
+      path: "/old?restype=container&comp=rename",
+      headers: { "x-ms-source-container-name": "other" },
+    };
+    expect((await sim.send(rename)).code).toBe("ContainerBeingDeleted");
+    sim.clock.advance(40_100);
+    expect((await sim.send(rename)).status).toBe(200);
+  });
+
+  it.each([
+    { service: blobService, kind: "container", code: "ContainerBeingDeleted" },
+    { service: fileService, kind: "share", code: "ShareBeingDeleted" },
+  ])("Restore $kind", async ({ service, kind, code }) => {
+    const sim = await simService(service, { account });
+    await sim.send({ method: "PUT", path: `/name?restype=${kind}` });
+    await sim.send({ method: "DELETE", path: `/name?restype=${kind}` });
+    const list = await sim.send({ method: "GET", path: "/?comp=list&include=deleted" });
+    const version = /<Version>([^<]+)<\/Version>/.exec(list.body)?.[1] ?? "";
+    const restore = {
+      method: "PUT",
+      path: `/name?restype=${kind}&comp=undelete`,
+      headers: { [`x-ms-deleted-${kind}-name`]: "name", [`x-ms-deleted-${kind}-version`]: version },
+    };
+    expect((await sim.send(restore)).code).toBe(code);
+    sim.clock.advance(40_100);
+    expect((await sim.send(restore)).status).toBe(201);
+  });
+});

@@ -34,6 +34,7 @@ export const appendBlockFromUrl = operation({
   lease: "match-if-leased",
   etag: "renew",
   effect: "writes",
+  policy: { content: "change", generations: "current", pendingCopy: "reject", clientKey: "match" },
   success: { status: 201, headers: appendReplyHeaders },
   decide: (context) => {
     const reply = appendReply(context);

@@ -30,6 +30,7 @@ export const appendBlock = operation({
   lease: "match-if-leased",
   etag: "renew",
   effect: "writes",
+  policy: { content: "change", generations: "current", pendingCopy: "reject", clientKey: "match" },
   success: { status: 201, headers: appendReplyHeaders },
   decide: (context) => appendReply(context),
 });

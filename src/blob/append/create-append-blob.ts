@@ -42,6 +42,7 @@ export const createAppendBlob = operation({
   lease: "match-if-leased",
   etag: "renew",
   effect: "writes",
+  policy: { content: "replace", generations: "current", pendingCopy: "reject", clientKey: "none" },
   success: { status: 201, headers: createReplyHeaders },
   reads: (view, { scope }) => view.get(uploads, blobKey({ scope })),
   decide: (context) => {

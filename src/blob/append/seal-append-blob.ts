@@ -16,6 +16,7 @@ export const sealAppendBlob = operation({
   lease: "match-if-leased",
   etag: "renew",
   effect: "writes",
+  policy: { content: "change", generations: "current", pendingCopy: "reject", clientKey: "none" },
   success: { status: 200, headers: ["x-ms-blob-sealed"] },
   decide: ({ target, input }) => {
     const allowed = checkAppend(target, input, 0);

@@ -30,6 +30,7 @@ export const putBlock = operation({
   lease: "match-if-leased",
   etag: "none",
   effect: "writes",
+  policy: { content: "none", generations: "current", pendingCopy: "reject", clientKey: "none" },
   success: { status: 201, headers: stageReplyHeaders },
   reads: (view, { scope, input }) => readStage(view, blobKey({ scope }), input.blockId),
   decide: (context) => stageBlock(blobKey(context), { ...context, blockId: context.input.blockId }),

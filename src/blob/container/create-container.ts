@@ -1,4 +1,3 @@
-import { isNameKept } from "../../account/deleted-names.ts";
 import { put } from "../../operation/effects.ts";
 import type { Ticks } from "../../base/ticks.ts";
 import { metadata } from "../../operation/common-params.ts";
@@ -31,14 +30,7 @@ export const createContainer = operation({
   etag: "renew",
   effect: "writes",
   success: { status: 201, headers: [] },
-  reads: (view, { scope, address, features }) =>
-    isNameKept(view, features, {
-      account: scope.account.id,
-      service: "blob",
-      name: address.container,
-    }),
-  decide: ({ input, features, newETag, newId, readResult, scope }) => {
-    if (readResult) return fail("ContainerBeingDeleted");
+  decide: ({ input, features, newETag, newId, scope }) => {
     if (input.publicAccess !== undefined && !features.publicAccess) {
       return fail("PublicAccessNotPermitted");
     }

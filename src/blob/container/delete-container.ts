@@ -1,4 +1,4 @@
-import { keepName } from "../../account/deleted-names.ts";
+import { reserveName } from "../../account/deleted-names.ts";
 import { noBody } from "../../operation/operation.ts";
 import { put, reclaim, reclaimAt } from "../../operation/effects.ts";
 import { fail } from "../../protocol/result.ts";
@@ -28,14 +28,14 @@ export const deleteContainer = operation({
     if (readResult !== undefined) return fail(readResult);
     const retentionDays = features.containerSoftDeleteDays;
     const name = { account: scope.account.id, service: "blob", name: address.container } as const;
-    const kept = keepName(features, name, now);
+    const reserved = reserveName(features, name, now);
     if (retentionDays === 0) {
-      return { remove: true, effects: [reclaim("blob-container", target.id), ...kept] };
+      return { remove: true, effects: [reclaim("blob-container", target.id), ...reserved] };
     }
     const key = { account: scope.account.id, name: address.container, version: now };
     const record = { ...target, lease: undefined, deletedAt: now, retentionDays };
     const due = now + BigInt(retentionDays) * ticksPerDay;
     const term = reclaimAt(due, "blob-deleted-container", key.account, key.name, key.version);
-    return { remove: true, effects: [put(deletedContainers, key, record), term, ...kept] };
+    return { remove: true, effects: [put(deletedContainers, key, record), term, ...reserved] };
   },
 });

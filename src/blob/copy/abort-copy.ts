@@ -25,6 +25,7 @@ export const abortCopyBlob = operation({
   lease: "match-if-leased",
   etag: "none",
   effect: "writes",
+  policy: { content: "none", generations: "current", pendingCopy: "allow", clientKey: "none" },
   success: { status: 204, headers: [] },
   decide: ({ target, input, newETag, now }) => {
     const { copy } = target;

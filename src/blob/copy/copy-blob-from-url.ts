@@ -38,6 +38,7 @@ export const copyBlobFromUrl = operation({
   lease: "match-if-leased",
   etag: "renew",
   effect: "writes",
+  policy: { content: "replace", generations: "current", pendingCopy: "reject", clientKey: "none" },
   success: {
     status: 202,
     headers: [

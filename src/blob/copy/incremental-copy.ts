@@ -33,6 +33,13 @@ export const incrementalCopyBlob = operation({
   lease: "match-if-leased",
   etag: "renew",
   effect: "writes",
+  policy: {
+    content: "replace",
+    generations: "current",
+    pendingCopy: "reject",
+    clientKey: "none",
+    incrementalCopy: true,
+  },
   success: { status: 202, headers: ["x-ms-copy-id", "x-ms-copy-status", "x-ms-version-id"] },
   reads: (view, { source }) => loadOwnSource(view, source),
   decide: (context) => {

@@ -58,6 +58,7 @@ export const putBlobFromUrl = operation({
   lease: "match-if-leased",
   etag: "renew",
   effect: "writes",
+  policy: { content: "replace", generations: "current", pendingCopy: "reject", clientKey: "none" },
   success: {
     status: 201,
     headers: [

@@ -1,6 +1,5 @@
 import { encodeBase64 } from "../../base/base64.ts";
 import type { Encryption } from "../../protocol/encryption.ts";
-import type { Operation } from "../../operation/operation.ts";
 import { fail, ok, type Result } from "../../protocol/result.ts";
 import type { BlobRecord, ContainerRecord } from "../records.ts";
 
@@ -39,17 +38,6 @@ export function chooseSealing(
   if (clientKey !== undefined) return ok({ keySha256: clientKey.sha256 });
   const encryptionScope = scope ?? defaultEncryptionScope;
   return ok(encryptionScope === undefined ? {} : { encryptionScope });
-}
-
-const keyHeader = "x-ms-encryption-key";
-
-/** Whatever reads or changes the bytes of a blob needs the key they were encrypted with; what
- *  replaces them brings its own. */
-export function checkKey(operation: Operation, target: Sealing, input: object): Result<void> {
-  if (operation.target !== "must-exist" || !("encryption" in input)) return ok(undefined);
-  if (!operation.params["encryption"]?.sources.includes(keyHeader)) return ok(undefined);
-  const { clientKey } = input.encryption as Encryption;
-  return compareKeys(target.keySha256, clientKey?.sha256);
 }
 
 export function compareKeys(

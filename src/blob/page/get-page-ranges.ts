@@ -87,6 +87,7 @@ export const getPageRanges = operation({
   lease: "match-if-given",
   etag: "keep",
   effect: "reads",
+  policy: { content: "none", generations: "any", pendingCopy: "allow", clientKey: "none" },
   largeResponse: true,
   success: { status: 200, headers: ["x-ms-blob-content-length"] },
   reads: async (view, { scope, target, input }): Promise<Seen> => {

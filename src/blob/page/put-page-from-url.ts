@@ -36,6 +36,7 @@ export const putPageFromUrl = operation({
   lease: "match-if-leased",
   etag: "renew",
   effect: "writes",
+  policy: { content: "change", generations: "current", pendingCopy: "reject", clientKey: "match" },
   success: { status: 201, headers: pageReplyHeaders },
   decide: (context) => {
     const { target, received, input, version } = context;

@@ -82,6 +82,7 @@ export const putPage = operation({
   lease: "match-if-leased",
   etag: "renew",
   effect: "writes",
+  policy: { content: "change", generations: "current", pendingCopy: "reject", clientKey: "match" },
   success: { status: 201, headers: pageReplyHeaders },
   decide: (context) => {
     const { target, received, input } = context;
@@ -109,6 +110,7 @@ export const clearPages = operation({
   lease: "match-if-leased",
   etag: "renew",
   effect: "writes",
+  policy: { content: "change", generations: "current", pendingCopy: "reject", clientKey: "match" },
   success: { status: 201, headers: ["x-ms-blob-sequence-number"] },
   decide: ({ target, input }) => {
     const allowed = checkPages(target, input.range, input.sequence);

@@ -4,7 +4,7 @@ import { noBody } from "../../operation/operation.ts";
 import { fail } from "../../protocol/result.ts";
 import type { ImmutabilityPolicy } from "../records.ts";
 import { operation } from "../resources.ts";
-import { anyGeneration, putAddressed } from "../shared/generation.ts";
+import { putAddressed } from "../shared/generation.ts";
 import { immutabilityPolicy, policyHeaders, protectionHeaderNames } from "./protection.ts";
 
 const query = { comp: "immutabilityPolicies" };
@@ -16,7 +16,7 @@ export const setImmutabilityPolicy = operation({
   ids: ["Blob_SetImmutabilityPolicy"],
   route: { method: "PUT", resource: "blob", query },
   since: "2020-06-12",
-  params: { policy: immutabilityPolicy, generation: anyGeneration },
+  params: { policy: immutabilityPolicy },
   body: noBody,
   permission: { letters: "i", resourceType: "o" },
   target: "must-exist",
@@ -24,6 +24,7 @@ export const setImmutabilityPolicy = operation({
   lease: "none",
   etag: "none",
   effect: "writes",
+  policy: { content: "none", generations: "any", pendingCopy: "reject", clientKey: "none" },
   success: { status: 200, headers: protectionHeaderNames },
   decide: (context) => {
     const { target, input } = context;
@@ -50,7 +51,7 @@ export const deleteImmutabilityPolicy = operation({
   ids: ["Blob_DeleteImmutabilityPolicy"],
   route: { method: "DELETE", resource: "blob", query },
   since: "2020-06-12",
-  params: { generation: anyGeneration },
+  params: {},
   body: noBody,
   permission: { letters: "i", resourceType: "o" },
   target: "must-exist",
@@ -58,6 +59,7 @@ export const deleteImmutabilityPolicy = operation({
   lease: "none",
   etag: "none",
   effect: "writes",
+  policy: { content: "none", generations: "any", pendingCopy: "reject", clientKey: "none" },
   success: { status: 200, headers: [] },
   decide: (context) => {
     const { target } = context;

@@ -1,6 +1,6 @@
 import { noBody } from "../../operation/operation.ts";
 import { operation } from "../resources.ts";
-import { anyGeneration, putAddressed } from "../shared/generation.ts";
+import { putAddressed } from "../shared/generation.ts";
 import { legalHold } from "./protection.ts";
 
 /** learn.microsoft.com/rest/api/storageservices/set-blob-legal-hold */
@@ -9,7 +9,7 @@ export const setLegalHold = operation({
   ids: ["Blob_SetLegalHold"],
   route: { method: "PUT", resource: "blob", query: { comp: "legalhold" } },
   since: "2020-04-08",
-  params: { legalHold, generation: anyGeneration },
+  params: { legalHold },
   body: noBody,
   permission: { letters: "i", resourceType: "o" },
   target: "must-exist",
@@ -17,6 +17,7 @@ export const setLegalHold = operation({
   lease: "none",
   etag: "none",
   effect: "writes",
+  policy: { content: "none", generations: "any", pendingCopy: "reject", clientKey: "none" },
   success: { status: 200, headers: ["x-ms-legal-hold"] },
   decide: (context) => {
     const { target, input } = context;

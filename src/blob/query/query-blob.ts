@@ -20,6 +20,7 @@ export const queryBlob = operation({
   lease: "match-if-given",
   etag: "keep",
   effect: "reads",
+  policy: { content: "read", generations: "any", pendingCopy: "allow", clientKey: "match" },
   success: { status: 200, headers: [...blobPropertyNames, "Content-Range"] },
   decide: (context) => {
     const { target, address, input, now, features, newGuid } = context;

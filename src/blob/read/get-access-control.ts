@@ -21,6 +21,7 @@ function declareGetAccessControl(resource: "container" | "blob") {
     lease: "none",
     etag: "none",
     effect: "reads",
+    policy: { content: "none", generations: "any", pendingCopy: "allow", clientKey: "none" },
     success: { status: 200, headers: [] },
     decide: () => fail("HierarchicalNamespaceNotEnabled"),
   });

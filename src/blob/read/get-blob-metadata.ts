@@ -16,6 +16,7 @@ export const getBlobMetadata = operation({
   lease: "match-if-given",
   etag: "keep",
   effect: "reads",
+  policy: { content: "none", generations: "any", pendingCopy: "allow", clientKey: "match" },
   success: { status: 200, headers: [] },
   decide: ({ target }) => ({ metadata: target.metadata }),
 });

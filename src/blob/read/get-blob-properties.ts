@@ -19,6 +19,7 @@ export const getBlobProperties = operation({
   lease: "match-if-given",
   etag: "keep",
   effect: "reads",
+  policy: { content: "none", generations: "any", pendingCopy: "allow", clientKey: "match" },
   success: {
     status: 200,
     headers: [...blobPropertyNames, "Content-Length", ...tierHeaderNames],

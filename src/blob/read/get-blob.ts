@@ -47,6 +47,7 @@ export const getBlob = operation({
   lease: "match-if-given",
   etag: "keep",
   effect: "reads",
+  policy: { content: "read", generations: "any", pendingCopy: "allow", clientKey: "match" },
   success: {
     status: 200,
     headers: [

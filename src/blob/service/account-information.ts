@@ -21,6 +21,7 @@ function declareAccountInformation(id: string, resource: "service" | "container"
     lease: "none",
     etag: "none",
     effect: "reads",
+    policy: { content: "none", generations: "any", pendingCopy: "allow", clientKey: "none" },
     success: {
       status: 200,
       headers: ["x-ms-sku-name", "x-ms-account-kind", "x-ms-is-hns-enabled"],

@@ -17,6 +17,7 @@ export const getBlobTags = operation({
   lease: "match-if-given",
   etag: "none",
   effect: "reads",
+  policy: { content: "none", generations: "any", pendingCopy: "allow", clientKey: "none" },
   success: { status: 200, headers: [] },
   decide: ({ target }) => ({ body: newXmlBody(renderTags(target.tags ?? {})) }),
 });

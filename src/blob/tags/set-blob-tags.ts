@@ -1,5 +1,5 @@
 import { operation } from "../resources.ts";
-import { putAddressed, versionOnly } from "../shared/generation.ts";
+import { putAddressed } from "../shared/generation.ts";
 import { parseTagsBody, tagsBytesMax } from "./tags-body.ts";
 
 /** Replaces all tags of a blob or a version; its ETag stays, since the blob itself did not change.
@@ -9,7 +9,7 @@ export const setBlobTags = operation({
   ids: ["Blob_SetTags"],
   route: { method: "PUT", resource: "blob", query: { comp: "tags" } },
   since: "2019-12-12",
-  params: { generation: versionOnly },
+  params: {},
   body: { kind: "xml", bytesMax: tagsBytesMax, parse: parseTagsBody },
   permission: { letters: "t", resourceType: "o" },
   target: "must-exist",
@@ -17,6 +17,7 @@ export const setBlobTags = operation({
   lease: "match-if-leased",
   etag: "none",
   effect: "writes",
+  policy: { content: "none", generations: "versions", pendingCopy: "reject", clientKey: "none" },
   success: { status: 204, headers: [] },
   decide: (context) => {
     const { target, input } = context;

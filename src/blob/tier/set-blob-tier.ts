@@ -4,7 +4,7 @@ import { header, oneOf, required } from "../../protocol/params.ts";
 import { fail } from "../../protocol/result.ts";
 import type { BlobRecord } from "../records.ts";
 import { operation } from "../resources.ts";
-import { anyGeneration, putAddressed } from "../shared/generation.ts";
+import { putAddressed } from "../shared/generation.ts";
 import { blockTiers, pageTiers } from "../shared/tier.ts";
 import { archive, beginRehydration } from "./rehydration.ts";
 
@@ -24,7 +24,6 @@ export const setBlobTier = operation({
   params: {
     tier: required(header(tierHeader, oneOf(...blockTiers, ...pageTiers))),
     priority: header("x-ms-rehydrate-priority", oneOf("High", "Standard")),
-    generation: anyGeneration,
   },
   body: noBody,
   permission: { letters: "w", resourceType: "o" },
@@ -33,6 +32,7 @@ export const setBlobTier = operation({
   lease: "match-if-given",
   etag: "none",
   effect: "writes",
+  policy: { content: "none", generations: "any", pendingCopy: "reject", clientKey: "none" },
   success: { status: 200, headers: [] },
   decide: (context) => {
     const { target, input, now, version } = context;

@@ -6,7 +6,6 @@ import { fail } from "../../protocol/result.ts";
 import { generations, uploads, type BlobRecord, type UploadRecord } from "../records.ts";
 import { operation } from "../resources.ts";
 import { checkProtection } from "../protection/protection.ts";
-import { anyGeneration } from "../shared/generation.ts";
 import {
   buryAt,
   generationsOf,
@@ -51,7 +50,6 @@ export const deleteBlob = operation({
   since: "2009-09-19",
   params: {
     snapshots: deleteSnapshots,
-    generation: anyGeneration,
   },
   body: noBody,
   permission: { letters: "d", resourceType: "o" },
@@ -60,6 +58,7 @@ export const deleteBlob = operation({
   lease: "match-if-leased",
   etag: "none",
   effect: "writes",
+  policy: { content: "remove", generations: "any", pendingCopy: "reject", clientKey: "none" },
   success: { status: 202, headers: ["x-ms-delete-type-permanent"] },
   reads: async (view, { scope, address }): Promise<Seen> => {
     if (address.snapshot !== undefined) return { upload: undefined, kept: [] };
@@ -97,7 +96,7 @@ export const deleteBlobVersion = operation({
   ids: [],
   route: { method: "DELETE", resource: "blob", query: { versionid: true } },
   since: "2019-12-12",
-  params: { snapshots: deleteSnapshots, generation: anyGeneration },
+  params: { snapshots: deleteSnapshots },
   body: noBody,
   permission: { letters: "x", resourceType: "o" },
   target: "must-exist",
@@ -105,6 +104,7 @@ export const deleteBlobVersion = operation({
   lease: "match-if-leased",
   etag: "none",
   effect: "writes",
+  policy: { content: "remove", generations: "any", pendingCopy: "reject", clientKey: "none" },
   success: { status: 202, headers: ["x-ms-delete-type-permanent"] },
   decide: (context) => {
     const { target } = context;
@@ -121,7 +121,7 @@ export const deleteBlobPermanently = operation({
   ids: [],
   route: { method: "DELETE", resource: "blob", query: { deletetype: "permanent" } },
   since: "2020-02-10",
-  params: { generation: anyGeneration },
+  params: {},
   body: noBody,
   permission: { letters: "y", resourceType: "o" },
   target: "optional",
@@ -129,6 +129,7 @@ export const deleteBlobPermanently = operation({
   lease: "match-if-given",
   etag: "none",
   effect: "writes",
+  policy: { content: "remove", generations: "any", pendingCopy: "reject", clientKey: "none" },
   success: { status: 202, headers: ["x-ms-delete-type-permanent"] },
   reads: (view, { scope }) => generationsOf(view, blobKey({ scope })),
   decide: ({ address, readResult, scope, now, target }) => {

@@ -19,6 +19,7 @@ function declareLease(ids: readonly string[], letters: string, headers: Route["h
     lease: "action",
     etag: "keep",
     effect: "writes",
+    policy: { content: "none", generations: "current", pendingCopy: "reject", clientKey: "none" },
     success: { status: 200, headers: leaseReplyHeaders },
     decide: ({ target, input, now, newGuid }) =>
       leaseReply({ target, action: input.action, kind: "blob", now, newGuid }),

@@ -56,6 +56,7 @@ export const putBlockBlob = operation({
   lease: "match-if-leased",
   etag: "renew",
   effect: "writes",
+  policy: { content: "replace", generations: "current", pendingCopy: "reject", clientKey: "none" },
   success: {
     status: 201,
     headers: [

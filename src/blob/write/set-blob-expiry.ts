@@ -36,6 +36,7 @@ export const setBlobExpiry = operation({
   lease: "match-if-leased",
   etag: "renew",
   effect: "writes",
+  policy: { content: "change", generations: "current", pendingCopy: "reject", clientKey: "none" },
   success: { status: 200, headers: [] },
   decide: (context) => {
     const { target, input, now } = context;

@@ -19,6 +19,7 @@ export const setBlobMetadata = operation({
   lease: "match-if-leased",
   etag: "renew",
   effect: "writes",
+  policy: { content: "change", generations: "current", pendingCopy: "reject", clientKey: "match" },
   success: {
     status: 200,
     headers: ["x-ms-request-server-encrypted", "x-ms-version-id", ...encryptionHeaderNames],

@@ -31,6 +31,7 @@ export const setBlobProperties = operation({
   lease: "match-if-leased",
   etag: "renew",
   effect: "writes",
+  policy: { content: "change", generations: "current", pendingCopy: "reject", clientKey: "none" },
   success: { status: 200, headers: ["x-ms-blob-sequence-number"] },
   decide: ({ target, input }) => {
     const { headers, length, action, number } = input;

@@ -21,6 +21,7 @@ export const undeleteBlob = operation({
   lease: "none",
   etag: "none",
   effect: "writes",
+  policy: { content: "none", generations: "current", pendingCopy: "reject", clientKey: "none" },
   success: { status: 200, headers: [] },
   reads: (view, { scope }) => generationsOf(view, blobKey({ scope })),
   decide: ({ target, readResult, now }) => {

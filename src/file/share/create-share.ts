@@ -1,8 +1,6 @@
-import { isNameKept } from "../../account/deleted-names.ts";
 import { metadata } from "../../operation/common-params.ts";
 import { put } from "../../operation/effects.ts";
 import { noBody } from "../../operation/operation.ts";
-import { fail } from "../../protocol/result.ts";
 import { nodes, rootId } from "../records.ts";
 import { operation } from "../resources.ts";
 import { directoryAttribute } from "../shared/attributes.ts";
@@ -24,14 +22,7 @@ export const createShare = operation({
   etag: "renew",
   effect: "writes",
   success: { status: 201, headers: [] },
-  reads: (view, { scope, address, features }) =>
-    isNameKept(view, features, {
-      account: scope.account.id,
-      service: "file",
-      name: address.share,
-    }),
-  decide: ({ input, newETag, newId, readResult }) => {
-    if (readResult) return fail("ShareBeingDeleted");
+  decide: ({ input, newETag, newId }) => {
     const id = newId();
     const posix =
       input.settings.protocol === "NFS" ? { mode: "0777", owner: "0", group: "0" } : undefined;

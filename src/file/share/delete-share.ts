@@ -1,4 +1,4 @@
-import { keepName } from "../../account/deleted-names.ts";
+import { reserveName } from "../../account/deleted-names.ts";
 import { put, reclaim, reclaimAt, remove } from "../../operation/effects.ts";
 import { invalidQuery } from "../../protocol/faults.ts";
 import { formatIso } from "../../base/dates.ts";
@@ -70,7 +70,7 @@ export const deleteShare = operation({
     const traces = [
       put(shareTombstones, key, { until }),
       reclaimAt(until, "file-tombstone", key.account, key.name),
-      ...keepName(features, { ...key, service: "file" }, now),
+      ...reserveName(features, { ...key, service: "file" }, now),
     ];
     if (retentionDays === 0)
       return { remove: true, effects: [...traces, reclaim("file-share", id)] };

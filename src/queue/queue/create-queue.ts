@@ -1,4 +1,3 @@
-import { isNameKept } from "../../account/deleted-names.ts";
 import { metadata } from "../../operation/common-params.ts";
 import type { Metadata } from "../../protocol/metadata.ts";
 import { noBody } from "../../operation/operation.ts";
@@ -15,25 +14,18 @@ export const createQueue = operation({
   params: { metadata },
   body: noBody,
   permission: { letters: "cw", resourceType: "c", sas: "account-only" },
-  target: "optional",
+  target: "may-exist",
   conditions: "none",
   lease: "none",
   etag: "none",
   effect: "writes",
   success: { status: 201, headers: [] },
-  reads: (view, { scope, address, features }) =>
-    isNameKept(view, features, {
-      account: scope.account.id,
-      service: "queue",
-      name: address.queue,
-    }),
-  decide: ({ target, input, readResult, newId }) => {
+  decide: ({ target, input, newId }) => {
     if (target !== undefined) {
       return isSameMetadata(target.metadata, input.metadata)
         ? { status: 204 }
         : fail("QueueAlreadyExists");
     }
-    if (readResult) return fail("QueueBeingDeleted");
     return { put: { id: newId(), metadata: input.metadata, policies: [] } };
   },
 });

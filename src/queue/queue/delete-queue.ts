@@ -1,4 +1,4 @@
-import { keepName } from "../../account/deleted-names.ts";
+import { reserveName } from "../../account/deleted-names.ts";
 import { reclaim } from "../../operation/effects.ts";
 import { noBody } from "../../operation/operation.ts";
 import { readAllVisibility } from "../message/queue-head.ts";
@@ -29,8 +29,8 @@ export const deleteQueue = operation({
   decide: ({ target, scope, address, features, readResult, now }) => {
     const removals = readResult?.flatMap((entry) => removeMessage(target.id, entry)) ?? [];
     const name = { account: scope.account.id, service: "queue", name: address.queue } as const;
-    const kept = keepName(features, name, now);
-    const effects = [...removals, reclaim("queue-messages", target.id), ...kept];
+    const reserved = reserveName(features, name, now);
+    const effects = [...removals, reclaim("queue-messages", target.id), ...reserved];
     return { remove: true, effects };
   },
 });

@@ -1,9 +1,6 @@
-import { isNameKept } from "../../account/deleted-names.ts";
 import { timeout } from "../../operation/common-params.ts";
 import { checkTableName } from "../../protocol/names.ts";
-import { fail } from "../../protocol/result.ts";
 import { odataHeaderNames, odataHeaders, prefer } from "../odata-headers.ts";
-import { nameKeyOf } from "../records.ts";
 import { renderTable } from "../render.ts";
 import { representation } from "../representation.ts";
 import { operation } from "../resources.ts";
@@ -30,13 +27,10 @@ export const createTable = operation({
   locate: (address, { body: table }) => {
     return checkTableName(table).ok ? { ...address, table } : address;
   },
-  reads: (view, { scope, features, address: { table } }) =>
-    isNameKept(view, features, nameKeyOf(scope.account.id, table)),
-  decide: ({ input, readResult, newId, account, endpoint }) => {
+  decide: ({ input, newId, account, endpoint }) => {
     const { body: name, prefer: preference } = input;
     const named = checkTableName(name);
     if (!named.ok) return named;
-    if (readResult) return fail("TableBeingDeleted");
     const put = { id: newId(), name, policies: [] };
     const location = `${endpoint}/Tables('${name}')`;
     const headers = { ...odataHeaders, "Preference-Applied": preference, Location: location };

@@ -1,4 +1,4 @@
-import { keepName } from "../../account/deleted-names.ts";
+import { reserveName } from "../../account/deleted-names.ts";
 import { timeout } from "../../operation/common-params.ts";
 import { reclaim, remove } from "../../operation/effects.ts";
 import { noBody } from "../../operation/operation.ts";
@@ -36,7 +36,7 @@ export const deleteTable = operation({
       ? readResult.map((key) => remove(entities, key))
       : [reclaim("table-entities", target.id)];
     const key = nameKeyOf(scope.account.id, target.name);
-    const effects = [...removals, ...keepName(features, key, now)];
+    const effects = [...removals, ...reserveName(features, key, now)];
     return { remove: true, effects, headers: odataHeaders };
   },
 });

@@ -28,7 +28,7 @@ export const deletedNames = defineTable<DeletedName, { readonly until: Ticks }>(
   codec: recordCodec<{ readonly until: Ticks }>({ version: 1 }),
 });
 
-/** Effects of an operation that deletes: reserve the name for the account's `deletedNameSeconds`. */
+/** Effects of an operation that deletes: reserves the name for `deletedNameSeconds`. */
 export function reserveName(features: Features, key: DeletedName, now: Ticks): readonly Effect[] {
   const seconds = features.deletedNameSeconds ?? 0;
   if (seconds === 0) return [];

@@ -3,7 +3,7 @@ import type { GuardContext } from "../operation/service.ts";
 import type { Encryption } from "../protocol/encryption.ts";
 import { invalidQuery } from "../protocol/faults.ts";
 import { fail, ok, type Result } from "../protocol/result.ts";
-import { compareKeys } from "./encryption/blob-encryption.ts";
+import { compareKeys } from "./shared/blob-encryption.ts";
 import { checkProtection } from "./protection/protection.ts";
 import type { BlobRecord } from "./records.ts";
 import type { BlobAddress } from "./resources.ts";

@@ -12,23 +12,23 @@ export interface TagKey {
   readonly name: string;
 }
 
-export type Nothing = Readonly<Record<string, never>>;
-const nothing: Nothing = {};
+export type EmptyRecord = Readonly<Record<string, never>>;
+const nothing: EmptyRecord = {};
 
 /** The tags of the blobs of one container … */
-export const containerTags = defineTable<TagKey, Nothing>({
+export const containerTags = defineTable<TagKey, EmptyRecord>({
   name: "container-tags",
   tag: 0x27,
   key: ({ container, tag, value, name }) => [container, tag, value, name],
-  codec: recordCodec<Nothing>({ version: 1 }),
+  codec: recordCodec<EmptyRecord>({ version: 1 }),
 });
 
 /** … and of all: a search of an account skips the containers of others. */
-export const allTags = defineTable<TagKey, Nothing>({
+export const allTags = defineTable<TagKey, EmptyRecord>({
   name: "all-tags",
   tag: 0x28,
   key: ({ container, tag, value, name }) => [tag, value, container, name],
-  codec: recordCodec<Nothing>({ version: 1 }),
+  codec: recordCodec<EmptyRecord>({ version: 1 }),
 });
 
 export interface ContainerName {

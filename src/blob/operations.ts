@@ -5,7 +5,7 @@ import { appendBlockFromUrl } from "./append/append-block-from-url.ts";
 import { appendBlock } from "./append/append-block.ts";
 import { createAppendBlob } from "./append/create-append-blob.ts";
 import { sealAppendBlob } from "./append/seal-append-blob.ts";
-import { submitBatch, submitContainerBatch } from "./batch/submit-batch.ts";
+import { submitBatch, submitContainerBatch } from "./service/submit-batch.ts";
 import { getBlockList } from "./block/get-block-list.ts";
 import { putBlockList } from "./block/put-block-list.ts";
 import { putBlockFromUrl } from "./block/put-block-from-url.ts";

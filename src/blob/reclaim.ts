@@ -4,7 +4,7 @@ import type { ReclaimHandler } from "../operation/service.ts";
 import { anyTable } from "../encoding/table.ts";
 import { ticksPerDay, type Ticks } from "../base/ticks.ts";
 import { firstBelowUpTo } from "../operation/first-below.ts";
-import { blockCounter, uploadEnds } from "./block/uncommitted.ts";
+import { blockCounter, uploadEnds } from "./block/read-blocks.ts";
 import {
   blobs,
   blocks,

@@ -108,8 +108,8 @@ export interface DecisionContext<Scope, Target, Input, A, Seen> extends ReadCont
   readonly newGuid: () => string;
 }
 
-/** Scope and record types of a service's resources, e.g. `{ blob: { scope: …; target: … } }`. A
- *  resource with a `policy` requires every operation on it to declare one; its `guard` applies it. */
+/** Scope and record types of a service's resources, e.g. `{ blob: { scope: …; target: … } }`. If
+ *  a resource has a `policy`, every operation on it must declare one; its `guard` applies it. */
 export type ResourceTypes = Readonly<
   Record<string, { scope: object; target: object; policy?: object }>
 >;

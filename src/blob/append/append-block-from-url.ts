@@ -3,8 +3,7 @@ import { copySource } from "../../protocol/named-resource.ts";
 import { operation } from "../resources.ts";
 import { appendBlockBytesMax, inlinePartBytesMax } from "../shared/limits.ts";
 import { bothChecksums } from "../shared/checksum-headers.ts";
-import { appendPosition, maxSize } from "./append-conditions.ts";
-import { appendReply, appendReplyHeaders } from "./append.ts";
+import { appendPosition, maxSize, appendReply, appendReplyHeaders } from "./append.ts";
 
 /** learn.microsoft.com/rest/api/storageservices/append-block-from-url */
 export const appendBlockFromUrl = operation({

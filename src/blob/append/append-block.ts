@@ -1,8 +1,7 @@
 import { encryption } from "../../protocol/encryption.ts";
 import { operation } from "../resources.ts";
 import { appendBlockBytesMax, inlinePartBytesMax } from "../shared/limits.ts";
-import { appendPosition, maxSize } from "./append-conditions.ts";
-import { appendReply, appendReplyHeaders } from "./append.ts";
+import { appendPosition, maxSize, appendReply, appendReplyHeaders } from "./append.ts";
 
 /** learn.microsoft.com/rest/api/storageservices/append-block */
 export const appendBlock = operation({

@@ -1,11 +1,42 @@
+import { header, integer } from "../../protocol/params.ts";
+import { fail, ok, type Result } from "../../protocol/result.ts";
+import type { BlobRecord } from "../records.ts";
 import { append } from "../../content/plan.ts";
 import type { Received } from "../../content/content-ref.ts";
-import { fail } from "../../protocol/result.ts";
-import { encryptionHeaderNames, encryptionHeaders } from "../encryption/blob-encryption.ts";
-import type { BlobRecord } from "../records.ts";
+import { encryptionHeaderNames, encryptionHeaders } from "../shared/blob-encryption.ts";
 import { bodyChecksum } from "../shared/checksum-headers.ts";
 import { appendedBlocksMax } from "../shared/limits.ts";
-import { checkAppend, type AppendConditions } from "./append-conditions.ts";
+
+/** Where the client believes the blob to end. */
+export const appendPosition = header(
+  "x-ms-blob-condition-appendpos",
+  integer(0, Number.MAX_SAFE_INTEGER),
+);
+
+/** How long the blob may become. */
+export const maxSize = header("x-ms-blob-condition-maxsize", integer(0, Number.MAX_SAFE_INTEGER));
+
+export interface AppendConditions {
+  readonly appendPosition: number | undefined;
+  readonly maxSize?: number | undefined;
+}
+
+/** Whether `length` more bytes may follow. Both conditions speak of the blob as it is now. */
+export function checkAppend(
+  target: BlobRecord,
+  conditions: AppendConditions,
+  length: number,
+): Result<undefined> {
+  if (target.type !== "AppendBlob") return fail("InvalidBlobType");
+  const present = target.content.length;
+  if (conditions.appendPosition !== undefined && conditions.appendPosition !== present) {
+    return fail("AppendPositionConditionNotMet");
+  }
+  if (conditions.maxSize !== undefined && present + length > conditions.maxSize) {
+    return fail("MaxBlobSizeConditionNotMet");
+  }
+  return ok(undefined);
+}
 
 export const appendReplyHeaders = [
   "Content-MD5",
@@ -16,7 +47,7 @@ export const appendReplyHeaders = [
   ...encryptionHeaderNames,
 ] as const;
 
-interface Appending {
+interface AppendContext {
   readonly target: BlobRecord;
   readonly received: Received;
   readonly input: AppendConditions;
@@ -24,7 +55,7 @@ interface Appending {
 }
 
 /** One more block at the end, wherever its bytes came from. */
-export function appendReply({ target, received, input, version }: Appending) {
+export function appendReply({ target, received, input, version }: AppendContext) {
   const allowed = checkAppend(target, input, received.length);
   if (!allowed.ok) return allowed;
   if (target.sealed === true) return fail("BlobIsSealed");

@@ -3,14 +3,14 @@ import { emptyContent } from "../../content/content-ref.ts";
 import { encryption } from "../../protocol/encryption.ts";
 import { noBody } from "../../operation/operation.ts";
 import {
-  chooseSealing,
+  chooseEncryption,
   createReplyHeaders,
   encryptionHeaders,
-} from "../encryption/blob-encryption.ts";
+} from "../shared/blob-encryption.ts";
 import { protection } from "../protection/protection.ts";
 import { uploads } from "../records.ts";
 import { operation } from "../resources.ts";
-import { emptyBody } from "../shared/empty-body.ts";
+import { emptyBody, tagsHeader } from "../shared/create-params.ts";
 import { blobOrRequestHeaders } from "../shared/http-headers.ts";
 import {
   blobKey,
@@ -19,7 +19,6 @@ import {
   nextVersion,
   versionHeader,
 } from "../shared/overwrite.ts";
-import { tagsHeader } from "../shared/tags-header.ts";
 
 /** learn.microsoft.com/rest/api/storageservices/put-blob */
 export const createAppendBlob = operation({
@@ -47,7 +46,7 @@ export const createAppendBlob = operation({
   reads: (view, { scope }) => view.get(uploads, blobKey({ scope })),
   decide: (context) => {
     const { input, target, newETag, now, readResult } = context;
-    const sealing = chooseSealing(input.encryption, context.scope.container);
+    const sealing = chooseEncryption(input.encryption, context.scope.container);
     if (!sealing.ok) return sealing;
     const versionId = nextVersion(context);
     return {

@@ -1,6 +1,6 @@
 import { noBody } from "../../operation/operation.ts";
 import { operation } from "../resources.ts";
-import { appendPosition, checkAppend } from "./append-conditions.ts";
+import { appendPosition, checkAppend } from "./append.ts";
 
 /** Sealing twice is fine. learn.microsoft.com/rest/api/storageservices/append-blob-seal */
 export const sealAppendBlob = operation({

@@ -5,7 +5,7 @@ import { element, textElement } from "../../encoding/xml-writer.ts";
 import { xmlBody } from "../../encoding/xml-body.ts";
 import { operation } from "../resources.ts";
 import { blobKey } from "../shared/overwrite.ts";
-import { committedBlocks, findUpload, stagedBlocks } from "./uncommitted.ts";
+import { committedBlocks, findUpload, stagedBlocks } from "./read-blocks.ts";
 
 /** learn.microsoft.com/rest/api/storageservices/get-block-list */
 export const getBlockList = operation({

@@ -6,11 +6,11 @@ import { spend, unitsPerTurnMax } from "../../base/loop-share.ts";
 import { fail, ok, type Result } from "../../protocol/result.ts";
 import type { RecordView } from "../../operation/view.ts";
 import {
-  chooseSealing,
+  chooseEncryption,
   compareKeys,
   encryptionHeaderNames,
   encryptionHeaders,
-} from "../encryption/blob-encryption.ts";
+} from "../shared/blob-encryption.ts";
 import { protection } from "../protection/protection.ts";
 import type { BlobRecord } from "../records.ts";
 import { operation } from "../resources.ts";
@@ -23,10 +23,16 @@ import {
   nextVersion,
   versionHeader,
 } from "../shared/overwrite.ts";
-import { tagsHeader } from "../shared/tags-header.ts";
+import { tagsHeader } from "../shared/create-params.ts";
 import { blockBlobTier } from "../shared/tier.ts";
 import { parseBlockList, type BlockListEntry } from "./block-list-body.ts";
-import { committedBlocks, findUpload, piecesOf, stagedBlocks, type Staged } from "./uncommitted.ts";
+import {
+  committedBlocks,
+  findUpload,
+  piecesOf,
+  stagedBlocks,
+  type UploadLookup,
+} from "./read-blocks.ts";
 
 const blockListBytesMax = 8 * 1024 * 1024;
 
@@ -35,7 +41,7 @@ interface KeyedPart extends ContentPart {
   readonly keySha256: Uint8Array | undefined;
 }
 
-type Parts = ReadonlyMap<string, KeyedPart>;
+type PartsById = ReadonlyMap<string, KeyedPart>;
 
 /** learn.microsoft.com/rest/api/storageservices/put-block-list */
 export const putBlockList = operation({
@@ -81,7 +87,7 @@ export const putBlockList = operation({
     if (target !== undefined && target.type !== "BlockBlob") return fail("InvalidBlobType");
     const { parts } = readResult;
     if (!parts.ok) return parts;
-    const sealing = chooseSealing(input.encryption, context.scope.container);
+    const sealing = chooseEncryption(input.encryption, context.scope.container);
     if (!sealing.ok) return sealing;
     for (const { keySha256 } of parts.value) {
       const fits = compareKeys(keySha256, sealing.value.keySha256);
@@ -117,7 +123,7 @@ export const putBlockList = operation({
   },
 });
 
-async function uncommittedParts(view: RecordView, { live }: Staged): Promise<Parts> {
+async function uncommittedParts(view: RecordView, { live }: UploadLookup): Promise<PartsById> {
   const parts = new Map<string, KeyedPart>();
   for await (const batch of stagedBlocks(view, live)) {
     for (const { id, content, keySha256 } of batch) {
@@ -127,7 +133,10 @@ async function uncommittedParts(view: RecordView, { live }: Staged): Promise<Par
   return parts;
 }
 
-async function committedParts(view: RecordView, target: BlobRecord | undefined): Promise<Parts> {
+async function committedParts(
+  view: RecordView,
+  target: BlobRecord | undefined,
+): Promise<PartsById> {
   const parts = new Map<string, KeyedPart>();
   for await (const batch of committedBlocks(view, target?.content)) {
     for (const { id, pieces } of batch) {
@@ -137,9 +146,9 @@ async function committedParts(view: RecordView, target: BlobRecord | undefined):
   return parts;
 }
 
-interface Available {
-  readonly uncommitted: Parts;
-  readonly committed: Parts;
+interface AvailableBlocks {
+  readonly uncommitted: PartsById;
+  readonly committed: PartsById;
 }
 
 /** Entries that are looked up in one go: some milliseconds. */
@@ -148,7 +157,7 @@ const entriesPerTurnMax = 4096;
 /** An id may come twice, but only from the same place. */
 async function chooseParts(
   entries: readonly BlockListEntry[],
-  { uncommitted, committed }: Available,
+  { uncommitted, committed }: AvailableBlocks,
 ): Promise<Result<readonly KeyedPart[]>> {
   const places = new Map<string, string>();
   const chosen: KeyedPart[] = [];

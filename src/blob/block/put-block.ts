@@ -3,7 +3,7 @@ import { operation } from "../resources.ts";
 import { inlinePartBytesMax, putBlockBytesMax } from "../shared/limits.ts";
 import { blobKey } from "../shared/overwrite.ts";
 import { blockId } from "./block-id.ts";
-import { readStage, stageBlock, stageReplyHeaders } from "./stage-block.ts";
+import { readStagingState, stageBlock, stageReplyHeaders } from "./stage-block.ts";
 
 /** learn.microsoft.com/rest/api/storageservices/put-block */
 export const putBlock = operation({
@@ -32,6 +32,6 @@ export const putBlock = operation({
   effect: "writes",
   policy: { content: "none", generations: "current", pendingCopy: "reject", clientKey: "none" },
   success: { status: 201, headers: stageReplyHeaders },
-  reads: (view, { scope, input }) => readStage(view, blobKey({ scope }), input.blockId),
+  reads: (view, { scope, input }) => readStagingState(view, blobKey({ scope }), input.blockId),
   decide: (context) => stageBlock(blobKey(context), { ...context, blockId: context.input.blockId }),
 });

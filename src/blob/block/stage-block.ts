@@ -6,15 +6,15 @@ import { fail } from "../../protocol/result.ts";
 import { ticksPerSecond, type Ticks } from "../../base/ticks.ts";
 import type { RecordView } from "../../operation/view.ts";
 import {
-  chooseSealing,
+  chooseEncryption,
   encryptionHeaderNames,
   encryptionHeaders,
-} from "../encryption/blob-encryption.ts";
+} from "../shared/blob-encryption.ts";
 import { blocks, uploads, type BlobKey, type BlobRecord, type UploadRecord } from "../records.ts";
 import type { ContainerScope } from "../resources.ts";
 import { bodyChecksum } from "../shared/checksum-headers.ts";
 import { uncommittedBlocksMax } from "../shared/limits.ts";
-import { blockCounter, findUpload, uploadEnds, type Staged } from "./uncommitted.ts";
+import { blockCounter, findUpload, uploadEnds, type UploadLookup } from "./read-blocks.ts";
 
 const touchEvery = 3600n * ticksPerSecond;
 
@@ -26,13 +26,17 @@ export const stageReplyHeaders = [
 ] as const;
 
 /** What is known of the blocks that wait beside a new one. */
-export interface Stage {
-  readonly staged: Staged;
+export interface StagingState {
+  readonly staged: UploadLookup;
   readonly replaces: boolean;
   readonly count: bigint;
 }
 
-export async function readStage(view: RecordView, key: BlobKey, blockId: string): Promise<Stage> {
+export async function readStagingState(
+  view: RecordView,
+  key: BlobKey,
+  blockId: string,
+): Promise<StagingState> {
   const staged = await findUpload(view, key);
   const upload = staged.live;
   const block = upload && (await view.get(blocks, { upload: upload.id, id: blockId }));
@@ -40,9 +44,9 @@ export async function readStage(view: RecordView, key: BlobKey, blockId: string)
   return { staged, replaces: block !== undefined, count };
 }
 
-export interface Staging {
+export interface StageBlockContext {
   readonly target: BlobRecord | undefined;
-  readonly readResult: Stage;
+  readonly readResult: StagingState;
   readonly blockId: string;
   readonly received: Received;
   readonly scope: Pick<ContainerScope, "container">;
@@ -53,7 +57,10 @@ export interface Staging {
 }
 
 /** Puts one block beside those that wait, wherever its bytes came from. */
-export function stageBlock(key: BlobKey, { target, readResult, blockId, ...staging }: Staging) {
+export function stageBlock(
+  key: BlobKey,
+  { target, readResult, blockId, ...staging }: StageBlockContext,
+) {
   const { received, now, newId, scope, input, version } = staging;
   if (target !== undefined && target.type !== "BlockBlob") return fail("InvalidBlobType");
   const idLength = readResult.staged.live?.blockIdLength;
@@ -61,7 +68,7 @@ export function stageBlock(key: BlobKey, { target, readResult, blockId, ...stagi
   if (!readResult.replaces && readResult.count >= BigInt(uncommittedBlocksMax)) {
     return fail("BlockCountExceedsLimit");
   }
-  const sealing = chooseSealing(input.encryption, scope.container);
+  const sealing = chooseEncryption(input.encryption, scope.container);
   if (!sealing.ok) return sealing;
   const opening = { now, newId, blockIdLength: blockId.length };
   const opened = openUpload(key, readResult.staged, opening);
@@ -79,14 +86,14 @@ export function stageBlock(key: BlobKey, { target, readResult, blockId, ...stagi
   };
 }
 
-interface Opening {
+interface UploadOptions {
   readonly now: Ticks;
   readonly newId: () => bigint;
   readonly blockIdLength: number;
 }
 
 /** The upload the block belongs to, written only when it is new or its week must start anew. */
-function openUpload(key: BlobKey, { stored, live }: Staged, opening: Opening) {
+function openUpload(key: BlobKey, { stored, live }: UploadLookup, opening: UploadOptions) {
   const { now, newId, blockIdLength } = opening;
   if (live !== undefined) {
     const touched: UploadRecord = { ...live, touched: now };

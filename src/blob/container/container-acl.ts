@@ -1,3 +1,4 @@
+import { header, oneOf } from "../../protocol/params.ts";
 import {
   accessPoliciesBytesMax,
   parseAccessPolicies,
@@ -7,7 +8,9 @@ import { noBody } from "../../operation/operation.ts";
 import { fail } from "../../protocol/result.ts";
 import { xmlBody } from "../../encoding/xml-body.ts";
 import { operation } from "../resources.ts";
-import { publicAccess } from "./public-access.ts";
+
+/** Absent means private. */
+export const publicAccess = header("x-ms-blob-public-access", oneOf("container", "blob"));
 
 const query = { restype: "container", comp: "acl" };
 

@@ -8,7 +8,7 @@ import { blobs } from "../records.ts";
 import { isHierarchical, operation } from "../resources.ts";
 import { newDirectory } from "../tree/directory-record.ts";
 import { rootName } from "../tree/find-path.ts";
-import { publicAccess } from "./public-access.ts";
+import { publicAccess } from "./container-acl.ts";
 
 /** learn.microsoft.com/rest/api/storageservices/create-container */
 export const createContainer = operation({

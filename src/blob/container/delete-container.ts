@@ -3,7 +3,7 @@ import { noBody } from "../../operation/operation.ts";
 import { put, reclaim, reclaimAt } from "../../operation/effects.ts";
 import { fail } from "../../protocol/result.ts";
 import { ticksPerDay } from "../../base/ticks.ts";
-import { firstHold } from "../protection/first-hold.ts";
+import { protectionFault } from "../protection/protection.ts";
 import { deletedContainers } from "../records.ts";
 import { operation } from "../resources.ts";
 
@@ -23,7 +23,7 @@ export const deleteContainer = operation({
   etag: "none",
   effect: "writes",
   success: { status: 202, headers: [] },
-  reads: (view, { target }) => firstHold(view, target.id),
+  reads: (view, { target }) => protectionFault(view, target.id),
   decide: ({ target, scope, address, features, now, readResult }) => {
     if (readResult !== undefined) return fail(readResult);
     const retentionDays = features.containerSoftDeleteDays;

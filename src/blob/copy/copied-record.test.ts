@@ -1,8 +1,8 @@
 import { describe, expect, it } from "vitest";
-import { originalFound } from "./copied-record.ts";
+import { remoteSourceProperties } from "./copied-record.ts";
 
 const found = (headers: Readonly<Record<string, string>>) =>
-  originalFound({ header: (name) => headers[name], metadata: [], length: undefined });
+  remoteSourceProperties({ header: (name) => headers[name], metadata: [], length: undefined });
 
 describe("what a source elsewhere tells of itself", () => {
   it.each([

@@ -14,7 +14,7 @@ import { pageTiers } from "../shared/tier.ts";
 import { archive, beginRehydration } from "../tier/rehydration.ts";
 
 /** What a copy takes from its source. */
-export interface Original {
+export interface SourceProperties {
   readonly type: BlobType;
   readonly headers: HttpHeaders;
   readonly metadata: Metadata;
@@ -26,7 +26,7 @@ export interface Original {
   readonly rehydration?: object | undefined;
 }
 
-export interface CopyWishes {
+export interface CopyOptions {
   readonly metadata: Metadata;
   readonly tags: Tags | undefined;
   readonly tagOption?: "REPLACE" | "COPY" | undefined;
@@ -35,7 +35,7 @@ export interface CopyWishes {
   readonly seal?: boolean | undefined;
 }
 
-export interface CopyMoment {
+export interface CopyContext {
   readonly newETag: Ticks;
   readonly now: Ticks;
   readonly target: BlobRecord | undefined;
@@ -44,9 +44,9 @@ export interface CopyMoment {
 
 /** The target of a copy, but for its content and the state of the copy itself. */
 export function copiedRecord(
-  original: Original,
-  wishes: CopyWishes,
-  { newETag, now, target, versionId }: CopyMoment,
+  original: SourceProperties,
+  wishes: CopyOptions,
+  { newETag, now, target, versionId }: CopyContext,
 ): Result<BlobRecord> {
   const { type } = original;
   if (target !== undefined && target.type !== type) return fail("InvalidBlobType");
@@ -75,15 +75,15 @@ export function copiedRecord(
   });
 }
 
-type Tiered = Pick<BlobRecord, "tier" | "tierChanged" | "rehydration">;
+type TierFields = Pick<BlobRecord, "tier" | "tierChanged" | "rehydration">;
 
 /** A copy of an archived blob is refused unless it names a tier that is online: then it has to
  *  wait, as if it were rehydrated. */
 function tierOf(
-  { type, tier: present, rehydration: pending }: Original,
-  { tier, priority }: CopyWishes,
+  { type, tier: present, rehydration: pending }: SourceProperties,
+  { tier, priority }: CopyOptions,
   now: Ticks,
-): Result<Tiered> {
+): Result<TierFields> {
   if (present === archive && (tier === undefined || tier === archive)) {
     return fail(pending === undefined ? "BlobArchived" : "BlobBeingRehydrated");
   }
@@ -100,7 +100,7 @@ const md5Bytes = 16;
 const parseBlockCount = integer(0, appendedBlocksMax);
 
 /** What a source elsewhere tells of itself in the headers of its answer. */
-export function originalFound({ header, metadata, tags }: SourceFound): Original {
+export function remoteSourceProperties({ header, metadata, tags }: SourceFound): SourceProperties {
   const type = header("x-ms-blob-type");
   const md5 = decodeBase64(header("content-md5") ?? header("x-ms-blob-content-md5") ?? "");
   return {

@@ -12,11 +12,11 @@ import {
   nextVersion,
   versionHeader,
 } from "../shared/overwrite.ts";
-import { tagsHeader } from "../shared/tags-header.ts";
+import { tagsHeader } from "../shared/create-params.ts";
 import { blockBlobTier } from "../shared/tier.ts";
-import { copiedRecord, originalFound } from "./copied-record.ts";
+import { copiedRecord, remoteSourceProperties } from "./copied-record.ts";
 import { tagOption } from "./copy-params.ts";
-import { foundIn, sourceMd5, toldChecksum, wholeSource } from "./from-url.ts";
+import { remoteSourceOf, sourceMd5, sourceChecksumHeader, wholeSource } from "./source-body.ts";
 
 /** Answers when it is done. learn.microsoft.com/rest/api/storageservices/copy-blob-from-url */
 export const copyBlobFromUrl = operation({
@@ -54,7 +54,10 @@ export const copyBlobFromUrl = operation({
   decide: (context) => {
     const { input, source, received, newETag, now, target, readResult, newGuid } = context;
     const versionId = nextVersion(context);
-    const original = { ...originalFound(foundIn(source)), type: "BlockBlob" as const };
+    const original = {
+      ...remoteSourceProperties(remoteSourceOf(source)),
+      type: "BlockBlob" as const,
+    };
     const record = copiedRecord(original, input, { newETag, now, target, versionId });
     if (!record.ok) return record;
     const id = newGuid();
@@ -67,7 +70,7 @@ export const copyBlobFromUrl = operation({
       preserve: preservePrevious(context),
       effects: dropUpload(blobKey(context), readResult),
       headers: {
-        ...toldChecksum(received, { asked: input.sourceMd5, version: context.version }),
+        ...sourceChecksumHeader(received, { asked: input.sourceMd5, version: context.version }),
         "x-ms-copy-id": id,
         "x-ms-copy-status": "success",
         "x-ms-request-server-encrypted": "true",

@@ -19,9 +19,14 @@ import {
   versionHeader,
   type OverwriteContext,
 } from "../shared/overwrite.ts";
-import { tagsHeader } from "../shared/tags-header.ts";
+import { tagsHeader } from "../shared/create-params.ts";
 import { archive } from "../tier/rehydration.ts";
-import { copiedRecord, originalFound, type CopyWishes, type Original } from "./copied-record.ts";
+import {
+  copiedRecord,
+  remoteSourceProperties,
+  type CopyOptions,
+  type SourceProperties,
+} from "./copied-record.ts";
 import {
   anyTier,
   rehydratePriority,
@@ -30,7 +35,7 @@ import {
   sourceLeaseId,
   tagOption,
 } from "./copy-params.ts";
-import { checkOwnSource, loadOwnSource, type SourceDemands } from "./own-record.ts";
+import { checkOwnSource, loadOwnSource, type SourceRequirements } from "./own-source.ts";
 
 /** Inside this server a copy is one more reference to the same bytes, so it is done at once;
  *  from elsewhere it goes on after the answer.
@@ -87,31 +92,31 @@ export const copyBlob = operation({
   },
 });
 
-interface Copying {
+interface CopyRequest {
   readonly id: string;
   readonly source: CopySource;
   readonly own: Result<BlobRecord> | undefined;
-  readonly input: CopyWishes & SourceDemands;
+  readonly input: CopyOptions & SourceRequirements;
 }
 
-function copyFrom(context: OverwriteContext, copying: Copying) {
+function copyFrom(context: OverwriteContext, copying: CopyRequest) {
   const { own, source } = copying;
   if (source.kind === "own") {
     if (own === undefined) throw new Error("a source of this service is loaded");
-    return own.ok ? copyAtOnce(context, copying, own.value) : own;
+    return own.ok ? copyWithinServer(context, copying, own.value) : own;
   }
-  return copyLater(context, copying, source);
+  return startRemoteCopy(context, copying, source);
 }
 
-function copyAtOnce(
+function copyWithinServer(
   context: OverwriteContext,
-  { id, source, input }: Copying,
+  { id, source, input }: CopyRequest,
   original: BlobRecord,
 ) {
   const { now } = context;
   const allowed = checkOwnSource(original, input, now);
   if (!allowed.ok) return allowed;
-  const record = prepare(context, original, input);
+  const record = prepareRecord(context, original, input);
   if (!record.ok) return record;
   const bytes = original.content.length;
   const state = { id, source: source.url, copiedBytes: bytes, totalBytes: bytes, completed: now };
@@ -124,9 +129,9 @@ function copyAtOnce(
 }
 
 /** The target is there at once, empty, and can neither be written nor leased until it is full. */
-function copyLater(
+function startRemoteCopy(
   context: OverwriteContext,
-  { id, input }: Copying,
+  { id, input }: CopyRequest,
   { url, own, found }: Extract<CopySource, { kind: "elsewhere" }>,
 ) {
   const { target, now } = context;
@@ -136,12 +141,12 @@ function copyLater(
   }
   // Elsewhere its bytes cannot be read either, whatever tier the copy is to have.
   if (found.header("x-ms-access-tier") === archive) return fail("BlobArchived");
-  const original = originalFound(found);
+  const original = remoteSourceProperties(found);
   const totalBytes = found.length ?? 0;
   if (original.type === "PageBlob" && !isPageBlobLength(totalBytes)) {
     return fail("CannotVerifyCopySource", { status: 400 });
   }
-  const record = prepare(context, original, input);
+  const record = prepareRecord(context, original, input);
   if (!record.ok) return record;
   const { container, name } = blobKey(context);
   const etag = found.header("etag");
@@ -164,7 +169,7 @@ function copyLater(
   });
 }
 
-function prepare(context: OverwriteContext, original: Original, wishes: CopyWishes) {
+function prepareRecord(context: OverwriteContext, original: SourceProperties, wishes: CopyOptions) {
   const { newETag, now, target } = context;
   const moment = { newETag, now, target, versionId: nextVersion(context) };
   return copiedRecord(original, wishes, moment);

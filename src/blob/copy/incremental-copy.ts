@@ -11,9 +11,9 @@ import { operation, type BlobAddress } from "../resources.ts";
 import { blobKey, preservePrevious, nextVersion, versionHeader } from "../shared/overwrite.ts";
 import { copiedRecord } from "./copied-record.ts";
 import { sourceConditions } from "./copy-params.ts";
-import { checkOwnSource, loadOwnSource, unverified } from "./own-record.ts";
+import { checkOwnSource, loadOwnSource, cannotVerifySource } from "./own-source.ts";
 
-const noWishes = { metadata: [], tags: undefined, tier: undefined };
+const noOptions = { metadata: [], tags: undefined, tier: undefined };
 
 /** Brings the target up to a snapshot of a page blob, and keeps a snapshot of its own of it. The
  *  bytes are shared, so it is done at once; clients are told to look for the end, as ever.
@@ -45,14 +45,14 @@ export const incrementalCopyBlob = operation({
   decide: (context) => {
     const { target, input, source, readResult, newETag, now, newGuid } = context;
     if (source === undefined || readResult === undefined) return fail("CannotVerifyCopySource");
-    if (!readResult.ok) return unverified(readResult);
+    if (!readResult.ok) return cannotVerifySource(readResult);
     const original = readResult.value;
     const allowed = checkOwnSource(original, input, now);
     if (!allowed.ok) return allowed;
-    const follows = checkFollows(target, original, source);
+    const follows = checkSnapshotOrder(target, original, source);
     if (!follows.ok) return follows;
     const versionId = nextVersion(context);
-    const prepared = copiedRecord(original, noWishes, { newETag, now, target, versionId });
+    const prepared = copiedRecord(original, noOptions, { newETag, now, target, versionId });
     if (!prepared.ok) return prepared;
     const id = newGuid();
     const bytes = original.content.length;
@@ -78,7 +78,7 @@ export const incrementalCopyBlob = operation({
 });
 
 /** Each copy takes a later snapshot of the same blob. */
-function checkFollows(
+function checkSnapshotOrder(
   target: BlobRecord | undefined,
   original: BlobRecord,
   source: CopySource,
@@ -91,19 +91,20 @@ function checkFollows(
   if (target.incrementalCopy !== true || last === undefined) {
     return fail("IncrementalCopyBlobMismatch");
   }
-  if (baseOf(last.source) !== baseOf(source.url)) return fail("IncrementalCopyBlobMismatch");
+  if (withoutQuery(last.source) !== withoutQuery(source.url))
+    return fail("IncrementalCopyBlobMismatch");
   const { address } = source as Extract<CopySource, { kind: "own" }>;
   const taken = (address as BlobAddress).snapshot ?? snapshot;
-  const lastTaken = snapshotIn(last.source);
+  const lastTaken = snapshotOf(last.source);
   return lastTaken !== undefined && taken < lastTaken
     ? fail("IncrementalCopyOfEarlierVersionSnapshotNotAllowed")
     : ok(undefined);
 }
 
-function baseOf(url: string): string {
+function withoutQuery(url: string): string {
   return url.split("?", 1)[0] ?? url;
 }
 
-function snapshotIn(url: string): Ticks | undefined {
+function snapshotOf(url: string): Ticks | undefined {
   return parseSnapshotTime(URL.parse(url)?.searchParams.get("snapshot") ?? "");
 }

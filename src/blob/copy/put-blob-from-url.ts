@@ -5,10 +5,10 @@ import { encryption } from "../../protocol/encryption.ts";
 import { copySource } from "../../protocol/named-resource.ts";
 import { boolean, header } from "../../protocol/params.ts";
 import {
-  chooseSealing,
+  chooseEncryption,
   encryptionHeaderNames,
   encryptionHeaders,
-} from "../encryption/blob-encryption.ts";
+} from "../shared/blob-encryption.ts";
 import { protection } from "../protection/protection.ts";
 import { uploads, type HttpHeaders } from "../records.ts";
 import { operation } from "../resources.ts";
@@ -21,11 +21,11 @@ import {
   nextVersion,
   versionHeader,
 } from "../shared/overwrite.ts";
-import { tagsHeader } from "../shared/tags-header.ts";
+import { tagsHeader } from "../shared/create-params.ts";
 import { blockBlobTier } from "../shared/tier.ts";
-import { copiedRecord, originalFound, type Original } from "./copied-record.ts";
+import { copiedRecord, remoteSourceProperties, type SourceProperties } from "./copied-record.ts";
 import { tagOption } from "./copy-params.ts";
-import { foundIn, sourceMd5, toldChecksum, wholeSource } from "./from-url.ts";
+import { remoteSourceOf, sourceMd5, sourceChecksumHeader, wholeSource } from "./source-body.ts";
 
 /** As Put Blob, with a body from elsewhere.
  *  learn.microsoft.com/rest/api/storageservices/put-blob-from-url */
@@ -72,10 +72,10 @@ export const putBlobFromUrl = operation({
   reads: (view, { scope }) => view.get(uploads, blobKey({ scope })),
   decide: (context) => {
     const { input, source, received, newETag, now, target, readResult } = context;
-    const sealing = chooseSealing(input.encryption, context.scope.container);
+    const sealing = chooseEncryption(input.encryption, context.scope.container);
     if (!sealing.ok) return sealing;
     const versionId = nextVersion(context);
-    const found = originalFound(foundIn(source));
+    const found = remoteSourceProperties(remoteSourceOf(source));
     const original = chooseProperties(found, input, received);
     // Unlike a copy it may replace a blob of another type.
     const before = target?.type === "BlockBlob" ? target : undefined;
@@ -88,7 +88,7 @@ export const putBlobFromUrl = operation({
       preserve: preservePrevious(context),
       effects: dropUpload(blobKey(context), readResult),
       headers: {
-        ...toldChecksum(received, { asked: input.sourceMd5, version: context.version }),
+        ...sourceChecksumHeader(received, { asked: input.sourceMd5, version: context.version }),
         ...encryptionHeaders(sealing.value),
         "x-ms-request-server-encrypted": "true",
         "x-ms-version-id": versionHeader(versionId),
@@ -97,17 +97,17 @@ export const putBlobFromUrl = operation({
   },
 });
 
-interface Chosen {
+interface PropertyInput {
   readonly headers: HttpHeaders;
   readonly copiesProperties: boolean | undefined;
 }
 
 /** What the request says wins over what the source says. */
 function chooseProperties(
-  found: Original,
-  { headers: given, copiesProperties }: Chosen,
+  found: SourceProperties,
+  { headers: given, copiesProperties }: PropertyInput,
   received: Received,
-): Original {
+): SourceProperties {
   const copies = copiesProperties !== false;
   const base = copies ? found.headers : {};
   const headers: HttpHeaders = {

@@ -6,14 +6,17 @@ import type { RecordView } from "../../operation/view.ts";
 import { isPageBlobLength } from "../page/page-params.ts";
 import { blobs, type BlobKey, type BlobRecord } from "../records.ts";
 
-interface Waiting {
+interface PendingCopy {
   readonly key: BlobKey;
   readonly record: BlobRecord;
   readonly copy: NonNullable<BlobRecord["copy"]>;
 }
 
 /** The blob that waits for these very bytes: it may have been deleted, or its copy aborted. */
-async function findWaiting(view: RecordView, job: TransferJob): Promise<Waiting | undefined> {
+async function findPendingCopy(
+  view: RecordView,
+  job: TransferJob,
+): Promise<PendingCopy | undefined> {
   const [container, name] = job.scope;
   const key = { container: container as bigint, name: name as string };
   const record = await view.get(blobs, key);
@@ -27,13 +30,13 @@ const notPages = '400 BadRequest "The source is no page blob."';
 
 export const blobCopy: TransferHandler = {
   progress: async (view, job, copiedBytes) => {
-    const waiting = await findWaiting(view, job);
+    const waiting = await findPendingCopy(view, job);
     if (waiting === undefined) return undefined;
     const { key, record, copy } = waiting;
     return [put(blobs, key, { ...record, copy: { ...copy, copiedBytes } })];
   },
   finish: async (view, job, end) => {
-    const waiting = await findWaiting(view, job);
+    const waiting = await findPendingCopy(view, job);
     if (waiting === undefined) return undefined;
     const { key, record, copy } = waiting;
     const completed = view.now;

@@ -6,7 +6,7 @@ import { parseXml, type XmlElement } from "../../encoding/xml.ts";
 import type { BlobRecord } from "../records.ts";
 import { arrowRow, blobColumns } from "./arrow-row.ts";
 import { renderEntry, type EntryOptions } from "./blob-entry.ts";
-import type { Listed } from "./scan-blobs.ts";
+import type { ListEntry } from "./scan-blobs.ts";
 
 const written = 638_396_640_000_000_001n;
 const everything: EntryOptions = {
@@ -82,10 +82,10 @@ const rich: BlobRecord = {
   immutability: { until: written + ticksPerDay, mode: "locked" },
   legalHold: false,
 };
-const blob = (record: BlobRecord): Listed => ({ kind: "blob", name: "a/é", record });
+const blob = (record: BlobRecord): ListEntry => ({ kind: "blob", name: "a/é", record });
 const deleted = { at: written, retentionDays: 3 };
 
-const entries: Readonly<Record<string, Listed>> = {
+const entries: Readonly<Record<string, ListEntry>> = {
   "a plain blob": blob(plain),
   "a blob that has everything": blob(rich),
   "a snapshot": blob({ ...rich, snapshot: written }),

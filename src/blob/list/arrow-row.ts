@@ -16,8 +16,8 @@ import {
   remainingDays,
   tagCountOf,
   versionIdOf,
-} from "./entry-facts.ts";
-import type { Listed } from "./scan-blobs.ts";
+} from "./derived-properties.ts";
+import type { ListEntry } from "./scan-blobs.ts";
 
 /** Named and typed as the official clients read them; some of them refuse a name that they do not
  *  know, times that are not in seconds, and any other spelling of `blobprefix`. */
@@ -75,7 +75,7 @@ export const blobColumns = {
 
 export type BlobRow = Row<typeof blobColumns>;
 
-export function arrowRow(entry: Listed, options: EntryOptions): BlobRow {
+export function arrowRow(entry: ListEntry, options: EntryOptions): BlobRow {
   switch (entry.kind) {
     case "prefix":
       return { Name: entry.name, ResourceType: "blobprefix" };
@@ -99,14 +99,14 @@ const uncommittedCells: BlobRow = {
   ServerEncrypted: true,
 };
 
-function blobRow(entry: Extract<Listed, { kind: "blob" }>, options: EntryOptions): BlobRow {
+function blobRow(entry: Extract<ListEntry, { kind: "blob" }>, options: EntryOptions): BlobRow {
   const { name, record, versionsOnly } = entry;
   return {
     Name: name,
-    Deleted: mark(record.deleted !== undefined),
+    Deleted: trueOrAbsent(record.deleted !== undefined),
     Snapshot: isoTime(record.snapshot),
     VersionId: isoTime(versionIdOf(record)),
-    IsCurrentVersion: mark(isCurrentVersion(record)),
+    IsCurrentVersion: trueOrAbsent(isCurrentVersion(record)),
     HasVersionsOnly: versionsOnly,
     "Creation-Time": seconds(record.created),
     "Last-Modified": seconds(record.etag),
@@ -121,7 +121,7 @@ function blobRow(entry: Extract<Listed, { kind: "blob" }>, options: EntryOptions
     ...leaseCells(record, options.now),
     ...(options.copy ? copyCells(record) : undefined),
     ServerEncrypted: true,
-    Sealed: mark(isSealed(record)),
+    Sealed: trueOrAbsent(isSealed(record)),
     "Expiry-Time": seconds(record.expiresAt),
     DeletedTime: seconds(record.deleted?.at),
     RemainingRetentionDays: record.deleted && remainingDays(record.deleted, options.now),
@@ -149,7 +149,7 @@ function tierCells(record: BlobRecord): BlobRow {
   const headers = tierHeaders(record);
   return {
     AccessTier: headers["x-ms-access-tier"],
-    AccessTierInferred: mark(headers["x-ms-access-tier-inferred"] === "true"),
+    AccessTierInferred: trueOrAbsent(headers["x-ms-access-tier-inferred"] === "true"),
     ArchiveStatus: headers["x-ms-archive-status"],
     RehydratePriority: headers["x-ms-rehydrate-priority"],
     AccessTierChangeTime: seconds(record.tier === undefined ? undefined : record.tierChanged),
@@ -190,7 +190,7 @@ function protectionCells(record: BlobRecord, { immutability, legalHold }: EntryO
 }
 
 /** What is not so is not told, as in the XML form. */
-function mark(isSo: boolean): true | undefined {
+function trueOrAbsent(isSo: boolean): true | undefined {
   return isSo ? true : undefined;
 }
 

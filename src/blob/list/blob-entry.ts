@@ -20,8 +20,8 @@ import {
   remainingDays,
   tagCountOf,
   versionIdOf,
-} from "./entry-facts.ts";
-import type { Listed } from "./scan-blobs.ts";
+} from "./derived-properties.ts";
+import type { ListEntry } from "./scan-blobs.ts";
 
 export interface EntryOptions {
   readonly now: Ticks;
@@ -37,7 +37,7 @@ export interface EntryOptions {
   readonly features: Features;
 }
 
-export function renderEntry(entry: Listed, options: EntryOptions): string {
+export function renderEntry(entry: ListEntry, options: EntryOptions): string {
   switch (entry.kind) {
     case "prefix":
       return element("BlobPrefix", nameElement("Name", entry.name) + propertiesOf(entry, options));
@@ -67,7 +67,7 @@ const uncommittedProperties = element(
     textElement("ServerEncrypted", "true"),
 );
 
-function renderBlob(entry: Extract<Listed, { kind: "blob" }>, options: EntryOptions): string {
+function renderBlob(entry: Extract<ListEntry, { kind: "blob" }>, options: EntryOptions): string {
   const { name, record, versionsOnly } = entry;
   const { snapshot, deleted } = record;
   const versionId = versionIdOf(record);

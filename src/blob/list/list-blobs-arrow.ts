@@ -6,7 +6,7 @@ import { isHierarchical, operation } from "../resources.ts";
 import { listTree } from "../tree/list-tree.ts";
 import { arrowRow, blobColumns, type BlobRow } from "./arrow-row.ts";
 import { checkList, entryOptions, listParams, selectionOf } from "./list-request.ts";
-import { scanBlobs, type Listed } from "./scan-blobs.ts";
+import { scanBlobs, type ListEntry } from "./scan-blobs.ts";
 
 /** The first name not to list any more. */
 const endBefore = query("endbefore", place);
@@ -41,7 +41,7 @@ export const listBlobsArrow = operation({
     const options = entryOptions(input, { now, features, scope });
     const selection = { ...selectionOf(target.id, input), endBefore: input.endBefore };
     const rows: BlobRow[] = [];
-    const emit = (entry: Listed) => void rows.push(arrowRow(entry, options));
+    const emit = (entry: ListEntry) => void rows.push(arrowRow(entry, options));
     const scan = isHierarchical(scope) ? listTree : scanBlobs;
     const { next } = await scan(view, selection, emit);
     const metadata = {

@@ -7,8 +7,8 @@ import { isHierarchical, operation } from "../resources.ts";
 import { listTree } from "../tree/list-tree.ts";
 import { renderEntry } from "./blob-entry.ts";
 import { checkList, entryOptions, listParams, selectionOf } from "./list-request.ts";
-import { isPlain, plainPage } from "./plain-page.ts";
-import { scanBlobs, type Listed } from "./scan-blobs.ts";
+import { isPlainListing, plainPage } from "./plain-page.ts";
+import { scanBlobs, type ListEntry } from "./scan-blobs.ts";
 
 /** Flat, or by hierarchy with a delimiter.
  *  learn.microsoft.com/rest/api/storageservices/list-blobs */
@@ -36,10 +36,10 @@ export const listBlobs = operation({
     const entries = new PagedText();
     const selection = selectionOf(target.id, input);
     const append = (text: string) => entries.append(text);
-    const emit = (entry: Listed) => append(renderEntry(entry, options));
+    const emit = (entry: ListEntry) => append(renderEntry(entry, options));
     const scan = isHierarchical(scope) ? listTree : scanBlobs;
     const { next } =
-      scan === scanBlobs && isPlain(selection)
+      scan === scanBlobs && isPlainListing(selection)
         ? await plainPage(view, selection, options, append)
         : await scan(view, selection, emit);
     return { next, entries };

@@ -2,10 +2,10 @@ import type { RecordView, Scanned } from "../../operation/view.ts";
 import { blobs, type BlobRecord } from "../records.ts";
 import { isExpired } from "../shared/expiry.ts";
 import { renderEntry, type EntryOptions } from "./blob-entry.ts";
-import { boundsOf, placeOf, startOf, type Page, type Selection } from "./scan-blobs.ts";
+import { boundsOf, markerOf, keyOfMarker, type Page, type Selection } from "./scan-blobs.ts";
 
 /** Nothing but the blobs themselves, and none of them rolled up: what most listings ask for. */
-export function isPlain(selection: Selection): boolean {
+export function isPlainListing(selection: Selection): boolean {
   const { delimiter, snapshots, versions, deleted, uncommitted } = selection;
   const { deletedWithVersions, onlyDeleted } = selection;
   const more = snapshots || versions || deleted || deletedWithVersions || onlyDeleted;
@@ -22,15 +22,15 @@ export async function plainPage(
 ): Promise<Page> {
   const { container, from, limit } = selection;
   const { start, end } = boundsOf(blobs, selection);
-  const first = from === undefined ? start : later(start, startOf(blobs, container, from));
-  const form = formOf(options);
+  const first = from === undefined ? start : later(start, keyOfMarker(blobs, container, from));
+  const form = renderForm(options);
   let emitted = 0;
   // Expired blobs are stepped over, so that more may have to be read than the page holds.
   for await (const batch of view.scan(blobs, { start: first, end })) {
     for (const entry of batch) {
       const text = view.renderCached(entry, form, () => render(entry, options));
       if (text === undefined) continue;
-      if (emitted >= limit) return { next: placeOf(blobs, entry.key) };
+      if (emitted >= limit) return { next: markerOf(blobs, entry.key) };
       emit(text);
       emitted += 1;
     }
@@ -56,7 +56,7 @@ function isTimeless({ lease, rehydration, expiresAt, deleted }: BlobRecord): boo
 }
 
 /** One bit for each choice that shows in an entry. */
-function formOf(options: EntryOptions): number {
+function renderForm(options: EntryOptions): number {
   const { metadata, copy, tags, versions, immutability, legalHold, features } = options;
   const tracked = features.lastAccessTracking;
   const choices = [metadata, copy, tags, versions, immutability, legalHold, tracked];

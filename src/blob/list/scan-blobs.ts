@@ -1,6 +1,6 @@
 import type { RecordView } from "../../operation/view.ts";
 import type { DefinedTable } from "../../encoding/table.ts";
-import { isLive } from "../block/uncommitted.ts";
+import { isLive } from "../block/read-blocks.ts";
 import { ticksMax, type Ticks } from "../../base/ticks.ts";
 import { blobs, generations, uploads, type BlobRecord, type GenerationKey } from "../records.ts";
 import { isExpired } from "../shared/expiry.ts";
@@ -28,7 +28,7 @@ export interface Selection {
   readonly kind?: "files" | "directories" | undefined;
 }
 
-export type Listed =
+export type ListEntry =
   | {
       readonly kind: "blob";
       readonly name: string;
@@ -57,13 +57,13 @@ const batchEntriesMax = 256;
 export async function scanBlobs(
   view: RecordView,
   selection: Selection,
-  emit: (entry: Listed) => void,
+  emit: (entry: ListEntry) => void,
 ): Promise<Page> {
   const sources = openSources(view, selection);
   let emitted = 0;
   for (;;) {
     for (const source of sources) if (source.isDrained()) await source.fill();
-    const source = nearest(sources);
+    const source = firstByName(sources);
     const name = source?.name();
     if (source === undefined || name === undefined) return { next: undefined };
     const rolled = rolledUp(name, selection);
@@ -72,7 +72,7 @@ export async function scanBlobs(
     const listed = found instanceof Promise ? await found : found;
     if (listed !== undefined) {
       if (emitted >= selection.limit) {
-        return { next: rolled === undefined ? source.place() : [name] };
+        return { next: rolled === undefined ? source.marker() : [name] };
       }
       emit(listed);
       emitted += 1;
@@ -82,21 +82,21 @@ export async function scanBlobs(
   }
 }
 
-interface Source {
+interface EntrySource {
   readonly isDrained: () => boolean;
   readonly fill: () => Promise<void>;
   /** Of the record under the cursor; undefined at the end. */
   readonly name: () => string | undefined;
   /** What a marker must say to start at the record under the cursor. */
-  readonly place: () => readonly string[];
-  readonly list: () => Listed | undefined | Promise<Listed | undefined>;
+  readonly marker: () => readonly string[];
+  readonly list: () => ListEntry | undefined | Promise<ListEntry | undefined>;
   readonly step: () => void;
   readonly skipPast: (prefix: string) => void;
 }
 
 /** The first in name order; of equal names the source that was opened first. */
-function nearest(sources: readonly Source[]): Source | undefined {
-  let best: Source | undefined;
+function firstByName(sources: readonly EntrySource[]): EntrySource | undefined {
+  let best: EntrySource | undefined;
   let bestName = "";
   for (const source of sources) {
     const name = source.name();
@@ -119,9 +119,9 @@ function rolledUp(name: string, { prefix, delimiter }: Selection) {
   return { kind: "prefix", name: name.slice(0, at + delimiter.length) } as const;
 }
 
-function openSources(view: RecordView, selection: Selection): readonly Source[] {
+function openSources(view: RecordView, selection: Selection): readonly EntrySource[] {
   const { snapshots, versions, deleted, deletedWithVersions, onlyDeleted, uncommitted } = selection;
-  const sources: Source[] = [];
+  const sources: EntrySource[] = [];
   if (snapshots || versions || deleted || deletedWithVersions || onlyDeleted) {
     sources.push(
       openSource(view, generations, selection, (name, record) => {
@@ -162,7 +162,7 @@ async function versionsOnly(
   { container }: Selection,
   name: string,
   record: BlobRecord,
-): Promise<Listed | undefined> {
+): Promise<ListEntry | undefined> {
   if (record.superseded !== true || record.deleted !== undefined) return undefined;
   if ((await view.get(blobs, { container, name })) !== undefined) return undefined;
   const kept = await generationsOf(view, { container, name });
@@ -180,19 +180,19 @@ function openSource<K, R>(
   view: RecordView,
   table: DefinedTable<K, R>,
   selection: Selection,
-  list: (name: string, record: R) => Listed | undefined | Promise<Listed | undefined>,
-): Source {
+  list: (name: string, record: R) => ListEntry | undefined | Promise<ListEntry | undefined>,
+): EntrySource {
   const { container, delimiter, from, limit } = selection;
   const within = boundsOf(table, selection);
   const batchMax = Math.min(limit + 1, batchEntriesMax);
   const batchMin = delimiter === "" ? batchMax : Math.min(batchMax, jumpBatchMin);
   const cursor = new NameCursor(view, table, { ...within, batchMin, batchMax });
-  if (from !== undefined) cursor.seek(startOf(table, container, from));
+  if (from !== undefined) cursor.seek(keyOfMarker(table, container, from));
   return {
     isDrained: () => cursor.isDrained,
     fill: () => cursor.fill(),
     name: () => cursor.name,
-    place: () => (cursor.current === undefined ? [] : placeOf(table, cursor.current.key)),
+    marker: () => (cursor.current === undefined ? [] : markerOf(table, cursor.current.key)),
     list: () => {
       const { current, name } = cursor;
       return current && name !== undefined ? list(name, current.record) : undefined;
@@ -218,13 +218,13 @@ const jumpBatchMin = 32;
 
 /** Generations of a name come before the blob itself, so a marker must say which it means:
  *  the name and then `base`, or the time and kind of a generation. */
-export function placeOf<K, R>(table: DefinedTable<K, R>, key: Uint8Array): readonly string[] {
+export function markerOf<K, R>(table: DefinedTable<K, R>, key: Uint8Array): readonly string[] {
   const [, name, ...generation] = table.parts(key);
   const below = table.tag === generations.tag ? generation.map(String) : ["base"];
   return [name as string, ...below];
 }
 
-export function startOf<K, R>(
+export function keyOfMarker<K, R>(
   table: DefinedTable<K, R>,
   container: bigint,
   [name = "", at, kind = "0"]: readonly string[],

@@ -5,14 +5,14 @@ import { encryption } from "../../protocol/encryption.ts";
 import { noBody } from "../../operation/operation.ts";
 import { required } from "../../protocol/params.ts";
 import {
-  chooseSealing,
+  chooseEncryption,
   createReplyHeaders,
   encryptionHeaders,
-} from "../encryption/blob-encryption.ts";
+} from "../shared/blob-encryption.ts";
 import { protection } from "../protection/protection.ts";
 import { uploads } from "../records.ts";
 import { operation } from "../resources.ts";
-import { emptyBody } from "../shared/empty-body.ts";
+import { emptyBody, tagsHeader } from "../shared/create-params.ts";
 import { blobOrRequestHeaders } from "../shared/http-headers.ts";
 import {
   blobKey,
@@ -21,7 +21,6 @@ import {
   nextVersion,
   versionHeader,
 } from "../shared/overwrite.ts";
-import { tagsHeader } from "../shared/tags-header.ts";
 import { pageBlobLength, pageTier, sequenceNumber } from "./page-params.ts";
 
 /** All zeros, and none of them stored. learn.microsoft.com/rest/api/storageservices/put-blob */
@@ -53,7 +52,7 @@ export const createPageBlob = operation({
   reads: (view, { scope }) => view.get(uploads, blobKey({ scope })),
   decide: (context) => {
     const { input, target, newETag, now, readResult } = context;
-    const sealing = chooseSealing(input.encryption, context.scope.container);
+    const sealing = chooseEncryption(input.encryption, context.scope.container);
     if (!sealing.ok) return sealing;
     const versionId = nextVersion(context);
     return {

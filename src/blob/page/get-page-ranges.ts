@@ -60,7 +60,7 @@ function previousSnapshot(parameter: string): CoveredResource<BlobAddress, Previ
 
 const marker = query("marker", (text) => (/^\d{1,15}$/.test(text) ? Number(text) : undefined));
 
-interface Seen {
+interface PageRangesRead {
   readonly page: RangePage | undefined;
   readonly previous: BlobRecord | undefined;
 }
@@ -90,11 +90,11 @@ export const getPageRanges = operation({
   policy: { content: "none", generations: "any", pendingCopy: "allow", clientKey: "none" },
   largeResponse: true,
   success: { status: 200, headers: ["x-ms-blob-content-length"] },
-  reads: async (view, { scope, target, input }): Promise<Seen> => {
+  reads: async (view, { scope, target, input }): Promise<PageRangesRead> => {
     const at = input.previous ?? input.previousUrl;
     const key = blobKey({ scope });
     const previous = at === undefined ? undefined : await findPrevious(view, key, at);
-    const span = askedSpan(input.range, target.content.length, input.marker);
+    const span = requestedSpan(input.range, target.content.length, input.marker);
     if (span === undefined || target.type !== "PageBlob") return { page: undefined, previous };
     const asked = { span, rangesMax: Math.min(input.maxResults ?? rangesMax, rangesMax) };
     if (at === undefined) {
@@ -156,7 +156,7 @@ async function snapshotsBetween(
 }
 
 /** Widened to whole pages; undefined if all of it lies beyond the end. */
-function askedSpan(
+function requestedSpan(
   asked: ByteRange | undefined,
   length: number,
   start: number | undefined,

@@ -13,7 +13,7 @@ export interface RangePage {
   readonly next: number | undefined;
 }
 
-interface Asked {
+interface RangeRequest {
   readonly span: Span;
   readonly rangesMax: number;
 }
@@ -48,7 +48,7 @@ class Collector {
 export async function validPages(
   view: RecordView,
   content: ContentRef,
-  { span, rangesMax }: Asked,
+  { span, rangesMax }: RangeRequest,
 ): Promise<RangePage> {
   const collector = new Collector(rangesMax);
   const end = span.from + span.length;
@@ -65,14 +65,14 @@ export async function validPages(
 export async function changedPages(
   view: RecordView,
   contents: readonly ContentRef[],
-  { span, rangesMax }: Asked,
+  { span, rangesMax }: RangeRequest,
 ): Promise<RangePage> {
   const collector = new Collector(rangesMax);
   const cursors = contents.map((content) => new SliceCursor(slicesOf(view, content, span)));
   const end = span.from + span.length;
   let at = span.from;
   while (at < end) {
-    const stretches: Stretch[] = [];
+    const stretches: PageRangePart[] = [];
     for (const cursor of cursors) stretches.push(await cursor.at(at));
     const to = Math.min(end, ...stretches.map((stretch) => stretch.to));
     const kind = stretches.at(-1)?.slice === undefined ? "clear" : "page";
@@ -82,7 +82,7 @@ export async function changedPages(
   return collector;
 }
 
-function isChanged(stretches: readonly Stretch[], at: number): boolean {
+function isChanged(stretches: readonly PageRangePart[], at: number): boolean {
   return stretches.some(({ slice: is }, index) => {
     const was = stretches[index - 1];
     if (was === undefined) return false;
@@ -114,7 +114,7 @@ function inlineBytes(source: SliceSource, from: number, length: number): Uint8Ar
   return "bytes" in source ? source.bytes.subarray(from, from + length) : undefined;
 }
 
-interface Stretch {
+interface PageRangePart {
   /** Undefined in a hole. */
   readonly slice: Slice | undefined;
   /** Where the slice or the hole ends. */
@@ -131,7 +131,7 @@ class SliceCursor {
     this.#slices = slices[Symbol.asyncIterator]();
   }
 
-  async at(offset: number): Promise<Stretch> {
+  async at(offset: number): Promise<PageRangePart> {
     while (!this.#done && (this.#current === undefined || endOf(this.#current) <= offset)) {
       const { value, done } = await this.#slices.next();
       this.#done = done === true;

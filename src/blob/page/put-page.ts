@@ -5,7 +5,7 @@ import { bodyTooLarge, invalidHeader } from "../../protocol/faults.ts";
 import { noBody } from "../../operation/operation.ts";
 import type { Span } from "../../protocol/ranges.ts";
 import { fail, ok, type Result } from "../../protocol/result.ts";
-import { encryptionHeaderNames, encryptionHeaders } from "../encryption/blob-encryption.ts";
+import { encryptionHeaderNames, encryptionHeaders } from "../shared/blob-encryption.ts";
 import type { BlobRecord } from "../records.ts";
 import { operation } from "../resources.ts";
 import { bodyChecksum } from "../shared/checksum-headers.ts";

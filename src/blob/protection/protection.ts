@@ -1,6 +1,8 @@
+import { type FaultCode, missingHeader } from "../../protocol/faults.ts";
+import type { RecordView } from "../../operation/view.ts";
+import { holds } from "../indexes.ts";
 import { formatHttpDate, parseHttpDate } from "../../base/dates.ts";
 import { boolean, header, oneOf, required, type Param } from "../../protocol/params.ts";
-import { missingHeader } from "../../protocol/faults.ts";
 import { fail, ok, type Result } from "../../protocol/result.ts";
 import type { Ticks } from "../../base/ticks.ts";
 import type { BlobRecord, ImmutabilityPolicy } from "../records.ts";
@@ -66,4 +68,18 @@ export function checkProtection(record: BlobRecord, now: Ticks): Result<void> {
   if (record.legalHold === true) return fail("BlobImmutableDueToLegalHold");
   const bound = record.immutability !== undefined && record.immutability.until > now;
   return bound ? fail("BlobImmutableDueToPolicy") : ok(undefined);
+}
+
+/** Why a container cannot be deleted: something inside is protected, and would go with it. */
+export async function protectionFault(
+  view: RecordView,
+  container: bigint,
+): Promise<FaultCode | undefined> {
+  for await (const batch of view.scan(holds, holds.range([container]))) {
+    for (const { record } of batch) {
+      if (record.legalHold) return "BlobImmutableDueToLegalHold";
+      if (record.until !== undefined && record.until > view.now) return "BlobImmutableDueToPolicy";
+    }
+  }
+  return undefined;
 }

@@ -5,10 +5,10 @@ import { numberOf, type SqlValue } from "./values.ts";
 
 /** Sums up records as they pass: a few numbers, however many there are. */
 export class Aggregation {
-  readonly #tallies: readonly Tally[];
+  readonly #tallies: readonly Accumulator[];
 
   constructor(aggregates: readonly Aggregate[]) {
-    this.#tallies = aggregates.map((aggregate) => new Tally(aggregate));
+    this.#tallies = aggregates.map((aggregate) => new Accumulator(aggregate));
   }
 
   add(lookup: Lookup): void {
@@ -20,7 +20,7 @@ export class Aggregation {
   }
 }
 
-class Tally {
+class Accumulator {
   readonly #aggregate: Aggregate;
   #count = 0;
   #sum = 0;

@@ -40,7 +40,7 @@ export function evaluate(expression: Expression, lookup: Lookup): SqlValue {
 }
 
 /** Whether a record passes: unknown is no. */
-export function holds(expression: Expression, lookup: Lookup): boolean {
+export function isTrue(expression: Expression, lookup: Lookup): boolean {
   return truth(evaluate(expression, lookup)) === true;
 }
 

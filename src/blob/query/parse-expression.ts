@@ -1,7 +1,7 @@
 import { parseLike } from "./like-pattern.ts";
 import { comparisons, scalarNames } from "./sql-tree.ts";
 import type { BinaryOperator, CastType, Expression, ScalarName } from "./sql-tree.ts";
-import { SqlProblem, type TokenReader } from "./token-reader.ts";
+import { SqlSyntaxError, type TokenReader } from "./token-reader.ts";
 
 /** Operators from the loosest to the tightest. */
 const levels: readonly (readonly BinaryOperator[])[] = [
@@ -49,7 +49,7 @@ function parseComparison(reader: TokenReader): Expression {
   if (special !== undefined) {
     return negated ? { kind: "unary", operator: "not", of: special } : special;
   }
-  if (negated) throw new SqlProblem("NOT stands in the wrong place");
+  if (negated) throw new SqlSyntaxError("NOT stands in the wrong place");
   const operator = takeComparison(reader);
   if (operator === undefined) return left;
   return { kind: "binary", operator, left, right: parseLevel(reader, 0) };
@@ -115,7 +115,7 @@ function parsePrimary(reader: TokenReader): Expression {
     case "word":
       return parseWord(reader, token.text, token.upper);
     case "symbol":
-      throw new SqlProblem(`${token.text} is not expected here`);
+      throw new SqlSyntaxError(`${token.text} is not expected here`);
   }
 }
 
@@ -125,7 +125,7 @@ function parseWord(reader: TokenReader, text: string, upper: string): Expression
   if (!reader.isAt("(")) return { kind: "column", path: parsePath(reader, text) };
   if (upper === "CAST") return parseCast(reader);
   const name = scalarNames.find((known) => known === upper);
-  if (name === undefined) throw new SqlProblem(`there is no function ${text}`);
+  if (name === undefined) throw new SqlSyntaxError(`there is no function ${text}`);
   return { kind: "call", name, given: parseArguments(reader, name) };
 }
 
@@ -136,7 +136,7 @@ function parsePath(reader: TokenReader, first: string): readonly (string | numbe
     if (reader.take(".")) path.push(nameOf(reader));
     else if (reader.take("[")) {
       const index = reader.next();
-      if (index.kind !== "number") throw new SqlProblem("an index must be a number");
+      if (index.kind !== "number") throw new SqlSyntaxError("an index must be a number");
       path.push(index.value);
       reader.expect("]");
     } else return path;
@@ -146,13 +146,13 @@ function parsePath(reader: TokenReader, first: string): readonly (string | numbe
 export function nameOf(reader: TokenReader): string {
   const token = reader.next();
   if (token.kind === "word" || token.kind === "name") return token.text;
-  throw new SqlProblem("a name was expected");
+  throw new SqlSyntaxError("a name was expected");
 }
 
 function stringOf(reader: TokenReader): string {
   const token = reader.next();
   if (token.kind === "string") return token.text;
-  throw new SqlProblem("a string was expected");
+  throw new SqlSyntaxError("a string was expected");
 }
 
 const castTypes: Readonly<Record<string, CastType>> = {
@@ -175,7 +175,7 @@ function parseCast(reader: TokenReader): Expression {
   const of = parseExpression(reader);
   reader.expect("AS");
   const type = castTypes[nameOf(reader).toUpperCase()];
-  if (type === undefined) throw new SqlProblem("there is no such type");
+  if (type === undefined) throw new SqlSyntaxError("there is no such type");
   reader.expect(")");
   return { kind: "cast", of, type };
 }

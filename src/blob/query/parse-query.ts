@@ -4,7 +4,7 @@ import { nameOf, parseExpression } from "./parse-expression.ts";
 import { parseSqlTokens } from "./sql-tokens.ts";
 import { aggregateNames } from "./sql-tree.ts";
 import type { Aggregate, Expression, Projection, Query, Selection } from "./sql-tree.ts";
-import { SqlProblem, TokenReader } from "./token-reader.ts";
+import { SqlSyntaxError, TokenReader } from "./token-reader.ts";
 
 const columnsMax = 1024;
 const table = "BLOBSTORAGE";
@@ -17,7 +17,7 @@ export function parseQuery(text: string): Result<Query> {
   try {
     return ok(readQuery(new TokenReader(tokens)));
   } catch (error) {
-    if (error instanceof SqlProblem) return refuse(text, error.message);
+    if (error instanceof SqlSyntaxError) return refuse(text, error.message);
     throw error;
   }
 }
@@ -35,7 +35,7 @@ function readQuery(reader: TokenReader): Query {
   const where = reader.take("WHERE") ? parseExpression(reader) : undefined;
   const limit = reader.take("LIMIT") ? readLimit(reader) : undefined;
   while (reader.take(";"));
-  if (!reader.isDone) throw new SqlProblem("there is something behind the end");
+  if (!reader.isDone) throw new SqlSyntaxError("there is something behind the end");
   return withoutAlias({ selection, from, where, limit }, alias);
 }
 
@@ -44,11 +44,11 @@ function readSelection(reader: TokenReader): Selection {
   const items: (Projection | Aggregate)[] = [];
   do {
     items.push(readItem(reader));
-    if (items.length > columnsMax) throw new SqlProblem("there are too many columns");
+    if (items.length > columnsMax) throw new SqlSyntaxError("there are too many columns");
   } while (reader.take(","));
   const aggregates = items.filter((item): item is Aggregate => "name" in item);
   if (aggregates.length === items.length) return { kind: "aggregates", aggregates };
-  if (aggregates.length > 0) throw new SqlProblem("columns and aggregates do not mix");
+  if (aggregates.length > 0) throw new SqlSyntaxError("columns and aggregates do not mix");
   return { kind: "columns", columns: items as Projection[] };
 }
 
@@ -71,7 +71,8 @@ function readAlias(reader: TokenReader): string | undefined {
 
 /** `BlobStorage`, and for JSON `BlobStorage[*].owner.pets[*]`. */
 function readFrom(reader: TokenReader): readonly string[] {
-  if (nameOf(reader).toUpperCase() !== table) throw new SqlProblem("FROM must name BlobStorage");
+  if (nameOf(reader).toUpperCase() !== table)
+    throw new SqlSyntaxError("FROM must name BlobStorage");
   const path: string[] = [];
   for (;;) {
     if (reader.take("[*]")) path.push("*");
@@ -92,7 +93,7 @@ function readTableAlias(reader: TokenReader): string | undefined {
 function readLimit(reader: TokenReader): number {
   const token = reader.next();
   if (token.kind !== "number" || !Number.isInteger(token.value)) {
-    throw new SqlProblem("LIMIT must be a whole number");
+    throw new SqlSyntaxError("LIMIT must be a whole number");
   }
   return token.value;
 }

@@ -11,7 +11,7 @@ export interface ResultPage {
   readonly units: number;
   write(fields: readonly Field[]): void;
   /** Its bytes, in as many parts as the service sends; it is empty afterwards. */
-  taken(): readonly Uint8Array[];
+  takeParts(): readonly Uint8Array[];
 }
 
 const nothing = new Uint8Array(0);
@@ -40,7 +40,7 @@ export class TextPage implements ResultPage {
     this.#text += writeRecord(fields, form);
   }
 
-  taken(): readonly Uint8Array[] {
+  takeParts(): readonly Uint8Array[] {
     const texts = this.#names === "" ? [this.#text] : [this.#names, this.#text];
     this.#names = "";
     this.#text = "";
@@ -69,7 +69,7 @@ export class ArrowPage implements ResultPage {
     for (const cell of row) this.units += cellUnits + (typeof cell === "string" ? cell.length : 0);
   }
 
-  taken(): readonly Uint8Array[] {
+  takeParts(): readonly Uint8Array[] {
     const bytes = arrowRows(this.#form.columns, this.#rows);
     this.#rows = [];
     this.units = 0;

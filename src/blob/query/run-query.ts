@@ -1,7 +1,7 @@
 import { spend, unitsPerTurnMax } from "../../base/loop-share.ts";
 import { Aggregation } from "./aggregates.ts";
 import { AvroWriter, type QueryError } from "./avro.ts";
-import { evaluate, holds } from "./evaluate.ts";
+import { evaluate, isTrue } from "./evaluate.ts";
 import { isOrdinal, readDelimited } from "./read-delimited.ts";
 import { readJson } from "./read-json.ts";
 import { FatalQueryError, RecordError, type Field, type InputRecord } from "./records.ts";
@@ -32,7 +32,7 @@ export async function* runQuery(
   const avro = new AvroWriter(marker);
   const meter = new Meter(chunks);
   yield avro.header();
-  const pages = new Pages(request);
+  const pages = new ResultWriter(request);
   const units = unitsPerRecord + request.expressionUnits * unitsPerCharacter;
   yield* pages.start(avro);
   let told = 0;
@@ -41,7 +41,7 @@ export async function* runQuery(
       const problem = pages.take(record);
       const wait = spend(units);
       if (wait !== undefined) await wait;
-      if (problem !== undefined) pages.note(problem, record.offset);
+      if (problem !== undefined) pages.addError(problem, record.offset);
       if (pages.isFull) yield* pages.flush(avro);
       if (meter.bytes - told >= progressEveryBytes) {
         told = meter.bytes;
@@ -50,7 +50,7 @@ export async function* runQuery(
       if (pages.isDone) break;
     }
     const unfit = pages.finish();
-    if (unfit !== undefined) pages.note(unfit, totalBytes);
+    if (unfit !== undefined) pages.addError(unfit, totalBytes);
     yield* pages.flush(avro);
   } catch (error) {
     if (!(error instanceof FatalQueryError)) throw error;
@@ -90,7 +90,7 @@ class Meter {
 
 const nothing = new Uint8Array(0);
 
-interface Problem {
+interface RecordProblem {
   readonly name: string;
   readonly description: string;
 }
@@ -99,7 +99,7 @@ const errorsMax = 256;
 
 /** Turns records into results, and results into pages. What was wrong with records follows the
  *  results of its page, and even a page without results is sent first (recorded). */
-class Pages {
+class ResultWriter {
   readonly #request: QueryRequest;
   #errors: QueryError[] = [];
   #isStarted = false;
@@ -125,23 +125,23 @@ class Pages {
   }
 
   /** What was wrong with the record, if it had to be left out. */
-  take(record: InputRecord): Problem | undefined {
+  take(record: InputRecord): RecordProblem | undefined {
     const { query } = this.#request;
     if (this.isDone) return undefined;
-    return problemIn(() => {
-      if (query.where !== undefined && !holds(query.where, record.lookup)) return;
+    return catchRecordError(() => {
+      if (query.where !== undefined && !isTrue(query.where, record.lookup)) return;
       if (this.#aggregation !== undefined) this.#aggregation.add(record.lookup);
       else this.#write(this.#fieldsOf(record));
     });
   }
 
-  finish(): Problem | undefined {
+  finish(): RecordProblem | undefined {
     const aggregation = this.#aggregation;
     if (aggregation === undefined || this.isDone) return undefined;
-    return problemIn(() => this.#write(aggregation.fields()));
+    return catchRecordError(() => this.#write(aggregation.fields()));
   }
 
-  note(problem: Problem, position: number): void {
+  addError(problem: RecordProblem, position: number): void {
     this.#errors.push({ ...problem, fatal: false, position });
   }
 
@@ -152,7 +152,7 @@ class Pages {
 
   *flush(avro: AvroWriter): Generator<Uint8Array, void, undefined> {
     if (this.#page.units > 0) {
-      for (const part of this.#page.taken()) yield this.#data(avro, part);
+      for (const part of this.#page.takeParts()) yield this.#data(avro, part);
     }
     if (!this.#isStarted) yield this.#data(avro, nothing);
     for (const error of this.#errors) yield avro.error(error);
@@ -179,7 +179,7 @@ class Pages {
   }
 }
 
-function problemIn(work: () => void): Problem | undefined {
+function catchRecordError(work: () => void): RecordProblem | undefined {
   try {
     work();
     return undefined;

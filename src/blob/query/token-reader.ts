@@ -1,7 +1,7 @@
 import type { SqlToken } from "./sql-tokens.ts";
 
 /** The text is not a query of the grammar. Caught where the parser is called. */
-export class SqlProblem extends Error {
+export class SqlSyntaxError extends Error {
   override readonly name = "SqlProblem";
 }
 
@@ -27,7 +27,7 @@ export class TokenReader {
 
   next(): SqlToken {
     const token = this.#tokens[this.#at];
-    if (token === undefined) throw new SqlProblem("the expression ends too early");
+    if (token === undefined) throw new SqlSyntaxError("the expression ends too early");
     this.#at += 1;
     return token;
   }
@@ -40,7 +40,7 @@ export class TokenReader {
   }
 
   expect(text: string): void {
-    if (!this.take(text)) throw new SqlProblem(`${text} was expected`);
+    if (!this.take(text)) throw new SqlSyntaxError(`${text} was expected`);
   }
 
   isAt(text: string, ahead = 0): boolean {
@@ -52,7 +52,7 @@ export class TokenReader {
   /** Expressions nest no deeper than this. */
   nested<T>(parse: () => T): T {
     this.#depth += 1;
-    if (this.#depth > depthMax) throw new SqlProblem("the expression nests too deep");
+    if (this.#depth > depthMax) throw new SqlSyntaxError("the expression nests too deep");
     const parsed = parse();
     this.#depth -= 1;
     return parsed;

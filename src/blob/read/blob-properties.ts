@@ -1,17 +1,35 @@
-import { encodeBase64 } from "../../base/base64.ts";
 import { formatHttpDate, formatIso } from "../../base/dates.ts";
+import type { BlobRecord } from "../records.ts";
+import { encodeBase64 } from "../../base/base64.ts";
 import type { Features } from "../../protocol/features.ts";
 import type { HeaderGroup } from "../../operation/reply.ts";
 import type { Ticks } from "../../base/ticks.ts";
 import { copyHeaderNames, copyHeaders } from "../copy/copy-headers.ts";
-import type { BlobRecord } from "../records.ts";
 import { protectionHeaderNames, protectionHeaders } from "../protection/protection.ts";
 import type { BlobAddress } from "../resources.ts";
 import { renderHttpHeaders } from "../shared/http-headers.ts";
 import { leaseHeaderNames, leaseHeaders } from "../../protocol/lease-headers.ts";
 import { pathHeaderNames, pathHeaders } from "../tree/path-facts.ts";
 import { lastAccess } from "./last-access.ts";
-import { typeHeaderNames, typeHeaders } from "./type-headers.ts";
+
+export const typeHeaderNames = [
+  "x-ms-blob-sequence-number",
+  "x-ms-blob-committed-block-count",
+  "x-ms-blob-sealed",
+  "x-ms-expiry-time",
+] as const;
+
+/** What only blobs of one type tell of themselves. */
+export function typeHeaders(target: BlobRecord) {
+  const { type, sequenceNumber = 0n, committedBlockCount = 0, sealed, expiresAt } = target;
+  return {
+    "x-ms-blob-sequence-number": type === "PageBlob" ? String(sequenceNumber) : undefined,
+    "x-ms-blob-committed-block-count":
+      type === "AppendBlob" ? String(committedBlockCount) : undefined,
+    "x-ms-blob-sealed": sealed === true ? "true" : undefined,
+    "x-ms-expiry-time": expiresAt === undefined ? undefined : formatHttpDate(expiresAt),
+  };
+}
 
 /** Headers that Get Blob and Get Blob Properties share. */
 export const blobPropertyNames = [
@@ -38,7 +56,7 @@ export const blobPropertyNames = [
   ...pathHeaderNames,
 ] as const;
 
-export interface Looked {
+export interface BlobReadContext {
   readonly target: BlobRecord;
   readonly address: BlobAddress;
   readonly now: Ticks;
@@ -46,7 +64,7 @@ export interface Looked {
 }
 
 /** All but the MD5, which depends on what of the blob is read. */
-export function blobProperties({ target, address, now, features }: Looked) {
+export function blobProperties({ target, address, now, features }: BlobReadContext) {
   const isBase = address.snapshot === undefined && address.versionId === undefined;
   const versionId = address.snapshot === undefined ? target.versionId : undefined;
   const current = versionId !== undefined && target.superseded !== true;

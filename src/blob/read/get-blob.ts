@@ -101,7 +101,7 @@ export const getBlob = operation({
   },
 });
 
-interface Stretch {
+interface ContentSpan {
   readonly content: ContentRef;
   readonly from: number;
   readonly length: number;
@@ -109,7 +109,7 @@ interface Stretch {
 }
 
 /** The bytes as they are, or with checksums in between if the client asked for those. */
-function bodyOf(stretch: Stretch, structured: boolean | undefined): ReplyBody {
+function bodyOf(stretch: ContentSpan, structured: boolean | undefined): ReplyBody {
   if (structured !== true || stretch.checksum !== undefined) return stretch;
   const { length } = stretch;
   return {

@@ -13,7 +13,7 @@ export function lastAccess(record: BlobRecord, features: Features): Ticks | unde
   return read > etag ? read : etag;
 }
 
-interface Reading {
+interface LastAccessContext {
   readonly target: BlobRecord;
   readonly scope: ContainerScope;
   readonly address: BlobAddress;
@@ -22,7 +22,9 @@ interface Reading {
 }
 
 /** The note that a read leaves, if it is the first of the day. */
-export function lastAccessUpdate(reading: Reading): { readonly deferredUpdate?: DeferredUpdate } {
+export function lastAccessUpdate(reading: LastAccessContext): {
+  readonly deferredUpdate?: DeferredUpdate;
+} {
   const { target, scope, address, features, now } = reading;
   const known = lastAccess(target, features);
   const isBase = address.snapshot === undefined && address.versionId === undefined;

@@ -10,7 +10,7 @@ import {
   type UploadRecord,
 } from "../records.ts";
 import type { BlobAddress, ContainerScope } from "../resources.ts";
-import { buryAt, retentionDays } from "./soft-delete.ts";
+import { softDelete, retentionDays } from "./soft-delete.ts";
 
 /** What a decision that replaces or deletes a blob looks at. */
 export interface OverwriteContext {
@@ -44,7 +44,7 @@ export function preservePrevious(succession: OverwriteContext): readonly Effect[
   if (days === undefined) return [];
   const deleted = { at: now, retentionDays: days };
   const kept = { ...previous, snapshot: newETag };
-  return buryAt({ ...key, at: newETag, kind: "snapshot" }, kept, deleted);
+  return softDelete({ ...key, at: newETag, kind: "snapshot" }, kept, deleted);
 }
 
 /** The version id a replacing write gives, where versions are kept. */

@@ -26,7 +26,7 @@ export function isRestorable({ deleted }: BlobRecord, now: Ticks): boolean {
 }
 
 /** Keeps a state where an undelete finds it, until its days are over. */
-export function buryAt(key: GenerationKey, record: BlobRecord, deleted: Deletion): Effect[] {
+export function softDelete(key: GenerationKey, record: BlobRecord, deleted: Deletion): Effect[] {
   const { container, name, at, kind } = key;
   const term = reclaimAt(retentionEnds(deleted), "blob-generation", container, name, at, kind);
   return [put(generations, key, { ...record, lease: undefined, deleted }), term];

@@ -14,16 +14,16 @@ import { element, escapeText, nameElement, textElement } from "../../encoding/xm
 import { renderTags } from "../list/blob-entry.ts";
 import { containers } from "../records.ts";
 import { operation } from "../resources.ts";
-import { searchTags, type Finding, type TaggedBlob } from "./search-tags.ts";
+import { searchTags, type SearchPage, type TaggedBlob } from "./search-tags.ts";
 
-interface Where extends TagSearch {
+interface TagQuery extends TagSearch {
   readonly text: string;
 }
 
 const whereText = required(query("where", anyText));
 
 function paramsOf(options: TagSearchOptions) {
-  const where: Param<Where> = {
+  const where: Param<TagQuery> = {
     sources: whereText.sources,
     parse: (reader) => {
       const written = whereText.parse(reader);
@@ -37,19 +37,19 @@ function paramsOf(options: TagSearchOptions) {
 }
 
 interface Input {
-  readonly where: Where;
+  readonly where: TagQuery;
   readonly marker: readonly string[] | undefined;
   readonly maxResults: number | undefined;
 }
 
-interface Within {
+interface SearchScope {
   readonly account: bigint;
   readonly container: { readonly id: bigint; readonly name: string } | undefined;
 }
 
-const nothing: Finding = { blobs: [], next: undefined };
+const nothing: SearchPage = { blobs: [], next: undefined };
 
-function find(view: RecordView, input: Input, within: Within): Promise<Finding> {
+function find(view: RecordView, input: Input, within: SearchScope): Promise<SearchPage> {
   const { where } = input;
   const limit = pageSize(input.maxResults);
   return searchTags(view, { ...within, terms: where.terms, from: input.marker?.[0], limit });
@@ -106,7 +106,7 @@ export const findBlobsByTagsInContainer = operation({
   decide: ({ input, readResult, endpoint }) => render(input, readResult, endpoint),
 });
 
-function render(input: Input, { blobs, next }: Finding, endpoint: string): Reply<never, never> {
+function render(input: Input, { blobs, next }: SearchPage, endpoint: string): Reply<never, never> {
   let entries = "";
   for (const blob of blobs) entries += renderBlob(blob);
   const inner =

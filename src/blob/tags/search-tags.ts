@@ -4,7 +4,7 @@ import type { DefinedTable } from "../../encoding/table.ts";
 import type { TagComparison, Tags } from "../../protocol/tags.ts";
 import type { RecordView } from "../../operation/view.ts";
 import { allTags, containerNames, containerTags } from "../indexes.ts";
-import type { Nothing, TagKey } from "../indexes.ts";
+import type { EmptyRecord, TagKey } from "../indexes.ts";
 import { findBlob } from "../resources.ts";
 import { matchedTags, planSearch, valueBounds } from "./search-plan.ts";
 import { TagCursor } from "./tag-cursor.ts";
@@ -25,7 +25,7 @@ export interface TaggedBlob {
   readonly tags: Tags;
 }
 
-export interface Finding {
+export interface SearchPage {
   readonly blobs: readonly TaggedBlob[];
   readonly next: string | undefined;
 }
@@ -33,19 +33,19 @@ export interface Finding {
 /** A page may come out short, but never takes long: then the next one goes on from there. */
 const examinedMax = 20_000;
 const pastEverything = 0xff;
-type Cursor = TagCursor<TagKey, Nothing>;
+type Cursor = TagCursor<TagKey, EmptyRecord>;
 
-export async function searchTags(view: RecordView, search: Search): Promise<Finding> {
+export async function searchTags(view: RecordView, search: Search): Promise<SearchPage> {
   const cursors = openCursors(view, search);
   const names = new ContainerNames(view, search);
   const blobs: TaggedBlob[] = [];
   for (;;) {
-    const suffix = await meet(cursors);
+    const suffix = await nextCommonSuffix(cursors);
     if (suffix === undefined) return { blobs, next: undefined };
     if (blobs.length >= search.limit || examined(cursors) > examinedMax) {
       return { blobs, next: Buffer.from(suffix).toString("base64") };
     }
-    const place = placeOf(suffix, search);
+    const place = positionOf(suffix, search);
     const container = await names.of(place.container);
     if (container === undefined) {
       for (const cursor of cursors) cursor.seek(place.pastContainer);
@@ -61,7 +61,8 @@ function openCursors(view: RecordView, search: Search): readonly Cursor[] {
   const plan = planSearch(search.terms);
   if (plan === undefined) return [];
   const { container, from } = search;
-  const table: DefinedTable<TagKey, Nothing> = container === undefined ? allTags : containerTags;
+  const table: DefinedTable<TagKey, EmptyRecord> =
+    container === undefined ? allTags : containerTags;
   const above = container === undefined ? [] : [container.id];
   const paths =
     plan.walk === "join" ? plan.equals.map((pair) => [...above, ...pair]) : [[...above, plan.tag]];
@@ -74,7 +75,7 @@ function openCursors(view: RecordView, search: Search): readonly Cursor[] {
 }
 
 /** Brings all cursors to the next blob they share. */
-async function meet(cursors: readonly Cursor[]): Promise<Uint8Array | undefined> {
+async function nextCommonSuffix(cursors: readonly Cursor[]): Promise<Uint8Array | undefined> {
   const [first, ...others] = cursors;
   if (first === undefined) return undefined;
   for (;;) {
@@ -98,7 +99,7 @@ function examined(cursors: readonly Cursor[]): number {
   return total;
 }
 
-interface Place {
+interface IndexPosition {
   readonly container: bigint;
   readonly name: string;
   /** Behind everything of this container that has the same value. */
@@ -106,7 +107,7 @@ interface Place {
 }
 
 /** The suffix of a join is `[container,] name`; that of a walk through values has one in front. */
-function placeOf(suffix: Uint8Array, { container }: Search): Place {
+function positionOf(suffix: Uint8Array, { container }: Search): IndexPosition {
   const parts = decodeKey(suffix);
   const name = parts.at(-1) as string;
   if (container !== undefined) {
@@ -123,7 +124,7 @@ function placeOf(suffix: Uint8Array, { container }: Search): Place {
 async function matching(
   view: RecordView,
   { terms }: Search,
-  { container, name }: Place,
+  { container, name }: IndexPosition,
 ): Promise<Tags | undefined> {
   const current = { snapshot: undefined, versionId: undefined };
   const record = await findBlob(view, { container, name }, current);

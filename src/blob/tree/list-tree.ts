@@ -2,14 +2,14 @@ import { comparePaths, splitPath } from "../../namespace/paths.ts";
 import { resolveParents } from "../../namespace/resolve.ts";
 import { walk, type DirectoryPage, type PageRequest, type Position } from "../../namespace/walk.ts";
 import type { RecordView } from "../../operation/view.ts";
-import { scanBlobs, type Listed, type Page, type Selection } from "../list/scan-blobs.ts";
+import { scanBlobs, type ListEntry, type Page, type Selection } from "../list/scan-blobs.ts";
 import { blobTree } from "./find-path.ts";
 
 export interface TreeEntry {
   /** The last component of the path. */
   readonly name: string;
   readonly directory: bigint | undefined;
-  readonly listed: Listed;
+  readonly listed: ListEntry;
 }
 
 /** Deleted paths are kept by their whole path, so that they are listed as flat names are. */
@@ -25,7 +25,7 @@ const onlyPresent = {
 export async function listTree(
   view: RecordView,
   selection: Selection,
-  emit: (entry: Listed) => void,
+  emit: (entry: ListEntry) => void,
 ): Promise<Page> {
   if (selection.onlyDeleted) return scanBlobs(view, { ...selection, delimiter: "" }, emit);
   const { container, prefix, delimiter, from = [], endBefore, limit } = selection;
@@ -58,7 +58,7 @@ function kindOf(directory: bigint | undefined): "files" | "directories" {
   return directory === undefined ? "files" : "directories";
 }
 
-function asListed(path: string, listed: Listed, isRolledUp: boolean): Listed {
+function asListed(path: string, listed: ListEntry, isRolledUp: boolean): ListEntry {
   if (!isRolledUp || listed.kind !== "blob") return { ...listed, name: path };
   return { kind: "prefix", name: `${path}/`, record: listed.record };
 }
@@ -92,6 +92,6 @@ export async function readDirectory(
   return { entries, next: page.next };
 }
 
-function directoryOf(listed: Listed): bigint | undefined {
+function directoryOf(listed: ListEntry): bigint | undefined {
   return listed.kind === "blob" ? listed.record.directory : undefined;
 }

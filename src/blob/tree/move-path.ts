@@ -1,5 +1,5 @@
 import { put, reclaim, reclaimAt, remove, type Effect } from "../../operation/effects.ts";
-import { uploadEnds } from "../block/uncommitted.ts";
+import { uploadEnds } from "../block/read-blocks.ts";
 import { blobs, uploads, type BlobKey, type BlobRecord, type UploadRecord } from "../records.ts";
 import { dropUpload } from "../shared/overwrite.ts";
 

@@ -2,7 +2,7 @@ import type { StaticWebsite } from "../../account/service-properties.ts";
 
 export const websiteContainer = "$web";
 
-export interface Candidate {
+export interface PageCandidate {
   readonly name: string;
   /** It only stands in for what is not there. */
   readonly missing: boolean;
@@ -10,7 +10,7 @@ export interface Candidate {
 
 /** Which blobs may answer for a path, in this order. A path may name a blob, or a directory whose
  *  index document is meant, with or without the slash. */
-export function pageCandidates(path: string, site: StaticWebsite): readonly Candidate[] {
+export function pageCandidates(path: string, site: StaticWebsite): readonly PageCandidate[] {
   const names: string[] = [];
   if (path !== "" && !path.endsWith("/")) names.push(path);
   const directory = path === "" || path.endsWith("/") ? path : `${path}/`;

@@ -7,7 +7,7 @@ import { generations, uploads, type BlobRecord, type UploadRecord } from "../rec
 import { operation } from "../resources.ts";
 import { checkProtection } from "../protection/protection.ts";
 import {
-  buryAt,
+  softDelete,
   generationsOf,
   isRestorable,
   retentionDays,
@@ -20,7 +20,7 @@ import {
   type OverwriteContext,
 } from "../shared/overwrite.ts";
 
-interface Seen {
+interface DeletionReads {
   readonly upload: UploadRecord | undefined;
   readonly kept: readonly Generation[];
 }
@@ -60,7 +60,7 @@ export const deleteBlob = operation({
   effect: "writes",
   policy: { content: "remove", generations: "any", pendingCopy: "reject", clientKey: "none" },
   success: { status: 202, headers: ["x-ms-delete-type-permanent"] },
-  reads: async (view, { scope, address }): Promise<Seen> => {
+  reads: async (view, { scope, address }): Promise<DeletionReads> => {
     if (address.snapshot !== undefined) return { upload: undefined, kept: [] };
     const key = blobKey({ scope });
     return { upload: await view.get(uploads, key), kept: await generationsOf(view, key) };
@@ -68,7 +68,7 @@ export const deleteBlob = operation({
   decide: (context) => {
     const { target, address, input, readResult, features, scope } = context;
     if (address.snapshot !== undefined) {
-      return target === undefined ? fail("BlobNotFound") : deleteOne(context, target);
+      return target === undefined ? fail("BlobNotFound") : deleteAddressed(context, target);
     }
     const key = blobKey(context);
     const snapshots = readResult.kept.filter(isLiveSnapshot);
@@ -79,13 +79,13 @@ export const deleteBlob = operation({
       const free = checkProtection(record, context.now);
       if (!free.ok) return free;
     }
-    const buried = snapshots.flatMap((snapshot) => bury(context, snapshot));
+    const buried = snapshots.flatMap((snapshot) => deleteGeneration(context, snapshot));
     const kept = features.versioning || retentionDays(scope.account) !== undefined;
     const headers = { "x-ms-delete-type-permanent": String(!kept) };
     if (input.snapshots === "only") return { effects: buried, headers };
     const effects = [...buried, ...dropUpload(key, readResult.upload)];
     if (target === undefined) return { effects, headers };
-    return { remove: true, preserve: keepDeleted(context, readResult.kept), effects, headers };
+    return { remove: true, preserve: preserveDeleted(context, readResult.kept), effects, headers };
   },
 });
 
@@ -109,7 +109,7 @@ export const deleteBlobVersion = operation({
   decide: (context) => {
     const { target } = context;
     return target.superseded === true
-      ? deleteOne(context, target)
+      ? deleteAddressed(context, target)
       : fail("OperationNotAllowedOnRootBlob");
   },
 });
@@ -153,7 +153,10 @@ function isLiveSnapshot({ key, record }: Generation): boolean {
 
 /** A deleted blob becomes an earlier version, or waits to be undeleted, or is gone. One that was
  *  deleted before it under the same name waits on as a snapshot. */
-function keepDeleted(context: OverwriteContext, kept: readonly Generation[]): readonly Effect[] {
+function preserveDeleted(
+  context: OverwriteContext,
+  kept: readonly Generation[],
+): readonly Effect[] {
   const { features, target, now, newETag, scope } = context;
   if (target === undefined) return [];
   if (features.versioning || target.versionId !== undefined) return preservePrevious(context);
@@ -162,32 +165,35 @@ function keepDeleted(context: OverwriteContext, kept: readonly Generation[]): re
   // After all of its snapshots, as the blob itself was.
   const key = { ...blobKey(context), at: newETag, kind: "deleted" as const };
   const earlier = kept.filter(({ key: { kind } }) => kind === "deleted").flatMap(asSnapshot);
-  return [...earlier, ...buryAt(key, target, { at: now, retentionDays: days })];
+  return [...earlier, ...softDelete(key, target, { at: now, retentionDays: days })];
 }
 
 function asSnapshot({ key, record }: Generation): readonly Effect[] {
   const { deleted } = record;
   if (deleted === undefined) return [];
   const snapshot = { ...record, snapshot: deleted.at };
-  const moved = buryAt({ ...key, at: deleted.at, kind: "snapshot" }, snapshot, deleted);
+  const moved = softDelete({ ...key, at: deleted.at, kind: "snapshot" }, snapshot, deleted);
   return [...moved, remove(generations, key)];
 }
 
-function bury({ scope, now }: OverwriteContext, { key, record }: Generation): readonly Effect[] {
+function deleteGeneration(
+  { scope, now }: OverwriteContext,
+  { key, record }: Generation,
+): readonly Effect[] {
   const days = retentionDays(scope.account);
   if (days === undefined) return [remove(generations, key)];
-  return buryAt(key, record, { at: now, retentionDays: days });
+  return softDelete(key, record, { at: now, retentionDays: days });
 }
 
 /** Just the snapshot or version that the address names. */
-function deleteOne(context: OverwriteContext, target: BlobRecord) {
+function deleteAddressed(context: OverwriteContext, target: BlobRecord) {
   const { address } = context;
   const at = address.snapshot ?? address.versionId ?? 0n;
   const kind = address.snapshot === undefined ? "version" : "snapshot";
   const key = { ...blobKey(context), at, kind } as const;
   const permanent = retentionDays(context.scope.account) === undefined;
   return {
-    effects: bury(context, { key, record: target }),
+    effects: deleteGeneration(context, { key, record: target }),
     headers: { "x-ms-delete-type-permanent": String(permanent) },
   };
 }

@@ -5,10 +5,10 @@ import { crc64Since } from "../../protocol/versions.ts";
 import { whole } from "../../content/plan.ts";
 import { emptyContent } from "../../content/content-ref.ts";
 import {
-  chooseSealing,
+  chooseEncryption,
   encryptionHeaderNames,
   encryptionHeaders,
-} from "../encryption/blob-encryption.ts";
+} from "../shared/blob-encryption.ts";
 import { protection } from "../protection/protection.ts";
 import { uploads } from "../records.ts";
 import { operation } from "../resources.ts";
@@ -21,7 +21,7 @@ import {
   nextVersion,
   versionHeader,
 } from "../shared/overwrite.ts";
-import { tagsHeader } from "../shared/tags-header.ts";
+import { tagsHeader } from "../shared/create-params.ts";
 import { blockBlobTier } from "../shared/tier.ts";
 
 /** learn.microsoft.com/rest/api/storageservices/put-blob */
@@ -73,7 +73,7 @@ export const putBlockBlob = operation({
     const { headers } = input;
     const md5 = received.md5;
     if (md5 === undefined) throw new Error("Put Blob always computes the MD5");
-    const sealing = chooseSealing(input.encryption, context.scope.container);
+    const sealing = chooseEncryption(input.encryption, context.scope.container);
     if (!sealing.ok) return sealing;
     const versionId = nextVersion(context);
     const crc64 = version >= crc64Since ? received.crc64 : undefined;

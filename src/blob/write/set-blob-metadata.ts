@@ -1,7 +1,7 @@
 import { metadata } from "../../operation/common-params.ts";
 import { encryption } from "../../protocol/encryption.ts";
 import { noBody } from "../../operation/operation.ts";
-import { encryptionHeaderNames, encryptionHeaders } from "../encryption/blob-encryption.ts";
+import { encryptionHeaderNames, encryptionHeaders } from "../shared/blob-encryption.ts";
 import { operation } from "../resources.ts";
 import { preservePrevious, nextVersion, versionHeader } from "../shared/overwrite.ts";
 

@@ -30,7 +30,7 @@ export const undeleteBlob = operation({
     if (target === undefined && waiting.length === 0 && !known) return fail("BlobNotFound");
     const last = waiting.findLast(({ key }) => key.kind === "deleted");
     const root = target === undefined ? last : undefined;
-    const others = waiting.filter((each) => each !== root).flatMap(revive);
+    const others = waiting.filter((each) => each !== root).flatMap(restoreGeneration);
     if (root === undefined) return { effects: others };
     const record = { ...root.record, deleted: undefined };
     return { put: record, effects: [...others, remove(generations, root.key)] };
@@ -38,7 +38,7 @@ export const undeleteBlob = operation({
 });
 
 /** Back where it was. A blob whose name was taken meanwhile comes back as a snapshot. */
-function revive({ key, record }: Generation): readonly Effect[] {
+function restoreGeneration({ key, record }: Generation): readonly Effect[] {
   const alive = { ...record, deleted: undefined };
   if (key.kind !== "deleted") return [put(generations, key, alive)];
   const at = record.deleted?.at ?? key.at;

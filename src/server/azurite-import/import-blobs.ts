@@ -1,4 +1,4 @@
-import { readStage, stageBlock } from "../../blob/block/stage-block.ts";
+import { readStagingState, stageBlock } from "../../blob/block/stage-block.ts";
 import { isBlockId } from "../../blob/block/block-id.ts";
 import { blobs, generations, type BlobRecord, type ContainerRecord } from "../../blob/records.ts";
 import { inlineBlobBytesMax, inlinePartBytesMax } from "../../blob/shared/limits.ts";
@@ -180,7 +180,7 @@ async function importBlock(context: ImportContext, document: Fields): Promise<vo
       const isStaged = await engines.store.transact(async (tx) => {
         const view = new Records(tx, engines.content);
         const target = await view.get(blobs, key);
-        const readResult = await readStage(view, key, blockId);
+        const readResult = await readStagingState(view, key, blockId);
         const input = { encryption: noEncryption };
         const decided = { target, readResult, blockId, received, scope, input };
         const staging = { ...decided, now: tx.now, version: latestVersion };

@@ -1,6 +1,6 @@
 import { heldLeases } from "../../account/held-leases.ts";
 import { blocks } from "../../blob/records.ts";
-import { blockCounter } from "../../blob/block/uncommitted.ts";
+import { blockCounter } from "../../blob/block/read-blocks.ts";
 import { allTags, containerNames, containerTags, holds } from "../../blob/indexes.ts";
 import type { KeyPart } from "../../encoding/keys.ts";
 import type { AnyTable, IndexEntry } from "../../encoding/table.ts";

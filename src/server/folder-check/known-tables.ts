@@ -1,7 +1,7 @@
 import { accounts } from "../../account/account-record.ts";
 import { deletedNames } from "../../account/deleted-names.ts";
 import { heldLeases } from "../../account/held-leases.ts";
-import { blockCounter } from "../../blob/block/uncommitted.ts";
+import { blockCounter } from "../../blob/block/read-blocks.ts";
 import { allTags, containerNames, containerTags, holds } from "../../blob/indexes.ts";
 import * as blob from "../../blob/records.ts";
 import { contentTags } from "../../content/tables.ts";

@@ -4,7 +4,7 @@ import { fail, ok, type Result } from "../../protocol/result.ts";
 import type { BlobRecord, ContainerRecord } from "../records.ts";
 
 /** With which key, or under which scope, the bytes of a record are encrypted. */
-export type Sealing = Pick<BlobRecord, "keySha256" | "encryptionScope">;
+export type BlobEncryption = Pick<BlobRecord, "keySha256" | "encryptionScope">;
 
 export const encryptionHeaderNames = [
   "x-ms-encryption-key-sha256",
@@ -18,7 +18,7 @@ export const createReplyHeaders = [
   ...encryptionHeaderNames,
 ] as const;
 
-export function encryptionHeaders({ keySha256, encryptionScope }: Sealing) {
+export function encryptionHeaders({ keySha256, encryptionScope }: BlobEncryption) {
   return {
     "x-ms-encryption-key-sha256": keySha256 && encodeBase64(keySha256),
     "x-ms-encryption-scope": encryptionScope,
@@ -27,10 +27,10 @@ export function encryptionHeaders({ keySha256, encryptionScope }: Sealing) {
 
 /** What a write that creates a blob or a block seals it with: the client's key, the scope it names,
  *  or that of the container, which may insist. */
-export function chooseSealing(
+export function chooseEncryption(
   { clientKey, scope }: Encryption,
   { defaultEncryptionScope, denyEncryptionScopeOverride }: ContainerRecord,
-): Result<Sealing> {
+): Result<BlobEncryption> {
   const insists = denyEncryptionScopeOverride === true && defaultEncryptionScope !== undefined;
   const deviates =
     clientKey !== undefined || (scope ?? defaultEncryptionScope) !== defaultEncryptionScope;

@@ -13,13 +13,13 @@ export function blockCounter(upload: bigint): Uint8Array {
   return encodeTaggedKey(blockCountTag, [upload]);
 }
 
-export interface Staged {
+export interface UploadLookup {
   /** What is there, even if its week is over. */
   readonly stored: UploadRecord | undefined;
   readonly live: UploadRecord | undefined;
 }
 
-export async function findUpload(view: RecordView, key: BlobKey): Promise<Staged> {
+export async function findUpload(view: RecordView, key: BlobKey): Promise<UploadLookup> {
   const stored = await view.get(uploads, key);
   const live = stored !== undefined && isLive(stored, view.now) ? stored : undefined;
   return { stored, live };
@@ -60,7 +60,7 @@ export interface CommittedBlock {
   readonly pieces: readonly SliceSourceOfLength[];
 }
 
-interface GrowingBlock extends CommittedBlock {
+interface PartialBlock extends CommittedBlock {
   length: number;
   readonly pieces: SliceSourceOfLength[];
 }
@@ -71,7 +71,7 @@ export async function* committedBlocks(
   content: ContentRef | undefined,
 ): AsyncIterable<readonly CommittedBlock[]> {
   if (content === undefined || content.kind === "inline") return;
-  let last: GrowingBlock | undefined;
+  let last: PartialBlock | undefined;
   for await (const batch of view.slices(content, 0, content.length)) {
     const ended: CommittedBlock[] = [];
     for (const { block, length, source } of batch) {

@@ -26,19 +26,19 @@ export async function loadOwnSource(
 }
 
 /** Some copies pass on what their source answered instead of having its code. */
-export function unverified({ fault }: Failure): Failure {
+export function cannotVerifySource({ fault }: Failure): Failure {
   const detail = { status: faultStatus(fault), message: faultMessage(fault) };
   return fail("CannotVerifyCopySource", detail);
 }
 
-export interface SourceDemands {
+export interface SourceRequirements {
   readonly sourceConditions: Conditions;
   readonly sourceLeaseId?: string | undefined;
 }
 
 export function checkOwnSource(
   record: BlobRecord,
-  { sourceConditions, sourceLeaseId }: SourceDemands,
+  { sourceConditions, sourceLeaseId }: SourceRequirements,
   now: Ticks,
 ): Result<undefined> {
   const leased = checkLease(record.lease, sourceLeaseId, "match-if-given", "blob", now);

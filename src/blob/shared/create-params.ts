@@ -2,6 +2,7 @@ import type { Param } from "../../protocol/params.ts";
 import { ok } from "../../protocol/result.ts";
 import { parseTagsHeader } from "../../protocol/tag-set.ts";
 import type { Tags } from "../../protocol/tags.ts";
+import { invalidHeader } from "../../protocol/faults.ts";
 
 /** `x-ms-tags: name=value&…` on writes that create a blob. */
 export const tagsHeader: Param<Tags | undefined> = {
@@ -9,5 +10,14 @@ export const tagsHeader: Param<Tags | undefined> = {
   parse: (reader) => {
     const text = reader.header("x-ms-tags");
     return text === undefined || text === "" ? ok(undefined) : parseTagsHeader(text);
+  },
+};
+
+/** Append and page blobs are created empty: bytes sent along would be lost. */
+export const emptyBody: Param<undefined> = {
+  sources: ["Content-Length"],
+  parse: (reader) => {
+    const length = reader.header("content-length") ?? "0";
+    return length === "0" ? ok(undefined) : invalidHeader("Content-Length", length);
   },
 };

@@ -21,7 +21,7 @@ export function wholeSource(lengthMax: (version: string) => number): SourceBody 
  *  have; stored is the MD5 always. */
 export const sourceMd5 = header("x-ms-source-content-md5", text);
 
-export function toldChecksum(
+export function sourceChecksumHeader(
   { md5, crc64 }: Received,
   { asked, version }: { readonly asked: string | undefined; readonly version: string },
 ) {
@@ -30,7 +30,7 @@ export function toldChecksum(
     : { "Content-MD5": md5 && encodeBase64(md5) };
 }
 
-export function foundIn(source: CopySource | undefined): SourceFound {
+export function remoteSourceOf(source: CopySource | undefined): SourceFound {
   if (source?.kind !== "elsewhere") throw new Error("the bytes were taken from somewhere");
   return source.found;
 }

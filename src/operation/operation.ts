@@ -164,9 +164,18 @@ export interface OperationSpec<
   readonly locate?: (address: A, input: InputOf<P> & BodyInput<B>) => A;
   /** Writers run in a transaction, readers on a snapshot. */
   readonly effect: "reads" | "writes";
-  /** Whoever runs it changes the same record as the one before: each is decided in its turn. */
+  /** Deletes the target or, like Clear Messages, what it contains. Such an operation may use the
+   *  space that is reserved for a full disk. */
+  readonly removes?: true;
+  /** May use the reserved space although it removes nothing: a client needs it before a deletion,
+   *  as Get Messages before Delete Message. */
+  readonly mayUseReserve?: true;
+  /** May be a part of a Blob Batch. */
+  readonly mayBeBatched?: true;
+  /** Runs only inside the commit batch: concurrent calls change the same records, so an attempt
+   *  before the batch would conflict. */
   readonly runInBatch?: true;
-  /** Its answer may be megabytes long and is made in one piece. */
+  /** The response may be megabytes long and is built in memory. */
   readonly largeResponse?: true;
   readonly success: { readonly status: number; readonly headers: readonly H[] };
   /** What else the decision looks at, in the same transaction. */

@@ -28,9 +28,7 @@ export type Transform = (chunks: AsyncIterable<Uint8Array>) => AsyncIterable<Uin
 export interface Batch {
   readonly bytes: Uint8Array;
   readonly contentType: string;
-  /** Names of the operations that may be in it. */
-  readonly operations: readonly string[];
-  /** All parts must be about this container. */
+  /** The container that all parts must address; undefined in a batch for the account. */
   readonly within?: string;
 }
 

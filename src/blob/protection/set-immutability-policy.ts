@@ -59,6 +59,7 @@ export const deleteImmutabilityPolicy = operation({
   lease: "none",
   etag: "none",
   effect: "writes",
+  mayUseReserve: true,
   policy: { content: "none", generations: "any", pendingCopy: "reject", clientKey: "none" },
   success: { status: 200, headers: [] },
   decide: (context) => {

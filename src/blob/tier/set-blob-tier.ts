@@ -32,6 +32,7 @@ export const setBlobTier = operation({
   lease: "match-if-given",
   etag: "none",
   effect: "writes",
+  mayBeBatched: true,
   policy: { content: "none", generations: "any", pendingCopy: "reject", clientKey: "none" },
   success: { status: 200, headers: [] },
   decide: (context) => {

@@ -58,6 +58,8 @@ export const deleteBlob = operation({
   lease: "match-if-leased",
   etag: "none",
   effect: "writes",
+  removes: true,
+  mayBeBatched: true,
   policy: { content: "remove", generations: "any", pendingCopy: "reject", clientKey: "none" },
   success: { status: 202, headers: ["x-ms-delete-type-permanent"] },
   reads: async (view, { scope, address }): Promise<DeletionReads> => {
@@ -104,6 +106,8 @@ export const deleteBlobVersion = operation({
   lease: "match-if-leased",
   etag: "none",
   effect: "writes",
+  removes: true,
+  mayBeBatched: true,
   policy: { content: "remove", generations: "any", pendingCopy: "reject", clientKey: "none" },
   success: { status: 202, headers: ["x-ms-delete-type-permanent"] },
   decide: (context) => {
@@ -129,6 +133,8 @@ export const deleteBlobPermanently = operation({
   lease: "match-if-given",
   etag: "none",
   effect: "writes",
+  removes: true,
+  mayBeBatched: true,
   policy: { content: "remove", generations: "any", pendingCopy: "reject", clientKey: "none" },
   success: { status: 202, headers: ["x-ms-delete-type-permanent"] },
   reads: (view, { scope }) => generationsOf(view, blobKey({ scope })),

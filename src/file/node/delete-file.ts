@@ -22,6 +22,7 @@ export const deleteFile = fileOperation({
   etag: "none",
   fileAccess: removeAccess,
   effect: "writes",
+  removes: true,
   success: { status: 202, headers: [] },
   reads: (view, { scope, target }) => nextName(view, scope.share.id, target),
   decide: ({ target, scope, readResult: heir }) => {

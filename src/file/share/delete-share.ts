@@ -39,6 +39,7 @@ export const deleteShare = operation({
   etag: "none",
   effect: "writes",
   acceptsSnapshot: true,
+  removes: true,
   success: { status: 202, headers: [] },
   reads: async (view, { scope, address }) => {
     const key = { account: scope.account.id, name: address.share };

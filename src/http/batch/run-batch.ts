@@ -78,11 +78,11 @@ function requestOf(
   return ok({ ...wire, headers, batchAccount });
 }
 
-/** The pipeline as the parts find it: it runs few operations. */
-function serviceOf({ http, batch }: BatchRun): HttpService {
+/** The same service, limited to operations that may be a part of a batch. */
+function serviceOf({ http }: BatchRun): HttpService {
   const router: Router = (routed) => {
     const operation = http.router(routed);
-    if (!operation.ok || batch.operations.includes(operation.value.name)) return operation;
+    if (!operation.ok || operation.value.mayBeBatched === true) return operation;
     return fail("InvalidInput");
   };
   return { ...http, router };

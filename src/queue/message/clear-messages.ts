@@ -18,6 +18,7 @@ export const clearMessages = operation({
   lease: "none",
   etag: "none",
   effect: "writes",
+  removes: true,
   success: { status: 204, headers: [] },
   decide: ({ target, newId }) => ({
     put: { ...target, id: newId() },

@@ -22,6 +22,7 @@ export const getMessages = operation({
   lease: "none",
   etag: "none",
   effect: "writes",
+  mayUseReserve: true,
   runInBatch: true,
   success: { status: 200, headers: ["Cache-Control"] },
   reads: (view, { target, input }) => readQueueHead(view, target.id, input.count ?? 1),

@@ -20,6 +20,7 @@ export const deleteEntity = operation({
   lease: "none",
   etag: "none",
   effect: "writes",
+  removes: true,
   success: { status: 204, headers: odataHeaderNames },
   decide: () => ({ remove: true, headers: odataHeaders }),
 });
@@ -39,6 +40,7 @@ export const deleteBelowTable = operation({
   lease: "none",
   etag: "none",
   effect: "writes",
+  removes: true,
   success: { status: 204, headers: [] },
   decide: ({ account, scope }) =>
     fail("InvalidInput", {

@@ -1,0 +1,11 @@
+import { expect, it } from "vitest";
+import { services } from "../../src/server/services.ts";
+
+const operations = services.flatMap((service) => service.operations);
+
+it("every DELETE operation may use the space that is reserved for a full disk", () => {
+  const deletions = operations.filter(({ route }) => route.method === "DELETE");
+  const undeclared = deletions.filter((one) => one.removes !== true && one.mayUseReserve !== true);
+  expect(deletions.length).toBeGreaterThan(10);
+  expect(undeclared.map(({ name }) => name)).toEqual([]);
+});

@@ -11,12 +11,12 @@ export const storedPoliciesMax = 5;
 export const policyIdUnitsMax = 64;
 export const accessPoliciesBytesMax = 64 * 1024;
 
-/** The body of Set ACL of any service; an empty one takes all policies away. */
+/** Parses the body of Set ACL of any service; an empty one removes all policies. */
 export function parseAccessPolicies(root: XmlElement | undefined): Result<readonly StoredPolicy[]> {
   return parsePolicies(root, undefined);
 }
 
-/** The same for a service that refuses permissions other than these `letters`. */
+/** As `parseAccessPolicies`, but rejects permissions other than these `letters`. */
 export function accessPoliciesWithin(letters: string): XmlParser<readonly StoredPolicy[]> {
   return (root) => parsePolicies(root, letters);
 }

@@ -3,8 +3,8 @@ import { recordCodec, withDecodeCache } from "../encoding/record.ts";
 import { defineTable } from "../encoding/table.ts";
 import type { ServiceProperties } from "./service-properties.ts";
 
-/** What the store knows of an account. Everything else in it is keyed by `id`, never by name, so
- *  that a reset gives the account a new id and reclaims the old one later. */
+/** The stored record of an account. All other records are keyed by `id`, never by name, so that a
+ *  reset assigns a new id and reclaims the old records later. */
 export interface AccountRecord {
   readonly id: bigint;
   readonly properties: Readonly<Partial<Record<ServiceName, ServiceProperties>>>;

@@ -15,9 +15,9 @@ export interface ConfiguredAccount {
 /** Whether anything is stored below an account's id that depends on its namespace. */
 export type IsUsed = (tx: Transaction, account: bigint) => Promise<boolean>;
 
-/** Every account that is configured has a record; one that no longer is keeps its data. The
- *  namespace of an account is that of its record and changes only while nothing depends on it: for
- *  other accounts the problem is returned, and nothing is written. */
+/** Creates records for configured accounts that have none. An account that is no longer configured
+ *  keeps its data. The namespace of an account is that of its record and changes only while nothing
+ *  depends on it: for other accounts the problem is returned, and nothing is written. */
 export async function ensureAccountRecords(
   store: Store,
   configured: readonly ConfiguredAccount[],
@@ -60,10 +60,8 @@ function contradiction(name: string, { hierarchicalNamespace }: AccountRecord): 
   );
 }
 
-/**
- * Everything in the store hangs on the ids of accounts. New ids, and all of it is gone for everyone
- * in one commit; the space comes back later, job by job.
- */
+/** Assigns new ids to all accounts: in one commit all data is unreachable. Reclaim jobs free its
+ *  space later. */
 export async function resetAccounts(
   store: Store,
   services: readonly ServiceName[],

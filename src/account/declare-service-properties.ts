@@ -7,12 +7,12 @@ import { renderServiceProperties } from "./service-properties-xml.ts";
 import { serviceOperation } from "./service-operation.ts";
 
 export interface ServiceForm {
-  /** As it is written in the names of operations: `Blob`. */
+  /** The service in the names of operations: `Blob`. */
   readonly title: string;
   /** The first x-ms-version that has it. */
   readonly since: string;
   readonly params?: Params;
-  /** The queue service tells everyone between not to keep what it answers; the others do not. */
+  /** The queue service sends headers that forbid caching; the others do not. */
   readonly noCache?: true;
 }
 
@@ -23,12 +23,13 @@ const notKept = {
   answered: { headers: { "Cache-Control": "no-cache" } },
 } as const;
 
-/** The headers that a form asks for, as they are declared and as they are answered. */
+/** The caching headers of a service, as declared names and as values. */
 export function cacheHeadersOf({ noCache }: Pick<ServiceForm, "noCache">) {
   return noCache === true ? notKept : kept;
 }
 
-/** learn.microsoft.com/rest/api/storageservices/get-blob-service-properties, and its like */
+/** Get Service Properties of any service.
+ *  learn.microsoft.com/rest/api/storageservices/get-blob-service-properties */
 export function declareGetServiceProperties(service: ServiceName, form: ServiceForm): Operation {
   const { title, since, params = {} } = form;
   const cacheHeaders = cacheHeadersOf(form);
@@ -53,8 +54,8 @@ export function declareGetServiceProperties(service: ServiceName, form: ServiceF
   });
 }
 
-/** Elements that the body leaves out stay as they are.
- *  learn.microsoft.com/rest/api/storageservices/set-blob-service-properties, and its like */
+/** Set Service Properties of any service: elements that the body omits stay unchanged.
+ *  learn.microsoft.com/rest/api/storageservices/set-blob-service-properties */
 export function declareSetServiceProperties(service: ServiceName, form: ServiceForm): Operation {
   const { title, since, params = {} } = form;
   const parse = parseServiceProperties(service);

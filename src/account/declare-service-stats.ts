@@ -6,8 +6,8 @@ import { element, textElement } from "../encoding/xml-writer.ts";
 import { cacheHeadersOf, type ServiceForm } from "./declare-service-properties.ts";
 import { serviceOperation } from "./service-operation.ts";
 
-/** Only the secondary endpoint answers; here it is never behind.
- *  learn.microsoft.com/rest/api/storageservices/get-blob-service-stats, and its like */
+/** Get Service Stats of any service, only on the secondary endpoint, which has no replication lag
+ *  here. learn.microsoft.com/rest/api/storageservices/get-blob-service-stats */
 export function declareServiceStats(form: Omit<ServiceForm, "since">): Operation {
   const { title, params = {} } = form;
   const cacheHeaders = cacheHeadersOf(form);

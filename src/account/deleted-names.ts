@@ -8,16 +8,14 @@ import { anyTable, defineTable } from "../encoding/table.ts";
 import { ticksFromSeconds, type Ticks } from "../base/ticks.ts";
 import type { RecordView } from "../operation/view.ts";
 
-/**
- * Names of deleted containers, queues, tables and shares that cannot be used again yet. Deleting
- * frees a name at once; the service takes 30 s or more, and answers 409 `…BeingDeleted` until then.
- * An account that sets `deletedNameSeconds` gets the same, for all four alike and whatever they
- * held. The time is computed when the name is read; the job only removes the record.
- */
+/** Names of deleted containers, queues, tables and shares that cannot be reused yet. By default a
+ *  deletion frees a name at once; Azure takes 30 s or more and responds with 409 `…BeingDeleted`
+ *  until then. An account with `deletedNameSeconds` gets the same, for all four kinds. The expiry
+ *  is computed when a name is read; the job only removes the record. */
 export interface DeletedName {
   readonly account: bigint;
   readonly service: ServiceName;
-  /** In the form in which names of this service are compared. */
+  /** The name in the form in which the service compares names. */
   readonly name: string;
 }
 
@@ -59,7 +57,7 @@ function jobKind(service: ServiceName): string {
   return `${service}-deleted-name`;
 }
 
-/** A name that was deleted again meanwhile has a later job of its own. */
+/** If the name was deleted again meanwhile, a later job removes the record. */
 const reclaimName: ReclaimHandler = async (view, [account, service, name]) => {
   const key = {
     account: account as bigint,

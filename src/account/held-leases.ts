@@ -5,20 +5,18 @@ import { defineTable, type IndexEntry } from "../encoding/table.ts";
 import { ticksMax, type Ticks } from "../base/ticks.ts";
 
 export interface HeldLeaseKey {
-  /** When it ceases to be held; `ticksMax` for one without end. */
+  /** When the lease ends; `ticksMax` for an infinite one. */
   readonly ends: Ticks;
   readonly kind: LeaseKind;
-  /** The key of the record that has the lease. */
+  /** The key of the leased record. */
   readonly below: readonly KeyPart[];
 }
 
 const kinds: readonly LeaseKind[] = ["blob", "container", "file", "share"];
 
-/**
- * The leases of everything that is stored, the first to end first: those that are held lie after
- * the present moment. What has ended stays until its record is written again, and is in nobody's
- * way. Only operations that change a lease write here.
- */
+/** Index of all leases by end time: the active ones come after the current time. An ended lease
+ *  stays until its record is written again; it has no effect. Only operations that change a lease
+ *  write here. */
 export const heldLeases = defineTable<HeldLeaseKey, Lease>({
   name: "held-leases",
   tag: 0x04,
@@ -38,7 +36,7 @@ export function leaseEntries(
   return [{ key, value: heldLeases.codec.encode(lease) }];
 }
 
-/** From then on nobody holds it, unless it is renewed. */
+/** The time when the lease ends unless it is renewed. */
 function endOf({ expiresAt, breaksAt }: Lease): Ticks {
   return breaksAt ?? expiresAt ?? ticksMax;
 }

@@ -51,7 +51,7 @@ const ownParts: Readonly<Partial<Record<ServiceName, Readonly<Record<string, Par
   file: fileParts,
 };
 
-/** What a Set Service Properties body changes; elements it leaves out stay as they are. */
+/** Parses the body of Set Service Properties; elements that it omits stay unchanged. */
 export function parseServiceProperties(service: ServiceName) {
   const parts = { ...commonParts, ...ownParts[service] };
   return (root: XmlElement | undefined): Result<Part> => {

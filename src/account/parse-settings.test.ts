@@ -17,13 +17,13 @@ function refused(input: unknown, variable?: string): readonly string[] {
 }
 
 describe("accounts", () => {
-  it("without any source are the development account alone", () => {
+  it("default to the development account", () => {
     expect(accepted(undefined).map(({ name, keys }) => ({ name, keys }))).toEqual([
       { name: "devstoreaccount1", keys: [developmentAccountKey] },
     ]);
   });
 
-  it("come from the variable, which leaves the development account out", () => {
+  it("from the variable replace the development account", () => {
     const accounts = accepted(undefined, `first:${key};second:${key}:${other};`);
     expect(accounts.map(({ name, keys }) => [name, ...keys])).toEqual([
       ["first", key],
@@ -31,7 +31,7 @@ describe("accounts", () => {
     ]);
   });
 
-  it("of a configuration take missing keys from the variable, other settings from Azure", () => {
+  it("of a configuration take missing keys from the variable, and Azure's defaults", () => {
     const [account] = accepted({ first: { versioning: true } }, `first:${key}`);
     expect(account).toEqual({
       name: "first",
@@ -59,7 +59,7 @@ describe("accounts", () => {
     expect([account?.name, ...(account?.keys ?? [])]).toEqual(expected);
   });
 
-  it("of the variable need a key with a byte in it", () => {
+  it("of the variable need a key of at least one byte", () => {
     expect(refused(undefined, "name:*").join()).toMatch(/one or two keys in base64/);
     expect(refused(undefined, "name::a2V5").join()).toMatch(/one or two keys in base64/);
   });
@@ -83,7 +83,7 @@ describe("accounts", () => {
     expect(refused(input).join("\n")).toMatch(message);
   });
 
-  it("refuse a malformed variable without repeating what may be a key", () => {
+  it("reject a malformed variable without printing text that may be a key", () => {
     expect(refused(undefined, key)).toEqual([
       "AZURITE_ACCOUNTS: each account must read name:key1 or name:key1:key2",
     ]);
@@ -92,7 +92,7 @@ describe("accounts", () => {
     ]);
   });
 
-  it("report every mistake at once", () => {
+  it("report all problems at once", () => {
     expect(refused({ first: { versioning: 1 }, second: {} })).toHaveLength(3);
   });
 });

@@ -8,7 +8,7 @@ import {
 } from "./settings.ts";
 import type { AccountKeys, AccountSettings } from "./settings.ts";
 
-/** What may be left out of an account's settings; the rest comes from `accountDefaults`. */
+/** The settings of an account; omitted ones come from `accountDefaults`. */
 export interface AccountInput {
   readonly keys?: readonly string[];
   readonly versioning?: boolean;
@@ -24,14 +24,14 @@ export interface AccountInput {
 
 export type AccountInputs = Readonly<Record<string, AccountInput>>;
 
-/** Every mistake is one line for whoever wrote the settings; no list means no mistake. */
+/** The value, or one line per problem. */
 export type Parsed<T> =
   | { readonly ok: true; readonly value: T }
   | { readonly ok: false; readonly problems: readonly string[] };
 
-/** Wider than Azure's: Azurite takes any name, and tests use capitals and underscores. */
+/** Accepts more than Azure: Azurite allows any name, and tests use capitals and underscores. */
 const namePattern = /^[A-Za-z0-9][A-Za-z0-9._~-]{0,127}$/;
-/** Suffixes in URLs that are no part of an account's name. */
+/** Suffixes in URLs that do not belong to the account name. */
 const urlSuffixPattern = /(?:-secondary|\.web)$/;
 const base64Pattern = /^(?:[A-Za-z0-9+/]{4})*(?:[A-Za-z0-9+/]{2}==|[A-Za-z0-9+/]{3}=)?$/;
 const booleanFields = [
@@ -51,12 +51,10 @@ export function isConfigurableName(name: string): boolean {
   return namePattern.test(name) && !urlSuffixPattern.test(name);
 }
 
-/**
- * The accounts of one server. `variable` is the text of AZURITE_ACCOUNTS
- * (`name:key1[:key2];…`), `input` the "accounts" object of a configuration. An account that is
- * configured without keys takes them from the variable; the development account has its own.
- * With neither source there is the development account alone.
- */
+/** Parses the accounts of a server. `variable` is the text of AZURITE_ACCOUNTS
+ *  (`name:key1[:key2];…`), `input` the "accounts" object of a configuration. An account without
+ *  configured keys takes them from the variable; the development account has its published one.
+ *  Without both sources there is only the development account. */
 export function parseAccounts(
   input: unknown,
   variable: string | undefined,
@@ -81,7 +79,7 @@ function parseVariable(text: string | undefined, problems: string[]): Map<string
   for (const entry of entries) {
     const [name = "", ...keys] = entry.trim().split(":");
     if (keys.length === 0 || keys.length > 2) {
-      // The entry itself may be a key, so the message does not show it.
+      // The entry may be a key, so the message does not contain it.
       problems.push("AZURITE_ACCOUNTS: each account must read name:key1 or name:key1:key2");
     } else if (found.has(name)) problems.push(`AZURITE_ACCOUNTS: account "${name}" is named twice`);
     else found.set(name, keys.filter((key, index) => index === 0 || key !== "").map(canonicalKey));
@@ -89,8 +87,8 @@ function parseVariable(text: string | undefined, problems: string[]): Map<string
   return found;
 }
 
-/** Azurite takes any text and ignores what is not base64 in it. A text without a single byte
- *  becomes the empty key, which is refused. */
+/** Azurite accepts any text and ignores characters that are not base64. A text without a single
+ *  byte becomes the empty key, which is rejected. */
 function canonicalKey(text: string): string {
   return Buffer.from(text, "base64").toString("base64");
 }

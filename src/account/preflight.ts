@@ -4,8 +4,8 @@ import type { ServiceName } from "../protocol/service-name.ts";
 import { header, text } from "../protocol/params.ts";
 import { serviceOperation } from "./service-operation.ts";
 
-/** The question of a browser before it sends a page's request, the same for every service: only the
- *  rules matter, neither credentials nor what the path names. */
+/** Preflight request of a browser, the same for every service: it depends only on the CORS rules,
+ *  not on credentials or on the path. */
 export function declarePreflight(service: ServiceName, name: string) {
   return serviceOperation({
     name,

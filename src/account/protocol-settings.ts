@@ -5,7 +5,7 @@ import type { ProtocolSetting } from "./service-properties.ts";
 
 const settingsMax = 32;
 const depthMax = 4;
-/** All that the service knows, on any level. */
+/** All known element names, of any level. */
 const known: ReadonlySet<string> = new Set([
   "SMB",
   "NFS",
@@ -19,7 +19,7 @@ const known: ReadonlySet<string> = new Set([
   "ChannelEncryption",
 ]);
 
-/** The leaves of the tree, each with its path: `SMB/Multichannel/Enabled` is `true`. */
+/** Returns the leaves of the tree with their paths: `SMB/Multichannel/Enabled` is `true`. */
 export function parseProtocol(root: XmlElement): Result<readonly ProtocolSetting[]> {
   const found: ProtocolSetting[] = [];
   const fits = collect(root, [], found);
@@ -37,7 +37,7 @@ function collect(parent: XmlElement, path: readonly string[], found: ProtocolSet
   return true;
 }
 
-/** Nothing until somebody has set something. */
+/** Empty if nothing was set. */
 export function renderProtocol(settings: readonly ProtocolSetting[] = []): string {
   if (settings.length === 0) return "";
   return element("ProtocolSettings", renderLevel(settings));

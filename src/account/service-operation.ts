@@ -6,5 +6,5 @@ interface ServiceResource {
   readonly service: { scope: AccountScope; target: AccountRecord };
 }
 
-/** Declares an operation that every service has on itself, whatever else it has. */
+/** Declares an operation on the service itself, which all services have. */
 export const serviceOperation = operationsOf<ServiceResource, Address>();

@@ -14,7 +14,7 @@ import {
   type StaticWebsite,
 } from "./service-properties.ts";
 
-/** Elements in the order the service writes them; each service has some of them. */
+/** Renders the elements in the service's order; each service has some of them. */
 export function renderServiceProperties(
   service: ServiceName,
   properties: ServiceProperties,

@@ -1,6 +1,6 @@
 import type { CorsRule } from "../protocol/cors.ts";
 
-/** What Set Service Properties keeps, for any of the four services. */
+/** The stored service properties of one of the four services. */
 export interface ServiceProperties {
   readonly logging?: Logging;
   readonly hourMetrics?: Metrics;
@@ -9,7 +9,7 @@ export interface ServiceProperties {
   readonly defaultServiceVersion?: string;
   readonly deleteRetention?: DeleteRetention;
   readonly staticWebsite?: StaticWebsite;
-  /** File service: the SMB settings, kept as the tree of element names and texts they came in. */
+  /** File service: the SMB settings, stored as paths of element names and texts. */
   readonly protocol?: readonly ProtocolSetting[];
 }
 

@@ -7,27 +7,27 @@ import { anyTable } from "../encoding/table.ts";
 import type { RecordView } from "../operation/view.ts";
 import { accounts, type AccountRecord } from "./account-record.ts";
 
-/** Everything that a request names lies in an account, which was checked to exist before. */
+/** Loads the record of the account; the pipeline has checked that the account is configured. */
 export function loadAccount(
   view: RecordView,
   { account }: Pick<LoadRequest, "account">,
 ): Awaitable<AccountRecord> {
   return mapAwaitable(view.get(accounts, account), (record) => {
-    if (record === undefined) throw new Error(`the account ${account} has no record`);
+    if (record === undefined) throw new Error(`account ${account} is configured but has no record`);
     return record;
   });
 }
 
 const noRules: readonly CorsRule[] = [];
 
-/** What browsers may do with a service of the account. */
+/** The CORS rules of a service of the account. */
 export function corsRulesFor(
   service: ServiceName,
 ): (account: AccountRecord) => readonly CorsRule[] {
   return ({ properties }) => properties[service]?.cors ?? noRules;
 }
 
-/** The service itself, as it is set up in an account. Leases are on what is below it. */
+/** The service itself as a resource. It has no lease. */
 export function serviceResource(
   service: ServiceName,
   leaseKind: Resource["leaseKind"] = "container",

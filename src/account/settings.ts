@@ -1,40 +1,40 @@
-/**
- * What Azure keeps on its management plane, per account: no REST operation of the four services
- * can change it, so it comes from a configuration file or from whoever starts the server.
- */
+/** The settings that Azure has in its management plane. No REST operation of the four services
+ *  changes them; they come from a configuration file or from the options of `start`. */
 export interface AccountSettings {
   readonly name: string;
-  /** Base64. Either key signs, so that one can be replaced while the other is in use. */
+  /** Base64. Both keys are accepted, so that one can be replaced while the other is in use. */
   readonly keys: AccountKeys;
   /** Every overwrite and delete of a blob keeps the previous version. */
   readonly versioning: boolean;
-  /** How long a deleted container can be restored; 0 turns that off. */
+  /** How long a deleted container can be restored, in days; 0: not at all. */
   readonly containerSoftDeleteDays: number;
-  /** How long a deleted share can be restored; 0 turns that off. */
+  /** How long a deleted share can be restored, in days; 0: not at all. */
   readonly shareSoftDeleteDays: number;
-  /** Whether containers may be opened to anonymous readers at all. */
+  /** Whether containers may have public access. */
   readonly publicAccess: boolean;
-  /** Whether requests signed with an account key are let in. */
+  /** Whether requests signed with an account key are accepted. */
   readonly sharedKey: boolean;
-  /** Whether reads of a blob leave the day of the latest one. */
+  /** Whether reads of a blob store the day of the last access. */
   readonly lastAccessTracking: boolean;
-  /** How long the name of a deleted container, queue, table or share cannot be used again. */
+  /** How long the name of a deleted container, queue, table or share cannot be reused, in
+   *  seconds. */
   readonly deletedNameSeconds: number;
-  /** Whether paths lead through directories. Fixed once the account has a container. */
+  /** Whether paths consist of directories. Fixed once the account has a container. */
   readonly hierarchicalNamespace: boolean;
   readonly smb: { readonly requireEncryption: boolean };
 }
 
 export type AccountKeys = readonly [first: string] | readonly [first: string, second: string];
 
-/** A view that follows re-reads of the configuration: ask it anew for every request. */
+/** The current accounts. They may change when the configuration is read again, so each request
+ *  looks them up. */
 export interface Accounts {
   get(name: string): AccountSettings | undefined;
   names(): readonly string[];
 }
 
 export const developmentAccountName = "devstoreaccount1";
-/** Published in Azure's own documentation for emulators, so it protects nothing. */
+/** Published in Azure's documentation of emulators, so it is no secret. */
 export const developmentAccountKey =
   "Eby8vdM02xNOcqFlqUwJPLlmEtlCDXJ1OUzFT50uSRZ6IFsuFq2UVErCz4I6tq/K1SZFPTOtr/KBHBeksoGMGw==";
 
@@ -57,7 +57,7 @@ export function developmentAccount(): AccountSettings {
   return { name: developmentAccountName, keys: [developmentAccountKey], ...accountDefaults };
 }
 
-/** Whether every key of every account is published, so that no account has a secret. */
+/** Whether every key of every account is published, so that there is no secret to protect. */
 export function isDevelopmentAlone(accounts: Accounts): boolean {
   return accounts.names().every((name) => {
     const keys = accounts.get(name)?.keys ?? [];

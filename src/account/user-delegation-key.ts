@@ -23,7 +23,8 @@ interface KeyInfo {
   readonly delegatedUserTenantId: string;
 }
 
-/** A key that a user signs tokens with instead of the account's own, the same for every service.
+/** Get User Delegation Key, the same for every service: a key with which a user signs SAS tokens
+ *  instead of an account key.
  *  learn.microsoft.com/rest/api/storageservices/get-user-delegation-key */
 export function declareUserDelegationKey(service: ServiceName, since: string) {
   return serviceOperation({

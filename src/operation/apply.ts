@@ -19,7 +19,7 @@ export interface WriteContext {
   readonly now: Ticks;
 }
 
-/** Turns a decision into writes of the transaction that made it. */
+/** Applies a decision to the transaction that made it. */
 export function applyReply(
   content: ContentStore,
   tx: Transaction,
@@ -31,7 +31,7 @@ export function applyReply(
   return applyWithEffects(content, tx, settled, reply);
 }
 
-/** Apart, because functions made here would be paid for by those who need none of them. */
+/** A separate function: closures created in `applyReply` would cost calls without effects, too. */
 function applyWithEffects(
   content: ContentStore,
   tx: Transaction,
@@ -57,14 +57,15 @@ function applyRecord(
   if (reply.put === undefined && !reply.remove) return undefined;
   const { call, scope, before } = settled;
   const { table, keyOf } = call.resource;
-  if (table === undefined) throw new Error(`${call.operation.name} has no record to write`);
-  const record = reply.put === undefined ? undefined : stampRecord(settled, reply.put);
+  if (table === undefined)
+    throw new Error(`${call.operation.name} has no table to write its target to`);
+  const record = reply.put === undefined ? undefined : withETag(settled, reply.put);
   const key = keyOf(scope, call);
   if (!hasDependents(table)) return writePlain(tx, table, key, record);
   return writeWithDependents(content, tx, { table, key, record, plan: reply.content }, before);
 }
 
-/** Makes a note, if there is still something to note. */
+/** Applies the update unless the record no longer needs it. */
 export async function applyDeferredUpdate(
   content: ContentStore,
   tx: Transaction,
@@ -76,7 +77,7 @@ export async function applyDeferredUpdate(
     await write(content, tx, { table, key, before, record, plan: undefined });
 }
 
-/** In order; waits for nothing that is there already. */
+/** Applies the effects in order, synchronously unless the store returns a promise. */
 export function applyEffects(
   content: ContentStore,
   tx: Transaction,
@@ -94,17 +95,17 @@ export function applyEffects(
   return applyFrom(0);
 }
 
-/** A renewed record gets the new ETag, and a lease that had run out is forgotten by the write. */
-function stampRecord({ call, newETag, now }: WriteContext, record: object): object {
+/** Sets the new ETag if the operation renews it, and removes an expired lease. */
+function withETag({ call, newETag, now }: WriteContext, record: object): object {
   if (call.operation.etag !== "renew") return record;
   const lease = (record as ETaggedRecord).lease;
   const kept =
     call.operation.lease === "match-if-leased"
       ? afterWrite(lease, now, call.resource.leaseKind)
       : lease;
-  // What the decision has stamped itself may be of a form that no copy has.
-  const isStamped = (record as ETaggedRecord).etag === newETag && lease === kept;
-  return isStamped ? record : { ...record, etag: newETag, lease: kept };
+  // The decision has set the ETag itself: no copy is needed.
+  const hasETag = (record as ETaggedRecord).etag === newETag && lease === kept;
+  return hasETag ? record : { ...record, etag: newETag, lease: kept };
 }
 
 function applyEffect(
@@ -135,7 +136,7 @@ function applyEffect(
   }
 }
 
-/** Whether something else hangs on the record that is about to change. */
+/** Whether content, index entries or change notices depend on the record. */
 function hasDependents({ content, indexes, changeNotices }: AnyTable): boolean {
   return content !== undefined || indexes !== undefined || changeNotices !== undefined;
 }
@@ -156,7 +157,8 @@ async function writeWithDependents(
   writing: Omit<Writing, "before">,
   known: object | undefined,
 ): Promise<void> {
-  // What counts as absent, as an expired blob does, may still lie there with its bytes.
+  // An expired blob loads as absent although its record exists; read the record so that its content
+  // references are released.
   const before = known ?? (await present(tx, writing.table, writing.key));
   await write(content, tx, { ...writing, before });
 }

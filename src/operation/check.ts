@@ -14,45 +14,47 @@ import type { Call, Outcome, ETaggedRecord } from "./execute.ts";
 
 const done = ok(undefined);
 
-/** Which check refused, and what it looked at: for those who watch, not for the client. */
+/** The check that rejected the request and the record it saw. For the event feed; never sent to the
+ *  client. */
 export interface Refusal {
   readonly rule: Rule;
   readonly target: ETaggedRecord | undefined;
   readonly now: Ticks;
-  /** Of the conditional headers. */
+  /** The conditional header that failed. */
   readonly unmet: ConditionName | undefined;
 }
 
 export type Rule = "access" | "place" | "existence" | "lease" | "condition" | "guard" | "decision";
 
-/** Refusals in the service's own order: access, place, existence, lease, conditions. */
-export function check(call: Call, located: LoadedResource, now: Ticks): Outcome | undefined {
-  const target: ETaggedRecord | undefined = located.target;
-  const allowed = call.authorise(located.access, target !== undefined, call.address);
-  if (!allowed.ok) return refused("access", allowed.fault, located, now);
-  if (!located.scope.ok) return refused("place", located.scope.fault, located, now);
-  const existence = checkExistence(call, located);
-  if (!existence.ok) return refused("existence", existence.fault, located, now);
+/** Runs the checks in the service's order: access, scope, existence, lease, conditions, guard.
+ *  Undefined if all pass. */
+export function check(call: Call, loaded: LoadedResource, now: Ticks): Outcome | undefined {
+  const target: ETaggedRecord | undefined = loaded.target;
+  const allowed = call.authorise(loaded.access, target !== undefined, call.address);
+  if (!allowed.ok) return refused("access", allowed.fault, loaded, now);
+  if (!loaded.scope.ok) return refused("place", loaded.scope.fault, loaded, now);
+  const existence = checkExistence(call, loaded);
+  if (!existence.ok) return refused("existence", existence.fault, loaded, now);
   if (target === undefined && call.operation.target === "optional") return undefined;
   const leased = checkTargetLease(call, target, now);
-  if (!leased.ok) return refused("lease", leased.fault, located, now);
-  return checkConditions(call, located, now) ?? checkGuard(call, located, now);
+  if (!leased.ok) return refused("lease", leased.fault, loaded, now);
+  return checkConditions(call, loaded, now) ?? checkGuard(call, loaded, now);
 }
 
-/** Checks the dates in the conditions of a write whose target does not exist yet, although records
- *  that belong to it do: a blob with uncommitted blocks alone. */
+/** Checks the dates in the conditions of a write whose target is missing although records that
+ *  belong to it exist: a blob that has only uncommitted blocks. */
 export function checkDatesWithoutTarget(
   call: Call,
-  located: LoadedResource,
-  seen: unknown,
+  loaded: LoadedResource,
+  readResult: unknown,
   now: Ticks,
 ): Outcome | undefined {
   const { operation, conditions } = call;
   if (operation.lastModifiedOf === undefined || conditions === noConditions) return undefined;
-  const lastModified = operation.lastModifiedOf(seen);
+  const lastModified = operation.lastModifiedOf(readResult);
   if (lastModified === undefined) return undefined;
   const verdict = checkWriteDates(conditions, lastModified);
-  return verdict.ok ? undefined : refused("condition", verdict.fault, located, now);
+  return verdict.ok ? undefined : refused("condition", verdict.fault, loaded, now);
 }
 
 export function refused(
@@ -64,13 +66,13 @@ export function refused(
   return { kind: "fault", fault, refusal: { rule, target, now, unmet: fault.detail?.unmet }, cors };
 }
 
-function checkGuard(call: Call, located: LoadedResource, now: Ticks): Outcome | undefined {
+function checkGuard(call: Call, loaded: LoadedResource, now: Ticks): Outcome | undefined {
   const { guard } = call.resource;
-  const { target } = located;
+  const { target } = loaded;
   if (guard === undefined) return undefined;
   const { operation, address, input, features } = call;
   const verdict = guard({ operation, address, input, features, target, now });
-  return verdict.ok ? undefined : refused("guard", verdict.fault, located, now);
+  return verdict.ok ? undefined : refused("guard", verdict.fault, loaded, now);
 }
 
 function checkExistence(
@@ -92,10 +94,10 @@ function checkTargetLease(call: Call, target: ETaggedRecord | undefined, now: Ti
   return checkLease(lease, call.leaseId, policy, call.resource.leaseKind, now);
 }
 
-function checkConditions(call: Call, located: LoadedResource, now: Ticks): Outcome | undefined {
+function checkConditions(call: Call, loaded: LoadedResource, now: Ticks): Outcome | undefined {
   const { operation, conditions } = call;
-  const target: ETaggedRecord | undefined = located.target;
-  const { cors } = located;
+  const target: ETaggedRecord | undefined = loaded.target;
+  const { cors } = loaded;
   if (operation.conditions === "none") return undefined;
   const present = target?.etag === undefined ? undefined : { etag: target.etag, tags: target.tags };
   const { conditions: policy, effect } = operation;
@@ -105,7 +107,7 @@ function checkConditions(call: Call, located: LoadedResource, now: Ticks): Outco
       const unmet = unmodifiedBy(conditions);
       return { kind: "not-modified", refusal: { rule: "condition", target, now, unmet }, cors };
     }
-    return verdict.ok ? undefined : refused("condition", verdict.fault, located, now);
+    return verdict.ok ? undefined : refused("condition", verdict.fault, loaded, now);
   }
   const creates = operation.conditions === "create";
   const holdsLease = call.leaseId !== undefined;
@@ -116,5 +118,5 @@ function checkConditions(call: Call, located: LoadedResource, now: Ticks): Outco
     ...(outOfRange === undefined ? {} : { unmetOutOfRange: outOfRange }),
   };
   const verdict = checkWrite(conditions, present, { creates, holdsLease, ...unmet });
-  return verdict.ok ? undefined : refused("condition", verdict.fault, located, now);
+  return verdict.ok ? undefined : refused("condition", verdict.fault, loaded, now);
 }

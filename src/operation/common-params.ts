@@ -12,13 +12,14 @@ export const metadata: Param<Metadata> = {
   parse: parseMetadata,
 };
 
-/** The name of another container or share. A longer one is nobody's, nor can it be looked up. */
+/** The name of another container or share. A longer one cannot exist and would not fit into a
+ *  key. */
 export const otherName: TextParser<string> = (value) =>
   value.length <= resourceNameUnitsMax ? value : undefined;
 
 const timeoutSecondsMax = 2_147_483_647;
 
-/** Accepted and checked; nothing here takes long enough to need it. */
+/** Validated, otherwise ignored: no operation runs long enough to need it. */
 export const timeout = query("timeout", integer(0, timeoutSecondsMax));
 
 export function leaseAction(kind: LeaseKind): Param<LeaseAction> {

@@ -20,15 +20,15 @@ async function isWaiting(turn: Promise<void> | undefined): Promise<boolean> {
   return !isOver;
 }
 
-describe("a contest", () => {
-  it("keeps nobody waiting where nobody has lost", () => {
+describe("contention queues", () => {
+  it("let every client proceed while no precondition has failed", () => {
     const contests = new ContentionQueues(manualClock());
     contests.leave("calm", first, false);
     expect(contests.isEmpty).toBe(true);
     expect(contests.write("calm", first)).toBeUndefined();
   });
 
-  it("gives one who lost and reads again the time to write", async () => {
+  it("reserve the resource for a client that failed and reads again", async () => {
     const { contests } = contested();
     expect(contests.read("hot", second)).toBeUndefined();
     const winner = contests.write("hot", first);
@@ -42,14 +42,14 @@ describe("a contest", () => {
     expect(await isWaiting(other)).toBe(false);
   });
 
-  it("does not hold up those who only read, nor other resources", () => {
+  it("do not delay clients that only read, nor other resources", () => {
     const { contests } = contested();
     expect(contests.read("hot", second)).toBeUndefined();
     expect(contests.read("hot", first)).toBeUndefined();
     expect(contests.write("other", first)).toBeUndefined();
   });
 
-  it("does not wait for one who does not come back", async () => {
+  it("end a reservation after its time limit", async () => {
     const { clock, contests } = contested();
     expect(contests.read("hot", second)).toBeUndefined();
     const winner = contests.write("hot", first);
@@ -57,7 +57,7 @@ describe("a contest", () => {
     expect(await isWaiting(winner)).toBe(false);
   });
 
-  it("gives one who lost a single turn, however often it reads", () => {
+  it("grant one reservation per failure, however often the client reads", () => {
     const { clock, contests } = contested();
     expect(contests.read("hot", second)).toBeUndefined();
     clock.advance(26);
@@ -65,7 +65,7 @@ describe("a contest", () => {
     expect(contests.write("hot", first)).toBeUndefined();
   });
 
-  it("keeps no more waiting than can be served within seconds", () => {
+  it("limit the number of waiting clients", () => {
     const { contests } = contested();
     expect(contests.read("hot", second)).toBeUndefined();
     for (let index = 0; index < waitingMax; index += 1) {
@@ -74,7 +74,7 @@ describe("a contest", () => {
     expect(contests.write("hot", first)).toBeUndefined();
   });
 
-  it("ends when nobody has tried for a while", () => {
+  it("are removed after a while without conditional writes", () => {
     const { clock, contests } = contested();
     clock.advance(1001);
     expect(contests.isEmpty).toBe(true);

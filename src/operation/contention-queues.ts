@@ -1,26 +1,23 @@
 import type { Clock } from "../base/world.ts";
 
-/** How long everyone waits for one whose turn it is, and who does not come back. */
-const turnMillisecondsMax = 25;
-/** A resource that nobody lost lately is left alone. */
-const contestMillisecondsMax = 1000;
-const contestsMax = 10_000;
-/** Whoever comes on top tries at once, as anyone could: nobody waits longer than some seconds. */
+/** Longest reservation: a client that does not write within it loses its reservation. */
+const reservationMillisecondsMax = 25;
+/** A queue without conditional writes for this long is removed. */
+const idleMillisecondsMax = 1000;
+const queuesMax = 10_000;
+/** Further clients proceed at once: the last in the queue waits a few seconds at most. */
 export const waitingMax = 256;
 
-/** A connection, or whatever else tells one client from another. */
+/** A connection or any other object that identifies a client. */
 export type ClientIdentity = object;
 
-/**
- * Lets clients that change one resource in a loop, each on the condition that nobody else has, take
- * turns. Left to themselves all but one of them fail each time; the one who has just won is ahead
- * of those who have to read first, and wins again. Here whoever has lost and reads the resource
- * anew has it to himself until he has written, or until his time is over.
- *
- * This only makes some wait a little: what is decided does not depend on it.
- */
+/** Gives fair access to clients that change one resource in a loop of read and conditional write.
+ *  Without it the client that has just written is ahead of those that must read first, and wins
+ *  again. A client whose precondition failed and that reads the resource again holds a reservation
+ *  until its next conditional write, for 25 ms at most; the other contending clients wait in FIFO
+ *  order. Affects latency and fairness, never results (docs/adr/009-fair-conditional-writes.md). */
 export class ContentionQueues {
-  readonly #contests = new Map<string, ContentionQueue>();
+  readonly #queues = new Map<string, ContentionQueue>();
   readonly #clock: Clock;
 
   constructor(clock: Clock) {
@@ -28,39 +25,39 @@ export class ContentionQueues {
   }
 
   get isEmpty(): boolean {
-    return this.#contests.size === 0;
+    return this.#queues.size === 0;
   }
 
-  /** Before a write on a condition. */
-  write(name: string, contender: ClientIdentity): Promise<void> | undefined {
-    return this.#contests.get(name)?.enter(contender);
+  /** Called before a conditional write. Undefined if the client may proceed at once. */
+  write(name: string, client: ClientIdentity): Promise<void> | undefined {
+    return this.#queues.get(name)?.enter(client);
   }
 
-  /** Before a read: only those who have lost mean to try again. */
-  read(name: string, contender: ClientIdentity): Promise<void> | undefined {
-    const contest = this.#contests.get(name);
-    return contest?.forgets(contender) === true ? contest.enter(contender) : undefined;
+  /** Called before a read. Only clients whose last conditional write failed wait. */
+  read(name: string, client: ClientIdentity): Promise<void> | undefined {
+    const queue = this.#queues.get(name);
+    return queue?.consumeFailure(client) === true ? queue.enter(client) : undefined;
   }
 
-  /** After a write on a condition. */
-  leave(name: string, contender: ClientIdentity, hasLost: boolean): void {
-    let contest = this.#contests.get(name);
-    if (contest === undefined && hasLost && this.#contests.size < contestsMax) {
-      contest = new ContentionQueue(this.#clock, () => this.#contests.delete(name));
-      this.#contests.set(name, contest);
+  /** Called after a conditional write. */
+  leave(name: string, client: ClientIdentity, hasFailed: boolean): void {
+    let queue = this.#queues.get(name);
+    if (queue === undefined && hasFailed && this.#queues.size < queuesMax) {
+      queue = new ContentionQueue(this.#clock, () => this.#queues.delete(name));
+      this.#queues.set(name, queue);
     }
-    contest?.leave(contender, hasLost);
+    queue?.leave(client, hasFailed);
   }
 }
 
 class ContentionQueue {
   readonly #clock: Clock;
   readonly #end: () => void;
-  /** Weak, because a contest may last for long, and connections come and go. */
-  readonly #losers = new WeakSet<ClientIdentity>();
-  readonly #waiting: Waiting[] = [];
+  /** Clients whose last conditional write failed. Weak: a queue may outlive connections. */
+  readonly #failed = new WeakSet<ClientIdentity>();
+  readonly #waiting: WaitingClient[] = [];
   #current: ClientIdentity | undefined;
-  #cancelTurn = (): void => undefined;
+  #cancelReservation = (): void => undefined;
   #cancelEnd = (): void => undefined;
 
   constructor(clock: Clock, end: () => void) {
@@ -68,54 +65,54 @@ class ContentionQueue {
     this.#end = end;
   }
 
-  /** Whether it had lost. Each loss is good for one turn: who only goes on reading, as another user
-   *  of the same connection may, holds up nobody. */
-  forgets(contender: ClientIdentity): boolean {
-    return this.#losers.delete(contender);
+  /** Whether the client's last write failed. Each failure counts once: a client that only goes on
+   *  reading, such as another user of the same connection, delays no other. */
+  consumeFailure(client: ClientIdentity): boolean {
+    return this.#failed.delete(client);
   }
 
-  /** Undefined if the contender may go on at once. */
-  enter(contender: ClientIdentity): Promise<void> | undefined {
-    if (this.#current === contender) return undefined;
+  /** Undefined if the client may proceed at once. */
+  enter(client: ClientIdentity): Promise<void> | undefined {
+    if (this.#current === client) return undefined;
     if (this.#current === undefined) {
-      this.#begin(contender);
+      this.#begin(client);
       return undefined;
     }
     if (this.#waiting.length >= waitingMax) return undefined;
-    return new Promise((resolve) => this.#waiting.push({ contender, resolve }));
+    return new Promise((resolve) => this.#waiting.push({ client, resolve }));
   }
 
-  leave(contender: ClientIdentity, hasLost: boolean): void {
-    if (hasLost) this.#losers.add(contender);
-    else this.#losers.delete(contender);
-    if (this.#current === contender) this.#next();
+  leave(client: ClientIdentity, hasFailed: boolean): void {
+    if (hasFailed) this.#failed.add(client);
+    else this.#failed.delete(client);
+    if (this.#current === client) this.#next();
     this.#cancelEnd();
-    this.#cancelEnd = this.#clock.after(contestMillisecondsMax, () => this.#stop());
+    this.#cancelEnd = this.#clock.after(idleMillisecondsMax, () => this.#stop());
   }
 
-  #begin(contender: ClientIdentity): void {
-    this.#current = contender;
-    this.#cancelTurn = this.#clock.after(turnMillisecondsMax, () => this.#next());
+  #begin(client: ClientIdentity): void {
+    this.#current = client;
+    this.#cancelReservation = this.#clock.after(reservationMillisecondsMax, () => this.#next());
   }
 
   #next(): void {
-    this.#cancelTurn();
+    this.#cancelReservation();
     this.#current = undefined;
     const next = this.#waiting.shift();
     if (next === undefined) return;
-    this.#begin(next.contender);
+    this.#begin(next.client);
     next.resolve();
   }
 
-  /** Whoever still waits goes on at once. */
+  /** Lets all waiting clients proceed. */
   #stop(): void {
-    this.#cancelTurn();
+    this.#cancelReservation();
     this.#end();
     for (const { resolve } of this.#waiting.splice(0)) resolve();
   }
 }
 
-interface Waiting {
-  readonly contender: ClientIdentity;
+interface WaitingClient {
+  readonly client: ClientIdentity;
   readonly resolve: () => void;
 }

@@ -5,19 +5,18 @@ import type { ParamReader } from "../protocol/params.ts";
 import type { Result } from "../protocol/result.ts";
 import type { Ticks } from "../base/ticks.ts";
 
-/** How a service writes and reads what the others have in common: the doors ask it, if it is there,
- *  and know nothing of the forms themselves. */
+/** Wire forms of a service that differ from those of the other services: the table service's. */
 export interface Dialect {
-  /** The method that counts, for clients whose proxies let only POST through. */
+  /** The method, or the one in X-HTTP-Method for clients whose proxies allow only POST. */
   readonly method: (method: string, rawHeaders: readonly string[]) => Result<string>;
-  /** What `If-Match` asks for, under the `match` policy. */
+  /** Parses `If-Match` under the `match` policy. */
   readonly readMatch: (reader: ParamReader) => Result<Conditions>;
   readonly etagHeaders: (newETag: Ticks) => Readonly<Record<string, string>>;
   readonly renderFault: (fault: Fault, asked: RequestInfo) => RenderedFault;
   readonly transaction: TransactionDialect;
 }
 
-/** What is known of a request that failed. */
+/** The request of a fault, as far as it was parsed. */
 export interface RequestInfo {
   readonly header: (name: string) => string | undefined;
   /** Path and query as sent. */
@@ -32,19 +31,19 @@ export interface RenderedFault {
   readonly headers: Readonly<Record<string, string>>;
   readonly type: string;
   readonly text: string;
-  /** Refused before the service looked at it: seen to answer without version and client's id. */
+  /** Rejected before the service was reached: recorded without version and client request id. */
   readonly bare: boolean;
 }
 
 /** Several writes in one request, all or nothing. */
 export interface TransactionDialect {
   readonly operationsMax: number;
-  /** What the parts must have in common, beyond what each says of itself. Of more parts than there
-   *  may be it gets only the first; `count` is how many came. */
+  /** Checks what the parts must have in common. Gets at most `operationsMax` parts; `count` is the
+   *  number sent. */
   readonly check: (parts: readonly TransactionPart[], count: number) => IndexedFault | undefined;
-  /** The failing part's fault as the one answer for all. */
+  /** The response to the whole transaction if one part fails. */
   readonly fault: (failure: IndexedFault, count: number) => Fault;
-  /** Names the headers of an answer inside the body, in the service's own order. */
+  /** Passes the headers of a part's response to `name`, in the service's order. */
   readonly partHeaders: (answer: PartAnswer, name: NameHeader) => void;
 }
 

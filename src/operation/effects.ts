@@ -2,7 +2,7 @@ import type { ContentPlan } from "../content/content-ref.ts";
 import type { Ticks } from "../base/ticks.ts";
 import { anyTable, type AnyTable, type Table } from "../encoding/table.ts";
 
-/** What a decision wants changed; applied in the transaction that decided. */
+/** A change that a decision requests; applied in the transaction that decided. */
 export type Effect =
   | {
       readonly effect: "put";
@@ -15,17 +15,17 @@ export type Effect =
   | { readonly effect: "add"; readonly counter: Uint8Array; readonly delta: bigint }
   | { readonly effect: "reclaim"; readonly job: ReclaimJob };
 
-/** Work that may be done later, in bounded steps, because nothing can reach it any more. */
+/** Removal of unreachable records, done later in bounded transactions. */
 export interface ReclaimJob {
   /** Names the handler, e.g. `blob-container`. */
   readonly kind: string;
   readonly scope: readonly (string | bigint)[];
-  /** Not before this moment; at once if left out. */
+  /** Earliest time; undefined: at once. */
   readonly due?: Ticks;
 }
 
-/** Writes a record. On a table with content, `content` says what its bytes become; without it
- *  the record keeps the content it has (or, if new, shares the one it refers to). */
+/** Writes a record. On a table with content, `content` is the new content; without it the record
+ *  keeps its content (or, if new, shares the one it refers to). */
 export function put<K, R extends object>(
   table: Table<K, R>,
   key: K,
@@ -47,7 +47,7 @@ export function reclaim(kind: string, ...scope: readonly (string | bigint)[]): E
   return { effect: "reclaim", job: { kind, scope } };
 }
 
-/** As `reclaim`, but what has a term is looked at only when the term is over. */
+/** As `reclaim`, but not before `due`. */
 export function reclaimAt(
   due: Ticks,
   kind: string,

@@ -15,11 +15,14 @@ export async function executeAll(
   const work = async (tx: Transaction): Promise<readonly Outcome[]> => {
     const outcomes: Outcome[] = [];
     const records = new Records(tx, runtime.content, { decoded: new Map() });
-    const trail: PreviousOperation = { call: undefined, located: undefined };
+    const previous: PreviousOperation = { call: undefined, loaded: undefined };
     for (const call of calls) {
-      const found = run(runtime, call, tx, tx, records, trail);
-      const outcome = found instanceof Promise ? await found : found;
-      if (isWaitOutcome(outcome)) throw new Error(`${call.operation.name} waits in a transaction`);
+      const running = run(runtime, call, tx, tx, records, previous);
+      const outcome = running instanceof Promise ? await running : running;
+      if (isWaitOutcome(outcome))
+        throw new Error(
+          `${call.operation.name} must not wait inside a transaction of several operations`,
+        );
       if (outcome.kind !== "reply") throw new TransactionRefused(outcomes.length, outcome);
       outcomes.push(outcome);
     }

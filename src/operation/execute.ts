@@ -30,18 +30,18 @@ export interface Runtime {
   readonly store: Store;
   readonly content: ContentStore;
   readonly random: Random;
-  /** Only to be woken by; what time it is, the store says. */
+  /** For time-outs only; the current time is the store's. */
   readonly clock: Clock;
   readonly log?: Log;
-  /** Under which whoever runs this is told of changes; of its own it is not. */
+  /** Identifies this runtime as the origin of changes, so that its own watchers ignore them. */
   readonly origin?: string;
-  /** What listings have told before. */
+  /** Cache of rendered listing entries. */
   readonly renderings?: RenderCache;
-  /** Where clients that change the same thing take turns. */
+  /** FIFO queues of clients that retry conditional writes. */
   readonly contests?: ContentionQueues;
 }
 
-/** A request after parsing, whatever door it came through. */
+/** A request after parsing. */
 export interface Call {
   readonly operation: Operation;
   readonly resource: Resource;
@@ -56,11 +56,11 @@ export interface Call {
   readonly leaseId: string | undefined;
   readonly received: Received | undefined;
   readonly entities?: EntityRange | undefined;
-  /** Who asks, where clients that change the same thing take turns. */
+  /** Identifies the client in the contention queues. */
   readonly clientIdentity?: ClientIdentity | undefined;
   readonly source: CopySource | undefined;
   readonly delegate: Delegate | undefined;
-  /** The door's last word on access, once the owner's policies and the target are known. */
+  /** Checks access once the access policies and the target are loaded. */
   readonly authorise: (
     access: Access | undefined,
     exists: boolean,
@@ -77,7 +77,7 @@ export type Outcome =
       readonly etag: Ticks | undefined;
       readonly body: ReplyBody | undefined;
       readonly deferredUpdate?: DeferredUpdate | undefined;
-      /** Opened inside the transaction, so that what it reads belongs to this answer. */
+      /** Opened inside the transaction, so that it reads the same state. */
       readonly reader: ContentReader | undefined;
       readonly cors?: CorsRules;
     }
@@ -92,36 +92,37 @@ export type Outcome =
 /** The CORS rules of the service; undefined if the target's scope was not loaded. */
 type CorsRules = readonly CorsRule[] | undefined;
 
-/** The fields every stamped record shares. */
+/** The fields that all records with an ETag share. */
 export interface ETaggedRecord {
   readonly etag?: Ticks;
   readonly lease?: Lease | undefined;
   readonly tags?: Readonly<Record<string, string>> | undefined;
 }
 
-/** Runs one operation: load, check and decide on one state, commit only if it still stands. */
+/** Executes one call: load, check and decide on one state, commit only if nothing that was read has
+ *  changed. */
 export async function execute(runtime: Runtime, call: Call): Promise<Outcome> {
   const { contests } = runtime;
-  const { clientIdentity: contender } = call;
-  if (contests === undefined || contender === undefined) return executeNow(runtime, call);
+  const { clientIdentity: client } = call;
+  if (contests === undefined || client === undefined) return executeNow(runtime, call);
   if (call.operation.effect === "reads") {
-    if (!contests.isEmpty) await contests.read(nameOf(call), contender);
+    if (!contests.isEmpty) await contests.read(nameOf(call), client);
     return executeNow(runtime, call);
   }
   if (call.conditions === noConditions) return executeNow(runtime, call);
   const name = nameOf(call);
-  await contests.write(name, contender);
-  let hasLost = false;
+  await contests.write(name, client);
+  let hasFailed = false;
   try {
     const outcome = await executeNow(runtime, call);
-    hasLost = outcome.kind === "fault" && outcome.refusal?.rule === "condition";
+    hasFailed = outcome.kind === "fault" && outcome.refusal?.rule === "condition";
     return outcome;
   } finally {
-    contests.leave(name, contender, hasLost);
+    contests.leave(name, client, hasFailed);
   }
 }
 
-/** What clients may contend for: the resource that is addressed. */
+/** The name of the addressed resource, as the key of its contention queue. */
 function nameOf({ account, address }: Call): string {
   return `${account} ${Object.values(address).join(" ")}`;
 }
@@ -129,7 +130,7 @@ function nameOf({ account, address }: Call): string {
 async function executeNow(runtime: Runtime, call: Call): Promise<Outcome> {
   const { store, content } = runtime;
   const options = prefetchOptions(content, call);
-  const writing = () =>
+  const write = () =>
     store.transact((tx) => run(runtime, call, tx, tx), {
       prefetch: options.prefetch,
       runInBatch: call.operation.runInBatch,
@@ -138,15 +139,15 @@ async function executeNow(runtime: Runtime, call: Call): Promise<Outcome> {
   const first =
     call.operation.effect === "reads"
       ? await store.snapshot((view) => run(runtime, call, view, undefined), options)
-      : await writing();
-  const outcome = isWaitOutcome(first) ? await runUntilReady(runtime, first, writing) : first;
+      : await write();
+  const outcome = isWaitOutcome(first) ? await runUntilReady(runtime, first, write) : first;
   if (outcome.kind === "reply" && outcome.deferredUpdate !== undefined && !call.secondary) {
     await tryDeferredUpdate(runtime, outcome.deferredUpdate);
   }
   return outcome;
 }
 
-/** A read has succeeded by then: it must not fail because nobody could write down that it was. */
+/** The read has succeeded and must not fail because this write does. */
 async function tryDeferredUpdate(
   { store, content, log }: Runtime,
   update: DeferredUpdate,
@@ -154,11 +155,12 @@ async function tryDeferredUpdate(
   try {
     await store.transact((tx) => applyDeferredUpdate(content, tx, update));
   } catch (error) {
-    log?.warn({ err: error }, "a read could not be noted down");
+    log?.warn({ err: error }, "deferred update of a read failed; skipped");
   }
 }
 
-/** The checks alone, so that a doomed upload is refused before its body is received. */
+/** Runs the checks alone, so that an upload that must fail is rejected before its body is
+ *  received. */
 export function precheck(runtime: Runtime, call: Call): Promise<Outcome | undefined> {
   const { store, content } = runtime;
   const work = async (view: View): Promise<Outcome | undefined> =>

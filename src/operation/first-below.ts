@@ -6,8 +6,8 @@ export interface FoundBelow<R> extends Removal {
   readonly record: R;
 }
 
-/** How a reclaimer finds the first records below an id in a table: so many, unless it says fewer,
- *  for they are removed in one transaction. */
+/** Returns a function that finds the first records below an id, at most `removalsMax`: they are
+ *  removed in one transaction. */
 export function firstBelowUpTo(removalsMax: number) {
   return async function firstBelow<K, R extends object>(
     view: RecordView,
@@ -30,7 +30,7 @@ function removalOf<K, R extends object>(
   return {
     table: anyTable(table),
     key: scanned.key,
-    // Most are removed without a look inside.
+    // Decoded on access: most records are removed without being read.
     get record() {
       return scanned.record;
     },

@@ -27,7 +27,7 @@ const things = defineTable<string, { readonly colour: string }>({
   },
 });
 
-/** Nothing here has bytes. */
+/** The records of these tests have no content. */
 const content = {} as ContentStore;
 
 function apply(store: Store, ...effects: readonly Effect[]): Promise<void> {
@@ -44,8 +44,8 @@ function indexed(store: Store): Promise<string[]> {
   });
 }
 
-describe("what follows from a record", () => {
-  it("is written, changed and removed with it", async () => {
+describe("index entries", () => {
+  it("are written, changed and removed with their record", async () => {
     const store = openMemoryStore({ clock: manualClock() });
     await apply(store, put(things, "a", { colour: "red" }), put(things, "b", { colour: "red" }));
     expect(await indexed(store)).toEqual(["red a", "red b"]);
@@ -56,7 +56,7 @@ describe("what follows from a record", () => {
     await store.close();
   });
 
-  it("goes when the record is reclaimed", async () => {
+  it("are removed when the record is reclaimed", async () => {
     const store = openMemoryStore({ clock: manualClock() });
     await apply(store, put(things, "a", { colour: "red" }));
     await store.transact(async (tx) => enqueueJob(tx, { kind: "all", scope: [] }, tx.now));

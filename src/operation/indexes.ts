@@ -11,7 +11,7 @@ export interface Change {
 const tagBytes = 1;
 const none: readonly IndexEntry[] = [];
 
-/** Keeps what follows from a record in step with it, in the same transaction. */
+/** Updates the index entries of a record in the transaction that changes it. */
 export function updateIndexes(
   tx: Transaction,
   { indexes }: AnyTable,

@@ -4,20 +4,20 @@ import { query, text, type Param, type TextParser } from "../protocol/params.ts"
 import { decodeBase64, encodeBase64 } from "../base/base64.ts";
 import { blobNameUnitsMax } from "../protocol/names.ts";
 
-/** What all listings share: prefix, page size, marker. */
+/** Parameters that all listings share: prefix, page size, marker. */
 
 export const pageEntriesMax = 5000;
 
-/** No name is longer, so no place in a listing is; a longer one could not even be a key. */
+/** No name is longer, so no position in a listing is; a longer one would not fit into a key. */
 const isPlace = (value: string): boolean => value.length <= blobNameUnitsMax;
 
-/** A name, or the beginning of one. */
+/** A name or a prefix of one. */
 export const place: TextParser<string> = (value) => (isPlace(value) ? value : undefined);
 
 export const prefix = query("prefix", place);
 export const delimiter = query("delimiter", text);
 
-/** More than a page is asked for in vain, less than one entry is refused. */
+/** A value above the page size is reduced to it; one below 1 is rejected. */
 export const maxResults: Param<number | undefined> = {
   sources: ["?maxresults"],
   parse: (reader) => {
@@ -36,7 +36,7 @@ export function pageSize(asked: number | undefined): number {
 
 const markerForm = /^2!(\d{1,5})!([A-Za-z0-9+/-]*)$/;
 
-/** A place in a listing, opaque to clients, in the form the service gives markers. */
+/** Encodes a position in a listing, opaque to clients, in the service's form of markers. */
 export function formatMarker(parts: readonly string[]): string {
   const bytes = new TextEncoder().encode(JSON.stringify(parts));
   const encoded = encodeBase64(bytes).replaceAll("=", "-");
@@ -53,7 +53,7 @@ export const marker: Param<readonly string[] | undefined> = {
   },
 };
 
-/** The marker of listings that show where they go on: `/account/name` of the next entry. */
+/** The marker of listings that show their position: `/account/name` of the next entry. */
 export const nameMarker: Param<string | undefined> = {
   sources: ["?marker"],
   parse: (reader) => {
@@ -79,7 +79,7 @@ function parseMarker(value: string): readonly string[] | undefined {
   }
 }
 
-/** A comma-separated set of known words; an unknown one is refused by the caller's query rule. */
+/** Parses a comma-separated set of the given words; undefined if one is unknown. */
 export function wordSet<const T extends string>(name: string, ...words: readonly T[]) {
   return query(name, (value): ReadonlySet<T> | undefined => {
     const chosen = new Set<T>();

@@ -14,34 +14,37 @@ import type { RecordView } from "./view.ts";
 import type { XmlElement } from "../encoding/xml.ts";
 import type { Reply, WaitDecision } from "./reply.ts";
 
-/** The form of an operation: data plus one small function. Services declare, doors interpret. */
+/** An operation is a declaration and one pure function. Services declare operations; `http` and
+ *  `execute.ts` interpret them. */
 
 export type Method = "GET" | "HEAD" | "PUT" | "POST" | "DELETE" | "PATCH" | "MERGE" | "OPTIONS";
 
 export interface Route<N extends string = string> {
   readonly method: Method | readonly Method[];
   readonly resource: N;
-  /** Query parameters that select the operation; `true` only asks for presence. */
+  /** Query parameters that select the operation; `true`: any value. */
   readonly query?: Readonly<Record<string, string | true>>;
-  /** Headers that tell operations of the same method and query apart; `false` asks for absence. */
+  /** Headers that distinguish operations of the same method and query; `true`: any value, `false`:
+   *  absent. */
   readonly headers?: Readonly<Record<string, string | boolean>>;
-  /** A media type that `Accept` must name for this form of the answer. Requests that are older than
-   *  the operation get the form they know. */
+  /** A media type that `Accept` must contain. Requests with a version before `since` get another
+   *  operation of the route. */
   readonly accepts?: string;
 }
 
-/** `must-exist` and `must-not-exist` fail with the resource's own codes. `may-exist` writes what is
- *  not there yet, so conditions and leases speak of absence too; with `optional` the decision says
- *  what absence means, and they only bind a target that exists. */
+/** `must-exist` and `must-not-exist` fail with the codes of the resource. `may-exist`: the
+ *  operation creates a missing target, so conditions and leases are checked for a missing one, too.
+ *  `optional`: `decide` handles a missing target; conditions and leases apply only to an existing
+ *  one. */
 export type TargetPolicy = "must-exist" | "may-exist" | "must-not-exist" | "optional";
 /** `read`: 304 or 412; `write`: 412; `create`: 412, and 409 for `If-None-Match: *`; `tags`: only
- *  `x-ms-if-tags` and the `x-ms-blob-if-…` spelling of the others; `match`: `If-Match`
- *  alone, which must be there, in the form the service's dialect gives ETags. */
+ *  `x-ms-if-tags` and the `x-ms-blob-if-…` headers; `match`: `If-Match` alone, which is required,
+ *  in the form of the service's dialect. */
 export type ConditionsPolicy = "read" | "write" | "create" | "tags" | "match" | "none";
-/** `match-if-leased`: a leased target needs its id; `match-if-given`: an id must be the current
- *  one; `action`: the operation is about the lease itself; `none`: it takes no id. */
+/** `match-if-leased`: a leased target needs its lease id; `match-if-given`: a given id must be the
+ *  current one; `action`: the operation changes the lease; `none`: it takes no id. */
 export type LeasePolicy = "match-if-leased" | "match-if-given" | "action" | "none";
-/** `renew` stamps a new ETag and answers it, `keep` answers the present one, `none` none. */
+/** `renew`: sets and returns a new ETag; `keep`: returns the current one; `none`: returns none. */
 export type ETagPolicy = "renew" | "keep" | "none";
 
 export type BodySpec<B> =
@@ -55,16 +58,16 @@ export type BodySpec<B> =
 export type XmlParser<B> = (root: XmlElement | undefined) => Awaitable<Result<B>>;
 export type BytesParser<B> = (bytes: Uint8Array, contentType: string) => Result<B>;
 
-/** Streamed to content storage before the decision. */
+/** The body is stored as content before `decide` runs. */
 export interface ContentBody {
   readonly kind: "content";
   readonly lengthMax: (version: string) => number;
   readonly inlineBytesMax: number;
-  /** Compute the MD5 even if the request names none. */
+  /** Computes the MD5 even if the request has none. */
   readonly md5Always: boolean;
-  /** A header that names the MD5 of the body as well, and is believed before Content-MD5. */
+  /** A header with the MD5 of the body that takes precedence over Content-MD5. */
   readonly md5Header?: string;
-  /** Refuses an empty body. */
+  /** Rejects an empty body. */
   readonly nonEmpty: boolean;
 }
 
@@ -81,28 +84,28 @@ export interface ReadContext<Scope, Target, Input, A> {
   readonly scope: Scope;
   readonly target: Target;
   readonly input: Input;
-  /** The entities a table signature is limited to. */
+  /** The range of entities that a table SAS is limited to. */
   readonly entities?: EntityRange | undefined;
-  /** Of an operation with a `source` body, or one that names a `source`. */
+  /** The copy source of an operation with a `source` body or a linked resource. */
   readonly source: CopySource | undefined;
 }
 
-export interface DecisionContext<Scope, Target, Input, A, Seen> extends ReadContext<
+export interface DecisionContext<Scope, Target, Input, A, ReadResult> extends ReadContext<
   Scope,
   Target,
   Input,
   A
 > {
-  /** The ETag the target gets if the operation renews it. */
+  /** The new ETag of the target under the policy `renew`. */
   readonly newETag: Ticks;
-  /** What `reads` returned. */
-  readonly readResult: Seen;
-  /** The received body of a `content` operation. */
+  /** Result of `reads`. */
+  readonly readResult: ReadResult;
+  /** The stored body of an operation with a `content` body. */
   readonly received: Received;
-  /** How the caller reaches this service, for `ServiceEndpoint` attributes and markers. */
+  /** The service URL that the client used, for `ServiceEndpoint` attributes and markers. */
   readonly endpoint: string;
   readonly secondary: boolean;
-  /** Derives a key for a user who came with a bearer token; nobody else can have one. */
+  /** Derives a user delegation key; undefined without a bearer token. */
   readonly delegate: Delegate | undefined;
   readonly newId: () => bigint;
   readonly newGuid: () => string;
@@ -134,25 +137,26 @@ export interface OperationSpec<
   S,
   H extends string,
 > {
-  /** The service's own name for it, e.g. "Set Blob Metadata". */
+  /** Azure's name for it, e.g. "Set Blob Metadata". */
   readonly name: string;
-  /** The ids it has in the published interface documents. */
+  /** Its operation ids in Microsoft's OpenAPI documents. */
   readonly ids: readonly string[];
   readonly route: Route<N>;
   /** The first x-ms-version that has it. */
   readonly since: string;
   readonly params: P;
   readonly body: BodySpec<B>;
-  /** What a request names beside its target. `decide` sees a linked one's record as `source`. */
+  /** Resources that a request names beside its target. `decide` gets the record of a linked one as
+   *  `source`. */
   readonly names?: readonly NamedResource<A, InputOf<P> & BodyInput<B>>[];
   readonly permission: Permission;
-  /** Refused by accounts whose namespace is flat. */
+  /** Rejected by accounts with a flat namespace. */
   readonly namespace?: "hierarchical";
   readonly target: T;
   readonly conditions: ConditionsPolicy;
-  /** What an unmet condition is called if not ConditionNotMet: copies speak of their target, some
-   *  of them only if the If-Match value could never be an ETag; `outOfRange` is for a number that
-   *  is no time of the service's clock. */
+  /** Fault codes of a failed condition instead of ConditionNotMet. `any`: every condition;
+   *  `noETag`: an If-Match value that cannot be an ETag; `outOfRange`: a number outside the range
+   *  of ETags. */
   readonly unmet?: {
     readonly any?: FaultCode;
     readonly noETag?: FaultCode;
@@ -160,9 +164,9 @@ export interface OperationSpec<
   };
   readonly lease: LeasePolicy;
   readonly etag: ETagPolicy;
-  /** What the body adds to the address: the keys of an entity that is inserted. */
+  /** Completes the address from the body: the keys of an inserted entity. */
   readonly locate?: (address: A, input: InputOf<P> & BodyInput<B>) => A;
-  /** Writers run in a transaction, readers on a snapshot. */
+  /** `writes` runs in a transaction, `reads` on a store snapshot. */
   readonly effect: "reads" | "writes";
   /** Deletes the target or, like Clear Messages, what it contains. Such an operation may use the
    *  space that is reserved for a full disk. */
@@ -178,20 +182,20 @@ export interface OperationSpec<
   /** The response may be megabytes long and is built in memory. */
   readonly largeResponse?: true;
   readonly success: { readonly status: number; readonly headers: readonly H[] };
-  /** What else the decision looks at, in the same transaction. */
+  /** Reads further records for `decide`, in the same transaction. */
   readonly reads?: (
     view: RecordView,
-    sighting: ReadContext<
+    context: ReadContext<
       Rs[N]["scope"],
       TargetOf<Rs[N]["target"], T>,
       InputOf<P> & BodyInput<B>,
       A
     >,
   ) => Awaitable<S>;
-  /** The last change of what was read of a target that does not exist yet, such as uncommitted
-   *  blocks: dates in conditions are compared with it. Undefined if nothing of it exists. */
-  readonly lastModifiedOf?: (seen: S) => Ticks | undefined;
-  /** Pure and synchronous: runs again on fresh data after a conflict. */
+  /** Last change of records that belong to a missing target, such as uncommitted blocks: dates in
+   *  conditions are compared with it. Undefined if there are none. */
+  readonly lastModifiedOf?: (readResult: S) => Ticks | undefined;
+  /** Pure and synchronous: it runs again on new data after a conflict. */
   readonly decide: (
     context: DecisionContext<
       Rs[N]["scope"],
@@ -204,11 +208,11 @@ export interface OperationSpec<
 }
 
 export interface BodyInput<B> {
-  /** What the body parser made of a `xml` or `bytes` body. */
+  /** Result of the parser of an `xml` or `bytes` body. */
   readonly body: B;
 }
 
-/** An operation as the doors see it, whatever its types. */
+/** An operation without its type parameters. */
 export type Operation = Omit<
   OperationSpec<
     Readonly<Record<string, { scope: object; target: object }>>,
@@ -225,8 +229,8 @@ export type Operation = Omit<
   readonly policy?: object | undefined;
   readonly names?: readonly NamedResource<Address, object>[];
   readonly locate?: (address: Address, input: object) => Address;
-  readonly reads?: (view: RecordView, sighting: AnyReadContext) => Awaitable<unknown>;
-  readonly lastModifiedOf?: (seen: unknown) => Ticks | undefined;
+  readonly reads?: (view: RecordView, context: AnyReadContext) => Awaitable<unknown>;
+  readonly lastModifiedOf?: (readResult: unknown) => Ticks | undefined;
   readonly decide: (context: AnyDecisionContext) => Reply<object, string> | Failure | WaitDecision;
 };
 
@@ -239,7 +243,8 @@ export type AnyDecisionContext = DecisionContext<
   unknown
 >;
 
-/** A service's `operation` function: infers inputs from the parameters and checks headers. */
+/** Returns a service's `operation` function, which infers the input from `params` and checks the
+ *  header names. */
 export function operationsOf<Rs extends ResourceTypes, A extends Address>() {
   return function operation<
     const N extends keyof Rs & string,

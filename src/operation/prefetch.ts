@@ -4,7 +4,7 @@ import type { SnapshotOptions, View } from "../store/store.ts";
 import type { Call } from "./execute.ts";
 import { Records } from "./records.ts";
 
-/** Lets an engine elsewhere bring all that these calls read in one round trip. */
+/** Lets a remote engine fetch all records of these calls in one round trip. */
 export function prefetchOptions(content: ContentStore, ...calls: readonly Call[]): SnapshotOptions {
   const [only] = calls;
   if (only !== undefined && calls.length === 1) {
@@ -14,10 +14,8 @@ export function prefetchOptions(content: ContentStore, ...calls: readonly Call[]
   return { prefetch: (view) => Promise.allSettled(all(view)) };
 }
 
-/**
- * Asks a view for what the operation is going to read: its target, what surrounds it, and whatever
- * it declares besides. Nothing is decided; the view may show things as they were some time ago.
- */
+/** Reads what the operation will read: target, scope and declared reads. Decides nothing: the view
+ *  may be stale. */
 async function prefetch(content: ContentStore, call: Call, view: View): Promise<void> {
   const records = new Records(view, content);
   const { operation } = call;

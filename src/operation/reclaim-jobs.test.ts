@@ -15,7 +15,7 @@ const jobs: readonly ReclaimJob[] = [
   { kind: "b", scope: [2n, 3n], due: 6n },
 ];
 
-it("a job that is asked for again is one job, and any other is another", async () => {
+it("a job that is requested twice is stored once, other jobs separately", async () => {
   const store = openMemoryStore({ clock: manualClock() });
   await store.transact(async (tx) => {
     for (const job of jobs) enqueueJob(tx, job, tx.now);
@@ -26,7 +26,7 @@ it("a job that is asked for again is one job, and any other is another", async (
   await store.close();
 });
 
-it("a job without a term falls due anew each time", async () => {
+it("a job without a due time is due at the time of each request", async () => {
   const store = openMemoryStore({ clock: manualClock() });
   await store.transact(async (tx) => {
     for (const now of [7n, 8n]) enqueueJob(tx, { kind: "a", scope: [1n] }, now);

@@ -4,7 +4,7 @@ import { defineTable } from "../encoding/table.ts";
 import type { Ticks } from "../base/ticks.ts";
 import type { Transaction, View } from "../store/store.ts";
 
-/** Jobs lie in the order they fall due. */
+/** Ordered by due time. */
 export const reclaimJobs = defineTable<{ due: Ticks; kind: string; scope: string }, ReclaimJob>({
   name: "reclaim-jobs",
   tag: 0x02,
@@ -18,7 +18,8 @@ interface EncodedJob {
   readonly value: Uint8Array;
 }
 
-/** All that ends within a while is looked at by one job, which each of it asks for anew. */
+/** The last encoded job: many records that expire in one interval request the same job, and
+ *  encoding it again for each cost more than the comparison. */
 let latest: EncodedJob | undefined;
 
 export function enqueueJob(tx: Transaction, job: ReclaimJob, now: Ticks): void {
@@ -31,7 +32,7 @@ function encoded(job: ReclaimJob, now: Ticks): EncodedJob {
   return { job, key: reclaimJobs.key(key), value: reclaimJobs.codec.encode(job) };
 }
 
-/** A job without a term is due at another moment each time. */
+/** A job without a due time is due at another time on each call, so it is never the same. */
 function isSame(left: ReclaimJob, right: ReclaimJob): boolean {
   return (
     left.due !== undefined &&
@@ -47,7 +48,7 @@ export interface DueJob {
   readonly job: ReclaimJob;
 }
 
-/** The first job whose moment has come. */
+/** The first job that is due. */
 export async function firstDueJob(view: View): Promise<DueJob | undefined> {
   const bounds = {
     start: reclaimJobs.prefix([]),

@@ -8,7 +8,7 @@ import { StoreUnavailable } from "../store/store.ts";
 import { enqueueJob } from "./reclaim-jobs.ts";
 import { reclaimOrPostpone, runReclaimSteps, reclaimStep } from "./reclaim.ts";
 
-/** Nothing here has bytes. */
+/** The records of these tests have no content. */
 const content = {} as ContentStore;
 
 async function openJobs(failure: Error) {
@@ -39,9 +39,9 @@ async function openJobs(failure: Error) {
   return { clock, parts, done, failures, mend, round: () => reclaimOrPostpone(parts, log) };
 }
 
-describe("a job that fails", () => {
-  it("lets those behind it pass, and is tried again some minutes later", async () => {
-    const failure = new Error("a mistake in a reclaimer");
+describe("a failing reclaim job", () => {
+  it("does not block later jobs and is retried after 5 min", async () => {
+    const failure = new Error("fault in a reclaim handler");
     const { clock, done, failures, mend, round } = await openJobs(failure);
     expect(await round()).toBe(true);
     expect(failures).toEqual([{ err: failure, kind: "first", scope: "a/1" }]);
@@ -60,7 +60,7 @@ describe("a job that fails", () => {
     expect(await round()).toBe(false);
   });
 
-  it("keeps its place if it was the store that failed", async () => {
+  it("is not postponed if the store is unavailable", async () => {
     const { done, failures, mend, round } = await openJobs(new StoreUnavailable("disk full"));
     await expect(round()).rejects.toThrow("disk full");
     expect(failures).toEqual([]);
@@ -69,14 +69,14 @@ describe("a job that fails", () => {
     expect(done).toEqual(["first"]);
   });
 
-  it("is not hidden from whoever wants to know", async () => {
-    const { parts } = await openJobs(new Error("a mistake in a reclaimer"));
-    await expect(reclaimStep(parts)).rejects.toThrow("a mistake");
+  it("is reported by reclaimStep", async () => {
+    const { parts } = await openJobs(new Error("fault in a reclaim handler"));
+    await expect(reclaimStep(parts)).rejects.toThrow("fault in a reclaim handler");
   });
 });
 
-describe("a round", () => {
-  it("takes several steps, stops when nothing is due, and is bounded", async () => {
+describe("a background round", () => {
+  it("runs several steps, stops when nothing is due, and is bounded", async () => {
     const { parts, done, mend } = await openJobs(new Error("not any more"));
     mend();
     expect(await runReclaimSteps(parts, silentLog)).toBe(true);

@@ -14,33 +14,36 @@ export interface ReclaimParts {
   readonly reclaimers: ReadonlyMap<string, ReclaimHandler>;
 }
 
-/** A job that failed is tried again after this long. */
-const postponement = 300n * ticksPerSecond;
+/** A failed job is reattempt after this time. */
+const postponementTicks = 300n * ticksPerSecond;
 
 const stepsPerRoundMax = 16;
 
-/** One bounded step of one job. Returns whether there was anything to do. */
+/** Runs one bounded step of the first due job. Returns whether there was one. */
 export function reclaimStep(parts: ReclaimParts): Promise<boolean> {
   return step(parts, {});
 }
 
-/** The same, but a job that fails is put off: it must not stand in the way of those behind it. A
- *  failing disk would fail all of them, so then nothing is put off. */
+/** As `reclaimStep`, but postpones a job that fails, so that it does not block the jobs behind it.
+ *  If the store is unavailable every job would fail, so none is postponed. */
 export async function reclaimOrPostpone(parts: ReclaimParts, log: Log): Promise<boolean> {
-  const tried: Tried = {};
+  const attempt: StepAttempt = {};
   try {
-    return await step(parts, tried);
+    return await step(parts, attempt);
   } catch (error) {
-    if (tried.due === undefined || error instanceof StoreUnavailable) throw error;
-    const { kind, scope } = tried.due.job;
-    log.error({ err: error, kind, scope: scope.join("/") }, "a job failed and is put off");
-    await postpone(parts.store, tried.due);
+    if (attempt.due === undefined || error instanceof StoreUnavailable) throw error;
+    const { kind, scope } = attempt.due.job;
+    log.error(
+      { err: error, kind, scope: scope.join("/") },
+      "reclaim job failed; retrying in 5 min",
+    );
+    await postpone(parts.store, attempt.due);
     return true;
   }
 }
 
-/** Several steps: one at a time, with other chores between them, fell behind those who delete much.
- *  Returns whether there may be more to do. */
+/** Runs up to 16 steps: one per background round was slower than clients delete. Returns whether
+ *  more may be due. */
 export async function runReclaimSteps(parts: ReclaimParts, log: Log): Promise<boolean> {
   for (let steps = 0; steps < stepsPerRoundMax; steps += 1) {
     if (!(await reclaimOrPostpone(parts, log))) return steps > 0;
@@ -48,28 +51,28 @@ export async function runReclaimSteps(parts: ReclaimParts, log: Log): Promise<bo
   return true;
 }
 
-/** What an attempt was about, for whoever has to deal with its failure. */
-interface Tried {
+/** The job of the last attempt, for error handling. */
+interface StepAttempt {
   due?: DueJob | undefined;
 }
 
-function step(parts: ReclaimParts, tried: Tried): Promise<boolean> {
+function step(parts: ReclaimParts, attempt: StepAttempt): Promise<boolean> {
   const work = async (tx: Transaction): Promise<boolean> => {
-    tried.due = undefined;
+    attempt.due = undefined;
     const due = await firstDueJob(tx);
-    tried.due = due;
+    attempt.due = due;
     if (due !== undefined) await workOn(tx, due, parts);
     return due !== undefined;
   };
   return parts.store.transact(work, { mayUseReserve: true });
 }
 
-/** Unless another process has finished the job, or put it off, meanwhile. */
+/** Does nothing if another process has finished or postponed the job meanwhile. */
 function postpone(store: Store, { key, job }: DueJob): Promise<void> {
   return store.transact(async (tx) => {
     if ((await tx.get(key)) === undefined) return;
     tx.delete(key);
-    enqueueJob(tx, { ...job, due: tx.now + postponement }, tx.now);
+    enqueueJob(tx, { ...job, due: tx.now + postponementTicks }, tx.now);
   });
 }
 
@@ -79,7 +82,7 @@ async function workOn(
   { content, reclaimers }: ReclaimParts,
 ): Promise<void> {
   const reclaimer = reclaimers.get(job.kind);
-  if (reclaimer === undefined) throw new Error(`nobody reclaims ${job.kind}`);
+  if (reclaimer === undefined) throw new Error(`no reclaim handler for job kind "${job.kind}"`);
   const reclamation = await reclaimer(new Records(tx, content), job.scope);
   await apply(content, tx, reclamation);
   if (reclamation.done) tx.delete(key);

@@ -15,22 +15,22 @@ export interface RecordsOptions {
   readonly renderings?: RenderCache | undefined;
 }
 
-/** How many records a caller gets at once, between two looks at the event loop's share. */
+/** Records per array of a scan; between two arrays other requests may run. */
 const recordsAtOnceMax = 1024;
 const bytesAtOnceMax = 512 * 1024;
-/** Of the event loop's share: listings reuse most of what they rendered before. */
+/** Units of the event loop's time per record: listings find most records in the render cache. */
 const unitsPerRecord = 0.25;
 const bytesPerUnit = 4096;
 
-/** Decodes what a view of the store shows. */
+/** Reads and decodes the records of a view. */
 export class Records implements RecordView {
   readonly #view: View | Transaction;
   readonly #content: ContentStore;
   readonly #decoded: Map<Uint8Array, unknown> | undefined;
   readonly #renderings: RenderCache | undefined;
 
-  /** Several operations of one transaction look at the same records. A value is the same object
-   *  for as long as it stands, so that what was made of it can be kept with it in `decoded`. */
+  /** `decoded`: records by their stored bytes, for operations of one transaction that read the same
+   *  records. The store returns the same byte array for an unchanged value. */
   constructor(
     view: View | Transaction,
     content: ContentStore,
@@ -62,7 +62,7 @@ export class Records implements RecordView {
   }
 
   async *scan<K, R>(table: Table<K, R>, bounds: ScanBounds): AsyncIterable<readonly Scanned<R>[]> {
-    // Here as well: of a scan that ends with its first record, nothing below is reached.
+    // Also before the first record: a scan that ends with it does not reach the code below.
     const begun = spend(1);
     if (begun !== undefined) await begun;
     for await (const entries of this.#view.range(bounds)) {
@@ -118,7 +118,7 @@ export class Records implements RecordView {
 
   slices(ref: ContentRef, from: number, length: number): AsyncIterable<readonly Slice[]> {
     const slices = this.#content.slices(this.#view, ref, from, length);
-    // Only a tree has more slices than fit into a record.
+    // Only a tree may have more slices than fit into a record.
     return ref.kind === "tree" ? this.#inPieces(slices) : slices;
   }
 

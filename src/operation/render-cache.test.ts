@@ -1,8 +1,8 @@
 import { describe, expect, it } from "vitest";
 import { RenderCache } from "./render-cache.ts";
 
-describe("renderings", () => {
-  it("are those of one write and one form", () => {
+describe("the render cache", () => {
+  it("keeps one text per write and form", () => {
     const renderings = new RenderCache();
     renderings.set("key", { revision: 7, form: 1, text: "seven" });
     expect(renderings.get("key", 7, 1)).toBe("seven");
@@ -11,7 +11,7 @@ describe("renderings", () => {
     expect(renderings.get("other", 7, 1)).toBeUndefined();
   });
 
-  it("stay within their room and keep what is asked for", () => {
+  it("stays within its limit and keeps recently used entries", () => {
     const renderings = new RenderCache(1000);
     const text = "x".repeat(96);
     renderings.set("kept", { revision: 1, form: 0, text });

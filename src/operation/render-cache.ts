@@ -34,10 +34,10 @@ export class RenderCache {
 
 export interface CachedRendering {
   readonly revision: number;
-  /** Of several ways to render a record, the one that was asked for. */
+  /** Which of several renderings of a record it is. */
   readonly form: number;
   readonly text: string;
 }
 
-/** About as many bytes. */
+/** Total length of the cached texts, in UTF-16 code units. */
 const renderingUnitsMax = 16 * 1024 * 1024;

@@ -14,17 +14,17 @@ export type ReplyBody =
       readonly content: ContentRef;
       readonly from: number;
       readonly length: number;
-      /** Answer the checksum of just these bytes as well. */
+      /** Adds the checksum of exactly these bytes to the response. */
       readonly checksum?: "md5" | "crc64" | undefined;
-      /** What becomes of the bytes on their way out; the answer's length is then unknown. */
+      /** Transforms the bytes while they are sent; the length of the response is then unknown,
+       *  unless `lengthThrough` has it. */
       readonly through?: Transform;
-      /** How long the answer is then, if that is known. */
       readonly lengthThrough?: number;
     };
 
 export type Transform = (chunks: AsyncIterable<Uint8Array>) => AsyncIterable<Uint8Array>;
 
-/** Requests to be run as if each had come alone, and answered together in a multipart body. */
+/** Requests that are executed one by one and whose responses are sent in one multipart body. */
 export interface Batch {
   readonly bytes: Uint8Array;
   readonly contentType: string;
@@ -32,42 +32,42 @@ export interface Batch {
   readonly within?: string;
 }
 
-/** Groups instead of one object: joining those of a blob cost more than finding it. */
+/** Several groups instead of one object: merging those of a blob cost more than finding it. */
 export type HeaderGroup<H extends string = string> = Readonly<
   Partial<Record<H, string | undefined>>
 >;
 
 export interface Reply<Target, H extends string> {
   readonly status?: number;
-  /** In one group or in several; a later one wins. Undefined values are left out. */
+  /** One group or several; a later one takes precedence. Undefined values are omitted. */
   readonly headers?: HeaderGroup<H> | readonly HeaderGroup<H>[];
   readonly metadata?: Metadata;
   readonly body?: ReplyBody;
-  /** The target's new record (its ETag is stamped if the policy says so) … */
+  /** The target's new record; the policy `renew` sets its ETag. */
   readonly put?: Target;
-  /** … and what its bytes become. */
+  /** The target's new content; undefined: unchanged. */
   readonly content?: ContentPlan;
-  /** The target goes away. */
+  /** Deletes the target. */
   readonly remove?: true;
   readonly effects?: readonly Effect[];
-  /** Effects that share the bytes the target holds now, so they come before its own change. */
+  /** Effects that share the target's current content; applied before the target changes. */
   readonly preserve?: readonly Effect[];
-  /** The ETag to answer if it is not the target's: a snapshot's own. */
+  /** The ETag of the response if it is not the target's: a blob snapshot's. */
   readonly etag?: Ticks;
-  /** What a read leaves behind. */
+  /** A small write after a successful read. */
   readonly deferredUpdate?: DeferredUpdate;
 }
 
-/** A small change that is no part of the operation: made on whatever lies there by then. */
+/** A write that is not part of the operation and applies to the record as it is by then. */
 export interface DeferredUpdate {
   readonly table: AnyTable;
   readonly key: unknown;
-  /** Undefined if there is nothing to change any more. */
+  /** Returns undefined if nothing has to change. */
   readonly change: (record: object) => object | undefined;
 }
 
-/** Not yet: the effects are committed, and the whole operation runs again when something changes
- *  under `key`, or at `until`. A reader that waits writes its effects, too. */
+/** The operation must wait. Its effects are committed, also for a read; then it runs again from the
+ *  start when a key under `key` changes, or at `until`. */
 export interface WaitDecision {
   readonly wait: { readonly key: Uint8Array; readonly until: Ticks };
   readonly effects: readonly Effect[];

@@ -16,47 +16,48 @@ import { newGuid as guidFrom, newId as idFrom } from "./identifiers.ts";
 import { Records } from "./records.ts";
 import type { WaitOutcome } from "./wait.ts";
 
-/** What the operation before has found, of those that share a transaction. */
+/** What the preceding operation of the same transaction loaded. */
 export interface PreviousOperation {
   call: Call | undefined;
-  located: LoadedResource | undefined;
+  loaded: LoadedResource | undefined;
 }
 
-/** Waits for nothing that is there already. */
+/** Runs one call on a view: load, check, read, decide, apply. Synchronous unless a read returns a
+ *  promise: awaiting available values costs more than most decisions. */
 export function run(
   runtime: Runtime,
   call: Call,
   view: View,
   tx: Transaction | undefined,
   records = new Records(view, runtime.content, runtime),
-  trail?: PreviousOperation,
+  previous?: PreviousOperation,
 ): Awaitable<Outcome | WaitOutcome> {
-  const running = { runtime, call, view, tx, records };
-  const located = call.resource.load(records, call, trail && previousLoaded(trail, call));
-  return located instanceof Promise
-    ? runLater(running, located, trail)
-    : runOn(running, located, trail);
+  const execution = { runtime, call, view, tx, records };
+  const loaded = call.resource.load(records, call, previous && loadedBy(previous, call));
+  return loaded instanceof Promise
+    ? runLater(execution, loaded, previous)
+    : runOn(execution, loaded, previous);
 }
 
-/** Apart, as all that waits: functions that may have to be made cost those, too, who go on at
- *  once. */
+/** A separate function: an async function or a closure in `run` would cost the synchronous path,
+ *  too. */
 async function runLater(
-  running: RunContext,
-  located: Promise<LoadedResource>,
-  trail: PreviousOperation | undefined,
+  execution: Execution,
+  loaded: Promise<LoadedResource>,
+  previous: PreviousOperation | undefined,
 ): Promise<Outcome | WaitOutcome> {
-  return runOn(running, await located, trail);
+  return runOn(execution, await loaded, previous);
 }
 
-function previousLoaded(
-  trail: PreviousOperation,
+function loadedBy(
+  previous: PreviousOperation,
   { resource, account }: Call,
 ): LoadedResource | undefined {
-  const isAlike = trail.call?.resource === resource && trail.call.account === account;
-  return isAlike ? trail.located : undefined;
+  const isAlike = previous.call?.resource === resource && previous.call.account === account;
+  return isAlike ? previous.loaded : undefined;
 }
 
-interface RunContext {
+interface Execution {
   readonly runtime: Runtime;
   readonly call: Call;
   readonly view: View;
@@ -67,37 +68,37 @@ interface RunContext {
 }
 
 function runOn(
-  running: RunContext,
-  located: LoadedResource,
-  trail: PreviousOperation | undefined,
+  execution: Execution,
+  loaded: LoadedResource,
+  previous: PreviousOperation | undefined,
 ): Awaitable<Outcome | WaitOutcome> {
-  const { runtime, call, view, records } = running;
+  const { runtime, call, view, records } = execution;
   const { operation } = call;
-  if (trail !== undefined) {
-    trail.call = call;
-    trail.located = located;
+  if (previous !== undefined) {
+    previous.call = call;
+    previous.loaded = loaded;
   }
-  const refusal = check(call, located, view.now);
+  const refusal = check(call, loaded, view.now);
   if (refusal !== undefined) return refusal;
-  const scope = valueOf(located.scope);
-  const target: ETaggedRecord | undefined = located.target;
+  const scope = valueOf(loaded.scope);
+  const target: ETaggedRecord | undefined = loaded.target;
   const newETag = nextETag(view.now, target?.etag);
   const context = contextOf(runtime, call, { scope, target, newETag, now: view.now });
   if (target === undefined && call.resource.prepareCreation !== undefined) {
-    const prepared = prepareCreation(running, context);
-    if (prepared?.ok === false) return refused("place", prepared.fault, located, view.now);
+    const prepared = prepareCreation(execution, context);
+    if (prepared?.ok === false) return refused("place", prepared.fault, loaded, view.now);
     if (prepared !== undefined) {
       context.scope = prepared.value.scope;
-      running.preparation = prepared.value.effects;
+      execution.preparation = prepared.value.effects;
     }
   }
-  if (operation.reads === undefined) return decideOn(running, located, context);
-  return decideOnSeen(running, located, context, operation.reads(records, context));
+  if (operation.reads === undefined) return decideOn(execution, loaded, context);
+  return decideAfterReads(execution, loaded, context, operation.reads(records, context));
 }
 
 /** Only an operation that may create its target prepares for it. */
 function prepareCreation(
-  { call }: RunContext,
+  { call }: Execution,
   context: AnyDecisionContext,
 ): Result<PreparedScope> | undefined {
   const { target, effect } = call.operation;
@@ -109,45 +110,45 @@ function prepareCreation(
   return call.resource.prepareCreation?.(scope, creation);
 }
 
-function decideOnSeen(
-  running: RunContext,
-  located: LoadedResource,
+function decideAfterReads(
+  execution: Execution,
+  loaded: LoadedResource,
   context: MutableContext,
   readResult: Awaitable<unknown>,
 ): Awaitable<Outcome | WaitOutcome> {
-  return mapAwaitable(readResult, (there) => {
-    context.readResult = there;
-    const { call, view } = running;
+  return mapAwaitable(readResult, (result) => {
+    context.readResult = result;
+    const { call, view } = execution;
     const refusal =
       context.target === undefined
-        ? checkDatesWithoutTarget(call, located, there, view.now)
+        ? checkDatesWithoutTarget(call, loaded, result, view.now)
         : undefined;
-    return refusal ?? decideOn(running, located, context);
+    return refusal ?? decideOn(execution, loaded, context);
   });
 }
 
 function decideOn(
-  running: RunContext,
-  located: LoadedResource,
+  execution: Execution,
+  loaded: LoadedResource,
   context: AnyDecisionContext,
 ): Awaitable<Outcome | WaitOutcome> {
-  const { runtime, call, view, tx } = running;
+  const { runtime, call, view, tx } = execution;
   const { scope, newETag } = context;
   const target: ETaggedRecord | undefined = context.target;
   const decision = call.operation.decide(context);
-  if ("fault" in decision) return refused("decision", decision.fault, located, view.now);
+  if ("fault" in decision) return refused("decision", decision.fault, loaded, view.now);
   if ("wait" in decision) {
     const pending: WaitOutcome = { kind: "wait", ...decision };
     if (tx === undefined) return pending;
     return after(applyEffects(runtime.content, tx, decision.effects, view.now), pending);
   }
-  if (tx === undefined) return outcomeOf(running, located, decision, context);
-  const settled = { call, scope, before: target, newETag, now: view.now };
-  const { preparation } = running;
+  if (tx === undefined) return outcomeOf(execution, loaded, decision, context);
+  const writeContext = { call, scope, before: target, newETag, now: view.now };
+  const { preparation } = execution;
   const reply = preparation === undefined ? decision : precededBy(preparation, decision);
-  const applied = applyReply(runtime.content, tx, settled, reply);
-  if (!(applied instanceof Promise)) return outcomeOf(running, located, decision, context);
-  return outcomeAfter(applied, running, located, decision, context);
+  const applied = applyReply(runtime.content, tx, writeContext, reply);
+  if (!(applied instanceof Promise)) return outcomeOf(execution, loaded, decision, context);
+  return outcomeAfter(applied, execution, loaded, decision, context);
 }
 
 function precededBy(effects: readonly Effect[], reply: Reply<object, string>) {
@@ -160,29 +161,29 @@ function after<T>(done: Awaitable<void>, value: T): Awaitable<T> {
 
 async function outcomeAfter(
   applied: Promise<void>,
-  running: RunContext,
-  located: LoadedResource,
+  execution: Execution,
+  loaded: LoadedResource,
   decision: Reply<object, string>,
   context: AnyDecisionContext,
 ): Promise<Outcome> {
   await applied;
-  return outcomeOf(running, located, decision, context);
+  return outcomeOf(execution, loaded, decision, context);
 }
 
-interface Makers {
+interface IdGenerators {
   readonly newId: () => bigint;
   readonly newGuid: () => string;
 }
 
-const makers = new WeakMap<Runtime, Makers>();
+const generatorsOfRuntime = new WeakMap<Runtime, IdGenerators>();
 
-function idGeneratorsOf(runtime: Runtime): Makers {
-  const known = makers.get(runtime);
-  if (known !== undefined) return known;
+function idGeneratorsOf(runtime: Runtime): IdGenerators {
+  const existing = generatorsOfRuntime.get(runtime);
+  if (existing !== undefined) return existing;
   const { random } = runtime;
-  const made = { newId: () => idFrom(random), newGuid: () => guidFrom(random) };
-  makers.set(runtime, made);
-  return made;
+  const created = { newId: () => idFrom(random), newGuid: () => guidFrom(random) };
+  generatorsOfRuntime.set(runtime, created);
+  return created;
 }
 
 type MutableContext = AnyDecisionContext & { readResult: unknown; scope: object };
@@ -194,7 +195,7 @@ interface DecisionInputs {
   readonly now: Ticks;
 }
 
-/** Spelled out, because spreading the call would cost more than most decisions. */
+/** Lists the fields: spreading the call would cost more than most decisions. */
 function contextOf(
   runtime: Runtime,
   call: Call,
@@ -224,7 +225,7 @@ function contextOf(
 }
 
 function outcomeOf(
-  { runtime, call, view }: RunContext,
+  { runtime, call, view }: Execution,
   { cors }: LoadedResource,
   reply: Reply<object, string>,
   { target: found, newETag }: AnyDecisionContext,
@@ -249,7 +250,7 @@ function outcomeOf(
   };
 }
 
-/** The client's own key, for bytes that are encrypted with it. */
+/** The customer-provided key of encrypted content. */
 function keyOf({ input }: Call): Uint8Array | undefined {
   return "encryption" in input ? (input.encryption as Encryption).clientKey?.key : undefined;
 }
@@ -263,6 +264,6 @@ function groupsOf(headers: Reply<object, string>["headers"]): readonly HeaderGro
 const nothingReceived: Received = { length: 0, pieces: [] };
 
 function valueOf<T>(result: Result<T>): T {
-  if (!result.ok) throw new Error("checked before");
+  if (!result.ok) throw new Error("scope is missing although `check` passed");
   return result.value;
 }

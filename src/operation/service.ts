@@ -15,7 +15,7 @@ import type { Ticks } from "../base/ticks.ts";
 import type { TransferHandler } from "./transfer-handler.ts";
 import type { RecordView } from "./view.ts";
 
-/** What the owner of a resource decided about others' access to it. */
+/** Access rules that the owner of a container or share has set. */
 export interface Access {
   readonly policies: readonly StoredPolicy[];
   readonly publicAccess?: "container" | "blob";
@@ -24,38 +24,38 @@ export interface Access {
 export interface LoadRequest<A = Address> {
   readonly account: string;
   readonly address: A;
-  /** The parsed parameters of the operation, where they bear on what the address means. */
+  /** Parsed parameters of the operation, where they affect what the address means. */
   readonly input?: object;
-  /** What is about to be done there, if anything. */
+  /** The operation that will run; undefined if the resource is only read. */
   readonly operation?: Operation;
   readonly features?: Features;
 }
 
 export interface LoadedResource {
-  /** Known even if the target is not there, because a refusal comes before a 404. */
+  /** Present even if the target is missing, because 403 comes before 404. */
   readonly access: Access | undefined;
-  /** What surrounds the target, or why there is no such place. */
+  /** The parent records of the target, or the fault if one of them is missing. */
   readonly scope: Result<object>;
   readonly target: object | undefined;
-  /** What else the fault says if the target is missing and has to exist. */
+  /** Further details of the fault if a required target is missing. */
   readonly missing?: FaultDetail;
   /** The target is absent and its name cannot be used again yet (`account/deleted-names.ts`). Only
    *  looked up for operations that create. */
   readonly isNameReserved?: boolean;
-  /** The service's rules for pages of other origins. */
+  /** The CORS rules of the service. */
   readonly cors: readonly CorsRule[];
 }
 
-/** How one kind of resource is found in the key space, and what its absence is called. */
+/** How one kind of resource is loaded, and its fault codes. */
 export interface Resource<A = Address> {
-  /** `beside` is what the operation before found, of those that share a transaction: on the same
-   *  kind of resource, in the same account. */
+  /** `previous`: what the preceding operation of the same transaction loaded, if it addresses the
+   *  same kind of resource in the same account. */
   readonly load: (
     view: RecordView,
     where: LoadRequest<A>,
     previous?: LoadedResource,
   ) => Awaitable<LoadedResource>;
-  /** Where the target's record is written. */
+  /** The table of the target's record. */
   readonly table: AnyTable | undefined;
   readonly keyOf: (scope: object, where: LoadRequest<A>) => unknown;
   /** Run before a write that may create its target reads and decides, if the target is absent. The
@@ -70,7 +70,7 @@ export interface Resource<A = Address> {
   /** Fault of every operation that would create a target with a reserved name. */
   readonly reserved?: FaultCode;
   readonly leaseKind: LeaseKind;
-  /** What holds for every operation on such a resource, so that none can forget it. */
+  /** Checks that apply to every operation on such a resource. */
   readonly guard?: (guarded: GuardContext<A>) => Result<void>;
 }
 
@@ -98,24 +98,25 @@ export interface GuardContext<A = Address> {
   readonly now: Ticks;
 }
 
-/** A service as the doors see it: everything they do is derived from this. */
+/** A service: everything that listeners do is derived from this. */
 export interface Service {
   readonly name: ServiceName;
-  /** Which resource a decoded path below the account names. */
+  /** Finds the resource that a decoded path below the account names. */
   readonly identify: (path: string, query: QueryReader) => Result<Address>;
-  /** The same for a path of the account's website, if the service has such a thing. */
+  /** The same for a path of the account's static website. */
   readonly identifyPage?: (path: string) => Result<Address>;
-  /** What signatures say of an address: the container, share, queue or table, and what is below. */
+  /** The names that a SAS is checked against: container, share, queue or table, and the path
+   *  below. */
   readonly signedName: (address: Address) => SignedName;
   readonly resources: Readonly<Record<string, Resource>>;
   readonly operations: readonly Operation[];
-  /** Tables whose records refer to stored bytes. */
+  /** Tables whose records refer to content. */
   readonly contentTables: readonly AnyTable[];
-  /** Where its wire forms differ from those the others share. */
+  /** Wire forms that differ from those of the other services. */
   readonly dialect?: Dialect;
-  /** By the kind of job; `<service>-account` takes down all that an account id held. */
+  /** By kind of job; `<service>-account` removes all records of an account id. */
   readonly reclaimers: Readonly<Record<string, ReclaimHandler>>;
-  /** What becomes of bytes that were fetched after the answer, by the kind of job. */
+  /** Handlers of asynchronous copies, by kind of job. */
   readonly transfers?: Readonly<Record<string, TransferHandler>>;
 }
 
@@ -129,8 +130,8 @@ export interface QueryReader {
   get(name: string): string | undefined;
 }
 
-/** Looks at a bounded part of what a job names: which records go, which jobs follow, and whether
- *  the job itself is done. Runs in a transaction of its own, again and again until it is. */
+/** Reads a bounded part of what a job names and returns the records to remove, further jobs, and
+ *  whether the job is done. Called again in a new transaction until it is. */
 export type ReclaimHandler = (
   view: RecordView,
   scope: readonly (string | bigint)[],
@@ -138,14 +139,14 @@ export type ReclaimHandler = (
 
 export interface Reclamation {
   readonly removals?: readonly Removal[];
-  /** What commutative counters lose by it. */
+  /** Changes of commutative counters. */
   readonly counts?: readonly { readonly counter: Uint8Array; readonly delta: bigint }[];
   readonly jobs?: readonly ReclaimJob[];
   readonly done: boolean;
 }
 
 export interface Removal {
-  /** Left out for keys that are no record, such as counters. */
+  /** Undefined for keys that are no record, such as counters. */
   readonly table?: AnyTable;
   readonly key: Uint8Array;
 }

@@ -5,29 +5,32 @@ import type { SourceStyle } from "../protocol/source-conditions.ts";
 import type { Tags } from "../protocol/tags.ts";
 import type { OtherService } from "./transfer-handler.ts";
 
-/** Where an operation takes its bytes from when the request brings none: `x-ms-copy-source`. */
+/** The source of a copy. A record of the same service is read by the decision, in the same
+ *  transaction. Anything else was requested before it, and its bytes are in `received` or will be
+ *  fetched by a transfer job. */
 export interface SourceBody {
   readonly kind: "source";
   readonly lengthMax: (version: string) => number;
   readonly inlineBytesMax: number;
-  /** How refusals of the source are told. */
+  /** Which faults report a failed read of the source. */
   readonly style: SourceStyle;
-  /** The part of the source to take: its own header, or all of it. */
+  /** The header that selects a range of the source, or `none` for all of it. */
   readonly range: "x-ms-source-range" | "none";
-  /** Compute the MD5 even if the request names none. */
+  /** Computes the MD5 even if the request has none. */
   readonly md5Always: boolean;
-  /** Refuses a source without a byte. */
+  /** Rejects an empty source. */
   readonly nonEmpty?: true;
 }
 
-/** What the source of a copy said of itself. */
+/** Properties of a copy source, from the response to the request that read it. */
 export interface SourceFound {
-  /** A header of its answer, by lower-case name. */
+  /** A response header, by lower-case name. */
   readonly header: (name: string) => string | undefined;
   readonly metadata: Metadata;
-  /** Of all of it, even if only a range was taken; unknown if the source does not say. */
+  /** Length of the whole source, even if a range was read; undefined if the source does not state
+   *  it. */
   readonly length: number | undefined;
-  /** Only if the request wants them copied. */
+  /** Present only if the request copies them. */
   readonly tags?: Tags | undefined;
 }
 
@@ -42,13 +45,13 @@ export type CopySource =
       readonly url: string;
       readonly account: string;
       readonly address: { readonly resource: string };
-      /** Whether the caller may read it, once it is known what its owner allows. */
+      /** Whether the caller may read the source, given the access policies of its container. */
       readonly authorise: (access: SourceAccess | undefined) => Result<void>;
     }
   | {
       readonly kind: "elsewhere";
       readonly url: string;
-      /** Undefined if it is read over the network. */
+      /** Undefined if the source is read over the network. */
       readonly own?: OtherService | undefined;
       readonly found: SourceFound;
     };
@@ -58,7 +61,7 @@ export interface SourceAccess {
   readonly publicAccess?: "container" | "blob";
 }
 
-/** What reads of the target show of its source: a signature in it is nobody's business. */
+/** The source URL as reads of the target show it: without the signature, which is a secret. */
 export function withoutSignature(url: string): string {
   const mark = url.indexOf("?");
   if (mark < 0) return url;

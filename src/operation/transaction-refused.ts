@@ -1,6 +1,6 @@
 import type { Outcome } from "./execute.ts";
 
-/** Thrown to leave the transaction without committing what its earlier operations wrote. */
+/** Thrown to abort the transaction, so that the writes of earlier operations are not committed. */
 export class TransactionRefused extends Error {
   override readonly name = "TransactionRefused";
   readonly index: number;

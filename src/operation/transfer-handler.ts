@@ -3,25 +3,25 @@ import type { Effect } from "./effects.ts";
 import type { ServiceName } from "../protocol/service-name.ts";
 import type { RecordView } from "./view.ts";
 
-/** Bytes that are fetched after the answer was given: a copy from elsewhere. */
+/** A job that fetches bytes after the response was sent: an asynchronous copy. */
 export interface TransferJob {
   /** Unique: the copy id. */
   readonly id: string;
   /** Names the handler, e.g. `blob-copy`. */
   readonly kind: string;
-  /** Where the target's record lies. */
+  /** Key of the target's record. */
   readonly scope: readonly (string | bigint)[];
-  /** With its signature. */
+  /** URL of the source, with its signature. */
   readonly url: string;
-  /** Sent with the request for the source, e.g. an `if-match` that keeps it the same. */
+  /** Headers of the request for the source, e.g. an `if-match` that pins its state. */
   readonly headers: Readonly<Record<string, string>>;
-  /** What is to come, if the source said so. */
+  /** Length of the source in bytes; undefined if it does not state one. */
   readonly length?: number | undefined;
   /** Undefined if the source is read over the network. */
   readonly own?: OtherService | undefined;
 }
 
-/** A source in another service of this server, and the client that reads it: signatures may be
+/** A source in another service of this server, with the address of the client: signatures may be
  *  limited to an address and to HTTPS. */
 export interface OtherService {
   readonly service: ServiceName;
@@ -33,8 +33,8 @@ export type TransferEnd =
   | { readonly ended: "success"; readonly received: Received }
   | { readonly ended: "failed"; readonly description: string };
 
-/** What a transfer means to the records of a service. Both run in a transaction of their own, and
- *  answer undefined if the target no longer waits for these bytes. */
+/** Applies a transfer to the records of a service. Both functions run in a transaction of their own
+ *  and return undefined if the target no longer waits for these bytes. */
 export interface TransferHandler {
   readonly progress: (
     view: RecordView,

@@ -3,10 +3,11 @@ import { defineTable } from "../encoding/table.ts";
 import type { Ticks } from "../base/ticks.ts";
 import type { TransferJob } from "./transfer-handler.ts";
 
-/** A job stays until its target has the bytes, or is told why not; it survives its process. */
+/** A stored transfer job. It stays until the target has the bytes or the fault, and survives a
+ *  restart. */
 export interface StoredTransfer extends TransferJob {
   readonly attempts: number;
-  /** Until then the process that took it on is working on it. */
+  /** While this time is in the future, the process that claimed the job works on it. */
   readonly claimedUntil?: Ticks | undefined;
 }
 

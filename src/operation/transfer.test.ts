@@ -37,34 +37,34 @@ async function setUp() {
   return { clock, transfers, ends };
 }
 
-const nobody: ReadonlySet<string> = new Set();
+const noJobs: ReadonlySet<string> = new Set();
 
-it("one process takes a job on; another only when the first has been silent for long", async () => {
+it("one process claims a job; another only when the claim has expired", async () => {
   const { clock, transfers } = await setUp();
-  const job = await claimTransfer(transfers, nobody);
+  const job = await claimTransfer(transfers, noJobs);
   expect(job?.attempts).toBe(1);
-  expect(await claimTransfer(transfers, nobody)).toBeUndefined();
+  expect(await claimTransfer(transfers, noJobs)).toBeUndefined();
   clock.advance(10_000);
   await renewClaim(transfers, "a");
   clock.advance(10_000);
-  expect(await claimTransfer(transfers, nobody)).toBeUndefined();
+  expect(await claimTransfer(transfers, noJobs)).toBeUndefined();
   clock.advance(10_000);
-  expect((await claimTransfer(transfers, nobody))?.attempts).toBe(2);
+  expect((await claimTransfer(transfers, noJobs))?.attempts).toBe(2);
 });
 
-it("a job that was left is taken on at once, but not by whoever is at it", async () => {
+it("a released job is claimed at once, but not by the process that still works on it", async () => {
   const { transfers } = await setUp();
-  const job = await claimTransfer(transfers, nobody);
-  if (job === undefined) throw new Error("there was a job");
+  const job = await claimTransfer(transfers, noJobs);
+  if (job === undefined) throw new Error("no job was claimed");
   await releaseTransfer(transfers, job);
   expect(await claimTransfer(transfers, new Set(["a"]))).toBeUndefined();
-  expect((await claimTransfer(transfers, nobody))?.id).toBe("a");
+  expect((await claimTransfer(transfers, noJobs))?.id).toBe("a");
 });
 
-it("ends once, and not at all if it was dropped", async () => {
+it("a transfer ends once, and not at all if it was dropped", async () => {
   const { transfers, ends } = await setUp();
-  const job = await claimTransfer(transfers, nobody);
-  if (job === undefined) throw new Error("there was a job");
+  const job = await claimTransfer(transfers, noJobs);
+  if (job === undefined) throw new Error("no job was claimed");
   const failed = { ended: "failed", description: "gone" } as const;
   expect(await endTransfer(transfers, job, failed)).toBe(true);
   expect(await endTransfer(transfers, job, failed)).toBe(false);

@@ -13,7 +13,8 @@ export interface TransferStore {
   readonly handlers: ReadonlyMap<string, TransferHandler>;
 }
 
-/** Renewed well before it runs out; a process that died is succeeded after it. */
+/** Duration of a claim. The process renews it in time; after its death another one claims the
+ *  job. */
 const claimTicks = 15n * ticksPerSecond;
 const scanMax = 100;
 
@@ -25,7 +26,8 @@ export function dropTransfer(id: string): Effect {
   return remove(transferJobs, { id });
 }
 
-/** Takes on a job that nobody works on, if there is one; `busy` are those of this process. */
+/** Claims a job that no process works on; undefined if there is none. `busy`: jobs of this
+ *  process. */
 export function claimTransfer(
   { store }: TransferStore,
   busy: ReadonlySet<string>,
@@ -46,7 +48,7 @@ export function claimTransfer(
   });
 }
 
-/** Tells the target how far its bytes came. False if it no longer waits for them. */
+/** Stores the number of copied bytes in the target. False if it no longer waits for them. */
 export function reportProgress(
   { store, content, handlers }: TransferStore,
   job: StoredTransfer,
@@ -57,7 +59,7 @@ export function reportProgress(
     if ((await records.get(transferJobs, job)) === undefined) return false;
     const effects = await handlerOf(handlers, job).progress(records, job, copiedBytes);
     if (effects === undefined) {
-      // Nobody waits for these bytes any more: without this the next claim would fetch them again.
+      // Without this the next claim would fetch the bytes again.
       await applyEffects(content, tx, [dropTransfer(job.id)], tx.now);
       return false;
     }
@@ -67,7 +69,7 @@ export function reportProgress(
   });
 }
 
-/** Gives the target its bytes, or the reason why there are none, and ends the job. */
+/** Stores the content or the fault in the target and removes the job. */
 export function endTransfer(
   { store, content, handlers }: TransferStore,
   job: StoredTransfer,
@@ -82,7 +84,7 @@ export function endTransfer(
   });
 }
 
-/** Says that this process is still at it. */
+/** Renews the claim of this process. */
 export function renewClaim({ store }: TransferStore, id: string): Promise<void> {
   return store.transact(async (tx) => {
     const key = transferJobs.key({ id });
@@ -93,7 +95,7 @@ export function renewClaim({ store }: TransferStore, id: string): Promise<void> 
   });
 }
 
-/** Leaves the job to a later attempt. */
+/** Ends the claim, so that the job is claimed again. */
 export function releaseTransfer({ store }: TransferStore, job: StoredTransfer): Promise<void> {
   return store.transact(async (tx) => {
     const key = transferJobs.key(job);
@@ -107,6 +109,6 @@ function handlerOf(
   { kind }: TransferJob,
 ): TransferHandler {
   const handler = handlers.get(kind);
-  if (handler === undefined) throw new Error(`nobody handles ${kind}`);
+  if (handler === undefined) throw new Error(`no transfer handler for job kind "${kind}"`);
   return handler;
 }

@@ -3,8 +3,8 @@ import { ticksPerMillisecond } from "../base/ticks.ts";
 import type { Clock } from "../base/world.ts";
 import type { Store } from "../store/store.ts";
 
-/** More turns than anybody takes in half a minute. */
-const turnsMax = 10_000;
+/** More attempts than 30 s of waiting can take. */
+const attemptsMax = 10_000;
 
 export interface WaitOutcome extends WaitDecision {
   readonly kind: "wait";
@@ -15,41 +15,41 @@ export interface WaitParts {
   readonly clock: Clock;
 }
 
-/** Asks again whenever something changes under the key, and at the latest when the time is up:
- *  then the decision itself says what that means. */
+/** Runs `attempt` until it no longer returns a wait: when a key under `wait.key` changes, and at
+ *  `wait.until`, when the decision itself handles the time-out. */
 export async function runUntilReady<T extends { readonly kind: string }>(
   { store, clock }: WaitParts,
   { wait }: WaitDecision,
-  ask: () => Promise<T | WaitOutcome>,
+  attempt: () => Promise<T | WaitOutcome>,
 ): Promise<T> {
-  const bell = newSignal();
-  const unwatch = store.watch(wait.key, bell.ring);
+  const signal = newSignal();
+  const unwatch = store.watch(wait.key, signal.raise);
   try {
-    for (let turn = 0; turn < turnsMax; turn += 1) {
-      const heard = bell.heard();
-      const answer = await ask();
-      if (!isWaitOutcome(answer)) return answer;
+    for (let count = 0; count < attemptsMax; count += 1) {
+      const raised = signal.next();
+      const outcome = await attempt();
+      if (!isWaitOutcome(outcome)) return outcome;
       const now = await store.snapshot((view) => Promise.resolve(view.now));
-      const left = Number((answer.wait.until - now) / ticksPerMillisecond) + 1;
-      const cancel = clock.after(Math.max(left, 1), bell.ring);
-      await heard;
+      const left = Number((outcome.wait.until - now) / ticksPerMillisecond) + 1;
+      const cancel = clock.after(Math.max(left, 1), signal.raise);
+      await raised;
       cancel();
     }
   } finally {
     unwatch();
   }
-  throw new Error("an operation waited too often");
+  throw new Error(`an operation waited more than ${attemptsMax} times`);
 }
 
-export function isWaitOutcome(answer: { readonly kind: string }): answer is WaitOutcome {
-  return answer.kind === "wait";
+export function isWaitOutcome(outcome: { readonly kind: string }): outcome is WaitOutcome {
+  return outcome.kind === "wait";
 }
 
 function newSignal() {
   let listener = (): void => {};
   return {
-    ring: (): void => listener(),
-    heard: (): Promise<void> =>
+    raise: (): void => listener(),
+    next: (): Promise<void> =>
       new Promise((resolve) => {
         listener = resolve;
       }),

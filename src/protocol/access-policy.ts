@@ -4,10 +4,8 @@ import type { Principal, ServiceSasPrincipal } from "./principal.ts";
 import { ok, type Failure, type Result } from "./result.ts";
 import type { Ticks } from "../base/ticks.ts";
 
-/**
- * Completes a signature that names a stored access policy. It runs inside the transaction that
- * reads the policy, so that a policy that was just taken away is gone for everyone at once.
- */
+/** Merges a SAS with the stored access policy that it names. Runs inside the transaction that reads
+ *  the policy, so that revoking a policy takes effect with its commit. */
 export function resolvePolicy(
   principal: Principal,
   policies: readonly StoredPolicy[],
@@ -21,14 +19,14 @@ export function resolvePolicy(
   return merge(principal, policy, wallNow);
 }
 
-/** Every field comes from exactly one of the two: otherwise the owner could not narrow a token by
- *  changing the policy, or the token's holder could not know what it is worth. */
+/** Every field must come from exactly one of the two. Otherwise the owner could not narrow a token
+ *  by changing the policy, or the client could not know what its token permits. */
 function merge(
   principal: ServiceSasPrincipal,
   policy: StoredPolicy,
   wallNow: Ticks,
 ): Result<Principal> {
-  // An empty element in an ACL says no more than a missing one.
+  // An empty element in an ACL counts as missing.
   const policyPermissions = policy.permission === "" ? undefined : policy.permission;
   if (principal.start !== undefined && policy.start !== undefined) return inBoth("st");
   if (principal.expiry !== undefined && policy.expiry !== undefined) return inBoth("se");

@@ -3,7 +3,8 @@ import type { ServiceName } from "./service-name.ts";
 import { fail, ok, type Failure, type Result } from "./result.ts";
 import type { Ticks } from "../base/ticks.ts";
 
-/** Where a client would get a token. The tenant of an account that belongs to none is all zeros. */
+/** The challenge of a 401 response: where to get a token. An account without a tenant has the zero
+ *  id. */
 const challenge =
   "Bearer authorization_uri=https://login.microsoftonline.com/" +
   "00000000-0000-0000-0000-000000000000/oauth2/authorize resource_id=https://storage.azure.com";
@@ -12,7 +13,7 @@ const refusedText =
   "Server failed to authenticate the request. Please refer to the information in the " +
   "www-authenticate header.";
 
-/** The first version that answers with a challenge; the file service never does (recorded). */
+/** The first version that sends a challenge; the file service never does (recorded). */
 const challengeSince: Readonly<Record<ServiceName, string | undefined>> = {
   blob: "2019-12-12",
   queue: "2019-12-12",
@@ -20,30 +21,30 @@ const challengeSince: Readonly<Record<ServiceName, string | undefined>> = {
   file: undefined,
 };
 
-/** 403; `detail` tells the client what the server made of its request. */
+/** 403; `detail` explains to the client how the server read its request. */
 export function authenticationFailed(detail?: string): Failure {
   if (detail === undefined) return fail("AuthenticationFailed");
   return fail("AuthenticationFailed", { elements: { AuthenticationErrorDetail: detail } });
 }
 
-/** 400: the header is not of the form that its scheme asks for. */
+/** 400: the Authorization header does not have the form of its scheme. */
 export function malformedAuthorization(): Failure {
   return fail("InvalidAuthenticationInfo");
 }
 
-/** No credentials: newer versions say how to get some, older ones deny that anything is there. */
+/** No credentials: newer versions respond with a challenge, older ones with 404. */
 export function noCredentials(service: ServiceName, version: string | undefined): Failure {
   if (!challenges(service, version)) return fail("ResourceNotFound");
   return fail("NoAuthenticationInformation", { headers: { "WWW-Authenticate": challenge } });
 }
 
-/** A well-formed bearer token that is not good enough. */
+/** A well-formed bearer token that is not accepted. */
 export function tokenRefused(
   service: ServiceName,
   version: string | undefined,
   detail: string,
 ): Failure {
-  // The table service answered 403 without a challenge before it knew bearer tokens (recorded).
+  // Recorded: before it supported bearer tokens, the table service sent 403 without a challenge.
   if (service === "table" && !challenges(service, version)) return authenticationFailed();
   return fail("InvalidAuthenticationInfo", {
     status: 401,
@@ -65,7 +66,7 @@ export interface Window {
 
 const inWindow = ok(undefined);
 
-/** A signature counts from its start on and until just before its expiry. */
+/** A signature is valid from its start until just before its expiry. */
 export function checkWindow({ start, expiry }: Window, now: Ticks): Result<void> {
   if (expiry === undefined) return authenticationFailed("se is mandatory. Cannot be empty");
   if (now < expiry && (start === undefined || now >= start)) return inWindow;

@@ -10,11 +10,11 @@ export interface NamingRequest<A> {
   readonly address: A;
   readonly input: object;
   readonly target: AuthorisationTarget;
-  /** Of the container or share that the request addresses. */
+  /** Access rules of the container or share that the request addresses. */
   readonly access: RecordAccess | undefined;
 }
 
-/** Whether the credentials of a request reach every resource that its parameters name. */
+/** Checks that the credentials of a request cover every resource that its parameters name. */
 export function authoriseNamed<A>(
   resources: readonly NamedResource<A, object>[],
   request: NamingRequest<A>,
@@ -44,8 +44,8 @@ function isResourceSas(principal: Principal) {
   return principal.kind === "service-sas" || principal.kind === "delegation-sas";
 }
 
-/** A token for a file covers that file alone, one for a blob also the blob's snapshots, one for a
- *  snapshot only that snapshot. */
+/** Whether a token covers a resource. A token for a file covers that file alone, one for a blob
+ *  also the blob's snapshots, one for a blob snapshot only that snapshot. */
 function covers({ kind, name, path, moment }: SasResource, named: NamedTarget): boolean {
   if (name !== named.name) return false;
   switch (kind) {

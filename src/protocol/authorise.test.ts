@@ -93,7 +93,7 @@ describe("before a record is read", () => {
     expect(outcome(authorise(principal, need, blob))).toBe(expected);
   });
 
-  test("a delegation key is only given to a bearer", () => {
+  test("a delegation key requires a bearer token", () => {
     const need: Permission = { letters: "", resourceType: "s", bearerOnly: true };
     expect(authorise(keyPrincipal, need, blob)).toMatchObject({
       fault: {
@@ -108,7 +108,7 @@ describe("before a record is read", () => {
     expect(outcome(authorise(bearer, need, blob))).toBe("ok");
   });
 
-  test("a table SAS reaches its own table only", () => {
+  test("a table SAS covers its own table only", () => {
     const resource = { service: "table", kind: "table", name: "Mine", path: undefined } as const;
     const target = { service: "table", version: "2019-02-02" } as const;
     const principal = { ...containerSas, resource };
@@ -145,7 +145,7 @@ describe("without credentials", () => {
     expect(outcome(authoriseWithRecord(anonymousPrincipal, need, blob, access))).toBe(expected);
   });
 
-  test("an account may forbid public access whatever its containers say", () => {
+  test("an account may forbid public access of all its containers", () => {
     const access = {
       policies: [],
       publicAccess: "container",
@@ -173,7 +173,7 @@ describe("stored access policies", () => {
     return outcome(authoriseWithRecord(principal, need, blob, access));
   };
 
-  test("supply what the token leaves open", () => {
+  test("supply the fields that the token omits", () => {
     expect(isDecidedByRecord(named)).toBe(true);
     expect(outcome(authorise(named, read, blob))).toBe("ok");
     expect(decide(named, [{ id: "P" }, policy])).toBe("ok");

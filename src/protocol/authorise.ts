@@ -15,18 +15,18 @@ import type { Ticks } from "../base/ticks.ts";
 
 export interface AuthorisationTarget {
   readonly service: ServiceName;
-  /** The x-ms-version, if the request names one. */
+  /** The x-ms-version; undefined if the request has none. */
   readonly version: string | undefined;
-  /** The table an entity operation works on, also inside a batch. */
+  /** The table of an entity operation, also inside a batch. */
   readonly table?: string | undefined;
   readonly entity?: EntityKeys | undefined;
 }
 
-/** What the record of the container, share, queue or table says about access to it. */
+/** Access rules from the record of the container, share, queue or table. */
 export interface RecordAccess {
   readonly policies: readonly StoredPolicy[];
   readonly publicAccess?: "container" | "blob" | undefined;
-  /** Whether the account lets containers be public at all. */
+  /** Whether the account allows public containers. */
   readonly publicAccessPermitted: boolean;
   readonly wallNow: Ticks;
 }
@@ -40,10 +40,8 @@ const serviceLetters: Readonly<Record<ServiceName, string>> = {
   file: "f",
 };
 
-/**
- * Everything that can be decided before a record is read. Anonymous reads and signatures that name
- * a stored policy pass here if they may turn out well: see `isDecidedByRecord`.
- */
+/** Decides what does not depend on a record. Anonymous reads and signatures with a stored policy
+ *  pass here if a record may still permit them: see `isDecidedByRecord`. */
 export function authorise(
   principal: Principal,
   need: Permission,
@@ -69,7 +67,8 @@ export function authorise(
   }
 }
 
-/** Whether `authoriseWithRecord` has the last word. */
+/** Whether `authoriseWithRecord` must decide, because the record may permit or forbid the
+ *  request. */
 export function isDecidedByRecord(principal: Principal): boolean {
   return (
     principal.kind === "anonymous" ||
@@ -77,8 +76,8 @@ export function isDecidedByRecord(principal: Principal): boolean {
   );
 }
 
-/** The final decision, inside the transaction that read the record. `access` is undefined if there
- *  is no such container, share, queue or table. */
+/** The final decision, inside the transaction that read the record. `access` is undefined if the
+ *  container, share, queue or table does not exist. */
 export function authoriseWithRecord(
   principal: Principal,
   need: Permission,
@@ -98,18 +97,18 @@ export function authoriseWithRecord(
   return allowed.ok ? resolved : allowed;
 }
 
-/** Whether the signature lets its holder replace a blob or file: `c` alone only creates. */
+/** Whether the signature permits replacing an existing blob or file: `c` alone only creates. */
 export function mayOverwrite(principal: Principal): boolean {
   return mayBeyond(principal, "w");
 }
 
-/** Whether tags may be read or set along with an operation: signatures have a letter for it, and
- *  public access does not reach them. */
+/** Whether tags may be read or set by another operation: a SAS needs `t`, and public access does
+ *  not include them. */
 export function mayUseTags(principal: Principal): boolean {
   return mayBeyond(principal, "t");
 }
 
-/** What an operation takes besides its own permission. */
+/** Whether the principal has a permission beyond the operation's own. */
 function mayBeyond(principal: Principal, letter: string): boolean {
   switch (principal.kind) {
     case "key":
@@ -162,7 +161,7 @@ function authoriseResourceSas(
   need: Permission,
   target: AuthorisationTarget,
 ): Result<void> {
-  // Without a hierarchical namespace there is no directory that a token could be about.
+  // Directory tokens need a hierarchical namespace.
   const isDirectory = principal.resource.kind === "directory";
   if (need.sas !== undefined || isDirectory) return refuse(principal, "AuthorizationFailure");
   if (target.table !== undefined && !coversTable(principal, target.table)) {
@@ -172,11 +171,11 @@ function authoriseResourceSas(
     return refuse(principal, "AuthorizationPermissionMismatch");
   }
   if (target.entity === undefined || coversEntity(principal, target.entity)) return granted;
-  // Recorded: a read outside the range finds nothing, a write is refused.
+  // Recorded: a read outside the range gets 404, a write 403.
   return fail(need.letters === "r" ? "ResourceNotFound" : "AuthorizationFailure");
 }
 
-/** Before 2015-04-05 a refusal denied that the resource exists. */
+/** Before 2015-04-05 a rejection is 404 instead of 403. */
 export function refuse(
   principal: ServiceSasPrincipal | DelegationSasPrincipal,
   code: FaultCode,

@@ -9,7 +9,7 @@ import type { Result } from "./result.ts";
 import { checkSource } from "./source-conditions.ts";
 import { ticksFromSeconds } from "../base/ticks.ts";
 
-/** Half a second into its second, so that a missing truncation shows. */
+/** Half a second after a full one, so that a missing truncation shows. */
 const etag = 637_000_000_000_000_000n + 5_000_000n;
 const target: ConditionTarget = { etag, tags: { coolTag: "true" } };
 const own = formatETag(etag);
@@ -26,7 +26,7 @@ function parsed(headers: Headers, which: ConditionHeaders = "plain"): Conditions
   return conditions.value;
 }
 
-function told(result: Result<unknown> | "not-modified"): string {
+function describeResult(result: Result<unknown> | "not-modified"): string {
   if (result === "not-modified") return "304";
   return result.ok ? "ok" : `${faultStatus(result.fault)} ${result.fault.code}`;
 }
@@ -69,17 +69,17 @@ describe("reads", () => {
     [{ "if-match": "", "if-modified-since": "", "x-ms-if-tags": "" }, "ok"],
   ];
   test.each(rows)("%j", (headers, expected) => {
-    expect(told(checkRead(parsed(headers), target))).toBe(expected);
+    expect(describeResult(checkRead(parsed(headers), target))).toBe(expected);
   });
 
-  test("If-Match asks for existence", () => {
-    expect(told(checkRead(parsed({ "if-match": "*" }), undefined))).toBe(unmet);
-    expect(told(checkRead(parsed({ "if-none-match": own }), undefined))).toBe("ok");
+  test("If-Match requires an existing target", () => {
+    expect(describeResult(checkRead(parsed({ "if-match": "*" }), undefined))).toBe(unmet);
+    expect(describeResult(checkRead(parsed({ "if-none-match": own }), undefined))).toBe("ok");
   });
 });
 
 describe("writes", () => {
-  /** Outcomes for an update, for a create over an existing target, for a create of a new one. */
+  /** Outcomes of an update, of a create with an existing target, of a create of a new one. */
   const rows: readonly (readonly [Headers, string, string, string])[] = [
     [{}, "ok", "ok", "ok"],
     [{ "if-match": own }, "ok", "ok", unmet],
@@ -111,29 +111,31 @@ describe("writes", () => {
   ];
   test.each(rows)("%j", (headers, update, overwrite, create) => {
     const conditions = parsed(headers);
-    expect(told(checkWrite(conditions, target, { creates: false }))).toBe(update);
-    expect(told(checkWrite(conditions, target, { creates: true }))).toBe(overwrite);
-    expect(told(checkWrite(conditions, undefined, { creates: true }))).toBe(create);
+    expect(describeResult(checkWrite(conditions, target, { creates: false }))).toBe(update);
+    expect(describeResult(checkWrite(conditions, target, { creates: true }))).toBe(overwrite);
+    expect(describeResult(checkWrite(conditions, undefined, { creates: true }))).toBe(create);
   });
 
-  test("the holder of the lease may overwrite in spite of If-None-Match: *", () => {
+  test("a request with the lease id may overwrite despite If-None-Match: *", () => {
     const conditions = parsed({ "if-none-match": "*" });
-    expect(told(checkWrite(conditions, target, { creates: true, holdsLease: true }))).toBe("ok");
+    expect(
+      describeResult(checkWrite(conditions, target, { creates: true, holdsLease: true })),
+    ).toBe("ok");
   });
 
-  test("copies have codes of their own", () => {
+  test("copies have their own codes", () => {
     const copy = { creates: true, unmet: "TargetConditionNotMet" } as const;
     const fromUrl = { creates: true, unmetNoETag: "TargetConditionNotMet" } as const;
     const stale = parsed({ "if-match": other });
     const garbage = parsed({ "if-match": '"garbage"' });
-    expect(told(checkWrite(stale, target, copy))).toBe("412 TargetConditionNotMet");
-    expect(told(checkWrite(stale, target, fromUrl))).toBe(unmet);
-    expect(told(checkWrite(garbage, target, fromUrl))).toBe("412 TargetConditionNotMet");
+    expect(describeResult(checkWrite(stale, target, copy))).toBe("412 TargetConditionNotMet");
+    expect(describeResult(checkWrite(stale, target, fromUrl))).toBe(unmet);
+    expect(describeResult(checkWrite(garbage, target, fromUrl))).toBe("412 TargetConditionNotMet");
     const tags = parsed({ "x-ms-if-tags": "coolTag = 'false'" });
-    expect(told(checkWrite(tags, target, copy))).toBe(unmet);
+    expect(describeResult(checkWrite(tags, target, copy))).toBe(unmet);
   });
 
-  test("of many writers with the same ETag exactly one can win", () => {
+  test("of many writes with the same ETag exactly one succeeds", () => {
     const writers = fc.integer({ min: 2, max: 20 });
     fc.assert(
       fc.property(writers, (count) => {
@@ -181,14 +183,14 @@ describe("sources", () => {
       Object.entries(plain).map(([name, value]) => [`x-ms-source-${name}`, value]),
     );
     const conditions = parsed(headers, "source");
-    expect(told(checkSource(conditions, target, "copy"))).toBe(copy);
-    expect(told(checkSource(conditions, target, "blob-from-url"))).toBe(blob);
-    expect(told(checkSource(conditions, target, "range-from-url"))).toBe(range);
+    expect(describeResult(checkSource(conditions, target, "copy"))).toBe(copy);
+    expect(describeResult(checkSource(conditions, target, "blob-from-url"))).toBe(blob);
+    expect(describeResult(checkSource(conditions, target, "range-from-url"))).toBe(range);
   });
 
-  test("tags of the source keep the general code", () => {
+  test("a failed tag condition of the source has the general code", () => {
     const conditions = parsed({ "x-ms-source-if-tags": "coolTag = 'false'" }, "source");
-    expect(told(checkSource(conditions, target, "copy"))).toBe(unmet);
+    expect(describeResult(checkSource(conditions, target, "copy"))).toBe(unmet);
   });
 });
 

@@ -10,7 +10,7 @@ import type { TagPredicate, Tags } from "./tags.ts";
 import { truncateToSecond } from "../base/ticks.ts";
 import type { Ticks } from "../base/ticks.ts";
 
-/** The conditional headers of a request, or those about the source of a copy. */
+/** The conditional headers of a request, for its target or for the source of a copy. */
 export interface Conditions {
   readonly ifMatch?: ETagList;
   readonly ifNoneMatch?: ETagList;
@@ -19,20 +19,20 @@ export interface Conditions {
   readonly ifTags?: TagPredicate;
 }
 
-/** What conditions are held against; its absence is `undefined`. */
+/** The state that conditions are compared with; undefined: the resource does not exist. */
 export interface ConditionTarget {
   readonly etag: Ticks;
-  /** Where it is not the moment of the ETag. */
+  /** If it differs from the time of the ETag. */
   readonly lastModified?: Ticks;
   readonly tags?: Tags | undefined;
 }
 
 export const noConditions: Conditions = {};
 
-/** `source` is for copies, `blob` the newer spelling that the tag operations use. */
+/** `source`: for the source of a copy; `blob`: the `x-ms-blob-if-…` form of the tag operations. */
 export type ConditionHeaders = "plain" | "source" | "blob";
 
-/** Put together once: a name that is new with every request is looked up at many times the cost. */
+/** Created once: a header name concatenated per request is looked up at many times the cost. */
 const headersOf = {
   plain: namesWith("", "x-ms-if-tags"),
   source: namesWith("x-ms-source-", "x-ms-source-if-tags"),
@@ -60,7 +60,7 @@ export function parseConditions(
   const modified = reader.header(names.ifModifiedSince);
   const unmodified = reader.header(names.ifUnmodifiedSince);
   const tags = reader.header(names.ifTags);
-  // Most requests have none; the checks then return at once.
+  // Most requests have none; a shared constant lets the checks return at once.
   if (!(match || noneMatch || modified || unmodified || tags)) return unconditional;
   const conditions: Mutable<Conditions> = {};
   const ifMatch = parseETagList(match ?? "");
@@ -92,10 +92,8 @@ type Mutable<T> = { -readonly [K in keyof T]: T[K] };
 
 const passed = ok(undefined);
 
-/**
- * Reads take any combination: If-Match and If-Unmodified-Since must both hold (412), and of
- * If-None-Match and If-Modified-Since one is enough (304).
- */
+/** Reads accept any combination: If-Match and If-Unmodified-Since must both hold (412); of
+ *  If-None-Match and If-Modified-Since one is enough (304). */
 export function checkRead(
   conditions: Conditions,
   target: ConditionTarget | undefined,
@@ -111,19 +109,19 @@ export function checkRead(
 }
 
 export interface WriteCheck {
-  /** Put Blob and its kin: `If-None-Match: *` then says 409 BlobAlreadyExists. */
+  /** For Put Blob and similar: `If-None-Match: *` then fails with 409 BlobAlreadyExists. */
   readonly creates: boolean;
-  /** The request named the lease id and it was the right one: recorded to outrank that 409. */
+  /** The request has the correct lease id: recorded to take precedence over that 409. */
   readonly holdsLease?: boolean;
-  /** Copy Blob answers TargetConditionNotMet, or SourceConditionNotMet for its source. */
+  /** Fault code of Copy Blob: TargetConditionNotMet, or SourceConditionNotMet for its source. */
   readonly unmet?: FaultCode;
-  /** Some copies answer differently if the If-Match value could never be an ETag. */
+  /** Fault code of some copies for an If-Match value that cannot be an ETag. */
   readonly unmetNoETag?: FaultCode;
-  /** Append Block answers differently if the If-Match value is a number out of range. */
+  /** Fault code of Append Block for an If-Match value outside the range of ETags. */
   readonly unmetOutOfRange?: FaultCode;
 }
 
-/** Writes take one header, or a pair that one of the two decides; unmet is always 412. */
+/** Writes accept one header, or a pair in which one decides; a failed condition is always 412. */
 export function checkWrite(
   conditions: Conditions,
   target: ConditionTarget | undefined,
@@ -141,14 +139,14 @@ export function checkWrite(
   if (matches === false) {
     return unmetBy("If-Match", unmatchedCode(conditions.ifMatch, check) ?? unmet);
   }
-  // The ETag of a pair decides alone.
+  // In a pair the ETag decides alone.
   if (modified === false && noneMatches === undefined) return unmetBy("If-Modified-Since", unmet);
   if (unmodified === false && matches === undefined) return unmetBy("If-Unmodified-Since", unmet);
   return checkTagCondition(conditions, target);
 }
 
-/** Checks the dates of a write whose target has no ETag yet, only a time of its last change. Beside
- *  a condition about ETags, dates are ignored. */
+/** Checks the dates of a write whose target has no ETag yet, only a time of its last change. Dates
+ *  are ignored if there is an ETag condition as well. */
 export function checkWriteDates(conditions: Conditions, lastModified: Ticks): Result<undefined> {
   const { ifMatch, ifNoneMatch, ifModifiedSince, ifUnmodifiedSince } = conditions;
   if ((ifMatch ?? ifNoneMatch) !== undefined) return passed;
@@ -174,12 +172,12 @@ function unmetBy(unmet: ConditionName, code: FaultCode): Failure {
   return fail(code, { unmet });
 }
 
-/** Which header it was that made a read answer "not modified". */
+/** The header that made a read respond with 304. */
 export function unmodifiedBy({ ifNoneMatch }: Conditions): ConditionName {
   return ifNoneMatch === undefined ? "If-Modified-Since" : "If-None-Match";
 }
 
-/** Each header by itself; `undefined` where it is absent or has nothing to compare with. */
+/** Evaluates each header; undefined if it is absent or there is nothing to compare with. */
 function evaluate(conditions: Conditions, target: ConditionTarget | undefined) {
   const { ifMatch, ifNoneMatch, ifModifiedSince, ifUnmodifiedSince } = conditions;
   const changed =
@@ -205,7 +203,7 @@ function compareDates(
   return changed === undefined || date === undefined ? undefined : holds(changed, date);
 }
 
-/** Unmet tags have the same code everywhere, copies included (recorded). */
+/** A failed tag condition has the same code everywhere, copies included (recorded). */
 function checkTagCondition(
   { ifTags }: Conditions,
   target: ConditionTarget | undefined,
@@ -225,7 +223,7 @@ function isSeveral(list: ETagList | undefined): boolean {
   return list !== undefined && list !== "*" && list.length > 1;
 }
 
-/** A value that no resource could ever have; some copies have a code of its own for it. */
+/** Whether no value of the list can be an ETag; some copies have a code for it. */
 export function namesNoETag(list: ETagList | undefined): boolean {
   return list !== undefined && list !== "*" && !list.some(isETag);
 }

@@ -51,7 +51,7 @@ describe("actual requests, row by row of the documented table", () => {
     expect(actual(rules, { origin: from, method: "GET" })).toEqual(headers);
   });
 
-  test("writes never vary, and say nothing without an origin", () => {
+  test("writes have no Vary header, and no CORS headers without an origin", () => {
     expect(actual([named], { origin: "https://b.example", method: "PUT" })).toEqual({});
     expect(actual([everyone], { origin: undefined, method: "PUT" })).toEqual({});
     expect(actual([named], { origin, method: "PUT" })).not.toHaveProperty("Vary");
@@ -65,7 +65,7 @@ describe("preflight", () => {
     return answer.ok ? "ok" : answer.fault.code;
   };
 
-  test("echoes what it allows", () => {
+  test("returns the allowed origin, method and headers", () => {
     const requestHeaders = "X-Ms-Meta-Name, content-type";
     expect(preflight([named], { ...asked, requestHeaders })).toEqual({
       ok: true,
@@ -90,14 +90,14 @@ describe("preflight", () => {
     expect(code([named], change)).toBe(expected);
   });
 
-  test("the first rule that fits decides; later ones are not tried", () => {
+  test("the first matching rule decides; later ones are not tried", () => {
     const wide = { ...named, allowedHeaders: ["*"] };
     expect(code([named, wide], { requestHeaders: "x-ms-date" })).toBe("CorsPreflightFailure");
     expect(code([wide, named], { requestHeaders: "x-ms-date" })).toBe("ok");
     expect(code([], {})).toBe("CorsPreflightFailure");
   });
 
-  test("a wildcard stands for subdomains only", () => {
+  test("a wildcard matches subdomains only", () => {
     const rule = { ...named, allowedOrigins: ["https://*.contoso.com"] };
     expect(code([rule], { origin: "https://www.contoso.com" })).toBe("ok");
     expect(code([rule], { origin: "https://contoso.com" })).toBe("CorsPreflightFailure");

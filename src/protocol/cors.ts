@@ -1,10 +1,8 @@
 import { invalidHeader, missingHeader } from "./faults.ts";
 import { fail, ok, type Result } from "./result.ts";
 
-/**
- * One rule of a service's CORS settings. A `*` among origins or headers stands for any; a header
- * such as `x-ms-meta-*` for every name that begins so; `https://*.contoso.com` for subdomains.
- */
+/** One rule of a service's CORS settings. `*` among origins or headers matches any; `x-ms-meta-*`
+ *  every header name with this prefix; `https://*.contoso.com` subdomains. */
 export interface CorsRule {
   readonly allowedOrigins: readonly string[];
   readonly allowedMethods: readonly string[];
@@ -27,14 +25,14 @@ export interface CrossOriginRequest {
   readonly method: string;
 }
 
-/** Answers a browser that asks before it sends. learn.microsoft.com/rest/api/storageservices/
- *  preflight-blob-request */
+/** Evaluates a preflight request.
+ *  learn.microsoft.com/rest/api/storageservices/preflight-blob-request */
 export function preflight(rules: readonly CorsRule[], asked: Preflight): Result<CorsHeaders> {
   const { origin, method } = asked;
   if (isBlank(origin)) return missingHeader("Origin");
   if (isBlank(method)) return invalidHeader("Access-Control-Request-Method", "");
   const rule = ruleFor(rules, origin, method);
-  // Later rules are not tried if the selected one refuses a header.
+  // Later rules are not tried if the first matching one does not allow a header.
   if (rule === undefined || !allowsHeaders(rule, namesIn(asked.requestHeaders))) {
     return fail("CorsPreflightFailure");
   }
@@ -52,8 +50,8 @@ export function preflight(rules: readonly CorsRule[], asked: Preflight): Result<
 const noHeaders: CorsHeaders = {};
 const variesByOrigin: CorsHeaders = { Vary: "Origin" };
 
-/** What the answer to an ordinary request carries; CORS never refuses one. Browsers and caches
- *  keep the answers to reads, so these must say whether they depend on the origin. */
+/** The CORS headers of the response to an actual request; CORS never rejects one. Caches store the
+ *  responses to reads, so these must state whether they depend on the origin (`Vary`). */
 export function actual(rules: readonly CorsRule[], request: CrossOriginRequest): CorsHeaders {
   if (rules.length === 0) return noHeaders;
   const isRead = request.method === "GET" || request.method === "HEAD";
@@ -73,7 +71,7 @@ function ruleFor(rules: readonly CorsRule[], origin: string, method: string): Co
   return rules.find((rule) => allowsMethod(rule, method) && allowsOrigin(rule, origin));
 }
 
-/** Credentials may be shared with a named origin, never with everyone. */
+/** Credentials are allowed for a named origin, never for `*`. */
 function allowOrigin(rule: CorsRule, origin: string): CorsHeaders {
   if (allowsAnyOrigin(rule)) return { "Access-Control-Allow-Origin": "*" };
   return {
@@ -90,7 +88,7 @@ function allowsOrigin(rule: CorsRule, origin: string): boolean {
   return rule.allowedOrigins.some((allowed) => matchesOrigin(allowed, origin));
 }
 
-/** Origins compare exactly, case included. `*.` stands for one or more leading labels. */
+/** Origins are compared exactly, including case. `*.` matches one or more leading labels. */
 function matchesOrigin(allowed: string, origin: string): boolean {
   if (allowed === "*" || allowed === origin) return true;
   const star = allowed.indexOf("*.");

@@ -4,16 +4,16 @@ import { isHeaderText } from "./header-text.ts";
 import type { Param, ParamReader } from "./params.ts";
 import { ok, type Result } from "./result.ts";
 
-/** A key that the client brings along with every request and that is never kept. */
+/** A customer-provided key: sent with every request and never stored. */
 export interface ClientKey {
   readonly key: Uint8Array;
-  /** As the client states it; the door holds it against the key. */
+  /** The hash that the client sent; compared with the key in `http/client-key.ts`. */
   readonly sha256: Uint8Array;
 }
 
 export interface Encryption {
   readonly clientKey: ClientKey | undefined;
-  /** The name of a scope, whose key would be the service's own. */
+  /** Name of an encryption scope, whose key belongs to the service. */
   readonly scope: string | undefined;
 }
 
@@ -25,8 +25,8 @@ const keyBytes = 32;
 const clientKeyHeaders = [keyHeader, sha256Header, algorithmHeader] as const;
 const unencrypted = ok<Encryption>({ clientKey: undefined, scope: undefined });
 
-/** Whatever declares this reads or writes bytes that may be encrypted with a client's key. Its
- *  input must be called `encryption`: the door looks for the key there. */
+/** For operations that read or write bytes that may be encrypted with a customer-provided key. The
+ *  parameter must be named `encryption`: `http/client-key.ts` reads it under this name. */
 export const encryption: Param<Encryption> = {
   sources: [keyHeader, sha256Header, algorithmHeader, scopeHeader],
   parse: (reader) => {
@@ -37,7 +37,7 @@ export const encryption: Param<Encryption> = {
     if (!clientKey.ok) return clientKey;
     const scope = reader.header(scopeHeader) || undefined;
     const both = scope !== undefined && clientKey.value !== undefined;
-    // A part of a batch may hold any text, but answers tell the scope in a header.
+    // A part of a batch may contain any text, but the scope is returned in a header.
     if (scope !== undefined && (both || !isHeaderText(scope))) {
       return invalidHeader(scopeHeader, scope);
     }
@@ -45,8 +45,9 @@ export const encryption: Param<Encryption> = {
   },
 };
 
-/** As above, for reading properties: without a key or its hash, the algorithm alone is ignored
- *  (recorded). A write would silently store what the client takes for encrypted. */
+/** As `encryption`, for reading properties: without a key and its hash the algorithm alone is
+ *  ignored (recorded). For a write this would store plain bytes that the client believes to be
+ *  encrypted. */
 export const encryptionOfProperties: Param<Encryption> = {
   sources: encryption.sources,
   parse: (reader) => {
@@ -61,7 +62,7 @@ function withoutAlgorithm(reader: ParamReader): ParamReader {
   return { ...reader, header };
 }
 
-/** All three headers, or none. */
+/** Requires all three headers or none. */
 function parseClientKey(reader: ParamReader): Result<ClientKey | undefined> {
   const headers = clientKeyHeaders;
   if (headers.every((name) => !reader.header(name))) return ok(undefined);
@@ -71,7 +72,7 @@ function parseClientKey(reader: ParamReader): Result<ClientKey | undefined> {
   );
   if (algorithm !== "AES256") return invalidHeader(algorithmHeader, algorithm);
   const key = decodeBase64(keyText);
-  // A key must not be told back, not even a wrong one.
+  // A key must not be returned to the client, not even an invalid one.
   if (key?.length !== keyBytes) return invalidHeader(keyHeader, "");
   const sha256 = decodeBase64(sha256Text);
   if (sha256?.length !== keyBytes) return invalidHeader(sha256Header, sha256Text);

@@ -6,13 +6,13 @@ import { ticksMax } from "../base/ticks.ts";
 
 const moment = fc.bigInt({ min: 1n, max: ticksMax });
 
-test("an ETag is the moment of the change in upper-case hexadecimal", () => {
+test("an ETag is the time of the change in upper-case hexadecimal", () => {
   const change = parseSnapshotTime("2021-11-08T22:59:24.9068841Z");
   expect(change).toBeDefined();
   expect(formatETag(change ?? 0n)).toBe('"0x8D9A30B68DF4F29"');
 });
 
-test("stamps of one record always ascend", () => {
+test("ETags of one record always increase", () => {
   expect(nextETag(5n, 4n)).toBe(5n);
   expect(nextETag(5n, 5n)).toBe(6n);
   expect(nextETag(5n, 9n)).toBe(10n);
@@ -44,7 +44,7 @@ describe("lists", () => {
     expect(parseETagList(header)).toEqual(expected);
   });
 
-  test("every newETag is found again, quoted or not", () => {
+  test("a list contains every ETag, quoted or not", () => {
     fc.assert(
       fc.property(fc.array(moment, { minLength: 1, maxLength: 5 }), (stamps) => {
         const bare = stamps.map(bareETag);

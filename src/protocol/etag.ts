@@ -1,32 +1,33 @@
 import type { Ticks } from "../base/ticks.ts";
 
-/** The unquoted form, as listings carry it: `0x8D9A30B68B73CB9`. */
+/** The unquoted form of listings: `0x8D9A30B68B73CB9`. */
 export function bareETag(newETag: Ticks): string {
   return `0x${newETag.toString(16).toUpperCase()}`;
 }
 
-/** The header form: the moment of the change, so equal ETags mean the same change. */
+/** The header form. It is the time of the change, so equal ETags mean the same change. */
 export function formatETag(newETag: Ticks): string {
   return `"${bareETag(newETag)}"`;
 }
 
-/** Two changes within one tick, or after the clock was set back, must still differ and ascend. */
+/** Returns an ETag greater than the previous one, also for two changes within one tick or after the
+ *  clock was set back. */
 export function nextETag(now: Ticks, previous?: Ticks): Ticks {
   return previous === undefined || now > previous ? now : previous + 1n;
 }
 
 const bareForm = /^0x[0-9A-Fa-f]{1,16}$/;
 
-/** Some copy operations answer differently to a value that could never be an ETag. */
+/** Whether the text can be an ETag: some copy operations have another fault code if it cannot. */
 export function isETag(text: string): boolean {
   return bareForm.test(unquoted(text));
 }
 
-/** 1601-01-01 and the end of 9999: the times that the service's clock can tell. */
+/** 1601-01-01 to the end of 9999: the range of the service's times. */
 const oldestTicks = 504_911_232_000_000_000n;
 const latestTicks = 3_155_378_975_999_999_999n;
 
-/** Whether an unquoted value has the form of an ETag but is no time. */
+/** Whether an unquoted value has the form of an ETag but is outside the range of times. */
 export function isETagOutOfRange(text: string): boolean {
   if (!bareForm.test(text)) return false;
   const ticks = BigInt(text);
@@ -35,13 +36,11 @@ export function isETagOutOfRange(text: string): boolean {
 
 export type ETagList = "*" | readonly string[];
 
-/** More than any client sends; a longer list is taken for malformed. */
+/** A longer list is rejected as malformed. */
 export const etagsInHeaderMax = 1000;
 
-/**
- * The tags of an If-Match or If-None-Match header without their quotes; `undefined` when there is
- * none. A weak tag keeps its prefix, which no stored ETag has, so it never matches.
- */
+/** The ETags of an If-Match or If-None-Match header without quotes; undefined if there are none. A
+ *  weak ETag keeps its prefix, which no stored ETag has, so it never matches. */
 export function parseETagList(header: string): ETagList | undefined {
   const text = header.trim();
   if (text === "*") return "*";

@@ -4,11 +4,9 @@ export interface FaultEntry {
   readonly message: string;
 }
 
-/**
- * Every error code of the four services with the status and text the service sends. Where one code
- * has several, this is the common one and `FaultDetail` carries the others. Spelling slips such as
- * "specifed" are the service's own: clients have been seen to compare texts.
- */
+/** Every error code of the four services with its status and text. Where a code has several texts,
+ *  this is the most frequent one and `FaultDetail` has the others. Misspellings such as "specifed"
+ *  are the service's: clients are known to compare texts. */
 export const faults = {
   // Every service.
   NoAuthenticationInformation: {

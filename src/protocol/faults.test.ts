@@ -14,14 +14,14 @@ import {
 import type { FaultCode } from "./faults.ts";
 import type { Failure } from "./result.ts";
 
-test.each(Object.entries(faults))("%s is an error with a sentence", (_code, entry) => {
+test.each(Object.entries(faults))("%s has an error status and a message", (_code, entry) => {
   expect(entry.status).toBeGreaterThanOrEqual(400);
   expect(entry.status).toBeLessThan(600);
   expect(entry.message).toMatch(/^[A-Zx].*[^ ]$/);
   expect(entry.message).not.toMatch(/ {2}|\n|[{}<>]/);
 });
 
-/** Recorded texts in which a slip or a choice between several is easily lost. */
+/** Recorded texts with misspellings or one of several forms, which a correction would lose. */
 test.each<[FaultCode, number, string]>([
   ["InvalidResourceName", 400, "The specifed resource name contains invalid characters."],
   ["ConditionNotMet", 412, "The condition specified using HTTP conditional header(s) is not met."],
@@ -45,7 +45,7 @@ test.each<[FaultCode, number, string]>([
   expect(faultMessage({ code })).toBe(message);
 });
 
-test("a detail outranks the table", () => {
+test("a detail takes precedence over the table", () => {
   const fault = { code: "ConditionNotMet", detail: { status: 304, message: "Other." } } as const;
   expect([faultStatus(fault), faultMessage(fault)]).toEqual([304, "Other."]);
 });
@@ -96,7 +96,7 @@ describe("elements keep the order the service writes them in", () => {
   });
 });
 
-test("a refused address is named", () => {
+test("a rejected client address is part of the message", () => {
   const { fault } = sourceIpMismatch("10.0.0.1");
   expect(faultMessage(fault)).toBe(
     "This request is not authorized to perform this operation using this source IP 10.0.0.1.",

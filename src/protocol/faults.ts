@@ -5,18 +5,18 @@ export { faults };
 
 export type FaultCode = keyof typeof faults;
 
-/** What differs from the table for one occurrence. */
+/** Deviations from the fault table in one occurrence. */
 export interface FaultDetail {
   readonly status?: number;
   readonly message?: string;
-  /** Extra XML elements after the message, in this order, such as HeaderName and HeaderValue. */
+  /** XML elements after the message, in this order, such as HeaderName and HeaderValue. */
   readonly elements?: Readonly<Record<string, string>>;
   readonly headers?: Readonly<Record<string, string>>;
-  /** Which conditional header was not met; for those who watch, never for the client. */
+  /** The conditional header that failed; for the event feed, never sent to the client. */
   readonly unmet?: ConditionName;
-  /** The property, header, parameter or element at fault; for the debug log alone. */
+  /** The property, header, parameter or element at fault; only for the debug log. */
   readonly subject?: string;
-  /** Whose open handles stand in the way; for those who watch as well. */
+  /** Clients whose open handles caused the conflict; for the event feed. */
   readonly heldBy?: readonly HandleHolder[];
 }
 
@@ -45,14 +45,14 @@ export function faultMessage(fault: Fault): string {
   return fault.detail?.message ?? faults[fault.code].message;
 }
 
-/** The same failure, saying in the debug log what it is about; the innermost subject stays. */
+/** Adds a subject for the debug log; an existing one is kept. */
 export function about(failure: Failure, subject: string): Failure {
   const { code, detail } = failure.fault;
   if (detail?.subject !== undefined) return failure;
   return { ok: false, fault: { code, detail: { ...detail, subject } } };
 }
 
-/** 400 InvalidHeaderValue, naming the header and what it held. */
+/** 400 InvalidHeaderValue with the header's name and value. */
 export function invalidHeader(name: string, value: string): Failure {
   return withElements("InvalidHeaderValue", { HeaderName: name, HeaderValue: value });
 }
@@ -65,7 +65,7 @@ export function unsupportedHeader(name: string): Failure {
   return withElements("UnsupportedHeader", { HeaderName: name });
 }
 
-/** The service leaves `Reason` out where it has none to give, as for a malformed snapshot. */
+/** The service omits `Reason` for some faults, such as a malformed snapshot. */
 export function invalidQuery(name: string, value: string, reason?: string): Failure {
   const elements = { QueryParameterName: name, QueryParameterValue: value };
   return withElements(
@@ -92,7 +92,7 @@ export function outOfRangeQuery(
   });
 }
 
-/** Position counts from 1; the service sends 0, 0 when it objects to the whole document. */
+/** `position` starts at 1; the service sends 0, 0 for a fault of the whole document. */
 export function invalidXml(line: number, position: number, reason: string): Failure {
   return withElements("InvalidXmlDocument", {
     LineNumber: String(line),
@@ -117,7 +117,7 @@ export function bodyTooLarge(maxLimit: number): Failure {
   return withElements("RequestBodyTooLarge", { MaxLimit: String(maxLimit) });
 }
 
-/** A well-formed name of the wrong length has its own text under the general code. */
+/** A well-formed name of the wrong length: the general code with another text. */
 export function nameLengthOutOfRange(): Failure {
   const message = "The specified resource name length is not within the permissible limits.";
   return { ok: false, fault: { code: "OutOfRangeInput", detail: { message } } };

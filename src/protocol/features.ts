@@ -4,10 +4,11 @@ export interface Features {
   readonly containerSoftDeleteDays: number;
   readonly shareSoftDeleteDays: number;
   readonly publicAccess: boolean;
-  /** Whether reads of a blob leave the day of the latest one. */
+  /** Whether reads of a blob store the day of the last access. */
   readonly lastAccessTracking?: boolean;
-  /** Whether paths lead through directories; otherwise the namespace is flat. */
+  /** Whether paths consist of directories; otherwise the namespace is flat. */
   readonly hierarchicalNamespace?: boolean;
-  /** How long the name of a deleted container, queue, table or share cannot be used again. */
+  /** How long the name of a deleted container, queue, table or share cannot be reused, in
+   *  seconds. */
   readonly deletedNameSeconds?: number;
 }

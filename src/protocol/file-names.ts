@@ -5,7 +5,7 @@ export const pathDepthMax = 250;
 export const componentUnitsMax = 255;
 
 const forbiddenCharacters = /["\\/:|<>*?\p{Cc}]/u;
-/** Device names of old systems that SMB clients cannot open as files. */
+/** DOS device names, which SMB clients cannot open as files. */
 const deviceNames = /^(?:LPT[1-9]|COM[1-9]|PRN|AUX|NUL|CON|CLOCK\$)$/i;
 
 const tooLong = fail("InvalidFileOrDirectoryPathName");
@@ -14,7 +14,7 @@ const tooDeep = fail("InvalidFileOrDirectoryPathName", {
 });
 
 export interface FilePathOptions {
-  /** `x-ms-allow-trailing-dot`; otherwise dots at the end of a component are cut off. */
+  /** `x-ms-allow-trailing-dot`; otherwise dots at the end of a component are removed. */
   readonly keepsTrailingDots: boolean;
 }
 
@@ -26,7 +26,7 @@ export function parseFilePath(
   if (path.length > pathUnitsMax) return tooLong;
   const components: string[] = [];
   for (const raw of path.split("/")) {
-    // Doubled and final slashes name the same place.
+    // Repeated and trailing slashes are ignored.
     if (raw === "") continue;
     if (components.length >= pathDepthMax) return tooDeep;
     const component = keepsTrailingDots || isDots(raw) ? raw : raw.replace(/\.+$/, "");

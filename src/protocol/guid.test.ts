@@ -20,7 +20,7 @@ test.each([
   expect(parseGuid(text)).toBe(expected);
 });
 
-test("made from random bytes, it is a version 4 GUID in canonical form", () => {
+test("random bytes give a version 4 GUID in canonical form", () => {
   fc.assert(
     fc.property(fc.uint8Array({ minLength: 16, maxLength: 16 }), (bytes) => {
       const guid = guidFromBytes(bytes);

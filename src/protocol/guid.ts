@@ -1,10 +1,8 @@
 const compactForm = /^[0-9a-f]{32}$/i;
 const dashedForm = /^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$/i;
 
-/**
- * Reads the four spellings .NET writes (N compact, D dashed, B in braces, P in parentheses) and
- * returns the lower-case dashed one, so that ids compare as strings.
- */
+/** Parses the four .NET formats (N compact, D dashed, B in braces, P in parentheses) and returns
+ *  the lower-case dashed one, so that ids can be compared as strings. */
 export function parseGuid(text: string): string | undefined {
   if (compactForm.test(text)) return dashed(text.toLowerCase());
   const enclosed =

@@ -16,18 +16,18 @@ export type LeaseAction =
 export interface LeaseMoment {
   readonly now: Ticks;
   readonly kind: LeaseKind;
-  /** The id an acquire gets that proposes none. */
+  /** The id of an acquire that proposes none. */
   readonly freshId: string;
 }
 
 export interface LeaseOutcome {
-  /** `undefined` is available. */
+  /** Undefined: the state "available". */
   readonly lease: Lease | undefined;
-  /** Whole seconds until the lease is broken, for breaks alone. */
+  /** Full seconds until the lease is broken; only for breaks. */
   readonly leaseTimeSeconds?: number;
 }
 
-/** One cell of the state table: the present lease and an action give the next lease or a 409. */
+/** Applies an action to a lease as in the documented state table: the next lease or a 409. */
 export function applyLeaseAction(
   lease: Lease | undefined,
   action: LeaseAction,
@@ -63,7 +63,7 @@ function acquire(
   return ok({ lease: startLease(proposedId ?? freshId, durationSeconds, now) });
 }
 
-/** An expired lease can be renewed: had a blob been written since, the lease would be forgotten. */
+/** An expired lease can be renewed: a write of the blob since then would have removed it. */
 function renew(
   lease: Lease | undefined,
   id: string,
@@ -88,7 +88,7 @@ function change(
       ? fail("LeaseIsBreakingAndCannotBeChanged")
       : leaseMismatch(kind, "action");
   }
-  // A repeated change whose first answer was lost finds the proposed id in place already.
+  // A client repeats a change whose response was lost: the lease then has the proposed id already.
   if (lease.id !== id && lease.id !== proposedId) return leaseMismatch(kind, "action");
   return ok({ lease: { ...lease, id: proposedId } });
 }
@@ -99,15 +99,16 @@ function breakLease(
   { now, kind }: LeaseMoment,
 ): Result<LeaseOutcome> {
   if (lease === undefined) return leaseNotPresent(kind, "action");
-  const breaksAt = kind === "file" ? now : breakMoment(lease, periodSeconds, now);
+  const breaksAt = kind === "file" ? now : breakTime(lease, periodSeconds, now);
   return ok({
     lease: { ...lease, breaksAt },
     leaseTimeSeconds: remainingSeconds(breaksAt, now),
   });
 }
 
-/** A period never prolongs what is left: neither the lease itself nor an earlier break. */
-function breakMoment(lease: Lease, periodSeconds: number | undefined, now: Ticks): Ticks {
+/** The end of a break. A period never prolongs the remaining time of the lease or of an earlier
+ *  break. */
+function breakTime(lease: Lease, periodSeconds: number | undefined, now: Ticks): Ticks {
   const asked = periodSeconds === undefined ? undefined : now + ticksFromSeconds(periodSeconds);
   const natural = lease.breaksAt ?? lease.expiresAt;
   if (natural === undefined) return isInfinite(lease) ? (asked ?? now) : now;

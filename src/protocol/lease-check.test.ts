@@ -11,7 +11,7 @@ const start = 637_000_000_000_000_000n;
 const at = (seconds: number): bigint => start + ticksFromSeconds(seconds);
 const now = at(20);
 
-/** Held by A with 30 s, of which 20 have passed in the states that are still running. */
+/** Leased by A for 30 s, of which 20 s have passed in the active states. */
 const leases: Readonly<Record<LeaseState, Lease | undefined>> = {
   available: undefined,
   leased: startLease(idA, 30, start),

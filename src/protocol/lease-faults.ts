@@ -9,7 +9,7 @@ const nouns: Readonly<Record<LeaseKind, string>> = {
   share: "file share",
 };
 
-/** Shares answer with the container's codes, only the text names them. */
+/** Shares use the container's codes with their own text. */
 const mismatchCodes: Readonly<Record<LeaseKind, FaultCode>> = {
   blob: "LeaseIdMismatchWithBlobOperation",
   container: "LeaseIdMismatchWithContainerOperation",

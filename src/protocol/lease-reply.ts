@@ -9,7 +9,7 @@ interface Leasable {
   readonly lease?: Lease | undefined;
 }
 
-export interface LeaseSituation<T> {
+export interface LeaseContext<T> {
   readonly target: T;
   readonly action: LeaseAction;
   readonly kind: LeaseKind;
@@ -19,14 +19,15 @@ export interface LeaseSituation<T> {
 
 const statuses = { acquire: 201, renew: 200, change: 200, release: 200, break: 202 } as const;
 
-/** The answer to any lease action: the target with its new lease, and the id or the time left. */
-export function leaseReply<T extends Leasable>(situation: LeaseSituation<T>) {
-  const { target, action, kind, now, newGuid } = situation;
+/** The reply to a lease action: the target with its new lease, and the lease id or the remaining
+ *  time. */
+export function leaseReply<T extends Leasable>(context: LeaseContext<T>) {
+  const { target, action, kind, now, newGuid } = context;
   const applied = applyLeaseAction(target.lease, action, { kind, now, freshId: newGuid() });
   if (!applied.ok) return applied satisfies Failure;
   const { lease, leaseTimeSeconds } = applied.value;
   const tellsId = action.action !== "break" && action.action !== "release";
-  // Seen on the wire: a released share tells that no time is left.
+  // Recorded: the release of a share lease returns a lease time of 0.
   const released = action.action === "release" && kind === "share" ? "0" : undefined;
   return {
     status: statuses[action.action],

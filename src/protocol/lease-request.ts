@@ -12,7 +12,7 @@ export const breakPeriodSecondsMax = 60;
 
 type HeaderReader = Pick<ParamReader, "header">;
 
-/** The lease id a data operation names, in canonical form. */
+/** Parses the lease id of a data operation into its canonical form. */
 export function parseLeaseId(
   reader: HeaderReader,
   name = "x-ms-lease-id",
@@ -31,7 +31,7 @@ export function parseLeaseAction(reader: HeaderReader, kind: LeaseKind): Result<
     case "acquire":
       return parseAcquire(reader, kind);
     case "renew":
-      // File leases never expire, so there is nothing to renew.
+      // File leases never expire, so they cannot be renewed.
       if (kind === "file") return invalidHeader(name, text);
       return withId(reader, (id) => ok({ action: "renew", id }));
     case "change":

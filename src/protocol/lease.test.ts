@@ -21,7 +21,7 @@ const start = 637_000_000_000_000_000n;
 const at = (seconds: number): bigint => start + ticksFromSeconds(seconds);
 const now = at(20);
 
-/** Held by A with 30 s, of which 20 have passed in the states that are still running. */
+/** Leased by A for 30 s, of which 20 s have passed in the active states. */
 const leases: Readonly<Record<LeaseState, Lease | undefined>> = {
   available: undefined,
   leased: startLease(idA, 30, start),
@@ -41,7 +41,7 @@ const change = (id: string, proposedId: string): LeaseAction => ({
   proposedId,
 });
 
-/** The next state, with whose id it is held and the time a break tells; or the code of the 409. */
+/** Describes the next state with its lease id and remaining break time, or the code of the 409. */
 function describeOutcome(result: ReturnType<typeof applyLeaseAction>): string {
   if (!result.ok) return result.fault.code;
   const { lease, leaseTimeSeconds } = result.value;
@@ -110,7 +110,7 @@ const cells = rows.flatMap(([name, action, outcomes]) =>
 );
 
 describe("lease actions", () => {
-  test.each(states)("the example of state %s is in it", (state) => {
+  test.each(states)("the example of state %s has this state", (state) => {
     expect(leaseState(leases[state], now)).toBe(state);
   });
 
@@ -119,7 +119,7 @@ describe("lease actions", () => {
     expect(describeOutcome(outcome)).toBe(expected);
   });
 
-  test("an infinite lease breaks at once, or after the period asked for", () => {
+  test("an infinite lease breaks at once, or after the requested period", () => {
     const infinite = startLease(idA, infiniteLeaseSeconds, start);
     const moment = { now, kind: "blob", freshId } as const;
     const atOnce = applyLeaseAction(infinite, { action: "break" }, moment);
@@ -135,7 +135,7 @@ describe("lease actions", () => {
     expect(outcome.ok && outcome.value.leaseTimeSeconds).toBe(14);
   });
 
-  test("acquiring again and renewing restart the clock, changing does not", () => {
+  test("acquiring again and renewing restart the duration, changing does not", () => {
     const moment = { now, kind: "blob", freshId } as const;
     const expiry = (action: LeaseAction) => {
       const outcome = applyLeaseAction(leases.leased, action, moment);
@@ -168,7 +168,7 @@ describe("after a write", () => {
     expect(afterWrite(leases[state], now, "container")).toBe(leases[state]);
   });
 
-  test("an expired lease cannot be renewed on a blob, but on a container", () => {
+  test("after a write an expired lease can be renewed on a container, not on a blob", () => {
     const renewed = (kind: LeaseKind) => {
       const lease = afterWrite(leases.expired, now, kind);
       return code(applyLeaseAction(lease, { action: "renew", id: idA }, { now, kind, freshId }));
@@ -178,14 +178,14 @@ describe("after a write", () => {
   });
 });
 
-test("a lease ends at its very moment, not a tick later", () => {
+test("a lease ends at its expiry, not a tick later", () => {
   expect(leaseState(leases.leased, at(30) - 1n)).toBe("leased");
   expect(leaseState(leases.leased, at(30))).toBe("expired");
   expect(leaseState(leases.breaking, at(26) - 1n)).toBe("breaking");
   expect(leaseState(leases.breaking, at(26))).toBe("broken");
 });
 
-test("the duration is told only while leased", () => {
+test("the duration is returned only while leased", () => {
   expect(leaseProperties(leases.leased, now)).toEqual({
     status: "locked",
     state: "leased",
@@ -211,7 +211,7 @@ const anyAction: fc.Arbitrary<LeaseAction> = fc.oneof(
   fc.record({ action: fc.constant("break" as const), periodSeconds: fc.nat({ max: 60 }) }),
 );
 
-test("whatever the others try, nobody takes over a running lease without its id", () => {
+test("no sequence of actions takes over an active lease without its id", () => {
   const steps = fc.array(fc.tuple(anyAction, fc.nat({ max: 30 })), { maxLength: 20 });
   fc.assert(
     fc.property(steps, (actions) => {

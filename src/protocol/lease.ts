@@ -3,24 +3,21 @@ import { ok, type Result } from "./result.ts";
 import { ticksFromSeconds, wholeSeconds } from "../base/ticks.ts";
 import type { Ticks } from "../base/ticks.ts";
 
-/** What is leased: the rules are nearly the same, codes and texts are not. */
+/** The kind of the leased resource: the rules are nearly the same, codes and texts differ. */
 export type LeaseKind = "blob" | "container" | "file" | "share";
 
 export const infiniteLeaseSeconds = -1;
 
-/**
- * A lease that was taken and not released; `undefined` is the state "available". Which of the other
- * four states it is in depends on the moment it is looked at, so no timer has to run:
- * broken once `breaksAt` is past, breaking before it; expired once `expiresAt` is past, else
- * leased.
- */
+/** A lease that was acquired and not released; undefined is the state "available". The other four
+ *  states follow from the current time, so that no timer is needed: broken after `breaksAt`,
+ *  breaking before it; expired after `expiresAt`, else leased. */
 export interface Lease {
   /** Canonical lower-case GUID. */
   readonly id: string;
-  /** As acquired, for renewals; `infiniteLeaseSeconds` has no `expiresAt`. */
+  /** Duration for renewals; `infiniteLeaseSeconds` has no `expiresAt`. */
   readonly durationSeconds: number;
   readonly expiresAt?: Ticks;
-  /** Set by a break; from then on the lease can neither be renewed nor changed. */
+  /** Set by a break; after that the lease can neither be renewed nor changed. */
   readonly breaksAt?: Ticks;
 }
 
@@ -40,11 +37,11 @@ export function isLocked(lease: Lease | undefined, now: Ticks): boolean {
 export interface LeaseProperties {
   readonly status: "locked" | "unlocked";
   readonly state: LeaseState;
-  /** Only told while leased. */
+  /** Only in the state "leased". */
   readonly duration?: "infinite" | "fixed";
 }
 
-/** What reads and listings show. */
+/** The lease properties of reads and listings. */
 export function leaseProperties(lease: Lease | undefined, now: Ticks): LeaseProperties {
   const state = leaseState(lease, now);
   const status = isLocked(lease, now) ? "locked" : "unlocked";
@@ -65,10 +62,8 @@ export function remainingSeconds(until: Ticks, now: Ticks): number {
   return until > now ? wholeSeconds(until - now) : 0;
 }
 
-/**
- * A successful write makes a blob or file forget a lease that has ended, so that a later renewal
- * cannot pretend nothing happened in between. Containers and shares remember it.
- */
+/** The lease after a successful write. A blob or file drops a lease that has ended, so that a
+ *  renewal cannot hide the write. Containers and shares keep it. */
 export function afterWrite(
   lease: Lease | undefined,
   now: Ticks,
@@ -78,12 +73,13 @@ export function afterWrite(
   return isLocked(lease, now) ? lease : undefined;
 }
 
-/** `match-if-leased` is for writes, `match-if-given` for reads and for containers but delete. */
+/** `match-if-leased` is for writes; `match-if-given` for reads, and for containers except Delete
+ *  Container. */
 export type LeaseCheckPolicy = "match-if-leased" | "match-if-given" | "none";
 
 const passed = ok(undefined);
 
-/** Whether a data operation that names `givenId` (canonical, or none) may go ahead. */
+/** Checks whether a data operation with `givenId` (canonical, or undefined) is allowed. */
 export function checkLease(
   lease: Lease | undefined,
   givenId: string | undefined,

@@ -1,16 +1,16 @@
 import type { ParamReader } from "./params.ts";
 import { fail, ok, type Result } from "./result.ts";
 
-/** In the order sent, names in the client's own spelling. */
+/** In request order, with the client's spelling of names. */
 export type Metadata = readonly (readonly [name: string, value: string])[];
 
 export const metadataPrefix = "x-ms-meta-";
-/** Names and values together. */
+/** Bytes of all names and values. */
 export const metadataBytesMax = 8192;
 
 export const noMetadata: Metadata = [];
 
-/** Names are C# identifiers, because the first client library made properties of them. */
+/** Names must be C# identifiers. */
 const identifierForm = /^[\p{L}\p{Nl}_][\p{L}\p{Nl}\p{Nd}\p{Pc}\p{Mn}\p{Mc}\p{Cf}]*$/u;
 
 export function parseMetadata(reader: Pick<ParamReader, "headersWith">): Result<Metadata> {
@@ -21,8 +21,8 @@ export function parseMetadata(reader: Pick<ParamReader, "headersWith">): Result<
   return pairs.length === 0 ? ok(noMetadata) : checkMetadata(pairs);
 }
 
-/** Of what somebody else's server says, the pairs that could have been set here. */
-export function fittingMetadata(pairs: Metadata): Metadata {
+/** Selects the pairs of a remote source that are valid metadata here. */
+export function validPairs(pairs: Metadata): Metadata {
   const names = new Set<string>();
   let bytes = 0;
   return pairs.filter((pair) => {
@@ -37,7 +37,7 @@ export function fittingMetadata(pairs: Metadata): Metadata {
   });
 }
 
-/** Also for metadata that comes in a body or from another record. */
+/** Validates metadata of a request, a body or another record. */
 export function checkMetadata(pairs: Metadata): Result<Metadata> {
   const names = new Set<string>();
   let bytes = 0;

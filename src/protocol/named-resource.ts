@@ -1,21 +1,17 @@
 import type { Permission } from "./permission.ts";
 import type { Ticks } from "../base/ticks.ts";
 
-/**
- * A resource that a request names beside its target. An operation declares each of them with what
- * the caller must hold there; the pipeline authorises it, so that a token for one resource is of no
- * use for another.
- *
- * Copy Blob: `[copySource]`.
- * Create Hard Link: the file in `x-ms-file-target-file`, which the token of the request must cover.
- */
+/** A resource that a request names beside its target. An operation declares each with the
+ *  permission that the caller needs for it; the pipeline checks it, so that a token for one
+ *  resource is useless for another. Copy Blob: `[copySource]`. Create Hard Link: the file in
+ *  `x-ms-file-target-file`, which the token of the request must cover. */
 export type NamedResource<A, I> = LinkedResource | CoveredResource<A, I> | PartResources;
 
-/** Named by URL, with credentials of its own: in the URL or in `x-ms-copy-source-authorization`.
- *  A caller who holds the key of the account needs none inside it. */
+/** Named by a URL, with its own credentials in the URL or in `x-ms-copy-source-authorization`. A
+ *  caller with the account key needs none inside the account. */
 export interface LinkedResource {
   readonly kind: "linked";
-  /** The header that holds the URL. */
+  /** The header with the URL. */
   readonly parameter: string;
   readonly permission: Permission;
 }
@@ -25,22 +21,22 @@ export interface CoveredResource<A, I> {
   readonly kind: "covered";
   readonly parameter: string;
   readonly permission: Permission;
-  /** Undefined if this request does not name it. */
+  /** Returns undefined if the request does not name it. */
   readonly named: (address: A, input: I) => NamedTarget | undefined;
 }
 
-/** Named by the parts of the body: each part is a request that the pipeline authorises by the
- *  permission of its own operation, with its own credentials or with those of the body. */
+/** Named by the parts of the body: each part is a request that is authorised with the permission of
+ *  its own operation, with its own credentials or with those of the whole request. */
 export interface PartResources {
   readonly kind: "parts";
   readonly credentials: "own" | "request";
 }
 
-/** In the terms of a signature: the container or share, and what is below it. */
+/** Container or share, and the path below it, as a SAS names them. */
 export interface NamedTarget {
   readonly name: string;
   readonly path?: string | undefined;
-  /** Of a blob snapshot. */
+  /** Time of a blob snapshot. */
   readonly moment?: Ticks | undefined;
 }
 
@@ -50,7 +46,7 @@ export const copySource: LinkedResource = {
   permission: { letters: "r", resourceType: "o", publicRead: "blob" },
 };
 
-/** A rename takes its source away, so reading it is not enough. */
+/** A rename removes its source, so the read permission is not enough. */
 export const renameSource: LinkedResource = {
   kind: "linked",
   parameter: "x-ms-file-rename-source",

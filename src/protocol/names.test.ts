@@ -43,7 +43,7 @@ describe("containers, queues, shares", () => {
     }
   });
 
-  test("the length has a text of its own", () => {
+  test("a wrong length has its own text", () => {
     const refused = checkContainerName("ab");
     expect(refused.ok ? "" : faultMessage(refused.fault)).toBe(
       "The specified resource name length is not within the permissible limits.",
@@ -113,7 +113,7 @@ describe("file paths", () => {
     expect(parsed(path)).toEqual(expected);
   });
 
-  test("trailing dots stay if the client asks", () => {
+  test("trailing dots are kept on request", () => {
     expect(parsed("dir1./file.", true)).toEqual(["dir1.", "file."]);
   });
 });

@@ -14,7 +14,7 @@ const resourceForm = /^[a-z0-9]+(?:-[a-z0-9]+)*$/;
 const tableForm = /^[A-Za-z][A-Za-z0-9]*$/;
 const accountForm = /^[a-z0-9]+$/;
 
-/** Containers the service itself knows; the dollar sign is not allowed to others. */
+/** System containers; other names must not have a dollar sign. */
 const systemContainers: ReadonlySet<string> = new Set([
   "$root",
   "$logs",
@@ -34,7 +34,7 @@ export function checkShareName(name: string): Result<undefined> {
   return checkName(name, resourceForm);
 }
 
-/** Tables compare without regard to case; `tables` is the name of the collection itself. */
+/** Table names are case-insensitive; `tables` is the collection itself. */
 export function checkTableName(name: string): Result<undefined> {
   const checked = checkName(name, tableForm);
   if (!checked.ok) return checked;
@@ -47,7 +47,7 @@ export function isAccountName(name: string): boolean {
   return fits && accountForm.test(name);
 }
 
-/** Nearly everything is allowed: names are counted, not looked into. */
+/** Checks only the length: nearly all characters are allowed. */
 export function checkBlobName(name: string): Result<undefined> {
   if (name.length === 0 || name.length > blobNameUnitsMax) return nameLengthOutOfRange();
   return countSegments(name) > blobSegmentsMax ? fail("InvalidUri") : passed;

@@ -1,17 +1,18 @@
 import { about, invalidHeader, invalidQuery, missingHeader, missingQuery } from "./faults.ts";
 import { ok, type Result } from "./result.ts";
 
-/** What a parameter parser may look at. Header names are lower case. */
+/** The parts of a request that parameter parsers read. Header names are lower case. */
 export interface ParamReader {
-  /** The x-ms-version this request runs under. */
+  /** The x-ms-version of the request. */
   readonly version: string;
   header(lowerName: string): string | undefined;
   query(lowerName: string): string | undefined;
-  /** Header pairs whose lower-case name starts with `prefix`, in the client's own spelling. */
+  /** Headers whose lower-case name starts with `prefix`, with the client's spelling of names. */
   headersWith(prefix: string): Iterable<readonly [name: string, value: string]>;
 }
 
-/** A typed input of an operation; `sources` name what it reads, for the documents. */
+/** A typed input of an operation. `sources`: the headers and query parameters it reads, for
+ *  documents and tests. */
 export interface Param<T> {
   readonly sources: readonly string[];
   readonly parse: (reader: ParamReader) => Result<T>;
@@ -23,7 +24,7 @@ export type InputOf<P extends Params> = {
   readonly [K in keyof P]: P[K] extends Param<infer T> ? T : never;
 };
 
-/** Turns the text of one header or query parameter into a value; undefined means malformed. */
+/** Parses the text of one header or query parameter; undefined if malformed. */
 export type TextParser<T> = (text: string) => T | undefined;
 
 const absent = ok(undefined);
@@ -58,7 +59,7 @@ export function query<T>(
   };
 }
 
-/** The same parameter, but its absence is a fault. */
+/** The same parameter; its absence is a fault. */
 export function required<T>(param: Param<T | undefined>): Param<T> {
   return {
     sources: param.sources,
@@ -71,7 +72,7 @@ export function required<T>(param: Param<T | undefined>): Param<T> {
   };
 }
 
-/** Refines a parsed value with a rule of its own fault. */
+/** Adds a check with its own fault to a parameter. */
 export function checked<T>(param: Param<T>, check: (value: T) => Result<T>): Param<T> {
   return {
     sources: param.sources,
@@ -82,7 +83,7 @@ export function checked<T>(param: Param<T>, check: (value: T) => Result<T>): Par
   };
 }
 
-/** Parses every parameter; the first fault in declaration order wins. */
+/** Parses every parameter; returns the first fault in declaration order. */
 export function parseParams<P extends Params>(params: P, reader: ParamReader): Result<InputOf<P>> {
   const input: Record<string, unknown> = {};
   for (const name in params) {

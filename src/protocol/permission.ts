@@ -1,9 +1,8 @@
 import type { Ticks } from "../base/ticks.ts";
 
 /**
- * What a caller must hold to run an operation, declared once with the operation. Account keys and
- * accepted bearer tokens hold everything; the fields say what a shared access signature or an
- * anonymous caller needs.
+ * The permission that an operation requires. Account keys and accepted bearer tokens permit
+ * everything; the fields apply to SAS tokens and anonymous requests.
  *
  * Put Message: `{ letters: "a", resourceType: "o" }`.
  * Delete Container: `{ letters: "d", resourceType: "c", sas: "account-only" }`.
@@ -12,29 +11,29 @@ import type { Ticks } from "../base/ticks.ts";
  * Insert Or Merge Entity: `{ letters: "au", every: true, resourceType: "o" }`.
  */
 export interface Permission {
-  /** Letters of `sp` of which any one suffices; none at all (`""`) means any valid token does. */
+  /** Letters of `sp`, of which one suffices; `""`: any valid token suffices. */
   readonly letters: string;
-  /** All of the letters are needed instead of any one: an upsert both adds and updates. */
+  /** Requires all letters instead of one: an upsert both adds and updates. */
   readonly every?: true;
-  /** Letters of `srt` of which an account SAS must hold one: service, container, object. */
+  /** Letters of `srt`, of which an account SAS must have one: service, container, object. */
   readonly resourceType: ResourceTypeLetters;
-  /** `account-only`: a service SAS never suffices, whatever its letters; `none`: no SAS does. */
+  /** `account-only`: a service SAS is never accepted; `none`: no SAS is. */
   readonly sas?: "account-only" | "none";
-  /** Open to anyone on a container of at least this public access; `container` is the wider. */
+  /** Allowed for anonymous requests if the container has at least this public access. */
   readonly publicRead?: "container" | "blob";
-  /** Only a bearer token will do: a delegation key is handed to a named user. */
+  /** Requires a bearer token: a delegation key belongs to a user. */
   readonly bearerOnly?: true;
-  /** Anyone may, with or without credentials: a browser asks before it has any. */
+  /** Allowed without credentials: a browser sends none with a preflight request. */
   readonly open?: true;
-  /** `c` alone only creates: replacing what exists needs `w`. */
+  /** Replacing an existing target needs `w`; `c` alone only creates. */
   readonly overwrite?: true;
-  /** Without credentials the answer is 404 at every version, as Get Account Information gives. */
+  /** Without credentials the status is 404 in every version, as for Get Account Information. */
   readonly hidden?: true;
 }
 
 export type ResourceTypeLetters = "s" | "c" | "o" | "sc" | "so" | "co" | "sco";
 
-/** A stored access policy: what a signature that names it leaves open. Part of an ACL. */
+/** A stored access policy of an ACL: supplies the fields that a SAS with its id omits. */
 export interface StoredPolicy {
   readonly id: string;
   readonly start?: Ticks | undefined;

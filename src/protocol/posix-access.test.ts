@@ -32,20 +32,20 @@ describe("a new path", () => {
   });
 
   const parent = withAcl(
-    "user::rwx,group::r-x,other::---,default:user:someone:rwx,default:other::r-x",
+    "user::rwx,group::r-x,other::---,default:user:someuser:rwx,default:other::r-x",
   );
 
   test("a file gets the default entries of its directory instead of the umask", () => {
     const access = newPathAccess({ kind: "file", ...own, mode: undefined, umask: 0o777, parent });
-    expect(formatAcl(access)).toBe("user::rw-,user:someone:rwx,group::r-x,mask::rw-,other::r--");
+    expect(formatAcl(access)).toBe("user::rw-,user:someuser:rwx,group::r-x,mask::rw-,other::r--");
     expect(formatPermissions(access)).toBe("rw-rw-r--+");
   });
 
   test("a directory passes them on as well", () => {
     const access = newPathAccess({ kind: "directory", ...own, mode: 0o750, umask: 0, parent });
     expect(formatAcl(access)).toBe(
-      "user::rwx,user:someone:rwx,group::r-x,mask::r-x,other::---," +
-        "default:user::rwx,default:user:someone:rwx,default:group::r-x,default:mask::rwx," +
+      "user::rwx,user:someuser:rwx,group::r-x,mask::r-x,other::---," +
+        "default:user::rwx,default:user:someuser:rwx,default:group::r-x,default:mask::rwx," +
         "default:other::r-x",
     );
   });

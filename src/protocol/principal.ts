@@ -1,7 +1,7 @@
 import type { ServiceName } from "./service-name.ts";
 import type { Ticks } from "../base/ticks.ts";
 
-/** Who asks, as far as the credentials prove it. What they may do is decided by `authorise`. */
+/** The authenticated caller. `authorise` decides what it may do. */
 export type Principal =
   | { readonly kind: "key" }
   | AccountSasPrincipal
@@ -27,15 +27,15 @@ export interface ServiceSasPrincipal {
   /** `sv`; empty for tokens older than that parameter. */
   readonly version: string;
   readonly resource: SasResource;
-  /** Unknown while a stored policy has still to supply it. */
+  /** Undefined if the stored policy supplies them. */
   readonly permissions: string | undefined;
   readonly start: Ticks | undefined;
   readonly expiry: Ticks | undefined;
-  /** The stored policy to look up in the resource's record; gone once `resolvePolicy` did. */
+  /** Id of the stored policy in the resource's record; removed by `resolvePolicy`. */
   readonly identifier: string | undefined;
   readonly encryptionScope: string | undefined;
   readonly overrides: ResponseOverrides | undefined;
-  /** The entities a table token is limited to. */
+  /** The range of entities that a table SAS is limited to. */
   readonly entities: EntityRange | undefined;
 }
 
@@ -46,7 +46,7 @@ export interface DelegationSasPrincipal {
   readonly permissions: string;
   readonly encryptionScope: string | undefined;
   readonly overrides: ResponseOverrides | undefined;
-  /** Whose delegation key signed it. */
+  /** The user whose delegation key signed it. */
   readonly objectId: string;
   readonly tenantId: string;
 }
@@ -57,14 +57,14 @@ export interface BearerPrincipal {
   readonly tenantId: string;
 }
 
-/** What the token's signature covers. `name` is the container, share, queue or table. */
+/** The resource that a SAS is for. `name` is the container, share, queue or table. */
 export interface SasResource {
   readonly service: ServiceName;
   readonly kind: SasResourceKind;
   readonly name: string;
-  /** The blob, file or directory below it. */
+  /** The blob, file or directory in it; undefined for all of it. */
   readonly path: string | undefined;
-  /** The snapshot or version id, as it stands in the URL. */
+  /** The snapshot or version id, as in the URL. */
   readonly moment?: string | undefined;
 }
 
@@ -79,7 +79,8 @@ export type SasResourceKind =
   | "queue"
   | "table";
 
-/** `rscc` and its like: headers that a read answers instead of the stored ones. */
+/** `rscc`, `rscd`, `rsce`, `rscl`, `rsct`: headers that replace the stored ones in responses to
+ *  reads. */
 export interface ResponseOverrides {
   readonly "cache-control"?: string;
   readonly "content-disposition"?: string;

@@ -4,7 +4,7 @@ import { fail, ok } from "./result.ts";
 const md5 = header("x-ms-range-get-content-md5", boolean);
 const crc64 = header("x-ms-range-get-content-crc64", boolean);
 
-/** The checksum of just the bytes that are read, of one kind. */
+/** Requests the checksum of the returned range; only one kind is allowed. */
 export const rangeChecksum: Param<"md5" | "crc64" | undefined> = {
   sources: [...md5.sources, ...crc64.sources],
   parse: (reader) => {

@@ -30,7 +30,7 @@ describe("clipping", () => {
     expect(clipRange(range, length)).toEqual(expected);
   });
 
-  test("never leaves the resource, never is empty", () => {
+  test("stays inside the resource and is not empty", () => {
     fc.assert(
       fc.property(
         fc.nat(),

@@ -1,22 +1,22 @@
 import { invalidHeader } from "./faults.ts";
 import { ok, type Result } from "./result.ts";
 
-/** As a client asks for it; without `last` it goes to the end, whatever that is. */
+/** A range as requested; without `last` it extends to the end. */
 export interface ByteRange {
   readonly first: number;
   readonly last?: number;
 }
 
-/** A stretch of bytes that is known to be there. */
+/** A range inside an existing content. */
 export interface Span {
   readonly from: number;
   readonly length: number;
 }
 
-/** Larger than any resource; clients send the largest 64-bit number for "to the end". */
+/** 19 digits: clients send the largest 64-bit number for "to the end". */
 const rangeForm = /^bytes=(\d{1,19})-(\d{1,19})?$/i;
 
-/** Only `bytes=a-` and `bytes=a-b`; everything else is ignored by reads, as if it were absent. */
+/** Accepts only `bytes=a-` and `bytes=a-b`; reads ignore everything else. */
 export function parseReadRange(text: string): ByteRange | undefined {
   const found = rangeForm.exec(text.trim());
   if (found === null) return undefined;
@@ -26,14 +26,14 @@ export function parseReadRange(text: string): ByteRange | undefined {
   return last < first ? undefined : { first, last };
 }
 
-/** `undefined` if nothing of it lies inside, which is 416 InvalidRange even when empty. */
+/** Undefined if the range is outside the content: 416 InvalidRange, also for an empty one. */
 export function clipRange({ first, last }: ByteRange, length: number): Span | undefined {
   if (first >= length) return undefined;
   const end = last === undefined ? length : Math.min(last + 1, length);
   return { from: first, length: end - first };
 }
 
-/** For writes both ends are needed, and neither is guessed. */
+/** Writes need both ends. */
 export function parseWriteRange(headerName: string, text: string): Result<Span> {
   const range = parseReadRange(text);
   if (range?.last === undefined || !Number.isSafeInteger(range.last)) {
@@ -44,7 +44,7 @@ export function parseWriteRange(headerName: string, text: string): Result<Span> 
 
 export const pageBytes = 512;
 
-/** A range for Put Page: whole pages. Whether the blob is that long is another question. */
+/** A range of full pages for Put Page. Does not check the length of the blob. */
 export function parsePageRange(headerName: string, text: string): Result<Span> {
   const parsed = parseWriteRange(headerName, text);
   if (!parsed.ok) return parsed;

@@ -3,13 +3,12 @@ import type { Conditions, ConditionTarget } from "./conditions.ts";
 import { faultMessage, faultStatus } from "./faults.ts";
 import { fail, type Result } from "./result.ts";
 
-/**
- * How an operation speaks of its source. `copy` is the asynchronous Copy Blob; `blob-from-url` are
- * Copy Blob, Put Blob and Put Block From URL; `range-from-url` are Put Page and Append Block.
- */
+/** Which fault codes report a failed source condition. `copy`: the asynchronous Copy Blob;
+ *  `blob-from-url`: Copy Blob, Put Blob and Put Block From URL; `range-from-url`: Put Page and
+ *  Append Block. */
 export type SourceStyle = "copy" | "blob-from-url" | "range-from-url";
 
-/** All of it recorded: the From URL operations pass on what reading the source answered. */
+/** Recorded: the From URL operations return the fault of reading the source. */
 export function checkSource(
   conditions: Conditions,
   source: ConditionTarget,

@@ -1,25 +1,25 @@
 import { fail, ok, type Result } from "./result.ts";
-import { foreignCharacter, tagNameUnitsMax, tagsMax, tagValueUnitsMax } from "./tag-set.ts";
+import { invalidCharacter, tagNameUnitsMax, tagsMax, tagValueUnitsMax } from "./tag-set.ts";
 import { scanTagTokens, tokenText, type ScannedTags, type TagToken } from "./tag-tokens.ts";
 import type { TagComparison } from "./tags.ts";
 
-/** What Find Blobs by Tags looks for: every term must hold. */
+/** The parsed filter of Find Blobs by Tags: every term must hold. */
 export interface TagSearch {
   readonly container?: string;
   readonly terms: readonly TagComparison[];
 }
 
 export interface TagSearchOptions {
-  /** Inside one container nothing can be said of containers. */
+  /** Whether `@container` is allowed: not in a search inside one container. */
   readonly takesContainer: boolean;
 }
 
-/** Two ends of a range for each tag. */
+/** Two bounds for each tag. */
 const termsMax = 2 * tagsMax;
 export const whereUnitsMax = 4096;
 
-/** The `where` of Find Blobs by Tags: only AND, no `<>`, no parentheses, and `@container`. Refused
- *  with the service's own messages. */
+/** Parses the `where` of Find Blobs by Tags: only AND, no `<>`, no parentheses, and `@container`.
+ *  Faults have the service's messages. */
 export function parseTagSearch(text: string, options: TagSearchOptions): Result<TagSearch> {
   if (text.length > whereUnitsMax) return refused(text, `the query is too long`);
   const found = readSearch(scanTagTokens(text), options);
@@ -105,13 +105,13 @@ function checkValue({ text, at }: Word): Problem | undefined {
 }
 
 function checkCharacters({ text, at }: Pick<Word, "text" | "at">): Problem | undefined {
-  const wrong = foreignCharacter(text);
+  const wrong = invalidCharacter(text);
   return wrong === undefined
     ? undefined
     : near(at, `'${wrong}' not permitted in tag name or value`);
 }
 
-/** Of the token with this index, of what could not be read as one, or of the end. */
+/** Describes the unexpected token at this index, invalid text, or the end of the text. */
 function unexpected({ tokens, stoppedAt, text }: ScannedTags, index: number): Problem {
   const token = tokens[index];
   if (token !== undefined) return near(token.at, `unexpected '${tokenText(token)}'`);

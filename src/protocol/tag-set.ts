@@ -8,12 +8,12 @@ export const tagValueUnitsMax = 256;
 
 const foreignForm = /[^A-Za-z0-9 +\-./:=_]/u;
 
-/** The first character that neither a name nor a value may have. */
-export function foreignCharacter(text: string): string | undefined {
+/** The first character that is allowed neither in names nor in values. */
+export function invalidCharacter(text: string): string | undefined {
   return foreignForm.exec(text)?.[0];
 }
 
-/** The rules for the tags of one blob, whether they came in a header or as XML. */
+/** Validates the tags of one blob, from a header or from XML. */
 export function checkTags(pairs: readonly (readonly [string, string])[]): Result<Tags> {
   if (pairs.length > tagsMax) return fail("TagsTooLarge");
   const names = new Set<string>();
@@ -26,11 +26,11 @@ export function checkTags(pairs: readonly (readonly [string, string])[]): Result
     if (names.has(name)) return fail("DuplicateTagNames");
     names.add(name);
   }
-  // `fromEntries` defines own properties, so that a tag may even be called `__proto__`.
+  // `fromEntries` defines own properties, so that a tag may be named `__proto__`.
   return ok(Object.fromEntries(pairs));
 }
 
-/** The `x-ms-tags` header: `name=value&name=value`, both URL-encoded. Empty clears. */
+/** Parses `x-ms-tags`: `name=value&name=value`, both URL-encoded; empty removes all tags. */
 export function parseTagsHeader(text: string, headerName = "x-ms-tags"): Result<Tags> {
   if (text === "") return ok({});
   const pairs: (readonly [string, string])[] = [];

@@ -1,6 +1,6 @@
 import type { TagOperator } from "./tags.ts";
 
-/** `at` counts from 1. */
+/** `at` starts at 1. */
 export type TagToken =
   | { readonly kind: "name" | "value" | "parameter"; readonly text: string; readonly at: number }
   | { readonly kind: "operator"; readonly text: TagOperator; readonly at: number }
@@ -9,13 +9,13 @@ export type TagToken =
 export interface ScannedTags {
   readonly text: string;
   readonly tokens: readonly TagToken[];
-  /** Where something begins that is no token, counted from 1. */
+  /** Position of the first text that is no token, starting at 1. */
   readonly stoppedAt: number | undefined;
 }
 
 const operators: ReadonlySet<string> = new Set<TagOperator>(["=", "<>", ">", ">=", "<", "<="]);
 
-/** One token with the white space before it; quotes are doubled inside their own kind. */
+/** One token with the preceding white space; a quote is doubled inside quotes of its kind. */
 const tokenForm = new RegExp(
   [
     /'((?:[^']|'')*)'/,

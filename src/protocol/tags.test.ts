@@ -69,7 +69,7 @@ describe("predicates", () => {
     );
   });
 
-  test("no text whatever throws", () => {
+  test("no text throws", () => {
     const piece = fc.constantFrom(
       "a",
       "'v'",
@@ -95,7 +95,7 @@ describe("predicates", () => {
 const anywhere = { takesContainer: true };
 
 describe("searches", () => {
-  test("take terms and a container", () => {
+  test("accept terms and a container", () => {
     const parsed = parseTagSearch("@container='c' and \"a b\" >= '1' AND x < '9'", anywhere);
     expect(parsed).toEqual({
       ok: true,
@@ -148,7 +148,7 @@ describe("searches", () => {
     expect(parseTagSearch(text, anywhere)).toEqual({ ok: false, fault });
   });
 
-  test("inside a container say nothing of containers", () => {
+  test("inside a container reject @container", () => {
     expect(parseTagSearch("@container = 'c'", { takesContainer: false })).toMatchObject({
       fault: { detail: { message: `${at(1)}: unsupported parameter '@container'` } },
     });
@@ -174,7 +174,7 @@ describe("tag sets", () => {
     expect(parsed.ok ? parsed.value : parsed.fault.code).toEqual(expected);
   });
 
-  test("a tag may have a name that objects know", () => {
+  test("a tag may have the name of an object property", () => {
     const checked = checkTags([["__proto__", "x"]]);
     expect(checked.ok && Object.hasOwn(checked.value, "__proto__")).toBe(true);
   });

@@ -13,16 +13,16 @@ export interface TagComparison {
   readonly value: string;
 }
 
-/** What `x-ms-if-tags` asks of a blob's tags. */
+/** A parsed `x-ms-if-tags` expression. */
 export type TagPredicate =
   | TagComparison
   | { readonly kind: "and" | "or"; readonly left: TagPredicate; readonly right: TagPredicate };
 
-/** The service refuses longer expressions; the bound also ends the recursion. */
+/** The service rejects longer expressions; the bound also limits the recursion. */
 export const logicalOperatorsMax = 10;
 const parenthesesMax = 100;
 
-/** `undefined` for anything that is not an expression of the grammar. */
+/** Undefined if the text is not an expression of the grammar. */
 export function parseTagPredicate(text: string): TagPredicate | undefined {
   const tokens = parseTagTokens(text);
   if (tokens === undefined) return undefined;
@@ -37,7 +37,7 @@ export function parseTagPredicate(text: string): TagPredicate | undefined {
   return cursor.at === tokens.length ? predicate : undefined;
 }
 
-/** Ordinal comparison. A tag that is not there compares false, with `<>` too. */
+/** Ordinal comparison. A missing tag compares as false, also with `<>`. */
 export function matchesTags(predicate: TagPredicate, tags: Tags | undefined): boolean {
   switch (predicate.kind) {
     case "and":

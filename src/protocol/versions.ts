@@ -1,6 +1,6 @@
 import { isCivilDate } from "../base/calendar.ts";
 
-/** Every x-ms-version the service has announced, oldest first. */
+/** All announced x-ms-versions, oldest first. */
 export const knownVersions = [
   "2009-04-14",
   "2009-07-17",
@@ -55,7 +55,7 @@ export const knownVersions = [
   "2026-12-06",
 ] as const;
 
-/** The first version whose answers carry a CRC64. */
+/** The first version whose responses have a CRC64. */
 export const crc64Since = "2019-02-02";
 
 export type Version = (typeof knownVersions)[number];
@@ -71,21 +71,21 @@ export function isVersion(text: string): text is Version {
 
 const versionForm = /^(\d{4})-(\d\d)-(\d\d)$/;
 
-/** Any date, announced as a version or not. */
+/** Whether the text is a date, announced as a version or not. */
 export function isVersionShaped(text: string): boolean {
   const [, year, month, day] = versionForm.exec(text) ?? [];
   return year !== undefined && isCivilDate({ year: +year, month: Number(month), day: Number(day) });
 }
 
-/** A date after all announced versions: that of a client library newer than this release. */
+/** A date after all announced versions, from a client library newer than this release. */
 export function isLaterVersion(text: string): boolean {
   return text > latestVersion && isVersionShaped(text);
 }
 
-/** Which versions a server accepts: those it knows, later ones too, or whatever a client sends. */
+/** Which versions are accepted: announced ones, also later ones, or any text. */
 export type VersionPolicy = "known" | "later" | "any";
 
-/** Versions are dates written so that they sort as text. */
+/** Versions are dates that sort as text. */
 export function isAtLeast(version: string, since: string): boolean {
   return version >= since;
 }

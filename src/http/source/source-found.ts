@@ -1,4 +1,4 @@
-import { fittingMetadata, metadataPrefix, type Metadata } from "../../protocol/metadata.ts";
+import { validPairs, metadataPrefix, type Metadata } from "../../protocol/metadata.ts";
 import type { SourceFound } from "../../operation/source.ts";
 import type { SourceAnswer } from "./source-reader.ts";
 
@@ -6,7 +6,7 @@ import type { SourceAnswer } from "./source-reader.ts";
 export function sourceFoundIn({ headers, metadata }: SourceAnswer): SourceFound {
   return {
     header: (name) => headers[name],
-    metadata: fittingMetadata(metadata),
+    metadata: validPairs(metadata),
     length: totalLength(headers),
   };
 }

@@ -27,7 +27,7 @@ interface SignedHeader {
   readonly value: string;
 }
 
-/** The name of an `x-ms-` header that came twice: which of them was signed cannot be known. */
+/** The name of an `x-ms-` header that occurs twice: it is unknown which one was signed. */
 export function repeatedSignedHeader(rawHeaders: readonly string[]): string | undefined {
   const seen = new Set<string>();
   for (let index = 0; index < rawHeaders.length; index += 2) {
@@ -40,7 +40,7 @@ export function repeatedSignedHeader(rawHeaders: readonly string[]): string | un
   return undefined;
 }
 
-/** Compares letter by letter, because most headers of a request are not signed. */
+/** Compares character by character: most headers of a request are not signed. */
 function isSigned(name: string): boolean {
   return (
     name.length > 5 &&

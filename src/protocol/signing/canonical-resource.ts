@@ -1,10 +1,8 @@
 import type { SignableRequest } from "./request.ts";
 
-/**
- * The account and the path as on the wire, then every query parameter on a line of its own. A
- * path-style URL names the account in its path, so that it stands there twice:
- * `/devstoreaccount1/devstoreaccount1/photos\ncomp:list\nrestype:container`.
- */
+/** The account and the path as sent, then every query parameter on its own line. A path-style URL
+ *  contains the account, so that it occurs twice:
+ *  `/devstoreaccount1/devstoreaccount1/photos\ncomp:list\nrestype:container`. */
 export function canonicalResource(request: SignableRequest): string {
   let text = `/${request.account}${request.rawPath === "" ? "/" : request.rawPath}`;
   const parameters = grouped(request.query);
@@ -14,14 +12,14 @@ export function canonicalResource(request: SignableRequest): string {
   return text;
 }
 
-/** The older and table form: of the query only `comp` counts. */
+/** The older form, also used by tables: of the query only `comp` is signed. */
 export function canonicalResourceLite(request: SignableRequest): string {
   const path = `/${request.account}${request.rawPath === "" ? "/" : request.rawPath}`;
   const comp = request.query.get("comp")?.[0];
   return comp === undefined ? path : `${path}?comp=${comp}`;
 }
 
-/** Names that differ in case only are one name; the common query has none and is not copied. */
+/** Merges names that differ only in case; a query without such names is not copied. */
 function grouped(
   query: ReadonlyMap<string, readonly string[]>,
 ): ReadonlyMap<string, readonly string[]> {

@@ -1,13 +1,11 @@
-/**
- * The order in which the service sorts header names before it signs them: that of a word list, in
- * which punctuation comes before digits and letters, and hyphens weigh nothing unless all else is
- * equal. So `x-ms-meta-ab` comes before `x-ms-meta-a-c`, where plain ASCII has it the other way.
- */
+/** The order in which the service sorts header names before signing: punctuation before digits and
+ *  letters; hyphens are ignored unless the names are otherwise equal. So `x-ms-meta-ab` comes
+ *  before `x-ms-meta-a-c`, unlike in ASCII order. */
 export type HeaderOrder = (left: string, right: string) => number;
 
 const byWeight = "!#$%&*.^_`|~+0123456789abcdefghijklmnopqrstuvwxyz";
 const asciiCount = 128;
-/** 0 marks the characters that weigh nothing. */
+/** 0: ignored in the comparison. */
 const weights = new Uint8Array(asciiCount);
 for (let index = 0; index < byWeight.length; index += 1) {
   weights[byWeight.charCodeAt(index)] = index + 1;
@@ -32,7 +30,7 @@ export const serviceOrder: HeaderOrder = (left, right) => {
 
 export const asciiOrder: HeaderOrder = (left, right) => (left < right ? -1 : left > right ? 1 : 0);
 
-/** Names that differ in hyphens only: the one whose first odd hyphen comes later is first. */
+/** For names that differ only in hyphens: the one whose first extra hyphen comes later is first. */
 function byFirstHyphen(left: string, right: string): number {
   const length = Math.max(left.length, right.length);
   for (let index = 0; index < length; index += 1) {

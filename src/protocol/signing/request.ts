@@ -1,21 +1,21 @@
-/** What of a request enters a signature, whatever carried it. */
+/** The parts of a request that a signature may cover. */
 export interface SignableRequest {
   readonly method: string;
   /** The addressed account, without `-secondary`. */
   readonly account: string;
   /** The path exactly as on the wire: encoded, and with the account if the URL is path-style. */
   readonly rawPath: string;
-  /** Decoded names and values; a name may come several times. */
+  /** Decoded names and values; a name may occur several times. */
   readonly query: ReadonlyMap<string, readonly string[]>;
-  /** Names and values alternately, in the client's spelling, as they came in. */
+  /** Names and values alternating, in the client's spelling and order. */
   readonly rawHeaders: readonly string[];
-  /** The x-ms-version, if the request names one. */
+  /** The x-ms-version; undefined if the request has none. */
   readonly version: string | undefined;
-  /** By lower-case name. */
+  /** A header by lower-case name. */
   header(name: string): string | undefined;
 }
 
-/** The first value of a query parameter, or an empty text, which signs the same. */
+/** The first value of a query parameter, or an empty string, which signs the same. */
 export function queryText(request: SignableRequest, name: string): string {
   return request.query.get(name)?.[0] ?? "";
 }

@@ -1,12 +1,10 @@
 import type { ServiceName } from "../service-name.ts";
 import { queryText, type SignableRequest } from "./request.ts";
 
-/**
- * The texts that shared access signatures sign, by the `sv` that the token names.
- * learn.microsoft.com/rest/api/storageservices/delegate-access-with-shared-access-signature
- */
+/** The strings to sign of shared access signatures, by the token's `sv`.
+ *  learn.microsoft.com/rest/api/storageservices/delegate-access-with-shared-access-signature */
 
-/** Every field is followed by a newline, the last one too. */
+/** Every field ends with a newline, also the last one. */
 export function accountSasText(request: SignableRequest): string {
   const field = (name: string) => queryText(request, name);
   const version = field("sv");
@@ -16,14 +14,14 @@ export function accountSasText(request: SignableRequest): string {
   return version >= "2020-12-06" ? `${text}${field("ses")}\n` : text;
 }
 
-/** What a resource token is about, as its text names it. */
+/** The resource of a service SAS or user delegation SAS. */
 export interface SignedResource {
   readonly service: ServiceName;
   /** The container, share, queue or table. */
   readonly name: string;
-  /** The blob, file or directory below it, unencoded. */
+  /** The blob, file or directory in it, not encoded; undefined for all of it. */
   readonly path: string | undefined;
-  /** The snapshot or version id, if the token is about one. */
+  /** The snapshot or version id; empty if the token is for neither. */
   readonly moment: string;
 }
 
@@ -55,7 +53,7 @@ export function serviceSasText(request: SignableRequest, resource: SignedResourc
   return parts.join("\n");
 }
 
-/** Undefined if tokens of this kind did not exist for that service and version. */
+/** Undefined if the service and version have no such tokens. */
 export function delegationSasText(
   request: SignableRequest,
   resource: SignedResource,
@@ -82,7 +80,7 @@ export function delegationSasText(
   return parts.join("\n");
 }
 
-/** Tokens older than 2015-02-21 name the resource without its service. */
+/** Before 2015-02-21 the resource name does not include the service. */
 function canonicalName(account: string, version: string, resource: SignedResource): string {
   const { service, path } = resource;
   const name = service === "table" ? resource.name.toLowerCase() : resource.name;
@@ -90,7 +88,7 @@ function canonicalName(account: string, version: string, resource: SignedResourc
   return version >= "2015-02-21" ? `/${service}${whole}` : whole;
 }
 
-/** Headers that the token's maker fixed: the request must carry them with these very values. */
+/** Headers that the token requires with exactly these values. */
 function boundHeaders(request: SignableRequest): string {
   let text = "";
   for (const name of namesIn(queryText(request, "srh"))) {

@@ -4,20 +4,18 @@ import { canonicalResource, canonicalResourceLite } from "./canonical-resource.t
 import { asciiOrder, serviceOrder, type HeaderOrder } from "./header-order.ts";
 import type { SignableRequest } from "./request.ts";
 
-/**
- * The texts that account keys sign.
- * learn.microsoft.com/rest/api/storageservices/authorize-with-shared-key
- */
+/** The strings to sign of Shared Key.
+ *  learn.microsoft.com/rest/api/storageservices/authorize-with-shared-key */
 export type SharedKeyScheme = "SharedKey" | "SharedKeyLite";
 
-/** Client libraries disagree on details of the text; each reading signs the same request. */
+/** A variant of the string to sign: client libraries differ in details. */
 export interface Reading {
   readonly order: HeaderOrder;
   /** One library signs Content-Language before Content-Encoding. */
   readonly languageFirst: boolean;
 }
 
-/** The documented reading first: nearly every request is accepted by it. */
+/** The documented variant first: nearly all clients use it. */
 export const readings: readonly Reading[] = [
   { order: serviceOrder, languageFirst: false },
   { order: serviceOrder, languageFirst: true },
@@ -35,7 +33,7 @@ export function sharedKeyText(
   return scheme === "SharedKey" ? fullText(request, reading) : liteText(request, reading);
 }
 
-/** Versions up to 2014-02-14 sign a length of zero as `0`, later ones as nothing. */
+/** Versions up to 2014-02-14 sign a length of zero as `0`, later ones as an empty string. */
 const emptyLengthSince = "2015-02-21";
 
 function fullText(request: SignableRequest, { order, languageFirst }: Reading): string {
@@ -59,7 +57,7 @@ function liteText(request: SignableRequest, { order }: Reading): string {
   );
 }
 
-/** Tables sign no `x-ms-` headers, but the date line holds x-ms-date. */
+/** Tables sign no `x-ms-` headers, but the date line has x-ms-date. */
 function tableText(request: SignableRequest, scheme: SharedKeyScheme): string {
   const date = request.header("x-ms-date") ?? signed(request, "date");
   const resource = canonicalResourceLite(request);
@@ -74,7 +72,7 @@ function signed(request: SignableRequest, name: string): string {
   return request.header(name) ?? "";
 }
 
-/** Empty where x-ms-date is signed with the other headers. */
+/** Empty if x-ms-date is signed with the other headers. */
 function dateLine(request: SignableRequest): string {
   return request.header("x-ms-date") === undefined ? signed(request, "date") : "";
 }

@@ -1,7 +1,7 @@
 import { parseIso } from "../../base/dates.ts";
 import { infiniteLeaseSeconds, type Lease } from "../../protocol/lease.ts";
 import { parseGuid } from "../../protocol/guid.ts";
-import { fittingMetadata, type Metadata } from "../../protocol/metadata.ts";
+import { validPairs, type Metadata } from "../../protocol/metadata.ts";
 import type { StoredPolicy } from "../../protocol/permission.ts";
 import { ticksFromUnixMilliseconds, type Ticks } from "../../base/ticks.ts";
 import type { ExtentChunk } from "./azurite-folder.ts";
@@ -70,7 +70,7 @@ export function metadataOf(value: unknown): Metadata {
     const text = headerTextOf(fields, name);
     return text === undefined ? [] : [[name, text] as const];
   });
-  return fittingMetadata(pairs);
+  return validPairs(pairs);
 }
 
 /** LokiJS writes a Buffer as `{ type: "Buffer", data: […] }`, other bytes as `{ "0": … }`. */

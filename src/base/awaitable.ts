@@ -1,25 +1,26 @@
-/** What an engine in this process has at once, and one elsewhere only later. Waiting for what is
- *  there already costs more than most decisions, so the hot path waits only for promises. */
+/** A value, or a promise of it. Engines in this process return values, PostgreSQL returns promises.
+ *  Awaiting an available value costs more than most decisions, so hot paths await only promises. */
 export type Awaitable<T> = T | Promise<T>;
 
-/** What cannot be had is told in the same way, at once or later. */
-export function tryAwaitable<T>(take: () => Awaitable<T>): Awaitable<T> {
+/** Converts a synchronous throw into a rejected promise, so that callers handle local and remote
+ *  engines alike. */
+export function tryAwaitable<T>(read: () => Awaitable<T>): Awaitable<T> {
   try {
-    return take();
+    return read();
   } catch (error) {
     return Promise.reject(error);
   }
 }
 
-/** Goes on with the value: at once if it is there. */
+/** Calls `next` with the value: synchronously, unless `value` is a promise. */
 export function mapAwaitable<T, U>(
   value: Awaitable<T>,
-  goOn: (value: T) => Awaitable<U>,
+  next: (value: T) => Awaitable<U>,
 ): Awaitable<U> {
-  return value instanceof Promise ? value.then(goOn) : goOn(value);
+  return value instanceof Promise ? value.then(next) : next(value);
 }
 
-/** All of them: at once if none is a promise. */
+/** As `Promise.all`, but returns the array itself if none of the values is a promise. */
 export function allAwaitable<T>(values: readonly Awaitable<T>[]): Awaitable<readonly T[]> {
   return values.some((value) => value instanceof Promise)
     ? Promise.all(values)

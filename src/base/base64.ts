@@ -1,15 +1,15 @@
 const alphabet = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
-const otherThanAlphabet = /[^A-Za-z0-9+/]/;
+const notInAlphabet = /[^A-Za-z0-9+/]/;
 
-/** Whole groups of four, the last perhaps padded. A pattern that repeats a group would need a stack
- *  as deep as the text is long. */
+/** Whether the text consists of whole groups of four letters, the last one padded if necessary. A
+ *  regular expression with a repeated group would need a stack as deep as the text is long. */
 function isBase64(text: string): boolean {
   if (text.length % 4 !== 0) return false;
   const padding = text.endsWith("==") ? 2 : text.endsWith("=") ? 1 : 0;
-  return !otherThanAlphabet.test(padding === 0 ? text : text.slice(0, -padding));
+  return !notInAlphabet.test(padding === 0 ? text : text.slice(0, -padding));
 }
 
-/** Strict, unlike `Buffer`: wrong length, padding or letters give `undefined`. */
+/** Stricter than `Buffer`: a wrong length, padding or letter gives `undefined`. */
 export function decodeBase64(text: string): Uint8Array | undefined {
   if (!isBase64(text)) return undefined;
   return new Uint8Array(Buffer.from(text, "base64"));
@@ -19,14 +19,15 @@ export function encodeBase64(bytes: Uint8Array): string {
   return Buffer.from(bytes.buffer, bytes.byteOffset, bytes.length).toString("base64");
 }
 
-/** The number of bytes a well-formed text stands for, without making them. */
+/** The length of the decoded bytes, without decoding them; `undefined` if the text is malformed. */
 export function base64ByteLength(text: string): number | undefined {
   if (!isBase64(text)) return undefined;
   const padding = text.endsWith("==") ? 2 : text.endsWith("=") ? 1 : 0;
   return (text.length / 4) * 3 - padding;
 }
 
-/** Whether the unused bits of the last letter are zero, so that equal bytes mean equal texts. */
+/** Whether the unused bits of the last letter are zero. Only then do equal bytes have equal
+ *  texts. */
 export function isCanonicalBase64(text: string): boolean {
   if (!isBase64(text)) return false;
   if (!text.endsWith("=")) return true;

@@ -11,7 +11,7 @@ import {
 import { ticksFromUnixMilliseconds, ticksMax, ticksPerSecond, truncateToSecond } from "./ticks.ts";
 
 const moment = fc.bigInt({ min: 0n, max: ticksMax });
-/** JavaScript's own calendar is the independent witness; it starts where years have four digits. */
+/** The reference is JavaScript's calendar; four-digit years limit the range. */
 const unixMilliseconds = fc.integer({ min: Date.UTC(1000, 0, 1), max: Date.UTC(9999, 11, 31) });
 
 describe("HTTP dates", () => {

@@ -7,7 +7,8 @@ const weekdays = ["Sunday", "Monday", "Tuesday", "Wednesday", "Thursday", "Frida
 const months = "Jan Feb Mar Apr May Jun Jul Aug Sep Oct Nov Dec".split(" ");
 
 const secondsPerDay = 86_400;
-/** Listings repeat a few thousand Last-Modified seconds; more than this is not worth keeping. */
+/** Entries of the cache of formatted dates, 4,096 at most: a listing repeats a few thousand
+ *  Last-Modified seconds. */
 const cachedSecondsMax = 4096;
 const httpDatesBySecond = new Map<number, string>();
 
@@ -38,7 +39,8 @@ export function formatIsoSeconds(ticks: Ticks): string {
   return `${isoToSecond(ticks)}Z`;
 }
 
-/** RFC 1123, and the two older forms HTTP obliges a server to read. A false weekday is refused. */
+/** Parses RFC 1123 and the two obsolete forms that RFC 9110 obliges a server to accept. A date with
+ *  the wrong weekday is rejected. */
 export function parseHttpDate(text: string): Ticks | undefined {
   return parseRfc1123(text) ?? parseRfc850(text) ?? parseAsctime(text);
 }
@@ -46,7 +48,8 @@ export function parseHttpDate(text: string): Ticks | undefined {
 const isoForm =
   /^(\d{4})-(\d\d)-(\d\d)(?:T(\d\d):(\d\d)(?::(\d\d)(?:\.(\d{1,7}))?)?(?:Z|([+-])(\d\d):(\d\d)))?$/;
 
-/** Every form a shared access signature may use: a date, minutes, seconds, 1 to 7 more digits. */
+/** Parses every form that a shared access signature may use: a date, or a time to the minute,
+ *  second or fraction of 1 to 7 digits. */
 export function parseIso(text: string): Ticks | undefined {
   const found = isoForm.exec(text);
   if (found === null) return undefined;
@@ -66,7 +69,7 @@ export function parseIso(text: string): Ticks | undefined {
 
 const snapshotForm = /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{7}Z$/;
 
-/** The names of snapshots and versions have exactly one spelling. */
+/** Parses the name of a snapshot or version, which has exactly one spelling. */
 export function parseSnapshotTime(text: string): Ticks | undefined {
   return snapshotForm.test(text) ? parseIso(text) : undefined;
 }

@@ -1,12 +1,12 @@
 import { describe, expect, it } from "vitest";
-import { spend, unitsPerTurnMax } from "./loop-share.ts";
+import { spend, unitsPerIterationMax } from "./loop-share.ts";
 
-const turn = (): Promise<void> => new Promise((resolve) => setImmediate(resolve));
+const nextIteration = (): Promise<void> => new Promise((resolve) => setImmediate(resolve));
 
-describe("what one turn of the event loop may spend", () => {
-  it("is shared by all, and there again in the next turn", async () => {
-    await turn();
-    expect(spend(unitsPerTurnMax - 2)).toBeUndefined();
+describe("the work limit per event-loop iteration", () => {
+  it("is shared by all callers and renewed in the next iteration", async () => {
+    await nextIteration();
+    expect(spend(unitsPerIterationMax - 2)).toBeUndefined();
     expect(spend(1)).toBeUndefined();
     const first = spend(1);
     expect(first).toBeInstanceOf(Promise);
@@ -15,21 +15,21 @@ describe("what one turn of the event loop may spend", () => {
     expect(spend(1)).toBeUndefined();
   });
 
-  it("lets a turn pass between pieces", async () => {
-    await turn();
-    let turns = 0;
+  it("runs the steps of long work in different iterations", async () => {
+    await nextIteration();
+    let iterations = 0;
     const counting = { isOver: false };
     const count = async (): Promise<void> => {
-      for (; !counting.isOver; turns += 1) await turn();
+      for (; !counting.isOver; iterations += 1) await nextIteration();
     };
     const counted = count();
-    const seen: number[] = [];
-    for (let piece = 0; piece < 5; piece += 1) {
-      seen.push(turns);
-      await spend(unitsPerTurnMax);
+    const startedAt: number[] = [];
+    for (let step = 0; step < 5; step += 1) {
+      startedAt.push(iterations);
+      await spend(unitsPerIterationMax);
     }
     counting.isOver = true;
     await counted;
-    expect(new Set(seen).size).toBe(5);
+    expect(new Set(startedAt).size).toBe(5);
   });
 });

@@ -1,19 +1,17 @@
-/**
- * Work whose length a client chooses (a scan, a long body, a list of blocks) is done in pieces. All
- * requests share what one iteration of the event loop may spend on it, so that none of them, and no
- * number of them, holds the loop for long.
- */
+/** Limits the work per event-loop iteration. Work whose length a client chooses (a scan, a long
+ *  body, a list of blocks) is divided into steps. All requests share one limit per iteration, so
+ *  that neither a single request nor many of them together delay the others for long. */
 
-/** One unit is about as much as decoding and rendering one record: some ten microseconds. */
-export const unitsPerTurnMax = 256;
+/** One unit is the work of decoding and rendering one record: about 10 µs. */
+export const unitsPerIterationMax = 256;
 
 let spent = 0;
-let nextTurn: Promise<void> | undefined;
+let nextIteration: Promise<void> | undefined;
 let isResetDue = false;
 
 /**
- * Counts work that was done. Undefined as long as this iteration has room for more; otherwise the
- * caller waits for the next one before it goes on.
+ * Counts work that was done. Returns `undefined` if this iteration has room for more. Otherwise the
+ * caller awaits the returned promise, which resolves in the next iteration.
  *
  *     const wait = spend(entries.length);
  *     if (wait !== undefined) await wait;
@@ -24,13 +22,13 @@ export function spend(units: number): Promise<void> | undefined {
     isResetDue = true;
     setImmediate(reset);
   }
-  if (spent < unitsPerTurnMax) return undefined;
-  nextTurn ??= new Promise((resolve) => setImmediate(resolve));
-  return nextTurn;
+  if (spent < unitsPerIterationMax) return undefined;
+  nextIteration ??= new Promise((resolve) => setImmediate(resolve));
+  return nextIteration;
 }
 
 function reset(): void {
   spent = 0;
-  nextTurn = undefined;
+  nextIteration = undefined;
   isResetDue = false;
 }

@@ -1,7 +1,5 @@
-/**
- * The bytes that requests may hold in memory at once: those of all services and connections of a
- * process together. A body is counted from its first byte until its request is over.
- */
+/** Limits the bytes that the requests of a process hold in memory, over all services and
+ *  connections. A body counts from its first byte until its request ends. */
 export class MemoryBudget {
   readonly bytesMax: number;
   #used = 0;
@@ -14,20 +12,20 @@ export class MemoryBudget {
     return this.#used;
   }
 
-  /** Returns whether there was room; if not, nothing was taken. */
-  take(bytes: number): boolean {
+  /** Reserves the bytes if they fit; otherwise returns false and reserves nothing. */
+  tryReserve(bytes: number): boolean {
     if (this.#used + bytes > this.bytesMax) return false;
     this.#used += bytes;
     return true;
   }
 
-  /** Counts what is in memory already, room or not. */
+  /** Counts bytes that are already in memory, even beyond the limit. */
   add(bytes: number): void {
     this.#used += bytes;
   }
 
-  give(bytes: number): void {
+  release(bytes: number): void {
     this.#used -= bytes;
-    if (this.#used < 0) throw new Error("more bytes were given back than taken");
+    if (this.#used < 0) throw new Error("memory budget: more bytes released than reserved");
   }
 }

@@ -1,7 +1,5 @@
-/**
- * A moment in 100 ns steps since 0001-01-01 UTC, as the service itself counts: the hexadecimal form
- * is the ETag, the seven-digit fraction the snapshot name.
- */
+/** A time in steps of 100 ns since 0001-01-01 UTC, as Azure Storage counts: an ETag is its
+ *  hexadecimal form, and a snapshot name has its seven decimal places. */
 export type Ticks = bigint;
 
 export const ticksPerSecond = 10_000_000n;
@@ -12,7 +10,7 @@ export const unixEpochTicks = 621_355_968_000_000_000n;
 /** The last tick of the year 9999, beyond which no date can be written. */
 export const ticksMax = 3_155_378_975_999_999_999n;
 
-/** Dates on the wire have whole seconds, so comparisons with them must drop the fraction. */
+/** Drops the fraction of a second, for comparisons with HTTP dates, which have whole seconds. */
 export function truncateToSecond(ticks: Ticks): Ticks {
   return ticks - (ticks % ticksPerSecond);
 }

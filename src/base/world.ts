@@ -1,14 +1,16 @@
 import type { Ticks } from "./ticks.ts";
 
-/** What the outside gives a running server; tests pass a simulated one. */
+/** The clock of a running server; tests use a manual one. */
 export interface Clock {
   /** Wall time, for request dates and signatures. */
   wall(): Ticks;
-  /** Ticks since an arbitrary start of this boot; never backwards, counts suspended time. */
+  /** Ticks since an arbitrary point before or at this boot. Never decreases; counts suspended
+   *  time. */
   monotonic(): Ticks;
   /** Identifies the boot that `monotonic` counts from. */
   readonly bootId: string;
-  /** Resolves after this long; the handle cancels. Never decides a state. */
+  /** Calls `run` after this time; the returned function cancels it. Timers only trigger work: what
+   *  a request may do depends on store time alone. */
   after(milliseconds: number, run: () => void): () => void;
 }
 
@@ -17,7 +19,8 @@ export interface Random {
 }
 
 export interface Log {
-  /** Whether anyone reads what `debug` is told; making it up costs something. */
+  /** Whether `debug` messages are written. Callers skip building costly fields otherwise;
+   *  `undefined` means no. */
   readonly verbose?: boolean;
   debug(fields: object, message: string): void;
   info(fields: object, message: string): void;

@@ -23,7 +23,7 @@ async function countTouched(shelf: ContentFixture, run: (tx: Transaction) => Pro
       get: (key) => ((touched.reads += 1), tx.get(key)),
       peek: (key) => ((touched.reads += 1), tx.peek(key)),
       range: (bounds) => tx.range(bounds),
-      take: (bounds) => tx.take(bounds),
+      readHead: (bounds) => tx.readHead(bounds),
       put: (key, value) => ((touched.writes += 1), tx.put(key, value)),
       delete: (key) => ((touched.writes += 1), tx.delete(key)),
       add: (key, delta) => ((touched.writes += 1), tx.add(key, delta)),

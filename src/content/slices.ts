@@ -1,5 +1,5 @@
 import type { ContentPart, Slice, SliceSource } from "./content-ref.ts";
-import { spend, unitsPerTurnMax } from "../base/loop-share.ts";
+import { spend, unitsPerIterationMax } from "../base/loop-share.ts";
 import { combineCrc64 } from "./crc64.ts";
 
 /** Half-open stretch of logical offsets; `to` may be `Infinity`. */
@@ -127,10 +127,10 @@ export async function slicesOfManyParts(parts: readonly ContentPart[]): Promise<
   const slices: Slice[] = [];
   let next = 0;
   for (let from = 0; from < parts.length; from += partsPerTurnMax) {
-    await spend(unitsPerTurnMax);
+    await spend(unitsPerIterationMax);
     next = layParts(slices, parts.slice(from, from + partsPerTurnMax), next);
   }
-  await spend(unitsPerTurnMax);
+  await spend(unitsPerIterationMax);
   return slices;
 }
 

@@ -1,14 +1,14 @@
 import type { KeyPart } from "./keys.ts";
 
 const strictDecoder = new TextDecoder("utf-8", { fatal: true, ignoreBOM: true });
-/** Below this a loop beats the call into the decoder. */
+/** Up to this length a loop is faster than a call of the decoder. */
 const loopBytesMax = 40;
 
 interface Cursor {
   at: number;
 }
 
-/** The tuple that `encodeKey` turned into `bytes`; `from` skips a tag in front of it. */
+/** Inverse of `encodeKey`. `from` skips a tag byte before the tuple. */
 export function decodeKey(bytes: Uint8Array, from = 0): KeyPart[] {
   const parts: KeyPart[] = [];
   const cursor: Cursor = { at: from };
@@ -29,7 +29,7 @@ function readPart(bytes: Uint8Array, cursor: Cursor): KeyPart {
 function readTerminated(bytes: Uint8Array, cursor: Cursor): Uint8Array {
   const start = cursor.at;
   const end = bytes.indexOf(0, start);
-  if (end < 0) throw new RangeError("not an encoded key: a part has no end");
+  if (end < 0) throw new RangeError("not an encoded key: unterminated part");
   cursor.at = end + 1;
   const raw = bytes.subarray(start, end);
   return raw.includes(1) ? unescape(raw) : raw;
@@ -51,7 +51,7 @@ function decodeText(bytes: Uint8Array): string {
   try {
     return strictDecoder.decode(bytes);
   } catch {
-    // Only lone surrogates, which the decoder refuses, lead here.
+    // The strict decoder rejects lone surrogates, which `encodeKey` keeps.
     return decodeTextLeniently(bytes);
   }
 }

@@ -25,7 +25,7 @@ const anyTuple = fc.array(anyPart, { maxLength: 4 });
 const kindOrder = (part: KeyPart): number =>
   part instanceof Uint8Array ? 0 : ["string", "number", "bigint"].indexOf(typeof part) + 1;
 
-/** Code points, so that the order is that of UTF-8 and a lone surrogate has its own place. */
+/** Compares by code point: that is the order of UTF-8, and lone surrogates are compared as well. */
 const points = (text: string): number[] => Array.from(text, (unit) => unit.codePointAt(0) ?? 0);
 
 function compareLists(left: ArrayLike<number>, right: ArrayLike<number>): number {
@@ -69,7 +69,7 @@ describe("encodeKey", () => {
     );
   });
 
-  it("is undone by decodeKey", () => {
+  it("is inverted by decodeKey", () => {
     fc.assert(
       fc.property(anyTuple, (tuple) => {
         expect(decodeKey(encodeKey(tuple))).toEqual(tuple);
@@ -102,7 +102,7 @@ describe("encodeKey", () => {
     );
   });
 
-  it("has room for the longest names and refuses more", () => {
+  it("accepts the longest names and rejects longer keys", () => {
     expect(encodeKey([1, "€".repeat(1024), 2n ** 64n - 1n]).length).toBeLessThan(keyBytesMax);
     expect(() => encodeKey(["€".repeat(1500)])).toThrow(RangeError);
     expect(() => encodeKey([new Uint8Array(5000)])).toThrow(RangeError);
@@ -110,7 +110,7 @@ describe("encodeKey", () => {
     expect(() => encodeKey([2n ** 64n])).toThrow(RangeError);
   });
 
-  it("names the next key", () => {
+  it("computes the successor of a key", () => {
     const key = encodeKey(["a"]);
     expect(compareKeys(successor(key), key)).toBeGreaterThan(0);
     expect(compareKeys(successor(key), encodeKey(["a", 0]))).toBeLessThan(0);

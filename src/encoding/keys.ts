@@ -18,7 +18,8 @@ export interface KeyBounds {
   readonly end: Uint8Array;
 }
 
-/** Room for a blob name of 1,024 three-byte characters, or a pair of table keys, and their ids. */
+/** Enough for a blob name of 1,024 three-byte characters, or for the two keys of a table entity,
+ *  and their ids. */
 export const keyBytesMax = 4000;
 
 const kindBytes = 0x02;
@@ -26,24 +27,25 @@ const kindString = 0x03;
 const kindNumber = 0x10;
 const kindBigint = 0x20;
 const escapeByte = 0x01;
-/** Greater than every byte that can follow a complete part or a stretch of a string. */
+/** Greater than every byte that can follow a complete part or a prefix of a string. */
 const beyondAnyPart = 0xff;
 const uint64Max = 0xffff_ffff_ffff_ffffn;
 
-/** A code unit becomes at most three bytes; parts that cannot fit are refused before writing. */
+/** Scratch buffer for one key. A UTF-16 code unit becomes at most three bytes; longer parts are
+ *  rejected before writing. */
 const scratch = new Uint8Array(3 * keyBytesMax + 32);
 
 export function encodeKey(parts: readonly KeyPart[]): Uint8Array {
   return copyBytes(scratch, 0, writeParts(parts, 0));
 }
 
-/** As `encodeKey`, with one byte in front that names the kind of record. */
+/** As `encodeKey`, preceded by the tag byte of a table. */
 export function encodeTaggedKey(tag: number, parts: readonly KeyPart[]): Uint8Array {
   scratch[0] = tag;
   return copyBytes(scratch, 0, writeParts(parts, 1));
 }
 
-/** The key that has one more part than `prefix`, which ends where a part ends. */
+/** Appends one part to `prefix`, which must end at the end of a part. */
 export function encodeKeyBelow(prefix: Uint8Array, part: KeyPart): Uint8Array {
   const { length } = prefix;
   checkLength(length);
@@ -53,7 +55,7 @@ export function encodeKeyBelow(prefix: Uint8Array, part: KeyPart): Uint8Array {
   return copyBytes(scratch, 0, end);
 }
 
-/** All keys that begin with `prefix`, which ends where a part ends. */
+/** The range of all keys that begin with `prefix`, which must end at the end of a part. */
 export function prefixBounds(prefix: Uint8Array): KeyBounds {
   const end = new Uint8Array(prefix.length + 1);
   end.set(prefix);
@@ -61,7 +63,7 @@ export function prefixBounds(prefix: Uint8Array): KeyBounds {
   return { start: prefix, end };
 }
 
-/** All keys below `parts` whose next part is a string that starts with `stringPrefix`. */
+/** The range of keys below `parts` whose next part is a string that starts with `stringPrefix`. */
 export function stringPrefixBounds(parts: readonly KeyPart[], stringPrefix: string): KeyBounds {
   return stringBoundsAt(writeParts(parts, 0), stringPrefix);
 }
@@ -108,7 +110,8 @@ function writeParts(parts: readonly KeyPart[], from: number): number {
 }
 
 function checkLength(length: number): void {
-  if (length > keyBytesMax) throw new RangeError(`a key is longer than ${keyBytesMax} bytes`);
+  if (length > keyBytesMax)
+    throw new RangeError(`key is longer than ${keyBytesMax} bytes: ${length}`);
 }
 
 function writePart(part: KeyPart, at: number): number {
@@ -123,8 +126,8 @@ function writePart(part: KeyPart, at: number): number {
   return writeBytes(part, at);
 }
 
-/** Lone surrogates are kept as three bytes of their own: replacing them would make two different
- *  names one key. */
+/** Encodes lone surrogates as three bytes of their own: replacing them would map two different
+ *  names to one key. */
 function writeText(text: string, from: number): number {
   if (text.length > keyBytesMax) checkLength(text.length);
   let at = from;
@@ -179,7 +182,7 @@ function writeBytes(bytes: Uint8Array, from: number): number {
 
 function writeNumber(value: number, at: number): number {
   if (!Number.isSafeInteger(value) || value < 0) {
-    throw new RangeError(`a key part must be a non-negative safe integer, not ${value}`);
+    throw new RangeError(`key part must be a non-negative safe integer, got ${value}`);
   }
   let count = 0;
   for (let rest = value; rest > 0; rest = Math.floor(rest / 256)) count += 1;
@@ -192,12 +195,13 @@ function writeNumber(value: number, at: number): number {
   return at + 1 + count;
 }
 
-/** Taking a big integer apart by shifts would make two more of them. */
+/** Splits a big integer into two 32-bit halves; shifting it would allocate two more big
+ *  integers. */
 const halves = new DataView(new ArrayBuffer(8));
 
 function writeBigint(value: bigint, at: number): number {
   if (value < 0n || value > uint64Max) {
-    throw new RangeError(`a key part must fit 64 unsigned bits, not ${value}`);
+    throw new RangeError(`key part must fit into 64 unsigned bits, got ${value}`);
   }
   halves.setBigUint64(0, value);
   let high = halves.getUint32(0);

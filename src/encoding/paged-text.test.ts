@@ -9,7 +9,7 @@ function textOf(paged: PagedText): string {
 }
 
 describe("text in pages", () => {
-  it("is what was written, in order, whatever the pieces", () => {
+  it("contains the appended texts in order, for pieces of any length", () => {
     const piece = fc.oneof(
       fc.string({ unit: "binary", maxLength: 40 }),
       fc.constantFrom("", "é".repeat(7000), "x".repeat(pageBytes), "€".repeat(pageBytes)),
@@ -30,7 +30,7 @@ describe("text in pages", () => {
     );
   });
 
-  it("uses pages again, and never one that is still in use", () => {
+  it("reuses released pages, and never one that is still in use", () => {
     const first = new PagedText();
     first.append("a".repeat(20_000));
     const second = new PagedText();

@@ -1,23 +1,26 @@
 const pageBytes = 64 * 1024;
-/** No code unit of a string becomes more bytes of UTF-8. */
+/** A UTF-16 code unit becomes at most three bytes of UTF-8. */
 const bytesPerUnitMax = 3;
-const keptPagesMax = 128;
+const freePagesMax = 128;
 
-/** Pages that nobody uses. Memory outside the heap makes the collector look at all of it, however
- *  short its life is: for long answers that took longer than writing them. */
-const kept: Page[] = [];
+/** Unused pages, kept for reuse. A new 64 KiB buffer per page is memory outside the heap that the
+ *  garbage collector has to account for, and for large responses that took longer than writing them
+ *  (docs/adr/012-reusable-response-pages.md). */
+const freePages: Page[] = [];
 
-/** What Node has and its types leave out: `write` without a look at its arguments. */
+/** A Buffer with Node's undocumented `utf8Write`: `write` without argument checks. Saves the checks
+ *  for each piece of a listing. */
 interface Page extends Buffer {
   utf8Write(text: string, offset: number): number;
 }
 
-/** Text for a long answer, encoded as it is written. Its pages are used again once it was sent. */
+/** Text of a large response, encoded while it is written. Its pages are reused after it was
+ *  sent. */
 export class PagedText {
   readonly #pieces: Buffer[] = [];
   #pages: Page[] = [];
   #page: Page | undefined;
-  /** How much of the last page is written. */
+  /** Bytes written to the current page. */
   #used = 0;
   #fullBytes = 0;
 
@@ -45,26 +48,27 @@ export class PagedText {
     this.#used += bytes.length;
   }
 
-  /** For what is known last and comes first. */
+  /** Inserts text at the start, for a document head that is only known at the end. */
   prepend(text: string): void {
     const piece = Buffer.from(text, "utf8");
     this.#pieces.unshift(piece);
     this.#fullBytes += piece.length;
   }
 
-  /** In order; good until it is released. */
+  /** The bytes in order, valid until `release`. */
   pieces(): readonly Uint8Array[] {
     this.#endPage();
     return this.#pieces;
   }
 
-  /** For whoever is done with its pieces, once: others will write over them. */
+  /** Returns the pages for reuse. Must be called once, after the last use of `pieces()`: the next
+   *  response overwrites them. */
   release(): void {
     this.#endPage();
     this.#pieces.length = 0;
     this.#fullBytes = 0;
     for (const page of this.#pages) {
-      if (kept.length < keptPagesMax) kept.push(page);
+      if (freePages.length < freePagesMax) freePages.push(page);
     }
     this.#pages = [];
   }
@@ -72,7 +76,7 @@ export class PagedText {
   #pageWith(room: number): Page {
     if (this.#page !== undefined && this.#used + room <= pageBytes) return this.#page;
     this.#endPage();
-    this.#page = kept.pop() ?? (Buffer.allocUnsafeSlow(pageBytes) as Page);
+    this.#page = freePages.pop() ?? (Buffer.allocUnsafeSlow(pageBytes) as Page);
     this.#pages.push(this.#page);
     return this.#page;
   }

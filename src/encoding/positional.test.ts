@@ -17,7 +17,7 @@ const positions = positionsOf<Sample>({
 });
 
 describe("records by position", () => {
-  it("come back as they were, without the fields that are not there", () => {
+  it("decode to equal records, without undefined fields", () => {
     const sample = fc.record(
       {
         first: fc.integer(),
@@ -34,7 +34,7 @@ describe("records by position", () => {
     );
   });
 
-  it("end with the last field that is there", () => {
+  it("end with the last defined field", () => {
     expect(toValues(positions, { first: 1 })).toEqual([1]);
     expect(toValues(positions, { first: 1, inner: { b: true } })).toEqual([1, null, [null, true]]);
   });

@@ -1,8 +1,6 @@
-/**
- * Records as arrays of their values, in an order that a shape fixes once and for all: without the
- * names they are shorter, and several times quicker to read. New fields go to the end of a shape;
- * none is ever taken out.
- */
+/** Encodes records as arrays of their values, in an order that the shape fixes for good: without
+ *  field names they are shorter and several times faster to decode. New fields are appended to a
+ *  shape; none is ever removed. */
 export type Shape<T> = { readonly [K in keyof T]-?: true | Shape<NonNullable<T[K]>> };
 
 interface Position {
@@ -19,7 +17,7 @@ export function positionsOf<T>(shape: Shape<T>): Positions {
   }));
 }
 
-/** Ends with the last field that is there. */
+/** The array ends with the last defined field. */
 export function toValues(positions: Positions, record: object): unknown[] {
   const fields = record as Readonly<Record<string, unknown>>;
   const values: unknown[] = [];

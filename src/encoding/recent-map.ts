@@ -1,7 +1,7 @@
-/**
- * A bounded map that forgets what was not asked for lately. Two generations instead of an order of
- * use: a hit costs one or two lookups and moves nothing but what comes from the older one.
- */
+/** A bounded map that evicts entries not used recently. It has two generations instead of a list
+ *  ordered by use: when the young generation is full it becomes the old one, and the previous old
+ *  one is dropped. A hit in the old generation moves the entry to the young one, so a hit costs one
+ *  or two lookups. */
 export class RecentMap<V> {
   #young = new Map<string, V>();
   #old = new Map<string, V>();

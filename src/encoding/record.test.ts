@@ -21,7 +21,7 @@ const sample: Sample = {
 };
 
 describe("recordCodec", () => {
-  it("gives back what it was given, with integers and bytes of the same type", () => {
+  it("decodes to equal records, with integers and bytes of the same type", () => {
     const back = codec.decode(codec.encode(sample));
     expect(back).toEqual(sample);
     expect(back.body.constructor).toBe(Uint8Array);
@@ -29,13 +29,13 @@ describe("recordCodec", () => {
     expect(typeof back.ticks).toBe("bigint");
   });
 
-  it("keeps small and negative big integers big", () => {
+  it("decodes small and negative big integers as big integers", () => {
     const bigs = recordCodec<readonly bigint[]>({ version: 1 });
     const values = [0n, -1n, 5n, 2n ** 63n - 1n, -(2n ** 63n), 2n ** 64n - 1n];
     expect(bigs.decode(bigs.encode(values))).toEqual(values);
   });
 
-  it("leaves out undefined fields", () => {
+  it("omits undefined fields", () => {
     const back = codec.decode(codec.encode({ ...sample, absent: undefined }));
     expect("absent" in back).toBe(false);
   });
@@ -44,7 +44,7 @@ describe("recordCodec", () => {
     expect(recordCodec({ version: 7 }).encode({ a: 1 })[0]).toBe(7);
   });
 
-  it("decodes byte fields without copying them: a listing reads thousands", () => {
+  it("decodes byte fields without copying them", () => {
     const bodies = recordCodec<{ body: Uint8Array }>({ version: 1 });
     const bytes = bodies.encode({ body: new Uint8Array([1, 2, 3]) });
     const back = bodies.decode(bytes);
@@ -52,7 +52,7 @@ describe("recordCodec", () => {
     expect(back.body.buffer).toBe(bytes.buffer);
   });
 
-  it("does not reuse the bytes it handed out", () => {
+  it("does not overwrite bytes it returned earlier", () => {
     const first = codec.encode(sample);
     const before = first.slice();
     codec.encode({ ...sample, name: "another" });
@@ -71,7 +71,7 @@ describe("recordCodec", () => {
     expect(current.decode(old.encode({ a: 4 }))).toEqual({ c: 50 });
   });
 
-  it("refuses a newer version and a gap in the migrations", () => {
+  it("rejects a newer version and a gap in the migrations", () => {
     const newer = recordCodec<object>({ version: 2 });
     expect(() => codec.decode(newer.encode({}))).toThrow(RecordTooNew);
     expect(() => newer.decode(codec.encode(sample))).toThrow("no migration");

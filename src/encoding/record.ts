@@ -1,31 +1,32 @@
 import { Packr, RESERVE_START_SPACE } from "msgpackr";
 import { fromValues, positionsOf, toValues, type Shape } from "./positional.ts";
 
-/** Turns a record into bytes and back. The first byte is the version; older ones are migrated on
- *  read, newer ones refused. */
+/** Encodes records as bytes. The first byte is the format version; older versions are migrated when
+ *  read, newer ones throw `RecordTooNew`. */
 export interface RecordCodec<R> {
   encode(record: R): Uint8Array;
   decode(bytes: Uint8Array): R;
 }
 
 export interface RecordCodecOptions<R> {
-  /** From 1 to 255; raised whenever the form of the stored record changes. */
+  /** 1 to 255; raised whenever the stored form changes. */
   readonly version: number;
-  /** `migrate[n]` turns a record of version `n` into one of version `n + 1`. */
+  /** `migrate[n]` converts a record of version `n` to version `n + 1`. */
   readonly migrate?: Readonly<Record<number, (old: never) => unknown>>;
-  /** Stores the values by position. A record without a shape is still read: its first version had
-   *  none. */
+  /** Stores the values by position instead of by name. Records stored by name, as before the shape
+   *  was introduced, can still be read. */
   readonly shape?: Shape<R>;
 }
 
-/** The record was written by a newer release; reading on would lose what it added. */
+/** The record was written by a newer release. Reading it would drop the fields that release
+ *  added. */
 export class RecordTooNew extends Error {
   override readonly name = "RecordTooNew";
 }
 
-/** Fields that are undefined are left out. Byte fields are decoded as views of the value: engines
- *  hand out values that stay as they are. A field named `__proto__` does not
- *  survive: names that users choose belong in arrays of pairs. */
+/** Undefined fields are omitted. Byte fields are decoded as views of the stored value, which
+ *  engines never modify. A field named `__proto__` is lost: names that users choose must be stored
+ *  as arrays of pairs. */
 const packOptions = {
   useRecords: false,
   copyBuffers: false,
@@ -35,43 +36,44 @@ const packOptions = {
 const packr = new Packr(packOptions);
 const versionBytes = 1;
 
-export interface RememberingOptions {
-  /** How many records are kept at most. */
-  readonly places?: number;
-  /** Shorter records are decoded each time. */
+export interface DecodeCacheOptions {
+  /** Maximum number of cached records. */
+  readonly slots?: number;
+  /** Records below this length are not cached. */
   readonly bytesMin?: number;
 }
 
-/** For records that nearly every request reads: of what was decoded lately, equal bytes give the
- *  same record again. */
+/** Adds a cache of decoded records to a codec, keyed by their bytes, for records that nearly every
+ *  request reads, such as accounts and containers. Direct mapped: a record replaces the one in its
+ *  slot. */
 export function withDecodeCache<R>(
   codec: RecordCodec<R>,
-  { places = recentPlaces, bytesMin = 0 }: RememberingOptions = {},
+  { slots = slotsDefault, bytesMin = 0 }: DecodeCacheOptions = {},
 ): RecordCodec<R> {
-  const recent: ({ readonly bytes: Uint8Array; readonly record: R } | undefined)[] = [];
+  const cache: ({ readonly bytes: Uint8Array; readonly record: R } | undefined)[] = [];
   return {
     encode: (record) => codec.encode(record),
     decode(bytes) {
       if (bytes.length < bytesMin) return codec.decode(bytes);
-      const place = placeOf(bytes) % places;
-      const known = recent[place];
-      if (known !== undefined && isSame(known.bytes, bytes)) return known.record;
+      const slot = hashOf(bytes) % slots;
+      const cached = cache[slot];
+      if (cached !== undefined && isSame(cached.bytes, bytes)) return cached.record;
       const own = new Uint8Array(bytes);
       const record = codec.decode(own);
-      recent[place] = { bytes: own, record };
+      cache[slot] = { bytes: own, record };
       return record;
     },
   };
 }
 
-const recentPlaces = 256;
+const slotsDefault = 256;
 const hashFactor = 31;
 const hashedBytesMax = 32;
-/** Longer records are worth the call that compares them as blocks of memory. */
-const comparedHereMax = 1024;
+/** Up to this length a loop is faster than a native comparison. */
+const loopBytesMax = 1024;
 
-/** From bytes all over the record: any of them may be what tells two records apart. */
-function placeOf(bytes: Uint8Array): number {
+/** Samples at most 32 bytes, spread over the whole record: records may differ anywhere. */
+function hashOf(bytes: Uint8Array): number {
   const step = Math.ceil(bytes.length / hashedBytesMax);
   let hash = bytes.length;
   for (let at = 0; at < bytes.length; at += step) hash = (hash * hashFactor + bytes[at]!) | 0;
@@ -80,7 +82,7 @@ function placeOf(bytes: Uint8Array): number {
 
 function isSame(left: Uint8Array, right: Uint8Array): boolean {
   if (left.length !== right.length) return false;
-  if (left.length > comparedHereMax)
+  if (left.length > loopBytesMax)
     return Buffer.from(left.buffer, left.byteOffset, left.length).equals(right);
   for (let at = 0; at < left.length; at += 1) if (left[at] !== right[at]) return false;
   return true;
@@ -99,14 +101,16 @@ export function recordCodec<R>(options: RecordCodecOptions<R>): RecordCodec<R> {
     decode(bytes) {
       const found = bytes[0] ?? 0;
       if (found > version) {
-        throw new RecordTooNew(`a record has version ${found}, known is up to ${version}`);
+        throw new RecordTooNew(
+          `record has version ${found}; this release supports up to ${version}`,
+        );
       }
       let record: unknown = packr.unpack(bytes.subarray(versionBytes));
       if (positions !== undefined && Array.isArray(record)) record = fromValues(positions, record);
       for (let step = found; step < version; step += 1) {
         const migrateStep = migrate[step];
         if (migrateStep === undefined) {
-          throw new Error(`no migration leads from record version ${step} to ${step + 1}`);
+          throw new Error(`no migration from record version ${step} to ${step + 1}`);
         }
         record = migrateStep(record as never);
       }

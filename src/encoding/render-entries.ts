@@ -1,10 +1,10 @@
 import { spend } from "../base/loop-share.ts";
 import { PagedText } from "./paged-text.ts";
 
-/** What is rendered before the event loop gets its turn: an entry may have 8 KiB of metadata. */
+/** Entries rendered per step, 64 at most: an entry may have 8 KiB of metadata. */
 const entriesAtOnceMax = 64;
 
-/** The entries of a listing as text, in pieces. */
+/** Renders the entries of a listing, yielding to the event loop between steps. */
 export async function renderEntries<T>(
   items: readonly T[],
   render: (item: T) => string,

@@ -5,19 +5,22 @@ import type { KeyBounds, KeyPart } from "./keys.ts";
 import type { RecordCodec } from "./record.ts";
 import type { Ticks } from "../base/ticks.ts";
 
-/** One kind of record in the key space. `tag` is the first byte of all its keys, never reused. */
+/** The records of one kind in the key space. `tag` is the first byte of all their keys; a tag is
+ *  never reused for another table. */
 export interface Table<K, R> {
   readonly name: string;
   readonly tag: number;
-  /** The tuple below the tag, e.g. `[containerId, blobName]`. */
+  /** Encodes the tag and the tuple, for example `[containerId, blobName]`. */
   readonly key: (key: K) => Uint8Array;
   readonly codec: RecordCodec<R>;
-  /** The field that refers to stored bytes, if any: the execution layer keeps its references. */
+  /** The field that refers to stored content, if any; the execution layer maintains its
+   *  references. */
   readonly content?: keyof R & string;
-  /** Entries elsewhere that follow from a record: written and removed together with it, by the
-   *  execution layer, whoever writes the record. `parts` gives the tuple of its key. */
+  /** Computes the index entries of a record. The execution layer writes and removes them together
+   *  with the record. `parts` returns the tuple of the record's key. */
   readonly indexes?: IndexesOf<R>;
-  /** Messages about a change, written with it, to those who wait for changes. */
+  /** Computes the notices to store with a change, for processes that wait for changes of these
+   *  records. */
   readonly changeNotices?: ChangeNoticesOf<R>;
 }
 
@@ -30,7 +33,8 @@ export interface RecordChange<R> {
   readonly key: Uint8Array;
   readonly before: R | undefined;
   readonly after: R | undefined;
-  /** Whoever knows of the change without being told. */
+  /** Identifies the session that made the change and needs no notice; `undefined` if there is
+   *  none. */
   readonly origin: string | undefined;
 }
 
@@ -46,14 +50,15 @@ export interface IndexEntry {
   readonly value: Uint8Array;
 }
 
-/** A table with what scans need: where a part of it lies, and the tuple behind a key. */
+/** A table with the functions that scans need: ranges, prefixes and key decoding. */
 export interface DefinedTable<K, R> extends Table<K, R> {
-  /** The records below a partial tuple; with a string prefix, those whose next part is a string
-   *  that starts with it. `range([])` is the whole table. */
+  /** The range of records below a partial tuple. With a string prefix: those whose next part is a
+   *  string that starts with it. `range([])` is the whole table. */
   readonly range: (parts: readonly KeyPart[], stringPrefix?: string) => KeyBounds;
-  /** What all keys below a partial tuple begin with: for `watch`, and to start a range after it. */
+  /** The common prefix of all keys below a partial tuple, for `watch` and as the start of a
+   *  range. */
   readonly prefix: (parts: readonly KeyPart[]) => Uint8Array;
-  /** The tuple below the tag. */
+  /** Decodes the tuple after the tag. */
   readonly parts: (key: Uint8Array) => KeyPart[];
 }
 
@@ -70,7 +75,7 @@ export interface TableDefinition<K, R> {
 export function defineTable<K, R>(definition: TableDefinition<K, R>): DefinedTable<K, R> {
   const { name, tag, codec, content, indexes, changeNotices } = definition;
   if (!Number.isInteger(tag) || tag < 1 || tag >= 0xff) {
-    throw new RangeError(`the tag of ${name} must be a byte from 1 to 254`);
+    throw new RangeError(`tag of table ${name} must be 1 to 254, got ${tag}`);
   }
   return {
     name,
@@ -89,7 +94,7 @@ export function defineTable<K, R>(definition: TableDefinition<K, R>): DefinedTab
   };
 }
 
-/** A table as the layers see it that handle all of them alike. */
+/** A table whose record type is unknown, for layers that handle all tables alike. */
 export interface AnyTable {
   readonly name: string;
   readonly tag: number;

@@ -1,11 +1,12 @@
 const firstBytes = 32 * 1024;
-/** No code unit of a string becomes more bytes of UTF-8. */
+/** A UTF-16 code unit becomes at most three bytes of UTF-8. */
 const bytesPerUnitMax = 3;
-/** Up to here a loop beats the call that encodes or copies. */
+/** Up to this length a loop is faster than a native encode or copy. */
 const loopBytesMax = 48;
 
-/** Text that is encoded as it is written: a long listing never exists as strings and records at
- *  the same time, which would keep the garbage collector busy copying them. */
+/** A growing buffer of UTF-8 text, encoded while it is written. A long listing therefore never
+ *  exists as strings and as bytes at the same time, which would make the garbage collector copy
+ *  both. */
 export class TextBytes {
   #buffer = Buffer.allocUnsafe(firstBytes);
   #length = 0;
@@ -17,7 +18,7 @@ export class TextBytes {
     this.#length += this.#buffer.write(text, this.#length, "utf8");
   }
 
-  /** Tells whether it was plain enough. */
+  /** Appends ASCII text; returns false, with nothing appended, if the text has other characters. */
   #appendPlain(text: string): boolean {
     const buffer = this.#buffer;
     let at = this.#length;
@@ -30,7 +31,7 @@ export class TextBytes {
     return true;
   }
 
-  /** For text that is known to hold no character beyond U+007F. */
+  /** Appends text without characters above U+007F; the caller guarantees that. */
   appendAscii(text: string): void {
     const { length } = text;
     this.#reserve(length);
@@ -49,7 +50,7 @@ export class TextBytes {
     this.#buffer[this.#length++] = byte;
   }
 
-  /** A stretch of bytes that are UTF-8 already. */
+  /** Appends bytes that are valid UTF-8. */
   appendBytes(bytes: Uint8Array, from: number, to: number): void {
     const length = to - from;
     this.#reserve(length);
@@ -72,7 +73,8 @@ export class TextBytes {
     return this.#buffer.subarray(0, this.#length);
   }
 
-  /** Starts anew in the same room; what `bytes` gave before must have been copied. */
+  /** Empties the buffer for reuse. The result of an earlier `bytes` must have been copied
+   *  before. */
   clear(): void {
     this.#length = 0;
   }

@@ -8,11 +8,12 @@ const spaceForm = /[ \t\r\n]*/y;
 
 export interface ReadAttributes {
   readonly attributes: Readonly<Record<string, string>>;
-  /** After the last attribute and the space that follows it. */
+  /** Offset after the last attribute and the white space that follows it. */
   readonly at: number;
 }
 
-/** Reads on from the end of a tag's name; a number is where it is malformed. */
+/** Parses attributes from the end of a tag name. Returns the offset of a malformed attribute as a
+ *  number. */
 export function readAttributes(text: string, from: number): ReadAttributes | number {
   const pairs = new Map<string, string>();
   const names = new Set<string>();

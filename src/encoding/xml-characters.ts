@@ -1,12 +1,13 @@
-/** Everything XML 1.0 cannot carry, not even escaped; a lone surrogate is no character at all. */
+/** Characters that XML 1.0 cannot represent, not even escaped. Lone surrogates belong to them. */
 const illegal = /[^\t\n\r\u0020-\uD7FF\uE000-\uFFFD\u{10000}-\u{10FFFF}]/u;
 
-/** -1 if there is none. */
+/** Offset of the first illegal character, -1 if there is none. */
 export function firstIllegalCharacter(text: string): number {
   return text.search(illegal);
 }
 
-/** Names that fail this are listed percent-encoded with `Encoded="true"`. */
+/** Whether XML can represent the text. Listings percent-encode other names and mark them with
+ *  `Encoded="true"`. */
 export function isXmlText(text: string): boolean {
   return !illegal.test(text);
 }

@@ -11,7 +11,8 @@ const predefined: Readonly<Record<string, string>> = {
 /** Long enough for `&#x10FFFF;` with some leading zeros. */
 const entityUnitsMax = 16;
 
-/** Resolves entities and line ends; a number is the offset of an entity that does not exist. */
+/** Resolves entities and normalises line ends. Returns the offset of an unknown entity as a
+ *  number. */
 export function decodeXmlText(text: string): string | number {
   let ampersand = text.indexOf("&");
   if (ampersand === -1) return withLineFeeds(text);
@@ -29,7 +30,8 @@ export function decodeXmlText(text: string): string | number {
   return decoded + withLineFeeds(text.slice(from));
 }
 
-/** Every line end reads as a line feed; a carriage return that is meant comes as an entity. */
+/** Normalises line ends to line feeds, as XML requires; a literal carriage return is written as an
+ *  entity. */
 export function withLineFeeds(text: string): string {
   return text.includes("\r") ? text.replaceAll(/\r\n?/g, "\n") : text;
 }

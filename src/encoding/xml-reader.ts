@@ -1,12 +1,14 @@
 import { firstIllegalCharacter } from "./xml-characters.ts";
 import { decodeXmlText, withLineFeeds } from "./xml-entities.ts";
 import { readAttributes } from "./xml-attributes.ts";
-import type { XmlElement, XmlPlace } from "./xml.ts";
+import type { XmlElement, XmlLocation } from "./xml.ts";
 
 const depthMax = 64;
-/** Twice the blocks a list may name, so that too long a list gets its own fault. */
+/** Far more elements than a block list may have blocks (50,000), so that a list that is too long
+ *  gets the fault for its length and not an XML fault. */
 const elementsMax = 200_000;
-/** Between two tags. The longest that means anything is a message of 64 KiB, all of it entities. */
+/** Maximum length of the text between two tags. The longest valid text is a message of 64 KiB with
+ *  every character written as an entity. */
 export const textUnitsMax = 512 * 1024;
 
 interface OpenElement {
@@ -14,15 +16,16 @@ interface OpenElement {
   readonly name: string;
   readonly attributes: Readonly<Record<string, string>>;
   children: XmlElement[];
-  readonly start: XmlPlace;
+  readonly start: XmlLocation;
   text: string;
-  end: XmlPlace;
+  end: XmlLocation;
 }
 
-/** Newlines are met in order, so lines are counted while reading, not by searching again. */
+/** State of a parser that can stop and continue. Lines are counted while reading, because offsets
+ *  are visited in order. */
 export interface Reader {
   readonly text: string;
-  /** No entity, carriage return or `]]>` anywhere: characters can be taken as they are. */
+  /** The document has no entity, carriage return or `]]>`, so text needs no decoding. */
   readonly isPlain: boolean;
   at: number;
   readonly open: OpenElement[];
@@ -31,18 +34,20 @@ export interface Reader {
   line: number;
   lineStart: number;
   nextNewline: number;
-  /** Where it is malformed, -1 if nowhere; undefined while it is being read. */
+  /** Offset at which the document is malformed, -1 if it is well-formed, `undefined` while
+   *  reading. */
   failedAt: number | undefined;
-  /** Documents repeat a handful of names; each that is not plain letters is examined once. */
+  /** Local names by qualified name: names other than plain letters are validated once. */
   readonly localNames: Map<string, string>;
 }
 
 const noAttributes: Readonly<Record<string, string>> = {};
-/** Leaves share it, and never add to it: most elements of a block list are leaves. */
+/** Shared by all elements without children, which are most elements of a block list. Never
+ *  modified. */
 const noChildren: XmlElement[] = [];
 const whitespaceOnly = /^[ \t\r\n]*$/;
 
-export type ReadDocument = { readonly root: XmlElement } | XmlPlace;
+export type ReadDocument = { readonly root: XmlElement } | XmlLocation;
 
 export function readDocument(text: string): ReadDocument {
   const reading = beginDocument(text);
@@ -66,17 +71,17 @@ export function beginDocument(text: string): Reader {
   };
 }
 
-/** After `readSome` has returned true. */
+/** The result; call it after `readSome` has returned true. */
 export function endDocument(reader: Reader): ReadDocument {
   const { text, failedAt = text.length } = reader;
   const illegalAt = firstIllegalCharacter(text);
   const illegalFirst = failedAt === -1 || (illegalAt !== -1 && illegalAt < failedAt);
   const faultAt = illegalFirst ? illegalAt : failedAt;
-  if (faultAt !== -1) return placeFromStart(text, faultAt);
+  if (faultAt !== -1) return locationFromStart(text, faultAt);
   return reader.root === undefined ? { line: 1, position: 1 } : { root: reader.root };
 }
 
-/** Reads on, up to so many tags; returns whether the end is reached, or something malformed. */
+/** Reads up to `tagsMax` more tags. Returns true at the end of the document or at an error. */
 export function readSome(reader: Reader, tagsMax: number): boolean {
   const failedAt = readTags(reader, tagsMax);
   if (failedAt === undefined) return false;
@@ -84,7 +89,7 @@ export function readSome(reader: Reader, tagsMax: number): boolean {
   return true;
 }
 
-/** Returns where the document stops being well-formed, -1 at its end, undefined before it. */
+/** Returns the offset at which the document is malformed, -1 at its end, `undefined` before it. */
 function readTags(reader: Reader, tagsMax: number): number | undefined {
   const { text } = reader;
   if (reader.at === 0 && text.startsWith("<?xml") && /^<\?xml[ \t\r\n]/.test(text)) {
@@ -148,7 +153,7 @@ function readStartTag(reader: Reader, tag: number): number {
   const qualifiedName = text.slice(tag + 1, nameEnd);
   const name = localNameOf(reader, qualifiedName);
   if (name === undefined) return tag + 1;
-  const start = placeOf(reader, tag + 1);
+  const start = locationAt(reader, tag + 1);
   let attributes = noAttributes;
   let at = nameEnd;
   if (text[at] !== ">" && text[at] !== "/") {
@@ -176,7 +181,7 @@ function readEndTag(reader: Reader, tag: number): number {
   let at = tag + 2 + element.qualifiedName.length;
   while (isSpace(text.charCodeAt(at))) at += 1;
   if (text[at] !== ">") return tag + 2;
-  element.end = placeOf(reader, tag + 2);
+  element.end = locationAt(reader, tag + 2);
   open.pop();
   reader.at = at + 1;
   closeElement(reader, element);
@@ -242,7 +247,7 @@ function isSpace(code: number): boolean {
   return code === 0x20 || code === 0x0a || code === 0x0d || code === 0x09;
 }
 
-function placeOf(reader: Reader, offset: number): XmlPlace {
+function locationAt(reader: Reader, offset: number): XmlLocation {
   while (reader.nextNewline < offset) {
     reader.line += 1;
     reader.lineStart = reader.nextNewline + 1;
@@ -251,7 +256,7 @@ function placeOf(reader: Reader, offset: number): XmlPlace {
   return { line: reader.line, position: offset - reader.lineStart + 1 };
 }
 
-function placeFromStart(text: string, offset: number): XmlPlace {
+function locationFromStart(text: string, offset: number): XmlLocation {
   const before = text.slice(0, offset);
   const lines = before.split("\n");
   return { line: lines.length, position: offset - (before.lastIndexOf("\n") + 1) + 1 };

@@ -13,7 +13,8 @@ const escapes: Readonly<Record<string, string>> = {
   "\t": "&#x9;",
 };
 
-/** A carriage return would reach the reader as a line feed, so it is written as a number. */
+/** Escapes text content. XML parsers convert a carriage return to a line feed, so it is written as
+ *  a character reference. */
 export function escapeText(text: string): string {
   return /[&<>\r]/.test(text) ? text.replaceAll(/[&<>\r]/g, escapeOf) : text;
 }
@@ -22,19 +23,19 @@ export function escapeAttribute(text: string): string {
   return /[&<>"\r\n\t]/.test(text) ? text.replaceAll(/[&<>"\r\n\t]/g, escapeOf) : text;
 }
 
-/** `<name>text</name>`; nothing at all for `undefined`, `<name />` for an empty text. */
+/** `<name>text</name>`; an empty string for `undefined`, `<name />` for an empty text. */
 export function textElement(name: string, value: string | number | bigint | undefined): string {
   if (value === undefined) return "";
   const text = escapeText(String(value));
   return text === "" ? `<${name} />` : `<${name}>${text}</${name}>`;
 }
 
-/** For text of our own making that needs no escaping, such as dates and numbers. */
+/** As `textElement` without escaping, for dates and numbers. */
 export function plainElement(name: string, text: string | number): string {
   return `<${name}>${text}</${name}>`;
 }
 
-/** Wraps what is already XML. */
+/** An element around inner XML. */
 export function element(
   name: string,
   inner: string,
@@ -44,7 +45,7 @@ export function element(
   return inner === "" ? `<${open} />` : `<${open}>${inner}</${name}>`;
 }
 
-/** The start of an element whose inside and end are written later. */
+/** Only the start tag, for an element whose content is written later. */
 export function startTag(name: string, attributes: Readonly<Record<string, string>>): string {
   return `<${withAttributes(name, attributes)}>`;
 }
@@ -57,13 +58,15 @@ function withAttributes(name: string, attributes: Readonly<Record<string, string
   return open;
 }
 
-/** A name in a listing; one that XML cannot carry is percent-encoded and says so. */
+/** A name in a listing. A name that XML cannot represent is percent-encoded and marked
+ *  `Encoded="true"`. */
 export function nameElement(name: string, value: string): string {
   if (isXmlText(value)) return textElement(name, value);
   return `<${name} Encoded="true">${encodeName(value)}</${name}>`;
 }
 
-/** Lone surrogates cannot come from a URL, yet must not make a listing fail. */
+/** Replaces lone surrogates, on which `encodeURIComponent` would throw: one such name must not make
+ *  a listing fail. */
 function encodeName(value: string): string {
   const wellFormed = value.replaceAll(/\p{Surrogate}/gu, "\uFFFD");
   return encodeURIComponent(wellFormed);

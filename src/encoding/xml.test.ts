@@ -33,8 +33,8 @@ function root(body: Uint8Array | string): XmlElement {
   return parsed.value;
 }
 
-/** Line and position of the complaint. */
-function complaint(body: Uint8Array | string): string {
+/** Line and position that the fault reports. */
+function faultPosition(body: Uint8Array | string): string {
   const parsed = parseXml(body);
   if (parsed.ok) return "none";
   const elements = parsed.fault.detail?.elements ?? {};
@@ -61,7 +61,7 @@ const { tree } = fc.letrec<{ tree: Tree }>((tie) => ({
 }));
 
 describe("roundtrip", () => {
-  test("what is written is read again", () => {
+  test("parses a written document to the same tree", () => {
     fc.assert(
       fc.property(tree, (document) => {
         const text = xmlDeclaration + written(document);
@@ -71,7 +71,7 @@ describe("roundtrip", () => {
     );
   });
 
-  test("a document that breaks off anywhere is refused", () => {
+  test("rejects a document that is cut off at any offset", () => {
     fc.assert(
       fc.property(tree, fc.nat(), (document, seed) => {
         const text = written(document);
@@ -81,7 +81,7 @@ describe("roundtrip", () => {
     );
   });
 
-  test("no text whatever throws", () => {
+  test("never throws, for any text", () => {
     const piece = fc.constantFrom(
       "<",
       ">",
@@ -173,11 +173,11 @@ describe("malformed", () => {
     [deep, "1:193"],
     [Buffer.from([0x3c, 0x61, 0x3e, 0xff, 0x3c, 0x2f, 0x61, 0x3e]), "1:1"],
   ])("%j is refused at %s", (body, expected) => {
-    expect(complaint(body)).toBe(expected);
+    expect(faultPosition(body)).toBe(expected);
   });
 });
 
-test("elements know where they start and end, as the service reports retention days", () => {
+test("elements have the start and end positions that the service reports for retention days", () => {
   const days =
     "<?xml version='1.0' encoding='utf-8'?>\n<StorageServiceProperties><DeleteRetentionPolicy>" +
     "<Enabled>true</Enabled><Days>0</Days></DeleteRetentionPolicy></StorageServiceProperties>";
@@ -187,7 +187,7 @@ test("elements know where they start and end, as the service reports retention d
 });
 
 describe("writer", () => {
-  test("leaves out what is undefined and shortens what is empty", () => {
+  test("omits undefined values and uses the short form for empty ones", () => {
     expect(textElement("a", undefined)).toBe("");
     expect(textElement("a", "")).toBe("<a />");
     expect(textElement("a", 5)).toBe("<a>5</a>");

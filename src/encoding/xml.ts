@@ -1,50 +1,54 @@
 import { invalidXml } from "../protocol/faults.ts";
 import type { Failure, Result } from "../protocol/result.ts";
 import { ok } from "../protocol/result.ts";
-import { spend, unitsPerTurnMax } from "../base/loop-share.ts";
+import { spend, unitsPerIterationMax } from "../base/loop-share.ts";
 import { beginDocument, endDocument, readDocument, readSome } from "./xml-reader.ts";
 import type { ReadDocument } from "./xml-reader.ts";
 
-/** Lines and positions count from 1 and point at the name, as the service reports them. */
-export interface XmlPlace {
+/** A position in the document, as the service reports it: both count from 1, and `position` is that
+ *  of the element's name. */
+export interface XmlLocation {
   readonly line: number;
   readonly position: number;
 }
 
 export interface XmlElement {
-  /** Without a namespace prefix: the service's documents have no namespaces to tell apart. */
+  /** Local name, without the namespace prefix: Azure's documents use no namespaces. */
   readonly name: string;
   readonly attributes: Readonly<Record<string, string>>;
   readonly children: readonly XmlElement[];
-  /** The characters directly inside, white space included. */
+  /** The text directly inside the element, including white space. */
   readonly text: string;
-  readonly start: XmlPlace;
-  readonly end: XmlPlace;
+  readonly start: XmlLocation;
+  readonly end: XmlLocation;
 }
 
-/** A list of 50,000 blocks with the longest ids takes some 6 MB. */
+/** Maximum length of a document in UTF-16 code units. A list of 50,000 blocks with the longest ids
+ *  has about 6 MB. */
 export const xmlUnitsMax = 8 * 1024 * 1024;
 
-/** The text the service gives for whatever its own parser refuses. */
+/** The reason that Azure Storage gives for every document its parser rejects. */
 const parseReason = "Error parsing Xml content";
 
-/** Strict and bounded: no document type, no entities of its own, one root, every tag closed. */
+/** A strict, bounded parser: no document type, no custom entities, one root element, every tag
+ *  closed. */
 export function parseXml(body: Uint8Array | string): Result<XmlElement> {
   const text = typeof body === "string" ? withoutMark(body) : decode(body);
   if (text === undefined || text.length > xmlUnitsMax) return invalidXml(1, 1, parseReason);
   return resultOf(readDocument(text));
 }
 
-/** Tags that are read in one go: some milliseconds. */
-const tagsPerTurnMax = 8192;
+/** Tags per step: a few milliseconds of work. */
+const tagsPerStepMax = 8192;
 
-/** As `parseXml`, in pieces: for documents as long as a list of 50,000 blocks. */
-export async function parseXmlInTurns(body: Uint8Array): Promise<Result<XmlElement>> {
+/** As `parseXml`, yielding to the event loop between steps, for long documents such as a list of
+ *  50,000 blocks. */
+export async function parseXmlInSteps(body: Uint8Array): Promise<Result<XmlElement>> {
   const text = decode(body);
   if (text === undefined || text.length > xmlUnitsMax) return invalidXml(1, 1, parseReason);
   const reading = beginDocument(text);
-  while (!readSome(reading, tagsPerTurnMax)) await spend(unitsPerTurnMax);
-  await spend(unitsPerTurnMax);
+  while (!readSome(reading, tagsPerStepMax)) await spend(unitsPerIterationMax);
+  await spend(unitsPerIterationMax);
   return resultOf(endDocument(reading));
 }
 
@@ -53,9 +57,10 @@ function resultOf(read: ReadDocument): Result<XmlElement> {
   return invalidXml(read.line, read.position, parseReason);
 }
 
-/** The service objects to a value at the end tag around it (recorded for retention days). */
-export function invalidXmlAt(place: XmlPlace, reason: string): Failure {
-  return invalidXml(place.line, place.position, reason);
+/** An XML fault at an element. Azure Storage reports an invalid value at the end tag of its element
+ *  (recorded for retention days). */
+export function invalidXmlAt(location: XmlLocation, reason: string): Failure {
+  return invalidXml(location.line, location.position, reason);
 }
 
 export function xmlChild(element: XmlElement, name: string): XmlElement | undefined {
@@ -66,7 +71,7 @@ export function xmlChildren(element: XmlElement, name: string): readonly XmlElem
   return element.children.filter((child) => child.name === name);
 }
 
-/** `undefined` if there is no such child, "" if it is empty. */
+/** Text of a child: `undefined` without such a child, "" if it is empty. */
 export function xmlChildText(element: XmlElement, name: string): string | undefined {
   return xmlChild(element, name)?.text;
 }

@@ -243,7 +243,7 @@ export const locks = defineTable<{ share: bigint; id: bigint }, LockState>({
   tag: 0x57,
   key: ({ share, id }) => [share, id],
   // Every READ and WRITE looks at the locks, and 10,000 ranges take milliseconds to decode.
-  codec: withDecodeCache(recordCodec<LockState>({ version: 1 }), { places: 8, bytesMin: 4096 }),
+  codec: withDecodeCache(recordCodec<LockState>({ version: 1 }), { slots: 8, bytesMin: 4096 }),
 });
 
 export interface PermissionRecord {

@@ -4,7 +4,7 @@ import { about, invalidHeader } from "../protocol/faults.ts";
 import type { BodySpec, ContentBody, Operation } from "../operation/operation.ts";
 import { fail, ok, type Result } from "../protocol/result.ts";
 import { crc64Since } from "../protocol/versions.ts";
-import { parseXml, parseXmlInTurns } from "../encoding/xml.ts";
+import { parseXml, parseXmlInSteps } from "../encoding/xml.ts";
 import { decodeBase64 } from "../base/base64.ts";
 import { md5Of } from "../content/checksums.ts";
 import { crc64Bytes, crc64Of } from "../content/crc64.ts";
@@ -189,7 +189,7 @@ function parseXmlBody(
   bytes: Uint8Array,
 ): Awaitable<Result<unknown>> {
   if (bytes.length === 0) return spec.parse(undefined);
-  const document = bytes.length > wholeBytesMax ? parseXmlInTurns(bytes) : parseXml(bytes);
+  const document = bytes.length > wholeBytesMax ? parseXmlInSteps(bytes) : parseXml(bytes);
   return mapAwaitable(document, (read) => (read.ok ? spec.parse(read.value) : read));
 }
 

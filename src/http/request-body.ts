@@ -37,7 +37,7 @@ export class RequestBody implements Body, BodyProgress, RequestMemory {
   }
 
   hold(bytes: number): boolean {
-    if (this.#budget?.take(bytes) === false) return false;
+    if (this.#budget?.tryReserve(bytes) === false) return false;
     this.#heldBytes += bytes;
     return true;
   }
@@ -49,7 +49,7 @@ export class RequestBody implements Body, BodyProgress, RequestMemory {
 
   /** When the request is over. */
   release(): void {
-    if (this.#heldBytes > 0) this.#budget?.give(this.#heldBytes);
+    if (this.#heldBytes > 0) this.#budget?.release(this.#heldBytes);
     this.#heldBytes = 0;
     this.#leave?.();
     this.#leave = undefined;

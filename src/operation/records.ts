@@ -89,7 +89,7 @@ export class Records implements RecordView {
     table: Table<K, R>,
     bounds: ScanBounds & { readonly limit: number },
   ): Awaitable<readonly Scanned<R>[]> {
-    return mapAwaitable(this.#view.take(bounds), (entries) =>
+    return mapAwaitable(this.#view.readHead(bounds), (entries) =>
       entries.map((entry) => new ScannedRecord(entry, table.codec)),
     );
   }

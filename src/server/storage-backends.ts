@@ -123,7 +123,7 @@ async function inDatabase(
   opened.push(() => store.close());
   const ephemeral = await openPostgresStore({ url, node, clock, log, ephemeral: true });
   opened.push(() => ephemeral.close());
-  const giveUp = (other: string): Promise<void> => store.giveUp(other);
+  const giveUp = (other: string): Promise<void> => store.fence(other);
   const processes = await openNodes({ store: ephemeral, self: node, clock, log, fence: giveUp });
   return { store, ephemeral, processes };
 }

@@ -226,7 +226,7 @@ export class Connection {
           this.end();
         }
         release();
-        memory?.give(length);
+        memory?.release(length);
         this.#pendingBytes -= pendingBytes;
       },
     });

@@ -7,45 +7,46 @@ import type { Awaitable, EngineReader, ScanBounds, VersionedEntry, StateReader }
 import { textOfKey } from "./key-text.ts";
 import type { KeyText } from "./key-text.ts";
 import type { HeadRead } from "./range-heads.ts";
-import { scanLayers, takeLayers } from "./layered-scan.ts";
-import type { Covered, ScanLayers } from "./layered-scan.ts";
+import { scanLayers, readLayers } from "./layered-scan.ts";
+import type { CoveredRange, ScanLayers } from "./layered-scan.ts";
 import type { BatchChanges } from "./batch-changes.ts";
 import type { Bounds, Entry, Key, LimitedBounds, Transaction, Value } from "./store.ts";
 
-/** A change of a transaction that is about to commit, and everyone it is made of. */
+/** An uncommitted change of the batch, and the attempts it results from: one for a put or delete,
+ *  all that added to a counter. */
 export type BatchChange = Change & { readonly writers: Attempt[] };
 
-/** Engines keep their own records there. */
+/** Keys that start with this byte belong to the engine. */
 const reservedFirstByte = 0;
 
 export interface KeyRead {
   readonly key: Key;
-  /** Zero if there was nothing. */
+  /** 0 if the key was absent. */
   readonly revision: number;
   readonly value: Value | undefined;
 }
 
-export interface RangeRead extends Covered {
+export interface RangeRead extends CoveredRange {
   readonly entries: readonly VersionedEntry[];
 }
 
-/**
- * One run of a transaction's work: it reads a state of the engine, with what earlier transactions
- * of the same batch are about to write (`shared`) and its own changes on top, and remembers what it
- * saw of the first two.
- */
+/** One execution of a transaction's work. It reads a state of the engine, overlaid with the
+ *  uncommitted changes of earlier transactions of its batch (`shared`) and with its own changes. It
+ *  records its read set: the keys and ranges it read from the engine, and the attempts whose
+ *  changes it read. */
 export class Attempt implements Transaction {
   readonly now: Ticks;
   readonly sequence: number;
   readonly changes = new WriteSet<Change>();
-  /** Those whose uncommitted changes this attempt has seen: it stands and falls with them. */
+  /** Attempts whose uncommitted changes this one has read. If one of them conflicts, so does this
+   *  one. */
   #dependencies: Set<Attempt> | undefined;
   readonly #reader: StateReader;
   readonly #shared: BatchChanges | undefined;
   readonly #keyReads = new Map<KeyText, KeyRead>();
   readonly #rangeReads: RangeRead[] = [];
-  #takes: readonly HeadRead[] = nothingTaken;
-  /** The last key that was read: what is written next is often there. */
+  #headReads: readonly HeadRead[] = noHeadReads;
+  /** The last key read and its text: operations often write the key that they read last. */
   #lastKey: Key | undefined;
   #lastText: KeyText = "";
   #ended = false;
@@ -69,21 +70,22 @@ export class Attempt implements Transaction {
     return scanLayers(this.#layers(), bounds);
   }
 
-  take(bounds: LimitedBounds): Awaitable<readonly Entry[]> {
+  readHead(bounds: LimitedBounds): Awaitable<readonly Entry[]> {
     const start = textOfKey(bounds.start);
-    // What it has changed itself is not what those after it build on.
-    const isAhead = this.changes.isEmpty && bounds.reverse !== true;
-    const front = isAhead ? this.#shared?.fronts.at(start) : undefined;
-    if (front !== undefined) this.#dependOn(front.by);
+    // Range heads describe the batch without this attempt's own changes, so they apply only while
+    // it has none.
+    const mayUseHead = this.changes.isEmpty && bounds.reverse !== true;
+    const head = mayUseHead ? this.#shared?.heads.at(start) : undefined;
+    if (head !== undefined) this.#dependOn(head.establishedBy);
     try {
-      const taken = takeLayers(this.#layers(), bounds, front?.end ?? start);
-      if (!isAhead) return taken;
-      return mapAwaitable(taken, (entries) => {
+      const read = readLayers(this.#layers(), bounds, head?.end ?? start);
+      if (!mayUseHead) return read;
+      return mapAwaitable(read, (entries) => {
         const texts = entries.map(({ text }) => text);
-        const isShort = entries.length < bounds.limit;
-        const end = isShort ? textOfKey(bounds.end) : `${texts.at(-1)}\0`;
-        const known = front !== undefined && front.end > end ? front.end : end;
-        this.#takes = [...this.#takes, { start, texts, end: known }];
+        const isExhausted = entries.length < bounds.limit;
+        const end = isExhausted ? textOfKey(bounds.end) : `${texts.at(-1)}\0`;
+        const knownEnd = head !== undefined && head.end > end ? head.end : end;
+        this.#headReads = [...this.#headReads, { start, texts, end: knownEnd }];
         return entries;
       });
     } catch (error) {
@@ -104,27 +106,28 @@ export class Attempt implements Transaction {
   }
 
   get dependencies(): ReadonlySet<Attempt> {
-    return this.#dependencies ?? onNobody;
+    return this.#dependencies ?? noDependencies;
   }
 
   get keyReads(): ReadonlyMap<KeyText, KeyRead> {
     return this.#keyReads;
   }
 
-  get takes(): readonly HeadRead[] {
-    return this.#takes;
+  get headReads(): readonly HeadRead[] {
+    return this.#headReads;
   }
 
   get rangeReads(): readonly RangeRead[] {
     return this.#rangeReads;
   }
 
-  /** Whatever the work left running can no longer read or write. */
+  /** Makes every later read or write through this attempt throw: work must not continue after it
+   *  returned. */
   end(): void {
     this.#ended = true;
   }
 
-  /** Whether something it read is among changes that it did not see. */
+  /** Whether the read set intersects changes that this attempt did not see. */
   conflictsWith(changes: WriteSet<Change>): boolean {
     if (changes.isEmpty) return false;
     for (const text of this.#keyReads.keys()) if (changes.get(text) !== undefined) return true;
@@ -133,18 +136,20 @@ export class Attempt implements Transaction {
     );
   }
 
-  /** Whether something it read of the engine is no longer what `current` holds. */
+  /** Whether `current` has another revision for a key of the read set, or other entries in a
+   *  range. */
   isStaleAgainst(current: EngineReader): boolean {
     for (const [text, read] of this.#keyReads) {
       if ((current.get(read.key, text)?.revision ?? 0) !== read.revision) return true;
     }
-    return this.#rangeReads.some((read) => !holdsTheSame(current, read));
+    return this.#rangeReads.some((read) => !isUnchanged(current, read));
   }
 
-  /** What cannot be had is told in the same way, at once or later. */
-  #tryToRead(key: Key, remember: boolean): Awaitable<Value | undefined> {
+  /** Converts a synchronous throw into a rejected promise, so that callers handle local and remote
+   *  engines alike. */
+  #tryToRead(key: Key, isValidated: boolean): Awaitable<Value | undefined> {
     try {
-      return this.#read(key, remember);
+      return this.#read(key, isValidated);
     } catch (error) {
       return Promise.reject(error);
     }
@@ -154,47 +159,47 @@ export class Attempt implements Transaction {
     return key === this.#lastKey ? this.#lastText : textOfKey(key);
   }
 
-  #read(key: Key, remember: boolean): Awaitable<Value | undefined> {
+  #read(key: Key, isValidated: boolean): Awaitable<Value | undefined> {
     this.#checkRunning();
     const text = textOfKey(key);
     this.#lastKey = key;
     this.#lastText = text;
     const own = this.changes.get(text);
     if (own !== undefined && own.kind !== "add") return changedValue(undefined, own);
-    const below = this.#readBelow(key, text, remember);
+    const below = this.#readBelow(key, text, isValidated);
     if (below instanceof Promise) return below.then((value) => overlaid(value, own));
     return overlaid(below, own);
   }
 
-  #readBelow(key: Key, text: KeyText, remember: boolean): Awaitable<Value | undefined> {
+  #readBelow(key: Key, text: KeyText, isValidated: boolean): Awaitable<Value | undefined> {
     const shared = this.#shared?.changes.get(text);
-    if (shared !== undefined && remember) this.#dependOnAll(shared.writers);
+    if (shared !== undefined && isValidated) this.#dependOnAll(shared.writers);
     if (shared !== undefined && shared.kind !== "add") return changedValue(undefined, shared);
     const before = this.#keyReads.get(text);
     if (before !== undefined) return overlaid(before.value, shared);
     const found = this.#reader.get(key, text);
     if (found instanceof Promise) {
-      return found.then((base) => overlaid(this.#seen(key, text, base, remember), shared));
+      return found.then((base) => overlaid(this.#recordRead(key, text, base, isValidated), shared));
     }
-    return overlaid(this.#seen(key, text, found, remember), shared);
+    return overlaid(this.#recordRead(key, text, found, isValidated), shared);
   }
 
-  #seen(
+  #recordRead(
     key: Key,
     text: KeyText,
     base: VersionedEntry | undefined,
-    remember: boolean,
+    isValidated: boolean,
   ): Value | undefined {
     const value = base?.value;
-    if (remember) this.#keyReads.set(text, { key, revision: base?.revision ?? 0, value });
+    if (isValidated) this.#keyReads.set(text, { key, revision: base?.revision ?? 0, value });
     return value;
   }
 
   #layers(): ScanLayers<VersionedEntry> {
     const shared = this.#shared?.changes;
-    let seen: readonly BatchChange[] = [];
+    let scanned: readonly BatchChange[] = [];
     const below = (bounds: ScanBounds): readonly BatchChange[] =>
-      (seen = shared?.scan(bounds) ?? seen);
+      (scanned = shared?.scan(bounds) ?? scanned);
     const own = (bounds: ScanBounds): readonly Change[] => this.changes.scan(bounds);
     return {
       base: (part, countMax) => {
@@ -204,7 +209,7 @@ export class Attempt implements Transaction {
       changes: [below, own],
       onCovered: ({ start, end }, entries) => {
         this.#rangeReads.push({ start, end, entries });
-        for (const { text, writers } of seen) {
+        for (const { text, writers } of scanned) {
           if (text >= start && text < end) this.#dependOnAll(writers);
         }
       },
@@ -224,24 +229,24 @@ export class Attempt implements Transaction {
     this.#checkRunning();
     const { key } = change;
     if (key.length === 0 || key.length > keyBytesMax || key[0] === reservedFirstByte) {
-      throw new RangeError(`a key must have 1 to ${keyBytesMax} bytes and not start with 00`);
+      throw new RangeError(`key must have 1 to ${keyBytesMax} bytes and not start with 00`);
     }
     this.changes.set(combine(this.changes.get(change.text), change));
   }
 
   #checkRunning(): void {
-    if (this.#ended) throw new Error("a transaction was used after its work had ended");
+    if (this.#ended) throw new Error("transaction was used after its work had ended");
   }
 }
 
-const nothingTaken: readonly HeadRead[] = [];
-const onNobody: ReadonlySet<Attempt> = new Set();
+const noHeadReads: readonly HeadRead[] = [];
+const noDependencies: ReadonlySet<Attempt> = new Set();
 
 function overlaid(value: Value | undefined, change: Change | undefined): Value | undefined {
   return change === undefined ? value : changedValue(value, change);
 }
 
-function holdsTheSame(current: EngineReader, read: RangeRead): boolean {
+function isUnchanged(current: EngineReader, read: RangeRead): boolean {
   const { start, end, entries } = read;
   const found = current.scan({ start, end, reverse: false }, entries.length + 1);
   if (found.length !== entries.length) return false;

@@ -6,36 +6,39 @@ import { RangeHeads } from "./range-heads.ts";
 import type { KeyText } from "./key-text.ts";
 import type { Value } from "./store.ts";
 
-/** What those who come first in a batch are about to write. */
+/** The uncommitted changes of a commit batch, which its later transactions read. */
 export class BatchChanges {
   readonly changes = new WriteSet<BatchChange>();
-  readonly fronts = new RangeHeads();
+  readonly heads = new RangeHeads();
 
-  /** Puts the changes of an accepted attempt on top of those before it. */
+  /** Applies the changes of an accepted attempt on top of those before it. */
   share(attempt: Attempt): void {
     const own = [attempt];
     for (const change of attempt.changes.inInsertionOrder()) {
       if (change.kind === "add") this.#shareAddition(attempt, change);
-      else this.changes.set(by(own, change));
+      else this.changes.set(withWriters(own, change));
     }
-    this.fronts.share(attempt);
+    this.heads.share(attempt);
   }
 
-  /** Everybody adds to the same counters: who has is kept in one list, not in ever new ones. */
+  /** Combines an addition with an earlier one. The writers share one growing list: many
+   *  transactions of a batch add to the same counter, and a new list for each would cost quadratic
+   *  time. */
   #shareAddition(attempt: Attempt, change: Change): void {
     const earlier = this.changes.get(change.text);
     if (earlier?.kind !== "add") {
       const writers = earlier === undefined ? [attempt] : [...earlier.writers, attempt];
-      this.changes.set(by(writers, combine(earlier, change)));
+      this.changes.set(withWriters(writers, combine(earlier, change)));
       return;
     }
     earlier.writers.push(attempt);
-    this.changes.set(by(earlier.writers, combine(earlier, change)));
+    this.changes.set(withWriters(earlier.writers, combine(earlier, change)));
   }
 }
 
-/** Spelled out, because a transaction of a hundred changes would spread as many objects. */
-function by(writers: Attempt[], change: Change): BatchChange {
+/** Object literals instead of a spread, which is slower, and a transaction may have a hundred
+ *  changes. */
+function withWriters(writers: Attempt[], change: Change): BatchChange {
   const { key, text } = change;
   switch (change.kind) {
     case "put":
@@ -49,8 +52,8 @@ function by(writers: Attempt[], change: Change): BatchChange {
   }
 }
 
-/** What a batch writes: the last state of each key, stamped with the place in the global order of
- *  the attempt that wrote it. Counters are added to what `current` holds. */
+/** The writes of a batch: the last value of each key, with the revision of the attempt that wrote
+ *  it. Counter additions are applied to the value in `current`. */
 export function writesOf(attempts: readonly Attempt[], current: EngineReader): EngineWrite[] {
   const last = new Map<KeyText, EngineWrite>();
   let revision = current.sequence;
@@ -58,14 +61,14 @@ export function writesOf(attempts: readonly Attempt[], current: EngineReader): E
     revision += 1;
     for (const change of attempt.changes.inInsertionOrder()) {
       const { key, text } = change;
-      const before = change.kind === "add" ? heldBy(last, current, change) : undefined;
+      const before = change.kind === "add" ? valueBefore(last, current, change) : undefined;
       last.set(text, { key, text, value: changedValue(before, change), revision });
     }
   }
   return [...last.values()];
 }
 
-function heldBy(
+function valueBefore(
   last: ReadonlyMap<KeyText, EngineWrite>,
   current: EngineReader,
   { key, text }: Change,

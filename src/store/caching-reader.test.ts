@@ -30,7 +30,7 @@ function listed(texts: readonly string[]): StateReader & { scans: number } {
 
 const letter = fc.constantFrom("a", ...letters, "z");
 
-it("answers as the state itself, whatever was asked before", () => {
+it("returns the same as the state itself after any sequence of reads", () => {
   const asked = fc.array(
     fc.record({
       start: letter,
@@ -51,7 +51,7 @@ it("answers as the state itself, whatever was asked before", () => {
   );
 });
 
-it("asks once for the head of a line whose end moves on", () => {
+it("scans the start of a range once although the end of the scans moves", () => {
   const state = listed(letters);
   const remembered = cachingReader(state);
   for (const end of ["m", "n", "o", "p"]) {

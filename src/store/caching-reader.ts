@@ -2,81 +2,83 @@ import { mapAwaitable } from "../base/awaitable.ts";
 import type { Awaitable, EngineReader, ScanBounds, VersionedEntry, StateReader } from "./engine.ts";
 import type { KeyText } from "./key-text.ts";
 
-/** All that lies from `start` up to `end`. */
-interface Stretch {
+/** All entries from `start` (included) to `end` (excluded). */
+interface CachedRange {
   readonly start: KeyText;
   end: KeyText;
   readonly entries: VersionedEntry[];
 }
 
-const stretchesMax = 64;
-/** Who reads along a stretch is going to read further: it is read ahead as far as it has come. */
+const rangesMax = 64;
+/** A scan at the end of a cached range usually continues, so it reads ahead as many entries as the
+ *  range has, 256 at most. */
 const readAheadMax = 256;
 
-/** A state never changes, so those who look at the same one after another, often for the same keys,
- *  ask the engine once. */
+/** Caches the entries and ranges read from one state, which never changes. The transactions of a
+ *  batch often read the same keys, so the engine is asked once. */
 export function cachingReader(state: EngineReader): EngineReader;
 export function cachingReader(state: StateReader): StateReader;
 export function cachingReader(state: StateReader): StateReader {
   const keys = new Map<KeyText, Awaitable<VersionedEntry | undefined>>();
-  const stretches: Stretch[] = [];
-  const { sequence, ticks, clockOffset: epoch, priorityOwner: turn } = state;
+  const ranges: CachedRange[] = [];
+  const { sequence, ticks, clockOffset, priorityOwner } = state;
   return {
     sequence,
     ticks,
-    clockOffset: epoch,
-    priorityOwner: turn,
+    clockOffset,
+    priorityOwner,
     get(key, text) {
-      const known = keys.get(text);
-      if (known !== undefined) return known;
-      const asked = state.get(key, text);
-      keys.set(text, asked);
-      return asked;
+      const cached = keys.get(text);
+      if (cached !== undefined) return cached;
+      const entry = state.get(key, text);
+      keys.set(text, entry);
+      return entry;
     },
     scan(bounds, countMax) {
       if (bounds.reverse || bounds.start >= bounds.end) return state.scan(bounds, countMax);
-      const stretch = stretchAt(stretches, bounds.start);
-      return stretch === undefined
+      const range = rangeAt(ranges, bounds.start);
+      return range === undefined
         ? state.scan(bounds, countMax)
-        : readAlong(state, stretch, bounds, countMax);
+        : readAndExtend(state, range, bounds, countMax);
     },
   };
 }
 
-/** The one that reaches the place, or a new one that begins there. */
-function stretchAt(stretches: Stretch[], place: KeyText): Stretch | undefined {
-  const known = stretches.find(({ start, end }) => start <= place && place <= end);
-  if (known !== undefined || stretches.length >= stretchesMax) return known;
-  const begun = { start: place, end: place, entries: [] };
-  stretches.push(begun);
-  return begun;
+/** The cached range that contains or ends at `start`, or a new empty one; `undefined` if there are
+ *  too many. */
+function rangeAt(ranges: CachedRange[], start: KeyText): CachedRange | undefined {
+  const known = ranges.find((range) => range.start <= start && start <= range.end);
+  if (known !== undefined || ranges.length >= rangesMax) return known;
+  const range = { start, end: start, entries: [] };
+  ranges.push(range);
+  return range;
 }
 
-function readAlong(
+function readAndExtend(
   state: StateReader,
-  stretch: Stretch,
+  range: CachedRange,
   bounds: ScanBounds,
   countMax: number,
 ): Awaitable<VersionedEntry[]> {
-  const { end, entries } = stretch;
-  const from = placeIn(entries, bounds.start);
-  const to = Math.min(placeIn(entries, bounds.end), from + countMax);
+  const { end, entries } = range;
+  const from = lowerBound(entries, bounds.start);
+  const to = Math.min(lowerBound(entries, bounds.end), from + countMax);
   const missing = countMax - (to - from);
   if (missing === 0 || end >= bounds.end) return entries.slice(from, to);
   const wanted = Math.max(missing, Math.min(entries.length, readAheadMax));
   const found = state.scan({ start: end, end: bounds.end, reverse: false }, wanted);
-  return mapAwaitable(found, (further) => {
-    // Somebody else may have come first, if the state is far away.
-    if (stretch.end === end) {
-      entries.push(...further);
-      stretch.end = further.length < wanted ? bounds.end : `${further.at(-1)?.text}\0`;
+  return mapAwaitable(found, (more) => {
+    // A concurrent scan may have extended the range meanwhile, if the engine is remote.
+    if (range.end === end) {
+      entries.push(...more);
+      range.end = more.length < wanted ? bounds.end : `${more.at(-1)?.text}\0`;
     }
-    return readAlong(state, stretch, bounds, countMax);
+    return readAndExtend(state, range, bounds, countMax);
   });
 }
 
-/** The index of the first entry that is not before `text`. */
-function placeIn(entries: readonly VersionedEntry[], text: KeyText): number {
+/** Index of the first entry whose key is not before `text`. */
+function lowerBound(entries: readonly VersionedEntry[], text: KeyText): number {
   let low = 0;
   let high = entries.length;
   while (low < high) {

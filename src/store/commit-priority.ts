@@ -1,15 +1,15 @@
 import type { Engine, EngineReader } from "./engine.ts";
 
-/** Beaten this often by other processes, a transaction asks them to wait. */
+/** Conflicts with other processes after which a transaction claims commit priority for its
+ *  process. */
 const conflictsBeforePriority = 4;
-/** Some milliseconds; one who holds the turn for longer has stopped running. */
-const turnPollsMax = 1000;
+/** A few milliseconds; a process that holds the priority for longer has stopped running. */
+const yieldPollsMax = 1000;
 
-/**
- * Between processes there is no order of arrival, and whoever flushes tends to be first again: at a
- * hot key the other would lose every time. So a process whose transactions keep losing writes its
- * name into the store; the others then hold their next commit back until the name is gone.
- */
+/** Prevents starvation between processes: the one that just committed usually gets the write lock
+ *  again, and a transaction of another process on the same key would conflict every time. After 4
+ *  conflicts with other processes a process stores its id; the others then delay their next commit
+ *  until it is removed, for 1,000 polls at most. */
 export class CommitPriority {
   readonly #engine: Engine;
   readonly #owner: number;
@@ -20,11 +20,12 @@ export class CommitPriority {
     this.#owner = owner;
   }
 
-  mustYield({ priorityOwner: turn }: EngineReader): boolean {
-    return turn !== 0 && turn !== this.#owner && turn !== this.#ignored;
+  mustYield({ priorityOwner }: EngineReader): boolean {
+    return priorityOwner !== 0 && priorityOwner !== this.#owner && priorityOwner !== this.#ignored;
   }
 
-  /** Whose turn it is after a commit that conflicting these. */
+  /** The priority owner to store with a commit after which these transactions must be retried; 0
+   *  for none. */
   next(conflicting: readonly { readonly externalConflicts: number }[]): number {
     this.#ignored = 0;
     return conflicting.some(
@@ -35,11 +36,11 @@ export class CommitPriority {
   }
 
   async yieldToOwner(): Promise<void> {
-    for (let polls = 0; polls < turnPollsMax; polls += 1) {
+    for (let polls = 0; polls < yieldPollsMax; polls += 1) {
       const view = this.#engine.open();
       view.close();
       if (!this.mustYield(view)) return;
-      if (polls === turnPollsMax - 1) this.#ignored = view.priorityOwner;
+      if (polls === yieldPollsMax - 1) this.#ignored = view.priorityOwner;
       await new Promise((resolve) => setImmediate(resolve));
     }
   }

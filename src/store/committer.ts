@@ -12,10 +12,10 @@ import { CommitPriority } from "./commit-priority.ts";
 export interface CommitterOptions {
   readonly engine: Engine;
   readonly clock: Clock;
-  /** Tells this process from others with the same store open; not zero. */
+  /** Identifies this process among those that have the store open; not 0. */
   readonly owner: number;
   readonly nextTicks: (reader: EngineReader) => Ticks;
-  /** After each durable commit; `previous` is the sequence just before it. */
+  /** Called after each durable commit; `previous` is the sequence before it. */
   readonly onCommitted: (commit: Committed) => void;
 }
 
@@ -23,7 +23,7 @@ export interface Committed {
   readonly previous: number;
   readonly sequence: number;
   readonly writes: readonly EngineWrite[];
-  /** How often one of those that took part had to run again. */
+  /** Attempts that conflicted since the previous commit. */
   readonly conflicts: number;
 }
 
@@ -31,50 +31,53 @@ const batchTransactionsMax = 512;
 const queueTransactionsMax = 100_000;
 
 /**
- * Commits what is waiting as one batch, with one flush; while it flushes the next batch gathers.
+ * Group commit: commits the queued transactions as one batch with one flush, while the next batch
+ * is collected.
  *
- * A transaction that lost is run again inside the batch, over the changes of those before it: a hot
- * key then costs no wasted flush, and in the order of arrival everyone gets through. Whether other
- * processes have committed in between is checked under the engine's write lock: those of the batch
- * who read what changed, and those who read their changes, are dropped and go into the next.
+ * A transaction that conflicts is retried inside the batch, on top of the changes of the
+ * transactions before it. A hot key therefore costs no wasted flush, and transactions are served in
+ * the order of arrival. Commits of other processes are detected under the engine's write lock:
+ * transactions of the batch that conflict with them, and those that depend on these, go into the
+ * next batch.
  */
 export class Committer {
   readonly #options: CommitterOptions;
   readonly #queue: QueuedTransaction[] = [];
-  readonly #turns: CommitPriority;
+  readonly #priority: CommitPriority;
   #conflicts = 0;
-  /** Smaller after a batch for which there was no space: a part of it may fit. */
+  /** Transactions per batch. Halved when the disk has no space for a batch: a part of it may
+   *  fit. */
   #batchMax = batchTransactionsMax;
   #running: Promise<void> | undefined;
 
   constructor(options: CommitterOptions) {
     this.#options = options;
-    this.#turns = new CommitPriority(options.engine, options.owner);
+    this.#priority = new CommitPriority(options.engine, options.owner);
   }
 
-  submit(pending: QueuedTransaction): void {
+  submit(queued: QueuedTransaction): void {
     if (this.#queue.length >= queueTransactionsMax) {
-      pending.settle({ error: new StoreBusy("too many transactions wait to be committed") });
+      queued.settle({ error: new StoreBusy("the commit queue is full") });
       return;
     }
-    this.#queue.push(pending);
+    this.#queue.push(queued);
     this.#running ??= this.#run();
   }
 
-  /** Resolves when nothing waits any more. */
+  /** Resolves when the queue is empty. */
   async idle(): Promise<void> {
     while (this.#running !== undefined) await this.#running;
   }
 
   async #run(): Promise<void> {
     while (this.#queue.length > 0) {
-      // Everyone who is ready in this turn of the event loop shares the flush.
+      // One flush serves all transactions submitted in this event-loop iteration.
       await new Promise((resolve) => setImmediate(resolve));
       const batch = this.#queue.splice(0, this.#batchMax);
       try {
         await this.#commit(batch);
       } catch (error) {
-        for (const pending of batch) pending.settle({ error });
+        for (const queued of batch) queued.settle({ error });
       }
     }
     this.#running = undefined;
@@ -82,25 +85,25 @@ export class Committer {
 
   async #commit(batch: readonly QueuedTransaction[]): Promise<void> {
     const { engine, nextTicks } = this.#options;
-    await this.#turns.yieldToOwner();
+    await this.#priority.yieldToOwner();
     const latest = engine.open();
     const accepted: QueuedTransaction[] = [];
-    const reruns = new BatchRetries(this.#options.clock);
+    const retries = new BatchRetries(this.#options.clock);
     try {
-      const remembered = cachingReader(latest);
+      const cached = cachingReader(latest);
       const shared = new BatchChanges();
-      for (const pending of batch) {
-        if (hasConflict(pending, remembered, shared)) {
-          if (pending.attemptsUsed > 0) this.#conflicts += 1;
-          if (!mayRetry(pending)) continue;
-          await reruns.run(pending, new Attempt(remembered, nextTicks(latest), shared));
+      for (const queued of batch) {
+        if (hasConflict(queued, cached, shared)) {
+          if (queued.attemptsUsed > 0) this.#conflicts += 1;
+          if (!mayRetry(queued)) continue;
+          await retries.run(queued, new Attempt(cached, nextTicks(latest), shared));
         }
-        accepted.push(pending);
-        // Nobody comes after the last to see what it is about to write.
-        if (pending !== batch.at(-1)) shared.share(pending.attempt);
+        accepted.push(queued);
+        // No later transaction reads the changes of the last one.
+        if (queued !== batch.at(-1)) shared.share(queued.attempt);
       }
     } finally {
-      reruns.end();
+      retries.end();
       latest.close();
     }
     await this.#write(accepted, latest.sequence);
@@ -108,17 +111,21 @@ export class Committer {
 
   async #write(accepted: readonly QueuedTransaction[], sequence: number): Promise<void> {
     const writers = accepted.filter(({ attempt }) => !attempt.changes.isEmpty);
-    let dropped: ReadonlySet<Attempt> = new Set();
+    let conflicting: ReadonlySet<Attempt> = new Set();
     let committed: Committed | undefined;
     let isPostponed = false;
-    const mayUseReserve = writers.every((pending) => pending.mayUseReserve === true);
+    const mayUseReserve = writers.every((queued) => queued.mayUseReserve === true);
     const decide = (current: EngineReader): EngineBatch | undefined => {
-      isPostponed = this.#turns.mustYield(current);
+      isPostponed = this.#priority.mustYield(current);
       if (isPostponed) return undefined;
-      if (current.sequence !== sequence) dropped = invalidatedBy(accepted, current);
-      const turn = this.#turns.next(accepted.filter(({ attempt }) => dropped.has(attempt)));
-      const attempts = writers.map(({ attempt }) => attempt).filter((each) => !dropped.has(each));
-      if (attempts.length === 0 && turn === current.priorityOwner) return undefined;
+      if (current.sequence !== sequence) conflicting = invalidatedBy(accepted, current);
+      const priorityOwner = this.#priority.next(
+        accepted.filter(({ attempt }) => conflicting.has(attempt)),
+      );
+      const attempts = writers
+        .map(({ attempt }) => attempt)
+        .filter((each) => !conflicting.has(each));
+      if (attempts.length === 0 && priorityOwner === current.priorityOwner) return undefined;
       const writes = writesOf(attempts, current);
       const next = current.sequence + attempts.length;
       if (attempts.length > 0) {
@@ -126,7 +133,7 @@ export class Committer {
         committed = { previous: current.sequence, sequence: next, writes, conflicts };
       }
       const ticks = latestTicks(attempts, current.ticks);
-      return { sequence: next, ticks, turn, writes, mayUseReserve };
+      return { sequence: next, ticks, priorityOwner, writes, mayUseReserve };
     };
     try {
       if (writers.length > 0) await this.#options.engine.commit(decide, countOf(writers));
@@ -139,9 +146,9 @@ export class Committer {
     }
     if (isPostponed) return this.#postpone(accepted);
     this.#batchMax = Math.min(2 * this.#batchMax, batchTransactionsMax);
-    this.#requeue(accepted.filter(({ attempt }) => dropped.has(attempt)));
-    for (const pending of accepted) {
-      if (!dropped.has(pending.attempt)) pending.settle(pending.outcome);
+    this.#requeue(accepted.filter(({ attempt }) => conflicting.has(attempt)));
+    for (const queued of accepted) {
+      if (!conflicting.has(queued.attempt)) queued.settle(queued.result);
     }
     if (committed === undefined) return;
     this.#conflicts = 0;
@@ -150,15 +157,15 @@ export class Committer {
 
   #postpone(accepted: readonly QueuedTransaction[]): void {
     this.#queue.unshift(...accepted);
-    for (const pending of accepted) pending.isStale = pending.attempt.dependencies.size > 0;
+    for (const queued of accepted) queued.isStale = queued.attempt.dependencies.size > 0;
   }
 
-  #requeue(beaten: readonly QueuedTransaction[]): void {
-    for (const pending of beaten) {
-      pending.isStale = true;
-      pending.externalConflicts += 1;
+  #requeue(conflicting: readonly QueuedTransaction[]): void {
+    for (const queued of conflicting) {
+      queued.isStale = true;
+      queued.externalConflicts += 1;
     }
-    this.#queue.unshift(...beaten);
+    this.#queue.unshift(...conflicting);
   }
 }
 
@@ -169,25 +176,25 @@ function countOf(writers: readonly QueuedTransaction[]): number {
 }
 
 function hasConflict(
-  pending: QueuedTransaction,
+  queued: QueuedTransaction,
   latest: EngineReader,
   shared: BatchChanges,
 ): boolean {
-  const { attempt } = pending;
-  if (pending.isStale || attempt.conflictsWith(shared.changes)) return true;
+  const { attempt } = queued;
+  if (queued.isStale || attempt.conflictsWith(shared.changes)) return true;
   return attempt.sequence !== latest.sequence && attempt.isStaleAgainst(latest);
 }
 
-/** Under the write lock another process turned out to have committed: who has read its changes, or
- *  those of one who has, cannot stand. */
+/** Another process committed before this batch got the write lock. Returns the attempts whose read
+ *  set is now invalid and those that depend on them. */
 function invalidatedBy(
   accepted: readonly QueuedTransaction[],
   current: EngineReader,
 ): ReadonlySet<Attempt> {
-  const dropped = new Set<Attempt>();
+  const conflicting = new Set<Attempt>();
   for (const { attempt } of accepted) {
-    const isLeaning = [...attempt.dependencies].some((each) => dropped.has(each));
-    if (isLeaning || attempt.isStaleAgainst(current)) dropped.add(attempt);
+    const dependsOnConflict = [...attempt.dependencies].some((each) => conflicting.has(each));
+    if (dependsOnConflict || attempt.isStaleAgainst(current)) conflicting.add(attempt);
   }
-  return dropped;
+  return conflicting;
 }

@@ -7,14 +7,14 @@ import { describeIsolation } from "./conformance/isolation.ts";
 import { describeLifetime } from "./conformance/lifetime.ts";
 import { describeRunCounts } from "./conformance/run-counts.ts";
 import { describeOrder } from "./conformance/order.ts";
-import { describeTaking } from "./conformance/taking.ts";
+import { describeHeadReads } from "./conformance/head-reads.ts";
 
 export interface ConformanceOptions {
-  /** Work runs no more often than it has to, so that runs can be counted. */
+  /** The store runs work no more often than necessary, so that tests may count the attempts. */
   readonly runsAreCounted?: boolean;
 }
 
-/** What every engine has to keep, run by each of them. */
+/** The conformance suite that every engine must pass. */
 export function storeConformance(
   name: string,
   newStore: NewStore,
@@ -22,12 +22,12 @@ export function storeConformance(
 ): void {
   describe(`${name} conforms`, () => {
     describeIsolation(newStore);
-    // Forced conflicts run work more often than these expect.
+    // With forced conflicts work runs more often than these tests expect.
     if (runsAreCounted) describeRunCounts(newStore);
     describeContention(newStore);
     describeCounters(newStore);
     describeOrder(newStore);
-    describeTaking(newStore);
+    describeHeadReads(newStore);
     describeLifetime(newStore);
   });
 }

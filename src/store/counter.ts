@@ -2,11 +2,11 @@ import type { Value } from "./store.ts";
 
 export const counterBytes = 8;
 
-/** The number that `add` keeps at a key: eight bytes, signed, little-endian; absent is zero. */
+/** Decodes the value of a counter: 8 bytes, signed, little-endian; an absent key counts as 0. */
 export function decodeCounter(value: Value | undefined): bigint {
   if (value === undefined) return 0n;
   if (value.length !== counterBytes) {
-    throw new RangeError(`a counter has ${counterBytes} bytes, not ${value.length}`);
+    throw new RangeError(`counter must have ${counterBytes} bytes, got ${value.length}`);
   }
   return new DataView(value.buffer, value.byteOffset, counterBytes).getBigInt64(0, true);
 }

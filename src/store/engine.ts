@@ -3,8 +3,8 @@ import type { Ticks } from "../base/ticks.ts";
 import type { KeyText } from "./key-text.ts";
 import type { Key, Value } from "./store.ts";
 
-/** What an engine keeps at a key: the value and the commit that wrote it. Stamps are never used
- *  twice, so the same stamp means the same value. */
+/** A stored value and its revision, the commit that wrote it. Revisions are unique per write, so
+ *  equal revisions of a key mean equal values. */
 export interface VersionedEntry {
   readonly key: Key;
   readonly text: KeyText;
@@ -20,18 +20,19 @@ export interface ScanBounds {
 
 export type { Awaitable };
 
-/** One state of a store, wherever it is kept: at hand, or at the other end of a connection. */
+/** One state of a store. Reads return values if the engine is local and promises if it is
+ *  remote. */
 export interface StateReader {
-  /** The greatest stamp in this state. */
+  /** The greatest revision in this state. */
   readonly sequence: number;
-  /** The latest moment that a commit of this state has used. */
+  /** The latest store time that a commit of this state has used. */
   readonly ticks: Ticks;
-  /** Store time when the monotonic clock of this boot reads zero. */
+  /** Store time minus the monotonic clock of this boot. */
   readonly clockOffset: Ticks;
-  /** The process that others let go first (`turn.ts`); zero for none. */
+  /** The process that may commit before the others (`commit-priority.ts`); 0 for none. */
   readonly priorityOwner: number;
   get(key: Key, text: KeyText): Awaitable<VersionedEntry | undefined>;
-  /** At most `countMax` entries of the bounds, in their direction. */
+  /** Reads at most `countMax` entries, in the direction of the bounds. */
   scan(bounds: ScanBounds, countMax: number): Awaitable<VersionedEntry[]>;
 }
 
@@ -49,7 +50,7 @@ export interface EngineView extends EngineReader {
   close(): void;
 }
 
-/** Without a value the key is deleted. */
+/** A write; an undefined value deletes the key. */
 export interface EngineWrite {
   readonly key: Key;
   readonly text: KeyText;
@@ -60,24 +61,23 @@ export interface EngineWrite {
 export interface EngineBatch {
   readonly sequence: number;
   readonly ticks: Ticks;
-  /** These are left as they are if not given. */
-  readonly epoch?: Ticks;
-  readonly turn?: number;
+  /** `undefined` keeps the stored value. */
+  readonly clockOffset?: Ticks;
+  readonly priorityOwner?: number;
   readonly writes: readonly EngineWrite[];
-  /** May use the space that is kept for deletions. */
+  /** May use the space that is reserved for transactions that free space. */
   readonly mayUseReserve?: boolean;
 }
 
-/**
- * What a store is built on (`transactional-store.ts` adds the rest). An engine only knows how to
- * show its latest state and how to replace it durably.
- */
+/** The storage below a store (`transactional-store.ts` adds transactions): an engine opens its
+ *  latest state and replaces it durably. */
 export interface Engine {
-  /** The latest state, including whatever other processes have committed. */
+  /** Opens the latest state, including commits of other processes. */
   open(): EngineView;
-  /** Takes the write lock and calls `decide`, synchronously and once, with the state as it is under
-   *  the lock. Writes what it returns, all or nothing, and resolves when that is durable. Rejects
-   *  with `StoreUnavailable` if it could not; then nothing was written. */
+  /** Takes the write lock and calls `decide` once, synchronously, with the state under the lock.
+   *  Writes the returned batch atomically and resolves when it is durable. Rejects with
+   *  `StoreUnavailable` if that failed; then nothing was written. `writesExpected` is an estimate,
+   *  for the choice between a synchronous commit and one on another thread. */
   commit(
     decide: (current: EngineReader) => EngineBatch | undefined,
     writesExpected?: number,

@@ -15,7 +15,7 @@ storeConformance(
     new FaultyStore(openMemoryStore(options), {
       seed: 11,
       conflictShare: 0.3,
-      delayTurnsMax: 3,
+      delayIterationsMax: 3,
       disturb: (random) => {
         if (random < 0.2) options.clock.jumpWall((random - 0.1) * hourMilliseconds);
       },
@@ -26,7 +26,7 @@ storeConformance(
 describe("FaultyStore", () => {
   const inner = (): ReturnType<typeof openMemoryStore> => openMemoryStore({ clock: manualClock() });
 
-  it("commits nothing of a transaction that it fails", async () => {
+  it("commits nothing of a transaction that fails", async () => {
     const sound = inner();
     const faulty = new FaultyStore(sound, { seed: 3, unavailableShare: 0.5 });
     let committed = 0;
@@ -43,7 +43,7 @@ describe("FaultyStore", () => {
     expect(await read(sound, k("a"))).toBe(String(committed));
   });
 
-  it("ends before or after a commit, and stays ended", async () => {
+  it("crashes before or after a commit and stays crashed", async () => {
     for (const when of ["before", "after"] as const) {
       const sound = inner();
       const faulty = new FaultyStore(sound, { seed: 3, crash: { atTransaction: 2, when } });

@@ -4,29 +4,31 @@ import type { Bounds, Entry, Key, Store, TransactOptions, Transaction, View } fr
 export interface FaultPlan {
   /** The same seed gives the same faults. */
   readonly seed: number;
-  /** The share of transactions that fail, with nothing committed. */
+  /** Share of transactions that fail with `StoreUnavailable` and commit nothing. */
   readonly unavailableShare?: number;
-  /** The share of transactions whose work is run once in vain, as after a lost race. */
+  /** Share of transactions whose work runs one extra time and is rolled back, as after a
+   *  conflict. */
   readonly conflictShare?: number;
-  /** Every read and every commit may wait for up to this many turns of the event loop. */
-  readonly delayTurnsMax?: number;
-  /** At this transaction that writes, the process "ends": before its commit, or just after it. */
+  /** Every read and commit is delayed by 0 to this many event-loop iterations. */
+  readonly delayIterationsMax?: number;
+  /** The simulated process ends at this transaction, counted from 1: before its commit or just
+   *  after it. */
   readonly crash?: { readonly atTransaction: number; readonly when: "before" | "after" };
-  /** Called now and then; moves a wall clock, for instance. */
+  /** Called before each operation with a random number, for example to move the wall clock. */
   readonly disturb?: (random: number) => void;
 }
 
-/** The store is gone, as far as the caller can see. What it was told before still holds. */
+/** The simulated process has ended. Transactions acknowledged before are durable. */
 export class StoreCrashed extends Error {
   override readonly name = "StoreCrashed";
 }
 
-/** Thrown through the inner store to take back what a run has written. */
+/** Thrown by work to make the inner store discard its writes. */
 class RolledBack extends Error {
-  override readonly name = "TakenBack";
+  override readonly name = "RolledBack";
 }
 
-/** A store that behaves as badly as the contract allows. */
+/** A store with injected faults, for tests: every fault that the contract of `Store` allows. */
 export class FaultyStore implements Store {
   readonly #inner: Store;
   readonly #plan: FaultPlan;
@@ -53,7 +55,7 @@ export class FaultyStore implements Store {
     if (isLast && crash.when === "before") this.#crash();
     if (this.#happens(this.#plan.unavailableShare)) {
       await this.#runAndRollBack(slowWork);
-      throw new StoreUnavailable("no space left, says the fault plan");
+      throw new StoreUnavailable("no space left (injected fault)");
     }
     const value = await this.#inner.transact(slowWork, options);
     if (isLast) this.#crash();
@@ -76,7 +78,7 @@ export class FaultyStore implements Store {
 
   #crash(): never {
     this.#crashed = true;
-    throw new StoreCrashed("the process has ended, says the fault plan");
+    throw new StoreCrashed("the process has ended (injected fault)");
   }
 
   async #disturb(): Promise<void> {
@@ -86,8 +88,8 @@ export class FaultyStore implements Store {
   }
 
   async #delay(): Promise<void> {
-    const turns = Math.floor(this.#random() * ((this.#plan.delayTurnsMax ?? 0) + 1));
-    for (let turn = 0; turn < turns; turn += 1) {
+    const iterations = Math.floor(this.#random() * ((this.#plan.delayIterationsMax ?? 0) + 1));
+    for (let index = 0; index < iterations; index += 1) {
       await new Promise((resolve) => setImmediate(resolve));
     }
   }
@@ -103,7 +105,7 @@ export class FaultyStore implements Store {
         throw new RolledBack();
       });
     } catch {
-      // Whatever this run came to, it never happened.
+      // The result is irrelevant: this attempt was rolled back.
     }
   }
 
@@ -116,9 +118,9 @@ export class FaultyStore implements Store {
         return view.get(key);
       },
       range: (bounds) => this.#slowedRange(view, bounds),
-      take: async (bounds) => {
+      readHead: async (bounds) => {
         await this.#delay();
-        return view.take(bounds);
+        return view.readHead(bounds);
       },
     };
   }
@@ -144,7 +146,7 @@ export class FaultyStore implements Store {
   }
 }
 
-/** Mulberry32: small, and the same everywhere. */
+/** Mulberry32, a small generator with the same sequence on every machine. */
 function seededRandom(seed: number): () => number {
   let state = seed >>> 0;
   return () => {

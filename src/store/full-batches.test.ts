@@ -6,7 +6,8 @@ import { memoryEngine } from "./memory/memory-engine.ts";
 import { StoreFull } from "./store.ts";
 import { TransactionalStore } from "./transactional-store.ts";
 
-/** An engine with little space: for so many writes at a time, and only for those that free some. */
+/** An engine without free space: it accepts at most `writesMax` writes per batch, and only batches
+ *  that may use the reserve. */
 function fullEngine(writesMax: number, log: number[]): Engine {
   const inner = memoryEngine();
   const admit = (batch: EngineBatch | undefined): EngineBatch | undefined => {
@@ -23,8 +24,8 @@ function fullEngine(writesMax: number, log: number[]): Engine {
   };
 }
 
-describe("a batch for which there is no space", () => {
-  it("is committed in parts that fit", async () => {
+describe("a batch without enough disk space", () => {
+  it("is committed in smaller batches", async () => {
     const sizes: number[] = [];
     const engine = fullEngine(4, sizes);
     const store = new TransactionalStore({ engine, clock: manualClock() });
@@ -39,7 +40,7 @@ describe("a batch for which there is no space", () => {
     await store.close();
   });
 
-  it("refuses those alone that may not use what is left", async () => {
+  it("fails only the transactions that may not use the reserve", async () => {
     const engine = fullEngine(100, []);
     const store = new TransactionalStore({ engine, clock: manualClock() });
     const ordinary = Array.from({ length: 5 }, (_, index) => put(store, k("b", index), "grows"));

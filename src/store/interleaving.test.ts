@@ -7,15 +7,15 @@ import { openMemoryStore } from "./memory/open-memory-store.ts";
 
 const clients = 4;
 
-/** How many of several clients that all send the same If-Match succeed, with every await of theirs
- *  in an order that the scheduler chooses. */
-async function winners(scheduler: fc.Scheduler, look: "get" | "peek"): Promise<number> {
+/** Number of clients that succeed when all send the same If-Match and the scheduler reorders their
+ *  awaits. */
+async function winners(scheduler: fc.Scheduler, readMethod: "get" | "peek"): Promise<number> {
   const store = openMemoryStore({ clock: manualClock() });
   await put(store, k("etag"), "first");
   const client = async (index: number): Promise<boolean> => {
     await scheduler.schedule(Promise.resolve(), `client ${index} starts`);
     return store.transact(async (tx) => {
-      const etag = text(await tx[look](k("etag")));
+      const etag = text(await tx[readMethod](k("etag")));
       await scheduler.schedule(Promise.resolve(), `client ${index} has read ${etag}`);
       if (etag !== "first") return false;
       tx.put(k("etag"), bytes(`by ${index}`));
@@ -29,7 +29,7 @@ async function winners(scheduler: fc.Scheduler, look: "get" | "peek"): Promise<n
 }
 
 describe("clients with the same If-Match", () => {
-  it("have exactly one winner, in whatever order they go", async () => {
+  it("have exactly one winner in every interleaving", async () => {
     await fc.assert(
       fc.asyncProperty(fc.scheduler(), async (scheduler) => {
         expect(await winners(scheduler, "get")).toBe(1);
@@ -38,7 +38,7 @@ describe("clients with the same If-Match", () => {
     );
   });
 
-  it("have more than one if what they read is not validated: the test can fail", async () => {
+  it("have more than one winner if reads are not validated (proves that the test can fail)", async () => {
     const result = await fc.check(
       fc.asyncProperty(fc.scheduler(), async (scheduler) => {
         expect(await winners(scheduler, "peek")).toBe(1);

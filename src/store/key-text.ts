@@ -1,7 +1,7 @@
 import type { Key } from "./store.ts";
 
-/** A key as a string of one code unit per byte: it can be the key of a `Map`, and `<` on such
- *  strings is byte order. */
+/** A key as a string with one code unit per byte: it can be the key of a `Map`, and `<` compares
+ *  such strings in byte order. */
 export type KeyText = string;
 
 export function textOfKey(key: Key, from = 0, to = key.length): KeyText {
@@ -13,7 +13,8 @@ export function keyOfText(text: KeyText): Key {
   return new Uint8Array(buffer.buffer, buffer.byteOffset, buffer.length);
 }
 
-/** Works on any bytes; wrapping each key in a Buffer first would double its cost. */
+/** Node's undocumented `latin1Slice`, called on a Uint8Array: wrapping each key in a Buffer first
+ *  would double the cost. */
 const { latin1Slice } = Buffer.prototype as unknown as {
   readonly latin1Slice: (this: Uint8Array, from: number, to: number) => string;
 };

@@ -11,72 +11,74 @@ interface TextEntry extends Entry {
   readonly value: Value;
 }
 
-/** A stretch of a range that was read completely: what lies in `[start, end)` is known. */
-export interface Covered {
+/** A part of a range that was read completely: every entry in `[start, end)` is known. */
+export interface CoveredRange {
   readonly start: KeyText;
   readonly end: KeyText;
 }
 
 export interface ScanLayers<B extends TextEntry> {
   readonly base: (bounds: ScanBounds, countMax: number) => Awaitable<readonly B[]>;
-  /** What changes the base, the later ones on top. */
+  /** Changes on top of the base; later layers override earlier ones. */
   readonly changes: readonly ((bounds: ScanBounds) => readonly Change[])[];
-  /** Told of every stretch before it is handed out, with what the base holds there. */
-  readonly onCovered?: (covered: Covered, base: readonly B[]) => void;
+  /** Called for each part of the range before its entries are returned, with the base entries in
+   *  it. */
+  readonly onCovered?: (covered: CoveredRange, base: readonly B[]) => void;
 }
 
-/** What lies before belongs to the store itself. */
+/** Keys before this one belong to the engine. */
 const firstKey: KeyText = "\u0001";
 const chunkEntriesFirst = 64;
 const chunkEntriesMax = 512;
 
-/** How far a scan has come. */
+/** Progress of a scan. */
 interface Scan {
   readonly reverse: boolean;
-  rest: Covered;
+  rest: CoveredRange;
   remaining: number;
   chunkEntries: number;
 }
 
-/** Reads in chunks: a caller who stops early has read, and has to have validated, little. */
+/** Reads a range in chunks of growing size: a caller that stops early has read, and needs to
+ *  validate, little. */
 export async function* scanLayers<B extends TextEntry>(
   layers: ScanLayers<B>,
   bounds: Bounds,
 ): AsyncGenerator<readonly Entry[]> {
-  const scan = begun(bounds, textOfKey(bounds.start));
-  while (goesOn(scan)) {
+  const scan = newScan(bounds, textOfKey(bounds.start));
+  while (hasMore(scan)) {
     const found = readChunk(layers, scan);
-    const entries = stepOver(layers, scan, found instanceof Promise ? await found : found);
+    const entries = advance(layers, scan, found instanceof Promise ? await found : found);
     if (entries.length > 0) yield entries;
   }
 }
 
-/** As many as `bounds` wants, from `start` on; at once if the base answers at once. */
-export function takeLayers<B extends TextEntry>(
+/** Reads up to `bounds.limit` entries from `start` on; synchronously if the base is local. */
+export function readLayers<B extends TextEntry>(
   layers: ScanLayers<B>,
   bounds: Bounds,
   start: KeyText,
 ): Awaitable<readonly TextEntry[]> {
-  return takeOn(layers, begun(bounds, start), []);
+  return continueRead(layers, newScan(bounds, start), []);
 }
 
-function takeOn<B extends TextEntry>(
+function continueRead<B extends TextEntry>(
   layers: ScanLayers<B>,
   scan: Scan,
   before: readonly TextEntry[],
 ): Awaitable<readonly TextEntry[]> {
-  let taken = before;
-  while (goesOn(scan)) {
+  let read = before;
+  while (hasMore(scan)) {
     const found = readChunk(layers, scan);
     if (found instanceof Promise) {
-      const soFar = taken;
+      const soFar = read;
       return found.then((base) =>
-        takeOn(layers, scan, joined(soFar, stepOver(layers, scan, base))),
+        continueRead(layers, scan, joined(soFar, advance(layers, scan, base))),
       );
     }
-    taken = joined(taken, stepOver(layers, scan, found));
+    read = joined(read, advance(layers, scan, found));
   }
-  return taken;
+  return read;
 }
 
 function joined(left: readonly TextEntry[], right: readonly TextEntry[]): readonly TextEntry[] {
@@ -84,7 +86,7 @@ function joined(left: readonly TextEntry[], right: readonly TextEntry[]): readon
   return right.length === 0 ? left : [...left, ...right];
 }
 
-function begun(bounds: Bounds, start: KeyText): Scan {
+function newScan(bounds: Bounds, start: KeyText): Scan {
   return {
     reverse: bounds.reverse ?? false,
     rest: { start: start < firstKey ? firstKey : start, end: textOfKey(bounds.end) },
@@ -93,7 +95,7 @@ function begun(bounds: Bounds, start: KeyText): Scan {
   };
 }
 
-function goesOn({ rest, remaining }: Scan): boolean {
+function hasMore({ rest, remaining }: Scan): boolean {
   return rest.start < rest.end && remaining > 0;
 }
 
@@ -104,7 +106,7 @@ function readChunk<B extends TextEntry>(
   return layers.base({ start: rest.start, end: rest.end, reverse }, chunkEntries);
 }
 
-function stepOver<B extends TextEntry>(
+function advance<B extends TextEntry>(
   layers: ScanLayers<B>,
   scan: Scan,
   base: readonly B[],
@@ -115,7 +117,7 @@ function stepOver<B extends TextEntry>(
   let entries: readonly TextEntry[] = base;
   for (const layer of layers.changes) {
     const bounds = { start: covered.start, end: covered.end, reverse };
-    entries = overlaid(entries, layer(bounds), reverse);
+    entries = mergeChanges(entries, layer(bounds), reverse);
   }
   if (entries.length >= scan.remaining) {
     if (entries.length > scan.remaining) entries = entries.slice(0, scan.remaining);
@@ -130,24 +132,29 @@ function stepOver<B extends TextEntry>(
   return entries;
 }
 
-/** Who says how many are wanted gets them at once. */
+/** Size of the first chunk: the limit if there is one, so that one read suffices. */
 export function firstChunkOf({ limit }: Bounds): number {
   return limit === undefined ? chunkEntriesFirst : Math.min(limit, chunkEntriesMax);
 }
 
-function coveredUpTo(rest: Covered, last: KeyText | undefined, reverse: boolean): Covered {
+function coveredUpTo(
+  rest: CoveredRange,
+  last: KeyText | undefined,
+  reverse: boolean,
+): CoveredRange {
   if (last === undefined) return rest;
   return reverse ? { start: last, end: rest.end } : { start: rest.start, end: `${last}\0` };
 }
 
-function within<B extends TextEntry>(base: readonly B[], covered: Covered): readonly B[] {
+function within<B extends TextEntry>(base: readonly B[], covered: CoveredRange): readonly B[] {
   const last = base.at(-1);
   if (last === undefined || (last.text >= covered.start && last.text < covered.end)) return base;
   return base.filter(({ text }) => text >= covered.start && text < covered.end);
 }
 
-/** Merges two lists of the same direction; a change replaces or removes the entry at its key. */
-function overlaid(
+/** Merges changes into entries, both in the direction of the scan; a change replaces or removes the
+ *  entry of its key. */
+function mergeChanges(
   entries: readonly TextEntry[],
   changes: readonly Change[],
   reverse: boolean,

@@ -16,14 +16,14 @@ function openTwo() {
   return { clock, running, one, other };
 }
 
-it("falls to one of those who ask at once", async () => {
+it("elects one of several concurrent candidates", async () => {
   const { one, other } = openTwo();
   const told = await Promise.all([one(), other(), one(), other()]);
   expect(told.filter((isOnDuty) => isOnDuty).length).toBeGreaterThan(0);
   expect([await one(), await other()].filter((isOnDuty) => isOnDuty)).toHaveLength(1);
 });
 
-it("stays with whoever goes on asking", async () => {
+it("keeps the leader that renews its term", async () => {
   const { clock, one, other } = openTwo();
   for (let round = 0; round < 30; round += 1) {
     expect(await one()).toBe(true);
@@ -32,7 +32,7 @@ it("stays with whoever goes on asking", async () => {
   }
 });
 
-it("passes on from one that has ended, or has stopped asking", async () => {
+it("replaces a leader that has ended or no longer renews its term", async () => {
   const { clock, running, one, other } = openTwo();
   expect(await one()).toBe(true);
   running.delete("one");

@@ -4,60 +4,59 @@ import { ticksPerSecond } from "../base/ticks.ts";
 import type { Ticks } from "../base/ticks.ts";
 import type { Store } from "./store.ts";
 
-export interface DutyOptions {
-  /** The ephemeral one. */
+export interface LeaderElectionOptions {
+  /** The ephemeral store. */
   readonly store: Store;
   readonly name: string;
-  /** Names this process. */
+  /** Id of this process. */
   readonly self: string;
-  /** All that are running now. */
+  /** Ids of all running processes. */
   readonly owners: () => Promise<ReadonlySet<string>>;
 }
 
-interface DutyRecord {
+interface LeaderRecord {
   readonly holder: string;
   readonly until: Ticks;
 }
 
 const term: Ticks = 30n * ticksPerSecond;
-/** Renewed once this much of it is left. */
+/** The leader renews its term when 20 s or less are left. */
 const renewalAt: Ticks = 20n * ticksPerSecond;
 
-const dutyTable = defineTable<string, DutyRecord>({
+const leaderTable = defineTable<string, LeaderRecord>({
   name: "duty",
   tag: 0xfc,
   key: (name) => [name],
   codec: recordCodec({ version: 1 }),
 });
 
-/**
- * Work in the background that every process could do and one should: whoever asks is told whether
- * it is the one. The work must stay right if two do it for a moment, as transactions do; a lease
- * only saves them from doing everything twice.
- */
+/** Elects the process that runs a background task. The returned function reports whether this
+ *  process is the leader, and renews or takes over the term of 30 s. For a moment two processes may
+ *  both be leader, so the task must stay correct then, as transactions do; the election only avoids
+ *  double work. */
 export function openLeaderElection({
   store,
   name,
   self,
   owners,
-}: DutyOptions): () => Promise<boolean> {
-  const key = dutyTable.key(name);
+}: LeaderElectionOptions): () => Promise<boolean> {
+  const key = leaderTable.key(name);
   const isGone = async (holder: string): Promise<boolean> => !(await owners()).has(holder);
   return async () => {
     const { found, now } = await store.snapshot(async (view) => {
       const value = await view.get(key);
-      return { found: value && dutyTable.codec.decode(value), now: view.now };
+      return { found: value && leaderTable.codec.decode(value), now: view.now };
     });
-    const isOurs = found?.holder === self;
-    if (isOurs && found.until - now > renewalAt) return true;
-    const isHeld = found !== undefined && !isOurs && found.until > now;
+    const isOwn = found?.holder === self;
+    if (isOwn && found.until - now > renewalAt) return true;
+    const isHeld = found !== undefined && !isOwn && found.until > now;
     if (isHeld && !(await isGone(found.holder))) return false;
     return store.transact(async (tx) => {
       const value = await tx.get(key);
-      const current = value && dutyTable.codec.decode(value);
-      // Another one has come first.
+      const current = value && leaderTable.codec.decode(value);
+      // Another process took over meanwhile.
       if (current?.holder !== found?.holder) return false;
-      tx.put(key, dutyTable.codec.encode({ holder: self, until: tx.now + term }));
+      tx.put(key, leaderTable.codec.encode({ holder: self, until: tx.now + term }));
       return true;
     });
   };

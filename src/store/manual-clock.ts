@@ -7,12 +7,12 @@ interface Timer {
   readonly run: () => void;
 }
 
-/** A clock that stands still until a test moves it. */
+/** A clock that only tests advance. */
 export interface ManualClock extends Clock {
   bootId: string;
-  /** Moves both clocks and runs what is due, in order. */
+  /** Advances both clocks and runs the timers that are due, in order. */
   advance(milliseconds: number): void;
-  /** Moves the wall clock alone, as an administrator or a time server does. */
+  /** Moves only the wall clock, as an administrator or a time server does. */
   jumpWall(milliseconds: number): void;
 }
 

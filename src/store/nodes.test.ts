@@ -9,10 +9,10 @@ import type { Store } from "./store.ts";
 
 const stepMilliseconds = 1_000;
 
-/** A node with a clock of its own, which a test stops to pause the node. */
-async function join(store: Store, self: string, givenUp: Set<string>) {
+/** A server node with its own clock; a test pauses the node by not advancing it. */
+async function join(store: Store, self: string, fenced: Set<string>) {
   const clock = manualClock();
-  const giveUp = async (node: string): Promise<void> => void givenUp.add(node);
+  const giveUp = async (node: string): Promise<void> => void fenced.add(node);
   const nodes = await openNodes({ store, self, clock, log: silentLog, fence: giveUp });
   return { nodes, clock };
 }
@@ -22,7 +22,8 @@ type Joined = Awaited<ReturnType<typeof join>>;
 async function pass(milliseconds: number, running: readonly Joined[]): Promise<void> {
   for (let passed = 0; passed < milliseconds; passed += stepMilliseconds) {
     for (const { clock } of running) clock.advance(stepMilliseconds);
-    for (let turn = 0; turn < 5; turn += 1) await new Promise((resolve) => setImmediate(resolve));
+    for (let index = 0; index < 5; index += 1)
+      await new Promise((resolve) => setImmediate(resolve));
   }
 }
 
@@ -30,7 +31,7 @@ const idsOf = async (nodes: Processes): Promise<string[]> =>
   (await nodes.live()).map(({ id }) => id);
 
 describe("nodes", () => {
-  it("list each other with what they published", async () => {
+  it("list each other with their published fields", async () => {
     const store = openMemoryStore({ clock: manualClock() });
     const [one, other] = [await join(store, "a", new Set()), await join(store, "b", new Set())];
     await other.nodes.publish({ oldest: 7 });
@@ -44,26 +45,26 @@ describe("nodes", () => {
     expect(await idsOf(one.nodes)).toEqual(["a"]);
   });
 
-  it("give up one that is silent for long, not before, and before it is left out", async () => {
+  it("fence a node after the heartbeat timeout, not earlier, and before removing it from the list", async () => {
     const store = openMemoryStore({ clock: manualClock() });
-    const givenUp = new Set<string>();
-    const [one] = [await join(store, "a", givenUp), await join(store, "b", givenUp)];
+    const fenced = new Set<string>();
+    const [one] = [await join(store, "a", fenced), await join(store, "b", fenced)];
     await pass(heartbeatTimeoutMilliseconds, [one]);
     expect(await idsOf(one.nodes)).toEqual(["a", "b"]);
-    expect([...givenUp]).toEqual([]);
+    expect([...fenced]).toEqual([]);
     await pass(10_000, [one]);
     expect(await idsOf(one.nodes)).toEqual(["a"]);
-    expect([...givenUp]).toEqual(["b"]);
+    expect([...fenced]).toEqual(["b"]);
   });
 
-  it("blame nobody for the time in which they could not listen", async () => {
+  it("fence no node for a period in which they could not read the store", async () => {
     const store = openMemoryStore({ clock: manualClock() });
-    const givenUp = new Set<string>();
-    const [one, other] = [await join(store, "a", givenUp), await join(store, "b", givenUp)];
+    const fenced = new Set<string>();
+    const [one, other] = [await join(store, "a", fenced), await join(store, "b", fenced)];
     await pass(10_000, [one, other]);
-    // As after a pause of this node: time has passed, and nothing was looked at.
+    // As after a pause of this node: time has passed without an observation.
     one.clock.advance(4 * heartbeatTimeoutMilliseconds);
     expect(await idsOf(one.nodes)).toEqual(["a", "b"]);
-    expect([...givenUp]).toEqual([]);
+    expect([...fenced]).toEqual([]);
   });
 });

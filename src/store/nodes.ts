@@ -7,32 +7,33 @@ import type { LiveProcess, Processes } from "./processes.ts";
 import type { Store, View } from "./store.ts";
 
 export interface NodesOptions {
-  /** The ephemeral one. */
+  /** The ephemeral store. */
   readonly store: Store;
-  /** Names this node; never used again. */
+  /** Unique id of this run of the node; never reused. */
   readonly self: string;
   readonly clock: Clock;
   readonly log: Log;
-  /** Keeps a node from ever committing again: only then may it be taken for dead. */
+  /** Bars a node from committing for good. Only then may other nodes treat it as dead. */
   readonly fence: (node: string) => Promise<void>;
 }
 
 interface NodeRecord {
-  /** Grows with every sign of life. */
+  /** Raised by each heartbeat. */
   readonly beat: number;
   readonly fields: Readonly<Record<string, unknown>>;
 }
 
-interface Observed {
+interface HeartbeatObservation {
   readonly beat: number;
   readonly since: Ticks;
 }
 
-const beatMilliseconds = 5_000;
-/** How long a node may be silent, while this one can hear, until it is given up. */
+const heartbeatMilliseconds = 5_000;
+/** Time without a heartbeat after which a node is fenced, measured while this node can read the
+ *  store. */
 export const heartbeatTimeoutMilliseconds = 30_000;
-const observationGapMax: Ticks = 2n * BigInt(beatMilliseconds) * ticksPerMillisecond;
-const silenceMax: Ticks = BigInt(heartbeatTimeoutMilliseconds) * ticksPerMillisecond;
+const observationGapMax: Ticks = 2n * BigInt(heartbeatMilliseconds) * ticksPerMillisecond;
+const heartbeatTimeout: Ticks = BigInt(heartbeatTimeoutMilliseconds) * ticksPerMillisecond;
 
 const nodeTable = defineTable<string, NodeRecord>({
   name: "node",
@@ -41,11 +42,9 @@ const nodeTable = defineTable<string, NodeRecord>({
   codec: recordCodec({ version: 1 }),
 });
 
-/**
- * The list of nodes, each of which gives signs of life. Whether one is silent is measured by this
- * node's own clock, and only while the store answers: neither a wall clock that jumps nor a store
- * that was away for a while makes the living look dead.
- */
+/** The list of server nodes and their heartbeats. Timeouts are measured by this node's monotonic
+ *  clock, and only while it can read the store: neither a jump of the wall clock nor an outage of
+ *  the store makes a live node look dead. */
 export async function openNodes(options: NodesOptions): Promise<Processes> {
   const nodes = new Nodes(options);
   await nodes.publish({});
@@ -56,7 +55,7 @@ export async function openNodes(options: NodesOptions): Promise<Processes> {
 class Nodes implements Processes {
   readonly self: string;
   readonly #options: NodesOptions;
-  readonly #observed = new Map<string, Observed>();
+  readonly #observed = new Map<string, HeartbeatObservation>();
   #observedAt: Ticks = 0n;
   #beat = 0;
   #fields: Readonly<Record<string, unknown>> = {};
@@ -69,7 +68,10 @@ class Nodes implements Processes {
   }
 
   start(): void {
-    this.#cancel = this.#options.clock.after(beatMilliseconds, () => void this.#sendHeartbeat());
+    this.#cancel = this.#options.clock.after(
+      heartbeatMilliseconds,
+      () => void this.#sendHeartbeat(),
+    );
   }
 
   async publish(fields: Readonly<Record<string, unknown>>): Promise<void> {
@@ -92,7 +94,7 @@ class Nodes implements Processes {
   async sweep(): Promise<readonly string[]> {
     const silent = (await this.#observe()).filter(({ id }) => this.#hasTimedOut(id));
     for (const { id } of silent) {
-      this.#options.log.warn({ node: id }, "a node is silent and is given up");
+      this.#options.log.warn({ node: id }, "fencing node: no heartbeat for 30 s");
       await this.#options.fence(id);
       await this.#options.store.transact(async (tx) => tx.delete(nodeTable.key(id)));
     }
@@ -110,7 +112,7 @@ class Nodes implements Processes {
       await this.publish(this.#fields);
       await this.sweep();
     } catch (error) {
-      this.#options.log.warn({ err: error }, "heartbeat failed; retrying in 5 s");
+      this.#options.log.warn({ err: error, node: this.self }, "heartbeat failed; retrying in 5 s");
     }
     if (!this.#isClosed) this.start();
   }
@@ -118,16 +120,16 @@ class Nodes implements Processes {
   #hasTimedOut(id: string): boolean {
     const since = this.#observed.get(id)?.since;
     const isOther = id !== this.self && since !== undefined;
-    return isOther && this.#options.clock.monotonic() - since > silenceMax;
+    return isOther && this.#options.clock.monotonic() - since > heartbeatTimeout;
   }
 
   async #observe(): Promise<readonly (NodeRecord & { readonly id: string })[]> {
-    const all = await this.#options.store.snapshot(listed);
+    const all = await this.#options.store.snapshot(readNodes);
     const now = this.#options.clock.monotonic();
-    const wasDeaf = now - this.#observedAt > observationGapMax;
+    const hasGap = now - this.#observedAt > observationGapMax;
     this.#observedAt = now;
     for (const { id, beat } of all) {
-      if (wasDeaf || this.#observed.get(id)?.beat !== beat) {
+      if (hasGap || this.#observed.get(id)?.beat !== beat) {
         this.#observed.set(id, { beat, since: now });
       }
     }
@@ -137,7 +139,7 @@ class Nodes implements Processes {
   }
 }
 
-async function listed(view: View): Promise<(NodeRecord & { id: string })[]> {
+async function readNodes(view: View): Promise<(NodeRecord & { id: string })[]> {
   const found: (NodeRecord & { id: string })[] = [];
   for await (const entries of view.range(nodeTable.range([]))) {
     for (const { key, value } of entries) {

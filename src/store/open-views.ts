@@ -5,17 +5,19 @@ import type { Awaitable, ScanBounds, VersionedEntry, StateView } from "./engine.
 import type { KeyText } from "./key-text.ts";
 import type { Key } from "./store.ts";
 
-/** The view is older than `snapshotAgeMax`: keeping it would make the stored file grow. */
+/** The view is older than `snapshotAgeMax`. An engine keeps every old version that an open view may
+ *  read, so a view without an age limit would make the data file grow. */
 export class SnapshotTooOld extends Error {
   override readonly name = "SnapshotTooOld";
 }
 
-/** Of one view; those who share one ask for the same first, before what is their own. */
-const knownMax = 32;
-/** Of one value: bodies that lie in their records are nobody else's. */
-const knownBytesMax = 1024;
+/** Cached keys per view: views are shared by requests that begin with the same records (account,
+ *  container), before they read their own. */
+const cachedKeysMax = 32;
+/** Larger values are not cached: records with inline content are read by one request only. */
+const cachedValueBytesMax = 1024;
 
-interface OpenFor {
+interface ViewLifetime {
   readonly endsAt: Ticks;
   readonly users: number;
 }
@@ -25,10 +27,10 @@ export interface OpenViewsOptions {
   readonly snapshotAgeMax: Ticks;
 }
 
-/** Keeps the views that are open and ends those that are kept for too long, read or not. */
+/** Tracks the open views and closes those that exceed the age limit, in use or not. */
 export class OpenViews {
   readonly #options: OpenViewsOptions;
-  /** In the order of opening, so the oldest comes first. */
+  /** In the order of opening: the oldest comes first. */
   readonly #open = new Set<OpenView>();
   #cancelSweep: (() => void) | undefined;
 
@@ -36,7 +38,7 @@ export class OpenViews {
     this.#options = options;
   }
 
-  /** Each of its users closes it once. */
+  /** Each of the `users` of the view closes it once. */
   track(opened: StateView, users = 1): OpenView {
     const { clock, snapshotAgeMax } = this.#options;
     const view = new OpenView(opened, { endsAt: clock.monotonic() + snapshotAgeMax, users }, this);
@@ -55,12 +57,12 @@ export class OpenViews {
     this.#open.delete(view);
   }
 
-  /** Ends the view if its time is over. */
+  /** Closes the view if it has exceeded the age limit. */
   #checkAge(view: OpenView): void {
     const { clock, snapshotAgeMax } = this.#options;
     if (clock.monotonic() <= view.endsAt) return;
     const milliseconds = snapshotAgeMax / ticksPerMillisecond;
-    view.expire(new SnapshotTooOld(`a view was kept for more than ${milliseconds} ms`));
+    view.expire(new SnapshotTooOld(`view was kept for more than ${milliseconds} ms`));
   }
 
   #scheduleSweep(): () => void {
@@ -83,16 +85,16 @@ export class OpenView implements StateView {
   readonly #view: StateView;
   readonly #views: OpenViews;
   isClosed = false;
-  /** What several who share the view have asked for: many begin with the same records. */
-  readonly #known: Map<KeyText, VersionedEntry> | undefined;
+  /** Entries read by the users of a shared view; `undefined` if there is one user. */
+  readonly #cache: Map<KeyText, VersionedEntry> | undefined;
   #users: number;
   #failure: Error | undefined;
 
-  constructor(view: StateView, { endsAt, users }: OpenFor, views: OpenViews) {
+  constructor(view: StateView, { endsAt, users }: ViewLifetime, views: OpenViews) {
     this.#view = view;
     this.endsAt = endsAt;
     this.#users = users;
-    this.#known = users > 1 ? new Map() : undefined;
+    this.#cache = users > 1 ? new Map() : undefined;
     this.#views = views;
   }
 
@@ -114,10 +116,10 @@ export class OpenView implements StateView {
 
   get(key: Key, text: KeyText): Awaitable<VersionedEntry | undefined> {
     this.#checkOpen();
-    const known = this.#known?.get(text);
-    if (known !== undefined) return known;
+    const cached = this.#cache?.get(text);
+    if (cached !== undefined) return cached;
     const found = this.#view.get(key, text);
-    if (found !== undefined && !(found instanceof Promise)) this.#keep(text, found);
+    if (found !== undefined && !(found instanceof Promise)) this.#addToCache(text, found);
     return found;
   }
 
@@ -136,9 +138,9 @@ export class OpenView implements StateView {
     this.#end();
   }
 
-  #keep(text: KeyText, found: VersionedEntry): void {
-    if (this.#known === undefined || this.#known.size >= knownMax) return;
-    if (found.value.length <= knownBytesMax) this.#known.set(text, found);
+  #addToCache(text: KeyText, found: VersionedEntry): void {
+    if (this.#cache === undefined || this.#cache.size >= cachedKeysMax) return;
+    if (found.value.length <= cachedValueBytesMax) this.#cache.set(text, found);
   }
 
   #end(): void {
@@ -149,6 +151,6 @@ export class OpenView implements StateView {
   }
 
   #checkOpen(): void {
-    if (this.isClosed) throw this.#failure ?? new Error("a view was used after its end");
+    if (this.isClosed) throw this.#failure ?? new Error("view was used after it was closed");
   }
 }

@@ -1,6 +1,6 @@
 import { readFileSync, readlinkSync } from "node:fs";
 
-/** A process of this boot: ids are used again, so the moment of its start belongs to it. */
+/** Identifies a process of this boot. Process ids are reused, so the start time is part of it. */
 export interface ProcessIdentity {
   readonly pid: number;
   /** Clock ticks after boot, from `/proc`; empty where there is none. */
@@ -13,8 +13,8 @@ export function identifyProcess(pid: number): ProcessIdentity {
   return { pid, startTime: startTimeOf(pid) ?? "" };
 }
 
-/** Names the list of processes that this one sees: containers on one machine have one each. Empty
- *  where there is but one list. */
+/** Identifies the PID namespace: containers on one machine have one each. Empty on systems without
+ *  namespaces. */
 export function processNamespace(): string {
   try {
     return readlinkSync("/proc/self/ns/pid");
@@ -28,13 +28,13 @@ export function isAlive({ pid, startTime }: ProcessIdentity): boolean {
   try {
     return process.kill(pid, 0);
   } catch (error) {
-    // Refused means that there is such a process, of another user.
+    // EPERM: the process exists and belongs to another user.
     return error instanceof Error && "code" in error && error.code === "EPERM";
   }
 }
 
-/** The name of the program, in parentheses, may itself hold spaces and parentheses. A zombie has
- *  ended: its files and locks are gone. */
+/** Reads the start time after the last parenthesis: the program name before it may contain spaces
+ *  and parentheses. A zombie counts as ended, since its files and locks are released. */
 function startTimeOf(pid: number): string | undefined {
   try {
     const stat = readFileSync(`/proc/${pid}/stat`, "latin1");

@@ -9,7 +9,7 @@ import { identifyProcess, isAlive } from "./process-identity.ts";
 import { openProcesses } from "./processes.ts";
 
 describe("processes", () => {
-  it("lists the living with what they published, and sweeps the dead", async () => {
+  it("lists running processes with their published fields, and removes ended ones", async () => {
     const store = openMemoryStore({ clock: manualClock() });
     const dead = new Set<number>();
     const isRunning = ({ pid }: { pid: number }): boolean => !dead.has(pid);
@@ -30,7 +30,7 @@ describe("processes", () => {
     expect(await second.live()).toEqual([]);
   });
 
-  it("keeps apart what one process has opened twice", async () => {
+  it("distinguishes two openings by one process", async () => {
     const store = openMemoryStore({ clock: manualClock() });
     const [first, second] = [await openProcesses({ store }), await openProcesses({ store })];
     expect(first.self).not.toBe(second.self);
@@ -44,7 +44,7 @@ describe("processes", () => {
     ]);
   });
 
-  it("tells a running process from one that has ended or had the same id", async () => {
+  it("distinguishes a running process from an ended one and from one with a reused id", async () => {
     expect(isAlive(identifyProcess(process.pid))).toBe(true);
     expect(isAlive({ pid: process.pid, startTime: "1" })).toBe(false);
     const child = spawn(process.execPath, ["-e", "process.stdin.resume()"]);

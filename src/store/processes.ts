@@ -5,7 +5,7 @@ import type { ProcessIdentity } from "./process-identity.ts";
 import type { Store, View } from "./store.ts";
 
 export interface ProcessRecord extends ProcessIdentity {
-  /** What the process last published: its pins, its oldest snapshot. */
+  /** What the process last published: its read horizon and its oldest snapshot. */
   readonly fields: Readonly<Record<string, unknown>>;
 }
 
@@ -14,26 +14,27 @@ export interface LiveProcess extends ProcessRecord {
 }
 
 export interface Processes {
-  /** The id that this process owns entries under: one for each time it has opened the list. */
+  /** The id under which this process owns entries. Each opening of the list has its own. */
   readonly self: string;
-  /** Replaces what this process has published. */
+  /** Replaces the published fields of this process. */
   publish(fields: Readonly<Record<string, unknown>>): Promise<void>;
-  /** All that are running now; entries of others are owned by the dead. */
+  /** The running processes. Entries of other owners belong to processes that have ended. */
   live(): Promise<readonly LiveProcess[]>;
-  /** Takes the dead out of the list and says who they were: what they owned can be swept. */
+  /** Removes ended processes from the list and returns their ids, so that their entries can be
+   *  removed. */
   sweep(): Promise<readonly string[]>;
-  /** Takes this process out of the list. */
+  /** Removes this process from the list. */
   close(): Promise<void>;
 }
 
 export interface ProcessesOptions {
-  /** The ephemeral one. */
+  /** The ephemeral store. */
   readonly store: Store;
   readonly self?: ProcessIdentity;
   readonly isAlive?: (process: ProcessIdentity) => boolean;
 }
 
-/** Kept apart from all services: the last tag there is. */
+/** The last table tag, separate from those of all services. */
 const processTable = defineTable<string, ProcessRecord>({
   name: "process",
   tag: 0xfe,
@@ -41,16 +42,17 @@ const processTable = defineTable<string, ProcessRecord>({
   codec: recordCodec({ version: 1 }),
 });
 
-/** One process may open a location several times; each must leave alone what the others own. */
+/** Openings so far: one process may open a location several times, and each opening owns its own
+ *  entries. */
 let openedCount = 0;
-/** Threads of one process count for themselves, and so may come to a number already taken. */
+/** Worker threads have their own count, so an id may already be in use. */
 const idsTriedMax = 10_000;
 
-/** Enters this process into the list that all processes at one location share. */
+/** Adds this process to the list that all processes at one location share. */
 export async function openProcesses(options: ProcessesOptions): Promise<Processes> {
   const { store, self = identifyProcess(process.pid) } = options;
   const isRunning = options.isAlive ?? isAlive;
-  const id = await enter(store, self);
+  const id = await register(store, self);
   const publish = async (fields: Readonly<Record<string, unknown>>): Promise<void> => {
     const value = processTable.codec.encode({ ...self, fields });
     await store.transact(async (tx) => tx.put(processTable.key(id), value));
@@ -59,11 +61,11 @@ export async function openProcesses(options: ProcessesOptions): Promise<Processe
     self: id,
     publish,
     async live() {
-      const all = await store.snapshot(listed);
+      const all = await store.snapshot(readProcesses);
       return all.filter((each) => each.id === id || isRunning(each));
     },
     async sweep() {
-      const all = await store.snapshot(listed);
+      const all = await store.snapshot(readProcesses);
       const dead = all.filter((each) => each.id !== id && !isRunning(each));
       if (dead.length === 0) return [];
       await store.transact(async (tx) => {
@@ -75,8 +77,9 @@ export async function openProcesses(options: ProcessesOptions): Promise<Processe
   };
 }
 
-/** Under an id that nobody has; `pid-startTime-3` is the fourth opening of its process. */
-async function enter(store: Store, self: ProcessIdentity): Promise<string> {
+/** Stores a record under an unused id. Example: `pid-startTime-3` is the fourth opening by its
+ *  process. */
+async function register(store: Store, self: ProcessIdentity): Promise<string> {
   const value = processTable.codec.encode({ ...self, fields: {} });
   for (let tries = 0; tries < idsTriedMax; tries += 1) {
     const id = `${self.pid}-${self.startTime}-${openedCount}`;
@@ -88,10 +91,12 @@ async function enter(store: Store, self: ProcessIdentity): Promise<string> {
     });
     if (isFree) return id;
   }
-  throw new Error(`process ${self.pid} has opened the list of processes too often`);
+  throw new Error(
+    `process ${self.pid} has opened the list of processes more than ${idsTriedMax} times`,
+  );
 }
 
-async function listed(view: View): Promise<LiveProcess[]> {
+async function readProcesses(view: View): Promise<LiveProcess[]> {
   const found: LiveProcess[] = [];
   for await (const entries of view.range(processTable.range([]))) {
     for (const { key, value } of entries) {

@@ -5,52 +5,52 @@ import { Attempt } from "./attempt.ts";
 import { manualClock } from "./manual-clock.ts";
 import { BatchRetries } from "./queued-transaction.ts";
 import type { QueuedTransaction } from "./queued-transaction.ts";
-import { nothingRead } from "./transactional-store.ts";
+import { emptyState } from "./transactional-store.ts";
 
-const patienceMilliseconds = 1000;
+const timeoutMilliseconds = 1000;
 
-function pendingOf(work: () => Awaitable<unknown>): QueuedTransaction {
+function queuedOf(work: () => Awaitable<unknown>): QueuedTransaction {
   return {
     work,
     attemptsMax: 1,
     settle: () => undefined,
-    attempt: new Attempt(nothingRead, 0n),
-    outcome: { value: undefined },
+    attempt: new Attempt(emptyState, 0n),
+    result: { value: undefined },
     attemptsUsed: 0,
     externalConflicts: 0,
     isStale: true,
   };
 }
 
-describe("those of a batch who run again", () => {
-  it("may take long together, as long as none of them does alone", async () => {
+describe("retries inside a batch", () => {
+  it("may exceed the timeout together if each is faster", async () => {
     const clock = manualClock();
-    const reruns = new BatchRetries(clock, patienceMilliseconds);
+    const reruns = new BatchRetries(clock, timeoutMilliseconds);
     for (let index = 0; index < 5; index += 1) {
-      const pending = pendingOf(async () => {
+      const queued = queuedOf(async () => {
         await Promise.resolve();
-        clock.advance(0.6 * patienceMilliseconds);
+        clock.advance(0.6 * timeoutMilliseconds);
         return index;
       });
-      await reruns.run(pending, new Attempt(nothingRead, 0n));
-      expect(pending.outcome).toEqual({ value: index });
+      await reruns.run(queued, new Attempt(emptyState, 0n));
+      expect(queued.result).toEqual({ value: index });
     }
     reruns.end();
   });
 
-  it("are given up one by one when they wait for something else", async () => {
+  it("time out one by one if they await something other than the store", async () => {
     const clock = manualClock();
-    const reruns = new BatchRetries(clock, patienceMilliseconds);
-    const quick = pendingOf(() => Promise.resolve());
-    await reruns.run(quick, new Attempt(nothingRead, 0n));
-    clock.advance(patienceMilliseconds / 2);
+    const reruns = new BatchRetries(clock, timeoutMilliseconds);
+    const quick = queuedOf(() => Promise.resolve());
+    await reruns.run(quick, new Attempt(emptyState, 0n));
+    clock.advance(timeoutMilliseconds / 2);
     for (let index = 0; index < 2; index += 1) {
-      const pending = pendingOf(() => new Promise(() => undefined));
-      const attempt = new Attempt(nothingRead, 0n);
-      const run = reruns.run(pending, attempt);
-      clock.advance(patienceMilliseconds);
+      const queued = queuedOf(() => new Promise(() => undefined));
+      const attempt = new Attempt(emptyState, 0n);
+      const run = reruns.run(queued, attempt);
+      clock.advance(timeoutMilliseconds);
       await run;
-      expect(pending.outcome).toHaveProperty("error");
+      expect(queued.result).toHaveProperty("error");
       expect(() => attempt.delete(new Uint8Array([1]))).toThrow(/ended/);
     }
     reruns.end();

@@ -7,25 +7,27 @@ import type { SnapshotOptions, Transaction } from "./store.ts";
 
 export type WorkResult = { readonly value: unknown } | { readonly error: unknown };
 
-/** A transaction that waits to be committed; its work has run unless it is to run in its turn. */
+/** A transaction in the commit queue. Its work has run once, unless it runs only inside the batch
+ *  (`runInBatch`). */
 export interface QueuedTransaction {
   readonly work: (tx: Transaction) => Awaitable<unknown>;
   readonly attemptsMax: number;
   readonly prefetch?: SnapshotOptions["prefetch"] | undefined;
   readonly mayUseReserve?: boolean | undefined;
-  readonly settle: (outcome: WorkResult) => void;
+  readonly settle: (result: WorkResult) => void;
   attempt: Attempt;
-  outcome: WorkResult;
+  result: WorkResult;
   attemptsUsed: number;
-  /** How often another process has beaten it under the write lock. */
+  /** Conflicts with commits of other processes, found under the write lock. */
   externalConflicts: number;
-  /** The attempt is known to have read what is no longer so. */
+  /** The read set of the attempt is known to be invalid. */
   isStale: boolean;
 }
 
-const rerunMillisecondsMax = 5_000;
+const attemptMillisecondsMax = 5_000;
 
-/** Waits for nothing that is there already. */
+/** Runs synchronously unless a read returns a promise: awaiting available values costs more than
+ *  most decisions. */
 export function runAttempt(
   work: (tx: Transaction) => Awaitable<unknown>,
   attempt: Attempt,
@@ -51,71 +53,79 @@ async function untilDone(value: Promise<unknown>, attempt: Attempt): Promise<Wor
   }
 }
 
-/** Runs again, one after the other, those of a batch who have to. */
+/** Runs the retries of a batch, one after the other. */
 export class BatchRetries {
   readonly #clock: Clock;
-  readonly #patienceMilliseconds: number;
+  readonly #timeoutMilliseconds: number;
   #current: Attempt | undefined;
-  #began: Ticks = 0n;
-  #impatience: Promise<WorkResult> | undefined;
+  #startedAt: Ticks = 0n;
+  #pendingTimeout: Promise<WorkResult> | undefined;
   #cancel = (): void => undefined;
 
-  constructor(clock: Clock, timeoutMilliseconds = rerunMillisecondsMax) {
+  constructor(clock: Clock, timeoutMilliseconds = attemptMillisecondsMax) {
     this.#clock = clock;
-    this.#patienceMilliseconds = timeoutMilliseconds;
+    this.#timeoutMilliseconds = timeoutMilliseconds;
   }
 
-  async run(pending: QueuedTransaction, attempt: Attempt): Promise<void> {
-    pending.attempt = attempt;
-    pending.isStale = false;
-    pending.attemptsUsed += 1;
+  async run(queued: QueuedTransaction, attempt: Attempt): Promise<void> {
+    queued.attempt = attempt;
+    queued.isStale = false;
+    queued.attemptsUsed += 1;
     this.#current = attempt;
-    this.#began = this.#clock.monotonic();
-    const outcome = runAttempt(pending.work, attempt);
-    pending.outcome =
-      outcome instanceof Promise ? await Promise.race([outcome, this.#patience()]) : outcome;
-    if ("error" in pending.outcome) attempt.changes.clear();
+    this.#startedAt = this.#clock.monotonic();
+    const result = runAttempt(queued.work, attempt);
+    queued.result =
+      result instanceof Promise ? await Promise.race([result, this.#timeout()]) : result;
+    if ("error" in queued.result) attempt.changes.clear();
   }
 
   end(): void {
     this.#cancel();
   }
 
-  /** Work awaits nothing but the store, which answers at once; work that waits for something else,
-   *  such as another transaction, would hold up everyone, and itself for ever. */
-  #patience(): Promise<WorkResult> {
-    this.#impatience ??= new Promise((resolve) => this.#watch(resolve));
-    return this.#impatience;
+  /** Resolves with an error when the current attempt times out. Work may await only the store; work
+   *  that awaits something else, such as another transaction, would block the batch and wait for
+   *  ever. */
+  #timeout(): Promise<WorkResult> {
+    this.#pendingTimeout ??= new Promise((resolve) => this.#startTimeout(resolve));
+    return this.#pendingTimeout;
   }
 
-  /** Whoever has begun since is given as long: many that are quick may take long together. */
-  #watch(resolve: (outcome: WorkResult) => void, milliseconds = this.#patienceMilliseconds): void {
+  /** Restarts the timeout for the attempt that runs now: the limit is per attempt, not per
+   *  batch. */
+  #startTimeout(
+    resolve: (result: WorkResult) => void,
+    milliseconds = this.#timeoutMilliseconds,
+  ): void {
     this.#cancel = this.#clock.after(milliseconds, () => {
-      const ran = Number((this.#clock.monotonic() - this.#began) / ticksPerMillisecond);
-      if (ran < this.#patienceMilliseconds) {
-        this.#watch(resolve, this.#patienceMilliseconds - ran);
+      const elapsed = Number((this.#clock.monotonic() - this.#startedAt) / ticksPerMillisecond);
+      if (elapsed < this.#timeoutMilliseconds) {
+        this.#startTimeout(resolve, this.#timeoutMilliseconds - elapsed);
         return;
       }
       this.#current?.end();
-      this.#impatience = undefined;
-      resolve({ error: new Error("the work of a transaction waits for more than the store") });
+      this.#pendingTimeout = undefined;
+      const message =
+        `transaction work timed out after ${this.#timeoutMilliseconds} ms: ` +
+        "it may await only the store";
+      resolve({ error: new Error(message) });
     });
   }
 }
 
-export function mayRetry(pending: QueuedTransaction): boolean {
-  if (pending.attemptsUsed < pending.attemptsMax) return true;
-  const message = `lost to other transactions ${pending.attemptsUsed} times in a row`;
-  pending.settle({ error: new StoreBusy(message) });
+export function mayRetry(queued: QueuedTransaction): boolean {
+  if (queued.attemptsUsed < queued.attemptsMax) return true;
+  const message = `${queued.attemptsUsed} conflicts in a row with other transactions`;
+  queued.settle({ error: new StoreBusy(message) });
   return false;
 }
 
-/** Nothing was committed; only those who neither wrote nor saw what was to be written have an
- *  answer that holds. */
+/** The batch was not committed. Fails all its transactions except those that wrote nothing and
+ *  depend on no other: their results are valid. */
 export function failUncommitted(accepted: readonly QueuedTransaction[], error: unknown): void {
-  for (const { attempt, outcome, settle } of accepted) {
-    const holds = attempt.changes.isEmpty && attempt.dependencies.size === 0;
-    settle(holds ? outcome : { error });
+  for (const { attempt, result, settle } of accepted) {
+    const isValid = attempt.changes.isEmpty && attempt.dependencies.size === 0;
+    settle(isValid ? result : { error });
   }
 }
 

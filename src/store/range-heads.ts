@@ -1,7 +1,7 @@
 import type { Attempt } from "./attempt.ts";
 import type { KeyText } from "./key-text.ts";
 
-/** What an attempt found from a place on: these keys, and nothing else before `end`. */
+/** The result of a head read: from `start` to `end` there are only the keys `texts`. */
 export interface HeadRead {
   readonly start: KeyText;
   readonly texts: readonly KeyText[];
@@ -9,48 +9,51 @@ export interface HeadRead {
 }
 
 export interface RangeHead {
-  /** Nothing lies from the start up to here, in the batch as it stands. */
+  /** No key from the range start up to here exists, given the batch so far. */
   end: KeyText;
-  /** Has seen that, and has to stand for it to be so. */
-  readonly by: Attempt;
+  /** The attempt whose read established `end`. An attempt that starts reading here depends on
+   *  it. */
+  readonly establishedBy: Attempt;
 }
 
-/** A batch takes from a handful of lines; whoever takes from more steps over what is gone. */
-const frontsMax = 64;
+/** Ranges per batch, 64 at most. Head reads of further ranges scan over the deleted entries. */
+const headsMax = 64;
 
 /**
- * Where ranges begin after what earlier transactions of a batch have taken away from their starts.
- * Without it the hundredth get of a queue would step over the ninety-nine messages before its own.
+ * For each range start, the first key that earlier transactions of the batch have not deleted.
+ * Without it the nth Get Messages of a batch rescans the n − 1 messages before it. It makes get and
+ * delete of messages a third cheaper (docs/adr/011-range-heads.md).
  *
- * Example: a line holds 3, 5 and 8. One who takes 3 and removes it leaves a front just after 3; the
- * next begins there, finds 5, and leans on the first. If somebody then puts 2, the front falls back
- * to it.
+ * Example: a queue holds 3, 5 and 8. A transaction that reads 3 and deletes it moves the head to
+ * just after 3. The next one starts there, finds 5 and depends on the first. If a transaction then
+ * puts 2, the head moves back to 2.
  */
 export class RangeHeads {
-  readonly #fronts = new Map<KeyText, RangeHead>();
+  readonly #heads = new Map<KeyText, RangeHead>();
 
   at(start: KeyText): RangeHead | undefined {
-    return this.#fronts.get(start);
+    return this.#heads.get(start);
   }
 
-  /** The attempt is the latest of its batch, and its reads hold. */
+  /** Updates the heads with the reads and changes of an accepted attempt, the latest of its
+   *  batch. */
   share(attempt: Attempt): void {
-    for (const taken of attempt.takes) this.#advance(attempt, taken);
-    if (this.#fronts.size === 0) return;
+    for (const read of attempt.headReads) this.#advance(attempt, read);
+    if (this.#heads.size === 0) return;
     for (const { kind, text } of attempt.changes.inInsertionOrder()) {
-      if (kind !== "delete") this.#fallBack(text);
+      if (kind !== "delete") this.#moveBack(text);
     }
   }
 
   #advance(attempt: Attempt, { start, texts, end }: HeadRead): void {
-    if (this.#fronts.size >= frontsMax && !this.#fronts.has(start)) return;
-    const left = texts.find((text) => attempt.changes.get(text)?.kind !== "delete");
-    this.#fronts.set(start, { end: left ?? end, by: attempt });
+    if (this.#heads.size >= headsMax && !this.#heads.has(start)) return;
+    const remaining = texts.find((text) => attempt.changes.get(text)?.kind !== "delete");
+    this.#heads.set(start, { end: remaining ?? end, establishedBy: attempt });
   }
 
-  #fallBack(text: KeyText): void {
-    for (const [start, front] of this.#fronts) {
-      if (start <= text && text < front.end) front.end = text;
+  #moveBack(text: KeyText): void {
+    for (const [start, head] of this.#heads) {
+      if (start <= text && text < head.end) head.end = text;
     }
   }
 }

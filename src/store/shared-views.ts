@@ -1,16 +1,15 @@
 import type { EngineView, StateView } from "./engine.ts";
 import type { OpenView, OpenViews } from "./open-views.ts";
 
-/** Those who are about to use one view. */
+/** Requests that will share one view. */
 interface Group {
   readonly view: Promise<OpenView>;
   users: number;
 }
 
-/**
- * Opens one view for all who ask for one in a turn of the event loop, at its end: whatever was
- * acknowledged before one of them asked is in it, and opening costs as much as several reads.
- */
+/** Opens one view for all requests of an event-loop iteration, at its end. It contains every commit
+ *  that was acknowledged before the requests were made; opening a view costs as much as several
+ *  reads. */
 export class SharedViews {
   readonly #open: () => EngineView;
   readonly #views: OpenViews;
@@ -27,7 +26,7 @@ export class SharedViews {
     return this.#group.view;
   }
 
-  /** Resolves when those who have asked have got theirs, or learned why not. */
+  /** Resolves when the pending view was opened or failed. */
   async idle(): Promise<void> {
     await this.#group?.view.catch(() => undefined);
   }

@@ -2,7 +2,7 @@ import { tryAwaitable, mapAwaitable } from "../base/awaitable.ts";
 import type { Ticks } from "../base/ticks.ts";
 import type { StateReader } from "./engine.ts";
 import { textOfKey } from "./key-text.ts";
-import { scanLayers, takeLayers } from "./layered-scan.ts";
+import { scanLayers, readLayers } from "./layered-scan.ts";
 import type { View } from "./store.ts";
 
 export function snapshotView(reader: StateReader, now: Ticks): View {
@@ -13,6 +13,6 @@ export function snapshotView(reader: StateReader, now: Ticks): View {
     get: (key) =>
       tryAwaitable(() => mapAwaitable(reader.get(key, textOfKey(key)), (found) => found?.value)),
     range: (bounds) => scanLayers(layers, bounds),
-    take: (bounds) => tryAwaitable(() => takeLayers(layers, bounds, textOfKey(bounds.start))),
+    readHead: (bounds) => tryAwaitable(() => readLayers(layers, bounds, textOfKey(bounds.start))),
   };
 }

@@ -1,25 +1,26 @@
 import type { Awaitable } from "../base/awaitable.ts";
 import type { Ticks } from "../base/ticks.ts";
 
-/** An encoded tuple (`encoding/keys.ts`); keys compare byte by byte. At most `keyBytesMax` long. */
+/** An encoded tuple (`encoding/keys.ts`), at most `keyBytesMax` long. Keys compare byte by byte. */
 export type Key = Uint8Array;
 export type Value = Uint8Array;
 
 export interface Entry {
   readonly key: Key;
   readonly value: Value;
-  /** The key as text, and what tells this write of it from every other, where they are known. */
+  /** The key as text and the revision of the value, if the engine provides them. */
   readonly text?: string;
   readonly revision?: number;
 }
 
-/** Keys from `start` (included) to `end` (left out), in order, or backwards from the end. */
+/** Keys from `start` (included) to `end` (excluded), ascending, or descending with `reverse`. */
 export interface Bounds {
   readonly start: Key;
   readonly end: Key;
   readonly reverse?: boolean;
   readonly limit?: number;
-  /** An engine at the other end of a connection brings these along. */
+  /** A remote engine returns the records that the index entries of the range point to along with
+   *  them. */
   readonly indexTarget?: IndexTarget;
 }
 
@@ -27,88 +28,91 @@ export interface LimitedBounds extends Bounds {
   readonly limit: number;
 }
 
-/** Each key of a range leads to another: `prefix` and what comes after its first `skip` bytes. */
+/** Maps each key of an index range to a record key: `prefix` followed by the bytes after the first
+ *  `skip`. */
 export interface IndexTarget {
   readonly skip: number;
   readonly prefix: Uint8Array;
 }
 
-/** One consistent state. Keys and values must not be modified; they stay as they are after the
- *  view has ended. */
+/** One consistent state. Keys and values must not be modified; they stay valid after the view is
+ *  closed. */
 export interface View {
-  /** Store time when the view began. Never goes backwards, common to all processes. */
+  /** Store time at the start of the view. Never decreases; common to all processes. */
   readonly now: Ticks;
-  /** Every commit up to this one is visible, none after it. */
+  /** Commits up to this sequence are visible, later ones are not. */
   readonly sequence: number;
   get(key: Key): Awaitable<Value | undefined>;
-  /** In arrays, because a listing reads thousands. */
+  /** Yields entries in arrays: an iteration step per entry is too slow for listings. */
   range(bounds: Bounds): AsyncIterable<readonly Entry[]>;
-  /** The first few of a range. Of many transactions that each take what comes first away, one does
-   *  not step over what those before it have taken. */
-  take(bounds: LimitedBounds): Awaitable<readonly Entry[]>;
+  /** Reads the first entries of a range. If the transactions of a batch each delete the entries
+   *  that they read this way, none of them scans the deleted ones again (`range-heads.ts`). */
+  readHead(bounds: LimitedBounds): Awaitable<readonly Entry[]>;
 }
 
-/** Reads are remembered and validated at commit; writes are buffered until then. */
+/** Reads are recorded and validated at commit; writes are buffered until then. */
 export interface Transaction extends View {
-  /** The bytes belong to the store from then on. */
+  /** Buffers a write. The caller must not modify the bytes afterwards. */
   put(key: Key, value: Value): void;
   delete(key: Key): void;
-  /** Commutative, never a conflict: live bytes, quotas, message counts. Read with `peek`. */
+  /** Adds to a counter at commit. Additions never conflict: for live bytes, quotas, message counts.
+   *  Read with `peek`. */
   add(counter: Key, delta: bigint): void;
-  /** A read that is not validated. */
+  /** Reads without validation at commit. */
   peek(key: Key): Awaitable<Value | undefined>;
 }
 
 export interface SnapshotOptions {
-  /** Tried on a view of what is remembered, which may be wrong, to learn what the work will read:
-   *  an engine elsewhere then brings it in one round trip. What comes of it does not matter. Work
-   *  that asks for more runs again, so it has no side effects before its last read. */
+  /** Predicts the reads of the work: a remote engine calls it with a view of cached, possibly stale
+   *  values, records the requested keys and fetches them in one round trip. Its result is ignored.
+   *  Work that then reads other keys runs again, so it must have no side effects before its last
+   *  read. */
   readonly prefetch?: ((view: View) => Awaitable<unknown>) | undefined;
 }
 
 export interface TransactOptions extends SnapshotOptions {
-  /** How often a conflict may re-run the work before `StoreBusy`. */
+  /** Attempts before `StoreBusy`. */
   readonly attemptsMax?: number;
-  /** The work changes what everyone who does the same changes too: a run before its turn comes
-   *  would be wasted. */
+  /** Runs the work only inside the commit batch: concurrent calls change the same keys, so an
+   *  attempt before the batch would conflict. */
   readonly runInBatch?: boolean | undefined;
-  /** On a full disk this transaction may use the space that is kept for deletions: it frees more
-   *  than it takes, or is needed by one that does. */
+  /** On a full disk this transaction may use the reserved space: it frees more space than it takes,
+   *  or one that frees space needs it. */
   readonly mayUseReserve?: boolean | undefined;
 }
 
 export interface Store {
-  /** Runs `work` atomically and durably; may run it again after a conflict, so `work` has no side
-   *  effects. Without writes it only reads, and nothing is validated. What changes volatile keys
-   *  alone (the store is told which when it is opened) is acknowledged without being flushed: a
-   *  loss of power forgets it, or an earlier state of such a key comes back. */
+  /** Runs `work` atomically and durably. It may run several times after conflicts, so it must have
+   *  no side effects. Without writes nothing is validated. A transaction that changes only volatile
+   *  keys (set when the store is opened) is acknowledged without a flush: after a loss of power it
+   *  may be missing. */
   transact<T>(work: (tx: Transaction) => Awaitable<T>, options?: TransactOptions): Promise<T>;
-  /** Runs `work` on one consistent snapshot. */
+  /** Runs read-only `work` on one consistent state. */
   snapshot<T>(work: (view: View) => Awaitable<T>, options?: SnapshotOptions): Promise<T>;
-  /** Calls back, soon and at least once, after any commit under `prefix`, by whatever process. */
+  /** Calls `onChange` at least once after each commit under `prefix`, by any process. */
   watch(prefix: Key, onChange: () => void): Unwatch;
   close(): Promise<void>;
 }
 
 export type Unwatch = () => void;
 
-/** Too many conflicts in a row: the caller answers `ServerBusy`. */
+/** Too many conflicts in a row, or a full queue. The client gets `ServerBusy`. */
 export class StoreBusy extends Error {
   override readonly name = "StoreBusy";
 }
 
-/** The store was closed, by this process. Whoever still asks meets a server that is stopping. */
+/** The store was closed by this process, which is stopping. */
 export class StoreClosed extends Error {
   override readonly name = "StoreClosed";
 }
 
-/** The disk is full or failing: nothing was committed, and reads go on. Or the database is away:
- *  whether a commit that was under way took effect is then not known. */
+/** The disk is full or failing: nothing was committed, and reads still work. Or the database is
+ *  unreachable: then it is unknown whether a commit in progress took effect. */
 export class StoreUnavailable extends Error {
   override readonly name: string = "StoreUnavailable";
 }
 
-/** The disk has no space for a commit. What frees space may still be committed. */
+/** The disk has no space for the commit. Transactions that free space may still succeed. */
 export class StoreFull extends StoreUnavailable {
   override readonly name = "StoreFull";
 }

@@ -18,7 +18,7 @@ import { Watchers } from "./watchers.ts";
 export interface TransactionalStoreOptions {
   readonly engine: Engine;
   readonly clock: Clock;
-  /** Learns of watchers that fail. */
+  /** Logs exceptions of watchers. */
   readonly log?: Log;
   readonly meter?: Pick<Meter, "commit"> | undefined;
   readonly snapshotAgeMax?: Ticks;
@@ -27,16 +27,16 @@ export interface TransactionalStoreOptions {
 export const attemptsMaxDefault = 64;
 export const snapshotAgeMaxDefault = 60n * ticksPerSecond;
 
-interface Attempted {
+interface AttemptResult {
   readonly attempt: Attempt;
-  readonly outcome: WorkResult;
+  readonly result: WorkResult;
 }
 
 export const closedMessage = "the store was closed";
 
-/** Of a transaction whose work runs in its turn. */
+/** Result of a transaction whose work runs only inside the batch. */
 const notYetRun: WorkResult = { value: undefined };
-export const nothingRead: StateReader = {
+export const emptyState: StateReader = {
   sequence: 0,
   ticks: 0n,
   clockOffset: 0n,
@@ -45,7 +45,7 @@ export const nothingRead: StateReader = {
   scan: () => [],
 };
 
-/** Optimistic transactions, snapshots and watching, on any engine. */
+/** Optimistic transactions, snapshots and watchers on top of an engine. */
 export class TransactionalStore implements Store {
   readonly #engine: Engine;
   readonly #nextTicks: (reader: StateReader) => Ticks;
@@ -54,7 +54,7 @@ export class TransactionalStore implements Store {
   readonly #watchers: Watchers;
   readonly #committer: Committer;
   #closing: Promise<void> | undefined;
-  /** Nothing can be committed any more. */
+  /** The committer has stopped. */
   #isEnded = false;
 
   constructor(options: TransactionalStoreOptions) {
@@ -84,17 +84,17 @@ export class TransactionalStore implements Store {
     this.#checkOpen();
     const { attemptsMax = attemptsMaxDefault } = options;
     const early = options.runInBatch === true ? undefined : await this.#attempt(work);
-    let outcome = early?.outcome ?? notYetRun;
-    if (!("error" in outcome) && early?.attempt.changes.isEmpty !== true) {
-      // Its work went on while the store was being closed.
+    let result = early?.result ?? notYetRun;
+    if (!("error" in result) && early?.attempt.changes.isEmpty !== true) {
+      // The store was closed while the work ran.
       if (this.#isEnded) throw new StoreClosed(closedMessage);
-      const first = outcome;
-      outcome = await new Promise<WorkResult>((settle) => {
+      const first = result;
+      result = await new Promise<WorkResult>((settle) => {
         this.#committer.submit({
           work,
           settle,
-          attempt: early?.attempt ?? new Attempt(nothingRead, 0n),
-          outcome: first,
+          attempt: early?.attempt ?? new Attempt(emptyState, 0n),
+          result: first,
           attemptsMax,
           mayUseReserve: options.mayUseReserve,
           attemptsUsed: early === undefined ? 0 : 1,
@@ -103,17 +103,17 @@ export class TransactionalStore implements Store {
         });
       });
     }
-    if ("error" in outcome) throw outcome.error;
-    return outcome.value as T;
+    if ("error" in result) throw result.error;
+    return result.value as T;
   }
 
-  async #attempt(work: (tx: Transaction) => Awaitable<unknown>): Promise<Attempted> {
+  async #attempt(work: (tx: Transaction) => Awaitable<unknown>): Promise<AttemptResult> {
     const view = await this.#shared.open();
     const attempt = new Attempt(view, this.#nextTicks(view));
     const run = runAttempt(work, attempt);
-    const outcome = run instanceof Promise ? await run : run;
+    const result = run instanceof Promise ? await run : run;
     view.close();
-    return { attempt, outcome };
+    return { attempt, result };
   }
 
   async snapshot<T>(work: (view: View) => Awaitable<T>): Promise<T> {
@@ -132,7 +132,7 @@ export class TransactionalStore implements Store {
     return this.#watchers.watch(prefix, onChange);
   }
 
-  /** What was handed to the committer before is still committed. */
+  /** Commits the queued transactions, then closes. */
   close(): Promise<void> {
     this.#closing ??= this.#close();
     return this.#closing;

@@ -9,7 +9,7 @@ const step = fc.record({ isDelete: fc.boolean(), text, isNewEdit: fc.boolean() }
 const everything = { start: "", end: "\uffff", reverse: false };
 
 describe("the tree", () => {
-  it("answers like a sorted map, and its earlier roots stay as they were", () => {
+  it("behaves like a sorted map and leaves earlier roots unchanged", () => {
     fc.assert(
       fc.property(
         fc.array(step, { minLength: 200, maxLength: 1200, size: "max" }),

@@ -1,10 +1,10 @@
 /**
- * An ordered map whose every state is a root: a B+tree that copies the path it changes. Whoever
- * holds a root has a snapshot for nothing. Keys are strings whose code units are bytes
- * (`key-text.ts`), so that `<` is byte order.
+ * A persistent ordered map: a copy-on-write B+tree whose states are roots. Keeping a root keeps a
+ * snapshot, at no cost. Keys are strings whose code units are bytes (`key-text.ts`), so that `<`
+ * compares in byte order.
  *
- * An `Edit` may change in place the nodes that it created itself, so a batch of writes copies each
- * path once.
+ * An `Edit` may modify the nodes that it created itself, so that a batch of writes copies each path
+ * once.
  */
 export type TreeNode<V> = Leaf<V> | Branch<V>;
 
@@ -15,7 +15,7 @@ interface Leaf<V> {
   readonly children?: undefined;
 }
 
-/** `texts[i]` is not greater than any key in `children[i]`; the first one is not looked at. */
+/** `texts[i]` is at most the smallest key in `children[i]`; `texts[0]` is not used. */
 interface Branch<V> {
   readonly edit: Edit;
   readonly texts: string[];
@@ -60,7 +60,7 @@ export function treeDelete<V>(root: TreeNode<V>, text: string, edit: Edit): Tree
   return node.children?.length === 0 ? emptyTree() : node;
 }
 
-/** At most `countMax` values of the bounds, in their direction. */
+/** Reads at most `countMax` values, in the direction of the bounds. */
 export function treeScan<V>(root: TreeNode<V>, bounds: TreeBounds, countMax: number): V[] {
   const found: V[] = [];
   scanInto(root, bounds, countMax, found);
@@ -105,7 +105,8 @@ function putInto<V>(node: TreeNode<V>, text: string, value: V, edit: Edit): Tree
   return own;
 }
 
-/** Nodes that become small are left so; only empty ones go, which suits queues and is enough. */
+/** Removes only empty nodes and never merges small ones: enough for queues, which delete whole
+ *  ranges. */
 function deleteFrom<V>(node: TreeNode<V>, text: string, edit: Edit): TreeNode<V> {
   const own = owned(node, edit);
   if (own.children === undefined) {
@@ -147,11 +148,11 @@ function firstText<V>(node: TreeNode<V>): string {
 
 function childAt<V>(node: Branch<V>, index: number): TreeNode<V> {
   const child = node.children[index];
-  if (child === undefined) throw new RangeError("a branch of the tree has no such child");
+  if (child === undefined) throw new RangeError("branch has no such child");
   return child;
 }
 
-/** The index of the first text that is not less than `text`. */
+/** Index of the first text that is not less than `text`. */
 function lowerBound(texts: readonly string[], text: string): number {
   let low = 0;
   let high = texts.length;
@@ -163,7 +164,7 @@ function lowerBound(texts: readonly string[], text: string): number {
   return low;
 }
 
-/** The child whose keys may include `text`: the last one that does not start after it. */
+/** Index of the child whose keys may include `text`: the last one that does not start after it. */
 function childIndex(texts: readonly string[], text: string): number {
   let low = 1;
   let high = texts.length;

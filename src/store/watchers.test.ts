@@ -4,10 +4,10 @@ import { k, put } from "./conformance/store-steps.ts";
 import { manualClock } from "./manual-clock.ts";
 import { openMemoryStore } from "./memory/open-memory-store.ts";
 import { silentLog } from "./silent-log.ts";
-import { nothingRead } from "./transactional-store.ts";
+import { emptyState } from "./transactional-store.ts";
 import { Watchers } from "./watchers.ts";
 
-it("logs a watcher that throws, and calls the others all the same", async () => {
+it("logs the exception of a watcher and still calls the others", async () => {
   const failures: object[] = [];
   const log = { ...silentLog, error: (fields: object) => void failures.push(fields) };
   const store = openMemoryStore({ clock: manualClock(), log });
@@ -26,7 +26,7 @@ it("logs a watcher that throws, and calls the others all the same", async () => 
   await store.close();
 });
 
-it("outlives an engine that fails while it is polled, says so once, and goes on", async () => {
+it("logs a failing poll once and continues polling", async () => {
   const warnings: object[] = [];
   const log = { ...silentLog, warn: (fields: object) => void warnings.push(fields) };
   const clock = manualClock();
@@ -35,7 +35,7 @@ it("outlives an engine that fails while it is polled, says so once, and goes on"
   let isBroken = false;
   const open = () => {
     if (isBroken) throw trouble;
-    return { ...nothingRead, get: () => undefined, scan: () => [], sequence, close: () => {} };
+    return { ...emptyState, get: () => undefined, scan: () => [], sequence, close: () => {} };
   };
   const unused = () => Promise.reject(new Error("nobody commits or closes here"));
   const watchers = new Watchers({ open, commit: unused, close: unused }, clock, log);

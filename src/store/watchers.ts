@@ -10,19 +10,17 @@ interface Watcher {
   readonly onChange: () => void;
 }
 
-/** How soon a commit of another process is noticed. */
+/** Interval of polling for commits of other processes. */
 const pollMilliseconds = 50;
 
-/**
- * Tells watchers of commits. What this process commits is known by key; that another process has
- * committed shows in the sequence alone, so then every watcher is called.
- */
+/** Calls watchers after commits. For commits of this process the written keys are known. A commit
+ *  of another process shows only as a higher sequence, so it calls every watcher. */
 export class Watchers {
   readonly #engine: Engine;
   readonly #clock: Clock;
   readonly #log: Log | undefined;
   readonly #watchers = new Set<Watcher>();
-  #seenSequence = 0;
+  #lastSequence = 0;
   #cancelPoll: (() => void) | undefined;
   #isFailing = false;
 
@@ -33,7 +31,7 @@ export class Watchers {
   }
 
   watch(prefix: Key, onChange: () => void): Unwatch {
-    if (this.#watchers.size === 0) this.#seenSequence = this.#latestSequence();
+    if (this.#watchers.size === 0) this.#lastSequence = this.#latestSequence();
     const watcher: Watcher = { prefix: textOfKey(prefix), onChange };
     this.#watchers.add(watcher);
     this.#cancelPoll ??= this.#schedulePoll();
@@ -45,11 +43,11 @@ export class Watchers {
 
   committed({ previous, sequence, writes }: Committed): void {
     if (this.#watchers.size === 0) return;
-    const isForeign = previous !== this.#seenSequence;
-    this.#seenSequence = sequence;
+    const isExternal = previous !== this.#lastSequence;
+    this.#lastSequence = sequence;
     for (const watcher of this.#watchers) {
-      const isTouched = writes.some(({ text }) => text.startsWith(watcher.prefix));
-      if (isForeign || isTouched) this.#call(watcher);
+      const hasMatch = writes.some(({ text }) => text.startsWith(watcher.prefix));
+      if (isExternal || hasMatch) this.#call(watcher);
     }
   }
 
@@ -59,15 +57,15 @@ export class Watchers {
     this.#cancelPoll = undefined;
   }
 
-  /** Apart from whoever commits, who must not stumble over a callback that throws; nor must the
-   *  process, which would end by an error that nobody catches. */
+  /** Calls the watcher in a microtask and logs an exception: it must neither fail the commit nor
+   *  end the process. */
   #call(watcher: Watcher): void {
     queueMicrotask(() => {
       if (!this.#watchers.has(watcher)) return;
       try {
         watcher.onChange();
       } catch (error) {
-        this.#log?.error({ err: error }, "a watcher of the store failed");
+        this.#log?.error({ err: error }, "store watcher failed");
       }
     });
   }
@@ -78,17 +76,20 @@ export class Watchers {
     return view.sequence;
   }
 
-  /** Undefined if the engine is in trouble: nobody would catch what a timer throws, and the process
-   *  would end. The next poll finds what this one missed. */
+  /** The latest sequence, `undefined` if the engine fails: an exception in a timer would end the
+   *  process. The next poll catches up. */
   #polledSequence(): number | undefined {
     try {
       const sequence = this.#latestSequence();
       this.#isFailing = false;
       return sequence;
     } catch (error) {
-      // Once for all the polls that fail in a row, of which there are many in a second.
+      // Logged once per outage: there are 20 polls per second.
       if (!this.#isFailing) {
-        this.#log?.warn({ err: error }, "commits of other processes cannot be noticed for now");
+        this.#log?.warn(
+          { err: error },
+          "polling for commits of other processes failed; retrying every 50 ms",
+        );
       }
       this.#isFailing = true;
       return undefined;
@@ -99,8 +100,8 @@ export class Watchers {
     return this.#clock.after(pollMilliseconds, () => {
       this.#cancelPoll = this.#schedulePoll();
       const sequence = this.#polledSequence();
-      if (sequence === undefined || sequence === this.#seenSequence) return;
-      this.#seenSequence = sequence;
+      if (sequence === undefined || sequence === this.#lastSequence) return;
+      this.#lastSequence = sequence;
       for (const watcher of this.#watchers) this.#call(watcher);
     });
   }

@@ -5,13 +5,13 @@ import type { Key, Value } from "./store.ts";
 import { Edit, emptyTree, treePut, treeScan } from "./tree.ts";
 import type { TreeNode } from "./tree.ts";
 
-/** What happens to a key at commit. */
+/** A buffered change of one key. */
 export type Change =
   | { readonly kind: "put"; readonly key: Key; readonly text: KeyText; readonly value: Value }
   | { readonly kind: "delete"; readonly key: Key; readonly text: KeyText }
   | { readonly kind: "add"; readonly key: Key; readonly text: KeyText; readonly delta: bigint };
 
-/** The one change that does what `earlier` and then `later` do. */
+/** Combines two changes of a key into one with the same effect. */
 export function combine(earlier: Change | undefined, later: Change): Change {
   if (earlier === undefined || later.kind !== "add") return later;
   if (earlier.kind === "add") return { ...later, delta: earlier.delta + later.delta };
@@ -26,8 +26,8 @@ export function changedValue(before: Value | undefined, change: Change): Value |
   return encodeCounter(decodeCounter(before) + change.delta);
 }
 
-/** At most one for each key. Most are only looked up by key: their order is made when somebody
- *  first asks for a range, and kept from then on. */
+/** At most one change per key. Most are only looked up by key, so their order is computed on the
+ *  first range access and maintained from then on. */
 export class WriteSet<C extends Change> {
   readonly #byText = new Map<KeyText, C>();
   #ordered: TreeNode<C> | undefined;
@@ -47,10 +47,10 @@ export class WriteSet<C extends Change> {
 
   set(change: C): void {
     this.#byText.set(change.text, change);
-    if (this.#ordered !== undefined) this.#ordered = this.#withOne(this.#ordered, change);
+    if (this.#ordered !== undefined) this.#ordered = this.#withChange(this.#ordered, change);
   }
 
-  /** In key order, or backwards. */
+  /** In the direction of the bounds. */
   scan(bounds: ScanBounds): C[] {
     return this.isEmpty ? [] : treeScan(this.#inOrder(), bounds, Infinity);
   }
@@ -76,13 +76,13 @@ export class WriteSet<C extends Change> {
   #inOrder(): TreeNode<C> {
     if (this.#ordered === undefined) {
       let root = emptyTree<C>();
-      for (const change of this.#byText.values()) root = this.#withOne(root, change);
+      for (const change of this.#byText.values()) root = this.#withChange(root, change);
       this.#ordered = root;
     }
     return this.#ordered;
   }
 
-  #withOne(root: TreeNode<C>, change: C): TreeNode<C> {
+  #withChange(root: TreeNode<C>, change: C): TreeNode<C> {
     this.#edit ??= new Edit();
     return treePut(root, change.text, change, this.#edit);
   }

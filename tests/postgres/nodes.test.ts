@@ -123,9 +123,9 @@ describe("nodes on one database", () => {
     const node = `node-${nodes}`;
     const other = await open(url);
     await put(lost, k("a"), "before");
-    await other.giveUp(node);
+    await other.fence(node);
     await expect(put(lost, k("a"), "after")).rejects.toThrow(StoreUnavailable);
-    await expect(read(lost, k("a"))).rejects.toThrow("given this one up");
+    await expect(read(lost, k("a"))).rejects.toThrow("was fenced");
     expect(await read(other, k("a"))).toBe("before");
     await Promise.all([lost.close(), other.close()]);
   });

@@ -63,8 +63,8 @@ async function statementsOf(run: (index: number) => Promise<unknown>): Promise<r
   return fewest ?? [];
 }
 
-const read = ["foreseen_keys"];
-const readAndCommit = ["foreseen_keys", "commit"];
+const read = ["prefetch_keys"];
+const readAndCommit = ["prefetch_keys", "commit"];
 const bytes = Buffer.alloc(1024, "x");
 const put = (index: number): Request => ({
   method: "PUT",
@@ -88,7 +88,7 @@ describe("round trips per request on an otherwise idle node", () => {
   it("Delete Blob takes two", async () => {
     for (let index = 0; index < tries; index += 1) await blob(put(index));
     const gone = (index: number) => blob({ method: "DELETE", path: `/con/b${index}` });
-    expect(await statementsOf(gone)).toEqual(["foreseen", "commit"]);
+    expect(await statementsOf(gone)).toEqual(["prefetch", "commit"]);
   });
 
   it("inserting or merging an entity takes two", async () => {
@@ -119,14 +119,14 @@ describe("round trips per request on an otherwise idle node", () => {
       );
       held.push(`/que/messages/${id}?popreceipt=${encodeURIComponent(receipt ?? "")}`);
     };
-    expect(await statementsOf(dequeue)).toEqual(["foreseen", "commit"]);
+    expect(await statementsOf(dequeue)).toEqual(["prefetch", "commit"]);
     const gone = async (index: number): Promise<void> => {
       const answer = await queue({ method: "DELETE", path: held[index] ?? "" });
       expect(answer.status).toBe(204);
     };
     expect(await statementsOf(gone)).toEqual(readAndCommit);
     const none = () => queue({ method: "GET", path: "/que/messages" });
-    expect(await statementsOf(none)).toEqual(["foreseen"]);
+    expect(await statementsOf(none)).toEqual(["prefetch"]);
   });
 
   it("concurrent callers share them, also at the head of one queue", async () => {

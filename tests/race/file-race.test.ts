@@ -49,7 +49,7 @@ class Turns {
         return value;
       },
       range: (bounds) => tx.range(bounds),
-      take: (bounds) => tx.take(bounds),
+      readHead: (bounds) => tx.readHead(bounds),
       put: (key, value) => tx.put(key, value),
       delete: (key) => tx.delete(key),
       add: (counter, delta) => tx.add(counter, delta),

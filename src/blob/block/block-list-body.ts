@@ -1,4 +1,4 @@
-import { spend, unitsPerTurnMax } from "../../base/loop-share.ts";
+import { spend, unitsPerIterationMax } from "../../base/loop-share.ts";
 import type { XmlParser } from "../../operation/operation.ts";
 import { fail, ok, type Failure, type Result } from "../../protocol/result.ts";
 import { invalidXmlAt, type XmlElement } from "../../encoding/xml.ts";
@@ -30,7 +30,7 @@ async function readInTurns(
   entries: BlockListEntry[],
 ): Promise<Result<readonly BlockListEntry[]>> {
   for (let from = 0; from < children.length; from += entriesPerTurnMax) {
-    await spend(unitsPerTurnMax);
+    await spend(unitsPerIterationMax);
     const malformed = readEntries(children.slice(from, from + entriesPerTurnMax), entries);
     if (malformed !== undefined) return malformed;
   }

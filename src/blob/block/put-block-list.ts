@@ -2,7 +2,7 @@ import { compose } from "../../content/plan.ts";
 import { metadata } from "../../operation/common-params.ts";
 import { emptyContent, type ContentPart } from "../../content/content-ref.ts";
 import { encryption } from "../../protocol/encryption.ts";
-import { spend, unitsPerTurnMax } from "../../base/loop-share.ts";
+import { spend, unitsPerIterationMax } from "../../base/loop-share.ts";
 import { fail, ok, type Result } from "../../protocol/result.ts";
 import type { RecordView } from "../../operation/view.ts";
 import {
@@ -162,7 +162,7 @@ async function chooseParts(
   const places = new Map<string, string>();
   const chosen: KeyedPart[] = [];
   for (const { from, id } of entries) {
-    if (chosen.length % entriesPerTurnMax === entriesPerTurnMax - 1) await spend(unitsPerTurnMax);
+    if (chosen.length % entriesPerTurnMax === entriesPerTurnMax - 1) await spend(unitsPerIterationMax);
     if ((places.get(id) ?? from) !== from) return fail("InvalidBlockList");
     places.set(id, from);
     const part =

@@ -1,4 +1,4 @@
-import { spend, unitsPerTurnMax } from "../../base/loop-share.ts";
+import { spend, unitsPerIterationMax } from "../../base/loop-share.ts";
 import type { Delimited } from "./serialization.ts";
 import { checkRecordFields, checkRecordLength, FatalQueryError, RecordError } from "./records.ts";
 import type { Field, InputRecord } from "./records.ts";
@@ -15,9 +15,9 @@ export async function* readDelimited(
     checkRecordLength(text.length, offset);
     const isLong = text.length > longRecordUnits;
     // To find the end of a long record, to split it and to write it takes a turn each.
-    if (isLong) await spend(unitsPerTurnMax);
+    if (isLong) await spend(unitsPerIterationMax);
     const fields = splitFields(text, form);
-    if (isLong) await spend(unitsPerTurnMax);
+    if (isLong) await spend(unitsPerIterationMax);
     checkRecordFields(fields.length, offset);
     if (form.headers && names === undefined) {
       names = fields;

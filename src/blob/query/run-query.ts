@@ -1,4 +1,4 @@
-import { spend, unitsPerTurnMax } from "../../base/loop-share.ts";
+import { spend, unitsPerIterationMax } from "../../base/loop-share.ts";
 import { Aggregation } from "./aggregates.ts";
 import { AvroWriter, type QueryError } from "./avro.ts";
 import { evaluate, isTrue } from "./evaluate.ts";
@@ -82,7 +82,7 @@ class Meter {
         const piece = chunk.subarray(from, from + pieceBytesMax);
         this.bytes += piece.length;
         yield piece;
-        await spend(unitsPerTurnMax);
+        await spend(unitsPerIterationMax);
       }
     }
   }

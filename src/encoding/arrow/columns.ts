@@ -1,4 +1,5 @@
-/** What a column may hold. Times are since 1970; a decimal is its digits without the point. */
+/** Cell types by column kind. Times count from 1970-01-01; a decimal is its digits without the
+ *  decimal point. */
 export interface CellKinds {
   readonly text: string;
   readonly boolean: boolean;
@@ -13,17 +14,16 @@ export interface CellKinds {
 
 export type ColumnKind = keyof CellKinds;
 
-/** Columns by name, in their order. */
+/** Columns by name, in the order of the stream. */
 export type Columns = Readonly<Record<string, ColumnKind>>;
 
-/** A cell that is not there is null. */
+/** A row; undefined cells are null. */
 export type Row<C extends Columns> = {
   readonly [N in keyof C]?: CellKinds[C[N]] | undefined;
 };
 
-/** A column as it lies in a record batch: how many cells, how many of them null, and the bytes.
- *  Columns within it, those of a map, follow.
- *  arrow.apache.org/docs/format/Columnar.html */
+/** An encoded column of a record batch: length and null count of the column and of its nested
+ *  columns (those of a map), and their buffers. arrow.apache.org/docs/format/Columnar.html */
 export interface ColumnBytes {
   readonly nodes: readonly (readonly [length: number, nulls: number])[];
   readonly buffers: readonly Uint8Array[];
@@ -37,7 +37,7 @@ export function encodeColumn(kind: ColumnKind, cells: readonly unknown[]): Colum
   return { nodes: [own, ...nodes], buffers: [validityOf(cells), ...buffers] };
 }
 
-/** Everything but the validity of the column itself. */
+/** Encodes a column without its validity bitmap. */
 function encodeKind(kind: ColumnKind, cells: readonly unknown[]): ColumnBytes {
   switch (kind) {
     case "text":
@@ -66,7 +66,7 @@ function countPresent(cells: readonly unknown[]): number {
   return present;
 }
 
-/** A column without nulls needs no bitmap. */
+/** The validity bitmap; empty for a column without nulls. */
 function validityOf(cells: readonly unknown[]): Uint8Array {
   if (countPresent(cells) === cells.length) return new Uint8Array(0);
   return bitsOf(cells, (cell) => cell !== undefined);
@@ -80,7 +80,7 @@ function bitsOf(cells: readonly unknown[], isSet: (cell: unknown) => boolean): U
   return bits;
 }
 
-/** Signed and unsigned numbers have the same bits. */
+/** Signed and unsigned integers have the same bits. */
 function encodeNumbers(cells: readonly (number | bigint | undefined)[]): Uint8Array {
   const bytes = new Uint8Array(8 * cells.length);
   const view = new DataView(bytes.buffer);
@@ -117,7 +117,7 @@ function encodeTexts(cells: Cells<"text">): readonly Uint8Array[] {
   return [offsets.bytes, data];
 }
 
-/** A map is a list of pairs, and all pairs of the column lie in one column of keys and one of
+/** A map column is a list of pairs; the pairs of all cells share one column of keys and one of
  *  values. */
 function encodeMaps(cells: Cells<"map">): ColumnBytes {
   const offsets = new Offsets(cells.length);
@@ -139,7 +139,7 @@ function encodeMaps(cells: Cells<"map">): ColumnBytes {
   };
 }
 
-/** Where each cell begins, and where the last one ends. */
+/** The offsets buffer: the start of each cell, and the end of the last one. */
 class Offsets {
   readonly bytes: Uint8Array;
   readonly #view: DataView;

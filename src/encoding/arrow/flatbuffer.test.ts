@@ -1,13 +1,13 @@
 import { describe, expect, it } from "vitest";
 import { writeFlatBuffer, type FlatField } from "./flatbuffer.ts";
 
-/** Where a slot of the root table lies; undefined if it has its default. */
+/** Offset of a slot of the root table; `undefined` if it has its default. */
 function slotOf(view: DataView, slot: number): number | undefined {
   const table = view.getUint32(0, true);
   const index = table - view.getInt32(table, true);
   if (4 + 2 * slot >= view.getUint16(index, true)) return undefined;
-  const place = view.getUint16(index + 4 + 2 * slot, true);
-  return place === 0 ? undefined : table + place;
+  const offset = view.getUint16(index + 4 + 2 * slot, true);
+  return offset === 0 ? undefined : table + offset;
 }
 
 function write(...fields: readonly (FlatField | undefined)[]): DataView {
@@ -21,7 +21,7 @@ function follow(view: DataView, at: number): number {
 }
 
 describe("a FlatBuffer", () => {
-  it("has every number at a multiple of its size, and leaves out defaults", () => {
+  it("aligns numbers to their size and omits defaults", () => {
     const view = write({ bytes: 1, value: 7 }, undefined, { bytes: 8, value: -2 }, undefined);
     expect(view.getUint8(slotOf(view, 0) ?? 0)).toBe(7);
     expect(slotOf(view, 1)).toBeUndefined();
@@ -29,9 +29,10 @@ describe("a FlatBuffer", () => {
     expect([long % 8, view.getBigInt64(long, true)]).toEqual([0, -2n]);
   });
 
-  // Readers that verify what they read, unlike those in JavaScript, refuse anything else.
+  // The verifiers of other languages reject any other alignment; the JavaScript reader does not
+  // check.
   it.each(["", "1", "12", "123", "1234", "12345", "123456", "1234567"])(
-    "has structs at multiples of eight after the text %j",
+    "aligns structs to 8 bytes after the text %j",
     (text) => {
       const items = [
         [1, 2],
@@ -50,7 +51,7 @@ describe("a FlatBuffer", () => {
     },
   );
 
-  it("grows with what it holds", () => {
+  it("grows its buffer for long texts", () => {
     const text = "é".repeat(5000);
     const view = write({ to: { kind: "text", text } });
     const at = follow(view, slotOf(view, 0) ?? 0);

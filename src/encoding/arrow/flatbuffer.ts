@@ -1,4 +1,4 @@
-/** What a FlatBuffer is made of: tables whose fields are numbers or lead to something further on.
+/** The parts of a FlatBuffer: tables whose fields are numbers or references to later parts.
  *  flatbuffers.dev/internals */
 export type FlatField =
   | { readonly bytes: 1 | 2 | 4 | 8; readonly value: number | bigint }
@@ -6,7 +6,7 @@ export type FlatField =
 
 export type FlatNode = FlatTable | FlatText | FlatTables | FlatStructs;
 
-/** Fields by their slot; an undefined one has its default. */
+/** Fields by slot; an undefined field has its default. */
 export interface FlatTable {
   readonly kind: "table";
   readonly fields: readonly (FlatField | undefined)[];
@@ -29,12 +29,12 @@ export interface FlatStructs {
 }
 
 const firstBytes = 1024;
-/** The strictest alignment there is, so that nothing has to know what a table holds. */
+/** The largest alignment of any field, so that it fits every table. */
 const tableAlignment = 8;
 const referenceBytes = 4;
 
-/** Each thing comes after the one that refers to it, so that references, which only lead forward,
- *  are filled in when their target has found its place. */
+/** Writes each part after the one that refers to it: references only point forward and are filled
+ *  in once the offset of their target is known. */
 export function writeFlatBuffer(root: FlatTable): Uint8Array {
   const output = new Output();
   const reference = output.reserve(referenceBytes, referenceBytes);
@@ -58,35 +58,35 @@ function writeNode(output: Output, node: FlatNode): number {
   }
 }
 
-/** Before the table lies its index: its own size, that of the table, and where each slot is. */
+/** The vtable precedes the table: its own size, the table's size, and the offset of each slot. */
 function writeTable(output: Output, { fields }: FlatTable): number {
-  const { places, size } = layOut(fields);
-  const indexBytes = 4 + 2 * fields.length;
-  const index = output.reserve(indexBytes, 2);
+  const { offsets, size } = layoutOf(fields);
+  const vtableBytes = 4 + 2 * fields.length;
+  const vtable = output.reserve(vtableBytes, 2);
   const table = output.reserve(size, tableAlignment);
-  output.put(index, 2, indexBytes);
-  output.put(index + 2, 2, size);
-  output.put(table, 4, table - index);
+  output.put(vtable, 2, vtableBytes);
+  output.put(vtable + 2, 2, size);
+  output.put(table, 4, table - vtable);
   for (const [slot, field] of fields.entries()) {
-    const place = places[slot];
-    if (field === undefined || place === undefined) continue;
-    output.put(index + 4 + 2 * slot, 2, place);
-    if ("to" in field) output.refer(table + place, writeNode(output, field.to));
-    else output.put(table + place, field.bytes, field.value);
+    const offset = offsets[slot];
+    if (field === undefined || offset === undefined) continue;
+    output.put(vtable + 4 + 2 * slot, 2, offset);
+    if ("to" in field) output.refer(table + offset, writeNode(output, field.to));
+    else output.put(table + offset, field.bytes, field.value);
   }
   return table;
 }
 
-function layOut(fields: FlatTable["fields"]) {
+function layoutOf(fields: FlatTable["fields"]) {
   let size = referenceBytes;
-  const places = fields.map((field) => {
+  const offsets = fields.map((field) => {
     if (field === undefined) return undefined;
     const bytes = "to" in field ? referenceBytes : field.bytes;
-    const place = aligned(size, bytes);
-    size = place + bytes;
-    return place;
+    const offset = aligned(size, bytes);
+    size = offset + bytes;
+    return offset;
   });
-  return { places, size };
+  return { offsets, size };
 }
 
 function writeText(output: Output, text: string): number {
@@ -106,7 +106,7 @@ function writeTables(output: Output, items: readonly FlatTable[]): number {
   return at;
 }
 
-/** The count is put right before the first struct, which is aligned. */
+/** The count directly precedes the first struct, which is aligned. */
 function writeStructs(output: Output, items: FlatStructs["items"]): number {
   const numbers = items.flat();
   output.reserve(4, 4);
@@ -125,7 +125,7 @@ class Output {
   #view = new DataView(this.#buffer.buffer);
   #length = 0;
 
-  /** The place of so many zeros. */
+  /** Reserves zero bytes and returns their offset. */
   reserve(bytes: number, alignment: number): number {
     const at = aligned(this.#length, alignment);
     this.#length = at + bytes;

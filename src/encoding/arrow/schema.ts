@@ -1,7 +1,8 @@
 import type { ColumnKind } from "./columns.ts";
 import type { FlatField, FlatTable } from "./flatbuffer.ts";
 
-/** The metadata of a stream: numbers and slots as in Schema.fbs and Message.fbs of Apache Arrow.
+/** Metadata messages of a stream. Numbers and slots are those of Schema.fbs and Message.fbs of
+ *  Apache Arrow.
  *  arrow.apache.org/docs/format/Columnar.html#serialization-and-interprocess-communication-ipc */
 
 const metadataVersion5 = 4;
@@ -31,7 +32,7 @@ export interface SchemaColumn {
   readonly name: string;
   readonly kind: ColumnKind;
   readonly nullable: boolean;
-  /** Of a decimal. */
+  /** For decimals only. */
   readonly precision?: number;
   readonly scale?: number;
 }
@@ -101,7 +102,7 @@ function pairField(): FlatTable {
   return field({ name: "entries", nullable: false, type: "struct", children: [key, value] });
 }
 
-/** Some readers refuse a field without a list of children, even if it can have none. */
+/** Always writes a list of children: some readers reject a field without it. */
 function field({ name, nullable, type, typeFields = [], children = [] }: Field): FlatTable {
   const mayBeNull = { bytes: 1, value: nullable ? 1 : 0 } as const;
   const kind = { bytes: 1, value: typeNumbers[type] } as const;

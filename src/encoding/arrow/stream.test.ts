@@ -21,7 +21,7 @@ async function read(rows: readonly Row<typeof columns>[], metadata = {}): Promis
   return tableFromIPC(await write(rows, metadata));
 }
 
-/** A cell as the writer was given it. */
+/** Converts a read cell back to the form that the writer takes. */
 function cell(table: Table, name: string, row: number): unknown {
   const value: unknown = table.getChild(name)?.get(row) ?? undefined;
   if (value === undefined) return undefined;
@@ -42,7 +42,7 @@ const row = fc.record({
 });
 
 describe("an Arrow stream", () => {
-  it("gives back every cell, null or not", async () => {
+  it("preserves every cell, including nulls", async () => {
     const property = fc.asyncProperty(fc.array(row, { maxLength: 40 }), async (rows) => {
       const table = await read(rows);
       expect(table.numRows).toBe(rows.length);
@@ -74,20 +74,20 @@ describe("an Arrow stream", () => {
     ]);
   });
 
-  it("leaves out the columns that no row fills", async () => {
+  it("omits columns without values", async () => {
     const names = async (rows: readonly Row<typeof columns>[]) =>
       (await read(rows)).schema.fields.map(({ name }) => name);
     expect(await names([])).toEqual(["Name"]);
     expect(await names([{ Name: "a" }, { Name: "b", Flag: false }])).toEqual(["Name", "Flag"]);
   });
 
-  it("carries metadata of its own", async () => {
+  it("carries metadata", async () => {
     const metadata = { NextMarker: "2!4!abc-", Empty: "", Umlaut: "é🎈" };
     const { schema } = await read([], metadata);
     expect(Object.fromEntries(schema.metadata)).toEqual(metadata);
   });
 
-  it("keeps every message at a multiple of eight bytes, and says where it ends", async () => {
+  it("aligns messages to 8 bytes and ends with an end-of-stream marker", async () => {
     const bytes = await write([{ Name: "abc", Count: 5 }]);
     expect(bytes.length % 8).toBe(0);
     expect([...bytes.subarray(0, 4)]).toEqual([255, 255, 255, 255]);

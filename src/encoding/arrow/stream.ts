@@ -1,4 +1,4 @@
-import { spend, unitsPerTurnMax } from "../../base/loop-share.ts";
+import { spend, unitsPerIterationMax } from "../../base/loop-share.ts";
 import { encodeColumn, type ColumnBytes, type Columns, type Row } from "./columns.ts";
 import { writeFlatBuffer, type FlatTable } from "./flatbuffer.ts";
 import { batchMessage, schemaMessage, type SchemaColumn } from "./schema.ts";
@@ -7,20 +7,20 @@ export const arrowStreamType = "application/vnd.apache.arrow.stream";
 
 export interface ArrowTable<C extends Columns> {
   readonly columns: C;
-  /** Columns that every row fills, and that are there even without rows. */
+  /** Columns without nulls, present even in a table without rows. */
   readonly required: readonly (keyof C)[];
   readonly rows: readonly Row<C>[];
   readonly metadata: Readonly<Record<string, string>>;
 }
 
-/** Fewer are encoded without a break. */
+/** Tables with fewer rows are encoded without yielding to the event loop. */
 const rowsAtOnceMax = 256;
 const alignment = 8;
 const continuation = [0xff, 0xff, 0xff, 0xff] as const;
 const endOfArrowStream = new Uint8Array([...continuation, 0, 0, 0, 0]);
 
-/** A stream of one record batch. Columns that no row fills are left out: they cost readers time,
- *  and some readers refuse columns that are younger than they are. */
+/** Writes a stream with one record batch. Columns without values are omitted: they cost readers
+ *  time, and some readers reject columns that they do not know. */
 export async function writeArrowStream<C extends Columns>(
   table: ArrowTable<C>,
 ): Promise<Uint8Array> {
@@ -33,14 +33,14 @@ export async function writeArrowStream<C extends Columns>(
     if (nullable && cells.every((cell) => cell === undefined)) continue;
     present.push({ name, kind, nullable });
     encoded.push(encodeColumn(kind, cells));
-    // A column of metadata may have 40 MB: the event loop gets its share after each column.
-    if (rows.length >= rowsAtOnceMax) await spend(unitsPerTurnMax);
+    // A column of metadata may have 40 MB: yield to the event loop after each column.
+    if (rows.length >= rowsAtOnceMax) await spend(unitsPerIterationMax);
   }
   const schema = arrowSchema(present, metadata);
   return Buffer.concat([schema, arrowBatch(rows.length, encoded), endOfArrowStream]);
 }
 
-/** What a stream begins with. */
+/** The schema message, first in a stream. */
 export function arrowSchema(
   columns: readonly SchemaColumn[],
   metadata: Readonly<Record<string, string>> = {},
@@ -48,7 +48,7 @@ export function arrowSchema(
   return frame(schemaMessage(columns, metadata));
 }
 
-/** Any number of these may follow. */
+/** A record batch message; any number of them may follow the schema. */
 export function arrowBatch(rows: number, columns: readonly ColumnBytes[]): Uint8Array {
   const buffers: (readonly [offset: number, length: number])[] = [];
   const body: Uint8Array[] = [];
@@ -63,7 +63,7 @@ export function arrowBatch(rows: number, columns: readonly ColumnBytes[]): Uint8
   return Buffer.concat([frame(batchMessage({ rows, nodes, buffers, bodyBytes })), ...body]);
 }
 
-/** The mark and the length before it keep the alignment that the buffer itself has. */
+/** Prepends the continuation marker and the length: 8 bytes, which keeps the alignment. */
 function frame(message: FlatTable): Uint8Array {
   const bytes = writeFlatBuffer(message);
   const framed = new Uint8Array(alignment + bytes.length);

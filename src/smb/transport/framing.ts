@@ -25,7 +25,7 @@ export class Framer {
 
   /** Discards an incomplete frame. */
   close(): void {
-    if (this.#frame !== undefined) this.#memory?.give(this.#frame.length);
+    if (this.#frame !== undefined) this.#memory?.release(this.#frame.length);
     this.#frame = undefined;
   }
 
@@ -61,7 +61,7 @@ export class Framer {
       this.#onFrame(body.subarray(0, length));
       return body.subarray(length);
     }
-    if (this.#memory?.take(length) === false) return undefined;
+    if (this.#memory?.tryReserve(length) === false) return undefined;
     this.#frame = Buffer.allocUnsafe(length);
     this.#filled = 0;
     return this.#fill(this.#frame, body);
@@ -71,7 +71,7 @@ export class Framer {
     const count = chunk.copy(frame, this.#filled);
     this.#filled += count;
     if (this.#filled === frame.length) {
-      this.#memory?.give(frame.length);
+      this.#memory?.release(frame.length);
       this.#frame = undefined;
       this.#onFrame(frame);
     }

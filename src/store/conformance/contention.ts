@@ -4,26 +4,26 @@ import { gate, opener, racers, times } from "./harness.ts";
 import { below, bytes, increment, k, put, read, text, values } from "./store-steps.ts";
 import type { NewStore } from "./harness.ts";
 
-/** Longer than any engine lets work run under its lock. */
-const patienceMilliseconds = 30_000;
+/** Longer than the timeout of any engine for an attempt inside a batch. */
+const longerThanTimeoutMilliseconds = 30_000;
 
 export function describeContention(newStore: NewStore): void {
   const open = opener(newStore);
 
   describe("contention", () => {
-    it("loses no update when many race for one key", async () => {
+    it("loses no update when many transactions increment one key", async () => {
       const { store } = await open();
       const seen = await times(racers, () => store.transact((tx) => increment(tx, k("hot"))));
       expect(await read(store, k("hot"))).toBe(String(racers));
       expect(new Set(seen).size).toBe(racers);
     });
 
-    it("gives each of many takers another head of a range", async () => {
+    it("gives each of many concurrent dequeues another entry", async () => {
       const { store } = await open();
       await store.transact(async (tx) => {
         for (let index = 0; index < racers; index += 1) tx.put(k("q", index), bytes(`${index}`));
       });
-      const taken = await times(racers, () =>
+      const dequeued = await times(racers, () =>
         store.transact(async (tx) => {
           for await (const [first] of tx.range({ ...below("q"), limit: 1 })) {
             if (first === undefined) continue;
@@ -33,11 +33,11 @@ export function describeContention(newStore: NewStore): void {
           return undefined;
         }),
       );
-      expect(new Set(taken).size).toBe(racers);
+      expect(new Set(dequeued).size).toBe(racers);
       expect(await store.snapshot((view) => values(view, below("q")))).toEqual([]);
     });
 
-    it("moves money between keys without making or losing any", async () => {
+    it("keeps the sum of amounts that are moved between keys", async () => {
       const { store } = await open();
       for (const index of [0, 1, 2]) await put(store, k("account", index), "100");
       await times(racers, (index) =>
@@ -52,7 +52,7 @@ export function describeContention(newStore: NewStore): void {
       expect(amounts.map(Number).reduce((left, right) => left + right)).toBe(300);
     });
 
-    it("does not wait for ever for work that waits for another transaction", async () => {
+    it("times out work that awaits another transaction", async () => {
       const { store, clock } = await open();
       const [hasRead, mayEnd, isStuck] = [gate(), gate(), gate()];
       let runs = 0;
@@ -66,19 +66,19 @@ export function describeContention(newStore: NewStore): void {
         isStuck.open();
         await put(store, k("c"), "inside");
       });
-      const refused = expect(stuck).rejects.toThrow("waits for more than the store");
+      const refused = expect(stuck).rejects.toThrow("it may await only the store");
       await hasRead.passed;
       await put(store, k("a"), "1");
       mayEnd.open();
       await isStuck.passed;
-      clock.advance(patienceMilliseconds);
+      clock.advance(longerThanTimeoutMilliseconds);
       await refused;
       await put(store, k("a"), "2");
       expect(await read(store, k("b"))).toBeUndefined();
       expect(runs).toBeGreaterThan(1);
     });
 
-    it("answers a loser that then only reads, and one that then throws", async () => {
+    it("returns the result of a retry that only reads, and of one that throws", async () => {
       const { store } = await open();
       const claim = (): Promise<string> =>
         store.transact(async (tx) => {

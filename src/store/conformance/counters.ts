@@ -9,7 +9,7 @@ export function describeCounters(newStore: NewStore): void {
   const open = opener(newStore);
 
   describe("counters", () => {
-    it("adds up what many add, without a conflict", async () => {
+    it("adds up concurrent additions without a conflict", async () => {
       const { store } = await open();
       await Promise.all(
         Array.from({ length: 64 }, (_, index) =>
@@ -23,7 +23,7 @@ export function describeCounters(newStore: NewStore): void {
       expect(decodeCounter(count)).toBe(64n * 31n + 32n - 640n);
     });
 
-    it("shows a transaction its own additions", async () => {
+    it("includes a transaction's own additions in its reads", async () => {
       const { store } = await open();
       await store.transact(async (tx) => tx.add(k("count"), 5n));
       await store.transact(async (tx) => {

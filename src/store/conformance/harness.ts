@@ -15,7 +15,7 @@ export interface NewStoreOptions {
   readonly snapshotAgeMax?: Ticks;
 }
 
-/** Gives a store that is empty, each time. */
+/** Opens an empty store, another one for each call. */
 export type NewStore = (options: NewStoreOptions) => Promise<Store>;
 
 type Open = (options?: { readonly snapshotAgeMax?: Ticks }) => Promise<Opened>;
@@ -39,7 +39,7 @@ export const racers = 64;
 export const times = <T>(count: number, run: (index: number) => Promise<T>): Promise<T[]> =>
   Promise.all(Array.from({ length: count }, (_, index) => run(index)));
 
-/** A promise that a test resolves, to hold a transaction at a chosen place. */
+/** A promise that a test resolves, to stop a transaction at a chosen point. */
 export function gate(): { readonly passed: Promise<void>; readonly open: () => void } {
   let open = (): void => undefined;
   const passed = new Promise<void>((resolve) => {

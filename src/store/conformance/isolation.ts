@@ -22,7 +22,7 @@ export function describeIsolation(newStore: NewStore): void {
       expect(await store.snapshot((view) => values(view, below()))).toEqual(["2", "2"]);
     });
 
-    it("shows every view what was committed before it began", async () => {
+    it("shows every view the commits before it", async () => {
       const { store } = await open();
       let before = -1;
       for (let round = 0; round < 50; round += 1) {
@@ -54,7 +54,7 @@ export function describeIsolation(newStore: NewStore): void {
       expect(await store.snapshot((view) => values(view, below("r")))).toHaveLength(3);
     });
 
-    it("changes nothing when the work throws, and passes the error on", async () => {
+    it("changes nothing when the work throws, and rethrows the error", async () => {
       const { store } = await open();
       const failing = store.transact(async (tx) => {
         tx.put(k("a"), bytes("1"));
@@ -64,7 +64,7 @@ export function describeIsolation(newStore: NewStore): void {
       expect(await read(store, k("a"))).toBeUndefined();
     });
 
-    it("refuses a transaction that is used after its end", async () => {
+    it("throws when a transaction is used after its work has ended", async () => {
       const { store } = await open();
       let leaked: { put(key: Uint8Array, value: Uint8Array): void } | undefined;
       await store.transact(async (tx) => {

@@ -11,14 +11,14 @@ export function describeLifetime(newStore: NewStore): void {
   const open = opener(newStore);
 
   describe("time", () => {
-    it("grows with every view, also when the clock stands still", async () => {
+    it("increases with every view, also when the clock does not advance", async () => {
       const { store } = await open();
       const seen: Ticks[] = [];
       for (let round = 0; round < 20; round += 1) seen.push(await nowOf(store));
       expect(isIncreasing(seen)).toBe(true);
     });
 
-    it("does not follow the wall clock when that jumps", async () => {
+    it("does not follow jumps of the wall clock", async () => {
       const { store, clock } = await open();
       const before = await nowOf(store);
       clock.jumpWall(3_600_000);
@@ -29,7 +29,7 @@ export function describeLifetime(newStore: NewStore): void {
       expect(await nowOf(store)).toBe(before + 2000n * ticksPerMillisecond);
     });
 
-    it("gives every run of a transaction a moment of its own", async () => {
+    it("gives every attempt of a transaction a time of its own", async () => {
       const { store } = await open();
       const seen: Ticks[] = [];
       await Promise.all(
@@ -46,7 +46,7 @@ export function describeLifetime(newStore: NewStore): void {
   });
 
   describe("lifetime", () => {
-    it("ends a view that is kept for too long", async () => {
+    it("closes a view that exceeds the age limit", async () => {
       const { store, clock } = await open({ snapshotAgeMax: 500n * ticksPerMillisecond });
       await put(store, k("a"), "1");
       await store.snapshot(async (view) => {
@@ -59,7 +59,7 @@ export function describeLifetime(newStore: NewStore): void {
       expect(await read(store, k("a"))).toBe("1");
     });
 
-    it("tells watchers of commits under their prefix and stops when told", async () => {
+    it("calls watchers after commits under their prefix, until they are removed", async () => {
       const { store } = await open();
       let calls = 0;
       const unwatch = store.watch(k("w"), () => {
@@ -76,7 +76,7 @@ export function describeLifetime(newStore: NewStore): void {
       expect(calls).toBe(2);
     });
 
-    it("commits what was handed over before it closes, and refuses what comes after", async () => {
+    it("commits transactions submitted before it closes, and rejects later ones", async () => {
       const { store } = await open();
       const writing = Array.from({ length: 20 }, (_, index) => put(store, k("a", index), "1"));
       await Promise.all(writing.slice(0, 1));
@@ -89,33 +89,33 @@ export function describeLifetime(newStore: NewStore): void {
       await store.close();
     });
 
-    it("refuses work that goes on after it was closed, as what comes after", async () => {
+    it("rejects a transaction whose work continues after the store was closed", async () => {
       const { store } = await open();
-      const working = newBell();
-      const closed = newBell();
+      const working = newSignal();
+      const closed = newSignal();
       const late = store.transact(async (tx) => {
-        working.ring();
-        await closed.rung;
+        working.fire();
+        await closed.fired;
         tx.put(k("b"), bytes("1"));
       });
-      await working.rung;
+      await working.fired;
       await store.close();
-      closed.ring();
+      closed.fire();
       await expect(late).rejects.toThrow(StoreClosed);
     });
   });
 }
 
-function newBell() {
-  let ring = (): void => {};
-  const rung = new Promise<void>((resolve) => {
-    ring = resolve;
+function newSignal() {
+  let fire = (): void => {};
+  const fired = new Promise<void>((resolve) => {
+    fire = resolve;
   });
-  return { ring: () => ring(), rung };
+  return { fire: () => fire(), fired };
 }
 
 const nowOf = (store: Store): Promise<Ticks> => store.snapshot(async (view) => view.now);
 
-function isIncreasing(moments: readonly Ticks[]): boolean {
-  return moments.every((moment, index) => index === 0 || moment > (moments[index - 1] ?? 0n));
+function isIncreasing(times: readonly Ticks[]): boolean {
+  return times.every((time, index) => index === 0 || time > (times[index - 1] ?? 0n));
 }

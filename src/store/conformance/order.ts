@@ -21,7 +21,7 @@ export function describeOrder(newStore: NewStore): void {
   const open = opener(newStore);
 
   describe("order and size", () => {
-    it("answers like a sorted list", async () => {
+    it("behaves like a sorted map", async () => {
       const script = fc.array(fc.array(command, { maxLength: 8 }), { maxLength: 12 });
       await fc.assert(
         fc.asyncProperty(script, async (transactions) => {
@@ -58,7 +58,7 @@ export function describeOrder(newStore: NewStore): void {
       expect(await store.snapshot((view) => values(view, below("n")))).toHaveLength(count);
     });
 
-    it("keeps keys of the greatest length apart and refuses longer ones", async () => {
+    it("distinguishes keys of maximum length and rejects longer ones", async () => {
       const { store } = await open();
       const long = (last: number): Uint8Array => new Uint8Array(keyBytesMax).fill(7).fill(last, -1);
       await store.transact(async (tx) => {
@@ -71,7 +71,7 @@ export function describeOrder(newStore: NewStore): void {
       await expect(refused).rejects.toThrow(RangeError);
     });
 
-    it("keeps large and empty values", async () => {
+    it("stores large and empty values", async () => {
       const { store } = await open();
       const large = new Uint8Array(3_000_000).map((_, index) => index % 251);
       await store.transact(async (tx) => {
@@ -115,7 +115,7 @@ async function runCommand(
   }
 }
 
-/** All names used here have the same order in UTF-16 as in UTF-8. */
+/** The names of this test sort alike in UTF-16 and UTF-8. */
 function expected(
   model: ReadonlyMap<string, string>,
   { start, end }: { readonly start: string; readonly end: string },

@@ -6,12 +6,12 @@ import { gate, opener, racers, times } from "./harness.ts";
 import { below, bytes, increment, k, put, read, values } from "./store-steps.ts";
 import type { NewStore } from "./harness.ts";
 
-/** Which conflicts make work run again, and which do not. */
+/** Which conflicts cause a retry, and which do not. */
 export function describeRunCounts(newStore: NewStore): void {
   const open = opener(newStore);
 
   describe("validation", () => {
-    it("runs again when a key that was read has changed", async () => {
+    it("retries when a key that was read has changed", async () => {
       const { store } = await open();
       await put(store, k("a"), "1");
       const runs = await runsUntilCommitted({ store, change: (s) => put(s, k("a"), "2") }, (tx) =>
@@ -20,7 +20,7 @@ export function describeRunCounts(newStore: NewStore): void {
       expect(runs).toBe(2);
     });
 
-    it("runs again when a key that was missed has appeared", async () => {
+    it("retries when a key that was read as absent was created", async () => {
       const { store } = await open();
       const runs = await runsUntilCommitted({ store, change: (s) => put(s, k("a"), "2") }, (tx) =>
         tx.get(k("a")),
@@ -28,7 +28,7 @@ export function describeRunCounts(newStore: NewStore): void {
       expect(runs).toBe(2);
     });
 
-    it("runs again when a range that was read has a phantom, lost one, or changed", async () => {
+    it("retries when an entry of a range that was read was added, deleted or changed", async () => {
       const changes = [
         (s: Store): Promise<void> => put(s, k("r", 2), "phantom"),
         (s: Store): Promise<void> => s.transact(async (tx) => tx.delete(k("r", 1))),
@@ -39,13 +39,13 @@ export function describeRunCounts(newStore: NewStore): void {
           const { store } = await open();
           await put(store, k("r", 1), "1");
           await put(store, k("r", 3), "3");
-          const look = (tx: View): Promise<unknown> => values(tx, { ...below("r"), reverse });
-          expect(await runsUntilCommitted({ store, change }, look)).toBe(2);
+          const readAll = (tx: View): Promise<unknown> => values(tx, { ...below("r"), reverse });
+          expect(await runsUntilCommitted({ store, change }, readAll)).toBe(2);
         }
       }
     });
 
-    it("does not mind changes beyond the part of a range that was read", async () => {
+    it("ignores changes beyond the part of a range that was read", async () => {
       const { store } = await open();
       for (const index of [1, 2, 3, 4]) await put(store, k("r", index), String(index));
       const change = (s: Store): Promise<void> => put(s, k("r", 3), "other");
@@ -56,14 +56,14 @@ export function describeRunCounts(newStore: NewStore): void {
       expect(await runsUntilCommitted({ store, change }, last)).toBe(1);
     });
 
-    it("does not mind changes elsewhere, nor what was only peeked at", async () => {
+    it("ignores changes of other keys and of keys read with peek", async () => {
       const { store } = await open();
       const change = (s: Store): Promise<void> => put(s, k("a"), "2");
       expect(await runsUntilCommitted({ store, change }, (tx) => tx.get(k("z")))).toBe(1);
       expect(await runsUntilCommitted({ store, change }, (tx) => tx.peek(k("a")))).toBe(1);
     });
 
-    it("validates nothing of work that writes nothing", async () => {
+    it("does not validate work without writes", async () => {
       const { store } = await open();
       let runs = 0;
       await store.transact(async (tx) => {
@@ -76,14 +76,14 @@ export function describeRunCounts(newStore: NewStore): void {
   });
 
   describe("fairness", () => {
-    it("serves those who race in the order in which they came", async () => {
+    it("serves concurrent transactions in the order of arrival", async () => {
       const { store } = await open();
       await put(store, k("hot"), "0");
       const seen = await times(racers, () => store.transact((tx) => increment(tx, k("hot"))));
       expect(seen).toEqual(seen.toSorted((left, right) => left - right));
     });
 
-    it("keeps each racer's runs few", async () => {
+    it("needs at most 4 attempts per transaction on a hot key", async () => {
       const { store } = await open();
       const runs = await times(racers, async () => {
         let count = 0;
@@ -96,7 +96,7 @@ export function describeRunCounts(newStore: NewStore): void {
       expect(Math.max(...runs)).toBeLessThanOrEqual(4);
     });
 
-    it("gives up after the attempts that were allowed", async () => {
+    it("rejects with StoreBusy after the allowed attempts", async () => {
       const { store } = await open();
       let runs = 0;
       const unlucky = store.transact(
@@ -113,7 +113,7 @@ export function describeRunCounts(newStore: NewStore): void {
       expect(await read(store, k("b"))).toBeUndefined();
     });
 
-    it("does not run again for counters that others add to", async () => {
+    it("does not retry for concurrent additions to a counter", async () => {
       const { store } = await open();
       let runs = 0;
       await times(racers, () =>
@@ -125,14 +125,14 @@ export function describeRunCounts(newStore: NewStore): void {
       expect(runs).toBe(racers);
     });
 
-    it("validates a counter that was read with get, not one that was peeked at", async () => {
+    it("validates a counter read with get, not one read with peek", async () => {
       const { store } = await open();
-      const runsWith = async (look: "get" | "peek"): Promise<number> => {
+      const runsWith = async (method: "get" | "peek"): Promise<number> => {
         let runs = 0;
         const [hasRead, mayEnd] = [gate(), gate()];
         const running = store.transact(async (tx) => {
           runs += 1;
-          await tx[look](k("count"));
+          await tx[method](k("count"));
           tx.put(k("seen"), bytes("x"));
           hasRead.open();
           await mayEnd.passed;
@@ -149,17 +149,17 @@ export function describeRunCounts(newStore: NewStore): void {
   });
 }
 
-/** How often work that reads with `look` runs when `change` commits before it ends. */
+/** Number of attempts of work that reads with `readKeys` when `change` commits before it ends. */
 async function runsUntilCommitted(
   { store, change }: { store: Store; change: (store: Store) => Promise<void> },
-  look: (tx: Transaction) => unknown,
+  readKeys: (tx: Transaction) => unknown,
 ): Promise<number> {
   let runs = 0;
   const hasRead = gate();
   const mayEnd = gate();
   const running = store.transact(async (tx) => {
     runs += 1;
-    await look(tx);
+    await readKeys(tx);
     tx.put(k("result"), bytes(String(runs)));
     hasRead.open();
     await mayEnd.passed;

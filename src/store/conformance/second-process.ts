@@ -4,20 +4,21 @@ import fc from "fast-check";
 
 import { ticksPerSecond, unixEpochTicks } from "../../base/ticks.ts";
 import type { Clock } from "../../base/world.ts";
-import { lineStep, runLineStep } from "./line-steps.ts";
+import { queueStep, runQueueStep } from "./queue-steps.ts";
 import { below, bytes, increment, k, put, read, text } from "./store-steps.ts";
 import { openLmdbStore } from "../lmdb/open-lmdb-store.ts";
 import { silentLog } from "../silent-log.ts";
 import type { Store, Transaction } from "../store.ts";
 
-/** The other process of the tests with two: does what its arguments say and reports in lines. */
+/** The child of the tests with two processes: runs the mode given as argument and reports in
+ *  lines. */
 const [mode = "", location = "", name = "", count = "0"] = process.argv.slice(2);
 const callers = 8;
-/** Enough for a batch to hold some that lean on one that falls. */
-const lineCallers = 25;
+/** Enough callers for a batch in which transactions depend on one that conflicts. */
+const queueCallers = 25;
 const hammeredMax = 1_000_000;
 
-/** Only uptime is needed here; nothing waits for a timer. */
+/** Only the uptime is needed; no timer is used. */
 const clock: Clock = {
   bootId: "boot-1",
   monotonic: () => BigInt(Math.round(Number(uptimeSeconds()) * Number(ticksPerSecond))),
@@ -33,7 +34,7 @@ function report(line: string): void {
   writeSync(1, `${line}\n`);
 }
 
-/** Increments a key that both processes share and one of its own, in turns. */
+/** Increments, alternately, a key that both processes share and a key of its own. */
 async function incrementBoth(store: Store): Promise<void> {
   const each = Number(count) / callers;
   const caller = async (): Promise<void> => {
@@ -45,7 +46,7 @@ async function incrementBoth(store: Store): Promise<void> {
   await Promise.all(Array.from({ length: callers }, caller));
 }
 
-/** The same count, now in a commit that is flushed and now in one that is not. */
+/** Increments one counter alternately in commits that are flushed and in commits that are not. */
 async function incrementMixed(store: Store): Promise<void> {
   const each = Number(count) / callers / 2;
   const caller = async (): Promise<void> => {
@@ -60,12 +61,12 @@ async function incrementMixed(store: Store): Promise<void> {
   await Promise.all(Array.from({ length: callers }, caller));
 }
 
-/** Takes the first of a line that both processes share away, again and again, and reports it. */
-async function takeAll(store: Store): Promise<void> {
-  const takeFirst = (): Promise<string | undefined> =>
+/** Deletes the first entry of a queue that both processes share, repeatedly, and reports it. */
+async function dequeueAll(store: Store): Promise<void> {
+  const dequeue = (): Promise<string | undefined> =>
     store.transact(
       async (tx) => {
-        const [first] = await tx.take({ ...below("line"), limit: 1 });
+        const [first] = await tx.readHead({ ...below("queue"), limit: 1 });
         if (first !== undefined) tx.delete(first.key);
         return text(first?.value);
       },
@@ -73,27 +74,27 @@ async function takeAll(store: Store): Promise<void> {
     );
   const caller = async (): Promise<void> => {
     for (let round = 0; round < Number(count); round += 1) {
-      const taken = await takeFirst();
-      if (taken === undefined) return;
-      report(`took ${taken}`);
+      const entry = await dequeue();
+      if (entry === undefined) return;
+      report(`took ${entry}`);
     }
   };
   await Promise.all(Array.from({ length: callers }, caller));
 }
 
-/** Puts, takes and moves in a line that both processes share, each time with a witness. */
-async function takeAndPut(store: Store): Promise<void> {
-  const steps = fc.sample(lineStep, { numRuns: Number(count), seed: name.length });
-  const each = steps.length / lineCallers;
+/** Runs random steps on a queue that both processes share, and records each. */
+async function runSteps(store: Store): Promise<void> {
+  const steps = fc.sample(queueStep, { numRuns: Number(count), seed: name.length });
+  const each = steps.length / queueCallers;
   const caller = async (_: unknown, number: number): Promise<void> => {
     for (const [index, step] of steps.slice(number * each, (number + 1) * each).entries()) {
-      await runLineStep(store, step, `${name} ${number} ${index}`);
+      await runQueueStep(store, step, `${name} ${number} ${index}`);
     }
   };
-  await Promise.all(Array.from({ length: lineCallers }, caller));
+  await Promise.all(Array.from({ length: queueCallers }, caller));
 }
 
-/** Reports each write after it was acknowledged, until killed. */
+/** Reports each write after it was acknowledged, until the process is killed. */
 async function hammer(store: Store): Promise<void> {
   let next = 0;
   const caller = async (): Promise<void> => {
@@ -107,17 +108,17 @@ async function hammer(store: Store): Promise<void> {
   await Promise.all(Array.from({ length: callers }, caller));
 }
 
-/** Answers the other process when it sees its turn: writes `2n` after it has seen `2n - 1`. */
-async function answer(store: Store): Promise<void> {
-  for (let turn = 1; turn <= Number(count); turn += 2) {
-    while ((await read(store, k("turn"))) !== String(turn)) {
+/** Replies to the other process: writes `2n` after it has read `2n - 1`. */
+async function reply(store: Store): Promise<void> {
+  for (let round = 1; round <= Number(count); round += 2) {
+    while ((await read(store, k("round"))) !== String(round)) {
       await new Promise((resolve) => setImmediate(resolve));
     }
-    await put(store, k("turn"), String(turn + 1));
+    await put(store, k("round"), String(round + 1));
   }
 }
 
-/** Writes until the disk takes no more, then looks whether the rest still works. */
+/** Writes until the disk is full, then checks that reads and reserved space still work. */
 async function fill(store: Store): Promise<void> {
   const body = "x".repeat(20_000);
   let index = 0;
@@ -133,7 +134,7 @@ async function fill(store: Store): Promise<void> {
   }
   report(`reads ${await read(store, k("count"))}`);
   report(`body ${await read(store, k("body", index))}`);
-  // What is kept for transactions that free space is there to be used.
+  // The reserve for transactions that free space is still available.
   const small = async (tx: Transaction): Promise<void> =>
     tx.put(k("small"), bytes("written later"));
   await store.transact(small, { mayUseReserve: true });
@@ -143,12 +144,12 @@ const volatilePrefix = k("volatile");
 const store = await openLmdbStore({ location, clock, log: silentLog, volatilePrefix });
 report("open");
 if (mode === "increment") await incrementBoth(store);
-else if (mode === "take") await takeAll(store);
-else if (mode === "line") await takeAndPut(store);
+else if (mode === "take") await dequeueAll(store);
+else if (mode === "queue") await runSteps(store);
 else if (mode === "mixed") await incrementMixed(store);
 else if (mode === "hammer") await hammer(store);
 else if (mode === "fill") await fill(store);
-else if (mode === "answer") await answer(store);
+else if (mode === "reply") await reply(store);
 else await put(store, k(name), "by the child");
 await store.close();
 report("closed");

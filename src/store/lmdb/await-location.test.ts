@@ -11,25 +11,31 @@ import { awaitLocation } from "./await-location.ts";
 import { StoreInUse } from "./location.ts";
 
 let location = "";
-const sign = (): string => join(location, "open", "other.json");
-const told: string[] = [];
-const log = { ...silentLog, warn: (_: object, message: string) => void told.push(message) };
+const markerPath = (): string => join(location, "open", "other.json");
+const warnings: string[] = [];
+const warn = (fields: { readonly err?: Error }): void => {
+  warnings.push(fields.err?.message ?? "");
+};
+const log = { ...silentLog, warn };
 
 beforeEach(() => {
   location = mkdtempSync(join(tmpdir(), "location-"));
   mkdirSync(join(location, "open"));
-  const place = { bootId: "boot-1", host: "there", namespace: "theirs" };
-  writeFileSync(sign(), JSON.stringify({ pid: 1, startTime: "0", ...place, format: 1 }));
-  told.length = 0;
+  const otherProcess = { bootId: "boot-1", host: "there", namespace: "theirs" };
+  writeFileSync(
+    markerPath(),
+    JSON.stringify({ pid: 1, startTime: "0", ...otherProcess, format: 1 }),
+  );
+  warnings.length = 0;
 });
 afterEach(() => rmSync(location, { recursive: true }));
 
-/** Every pause is over at once; `pass` says what happened meanwhile. */
+/** Opens the location with pauses that end at once; `pass` simulates what happens meanwhile. */
 function open(pass: (pauses: number) => void) {
   let pauses = 0;
   const after: Clock["after"] = (_, run) => {
     pauses += 1;
-    // What is to go on touching its own file does not matter here.
+    // Timers that touch the process's own marker file are irrelevant here.
     if (pauses < 50) queueMicrotask(run);
     pass(pauses);
     return () => undefined;
@@ -38,31 +44,31 @@ function open(pass: (pauses: number) => void) {
   return awaitLocation({ location, clock, host: "here", namespace: "ours" }, log);
 }
 
-it("waits until whoever was killed elsewhere has been silent for long enough", async () => {
+it("waits until the marker file of a process killed elsewhere has expired", async () => {
   let pausesSeen = 0;
   const claimed = await open((pauses) => {
     pausesSeen = pauses;
-    if (pauses === 5) utimesSync(sign(), 0, 0);
+    if (pauses === 5) utimesSync(markerPath(), 0, 0);
   });
   claimed.release();
   expect(claimed.isExclusive).toBe(true);
   expect(pausesSeen).toBeGreaterThanOrEqual(5);
-  expect(told).toHaveLength(1);
-  expect(told[0]).toContain("another container");
+  expect(warnings).toHaveLength(1);
+  expect(warnings[0]).toContain("another container");
 });
 
-it("refuses as soon as the other one shows that it is running", async () => {
+it("fails as soon as the other process touches its marker file", async () => {
   let pausesSeen = 0;
   const refused = open((pauses) => {
     pausesSeen = pauses;
-    if (pauses === 3) writeFileSync(sign(), "\n", { flag: "a" });
-    if (pauses === 3) utimesSync(sign(), Date.now() / 1000, Date.now() / 1000 + 1);
+    if (pauses === 3) writeFileSync(markerPath(), "\n", { flag: "a" });
+    if (pauses === 3) utimesSync(markerPath(), Date.now() / 1000, Date.now() / 1000 + 1);
   });
   await expect(refused).rejects.toThrow(StoreInUse);
   expect(pausesSeen).toBe(3);
 });
 
-it("does not wait for ever for one that neither ends nor shows", async () => {
+it("stops waiting for a marker file that neither changes nor expires", async () => {
   const refused = open(() => undefined);
   await expect(refused).rejects.toThrow(StoreInUse);
 });

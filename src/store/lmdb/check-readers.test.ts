@@ -4,7 +4,7 @@ import { manualClock } from "../manual-clock.ts";
 import { silentLog } from "../silent-log.ts";
 import { checkReadersRegularly } from "./open-lmdb-store.ts";
 
-it("goes on checking for killed readers after a check has failed", () => {
+it("continues to check for killed readers after a check has failed", () => {
   const warnings: object[] = [];
   const log = { ...silentLog, warn: (fields: object) => void warnings.push(fields) };
   const clock = manualClock();

@@ -1,34 +1,34 @@
 import { describe, expect, it } from "vitest";
 import { manualClock } from "../manual-clock.ts";
-import { CommitLatency, quickTicksMax, writeTicksMax } from "./commit-latency.ts";
+import { CommitLatency, fastTicksMax, writeTicksMax } from "./commit-latency.ts";
 
-function commits(pace: CommitLatency, count: number, ticks: bigint, writes = 0): void {
-  for (let left = count; left > 0; left -= 1) pace.end(pace.begin() - ticks, writes);
+function commits(latency: CommitLatency, count: number, ticks: bigint, writes = 0): void {
+  for (let left = count; left > 0; left -= 1) latency.end(latency.begin() - ticks, writes);
 }
 
-describe("the pace of commits", () => {
-  it("is quick until they are slow, and again when they are quick again", () => {
-    const pace = new CommitLatency(manualClock());
-    expect(pace.isFast).toBe(true);
-    commits(pace, 100, quickTicksMax * 2n);
-    expect(pace.isFast).toBe(false);
-    commits(pace, 100, quickTicksMax / 2n);
-    expect(pace.isFast).toBe(true);
+describe("the commit latency", () => {
+  it("is fast until commits become slow, and again when they become fast", () => {
+    const latency = new CommitLatency(manualClock());
+    expect(latency.isFast).toBe(true);
+    commits(latency, 100, fastTicksMax * 2n);
+    expect(latency.isFast).toBe(false);
+    commits(latency, 100, fastTicksMax / 2n);
+    expect(latency.isFast).toBe(true);
   });
 
-  it("does not mind a single one that takes a little longer", () => {
-    const pace = new CommitLatency(manualClock());
-    commits(pace, 1, quickTicksMax * 4n);
-    expect(pace.isFast).toBe(true);
-    commits(pace, 1, quickTicksMax * 1000n);
-    expect(pace.isFast).toBe(false);
+  it("tolerates a single slower commit", () => {
+    const latency = new CommitLatency(manualClock());
+    commits(latency, 1, fastTicksMax * 4n);
+    expect(latency.isFast).toBe(true);
+    commits(latency, 1, fastTicksMax * 1000n);
+    expect(latency.isFast).toBe(false);
   });
 
-  it("grants a large batch more time", () => {
-    const pace = new CommitLatency(manualClock());
-    commits(pace, 100, quickTicksMax + 100n * writeTicksMax, 100);
-    expect(pace.isFast).toBe(true);
-    commits(pace, 100, quickTicksMax + 100n * writeTicksMax, 90);
-    expect(pace.isFast).toBe(false);
+  it("allows a large batch more time", () => {
+    const latency = new CommitLatency(manualClock());
+    commits(latency, 100, fastTicksMax + 100n * writeTicksMax, 100);
+    expect(latency.isFast).toBe(true);
+    commits(latency, 100, fastTicksMax + 100n * writeTicksMax, 90);
+    expect(latency.isFast).toBe(false);
   });
 });

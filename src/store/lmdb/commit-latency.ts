@@ -2,18 +2,16 @@ import { ticksPerMillisecond } from "../../base/ticks.ts";
 import type { Ticks } from "../../base/ticks.ts";
 import type { Clock } from "../../base/world.ts";
 
-/** Commits that take longer than this on average are slow. */
-export const quickTicksMax = 3n * ticksPerMillisecond;
-/** What each write may add to that. */
+/** Average above which commits count as slow: 3 ms. */
+export const fastTicksMax = 3n * ticksPerMillisecond;
+/** Allowance for each write of a batch: 20 µs. */
 export const writeTicksMax = ticksPerMillisecond / 50n;
-/** Of how much the latest commit counts: one that was held up by chance is soon forgotten. */
+/** Weight of the latest commit in the average is 1/8: a single delayed commit has little effect. */
 const averagedCommits = 8;
 
-/**
- * Whether commits are quick enough to stand still for. Handing one to another thread and being
- * woken by it costs more than flushing it to a good disk; with a slow disk, or with another process
- * that holds the lock, everyone who only reads would have to wait too.
- */
+/** Decides whether commits may block the event loop. Handing a commit to another thread and being
+ *  woken by it costs more than flushing it to a fast disk. With a slow disk, or while another
+ *  process holds the write lock, blocking would delay all readers of the process. */
 export class CommitLatency {
   readonly #clock: Clock;
   #averageTicks = 0;
@@ -23,15 +21,15 @@ export class CommitLatency {
   }
 
   get isFast(): boolean {
-    return this.#averageTicks <= Number(quickTicksMax);
+    return this.#averageTicks <= Number(fastTicksMax);
   }
 
   begin(): Ticks {
     return this.#clock.monotonic();
   }
 
-  end(began: Ticks, writes: number): void {
-    const taken = this.#clock.monotonic() - began - BigInt(writes) * writeTicksMax;
-    this.#averageTicks += (Math.max(0, Number(taken)) - this.#averageTicks) / averagedCommits;
+  end(startedAt: Ticks, writes: number): void {
+    const elapsed = this.#clock.monotonic() - startedAt - BigInt(writes) * writeTicksMax;
+    this.#averageTicks += (Math.max(0, Number(elapsed)) - this.#averageTicks) / averagedCommits;
   }
 }

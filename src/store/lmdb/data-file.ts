@@ -1,15 +1,17 @@
 import { fchmodSync, fstatSync, openSync } from "node:fs";
 
-const others = 0o077;
+const groupAndOthers = 0o077;
 
-/** A descriptor of a file that the library has made, with the modes that it gives to all users. */
+/** Opens a data file that the library created, and removes the access of other users that it
+ *  grants. */
 export function openDataFile(path: string): number {
   const descriptor = openSync(path, "r+");
-  if ((fstatSync(descriptor).mode & others) === 0) return descriptor;
+  if ((fstatSync(descriptor).mode & groupAndOthers) === 0) return descriptor;
   try {
     fchmodSync(descriptor, 0o600);
   } catch {
-    // It is another user's; the folder keeps others out, or says that it does not.
+    // The file belongs to another user. The folder's mode protects it, or the server has logged
+    // that it does not.
   }
   return descriptor;
 }

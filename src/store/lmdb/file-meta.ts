@@ -1,8 +1,8 @@
 import { readSync } from "node:fs";
 
-/** Pages of this size hold keys of 4,000 bytes. */
+/** A page of this size fits keys of 4,000 bytes. */
 export const pageBytes = 8192;
-/** Before the content of every page: number, transaction, key size, flags, bounds. */
+/** Header of every page: page number, transaction, key size, flags, bounds. */
 export const pageHeaderBytes = 24;
 
 const metaCount = 2;
@@ -10,15 +10,15 @@ const metaBytes = 160;
 const magic = 0xbeefc0de;
 const noRoot = 2n ** 64n - 1n;
 
-/** What the latest of the two meta pages says of an LMDB file. */
+/** Fields of the newer of the two meta pages of an LMDB file. */
 export interface FileMeta {
-  /** Pages from here on were never used. */
+  /** First page that was never used. */
   readonly nextPage: number;
-  /** Of the tree of records. */
+  /** Depth of the tree of records. */
   readonly depth: number;
   readonly branchPages: number;
   readonly leafPages: number;
-  /** Of the tree of free pages; `undefined` if it is empty. */
+  /** Root of the tree of free pages; `undefined` if it is empty. */
   readonly freeRoot: number | undefined;
   /** The last committed transaction. */
   readonly transaction: number;
@@ -26,19 +26,20 @@ export interface FileMeta {
 
 const buffer = Buffer.alloc(metaBytes);
 
-/** Under the write lock, or the pages may change meanwhile. Offsets: `MDB_meta` of lmdb 3.5. */
+/** Reads the meta pages. Must run under the write lock; otherwise they may change meanwhile.
+ *  Offsets: `MDB_meta` of lmdb 3.5. */
 export function readMeta(descriptor: number): FileMeta {
   let latest: FileMeta | undefined;
   for (let index = 0; index < metaCount; index += 1) {
     const read = readSync(descriptor, buffer, 0, metaBytes, index * pageBytes);
     const isMeta = read === metaBytes && buffer.readUInt32LE(24) === magic;
     if (!isMeta || buffer.readUInt32LE(48) !== pageBytes) {
-      throw new Error(`meta page ${index} of a store file has another layout`);
+      throw new Error(`meta page ${index} of the store file has an unknown layout`);
     }
     const transaction = Number(buffer.readBigUInt64LE(152));
     if (latest === undefined || transaction > latest.transaction) latest = decoded(transaction);
   }
-  if (latest === undefined) throw new Error("a store file has no meta page");
+  if (latest === undefined) throw new Error("the store file has no meta page");
   return latest;
 }
 

@@ -1,7 +1,7 @@
 import { readSync } from "node:fs";
 import { pageBytes, pageHeaderBytes, type FileMeta } from "./file-meta.ts";
 
-/** Looked at in one count: enough for half a million free pages. */
+/** Pages read per count: enough for half a million free pages. */
 const pagesReadMax = 512;
 
 const branchFlag = 0x01;
@@ -11,25 +11,23 @@ const nodeHeaderBytes = 8;
 const transactionBytes = 8;
 const numberBytes = 8;
 
-/**
- * At least how many pages of the file a commit can take before it needs new ones: those that were
- * freed by transactions below `oldest`, which no reader can see. Called under the write lock, when
- * the disk is full. The tree of free pages maps a transaction to `[count, entry…]`; an entry is a
- * page, zero, or the negative length of a run whose first page follows.
- */
+/** Counts the free pages that a commit can use before the file must grow: those freed by
+ *  transactions below `oldest`, which no reader can see. A lower bound. Called under the write lock
+ *  when the disk is full. The tree of free pages maps a transaction to `[count, entry…]`; an entry
+ *  is a page, 0, or the negative length of a run whose first page follows. */
 export function countFreePages(descriptor: number, meta: FileMeta, oldest: number): number {
   if (meta.freeRoot === undefined) return 0;
-  const waiting = [meta.freeRoot];
+  const pagesToRead = [meta.freeRoot];
   let free = 0;
   for (let reads = 0; reads < pagesReadMax; reads += 1) {
-    const number = waiting.pop();
+    const number = pagesToRead.pop();
     if (number === undefined) break;
     const page = readPages(descriptor, number, 1);
     const flags = page.readUInt16LE(18);
     const count = page.readUInt16LE(20) >> 1;
     for (let index = 0; index < count; index += 1) {
       const node = page.readUInt16LE(pageHeaderBytes + 2 * index) + pageHeaderBytes;
-      if ((flags & branchFlag) !== 0) waiting.push(childOf(page, node));
+      if ((flags & branchFlag) !== 0) pagesToRead.push(childOf(page, node));
       else if ((flags & leafFlag) !== 0) free += freedBy(descriptor, page, node, oldest);
     }
   }
@@ -70,6 +68,6 @@ function pagesOf(entries: Buffer): number {
 function readPages(descriptor: number, first: number, count: number): Buffer {
   const pages = Buffer.allocUnsafeSlow(count * pageBytes);
   const read = readSync(descriptor, pages, 0, pages.length, first * pageBytes);
-  if (read !== pages.length) throw new Error(`page ${first} lies beyond the end of the file`);
+  if (read !== pages.length) throw new Error(`page ${first} is beyond the end of the store file`);
   return pages;
 }

@@ -18,8 +18,8 @@ const next = ({ sequence, ticks }: EngineReader): EngineBatch => ({
   writes: [],
 });
 
-describe("an engine that commits where it is", () => {
-  it("does not while another of the process commits aside, which would wait for it", async () => {
+describe("an engine with synchronous commits", () => {
+  it("uses a thread while another engine of the process commits on one, to avoid a deadlock", async () => {
     const options = { path: join(folder, "one.mdb"), noSync: true, clock: manualClock() };
     const [first, second] = [new LmdbEngine(options), new LmdbEngine(options)];
     const here = vi.spyOn(second, "commitSync").mockImplementation(() => {
@@ -38,7 +38,7 @@ describe("an engine that commits where it is", () => {
     await second.close();
   });
 
-  it("does not after one that took long to fail", async () => {
+  it("uses a thread after a commit that took long to fail", async () => {
     const clock = manualClock();
     const engine = new LmdbEngine({ path: join(folder, "two.mdb"), noSync: true, clock });
     const failing = engine.commit(() => {

@@ -13,7 +13,7 @@ import type { Key } from "../store.ts";
 import { copyBytes } from "../../encoding/slabs.ts";
 import { CommitLatency } from "./commit-latency.ts";
 import { openDataFile } from "./data-file.ts";
-import { FileInPlace } from "./file-in-place.ts";
+import { FileIdentityCheck } from "./file-identity-check.ts";
 import { pageBytes } from "./file-meta.ts";
 import { ensureLockFile } from "./lock-file.ts";
 import { oldestReaderOf } from "./oldest-reader.ts";
@@ -29,18 +29,18 @@ import {
 
 export interface LmdbEngineOptions {
   readonly path: string;
-  /** Nothing is ever flushed: for what does not outlive the boot. */
+  /** Never flush: for data that is lost with the boot. */
   readonly noSync: boolean;
-  /** For those who only look: the file must be there, and nothing can be committed. */
+  /** For inspection: the file must exist, and commits fail. */
   readonly readOnly?: boolean;
-  /** Tells how long commits take; without one they never keep the process waiting. */
+  /** Measures commits, so that fast ones run synchronously; without a clock all run on a thread. */
   readonly clock?: Clock;
-  /** Learns that the file was deleted. */
+  /** Logs that the file was deleted. */
   readonly log?: Log;
 }
 
-/** The library would give every value of a range an allocation of its own, and every key: its
- *  `readKey`, too, is replaced, by one that makes it text. */
+/** Decodes values into shared slabs: the library would allocate a buffer for every value of a
+ *  range, and for every key (its `readKey` is replaced by a function that returns text). */
 const sharedSlabs = {
   encode: (value: Uint8Array): Uint8Array => value,
   decode: (bytes: Uint8Array, length = bytes.length): Uint8Array => copyBytes(bytes, 0, length),
@@ -51,37 +51,36 @@ type Database = RootDatabase<Uint8Array, Uint8Array>;
 interface ReadOptions {
   readonly transaction?: ReadTransaction;
 }
-/** The declared types leave out that binary reads take a transaction too. */
+/** `getBinaryFast` accepts a transaction, which the library's types omit. */
 interface BinaryReader {
   getBinaryFast(key: Key, options: ReadOptions): Uint8Array | undefined;
 }
 
-/** Address space only: the file is as large as what it holds. */
+/** Limits the address space only: the file has the size of its content. */
 const mapBytesMax = 256 * 2 ** 30;
 const readersMax = 4096;
-/** From here on it pays that another thread writes while this one goes on. */
-const writesAsideMin = 24;
+/** Batches with at least this many writes are committed on a thread, while the event loop
+ *  continues. */
+const threadWritesMin = 24;
 
-/** In this process, of all its stores. A thread that commits aside holds its lock until it was
- *  called back by this one: whoever waited here for a lock meanwhile could wait for ever, for the
- *  same file opened twice, or for another process in the same place. */
-let asideCount = 0;
+/** Commits on threads, of all stores of this process. Such a thread keeps the write lock until its
+ *  callback has run on the main thread. A synchronous commit meanwhile could deadlock: on the same
+ *  file opened twice, or via another process in the same situation. */
+let threadCommits = 0;
 
-/**
- * LMDB on one file, shared by any number of processes. `overlappingSync` is off: with it a commit
- * becomes visible to other processes before it is durable.
- */
+/** LMDB on one file, shared by any number of processes. `overlappingSync` is off: it would make a
+ *  commit visible to other processes before it is durable. */
 export class LmdbEngine implements Engine {
   readonly #database: Database;
-  readonly #pace: CommitLatency | undefined;
+  readonly #latency: CommitLatency | undefined;
   #descriptor: number | undefined;
   readonly #reserve: PageReserve | undefined;
-  /** Of a file that is flushed: the others hold nothing that outlives the boot. */
-  readonly #inPlace: FileInPlace | undefined;
+  /** Only for flushed files: the others contain nothing that outlives the boot. */
+  readonly #fileCheck: FileIdentityCheck | undefined;
 
   constructor({ path, noSync, readOnly = false, clock, log }: LmdbEngineOptions) {
     if (!readOnly) ensureLockFile(path, readersMax);
-    this.#pace = clock && new CommitLatency(clock);
+    this.#latency = clock && new CommitLatency(clock);
     this.#database = open<Uint8Array, Uint8Array>(path, {
       noSubdir: true,
       keyEncoding: "binary",
@@ -96,29 +95,31 @@ export class LmdbEngine implements Engine {
       readOnly,
     });
     Object.assign(this.#database, { readKey: textOfKey });
-    // Elsewhere the library makes its file longer itself.
+    // On Windows the library extends its file itself.
     if (readOnly || process.platform === "win32") return;
     const descriptor = openDataFile(path);
     const oldestReader = (): number | undefined => oldestReaderOf(this.#database.readerList());
     this.#descriptor = descriptor;
     this.#reserve = new PageReserve({ descriptor, keepsReserve: !noSync, oldestReader });
-    if (!noSync) this.#inPlace = new FileInPlace({ path, descriptor, log });
+    if (!noSync) this.#fileCheck = new FileIdentityCheck({ path, descriptor, log });
   }
 
   open(): EngineView {
-    // Without the reset the library would hand out the state of the start of this turn.
+    // Without the reset the library would return the state at the start of this event-loop
+    // iteration.
     this.#database.resetReadTxn();
     const transaction = this.#readTransaction();
     return new LmdbView(this.#database, transaction);
   }
 
-  /** Frees the slots of readers that were killed: what they could see would never be reused. */
+  /** Frees the slots of killed readers. Otherwise the pages that they could see would never be
+   *  reused. */
   checkReaders(): void {
     this.#database.readerCheck();
   }
 
-  /** Writes the latest state to a file that is not there yet, without what is free in it. Commits
-   *  go on meanwhile and are not in it. */
+  /** Writes the latest state, without free pages, to a new file. Commits continue meanwhile and are
+   *  not included. */
   copyTo(path: string): Promise<void> {
     return this.#database.backup(path, true);
   }
@@ -128,54 +129,55 @@ export class LmdbEngine implements Engine {
       return this.#database.useReadTransaction();
     } catch (error) {
       if (!(error instanceof Error) || !error.message.includes("MDB_READERS_FULL")) throw error;
-      throw new StoreBusy(`more than ${readersMax} states are being read`, { cause: error });
+      throw new StoreBusy(`more than ${readersMax} open views`, { cause: error });
     }
   }
 
   async commit(decide: Decide, writesExpected = 0): Promise<void> {
-    const pace = this.#pace;
-    const began = pace?.begin() ?? 0n;
-    const isFew = writesExpected < writesAsideMin;
-    const isHere = pace?.isFast === true && isFew && asideCount === 0;
+    const latency = this.#latency;
+    const startedAt = latency?.begin() ?? 0n;
+    const isSmall = writesExpected < threadWritesMin;
+    const isSync = latency?.isFast === true && isSmall && threadCommits === 0;
     let writes = 0;
-    if (this.#inPlace?.isLost === true) this.#inPlace.expect();
+    if (this.#fileCheck?.isLost === true) this.#fileCheck.check();
     try {
-      writes = isHere ? this.commitSync(decide) : await this.#commitOnThread(decide);
+      writes = isSync ? this.commitSync(decide) : await this.#commitOnThread(decide);
     } finally {
-      // What takes long to fail keeps everyone waiting as well.
-      pace?.end(began, writes);
+      // A slow failure blocks the event loop as well.
+      latency?.end(startedAt, writes);
     }
-    if (writes > 0) this.#inPlace?.expect();
+    if (writes > 0) this.#fileCheck?.check();
   }
 
-  /** Keeps the process until it is done. What fails in the callback leaves nothing behind. */
+  /** Commits synchronously. If the callback fails nothing is written. */
   commitSync(decide: Decide): number {
-    let refusal: { readonly error: unknown } | undefined;
+    let rejection: { readonly error: unknown } | undefined;
     let writes = 0;
     try {
       this.#database.transactionSync(() => {
         const current = new LmdbView(this.#database, undefined);
-        const batch = attempt(() => this.#admitted(decide(current), current));
-        if ("error" in batch) refusal = batch;
+        const batch = capture(() => this.#reserveSpace(decide(current), current));
+        if ("error" in batch) rejection = batch;
         else writes = this.#apply(batch.value, current);
       });
     } catch (error) {
-      throw new StoreUnavailable(`could not commit: ${reasonOf(error)}`, { cause: error });
+      throw new StoreUnavailable(`commit failed: ${reasonOf(error)}`, { cause: error });
     }
-    if (refusal !== undefined) throw refusal.error;
+    if (rejection !== undefined) throw rejection.error;
     return writes;
   }
 
   async #commitOnThread(decide: Decide): Promise<number> {
     let failure: unknown;
     let writes = 0;
-    asideCount += 1;
+    threadCommits += 1;
     try {
       await this.#database.transaction(() => {
         try {
-          // A callback that throws would still commit what it has put: all is decided first.
+          // The library commits the puts of a callback that throws, so everything that may throw
+          // comes before the first put.
           const current = new LmdbView(this.#database, undefined);
-          writes = this.#apply(this.#admitted(decide(current), current), current);
+          writes = this.#apply(this.#reserveSpace(decide(current), current), current);
         } catch (error) {
           failure = error;
         }
@@ -183,7 +185,7 @@ export class LmdbEngine implements Engine {
     } catch (error) {
       throw await unavailable(error);
     } finally {
-      asideCount -= 1;
+      threadCommits -= 1;
     }
     if (failure !== undefined) throw failure;
     return writes;
@@ -195,8 +197,8 @@ export class LmdbEngine implements Engine {
     this.#descriptor = undefined;
   }
 
-  /** What there may be no space for is not begun. */
-  #admitted(batch: EngineBatch | undefined, current: EngineReader): EngineBatch | undefined {
+  /** Throws `StoreFull` before anything is written if the disk may not have enough space. */
+  #reserveSpace(batch: EngineBatch | undefined, current: EngineReader): EngineBatch | undefined {
     if (batch !== undefined) this.#reserve?.admit(batch, current);
     return batch;
   }
@@ -206,8 +208,8 @@ export class LmdbEngine implements Engine {
     const {
       sequence,
       ticks,
-      epoch = current.clockOffset,
-      turn = current.priorityOwner,
+      clockOffset = current.clockOffset,
+      priorityOwner = current.priorityOwner,
       writes,
     } = batch;
     const database = this.#database;
@@ -215,12 +217,12 @@ export class LmdbEngine implements Engine {
       if (value === undefined) void database.remove(key);
       else void database.put(key, withRevision(value, revision));
     }
-    void database.put(stateKey, encodeState({ sequence, ticks, epoch, turn }));
+    void database.put(stateKey, encodeState({ sequence, ticks, clockOffset, priorityOwner }));
     return writes.length;
   }
 }
 
-/** A state to read from: that of a read transaction, or the writer's own under its lock. */
+/** A readable state: that of a read transaction, or the writer's own under the write lock. */
 class LmdbView implements EngineView {
   readonly sequence: number;
   readonly ticks: Ticks;
@@ -236,8 +238,8 @@ class LmdbView implements EngineView {
     const state = decodeState(this.#binary(stateKey));
     this.sequence = state.sequence;
     this.ticks = state.ticks;
-    this.clockOffset = state.epoch;
-    this.priorityOwner = state.turn;
+    this.clockOffset = state.clockOffset;
+    this.priorityOwner = state.priorityOwner;
   }
 
   get(key: Key, text: KeyText): VersionedEntry | undefined {
@@ -250,7 +252,8 @@ class LmdbView implements EngineView {
     this.#isOpen = false;
   }
 
-  /** Valid until the next read: the library uses one buffer for all, with a length of its own. */
+  /** Reads a value; valid until the next read, because the library uses one buffer for all
+   *  values. */
   #binary(key: Key): Uint8Array | undefined {
     const shared = (this.#database as BinaryReader).getBinaryFast(key, this.#options);
     if (shared === undefined) return undefined;
@@ -270,7 +273,7 @@ class LmdbView implements EngineView {
   }
 }
 
-/** The library rejects with an error that carries the promise of the reason. */
+/** The library rejects with an error whose `commitError` is a promise of the cause. */
 async function unavailable(error: unknown): Promise<StoreUnavailable> {
   let cause = error;
   try {
@@ -278,16 +281,16 @@ async function unavailable(error: unknown): Promise<StoreUnavailable> {
   } catch (reason) {
     cause = reason;
   }
-  return new StoreUnavailable(`could not commit: ${reasonOf(cause)}`, { cause });
+  return new StoreUnavailable(`commit failed: ${reasonOf(cause)}`, { cause });
 }
 
 function reasonOf(error: unknown): string {
   return error instanceof Error ? error.message : String(error);
 }
 
-type Attempted<T> = { readonly value: T } | { readonly error: unknown };
+type Captured<T> = { readonly value: T } | { readonly error: unknown };
 
-function attempt<T>(run: () => T): Attempted<T> {
+function capture<T>(run: () => T): Captured<T> {
   try {
     return { value: run() };
   } catch (error) {

@@ -31,7 +31,7 @@ storeConformance("the ephemeral lmdb store", (options) =>
   openLmdbStore({ ...options, location: newLocation(), log: silentLog, ephemeral: true }),
 );
 for (const name of ["a", "c", "r"]) {
-  // What all keys begin with whose first part begins so.
+  // The common prefix of keys whose first part starts like this.
   const volatilePrefix = k(name).slice(0, -1);
   storeConformance(`the lmdb store with volatile keys from "${name}" on`, (options) =>
     openLmdbStore({ ...options, location: newLocation(), log: silentLog, volatilePrefix }),
@@ -54,7 +54,7 @@ describe("the lmdb store, opened again", () => {
   }): Promise<Store> => openLmdbStore({ ...options, log: silentLog });
   const nowOf = (store: Store): Promise<bigint> => store.snapshot(async (view) => view.now);
 
-  it("has kept everything", async () => {
+  it("contains all committed records", async () => {
     const location = newLocation();
     const first = await open({ location, clock: manualClock() });
     await put(first, k("a"), "1");
@@ -64,7 +64,7 @@ describe("the lmdb store, opened again", () => {
     await second.close();
   });
 
-  it("never goes back in time, and follows the wall clock when alone", async () => {
+  it("has a time that never decreases and follows the wall clock if opened exclusively", async () => {
     const location = newLocation();
     const first = await open({ location, clock: manualClock() });
     const committed = await first.transact(async (tx) => {
@@ -84,7 +84,7 @@ describe("the lmdb store, opened again", () => {
     await third.close();
   });
 
-  it("shares its time with those who open it while it is open", async () => {
+  it("shares its time with stores opened while it is open", async () => {
     const location = newLocation();
     const clock = manualClock();
     const first = await open({ location, clock });

@@ -19,17 +19,17 @@ const clock = manualClock();
 const claim = (options: object = {}): ReturnType<typeof claimLocation> =>
   claimLocation({ location, clock, host: "here", namespace: "ours", ...options });
 
-function leaveOpener(fields: object, isSilent = false): void {
+function leaveMarker(fields: object, isExpired = false): void {
   const path = join(location, "open", "other.json");
   mkdirSync(join(location, "open"), { recursive: true });
   const place = { bootId: "boot-1", host: "here", namespace: "ours" };
   const opener = { pid: 1, startTime: "0", ...place, format: formatVersion, ...fields };
   writeFileSync(path, JSON.stringify(opener));
-  if (isSilent) utimesSync(path, 0, 0);
+  if (isExpired) utimesSync(path, 0, 0);
 }
 
 describe("claimLocation", () => {
-  it("is alone, then shared, then alone again", () => {
+  it("is exclusive, then shared, then exclusive again", () => {
     const first = claim();
     expect(first.isExclusive).toBe(true);
     const second = claim();
@@ -42,22 +42,22 @@ describe("claimLocation", () => {
     third.release();
   });
 
-  it("refuses what a newer release has written", () => {
+  it("rejects a location written by a newer release", () => {
     claim({ format: 2 }).release();
     expect(() => claim({ format: 1 })).toThrow(StoreTooNew);
     claim({ format: 3 }).release();
   });
 
-  it("refuses to share with a process that writes another format", () => {
+  it("rejects a location that a process with another format has open", () => {
     claim().release();
-    leaveOpener({ ...identifyProcess(process.pid), format: formatVersion + 1 });
+    leaveMarker({ ...identifyProcess(process.pid), format: formatVersion + 1 });
     expect(() => claim()).toThrow(StoreInUse);
     expect(own()).toEqual(["other.json"]);
   });
 
-  it("sweeps the dead of this boot and of this machine's earlier boots", () => {
+  it("removes marker files of ended processes of this boot and of earlier boots", () => {
     for (const fields of [{ pid: 1, startTime: "no such" }, { bootId: "earlier" }]) {
-      leaveOpener(fields);
+      leaveMarker(fields);
       const claimed = claim();
       expect(claimed.isExclusive).toBe(true);
       claimed.release();
@@ -65,27 +65,27 @@ describe("claimLocation", () => {
     }
   });
 
-  it("refuses a location that another machine has open, until that falls silent", () => {
-    leaveOpener({ bootId: "another", host: "there" });
+  it("rejects a location that another machine has open, until its marker file expires", () => {
+    leaveMarker({ bootId: "another", host: "there" });
     expect(() => claim()).toThrow(/on machine there has this location open/);
-    leaveOpener({ bootId: "another", host: "there" }, true);
+    leaveMarker({ bootId: "another", host: "there" }, true);
     const claimed = claim();
     expect(claimed.isExclusive).toBe(true);
     claimed.release();
   });
 
-  it("refuses what a container that shows no processes has open, until that falls silent", () => {
+  it("rejects a location that another container has open, until its marker file expires", () => {
     const unseen = { pid: 1, startTime: "no such", namespace: "theirs" };
-    leaveOpener(unseen);
+    leaveMarker(unseen);
     expect(() => claim()).toThrow(/in another container \(here\) has this location open/);
     expect(own()).toEqual(["other.json"]);
-    leaveOpener(unseen, true);
+    leaveMarker(unseen, true);
     const claimed = claim();
     expect(claimed.isExclusive).toBe(true);
     claimed.release();
   });
 
-  it("shows now and then that it is alive", () => {
+  it("touches its marker file regularly", () => {
     const claimed = claim();
     const path = join(location, "open", own()[0] ?? "");
     utimesSync(path, 0, 0);

@@ -7,7 +7,7 @@ import type { Clock } from "../../base/world.ts";
 import { identifyProcess, isAlive, processNamespace } from "../process-identity.ts";
 import type { ProcessIdentity } from "../process-identity.ts";
 
-/** Raised when an older release could no longer read what is written. */
+/** Raised when older releases can no longer read the data. */
 export const formatVersion = 2;
 
 /** The folder was written by a newer release. */
@@ -18,12 +18,13 @@ export class StoreTooNew extends Error {
 /** Another machine or container, or a release with another format, has the folder open. */
 export class StoreInUse extends Error {
   override readonly name = "StoreInUse";
-  /** The file that whoever has it open touches; without one it is certain that it is running. */
+  /** The marker file that the other process touches. `undefined` if that process is known to
+   *  run. */
   readonly markerPath: string | undefined;
 
-  constructor(message: string, sign?: string) {
+  constructor(message: string, markerPath?: string) {
     super(message);
-    this.markerPath = sign;
+    this.markerPath = markerPath;
   }
 }
 
@@ -36,7 +37,7 @@ export interface LocationOptions {
 }
 
 export interface Location {
-  /** Nobody else had it open at that moment. */
+  /** No other process had the location open at the time of the claim. */
   readonly isExclusive: boolean;
   release(): void;
 }
@@ -44,23 +45,22 @@ export interface Location {
 interface LocationUser extends ProcessIdentity {
   readonly bootId: string;
   readonly host: string;
-  /** Process ids mean nothing outside of it. */
+  /** PID namespace that the process id belongs to. */
   readonly namespace: string;
   readonly format: number;
 }
 
-/** A file that was not touched for this long belongs to no running process. */
+/** A marker file that was not touched for this long belongs to no running process. */
 export const silenceSecondsMax = 30;
 const heartbeatMilliseconds = 5_000;
 const namesMax = 10_000;
 const noSpaceCodes: ReadonlySet<unknown> = new Set(["ENOSPC", "EDQUOT"]);
 
-/**
- * Everyone who has the folder open keeps a file in `open/` and touches it now and then. On the same
- * boot the process list says who is alive, if it is the same list; a file of another machine or
- * container counts while it is touched, measured against our own file, so that only the clock of
- * the file system matters.
- */
+/** Claims a location. Every process that has it open keeps a marker file in `open/` and touches
+ *  it every 5 s. For processes of the same boot and PID namespace the process list shows
+ *  whether they run. The marker of another machine or container counts as long as it is
+ *  touched; its age is measured against this process's own marker, so that only the clock of
+ *  the file system matters. */
 export function claimLocation(options: LocationOptions): Location {
   const { location, clock, format = formatVersion, host = hostIdentity() } = options;
   const { namespace = processNamespace() } = options;
@@ -72,10 +72,10 @@ export function claimLocation(options: LocationOptions): Location {
   const name = createOwnFile(folder, self);
   const path = join(folder, name);
   try {
-    const isAlone = checkOthers(folder, name, self);
+    const isExclusive = checkOthers(folder, name, self);
     const stop = keepTouching(path, self, clock);
     return {
-      isExclusive: isAlone,
+      isExclusive,
       release() {
         stop();
         rmSync(path, { force: true });
@@ -91,35 +91,36 @@ function checkFormat(location: string, format: number): void {
   const path = join(location, "format");
   const found = readText(path);
   if (found === undefined) {
-    // Several processes may come first at the same time, with the same thing to say.
+    // Several processes may create the file at once, with the same content.
     const draft = `${path}.${process.pid}`;
     writeFileSync(draft, `${format}\n`, { flush: true, mode: 0o600 });
     renameSync(draft, path);
   } else if (Number(found) > format) {
     throw new StoreTooNew(
       `${location} was written in format ${found.trim()} by a newer release; ` +
-        `this one knows up to ${format}`,
+        `this release supports up to ${format}`,
     );
   }
 }
 
-/** Whoever reads half of it takes its date as a sign of life. */
+/** Creates the marker file. A process that reads it half written goes by its date. */
 function createOwnFile(folder: string, self: LocationUser): string {
   for (let count = 0; count < namesMax; count += 1) {
     const name = `${self.pid}-${self.startTime}-${count}.json`;
     try {
       writeFileSync(join(folder, name), "", { flag: "wx", mode: 0o600 });
-      describe(join(folder, name), self);
+      writeIdentity(join(folder, name), self);
       return name;
     } catch (error) {
       if (!(error instanceof Error && "code" in error && error.code === "EEXIST")) throw error;
     }
   }
-  throw new StoreInUse(`this process has opened ${folder} too often`);
+  throw new StoreInUse(`this process has opened ${folder} more than ${namesMax} times`);
 }
 
-/** Without space for a block the file stays empty; its date alone then says that it runs. */
-function describe(path: string, self: LocationUser): void {
+/** Writes the content of the marker. On a full disk the file stays empty, and only its date shows
+ *  that the process runs. */
+function writeIdentity(path: string, self: LocationUser): void {
   try {
     writeFileSync(path, JSON.stringify(self), { flag: "r+" });
   } catch (error) {
@@ -134,55 +135,55 @@ function isNoSpace(error: unknown): boolean {
 
 function checkOthers(folder: string, ownName: string, self: LocationUser): boolean {
   const touched = statSync(join(folder, ownName)).mtimeMs;
-  let isAlone = true;
+  let isExclusive = true;
   for (const name of readdirSync(folder)) {
     if (name === ownName) continue;
     const path = join(folder, name);
-    const opener = readOpener(path);
-    if (!isOpenerAlive(path, opener, { self, touched })) {
+    const user = readUser(path);
+    if (!isUserAlive(path, user, { self, touched })) {
       rmSync(path, { force: true });
       continue;
     }
-    isAlone = false;
-    if (opener !== undefined) checkOther(path, opener, self);
+    isExclusive = false;
+    if (user !== undefined) checkOther(path, user, self);
   }
-  return isAlone;
+  return isExclusive;
 }
 
-function checkOther(path: string, opener: LocationUser, self: LocationUser): void {
+function checkOther(path: string, user: LocationUser, self: LocationUser): void {
   const folder = dirname(path);
-  if (opener.bootId !== self.bootId) {
+  if (user.bootId !== self.bootId) {
     throw new StoreInUse(
-      `${folder}: process ${opener.pid} on machine ${opener.host} has this location open; ` +
+      `${folder}: process ${user.pid} on machine ${user.host} has this location open; ` +
         "only processes of one machine can share it",
       path,
     );
   }
-  if (opener.namespace !== self.namespace) {
+  if (user.namespace !== self.namespace) {
     throw new StoreInUse(
-      `${folder}: process ${opener.pid} in another container (${opener.host}) has this location ` +
+      `${folder}: process ${user.pid} in another container (${user.host}) has this location ` +
         "open; only processes that see each other can share it. If it was killed, the location " +
         `is free after ${silenceSecondsMax} seconds`,
       path,
     );
   }
-  if (opener.format !== self.format) {
+  if (user.format !== self.format) {
     throw new StoreInUse(
-      `${folder}: process ${opener.pid} has this location open in format ${opener.format}, ` +
+      `${folder}: process ${user.pid} has this location open in format ${user.format}, ` +
         `this release writes ${self.format}; stop it first`,
     );
   }
 }
 
-function isOpenerAlive(
+function isUserAlive(
   path: string,
-  opener: LocationUser | undefined,
+  user: LocationUser | undefined,
   own: { readonly self: LocationUser; readonly touched: number },
 ): boolean {
-  if (opener?.bootId === own.self.bootId) {
-    if (opener.namespace === own.self.namespace) return isAlive(opener);
-  } else if (opener !== undefined && opener.host === own.self.host) {
-    // The same machine has booted since: whoever ran then has ended.
+  if (user?.bootId === own.self.bootId) {
+    if (user.namespace === own.self.namespace) return isAlive(user);
+  } else if (user !== undefined && user.host === own.self.host) {
+    // The same machine has booted since, so the process has ended.
     return false;
   }
   const silence = own.touched - (statSync(path, { throwIfNoEntry: false })?.mtimeMs ?? 0);
@@ -195,26 +196,27 @@ function keepTouching(path: string, self: LocationUser, clock: Clock): () => voi
     try {
       touch(path, self);
     } catch {
-      // The folder was removed under us; whatever needs it will say so.
+      // The folder was removed; operations that need it will fail and report that.
     }
   });
   return () => cancel();
 }
 
-/** Cut to its length rather than dated: so the file system's own clock says when, and it takes no
- *  space. */
+/** Truncates the file to its own length instead of setting its date: so the date comes from the
+ *  clock of the file system, and no space is needed. */
 function touch(path: string, self: LocationUser): void {
   const { size } = statSync(path);
-  if (size === 0) describe(path, self);
+  if (size === 0) writeIdentity(path, self);
   else truncateSync(path, size);
 }
 
-/** Names alone are not unique; machines without an id of their own only have their names. */
+/** Host name and machine id: host names alone are not unique. Machines without an id have only the
+ *  name. */
 function hostIdentity(): string {
   return [hostname(), readText("/etc/machine-id")?.trim()].filter(Boolean).join(" ");
 }
 
-function readOpener(path: string): LocationUser | undefined {
+function readUser(path: string): LocationUser | undefined {
   try {
     return JSON.parse(readText(path) ?? "") as LocationUser;
   } catch {

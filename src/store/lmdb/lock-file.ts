@@ -3,15 +3,13 @@ import { existsSync, linkSync, rmSync, statSync, writeFileSync } from "node:fs";
 const headerBytes = 8192;
 const readerBytes = 64;
 
-/**
- * The library maps its lock file and writes through the mapping: a hole in it would need a block
- * when a reader comes, and without one the process ends with SIGBUS. So the file is made here, with
- * all its blocks, before the library makes it as one large hole.
- */
+/** Creates the lock file with all its blocks allocated. The library would create it sparse, map it
+ *  and write through the mapping: on a full disk the first write to a hole ends the process with
+ *  SIGBUS. */
 export function ensureLockFile(dataPath: string, readersMax: number): void {
   const path = `${dataPath}-lock`;
   if (existsSync(path)) return;
-  // Linked when it is whole: another process may open it at once.
+  // Linked only when complete: another process may open it at once.
   const draft = `${path}.${process.pid}`;
   try {
     const bytes = Buffer.alloc(headerBytes + readersMax * readerBytes);
@@ -24,7 +22,7 @@ export function ensureLockFile(dataPath: string, readersMax: number): void {
   }
 }
 
-/** One with holes, as earlier releases made it. Only while no process uses it. */
+/** Removes a sparse lock file of an earlier release. Only while no process uses it. */
 export function removeSparseLockFile(dataPath: string): void {
   const path = `${dataPath}-lock`;
   const found = statSync(path, { throwIfNoEntry: false });

@@ -3,11 +3,9 @@ import { dirname } from "node:path";
 import { syncFolder } from "../sync-folder.ts";
 import { LmdbEngine } from "./lmdb-engine.ts";
 
-/**
- * A file that appears under its name when it is whole and on disk: the library writes the first
- * pages of a new one in place, and what a loss of power left of them could never be opened again.
- * Of several processes that come first at the same time one gives its file the name.
- */
+/** Creates a store file that appears under its name only when complete and flushed. The library
+ *  writes the first pages of a new file in place; after a loss of power in between it could never
+ *  be opened again. If several processes do this at once, the file of one of them gets the name. */
 export async function ensureStoreFile(path: string): Promise<void> {
   if (existsSync(path)) return;
   const draft = `${path}.${process.pid}`;

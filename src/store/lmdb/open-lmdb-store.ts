@@ -12,30 +12,30 @@ import { LmdbEngine } from "./lmdb-engine.ts";
 import { awaitLocation } from "./await-location.ts";
 import { removeSparseLockFile } from "./lock-file.ts";
 import { ensureStoreFile } from "./new-store-file.ts";
-import { knowsTooMuch, OverlayEngine } from "./overlay-engine.ts";
+import { isAheadOf, OverlayEngine } from "./overlay-engine.ts";
 import { volatileRange } from "./overlay-view.ts";
 
 export interface LmdbStoreOptions {
-  /** A folder of this store's own; made if missing. */
+  /** The store's own folder; created if missing. */
   readonly location: string;
   readonly clock: Clock;
   readonly log: Log;
   readonly meter?: Pick<Meter, "commit"> | undefined;
-  /** Never flushed, and empty after a boot. */
+  /** Never flushed; empty after a boot. */
   readonly ephemeral?: boolean;
-  /** Keys that begin so need not outlive a boot: what changes them alone is not flushed. */
+  /** Prefix of volatile keys: commits that change only such keys are not flushed and are lost with
+   *  the boot. */
   readonly volatilePrefix?: Key;
-  /** How long a view may be read from; longer ones make the file grow. */
+  /** Maximum age of a view; older ones would make the file grow. */
   readonly snapshotAgeMax?: Ticks;
 }
 
 const readersCheckMilliseconds = 30_000;
 
-/**
- * The folder holds `format`, `open/` (`location.ts`) and the data: `store.mdb`, or for an ephemeral
- * store and for volatile keys `ephemeral-<boot>.mdb`. A file that is never flushed may be torn by a
- * loss of power, so that of an earlier boot is removed without being opened.
- */
+/** Opens the store in a folder with the files `format`, `open/` (`location.ts`), and `store.mdb`
+ *  or, for an ephemeral store and for volatile keys, `ephemeral-<boot>.mdb`. A loss of power may
+ *  corrupt a file that is never flushed, so a file of an earlier boot is removed without being
+ *  opened. */
 export async function openLmdbStore(options: LmdbStoreOptions): Promise<Store> {
   const { location, clock, log, ephemeral = false } = options;
   makePrivateFolder(location, log);
@@ -46,9 +46,9 @@ export async function openLmdbStore(options: LmdbStoreOptions): Promise<Store> {
     if (claim.isExclusive) removeSparseLockFile(join(location, name));
     if (!ephemeral) await ensureStoreFile(join(location, name));
     const durable = new LmdbEngine({ path: join(location, name), noSync: ephemeral, clock, log });
-    const engine = await overlaid(options, durable, claim.isExclusive);
+    const engine = await withVolatileFile(options, durable, claim.isExclusive);
     await setClockOffset(engine, clock, claim.isExclusive);
-    log.debug({ location, ephemeral, isAlone: claim.isExclusive }, "store opened");
+    log.debug({ location, ephemeral, isExclusive: claim.isExclusive }, "store opened");
     const stopChecking = checkReadersRegularly(engine, clock, log);
     const close = async (): Promise<void> => {
       stopChecking();
@@ -63,31 +63,31 @@ export async function openLmdbStore(options: LmdbStoreOptions): Promise<Store> {
   }
 }
 
-/** With the file of volatile keys. One that knows of commits that the store has lost, as after its
- *  file was brought back from elsewhere, is of no use. */
-async function overlaid(
+/** Adds the file of volatile keys. The file is discarded if it follows commits that the durable
+ *  file does not contain, for example after that file was restored from a backup. */
+async function withVolatileFile(
   { location, clock, volatilePrefix }: LmdbStoreOptions,
   durable: LmdbEngine,
-  isAlone: boolean,
+  isExclusive: boolean,
 ): Promise<LmdbEngine | OverlayEngine> {
   if (volatilePrefix === undefined) return durable;
   const name = ephemeralName(clock);
   const path = join(location, name);
   removeEarlierBoots(location, name);
-  if (isAlone) removeSparseLockFile(path);
-  let passing = new LmdbEngine({ path, noSync: true });
-  if (isAlone && knowsTooMuch(passing, durable)) {
-    await passing.close();
+  if (isExclusive) removeSparseLockFile(path);
+  let volatile = new LmdbEngine({ path, noSync: true });
+  if (isExclusive && isAheadOf(volatile, durable)) {
+    await volatile.close();
     rmSync(path);
-    passing = new LmdbEngine({ path, noSync: true });
+    volatile = new LmdbEngine({ path, noSync: true });
   }
-  const engine = new OverlayEngine(durable, passing, volatileRange(volatilePrefix));
-  if (isAlone) await engine.reconcileAll();
+  const engine = new OverlayEngine(durable, volatile, volatileRange(volatilePrefix));
+  if (isExclusive) await engine.reconcileAll();
   return engine;
 }
 
-/** What a timer throws would end the process; that slots stay taken until the next check does no
- *  harm to anyone. */
+/** Frees the slots of killed readers regularly. An exception in a timer would end the process, so
+ *  it is logged; the next check tries again. */
 export function checkReadersRegularly(
   engine: { checkReaders(): void },
   clock: Clock,
@@ -98,7 +98,7 @@ export function checkReadersRegularly(
     try {
       engine.checkReaders();
     } catch (error) {
-      log.warn({ err: error }, "readers that were killed could not be cleared away");
+      log.warn({ err: error }, "freeing the slots of killed readers failed; retrying in 30 s");
     }
   });
   return () => cancel();

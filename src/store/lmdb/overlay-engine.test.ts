@@ -29,7 +29,7 @@ const open = (location: string, boot = "boot-1"): Promise<Store> =>
     volatilePrefix: k("volatile"),
   });
 
-/** What the flushed file alone knows. */
+/** Reads the durable file alone. */
 function flushed(location: string) {
   const engine = new LmdbEngine({
     path: join(location, "store.mdb"),
@@ -43,7 +43,7 @@ function flushed(location: string) {
 }
 
 describe("a store with volatile keys", () => {
-  it("flushes nothing for what changes them alone", async () => {
+  it("does not flush commits that change only volatile keys", async () => {
     const location = newLocation();
     const store = await open(location);
     await put(store, k("kept"), "1");
@@ -56,7 +56,7 @@ describe("a store with volatile keys", () => {
     await store.close();
   });
 
-  it("shows them to whoever opens it next, but not after a boot", async () => {
+  it("keeps them for the next opening, but not after a boot", async () => {
     const location = newLocation();
     const first = await open(location);
     await put(first, k("volatile", 1), "1");
@@ -69,7 +69,7 @@ describe("a store with volatile keys", () => {
     await third.close();
   });
 
-  it("leaves nothing behind of a key that came with a flush and went without", async () => {
+  it("leaves no entry of a key that was created with a flush and deleted without one", async () => {
     const location = newLocation();
     const store = await open(location);
     for (let round = 0; round < 20; round += 1) {
@@ -88,7 +88,7 @@ describe("a store with volatile keys", () => {
 });
 
 describe("a store with volatile keys whose process was killed", () => {
-  it("shows keys that last without a value, also beside volatile ones", async () => {
+  it("returns durable keys with empty values, also next to volatile keys", async () => {
     const store = await open(newLocation());
     await put(store, k("a"), "");
     await put(store, k("volatile", 1), "1");
@@ -105,7 +105,7 @@ describe("a store with volatile keys whose process was killed", () => {
     await store.close();
   });
 
-  it("is tidy again when it is opened alone", async () => {
+  it("is reconciled when it is opened exclusively", async () => {
     const location = newLocation();
     const killed = await open(location);
     await killed.transact(async (tx) => {
@@ -115,7 +115,7 @@ describe("a store with volatile keys whose process was killed", () => {
     });
     await killed.transact(async (tx) => tx.delete(k("volatile", 1)));
     await killed.transact(async (tx) => tx.put(k("volatile", 2), bytes("locked")));
-    // Without a chance to settle anything.
+    // Before anything could be reconciled.
     await killed.close();
     const next = await open(location);
     expect(await next.snapshot((view) => values(view, below("volatile")))).toEqual(["locked"]);
@@ -136,8 +136,8 @@ const steps = fc.array(
   { maxLength: 40 },
 );
 
-describe("volatile keys, flushed now and then", () => {
-  it("are always what they were last set to", async () => {
+describe("volatile keys in flushed and unflushed commits", () => {
+  it("always have the last value", async () => {
     await fc.assert(
       fc.asyncProperty(steps, async (taken) => {
         const location = newLocation();

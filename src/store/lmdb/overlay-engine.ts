@@ -5,51 +5,56 @@ import type { LmdbEngine } from "./lmdb-engine.ts";
 import { tombstone, isVolatile, OverlayView, type VolatileRange } from "./overlay-view.ts";
 
 const opensMax = 1000;
-/** Keys that a batch looks at to tidy them up, at least. */
-const settledMin = 8;
-/** And for each volatile key of its own, or else they would become more for as long as there is
- *  much to do: it takes a batch of either file and one more look until a key is settled. */
-const settledPerWrite = 4;
-const unsettledMax = 1_000_000;
+/** Overlapping keys that a batch reconciles, at least. */
+const reconciledMin = 8;
+/** Overlapping keys that a batch reconciles per volatile key that it writes. With fewer their
+ *  number would grow under load: a key is reconciled only after a batch of either file and one more
+ *  check. */
+const reconciledPerWrite = 4;
+const overlappingMax = 1_000_000;
 
 /**
- * Two files as one. A batch that changes volatile keys alone goes to a second file that is never
- * flushed; any other goes to the first as a whole, its volatile keys too, so that each commit is
- * one commit of one file. Of what the two hold at a volatile key the later stamp counts, and a key
- * that is gone leaves an empty value where the other file may hold something older.
+ * Combines two LMDB files. A batch that changes only volatile keys goes to the *volatile file*,
+ * which is never flushed. Any other batch goes to the *durable file* as a whole, including its
+ * volatile keys, so that each commit is one commit of one file. If both files hold a volatile key,
+ * the later revision counts. A delete is written as a tombstone (an empty value) if the other file
+ * may hold an older value.
  *
- * All commits take the lock of the first file and are numbered together, so the state of both is
- * that after the latest commit of either. The second file remembers the commit of the first that it
- * came after: a reader who sees less of the first looks again.
+ * All commits take the write lock of the durable file and share one sequence, so the state is that
+ * after the latest commit of either file. The volatile file stores the sequence of the durable file
+ * that its last commit follows; a reader whose view of the durable file is older opens both again.
  *
- * Example: a file is created and opened (first file: lock@7), then closed (second file: gone@8).
- * The next batch of the first file takes lock@7 out, the next of the second gone@8.
+ * Example: a file is created and opened (durable file: lock@7), then closed (volatile file:
+ * tombstone@8). The next batch of the durable file removes lock@7, the next batch of the volatile
+ * file removes the tombstone.
  */
 export class OverlayEngine implements Engine {
   readonly #durable: LmdbEngine;
-  readonly #passing: LmdbEngine;
+  readonly #volatile: LmdbEngine;
   readonly #range: VolatileRange;
-  /** Keys that both files know something of, as far as this process has written them. */
+  /** Keys that exist in both files, as far as this process has written them. */
   readonly #overlapping = new Map<KeyText, Key>();
 
   constructor(durable: LmdbEngine, volatile: LmdbEngine, range: VolatileRange) {
     this.#durable = durable;
-    this.#passing = volatile;
+    this.#volatile = volatile;
     this.#range = range;
   }
 
   open(): EngineView {
     for (let opens = 0; opens < opensMax; opens += 1) {
       const durable = this.#durable.open();
-      const passing = openAfter(durable, this.#passing);
-      if (cameAfter(passing) <= durable.sequence) {
+      const volatile = openVolatile(durable, this.#volatile);
+      if (baseSequenceOf(volatile) <= durable.sequence) {
         const close = (): void => durable.close();
-        return new OverlayView(durable, passing, { range: this.#range, close });
+        return new OverlayView(durable, volatile, { range: this.#range, close });
       }
-      passing.close();
+      volatile.close();
       durable.close();
     }
-    throw new StoreBusy("two files never showed the same state");
+    throw new StoreBusy(
+      "the durable and the volatile file changed during each attempt to open both",
+    );
   }
 
   commit(
@@ -58,118 +63,132 @@ export class OverlayEngine implements Engine {
   ): Promise<void> {
     const work = (files: Files): EngineBatch | undefined => {
       const close = (): void => undefined;
-      const { durable, passing } = files;
-      const current = new OverlayView(durable, passing, { range: this.#range, close });
+      const { durable, volatile } = files;
+      const current = new OverlayView(durable, volatile, { range: this.#range, close });
       const batch = decide(current);
       if (batch === undefined) return undefined;
-      if (!this.#isPassing(batch, current)) return this.#complete(batch, files);
-      this.#commitPassing(batch, files);
+      if (!this.#isVolatileOnly(batch, current)) return this.#withReconciliation(batch, files);
+      this.#commitVolatile(batch, files);
       return undefined;
     };
     return this.#underLock(work, writesExpected);
   }
 
-  /** Clears away what processes that were killed have left unsettled. For one who is alone. */
+  /** Reconciles the overlapping keys that killed processes have left. Only for a process that has
+   *  the location to itself. */
   async reconcileAll(): Promise<void> {
     await this.#underLock((files) => {
-      for (const reader of [files.durable, files.passing]) {
-        const found = reader.scan({ ...this.#range, reverse: false }, unsettledMax);
+      for (const reader of [files.durable, files.volatile]) {
+        const found = reader.scan({ ...this.#range, reverse: false }, overlappingMax);
         for (const { key, text } of found) this.#overlapping.set(text, key);
       }
-      const writes = this.#settle(noWrites, files, "durable", unsettledMax);
+      const writes = this.#reconcile(noWrites, files, "durable", overlappingMax);
       return writes.length === 0 ? undefined : { ...nextOf(files), writes, mayUseReserve: true };
     });
     await this.#underLock((files) => {
-      const writes = this.#settle(noWrites, files, "passing", unsettledMax);
-      if (writes.length > 0) this.#commitPassing({ ...nextOf(files), writes }, files);
+      const writes = this.#reconcile(noWrites, files, "volatile", overlappingMax);
+      if (writes.length > 0) this.#commitVolatile({ ...nextOf(files), writes }, files);
       return undefined;
     });
   }
 
   checkReaders(): void {
     this.#durable.checkReaders();
-    this.#passing.checkReaders();
+    this.#volatile.checkReaders();
   }
 
   async close(): Promise<void> {
-    await this.#passing.close();
+    await this.#volatile.close();
     await this.#durable.close();
   }
 
-  /** What is returned goes to the first file. */
+  /** Runs `work` under the write lock; the batch that it returns goes to the durable file. */
   #underLock(
     work: (files: Files) => EngineBatch | undefined,
     writesExpected?: number,
   ): Promise<void> {
     const decide = (durable: EngineReader): EngineBatch | undefined => {
-      const passing = this.#passing.open();
+      const volatile = this.#volatile.open();
       try {
-        return work({ durable, passing });
+        return work({ durable, volatile });
       } finally {
-        passing.close();
+        volatile.close();
       }
     };
     return this.#durable.commit(decide, writesExpected);
   }
 
-  #isPassing({ writes, epoch, turn }: EngineBatch, current: EngineReader): boolean {
-    if (writes.length === 0 || epoch !== undefined) return false;
-    if (turn !== undefined && turn !== current.priorityOwner) return false;
+  #isVolatileOnly(
+    { writes, clockOffset, priorityOwner }: EngineBatch,
+    current: EngineReader,
+  ): boolean {
+    if (writes.length === 0 || clockOffset !== undefined) return false;
+    if (priorityOwner !== undefined && priorityOwner !== current.priorityOwner) return false;
     return writes.every(({ text }) => isVolatile(this.#range, text));
   }
 
-  #complete(batch: EngineBatch, files: Files): EngineBatch {
+  #withReconciliation(batch: EngineBatch, files: Files): EngineBatch {
     const writes = batch.writes.map((write) =>
-      isVolatile(this.#range, write.text) ? this.#over(write, files.passing) : write,
+      isVolatile(this.#range, write.text) ? this.#withTombstone(write, files.volatile) : write,
     );
-    // A reader who has the first file as it was must see by its number that it is another now.
-    const isNumbered = batch.sequence > files.durable.sequence;
-    const settled = isNumbered
-      ? this.#settle(batch.writes, files, "durable", this.#settledBy(batch))
+    // Without a new sequence a reader could not tell that the durable file has changed.
+    const hasNewSequence = batch.sequence > files.durable.sequence;
+    const reconciled = hasNewSequence
+      ? this.#reconcile(batch.writes, files, "durable", this.#reconciledPerBatch(batch))
       : noWrites;
-    return { ...batch, writes: [...writes, ...settled] };
+    return { ...batch, writes: [...writes, ...reconciled] };
   }
 
-  #commitPassing(batch: EngineBatch, files: Files): void {
+  #commitVolatile(batch: EngineBatch, files: Files): void {
     const { durable } = files;
-    const writes = batch.writes.map((write) => this.#over(write, durable));
-    const settled = this.#settle(batch.writes, files, "passing", this.#settledBy(batch));
-    const epoch = BigInt(durable.sequence);
-    this.#passing.commitSync(() => ({ ...batch, epoch, writes: [...writes, ...settled] }));
+    const writes = batch.writes.map((write) => this.#withTombstone(write, durable));
+    const reconciled = this.#reconcile(
+      batch.writes,
+      files,
+      "volatile",
+      this.#reconciledPerBatch(batch),
+    );
+    this.#volatile.commitSync(() => ({
+      ...batch,
+      clockOffset: BigInt(durable.sequence),
+      writes: [...writes, ...reconciled],
+    }));
   }
 
-  /** An older value in the other file must not come back to light. */
-  #over(write: EngineWrite, other: EngineReader): EngineWrite {
+  /** If the other file holds the key, a delete is written as a tombstone; otherwise the older value
+   *  would become visible again. */
+  #withTombstone(write: EngineWrite, other: EngineReader): EngineWrite {
     const { key, text, value } = write;
-    if (write.revision === noStamp || other.get(key, text) === undefined) return write;
+    if (write.revision === noRevision || other.get(key, text) === undefined) return write;
     this.#overlapping.set(text, key);
     return value === undefined ? { ...write, value: tombstone } : write;
   }
 
-  #settledBy({ writes }: EngineBatch): number {
+  #reconciledPerBatch({ writes }: EngineBatch): number {
     const own = writes.filter(({ text }) => isVolatile(this.#range, text));
-    return Math.max(settledMin, settledPerWrite * own.length);
+    return Math.max(reconciledMin, reconciledPerWrite * own.length);
   }
 
-  /** Takes out of one file what the other has made needless. */
-  #settle(
+  /** Returns deletes of entries in one file that the other file makes redundant. */
+  #reconcile(
     written: readonly EngineWrite[],
-    { durable, passing }: Files,
-    file: Needless,
+    { durable, volatile }: Files,
+    file: RedundantFile,
     countMax: number,
   ): readonly EngineWrite[] {
     if (this.#overlapping.size === 0) return noWrites;
     const texts = new Set(written.map(({ text }) => text));
     const removals: EngineWrite[] = [];
     for (const [text, key] of firstOf(this.#overlapping, countMax)) {
-      // To the end of the row, so that those that must wait do not stand in the way.
+      // Moved to the end of the map, so that keys that cannot be reconciled yet do not block
+      // others.
       this.#overlapping.delete(text);
-      const needless = redundantIn(durable.get(key, text), passing.get(key, text));
+      const redundant = redundantIn(durable.get(key, text), volatile.get(key, text));
       const isWritten = texts.has(text);
-      if (needless === "none" && !isWritten) continue;
+      if (redundant === "none" && !isWritten) continue;
       this.#overlapping.set(text, key);
-      if (needless === file && !isWritten) {
-        removals.push({ key, text, value: undefined, revision: noStamp });
+      if (redundant === file && !isWritten) {
+        removals.push({ key, text, value: undefined, revision: noRevision });
       }
     }
     return removals;
@@ -178,13 +197,13 @@ export class OverlayEngine implements Engine {
 
 interface Files {
   readonly durable: EngineReader;
-  readonly passing: EngineView;
+  readonly volatile: EngineView;
 }
 
-/** What is open already is not left behind if the second cannot be. */
-function openAfter(durable: EngineView, passing: LmdbEngine): EngineView {
+/** Opens the volatile file; on failure closes the view of the durable file. */
+function openVolatile(durable: EngineView, volatile: LmdbEngine): EngineView {
   try {
-    return passing.open();
+    return volatile.open();
   } catch (error) {
     durable.close();
     throw error;
@@ -192,12 +211,12 @@ function openAfter(durable: EngineView, passing: LmdbEngine): EngineView {
 }
 
 const noWrites: readonly EngineWrite[] = [];
-/** What is taken out of one file only. */
-const noStamp = 0;
+/** Revision of a delete that concerns one file only. */
+const noRevision = 0;
 
-function nextOf({ durable, passing }: Files): Omit<EngineBatch, "writes"> {
-  const sequence = Math.max(durable.sequence, passing.sequence) + 1;
-  return { sequence, ticks: durable.ticks > passing.ticks ? durable.ticks : passing.ticks };
+function nextOf({ durable, volatile }: Files): Omit<EngineBatch, "writes"> {
+  const sequence = Math.max(durable.sequence, volatile.sequence) + 1;
+  return { sequence, ticks: durable.ticks > volatile.ticks ? durable.ticks : volatile.ticks };
 }
 
 function firstOf<K, V>(map: ReadonlyMap<K, V>, countMax: number): readonly (readonly [K, V])[] {
@@ -209,29 +228,34 @@ function firstOf<K, V>(map: ReadonlyMap<K, V>, countMax: number): readonly (read
   return found;
 }
 
-/** Which file could do without a key; `neither` while an older value is covered by a later one. */
-type Needless = "durable" | "passing" | "neither" | "none";
+/** The file whose entry of a key is redundant. `neither`: the volatile value hides an older durable
+ *  one. `none`: the key is in at most one file. */
+type RedundantFile = "durable" | "volatile" | "neither" | "none";
 
-interface Held {
+interface StoredValue {
   readonly revision: number;
   readonly value: Uint8Array;
 }
 
-function redundantIn(kept: Held | undefined, passing: Held | undefined): Needless {
-  if (kept === undefined) return passing?.value.length === 0 ? "passing" : "none";
-  if (passing === undefined) return kept.value.length === 0 ? "durable" : "none";
-  if (kept.revision > passing.revision) return "passing";
-  return passing.value.length === 0 ? "durable" : "neither";
+function redundantIn(
+  durable: StoredValue | undefined,
+  volatile: StoredValue | undefined,
+): RedundantFile {
+  if (durable === undefined) return volatile?.value.length === 0 ? "volatile" : "none";
+  if (volatile === undefined) return durable.value.length === 0 ? "durable" : "none";
+  if (durable.revision > volatile.revision) return "volatile";
+  return volatile.value.length === 0 ? "durable" : "neither";
 }
 
-/** Where an engine keeps its epoch the second file keeps this: it has no time of its own. */
-function cameAfter({ clockOffset: epoch }: EngineReader): number {
-  return Number(epoch);
+/** The sequence of the durable file that the volatile file's last commit follows. It is stored in
+ *  the field of the clock offset, which the volatile file does not need. */
+function baseSequenceOf({ clockOffset }: EngineReader): number {
+  return Number(clockOffset);
 }
 
-export function knowsTooMuch(passing: LmdbEngine, durable: LmdbEngine): boolean {
-  const [after, present] = [passing.open(), durable.open()];
+export function isAheadOf(volatile: LmdbEngine, durable: LmdbEngine): boolean {
+  const [after, present] = [volatile.open(), durable.open()];
   after.close();
   present.close();
-  return cameAfter(after) > present.sequence;
+  return baseSequenceOf(after) > present.sequence;
 }

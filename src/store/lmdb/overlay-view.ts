@@ -3,17 +3,17 @@ import type { EngineReader, EngineView, ScanBounds, VersionedEntry } from "../en
 import { textOfKey, type KeyText } from "../key-text.ts";
 import type { Key } from "../store.ts";
 
-/** The keys that begin so live no longer than the processes that wrote them. */
+/** The range of volatile keys: they live no longer than the processes that wrote them. */
 export interface VolatileRange {
   readonly start: KeyText;
-  /** Left out. */
+  /** Excluded. */
   readonly end: KeyText;
 }
 
 export function volatileRange(prefix: Key): VolatileRange {
   const start = textOfKey(prefix);
   const last = start.charCodeAt(start.length - 1);
-  if (!(last < 0xff)) throw new RangeError("a prefix of volatile keys ends below ff");
+  if (!(last < 0xff)) throw new RangeError("the last byte of a volatile prefix must be below ff");
   return { start, end: start.slice(0, -1) + String.fromCharCode(last + 1) };
 }
 
@@ -21,48 +21,51 @@ export function isVolatile({ start, end }: VolatileRange, text: KeyText): boolea
   return start <= text && text < end;
 }
 
-/** What stands for a key that is gone, where the other file may still hold something older. */
+/** Value of a deleted key while the other file may hold an older value. */
 export const tombstone = new Uint8Array(0);
 
-/** Of what the two files hold at a key the later counts. */
+/** The entry with the later revision; `undefined` if that is a tombstone. */
 export function latestEntry(
-  kept: VersionedEntry | undefined,
-  passing: VersionedEntry | undefined,
+  durable: VersionedEntry | undefined,
+  volatile: VersionedEntry | undefined,
 ): VersionedEntry | undefined {
-  const isKept = passing === undefined || (kept !== undefined && kept.revision > passing.revision);
-  const found = isKept ? kept : passing;
+  const isDurable =
+    volatile === undefined || (durable !== undefined && durable.revision > volatile.revision);
+  const found = isDurable ? durable : volatile;
   return found === undefined || found.value.length === 0 ? undefined : found;
 }
 
-/** One state, part of which lies in a file that is flushed and part in one that is not. */
+/** One state of the durable and the volatile file. */
 export class OverlayView implements EngineView {
   readonly sequence: number;
   readonly ticks: Ticks;
   readonly clockOffset: Ticks;
   readonly priorityOwner: number;
   readonly #durable: EngineReader;
-  readonly #passing: EngineView;
+  readonly #volatile: EngineView;
   readonly #range: VolatileRange;
   readonly #close: () => void;
 
   constructor(
     durable: EngineReader,
-    passing: EngineView,
+    volatile: EngineView,
     { range, close }: { readonly range: VolatileRange; readonly close: () => void },
   ) {
     this.#durable = durable;
-    this.#passing = passing;
+    this.#volatile = volatile;
     this.#range = range;
     this.#close = close;
-    this.sequence = Math.max(durable.sequence, passing.sequence);
-    this.ticks = durable.ticks > passing.ticks ? durable.ticks : passing.ticks;
+    this.sequence = Math.max(durable.sequence, volatile.sequence);
+    this.ticks = durable.ticks > volatile.ticks ? durable.ticks : volatile.ticks;
     this.clockOffset = durable.clockOffset;
     this.priorityOwner = durable.priorityOwner;
   }
 
   get(key: Key, text: KeyText): VersionedEntry | undefined {
-    const kept = this.#durable.get(key, text);
-    return isVolatile(this.#range, text) ? latestEntry(kept, this.#passing.get(key, text)) : kept;
+    const durable = this.#durable.get(key, text);
+    return isVolatile(this.#range, text)
+      ? latestEntry(durable, this.#volatile.get(key, text))
+      : durable;
   }
 
   scan(bounds: ScanBounds, countMax: number): VersionedEntry[] {
@@ -80,27 +83,27 @@ export class OverlayView implements EngineView {
   }
 
   close(): void {
-    this.#passing.close();
+    this.#volatile.close();
     this.#close();
   }
 
-  /** Merges up to where both files were looked at. */
+  /** Merges the entries up to the last key that was read from both files. */
   #step(bounds: ScanBounds, countMax: number): Step {
-    const kept = this.#durable.scan(bounds, countMax);
-    const passing = this.#passing.scan(bounds, countMax);
-    const seen = soonest(bounds, lastOf(kept, countMax), lastOf(passing, countMax));
-    const both = new Map(kept.map((entry) => [entry.text, entry]));
-    for (const entry of passing) {
+    const durable = this.#durable.scan(bounds, countMax);
+    const volatile = this.#volatile.scan(bounds, countMax);
+    const reached = firstReached(bounds, lastOf(durable, countMax), lastOf(volatile, countMax));
+    const both = new Map(durable.map((entry) => [entry.text, entry]));
+    for (const entry of volatile) {
       const other = both.get(entry.text);
       if (other === undefined || other.revision < entry.revision) both.set(entry.text, entry);
     }
-    // Among keys that last, an empty value is a value like any other.
-    const isThere = ({ text, value }: VersionedEntry): boolean =>
+    // An empty value is a tombstone only for volatile keys.
+    const isPresent = ({ text, value }: VersionedEntry): boolean =>
       value.length > 0 || !isVolatile(this.#range, text);
     const entries = [...both.values()]
-      .filter((entry) => isThere(entry) && isWithin(bounds, entry.text, seen))
+      .filter((entry) => isPresent(entry) && isWithin(bounds, entry.text, reached))
       .toSorted((left, right) => (left.text < right.text !== bounds.reverse ? -1 : 1));
-    return { entries, next: seen === undefined ? undefined : restAfter(bounds, seen) };
+    return { entries, next: reached === undefined ? undefined : restAfter(bounds, reached) };
   }
 }
 
@@ -111,12 +114,12 @@ interface Step {
 
 const stepEntriesMax = 1000;
 
-/** Nothing if the file holds no more. */
+/** Last key read; `undefined` if the file has no more entries in the bounds. */
 function lastOf(entries: readonly VersionedEntry[], countMax: number): KeyText | undefined {
   return entries.length < countMax ? undefined : entries.at(-1)?.text;
 }
 
-function soonest(
+function firstReached(
   { reverse }: ScanBounds,
   left: KeyText | undefined,
   right: KeyText | undefined,
@@ -125,11 +128,11 @@ function soonest(
   return left < right !== reverse ? left : right;
 }
 
-function isWithin({ reverse }: ScanBounds, text: KeyText, seen: KeyText | undefined): boolean {
-  if (seen === undefined) return true;
-  return reverse ? text >= seen : text <= seen;
+function isWithin({ reverse }: ScanBounds, text: KeyText, reached: KeyText | undefined): boolean {
+  if (reached === undefined) return true;
+  return reverse ? text >= reached : text <= reached;
 }
 
-function restAfter(bounds: ScanBounds, seen: KeyText): ScanBounds {
-  return bounds.reverse ? { ...bounds, end: seen } : { ...bounds, start: `${seen}\0` };
+function restAfter(bounds: ScanBounds, reached: KeyText): ScanBounds {
+  return bounds.reverse ? { ...bounds, end: reached } : { ...bounds, start: `${reached}\0` };
 }

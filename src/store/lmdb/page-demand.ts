@@ -1,29 +1,27 @@
 import type { EngineWrite } from "../engine.ts";
 import { pageBytes, type FileMeta } from "./file-meta.ts";
 
-/** Larger nodes (header, key, value) get pages of their own. */
+/** Larger LMDB nodes (header, key, value) get overflow pages of their own. */
 const nodeBytesMax = pageBytes / 2 - 64;
-/** Roots that are split, the tree of free pages, the state of the store. */
+/** Pages for split roots, the tree of free pages and the state record. */
 const pagesAlways = 32;
-/** The library rewrites at most 75,000 entries of its list of free pages, 8 bytes each. */
+/** The library rewrites at most 75,000 entries of its free list, 8 bytes each. */
 const listPagesMax = 160;
 const listEntriesPerPage = 512;
-/** A branch page that was split once takes at least so many bytes of keys before the next time. */
+/** A branch page that was split takes at least this many bytes of keys before the next split. */
 const splitBytesMin = 2048;
 const branchEntryBytes = 10;
 
-/** The pages that a commit may need in the worst case. */
+/** Pages that a commit needs in the worst case. */
 export interface PageDemand {
   readonly pages: number;
-  /** Of these, the ones that must lie together: free pages here and there do not help. */
+  /** Pages that must be contiguous: scattered free pages cannot serve them. */
   readonly together: number;
 }
 
-/**
- * On its way down a write copies a page per level, and a deletion a neighbour of each as well, to
- * merge with it; none is copied twice in a commit. A put may split its leaf. A branch page is split
- * if it was full, and again when keys have filled its halves.
- */
+/** Computes the worst case. A write copies one page per level, a delete also a neighbour of each to
+ *  merge with; no page is copied twice in a commit. A put may split its leaf. A branch page is
+ *  split if it was full, and again when keys have filled its halves. */
 export function demandOf(writes: readonly EngineWrite[], meta: FileMeta): PageDemand {
   let together = 0;
   let leaves = 1;

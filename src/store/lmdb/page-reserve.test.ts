@@ -14,7 +14,7 @@ import { demandOf } from "./page-demand.ts";
 const folder = mkdtempSync(join(tmpdir(), "page-reserve-"));
 afterAll(() => rmSync(folder, { recursive: true }));
 
-/** The same numbers in every run. */
+/** A generator with the same numbers in every run. */
 function numbers(seed: number): (below: number) => number {
   let state = seed;
   return (below) => {
@@ -34,7 +34,7 @@ const batchOf =
   (writes: readonly EngineWrite[]) =>
   ({ sequence, ticks }: EngineReader): EngineBatch => ({ sequence: sequence + 1, ticks, writes });
 
-/** Keys of two lengths, small values and such that get pages of their own, and deletions. */
+/** Puts with keys of two lengths, small values and values with overflow pages, and deletes. */
 function randomWrites(below: (limit: number) => number, keysMax = 2000): EngineWrite[] {
   const count = 1 + below(below(4) === 0 ? 300 : 8);
   const writes = new Map<number, EngineWrite>();
@@ -47,12 +47,12 @@ function randomWrites(below: (limit: number) => number, keysMax = 2000): EngineW
 }
 
 describe("the demand of a commit", () => {
-  it("is never less than the pages it takes, whether free ones are used or not", async () => {
+  it("is at least the number of pages used, with and without free pages", async () => {
     const path = join(folder, "demand.mdb");
     const engine = new LmdbEngine({ path, noSync: true });
     const descriptor = openSync(path, "r");
     const below = numbers(11);
-    // While a state is read, no page that was freed since is used again.
+    // While a view is open, no page freed since is reused.
     const view = engine.open();
     for (let round = 0; round < 300; round += 1) {
       if (round === 150) view.close();
@@ -68,7 +68,7 @@ describe("the demand of a commit", () => {
 });
 
 describe("the count of free pages", () => {
-  it("and the pages in use are all pages of the file", async () => {
+  it("plus the pages in use equals the pages of the file", async () => {
     const path = join(folder, "free.mdb");
     const engine = new LmdbEngine({ path, noSync: true });
     const descriptor = openSync(path, "r");
@@ -96,7 +96,7 @@ describe("the count of free pages", () => {
 describe("the files of an engine", () => {
   const isWhole = (path: string): boolean => statSync(path).blocks * 512 >= statSync(path).size;
 
-  it("own the blocks that the next commits need", async () => {
+  it("have the blocks that the next commits need", async () => {
     const path = join(folder, "ahead.mdb");
     const engine = new LmdbEngine({ path, noSync: false });
     await engine.commit(batchOf([writeOf(1, 8, 10)]));
@@ -106,7 +106,7 @@ describe("the files of an engine", () => {
     await engine.close();
   });
 
-  it("get them back where a copy has left holes", async () => {
+  it("get their blocks back where a copy has left holes", async () => {
     const path = join(folder, "holes.mdb");
     const first = new LmdbEngine({ path, noSync: false });
     await first.commit(batchOf([writeOf(1, 8, 10)]));

@@ -7,38 +7,38 @@ import { demandOf, type PageDemand } from "./page-demand.ts";
 
 export interface PageReserveOptions {
   readonly descriptor: number;
-  /** Whether pages are kept for transactions that free space; a file without them serves all
+  /** Reserve pages for transactions that free space. Without a reserve all transactions are treated
    *  alike. */
   readonly keepsReserve: boolean;
-  /** The oldest transaction that a reader of any process sees; `undefined` if none reads. */
+  /** Returns the oldest transaction that a reader of any process sees; `undefined` without
+   *  readers. */
   readonly oldestReader: () => number | undefined;
 }
 
-/** 4 MiB: a few commits of deletions, of the largest kind that is not split. */
+/** 4 MiB: enough for a few batches of deletes of the largest size that is not split. */
 const reservePagesMin = 512;
 const reservePagesMax = 4096;
 const reserveShare = 32;
-/** 2 to 16 MiB are made ready at a time. */
+/** The file grows by 2 to 16 MiB at a time. */
 const aheadPagesMin = 256;
 const aheadPagesMax = 2048;
 const aheadShare = 4;
-/** The unit in which a file's blocks are counted. */
+/** Unit of `stat.blocks`. */
 const blockBytes = 512;
 const zeros = Buffer.alloc(128 * pageBytes);
 
 const noSpaceCodes: ReadonlySet<unknown> = new Set(["ENOSPC", "EDQUOT", "EFBIG"]);
 
-/**
- * Keeps the engine from ever meeting a full disk: lmdb 3.5 overruns its heap when a page cannot be
- * written. Before a commit the file is made long enough for all pages that it may need in the worst
- * case, with zeros, so that their blocks belong to the file; if that fails, the commit is refused.
- * A part of it only serves transactions that free space, which in a copy-on-write tree takes space
- * first. The pages after the last used one mean nothing to the library.
- */
+/** Prevents the library from meeting a full disk: lmdb 3.5 overruns its heap when a page cannot be
+ *  written (docs/adr/013-full-disk.md). Before a commit the file is extended with zeros, so that it
+ *  owns the blocks for all pages that the commit needs in the worst case; if that fails, the commit
+ *  is rejected. A part of the space is reserved for transactions that free space, because in a
+ *  copy-on-write tree these take space first. The library ignores the pages after the last used
+ *  one. */
 export class PageReserve {
   readonly #options: PageReserveOptions;
   #meta: FileMeta;
-  /** Pages that may still be used before the file must be looked at again. */
+  /** Pages that commits may use before the file must be examined again. */
   #room = 0;
   #sequence = -1;
 
@@ -47,18 +47,19 @@ export class PageReserve {
     this.#meta = readMeta(options.descriptor);
   }
 
-  /** Under the write lock, before anything is written. Throws `StoreFull`. */
+  /** Reserves the pages for a batch, or throws `StoreFull`. Must run under the write lock, before
+   *  anything is written. */
   admit(batch: EngineBatch, current: EngineReader): void {
-    // Commits of other processes are seen by their sequence, or by the turn that they ask for.
+    // Commits of other processes show in the sequence or in the commit priority.
     const isKnown = current.sequence === this.#sequence && current.priorityOwner === 0;
     const demand = demandOf(batch.writes, this.#meta);
-    const kept = this.#keptFrom(batch);
+    const kept = this.#reservedPages(batch);
     if (!isKnown || demand.pages + kept > this.#room) this.#makeRoom(batch);
     else this.#room -= demand.pages;
     this.#sequence = batch.sequence;
   }
 
-  #keptFrom({ mayUseReserve }: EngineBatch): number {
+  #reservedPages({ mayUseReserve }: EngineBatch): number {
     if (mayUseReserve === true || !this.#options.keepsReserve) return 0;
     return clamp(this.#meta.nextPage / reserveShare, reservePagesMin, reservePagesMax);
   }
@@ -68,7 +69,7 @@ export class PageReserve {
     this.#meta = readMeta(descriptor);
     const { nextPage } = this.#meta;
     const demand = demandOf(batch.writes, this.#meta);
-    const needed = demand.pages + this.#keptFrom(batch);
+    const needed = demand.pages + this.#reservedPages(batch);
     let end = this.#fileEnd(nextPage);
     if (end < nextPage + needed) {
       const ahead = clamp(nextPage / aheadShare, aheadPagesMin, aheadPagesMax);
@@ -79,7 +80,7 @@ export class PageReserve {
     this.#room -= demand.pages;
   }
 
-  /** A file that was copied may have holes where zeros were written ahead. */
+  /** Fills the holes that a copy of the file may have where zeros were written. */
   #fileEnd(nextPage: number): number {
     const { size, blocks } = fstatSync(this.#options.descriptor);
     const end = Math.floor(size / pageBytes);
@@ -87,7 +88,8 @@ export class PageReserve {
     return mayHaveHoles && nextPage < end ? this.#write(nextPage, end) : end;
   }
 
-  /** The library takes free pages before new ones. Not all are relied on: some may be left over. */
+  /** Counts free pages as well, which the library uses before new ones. Only 3/4 of them: some may
+   *  be unusable. */
   #useFreePages({ together }: PageDemand, needed: number): void {
     const { descriptor, oldestReader } = this.#options;
     const { transaction } = this.#meta;
@@ -97,12 +99,15 @@ export class PageReserve {
     if (!isEnough) {
       const room = this.#room;
       this.#room = 0;
-      throw new StoreFull(`no space: ${needed} pages needed, ${room} ahead, ${free} free`);
+      throw new StoreFull(
+        `disk full: the commit needs ${needed} pages, ${room} are allocated and ${free} are free`,
+      );
     }
     this.#room += free;
   }
 
-  /** Up to the page before `end`, or as far as the disk allows. Returns where the file ends. */
+  /** Writes zeros up to page `end`, or as far as the disk allows. Returns the page at which the
+   *  file ends. */
   #write(start: number, end: number): number {
     let position = start * pageBytes;
     const target = end * pageBytes;

@@ -9,7 +9,7 @@ import { fileURLToPath } from "node:url";
 
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 
-import { doneAlone, lineOf, witnessesOf } from "../conformance/line-steps.ts";
+import { runSerially, queueOf, committedStepsOf } from "../conformance/queue-steps.ts";
 import { below, bytes, increment, k, put, read, values } from "../conformance/store-steps.ts";
 import { manualClock } from "../manual-clock.ts";
 import { silentLog } from "../silent-log.ts";
@@ -18,7 +18,7 @@ import { openLmdbStore } from "./open-lmdb-store.ts";
 
 const root = join(dirname(fileURLToPath(import.meta.url)), "../../..");
 const folder = mkdtempSync(join(tmpdir(), "two-processes-"));
-/** Below the packages' folder, so that the compiled child finds them. */
+/** Below node_modules, so that the compiled child finds the packages. */
 const compiled = join(root, "node_modules/.cache", `two-processes-${process.pid}`);
 const script = join(compiled, "store/conformance/second-process.js");
 const children: ChildProcess[] = [];
@@ -57,21 +57,21 @@ function start(mode: string, location: string, ...rest: string[]): Child {
   return { process: child, lines, ended: once(child, "exit") };
 }
 
-async function takenOf(lines: AsyncIterator<string>): Promise<string[]> {
-  const taken: string[] = [];
+async function dequeuedIn(lines: AsyncIterator<string>): Promise<string[]> {
+  const dequeued: string[] = [];
   for (let line = await lines.next(); line.done !== true; line = await lines.next()) {
-    if (line.value.startsWith("took ")) taken.push(line.value);
+    if (line.value.startsWith("took ")) dequeued.push(line.value);
   }
-  return taken;
+  return dequeued;
 }
 
 const open = (location: string, clock = manualClock()): Promise<Store> =>
   openLmdbStore({ location, clock, log: silentLog, volatilePrefix: k("volatile") });
 
 describe("a process whose disk is full", () => {
-  it("commits nothing more, reads on, and writes again where there is room", async () => {
+  it("rejects writes, still reads, and writes again once there is space", async () => {
     const location = join(folder, "full");
-    // A limit on the size of files, in blocks of 512 bytes, fails writes as a full disk does.
+    // A limit on the file size, in blocks of 512 bytes, makes writes fail as on a full disk.
     const limited = `ulimit -f 24000 && exec "$0" "$@" 2>/dev/null`;
     const args = [limited, process.execPath, script, "fill", location];
     const output = execFileSync("sh", ["-c", ...args], { encoding: "utf8" });
@@ -86,7 +86,7 @@ describe("a process whose disk is full", () => {
 });
 
 describe("two processes at one location", () => {
-  it("lose no update, on a key of both and on keys of each", async () => {
+  it("lose no update on shared keys and on keys of their own", async () => {
     const location = join(folder, "increment");
     const count = 800;
     const both = ["left", "right"].map((name) => start("increment", location, name, String(count)));
@@ -99,33 +99,33 @@ describe("two processes at one location", () => {
     await store.close();
   });
 
-  it("take each of a line once, from its start", async () => {
+  it("dequeue each entry of a queue exactly once", async () => {
     const location = join(folder, "take");
     const count = 1200;
     const store = await open(location);
     await store.transact(async (tx) => {
-      for (let index = 0; index < count; index += 1) tx.put(k("line", index), bytes(`${index}`));
+      for (let index = 0; index < count; index += 1) tx.put(k("queue", index), bytes(`${index}`));
     });
     const both = ["left", "right"].map((name) => start("take", location, name, String(count)));
-    const taken = (await Promise.all(both.map(({ lines }) => takenOf(lines)))).flat();
-    expect(taken).toHaveLength(count);
-    expect(new Set(taken).size).toBe(count);
-    expect(await store.snapshot((view) => values(view, below("line")))).toEqual([]);
+    const dequeued = (await Promise.all(both.map(({ lines }) => dequeuedIn(lines)))).flat();
+    expect(dequeued).toHaveLength(count);
+    expect(new Set(dequeued).size).toBe(count);
+    expect(await store.snapshot((view) => values(view, below("queue")))).toEqual([]);
     await store.close();
   });
 
-  it("take and put in a line as if everyone had come alone", async () => {
-    const location = join(folder, "line");
+  it("run random queue operations as if serially", async () => {
+    const location = join(folder, "queue");
     const count = 1000;
-    const both = ["left", "right"].map((name) => start("line", location, name, String(count)));
+    const both = ["left", "right"].map((name) => start("queue", location, name, String(count)));
     const ended = await Promise.all(both.map((child) => child.ended));
     expect(ended.map((each) => (each as unknown[])[0])).toEqual([0, 0]);
     const store = await open(location);
-    const witnesses = await witnessesOf(store);
-    expect(witnesses).toHaveLength(2 * count);
-    const alone = doneAlone(witnesses);
-    expect(witnesses.map(({ found }) => found)).toEqual(alone.found);
-    expect(await lineOf(store)).toEqual(alone.line);
+    const committed = await committedStepsOf(store);
+    expect(committed).toHaveLength(2 * count);
+    const serial = runSerially(committed);
+    expect(committed.map(({ found }) => found)).toEqual(serial.found);
+    expect(await queueOf(store)).toEqual(serial.queue);
     await store.close();
   });
 
@@ -141,15 +141,15 @@ describe("two processes at one location", () => {
     await store.close();
   });
 
-  it("see what the other has committed as soon as it is acknowledged", async () => {
-    const location = join(folder, "answer");
-    const turns = 40;
-    const child = start("answer", location, "", String(turns));
+  it("see each other's commits as soon as they are acknowledged", async () => {
+    const location = join(folder, "reply");
+    const rounds = 40;
+    const child = start("reply", location, "", String(rounds));
     await child.lines.next();
     const store = await open(location);
-    for (let turn = 0; turn < turns; turn += 2) {
-      expect(await store.transact((tx) => increment(tx, k("turn")))).toBe(turn + 1);
-      while ((await read(store, k("turn"))) !== String(turn + 2)) {
+    for (let round = 0; round < rounds; round += 2) {
+      expect(await store.transact((tx) => increment(tx, k("round")))).toBe(round + 1);
+      while ((await read(store, k("round"))) !== String(round + 2)) {
         await new Promise((resolve) => setImmediate(resolve));
       }
     }
@@ -157,8 +157,8 @@ describe("two processes at one location", () => {
     await store.close();
   });
 
-  it("see it even within the turn of the event loop in which they have a view open", async () => {
-    const location = join(folder, "turn");
+  it("see each other's commits even within an event-loop iteration with an open view", async () => {
+    const location = join(folder, "iteration");
     const store = await open(location);
     await store.snapshot(async (view) => {
       execFileSync(process.execPath, [script, "put", location, "late"]);
@@ -168,7 +168,7 @@ describe("two processes at one location", () => {
     await store.close();
   });
 
-  it("tell their watchers of each other's commits", async () => {
+  it("call their watchers after each other's commits", async () => {
     const location = join(folder, "watch");
     const clock = manualClock();
     const store = await open(location, clock);
@@ -186,7 +186,7 @@ describe("two processes at one location", () => {
     await store.close();
   });
 
-  it("keep what was acknowledged when one is killed", async () => {
+  it("keep acknowledged writes when one of them is killed", async () => {
     const location = join(folder, "kill");
     const other = await open(location);
     for (let round = 0; round < 3; round += 1) {
@@ -199,9 +199,9 @@ describe("two processes at one location", () => {
       await child.ended;
       await put(other, k("other", round), "still writable");
       const bounds = below("hammered", String(round));
-      const kept = new Set(await other.snapshot((view) => values(view, bounds)));
+      const stored = new Set(await other.snapshot((view) => values(view, bounds)));
       expect(acknowledged.length).toBeGreaterThanOrEqual(300);
-      expect(acknowledged.filter((each) => !kept.has(each))).toEqual([]);
+      expect(acknowledged.filter((each) => !stored.has(each))).toEqual([]);
     }
     await other.close();
   });

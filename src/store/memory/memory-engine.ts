@@ -7,14 +7,20 @@ interface State {
   readonly root: TreeNode<VersionedEntry>;
   readonly sequence: number;
   readonly ticks: Ticks;
-  readonly epoch: Ticks;
-  readonly turn: number;
+  readonly clockOffset: Ticks;
+  readonly priorityOwner: number;
 }
 
-/** Keeps everything in this process, in bytes of its own: those it is given lie in shared slabs. A
- *  snapshot is a pointer to the root of its time. */
+/** An engine in memory. It copies the bytes it is given, which are parts of shared slabs. A
+ *  snapshot is a reference to a root of the tree. */
 export function memoryEngine(): Engine {
-  let state: State = { root: emptyTree(), sequence: 0, ticks: 0n, epoch: 0n, turn: 0 };
+  let state: State = {
+    root: emptyTree(),
+    sequence: 0,
+    ticks: 0n,
+    clockOffset: 0n,
+    priorityOwner: 0,
+  };
   return {
     open: () => viewOf(state),
     commit(decide) {
@@ -30,8 +36,8 @@ function viewOf(state: State): EngineView & EngineReader {
   return {
     sequence: state.sequence,
     ticks: state.ticks,
-    clockOffset: state.epoch,
-    priorityOwner: state.turn,
+    clockOffset: state.clockOffset,
+    priorityOwner: state.priorityOwner,
     get: (_key, text) => treeGet(state.root, text),
     scan: (bounds, countMax) => treeScan(state.root, bounds, countMax),
     close: () => undefined,
@@ -47,6 +53,11 @@ function apply(state: State, batch: EngineBatch): State {
         ? treeDelete(root, text, edit)
         : treePut(root, text, { key: key.slice(), text, value: value.slice(), revision }, edit);
   }
-  const { sequence, ticks, epoch = state.epoch, turn = state.turn } = batch;
-  return { root, sequence, ticks, epoch, turn };
+  const {
+    sequence,
+    ticks,
+    clockOffset = state.clockOffset,
+    priorityOwner = state.priorityOwner,
+  } = batch;
+  return { root, sequence, ticks, clockOffset, priorityOwner };
 }

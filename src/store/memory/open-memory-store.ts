@@ -8,17 +8,17 @@ import { memoryEngine } from "./memory-engine.ts";
 
 export interface MemoryStoreOptions {
   readonly clock: Clock;
-  /** Learns of watchers that fail. */
+  /** Logs exceptions of watchers. */
   readonly log?: Log;
   readonly meter?: Pick<Meter, "commit"> | undefined;
-  /** How long a view may be read from. */
+  /** Maximum age of a view. */
   readonly snapshotAgeMax?: Ticks;
 }
 
-/** A store that lives and ends with this process: for tests, and for running without a disk. */
+/** A store without persistence, for tests and for running without a disk. */
 export function openMemoryStore(options: MemoryStoreOptions): Store {
   const engine = memoryEngine();
-  // This engine commits before it returns.
+  // The memory engine commits synchronously.
   void setClockOffset(engine, options.clock, true);
   return new TransactionalStore({ ...options, engine });
 }

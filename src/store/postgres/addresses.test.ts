@@ -18,7 +18,7 @@ describe("the address of a database", () => {
   });
 
   it.each(["mysql://one/name", "postgres://a,b,c,d,e,f,g,h,i/name", "postgres://one:x/name"])(
-    "%s is refused",
+    "%s is rejected",
     (location) => {
       expect(() => addressesOf(location)).toThrow();
       expect(isDatabaseAddress(location)).toBe(false);
@@ -35,7 +35,7 @@ describe("the address of a database", () => {
 });
 
 describe("several servers", () => {
-  it("are tried one after the other, however many say that the present one fails", () => {
+  it("are tried one after the other, however many connections report that the current one failed", () => {
     const addresses = new Addresses(["a", "b", "c"]);
     addresses.failed("a");
     addresses.failed("a");

@@ -1,16 +1,16 @@
-/** More than any set-up for high availability has. */
+/** More servers than any high-availability setup has. */
 const hostsMax = 8;
 const shape = /^(postgres(?:ql)?:\/\/)([^@/?]*@)?([^/?]*)(.*)$/;
 
-/**
- * One address for each server that `postgres://user:password@one:5432,two:5432/name?…` names: a
- * primary and those that may take its place.
- */
+/** One address for each server of `postgres://user:password@one:5432,two:5432/name?…`: a primary
+ *  and its standbys. */
 export function addressesOf(location: string): readonly string[] {
   const [, scheme = "", credentials = "", hosts = "", rest = ""] = shape.exec(location) ?? [];
   const named = hosts.split(",");
   if (scheme === "" || named.length > hostsMax) {
-    throw new Error("the address of a database must read postgres://user:password@host:port/name");
+    throw new Error(
+      "the database address must have the form postgres://user:password@host:port/name",
+    );
   }
   return named.map((host) => new URL(`${scheme}${credentials}${host}${rest}`).href);
 }
@@ -23,12 +23,12 @@ export function isDatabaseAddress(location: string): boolean {
   }
 }
 
-/** As it may be shown. */
+/** The address without its password, for logs and messages. */
 export function withoutPassword(location: string): string {
   return location.replace(/^(\w+:\/\/[^@/?:]*):[^@/?]*@/, "$1:***@");
 }
 
-/** Goes from one server to the next when one does not serve, for all connections of a node. */
+/** The server that all connections of this node use; a failure moves on to the next server. */
 export class Addresses {
   readonly #all: readonly string[];
   #at = 0;
@@ -37,7 +37,7 @@ export class Addresses {
     this.#all = all;
   }
 
-  get areSeveral(): boolean {
+  get hasSeveral(): boolean {
     return this.#all.length > 1;
   }
 
@@ -45,7 +45,8 @@ export class Addresses {
     return this.#all[this.#at] ?? "";
   }
 
-  /** Only whoever tried the present one moves on: others may have moved on meanwhile. */
+  /** Moves to the next server if `address` is still the current one: several connections may report
+   *  the same failure. */
   failed(address: string): void {
     if (address === this.current) this.#at = (this.#at + 1) % this.#all.length;
   }

@@ -30,7 +30,7 @@ export interface BatchRow {
 const writeKinds = { put: 0, delete: 1, add: 2 } as const;
 const nothing = new Uint8Array(0);
 
-/** One call for any number of transactions: they are named by their place, from one on. */
+/** The call that commits any number of transactions, which are numbered from 1. */
 export function batchQuery(attempts: readonly Attempt[], identity: BatchIdentity): QueryConfig {
   const floor: Ticks = 0n;
   const values = [
@@ -47,23 +47,23 @@ export function batchQuery(attempts: readonly Attempt[], identity: BatchIdentity
 }
 
 function readColumns(attempts: readonly Attempt[]): Buffer[] {
-  const [places, stamps]: [number[], number[]] = [[], []];
+  const [indexes, revisions]: [number[], number[]] = [[], []];
   const keys: RowKey[] = [];
   for (const [index, { keyReads }] of attempts.entries()) {
     for (const { key, revision } of keyReads.values()) {
-      places.push(index + 1);
+      indexes.push(index + 1);
       keys.push(rowKey(key));
-      stamps.push(revision);
+      revisions.push(revision);
     }
   }
   const [heads, digests] = [keys.map(({ head }) => head), keys.map(({ digest }) => digest)];
-  return [bigintArray(places), byteaArray(heads), byteaArray(digests), bigintArray(stamps)];
+  return [bigintArray(indexes), byteaArray(heads), byteaArray(digests), bigintArray(revisions)];
 }
 
 function rangeColumns(attempts: readonly Attempt[]): Buffer[] {
   const reads = attempts.flatMap(({ rangeReads, sequence }, index) =>
     rangeReads.map(({ start, end, entries }) => ({
-      place: index + 1,
+      transactionIndex: index + 1,
       count: entries.length,
       sequence,
       start: boundOf(start),
@@ -71,7 +71,7 @@ function rangeColumns(attempts: readonly Attempt[]): Buffer[] {
     })),
   );
   return [
-    bigintArray(reads.map(({ place }) => place)),
+    bigintArray(reads.map(({ transactionIndex }) => transactionIndex)),
     byteaArray(reads.map(({ start }) => start.head)),
     byteaArray(reads.map(({ start }) => start.tail)),
     byteaArray(reads.map(({ end }) => end.head)),
@@ -81,30 +81,31 @@ function rangeColumns(attempts: readonly Attempt[]): Buffer[] {
   ];
 }
 
-/** In the order of places: who falls is then known before those who lean on them are looked at. */
+/** Ordered by transaction, so that the function knows the conflicts of earlier transactions before
+ *  it checks those that depend on them. */
 function dependencyColumns(attempts: readonly Attempt[]): Buffer[] {
-  const placeOf = new Map(attempts.map((attempt, index) => [attempt, index + 1]));
-  const [places, on]: [number[], number[]] = [[], []];
+  const indexOf = new Map(attempts.map((attempt, index) => [attempt, index + 1]));
+  const [indexes, on]: [number[], number[]] = [[], []];
   for (const [index, { dependencies }] of attempts.entries()) {
     for (const each of dependencies) {
-      places.push(index + 1);
-      on.push(placeOf.get(each) ?? 0);
+      indexes.push(index + 1);
+      on.push(indexOf.get(each) ?? 0);
     }
   }
-  return [bigintArray(places), bigintArray(on)];
+  return [bigintArray(indexes), bigintArray(on)];
 }
 
 function writeColumns(attempts: readonly Attempt[]): Buffer[] {
   const writes = attempts.flatMap(({ changes }, index) =>
     changes.all().map((change) => ({
       ...rowKey(change.key),
-      place: index + 1,
+      transactionIndex: index + 1,
       kind: writeKinds[change.kind],
       value: valueOf(change),
     })),
   );
   return [
-    bigintArray(writes.map(({ place }) => place)),
+    bigintArray(writes.map(({ transactionIndex }) => transactionIndex)),
     bigintArray(writes.map(({ kind }) => kind)),
     byteaArray(writes.map(({ head }) => head)),
     byteaArray(writes.map(({ tail }) => tail)),

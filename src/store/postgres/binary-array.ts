@@ -1,4 +1,4 @@
-/** Arrays as the database's own binary form: a text form would double every byte. */
+/** Arrays in PostgreSQL's binary format: the text format would double every byte. */
 const byteaType = 17;
 const bigintType = 20;
 const headerBytes = 20;
@@ -28,7 +28,7 @@ export function bigintArray(items: readonly number[]): Buffer {
   return array;
 }
 
-/** Dimensions, no nulls, the type of an element, how many there are, and where they begin. */
+/** Header: one dimension, no nulls, element type, element count, lower bound 1. */
 function withHeader(length: number, type: number, count: number): Buffer {
   const array = Buffer.allocUnsafe(length);
   const words = [1, 0, type, count, 1];

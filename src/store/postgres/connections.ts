@@ -6,19 +6,20 @@ import { plannerSettings } from "./postgres-specifics.ts";
 import { primaryClient } from "./primary-client.ts";
 
 export interface Connections {
-  /** For states to read from; who finds none waits for a while. */
+  /** For snapshots (`state-pool.ts`); callers wait for a free connection. */
   readonly readers: pg.Pool;
-  /** For reads of one statement, which no listing, however long, holds up. */
+  /** For reads of one statement, so that a long listing on the other connections does not delay
+   *  them. */
   readonly lookups: pg.Pool;
-  /** Apart, so that slow readers never hold up a commit. */
+  /** For commits, separate so that slow readers do not delay them. */
   readonly writers: pg.Pool;
-  /** One more, for hearing of others' commits. */
+  /** A connection for commit notifications of other nodes. */
   newListener(): pg.Client;
   close(): Promise<void>;
 }
 
 export interface ConnectionOptions {
-  /** `postgres://…` of each server, without the parameters that are ours. */
+  /** `postgres://…` of each server, without Etagere's own parameters. */
   readonly urls: readonly string[];
   readonly schema: string;
   readonly readersMax: number;
@@ -29,10 +30,10 @@ const writersMax = 2;
 export const lookupsMax = 2;
 const connectMilliseconds = 5_000;
 const statementMilliseconds = 10_000;
-/** Longer than the database's own limit, for the case that it does not answer at all. */
-const answerMilliseconds = 15_000;
+/** Longer than `statement_timeout`, in case the database does not respond at all. */
+const responseMilliseconds = 15_000;
 const idleMilliseconds = 60_000;
-/** A node that stopped in the midst of a view must not keep old rows for ever. */
+/** A node that stops responding with an open snapshot must not keep old row versions for ever. */
 const idleTransactionMilliseconds = 90_000;
 
 export function openConnections(options: ConnectionOptions): Connections {
@@ -49,15 +50,17 @@ export function openConnections(options: ConnectionOptions): Connections {
     keepAlive: true,
     connectionTimeoutMillis: connectMilliseconds,
     statement_timeout: statementMilliseconds,
-    query_timeout: answerMilliseconds,
+    query_timeout: responseMilliseconds,
     options: Object.entries(settings)
       .map(([name, value]) => `-c ${name}=${value}`)
       .join(" "),
   };
   const pool = (max: number): pg.Pool => {
     const made = new pg.Pool({ ...config, Client, max, idleTimeoutMillis: idleMilliseconds });
-    // An idle connection that breaks is replaced when it is needed.
-    made.on("error", (error) => log.warn({ err: error }, "database connection lost"));
+    // The pool replaces a broken idle connection when it is needed.
+    made.on("error", (error) =>
+      log.warn({ err: error }, "database connection lost; opening a new one when needed"),
+    );
     return made;
   };
   const [readers, lookups, writers] = [pool(readersMax), pool(lookupsMax), pool(writersMax)];
@@ -65,7 +68,7 @@ export function openConnections(options: ConnectionOptions): Connections {
     readers,
     lookups,
     writers,
-    newListener: () => new Client({ ...config, query_timeout: answerMilliseconds }),
+    newListener: () => new Client({ ...config, query_timeout: responseMilliseconds }),
     close: async () => void (await Promise.all([readers, lookups, writers].map(end))),
   };
 }

@@ -2,18 +2,17 @@ import { ticksPerSecond } from "../../base/ticks.ts";
 import type { Ticks } from "../../base/ticks.ts";
 import type { Clock } from "../../base/world.ts";
 
-/** The database's clock in ticks, for a query to select. */
+/** SQL expression: the database's clock in ticks. */
 export const databaseTicks = `(extract(epoch FROM clock_timestamp()) * 10000000)::bigint
   + 621355968000000000`;
 
-/** Two good clocks drift apart by less than a millisecond meanwhile. */
+/** The offset is measured again after 10 s; good clocks drift apart by less than 1 ms in that
+ *  time. */
 const anchorAgeMax: Ticks = 10n * ticksPerSecond;
 
-/**
- * All nodes follow the database's clock: each carries it on with its own monotonic clock from the
- * last time it asked, which it does along with reading. That no moment comes before one that was
- * committed is seen to by `storeTime`, whatever the clocks say.
- */
+/** Store time of all nodes: the database's clock, which each node extrapolates with its own
+ *  monotonic clock and measures again along with its reads. `storeTime` ensures that no time
+ *  precedes a committed one, even if clocks are wrong. */
 export class DatabaseTime {
   readonly #clock: Clock;
   readonly #isOwn: boolean;
@@ -26,17 +25,17 @@ export class DatabaseTime {
     if (isOwn) this.#clockOffset = clock.wall() - clock.monotonic();
   }
 
-  /** Database time when the monotonic clock of this node reads zero. */
+  /** Database time minus the monotonic clock of this node. */
   get clockOffset(): Ticks {
     return this.#clockOffset;
   }
 
-  /** An answer to a question that was asked when the monotonic clock read `askedAt`. */
-  observe(databaseTime: Ticks, askedAt: Ticks): void {
+  /** Takes the database time of a query that was sent when the monotonic clock read `sentAt`. */
+  observe(databaseTime: Ticks, sentAt: Ticks): void {
     if (this.#isOwn) return;
     const now = this.#clock.monotonic();
     if (this.#anchoredAt !== undefined && now - this.#anchoredAt < anchorAgeMax) return;
     this.#anchoredAt = now;
-    this.#clockOffset = databaseTime - (askedAt + now) / 2n;
+    this.#clockOffset = databaseTime - (sentAt + now) / 2n;
   }
 }

@@ -6,30 +6,32 @@ import type { Migration } from "./schema.ts";
 
 const schemaNames = /^[a-z_][a-z0-9_]{0,40}$/;
 
-/** A step over a large table takes its time, and those who start meanwhile wait for it. */
+/** A step on a large table takes long, and nodes that start meanwhile wait for it. */
 const stepMillisecondsMax = 600_000;
 
 export interface MigrateOptions {
   readonly pool: pg.Pool;
   readonly schema: string;
-  /** As many as there are servers: each try goes to the next. */
+  /** Number of servers: each try connects to the next one. */
   readonly triesMax: number;
   readonly steps?: readonly Migration[];
 }
 
-/** Makes the schema, or brings an older one up to date: one node at a time, all or nothing. */
+/** Creates the schema or upgrades an older one: one node at a time, in one transaction. */
 export async function migrate(options: MigrateOptions): Promise<void> {
   const { pool, schema, triesMax, steps = migrations } = options;
   if (!schemaNames.test(schema)) {
-    throw new Error(`a schema is named by small letters, digits and _, not "${schema}"`);
+    throw new Error(
+      `schema: must consist of a-z, 0-9 and _, at most 41 characters, got "${schema}"`,
+    );
   }
   const client = await connect(pool, triesMax);
   try {
     await client.query("BEGIN");
     await client.query(`SET LOCAL statement_timeout = ${stepMillisecondsMax}`);
-    // Whoever comes second waits here, and then finds nothing left to do.
-    await client.query(patient(schemaLock(schema)));
-    await client.query(patient(`CREATE SCHEMA IF NOT EXISTS ${schema}`));
+    // A second node waits here and then finds the schema up to date.
+    await client.query(withLongTimeout(schemaLock(schema)));
+    await client.query(withLongTimeout(`CREATE SCHEMA IF NOT EXISTS ${schema}`));
     await client.query(
       "CREATE TABLE IF NOT EXISTS format (version bigint NOT NULL, oldest_reader bigint NOT NULL)",
     );
@@ -42,8 +44,8 @@ export async function migrate(options: MigrateOptions): Promise<void> {
   }
 }
 
-/** The driver's own limit is for queries that answer at once. */
-function patient(text: string): pg.QueryConfig & { query_timeout: number } {
+/** Overrides the driver's timeout, which is meant for short queries. */
+function withLongTimeout(text: string): pg.QueryConfig & { query_timeout: number } {
   return { text, query_timeout: stepMillisecondsMax };
 }
 
@@ -67,11 +69,14 @@ async function bringUpToDate(
   );
   const [found] = rows;
   if (found !== undefined && Number(found.oldest_reader) > steps.length) {
-    throw new Error(`schema ${schema} has format ${found.version}, and this is ${steps.length}`);
+    throw new Error(
+      `schema ${schema} has format ${found.version}; ` +
+        `this release supports ${steps.length}: upgrade this node`,
+    );
   }
   const version = Number(found?.version ?? 0);
   for (const step of steps.slice(version)) {
-    for (const statement of step.statements) await client.query(patient(statement));
+    for (const statement of step.statements) await client.query(withLongTimeout(statement));
   }
   const last = steps.at(-1);
   if (version >= steps.length || last === undefined) return;

@@ -22,24 +22,22 @@ export interface NodeWatchersOptions {
   readonly sequence: number;
 }
 
-/** Behind the notifications, in case they do not come: a broken connection, or a database that
- *  has none. */
+/** Polling interval. Polls cover lost notifications: after a broken connection, or with a database
+ *  that has none. */
 const pollMilliseconds = 1_000;
 
-/**
- * Tells watchers of commits. What this node commits is known by key; that another has committed is
- * heard of by its sequence alone, so then every watcher is called.
- */
+/** Calls watchers after commits. For commits of this node the written keys are known. A commit of
+ *  another node is known only by its sequence, so it calls every watcher. */
 export class NodeWatchers {
   readonly #options: NodeWatchersOptions;
   readonly #watchers = new Set<Watcher>();
-  #seenSequence: number;
+  #lastSequence: number;
   #cancelPoll: (() => void) | undefined;
   #listener: Client | undefined;
 
   constructor(options: NodeWatchersOptions) {
     this.#options = options;
-    this.#seenSequence = options.sequence;
+    this.#lastSequence = options.sequence;
   }
 
   watch(prefix: Key, onChange: () => void): Unwatch {
@@ -53,10 +51,10 @@ export class NodeWatchers {
   }
 
   committed({ previous, sequence, texts }: NodeCommit): void {
-    const isForeign = previous > this.#seenSequence;
-    this.#seenSequence = Math.max(this.#seenSequence, sequence);
+    const isExternal = previous > this.#lastSequence;
+    this.#lastSequence = Math.max(this.#lastSequence, sequence);
     for (const watcher of this.#watchers) {
-      if (isForeign || texts.some((text) => text.startsWith(watcher.prefix))) this.#call(watcher);
+      if (isExternal || texts.some((text) => text.startsWith(watcher.prefix))) this.#call(watcher);
     }
   }
 
@@ -69,21 +67,21 @@ export class NodeWatchers {
     await listener?.end().catch(() => undefined);
   }
 
-  #heardOf(sequence: number): void {
-    if (sequence <= this.#seenSequence) return;
-    this.#seenSequence = sequence;
+  #onExternalCommit(sequence: number): void {
+    if (sequence <= this.#lastSequence) return;
+    this.#lastSequence = sequence;
     for (const watcher of this.#watchers) this.#call(watcher);
   }
 
-  /** Apart from whoever commits, who must not stumble over a callback that throws; nor must the
-   *  process, which would end by an error that nobody catches. */
+  /** Calls the watcher in a microtask and logs an exception: it must neither fail the commit nor
+   *  end the process. */
   #call(watcher: Watcher): void {
     queueMicrotask(() => {
       if (!this.#watchers.has(watcher)) return;
       try {
         watcher.onChange();
       } catch (error) {
-        this.#options.log.error({ err: error }, "a watcher of the store failed");
+        this.#options.log.error({ err: error }, "store watcher failed");
       }
     });
   }
@@ -95,15 +93,16 @@ export class NodeWatchers {
     const isCurrent = (): boolean => this.#listener === listener;
     const lose = (error?: Error): void => {
       if (!isCurrent()) return;
-      // The next poll finds what was missed and begins to listen again.
+      // The next poll finds missed commits and listens again.
       this.#listener = undefined;
-      if (error !== undefined) log.warn({ err: error }, "commit notifications of other nodes lost");
+      if (error !== undefined)
+        log.warn({ err: error }, "commit notifications of other nodes lost; polling every second");
     };
     listener.on("error", lose);
     listener.on("end", () => lose());
     listener.on("notification", ({ payload = "" }) => {
       const [sequence, by] = payload.split(" ");
-      if (by !== node && isCurrent()) this.#heardOf(Number(sequence));
+      if (by !== node && isCurrent()) this.#onExternalCommit(Number(sequence));
     });
     try {
       await listener.connect();
@@ -124,9 +123,9 @@ export class NodeWatchers {
   async #poll(): Promise<void> {
     if (this.#listener === undefined) void this.#listen();
     try {
-      this.#heardOf(await this.#options.latestSequence());
+      this.#onExternalCommit(await this.#options.latestSequence());
     } catch {
-      // Away for now: the next poll tries again.
+      // The database is unreachable; the next poll tries again.
     }
   }
 }

@@ -11,25 +11,24 @@ import { PostgresStore } from "./postgres-store.ts";
 import { StatePool } from "./state-pool.ts";
 
 export interface PostgresStoreLocation {
-  /** `postgres://user:password@host:port,host:port/database`; `?schema=…&connections=…` are ours,
-   *  the rest is the driver's. */
+  /** `postgres://user:password@host:port,host:port/database`. The parameters `schema` and
+   *  `connections` are Etagere's, the others are passed to the driver. */
   readonly url: string;
-  /** Names this opening of the store; never used again. */
+  /** Unique id of this opening of the store; never reused. */
   readonly node: string;
   readonly clock: Clock;
   readonly log: Log;
   readonly meter?: Pick<Meter, "commit"> | undefined;
-  /** A key space apart, for what lives no longer than its nodes. */
+  /** Opens the separate key space for records that live no longer than their nodes. */
   readonly ephemeral?: boolean;
   readonly snapshotAgeMax?: Ticks;
-  /** Follows the given clock instead of the database's: for one node in a world whose time a test
-   *  moves. */
+  /** Uses the given clock instead of the database's, for tests with one node and a manual clock. */
   readonly ownTime?: boolean;
 }
 
 const schemaDefault = "etagere";
 const readersMaxDefault = 16;
-const batchesAreKept = "7 days";
+const batchRetention = "7 days";
 
 export async function openPostgresStore(options: PostgresStoreLocation): Promise<PostgresStore> {
   const { clock, log, ephemeral = false } = options;
@@ -38,18 +37,18 @@ export async function openPostgresStore(options: PostgresStoreLocation): Promise
   try {
     await migrate({ pool: connections.writers, schema, triesMax: urls.length });
     await connections.writers.query("DELETE FROM batch WHERE made_at < now() - $1::interval", [
-      batchesAreKept,
+      batchRetention,
     ]);
-    const memory = new ReadCache();
-    const parts = { clock, time: new DatabaseTime(clock, options.ownTime), memory };
-    const states = new StatePool({ ...parts, pool: connections.readers });
-    const foreseen = new Prefetcher({ ...parts, pool: connections.lookups });
+    const readCache = new ReadCache();
+    const common = { clock, time: new DatabaseTime(clock, options.ownTime), readCache };
+    const states = new StatePool({ ...common, pool: connections.readers });
+    const prefetcher = new Prefetcher({ ...common, pool: connections.lookups });
     const view = await states.open();
     view.close();
     log.debug({ schema, sequence: view.sequence }, "store opened");
     const channel = `etagere_${schema}`;
     const { sequence } = view;
-    return new PostgresStore({ ...options, connections, states, foreseen, channel, sequence });
+    return new PostgresStore({ ...options, connections, states, prefetcher, channel, sequence });
   } catch (error) {
     await connections.close();
     throw error;
@@ -64,9 +63,9 @@ interface ParsedLocation {
 
 function parseLocation(location: string, ephemeral: boolean): ParsedLocation {
   const addresses = addressesOf(location).map((each) => new URL(each));
-  const ours = addresses[0]?.searchParams;
-  const schema = ours?.get("schema") ?? schemaDefault;
-  const readersMax = Number(ours?.get("connections") ?? readersMaxDefault);
+  const parameters = addresses[0]?.searchParams;
+  const schema = parameters?.get("schema") ?? schemaDefault;
+  const readersMax = Number(parameters?.get("connections") ?? readersMaxDefault);
   if (!Number.isInteger(readersMax) || readersMax < 1) {
     throw new Error("connections: must be a whole number above 0");
   }

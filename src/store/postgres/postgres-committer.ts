@@ -20,13 +20,13 @@ import { asUnavailable, isFenced } from "./unavailable.ts";
 export interface PostgresCommitterOptions {
   readonly pool: Pool;
   readonly states: StatePool;
-  readonly foreseen: Prefetcher;
+  readonly prefetcher: Prefetcher;
   readonly clock: Clock;
-  /** Names this opening of the store; never used again. */
+  /** Unique id of this opening of the store; never reused. */
   readonly node: string;
   readonly nextTicks: (reader: StateReader) => Ticks;
   readonly onCommitted: (commit: NodeCommit) => void;
-  /** The others took this node for dead; nothing of it will be committed any more. */
+  /** Another node fenced this one; no commit of it will succeed any more. */
   readonly onFenced: () => void;
 }
 
@@ -34,22 +34,21 @@ export interface NodeCommit {
   readonly previous: number;
   readonly sequence: number;
   readonly texts: readonly KeyText[];
-  /** How many were beaten by others and go into the next. */
+  /** Transactions that conflicted with commits of other nodes and go into the next batch. */
   readonly conflicts: number;
 }
 
-/** Each has its own patience, and more than a database that does not answer is given. */
-const rerunMillisecondsMax = 20_000;
+/** Timeout per attempt, longer than the timeout of database queries. */
+const attemptMillisecondsMax = 20_000;
 const batchTransactionsMax = 512;
 const queueTransactionsMax = 100_000;
-/** Beaten this often by other nodes, a transaction runs again under the lock, where none can. */
+/** After this many conflicts with other nodes a transaction is retried under the commit lock, where
+ *  no other node can commit. */
 const conflictsBeforeLock = 4;
 
-/**
- * Commits what is waiting as one batch, in one round trip. Who has read what an earlier one of the
- * batch changes is run again over those changes before the batch is sent; who has read what another
- * node changed meanwhile is named in the answer, and goes into the next.
- */
+/** Group commit in one round trip. A transaction that read what an earlier one of the batch changes
+ *  is retried on top of these changes before the batch is sent. The database returns the
+ *  transactions that conflict with commits of other nodes; they go into the next batch. */
 export class PostgresCommitter {
   readonly #options: PostgresCommitterOptions;
   readonly #queue: QueuedTransaction[] = [];
@@ -60,23 +59,23 @@ export class PostgresCommitter {
     this.#options = options;
   }
 
-  submit(pending: QueuedTransaction): void {
+  submit(queued: QueuedTransaction): void {
     if (this.#queue.length >= queueTransactionsMax) {
-      pending.settle({ error: new StoreBusy("too many transactions wait to be committed") });
+      queued.settle({ error: new StoreBusy("the commit queue is full") });
       return;
     }
-    this.#queue.push(pending);
+    this.#queue.push(queued);
     this.#running ??= this.#run();
   }
 
-  /** Resolves when nothing waits any more. */
+  /** Resolves when the queue is empty. */
   async idle(): Promise<void> {
     while (this.#running !== undefined) await this.#running;
   }
 
   async #run(): Promise<void> {
     while (this.#queue.length > 0) {
-      // Everyone who is ready in this turn of the event loop shares the round trip.
+      // One round trip serves all transactions submitted in this event-loop iteration.
       await new Promise((resolve) => setImmediate(resolve));
       const batch = this.#queue.splice(0, batchTransactionsMax);
       try {
@@ -85,7 +84,7 @@ export class PostgresCommitter {
         );
         await (needsLock ? this.#commitUnderLock(batch) : this.#commit(batch));
       } catch (error) {
-        for (const pending of batch) pending.settle({ error: asUnavailable(error) });
+        for (const queued of batch) queued.settle({ error: asUnavailable(error) });
       }
     }
     this.#running = undefined;
@@ -108,57 +107,58 @@ export class PostgresCommitter {
     let isDone = false;
     try {
       const state = await states.lock(client);
-      for (const pending of batch) pending.isStale = true;
+      for (const queued of batch) queued.isStale = true;
       const accepted = await this.#accept(batch, () => Promise.resolve(state.view()));
       await state.idle();
       await this.#send(accepted, client);
       isDone = accepted.length > 0;
     } finally {
-      // A connection that may still hold the lock is closed, which gives it back.
+      // Closing a connection that may still hold the lock releases it.
       client.release(!isDone);
     }
   }
 
-  /** Those that may be sent: their reads and each other's changes go together. */
+  /** Returns the transactions to send, whose read sets are consistent with the changes of those
+   *  before them. */
   async #accept(
     batch: readonly QueuedTransaction[],
     open: () => Promise<StateView>,
   ): Promise<readonly QueuedTransaction[]> {
-    const states = new RetryReaders({ batch, foreseen: this.#options.foreseen, open });
+    const readers = new RetryReaders({ batch, prefetcher: this.#options.prefetcher, open });
     const accepted: QueuedTransaction[] = [];
     const shared = new BatchChanges();
-    for (const pending of batch) {
-      if (pending.isStale || pending.attempt.conflictsWith(shared.changes)) {
-        if (!mayRetry(pending)) continue;
-        await this.#runAgain(pending, states, shared);
+    for (const queued of batch) {
+      if (queued.isStale || queued.attempt.conflictsWith(shared.changes)) {
+        if (!mayRetry(queued)) continue;
+        await this.#retry(queued, readers, shared);
       }
-      if (holdsByItself(pending)) {
-        pending.settle(pending.outcome);
+      if (isResultFinal(queued)) {
+        queued.settle(queued.result);
         continue;
       }
-      accepted.push(pending);
-      shared.share(pending.attempt);
+      accepted.push(queued);
+      shared.share(queued.attempt);
     }
     return accepted;
   }
 
-  async #runAgain(
-    pending: QueuedTransaction,
-    states: RetryReaders,
+  async #retry(
+    queued: QueuedTransaction,
+    readers: RetryReaders,
     shared: BatchChanges,
   ): Promise<void> {
     const { clock, nextTicks } = this.#options;
-    const rerun = new BatchRetries(clock, rerunMillisecondsMax);
-    const ahead = await states.foreseen(pending);
-    if (ahead !== undefined) {
-      await rerun.run(pending, new Attempt(ahead, nextTicks(ahead), shared));
-      if (ahead.isShort) pending.attemptsUsed -= 1;
+    const retries = new BatchRetries(clock, attemptMillisecondsMax);
+    const prefetched = await readers.prefetchedReader(queued);
+    if (prefetched !== undefined) {
+      await retries.run(queued, new Attempt(prefetched, nextTicks(prefetched), shared));
+      if (prefetched.isIncomplete) queued.attemptsUsed -= 1;
     }
-    if (ahead === undefined || ahead.isShort) {
-      const whole = await states.whole();
-      await rerun.run(pending, new Attempt(whole, nextTicks(whole), shared));
+    if (prefetched === undefined || prefetched.isIncomplete) {
+      const full = await readers.fullReader();
+      await retries.run(queued, new Attempt(full, nextTicks(full), shared));
     }
-    rerun.end();
+    retries.end();
   }
 
   async #send(
@@ -182,25 +182,26 @@ export class PostgresCommitter {
 
   #settle(
     accepted: readonly QueuedTransaction[],
-    { previous, lost }: SentBatch,
+    { previous, conflicts }: SentBatch,
     isReading: boolean,
   ): void {
-    const beaten = accepted.filter((_, index) => lost.has(index + 1));
-    for (const pending of beaten) {
-      pending.isStale = true;
-      pending.externalConflicts += 1;
+    const conflicting = accepted.filter((_, index) => conflicts.has(index + 1));
+    for (const queued of conflicting) {
+      queued.isStale = true;
+      queued.externalConflicts += 1;
     }
-    this.#queue.unshift(...beaten);
-    const kept = accepted.filter((_, index) => !lost.has(index + 1));
-    for (const pending of kept) pending.settle(pending.outcome);
-    const texts = kept.flatMap(({ attempt }) => attempt.changes.all().map(({ text }) => text));
+    this.#queue.unshift(...conflicting);
+    const committed = accepted.filter((_, index) => !conflicts.has(index + 1));
+    for (const queued of committed) queued.settle(queued.result);
+    const texts = committed.flatMap(({ attempt }) => attempt.changes.all().map(({ text }) => text));
     if (isReading || texts.length === 0) return;
     const sequence = previous + accepted.length;
-    this.#options.onCommitted({ previous, sequence, texts, conflicts: beaten.length });
+    this.#options.onCommitted({ previous, sequence, texts, conflicts: conflicting.length });
   }
 }
 
-/** It wrote nothing and saw nothing that is yet to be written: what it read was so at one time. */
-function holdsByItself({ attempt }: QueuedTransaction): boolean {
+/** Whether the transaction wrote nothing and read no uncommitted changes: its reads are a valid
+ *  state. */
+function isResultFinal({ attempt }: QueuedTransaction): boolean {
   return attempt.changes.isEmpty && attempt.dependencies.size === 0;
 }

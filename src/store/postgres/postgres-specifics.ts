@@ -1,11 +1,9 @@
-/**
- * All that is PostgreSQL's own, in one place: databases that speak its protocol run the rest, and
- * for each of these either have another way or can do without (docs/SCALE.md). Nothing of it
- * decides what a commit means: that is the lock on the row of `state` and the stamps alone.
- */
+/** Everything specific to PostgreSQL, in one file. Databases with its protocol run the rest, and
+ *  have a replacement for each of these or do without it (docs/SCALE.md). None of it affects what a
+ *  commit means: that depends only on the lock on the row of `state` and on the revisions. */
 
-/** Every query is a lookup by the primary key: a plan that was made while the tables were small, or
- *  their statistics old, must not read a whole table. */
+/** Every query looks up rows by primary key. These settings prevent a plan that scans a whole table
+ *  because the table was small or its statistics were outdated when the plan was made. */
 export const plannerSettings = {
   enable_seqscan: "off",
   enable_bitmapscan: "off",
@@ -15,22 +13,21 @@ export const plannerSettings = {
   plan_cache_mode: "force_generic_plan",
 } as const;
 
-/** One state for all reads until the end: where that is called otherwise, any level that shows a
- *  snapshot will do. */
+/** All reads of the transaction see one state. Any isolation level with a snapshot suffices. */
 export const beginState = "BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY";
 
-/** So that one node at a time changes the schema; given back with the end of the transaction. */
+/** Only one node changes the schema at a time; released at the end of the transaction. */
 export function schemaLock(schema: string): string {
   return `SELECT pg_advisory_xact_lock(hashtext('etagere ${schema}'))`;
 }
 
-/** Inside the function that commits; a poll every second stands behind it. */
+/** Part of the commit function. Nodes also poll every second. */
 export const notifyCommit = `PERFORM pg_notify('etagere_' || current_schema(),
       (sequence_before + batch_size)::text || ' ' || batch_node);`;
 
-/** Whether a server only follows another. Asked only where several are named. */
+/** Whether a server is a standby; queried only if several servers are configured. */
 export const isStandby = "SELECT pg_is_in_recovery() AS follows";
 
-/** Classes of errors that say the statement itself is wrong: those are mistakes of ours. All
- *  others, such as 40 for a transaction that has to be repeated, pass. */
+/** SQLSTATE classes of errors in the statement itself, which are bugs. All other errors, such as
+ *  class 40 (serialisation failure, deadlock), are transient. */
 export const permanentErrorClasses: ReadonlySet<string> = new Set(["22", "23", "42", "P0", "EG"]);

@@ -21,7 +21,7 @@ import { storeTime } from "../time.ts";
 import {
   attemptsMaxDefault,
   closedMessage,
-  nothingRead,
+  emptyState,
   snapshotAgeMaxDefault,
 } from "../transactional-store.ts";
 import type { Connections } from "./connections.ts";
@@ -34,12 +34,12 @@ import { asUnavailable } from "./unavailable.ts";
 export interface PostgresStoreOptions {
   readonly connections: Connections;
   readonly states: StatePool;
-  readonly foreseen: Prefetcher;
+  readonly prefetcher: Prefetcher;
   readonly clock: Clock;
   readonly log: Log;
   readonly meter?: Pick<Meter, "commit"> | undefined;
   readonly node: string;
-  /** Where commits are told of. */
+  /** Notification channel for commits. */
   readonly channel: string;
   /** The sequence when the store was opened. */
   readonly sequence: number;
@@ -48,30 +48,32 @@ export interface PostgresStoreOptions {
 
 type Work = (tx: Transaction) => Awaitable<unknown>;
 
-interface Run {
+interface AttemptResult {
   readonly attempt: Attempt;
-  readonly outcome: WorkResult;
+  readonly result: WorkResult;
 }
 
-/** The key space in a database that any number of nodes share; no node is special. */
+/** A store in a database that any number of equal nodes share. */
 export class PostgresStore implements Store {
   readonly #connections: Connections;
   readonly #states: StatePool;
-  readonly #foreseen: Prefetcher;
+  readonly #prefetcher: Prefetcher;
   readonly #nextTicks: (reader: StateReader) => Ticks;
   readonly #views: OpenViews;
   readonly #watchers: NodeWatchers;
   readonly #committer: PostgresCommitter;
   #closing: Promise<void> | undefined;
-  #isGivenUp = false;
-  /** Nothing can be committed any more. */
+  readonly #node: string;
+  #isFenced = false;
+  /** The committer has stopped. */
   #isEnded = false;
 
   constructor(options: PostgresStoreOptions) {
     const { connections, states, clock, snapshotAgeMax = snapshotAgeMaxDefault } = options;
     this.#connections = connections;
     this.#states = states;
-    this.#foreseen = options.foreseen;
+    this.#node = options.node;
+    this.#prefetcher = options.prefetcher;
     this.#nextTicks = storeTime(clock);
     this.#views = new OpenViews({ clock, snapshotAgeMax });
     this.#watchers = new NodeWatchers({
@@ -88,7 +90,7 @@ export class PostgresStore implements Store {
         options.meter?.commit({ transactions: sequence - previous, conflicts });
         this.#watchers.committed(commit);
       },
-      onFenced: () => this.#giveUpSelf(options.log),
+      onFenced: () => this.#markFenced(options.log),
     });
   }
 
@@ -98,24 +100,24 @@ export class PostgresStore implements Store {
   ): Promise<T> {
     this.#checkOpen();
     const { runInBatch = false, prefetch, attemptsMax = attemptsMaxDefault } = options;
-    const { attempt, outcome: first } = runInBatch ? notYetRun() : await this.#run(work, options);
-    let outcome = first;
+    const { attempt, result: first } = runInBatch ? notYetRun() : await this.#run(work, options);
+    let result = first;
     if (runInBatch || (!("error" in first) && !attempt.changes.isEmpty)) {
-      // Its work went on while the store was being closed.
+      // The store was closed while the work ran.
       if (this.#isEnded) throw new StoreClosed(closedMessage);
-      outcome = await new Promise<WorkResult>((settle) => {
+      result = await new Promise<WorkResult>((settle) => {
         const attempted = {
           attemptsMax,
           attemptsUsed: runInBatch ? 0 : 1,
           externalConflicts: 0,
           isStale: runInBatch,
         };
-        const pending = { work, prefetch, settle, attempt, outcome: first, ...attempted };
-        this.#committer.submit(pending);
+        const queued = { work, prefetch, settle, attempt, result: first, ...attempted };
+        this.#committer.submit(queued);
       });
     }
-    if ("error" in outcome) throw outcome.error;
-    return outcome.value as T;
+    if ("error" in result) throw result.error;
+    return result.value as T;
   }
 
   async snapshot<T>(
@@ -123,10 +125,12 @@ export class PostgresStore implements Store {
     { prefetch }: SnapshotOptions = {},
   ): Promise<T> {
     this.#checkOpen();
-    const foreseen = prefetch && (await this.#foreseen.open(prefetch));
-    if (foreseen !== undefined) {
-      const looked = await settled(() => work(snapshotView(foreseen, this.#nextTicks(foreseen))));
-      if (!foreseen.isShort) return looked();
+    const prefetched = prefetch && (await this.#prefetcher.open(prefetch));
+    if (prefetched !== undefined) {
+      const result = await captureResult(() =>
+        work(snapshotView(prefetched, this.#nextTicks(prefetched))),
+      );
+      if (!prefetched.isIncomplete) return result();
     }
     const view = this.#views.track(await this.#states.open());
     try {
@@ -141,8 +145,8 @@ export class PostgresStore implements Store {
     return this.#watchers.watch(prefix, onChange);
   }
 
-  /** From now on no commit of that node takes effect, wherever it is and whatever it thinks. */
-  async giveUp(node: string): Promise<void> {
+  /** Bars a node from committing: from now on the database rejects its commits. */
+  async fence(node: string): Promise<void> {
     try {
       await this.#connections.writers.query("SELECT give_up($1)", [node]);
     } catch (error) {
@@ -150,30 +154,33 @@ export class PostgresStore implements Store {
     }
   }
 
-  /** What was handed to the committer before is still committed. */
+  /** Commits the queued transactions, then closes. */
   close(): Promise<void> {
     this.#closing ??= this.#close();
     return this.#closing;
   }
 
-  async #run(work: Work, options: TransactOptions): Promise<Run> {
-    return (await this.#runForeseen(work, options)) ?? (await this.#runOnState(work));
+  async #run(work: Work, options: TransactOptions): Promise<AttemptResult> {
+    return (await this.#runPrefetched(work, options)) ?? (await this.#runOnState(work));
   }
 
-  async #runForeseen(work: Work, { prefetch }: TransactOptions): Promise<Run | undefined> {
-    const state = prefetch && (await this.#foreseen.open(prefetch));
+  async #runPrefetched(
+    work: Work,
+    { prefetch }: TransactOptions,
+  ): Promise<AttemptResult | undefined> {
+    const state = prefetch && (await this.#prefetcher.open(prefetch));
     if (state === undefined) return undefined;
     const attempt = new Attempt(state, this.#nextTicks(state));
-    const outcome = await runAttempt(work, attempt);
-    return state.isShort ? undefined : { attempt, outcome };
+    const result = await runAttempt(work, attempt);
+    return state.isIncomplete ? undefined : { attempt, result };
   }
 
-  async #runOnState(work: Work): Promise<Run> {
+  async #runOnState(work: Work): Promise<AttemptResult> {
     const view = this.#views.track(await this.#states.open());
     const attempt = new Attempt(view, this.#nextTicks(view));
-    const outcome = await runAttempt(work, attempt);
+    const result = await runAttempt(work, attempt);
     view.close();
-    return { attempt, outcome };
+    return { attempt, result };
   }
 
   async #close(): Promise<void> {
@@ -190,24 +197,27 @@ export class PostgresStore implements Store {
     return view.sequence;
   }
 
-  #giveUpSelf(log: Log): void {
-    if (!this.#isGivenUp) log.error({}, "the other nodes have given this one up: restart it");
-    this.#isGivenUp = true;
+  #markFenced(log: Log): void {
+    if (!this.#isFenced) {
+      const message = "this node was fenced and can no longer commit; restart it";
+      log.error({ node: this.#node }, message);
+    }
+    this.#isFenced = true;
   }
 
   #checkOpen(): void {
-    if (this.#isGivenUp) throw new StoreUnavailable("the other nodes have given this one up");
+    if (this.#isFenced) throw new StoreUnavailable(`node ${this.#node} was fenced: restart it`);
     if (this.#closing !== undefined) throw new StoreClosed(closedMessage);
   }
 }
 
-/** Of a transaction whose work runs when its turn comes. */
-function notYetRun(): Run {
-  return { attempt: new Attempt(nothingRead, 0n), outcome: { value: undefined } };
+/** Placeholder for a transaction whose work runs only inside the batch. */
+function notYetRun(): AttemptResult {
+  return { attempt: new Attempt(emptyState, 0n), result: { value: undefined } };
 }
 
-/** Waits for what comes of it, good or bad, and gives that when asked. */
-async function settled<T>(run: () => Awaitable<T>): Promise<() => T> {
+/** Runs work to its end and returns a function that returns its value or throws its error. */
+async function captureResult<T>(run: () => Awaitable<T>): Promise<() => T> {
   try {
     const value = await run();
     return () => value;

@@ -2,22 +2,23 @@ import type { QueryConfig } from "pg";
 
 import { bigintArray, byteaArray } from "./binary-array.ts";
 import { databaseTicks } from "./database-time.ts";
-import type { WantedRange, ReadPlan } from "./read-recorder.ts";
+import type { PlannedRange, ReadPlan } from "./read-recorder.ts";
 import { boundOf, rowKey } from "./row-key.ts";
 
-/** The first row is the store's moment: its sequence, its ticks, and what the database's clock
- *  says. The others are what was found: by key, in a range, or led to by what is in a range. */
+/** One row (kind 0) has the sequence, the latest ticks and the database's clock. The others are
+ *  entries: requested by key (1), in a range (2), or the record that an index entry in a range
+ *  points to (3). */
 export type PrefetchRow = [
   kind: 0 | 1 | 2 | 3,
-  placeOrSequence: string,
-  stampOrTicks: string,
+  positionOrSequence: string,
+  revisionOrTicks: string,
   clock: string | null,
   head: Buffer | null,
   tail: Buffer | null,
   value: Buffer | null,
 ];
 
-const moment = `SELECT 0 AS kind, s.sequence AS place, s.ticks AS stamp, ${databaseTicks} AS clock,
+const headerQuery = `SELECT 0 AS kind, s.sequence AS place, s.ticks AS stamp, ${databaseTicks} AS clock,
     NULL::bytea AS head, NULL::bytea AS tail, NULL::bytea AS value FROM state s`;
 const byKey = `SELECT 1, w.place, e.stamp, NULL, NULL, NULL, e.value
     FROM unnest($1::bytea[], $2::bytea[]) WITH ORDINALITY AS w(head, digest, place)
@@ -34,10 +35,10 @@ const inRange = `SELECT r.place, r.skip, r.prefix, e.head, e.tail, e.stamp, e.va
         ORDER BY e.head, e.tail LIMIT r.most
     ) e`;
 
-/** One statement sees one state, so neither of these needs a transaction around it. */
-const keysText = `${moment} UNION ALL ${byKey}`;
+/** A statement sees one state, so neither query needs a transaction. */
+const keysText = `${headerQuery} UNION ALL ${byKey}`;
 const rangesText = `WITH found AS MATERIALIZED (${inRange})
-  ${moment} UNION ALL ${byKey}
+  ${headerQuery} UNION ALL ${byKey}
   UNION ALL SELECT 2, f.place, f.stamp, NULL, f.head, f.tail, f.value FROM found f
   UNION ALL SELECT 3, f.place, e.stamp, NULL, e.head, e.tail, e.value FROM found f
     JOIN entry e ON e.head = f.prefix || substring(f.head FROM f.skip::int + 1) AND e.digest = ''
@@ -52,13 +53,13 @@ export function prefetchQuery({ keys, ranges }: ReadPlan): QueryConfig & { rowMo
     byteaArray(rows.map(({ digest }) => digest)),
   ];
   if (ranges.length === 0) {
-    return { name: "foreseen_keys", text: keysText, values: keyColumns, rowMode: "array" };
+    return { name: "prefetch_keys", text: keysText, values: keyColumns, rowMode: "array" };
   }
   const values = [...keyColumns, ...rangeColumns(ranges)];
-  return { name: "foreseen", text: rangesText, values, rowMode: "array" };
+  return { name: "prefetch", text: rangesText, values, rowMode: "array" };
 }
 
-function rangeColumns(ranges: readonly WantedRange[]): Buffer[] {
+function rangeColumns(ranges: readonly PlannedRange[]): Buffer[] {
   const [starts, ends] = [
     ranges.map(({ start }) => boundOf(start)),
     ranges.map(({ end }) => boundOf(end)),

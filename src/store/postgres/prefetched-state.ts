@@ -2,95 +2,96 @@ import type { ScanBounds, VersionedEntry, StateReader } from "../engine.ts";
 import type { KeyText } from "../key-text.ts";
 import type { Key } from "../store.ts";
 import type { PrefetchRow } from "./prefetch-query.ts";
-import type { WantedRange, ReadPlan } from "./read-recorder.ts";
-import { plainBytes, scanned } from "./rows.ts";
+import type { PlannedRange, ReadPlan } from "./read-recorder.ts";
+import { plainBytes, entryOf } from "./rows.ts";
 import type { StateHeader } from "./shared-snapshot.ts";
 
-/** Work asked for what nobody foresaw: it has to run again where everything can be read. */
+/** Work read something that was not prefetched; it must run again on a full state. */
 class NotPrefetched extends Error {
-  override readonly name = "Unforeseen";
+  override readonly name = "NotPrefetched";
 }
 
-interface FoundRange extends WantedRange {
+interface PrefetchedRange extends PlannedRange {
   readonly entries: readonly VersionedEntry[];
-  /** Everything up to here is among the entries. */
+  /** `entries` is complete up to this key (excluded). */
   readonly knownUpTo: KeyText;
 }
 
-/** All that one statement brought, for everyone whose wishes went into it. */
+/** The result of one statement, for all operations whose plans it served. */
 export interface PrefetchResult {
-  readonly moment: StateHeader;
-  /** A key that was wished for and is not there is undefined; others are missing. */
+  readonly header: StateHeader;
+  /** Planned keys; the value is `undefined` if the key is absent. Other keys are missing from the
+   *  map. */
   readonly keys: ReadonlyMap<KeyText, VersionedEntry | undefined>;
-  readonly ranges: readonly FoundRange[];
+  readonly ranges: readonly PrefetchedRange[];
 }
 
-export function foreseenOf(
+export function prefetchResultOf(
   { keys, ranges }: ReadPlan,
   rows: readonly PrefetchRow[],
-  moment: StateHeader,
+  header: StateHeader,
 ): PrefetchResult {
   const found = new Map<KeyText, VersionedEntry | undefined>();
-  const wanted = [...keys.values()];
-  for (const { text } of wanted) found.set(text, undefined);
+  const planned = [...keys.values()];
+  for (const { text } of planned) found.set(text, undefined);
   const inRanges: VersionedEntry[][] = ranges.map(() => []);
-  for (const [kind, place, revision, , head, tail, value] of rows) {
-    const index = Number(place) - 1;
+  for (const [kind, position, revision, , head, tail, value] of rows) {
+    const index = Number(position) - 1;
     if (kind === 1 && value !== null) {
-      const { key, text } = wanted[index] as { key: Key; text: KeyText };
+      const { key, text } = planned[index] as { key: Key; text: KeyText };
       found.set(text, { key, text, revision: Number(revision), value: plainBytes(value) });
     } else if (kind > 1 && head !== null && tail !== null && value !== null) {
-      const entry = scanned([head, tail, revision, value]);
+      const entry = entryOf([head, tail, revision, value]);
       if (kind === 2) inRanges[index]?.push(entry);
       else found.set(entry.text, entry);
     }
   }
-  const told = ranges.map((range, index) => foundRange(range, inRanges[index] ?? []));
-  return { moment, keys: found, ranges: told };
+  const prefetched = ranges.map((range, index) => prefetchedRange(range, inRanges[index] ?? []));
+  return { header, keys: found, ranges: prefetched };
 }
 
-/** The order in which a statement gives its rows is promised by nobody. */
-function foundRange(range: WantedRange, rows: readonly VersionedEntry[]): FoundRange {
+/** Sorts the entries: UNION ALL does not guarantee an order. */
+function prefetchedRange(range: PlannedRange, rows: readonly VersionedEntry[]): PrefetchedRange {
   const entries = rows.toSorted((one, other) => (one.text < other.text ? -1 : 1));
   const last = entries.length < range.limit ? undefined : entries.at(-1);
   return { ...range, entries, knownUpTo: last === undefined ? range.end : `${last.text}\0` };
 }
 
-/** A state of which only what was foreseen is at hand. */
+/** A state of which only the prefetched keys and ranges can be read. */
 export class PrefetchedState implements StateReader {
   readonly sequence: number;
   readonly ticks: bigint;
   readonly clockOffset: bigint;
   readonly priorityOwner = 0;
-  readonly #foreseen: PrefetchResult;
-  /** Something else was asked for, whatever became of that. */
-  isShort = false;
+  readonly #result: PrefetchResult;
+  /** The work read something that was not prefetched, even if it caught the exception. */
+  isIncomplete = false;
 
-  constructor(foreseen: PrefetchResult) {
-    const { sequence, ticks, clockOffset } = foreseen.moment;
+  constructor(result: PrefetchResult) {
+    const { sequence, ticks, clockOffset } = result.header;
     this.sequence = sequence;
     this.ticks = ticks;
     this.clockOffset = clockOffset;
-    this.#foreseen = foreseen;
+    this.#result = result;
   }
 
   get(_key: Key, text: KeyText): VersionedEntry | undefined {
-    const found = this.#foreseen.keys.get(text);
-    return found === undefined && !this.#foreseen.keys.has(text) ? this.#fallShort() : found;
+    const found = this.#result.keys.get(text);
+    return found === undefined && !this.#result.keys.has(text) ? this.#miss() : found;
   }
 
   scan({ start, end, reverse }: ScanBounds, countMax: number): VersionedEntry[] {
-    for (const range of reverse ? [] : this.#foreseen.ranges) {
+    for (const range of reverse ? [] : this.#result.ranges) {
       if (start < range.start || start > range.knownUpTo) continue;
       const inside = range.entries.filter(({ text }) => text >= start && text < end);
       if (inside.length >= countMax) return inside.slice(0, countMax);
       if (end <= range.knownUpTo) return inside;
     }
-    return this.#fallShort();
+    return this.#miss();
   }
 
-  #fallShort(): never {
-    this.isShort = true;
-    throw new NotPrefetched("asked for what was not foreseen");
+  #miss(): never {
+    this.isIncomplete = true;
+    throw new NotPrefetched("read of a key or range that was not prefetched");
   }
 }

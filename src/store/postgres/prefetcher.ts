@@ -7,7 +7,7 @@ import { lookupsMax } from "./connections.ts";
 import type { DatabaseTime } from "./database-time.ts";
 import { prefetchQuery } from "./prefetch-query.ts";
 import type { PrefetchRow } from "./prefetch-query.ts";
-import { foreseenOf, PrefetchedState } from "./prefetched-state.ts";
+import { prefetchResultOf, PrefetchedState } from "./prefetched-state.ts";
 import type { PrefetchResult } from "./prefetched-state.ts";
 import type { ReadCache } from "./read-cache.ts";
 import { planReads } from "./read-recorder.ts";
@@ -15,60 +15,60 @@ import type { ReadPlan } from "./read-recorder.ts";
 import { mergeSequential, mergeConcurrent } from "./merge-read-plans.ts";
 import { asUnavailable, isTransient } from "./unavailable.ts";
 
-export interface ForeseenStatesOptions {
+export interface PrefetcherOptions {
   readonly pool: Pool;
   readonly clock: Clock;
   readonly time: DatabaseTime;
-  readonly memory: ReadCache;
+  readonly readCache: ReadCache;
 }
 
-type Foresee = (view: View) => Awaitable<unknown>;
+type PrefetchWork = (view: View) => Awaitable<unknown>;
 
-interface Waiter {
-  readonly wishes: ReadPlan;
-  readonly resolve: (foreseen: PrefetchResult) => void;
+interface QueuedPlan {
+  readonly plan: ReadPlan;
+  readonly resolve: (result: PrefetchResult) => void;
   readonly reject: (error: unknown) => void;
 }
 
-const waitersPerStatementMax = 256;
-/** A connection may have died unnoticed; a new one then does. */
+const plansPerStatementMax = 256;
+/** A pooled connection may be broken; a retry uses another one. */
 const triesMax = 3;
 
-/** Reads what several callers are going to ask for in one statement: one round trip, no
- *  transaction to begin and to end. Who comes while as many are under way as there are connections
- *  shares the next one. */
+/** Prefetches the reads of several operations in one statement: one round trip, and no transaction
+ *  to begin and end. Without it each dependent read (account, container, blob) is a round trip of
+ *  its own. Operations that arrive while all connections are busy share the next statement. */
 export class Prefetcher {
-  readonly #options: ForeseenStatesOptions;
-  readonly #waiters: Waiter[] = [];
+  readonly #options: PrefetcherOptions;
+  readonly #queue: QueuedPlan[] = [];
   #statements = 0;
   #isScheduled = false;
 
-  constructor(options: ForeseenStatesOptions) {
+  constructor(options: PrefetcherOptions) {
     this.#options = options;
   }
 
-  /** Undefined if what the work will read cannot be foreseen. */
-  async open(prefetch: Foresee): Promise<PrefetchedState | undefined> {
-    const wishes = await this.#planOf(prefetch);
-    return wishes === undefined ? undefined : new PrefetchedState(await this.#read(wishes));
+  /** Returns `undefined` if the reads cannot be predicted. */
+  async open(prefetch: PrefetchWork): Promise<PrefetchedState | undefined> {
+    const plan = await this.#planOf(prefetch);
+    return plan === undefined ? undefined : new PrefetchedState(await this.#read(plan));
   }
 
-  /** What all of them read, if they run one after another and each takes what the one before has
-   *  left. */
-  async openForAll(all: readonly Foresee[]): Promise<PrefetchResult | undefined> {
-    const found = await Promise.all(all.map((prefetch) => this.#planOf(prefetch)));
-    const wishes = found.filter((each) => each !== undefined);
-    return wishes.length === 0 ? undefined : this.#read(mergeSequential(wishes));
+  /** Prefetches for operations that run one after the other and each delete the entries they
+   *  read. */
+  async openForAll(all: readonly PrefetchWork[]): Promise<PrefetchResult | undefined> {
+    const candidates = await Promise.all(all.map((prefetch) => this.#planOf(prefetch)));
+    const plans = candidates.filter((each) => each !== undefined);
+    return plans.length === 0 ? undefined : this.#read(mergeSequential(plans));
   }
 
-  #planOf(prefetch: Foresee): Promise<ReadPlan | undefined> {
-    const { clock, time, memory } = this.#options;
-    return planReads({ memory, now: clock.monotonic() + time.clockOffset, prefetch });
+  #planOf(prefetch: PrefetchWork): Promise<ReadPlan | undefined> {
+    const { clock, time, readCache } = this.#options;
+    return planReads({ readCache, now: clock.monotonic() + time.clockOffset, prefetch });
   }
 
-  #read(wishes: ReadPlan): Promise<PrefetchResult> {
+  #read(plan: ReadPlan): Promise<PrefetchResult> {
     return new Promise((resolve, reject) => {
-      this.#waiters.push({ wishes, resolve, reject });
+      this.#queue.push({ plan, resolve, reject });
       this.#schedule();
     });
   }
@@ -78,44 +78,44 @@ export class Prefetcher {
     this.#isScheduled = true;
     setImmediate(() => {
       this.#isScheduled = false;
-      void this.#readForWaiting();
+      void this.#readQueued();
     });
   }
 
-  async #readForWaiting(): Promise<void> {
-    const waiters = this.#waiters.splice(0, waitersPerStatementMax);
-    if (waiters.length === 0) return;
+  async #readQueued(): Promise<void> {
+    const batch = this.#queue.splice(0, plansPerStatementMax);
+    if (batch.length === 0) return;
     this.#statements += 1;
-    if (this.#waiters.length > 0) this.#schedule();
+    if (this.#queue.length > 0) this.#schedule();
     try {
-      const foreseen = await this.#query(mergeConcurrent(waiters.map(({ wishes }) => wishes)));
-      for (const { resolve } of waiters) resolve(foreseen);
+      const result = await this.#query(mergeConcurrent(batch.map(({ plan }) => plan)));
+      for (const { resolve } of batch) resolve(result);
     } catch (error) {
-      for (const { reject } of waiters) reject(asUnavailable(error));
+      for (const { reject } of batch) reject(asUnavailable(error));
     }
     this.#statements -= 1;
-    if (this.#waiters.length > 0) this.#schedule();
+    if (this.#queue.length > 0) this.#schedule();
   }
 
-  async #query(wishes: ReadPlan): Promise<PrefetchResult> {
-    const { pool, clock, time, memory } = this.#options;
-    const query = prefetchQuery(wishes);
+  async #query(plan: ReadPlan): Promise<PrefetchResult> {
+    const { pool, clock, time, readCache } = this.#options;
+    const query = prefetchQuery(plan);
     for (let tries = 1; ; tries += 1) {
       try {
-        const askedAt = clock.monotonic();
+        const sentAt = clock.monotonic();
         const { rows } = await pool.query<PrefetchRow>(query);
         const first = rows.find(([kind]) => kind === 0);
-        if (first === undefined) throw new Error("the table of the store's state is empty");
+        if (first === undefined) throw new Error("the table state has no row");
         const [, sequence, ticks, databaseClock] = first;
-        time.observe(BigInt(databaseClock ?? 0), askedAt);
-        const moment = {
+        time.observe(BigInt(databaseClock ?? 0), sentAt);
+        const header = {
           sequence: Number(sequence),
           ticks: BigInt(ticks),
           clockOffset: time.clockOffset,
         };
-        const foreseen = foreseenOf(wishes, rows, moment);
-        learnAll(memory, foreseen);
-        return foreseen;
+        const result = prefetchResultOf(plan, rows, header);
+        updateCache(readCache, result);
+        return result;
       } catch (error) {
         if (tries >= triesMax || !isTransient(error)) throw error;
       }
@@ -123,9 +123,9 @@ export class Prefetcher {
   }
 }
 
-function learnAll(memory: ReadCache, { keys }: PrefetchResult): void {
+function updateCache(readCache: ReadCache, { keys }: PrefetchResult): void {
   for (const [text, found] of keys) {
-    if (found === undefined) memory.forget(text);
-    else memory.put(found);
+    if (found === undefined) readCache.delete(text);
+    else readCache.put(found);
   }
 }

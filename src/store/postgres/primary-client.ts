@@ -5,10 +5,8 @@ import { isStandby } from "./postgres-specifics.ts";
 
 type Connected = (error: Error | null) => void;
 
-/**
- * The driver's client for one of several servers: it connects to the present one, and says so to
- * all others if that does not serve or only follows another.
- */
+/** A client that connects to the current one of several servers. If that fails, or the server is a
+ *  standby, all clients move on to the next server. */
 export function primaryClient(addresses: Addresses): typeof pg.Client {
   return class PrimaryClient extends pg.Client {
     readonly #address: string;
@@ -17,25 +15,25 @@ export function primaryClient(addresses: Addresses): typeof pg.Client {
       const address = addresses.current;
       super({ ...config, connectionString: address });
       this.#address = address;
-      // A connection that breaks fails the query of whoever uses it; the event says nothing more.
+      // A broken connection fails the query that uses it; the event adds nothing.
       this.on("error", () => undefined);
     }
 
     override connect(): Promise<this>;
-    override connect(told: Connected): void;
-    override connect(told?: Connected): Promise<this> | void {
+    override connect(callback: Connected): void;
+    override connect(callback?: Connected): Promise<this> | void {
       const connecting = this.#connect();
-      if (told === undefined) return connecting;
+      if (callback === undefined) return connecting;
       connecting.then(
-        () => told(null),
-        (error: unknown) => told(error instanceof Error ? error : new Error(String(error))),
+        () => callback(null),
+        (error: unknown) => callback(error instanceof Error ? error : new Error(String(error))),
       );
     }
 
     async #connect(): Promise<this> {
       try {
         await super.connect();
-        if (addresses.areSeveral) await this.#checkPrimary();
+        if (addresses.hasSeveral) await this.#checkPrimary();
         return this;
       } catch (error) {
         addresses.failed(this.#address);
@@ -43,7 +41,7 @@ export function primaryClient(addresses: Addresses): typeof pg.Client {
       }
     }
 
-    /** What a standby shows may be older than what was acknowledged. */
+    /** Rejects a standby: its state may be older than acknowledged commits. */
     async #checkPrimary(): Promise<void> {
       const { rows } = await this.query<{ follows: boolean }>(isStandby);
       if (rows[0]?.follows === false) return;

@@ -2,9 +2,9 @@ import type { VersionedEntry } from "../engine.ts";
 import type { KeyText } from "../key-text.ts";
 import type { Value } from "../store.ts";
 
-/** In each of two generations: what was not asked for during a whole one is forgotten. */
+/** Entries in each of two generations; an entry not used during a whole generation is evicted. */
 const entriesMax = 4096;
-/** Longer ones lead nowhere: they are contents, not places. */
+/** Longer values are not cached: they hold content, not references to other keys. */
 const valueBytesMax = 4096;
 
 interface Known {
@@ -12,8 +12,8 @@ interface Known {
   readonly value: Value;
 }
 
-/** What this node has read of late. It may be wrong by now: it only serves to guess which keys will
- *  be asked for next. */
+/** Cache of recently read values, possibly stale. Used only to predict which keys an operation
+ *  reads, never as its input. */
 export class ReadCache {
   #young = new Map<KeyText, Known>();
   #old = new Map<KeyText, Known>();
@@ -24,11 +24,11 @@ export class ReadCache {
 
   put({ text, revision, value }: VersionedEntry): void {
     if (value.length > valueBytesMax || this.#find(text)?.revision === revision) return;
-    // A copy, because the bytes are a part of all that came with them.
+    // A copy: the value is a part of the buffer of the whole result.
     this.#keep(text, { revision, value: value.slice() });
   }
 
-  forget(text: KeyText): void {
+  delete(text: KeyText): void {
     this.#young.delete(text);
     this.#old.delete(text);
   }

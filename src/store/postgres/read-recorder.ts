@@ -6,79 +6,84 @@ import type { KeyText } from "../key-text.ts";
 import { firstChunkOf } from "../layered-scan.ts";
 import type { Bounds, Entry, Key, IndexTarget, Value, View } from "../store.ts";
 import type { ReadCache } from "./read-cache.ts";
-import type { WantedKey } from "./rows.ts";
+import type { PlannedKey } from "./rows.ts";
 
-export interface WantedRange {
+export interface PlannedRange {
   readonly start: KeyText;
   readonly end: KeyText;
   readonly limit: number;
   readonly indexTarget: IndexTarget | undefined;
 }
 
-/** What a piece of work is going to read, as far as that can be guessed. */
+/** The predicted reads of an operation. */
 export interface ReadPlan {
-  readonly keys: ReadonlyMap<KeyText, WantedKey>;
-  readonly ranges: readonly WantedRange[];
+  readonly keys: ReadonlyMap<KeyText, PlannedKey>;
+  readonly ranges: readonly PlannedRange[];
 }
 
-export interface RehearsalOptions {
-  readonly memory: ReadCache;
+export interface PlanReadsOptions {
+  readonly readCache: ReadCache;
   readonly now: Ticks;
   readonly prefetch: (view: View) => Awaitable<unknown>;
 }
 
-/** More than any operation on one thing reads. */
+/** More than any operation on a single resource reads. */
 const keysMax = 256;
 const rangesMax = 16;
-/** A longer stretch is better read piece by piece, while it is handed out. */
+/** Longer ranges are not prefetched: they are read in chunks while the response is sent. */
 const rangeEntriesMax = 64;
-/** Who asks for all up to now is going to ask some time later; callers who come together ask alike,
- *  so that what they want is looked up once. */
-const ahead: Ticks = 60n * ticksPerSecond;
+/** Plans use the end of the next minute as the current time. An operation that reads everything due
+ *  until now runs a little later; and concurrent operations have equal plans, which are merged. */
+const planningStep: Ticks = 60n * ticksPerSecond;
 
-/** Undefined if the work is not one that can be foreseen. */
-export async function planReads(options: RehearsalOptions): Promise<ReadPlan | undefined> {
-  const rehearsal = new ReadRecorder(options.memory, (options.now / ahead + 2n) * ahead);
+/** Predicts the reads of an operation by a dry run. Returns `undefined` if there are none or too
+ *  many. */
+export async function planReads(options: PlanReadsOptions): Promise<ReadPlan | undefined> {
+  const recorder = new ReadRecorder(
+    options.readCache,
+    (options.now / planningStep + 2n) * planningStep,
+  );
   try {
-    await options.prefetch(rehearsal);
+    await options.prefetch(recorder);
   } catch {
-    // It was tried on something that may never have been: what it has asked for is all there is.
+    // The dry run reads cached, possibly stale values, so it may throw. The keys requested until
+    // then are the plan.
   }
-  const { keys, ranges, isTooMuch } = rehearsal;
-  return isTooMuch || keys.size === 0 ? undefined : { keys, ranges };
+  const { keys, ranges, isTooLarge } = recorder;
+  return isTooLarge || keys.size === 0 ? undefined : { keys, ranges };
 }
 
 class ReadRecorder implements View {
   readonly now: Ticks;
   readonly sequence = 0;
-  readonly keys = new Map<KeyText, WantedKey>();
-  readonly ranges: WantedRange[] = [];
-  readonly #memory: ReadCache;
-  isTooMuch = false;
+  readonly keys = new Map<KeyText, PlannedKey>();
+  readonly ranges: PlannedRange[] = [];
+  readonly #readCache: ReadCache;
+  isTooLarge = false;
 
-  constructor(memory: ReadCache, now: Ticks) {
-    this.#memory = memory;
+  constructor(readCache: ReadCache, now: Ticks) {
+    this.#readCache = readCache;
     this.now = now;
   }
 
   get(key: Key): Value | undefined {
     const text = textOfKey(key);
     if (this.keys.size < keysMax) this.keys.set(text, { key, text });
-    else this.isTooMuch = true;
-    return this.#memory.get(text);
+    else this.isTooLarge = true;
+    return this.#readCache.get(text);
   }
 
   // oxlint-disable-next-line require-yield -- an empty range is one, too.
   async *range(bounds: Bounds): AsyncGenerator<readonly Entry[]> {
-    this.take(bounds);
+    this.readHead(bounds);
   }
 
-  /** Shows nothing: what lies there changes too often to be remembered. */
-  take(bounds: Bounds): readonly Entry[] {
+  /** Records the range and returns no entries: ranges change too often to be cached. */
+  readHead(bounds: Bounds): readonly Entry[] {
     const limit = firstChunkOf(bounds);
-    const isFit = limit <= rangeEntriesMax && this.ranges.length < rangesMax;
-    if (!isFit || bounds.reverse === true) {
-      this.isTooMuch = true;
+    const isAllowed = limit <= rangeEntriesMax && this.ranges.length < rangesMax;
+    if (!isAllowed || bounds.reverse === true) {
+      this.isTooLarge = true;
       return [];
     }
     const [start, end] = [textOfKey(bounds.start), textOfKey(bounds.end)];

@@ -5,38 +5,38 @@ import { PrefetchedState } from "./prefetched-state.ts";
 import type { PrefetchResult } from "./prefetched-state.ts";
 import type { Prefetcher } from "./prefetcher.ts";
 
-export interface RerunStatesOptions {
+export interface RetryReadersOptions {
   readonly batch: readonly QueuedTransaction[];
-  readonly foreseen: Prefetcher;
+  readonly prefetcher: Prefetcher;
   readonly open: () => Promise<StateView>;
 }
 
-/** What those of a batch read who have to run again: brought for all of them at once as far as it
- *  was foreseen, and otherwise asked for one by one. */
+/** Readers for the retries of a batch. The predicted reads of all its transactions are fetched at
+ *  once; other reads go to a full state. */
 export class RetryReaders {
-  readonly #options: RerunStatesOptions;
-  #brought: Promise<PrefetchResult | undefined> | undefined;
-  #whole: Promise<StateReader> | undefined;
+  readonly #options: RetryReadersOptions;
+  #prefetched: Promise<PrefetchResult | undefined> | undefined;
+  #full: Promise<StateReader> | undefined;
 
-  constructor(options: RerunStatesOptions) {
+  constructor(options: RetryReadersOptions) {
     this.#options = options;
   }
 
-  async foreseen({ prefetch }: QueuedTransaction): Promise<PrefetchedState | undefined> {
+  async prefetchedReader({ prefetch }: QueuedTransaction): Promise<PrefetchedState | undefined> {
     if (prefetch === undefined) return undefined;
-    this.#brought ??= this.#bring();
-    const brought = await this.#brought;
-    return brought === undefined ? undefined : new PrefetchedState(brought);
+    this.#prefetched ??= this.#prefetch();
+    const prefetched = await this.#prefetched;
+    return prefetched === undefined ? undefined : new PrefetchedState(prefetched);
   }
 
-  whole(): Promise<StateReader> {
-    this.#whole ??= this.#options.open().then(cachingReader);
-    return this.#whole;
+  fullReader(): Promise<StateReader> {
+    this.#full ??= this.#options.open().then(cachingReader);
+    return this.#full;
   }
 
-  #bring(): Promise<PrefetchResult | undefined> {
-    const { batch, foreseen } = this.#options;
-    const all = batch.map(({ prefetch }) => prefetch).filter((each) => each !== undefined);
-    return foreseen.openForAll(all);
+  #prefetch(): Promise<PrefetchResult | undefined> {
+    const { batch, prefetcher } = this.#options;
+    const works = batch.map(({ prefetch }) => prefetch).filter((each) => each !== undefined);
+    return prefetcher.openForAll(works);
   }
 }

@@ -4,12 +4,12 @@ import { keyOfText, type KeyText } from "../key-text.ts";
 import type { Key } from "../store.ts";
 
 /**
- * A key as columns. An index entry has room for some 2,700 bytes and a key may have 4,000, so what
- * goes beyond `headBytesMax` lies in `tail`, outside the index; its digest makes the row unique.
- * Keys compare as the pairs (head, tail) do: a tail that is not empty follows a full head.
+ * A key as columns. An index entry has room for about 2,700 bytes and a key may have 4,000, so the
+ * bytes beyond `headBytesMax` are stored in `tail`, outside the index, and their digest makes the
+ * row unique. Keys compare as the pairs (head, tail) do: a non-empty tail follows a full head.
  *
- * Example: a key of 2,300 bytes has a head of 2,000, a tail of 300 and a digest of 32; shorter ones
- * are all head.
+ * Example: a key of 2,300 bytes has a head of 2,000, a tail of 300 and a digest of 32 bytes; a
+ * shorter key has only a head.
  */
 export interface RowKey {
   readonly head: Uint8Array;
@@ -27,7 +27,7 @@ export function rowKey(key: Key): RowKey {
   return { head: key.subarray(0, headBytesMax), tail, digest };
 }
 
-/** An end of a range need not be a key that can be stored, and may be longer. */
+/** Columns of a range bound, which need not be a storable key and may be longer. */
 export function boundOf(text: KeyText): Pick<RowKey, "head" | "tail"> {
   const key = keyOfText(text);
   return { head: key.subarray(0, headBytesMax), tail: key.subarray(headBytesMax) };

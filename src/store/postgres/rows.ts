@@ -7,7 +7,7 @@ import type { Key } from "../store.ts";
 import { byteaArray } from "./binary-array.ts";
 import { boundOf, keyOfRow, rowKey } from "./row-key.ts";
 
-/** Named statements are planned once for each connection. */
+/** Named statements are planned once per connection. */
 const getText = `SELECT w.place, e.stamp, e.value
   FROM unnest($1::bytea[], $2::bytea[]) WITH ORDINALITY AS w(head, digest, place)
   JOIN entry e ON e.head = w.head AND e.digest = w.digest`;
@@ -18,7 +18,7 @@ const scanText = (direction: "ASC" | "DESC"): string =>
 const scanForward = scanText("ASC");
 const scanBackward = scanText("DESC");
 
-export interface WantedKey {
+export interface PlannedKey {
   readonly key: Key;
   readonly text: KeyText;
 }
@@ -26,24 +26,24 @@ export interface WantedKey {
 export type GetRow = [place: string, stamp: string, value: Buffer];
 export type ScanRow = [head: Buffer, tail: Buffer, stamp: string, value: Buffer];
 
-export function getQuery(wanted: readonly WantedKey[]): QueryConfig & { rowMode: "array" } {
-  const keys = wanted.map(({ key }) => rowKey(key));
+export function getQuery(keys: readonly PlannedKey[]): QueryConfig & { rowMode: "array" } {
+  const rows = keys.map(({ key }) => rowKey(key));
   const values = [
-    byteaArray(keys.map(({ head }) => head)),
-    byteaArray(keys.map(({ digest }) => digest)),
+    byteaArray(rows.map(({ head }) => head)),
+    byteaArray(rows.map(({ digest }) => digest)),
   ];
   return { name: "get", text: getText, values, rowMode: "array" };
 }
 
-/** In the order of the keys that were wanted. */
-export function gotten(
-  wanted: readonly WantedKey[],
+/** Entries in the order of `keys`; `undefined` for absent keys. */
+export function entriesOf(
+  keys: readonly PlannedKey[],
   rows: readonly GetRow[],
 ): (VersionedEntry | undefined)[] {
-  const found: (VersionedEntry | undefined)[] = wanted.map(() => undefined);
-  for (const [place, stamp, value] of rows) {
-    const index = Number(place) - 1;
-    const { key, text } = wanted[index] as WantedKey;
+  const found: (VersionedEntry | undefined)[] = keys.map(() => undefined);
+  for (const [position, stamp, value] of rows) {
+    const index = Number(position) - 1;
+    const { key, text } = keys[index] as PlannedKey;
     found[index] = { key, text, value: plainBytes(value), revision: Number(stamp) };
   }
   return found;
@@ -63,12 +63,12 @@ export function scanQuery(
   };
 }
 
-export function scanned([head, tail, stamp, value]: ScanRow): VersionedEntry {
+export function entryOf([head, tail, stamp, value]: ScanRow): VersionedEntry {
   const key = keyOfRow(plainBytes(head), plainBytes(tail));
   return { key, text: textOfKey(key), value: plainBytes(value), revision: Number(stamp) };
 }
 
-/** Callers are promised plain bytes. */
+/** Converts a Buffer to a plain Uint8Array, as the `Store` interface requires. */
 export function plainBytes(buffer: Buffer): Uint8Array {
   return new Uint8Array(buffer.buffer, buffer.byteOffset, buffer.length);
 }

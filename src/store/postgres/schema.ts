@@ -1,19 +1,17 @@
 import { notifyCommit } from "./postgres-specifics.ts";
 
-/** What a new database gets, and what later versions add to an older one: step `n` leads from
- *  version `n` to `n + 1`. A step that nodes of the version before can live with keeps them going
- *  during a rolling upgrade; `oldestReader` says how far back that holds. */
+/** A step of the schema: step `n` leads from version `n` to `n + 1`. Nodes of earlier versions keep
+ *  running during a rolling upgrade if they can work with the new schema; `oldestReader` is the
+ *  oldest version that can. */
 export interface Migration {
   readonly oldestReader: number;
   readonly statements: readonly string[];
 }
 
-/**
- * `state` has the one row that every commit locks: commits follow one another, in one order for all
- * nodes. `entry` is the key space. `batch` remembers the last commit of each node: if the answer to
- * it was lost, it can be asked for again without being made twice. `given_up` names nodes whose
- * belongings the others have taken over: they must not commit any more.
- */
+/** `state` has one row, which every commit locks: commits are serial, in one order for all nodes.
+ *  `entry` is the key space. `batch` has the last commit of each node: if its response was lost,
+ *  sending it again returns the result instead of committing twice. `given_up` lists fenced nodes,
+ *  whose entries other nodes have taken over: they must not commit any more. */
 const tables = [
   `CREATE TABLE state (only_row bigint PRIMARY KEY, sequence bigint NOT NULL, ticks bigint NOT NULL)
      WITH (fillfactor = 50)`,
@@ -25,11 +23,11 @@ const tables = [
      stamp bigint NOT NULL, value bytea NOT NULL, PRIMARY KEY (head, digest))`,
 ];
 
-/** What a node that was given up is refused with, and what cannot happen. */
+/** SQLSTATE of a commit by a fenced node, and of a batch sent out of order, which is a bug. */
 export const fencedCode = "EG001";
 const outOfOrderCode = "EG002";
 
-/** Counters are eight bytes, signed, the lowest first (`counter.ts`). */
+/** Counters have 8 bytes, signed, little-endian (`counter.ts`). */
 const counters = [
   `CREATE FUNCTION counter_of(value bytea) RETURNS bigint LANGUAGE sql IMMUTABLE AS $$
      SELECT get_byte(value, 0)::bigint | (get_byte(value, 1)::bigint << 8)
@@ -44,13 +42,11 @@ const counters = [
        6, ((count >> 48) & 255)::int), 7, ((count >> 56) & 255)::int) $$`,
 ];
 
-/**
- * Validates the transactions of a batch against the state as it is under the lock, writes those
- * that stand, in their order, and names those that do not. `read_*` are keys with the stamp that
- * was seen (zero for nothing), `range_*` are stretches that were read: such a stretch is the same
- * if it has as many entries as then and none is younger. `lean_*` say who has seen whose
- * uncommitted changes. Kinds of writes: 0 put, 1 delete, 2 add.
- */
+/** Validates the transactions of a batch against the state under the lock, writes the valid ones in
+ *  their order and returns the others as `lost`. `read_*` are keys with the revision that was read
+ *  (0 if absent). `range_*` are ranges that were read: a range is unchanged if it has as many
+ *  entries as then and none with a later revision. `lean_*` are dependencies: transaction `lean_tx`
+ *  has read uncommitted changes of `lean_on`. Kinds of writes: 0 put, 1 delete, 2 add. */
 const commitBatch = `CREATE FUNCTION commit_batch(
     batch_node text, batch_number bigint, batch_ticks bigint, batch_size bigint,
     read_tx bigint[], read_head bytea[], read_digest bytea[], read_stamp bigint[],
@@ -135,7 +131,7 @@ const commitBatch = `CREATE FUNCTION commit_batch(
     RETURN NEXT;
   END $$`;
 
-/** Under the same lock: a commit of that node comes before, whole, or not at all. */
+/** Fences a node under the commit lock, so that a commit of it either precedes this or fails. */
 const giveUp = `CREATE FUNCTION give_up(lost_node text) RETURNS void LANGUAGE plpgsql AS $$
   BEGIN
     PERFORM 1 FROM state WHERE only_row = 1 FOR UPDATE;

@@ -7,27 +7,25 @@ import type { BatchRow } from "./batch.ts";
 import { isTransient } from "./unavailable.ts";
 
 export interface SentBatch {
-  /** The sequence just before the batch. */
+  /** Sequence before the batch. */
   readonly previous: number;
-  /** Places, from one on, of those that read what is no longer so. */
-  readonly lost: ReadonlySet<number>;
+  /** Numbers, from 1, of the transactions whose read set is invalid. */
+  readonly conflicts: ReadonlySet<number>;
 }
 
 const pauseMillisecondsFirst = 20;
 const pauseMillisecondsMax = 1_000;
-/** A primary that died is replaced within this, or the callers are told. */
-const patience = 15n * ticksPerSecond;
+/** Time for a failover to another primary; after it the transactions fail. */
+const sendTicksMax = 15n * ticksPerSecond;
 
-/**
- * Sends a batch until there is an answer. A connection that broke leaves open whether the batch was
- * committed; the database remembers the number of each node's last one, so sending it again either
- * commits it or brings the answer that was lost.
- */
+/** Sends a batch until there is a response. After a broken connection it is unknown whether the
+ *  batch was committed. The database stores the number of each node's last batch, so sending it
+ *  again either commits it or returns the lost response. */
 export async function sendBatch(
   { pool, clock, locked }: { pool: Pool; clock: Clock; locked?: PoolClient | undefined },
   query: QueryConfig,
 ): Promise<SentBatch> {
-  const endsAt = clock.monotonic() + patience;
+  const endsAt = clock.monotonic() + sendTicksMax;
   let pause = pauseMillisecondsFirst;
   let underLock = locked;
   for (;;) {
@@ -35,7 +33,7 @@ export async function sendBatch(
       return await sendOnce(underLock, pool, query);
     } catch (error) {
       if (!isTransient(error)) throw error;
-      if (clock.monotonic() >= endsAt) throw noAnswer(error);
+      if (clock.monotonic() >= endsAt) throw unreachable(error);
       await new Promise<void>((resolve) => clock.after(pause, resolve));
       pause = Math.min(2 * pause, pauseMillisecondsMax);
       underLock = undefined;
@@ -51,11 +49,11 @@ async function sendOnce(
   const { rows } = await (locked ?? pool).query<BatchRow>(query);
   if (locked !== undefined) await locked.query("COMMIT");
   const [row] = rows;
-  if (row === undefined) throw new Error("the database gave no answer to a batch");
-  return { previous: Number(row.sequence_before), lost: new Set(row.lost.map(Number)) };
+  if (row === undefined) throw new Error("commit_batch returned no row");
+  return { previous: Number(row.sequence_before), conflicts: new Set(row.lost.map(Number)) };
 }
 
-function noAnswer(cause: unknown): StoreUnavailable {
+function unreachable(cause: unknown): StoreUnavailable {
   const reason = cause instanceof Error ? cause.message : String(cause);
-  return new StoreUnavailable(`the database does not answer: ${reason}`, { cause });
+  return new StoreUnavailable(`the database is unreachable: ${reason}`, { cause });
 }

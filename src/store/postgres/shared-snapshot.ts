@@ -5,8 +5,8 @@ import type { ScanBounds, VersionedEntry, StateView } from "../engine.ts";
 import type { KeyText } from "../key-text.ts";
 import type { Key } from "../store.ts";
 import type { ReadCache } from "./read-cache.ts";
-import { getQuery, gotten, scanQuery, scanned } from "./rows.ts";
-import type { GetRow, ScanRow, WantedKey } from "./rows.ts";
+import { getQuery, entriesOf, scanQuery, entryOf } from "./rows.ts";
+import type { GetRow, ScanRow, PlannedKey } from "./rows.ts";
 import { asUnavailable } from "./unavailable.ts";
 
 export interface StateHeader {
@@ -15,34 +15,34 @@ export interface StateHeader {
   readonly clockOffset: Ticks;
 }
 
-export interface SharedStateOptions {
+export interface SharedSnapshotOptions {
   readonly client: PoolClient;
-  readonly moment: StateHeader;
-  readonly memory: ReadCache;
+  readonly header: StateHeader;
+  readonly readCache: ReadCache;
   readonly onUnused: (isBroken: boolean) => void;
 }
 
-interface Wish extends WantedKey {
+interface PendingGet extends PlannedKey {
   readonly resolve: (found: VersionedEntry | undefined) => void;
   readonly reject: (error: unknown) => void;
 }
 
-/** One state of the database, on a connection that several views share. Keys that are asked for in
- *  the same turn of the event loop are looked up together. */
+/** One state of the database, on a connection that several views share. Gets of one event-loop
+ *  iteration are combined into one query. */
 export class SharedSnapshot {
-  readonly moment: StateHeader;
+  readonly header: StateHeader;
   readonly #client: PoolClient;
-  readonly #memory: ReadCache;
+  readonly #readCache: ReadCache;
   readonly #onUnused: (isBroken: boolean) => void;
   #users = 0;
-  #wishes: Wish[] = [];
+  #pendingGets: PendingGet[] = [];
   #lastQuery: Promise<unknown> = Promise.resolve();
   #isBroken = false;
 
-  constructor({ client, moment, memory, onUnused }: SharedStateOptions) {
+  constructor({ client, header, readCache, onUnused }: SharedSnapshotOptions) {
     this.#client = client;
-    this.moment = moment;
-    this.#memory = memory;
+    this.header = header;
+    this.#readCache = readCache;
     this.#onUnused = onUnused;
   }
 
@@ -50,7 +50,7 @@ export class SharedSnapshot {
     this.#users += 1;
     let isOpen = true;
     return {
-      ...this.moment,
+      ...this.header,
       priorityOwner: 0,
       get: (key, text) => this.#get(key, text),
       scan: (bounds, countMax) => this.#scan(bounds, countMax),
@@ -63,48 +63,49 @@ export class SharedSnapshot {
     };
   }
 
-  /** Resolves when no query runs any more. */
+  /** Resolves when no query is running. */
   async idle(): Promise<void> {
     await this.#lastQuery;
   }
 
   #get(key: Key, text: KeyText): Promise<VersionedEntry | undefined> {
     return new Promise((resolve, reject) => {
-      if (this.#wishes.length === 0) setImmediate(() => void this.#inLine(() => this.#lookUp()));
-      this.#wishes.push({ key, text, resolve, reject });
+      if (this.#pendingGets.length === 0)
+        setImmediate(() => void this.#afterLastQuery(() => this.#lookUp()));
+      this.#pendingGets.push({ key, text, resolve, reject });
     });
   }
 
   async #lookUp(): Promise<void> {
-    const wishes = this.#wishes;
-    this.#wishes = [];
+    const gets = this.#pendingGets;
+    this.#pendingGets = [];
     try {
-      const { rows } = await this.#client.query<GetRow>(getQuery(wishes));
-      const found = gotten(wishes, rows);
-      for (const each of found) if (each !== undefined) this.#memory.put(each);
-      for (const [index, wish] of wishes.entries()) wish.resolve(found[index]);
+      const { rows } = await this.#client.query<GetRow>(getQuery(gets));
+      const found = entriesOf(gets, rows);
+      for (const each of found) if (each !== undefined) this.#readCache.put(each);
+      for (const [index, get] of gets.entries()) get.resolve(found[index]);
     } catch (error) {
       this.#isBroken = true;
-      for (const wish of wishes) wish.reject(asUnavailable(error));
+      for (const get of gets) get.reject(asUnavailable(error));
     }
   }
 
   async #scan(bounds: ScanBounds, countMax: number): Promise<VersionedEntry[]> {
     try {
       const query = scanQuery(bounds, countMax);
-      const { rows } = await this.#inLine(() => this.#client.query<ScanRow>(query));
-      return rows.map(scanned);
+      const { rows } = await this.#afterLastQuery(() => this.#client.query<ScanRow>(query));
+      return rows.map(entryOf);
     } catch (error) {
       this.#isBroken = true;
       throw asUnavailable(error);
     }
   }
 
-  /** A connection takes one query at a time; keys that are wished for meanwhile go together. */
-  #inLine<T>(query: () => Promise<T>): Promise<T> {
-    const asked = this.#lastQuery.then(query);
-    this.#lastQuery = asked.catch(() => undefined);
-    return asked;
+  /** Runs one query at a time; gets that arrive meanwhile are combined. */
+  #afterLastQuery<T>(query: () => Promise<T>): Promise<T> {
+    const result = this.#lastQuery.then(query);
+    this.#lastQuery = result.catch(() => undefined);
+    return result;
   }
 
   async #end(): Promise<void> {

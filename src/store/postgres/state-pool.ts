@@ -10,67 +10,67 @@ import { SharedSnapshot } from "./shared-snapshot.ts";
 import type { StateHeader } from "./shared-snapshot.ts";
 import { asUnavailable } from "./unavailable.ts";
 
-const momentText = `SELECT sequence, ticks, ${databaseTicks} AS clock FROM state`;
-const beginReading = `${beginState}; ${momentText}`;
-/** The lock that every commit takes: nobody else commits until this transaction ends. */
-const beginWriting = `BEGIN; ${momentText} WHERE only_row = 1 FOR UPDATE`;
-/** A connection may have died unnoticed; a new one then does. */
+const headerQuery = `SELECT sequence, ticks, ${databaseTicks} AS clock FROM state`;
+const beginReading = `${beginState}; ${headerQuery}`;
+/** Takes the lock of every commit: no other node commits until this transaction ends. */
+const beginWriting = `BEGIN; ${headerQuery} WHERE only_row = 1 FOR UPDATE`;
+/** A pooled connection may be broken; a retry uses another one. */
 const beginsMax = 3;
 
-interface MomentRow {
+interface HeaderRow {
   readonly sequence: string;
   readonly ticks: string;
   readonly clock: string;
 }
 
-export interface StatesOptions {
+export interface StatePoolOptions {
   readonly pool: Pool;
   readonly clock: Clock;
   readonly time: DatabaseTime;
-  readonly memory: ReadCache;
+  readonly readCache: ReadCache;
 }
 
-interface Waiter {
+interface QueuedCall {
   readonly resolve: (view: StateView) => void;
   readonly reject: (error: unknown) => void;
 }
 
-/** Opens states to read from. Whoever asks while one is being opened shares the next: it begins
- *  after all of them have asked, so it shows what was committed before any of them did. */
+/** Opens snapshots. Calls made while one is being opened share the next one: it begins after all
+ *  these calls, so it contains every commit acknowledged before them. */
 export class StatePool {
-  readonly #options: StatesOptions;
-  #waiters: Waiter[] = [];
+  readonly #options: StatePoolOptions;
+  #queue: QueuedCall[] = [];
   #isOpening = false;
 
-  constructor(options: StatesOptions) {
+  constructor(options: StatePoolOptions) {
     this.#options = options;
   }
 
   open(): Promise<StateView> {
     return new Promise((resolve, reject) => {
-      this.#waiters.push({ resolve, reject });
+      this.#queue.push({ resolve, reject });
       if (this.#isOpening) return;
       this.#isOpening = true;
-      setImmediate(() => void this.#openWaiting());
+      setImmediate(() => void this.#openQueued());
     });
   }
 
-  async #openWaiting(): Promise<void> {
-    while (this.#waiters.length > 0) {
-      const waiters = this.#waiters;
-      this.#waiters = [];
+  async #openQueued(): Promise<void> {
+    while (this.#queue.length > 0) {
+      const queued = this.#queue;
+      this.#queue = [];
       try {
         const state = await this.#openShared();
-        for (const { resolve } of waiters) resolve(state.view());
+        for (const { resolve } of queued) resolve(state.view());
       } catch (error) {
-        for (const { reject } of waiters) reject(asUnavailable(error));
+        for (const { reject } of queued) reject(asUnavailable(error));
       }
     }
     this.#isOpening = false;
   }
 
   async #openShared(): Promise<SharedSnapshot> {
-    const { client, moment } = await this.#begin();
+    const { client, header } = await this.#begin();
     const onUnused = (isBroken: boolean): void => {
       if (isBroken) client.release(true);
       else
@@ -79,15 +79,15 @@ export class StatePool {
           (error: unknown) => client.release(error instanceof Error ? error : true),
         );
     };
-    return new SharedSnapshot({ client, moment, memory: this.#options.memory, onUnused });
+    return new SharedSnapshot({ client, header, readCache: this.#options.readCache, onUnused });
   }
 
-  async #begin(): Promise<{ client: PoolClient; moment: StateHeader }> {
+  async #begin(): Promise<{ client: PoolClient; header: StateHeader }> {
     for (let begins = 1; ; begins += 1) {
       let client: PoolClient | undefined;
       try {
         client = await this.#options.pool.connect();
-        return { client, moment: await this.#moment(client, beginReading) };
+        return { client, header: await this.#readHeader(client, beginReading) };
       } catch (error) {
         client?.release(true);
         if (begins >= beginsMax) throw error;
@@ -95,21 +95,21 @@ export class StatePool {
     }
   }
 
-  /** Takes the lock; `client` holds it until it commits or rolls back. */
+  /** Takes the commit lock; `client` holds it until it commits or rolls back. */
   async lock(client: PoolClient): Promise<SharedSnapshot> {
-    const moment = await this.#moment(client, beginWriting);
-    const { memory } = this.#options;
-    return new SharedSnapshot({ client, moment, memory, onUnused: () => undefined });
+    const header = await this.#readHeader(client, beginWriting);
+    const { readCache } = this.#options;
+    return new SharedSnapshot({ client, header, readCache, onUnused: () => undefined });
   }
 
-  async #moment(client: PoolClient, text: string): Promise<StateHeader> {
+  async #readHeader(client: PoolClient, text: string): Promise<StateHeader> {
     const { clock, time } = this.#options;
-    const askedAt = clock.monotonic();
-    // Several statements in one message bring several results, which the types leave out.
-    const results = (await client.query(text)) as unknown as QueryResult<MomentRow>[];
+    const sentAt = clock.monotonic();
+    // A message with several statements returns several results, which the driver's types omit.
+    const results = (await client.query(text)) as unknown as QueryResult<HeaderRow>[];
     const row = results[1]?.rows[0];
-    if (row === undefined) throw new Error("the table of the store's state is empty");
-    time.observe(BigInt(row.clock), askedAt);
+    if (row === undefined) throw new Error("the table state has no row");
+    time.observe(BigInt(row.clock), sentAt);
     return {
       sequence: Number(row.sequence),
       ticks: BigInt(row.ticks),

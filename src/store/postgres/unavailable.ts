@@ -4,20 +4,21 @@ import { StoreBusy, StoreUnavailable } from "../store.ts";
 import { permanentErrorClasses } from "./postgres-specifics.ts";
 import { fencedCode } from "./schema.ts";
 
-/** The database is away, restarting, changing its primary or overloaded. */
+/** Whether the error is temporary: the database is unreachable, restarting, failing over or
+ *  overloaded. */
 export function isTransient(error: unknown): boolean {
   if (!(error instanceof pg.DatabaseError)) return error instanceof Error;
   return !permanentErrorClasses.has((error.code ?? "").slice(0, 2));
 }
 
-/** The others have taken over what this node held: it must not commit any more. */
+/** Whether this node was fenced: other nodes have taken over its entries, so it must not commit. */
 export function isFenced(error: unknown): boolean {
   return error instanceof pg.DatabaseError && error.code === fencedCode;
 }
 
 export function asUnavailable(error: unknown): unknown {
-  const isOurs = error instanceof StoreUnavailable || error instanceof StoreBusy;
-  if (isOurs || (!isTransient(error) && !isFenced(error))) return error;
+  const isStoreError = error instanceof StoreUnavailable || error instanceof StoreBusy;
+  if (isStoreError || (!isTransient(error) && !isFenced(error))) return error;
   const reason = error instanceof Error ? error.message : String(error);
-  return new StoreUnavailable(`the database does not answer: ${reason}`, { cause: error });
+  return new StoreUnavailable(`the database is unreachable: ${reason}`, { cause: error });
 }

@@ -27,7 +27,7 @@ function openEngine(name: string) {
 }
 
 describe("a data file", () => {
-  it("that was deleted takes no more commits, and that is said once", async () => {
+  it("that was deleted rejects commits, with one log message", async () => {
     const { path, error, engine } = openEngine("deleted.mdb");
     await engine.commit(next);
     rmSync(path);
@@ -39,7 +39,7 @@ describe("a data file", () => {
     await engine.close();
   });
 
-  it("that another one has replaced takes none until it is back", async () => {
+  it("that was replaced rejects commits until it is restored", async () => {
     const { path, engine } = openEngine("replaced.mdb");
     await engine.commit(next);
     renameSync(path, `${path}.away`);

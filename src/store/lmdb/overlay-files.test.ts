@@ -34,8 +34,8 @@ const writing = (keys: readonly Key[], value: Uint8Array | undefined) => {
   };
 };
 
-describe("two files as one", () => {
-  it("take nothing out of the first in a commit that has no number of its own", async () => {
+describe("an overlay of two files", () => {
+  it("removes nothing from the durable file in a commit without a new sequence", async () => {
     const { engine, durable } = openBoth();
     await engine.commit(writing([k("kept"), ...names], bytes("open")));
     await engine.commit(writing(names, undefined));
@@ -45,14 +45,19 @@ describe("two files as one", () => {
     vi.spyOn(durable, "commit").mockImplementation((decide) =>
       commit((current) => (batch = decide(current))),
     );
-    await engine.commit(({ sequence, ticks }) => ({ sequence, ticks, turn: 7, writes: [] }));
+    await engine.commit(({ sequence, ticks }) => ({
+      sequence,
+      ticks,
+      priorityOwner: 7,
+      writes: [],
+    }));
     expect(batch?.writes).toEqual([]);
     await engine.commit(writing([k("kept")], bytes("2")));
     expect(batch?.writes.length).toBeGreaterThan(1);
     await engine.close();
   });
 
-  it("are tidied up as fast as large batches leave things behind", async () => {
+  it("reconciles overlapping keys as fast as large batches create them", async () => {
     const { engine, durable, passing } = openBoth();
     for (let round = 0; round < 30; round += 1) {
       const keys = names.map((_, index) => k("volatile", round, index));
@@ -68,7 +73,7 @@ describe("two files as one", () => {
     await engine.close();
   });
 
-  it("leave neither open if one cannot be opened", async () => {
+  it("leaves no view open if one of the files cannot be opened", async () => {
     const { engine, durable, passing } = openBoth();
     const view = durable.open();
     const close = vi.spyOn(view, "close");

@@ -124,27 +124,28 @@ describe("a partially cached state", () => {
         fc.uniqueArray(letter),
         fc.record({ start: letter, end: letter, limit: fc.integer({ min: 1, max: 4 }) }),
         fc.record({ start: letter, end: letter, countMax: fc.integer({ min: 1, max: 4 }) }),
-        (names, wished, asked) => {
+        (names, planned, asked) => {
           const within = (start: string, end: string, most: number) =>
             names
               .toSorted()
               .filter((name) => name >= start && name < end)
               .slice(0, most);
-          const entries = within(wished.start, wished.end, wished.limit).map(entryOf);
-          const last = entries.length < wished.limit ? undefined : entries.at(-1);
-          const knownUpTo = last === undefined ? wished.end : `${last.text}\0`;
-          const range = { ...wished, indexTarget: undefined, entries, knownUpTo };
-          const moment = { sequence: 1, ticks: 0n, clockOffset: 0n };
-          const state = new PrefetchedState({ moment, keys: new Map(), ranges: [range] });
+          const entries = within(planned.start, planned.end, planned.limit).map(entryOf);
+          const last = entries.length < planned.limit ? undefined : entries.at(-1);
+          const knownUpTo = last === undefined ? planned.end : `${last.text}\0`;
+          const range = { ...planned, indexTarget: undefined, entries, knownUpTo };
+          const header = { sequence: 1, ticks: 0n, clockOffset: 0n };
+          const state = new PrefetchedState({ header, keys: new Map(), ranges: [range] });
           const { start, end, countMax } = asked;
           try {
             const found = state.scan({ start, end, reverse: false }, countMax);
             expect(found.map((entry) => entry.text)).toEqual(within(start, end, countMax));
           } catch (error) {
-            if (!state.isShort) throw error;
+            if (!state.isIncomplete) throw error;
           }
-          const isSame = start === wished.start && end === wished.end;
-          if (isSame && countMax <= wished.limit && start < end) expect(state.isShort).toBe(false);
+          const isSame = start === planned.start && end === planned.end;
+          if (isSame && countMax <= planned.limit && start < end)
+            expect(state.isIncomplete).toBe(false);
         },
       ),
       { numRuns: 2_000 },

@@ -2,40 +2,38 @@ import { fstatSync, statSync } from "node:fs";
 import type { Log } from "../../base/world.ts";
 import { StoreUnavailable } from "../store.ts";
 
-export interface FileInPlaceOptions {
+export interface FileIdentityOptions {
   readonly path: string;
-  /** Of the file that is open. */
+  /** Descriptor of the open data file. */
   readonly descriptor: number;
   readonly log: Log | undefined;
 }
 
-/**
- * Notices that a data file was deleted, moved or replaced under its path. What is committed to it
- * from then on would be lost with the process, however well it was flushed. To be asked after a
- * commit and before it is acknowledged.
- */
-export class FileInPlace {
-  readonly #options: FileInPlaceOptions;
+/** Detects that a data file was deleted, moved or replaced under its path. Later commits to it
+ *  would be lost with the process, although flushed. Checked after a commit and before its
+ *  acknowledgement. */
+export class FileIdentityCheck {
+  readonly #options: FileIdentityOptions;
   #inode: number;
   #isLost = false;
 
-  constructor(options: FileInPlaceOptions) {
+  constructor(options: FileIdentityOptions) {
     this.#options = options;
     this.#inode = fstatSync(options.descriptor).ino;
   }
 
-  /** The last look found another file, or none. */
+  /** The last check found another file or none. */
   get isLost(): boolean {
     return this.#isLost;
   }
 
-  expect(): void {
+  check(): void {
     const found = statSync(this.#options.path, { throwIfNoEntry: false });
     if (found?.ino === this.#inode) this.#isLost = false;
     else this.#compare();
   }
 
-  /** Some network file systems give an open file another number: both are looked at anew. */
+  /** Some network file systems change the inode of an open file, so both are read again. */
   #compare(): void {
     const { path, descriptor, log } = this.#options;
     const found = statSync(path, { throwIfNoEntry: false });
@@ -46,7 +44,8 @@ export class FileInPlace {
       return;
     }
     if (!this.#isLost) {
-      const message = "data file was deleted or replaced: writes are refused until a restart";
+      const message =
+        "data file was deleted or replaced; rejecting writes until it is restored or the server restarts";
       log?.error({ path }, message);
     }
     this.#isLost = true;

@@ -71,7 +71,7 @@ export const contract: readonly Section[] = [
           ["tests/folder/check.test.ts", "damage to records is found"],
           ["tests/folder/live.test.ts", "is copied and checked while clients write to it"],
           ["tests/kill/queue-kill.proof.ts", "delivers correctly over"],
-          ["src/content/crash.test.ts", "what a killed process acknowledged is there"],
+          ["src/content/crash.test.ts", "a killed process keeps its acknowledged writes"],
           ["src/content/compaction-race.test.ts", "is not counted twice"],
           [bugs, "acknowledge before flush"],
         ],
@@ -100,7 +100,7 @@ export const contract: readonly Section[] = [
         tests: [
           [blobRace, "64 clients with one ETag: exactly one succeeds"],
           [blobRace, "loses no increment"],
-          ["src/store/interleaving.test.ts", "have exactly one winner, in whatever order they go"],
+          ["src/store/interleaving.test.ts", "have exactly one winner in every interleaving"],
           [bugs, "commit without validation"],
         ],
       },

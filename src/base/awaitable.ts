@@ -12,12 +12,12 @@ export function tryAwaitable<T>(read: () => Awaitable<T>): Awaitable<T> {
   }
 }
 
-/** Calls `next` with the value: synchronously, unless `value` is a promise. */
+/** Calls `apply` with the value: synchronously, unless `value` is a promise. */
 export function mapAwaitable<T, U>(
   value: Awaitable<T>,
-  next: (value: T) => Awaitable<U>,
+  apply: (value: T) => Awaitable<U>,
 ): Awaitable<U> {
-  return value instanceof Promise ? value.then(next) : next(value);
+  return value instanceof Promise ? value.then(apply) : apply(value);
 }
 
 /** As `Promise.all`, but returns the array itself if none of the values is a promise. */

@@ -7,23 +7,23 @@ import { partLength } from "./plan.ts";
 import {
   bytesByExtent,
   endOf,
-  partsPerTurnMax,
+  partsPerStepMax,
   slicesOfManyParts,
   slicesOfParts,
-  splice,
+  replaceSpan,
   type Span,
 } from "./slices.ts";
 import { ownerDigest, recordOwnerKey } from "./tables.ts";
 import { buildTree, replaceInTree } from "./tree-edit.ts";
 import { slicesInRecord } from "./tree-walk.ts";
 
-/** Beyond either of these a content becomes a tree. */
+/** A content with more slices, or with longer encoded slices, becomes a tree. */
 export const slicesInRecordMax = 32;
 export const slicesInRecordBytesMax = 6144;
-/** Contents without holes and blocks up to this are nothing but bytes. */
+/** Contents up to this length without holes and blocks are stored inline. */
 export const inlineContentBytesMax = 4096;
 
-/** Content while it is being changed. */
+/** Content while edits are applied to it. */
 type Draft =
   | { readonly kind: "slices"; readonly slices: readonly Slice[] }
   | { readonly kind: "tree"; readonly root: bigint };
@@ -39,21 +39,22 @@ export async function applyPlan(
   ids: IdAllocator,
   { owner, before, plan }: ContentChange,
 ): Promise<ContentRef | undefined> {
-  const ledger = new NodeReferences(tx, ids);
-  const after = plan === undefined ? undefined : await carryOut(ledger, before, plan);
-  if (before?.kind === "tree" && !isUsedUp(before, plan)) await ledger.release(before.root);
-  const held = before === undefined ? [] : slicesInRecord(before);
-  const kept = after === undefined ? [] : slicesInRecord(after);
-  ledger.count(held, -1);
-  ledger.count(kept, 1);
-  moveIndex(tx, owner, held, kept);
-  const finished = ledger.finish();
+  const references = new NodeReferences(tx, ids);
+  const after = plan === undefined ? undefined : await resolvePlan(references, before, plan);
+  if (before?.kind === "tree" && !keepsTree(before, plan)) await references.release(before.root);
+  const slicesBefore = before === undefined ? [] : slicesInRecord(before);
+  const slicesAfter = after === undefined ? [] : slicesInRecord(after);
+  references.count(slicesBefore, -1);
+  references.count(slicesAfter, 1);
+  updateOwnerIndex(tx, owner, slicesBefore, slicesAfter);
+  const finished = references.finish();
   if (finished !== undefined) await finished;
   return after;
 }
 
-/** The plan shares or changes the very tree that the record held, and so keeps its reference. */
-function isUsedUp(before: ContentRef & { kind: "tree" }, plan: ContentPlan | undefined): boolean {
+/** Whether the plan shares or edits the tree that the record refers to, and so keeps its
+ *  reference. */
+function keepsTree(before: ContentRef & { kind: "tree" }, plan: ContentPlan | undefined): boolean {
   if (plan?.plan === "share") return isTree(plan.ref, before.root);
   return plan?.plan === "edit" && isTree(plan.base, before.root);
 }
@@ -62,29 +63,29 @@ function isTree(ref: ContentRef | undefined, root: bigint): boolean {
   return ref?.kind === "tree" && ref.root === root;
 }
 
-async function carryOut(
-  ledger: NodeReferences,
+async function resolvePlan(
+  references: NodeReferences,
   before: ContentRef | undefined,
   plan: ContentPlan,
 ): Promise<ContentRef> {
   if (plan.plan === "compose") {
     const { parts } = plan;
-    const isLong = parts.length > partsPerTurnMax;
+    const isLong = parts.length > partsPerStepMax;
     const slices = isLong ? await slicesOfManyParts(parts) : slicesOfParts(parts, 0);
     const last = slices.at(-1);
-    return toRef(ledger, { kind: "slices", slices }, last === undefined ? 0 : endOf(last));
+    return toRef(references, { kind: "slices", slices }, last === undefined ? 0 : endOf(last));
   }
   const base = plan.plan === "share" ? plan.ref : plan.base;
-  if (base.kind === "tree" && !isTree(before, base.root)) await ledger.retain(base.root);
+  if (base.kind === "tree" && !isTree(before, base.root)) await references.retain(base.root);
   if (plan.plan === "share") return base;
   let draft: Draft = base.kind === "tree" ? base : { kind: "slices", slices: slicesInRecord(base) };
   let length = base.length;
   for (const edit of plan.edits) {
     const grows = edit.edit === "resize" && edit.length >= length;
-    if (!grows) draft = await applyEdit(ledger, draft, edit);
+    if (!grows) draft = await applyEdit(references, draft, edit);
     length = lengthAfter(length, edit);
   }
-  return toRef(ledger, draft, length);
+  return toRef(references, draft, length);
 }
 
 function lengthAfter(length: number, edit: ContentEdit): number {
@@ -92,13 +93,17 @@ function lengthAfter(length: number, edit: ContentEdit): number {
   return edit.edit === "write" ? Math.max(length, edit.at + partLength(edit.part)) : length;
 }
 
-async function applyEdit(ledger: NodeReferences, draft: Draft, edit: ContentEdit): Promise<Draft> {
+async function applyEdit(
+  references: NodeReferences,
+  draft: Draft,
+  edit: ContentEdit,
+): Promise<Draft> {
   const insert = edit.edit === "write" ? slicesOfParts([edit.part], edit.at) : [];
   const span = spanOf(edit);
   if (span.from === span.to) return draft;
   if (draft.kind === "slices")
-    return { kind: "slices", slices: splice(draft.slices, span, insert) };
-  const root = await replaceInTree(ledger, draft.root, { span, insert });
+    return { kind: "slices", slices: replaceSpan(draft.slices, span, insert) };
+  const root = await replaceInTree(references, draft.root, { span, insert });
   return root === undefined ? { kind: "slices", slices: [] } : { kind: "tree", root };
 }
 
@@ -115,28 +120,28 @@ function spanOf(edit: ContentEdit): Span {
   }
 }
 
-function toRef(ledger: NodeReferences, draft: Draft, length: number): ContentRef {
-  if (draft.kind === "tree") return shrunk(ledger, draft.root, length);
+function toRef(references: NodeReferences, draft: Draft, length: number): ContentRef {
+  if (draft.kind === "tree") return shrinkToRecord(references, draft.root, length);
   const { slices } = draft;
-  const bytes = wholeBytes(slices, length);
+  const bytes = inlineBytesOf(slices, length);
   if (bytes !== undefined) return { kind: "inline", length, bytes };
   if (fitsRecord(slices)) return { kind: "slices", length, slices };
-  const root = buildTree(ledger, slices);
+  const root = buildTree(references, slices);
   return root === undefined
     ? { kind: "slices", length, slices: [] }
     : { kind: "tree", length, root };
 }
 
-/** A tree that was cut down to few slices goes back into the record; half the limit, so that a
- *  content at the limit does not go to and fro. */
-function shrunk(ledger: NodeReferences, root: bigint, length: number): ContentRef {
-  const node = ledger.fresh(root);
-  const small =
+/** Moves the slices of a tree that became small back into the record. Half the limit, so that a
+ *  content at the limit does not alternate between the two forms. */
+function shrinkToRecord(references: NodeReferences, root: bigint, length: number): ContentRef {
+  const node = references.createdNode(root);
+  const isSmall =
     node?.kind === "leaf" &&
     node.slices.length <= slicesInRecordMax / 2 &&
     nodeCost(node) <= slicesInRecordBytesMax / 2;
-  if (!small) return { kind: "tree", length, root };
-  ledger.dissolve(root);
+  if (!isSmall) return { kind: "tree", length, root };
+  references.discard(root);
   return { kind: "slices", length, slices: node.slices };
 }
 
@@ -147,13 +152,14 @@ function fitsRecord(slices: readonly Slice[]): boolean {
   return cost <= slicesInRecordBytesMax;
 }
 
-/** All of a small content's bytes, unless a hole or a block id would be lost. */
-function wholeBytes(slices: readonly Slice[], length: number): Uint8Array | undefined {
+/** The bytes of a small content; `undefined` if the content is too long, or if holes, block ids or
+ *  encryption would be lost. */
+function inlineBytesOf(slices: readonly Slice[], length: number): Uint8Array | undefined {
   if (length > inlineContentBytesMax || slices.length > slicesInRecordMax) return undefined;
   let end = 0;
   for (const slice of slices) {
-    const lost = slice.block !== undefined || slice.at !== end || !("bytes" in slice.source);
-    if (lost || slice.source.cipher !== undefined) return undefined;
+    const isNotPlain = slice.block !== undefined || slice.at !== end || !("bytes" in slice.source);
+    if (isNotPlain || slice.source.cipher !== undefined) return undefined;
     end = endOf(slice);
   }
   if (end !== length) return undefined;
@@ -164,20 +170,20 @@ function wholeBytes(slices: readonly Slice[], length: number): Uint8Array | unde
   return bytes;
 }
 
-function moveIndex(
+function updateOwnerIndex(
   tx: Transaction,
   owner: Key,
-  held: readonly Slice[],
-  kept: readonly Slice[],
+  before: readonly Slice[],
+  after: readonly Slice[],
 ): void {
-  const heldExtents = bytesByExtent(held);
-  const keptExtents = bytesByExtent(kept);
-  if (heldExtents.size + keptExtents.size === 0) return;
+  const extentsBefore = bytesByExtent(before);
+  const extentsAfter = bytesByExtent(after);
+  if (extentsBefore.size + extentsAfter.size === 0) return;
   const digest = ownerDigest(owner);
-  for (const extent of heldExtents.keys()) {
-    if (!keptExtents.has(extent)) tx.delete(recordOwnerKey(extent, digest));
+  for (const extent of extentsBefore.keys()) {
+    if (!extentsAfter.has(extent)) tx.delete(recordOwnerKey(extent, digest));
   }
-  for (const extent of keptExtents.keys()) {
-    if (!heldExtents.has(extent)) tx.put(recordOwnerKey(extent, digest), owner);
+  for (const extent of extentsAfter.keys()) {
+    if (!extentsBefore.has(extent)) tx.put(recordOwnerKey(extent, digest), owner);
   }
 }

@@ -5,23 +5,23 @@ import { bodyCipher } from "./cipher.ts";
 import { combineCrc64, crc64Of } from "./crc64.ts";
 import type { ExtentWriter, Region } from "./extent-writer.ts";
 
-/** A body gathers up to this and is then written at once; two of them are all it ever holds. */
+/** Bytes collected before a write. A body holds at most two such buffers in memory. */
 const batchBytes = 256 * 1024;
-/** A body of unknown length reserves this much at a time. */
+/** Space that a body of unknown length reserves at a time. */
 const chunkReserveBytes = 4 * 1024 * 1024;
 
-/** Reserved space and how much of it is written. */
+/** Reserved space and the bytes written to it. */
 interface Piece {
   region: Region;
   filled: number;
   crc64: bigint | undefined;
 }
 
-/** Where one body goes: into memory while it is small, then to extents. */
+/** Receives one body: keeps it in memory while it is small, then writes it to extents. */
 export class BodySink {
   readonly #writer: ExtentWriter;
   readonly #checksums: BodyChecksums;
-  readonly #announced: number | undefined;
+  readonly #declaredLength: number | undefined;
   readonly #inlineBytesMax: number;
   readonly #nonce: bigint | undefined;
   readonly #encrypt: ((bytes: Uint8Array) => Uint8Array) | undefined;
@@ -35,7 +35,7 @@ export class BodySink {
   constructor(writer: ExtentWriter, checksums: BodyChecksums, options: ReceiveOptions) {
     this.#writer = writer;
     this.#checksums = checksums;
-    this.#announced = options.length;
+    this.#declaredLength = options.length;
     this.#inlineBytesMax = options.inlineBytesMax;
     const { encryption } = options;
     this.#nonce = encryption?.nonce;
@@ -55,14 +55,14 @@ export class BodySink {
     }
   }
 
-  /** The places of all bytes, which are now safe. */
+  /** Flushes the body and returns the sources of all its bytes. */
   async finish(): Promise<SliceSourceOfLength[]> {
     const bytes = this.#batch.subarray(0, this.#filled);
     if (this.length <= this.#inlineBytesMax && this.#pieces.length === 0) {
       this.#checksums.update(bytes, true);
-      const held = this.#encrypt?.(bytes) ?? bytes;
-      return this.#ciphered(
-        held.length === 0 ? [] : [{ length: held.length, source: { bytes: ownBytes(held) } }],
+      const stored = this.#encrypt?.(bytes) ?? bytes;
+      return this.#withCipher(
+        stored.length === 0 ? [] : [{ length: stored.length, source: { bytes: ownBytes(stored) } }],
       );
     }
     await this.#writing;
@@ -70,11 +70,11 @@ export class BodySink {
     if (bytes.length > 0) await this.#write(bytes, true);
     this.#trimLast();
     await this.#writer.sync(this.#pieces.map(({ region }) => region.extent));
-    return this.#ciphered(this.#pieces.map(describePiece));
+    return this.#withCipher(this.#pieces.map(describePiece));
   }
 
-  /** Tells each piece its place in the stream of the cipher, if there is one. */
-  #ciphered(pieces: SliceSourceOfLength[]): SliceSourceOfLength[] {
+  /** Adds the offset in the cipher stream to each piece of an encrypted body. */
+  #withCipher(pieces: SliceSourceOfLength[]): SliceSourceOfLength[] {
     const nonce = this.#nonce;
     if (nonce === undefined) return pieces;
     let at = 0;
@@ -85,14 +85,14 @@ export class BodySink {
     });
   }
 
-  /** Gives back what was reserved, once no write into it is under way. */
+  /** Frees the reserved space, after the write in progress. */
   async abandon(): Promise<void> {
     await this.#writing?.catch(() => undefined);
     for (const { region } of this.#pieces) this.#writer.freeRegion(region);
     this.#pieces.length = 0;
   }
 
-  /** Grows a small batch, or writes a full one while the next one fills. */
+  /** Enlarges a small buffer, or writes a full one while the next one is filled. */
   async #makeRoom(): Promise<void> {
     if (this.#batch.length < batchBytes) {
       const grown = Buffer.allocUnsafeSlow(batchBytes);
@@ -106,23 +106,24 @@ export class BodySink {
     this.#spare = full;
     this.#filled = 0;
     this.#writing = this.#write(full, false);
-    // A failure shows when the write is awaited; until then it is no unhandled one.
+    // The failure is thrown when the write is awaited; this avoids an unhandled rejection until
+    // then.
     this.#writing.catch(() => undefined);
   }
 
   async #write(plain: Uint8Array, last: boolean): Promise<void> {
     const plainCrc64 = this.#checksums.update(plain, last && this.#pieces.length === 0);
     const bytes = this.#encrypt?.(plain) ?? plain;
-    // What is checked when bytes are moved is what lies on the disk.
-    const whole = bytes === plain ? plainCrc64 : crc64Of(bytes);
+    // Compaction verifies the stored bytes, so the checksum is that of the encrypted ones.
+    const crc64OfAll = bytes === plain ? plainCrc64 : crc64Of(bytes);
     for (let from = 0; from < bytes.length;) {
       const piece = await this.#pieceWithRoom(bytes.length - from, last);
       const count = Math.min(bytes.length - from, piece.region.length - piece.filled);
       const part = count === bytes.length ? bytes : bytes.subarray(from, from + count);
       await this.#writer.write(piece.region, part, piece.filled);
-      // Checksums of parts would cost a second pass; a body that is cut here does without.
-      const crc64 = count === bytes.length ? whole : undefined;
-      piece.crc64 = joined(piece, crc64, count);
+      // Checksums of parts would need a second pass, so a buffer that is split here gets none.
+      const crc64 = count === bytes.length ? crc64OfAll : undefined;
+      piece.crc64 = combinedCrc64(piece, crc64, count);
       piece.filled += count;
       from += count;
     }
@@ -132,8 +133,8 @@ export class BodySink {
     const current = this.#pieces.at(-1);
     if (current !== undefined && current.filled < current.region.length) return current;
     const region = await this.#writer.reserve(this.#reserveBytes(length, last));
-    const touches = current !== undefined && follows(current.region, region);
-    if (touches) {
+    const isContiguous = current !== undefined && isAdjacent(current.region, region);
+    if (isContiguous) {
       current.region = { ...current.region, length: current.region.length + region.length };
       this.#writer.releaseHold(region.extent);
       return current;
@@ -144,10 +145,11 @@ export class BodySink {
   }
 
   #reserveBytes(length: number, last: boolean): number {
-    if (this.#announced === undefined) return last ? length : Math.max(length, chunkReserveBytes);
+    if (this.#declaredLength === undefined)
+      return last ? length : Math.max(length, chunkReserveBytes);
     let written = 0;
     for (const { filled } of this.#pieces) written += filled;
-    return Math.max(length, this.#announced - written);
+    return Math.max(length, this.#declaredLength - written);
   }
 
   #trimLast(): void {
@@ -157,11 +159,15 @@ export class BodySink {
   }
 }
 
-function follows(left: Region, right: Region): boolean {
+function isAdjacent(left: Region, right: Region): boolean {
   return left.extent === right.extent && left.offset + left.length === right.offset;
 }
 
-function joined(piece: Piece, crc64: bigint | undefined, length: number): bigint | undefined {
+function combinedCrc64(
+  piece: Piece,
+  crc64: bigint | undefined,
+  length: number,
+): bigint | undefined {
   if (piece.filled === 0) return crc64;
   if (piece.crc64 === undefined || crc64 === undefined) return undefined;
   return combineCrc64(piece.crc64, crc64, length);
@@ -172,7 +178,7 @@ function describePiece({ region, crc64 }: Piece): SliceSourceOfLength {
   return { length, source: crc64 === undefined ? { extent, offset } : { extent, offset, crc64 } };
 }
 
-/** A view of a larger buffer would keep all of it in memory as long as the record. */
+/** Copies a view: it would keep the whole buffer in memory as long as the record. */
 function ownBytes(bytes: Uint8Array): Uint8Array {
   return bytes.byteLength === bytes.buffer.byteLength ? bytes : new Uint8Array(bytes);
 }

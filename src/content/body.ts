@@ -1,6 +1,6 @@
-/** Bytes on their way in. */
+/** A request body. */
 export interface Body extends AsyncIterable<Uint8Array> {
-  /** All of them, where the announced length is small: without the steps of an iterator, which cost
-   *  more than the bytes. Fewer come back if the announcement was wrong. */
+  /** Reads a small body with a declared length at once: an asynchronous iterator costs more than
+   *  the bytes. Returns fewer bytes if the body is shorter. */
   readonly whole?: (length: number) => Promise<Uint8Array>;
 }

@@ -1,8 +1,8 @@
 const sevenBits = 0x80;
-/** Bytes that a safe integer takes at most. */
+/** Maximum length of an encoded safe integer. */
 const varintBytesMax = 8;
 
-/** Appends numbers and bytes to a buffer that grows and is used again. */
+/** Appends numbers and bytes to a growing buffer that is reused for the next value. */
 export class ByteWriter {
   #bytes = new Uint8Array(8192);
   #view = new DataView(this.#bytes.buffer);
@@ -12,7 +12,7 @@ export class ByteWriter {
     this.#length = 0;
   }
 
-  /** A copy of what was written since `start`. */
+  /** A copy of the bytes written since `start`. */
   finish(): Uint8Array {
     return this.#bytes.slice(0, this.#length);
   }
@@ -22,7 +22,7 @@ export class ByteWriter {
     this.#bytes[this.#length++] = value;
   }
 
-  /** Seven bits a byte, lowest first; the high bit says that more follow. */
+  /** Writes 7 bits per byte, lowest first; the high bit is set if more bytes follow. */
   varint(value: number): void {
     this.#room(varintBytesMax);
     let rest = value;
@@ -55,8 +55,8 @@ export class ByteWriter {
   }
 }
 
-/** Reads what a `ByteWriter` wrote. Byte strings are copies, because a stored value may be a view
- *  of engine memory. */
+/** Reads the output of a `ByteWriter`. Byte strings are copied, because a stored value may be a
+ *  view of engine memory. */
 export class ByteReader {
   readonly #bytes: Uint8Array;
   readonly #view: DataView;
@@ -84,7 +84,7 @@ export class ByteReader {
       if (byte < sevenBits) return value;
       scale *= sevenBits;
     }
-    throw new Error("a stored number is too long");
+    throw new Error("stored number is too long");
   }
 
   uint64(): bigint {
@@ -94,7 +94,7 @@ export class ByteReader {
   }
 
   bytes(length: number): Uint8Array {
-    if (this.#at + length > this.#bytes.length) throw new Error("a stored value is cut short");
+    if (this.#at + length > this.#bytes.length) throw new Error("stored value is truncated");
     const start = this.#at;
     this.#at += length;
     return Uint8Array.prototype.slice.call(this.#bytes, start, this.#at);

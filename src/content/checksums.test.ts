@@ -16,7 +16,7 @@ describe("CRC64", () => {
     expect([...crc64Bytes(0x0102030405060708n)]).toEqual([8, 7, 6, 5, 4, 3, 2, 1]);
   });
 
-  test("of two stretches combines to that of the whole", () => {
+  test("of two parts combines to that of the whole", () => {
     fc.assert(
       fc.property(fc.uint8Array({ maxLength: 300 }), fc.uint8Array({ maxLength: 300 }), (a, b) => {
         const combined = combineCrc64(crc64Of(a), crc64Of(b), b.length);
@@ -25,7 +25,7 @@ describe("CRC64", () => {
     );
   });
 
-  test("combines across a long second stretch", () => {
+  test("combines across a long second part", () => {
     const long = Buffer.alloc(1_234_567, 0x5a);
     const whole = Buffer.concat([text("start"), long]);
     expect(combineCrc64(crc64Of(text("start")), crc64Of(long), long.length)).toBe(crc64Of(whole));
@@ -33,7 +33,7 @@ describe("CRC64", () => {
 });
 
 describe("checksums of a body", () => {
-  test("do not depend on how it was cut", () => {
+  test("do not depend on the chunks", () => {
     const stretches = fc.array(fc.uint8Array({ minLength: 1, maxLength: 50 }), { maxLength: 6 });
     fc.assert(
       fc.property(stretches, (parts) => {
@@ -46,7 +46,7 @@ describe("checksums of a body", () => {
     );
   });
 
-  test("are left out when nobody asked", () => {
+  test("are undefined if not requested", () => {
     const sums = new BodyChecksums({ md5: false, crc64: false });
     expect(sums.update(text("x"), true)).toBeUndefined();
     expect([sums.md5(), sums.crc64()]).toEqual([undefined, undefined]);

@@ -4,7 +4,7 @@ import { describe, expect, it } from "vitest";
 import { bodyCipher, decryptAt } from "./cipher.ts";
 
 describe("a body cipher", () => {
-  it("lets any stretch be read by itself, however the body came in", () => {
+  it("decrypts any range by itself, however the body was chunked", () => {
     const key = randomBytes(32);
     fc.assert(
       fc.property(
@@ -28,7 +28,7 @@ describe("a body cipher", () => {
     );
   });
 
-  it("never uses a stream twice: another nonce gives other bytes", () => {
+  it("gives other bytes for another nonce", () => {
     const key = randomBytes(32);
     const zeros = new Uint8Array(64);
     expect(bodyCipher(key, 1n)(zeros)).not.toEqual(bodyCipher(key, 2n)(zeros));

@@ -5,13 +5,13 @@ const algorithm = "aes-256-ctr";
 const blockBytes = 16;
 export const clientKeyBytes = 32;
 
-/** Encrypts a body from its start on, chunk by chunk. */
+/** Encrypts a body chunk by chunk, from its start. */
 export function bodyCipher(key: Uint8Array, nonce: bigint): (bytes: Uint8Array) => Uint8Array {
   const cipher = createCipheriv(algorithm, key, counterAt(nonce, 0));
   return (bytes) => cipher.update(bytes);
 }
 
-/** Decrypts a stretch in place, wherever in the stream it begins. */
+/** Decrypts bytes in place, from any offset of the stream. */
 export function decryptAt(key: Uint8Array, { nonce, at }: SliceCipher, bytes: Uint8Array): void {
   const decipher = createDecipheriv(algorithm, key, counterAt(nonce, Math.floor(at / blockBytes)));
   const skipped = at % blockBytes;
@@ -19,8 +19,8 @@ export function decryptAt(key: Uint8Array, { nonce, at }: SliceCipher, bytes: Ui
   bytes.set(decipher.update(bytes));
 }
 
-/** The nonce fills the upper half of the counter block, so no two streams of a key share a block
- *  as long as their nonces differ. */
+/** The counter block: the nonce is its upper half, so streams of a key never share a block if their
+ *  nonces differ. */
 function counterAt(nonce: bigint, block: number): Uint8Array {
   const counter = new Uint8Array(blockBytes);
   const view = new DataView(counter.buffer);

@@ -2,7 +2,8 @@ import type { Store } from "../store/store.ts";
 import type { ExtentFiles } from "./extent-files.ts";
 import { storeIdCodec, storeIdKey } from "./tables.ts";
 
-/** Keeps two stores from putting their extents, which have the same names, into one place. */
+/** Prevents two stores from using the same extent storage, where their extents would have the same
+ *  names. */
 export async function claimFiles(
   store: Store,
   files: ExtentFiles,

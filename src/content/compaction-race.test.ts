@@ -8,7 +8,7 @@ const extentBytes = 256 * 1024;
 const pieceBytes = 300;
 const pieces = 40;
 
-/** Files whose first read, which is compaction's, is preceded by something else. */
+/** Extent storage that runs a callback before the first read, which is compaction's. */
 function filesWith(beforeFirstRead: () => Promise<void>): ExtentFiles {
   const files = memoryFiles({ bytesMax: 2 ** 30 });
   let isFirst = true;
@@ -30,38 +30,38 @@ function filesWith(beforeFirstRead: () => Promise<void>): ExtentFiles {
   };
 }
 
-async function append(shelf: ContentFixture, index: number): Promise<void> {
-  const received = await shelf.receive(pattern(pieceBytes, index));
-  await shelf.put("log", (base) => write(base, index * pieceBytes, received));
-  shelf.content.discard(received);
+async function append(fixture: ContentFixture, index: number): Promise<void> {
+  const received = await fixture.receive(pattern(pieceBytes, index));
+  await fixture.put("log", (base) => write(base, index * pieceBytes, received));
+  fixture.content.discard(received);
 }
 
-async function fill(shelf: ContentFixture, bytes: number): Promise<void> {
-  const received = await shelf.receive(pattern(bytes, bytes));
-  await shelf.put("filler", () => whole(received));
-  shelf.content.discard(received);
+async function fill(fixture: ContentFixture, bytes: number): Promise<void> {
+  const received = await fixture.receive(pattern(bytes, bytes));
+  await fixture.put("filler", () => whole(received));
+  fixture.content.discard(received);
 }
 
 test("a leaf that is replaced while its bytes are copied is not counted twice", async () => {
   let appends = 0;
-  const shelf: ContentFixture = await openContentFixture({
+  const fixture: ContentFixture = await openContentFixture({
     files: filesWith(async () => {
       appends += 1;
-      await append(shelf, pieces);
+      await append(fixture, pieces);
     }),
     extentBytes,
   });
-  // Something between the pieces, or they would become one slice.
+  // A gap between the pieces; otherwise they would be merged into one slice.
   for (let index = 0; index < pieces; index += 1) {
-    await append(shelf, index);
-    await fill(shelf, pieceBytes);
+    await append(fixture, index);
+    await fill(fixture, pieceBytes);
   }
-  expect((await shelf.get("log"))?.kind).toBe("tree");
-  // The rest of the extent is filled and given up, so that what is left is worth moving.
-  for (let index = 0; index < 14; index += 1) await fill(shelf, 20_000);
-  await shelf.remove("filler");
-  await shelf.reclaimAll();
+  expect((await fixture.get("log"))?.kind).toBe("tree");
+  // The rest of the extent is filled and deleted, so that it becomes sparse.
+  for (let index = 0; index < 14; index += 1) await fill(fixture, 20_000);
+  await fixture.remove("filler");
+  await fixture.reclaimAll();
   expect(appends).toBe(1);
   const expected = Array.from({ length: pieces + 1 }, (_, index) => pattern(pieceBytes, index));
-  expectSame(await shelf.read("log"), new Uint8Array(Buffer.concat(expected)));
+  expectSame(await fixture.read("log"), new Uint8Array(Buffer.concat(expected)));
 });

@@ -3,7 +3,7 @@ import type { Table } from "../encoding/table.ts";
 import type { Log } from "../base/world.ts";
 import type { Key, Store, Transaction, View } from "../store/store.ts";
 import type { ExtentWriter } from "./extent-writer.ts";
-import { copyRanges, type Copied } from "./copy-ranges.ts";
+import { copyRanges, type CopyResult } from "./copy-ranges.ts";
 import type { ExtentFileCache } from "./extent-file-cache.ts";
 import { decodeNode, encodeNode } from "./node-codec.ts";
 import { bytesByExtent } from "./slices.ts";
@@ -17,10 +17,10 @@ import {
   recordOwnerKey,
 } from "./tables.ts";
 
-/** One round moves what belongs to this many owners. */
+/** Owners whose slices one round moves. */
 const ownersPerRoundMax = 128;
 
-/** Any table whose records refer to contents. */
+/** A table whose records refer to content. */
 export type ContentTable = Pick<Table<never, never>, "tag"> & {
   readonly codec: { encode(record: never): Uint8Array; decode(bytes: Uint8Array): unknown };
   readonly content?: string | undefined;
@@ -29,34 +29,35 @@ export type ContentTable = Pick<Table<never, never>, "tag"> & {
 export interface CompactionParts {
   readonly store: Store;
   readonly writer: ExtentWriter;
-  readonly handles: ExtentFileCache;
+  readonly fileCache: ExtentFileCache;
   readonly log: Log;
   readonly contentTables: readonly ContentTable[];
 }
 
-/** Who refers to an extent: a leaf of a tree, or a record. */
+/** An owner of an extent: a leaf of a content tree, or a record. */
 type Owner = { readonly node: bigint } | { readonly record: Key };
 
-/** Moves some of what is alive in an extent. Returns whether anything moved. */
+/** Copies live slices of an extent elsewhere. Returns whether any were moved. */
 export async function compactExtent(parts: CompactionParts, extent: bigint): Promise<boolean> {
   const { store, writer } = parts;
   const found = await store.snapshot((view) => findOwners(parts, view, extent));
   if (found.slices.length === 0) return false;
   const copied = await copyRanges(parts, extent, found.slices);
   try {
-    // Together, so that they share a flush: one after the other they fell behind busy clients.
+    // Concurrently, so that they share a flush: one after the other they were slower than busy
+    // clients.
     const moves = found.owners.map((owner) =>
       store.transact((tx) => moveOwner(parts, tx, { owner, extent, copied }), {
         mayUseReserve: true,
       }),
     );
-    // None may still be under way when the copies are let go.
+    // All must have ended before the copies are released.
     const failed = (await Promise.allSettled(moves)).find(({ status }) => status === "rejected");
     if (failed !== undefined) await Promise.all(moves);
   } finally {
     for (const region of copied.regions) writer.releaseHold(region.extent);
   }
-  return copied.stretches.length > 0;
+  return copied.ranges.length > 0;
 }
 
 async function findOwners(
@@ -71,39 +72,51 @@ async function findOwners(
       const node = parseOwnerKey(key);
       const owner = node === undefined ? { record: new Uint8Array(value) } : { node };
       owners.push(owner);
-      const held = await heldBy(parts, view, owner);
-      if (held !== undefined) slices.push(...held.slices.filter((slice) => liesIn(slice, extent)));
+      const owned = await slicesOfOwner(parts, view, owner);
+      if (owned !== undefined)
+        slices.push(...owned.slices.filter((slice) => isInExtent(slice, extent)));
     }
   }
   return { owners, slices };
 }
 
-function liesIn({ source }: Slice, extent: bigint): boolean {
+function isInExtent({ source }: Slice, extent: bigint): boolean {
   return "extent" in source && source.extent === extent;
 }
 
-/** The slices an owner holds, and how to write it with others in their place. */
-interface Held {
+/** The slices of an owner, and a function that encodes it with other slices. */
+interface OwnedSlices {
   readonly slices: readonly Slice[];
   readonly key: Key;
   encode(slices: readonly Slice[]): Uint8Array;
 }
 
-async function heldBy(parts: CompactionParts, view: View, owner: Owner): Promise<Held | undefined> {
+async function slicesOfOwner(
+  parts: CompactionParts,
+  view: View,
+  owner: Owner,
+): Promise<OwnedSlices | undefined> {
   const key = "node" in owner ? nodeKey(owner.node) : owner.record;
   const value = await view.get(key);
   if (value === undefined) return undefined;
-  if ("record" in owner) return heldByRecord(parts, key, value);
+  if ("record" in owner) return slicesOfRecord(parts, key, value);
   const node = decodeNode(value);
   if (node.kind !== "leaf") return undefined;
   return { key, slices: node.slices, encode: (slices) => encodeNode({ kind: "leaf", slices }) };
 }
 
-/** Nothing of the record changes but where its bytes lie. */
-function heldByRecord(parts: CompactionParts, key: Key, value: Uint8Array): Held | undefined {
+/** Only the location of the bytes changes in the record. */
+function slicesOfRecord(
+  parts: CompactionParts,
+  key: Key,
+  value: Uint8Array,
+): OwnedSlices | undefined {
   const table = parts.contentTables.find(({ tag }) => tag === key[0]);
   if (table?.content === undefined) {
-    parts.log.error({ tag: key[0] }, "a record of an unknown table refers to contents");
+    parts.log.error(
+      { tag: key[0] },
+      "record of an unknown table refers to content; its extent is not compacted",
+    );
     return undefined;
   }
   const field = table.content;
@@ -118,22 +131,22 @@ function heldByRecord(parts: CompactionParts, key: Key, value: Uint8Array): Held
 async function moveOwner(
   parts: CompactionParts,
   tx: Transaction,
-  { owner, extent, copied }: { owner: Owner; extent: bigint; copied: Copied },
+  { owner, extent, copied }: { owner: Owner; extent: bigint; copied: CopyResult },
 ): Promise<void> {
   const indexKey = indexKeyOf(owner);
-  // A leaf that was replaced meanwhile stays for its readers, but owns nothing any more.
+  // A leaf that was replaced meanwhile is kept for readers, but no longer owns bytes.
   if ((await tx.get(indexKey(extent))) === undefined) return;
-  const held = await heldBy(parts, tx, owner);
-  if (held === undefined) return;
-  const moved = held.slices.flatMap((slice) =>
-    liesIn(slice, extent) ? copied.move(slice) : [slice],
+  const owned = await slicesOfOwner(parts, tx, owner);
+  if (owned === undefined) return;
+  const moved = owned.slices.flatMap((slice) =>
+    isInExtent(slice, extent) ? copied.move(slice) : [slice],
   );
-  if (moved.every((slice, index) => slice === held.slices[index])) return;
-  tx.put(held.key, held.encode(moved));
-  updateLiveBytes(tx, { owner, indexKey }, bytesByExtent(held.slices), bytesByExtent(moved));
+  if (moved.every((slice, index) => slice === owned.slices[index])) return;
+  tx.put(owned.key, owned.encode(moved));
+  updateLiveBytes(tx, { owner, indexKey }, bytesByExtent(owned.slices), bytesByExtent(moved));
 }
 
-/** Where the index says that the owner refers to an extent. */
+/** Returns the key of the owner's index entry for an extent. */
 function indexKeyOf(owner: Owner): (extent: bigint) => Key {
   if ("node" in owner) return (extent) => nodeOwnerKey(extent, owner.node);
   const digest = ownerDigest(owner.record);

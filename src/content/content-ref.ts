@@ -1,21 +1,21 @@
 /**
- * How a record refers to bytes. Offsets that no slice covers read as zeros (sparse page blobs and
- * files); block and append blobs have no gaps.
+ * A record's reference to its bytes. Offsets that no slice covers read as zeros (sparse page blobs
+ * and files); block and append blobs have no gaps.
  *
- * Small contents are `inline`; then `slices` in the record itself; beyond `slicesInRecordMax` a
- * `tree` of nodes in the store, which snapshots and copies share by reference.
+ * Small contents are `inline`; larger ones are `slices` in the record; beyond `slicesInRecordMax`
+ * they are a `tree` of content nodes in the store, which snapshots and copies share by reference.
  */
 export type ContentRef =
   | { readonly kind: "inline"; readonly length: number; readonly bytes: Uint8Array }
   | { readonly kind: "slices"; readonly length: number; readonly slices: readonly Slice[] }
   | { readonly kind: "tree"; readonly length: number; readonly root: bigint };
 
-/** `length` bytes at logical offset `at`, found at `offset` of `extent`, or held right here. */
+/** `length` bytes at logical offset `at`, stored at `offset` of `extent` or inline. */
 export interface Slice {
   readonly at: number;
   readonly length: number;
   readonly source: SliceSource;
-  /** The id of the block that starts here; its further slices carry none. */
+  /** Id of the block that starts here; the further slices of a block have none. */
   readonly block?: string;
 }
 
@@ -28,15 +28,14 @@ export type SliceSource =
     }
   | { readonly bytes: Uint8Array; readonly cipher?: SliceCipher };
 
-/** The bytes are encrypted with a key that is not kept here: AES-256 in counter mode, whose stream
- *  begins with `nonce`; the slice starts `at` bytes into it. */
+/** The bytes are encrypted with a key that is not stored: AES-256 in counter mode with this nonce.
+ *  The slice starts `at` bytes into the stream. */
 export interface SliceCipher {
   readonly nonce: bigint;
   readonly at: number;
 }
 
-/** A body that was received: its bytes are on disk (synced) or small and in memory, not yet owned
- *  by any record. */
+/** A received body: flushed to extents, or small and in memory. No record refers to it yet. */
 export interface Received {
   readonly length: number;
   readonly md5?: Uint8Array | undefined;
@@ -49,19 +48,17 @@ export interface SliceSourceOfLength {
   readonly source: SliceSource;
 }
 
-/**
- * What a decision wants a record's content to become. Plans are pure values; the execution layer
- * settles them inside the transaction (`content/`), which counts references and live bytes.
- */
+/** The new content of a record, as a pure value of a decision. The execution layer applies it
+ *  inside the transaction and updates reference counts and live bytes. */
 export type ContentPlan =
-  /** The very bytes another record (or this one) refers to: snapshots, versions, copies. */
+  /** The same bytes that another record (or this one) refers to: snapshots, versions, copies. */
   | { readonly plan: "share"; readonly ref: ContentRef }
-  /** New content from start to end: Put Blob, Put Block List. */
+  /** Completely new content: Put Blob, Put Block List. */
   | { readonly plan: "compose"; readonly parts: readonly ContentPart[] }
-  /** Changes on top of existing content, in order: pages, ranges, appends, resize. */
+  /** Edits of existing content, in order: pages, ranges, appends, resize. */
   | { readonly plan: "edit"; readonly base: ContentRef; readonly edits: readonly ContentEdit[] };
 
-/** A received body, or a stretch of existing content such as an already committed block. */
+/** A received body, or a range of existing content such as a committed block. */
 export interface ContentPart {
   readonly pieces: readonly SliceSourceOfLength[];
   readonly block?: string;

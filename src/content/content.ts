@@ -3,37 +3,37 @@ import type { ContentPlan, ContentRef, Received, Slice } from "./content-ref.ts"
 import type { Key, Transaction, View } from "../store/store.ts";
 
 export interface ReceiveOptions {
-  /** The body's announced length, if any: its bytes then lie together. */
+  /** Declared length of the body, if any; its bytes are then stored contiguously. */
   readonly length?: number | undefined;
-  /** More than this ends with `TooLarge`; nothing is kept. */
+  /** Longer bodies fail with `BodyTooLarge`; nothing is stored. */
   readonly lengthMax: number;
-  /** At most this stays in memory and goes into the record. */
+  /** Bodies up to this length stay in memory and are stored in the record. */
   readonly inlineBytesMax: number;
   readonly md5: boolean;
   readonly crc64: boolean;
-  /** Encrypts what is stored; checksums are those of the plain bytes. */
+  /** Encrypts the stored bytes; checksums are those of the plain bytes. */
   readonly encryption?: BodyEncryption | undefined;
 }
 
 export interface BodyEncryption {
-  /** The client's own key, never kept. */
+  /** The client's key, never stored. */
   readonly key: Uint8Array;
-  /** Must not be used twice with one key. */
+  /** Must be unique per key. */
   readonly nonce: bigint;
 }
 
-/** The stored bytes of all services. */
+/** Content storage of all services. */
 export interface ContentStore {
-  /** Streams a body to disk with back-pressure; resolves when its bytes are synced. A body that
-   *  breaks off rejects, and its bytes are free again. */
+  /** Streams a body to extents with back-pressure; resolves when its bytes are durable. If the body
+   *  is cut off this rejects and frees the space. */
   receive(body: Body, options: ReceiveOptions): Promise<Received>;
-  /** The request is over with this body: what no record came to own is free again. Called once for
-   *  every body received, after its transaction ended, whether that kept the bytes or not; until
-   *  then its extent stays open. */
+  /** Ends the request's hold on a body: space that no record refers to is freed. Must be called
+   *  once per received body, after its transaction has ended, whether or not that kept the bytes.
+   *  Until then the extent stays open. */
   discard(received: Received): void;
-  /** Makes `plan` the content of the record at `owner`, inside its transaction: releases what
-   *  `before` held and `plan` does not use, takes references on what it does. Without a plan the
-   *  record is going away. */
+  /** Makes `plan` the content of the record at `owner`, inside its transaction: releases the
+   *  references of `before` that `plan` does not use, and adds those that it needs. `undefined` as
+   *  plan means that the record is deleted. */
   settle(
     tx: Transaction,
     owner: Key,
@@ -47,26 +47,27 @@ export interface ContentStore {
     from: number,
     length: number,
   ): AsyncIterable<readonly Slice[]>;
-  /** Called inside a view that sees `ref`: what it shows stays readable until `close`, whatever is
-   *  overwritten, deleted or compacted meanwhile. Encrypted slices are read with `key`. */
+  /** Opens content inside a view that contains `ref`. It stays readable until `close`, even if it
+   *  is overwritten, deleted or compacted meanwhile. `key` decrypts encrypted slices. */
   open(view: View, ref: ContentRef, key?: Uint8Array): ContentReader;
-  /** One round of giving space back: frees trees and extents nothing can see, compacts extents
-   *  below half. Returns whether there is more to do. */
+  /** Runs one round of garbage collection and compaction: removes unreachable trees and extents,
+   *  compacts extents of which less than half is live. Returns whether there is more to do. */
   reclaim(): Promise<boolean>;
   close(): Promise<void>;
 }
 
 export interface ContentReader {
   readonly length: number;
-  /** In chunks of at most `readChunkBytes`, with holes as zeros. Buffers may be pooled: a chunk is
-   *  valid until the next one is asked for. */
+  /** Reads chunks of at most `readChunkBytes`, holes as zeros. Buffers are pooled: a chunk is valid
+   *  until the next one is requested. */
   read(from: number, length: number): AsyncIterable<Uint8Array>;
-  /** Rejects if the first bytes of a range cannot be had now; absent where they always can. */
+  /** Rejects if the first bytes of a range cannot be read now, so that the response can still be an
+   *  error. Absent for local storage. */
   reach?(from: number, length: number): Promise<void>;
   close(): void;
 }
 
-/** The body was longer than `lengthMax`. */
+/** The body is longer than `lengthMax`. */
 export class BodyTooLarge extends Error {
   override readonly name = "BodyTooLarge";
 }

@@ -3,91 +3,95 @@ import type { Log } from "../base/world.ts";
 import { combineCrc64, crc64Of, crc64OfNothing } from "./crc64.ts";
 import type { ExtentWriter, Region } from "./extent-writer.ts";
 import type { ExtentFileCache } from "./extent-file-cache.ts";
-import type { Stretch } from "./regions.ts";
+import type { ExtentRange } from "./regions.ts";
 import { trim } from "./slices.ts";
 
 const copyBytes = 256 * 1024;
-/** One round copies about this much, so that it does not take the disk for long. */
-const copiedPerRoundMax = 64 * 1024 * 1024;
+/** Bytes copied per round, about 64 MiB, to limit the load on the disk. */
+const roundBytesMax = 64 * 1024 * 1024;
 
-interface Placed extends Stretch {
+interface CopiedRange extends ExtentRange {
   readonly to: Region;
 }
 
-/** Where stretches of an old extent lie now. */
-export interface Copied {
-  readonly stretches: readonly Placed[];
+/** The copied ranges of an extent and their new locations. */
+export interface CopyResult {
+  readonly ranges: readonly CopiedRange[];
   readonly regions: readonly Region[];
-  /** The slice at its new place, in several pieces if its copy is; as it is if it has none. */
+  /** Returns the slice at its new location, as several slices if its copy is split; unchanged if it
+   *  was not copied. */
   move(slice: Slice): readonly Slice[];
 }
 
 export interface CopyParts {
-  readonly handles: ExtentFileCache;
+  readonly fileCache: ExtentFileCache;
   readonly writer: ExtentWriter;
   readonly log: Log;
 }
 
-/** Copies what the slices refer to, each byte once however many share it. */
+/** Copies the bytes of the slices; bytes that several slices share are copied once. */
 export async function copyRanges(
-  { handles, writer, log }: CopyParts,
+  { fileCache, writer, log }: CopyParts,
   extent: bigint,
   slices: readonly Slice[],
-): Promise<Copied> {
-  const placed: Placed[] = [];
-  const damaged = await damagedSlices(handles, extent, slices);
+): Promise<CopyResult> {
+  const copied: CopiedRange[] = [];
+  const damaged = await damagedSlices(fileCache, extent, slices);
   if (damaged.length > 0) {
     const fields = { extent: String(extent), slices: damaged.length };
-    log.error(fields, "stored bytes differ from their checksum");
+    log.error(
+      fields,
+      "stored bytes differ from their checksum and are not copied: run etagere check",
+    );
   }
-  const sound = slices.filter((slice) => !damaged.includes(slice));
-  let budget = copiedPerRoundMax;
+  const intact = slices.filter((slice) => !damaged.includes(slice));
+  let budget = roundBytesMax;
   try {
-    for (const stretch of unionOf(sound)) {
+    for (const range of unionOf(intact)) {
       if (budget <= 0) break;
-      for (let done = 0; done < stretch.length;) {
-        const from = { offset: stretch.offset + done, length: stretch.length - done };
+      for (let done = 0; done < range.length;) {
+        const from = { offset: range.offset + done, length: range.length - done };
         const region = await writer.reserve(from.length);
-        placed.push({ offset: from.offset, length: region.length, to: region });
-        await copyBytesTo(handles, writer, { extent, offset: from.offset, region });
+        copied.push({ offset: from.offset, length: region.length, to: region });
+        await copyBytesTo(fileCache, writer, { extent, offset: from.offset, region });
         done += region.length;
         budget -= region.length;
       }
     }
-    await writer.sync(placed.map(({ to }) => to.extent));
+    await writer.sync(copied.map(({ to }) => to.extent));
   } catch (error) {
-    for (const { to } of placed) writer.freeRegion(to);
+    for (const { to } of copied) writer.freeRegion(to);
     throw error;
   }
-  const regions = placed.map(({ to }) => to);
-  return { stretches: placed, regions, move: (slice) => moveSlice(placed, slice) };
+  const regions = copied.map(({ to }) => to);
+  return { ranges: copied, regions, move: (slice) => moveSlice(copied, slice) };
 }
 
-function moveSlice(placed: readonly Placed[], slice: Slice): readonly Slice[] {
+function moveSlice(copied: readonly CopiedRange[], slice: Slice): readonly Slice[] {
   const { source } = slice;
   if (!("extent" in source)) return [slice];
   const moved: Slice[] = [];
   let done = 0;
-  for (const { offset, length, to } of placed) {
+  for (const { offset, length, to } of copied) {
     const at = source.offset + done;
     if (done === slice.length || offset > at || at >= offset + length) continue;
     const count = Math.min(slice.length - done, offset + length - at);
     const part = trim(slice, { from: slice.at + done, to: slice.at + done + count });
-    const place = { extent: to.extent, offset: to.offset + at - offset };
-    moved.push({ ...part, source: { ...part.source, ...place } });
+    const target = { extent: to.extent, offset: to.offset + at - offset };
+    moved.push({ ...part, source: { ...part.source, ...target } });
     done += count;
   }
   return done === slice.length ? moved : [slice];
 }
 
-function unionOf(slices: readonly Slice[]): Stretch[] {
-  const stretches = slices
+function unionOf(slices: readonly Slice[]): ExtentRange[] {
+  const ranges = slices
     .flatMap(({ source, length }) =>
       "extent" in source ? [{ offset: source.offset, length }] : [],
     )
     .toSorted((a, b) => a.offset - b.offset);
-  const union: Stretch[] = [];
-  for (const next of stretches) {
+  const union: ExtentRange[] = [];
+  for (const next of ranges) {
     const last = union.at(-1);
     if (last === undefined || next.offset > last.offset + last.length) union.push(next);
     else {
@@ -99,22 +103,23 @@ function unionOf(slices: readonly Slice[]): Stretch[] {
 }
 
 async function copyBytesTo(
-  handles: ExtentFileCache,
+  fileCache: ExtentFileCache,
   writer: ExtentWriter,
   { extent, offset, region }: { extent: bigint; offset: number; region: Region },
 ): Promise<void> {
   const buffer = Buffer.allocUnsafeSlow(Math.min(copyBytes, region.length));
   for (let done = 0; done < region.length;) {
     const part = buffer.subarray(0, Math.min(buffer.length, region.length - done));
-    await handles.read(extent, part, offset + done);
+    await fileCache.read(extent, part, offset + done);
     await writer.write(region, part, done);
     done += part.length;
   }
 }
 
-/** A damaged stretch stays where it is: copying it would make the damage look sound. */
+/** Returns slices whose bytes differ from their checksum. They are not copied: a copy would get a
+ *  new, valid checksum. */
 async function damagedSlices(
-  handles: ExtentFileCache,
+  fileCache: ExtentFileCache,
   extent: bigint,
   slices: readonly Slice[],
 ): Promise<readonly Slice[]> {
@@ -122,23 +127,23 @@ async function damagedSlices(
   for (const slice of slices) {
     const { source, length } = slice;
     if (!("extent" in source) || source.crc64 === undefined) continue;
-    const found = await crcOfStretch(handles, extent, { offset: source.offset, length });
+    const found = await crcOfRange(fileCache, extent, { offset: source.offset, length });
     if (found !== source.crc64) damaged.push(slice);
   }
   return damaged;
 }
 
-/** Of what lies there now. */
-export async function crcOfStretch(
-  handles: ExtentFileCache,
+/** CRC64 of the stored bytes. */
+export async function crcOfRange(
+  fileCache: ExtentFileCache,
   extent: bigint,
-  stretch: Stretch,
+  range: ExtentRange,
 ): Promise<bigint> {
   let crc = crc64OfNothing;
-  const buffer = Buffer.allocUnsafeSlow(Math.min(copyBytes, stretch.length));
-  for (let done = 0; done < stretch.length;) {
-    const part = buffer.subarray(0, Math.min(buffer.length, stretch.length - done));
-    await handles.read(extent, part, stretch.offset + done);
+  const buffer = Buffer.allocUnsafeSlow(Math.min(copyBytes, range.length));
+  for (let done = 0; done < range.length;) {
+    const part = buffer.subarray(0, Math.min(buffer.length, range.length - done));
+    await fileCache.read(extent, part, range.offset + done);
     crc = combineCrc64(crc, crc64Of(part), part.length);
     done += part.length;
   }

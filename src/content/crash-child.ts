@@ -1,21 +1,21 @@
 import { writeSync } from "node:fs";
 import { join } from "node:path";
 import { StoreBusy } from "../store/store.ts";
-import { openSharedShelf } from "./shared-content-fixture.ts";
+import { openSharedFixture } from "./shared-content-fixture.ts";
 import { whole } from "./plan.ts";
-import { checkStamped, stamped, type ContentFixture } from "./testing.ts";
+import { checkSeededBody, seededBody, type ContentFixture } from "./testing.ts";
 
-/** The process that `crash.test.ts` kills: overwrites objects, reads them and gives space back, and
+/** The process that `crash.test.ts` kills. It overwrites and reads objects and reclaims space, and
  *  reports each write after it was acknowledged. */
 const [location = ""] = process.argv.slice(2);
 const callers = 6;
 const writesMax = 100_000;
 const attemptsMax = 100;
 
-async function readWhole(shelf: ContentFixture, name: string): Promise<void> {
+async function readWhole(fixture: ContentFixture, name: string): Promise<void> {
   for (let attempt = 0; attempt < attemptsMax; attempt += 1) {
     try {
-      checkStamped(await shelf.read(name));
+      checkSeededBody(await fixture.read(name));
       return;
     } catch (error) {
       if (!(error instanceof StoreBusy)) throw error;
@@ -23,21 +23,21 @@ async function readWhole(shelf: ContentFixture, name: string): Promise<void> {
   }
 }
 
-async function overwrite(shelf: ContentFixture, seed: number): Promise<void> {
+async function overwrite(fixture: ContentFixture, seed: number): Promise<void> {
   const name = `object-${seed % 10}`;
-  const received = await shelf.receive(stamped(seed));
-  await shelf.put(name, () => whole(received));
-  shelf.content.discard(received);
+  const received = await fixture.receive(seededBody(seed));
+  await fixture.put(name, () => whole(received));
+  fixture.content.discard(received);
   writeSync(1, `${seed}\n`);
-  await readWhole(shelf, name);
-  // Synced, but never owned: what a request leaves behind when its process dies.
-  if (seed % 7 === 0) await shelf.receive(stamped(seed));
-  if (seed % 10 === 0) await shelf.content.reclaim();
+  await readWhole(fixture, name);
+  // Flushed but never referred to, as by a request whose process is killed.
+  if (seed % 7 === 0) await fixture.receive(seededBody(seed));
+  if (seed % 10 === 0) await fixture.content.reclaim();
 }
 
-const shelf = await openSharedShelf(join(location), { extentBytes: 128 * 1024 });
+const fixture = await openSharedFixture(join(location), { extentBytes: 128 * 1024 });
 let next = 0;
 const caller = async (): Promise<void> => {
-  while (next < writesMax) await overwrite(shelf, ++next);
+  while (next < writesMax) await overwrite(fixture, ++next);
 };
 await Promise.all(Array.from({ length: callers }, caller));

@@ -6,12 +6,12 @@ import { dirname, join } from "node:path";
 import { createInterface } from "node:readline";
 import { fileURLToPath } from "node:url";
 import { afterAll, beforeAll, expect, test } from "vitest";
-import { openSharedShelf } from "./shared-content-fixture.ts";
-import { checkStamped, type ContentFixture } from "./testing.ts";
+import { openSharedFixture } from "./shared-content-fixture.ts";
+import { checkSeededBody, type ContentFixture } from "./testing.ts";
 
 const root = join(dirname(fileURLToPath(import.meta.url)), "../..");
 const folder = mkdtempSync(join(tmpdir(), "etagere-crash-"));
-/** Below the packages' folder, so that the compiled child finds them. */
+/** Below node_modules, so that the compiled child finds the packages. */
 const compiled = join(root, "node_modules/.cache", `content-crash-${process.pid}`);
 const writesBeforeKill = 150;
 const rounds = 3;
@@ -35,10 +35,10 @@ afterAll(() => {
   rmSync(compiled, { recursive: true });
 });
 
-/** The seeds that were acknowledged for each object, in order. */
+/** Acknowledged seeds by object, in order. */
 type Acknowledged = ReadonlyMap<string, readonly number[]>;
 
-/** Runs the child until it has acknowledged enough, and kills it. */
+/** Runs the child until it has acknowledged enough writes, then kills it. */
 async function writeUntilKilled(meanwhile: () => Promise<unknown>): Promise<Acknowledged> {
   const script = join(compiled, "content/crash-child.js");
   const child = spawn(process.execPath, [script, folder], { stdio: ["ignore", "pipe", "inherit"] });
@@ -58,30 +58,30 @@ async function writeUntilKilled(meanwhile: () => Promise<unknown>): Promise<Ackn
   return acknowledged;
 }
 
-/** Callers race, so the last one to commit need not be the last one to report; but it is one of
- *  the latest, or later than all of them. */
-async function checkAll(shelf: ContentFixture, acknowledged: Acknowledged): Promise<void> {
+/** Checks each object. Concurrent writers may report in another order than they committed, so the
+ *  stored version is one of the latest acknowledged ones or a later one. */
+async function checkAll(fixture: ContentFixture, acknowledged: Acknowledged): Promise<void> {
   expect(acknowledged.size).toBe(10);
   for (const [name, seeds] of acknowledged) {
-    const found = checkStamped(await shelf.read(name));
+    const found = checkSeededBody(await fixture.read(name));
     expect(found).toBeGreaterThanOrEqual(Math.min(...seeds.slice(-3)));
     expect(`object-${found % 10}`).toBe(name);
   }
 }
 
-test("what a killed process acknowledged is there, and what it left behind goes", async () => {
-  const shelf = await openSharedShelf(folder, { extentBytes: 128 * 1024 });
+test("a killed process keeps its acknowledged writes and leaves no garbage", async () => {
+  const fixture = await openSharedFixture(folder, { extentBytes: 128 * 1024 });
   for (let round = 0; round < rounds; round += 1) {
-    const acknowledged = await writeUntilKilled(() => shelf.content.reclaim());
-    await checkAll(shelf, acknowledged);
-    await shelf.reclaimAll();
-    await checkAll(shelf, acknowledged);
+    const acknowledged = await writeUntilKilled(() => fixture.content.reclaim());
+    await checkAll(fixture, acknowledged);
+    await fixture.reclaimAll();
+    await checkAll(fixture, acknowledged);
   }
-  for (let index = 0; index < 10; index += 1) await shelf.remove(`object-${index}`);
-  await shelf.reclaimAll();
-  await shelf.content.close();
-  await shelf.reclaimAll();
+  for (let index = 0; index < 10; index += 1) await fixture.remove(`object-${index}`);
+  await fixture.reclaimAll();
+  await fixture.content.close();
+  await fixture.reclaimAll();
   expect(readdirSync(join(folder, "extents"))).toEqual([]);
-  expect(await shelf.entries()).toBe(0);
-  await shelf.store.close();
+  expect(await fixture.entries()).toBe(0);
+  await fixture.store.close();
 });

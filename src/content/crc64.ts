@@ -1,18 +1,18 @@
 import { createCRC64 } from "hash-wasm";
 
-/** CRC-64/NVME: this polynomial reflected, start and end inverted. */
+/** CRC-64/NVME: reflected polynomial, initial and final value inverted. */
 const polynomialHex = "9a6c9329ac4bc9b5";
 const polynomialHigh = 0x9a6c9329 | 0;
 const polynomialLow = 0xac4bc9b5 | 0;
 const topBit = 0x80000000 | 0;
-/** Exponents up to `8 · 2^53`: no body is longer. */
+/** Exponents up to `8 · 2^53`, the longest possible body. */
 const powersMax = 57;
 const operatorsMax = 64;
 
-/** The module's state lasts from `init` to `digest` only, so one serves every body. */
+/** The hasher has state only between `init` and `digest`, so one instance serves all bodies. */
 const hasher = await createCRC64(polynomialHex);
 
-/** A polynomial below degree 64, reflected: the top bit of `high` is the constant term. */
+/** A polynomial of degree below 64, reflected: the top bit of `high` is the constant term. */
 interface Polynomial {
   readonly high: number;
   readonly low: number;
@@ -25,14 +25,14 @@ export function crc64Of(bytes: Uint8Array): bigint {
   return new DataView(digest.buffer, digest.byteOffset, 8).getBigUint64(0);
 }
 
-/** The wire form: eight bytes, little-endian. */
+/** The form in headers: 8 bytes, little-endian. */
 export function crc64Bytes(crc: bigint): Uint8Array {
   const bytes = new Uint8Array(8);
   new DataView(bytes.buffer).setBigUint64(0, crc, true);
   return bytes;
 }
 
-/** The CRC of two stretches in a row, from that of each: composed content needs no re-reading. */
+/** The CRC of two concatenated parts, from the CRC of each, without reading the bytes again. */
 export function combineCrc64(first: bigint, second: bigint, secondLength: number): bigint {
   if (secondLength === 0) return first;
   const shifted = multiply(operatorFor(secondLength), {
@@ -45,7 +45,7 @@ export function combineCrc64(first: bigint, second: bigint, secondLength: number
 const powers = powersOfTwo();
 const operators = new Map<number, Polynomial>();
 
-/** `x^(8 · length)`. Bodies arrive in equal stretches, so few lengths come again and again. */
+/** `x^(8 · length)`, cached: bodies arrive in chunks of few different lengths. */
 function operatorFor(length: number): Polynomial {
   const known = operators.get(length);
   if (known !== undefined) return known;

@@ -13,7 +13,7 @@ const syncDescriptor = promisify(fdatasync);
 
 const extentBytes = 256 * 1024 * 1024;
 
-/** Extents as files of one folder, which is made if it is missing. */
+/** Extents as files of one folder, which is created if missing. */
 export async function openDiskFiles(folder: string, log?: Log): Promise<ExtentFiles> {
   makePrivateFolder(folder, log);
   await syncFolder(dirname(folder));
@@ -35,8 +35,8 @@ export async function openDiskFiles(folder: string, log?: Log): Promise<ExtentFi
   };
 }
 
-/** Without it a loss of power may undo the making or the removal of a file, and the store, which
- *  remembers, would miss it or never know of it again. */
+/** Flushes a folder. Otherwise a loss of power may undo the creation or removal of a file that the
+ *  store has recorded. */
 async function syncFolder(folder: string): Promise<void> {
   const handle = await openFolder(folder, "r");
   try {
@@ -60,10 +60,10 @@ async function sizeOf(path: string): Promise<number> {
   }
 }
 
-/** What is flushed to a file that was deleted meanwhile is lost when it is closed. */
+/** Throws if the file was deleted: flushed bytes of a deleted file are lost when it is closed. */
 function expectLinked(descriptor: number): void {
   if (fstatSync(descriptor).nlink > 0) return;
-  throw new StoreUnavailable("an extent was deleted while it was being written");
+  throw new StoreUnavailable("an extent was deleted while it was written");
 }
 
 function diskFile(descriptor: number): ExtentFile {
@@ -76,7 +76,7 @@ function diskFile(descriptor: number): ExtentFile {
     async read(bytes, position) {
       for (let done = 0; done < bytes.length;) {
         const count = await readSome(descriptor, bytes.subarray(done), position + done);
-        if (count === 0) throw new ExtentTooShort(`an extent ends before ${position + done}`);
+        if (count === 0) throw new ExtentTooShort(`extent ends before offset ${position + done}`);
         done += count;
       }
     },
@@ -89,7 +89,8 @@ function diskFile(descriptor: number): ExtentFile {
   };
 }
 
-/** Plain callbacks: for small bodies a promise-based file handle costs more than the call. */
+/** Callbacks instead of a promise-based file handle, which costs more than the system call for
+ *  small bodies. */
 function writeSome(descriptor: number, bytes: Uint8Array, position: number): Promise<number> {
   return new Promise((resolve, reject) => {
     write(descriptor, bytes, 0, bytes.length, position, (error, count) =>

@@ -1,84 +1,85 @@
 import type { ExtentFile, ExtentFiles } from "./extent-files.ts";
 
-const handlesMax = 128;
+const cachedFilesMax = 128;
 
-interface Handle {
+interface CachedFile {
   readonly file: Promise<ExtentFile>;
   users: number;
-  /** Closed as soon as nobody uses it, because its extent is gone. */
-  dropped: boolean;
+  /** The extent was removed: the file is closed after its last use. */
+  isRemoved: boolean;
 }
 
-/** Extents open for reading: shared, and kept open while there are not too many. */
+/** Cache of extents open for reading: at most 128, more only while all are in use. Evicts the least
+ *  recently used. */
 export class ExtentFileCache {
   readonly #files: ExtentFiles;
   /** In the order of last use. */
-  readonly #handles = new Map<bigint, Handle>();
+  readonly #cached = new Map<bigint, CachedFile>();
 
   constructor(files: ExtentFiles) {
     this.#files = files;
   }
 
   async read(extent: bigint, bytes: Uint8Array, position: number): Promise<void> {
-    const handle = this.#handle(extent);
-    handle.users += 1;
+    const cached = this.#get(extent);
+    cached.users += 1;
     try {
-      await (await handle.file).read(bytes, position);
+      await (await cached.file).read(bytes, position);
     } finally {
-      handle.users -= 1;
-      if (handle.dropped && handle.users === 0) await closeQuietly(handle);
+      cached.users -= 1;
+      if (cached.isRemoved && cached.users === 0) await closeQuietly(cached);
     }
   }
 
-  /** Before the extent's file is removed. */
+  /** Closes the extent; called before its file is removed. */
   async drop(extent: bigint): Promise<void> {
-    const handle = this.#handles.get(extent);
-    if (handle === undefined) return;
-    this.#handles.delete(extent);
-    handle.dropped = true;
-    if (handle.users === 0) await closeQuietly(handle);
+    const cached = this.#cached.get(extent);
+    if (cached === undefined) return;
+    this.#cached.delete(extent);
+    cached.isRemoved = true;
+    if (cached.users === 0) await closeQuietly(cached);
   }
 
-  /** The extents that are open here. */
+  /** The extents that are open in this cache. */
   open(): readonly bigint[] {
-    return [...this.#handles.keys()];
+    return [...this.#cached.keys()];
   }
 
   async close(): Promise<void> {
     for (const extent of this.open()) await this.drop(extent);
   }
 
-  #handle(extent: bigint): Handle {
-    const known = this.#handles.get(extent);
-    const handle = known ?? { file: this.#files.open(extent), users: 0, dropped: false };
-    this.#handles.delete(extent);
-    this.#handles.set(extent, handle);
-    if (known === undefined) {
-      // A failed opening is not remembered: the next reader tries again, or already has.
-      handle.file.catch(() => {
-        if (this.#handles.get(extent) === handle) this.#handles.delete(extent);
+  #get(extent: bigint): CachedFile {
+    const existing = this.#cached.get(extent);
+    const cached = existing ?? { file: this.#files.open(extent), users: 0, isRemoved: false };
+    this.#cached.delete(extent);
+    this.#cached.set(extent, cached);
+    if (existing === undefined) {
+      // Failures are not cached: the next reader tries again.
+      cached.file.catch(() => {
+        if (this.#cached.get(extent) === cached) this.#cached.delete(extent);
       });
-      this.#evict(handle);
+      this.#evict(cached);
     }
-    return handle;
+    return cached;
   }
 
-  /** Never the one just opened, though nobody uses it yet. */
-  #evict(newest: Handle): void {
-    if (this.#handles.size <= handlesMax) return;
-    for (const [extent, handle] of this.#handles) {
-      if (handle.users > 0 || handle === newest) continue;
-      this.#handles.delete(extent);
-      void closeQuietly(handle);
+  /** Closes the least recently used file without users, but not the one just opened. */
+  #evict(newest: CachedFile): void {
+    if (this.#cached.size <= cachedFilesMax) return;
+    for (const [extent, cached] of this.#cached) {
+      if (cached.users > 0 || cached === newest) continue;
+      this.#cached.delete(extent);
+      void closeQuietly(cached);
       return;
     }
   }
 }
 
-async function closeQuietly(handle: Handle): Promise<void> {
+async function closeQuietly(cached: CachedFile): Promise<void> {
   try {
-    await (await handle.file).close();
+    await (await cached.file).close();
   } catch {
-    // It was open for reading only: nothing is lost, and nobody can do anything about it.
+    // Nothing is lost: the file was open for reading only.
   }
 }

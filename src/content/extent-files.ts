@@ -1,29 +1,30 @@
-import type { Stretch } from "./regions.ts";
+import type { ExtentRange } from "./regions.ts";
 
-/** Where extents lie: a folder, or memory. Errors carry the code of the system call. */
+/** Storage for extents: a folder, memory or a bucket. Errors have the code of the system call. */
 export interface ExtentFiles {
-  /** How long an extent should get before the next one is begun. */
+  /** Length at which the next extent is started. */
   readonly extentBytes: number;
-  /** Bytes once written cannot be replaced: space that was given back is left alone. */
+  /** Written bytes cannot be replaced, so freed regions are not reused. */
   readonly writesOnce?: boolean;
-  /** Whole bodies up to this are better off in the key space; none beyond what callers say anyway,
-   *  if not given. */
+  /** Whole bodies up to this length are better stored in the key space; `undefined` means as
+   *  callers request. */
   readonly inlineBytesMax?: number;
-  /** Makes an empty extent that survives a crash as an entry of its folder. */
+  /** Creates an empty extent; its folder entry is durable. */
   create(extent: bigint): Promise<ExtentFile>;
   open(extent: bigint): Promise<ExtentFile>;
-  /** Does nothing if there is no such extent. */
+  /** Does nothing if the extent does not exist. */
   remove(extent: bigint): Promise<void>;
-  /** Zero if there is no such extent. */
+  /** 0 if the extent does not exist. */
   size(extent: bigint): Promise<number>;
-  /** What there is of an extent with gaps, in order; absent where there are none. */
-  stretches?(extent: bigint): Promise<readonly Stretch[]>;
-  /** Rejects if extents cannot be reached now; absent where they always can. */
+  /** Stored ranges of an extent with gaps, in order; absent if the storage has no gaps. */
+  ranges?(extent: bigint): Promise<readonly ExtentRange[]>;
+  /** Rejects if the storage is unreachable; absent for local storage. */
   check?(): Promise<void>;
-  /** Some of those that exist beyond `after`, in order, and none if there are no more; absent where
-   *  nothing is left behind. */
+  /** Lists some of the extents after `after`, in order, none if there are no more. Absent if the
+   *  storage leaves no orphans. */
   list?(after: bigint): Promise<readonly bigint[]>;
-  /** Makes this the place of the store with this id; rejects if it is that of another. */
+  /** Marks the storage as that of the store with this id; rejects if it belongs to another
+   *  store. */
   claim?(storeId: string): Promise<void>;
 }
 
@@ -32,20 +33,20 @@ export interface ExtentFile {
   write(bytes: Uint8Array, position: number): Promise<void>;
   /** Fills all of `bytes`, or throws because the extent is shorter. */
   read(bytes: Uint8Array, position: number): Promise<void>;
-  /** Resolves when what was written before the call survives a loss of power. */
+  /** Resolves when everything written before the call is durable. */
   sync(): Promise<void>;
-  /** Cuts off what lies beyond, at once: its space is the disk's again. Absent where space that is
-   *  given back takes none. */
+  /** Truncates the extent synchronously, which frees disk space. Absent if freed regions take no
+   *  space. */
   shorten?(bytes: number): void;
   close(): Promise<void>;
 }
 
-/** What is stored is not what was written. */
+/** The stored bytes are not those that were written. */
 export class ContentDamaged extends Error {
   override readonly name = "ContentDamaged";
 }
 
-/** The extent ends before what a record says of it. */
+/** The extent is shorter than a record's reference to it. */
 export class ExtentTooShort extends Error {
   override readonly name = "ExtentTooShort";
 }

@@ -13,14 +13,14 @@ import {
   type ExtentRecord,
 } from "./tables.ts";
 
-/** An extent as the store knows it. */
+/** An extent with its record and counter. */
 export interface ExtentState {
   readonly extent: bigint;
   readonly record: ExtentRecord;
   readonly liveBytes: bigint;
 }
 
-/** Up to `limit` extents after one. */
+/** Up to `limit` extents after the given one. */
 export async function listExtents(
   view: View,
   after: bigint,
@@ -47,8 +47,8 @@ export interface SealParts {
   readonly self: string;
 }
 
-/** An extent whose writer died, or that this process failed to make, gets no more bytes. Returns
- *  whether there was one. */
+/** Seals the extents whose writer has ended, or that this process failed to create: they get no
+ *  more bytes. Returns whether there were any. */
 export async function sealAbandoned(
   { store, files, writer, self }: SealParts,
   states: readonly ExtentState[],
@@ -73,8 +73,9 @@ export async function sealAbandoned(
   return isAny;
 }
 
-/** Forgets a sealed extent that nothing refers to; its file goes when no reader can see it. The
- *  counter is read, not peeked at: a reference that comes in meanwhile makes this run again. */
+/** Removes the record of a sealed extent without references; its file is removed when no reader can
+ *  see it any more. The counter is read with `get`, so that a concurrent new reference causes a
+ *  conflict. */
 export async function removeIfUnreferenced(
   tx: Transaction,
   extent: bigint,

@@ -4,7 +4,7 @@ import type { IdAllocator } from "./ids.ts";
 import { RegionAllocator } from "./regions.ts";
 import { Syncer } from "./syncer.ts";
 import { extentCodec, extentKey } from "./tables.ts";
-import { asUnavailable, isForSpace } from "./unavailable.ts";
+import { asUnavailable, isNoSpaceError } from "./unavailable.ts";
 
 /** Reserved bytes of one extent. */
 export interface Region {
@@ -13,21 +13,22 @@ export interface Region {
   readonly length: number;
 }
 
-/** An extent that this process still appends to, or has filled but not yet sealed. */
+/** An extent that this process appends to, or has filled but not yet sealed. */
 interface OpenExtent {
   readonly id: bigint;
   readonly file: ExtentFile;
   readonly regions: RegionAllocator;
   readonly syncer: Syncer;
-  /** Bodies that lie here and are in the hands of a request: it must not be swept. */
-  held: number;
+  /** Bodies in this extent whose requests have not ended; it must not be sealed while there are
+   *  any. */
+  holds: number;
 }
 
 export interface ExtentWriterOptions {
   readonly store: Store;
   readonly files: ExtentFiles;
   readonly ids: IdAllocator;
-  /** Names this process in the records of its extents. */
+  /** Id of this process in the records of its extents. */
   readonly writer: string;
   readonly extentBytes: number;
 }
@@ -35,39 +36,40 @@ export interface ExtentWriterOptions {
 const internal = { mayUseReserve: true };
 const noop = (): void => undefined;
 
-/** The one place where this process appends bytes. */
+/** Appends all bytes that this process stores. */
 export class ExtentWriter {
   readonly #options: ExtentWriterOptions;
   readonly #open = new Map<bigint, OpenExtent>();
-  /** In the store already, but not yet open: reclaiming must not take it for one left behind. */
-  readonly #making = new Set<bigint>();
+  /** Extents that have a record but no file yet; they must not be treated as abandoned. */
+  readonly #creating = new Set<bigint>();
   #current: OpenExtent | undefined;
-  /** Who finds no room stands in line, so that no body waits for ever while others come. */
-  #line: Promise<void> = Promise.resolve();
-  #waiting = 0;
+  /** FIFO queue of reservations that do not fit into the current extent, so that a long body does
+   *  not starve. */
+  #queue: Promise<void> = Promise.resolve();
+  #queuedCount = 0;
   #isFull = false;
 
   constructor(options: ExtentWriterOptions) {
     this.#options = options;
   }
 
-  /** The last write found no space. */
+  /** The last write failed because the disk was full. */
   get isFull(): boolean {
     return this.#isFull;
   }
 
-  /** At most `length` bytes in one stretch, and all of them unless they are so many that leaving
-   *  the rest of the current extent empty would be a waste. */
+  /** Reserves a contiguous region of up to `length` bytes. It is shorter only if the length is so
+   *  large that leaving the rest of the current extent empty would waste space. */
   async reserve(length: number): Promise<Region> {
-    const region = this.#waiting === 0 ? this.#take(length) : undefined;
+    const region = this.#queuedCount === 0 ? this.#allocate(length) : undefined;
     if (region !== undefined) return region;
-    this.#waiting += 1;
-    const turn = this.#line.then(() => this.#takeOrRoll(length));
-    this.#line = turn.then(noop, noop);
+    this.#queuedCount += 1;
+    const queued = this.#queue.then(() => this.#allocateOrRoll(length));
+    this.#queue = queued.then(noop, noop);
     try {
-      return await turn;
+      return await queued;
     } finally {
-      this.#waiting -= 1;
+      this.#queuedCount -= 1;
     }
   }
 
@@ -77,7 +79,7 @@ export class ExtentWriter {
       await extent.file.write(bytes, region.offset + at);
       this.#isFull = false;
     } catch (error) {
-      this.#isFull = isForSpace(error);
+      this.#isFull = isNoSpaceError(error);
       throw asUnavailable(error);
     }
   }
@@ -90,41 +92,42 @@ export class ExtentWriter {
     }
   }
 
-  /** Only for bytes that nobody was told of: they are written over. */
+  /** Frees a region that no record refers to. Its space is reused, unless the storage is write-once
+   *  or the extent is no longer current. */
   freeRegion({ extent: id, offset, length }: Region): void {
     const extent = this.#extent(id);
     const isFree = this.#options.files.writesOnce !== true && this.#current === extent;
     if (isFree) {
-      extent.regions.giveBack({ offset, length });
-      // In the same step: whatever is handed out next may lie there.
+      extent.regions.free({ offset, length });
+      // Synchronously: the next reservation may get this space.
       if (this.#isFull) extent.file.shorten?.(extent.regions.tail);
     }
     this.releaseHold(id);
   }
 
-  /** The end of a reservation that is not needed any more. */
+  /** Frees the unused end of a region. */
   shorten(region: Region, length: number): Region {
     const extent = this.#extent(region.extent);
     const rest = { offset: region.offset + length, length: region.length - length };
-    if (this.#current === extent) extent.regions.giveBack(rest);
+    if (this.#current === extent) extent.regions.free(rest);
     return { ...region, length };
   }
 
-  /** The request that held a body here is over. */
+  /** Ends the hold of a request on a body in this extent. */
   releaseHold(extent: bigint): void {
     const open = this.#open.get(extent);
-    if (open !== undefined) open.held -= 1;
+    if (open !== undefined) open.holds -= 1;
   }
 
   owns(extent: bigint): boolean {
-    return this.#open.has(extent) || this.#making.has(extent);
+    return this.#open.has(extent) || this.#creating.has(extent);
   }
 
-  /** Begins a new extent early if the current one holds much and little of it is alive, or some and
-   *  nothing is: only what is sealed can be swept. */
+  /** Starts a new extent early if the current one is long and less than half live, or shorter and
+   *  without live bytes: only sealed extents can be reclaimed. */
   retireIfSparse(extent: bigint, liveBytes: bigint): boolean {
     const current = this.#current;
-    if (current?.id !== extent || current.held > 0) return false;
+    if (current?.id !== extent || current.holds > 0) return false;
     const { tail } = current.regions;
     const isLong = tail >= this.#options.extentBytes / (liveBytes === 0n ? 256 : 16);
     const isSparse = isLong && 2n * liveBytes < BigInt(tail);
@@ -132,16 +135,16 @@ export class ExtentWriter {
     return isSparse;
   }
 
-  /** Seals what is full and in no request's hands; with `all`, the current one too. */
+  /** Seals full extents without holds; with `all`, also the current one. */
   async seal({ all }: { all: boolean }): Promise<void> {
     if (all) this.#current = undefined;
     for (const extent of this.#open.values()) {
-      if (extent === this.#current || extent.held > 0) continue;
+      if (extent === this.#current || extent.holds > 0) continue;
       await this.#sealOne(extent);
     }
   }
 
-  /** What cannot be sealed now is sealed by the next process, as after a crash. */
+  /** Extents that cannot be sealed now are sealed by the next process, as after a crash. */
   async close(): Promise<void> {
     try {
       await this.seal({ all: true });
@@ -152,45 +155,46 @@ export class ExtentWriter {
     this.#open.clear();
   }
 
-  #take(length: number): Region | undefined {
+  #allocate(length: number): Region | undefined {
     const current = this.#current;
     if (current === undefined || current.syncer.failed) return undefined;
     const { extentBytes } = this.#options;
     const { bytesLeft } = current.regions;
     const mayBeCut = length > extentBytes / 4 && bytesLeft >= extentBytes / 256;
-    const wanted = mayBeCut ? Math.min(length, bytesLeft) : length;
-    const stretch = current.regions.take(wanted);
-    if (stretch === undefined) return undefined;
-    current.held += 1;
-    return { extent: current.id, ...stretch };
+    const allocated = mayBeCut ? Math.min(length, bytesLeft) : length;
+    const range = current.regions.allocate(allocated);
+    if (range === undefined) return undefined;
+    current.holds += 1;
+    return { extent: current.id, ...range };
   }
 
-  async #takeOrRoll(length: number): Promise<Region> {
-    const region = this.#take(length);
+  async #allocateOrRoll(length: number): Promise<Region> {
+    const region = this.#allocate(length);
     if (region !== undefined) return region;
     await this.#roll();
-    const first = this.#take(length);
-    if (first === undefined) throw new Error(`a new extent has no room for ${length} bytes`);
+    const first = this.#allocate(length);
+    if (first === undefined) throw new Error(`new extent has no room for ${length} bytes`);
     return first;
   }
 
-  /** The record comes first: a file without one would never be swept. */
+  /** Starts a new extent. The record is written first: a file without a record would never be
+   *  removed. */
   async #roll(): Promise<void> {
     const { store, files, ids, writer, extentBytes } = this.#options;
     const id = ids.next();
-    this.#making.add(id);
+    this.#creating.add(id);
     try {
       const record = extentCodec.encode({ writer });
       await store.transact(async (tx) => tx.put(extentKey(id), record), internal);
       const file = await files.create(id);
       const syncer = new Syncer(() => file.sync());
       const regions = new RegionAllocator(extentBytes);
-      this.#current = { id, file, regions, syncer, held: 0 };
+      this.#current = { id, file, regions, syncer, holds: 0 };
       this.#open.set(id, this.#current);
     } catch (error) {
       throw asUnavailable(error);
     } finally {
-      this.#making.delete(id);
+      this.#creating.delete(id);
     }
   }
 

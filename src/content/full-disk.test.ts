@@ -19,7 +19,7 @@ afterEach(async () => {
   await rm(folder, { recursive: true, force: true });
 });
 
-/** Files on a disk that is full as soon as a test says so. */
+/** Extent storage on a disk that tests can declare full. */
 async function limitedFiles(disk: { isFull: boolean }): Promise<ExtentFiles> {
   const files = await openDiskFiles(folder);
   return {
@@ -29,7 +29,7 @@ async function limitedFiles(disk: { isFull: boolean }): Promise<ExtentFiles> {
       return {
         ...file,
         async write(bytes, position) {
-          // The first blocks may still be there.
+          // A part of the write may succeed.
           if (disk.isFull) await file.write(bytes.subarray(0, bytes.length / 2), position);
           if (disk.isFull) throw Object.assign(new Error("no space left"), { code: "ENOSPC" });
           await file.write(bytes, position);
@@ -39,52 +39,52 @@ async function limitedFiles(disk: { isFull: boolean }): Promise<ExtentFiles> {
   };
 }
 
-async function putBody(shelf: ContentFixture, name: string, bytes: Uint8Array): Promise<void> {
-  const received = await shelf.receive(bytes);
-  await shelf.put(name, () => whole(received));
-  shelf.content.discard(received);
+async function putBody(fixture: ContentFixture, name: string, bytes: Uint8Array): Promise<void> {
+  const received = await fixture.receive(bytes);
+  await fixture.put(name, () => whole(received));
+  fixture.content.discard(received);
 }
 
 const sizes = async (): Promise<readonly number[]> =>
   Promise.all((await readdir(folder)).map(async (name) => (await stat(join(folder, name))).size));
 
 describe("extents on a full disk", () => {
-  test("give the blocks of a body that did not fit back", async () => {
+  test("free the blocks of a body that did not fit", async () => {
     const disk = { isFull: false };
-    const shelf = await openContentFixture({ files: await limitedFiles(disk), extentBytes });
-    await putBody(shelf, "kept", pattern(20_000, 1));
+    const fixture = await openContentFixture({ files: await limitedFiles(disk), extentBytes });
+    await putBody(fixture, "kept", pattern(20_000, 1));
     disk.isFull = true;
-    await expect(shelf.receive(pattern(100_000, 2))).rejects.toBeInstanceOf(StoreUnavailable);
+    await expect(fixture.receive(pattern(100_000, 2))).rejects.toBeInstanceOf(StoreUnavailable);
     expect(await sizes()).toEqual([20_000]);
     disk.isFull = false;
-    await putBody(shelf, "later", pattern(100_000, 3));
-    expectSame(await shelf.read("kept"), pattern(20_000, 1));
-    expectSame(await shelf.read("later"), pattern(100_000, 3));
+    await putBody(fixture, "later", pattern(100_000, 3));
+    expectSame(await fixture.read("kept"), pattern(20_000, 1));
+    expectSame(await fixture.read("later"), pattern(100_000, 3));
   });
 
-  test("that are wholly dead go although others cannot be compacted", async () => {
+  test("without live bytes are removed although others cannot be compacted", async () => {
     const disk = { isFull: false };
-    const shelf = await openContentFixture({ files: await limitedFiles(disk), extentBytes });
+    const fixture = await openContentFixture({ files: await limitedFiles(disk), extentBytes });
     for (let index = 0; index < 48; index += 1) {
-      await putBody(shelf, `object-${index}`, pattern(20_000, index));
+      await putBody(fixture, `object-${index}`, pattern(20_000, index));
     }
     const before = (await sizes()).length;
     disk.isFull = true;
-    // One is left in the first extent, none in the others.
-    for (let index = 1; index < 48; index += 1) await shelf.remove(`object-${index}`);
-    await shelf.reclaimAll();
+    // One body remains in the first extent, none in the others.
+    for (let index = 1; index < 48; index += 1) await fixture.remove(`object-${index}`);
+    await fixture.reclaimAll();
     expect(before).toBeGreaterThan(3);
     expect((await sizes()).filter((size) => size > 0)).toHaveLength(1);
-    expectSame(await shelf.read("object-0"), pattern(20_000, 0));
+    expectSame(await fixture.read("object-0"), pattern(20_000, 0));
     disk.isFull = false;
-    await shelf.reclaimAll();
-    expectSame(await shelf.read("object-0"), pattern(20_000, 0));
+    await fixture.reclaimAll();
+    expectSame(await fixture.read("object-0"), pattern(20_000, 0));
   });
 
-  test("take no more bytes once their file was deleted", async () => {
-    const shelf = await openContentFixture({ files: await openDiskFiles(folder), extentBytes });
-    await putBody(shelf, "kept", pattern(20_000, 1));
+  test("reject writes after their file was deleted", async () => {
+    const fixture = await openContentFixture({ files: await openDiskFiles(folder), extentBytes });
+    await putBody(fixture, "kept", pattern(20_000, 1));
     for (const name of await readdir(folder)) await rm(join(folder, name));
-    await expect(shelf.receive(pattern(20_000, 2))).rejects.toBeInstanceOf(StoreUnavailable);
+    await expect(fixture.receive(pattern(20_000, 2))).rejects.toBeInstanceOf(StoreUnavailable);
   });
 });

@@ -14,7 +14,7 @@ import {
 } from "./tables.ts";
 
 const entriesPerRoundMax = 4096;
-/** Keeps each transaction short, however large the tree. */
+/** Bounds each transaction, however large the tree. */
 const nodesPerTransactionMax = 512;
 const transactionsPerRoundMax = 64;
 const freeing = { mayUseReserve: true };
@@ -24,62 +24,65 @@ export interface GarbageParts {
   readonly removeExtent: (extent: bigint) => Promise<void>;
 }
 
-/** Deletes what waits in the queue once nothing can see it. An entry was committed no later than
- *  the state it is first seen in, so it is ripe when every promise has reached that state. */
+/** Deletes garbage that no view can reach any more. An entry was committed at or before the
+ *  state in which it is first seen, so it may be deleted once every read horizon has reached
+ *  that state. */
 export class GarbageCollector {
   readonly #parts: GarbageParts;
-  /** By key in hexadecimal: the state in which the entry was first seen. */
-  #seen = new Map<string, number>();
+  /** Sequence of the state in which an entry was first seen, by its key in hexadecimal. */
+  #firstSeen = new Map<string, number>();
 
   constructor(parts: GarbageParts) {
     this.#parts = parts;
   }
 
-  /** `horizon` learns the lowest promise after the queue was looked at. Returns whether anything
-   *  went, and so more may. */
+  /** `horizon` returns the lowest read horizon; it is called after the entries were read. Returns
+   *  whether anything was deleted, so that more may follow. */
   async collect(horizon: () => Promise<number>): Promise<boolean> {
-    const entries = await this.#look();
+    const entries = await this.#readEntries();
     const lowest = await horizon();
-    const ripe = entries.filter(({ name }) => (this.#seen.get(name) ?? Infinity) <= lowest);
-    // Files go first: a crash in between only means that they are removed once more.
-    for (const { extents } of ripe) {
+    const unreachable = entries.filter(
+      ({ name }) => (this.#firstSeen.get(name) ?? Infinity) <= lowest,
+    );
+    // Files are removed first: after a crash in between they are removed once more.
+    for (const { extents } of unreachable) {
       for (const extent of extents) await this.#parts.removeExtent(extent);
     }
-    let waiting = ripe.map(({ key }) => key);
-    for (let count = 0; count < transactionsPerRoundMax && waiting.length > 0; count += 1) {
-      const keys = waiting;
-      waiting = await this.#parts.store.transact((tx) => freeSome(tx, keys), freeing);
+    let remaining = unreachable.map(({ key }) => key);
+    for (let count = 0; count < transactionsPerRoundMax && remaining.length > 0; count += 1) {
+      const keys = remaining;
+      remaining = await this.#parts.store.transact((tx) => freeEntries(tx, keys), freeing);
     }
-    return ripe.length > 0;
+    return unreachable.length > 0;
   }
 
-  async #look(): Promise<readonly Waiting[]> {
-    const entries: Waiting[] = [];
-    const seen = new Map<string, number>();
+  async #readEntries(): Promise<readonly GarbageEntry[]> {
+    const entries: GarbageEntry[] = [];
+    const firstSeen = new Map<string, number>();
     await this.#parts.store.snapshot(async (view) => {
       for await (const page of view.range({ ...allGarbage(), limit: entriesPerRoundMax })) {
         for (const { key, value } of page) {
           const name = Buffer.from(key).toString("hex");
           const { extents } = garbageCodec.decode(value);
           entries.push({ key: new Uint8Array(key), name, extents });
-          seen.set(name, this.#seen.get(name) ?? view.sequence);
+          firstSeen.set(name, this.#firstSeen.get(name) ?? view.sequence);
         }
       }
     });
-    this.#seen = seen;
+    this.#firstSeen = firstSeen;
     return entries;
   }
 }
 
-/** An entry of the queue. */
-interface Waiting {
+/** A stored garbage entry. */
+interface GarbageEntry {
   readonly key: Key;
   readonly name: string;
   readonly extents: readonly bigint[];
 }
 
-/** Frees entries up to the bound of one transaction, and returns those that are not done. */
-async function freeSome(tx: Transaction, keys: readonly Key[]): Promise<Key[]> {
+/** Frees entries up to the bound of one transaction and returns the remaining ones. */
+async function freeEntries(tx: Transaction, keys: readonly Key[]): Promise<Key[]> {
   let budget = nodesPerTransactionMax;
   for (const [index, key] of keys.entries()) {
     if (budget <= 0) return keys.slice(index);
@@ -114,7 +117,8 @@ async function freeEntry(
   return { left: done ? undefined : { nodes, trees, extents: [] }, freed };
 }
 
-/** Gives up one reference; returns the references that the node held, if it was the last. */
+/** Removes one reference to a content node. If it was the last, deletes the node and returns its
+ *  children, whose references must be removed as well. */
 async function releaseNode(tx: Transaction, id: bigint): Promise<readonly bigint[]> {
   const references = await referencesTo(tx, id);
   if (references > 1) {
@@ -127,11 +131,11 @@ async function releaseNode(tx: Transaction, id: bigint): Promise<readonly bigint
   tx.delete(nodeKey(id));
   tx.delete(countKey(id));
   if (node.kind === "inner") return node.children.map((child) => child.id);
-  forgetLeaf(tx, id, node.slices);
+  removeLeafReferences(tx, id, node.slices);
   return [];
 }
 
-function forgetLeaf(tx: Transaction, id: bigint, slices: readonly Slice[]): void {
+function removeLeafReferences(tx: Transaction, id: bigint, slices: readonly Slice[]): void {
   for (const [extent, bytes] of bytesByExtent(slices)) {
     tx.add(liveKey(extent), BigInt(-bytes));
     tx.delete(nodeOwnerKey(extent, id));

@@ -4,34 +4,34 @@ import { identityCodec, identityKey } from "./tables.ts";
 import { openContentFixture, pattern } from "./testing.ts";
 import { whole } from "./plan.ts";
 
-it("refuses to go on when the store was set back, and would give the same ids again", async () => {
-  const shelf = await openContentFixture();
+it("stops allocating ids after the store has lost commits, since it would allocate them again", async () => {
+  const fixture = await openContentFixture();
   const put = async (name: string): Promise<void> => {
-    const received = await shelf.receive(pattern(5000, 1));
-    await shelf.put(name, () => whole(received));
-    shelf.content.discard(received);
+    const received = await fixture.receive(pattern(5000, 1));
+    await fixture.put(name, () => whole(received));
+    fixture.content.discard(received);
   };
   await put("before");
-  await shelf.content.reclaim();
-  await shelf.read("before");
-  await shelf.store.transact(async (tx) =>
+  await fixture.content.reclaim();
+  await fixture.read("before");
+  await fixture.store.transact(async (tx) =>
     tx.put(identityKey(), identityCodec.encode({ next: 1 })),
   );
-  await shelf.content.reclaim();
-  await expect(shelf.read("before")).rejects.toThrow(StoreUnavailable);
+  await fixture.content.reclaim();
+  await expect(fixture.read("before")).rejects.toThrow(StoreUnavailable);
   await expect(put("after")).rejects.toThrow(StoreUnavailable);
-  const another = await openContentFixture({ store: shelf.store, files: shelf.files });
+  const another = await openContentFixture({ store: fixture.store, files: fixture.files });
   expect((await another.read("before")).length).toBe(5000);
 });
 
-it("is not put off by others that take blocks, nor by time", async () => {
-  const shelf = await openContentFixture();
+it("continues while other processes allocate blocks and time passes", async () => {
+  const fixture = await openContentFixture();
   for (let count = 0; count < 3; count += 1) {
-    await openContentFixture({ store: shelf.store, files: shelf.files });
-    await shelf.content.reclaim();
-    const received = await shelf.receive(pattern(5000, 1));
-    await shelf.put("body", () => whole(received));
-    shelf.content.discard(received);
-    expect((await shelf.read("body")).length).toBe(5000);
+    await openContentFixture({ store: fixture.store, files: fixture.files });
+    await fixture.content.reclaim();
+    const received = await fixture.receive(pattern(5000, 1));
+    await fixture.put("body", () => whole(received));
+    fixture.content.discard(received);
+    expect((await fixture.read("body")).length).toBe(5000);
   }
 });

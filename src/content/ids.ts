@@ -2,20 +2,20 @@ import { StoreUnavailable, type Store, type Transaction, type View } from "../st
 import { identityCodec, identityKey } from "./tables.ts";
 
 const idsPerBlock = 2 ** 32;
-/** Reached long before a block ends, whatever happens meanwhile. */
+/** A new block is requested when half of the current one is used. */
 const renewAfter = idsPerBlock / 2;
-/** Ids stay below 2^63, so that they fit a signed integer wherever records go. */
+/** Ids stay below 2^63, so that they fit a signed integer in every format. */
 const blocksMax = 2 ** 31;
 
-/** Ids of nodes and extents, unique over processes and time: each process takes whole blocks of
- *  them from the store, so that drawing one is no read and no conflict. */
+/** Allocates ids of content nodes and extents, unique across processes and time. Each process
+ *  reserves whole blocks in the store, so that an id costs neither a read nor a conflict. */
 export class IdAllocator {
   readonly #store: Store;
   #block: number;
-  #drawn = 0;
+  #used = 0;
   #nextBlock: number | undefined;
   #renewing = false;
-  #isLost = false;
+  #isRolledBack = false;
 
   private constructor(store: Store, block: number) {
     this.#store = store;
@@ -26,42 +26,43 @@ export class IdAllocator {
     return new IdAllocator(store, await takeBlock(store));
   }
 
-  /**
-   * A store that was set back, as by a failover to a copy that lagged behind, gives blocks out once
-   * more, and what is remembered of it here is of a time that never was. It cannot be told when
-   * that happens, only soon after: to be called every few seconds.
-   */
+  /** Detects that the store has lost commits, as after a failover to a lagging standby: it would
+   *  hand out the same blocks again, and cached state of this process would be wrong. Must be
+   *  called every few seconds, since the loss can only be detected afterwards. */
   async check(view: View): Promise<void> {
     const stored = await view.get(identityKey());
     const next = stored === undefined ? 0 : identityCodec.decode(stored).next;
-    if (next <= Math.max(this.#block, this.#nextBlock ?? 0)) this.#isLost = true;
+    if (next <= Math.max(this.#block, this.#nextBlock ?? 0)) this.#isRolledBack = true;
   }
 
-  /** Throws if the store was set back. */
+  /** Throws `StoreUnavailable` if the store has lost commits. */
   assertNotRolledBack(): void {
-    if (!this.#isLost) return;
-    throw new StoreUnavailable("the store was set back to an earlier state: restart this node");
+    if (!this.#isRolledBack) return;
+    throw new StoreUnavailable(
+      "the store lost commits (failover to a lagging standby, or a restore): restart this node",
+    );
   }
 
   next(): bigint {
     this.assertNotRolledBack();
-    if (this.#drawn >= renewAfter) this.#renew();
-    if (this.#drawn >= idsPerBlock) throw new Error("no block of ids came in time");
-    return (BigInt(this.#block) << 32n) | BigInt(this.#drawn++);
+    if (this.#used >= renewAfter) this.#renew();
+    if (this.#used >= idsPerBlock)
+      throw new Error("the id block is used up and no new one could be reserved");
+    return (BigInt(this.#block) << 32n) | BigInt(this.#used++);
   }
 
   #renew(): void {
     if (this.#nextBlock !== undefined) {
       this.#block = this.#nextBlock;
       this.#nextBlock = undefined;
-      this.#drawn = 0;
+      this.#used = 0;
     } else if (!this.#renewing) {
       this.#renewing = true;
       void this.#fetchNext();
     }
   }
 
-  /** If it fails, a later call tries again: half a block is left. */
+  /** After a failure a later call tries again: half a block is left. */
   async #fetchNext(): Promise<void> {
     try {
       this.#nextBlock = await takeBlock(this.#store);
@@ -77,10 +78,11 @@ function takeBlock(store: Store): Promise<number> {
   const take = async (tx: Transaction): Promise<number> => {
     const stored = await tx.get(identityKey());
     const block = stored === undefined ? 1 : identityCodec.decode(stored).next;
-    if (block >= blocksMax) throw new Error("all blocks of ids are used up");
+    if (block >= blocksMax) throw new Error("all id blocks are used up");
     tx.put(identityKey(), identityCodec.encode({ next: block + 1 }));
     return block;
   };
-  // Without one a server could not start on a full disk, where content must be deleted.
+  // May use the reserve: otherwise a server could not start on a full disk, where content must be
+  // deleted.
   return store.transact(take, { mayUseReserve: true });
 }

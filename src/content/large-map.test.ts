@@ -4,17 +4,17 @@ import type { Transaction } from "../store/store.ts";
 import { compose, share, write } from "./plan.ts";
 import { openContentFixture, pattern, testObjects, type ContentFixture } from "./testing.ts";
 
-/** Ranges that never merge: every second stretch of one far-away extent. */
+/** Ranges that never merge: every second range of an extent that does not exist. */
 function scattered(count: number): ContentPart[] {
   return Array.from({ length: count }, (_, index) => ({
     pieces: [{ length: 512, source: { extent: 77n, offset: index * 1024 } }],
   }));
 }
 
-/** Runs one change and counts the keys it reads and writes. */
-async function countTouched(shelf: ContentFixture, run: (tx: Transaction) => Promise<void>) {
+/** Runs one transaction and counts the keys it reads and writes. */
+async function countTouched(fixture: ContentFixture, run: (tx: Transaction) => Promise<void>) {
   const touched = { reads: 0, writes: 0 };
-  await shelf.store.transact(async (tx) => {
+  await fixture.store.transact(async (tx) => {
     touched.reads = 0;
     touched.writes = 0;
     const counting: Transaction = {
@@ -36,51 +36,51 @@ async function countTouched(shelf: ContentFixture, run: (tx: Transaction) => Pro
 describe("a map of a million ranges", () => {
   const ranges = 1_000_000;
 
-  test("takes one write, share or removal in a handful of nodes", async () => {
-    const shelf = await openContentFixture();
-    await shelf.put("big", () => compose(scattered(ranges)));
+  test("needs only a few nodes for a write, a share or a removal", async () => {
+    const fixture = await openContentFixture();
+    await fixture.put("big", () => compose(scattered(ranges)));
     const key = testObjects.key("big");
-    const received = await shelf.receive(pattern(512, 1));
-    let ref = (await shelf.get("big")) as ContentRef;
+    const received = await fixture.receive(pattern(512, 1));
+    let ref = (await fixture.get("big")) as ContentRef;
     expect(ref).toMatchObject({ kind: "tree", length: ranges * 512 });
 
-    const shared = await countTouched(shelf, async (tx) => {
-      await shelf.content.settle(tx, testObjects.key("twin"), undefined, share(ref));
+    const shared = await countTouched(fixture, async (tx) => {
+      await fixture.content.settle(tx, testObjects.key("twin"), undefined, share(ref));
     });
     expect(shared.reads + shared.writes).toBeLessThanOrEqual(2);
-    const released = await countTouched(shelf, async (tx) => {
-      await shelf.content.settle(tx, testObjects.key("twin"), ref, undefined);
+    const released = await countTouched(fixture, async (tx) => {
+      await fixture.content.settle(tx, testObjects.key("twin"), ref, undefined);
     });
     expect(released.reads + released.writes).toBeLessThanOrEqual(3);
 
     for (const at of [0, 1, 512 * 500_000, 512 * 999_999 + 100]) {
-      const touched = await countTouched(shelf, async (tx) => {
-        const after = await shelf.content.settle(tx, key, ref, write(ref, at, received));
+      const touched = await countTouched(fixture, async (tx) => {
+        const after = await fixture.content.settle(tx, key, ref, write(ref, at, received));
         ref = after as ContentRef;
         tx.put(key, testObjects.codec.encode({ name: "big", content: ref }));
       });
       expect(touched.reads).toBeLessThan(10);
       expect(touched.writes).toBeLessThan(20);
     }
-    const removed = await countTouched(shelf, async (tx) => {
-      await shelf.content.settle(tx, key, ref, undefined);
+    const removed = await countTouched(fixture, async (tx) => {
+      await fixture.content.settle(tx, key, ref, undefined);
       tx.delete(key);
     });
     expect(removed.reads + removed.writes).toBeLessThan(6);
-    await shelf.reclaimAll();
-    // What is left is the extent of the one body, and the counter of the made-up one.
-    expect(await shelf.entries()).toBe(3);
+    await fixture.reclaimAll();
+    // The extent of the one body and the counter of the invented extent remain.
+    expect(await fixture.entries()).toBe(3);
   });
 
-  test("finds a stretch without reading the rest", async () => {
-    const shelf = await openContentFixture();
-    await shelf.put("big", () => compose(scattered(50_000)));
-    const ref = (await shelf.get("big")) as ContentRef;
+  test("finds a range without reading the rest", async () => {
+    const fixture = await openContentFixture();
+    await fixture.put("big", () => compose(scattered(50_000)));
+    const ref = (await fixture.get("big")) as ContentRef;
     const found: Slice[] = [];
-    await shelf.store.snapshot(async (view) => {
+    await fixture.store.snapshot(async (view) => {
       let reads = 0;
       const counting = { ...view, get: (key: Uint8Array) => ((reads += 1), view.get(key)) };
-      const walked = shelf.content.slices(
+      const walked = fixture.content.slices(
         { ...counting, now: view.now, sequence: view.sequence, range: (b) => view.range(b) },
         ref,
         512 * 1000 + 10,
@@ -94,13 +94,13 @@ describe("a map of a million ranges", () => {
 });
 
 test("composing 50,000 blocks keeps their ids and boundaries", async () => {
-  const shelf = await openContentFixture();
+  const fixture = await openContentFixture();
   const parts = scattered(50_000).map((part, index) => ({ ...part, block: `block-${index}` }));
-  await shelf.put("blocks", () => compose(parts));
-  const ref = (await shelf.get("blocks")) as ContentRef;
+  await fixture.put("blocks", () => compose(parts));
+  const ref = (await fixture.get("blocks")) as ContentRef;
   const blocks: (string | undefined)[] = [];
-  await shelf.store.snapshot(async (view) => {
-    for await (const slices of shelf.content.slices(view, ref, 0, ref.length)) {
+  await fixture.store.snapshot(async (view) => {
+    for await (const slices of fixture.content.slices(view, ref, 0, ref.length)) {
       blocks.push(...slices.map(({ block }) => block));
     }
   });

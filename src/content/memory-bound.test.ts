@@ -3,7 +3,7 @@ import type { ExtentFiles } from "./extent-files.ts";
 import { memoryFiles } from "./memory-files.ts";
 import { openContentFixture } from "./testing.ts";
 
-/** Takes every byte and keeps none, in its own time, as a slow disk does. */
+/** Extent storage that discards all bytes with a delay, like a slow disk. */
 function forgetfulFiles(): ExtentFiles {
   const write = () => new Promise<void>((resolve) => setImmediate(resolve));
   const done = () => Promise.resolve();
@@ -23,8 +23,8 @@ async function* chunksOf(length: number): AsyncGenerator<Uint8Array> {
   }
 }
 
-test("two hundred uploads at a time take little memory, whatever their length", async () => {
-  const shelf = await openContentFixture({ files: forgetfulFiles() });
+test("200 concurrent uploads need little memory, whatever their length", async () => {
+  const fixture = await openContentFixture({ files: forgetfulFiles() });
   const length = 16 * 1024 * 1024;
   const before = process.memoryUsage().rss;
   let peak = before;
@@ -35,7 +35,7 @@ test("two hundred uploads at a time take little memory, whatever their length", 
     }
   };
   const uploads = Array.from({ length: 200 }, (_, index) =>
-    shelf.receive(index === 0 ? watch() : chunksOf(length), { length, crc64: false }),
+    fixture.receive(index === 0 ? watch() : chunksOf(length), { length, crc64: false }),
   );
   await Promise.all(uploads);
   expect((peak - before) / 2 ** 20).toBeLessThan(200);

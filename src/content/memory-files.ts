@@ -2,10 +2,10 @@ import { ExtentTooShort, type ExtentFile, type ExtentFiles } from "./extent-file
 
 const pageBytes = 64 * 1024;
 const extentBytesMax = 16 * 1024 * 1024;
-/** Space comes back by whole extents, so a small budget is cut into small ones. */
+/** Only whole extents are freed, so a small budget is divided into small extents. */
 const extentsPerBudget = 16;
 
-/** Extents in memory, in pages that are taken as they fill, at most `bytesMax` in all. */
+/** Extents in memory, in pages allocated on demand, with at most `bytesMax` in total. */
 export function memoryFiles({ bytesMax }: { bytesMax: number }): ExtentFiles {
   const extents = new Map<bigint, MemoryExtent>();
   const budget = { bytesLeft: bytesMax };
@@ -20,7 +20,7 @@ export function memoryFiles({ bytesMax }: { bytesMax: number }): ExtentFiles {
     open(extent) {
       const found = extents.get(extent);
       return found === undefined
-        ? Promise.reject(new Error(`there is no extent ${extent}`))
+        ? Promise.reject(new Error(`extent ${extent} does not exist`))
         : Promise.resolve(found);
     },
     remove(extent) {
@@ -42,7 +42,7 @@ class MemoryExtent implements ExtentFile {
   }
 
   async write(bytes: Uint8Array, position: number): Promise<void> {
-    for (const { page, offset, from, length } of stretches(bytes.length, position)) {
+    for (const { page, offset, from, length } of pageSegments(bytes.length, position)) {
       this.#page(page).set(bytes.subarray(from, from + length), offset);
     }
     this.size = Math.max(this.size, position + bytes.length);
@@ -50,9 +50,9 @@ class MemoryExtent implements ExtentFile {
 
   async read(bytes: Uint8Array, position: number): Promise<void> {
     if (position + bytes.length > this.size) {
-      throw new ExtentTooShort(`an extent ends before ${position + bytes.length}`);
+      throw new ExtentTooShort(`extent ends before offset ${position + bytes.length}`);
     }
-    for (const { page, offset, from, length } of stretches(bytes.length, position)) {
+    for (const { page, offset, from, length } of pageSegments(bytes.length, position)) {
       const found = this.#pages[page];
       if (found === undefined) bytes.fill(0, from, from + length);
       else bytes.set(found.subarray(offset, offset + length), from);
@@ -77,7 +77,7 @@ class MemoryExtent implements ExtentFile {
     const found = this.#pages[index];
     if (found !== undefined) return found;
     if (this.#budget.bytesLeft < pageBytes) {
-      throw Object.assign(new Error("the memory for contents is used up"), { code: "ENOSPC" });
+      throw Object.assign(new Error("the memory for content is used up"), { code: "ENOSPC" });
     }
     this.#budget.bytesLeft -= pageBytes;
     const page = new Uint8Array(pageBytes);
@@ -86,14 +86,14 @@ class MemoryExtent implements ExtentFile {
   }
 }
 
-interface Stretch {
+interface PageSegment {
   readonly page: number;
   readonly offset: number;
   readonly from: number;
   readonly length: number;
 }
 
-function* stretches(total: number, position: number): Generator<Stretch> {
+function* pageSegments(total: number, position: number): Generator<PageSegment> {
   for (let from = 0; from < total;) {
     const page = Math.floor((position + from) / pageBytes);
     const offset = (position + from) % pageBytes;

@@ -37,7 +37,7 @@ const inner = fc.array(fc.tuple(position, uint64), { maxLength: 50 }).map((entri
 });
 
 describe("a node", () => {
-  test("comes back as it was", () => {
+  test("decodes to an equal node", () => {
     fc.assert(
       fc.property(fc.oneof(leaf, inner), (node) => {
         expect(decodeNode(encodeNode(node))).toEqual(node);
@@ -45,7 +45,7 @@ describe("a node", () => {
     );
   });
 
-  test("of a newer form is refused", () => {
+  test("of a newer version is rejected", () => {
     expect(() => decodeNode(Uint8Array.of(2, 0, 0, 0))).toThrow("version 2");
   });
 
@@ -79,14 +79,14 @@ describe("cutting by cost", () => {
 });
 
 describe("regions of an extent", () => {
-  test("never overlap, and all of them come back", () => {
+  test("never overlap, and all are freed", () => {
     const request = fc.record({ take: fc.integer({ min: 1, max: 200 }), giveBack: fc.nat(20) });
     fc.assert(
       fc.property(fc.array(request, { maxLength: 60 }), (requests) => {
         const regions = new RegionAllocator(2000);
         const taken: { offset: number; length: number }[] = [];
         for (const { take, giveBack } of requests) {
-          const region = regions.take(take);
+          const region = regions.allocate(take);
           for (const other of region === undefined ? [] : taken) {
             const apart =
               other.offset + other.length <= (region?.offset ?? 0) ||
@@ -95,9 +95,9 @@ describe("regions of an extent", () => {
           }
           if (region !== undefined) taken.push(region);
           const [back] = taken.splice(giveBack, 1);
-          if (back !== undefined) regions.giveBack(back);
+          if (back !== undefined) regions.free(back);
         }
-        for (const region of taken) regions.giveBack(region);
+        for (const region of taken) regions.free(region);
         expect(regions.tail).toBe(0);
       }),
     );

@@ -4,10 +4,12 @@ import type { Child, Node } from "./node.ts";
 import { endOf } from "./slices.ts";
 
 /**
- * A node in bytes: version, kind, count, then the entries with offsets as distances.
- * Leaf: count of extents and their ids; per slice the gap before it, its length, flags, then its
- * bytes or (extent index, offset, checksum), then the cipher's nonce and place, then the block id.
- * Inner: per child distance and id.
+ * Encoding of a content node: version, kind, count, then the entries with offsets as differences.
+ *
+ * Leaf: the number of extents and their ids; per slice the gap before it, its length, flags, its
+ * bytes or (extent index, offset, checksum), the cipher's nonce and offset, and the block id.
+ *
+ * Inner node: per child the difference of its offset and its id.
  */
 const nodeVersion = 1;
 const kindLeaf = 0;
@@ -32,7 +34,7 @@ export function encodeNode(node: Node): Uint8Array {
 export function decodeNode(bytes: Uint8Array): Node {
   const reader = new ByteReader(bytes);
   const version = reader.byte();
-  if (version !== nodeVersion) throw new Error(`a content node has unknown version ${version}`);
+  if (version !== nodeVersion) throw new Error(`content node has unknown version ${version}`);
   return reader.byte() === kindLeaf
     ? { kind: "leaf", slices: readLeaf(reader) }
     : { kind: "inner", children: readInner(reader) };
@@ -107,7 +109,8 @@ function readSource(
 ): SliceSource {
   if ((flags & flagInline) !== 0) return { bytes: reader.bytes(length) };
   const extent = extents[reader.varint()];
-  if (extent === undefined) throw new Error("a content node names an extent it does not list");
+  if (extent === undefined)
+    throw new Error("content node refers to an extent that it does not list");
   const offset = reader.varint();
   return (flags & flagChecksum) === 0
     ? { extent, offset }

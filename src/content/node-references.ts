@@ -15,23 +15,24 @@ import {
   nodeOwnerKey,
 } from "./tables.ts";
 
-/** So few are written in one go. */
-const nodesAtOnceMax = 64;
-/** Of the event loop's time (`base/loop-share.ts`). */
+/** Changes with at most this many nodes are written without yielding to the event loop. */
+const nodesPerStepMax = 64;
+/** Work units per node (`base/loop-share.ts`). */
 const unitsPerNode = 8;
 
 /**
- * The references that one change of content takes and gives up. Every node has one owner unless a
- * count says more; whoever changes a node takes it over first: an unshared one with all its
- * children, a shared one as a copy, whose children then have one owner more.
+ * Tracks the references that one change of content adds and removes. A content node has one
+ * reference unless a count record says otherwise. A node is taken over before it is changed: an
+ * unshared one is replaced, with its children; a shared one is copied, and its children get one
+ * more reference.
  *
- * Nodes made here are written at the end, so that several edits in a row write each node once.
+ * New nodes are written at the end, so that several edits write each node once.
  */
 export class NodeReferences {
   readonly #tx: Transaction;
   readonly #ids: IdAllocator;
-  readonly #fresh = new Map<bigint, Node>();
-  readonly #live = new Map<bigint, number>();
+  readonly #created = new Map<bigint, Node>();
+  readonly #liveBytes = new Map<bigint, number>();
   readonly #garbageNodes: bigint[] = [];
   readonly #garbageTrees: bigint[] = [];
 
@@ -42,32 +43,32 @@ export class NodeReferences {
 
   create(node: Node): bigint {
     const id = this.#ids.next();
-    this.#fresh.set(id, node);
+    this.#created.set(id, node);
     return id;
   }
 
-  /** The node, if it was made by this change. */
-  fresh(id: bigint): Node | undefined {
-    return this.#fresh.get(id);
+  /** A node that this change has created; `undefined` for any other. */
+  createdNode(id: bigint): Node | undefined {
+    return this.#created.get(id);
   }
 
-  /** Forgets a node made by this change; what it refers to passes to the caller. */
-  dissolve(id: bigint): void {
-    this.#fresh.delete(id);
+  /** Discards a node that this change has created; its references pass to the caller. */
+  discard(id: bigint): void {
+    this.#created.delete(id);
   }
 
-  /** Turns the caller's reference to the node into references to what the node refers to. */
+  /** Replaces the caller's reference to a node by references to its children or slices. */
   async takeOver(id: bigint): Promise<Node> {
-    const fresh = this.#fresh.get(id);
+    const fresh = this.#created.get(id);
     if (fresh !== undefined) {
-      this.#fresh.delete(id);
+      this.#created.delete(id);
       return fresh;
     }
     const node = await this.#load(id);
     const references = await referencesTo(this.#tx, id);
     if (references === 1) {
       this.#garbageNodes.push(id);
-      if (node.kind === "leaf") this.#dropLeaf(id, node.slices);
+      if (node.kind === "leaf") this.#removeLeafReferences(id, node.slices);
     } else {
       setReferences(this.#tx, id, references - 1);
       if (node.kind === "inner") for (const child of node.children) await this.retain(child.id);
@@ -79,11 +80,12 @@ export class NodeReferences {
     setReferences(this.#tx, id, (await referencesTo(this.#tx, id)) + 1);
   }
 
-  /** A tree that was the caller's alone is walked later: it may be huge. */
+  /** Removes a reference. If it was the last, the subtree becomes garbage and is deleted later,
+   *  since it may be huge. */
   async release(id: bigint): Promise<void> {
-    const fresh = this.#fresh.get(id);
+    const fresh = this.#created.get(id);
     if (fresh !== undefined) {
-      this.#fresh.delete(id);
+      this.#created.delete(id);
       if (fresh.kind === "inner") for (const child of fresh.children) await this.release(child.id);
       return;
     }
@@ -92,21 +94,22 @@ export class NodeReferences {
     else setReferences(this.#tx, id, references - 1);
   }
 
-  /** Counts bytes that the record itself refers to. */
+  /** Adds or subtracts live bytes for slices in the record itself. */
   count(slices: readonly Slice[], sign: 1 | -1): void {
-    for (const [extent, bytes] of bytesByExtent(slices)) this.#addLive(extent, sign * bytes);
+    for (const [extent, bytes] of bytesByExtent(slices)) this.#addLiveBytes(extent, sign * bytes);
   }
 
-  /** Writes everything into the transaction. A list of 50,000 blocks has thousands of nodes. */
+  /** Writes all changes into the transaction, yielding to the event loop between nodes if there are
+   *  many: a list of 50,000 blocks has thousands. */
   finish(): Promise<void> | undefined {
-    if (this.#fresh.size > nodesAtOnceMax) return this.#finishInTurns();
-    for (const [id, node] of this.#fresh) this.#writeNode(id, node);
+    if (this.#created.size > nodesPerStepMax) return this.#finishInSteps();
+    for (const [id, node] of this.#created) this.#writeNode(id, node);
     this.#writeCounts();
     return undefined;
   }
 
-  async #finishInTurns(): Promise<void> {
-    for (const [id, node] of this.#fresh) {
+  async #finishInSteps(): Promise<void> {
+    for (const [id, node] of this.#created) {
       this.#writeNode(id, node);
       const wait = spend(unitsPerNode);
       if (wait !== undefined) await wait;
@@ -116,11 +119,11 @@ export class NodeReferences {
 
   #writeNode(id: bigint, node: Node): void {
     this.#tx.put(nodeKey(id), encodeNode(node));
-    if (node.kind === "leaf") this.#keepLeaf(id, node.slices);
+    if (node.kind === "leaf") this.#addLeafReferences(id, node.slices);
   }
 
   #writeCounts(): void {
-    for (const [extent, bytes] of this.#live) {
+    for (const [extent, bytes] of this.#liveBytes) {
       if (bytes !== 0) this.#tx.add(liveKey(extent), BigInt(bytes));
     }
     if (this.#garbageNodes.length + this.#garbageTrees.length > 0) {
@@ -136,22 +139,22 @@ export class NodeReferences {
     return decodeNode(value);
   }
 
-  #keepLeaf(id: bigint, slices: readonly Slice[]): void {
+  #addLeafReferences(id: bigint, slices: readonly Slice[]): void {
     for (const [extent, bytes] of bytesByExtent(slices)) {
-      this.#addLive(extent, bytes);
+      this.#addLiveBytes(extent, bytes);
       this.#tx.put(nodeOwnerKey(extent, id), noBytes);
     }
   }
 
-  #dropLeaf(id: bigint, slices: readonly Slice[]): void {
+  #removeLeafReferences(id: bigint, slices: readonly Slice[]): void {
     for (const [extent, bytes] of bytesByExtent(slices)) {
-      this.#addLive(extent, -bytes);
+      this.#addLiveBytes(extent, -bytes);
       this.#tx.delete(nodeOwnerKey(extent, id));
     }
   }
 
-  #addLive(extent: bigint, bytes: number): void {
-    this.#live.set(extent, (this.#live.get(extent) ?? 0) + bytes);
+  #addLiveBytes(extent: bigint, bytes: number): void {
+    this.#liveBytes.set(extent, (this.#liveBytes.get(extent) ?? 0) + bytes);
   }
 }
 

@@ -1,23 +1,21 @@
 import type { Slice } from "./content-ref.ts";
 
-/**
- * A node of the tree that maps a large content's offsets to slices. Nodes never change, except that
- * compaction may let a leaf refer to the same bytes in another place.
- */
+/** A content node: a node of the tree that maps the offsets of a large content to slices. Nodes are
+ *  immutable, except that compaction may change the location of a leaf's bytes. */
 export type Node =
   | { readonly kind: "leaf"; readonly slices: readonly Slice[] }
   | { readonly kind: "inner"; readonly children: readonly Child[] };
 
-/** `first` is the offset of the first slice below the child; the child's slices all end before the
- *  next child's `first`. */
+/** `first` is the offset of the first slice below the child; all its slices end before the next
+ *  child's `first`. */
 export interface Child {
   readonly first: number;
   readonly id: bigint;
 }
 
-/** Below half a page of the engine, so that a node is no overflow page. */
+/** Below half a page of the engine, so that a node needs no overflow page. */
 export const nodeBytesMax = 3600;
-/** A changed node smaller than this is merged with its neighbour. */
+/** A changed node below this size is merged with its neighbour. */
 export const nodeBytesMin = nodeBytesMax / 4;
 
 const childCost = 13;
@@ -29,7 +27,7 @@ export function nodeCost(node: Node): number {
   return cost;
 }
 
-/** About the bytes that a slice takes when encoded. */
+/** Approximate encoded size of a slice. */
 export function sliceCost({ length, source, block }: Slice): number {
   const blockCost = block === undefined ? 0 : 1 + block.length;
   const markCost = blockCost + (source.cipher === undefined ? 0 : 13);
@@ -41,8 +39,9 @@ export function costOfChild(): number {
   return childCost;
 }
 
-/** Cuts a list into groups of at most `costMax`. Packed groups are full up to the last, as suits
- *  growth at the end; others are of about one size, so that each has room to grow. */
+/** Divides a list into groups of cost at most `costMax`. With `packed` all groups but the last are
+ *  full, which suits appends; otherwise they have about the same size, so that each has room to
+ *  grow. */
 export function cutByCost<T>(
   items: readonly T[],
   cost: (item: T) => number,

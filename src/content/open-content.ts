@@ -3,7 +3,7 @@ import type { ContentPlan, ContentRef, Received, Slice } from "./content-ref.ts"
 import type { Ticks } from "../base/ticks.ts";
 import type { Clock, Log } from "../base/world.ts";
 import type { Key, Store, Transaction, View } from "../store/store.ts";
-import { Buffers } from "./buffers.ts";
+import { ReadBufferPool } from "./read-buffer-pool.ts";
 import type { ContentTable } from "./compaction.ts";
 import type { ContentReader, ContentStore, ReceiveOptions } from "./content.ts";
 import type { ExtentFiles } from "./extent-files.ts";
@@ -24,11 +24,12 @@ export interface ContentOptions {
   readonly clock: Clock;
   readonly log: Log;
   readonly pins: HorizonRegistry;
-  /** Every table with a content field: compaction must be able to read their records. */
+  /** All tables with a content field: compaction reads and writes their records. */
   readonly contentTables: readonly ContentTable[];
   readonly extentBytes?: number;
   readonly viewAgeMax?: Ticks;
-  /** Whether this process is the one that gives space back at the moment; always, if not said. */
+  /** Whether this process is the leader, which reclaims space; `undefined` means that it always
+   *  does. */
   readonly isLeader?: (() => Promise<boolean>) | undefined;
 }
 
@@ -36,41 +37,51 @@ export async function openContentStore(options: ContentOptions): Promise<Content
   const { store, files, clock, pins, extentBytes = options.files.extentBytes } = options;
   const ids = await IdAllocator.open(store);
   const writer = new ExtentWriter({ store, files, ids, writer: pins.self, extentBytes });
-  const handles = new ExtentFileCache(files);
-  const board = new PinTracker(clock, options.viewAgeMax);
-  const reclaimer = new SpaceReclaimer({ ...options, ids, writer, handles, board, extentBytes });
+  const fileCache = new ExtentFileCache(files);
+  const pinTracker = new PinTracker(clock, options.viewAgeMax);
+  const reclaimer = new SpaceReclaimer({
+    ...options,
+    ids,
+    writer,
+    fileCache,
+    pinTracker,
+    extentBytes,
+  });
   await reclaimer.publish();
   await reclaimer.sealAbandoned();
-  const place = { isRemote: files.check !== undefined, inlineBytesMax: files.inlineBytesMax ?? 0 };
-  return new StoredContent({ store, ids, writer, handles, board, reclaimer, ...place });
+  const storage = {
+    isRemote: files.check !== undefined,
+    inlineBytesMax: files.inlineBytesMax ?? 0,
+  };
+  return new StoredContent({ store, ids, writer, fileCache, pinTracker, reclaimer, ...storage });
 }
 
-interface Parts {
+interface ContentParts {
   readonly store: Store;
   readonly ids: IdAllocator;
   readonly writer: ExtentWriter;
-  readonly handles: ExtentFileCache;
-  readonly board: PinTracker;
+  readonly fileCache: ExtentFileCache;
+  readonly pinTracker: PinTracker;
   readonly reclaimer: SpaceReclaimer;
   readonly isRemote: boolean;
   readonly inlineBytesMax: number;
 }
 
 class StoredContent implements ContentStore {
-  readonly #parts: Parts;
-  readonly #buffers = new Buffers();
-  /** Nodes stay while pinned, so each may be read from a short state of its own. */
+  readonly #parts: ContentParts;
+  readonly #bufferPool = new ReadBufferPool();
+  /** Pinned nodes are not deleted, so each may be read from a short snapshot of its own. */
   readonly #pinnedNodes: NodeSource;
   #reclaiming: Promise<boolean> | undefined;
 
-  constructor(parts: Parts) {
+  constructor(parts: ContentParts) {
     this.#parts = parts;
     this.#pinnedNodes = (id) => parts.store.snapshot((view) => nodesOf(view)(id));
   }
 
   receive(body: Body, options: ReceiveOptions): Promise<Received> {
     const { writer, inlineBytesMax } = this.#parts;
-    // Parts of bodies are many, and a body of parts should not fill the key space.
+    // Only whole bodies: parts (blocks) are many and should not fill the key space.
     const isWhole = options.inlineBytesMax >= inlineContentBytesMax;
     if (!isWhole || options.inlineBytesMax >= inlineBytesMax) return receive(writer, body, options);
     return receive(writer, body, { ...options, inlineBytesMax });
@@ -103,13 +114,14 @@ class StoredContent implements ContentStore {
 
   open(view: View, ref: ContentRef, key?: Uint8Array): ContentReader {
     this.#parts.ids.assertNotRolledBack();
-    const unpin = ref.kind === "inline" ? () => undefined : this.#parts.board.pin(view.sequence);
-    const { handles } = this.#parts;
-    const parts = { handles, buffers: this.#buffers, nodes: this.#pinnedNodes, unpin, key };
+    const unpin =
+      ref.kind === "inline" ? () => undefined : this.#parts.pinTracker.pin(view.sequence);
+    const { fileCache } = this.#parts;
+    const parts = { fileCache, bufferPool: this.#bufferPool, nodes: this.#pinnedNodes, unpin, key };
     return contentReader(ref, { ...parts, isRemote: this.#parts.isRemote });
   }
 
-  /** Rounds never overlap: a second caller gets the one under way. */
+  /** Rounds never overlap: a second call returns the round in progress. */
   reclaim(): Promise<boolean> {
     this.#reclaiming ??= this.#parts.reclaimer.round().finally(() => {
       this.#reclaiming = undefined;
@@ -120,6 +132,6 @@ class StoredContent implements ContentStore {
   async close(): Promise<void> {
     await this.#reclaiming?.catch(() => undefined);
     await this.#parts.writer.close();
-    await this.#parts.handles.close();
+    await this.#parts.fileCache.close();
   }
 }

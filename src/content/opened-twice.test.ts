@@ -3,20 +3,20 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { expect, test } from "vitest";
 import { whole } from "./plan.ts";
-import { openSharedShelf } from "./shared-content-fixture.ts";
+import { openSharedFixture } from "./shared-content-fixture.ts";
 import { expectSame, pattern } from "./testing.ts";
 
-test("one process that opens a location twice loses nothing of what it is writing", async () => {
+test("a process that opens a location twice keeps unfinished bodies", async () => {
   const folder = await mkdtemp(join(tmpdir(), "etagere-twice-"));
-  const first = await openSharedShelf(folder, {});
+  const first = await openSharedFixture(folder, {});
   const settled = await first.receive(pattern(5000, 1));
   await first.put("settled", () => whole(settled));
   first.content.discard(settled);
-  // Nothing refers to this one yet: swept, it would be gone when it is committed.
+  // No record refers to this body yet; if it were removed, the commit would refer to missing bytes.
   const underWay = await first.receive(pattern(50_000, 2));
   await first.remove("settled");
 
-  const second = await openSharedShelf(folder, {});
+  const second = await openSharedFixture(folder, {});
   await second.reclaimAll();
   await first.put("under way", () => whole(underWay));
   first.content.discard(underWay);

@@ -13,34 +13,33 @@ export interface OrphanParts {
 
 const pauseBetweenSweeps: Ticks = 3600n * ticksPerSecond;
 
-/**
- * Removes what lies outside and the store knows nothing of: a node that was given up may have had
- * an upload under way, which arrives after its extent was removed. An extent is recorded before its
- * first byte is written and its id is never used again, so whatever is found and then has no record
- * has lost it; unless it is among the garbage, where a reader may still see it, nobody can.
- */
+/** Removes extents without a record from the storage. A fenced node may have had an upload in
+ *  progress that completes after its extent was removed. An extent is recorded before its first
+ *  byte is written and its id is never reused. So an extent that is listed and then has no
+ *  record has lost it; unless it is among the garbage, where a reader may still see it, it is
+ *  unreachable. */
 export class OrphanSweep {
   readonly #parts: OrphanParts;
   #after = 0n;
-  #restsUntil: Ticks = 0n;
+  #pausedUntil: Ticks = 0n;
 
   constructor(parts: OrphanParts) {
     this.#parts = parts;
   }
 
-  /** Looks at a page of what there is. Returns whether there is more to look at. */
+  /** Checks one page of stored extents. Returns whether there are more. */
   async round(): Promise<boolean> {
     const { store, files, clock, log } = this.#parts;
     const now = clock.monotonic();
-    if (files.list === undefined || now < this.#restsUntil) return false;
+    if (files.list === undefined || now < this.#pausedUntil) return false;
     const found = await files.list(this.#after);
     const orphans = await store.snapshot((view) => withoutRecord(view, found));
     for (const extent of orphans) {
-      log.warn({ extent: String(extent) }, "an extent nobody knows of is removed");
+      log.warn({ extent: String(extent) }, "removing extent without a record");
       await files.remove(extent);
     }
     this.#after = found.at(-1) ?? 0n;
-    if (found.length === 0) this.#restsUntil = now + pauseBetweenSweeps;
+    if (found.length === 0) this.#pausedUntil = now + pauseBetweenSweeps;
     return found.length > 0;
   }
 }

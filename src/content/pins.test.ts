@@ -8,8 +8,8 @@ import { PinTracker, sharedHorizons } from "./pins.ts";
 
 const second = 10_000_000n;
 
-describe("what a process promises not to look at", () => {
-  test("follows the states it knows, but only once their views are over", () => {
+describe("the read horizon of a process", () => {
+  test("follows the newest state with the delay of the maximum view age", () => {
     const clock = manualClock();
     const board = new PinTracker(clock, 5n * second);
     expect(board.horizon(10)).toBe(0);
@@ -21,7 +21,7 @@ describe("what a process promises not to look at", () => {
     expect(board.horizon(40)).toBe(20);
   });
 
-  test("never passes a pin, and goes on when the last one is gone", () => {
+  test("never passes a pin, and continues after the last one is released", () => {
     const board = new PinTracker(manualClock(), 0n);
     const unpinFirst = board.pin(5);
     const unpinSecond = board.pin(5);
@@ -35,7 +35,7 @@ describe("what a process promises not to look at", () => {
     expect(() => board.pin(7)).toThrow(StoreBusy);
   });
 
-  test("moves on however often it is asked within the age of a view", () => {
+  test("advances however often it is read within the maximum view age", () => {
     const clock = manualClock();
     const board = new PinTracker(clock, 5n * second);
     let promised = 0;
@@ -48,7 +48,7 @@ describe("what a process promises not to look at", () => {
   });
 });
 
-test("processes see each other's promises, and none of the dead", async () => {
+test("processes see the horizons of running processes only", async () => {
   const store = openMemoryStore({ clock: manualClock() });
   const alive = new Set([1, 2]);
   const open = (pid: number) =>

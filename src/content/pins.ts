@@ -4,29 +4,30 @@ import type { Clock } from "../base/world.ts";
 import type { Processes } from "../store/processes.ts";
 import { StoreBusy } from "../store/store.ts";
 
-/** What the processes on one store tell each other about what they are still looking at. */
+/** The read horizons of all processes on one store. */
 export interface HorizonRegistry {
-  /** Names this process; never used again by another. */
+  /** Id of this process; never reused by another. */
   readonly self: string;
-  /** Promises that this process will look at no state before `sequence`. */
+  /** Publishes that this process will read no state before `sequence`. */
   publish(sequence: number): Promise<void>;
-  /** The last promise of every live process; zero for one that has made none yet. */
+  /** The horizon of every running process; 0 for one that has not published any. */
   published(): Promise<ReadonlyMap<string, number>>;
 }
 
-/** For a store that only this process has open. */
+/** The registry for a store that only this process has open. */
 export function soloPins(self: string): HorizonRegistry {
-  let promised = 0;
+  let horizon = 0;
   return {
     self,
     async publish(sequence) {
-      promised = sequence;
+      horizon = sequence;
     },
-    published: () => Promise.resolve(new Map([[self, promised]])),
+    published: () => Promise.resolve(new Map([[self, horizon]])),
   };
 }
 
-/** For processes that share a store: each publishes its promise in the list of processes. */
+/** The registry for processes that share a store: each publishes its horizon in the list of
+ *  processes. */
 export function sharedHorizons(processes: Processes): HorizonRegistry {
   return {
     self: processes.self,
@@ -38,22 +39,20 @@ export function sharedHorizons(processes: Processes): HorizonRegistry {
   };
 }
 
-/** Views live for milliseconds; this much later nobody opens a content in one. */
+/** Views exist for milliseconds; content is not opened in a view older than this. */
 export const viewAgeMax: Ticks = 5n * ticksPerSecond;
-/** A reading every fraction of that time is enough. */
+/** The newest sequence is recorded 16 times per `viewAgeMax`. */
 const readingsMax = 16n;
 
-/**
- * The states that readers of this process hold on to. A promise never reaches beyond the oldest
- * pin, nor to states so young that a view of an earlier one may still come to pin it. A view that
- * comes too late all the same is refused, so the promise holds whatever the clock does.
- */
+/** The states that content readers of this process have pinned. The horizon never passes the oldest
+ *  pin and lags the newest state by `viewAgeMax`, so that an open view can still pin its state. A
+ *  pin below the horizon is rejected, so the horizon is correct whatever the clock does. */
 export class PinTracker {
   readonly #clock: Clock;
   readonly #viewAgeMax: Ticks;
   readonly #pinned = new Map<number, number>();
   readonly #readings: { readonly sequence: number; readonly at: Ticks }[] = [];
-  #promised = 0;
+  #published = 0;
 
   constructor(clock: Clock, viewAge: Ticks = viewAgeMax) {
     this.#clock = clock;
@@ -61,30 +60,31 @@ export class PinTracker {
   }
 
   pin(sequence: number): () => void {
-    if (sequence < this.#promised) throw new StoreBusy("the view is too old to open a content in");
+    if (sequence < this.#published)
+      throw new StoreBusy("the view is too old to open content in it");
     this.#pinned.set(sequence, (this.#pinned.get(sequence) ?? 0) + 1);
-    let held = true;
+    let isHeld = true;
     return () => {
-      if (!held) return;
-      held = false;
+      if (!isHeld) return;
+      isHeld = false;
       const left = (this.#pinned.get(sequence) ?? 1) - 1;
       if (left === 0) this.#pinned.delete(sequence);
       else this.#pinned.set(sequence, left);
     };
   }
 
-  /** What may be promised, given that the newest state is `sequence`. */
+  /** The read horizon, given that the newest state is `sequence`. */
   horizon(sequence: number): number {
     const now = this.#clock.monotonic();
     const last = this.#readings.at(-1);
     const spacing = this.#viewAgeMax / readingsMax;
     if (last === undefined || now - last.at >= spacing) this.#readings.push({ sequence, at: now });
     const old = this.#readings.findLastIndex(({ at }) => at + this.#viewAgeMax <= now);
-    const settled = this.#readings[old]?.sequence ?? 0;
+    const expired = this.#readings[old]?.sequence ?? 0;
     this.#readings.splice(0, old);
-    let lowest = settled;
+    let lowest = expired;
     for (const pinned of this.#pinned.keys()) lowest = Math.min(lowest, pinned);
-    this.#promised = Math.max(this.#promised, lowest);
-    return this.#promised;
+    this.#published = Math.max(this.#published, lowest);
+    return this.#published;
   }
 }

@@ -7,7 +7,8 @@ import type {
   Slice,
 } from "./content-ref.ts";
 
-/** Plans are plain values, so that decisions stay pure; `settle` carries them out. */
+/** The body as the whole content. Plans are plain values, so that decisions stay pure;
+ *  `ContentStore.settle` applies them. */
 
 export function whole(received: Received): ContentPlan {
   return compose([asPart(received)]);
@@ -25,7 +26,7 @@ export function edit(base: ContentRef, ...edits: readonly ContentEdit[]): Conten
   return { plan: "edit", base, edits };
 }
 
-/** Writing beyond the end makes the content longer. */
+/** A write beyond the end extends the content. */
 export function write(base: ContentRef, at: number, received: Received): ContentPlan {
   return edit(base, { edit: "write", at, part: asPart(received) });
 }
@@ -42,7 +43,7 @@ export function resize(base: ContentRef, length: number): ContentPlan {
   return edit(base, { edit: "resize", length });
 }
 
-/** All holes: a new page blob or file. */
+/** Content without data: a new page blob or file. */
 export function empty(length: number): ContentPlan {
   return edit({ kind: "slices", length: 0, slices: [] }, { edit: "resize", length });
 }
@@ -51,7 +52,7 @@ export function asPart(received: Received, block?: string): ContentPart {
   return block === undefined ? { pieces: received.pieces } : { pieces: received.pieces, block };
 }
 
-/** An already committed block: its slices, in order and without gaps. */
+/** A committed block: its slices, in order and without gaps. */
 export function partOfSlices(slices: readonly Slice[], block?: string): ContentPart {
   const pieces = slices.map(({ length, source }) => ({ length, source }));
   return block === undefined ? { pieces } : { pieces, block };

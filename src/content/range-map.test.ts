@@ -4,7 +4,7 @@ import type { ContentPlan, ContentRef, Received, SliceSource } from "./content-r
 import { append, clear, compose, empty, resize, share, write, asPart } from "./plan.ts";
 import { openContentFixture, pattern, type ContentFixture } from "./testing.ts";
 
-/** Three objects against three plain arrays. */
+/** Three objects are compared with three plain arrays. */
 const names = ["a", "b", "c"] as const;
 type Name = (typeof names)[number];
 
@@ -20,7 +20,7 @@ type Step =
   | { readonly step: "reclaim" };
 
 const name = fc.constantFrom(...names);
-/** Multiples of 41 are where scattered slices begin. */
+/** Scattered slices begin at multiples of 41. */
 const place = fc.oneof(
   fc.integer({ min: 0, max: 40_000 }),
   fc.integer({ min: 0, max: 900 }).map((index) => index * 41),
@@ -78,19 +78,19 @@ const step = fc.oneof(
 type Model = Map<Name, Uint8Array>;
 
 class Player {
-  readonly #shelf: ContentFixture;
+  readonly #fixture: ContentFixture;
   readonly model: Model = new Map();
   #seed = 1;
 
-  constructor(shelf: ContentFixture) {
-    this.#shelf = shelf;
+  constructor(fixture: ContentFixture) {
+    this.#fixture = fixture;
   }
 
   async play(next: Step): Promise<void> {
-    if (next.step === "reclaim") return void (await this.#shelf.content.reclaim());
+    if (next.step === "reclaim") return void (await this.#fixture.content.reclaim());
     if (next.step === "remove") {
       this.model.delete(next.name);
-      return this.#shelf.remove(next.name);
+      return this.#fixture.remove(next.name);
     }
     const before = this.model.get(next.name) ?? new Uint8Array(0);
     switch (next.step) {
@@ -105,10 +105,10 @@ class Player {
             bytes: new Uint8Array(Math.max(0, Math.min(next.length, before.length - next.at))),
           }),
         );
-        return this.#shelf.put(next.name, (base) => clear(base, next));
+        return this.#fixture.put(next.name, (base) => clear(base, next));
       case "resize":
         this.model.set(next.name, resized(before, next.length));
-        return this.#shelf.put(next.name, (base) => resize(base, next.length));
+        return this.#fixture.put(next.name, (base) => resize(base, next.length));
       case "scatter":
         return this.#scatter(next.name, before, next.count);
       case "compose":
@@ -126,19 +126,19 @@ class Player {
     { at, length: count }: { at: number; length: number },
   ): Promise<void> {
     const bytes = pattern(count, this.#seed++);
-    const received = await this.#shelf.receive(bytes);
+    const received = await this.#fixture.receive(bytes);
     this.model.set(target, overwritten(before, at, { bytes }));
     const plan = (base: ContentRef): ContentPlan =>
       at === base.length ? append(base, received) : write(base, at, received);
-    await this.#shelf.put(target, plan);
-    this.#shelf.content.discard(received);
+    await this.#fixture.put(target, plan);
+    this.#fixture.content.discard(received);
   }
 
-  /** Many small writes in one plan: makes a tree at once. */
+  /** Many small writes in one plan create a tree at once. */
   async #scatter(target: Name, before: Uint8Array, count: number): Promise<void> {
     let after = before;
     const bytes = pattern(300, this.#seed++);
-    const received = await this.#shelf.receive(bytes);
+    const received = await this.#fixture.receive(bytes);
     const edits = Array.from({ length: count }, (_, index) => {
       const at = ((index * 7919) % 1000) * 41;
       after = overwritten(after, at, { bytes: bytes.subarray(0, 30) });
@@ -147,39 +147,39 @@ class Player {
       return { edit: "write", at, part: { pieces } } as const;
     });
     this.model.set(target, after);
-    await this.#shelf.put(target, (base) => ({ plan: "edit", base, edits }));
-    this.#shelf.content.discard(received);
+    await this.#fixture.put(target, (base) => ({ plan: "edit", base, edits }));
+    this.#fixture.content.discard(received);
   }
 
   async #compose(target: Name, lengths: readonly number[]): Promise<void> {
     const bodies = lengths.map((count) => pattern(count, this.#seed++));
-    const all = await Promise.all(bodies.map((body) => this.#shelf.receive(body)));
+    const all = await Promise.all(bodies.map((body) => this.#fixture.receive(body)));
     const parts = all.map((received, index) => asPart(received, `block-${index}`));
     this.model.set(target, new Uint8Array(Buffer.concat(bodies)));
-    await this.#shelf.put(target, () => compose(parts));
-    for (const received of all) this.#shelf.content.discard(received);
+    await this.#fixture.put(target, () => compose(parts));
+    for (const received of all) this.#fixture.content.discard(received);
   }
 
   async #share(target: Name, from: Name): Promise<void> {
-    const source = await this.#shelf.get(from);
+    const source = await this.#fixture.get(from);
     if (source === undefined) return;
     this.model.set(target, this.model.get(from) as Uint8Array);
-    await this.#shelf.put(target, () => share(source));
+    await this.#fixture.put(target, () => share(source));
   }
 
   async check(): Promise<void> {
     for (const [each, bytes] of this.model) {
-      expect((await this.#shelf.get(each))?.length).toBe(bytes.length);
-      const found = await this.#shelf.read(each);
+      expect((await this.#fixture.get(each))?.length).toBe(bytes.length);
+      const found = await this.#fixture.read(each);
       expect(Buffer.compare(found, bytes)).toBe(0);
       const from = Math.floor(bytes.length / 3);
-      const middle = await this.#shelf.read(each, { from, length: 5000 });
+      const middle = await this.#fixture.read(each, { from, length: 5000 });
       expect(Buffer.compare(middle, bytes.subarray(from, from + 5000))).toBe(0);
     }
   }
 }
 
-/** The start of a body may be used alone, but its checksum is that of the whole. */
+/** A prefix of a body has no checksum: that of the body covers all bytes. */
 function withoutChecksum({ pieces }: Received): SliceSource {
   const source = pieces[0]?.source;
   if (source === undefined || "bytes" in source) throw new Error("the body should not be inline");
@@ -199,20 +199,20 @@ function resized(base: Uint8Array, count: number): Uint8Array {
 }
 
 describe("contents behave like plain bytes", () => {
-  test("under any writes, clears, resizes and shares, and leave nothing behind", async () => {
+  test("under any writes, clears, resizes and shares, and leave no garbage", async () => {
     await fc.assert(
       fc.asyncProperty(fc.array(step, { minLength: 1, maxLength: 40 }), async (steps) => {
-        const shelf = await openContentFixture({ extentBytes: 16 * 1024 });
-        const player = new Player(shelf);
+        const fixture = await openContentFixture({ extentBytes: 16 * 1024 });
+        const player = new Player(fixture);
         for (const next of steps) await player.play(next);
         await player.check();
-        await shelf.reclaimAll();
+        await fixture.reclaimAll();
         await player.check();
-        for (const each of names) await shelf.remove(each);
-        await shelf.reclaimAll();
-        await shelf.content.close();
-        await shelf.reclaimAll();
-        expect(await shelf.entries()).toBe(0);
+        for (const each of names) await fixture.remove(each);
+        await fixture.reclaimAll();
+        await fixture.content.close();
+        await fixture.reclaimAll();
+        expect(await fixture.entries()).toBe(0);
       }),
       { numRuns: 60 },
     );
@@ -220,35 +220,35 @@ describe("contents behave like plain bytes", () => {
 });
 
 test("a write over a whole tree replaces it", async () => {
-  const shelf = await openContentFixture();
-  const player = new Player(shelf);
+  const fixture = await openContentFixture();
+  const player = new Player(fixture);
   await player.play({ step: "scatter", name: "a", count: 900 });
   await player.play({ step: "write", name: "a", at: 0, length: 30_000 });
   await player.check();
   await player.play({ step: "write", name: "a", at: 0, length: 100_000 });
   await player.check();
-  expect((await shelf.get("a"))?.kind).toBe("slices");
+  expect((await fixture.get("a"))?.kind).toBe("slices");
 });
 
 describe("copy on write", () => {
   test("a shared tree keeps its bytes while the other is changed", async () => {
-    const shelf = await openContentFixture();
-    const player = new Player(shelf);
+    const fixture = await openContentFixture();
+    const player = new Player(fixture);
     await player.play({ step: "scatter", name: "a", count: 900 });
     await player.play({ step: "share", name: "b", from: "a" });
-    expect(await shelf.get("b")).toEqual(await shelf.get("a"));
+    expect(await fixture.get("b")).toEqual(await fixture.get("a"));
     await player.play({ step: "write", name: "a", at: 5000, length: 300 });
     await player.play({ step: "clear", name: "b", at: 0, length: 9000 });
     await player.check();
     await player.play({ step: "remove", name: "a" });
-    await shelf.reclaimAll();
+    await fixture.reclaimAll();
     await player.check();
   });
 
   test("a content of nothing but holes reads as zeros", async () => {
-    const shelf = await openContentFixture();
-    await shelf.put("a", () => empty(3_000_000));
-    const bytes = await shelf.read("a");
+    const fixture = await openContentFixture();
+    await fixture.put("a", () => empty(3_000_000));
+    const bytes = await fixture.read("a");
     expect(bytes.length).toBe(3_000_000);
     expect(bytes.every((byte) => byte === 0)).toBe(true);
   });

@@ -7,7 +7,7 @@ import {
   structuredVersion,
 } from "./structured-form.ts";
 
-/** The body is not what its frame says: cut off, out of order, or with a wrong checksum. */
+/** The structured body is invalid: truncated, segments out of order, or a wrong checksum. */
 export class InvalidStructuredBody extends Error {
   override readonly name = "StructuredBodyWrong";
   readonly checksum: boolean;
@@ -18,12 +18,12 @@ export class InvalidStructuredBody extends Error {
   }
 }
 
-/** The bytes inside the frame, checked as they pass. Whoever takes them must not use any before
- *  the end was reached without an error. */
+/** Yields the data of a structured body and verifies it. The consumer must discard the bytes if
+ *  this throws later. */
 export async function* readStructured(
   chunks: AsyncIterable<Uint8Array>,
 ): AsyncGenerator<Uint8Array, void, undefined> {
-  const source = new Source(chunks);
+  const source = new ChunkReader(chunks);
   const { hasChecksums, segments } = parseHeader(await source.exactly(headerBytes));
   let all = crc64OfNothing;
   for (let number = 1; number <= segments; number += 1) {
@@ -31,7 +31,7 @@ export async function* readStructured(
     if (head.getUint16(0, true) !== number)
       throw new InvalidStructuredBody("segments out of order");
     let left = Number(head.getBigUint64(2, true));
-    if (!Number.isSafeInteger(left)) throw new InvalidStructuredBody("a segment is too long");
+    if (!Number.isSafeInteger(left)) throw new InvalidStructuredBody("segment is too long");
     let current = crc64OfNothing;
     while (left > 0) {
       const part = await source.some(left);
@@ -45,7 +45,7 @@ export async function* readStructured(
   }
   if (hasChecksums) await expectCrc64(source, all);
   if (!(await source.isAtEnd()))
-    throw new InvalidStructuredBody("there is more than was announced");
+    throw new InvalidStructuredBody("the body has more bytes than its header declares");
 }
 
 function parseHeader(bytes: Uint8Array) {
@@ -57,10 +57,10 @@ function parseHeader(bytes: Uint8Array) {
   };
 }
 
-async function expectCrc64(source: Source, computed: bigint): Promise<void> {
+async function expectCrc64(source: ChunkReader, computed: bigint): Promise<void> {
   const given = await source.exactly(crc64Length);
   if (Buffer.compare(given, crc64Bytes(computed)) !== 0) {
-    throw new InvalidStructuredBody("a checksum does not fit", true);
+    throw new InvalidStructuredBody("checksum mismatch", true);
   }
 }
 
@@ -68,8 +68,8 @@ function view(bytes: Uint8Array): DataView {
   return new DataView(bytes.buffer, bytes.byteOffset, bytes.length);
 }
 
-/** Takes a stream apart without holding more of it than the chunk at hand. */
-class Source {
+/** Reads from a stream of chunks and buffers at most the current chunk. */
+class ChunkReader {
   readonly #chunks: AsyncIterator<Uint8Array>;
   #chunk: Uint8Array = new Uint8Array(0);
 
@@ -77,7 +77,7 @@ class Source {
     this.#chunks = chunks[Symbol.asyncIterator]();
   }
 
-  /** As much as is at hand, at most `max`. */
+  /** Returns available bytes, at most `max`. */
   async some(max: number): Promise<Uint8Array> {
     if (await this.isAtEnd()) throw new InvalidStructuredBody("the body was cut off");
     const part = this.#chunk.subarray(0, max);

@@ -1,22 +1,22 @@
 import type { ContentRef, Slice, SliceSource } from "./content-ref.ts";
-import { readChunkBytes, type Buffers } from "./buffers.ts";
+import { readChunkBytes, type ReadBufferPool } from "./read-buffer-pool.ts";
 import type { ContentReader } from "./content.ts";
 import type { ExtentFileCache } from "./extent-file-cache.ts";
 import { walk, type NodeSource } from "./tree-walk.ts";
 import { decryptAt } from "./cipher.ts";
 import { cipherFrom, type Span } from "./slices.ts";
 
-/** Small slices of one chunk are read side by side, at most this many. */
-const readsAtOnceMax = 32;
+/** Concurrent reads of small slices of one chunk. */
+const concurrentReadsMax = 32;
 
 export interface ReaderParts {
-  readonly handles: ExtentFileCache;
-  readonly buffers: Buffers;
+  readonly fileCache: ExtentFileCache;
+  readonly bufferPool: ReadBufferPool;
   readonly nodes: NodeSource;
   readonly unpin: () => void;
-  /** Bytes lie on another machine, which may be away. */
+  /** The bytes are on another machine, which may be unreachable. */
   readonly isRemote: boolean;
-  /** For slices that are encrypted. */
+  /** Key of encrypted slices. */
   readonly key?: Uint8Array | undefined;
 }
 
@@ -25,7 +25,7 @@ export function contentReader(ref: ContentRef, parts: ReaderParts): ContentReade
     readChunks(ref, parts, spanWithin(ref, from, length));
   const reader = { length: ref.length, read, close: parts.unpin };
   if (!parts.isRemote || ref.kind === "inline") return reader;
-  // As much as the first chunk of an answer: it is at hand then.
+  // Reads the first chunk of the response, which is then cached.
   const reach = async (from: number, length: number): Promise<void> => {
     const first = read(from, Math.min(length, readChunkBytes));
     await first.next();
@@ -39,7 +39,7 @@ function spanWithin(ref: ContentRef, from: number, length: number): Span {
   return { from: Math.min(from, to), to };
 }
 
-/** Bytes of one source, or zeros without one. */
+/** Bytes of one source, or zeros if there is none. */
 interface Segment {
   readonly length: number;
   readonly source: SliceSource | undefined;
@@ -54,10 +54,10 @@ async function* readChunks(
     if (span.to > span.from) yield ref.bytes.subarray(span.from, span.to);
     return;
   }
-  const { buffers } = parts;
+  const { bufferPool } = parts;
   let left = span.to - span.from;
   if (left === 0) return;
-  const buffer = buffers.take(Math.min(left, readChunkBytes));
+  const buffer = bufferPool.acquire(Math.min(left, readChunkBytes));
   const filler = new ChunkFiller(buffer, parts);
   try {
     for await (const segment of segments(parts.nodes, ref, span)) {
@@ -71,21 +71,21 @@ async function* readChunks(
     if (left > 0) yield await filler.finish();
   } finally {
     await filler.drain();
-    buffers.giveBack(buffer);
+    bufferPool.release(buffer);
   }
 }
 
-/** Fills one buffer with stretches of segments, reading several at once. */
+/** Fills one buffer with segments, reading several at once. */
 class ChunkFiller {
   readonly #buffer: Uint8Array;
-  readonly #handles: ExtentFileCache;
+  readonly #fileCache: ExtentFileCache;
   readonly #key: Uint8Array | undefined;
   #reads: Promise<void>[] = [];
   #filled = 0;
 
-  constructor(buffer: Uint8Array, { handles, key }: ReaderParts) {
+  constructor(buffer: Uint8Array, { fileCache, key }: ReaderParts) {
     this.#buffer = buffer;
-    this.#handles = handles;
+    this.#fileCache = fileCache;
     this.#key = key;
   }
 
@@ -93,7 +93,7 @@ class ChunkFiller {
     return this.#filled === this.#buffer.length;
   }
 
-  /** Takes what fits of a segment from `from` on, and says how much that was. */
+  /** Adds the part of a segment from `from` on that fits, and returns its length. */
   async add({ length, source }: Segment, from: number): Promise<number> {
     const count = Math.min(length - from, this.#buffer.length - this.#filled);
     const target = this.#buffer.subarray(this.#filled, this.#filled + count);
@@ -101,34 +101,34 @@ class ChunkFiller {
     if (source === undefined) target.fill(0);
     else if (source.cipher !== undefined) this.#reads.push(this.#decrypt(source, from, target));
     else if ("bytes" in source) target.set(source.bytes.subarray(from, from + count));
-    else this.#reads.push(this.#handles.read(source.extent, target, source.offset + from));
-    if (this.#reads.length >= readsAtOnceMax) await this.#settle();
+    else this.#reads.push(this.#fileCache.read(source.extent, target, source.offset + from));
+    if (this.#reads.length >= concurrentReadsMax) await this.#awaitReads();
     return count;
   }
 
   async #decrypt(source: SliceSource, from: number, target: Uint8Array): Promise<void> {
-    if (this.#key === undefined) throw new Error("encrypted bytes are read without their key");
+    if (this.#key === undefined) throw new Error("encrypted content was opened without its key");
     if ("bytes" in source) target.set(source.bytes.subarray(from, from + target.length));
-    else await this.#handles.read(source.extent, target, source.offset + from);
+    else await this.#fileCache.read(source.extent, target, source.offset + from);
     const { cipher } = cipherFrom(source, from);
     if (cipher !== undefined) decryptAt(this.#key, cipher, target);
   }
 
   async finish(): Promise<Uint8Array> {
-    await this.#settle();
+    await this.#awaitReads();
     const chunk = this.#buffer.subarray(0, this.#filled);
     this.#filled = 0;
     return chunk;
   }
 
-  /** Afterwards nothing is written into the buffer any more, and another reader may have it. */
+  /** Waits for all reads; after that the buffer may be reused. */
   async drain(): Promise<PromiseSettledResult<void>[]> {
     const reads = this.#reads;
     this.#reads = [];
     return Promise.allSettled(reads);
   }
 
-  async #settle(): Promise<void> {
+  async #awaitReads(): Promise<void> {
     for (const result of await this.drain()) if (result.status === "rejected") throw result.reason;
   }
 }

@@ -12,7 +12,7 @@ import { Syncer } from "./syncer.ts";
 import { expectSame, openContentFixture, pattern } from "./testing.ts";
 
 async function* inChunks(bytes: Uint8Array, size: number): AsyncGenerator<Uint8Array> {
-  // One buffer for all chunks, as a pooled source would have.
+  // All chunks share one buffer, as from a pooled source.
   const buffer = new Uint8Array(size);
   for (let from = 0; from < bytes.length; from += size) {
     const part = bytes.subarray(from, from + size);
@@ -40,72 +40,72 @@ describe("receiving a body", () => {
   ])("of %i bytes in chunks of %i keeps them, announced or not", async (length, size) => {
     const bytes = pattern(length, length);
     for (const announced of [true, false]) {
-      const shelf = await openContentFixture({ extentBytes: 1 << 20 });
+      const fixture = await openContentFixture({ extentBytes: 1 << 20 });
       const options = { md5: true, crc64: true, ...(announced ? { length } : {}) };
-      const received = await shelf.receive(inChunks(bytes, size), options);
+      const received = await fixture.receive(inChunks(bytes, size), options);
       expect(received.length).toBe(length);
       expect(Buffer.from(received.md5 ?? [])).toEqual(Buffer.from(md5Of(bytes)));
       expect(received.crc64).toEqual(crc64Bytes(crc64Of(bytes)));
-      await shelf.put("a", () => whole(received));
-      shelf.content.discard(received);
-      expect(Buffer.compare(await shelf.read("a"), bytes)).toBe(0);
-      expect((await shelf.get("a"))?.kind).toBe(length <= 256 ? "inline" : "slices");
+      await fixture.put("a", () => whole(received));
+      fixture.content.discard(received);
+      expect(Buffer.compare(await fixture.read("a"), bytes)).toBe(0);
+      expect((await fixture.get("a"))?.kind).toBe(length <= 256 ? "inline" : "slices");
     }
   });
 
   test("keeps the bytes of an announced body together", async () => {
-    const shelf = await openContentFixture({ extentBytes: 1 << 20 });
+    const fixture = await openContentFixture({ extentBytes: 1 << 20 });
     const bodies = [1, 2, 3].map((seed) => pattern(200_000, seed));
     const all = await Promise.all(
-      bodies.map((body) => shelf.receive(inChunks(body, 10_000), { length: body.length })),
+      bodies.map((body) => fixture.receive(inChunks(body, 10_000), { length: body.length })),
     );
     for (const { pieces } of all) expect(pieces.length).toBe(1);
   });
 
-  test("finds room for many long bodies at once", async () => {
-    const shelf = await openContentFixture({ extentBytes: 1 << 20 });
+  test("stores many long bodies at once", async () => {
+    const fixture = await openContentFixture({ extentBytes: 1 << 20 });
     const bodies = Array.from({ length: 120 }, (_, seed) => pattern(260_000, seed));
-    const all = await Promise.all(bodies.map((body) => shelf.receive(body)));
-    await Promise.all(all.map((received, index) => shelf.put(`${index}`, () => whole(received))));
-    for (const [index, body] of bodies.entries()) expectSame(await shelf.read(`${index}`), body);
+    const all = await Promise.all(bodies.map((body) => fixture.receive(body)));
+    await Promise.all(all.map((received, index) => fixture.put(`${index}`, () => whole(received))));
+    for (const [index, body] of bodies.entries()) expectSame(await fixture.read(`${index}`), body);
   });
 
-  test("more extents than may be open at a time can be read at once", async () => {
-    const shelf = await openContentFixture({ extentBytes: 1000 });
+  test("more extents than the file cache holds can be read at once", async () => {
+    const fixture = await openContentFixture({ extentBytes: 1000 });
     const names = Array.from({ length: 300 }, (_, index) => `${index}`);
     for (const name of names) {
-      const received = await shelf.receive(pattern(900, Number(name)));
-      await shelf.put(name, () => whole(received));
-      shelf.content.discard(received);
+      const received = await fixture.receive(pattern(900, Number(name)));
+      await fixture.put(name, () => whole(received));
+      fixture.content.discard(received);
     }
-    const found = await Promise.all(names.map((name) => shelf.read(name)));
+    const found = await Promise.all(names.map((name) => fixture.read(name)));
     found.forEach((bytes, index) => expectSame(bytes, pattern(900, index)));
   });
 
-  test("refuses more than it may take, before or while it comes", async () => {
-    const shelf = await openContentFixture();
+  test("rejects a body that is declared or received with too many bytes", async () => {
+    const fixture = await openContentFixture();
     const body = pattern(1000, 1);
-    await expect(shelf.receive(body, { lengthMax: 999 })).rejects.toThrow(BodyTooLarge);
-    await expect(shelf.receive(inChunks(body, 10), { lengthMax: 999 })).rejects.toThrow(
+    await expect(fixture.receive(body, { lengthMax: 999 })).rejects.toThrow(BodyTooLarge);
+    await expect(fixture.receive(inChunks(body, 10), { lengthMax: 999 })).rejects.toThrow(
       BodyTooLarge,
     );
-    await expect(shelf.receive(body, { length: 1001 })).rejects.toThrow(BodyLengthMismatch);
+    await expect(fixture.receive(body, { length: 1001 })).rejects.toThrow(BodyLengthMismatch);
   });
 
-  test("a body that breaks off leaves its space to the next one", async () => {
-    const shelf = await openContentFixture({ extentBytes: 1 << 20 });
-    const kept = await shelf.receive(pattern(1000, 1));
+  test("the space of a body that is cut off is reused", async () => {
+    const fixture = await openContentFixture({ extentBytes: 1 << 20 });
+    const kept = await fixture.receive(pattern(1000, 1));
     for (const length of [600_000, undefined]) {
-      const broken = shelf.receive(breakingOff(pattern(400_000, 2)), length ? { length } : {});
+      const broken = fixture.receive(breakingOff(pattern(400_000, 2)), length ? { length } : {});
       await expect(broken).rejects.toThrow("went away");
     }
-    const next = await shelf.receive(pattern(1000, 3));
+    const next = await fixture.receive(pattern(1000, 3));
     const first = kept.pieces[0]?.source as { extent: bigint; offset: number };
     expect(next.pieces[0]?.source).toMatchObject({ extent: first.extent, offset: 1000 });
   });
 });
 
-test("an extent that is being made is not taken for one left behind", async () => {
+test("an extent that is being created is not treated as abandoned", async () => {
   const inner = memoryFiles({ bytesMax: 1 << 24 });
   let goOn = (): void => undefined;
   const waiting = new Promise<void>((resolve) => {
@@ -120,18 +120,18 @@ test("an extent that is being made is not taken for one left behind", async () =
     await waiting;
     return inner.create(extent);
   };
-  const shelf = await openContentFixture({ files: { ...inner, create } });
-  const receiving = shelf.receive(pattern(5000, 1));
+  const fixture = await openContentFixture({ files: { ...inner, create } });
+  const receiving = fixture.receive(pattern(5000, 1));
   await beginning;
-  await shelf.reclaimAll();
+  await fixture.reclaimAll();
   goOn();
   const received = await receiving;
-  await shelf.reclaimAll();
-  await shelf.put("a", () => whole(received));
-  shelf.content.discard(received);
-  await shelf.reclaimAll();
-  expectSame(await shelf.read("a"), pattern(5000, 1));
-  const extents = await shelf.store.snapshot((view) => listExtents(view, 0n, 10));
+  await fixture.reclaimAll();
+  await fixture.put("a", () => whole(received));
+  fixture.content.discard(received);
+  await fixture.reclaimAll();
+  expectSame(await fixture.read("a"), pattern(5000, 1));
+  const extents = await fixture.store.snapshot((view) => listExtents(view, 0n, 10));
   expect(extents).toMatchObject([{ record: { writer: "test" }, liveBytes: 5000n }]);
   expect(extents[0]?.record.sealedBytes).toBeUndefined();
 });
@@ -160,47 +160,47 @@ describe("a full or failing disk", () => {
     return { files: { ...inner, create }, fail };
   }
 
-  test.each(["write", "sync", "create"] as const)("at %s refuses, and recovers", async (call) => {
+  test.each(["write", "sync", "create"] as const)("at %s rejects, and recovers", async (call) => {
     const { files, fail } = failingFiles();
-    const shelf = await openContentFixture({ files, extentBytes: 1 << 20 });
+    const fixture = await openContentFixture({ files, extentBytes: 1 << 20 });
     if (call !== "create") {
-      const before = await shelf.receive(pattern(5000, 1));
-      await shelf.put("before", () => whole(before));
-      shelf.content.discard(before);
+      const before = await fixture.receive(pattern(5000, 1));
+      await fixture.put("before", () => whole(before));
+      fixture.content.discard(before);
     }
     fail.set(call, "ENOSPC");
-    await expect(shelf.receive(pattern(700_000, 2))).rejects.toThrow(StoreUnavailable);
-    await expect(shelf.receive(pattern(9000, 2))).rejects.toThrow(StoreUnavailable);
+    await expect(fixture.receive(pattern(700_000, 2))).rejects.toThrow(StoreUnavailable);
+    await expect(fixture.receive(pattern(9000, 2))).rejects.toThrow(StoreUnavailable);
     fail.clear();
-    const after = await shelf.receive(pattern(700_000, 3));
-    await shelf.put("after", () => whole(after));
-    shelf.content.discard(after);
-    expectSame(await shelf.read("after"), pattern(700_000, 3));
-    if (call !== "create") expectSame(await shelf.read("before"), pattern(5000, 1));
-    await shelf.remove("before");
-    await shelf.remove("after");
-    await shelf.content.close();
-    await shelf.reclaimAll();
-    expect(await shelf.entries()).toBe(0);
+    const after = await fixture.receive(pattern(700_000, 3));
+    await fixture.put("after", () => whole(after));
+    fixture.content.discard(after);
+    expectSame(await fixture.read("after"), pattern(700_000, 3));
+    if (call !== "create") expectSame(await fixture.read("before"), pattern(5000, 1));
+    await fixture.remove("before");
+    await fixture.remove("after");
+    await fixture.content.close();
+    await fixture.reclaimAll();
+    expect(await fixture.entries()).toBe(0);
   });
 
-  test("memory for contents is bounded, and free again after deleting", async () => {
+  test("memory for content is bounded, and freed by deletes", async () => {
     const files = memoryFiles({ bytesMax: 1 << 20 });
-    const shelf = await openContentFixture({ files });
+    const fixture = await openContentFixture({ files });
     for (let round = 0; round < 3; round += 1) {
-      const received = await shelf.receive(pattern(700_000, round));
-      await shelf.put("a", () => whole(received));
-      shelf.content.discard(received);
-      await expect(shelf.receive(pattern(700_000, 9))).rejects.toThrow(StoreUnavailable);
-      expectSame(await shelf.read("a"), pattern(700_000, round));
-      await shelf.remove("a");
-      await shelf.reclaimAll();
+      const received = await fixture.receive(pattern(700_000, round));
+      await fixture.put("a", () => whole(received));
+      fixture.content.discard(received);
+      await expect(fixture.receive(pattern(700_000, 9))).rejects.toThrow(StoreUnavailable);
+      expectSame(await fixture.read("a"), pattern(700_000, round));
+      await fixture.remove("a");
+      await fixture.reclaimAll();
     }
   });
 });
 
 describe("flushes of one extent", () => {
-  test("run one at a time, and those who come meanwhile share the next", async () => {
+  test("run one at a time; calls made meanwhile share the next one", async () => {
     const running: (() => void)[] = [];
     const syncer = new Syncer(() => new Promise<void>((resolve) => running.push(resolve)));
     const first = syncer.sync();
@@ -215,7 +215,7 @@ describe("flushes of one extent", () => {
     expect(running.length).toBe(2);
   });
 
-  test("are not believed after a failure", async () => {
+  test("fail after an earlier failure", async () => {
     let broken = true;
     const syncer = new Syncer(async () => {
       if (broken) throw new Error("EIO");

@@ -7,8 +7,8 @@ import { BodySink } from "./body-sink.ts";
 import { crc64Bytes, crc64Of } from "./crc64.ts";
 import type { ExtentWriter } from "./extent-writer.ts";
 
-/** Streams a body to where it stays. Chunks are copied or written before the next is asked for, so
- *  a body may reuse its buffer. */
+/** Receives a body. Chunks are copied or written before the next one is requested, so a body may
+ *  reuse its buffer. */
 export async function receive(
   writer: ExtentWriter,
   body: Body,
@@ -35,7 +35,7 @@ export async function receive(
   }
 }
 
-/** Most bodies: announced, and so small that a record will hold them. */
+/** The common case: a declared length that fits into the record. */
 async function receiveSmall(
   body: Body,
   length: number,
@@ -62,17 +62,17 @@ async function collect(body: Body, length: number): Promise<Uint8Array> {
   return filled < length ? bytes.subarray(0, filled) : bytes;
 }
 
-/** The body was not as long as announced. */
+/** The body is shorter or longer than declared. */
 export class BodyLengthMismatch extends Error {
   override readonly name = "BodyLengthWrong";
 
   constructor(length: number) {
-    super(`the body ended after ${length} bytes, not where announced`);
+    super(`body has ${length} bytes, which is not the declared length`);
   }
 }
 
 function tooLarge(lengthMax: number): BodyTooLarge {
-  return new BodyTooLarge(`the body is longer than ${lengthMax} bytes`);
+  return new BodyTooLarge(`body is longer than ${lengthMax} bytes`);
 }
 
 function describe(

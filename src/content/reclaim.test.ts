@@ -36,111 +36,116 @@ async function folderBytes(): Promise<number> {
   return total;
 }
 
-async function putBody(shelf: ContentFixture, name: string, bytes: Uint8Array): Promise<void> {
-  const received = await shelf.receive(bytes);
-  await shelf.put(name, () => whole(received));
-  shelf.content.discard(received);
+async function putBody(fixture: ContentFixture, name: string, bytes: Uint8Array): Promise<void> {
+  const received = await fixture.receive(bytes);
+  await fixture.put(name, () => whole(received));
+  fixture.content.discard(received);
 }
 
-async function openReader(shelf: ContentFixture, name: string) {
-  return shelf.store.snapshot(async (view) => {
+async function openReader(fixture: ContentFixture, name: string) {
+  return fixture.store.snapshot(async (view) => {
     const value = await view.get(testObjects.key(name));
     const ref = testObjects.codec.decode(value as Uint8Array).content as ContentRef;
-    return shelf.content.open(view, ref);
+    return fixture.content.open(view, ref);
   });
 }
 
 describe("compaction", () => {
-  test("keeps every byte and gives files back", async () => {
-    const shelf = await openContentFixture({ files: await openDiskFiles(folder), extentBytes });
+  test("keeps every byte and removes files", async () => {
+    const fixture = await openContentFixture({ files: await openDiskFiles(folder), extentBytes });
     const bodies = new Map<string, Uint8Array>();
     for (let index = 0; index < 60; index += 1) {
       bodies.set(`object-${index}`, pattern(20_000, index));
-      await putBody(shelf, `object-${index}`, pattern(20_000, index));
+      await putBody(fixture, `object-${index}`, pattern(20_000, index));
     }
     const before = await folderBytes();
     for (let index = 0; index < 60; index += 1) {
       if (index % 4 === 0) continue;
       bodies.delete(`object-${index}`);
-      await shelf.remove(`object-${index}`);
+      await fixture.remove(`object-${index}`);
     }
-    await shelf.reclaimAll();
+    await fixture.reclaimAll();
     expect(await folderBytes()).toBeLessThan(before * 0.6);
-    for (const [name, bytes] of bodies) expectSame(await shelf.read(name), bytes);
-    for (const name of bodies.keys()) await shelf.remove(name);
-    await shelf.content.close();
-    await shelf.reclaimAll();
+    for (const [name, bytes] of bodies) expectSame(await fixture.read(name), bytes);
+    for (const name of bodies.keys()) await fixture.remove(name);
+    await fixture.content.close();
+    await fixture.reclaimAll();
     expect(await readdir(folder)).toEqual([]);
-    expect(await shelf.entries()).toBe(0);
+    expect(await fixture.entries()).toBe(0);
   });
 
   test("copies bytes that several records share only once", async () => {
-    const shelf = await openContentFixture({ extentBytes });
-    await putBody(shelf, "kept", pattern(20_000, 1));
-    const ref = (await shelf.get("kept")) as ContentRef;
-    await shelf.put("twin", () => share(ref));
+    const fixture = await openContentFixture({ extentBytes });
+    await putBody(fixture, "kept", pattern(20_000, 1));
+    const ref = (await fixture.get("kept")) as ContentRef;
+    await fixture.put("twin", () => share(ref));
     for (let index = 0; index < 14; index += 1) {
-      await putBody(shelf, `gone-${index}`, pattern(20_000, index));
-      await shelf.remove(`gone-${index}`);
+      await putBody(fixture, `gone-${index}`, pattern(20_000, index));
+      await fixture.remove(`gone-${index}`);
     }
-    await shelf.reclaimAll();
-    const moved = await shelf.get("kept");
+    await fixture.reclaimAll();
+    const moved = await fixture.get("kept");
     expect(moved).not.toEqual(ref);
-    expect(await shelf.get("twin")).toEqual(moved);
-    expectSame(await shelf.read("twin"), pattern(20_000, 1));
+    expect(await fixture.get("twin")).toEqual(moved);
+    expectSame(await fixture.read("twin"), pattern(20_000, 1));
   });
 
   test("moves the leaves of trees, also below a shared root", async () => {
-    const shelf = await openContentFixture({ extentBytes });
-    const small = await shelf.receive(pattern(600, 5));
+    const fixture = await openContentFixture({ extentBytes });
+    const small = await fixture.receive(pattern(600, 5));
     const parts = Array.from({ length: 400 }, (_, index) => asPart(small, `block-${index}`));
-    await shelf.put("tree", () => compose(parts));
-    shelf.content.discard(small);
-    const before = (await shelf.get("tree")) as ContentRef;
-    await shelf.put("twin", () => share(before));
-    await putBody(shelf, "filler", pattern(extentBytes, 9));
-    await shelf.remove("filler");
-    const expected = await shelf.read("tree");
-    // Bytes that are referred to often count often; only a count below half is compacted.
-    await shelf.put("tree", (base) => ({
+    await fixture.put("tree", () => compose(parts));
+    fixture.content.discard(small);
+    const before = (await fixture.get("tree")) as ContentRef;
+    await fixture.put("twin", () => share(before));
+    await putBody(fixture, "filler", pattern(extentBytes, 9));
+    await fixture.remove("filler");
+    const expected = await fixture.read("tree");
+    // Shared bytes are counted per reference; an extent is compacted only if less than half is
+    // live.
+    await fixture.put("tree", (base) => ({
       plan: "edit",
       base,
       edits: [{ edit: "resize", length: 120 * 600 }],
     }));
-    await shelf.remove("twin");
-    await shelf.reclaimAll();
-    const extents = await shelf.store.snapshot((view) => listExtents(view, 0n, 100));
+    await fixture.remove("twin");
+    await fixture.reclaimAll();
+    const extents = await fixture.store.snapshot((view) => listExtents(view, 0n, 100));
     expect(extents.filter(({ record }) => record.sealedBytes !== undefined)).toEqual([]);
-    expectSame(await shelf.read("tree"), expected.slice(0, 120 * 600));
+    expectSame(await fixture.read("tree"), expected.slice(0, 120 * 600));
   });
 
-  test("does not wait for a long extent to be full before its space comes back", async () => {
-    const shelf = await openContentFixture({ files: await openDiskFiles(folder), extentBytes });
-    await putBody(shelf, "kept", pattern(5000, 1));
-    await putBody(shelf, "gone", pattern(50_000, 2));
-    await shelf.remove("gone");
-    await shelf.reclaimAll();
+  test("reclaims a long extent before it is full", async () => {
+    const fixture = await openContentFixture({ files: await openDiskFiles(folder), extentBytes });
+    await putBody(fixture, "kept", pattern(5000, 1));
+    await putBody(fixture, "gone", pattern(50_000, 2));
+    await fixture.remove("gone");
+    await fixture.reclaimAll();
     expect(await folderBytes()).toBe(5000);
-    expectSame(await shelf.read("kept"), pattern(5000, 1));
+    expectSame(await fixture.read("kept"), pattern(5000, 1));
   });
 
-  test("brings the small extents of many short runs together", async () => {
+  test("merges the small extents of many short runs", async () => {
     const files = await openDiskFiles(folder);
-    let shelf = await openContentFixture({ files, pins: soloPins("run-0") });
+    let fixture = await openContentFixture({ files, pins: soloPins("run-0") });
     for (let run = 1; run <= 20; run += 1) {
-      await putBody(shelf, `object-${run}`, pattern(5000, run));
-      await shelf.content.close();
-      shelf = await openContentFixture({ store: shelf.store, files, pins: soloPins(`run-${run}`) });
+      await putBody(fixture, `object-${run}`, pattern(5000, run));
+      await fixture.content.close();
+      fixture = await openContentFixture({
+        store: fixture.store,
+        files,
+        pins: soloPins(`run-${run}`),
+      });
     }
     expect((await readdir(folder)).length).toBe(20);
-    await shelf.reclaimAll();
+    await fixture.reclaimAll();
     expect((await readdir(folder)).length).toBe(1);
     for (let run = 1; run <= 20; run += 1) {
-      expectSame(await shelf.read(`object-${run}`), pattern(5000, run));
+      expectSame(await fixture.read(`object-${run}`), pattern(5000, run));
     }
   });
 
-  test("of an extent that cannot be read does not keep the others waiting", async () => {
+  test("of an unreadable extent does not block the others", async () => {
     const inner = memoryFiles({ bytesMax: 1 << 24 });
     const lost = new Set<bigint>();
     const files = {
@@ -148,22 +153,22 @@ describe("compaction", () => {
       open: (extent: bigint) =>
         lost.has(extent) ? Promise.reject(new Error("lost")) : inner.open(extent),
     };
-    const shelf = await openContentFixture({ files, extentBytes });
+    const fixture = await openContentFixture({ files, extentBytes });
     for (const round of ["first", "second"]) {
-      await putBody(shelf, round, pattern(20_000, 1));
-      await putBody(shelf, "gone", pattern(extentBytes - 20_000, 2));
-      await shelf.remove("gone");
+      await putBody(fixture, round, pattern(20_000, 1));
+      await putBody(fixture, "gone", pattern(extentBytes - 20_000, 2));
+      await fixture.remove("gone");
     }
-    const first = (await shelf.get("first")) as ContentRef & { kind: "slices" };
+    const first = (await fixture.get("first")) as ContentRef & { kind: "slices" };
     for (const { source } of first.slices) if ("extent" in source) lost.add(source.extent);
-    const second = await shelf.get("second");
-    await putBody(shelf, "next", pattern(20_000, 3));
-    await shelf.reclaimAll();
-    expect(await shelf.get("first")).toEqual(first);
-    expect(await shelf.get("second")).not.toEqual(second);
+    const second = await fixture.get("second");
+    await putBody(fixture, "next", pattern(20_000, 3));
+    await fixture.reclaimAll();
+    expect(await fixture.get("first")).toEqual(first);
+    expect(await fixture.get("second")).not.toEqual(second);
   });
 
-  test("leaves damaged bytes where they are, and says so", async () => {
+  test("leaves damaged bytes in place and logs an error", async () => {
     const lines: string[] = [];
     const log = {
       debug() {},
@@ -172,67 +177,69 @@ describe("compaction", () => {
       error: (_: object, line: string) => void lines.push(line),
     };
     const files = memoryFiles({ bytesMax: 1 << 24 });
-    const shelf = await openContentFixture({ files, log, extentBytes });
-    await putBody(shelf, "damaged", pattern(20_000, 1));
-    const ref = (await shelf.get("damaged")) as ContentRef & { kind: "slices" };
+    const fixture = await openContentFixture({ files, log, extentBytes });
+    await putBody(fixture, "damaged", pattern(20_000, 1));
+    const ref = (await fixture.get("damaged")) as ContentRef & { kind: "slices" };
     const source = ref.slices[0]?.source as { extent: bigint; offset: number };
-    await putBody(shelf, "gone", pattern(extentBytes - 20_000, 2));
-    await shelf.remove("gone");
-    await putBody(shelf, "next", pattern(20_000, 3));
+    await putBody(fixture, "gone", pattern(extentBytes - 20_000, 2));
+    await fixture.remove("gone");
+    await putBody(fixture, "next", pattern(20_000, 3));
     await (await files.open(source.extent)).write(Uint8Array.of(1, 2, 3), source.offset);
-    await shelf.reclaimAll();
-    expect(lines).toEqual(["stored bytes differ from their checksum"]);
-    expect(await shelf.get("damaged")).toEqual(ref);
+    await fixture.reclaimAll();
+    expect(lines).toEqual([
+      "stored bytes differ from their checksum and are not copied: run etagere check",
+    ]);
+    expect(await fixture.get("damaged")).toEqual(ref);
   });
 });
 
 describe("a running read", () => {
   test("survives overwriting, deleting and reclaiming", async () => {
-    const shelf = await openContentFixture({ files: await openDiskFiles(folder), extentBytes });
+    const fixture = await openContentFixture({ files: await openDiskFiles(folder), extentBytes });
     const first = pattern(1_500_000, 1);
-    await putBody(shelf, "a", first);
-    const reader = await openReader(shelf, "a");
+    await putBody(fixture, "a", first);
+    const reader = await openReader(fixture, "a");
     const chunks = reader.read(0, reader.length)[Symbol.asyncIterator]();
     const head = new Uint8Array(((await chunks.next()).value as Uint8Array).slice());
-    await putBody(shelf, "a", pattern(1_000_000, 2));
-    await shelf.remove("a");
-    await shelf.reclaimAll();
+    await putBody(fixture, "a", pattern(1_000_000, 2));
+    await fixture.remove("a");
+    await fixture.reclaimAll();
     const rest = await readAll({ [Symbol.asyncIterator]: () => chunks });
     expect(Buffer.compare(Buffer.concat([head, rest]), first)).toBe(0);
     reader.close();
-    await shelf.content.close();
-    await shelf.reclaimAll();
+    await fixture.content.close();
+    await fixture.reclaimAll();
     expect(await readdir(folder)).toEqual([]);
   });
 
   test("of a tree still finds its leaves", async () => {
-    const shelf = await openContentFixture({ extentBytes });
-    const small = await shelf.receive(pattern(600, 5));
+    const fixture = await openContentFixture({ extentBytes });
+    const small = await fixture.receive(pattern(600, 5));
     const parts = Array.from({ length: 5000 }, (_, index) => asPart(small, `block-${index}`));
-    await shelf.put("tree", () => compose(parts));
-    shelf.content.discard(small);
-    const expected = await shelf.read("tree");
-    const reader = await openReader(shelf, "tree");
-    const other = await shelf.receive(pattern(700, 6));
-    await shelf.put("tree", (base) => write(base, 1_000_000, other));
-    await shelf.reclaimAll();
-    await shelf.remove("tree");
-    await shelf.reclaimAll();
+    await fixture.put("tree", () => compose(parts));
+    fixture.content.discard(small);
+    const expected = await fixture.read("tree");
+    const reader = await openReader(fixture, "tree");
+    const other = await fixture.receive(pattern(700, 6));
+    await fixture.put("tree", (base) => write(base, 1_000_000, other));
+    await fixture.reclaimAll();
+    await fixture.remove("tree");
+    await fixture.reclaimAll();
     expect(Buffer.compare(await readAll(reader.read(0, reader.length)), expected)).toBe(0);
     reader.close();
     reader.close();
-    await shelf.reclaimAll();
+    await fixture.reclaimAll();
     await expect(readAll(reader.read(0, reader.length))).rejects.toThrow("missing");
   });
 
-  test("cannot begin in a view older than what was promised", async () => {
-    const shelf = await openContentFixture();
-    await putBody(shelf, "a", pattern(1000, 1));
-    const ref = (await shelf.get("a")) as ContentRef;
-    await shelf.store.snapshot(async (view) => {
-      await putBody(shelf, "b", pattern(1000, 1));
-      await shelf.content.reclaim();
-      expect(() => shelf.content.open(view, ref)).toThrow(StoreBusy);
+  test("cannot begin in a view below the read horizon", async () => {
+    const fixture = await openContentFixture();
+    await putBody(fixture, "a", pattern(1000, 1));
+    const ref = (await fixture.get("a")) as ContentRef;
+    await fixture.store.snapshot(async (view) => {
+      await putBody(fixture, "b", pattern(1000, 1));
+      await fixture.content.reclaim();
+      expect(() => fixture.content.open(view, ref)).toThrow(StoreBusy);
     });
   });
 });
@@ -243,23 +250,36 @@ describe("several processes", () => {
     return { ...solo, published: async () => new Map([...(await solo.published()), ...others]) };
   }
 
-  test("nothing goes that another one's promise does not reach", async () => {
+  test("nothing is deleted above another process's read horizon", async () => {
     const others = new Map([["other", 0]]);
-    const shelf = await openContentFixture({ pins: pinsWith("self", others), extentBytes });
-    await putBody(shelf, "a", pattern(100_000, 1));
-    await shelf.remove("a");
-    await shelf.content.close();
-    await shelf.reclaimAll();
-    expect(await shelf.entries()).toBeGreaterThan(0);
+    const fixture = await openContentFixture({ pins: pinsWith("self", others), extentBytes });
+    await putBody(fixture, "a", pattern(100_000, 1));
+    await fixture.remove("a");
+    await fixture.content.close();
+    await fixture.reclaimAll();
+    expect(await fixture.entries()).toBeGreaterThan(0);
     others.set("other", Number.MAX_SAFE_INTEGER);
-    await shelf.reclaimAll();
-    expect(await shelf.entries()).toBe(0);
+    await fixture.reclaimAll();
+    expect(await fixture.entries()).toBe(0);
   });
 
-  test("an extent is left alone while its writer lives, and swept when it is dead", async () => {
+  test("only the leader reclaims space", async () => {
+    let isLeader = false;
+    const fixture = await openContentFixture({ extentBytes, isLeader: async () => isLeader });
+    await putBody(fixture, "a", pattern(100_000, 1));
+    await fixture.remove("a");
+    await fixture.content.close();
+    await fixture.reclaimAll();
+    expect(await fixture.entries()).toBeGreaterThan(0);
+    isLeader = true;
+    await fixture.reclaimAll();
+    expect(await fixture.entries()).toBe(0);
+  });
+
+  test("an extent is kept while its writer runs, and reclaimed after it has ended", async () => {
     const files = await openDiskFiles(folder);
     const first = await openContentFixture({ files, pins: soloPins("first"), extentBytes });
-    // Written and synced, but the process ends before the record is committed.
+    // Written and flushed, but the process ends before the record is committed.
     await first.receive(pattern(100_000, 1));
     await putBody(first, "kept", pattern(50_000, 2));
     const others = new Map([["first", Number.MAX_SAFE_INTEGER]]);
@@ -284,27 +304,27 @@ describe("several processes", () => {
     expect(await folderBytes()).toBe(50_000);
   });
 
-  test("a body in a request's hands is not swept, however long that takes", async () => {
-    const shelf = await openContentFixture({ extentBytes });
-    const held = await shelf.receive(pattern(100_000, 1));
+  test("a body is kept until its request ends, however long that takes", async () => {
+    const fixture = await openContentFixture({ extentBytes });
+    const body = await fixture.receive(pattern(100_000, 1));
     for (const name of ["b", "c", "d"]) {
-      await putBody(shelf, name, pattern(60_000, 2));
-      await shelf.remove(name);
+      await putBody(fixture, name, pattern(60_000, 2));
+      await fixture.remove(name);
     }
-    await shelf.reclaimAll();
-    await shelf.put("late", () => whole(held));
-    shelf.content.discard(held);
-    await shelf.reclaimAll();
-    expectSame(await shelf.read("late"), pattern(100_000, 1));
+    await fixture.reclaimAll();
+    await fixture.put("late", () => whole(body));
+    fixture.content.discard(body);
+    await fixture.reclaimAll();
+    expectSame(await fixture.read("late"), pattern(100_000, 1));
   });
 });
 
 test("live bytes are counted per reference", async () => {
-  const shelf = await openContentFixture({ extentBytes });
-  await putBody(shelf, "a", pattern(1000, 1));
-  const ref = (await shelf.get("a")) as ContentRef;
-  await shelf.put("b", () => share(ref));
-  const [state] = await shelf.store.snapshot((view) => listExtents(view, 0n, 10));
+  const fixture = await openContentFixture({ extentBytes });
+  await putBody(fixture, "a", pattern(1000, 1));
+  const ref = (await fixture.get("a")) as ContentRef;
+  await fixture.put("b", () => share(ref));
+  const [state] = await fixture.store.snapshot((view) => listExtents(view, 0n, 10));
   expect(state?.liveBytes).toBe(2000n);
   expect(decodeCounter(undefined)).toBe(0n);
 });

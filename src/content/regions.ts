@@ -1,23 +1,23 @@
-/** A stretch of an extent. */
-export interface Stretch {
+/** A range of bytes of an extent. */
+export interface ExtentRange {
   readonly offset: number;
   readonly length: number;
 }
 
-/** More freed stretches than this are forgotten; compaction gets their space back. */
+/** Further freed ranges are not tracked; compaction reclaims their space. */
 const holesMax = 64;
 
-/** Hands out the space of one extent from the front; what is given back is handed out again. */
+/** Allocates the space of one extent from its start; freed ranges are reused. */
 export class RegionAllocator {
   readonly #capacity: number;
   #tail = 0;
-  #holes: Stretch[] = [];
+  #holes: ExtentRange[] = [];
 
   constructor(capacity: number) {
     this.#capacity = capacity;
   }
 
-  /** Everything handed out lies below this. */
+  /** End of the allocated space. */
   get tail(): number {
     return this.#tail;
   }
@@ -26,7 +26,7 @@ export class RegionAllocator {
     return this.#capacity - this.#tail;
   }
 
-  take(length: number): Stretch | undefined {
+  allocate(length: number): ExtentRange | undefined {
     const index = this.#holes.findIndex((hole) => hole.length >= length);
     const hole = this.#holes[index];
     if (hole !== undefined) {
@@ -40,14 +40,14 @@ export class RegionAllocator {
     return { offset, length };
   }
 
-  giveBack(stretch: Stretch): void {
-    if (stretch.length === 0) return;
-    const merged: Stretch[] = [];
-    const ordered = [...this.#holes, stretch].toSorted((a, b) => a.offset - b.offset);
+  free(range: ExtentRange): void {
+    if (range.length === 0) return;
+    const merged: ExtentRange[] = [];
+    const ordered = [...this.#holes, range].toSorted((a, b) => a.offset - b.offset);
     for (const next of ordered) {
       const last = merged.at(-1);
-      const touches = last !== undefined && last.offset + last.length === next.offset;
-      if (touches) merged.splice(-1, 1, { ...last, length: last.length + next.length });
+      const isAdjacent = last !== undefined && last.offset + last.length === next.offset;
+      if (isAdjacent) merged.splice(-1, 1, { ...last, length: last.length + next.length });
       else merged.push(next);
     }
     const end = merged.at(-1);

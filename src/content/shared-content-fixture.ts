@@ -8,8 +8,8 @@ import type { ContentOptions } from "./open-content.ts";
 import { sharedHorizons } from "./pins.ts";
 import { openContentFixture, type ContentFixture } from "./testing.ts";
 
-/** A shelf on disk that several processes have open, for tests. */
-export async function openSharedShelf(
+/** A content store on disk that several processes may open, for tests. */
+export async function openSharedFixture(
   location: string,
   options: Partial<ContentOptions>,
 ): Promise<ContentFixture> {

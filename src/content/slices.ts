@@ -2,20 +2,20 @@ import type { ContentPart, Slice, SliceSource } from "./content-ref.ts";
 import { spend, unitsPerIterationMax } from "../base/loop-share.ts";
 import { combineCrc64 } from "./crc64.ts";
 
-/** Half-open stretch of logical offsets; `to` may be `Infinity`. */
+/** A half-open range of logical offsets; `to` may be `Infinity`. */
 export interface Span {
   readonly from: number;
   readonly to: number;
 }
 
-/** Neighbouring inline slices grow together up to this, so that tiny appends stay few. */
+/** Adjacent inline slices are merged up to this length, so that small appends create few slices. */
 export const inlineSliceBytesMax = 256;
 
 export function endOf(slice: Slice): number {
   return slice.at + slice.length;
 }
 
-/** The index of the first slice that ends after `offset`. */
+/** Index of the first slice that ends after `offset`. */
 export function firstEndingAfter(slices: readonly Slice[], offset: number): number {
   let low = 0;
   let high = slices.length;
@@ -35,8 +35,12 @@ export function overlapping(slices: readonly Slice[], span: Span): readonly Slic
   return first === 0 && end === slices.length ? slices : slices.slice(first, end);
 }
 
-/** Takes away what lies in `span` and puts `insert`, which lies within it, in its place. */
-export function splice(slices: readonly Slice[], span: Span, insert: readonly Slice[]): Slice[] {
+/** Replaces the slices in `span` by `insert`, which must be inside it. */
+export function replaceSpan(
+  slices: readonly Slice[],
+  span: Span,
+  insert: readonly Slice[],
+): Slice[] {
   const first = firstEndingAfter(slices, span.from);
   const result = slices.slice(0, first);
   let next = first;
@@ -58,7 +62,7 @@ export function splice(slices: readonly Slice[], span: Span, insert: readonly Sl
   return result;
 }
 
-/** A trimmed slice has no known checksum; one cut at its start no longer begins a block. */
+/** Shortens a slice. The result has no checksum; without its start it no longer begins a block. */
 export function trim(slice: Slice, { from, to }: Span): Slice {
   if (from === slice.at && to === endOf(slice)) return slice;
   const skipped = from - slice.at;
@@ -74,12 +78,13 @@ export function trim(slice: Slice, { from, to }: Span): Slice {
     : { at: from, length, source };
 }
 
-/** The cipher of a source without its first bytes. */
+/** The cipher of a source after its first `skipped` bytes. */
 export function cipherFrom({ cipher }: SliceSource, skipped: number): Pick<SliceSource, "cipher"> {
   return cipher === undefined ? {} : { cipher: { nonce: cipher.nonce, at: cipher.at + skipped } };
 }
 
-/** Appends, as part of the last slice if both are one stretch of one extent or of few bytes. */
+/** Appends a slice, merged with the last one if both are contiguous in one extent or small and
+ *  inline. */
 export function pushMerged(slices: Slice[], slice: Slice): void {
   const last = slices.at(-1);
   const joined = last === undefined ? undefined : join(last, slice);
@@ -112,30 +117,31 @@ function joinSources(left: Slice, right: Slice): SliceSource | undefined {
   return { extent, offset, crc64: combineCrc64(crc64, right.source.crc64, right.length) };
 }
 
-/** Lays parts one after the other from `at` on. */
+/** Slices of consecutive parts from `at` on. */
 export function slicesOfParts(parts: readonly ContentPart[], at: number): Slice[] {
   const slices: Slice[] = [];
-  layParts(slices, parts, at);
+  appendParts(slices, parts, at);
   return slices;
 }
 
-/** Parts that are laid in one go: some milliseconds. */
-export const partsPerTurnMax = 4096;
+/** Parts per step: a few milliseconds of work. */
+export const partsPerStepMax = 4096;
 
-/** From 0 on, in pieces: a list of blocks may name 50,000 of them. */
+/** As `slicesOfParts` from 0 on, yielding to the event loop between steps: a block list may have
+ *  50,000 blocks. */
 export async function slicesOfManyParts(parts: readonly ContentPart[]): Promise<Slice[]> {
   const slices: Slice[] = [];
   let next = 0;
-  for (let from = 0; from < parts.length; from += partsPerTurnMax) {
+  for (let from = 0; from < parts.length; from += partsPerStepMax) {
     await spend(unitsPerIterationMax);
-    next = layParts(slices, parts.slice(from, from + partsPerTurnMax), next);
+    next = appendParts(slices, parts.slice(from, from + partsPerStepMax), next);
   }
   await spend(unitsPerIterationMax);
   return slices;
 }
 
-/** Returns where the last of them ends. */
-function layParts(slices: Slice[], parts: readonly ContentPart[], at: number): number {
+/** Appends the slices of the parts and returns their end offset. */
+function appendParts(slices: Slice[], parts: readonly ContentPart[], at: number): number {
   let next = at;
   for (const { pieces, block } of parts) {
     let startsBlock = block !== undefined;
@@ -150,7 +156,7 @@ function layParts(slices: Slice[], parts: readonly ContentPart[], at: number): n
   return next;
 }
 
-/** How many bytes of each extent the slices refer to. */
+/** Bytes of each extent that the slices refer to. */
 export function bytesByExtent(slices: readonly Slice[]): Map<bigint, number> {
   const bytes = new Map<bigint, number>();
   for (const { source, length } of slices) {

@@ -14,76 +14,79 @@ import type { PinTracker, HorizonRegistry } from "./pins.ts";
 import { OrphanSweep } from "./orphans.ts";
 import { extentKey } from "./tables.ts";
 
-/** One round looks at this many extents, the next one goes on from there. */
+/** Extents examined per round; the next round continues after them. */
 const extentsPerRoundMax = 256;
-/** Every start of a process leaves an extent behind, full or not; more small ones than this are
- *  brought together. */
+/** Every run of a process leaves an extent behind, full or not; more small ones than this are
+ *  merged. */
 const smallExtentsMax = 16;
 
 export interface ReclaimerParts extends CompactionParts {
   readonly files: ExtentFiles;
   readonly ids: IdAllocator;
   readonly pins: HorizonRegistry;
-  readonly board: PinTracker;
+  readonly pinTracker: PinTracker;
   readonly clock: Clock;
   readonly extentBytes: number;
-  /** Whether this process is the one that gives space back at the moment; always, if not said. */
-  readonly isOnDuty?: (() => Promise<boolean>) | undefined;
+  /** Whether this process is the leader, which reclaims space; `undefined` means that it always
+   *  does. */
+  readonly isLeader?: (() => Promise<boolean>) | undefined;
 }
 
-/** A page of extents, as they were before those without a writer were sealed. */
+/** A page of extents, as read before abandoned ones were sealed. */
 interface SealedPage {
   readonly states: readonly ExtentState[];
   readonly isAnySealed: boolean;
 }
 
-/** Gives space back, a bounded round at a time. */
+/** Reclaims the space of content in bounded rounds: garbage collection, compaction, removal of
+ *  orphans. */
 export class SpaceReclaimer {
   readonly #parts: ReclaimerParts;
   readonly #garbage: GarbageCollector;
   readonly #orphans: OrphanSweep;
   #after = 0n;
-  /** Extents whose rest cannot be moved, because it is damaged: not tried again and again. */
-  readonly #stuck = new Set<bigint>();
+  /** Extents with damaged or unreadable bytes, which are not tried again. */
+  readonly #notCompactable = new Set<bigint>();
 
   constructor(parts: ReclaimerParts) {
     this.#parts = parts;
-    const { store, files, handles } = parts;
+    const { store, files, fileCache } = parts;
     const removeExtent = async (extent: bigint): Promise<void> => {
-      await handles.drop(extent);
+      await fileCache.drop(extent);
       await files.remove(extent);
     };
     this.#garbage = new GarbageCollector({ store, removeExtent });
     this.#orphans = new OrphanSweep(parts);
   }
 
-  /** Tells the others how far this process has come. */
+  /** Publishes the read horizon of this process. */
   async publish(): Promise<void> {
-    const { store, pins, board, ids } = this.#parts;
+    const { store, pins, pinTracker, ids } = this.#parts;
     const sequence = await store.snapshot(async (view) => {
       await ids.check(view);
       return view.sequence;
     });
-    await pins.publish(board.horizon(sequence));
+    await pins.publish(pinTracker.horizon(sequence));
   }
 
   async round(): Promise<boolean> {
     await this.publish();
     await this.#parts.writer.seal({ all: false });
-    const isOnDuty = (await this.#parts.isOnDuty?.()) ?? true;
-    const isMore = isOnDuty && (await this.#giveBack());
-    await this.#closeForgotten();
+    const isLeader = (await this.#parts.isLeader?.()) ?? true;
+    const isMore = isLeader && (await this.#reclaim());
+    await this.#closeRemoved();
     return isMore;
   }
 
-  async #giveBack(): Promise<boolean> {
-    const collected = await this.#garbage.collect(() => this.#lowestPromise());
+  async #reclaim(): Promise<boolean> {
+    const collected = await this.#garbage.collect(() => this.#lowestHorizon());
     const swept = await this.#sweep();
     const removed = await this.#orphans.round();
     return collected || swept || removed;
   }
 
-  /** Returns whether anything was moved or forgotten, and so more may be. */
+  /** Removes extents without live bytes and compacts sparse ones. Returns whether anything changed,
+   *  so that more may follow. */
   async #sweep(): Promise<boolean> {
     const { store, ids, writer } = this.#parts;
     const { states, isAnySealed } = await this.sealAbandoned();
@@ -96,14 +99,14 @@ export class SpaceReclaimer {
         changed = writer.retireIfSparse(extent, liveBytes) || changed;
       } else if (liveBytes === 0n) {
         const garbageId = ids.next();
-        const forget = (tx: Transaction) => removeIfUnreferenced(tx, extent, garbageId);
-        changed = (await store.transact(forget, { mayUseReserve: true })) || changed;
+        const remove = (tx: Transaction) => removeIfUnreferenced(tx, extent, garbageId);
+        changed = (await store.transact(remove, { mayUseReserve: true })) || changed;
       } else if (this.#isSparse(state) || (manySmall && this.#isSmall(state))) sparse.push(state);
     }
     return (await this.#compactAll(sparse)) || changed;
   }
 
-  /** On a full disk more is worth moving, and what has the least to move comes first. */
+  /** Whether an extent is compacted: below half live, on a full disk below 7/8. */
   #isSparse({ record, liveBytes }: ExtentState): boolean {
     const sealedBytes = BigInt(record.sealedBytes ?? 0);
     return this.#parts.writer.isFull
@@ -111,8 +114,9 @@ export class SpaceReclaimer {
       : 2n * liveBytes < sealedBytes;
   }
 
-  /** Copies take space before they free any: without it the rest waits for the next round, and what
-   *  is wholly dead has gone before. */
+  /** Compacts extents, those with the fewest live bytes first. Copies take space before they free
+   *  any; on a full disk the rest waits for the next round, after extents without live bytes were
+   *  removed. */
   async #compactAll(sparse: readonly ExtentState[]): Promise<boolean> {
     const ordered = sparse.toSorted((a, b) => Number(a.liveBytes - b.liveBytes));
     let changed = false;
@@ -130,25 +134,25 @@ export class SpaceReclaimer {
     return sealedBytes !== undefined && sealedBytes < this.#parts.extentBytes / 64;
   }
 
-  /** One unreadable extent must not keep the space of all others from coming back. */
+  /** Compacts one extent. An unreadable extent must not block the others. */
   async #compact(extent: bigint): Promise<boolean> {
-    if (this.#stuck.has(extent)) return false;
+    if (this.#notCompactable.has(extent)) return false;
     try {
       const moved = await compactExtent(this.#parts, extent);
-      if (!moved) this.#stuck.add(extent);
+      if (!moved) this.#notCompactable.add(extent);
       return moved;
     } catch (error) {
       if (error instanceof StoreUnavailable || error instanceof StoreBusy) throw error;
       this.#parts.log.error(
         { extent: String(extent), err: error },
-        "an extent cannot be compacted",
+        "compacting extent failed; skipping it until the next start",
       );
-      this.#stuck.add(extent);
+      this.#notCompactable.add(extent);
       return false;
     }
   }
 
-  /** Looks at the next page of extents and seals what a dead process left. */
+  /** Reads the next page of extents and seals those of ended processes. */
   async sealAbandoned(): Promise<SealedPage> {
     const { store, pins } = this.#parts;
     const list = (after: bigint): Promise<readonly ExtentState[]> =>
@@ -161,20 +165,20 @@ export class SpaceReclaimer {
     return { states, isAnySealed };
   }
 
-  /** An extent that another process removes would take up its space as long as it is open here. */
-  async #closeForgotten(): Promise<void> {
-    const { store, handles } = this.#parts;
-    const forgotten = await store.snapshot(async (view) => {
-      const gone: bigint[] = [];
-      for (const extent of handles.open()) {
-        if ((await view.get(extentKey(extent))) === undefined) gone.push(extent);
+  /** Closes extents that another process has removed: an open file keeps its disk space. */
+  async #closeRemoved(): Promise<void> {
+    const { store, fileCache } = this.#parts;
+    const removed = await store.snapshot(async (view) => {
+      const missing: bigint[] = [];
+      for (const extent of fileCache.open()) {
+        if ((await view.get(extentKey(extent))) === undefined) missing.push(extent);
       }
-      return gone;
+      return missing;
     });
-    for (const extent of forgotten) await handles.drop(extent);
+    for (const extent of removed) await fileCache.drop(extent);
   }
 
-  async #lowestPromise(): Promise<number> {
+  async #lowestHorizon(): Promise<number> {
     let lowest = Infinity;
     for (const sequence of (await this.#parts.pins.published()).values()) {
       lowest = Math.min(lowest, sequence);

@@ -1,8 +1,10 @@
 /**
- * A body with checksums in between, as newer clients send and ask for it. All numbers are little
- * endian. Header: version (1), length of the whole message (8), flags (2), count of segments (2).
- * Segment: its number from 1 (2), its length (8), the bytes, their CRC64 (8). At the end the CRC64
- * of all bytes (8).
+ * The structured body format: data with checksums in between, as newer clients send and request it.
+ * All numbers are little-endian; sizes in bytes in parentheses.
+ *
+ * Header: version (1), length of the whole message (8), flags (2), number of segments (2). Segment:
+ * its number from 1 (2), its length (8), the data, its CRC64 (8). At the end the CRC64 of all data
+ * (8).
  */
 export const structuredForm = "XSM/1.0; properties=crc64";
 export const structuredVersion = 1;
@@ -12,11 +14,11 @@ export const segmentHeaderBytes = 10;
 export const crc64Length = 8;
 export const segmentsMax = 65_535;
 
-const segmentBytesWished = 4 * 1024 * 1024;
+const segmentBytesDefault = 4 * 1024 * 1024;
 
-/** How a body of this length is cut. */
+/** Size and number of the segments of a body of this length. */
 export function segmentsOf(length: number): { readonly bytes: number; readonly count: number } {
-  const bytes = Math.max(segmentBytesWished, Math.ceil(length / segmentsMax));
+  const bytes = Math.max(segmentBytesDefault, Math.ceil(length / segmentsMax));
   return { bytes, count: Math.ceil(length / bytes) };
 }
 

@@ -1,6 +1,6 @@
-/** Groups the flushes of one extent: one runs at a time, and whoever comes meanwhile shares the
- *  next. After a failure the kernel may have dropped what it could not write and forget the error,
- *  so that no later flush of the same extent can be believed. */
+/** Groups the flushes of one extent: one runs at a time, and calls made meanwhile share the next
+ *  one. After a failed flush the kernel may have dropped the unwritten pages and cleared the error,
+ *  so all later flushes of the extent fail as well. */
 export class Syncer {
   readonly #flush: () => Promise<void>;
   #running: Promise<void> | undefined;

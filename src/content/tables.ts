@@ -4,7 +4,7 @@ import { encodeTaggedKey, prefixBounds, type KeyBounds } from "../encoding/keys.
 import { recordCodec } from "../encoding/record.ts";
 import type { Key } from "../store/store.ts";
 
-/** What contents keep in the key space. A tag is never used for anything else. */
+/** Tables of content in the key space. Their tags are never reused. */
 const tagNode = 0x10;
 const tagCount = 0x11;
 const tagExtent = 0x12;
@@ -16,10 +16,10 @@ const partRecord = 0;
 const partLive = 1;
 const ownerIsRecord = 0;
 const ownerIsNode = 1;
-/** Enough of a SHA-256 that two record keys never share it. */
+/** Length of a truncated SHA-256, long enough to exclude collisions of record keys. */
 const ownerDigestBytes = 16;
 
-/** One file of bytes. Without `sealedBytes` its writer still appends. */
+/** An extent. Without `sealedBytes` its writer still appends to it. */
 export interface ExtentRecord {
   readonly writer: string;
   readonly sealedBytes?: number;
@@ -27,13 +27,15 @@ export interface ExtentRecord {
 
 export const extentCodec = recordCodec<ExtentRecord>({ version: 1 });
 
-/** What waits until no reader can see it. */
+/** Garbage: deleted once no view can reach it. */
 export interface GarbageRecord {
-  /** Nodes whose children went to a successor: they alone are deleted. */
+  /** Nodes that were replaced; their children belong to the successors, so only the nodes are
+   *  deleted. */
   readonly nodes: readonly bigint[];
-  /** References to nodes that nobody else will give up: taken back with all that hangs below. */
+  /** Nodes whose last reference was removed: deleted with their subtrees, as far as these have no
+   *  other references. */
   readonly trees: readonly bigint[];
-  /** Extents whose files may go. */
+  /** Extents whose files are to be removed. */
   readonly extents: readonly bigint[];
 }
 
@@ -44,7 +46,7 @@ export function nodeKey(id: bigint): Key {
   return encodeTaggedKey(tagNode, [id]);
 }
 
-/** Absent means one: only nodes that are shared have a count. */
+/** Key of a reference count. Only shared nodes have one; absent means 1. */
 export function countKey(node: bigint): Key {
   return encodeTaggedKey(tagCount, [node]);
 }
@@ -55,7 +57,7 @@ export function extentKey(extent: bigint): Key {
   return encodeTaggedKey(tagExtent, [extent, partRecord]);
 }
 
-/** A counter: bytes of the extent that records and leaves refer to, each reference counted. */
+/** Key of a counter: live bytes of the extent, counted once per reference by records and leaves. */
 export function liveKey(extent: bigint): Key {
   return encodeTaggedKey(tagExtent, [extent, partLive]);
 }
@@ -70,7 +72,8 @@ export function parseExtentKey(key: Key): { extent: bigint; isRecord: boolean } 
   return { extent: extent as bigint, isRecord: part === partRecord };
 }
 
-/** A record's key may be as long as any, so the index holds its digest, and the key as value. */
+/** Index entry of a record that refers to an extent. It contains a digest of the record's key,
+ *  which may have the maximum length, and the key itself as value. */
 export function recordOwnerKey(extent: bigint, digest: Uint8Array): Key {
   return encodeTaggedKey(tagOwner, [extent, ownerIsRecord, digest]);
 }
@@ -87,13 +90,13 @@ export function ownersOf(extent: bigint): KeyBounds {
   return prefixBounds(encodeTaggedKey(tagOwner, [extent]));
 }
 
-/** The owning node, or undefined where the value is the owning record's key. */
+/** The owning node; `undefined` if the value is the key of the owning record. */
 export function parseOwnerKey(key: Key): bigint | undefined {
   const [, kind, id] = decodeKey(key, 1);
   return kind === ownerIsNode ? (id as bigint) : undefined;
 }
 
-/** In the order in which it came about, as near as a transaction knows. */
+/** Ordered approximately by creation. */
 export function garbageKey(sequence: number, id: bigint): Key {
   return encodeTaggedKey(tagGarbage, [sequence, id]);
 }
@@ -102,12 +105,12 @@ export function allGarbage(): KeyBounds {
   return prefixBounds(encodeTaggedKey(tagGarbage, []));
 }
 
-/** The next block of ids that a process may take. */
+/** Key of the next free id block. */
 export function identityKey(): Key {
   return encodeTaggedKey(tagIdentity, []);
 }
 
-/** For those who look at everything. */
+/** Ranges of whole tables, for audits and copies. */
 export const wholeTables = {
   nodes: prefixBounds(Uint8Array.of(tagNode)),
   counts: prefixBounds(Uint8Array.of(tagCount)),
@@ -115,7 +118,7 @@ export const wholeTables = {
   owners: prefixBounds(Uint8Array.of(tagOwner)),
 } as const;
 
-/** The tags that contents keep for themselves. */
+/** All tags of content tables. */
 export const contentTags: readonly number[] = [
   tagNode,
   tagCount,
@@ -125,24 +128,24 @@ export const contentTags: readonly number[] = [
   tagIdentity,
 ];
 
-/** The id in the key of a node or its count, or the extent in that of an owner. */
+/** The id in the key of a node or count, or the extent in the key of an owner. */
 export function leadingId(key: Key): bigint {
   return decodeKey(key, 1)[0] as bigint;
 }
 
-/** Names the store to whatever lies outside of it. */
+/** Key of the store's id, which marks its extent storage. */
 export function storeIdKey(): Key {
   return encodeTaggedKey(tagIdentity, ["store"]);
 }
 
 export const storeIdCodec = recordCodec<{ readonly id: string }>({ version: 1 });
 
-/** Stands while a copy of another store is made here. */
+/** Key of a marker that exists while another store is copied here. */
 export function copyMarkKey(): Key {
   return encodeTaggedKey(tagIdentity, ["copy"]);
 }
 
-/** Everything in the key space that belongs to contents: tests check that it empties. */
+/** The range of all content tables but ids; tests check that it becomes empty. */
 export function contentBounds(): KeyBounds {
   return { start: Uint8Array.of(tagNode), end: Uint8Array.of(tagIdentity) };
 }

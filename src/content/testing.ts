@@ -12,7 +12,7 @@ import { openContentStore, type ContentOptions } from "./open-content.ts";
 import { soloPins } from "./pins.ts";
 import { contentBounds } from "./tables.ts";
 
-/** A store with contents and one table of named objects, for tests. */
+/** Log of the fixture: a store with content and one table of named objects, for tests. */
 
 export const quietLog: Log = {
   debug: () => undefined,
@@ -44,15 +44,15 @@ export interface ContentFixture {
     options?: Partial<ReceiveOptions>,
   ): Promise<Received>;
   get(name: string): Promise<ContentRef | undefined>;
-  /** Makes what `plan` says the content of the named object. */
+  /** Applies the plan to the content of the named object. */
   put(name: string, plan: (before: ContentRef) => ContentPlan): Promise<void>;
-  /** Makes one object's content that of another, in one transaction. */
+  /** Shares the content of one object with another, in one transaction. */
   putFrom(source: string, name: string): Promise<void>;
   remove(name: string): Promise<void>;
   read(name: string, range?: { from: number; length: number }): Promise<Uint8Array>;
-  /** Until there is no more to do. */
+  /** Runs reclaim rounds until there is nothing left to do. */
   reclaimAll(): Promise<void>;
-  /** Everything in the key space that belongs to contents, but ids. */
+  /** Number of entries in the content tables, without ids. */
   entries(): Promise<number>;
 }
 
@@ -74,8 +74,8 @@ export async function openContentFixture(
     store,
     files,
   });
-  const shelf = { store, content, clock, files };
-  return { ...shelf, ...actions(store, content) };
+  const fixture = { store, content, clock, files };
+  return { ...fixture, ...actions(store, content) };
 }
 
 type Planner = (before: ContentRef) => ContentPlan;
@@ -114,7 +114,7 @@ function actions(store: Store, content: ContentStore): Actions {
     async read(name, range) {
       const reader = await store.snapshot(async (view) => {
         const ref = await contentAt(view, name);
-        if (ref === undefined) throw new Error(`there is no ${name}`);
+        if (ref === undefined) throw new Error(`object ${name} does not exist`);
         return content.open(view, ref);
       });
       try {
@@ -128,7 +128,7 @@ function actions(store: Store, content: ContentStore): Actions {
         const more = await content.reclaim();
         if (!more && !(await content.reclaim())) return;
       }
-      throw new Error("reclaiming never ends");
+      throw new Error("reclaiming does not end");
     },
     entries: () => countEntries(store),
   };
@@ -152,7 +152,7 @@ export async function readAll(chunks: AsyncIterable<Uint8Array>): Promise<Uint8A
   return new Uint8Array(Buffer.concat(copies));
 }
 
-/** Bytes that differ from place to place and from seed to seed. */
+/** Pseudo-random bytes that depend on the seed. */
 export function pattern(length: number, seed: number): Uint8Array {
   const bytes = new Uint8Array(length);
   let state = (seed * 2_654_435_761 + 1) >>> 0;
@@ -163,21 +163,21 @@ export function pattern(length: number, seed: number): Uint8Array {
   return bytes;
 }
 
-/** Comparing large arrays element by element takes seconds. */
+/** Compares with `Buffer.compare`: comparing large arrays element by element takes seconds. */
 export function expectSame(found: Uint8Array, wanted: Uint8Array): void {
-  if (Buffer.compare(found, wanted) !== 0) throw new Error("the bytes differ");
+  if (Buffer.compare(found, wanted) !== 0) throw new Error("bytes differ");
 }
 
-/** A body that says which one it is: its seed, then bytes that follow from it. */
-export function stamped(seed: number): Uint8Array {
+/** A body that identifies itself: its seed, then bytes derived from it. */
+export function seededBody(seed: number): Uint8Array {
   const bytes = pattern(2000 + ((seed * 7919) % 30_000), seed);
   new DataView(bytes.buffer).setUint32(0, seed);
   return bytes;
 }
 
-/** The seed, if the body is one of those and whole. */
-export function checkStamped(bytes: Uint8Array): number {
+/** Checks that the body is complete and returns its seed. */
+export function checkSeededBody(bytes: Uint8Array): number {
   const seed = new DataView(bytes.buffer, bytes.byteOffset).getUint32(0);
-  expectSame(bytes, stamped(seed));
+  expectSame(bytes, seededBody(seed));
   return seed;
 }

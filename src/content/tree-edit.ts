@@ -10,39 +10,42 @@ import {
   type Child,
   type Node,
 } from "./node.ts";
-import { pushMerged, splice, type Span } from "./slices.ts";
+import { pushMerged, replaceSpan, type Span } from "./slices.ts";
 
-/** What a change puts in the place of a span. */
+/** Replacement of a span by slices. */
 interface Change {
   readonly span: Span;
   readonly insert: readonly Slice[];
 }
 
-/** A new tree of these slices, which are many. */
-export function buildTree(ledger: NodeReferences, slices: readonly Slice[]): bigint | undefined {
-  return growRoot(ledger, writeLeaves(ledger, slices, true));
+/** Builds a tree of many slices. */
+export function buildTree(
+  references: NodeReferences,
+  slices: readonly Slice[],
+): bigint | undefined {
+  return growRoot(references, writeLeaves(references, slices, true));
 }
 
-/** Replaces `span` by `insert`. The caller's reference to `root` becomes one to the result, which
- *  is undefined when nothing is left. */
+/** Replaces `span` by `insert`. The caller's reference to `root` becomes a reference to the result,
+ *  which is `undefined` if no slices are left. */
 export async function replaceInTree(
-  ledger: NodeReferences,
+  references: NodeReferences,
   root: bigint,
   change: Change,
 ): Promise<bigint | undefined> {
-  return growRoot(ledger, await replaceIn(ledger, { id: root, end: Infinity }, change));
+  return growRoot(references, await replaceIn(references, { id: root, end: Infinity }, change));
 }
 
-/** `end` is where the next subtree begins: nothing below the node reaches beyond it. */
+/** `end` is the start of the next subtree: no slice below the node extends beyond it. */
 async function replaceIn(
-  ledger: NodeReferences,
+  references: NodeReferences,
   { id, end }: { id: bigint; end: number },
   change: Change,
 ): Promise<Child[]> {
-  const node = await ledger.takeOver(id);
+  const node = await references.takeOver(id);
   const last = end === Infinity;
   if (node.kind === "leaf") {
-    return writeLeaves(ledger, splice(node.slices, change.span, change.insert), last);
+    return writeLeaves(references, replaceSpan(node.slices, change.span, change.insert), last);
   }
   const { children } = node;
   const from = Math.max(0, countBefore(children, ({ first }) => first <= change.span.from) - 1);
@@ -56,72 +59,81 @@ async function replaceIn(
     const childEnd = children[index + 1]?.first ?? end;
     const insert = index === from ? change.insert : [];
     const covered = change.span.from <= child.first && childEnd <= change.span.to;
-    if (covered && insert.length === 0) await ledger.release(child.id);
+    if (covered && insert.length === 0) await references.release(child.id);
     else
       changed.push(
-        ...(await replaceIn(ledger, { id: child.id, end: childEnd }, { ...change, insert })),
+        ...(await replaceIn(references, { id: child.id, end: childEnd }, { ...change, insert })),
       );
   }
   let all = [...children.slice(0, from), ...changed, ...children.slice(to)];
   if (changed.length > 1)
-    all = await mergeIfSmall(ledger, all, { index: from + changed.length - 1, last });
-  if (changed.length > 0) all = await mergeIfSmall(ledger, all, { index: from, last });
-  return writeInner(ledger, all, last);
+    all = await mergeIfSmall(references, all, { index: from + changed.length - 1, last });
+  if (changed.length > 0) all = await mergeIfSmall(references, all, { index: from, last });
+  return writeInner(references, all, last);
 }
 
-/** A node that lost most of its entries joins its neighbour. The last one of a tree is left alone:
- *  it is small because it is about to grow. */
+/** Merges a node that became small with its neighbour. The last node of a tree is left alone: it is
+ *  small because appends will fill it. */
 async function mergeIfSmall(
-  ledger: NodeReferences,
+  references: NodeReferences,
   children: Child[],
   { index, last }: { index: number; last: boolean },
 ): Promise<Child[]> {
   const child = children[index];
-  const node = child === undefined ? undefined : ledger.fresh(child.id);
+  const node = child === undefined ? undefined : references.createdNode(child.id);
   if (node === undefined || children.length < 2 || nodeCost(node) >= nodeBytesMin) return children;
   if (last && index === children.length - 1) return children;
   const start = Math.max(0, index - 1);
-  const left = await ledger.takeOver((children[start] as Child).id);
-  const right = await ledger.takeOver((children[start + 1] as Child).id);
-  const joined = writeJoined(ledger, left, right);
+  const left = await references.takeOver((children[start] as Child).id);
+  const right = await references.takeOver((children[start + 1] as Child).id);
+  const joined = writeJoined(references, left, right);
   return [...children.slice(0, start), ...joined, ...children.slice(start + 2)];
 }
 
-function writeJoined(ledger: NodeReferences, left: Node, right: Node): Child[] {
+function writeJoined(references: NodeReferences, left: Node, right: Node): Child[] {
   if (left.kind === "inner" && right.kind === "inner") {
-    return writeInner(ledger, [...left.children, ...right.children], false);
+    return writeInner(references, [...left.children, ...right.children], false);
   }
-  if (left.kind !== "leaf" || right.kind !== "leaf") throw new Error("a content tree is uneven");
+  if (left.kind !== "leaf" || right.kind !== "leaf")
+    throw new Error("content tree has leaves at different depths");
   const slices = [...left.slices];
   for (const slice of right.slices) pushMerged(slices, slice);
-  return writeLeaves(ledger, slices, false);
+  return writeLeaves(references, slices, false);
 }
 
-function writeLeaves(ledger: NodeReferences, slices: readonly Slice[], packed: boolean): Child[] {
+function writeLeaves(
+  references: NodeReferences,
+  slices: readonly Slice[],
+  packed: boolean,
+): Child[] {
   const groups = cutByCost(slices, sliceCost, { costMax: nodeBytesMax, packed });
   return groups.map((group) => ({
     first: (group[0] as Slice).at,
-    id: ledger.create({ kind: "leaf", slices: group }),
+    id: references.create({ kind: "leaf", slices: group }),
   }));
 }
 
-function writeInner(ledger: NodeReferences, children: readonly Child[], packed: boolean): Child[] {
+function writeInner(
+  references: NodeReferences,
+  children: readonly Child[],
+  packed: boolean,
+): Child[] {
   const groups = cutByCost(children, costOfChild, { costMax: nodeBytesMax, packed });
   return groups.map((group) => ({
     first: (group[0] as Child).first,
-    id: ledger.create({ kind: "inner", children: group }),
+    id: references.create({ kind: "inner", children: group }),
   }));
 }
 
-/** Adds levels until one node is left, or takes away those with a single child. */
-function growRoot(ledger: NodeReferences, level: readonly Child[]): bigint | undefined {
+/** Adds levels until one node is left, or removes levels with a single child. */
+function growRoot(references: NodeReferences, level: readonly Child[]): bigint | undefined {
   let children = level;
-  while (children.length > 1) children = writeInner(ledger, children, true);
+  while (children.length > 1) children = writeInner(references, children, true);
   let root = children[0]?.id;
   while (root !== undefined) {
-    const node = ledger.fresh(root);
+    const node = references.createdNode(root);
     if (node?.kind !== "inner" || node.children.length > 1) break;
-    ledger.dissolve(root);
+    references.discard(root);
     root = node.children[0]?.id;
   }
   return root;

@@ -6,10 +6,10 @@ import { overlapping, type Span } from "./slices.ts";
 import { nodeKey } from "./tables.ts";
 import type { Key, Value } from "../store/store.ts";
 
-/** Reads a stored node, decoded before the state it was read from ends. */
+/** Reads and decodes a content node. */
 export type NodeSource = (id: bigint) => Promise<Node>;
 
-/** From one state that stays open while the walk goes on. */
+/** Reads nodes from one view, which must stay open meanwhile. */
 export function nodesOf(view: { get(key: Key): Awaitable<Value | undefined> }): NodeSource {
   return async (id) => {
     const value = await view.get(nodeKey(id));
@@ -18,13 +18,13 @@ export function nodesOf(view: { get(key: Key): Awaitable<Value | undefined> }): 
   };
 }
 
-/** The slices that overlap `span`, in order; of a tree, leaf by leaf. */
+/** The slices that overlap `span`, in order; for a tree, leaf by leaf. */
 export async function* walk(
   nodes: NodeSource,
   ref: ContentRef,
   span: Span,
 ): AsyncGenerator<readonly Slice[], void, undefined> {
-  if (ref.kind === "tree") yield* walkNode(nodes, ref.root, span);
+  if (ref.kind === "tree") yield* walkSubtree(nodes, ref.root, span);
   else {
     const found = overlapping(slicesInRecord(ref), span);
     if (found.length > 0) yield found;
@@ -37,7 +37,7 @@ export function slicesInRecord(ref: ContentRef): readonly Slice[] {
   return [{ at: 0, length: ref.length, source: { bytes: ref.bytes } }];
 }
 
-async function* walkNode(
+async function* walkSubtree(
   nodes: NodeSource,
   id: bigint,
   span: Span,
@@ -50,6 +50,6 @@ async function* walkNode(
   }
   for (const [index, child] of node.children.entries()) {
     const end = node.children[index + 1]?.first ?? Infinity;
-    if (child.first < span.to && end > span.from) yield* walkNode(nodes, child.id, span);
+    if (child.first < span.to && end > span.from) yield* walkSubtree(nodes, child.id, span);
   }
 }

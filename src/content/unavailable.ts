@@ -1,7 +1,8 @@
 import { StoreUnavailable } from "../store/store.ts";
 
-/** The disk is full or failing, or out of handles: conditions that pass, not mistakes of ours. */
-const passingCodes = new Set([
+/** Error codes of temporary conditions rather than bugs: the disk is full or failing, or the
+ *  process is out of file handles. */
+const transientCodes = new Set([
   "ENOSPC",
   "EDQUOT",
   "EFBIG",
@@ -14,13 +15,13 @@ const passingCodes = new Set([
 
 const noSpaceCodes: ReadonlySet<unknown> = new Set(["ENOSPC", "EDQUOT", "EFBIG"]);
 
-export function isForSpace(error: unknown): boolean {
+export function isNoSpaceError(error: unknown): boolean {
   return error instanceof Error && "code" in error && noSpaceCodes.has(error.code);
 }
 
 export function asUnavailable(error: unknown): unknown {
   if (!(error instanceof Error) || error instanceof StoreUnavailable) return error;
   const { code } = error as NodeJS.ErrnoException;
-  if (code === undefined || !passingCodes.has(code)) return error;
-  return new StoreUnavailable(`contents cannot be written: ${error.message}`, { cause: error });
+  if (code === undefined || !transientCodes.has(code)) return error;
+  return new StoreUnavailable(`writing content failed: ${error.message}`, { cause: error });
 }

@@ -8,7 +8,7 @@ import {
   structuredVersion,
 } from "./structured-form.ts";
 
-/** Puts checksums between the bytes of a body of known length. */
+/** Encodes a body of known length in the structured body format. */
 export async function* writeStructured(
   chunks: AsyncIterable<Uint8Array>,
   length: number,

@@ -177,7 +177,7 @@ describe("malformed", () => {
   });
 });
 
-test("elements have the start and end positions that the service reports for retention days", () => {
+test("elements have the positions that the service reports for retention days", () => {
   const days =
     "<?xml version='1.0' encoding='utf-8'?>\n<StorageServiceProperties><DeleteRetentionPolicy>" +
     "<Enabled>true</Enabled><Days>0</Days></DeleteRetentionPolicy></StorageServiceProperties>";

@@ -20,7 +20,8 @@ it("a job that is requested twice is stored once, other jobs separately", async 
   await store.transact(async (tx) => {
     for (const job of jobs) enqueueJob(tx, job, tx.now);
   });
-  const found = await store.snapshot((view) => view.readHead({ ...reclaimJobs.range([]), limit: 99 }));
+  const bounds = { ...reclaimJobs.range([]), limit: 99 };
+  const found = await store.snapshot((view) => view.readHead(bounds));
   const distinct = [0, 2, 3, 4, 5].map((index) => jobs[index]);
   expect(found.map(({ value }) => reclaimJobs.codec.decode(value))).toEqual(distinct);
   await store.close();
@@ -31,7 +32,8 @@ it("a job without a due time is due at the time of each request", async () => {
   await store.transact(async (tx) => {
     for (const now of [7n, 8n]) enqueueJob(tx, { kind: "a", scope: [1n] }, now);
   });
-  const found = await store.snapshot((view) => view.readHead({ ...reclaimJobs.range([]), limit: 99 }));
+  const bounds = { ...reclaimJobs.range([]), limit: 99 };
+  const found = await store.snapshot((view) => view.readHead(bounds));
   expect(found).toHaveLength(2);
   await store.close();
 });

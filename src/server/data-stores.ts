@@ -37,7 +37,7 @@ export async function openDataStores(options: EngineOptions): Promise<DataStores
   };
   try {
     const foundation = await openStorageBackend(options, opened);
-    const { store, files, owner, owners, isOnDuty } = foundation;
+    const { store, files, owner, owners, isLeader: isOnDuty } = foundation;
     await refuseHalfCopied(store);
     await claimFiles(store, files, () => Buffer.from(random.bytes(storeIdBytes)).toString("hex"));
     const content = await openContentStore({ ...foundation, clock, log, contentTables });

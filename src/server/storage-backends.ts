@@ -42,7 +42,7 @@ export type Close = () => Promise<void>;
 
 export interface StorageBackend extends Pick<ContentOptions, "store" | "files" | "pins"> {
   /** Whether this process is the one that works in the background at the moment. */
-  readonly isOnDuty: () => Promise<boolean>;
+  readonly isLeader: () => Promise<boolean>;
   /** Under which this process holds what lives no longer than a process. */
   readonly owner: string;
   /** The owners of all processes that share the store and are running now. */
@@ -77,7 +77,7 @@ export async function openStorageBackend(
     self: owner,
     owners,
   });
-  return { store, files, pins: sharedHorizons(processes), owner, owners, isOnDuty };
+  return { store, files, pins: sharedHorizons(processes), owner, owners, isLeader: isOnDuty };
 }
 
 interface SharedStore {
@@ -94,7 +94,7 @@ function inMemory(options: FoundationOptions, opened: Close[]): StorageBackend {
   const owners = () => Promise.resolve(new Set([soloOwner]));
   const files = memoryFiles({ bytesMax });
   const isOnDuty = () => Promise.resolve(true);
-  return { store, files, pins: soloPins(soloOwner), owner: soloOwner, owners, isOnDuty };
+  return { store, files, pins: soloPins(soloOwner), owner: soloOwner, owners, isLeader: isOnDuty };
 }
 
 async function onDisk(

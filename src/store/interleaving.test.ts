@@ -38,7 +38,7 @@ describe("clients with the same If-Match", () => {
     );
   });
 
-  it("have more than one winner if reads are not validated (proves that the test can fail)", async () => {
+  it("have several winners if reads are not validated, so the test can fail", async () => {
     const result = await fc.check(
       fc.asyncProperty(fc.scheduler(), async (scheduler) => {
         expect(await winners(scheduler, "peek")).toBe(1);

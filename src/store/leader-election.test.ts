@@ -18,9 +18,9 @@ function openTwo() {
 
 it("elects one of several concurrent candidates", async () => {
   const { one, other } = openTwo();
-  const told = await Promise.all([one(), other(), one(), other()]);
-  expect(told.filter((isOnDuty) => isOnDuty).length).toBeGreaterThan(0);
-  expect([await one(), await other()].filter((isOnDuty) => isOnDuty)).toHaveLength(1);
+  const answers = await Promise.all([one(), other(), one(), other()]);
+  expect(answers.filter(Boolean).length).toBeGreaterThan(0);
+  expect([await one(), await other()].filter(Boolean)).toHaveLength(1);
 });
 
 it("keeps the leader that renews its term", async () => {

@@ -25,9 +25,9 @@ function countingView(valueBytes: number): StateView & { gets: number } {
 }
 
 it.each([
-  ["those who share a view ask once for a small record", { users: 2, valueBytes: 100, gets: 1 }],
-  ["a long value is kept for nobody", { users: 2, valueBytes: 2000, gets: 2 }],
-  ["who has a view alone keeps nothing", { users: 1, valueBytes: 100, gets: 2 }],
+  ["the users of a shared view read a small record once", { users: 2, valueBytes: 100, gets: 1 }],
+  ["a long value is not cached", { users: 2, valueBytes: 2000, gets: 2 }],
+  ["a view with one user caches nothing", { users: 1, valueBytes: 100, gets: 2 }],
 ])("%s", async (_name, { users, valueBytes, gets }) => {
   const inner = countingView(valueBytes);
   const view = new OpenViews(options).track(inner, users);

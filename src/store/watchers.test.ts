@@ -37,7 +37,7 @@ it("logs a failing poll once and continues polling", async () => {
     if (isBroken) throw trouble;
     return { ...emptyState, get: () => undefined, scan: () => [], sequence, close: () => {} };
   };
-  const unused = () => Promise.reject(new Error("nobody commits or closes here"));
+  const unused = () => Promise.reject(new Error("not used by this test"));
   const watchers = new Watchers({ open, commit: unused, close: unused }, clock, log);
   let calls = 0;
   watchers.watch(k("w"), () => void (calls += 1));

@@ -92,7 +92,7 @@ function isSigned(request: IncomingMessage, body: Buffer, credentials: Credentia
       headers: Object.fromEntries(kept.map((name) => [name, String(rest[name])])),
       query: Object.fromEntries(url.searchParams),
     },
-    { credentials, region: "us-east-1", moment: String(rest["x-amz-date"]) },
+    { credentials, region: "us-east-1", amzDate: String(rest["x-amz-date"]) },
   );
   return expected["authorization"] === authorization;
 }

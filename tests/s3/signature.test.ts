@@ -1,6 +1,6 @@
 import { expect, it } from "vitest";
 
-import { momentOf } from "../../src/content/s3/bucket.ts";
+import { amzDateOf } from "../../src/content/s3/bucket.ts";
 import { sha256Hex, signedHeaders } from "../../src/content/s3/signature.ts";
 import { parseIso } from "../../src/base/dates.ts";
 
@@ -9,7 +9,7 @@ const credentials = {
   accessKeyId: "AKIAIOSFODNN7EXAMPLE",
   secretAccessKey: "wJalrXUtnFEMI/K7MDENG/bPxRfiCYEXAMPLEKEY",
 };
-const context = { credentials, region: "us-east-1", moment: "20130524T000000Z" };
+const context = { credentials, region: "us-east-1", amzDate: "20130524T000000Z" };
 const host = "examplebucket.s3.amazonaws.com";
 const nothing = sha256Hex("");
 
@@ -43,6 +43,6 @@ it("signs an upload", () => {
 });
 
 it("formats times as the signature requires", () => {
-  const moment = parseIso("2013-05-24T01:02:03.9876543Z") ?? 0n;
-  expect(momentOf(moment)).toBe("20130524T010203Z");
+  const ticks = parseIso("2013-05-24T01:02:03.9876543Z") ?? 0n;
+  expect(amzDateOf(ticks)).toBe("20130524T010203Z");
 });

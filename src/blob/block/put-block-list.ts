@@ -162,7 +162,8 @@ async function chooseParts(
   const places = new Map<string, string>();
   const chosen: KeyedPart[] = [];
   for (const { from, id } of entries) {
-    if (chosen.length % entriesPerTurnMax === entriesPerTurnMax - 1) await spend(unitsPerIterationMax);
+    const isStepDone = chosen.length % entriesPerTurnMax === entriesPerTurnMax - 1;
+    if (isStepDone) await spend(unitsPerIterationMax);
     if ((places.get(id) ?? from) !== from) return fail("InvalidBlockList");
     places.set(id, from);
     const part =

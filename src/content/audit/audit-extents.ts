@@ -8,62 +8,62 @@ import {
   wholeTables,
   type ExtentRecord,
 } from "../tables.ts";
-import type { HeldExtent } from "./expected-content.ts";
+import type { ExpectedExtent } from "./expected-content.ts";
 
 export interface ExtentAudit {
   readonly view: View;
   readonly files: ExtentFiles;
   readonly filesBefore: ReadonlySet<bigint>;
-  readonly held: ReadonlyMap<bigint, HeldExtent>;
-  /** Forgotten already; their files may be there or not. */
-  readonly dying: ReadonlySet<bigint>;
-  readonly complain: (problem: string) => void;
+  readonly expected: ReadonlyMap<bigint, ExpectedExtent>;
+  /** Extents among the garbage; their files may or may not exist. */
+  readonly removed: ReadonlySet<bigint>;
+  readonly report: (problem: string) => void;
 }
 
-const nothing: HeldExtent = { liveBytes: 0, owners: 0, end: 0 };
+const nothing: ExpectedExtent = { liveBytes: 0, owners: 0, end: 0 };
 
-/** Compares extents with those who refer to them; returns how many there are. */
+/** Compares extents with the references to them; returns the number of extents. */
 export async function auditExtents(audit: ExtentAudit): Promise<number> {
-  const { held, complain } = audit;
+  const { expected, report } = audit;
   const { records, live } = await readTable(audit.view);
   const owners = await countOwners(audit.view);
   for (const [extent, record] of records) {
     const name = `extent ${extent.toString(16)}`;
-    const wanted = held.get(extent) ?? nothing;
+    const wanted = expected.get(extent) ?? nothing;
     const counted = live.get(extent) ?? 0n;
     if (counted !== BigInt(wanted.liveBytes)) {
-      complain(`${name} counts ${counted} bytes in use, but ${wanted.liveBytes} are`);
+      report(`${name} counts ${counted} bytes in use, but ${wanted.liveBytes} are`);
     }
     const indexed = owners.get(extent) ?? 0;
     if (indexed > wanted.owners) {
-      complain(`${name} has ${indexed} owners in its index, but ${wanted.owners} refer to it`);
+      report(`${name} has ${indexed} owners in its index, but ${wanted.owners} refer to it`);
     }
     await checkEnd(audit, name, extent, record);
   }
-  for (const extent of new Set([...held.keys(), ...live.keys(), ...owners.keys()])) {
-    if (!records.has(extent)) complain(`extent ${extent.toString(16)} is used, but not known`);
+  for (const extent of new Set([...expected.keys(), ...live.keys(), ...owners.keys()])) {
+    if (!records.has(extent)) report(`extent ${extent.toString(16)} is used, but not known`);
   }
   for (const extent of audit.filesBefore) {
-    if (records.has(extent) || audit.dying.has(extent)) continue;
-    // Removed since the files were listed, as it should be.
+    if (records.has(extent) || audit.removed.has(extent)) continue;
+    // The file was removed since it was listed.
     if ((await audit.files.size(extent)) === 0) continue;
-    complain(`the file of extent ${extent.toString(16)} is left over`);
+    report(`the file of extent ${extent.toString(16)} is left over`);
   }
   return records.size;
 }
 
 async function checkEnd(
-  { held, files, complain }: ExtentAudit,
+  { expected, files, report }: ExtentAudit,
   name: string,
   extent: bigint,
   { sealedBytes }: ExtentRecord,
 ): Promise<void> {
-  const end = held.get(extent)?.end ?? 0;
+  const end = expected.get(extent)?.end ?? 0;
   if (sealedBytes !== undefined && end > sealedBytes) {
-    complain(`${name} was sealed at ${sealedBytes}, but is used up to ${end}`);
+    report(`${name} was sealed at ${sealedBytes}, but is used up to ${end}`);
   }
   const size = await files.size(extent);
-  if (end > size) complain(`${name} ends at ${size}, but is used up to ${end}`);
+  if (end > size) report(`${name} ends at ${size}, but is used up to ${end}`);
 }
 
 async function readTable(view: View) {

@@ -4,58 +4,58 @@ import type { Node } from "../node.ts";
 import { bytesByExtent, endOf } from "../slices.ts";
 import { nodeOwnerKey, ownerDigest, recordOwnerKey } from "../tables.ts";
 
-/** What an extent must have, as far as those who refer to it say. */
-export interface HeldExtent {
+/** Expected values of an extent, derived from the references to it. */
+export interface ExpectedExtent {
   liveBytes: number;
-  /** How many entries of the index of owners there must be. */
+  /** Expected number of entries in the owner index. */
   owners: number;
-  /** Where the last byte that anyone refers to ends. */
+  /** End of the last byte that is referred to. */
   end: number;
 }
 
-/** What all records and nodes hold together, gathered to be compared with what is written down. */
+/** Collects the references of all records and nodes, for comparison with the stored counts. */
 export class ExpectedContent {
-  /** By node: how many records, parents and pieces of garbage refer to it. */
+  /** Number of records, parents and garbage entries that refer to a node. */
   readonly references = new Map<bigint, number>();
-  readonly extents = new Map<bigint, HeldExtent>();
+  readonly extents = new Map<bigint, ExpectedExtent>();
 
-  refer(node: bigint): void {
+  addReference(node: bigint): void {
     this.references.set(node, (this.references.get(node) ?? 0) + 1);
   }
 
-  /** Returns the entries that the index of owners must have for the record. */
-  holdRecord(key: Key, ref: ContentRef): readonly Key[] {
-    if (ref.kind === "tree") this.refer(ref.root);
+  /** Adds a record and returns its expected entries in the owner index. */
+  addRecord(key: Key, ref: ContentRef): readonly Key[] {
+    if (ref.kind === "tree") this.addReference(ref.root);
     if (ref.kind !== "slices") return [];
     const digest = ownerDigest(key);
-    return this.#holdSlices(ref.slices).map((extent) => recordOwnerKey(extent, digest));
+    return this.#addSlices(ref.slices).map((extent) => recordOwnerKey(extent, digest));
   }
 
-  /** The same for a node. */
-  holdNode(id: bigint, node: Node): readonly Key[] {
+  /** Adds a content node and returns its expected entries in the owner index. */
+  addNode(id: bigint, node: Node): readonly Key[] {
     if (node.kind === "inner") {
-      for (const child of node.children) this.refer(child.id);
+      for (const child of node.children) this.addReference(child.id);
       return [];
     }
-    return this.#holdSlices(node.slices).map((extent) => nodeOwnerKey(extent, id));
+    return this.#addSlices(node.slices).map((extent) => nodeOwnerKey(extent, id));
   }
 
-  #holdSlices(slices: readonly Slice[]): readonly bigint[] {
+  #addSlices(slices: readonly Slice[]): readonly bigint[] {
     for (const { source, length } of slices) {
       if (!("extent" in source)) continue;
-      const held = this.#extent(source.extent);
-      held.end = Math.max(held.end, source.offset + length);
+      const expected = this.#extent(source.extent);
+      expected.end = Math.max(expected.end, source.offset + length);
     }
     const bytes = bytesByExtent(slices);
     for (const [extent, count] of bytes) {
-      const held = this.#extent(extent);
-      held.liveBytes += count;
-      held.owners += 1;
+      const expected = this.#extent(extent);
+      expected.liveBytes += count;
+      expected.owners += 1;
     }
     return [...bytes.keys()];
   }
 
-  #extent(id: bigint): HeldExtent {
+  #extent(id: bigint): ExpectedExtent {
     const known = this.extents.get(id);
     if (known !== undefined) return known;
     const fresh = { liveBytes: 0, owners: 0, end: 0 };
@@ -64,15 +64,15 @@ export class ExpectedContent {
   }
 }
 
-/** What is wrong with the form of a content, if anything. */
-export function malformed(ref: ContentRef): string | undefined {
+/** Describes what is wrong with a content reference; `undefined` if nothing is. */
+export function findRefProblem(ref: ContentRef): string | undefined {
   if (ref.kind === "inline") {
     return ref.bytes.length === ref.length ? undefined : "its bytes have another length";
   }
-  return ref.kind === "slices" ? malformedSlices(ref.slices, ref.length) : undefined;
+  return ref.kind === "slices" ? findSliceProblem(ref.slices, ref.length) : undefined;
 }
 
-export function malformedSlices(slices: readonly Slice[], length: number): string | undefined {
+export function findSliceProblem(slices: readonly Slice[], length: number): string | undefined {
   let end = 0;
   for (const slice of slices) {
     if (slice.length <= 0) return `an empty slice at ${slice.at}`;

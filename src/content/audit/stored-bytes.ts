@@ -1,20 +1,20 @@
 import type { Slice } from "../content-ref.ts";
-import { crcOfStretch } from "../copy-ranges.ts";
+import { crcOfRange } from "../copy-ranges.ts";
 import type { ExtentFiles } from "../extent-files.ts";
 import { ExtentFileCache } from "../extent-file-cache.ts";
 
-/** Reads what slices refer to, and compares it with their checksums. */
+/** Reads the bytes of slices and verifies their checksums. */
 export class StoredBytes {
-  readonly #handles: ExtentFileCache;
-  /** Read, and found to be what was written, where a checksum tells. */
+  readonly #fileCache: ExtentFileCache;
+  /** Bytes read, and those of them that have a checksum. */
   bytesRead = 0;
   bytesWithChecksum = 0;
 
   constructor(files: ExtentFiles) {
-    this.#handles = new ExtentFileCache(files);
+    this.#fileCache = new ExtentFileCache(files);
   }
 
-  /** What is wrong with the bytes of each slice. */
+  /** Problems with the bytes of the slices. */
   async problemsOf(slices: readonly Slice[]): Promise<readonly string[]> {
     const problems: string[] = [];
     for (const slice of slices) {
@@ -25,21 +25,22 @@ export class StoredBytes {
   }
 
   close(): Promise<void> {
-    return this.#handles.close();
+    return this.#fileCache.close();
   }
 
   async #check({ source, length }: Slice): Promise<string | undefined> {
     if (!("extent" in source)) return undefined;
     const { extent, offset, crc64 } = source;
-    const place = `${length} bytes at ${offset} of extent ${extent.toString(16)}`;
+    const location = `${length} bytes at ${offset} of extent ${extent.toString(16)}`;
     try {
-      const found = await crcOfStretch(this.#handles, extent, { offset, length });
+      const found = await crcOfRange(this.#fileCache, extent, { offset, length });
       this.bytesRead += length;
       if (crc64 === undefined) return undefined;
       this.bytesWithChecksum += length;
-      return found === crc64 ? undefined : `${place} differ from their checksum`;
+      return found === crc64 ? undefined : `${location} differ from their checksum`;
     } catch (error) {
-      return `${place} cannot be read: ${error instanceof Error ? error.message : String(error)}`;
+      const reason = error instanceof Error ? error.message : String(error);
+      return `${location} cannot be read: ${reason}`;
     }
   }
 }

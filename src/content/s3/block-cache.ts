@@ -1,9 +1,10 @@
-/** What was read lately, up to a bound. An object never changes, so nothing here is ever stale. */
+/** Cache of recently read blocks, bounded by their bytes. Objects are immutable, so entries are
+ *  never stale. */
 export class BlockCache {
   readonly #bytesMax: number;
-  /** In the order of last use. One that is still being read is here, too: whoever comes meanwhile
-   *  waits for the same answer. */
-  readonly #blocks = new Map<string, Kept>();
+  /** In the order of last use. Contains blocks that are still being read, so that concurrent
+   *  readers share one request. */
+  readonly #blocks = new Map<string, CachedBlock>();
   #bytes = 0;
 
   constructor(bytesMax: number) {
@@ -15,35 +16,35 @@ export class BlockCache {
   }
 
   get(name: string): Promise<Uint8Array> | undefined {
-    const kept = this.#blocks.get(name);
-    if (kept === undefined) return undefined;
+    const cached = this.#blocks.get(name);
+    if (cached === undefined) return undefined;
     this.#blocks.delete(name);
-    this.#blocks.set(name, kept);
-    return kept.block;
+    this.#blocks.set(name, cached);
+    return cached.block;
   }
 
-  /** Keeps what is being read, `length` bytes of it; a failure is forgotten at once. */
+  /** Caches a block of `length` bytes that is being read; a failure removes it. */
   put(name: string, length: number, block: Promise<Uint8Array>): void {
-    const kept = { block, length };
-    this.#forget(name);
-    this.#blocks.set(name, kept);
+    const cached = { block, length };
+    this.#remove(name);
+    this.#blocks.set(name, cached);
     this.#bytes += length;
     block.catch(() => {
-      if (this.#blocks.get(name) === kept) this.#forget(name);
+      if (this.#blocks.get(name) === cached) this.#remove(name);
     });
     for (const oldest of this.#blocks.keys()) {
       if (this.#bytes <= this.#bytesMax) break;
-      this.#forget(oldest);
+      this.#remove(oldest);
     }
   }
 
-  #forget(name: string): void {
+  #remove(name: string): void {
     this.#bytes -= this.#blocks.get(name)?.length ?? 0;
     this.#blocks.delete(name);
   }
 }
 
-interface Kept {
+interface CachedBlock {
   readonly block: Promise<Uint8Array>;
   readonly length: number;
 }

@@ -1,24 +1,26 @@
 import type { Bucket } from "./bucket.ts";
 
-/** Raised when an older release could no longer read what is written. */
+/** Raised when older releases can no longer read the objects. */
 const formatVersion = 1;
 const key = "owner";
 
-/** Extents of two stores have the same names, so they must not lie in one place. The object says
- *  whose place it is, and how its objects are to be read. */
+/** Marks the bucket as that of one store: extents of two stores have the same names and must not
+ *  share a prefix. The object contains the store's id and the format of the objects. */
 export async function claimBucket(bucket: Bucket, storeId: string): Promise<void> {
   const found = await read(bucket);
   if (found === undefined) {
     const body = Buffer.from(JSON.stringify({ format: formatVersion, store: storeId }));
     await bucket.send({ method: "PUT", key, body }, [200]);
   }
-  // Read again even then: another store may have come at the same moment.
+  // Read again after the write: another store may have written at the same time.
   const { store, format } = found ?? (await read(bucket)) ?? {};
   if (format !== formatVersion) {
-    throw new Error(`the bucket has format ${format}; this release knows ${formatVersion}`);
+    throw new Error(`the bucket has format ${format}; this release supports ${formatVersion}`);
   }
   if (store !== storeId) {
-    throw new Error("the bytes there belong to another store; give each store a prefix of its own");
+    throw new Error(
+      "the bucket prefix belongs to another store; use a separate prefix for each store",
+    );
   }
 }
 

@@ -1,4 +1,4 @@
-/** Where a bucket is, from `s3://bucket/prefix?endpoint=…&region=…`. */
+/** A bucket and a prefix, parsed from `s3://bucket/prefix?endpoint=…&region=…`. */
 export interface BucketLocation {
   readonly bucket: string;
   /** Empty, or ends in a slash. */
@@ -6,11 +6,11 @@ export interface BucketLocation {
   /** `http://host:port` or `https://host`, without a path. */
   readonly endpoint: string;
   readonly region: string;
-  /** How much of what was read lately stays in memory. */
+  /** Size of the cache of recently read blocks. */
   readonly cacheBytesMax: number;
 }
 
-/** What the surroundings say where the location says nothing. */
+/** Values from the environment, for parameters that the location omits. */
 export interface BucketDefaults {
   readonly region?: string | undefined;
   readonly endpoint?: string | undefined;
@@ -27,7 +27,7 @@ export function parseBucketLocation(
 ): BucketLocation {
   const url = new URL(location);
   if (url.protocol !== "s3:" || url.hostname === "") {
-    throw new Error("must read s3://bucket/prefix?endpoint=https://…");
+    throw new Error("must have the form s3://bucket/prefix?endpoint=https://…");
   }
   const parameter = (name: string): string | undefined => url.searchParams.get(name) ?? undefined;
   const region = parameter("region") ?? defaults.region ?? regionDefault;
@@ -44,5 +44,5 @@ function parseMegabytes(text: string | undefined): number {
   if (text === undefined) return cacheMegabytesDefault;
   const megabytes = Number(text);
   if (/^\d+$/.test(text) && megabytes <= cacheMegabytesMax) return megabytes;
-  throw new Error(`cache must be megabytes, 0 to ${cacheMegabytesMax}, not ${text}`);
+  throw new Error(`cache: must be 0 to ${cacheMegabytesMax} (megabytes), got "${text}"`);
 }

@@ -13,40 +13,40 @@ import type { Credentials } from "./signature.ts";
 
 export interface BucketOptions extends BucketLocation {
   readonly credentials: Credentials;
-  /** Asked when the ones there are were refused: those of a session end, and others come. */
+  /** Called when the credentials were rejected, for example after a session expired. */
   readonly renewCredentials?: (() => Promise<Credentials>) | undefined;
   readonly clock: Clock;
 }
 
 export interface BucketRequest {
   readonly method: "GET" | "PUT" | "DELETE";
-  /** The object; none for the bucket itself. */
+  /** Key of the object; `undefined` for the bucket itself. */
   readonly key?: string;
   readonly query?: Readonly<Record<string, string>>;
   readonly headers?: Readonly<Record<string, string>>;
   readonly body?: Uint8Array;
 }
 
-export interface BucketAnswer {
+export interface BucketResponse {
   readonly status: number;
   readonly body: Buffer;
 }
 
 const connectionsMax = 64;
-const silenceMilliseconds = 10_000;
+const idleMillisecondsMax = 10_000;
 const pingMilliseconds = 3_000;
 const triesMax = 10;
-/** No caller waits longer for a store that is away, however it fails. */
-const patience: Ticks = 20n * ticksPerSecond;
+/** Time limit for all tries of a request. */
+const sendTicksMax: Ticks = 20n * ticksPerSecond;
 const pauseMillisecondsFirst = 50;
 const pauseMillisecondsMax = 1_000;
-/** Longer than a part with its checksums, and than a page of a listing. */
-const answerBytesMax = 16 * 1024 * 1024;
-const refusals: ReadonlySet<number> = new Set([400, 401, 403]);
+/** Longer than a part with its checksums and than a page of a listing. */
+const responseBytesMax = 16 * 1024 * 1024;
+const credentialErrors: ReadonlySet<number> = new Set([400, 401, 403]);
 const emptyDigest = sha256Hex("");
 
-/** A bucket of an S3-compatible store, addressed by path. What fails in passing is tried again:
- *  all that is asked for here has the same effect twice as once. */
+/** A bucket of an S3-compatible service, with path-style addresses. Temporary failures are retried;
+ *  all requests are idempotent. */
 export class Bucket {
   readonly #options: BucketOptions;
   readonly #agent: PlainAgent | SecureAgent;
@@ -60,36 +60,36 @@ export class Bucket {
     const { protocol, host } = new URL(options.endpoint);
     this.#isSecure = protocol === "https:";
     this.#host = host;
-    const settings = { keepAlive: true, maxSockets: connectionsMax, timeout: silenceMilliseconds };
+    const settings = { keepAlive: true, maxSockets: connectionsMax, timeout: idleMillisecondsMax };
     this.#agent = this.#isSecure ? new SecureAgent(settings) : new PlainAgent(settings);
   }
 
-  async send(request: BucketRequest, expected: readonly number[]): Promise<BucketAnswer> {
+  async send(request: BucketRequest, expected: readonly number[]): Promise<BucketResponse> {
     const { clock } = this.#options;
-    const began = clock.monotonic();
+    const startedAt = clock.monotonic();
     let pause = pauseMillisecondsFirst;
     let problem: unknown;
     for (let tries = 0; tries < triesMax; tries += 1) {
       try {
-        const answer = await this.#sendOnce(request, silenceMilliseconds);
-        if (expected.includes(answer.status)) return answer;
-        problem = new Error(`status ${answer.status} ${answer.body.toString("utf8", 0, 300)}`);
-        const isPassing = answer.status >= 500 || answer.status === 429;
-        const isRenewed = refusals.has(answer.status) && (await this.#renew());
-        if (!isPassing && !isRenewed) break;
+        const response = await this.#sendOnce(request, idleMillisecondsMax);
+        if (expected.includes(response.status)) return response;
+        problem = new Error(`status ${response.status} ${response.body.toString("utf8", 0, 300)}`);
+        const isTransient = response.status >= 500 || response.status === 429;
+        const isRenewed = credentialErrors.has(response.status) && (await this.#renew());
+        if (!isTransient && !isRenewed) break;
       } catch (error) {
         problem = error;
       }
-      if (tries === triesMax - 1 || clock.monotonic() - began > patience) break;
+      if (tries === triesMax - 1 || clock.monotonic() - startedAt > sendTicksMax) break;
       await new Promise<void>((resolve) => clock.after(pause, resolve));
       pause = Math.min(2 * pause, pauseMillisecondsMax);
     }
     const reason = problem instanceof Error ? problem.message : String(problem);
-    const what = `${request.method} ${request.key ?? this.#options.bucket}`;
-    throw new StoreUnavailable(`${what}: ${reason}`, { cause: problem });
+    const operation = `${request.method} ${request.key ?? this.#options.bucket}`;
+    throw new StoreUnavailable(`${operation}: ${reason}`, { cause: problem });
   }
 
-  /** Whether the store answers at all, asked once and not for long. */
+  /** Rejects if the service is unreachable; one try with a short timeout. */
   async ping(): Promise<void> {
     const { bucket, prefix } = this.#options;
     const query = { "list-type": "2", "max-keys": "1", prefix };
@@ -101,7 +101,7 @@ export class Bucket {
     this.#agent.destroy();
   }
 
-  /** Whether there are others now. */
+  /** Fetches new credentials; returns whether they differ. */
   async #renew(): Promise<boolean> {
     const renewed = await this.#options.renewCredentials?.();
     const before = this.#credentials;
@@ -113,7 +113,7 @@ export class Bucket {
     return isOther;
   }
 
-  #sendOnce(request: BucketRequest, timeout: number): Promise<BucketAnswer> {
+  #sendOnce(request: BucketRequest, timeout: number): Promise<BucketResponse> {
     const { bucket, prefix, region, clock } = this.#options;
     const credentials = this.#credentials;
     const { method, key, query = {}, body } = request;
@@ -123,7 +123,7 @@ export class Bucket {
     const unsigned = { method, host: this.#host, path, query, bodyDigest };
     const headers = signedHeaders(
       { ...unsigned, headers: request.headers ?? {} },
-      { credentials, region, moment: momentOf(clock.wall()) },
+      { credentials, region, amzDate: amzDateOf(clock.wall()) },
     );
     const search = canonicalQuery(query);
     const url = `${this.#options.endpoint}${path}${search === "" ? "" : `?${search}`}`;
@@ -132,32 +132,32 @@ export class Bucket {
     return new Promise((resolve, reject) => {
       const options = { method, agent: this.#agent, headers: { ...headers, ...length } };
       const sent = send(url, { ...options, timeout });
-      sent.on("timeout", () => sent.destroy(new Error("the bucket's store does not answer")));
+      sent.on("timeout", () => sent.destroy(new Error("the S3 service timed out")));
       sent.on("error", reject);
-      sent.on("response", (answer) => void collect(answer).then(resolve, reject));
+      sent.on("response", (response) => void collect(response).then(resolve, reject));
       sent.end(body);
     });
   }
 }
 
-async function collect(answer: IncomingMessage): Promise<BucketAnswer> {
+async function collect(response: IncomingMessage): Promise<BucketResponse> {
   const chunks: Buffer[] = [];
   let length = 0;
-  for await (const chunk of answer) {
+  for await (const chunk of response) {
     chunks.push(chunk as Buffer);
     length += (chunk as Buffer).length;
-    if (length > answerBytesMax) throw new Error("the answer is too long");
+    if (length > responseBytesMax) throw new Error("the response is too long");
   }
-  if (!answer.complete) throw new Error("the answer broke off");
-  return { status: answer.statusCode ?? 0, body: Buffer.concat(chunks) };
+  if (!response.complete) throw new Error("the response was cut off");
+  return { status: response.statusCode ?? 0, body: Buffer.concat(chunks) };
 }
 
 function encodePath(key: string): string {
   return key.split("/").map(encodeStrictly).join("/");
 }
 
-/** As `20130524T000000Z`. */
-export function momentOf(ticks: Ticks): string {
+/** Formats a time as `20130524T000000Z`. */
+export function amzDateOf(ticks: Ticks): string {
   const [day = "", time = ""] = formatIso(ticks).split(/[T.]/);
   return `${day.replaceAll("-", "")}T${time.replaceAll(":", "")}Z`;
 }

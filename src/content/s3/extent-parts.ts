@@ -5,27 +5,28 @@ import { listParts, partBytesMax } from "./parts.ts";
 import type { Part } from "./parts.ts";
 
 const longReadBytes = 512 * 1024;
-const aheadBytes = 2 * 1024 * 1024;
+const readAheadBytes = 2 * 1024 * 1024;
 const endsMax = 16;
 
-export interface ExtentPlace {
+export interface ExtentLocator {
   readonly bucket: Bucket;
   readonly prefix: string;
   readonly reader: PartReader;
 }
 
-/** What is known of an extent's parts; no byte of an extent is written twice, so what is known once
- *  stays true, and only what is missing has to be asked for. */
+/** The known parts of an extent. No byte of an extent is written twice, so known parts stay valid,
+ *  and only unknown ones must be listed. */
 export class ExtentParts {
-  readonly #place: ExtentPlace;
+  readonly #locator: ExtentLocator;
   readonly #extent: bigint;
-  /** By offset, in order. */
+  /** Ordered by offset. */
   #parts: Part[] = [];
-  /** Where long reads have ended lately: whoever goes on there reads all that follows, too. */
+  /** End offsets of recent long reads: a read that continues at one of them is sequential, so the
+   *  following blocks are read ahead. */
   readonly #ends: number[] = [];
 
-  constructor(place: ExtentPlace, extent: bigint) {
-    this.#place = place;
+  constructor(locator: ExtentLocator, extent: bigint) {
+    this.#locator = locator;
     this.#extent = extent;
   }
 
@@ -36,20 +37,20 @@ export class ExtentParts {
 
   /** Fills all of `bytes`. */
   async read(bytes: Uint8Array, position: number): Promise<void> {
-    const wanted = this.#covering(position, bytes.length) ?? (await this.#lookUp(bytes, position));
+    const parts = this.#covering(position, bytes.length) ?? (await this.#lookUp(bytes, position));
     const end = position + bytes.length;
     if (bytes.length >= longReadBytes) this.#readAhead(position, end);
     await Promise.all(
-      wanted.map(async (part) => {
+      parts.map(async (part) => {
         const from = Math.max(part.offset, position);
         const to = Math.min(part.offset + part.length, end);
         const target = bytes.subarray(from - position, to - position);
-        await this.#place.reader.read(this.#extent, part, from - part.offset, target);
+        await this.#locator.reader.read(this.#extent, part, from - part.offset, target);
       }),
     );
   }
 
-  /** Fetches what will be asked for next, if it is known where it lies. */
+  /** Reads ahead after a sequential read, within the known part. */
   #readAhead(position: number, end: number): void {
     const follows = this.#ends.indexOf(position);
     if (follows >= 0) this.#ends.splice(follows, 1);
@@ -57,23 +58,23 @@ export class ExtentParts {
     if (this.#ends.length > endsMax) this.#ends.shift();
     const [next] = (follows >= 0 ? this.#covering(end, 1) : undefined) ?? [];
     if (next === undefined) return;
-    const length = Math.min(aheadBytes, next.offset + next.length - end);
-    this.#place.reader.prepare(this.#extent, next, end - next.offset, length);
+    const length = Math.min(readAheadBytes, next.offset + next.length - end);
+    this.#locator.reader.readAhead(this.#extent, next, end - next.offset, length);
   }
 
   async #lookUp(bytes: Uint8Array, position: number): Promise<readonly Part[]> {
     const end = position + bytes.length;
     const bounds = { from: position - partBytesMax, to: end };
-    const { bucket, prefix } = this.#place;
+    const { bucket, prefix } = this.#locator;
     for (const part of await listParts(bucket, prefix, this.#extent, bounds)) {
       this.add(part);
     }
     const found = this.#covering(position, bytes.length);
-    if (found === undefined) throw new ExtentTooShort(`an extent has a gap before ${end}`);
+    if (found === undefined) throw new ExtentTooShort(`extent has a gap before offset ${end}`);
     return found;
   }
 
-  /** The parts that together hold a stretch, if all of them are known. */
+  /** The parts that cover a range; `undefined` if one is unknown. */
   #covering(position: number, length: number): readonly Part[] | undefined {
     const found: Part[] = [];
     let at = position;
@@ -88,7 +89,7 @@ export class ExtentParts {
     return found;
   }
 
-  /** The index of the last part that begins at `position` or before, or -1. */
+  /** Index of the last part that begins at or before `position`; -1 if there is none. */
   #lastBefore(position: number): number {
     let [low, high] = [0, this.#parts.length];
     while (low < high) {

@@ -23,47 +23,47 @@ export interface S3Files extends ExtentFiles {
   close(): void;
 }
 
-/** Smaller than on disk: an extent is given back as a whole, and moving bytes costs requests. */
+/** Smaller than on disk: extents are removed as a whole, and compaction costs requests. */
 const extentBytes = 64 * 1024 * 1024;
-/** Uploading an object costs several times as much as writing this into the key space
- *  (`tests/cluster/costs.ts`); much beyond it the database would hold what the bucket is for. */
+/** Uploading an object costs several times as much as storing these bytes in the key space
+ *  (`tests/cluster/costs.ts`); a much larger limit would move content into the database. */
 const inlineBytesMax = 16 * 1024;
 const everything = { from: 0, to: Infinity };
 
-/** Extents in a bucket: each is a set of objects that hold stretches of it. */
+/** Extents in a bucket: each is a set of objects that contain its parts. */
 export async function openS3Files(options: S3FilesOptions): Promise<S3Files> {
   const location = parseBucketLocation(options.location, options);
   const { prefix } = location;
   const bucket = new Bucket({ ...options, ...location });
-  // Tells now, and not at the first write, that the bucket cannot be reached.
+  // Fails now, not at the first write, if the bucket is unreachable.
   await bucket.send({ method: "GET", query: { "list-type": "2", "max-keys": "1", prefix } }, [200]);
   const reader = new PartReader(bucket, new BlockCache(location.cacheBytesMax));
-  const place = { bucket, prefix, reader };
+  const locator = { bucket, prefix, reader };
   const partsOf = (extent: bigint) => listParts(bucket, prefix, extent, everything);
-  /** What this node writes it need not ask for. */
+  /** Parts of extents that this node writes, which it need not list. */
   const writing = new Map<bigint, ExtentParts>();
   return {
     extentBytes,
     inlineBytesMax,
     writesOnce: true,
     async create(extent) {
-      // A store that was brought back from a backup gives out ids once more. What lies there is of
-      // the time that was lost, and must not be taken for what comes.
+      // A store restored from a backup allocates ids again. Objects of the lost time must be
+      // removed so that they are not mistaken for new ones.
       await removeParts(bucket, extent, await partsOf(extent));
-      const known = new ExtentParts(place, extent);
+      const known = new ExtentParts(locator, extent);
       writing.set(extent, known);
       const uploads = new PartUploads(bucket, extent, known);
       return writableFile(known, uploads, () => writing.delete(extent));
     },
     async open(extent) {
-      return readableFile(writing.get(extent) ?? new ExtentParts(place, extent));
+      return readableFile(writing.get(extent) ?? new ExtentParts(locator, extent));
     },
     remove: async (extent) => removeParts(bucket, extent, await partsOf(extent)),
     async size(extent) {
       const last = (await partsOf(extent)).at(-1);
       return last === undefined ? 0 : last.offset + last.length;
     },
-    stretches: partsOf,
+    ranges: partsOf,
     check: () => bucket.ping(),
     list: (after) => listExtentFolders(bucket, prefix, after),
     claim: (storeId) => claimBucket(bucket, storeId),
@@ -82,7 +82,7 @@ function writableFile(known: ExtentParts, uploads: PartUploads, onClose: () => v
 
 function readableFile(known: ExtentParts): ExtentFile {
   return {
-    write: () => Promise.reject(new Error("an extent that was opened to read is written to")),
+    write: () => Promise.reject(new Error("extent is open for reading only")),
     read: (bytes, position) => known.read(bytes, position),
     sync: () => Promise.resolve(),
     close: () => Promise.resolve(),

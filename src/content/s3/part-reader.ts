@@ -2,15 +2,17 @@ import { ContentDamaged } from "../extent-files.ts";
 import type { BlockCache } from "./block-cache.ts";
 import type { Bucket } from "./bucket.ts";
 import { partKey, type Part } from "./parts.ts";
-import { blockBytes, decodeBlocks, sealedRange } from "./checksummed-blocks.ts";
+import { blockBytes, decodeBlocks, storedRange } from "./checksummed-blocks.ts";
 
-/** Bytes may be damaged on their way; what is still wrong then is wrong in the store. */
+/** Tries per read: bytes may be damaged in transit. If the last try fails, the stored object is
+ *  damaged. */
 const readTriesMax = 3;
 
-/** So that what is read ahead is not driven out before it is wanted. */
-const preparedRoom = 4;
+/** The cache must have room for this many read-aheads, so that blocks are not evicted before they
+ *  are used. */
+const readAheadShare = 4;
 
-/** Reads stretches of parts, by whole blocks, each held against its checksum. */
+/** Reads ranges of parts by whole blocks and verifies their checksums. */
 export class PartReader {
   readonly #bucket: Bucket;
   readonly #cache: BlockCache;
@@ -20,7 +22,7 @@ export class PartReader {
     this.#cache = cache;
   }
 
-  /** Fills `target` with what lies at `from` in the part. */
+  /** Fills `target` with the bytes at `from` of the part. */
   async read(extent: bigint, part: Part, from: number, target: Uint8Array): Promise<void> {
     const key = partKey(extent, part);
     const first = Math.floor(from / blockBytes);
@@ -33,17 +35,17 @@ export class PartReader {
     }
   }
 
-  /** Brings what will be asked for soon into the cache, if that can hold it. */
-  prepare(extent: bigint, part: Part, from: number, length: number): void {
-    if (!this.#cache.hasRoomFor(preparedRoom * length)) return;
+  /** Reads blocks into the cache ahead of their use, if the cache is large enough. */
+  readAhead(extent: bigint, part: Part, from: number, length: number): void {
+    if (!this.#cache.hasRoomFor(readAheadShare * length)) return;
     const first = Math.floor(from / blockBytes);
     const last = Math.floor((from + length - 1) / blockBytes);
     const key = partKey(extent, part);
-    // Whoever asks for it learns of a failure.
+    // The read that uses the block gets the error.
     for (const block of this.#blocks(key, part, first, last)) block.catch(() => undefined);
   }
 
-  /** One request for every run of blocks that are not at hand. */
+  /** Sends one request per run of blocks that are not cached. */
   #blocks(key: string, part: Part, first: number, last: number): readonly Promise<Uint8Array>[] {
     const found: Promise<Uint8Array>[] = [];
     for (let index = first; index <= last;) {
@@ -77,18 +79,18 @@ export class PartReader {
     first: number,
     last: number,
   ): Promise<readonly Uint8Array[]> {
-    const [from, to] = sealedRange(length, first, last);
+    const [from, to] = storedRange(length, first, last);
     const headers = { range: `bytes=${from}-${to}` };
     for (let tries = 0; tries < readTriesMax; tries += 1) {
       const request = { method: "GET", key, headers } as const;
       const { status, body } = await this.#bucket.send(request, [200, 206, 404]);
       if (status === 404) throw new ContentDamaged(`${key} is missing`);
-      // A store may answer with all of an object whatever was asked for.
+      // A service may return the whole object despite the range header.
       const found = body.length > to + 1 - from ? body.subarray(from, to + 1) : body;
       const blocks = decodeBlocks(key, first, found);
       if (blocks?.length === last + 1 - first) return blocks;
     }
-    throw new ContentDamaged(`${key} is not what was written, at ${from} to ${to}`);
+    throw new ContentDamaged(`${key}: checksum mismatch in bytes ${from} to ${to}`);
   }
 }
 

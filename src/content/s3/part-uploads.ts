@@ -3,28 +3,27 @@ import type { ExtentParts } from "./extent-parts.ts";
 import { partBytesMax, partKey, type Part } from "./parts.ts";
 import { encodeBlocks } from "./checksummed-blocks.ts";
 
-/** Of one extent; whoever writes more waits, so that memory is bounded. */
-const uploadsAtOnceMax = 8;
+/** Concurrent uploads per extent; further writes wait, which bounds memory. */
+const concurrentUploadsMax = 8;
 
-/** Bytes that follow one another and are not uploaded yet. */
-interface Stretch {
+/** Contiguous bytes that are not uploaded yet. */
+interface UploadBuffer {
   readonly offset: number;
   readonly chunks: Uint8Array[];
   length: number;
 }
 
-/** Gathers what is written to an extent into parts. A stretch that is full goes at once; the rest
- *  goes when someone asks for it to be safe, and stretches that touch go together: many small
- *  bodies make one object. */
+/** Collects the bytes written to an extent into parts. A full part is uploaded at once, the others
+ *  at the next flush. Adjacent ones are merged, so that many small bodies become one object. */
 export class PartUploads {
   readonly #bucket: Bucket;
   readonly #extent: bigint;
   readonly #known: ExtentParts;
-  /** By the place where the next bytes would be added. */
-  readonly #waiting = new Map<number, Stretch>();
+  /** By their end offset, at which the next bytes are appended. */
+  readonly #buffers = new Map<number, UploadBuffer>();
   readonly #running = new Set<Promise<void>>();
   #uploads = 0;
-  readonly #inLine: (() => void)[] = [];
+  readonly #slotQueue: (() => void)[] = [];
 
   constructor(bucket: Bucket, extent: bigint, known: ExtentParts) {
     this.#bucket = bucket;
@@ -35,42 +34,42 @@ export class PartUploads {
   async write(bytes: Uint8Array, position: number): Promise<void> {
     for (let from = 0; from < bytes.length;) {
       const at = position + from;
-      const stretch = this.#waiting.get(at) ?? { offset: at, chunks: [], length: 0 };
-      this.#waiting.delete(at);
-      const count = Math.min(bytes.length - from, partBytesMax - stretch.length);
-      // The caller uses its buffer again.
-      stretch.chunks.push(new Uint8Array(bytes.subarray(from, from + count)));
-      stretch.length += count;
+      const buffer = this.#buffers.get(at) ?? { offset: at, chunks: [], length: 0 };
+      this.#buffers.delete(at);
+      const count = Math.min(bytes.length - from, partBytesMax - buffer.length);
+      // A copy: the caller reuses its buffer.
+      buffer.chunks.push(new Uint8Array(bytes.subarray(from, from + count)));
+      buffer.length += count;
       from += count;
-      if (stretch.length < partBytesMax) this.#waiting.set(at + count, stretch);
+      if (buffer.length < partBytesMax) this.#buffers.set(at + count, buffer);
       else {
-        // Not awaited: the next part fills meanwhile, and whoever flushes learns of a failure.
-        void this.#upload(stretch).catch(() => undefined);
-        await this.#turn();
+        // Not awaited: the next part is filled meanwhile, and `flush` throws the error.
+        void this.#upload(buffer).catch(() => undefined);
+        await this.#waitForSlot();
       }
     }
   }
 
-  /** Resolves when all that was written before is stored. */
+  /** Resolves when everything written before the call is stored. */
   async flush(): Promise<void> {
-    const waiting = [...this.#waiting.values()].toSorted((a, b) => a.offset - b.offset);
-    this.#waiting.clear();
-    const joined: Stretch[] = [];
-    for (const next of waiting) {
+    const buffers = [...this.#buffers.values()].toSorted((a, b) => a.offset - b.offset);
+    this.#buffers.clear();
+    const joined: UploadBuffer[] = [];
+    for (const next of buffers) {
       const last = joined.at(-1);
-      const touches = last !== undefined && last.offset + last.length === next.offset;
-      if (touches && last.length + next.length <= partBytesMax) {
+      const isAdjacent = last !== undefined && last.offset + last.length === next.offset;
+      if (isAdjacent && last.length + next.length <= partBytesMax) {
         last.chunks.push(...next.chunks);
         last.length += next.length;
       } else joined.push(next);
     }
-    for (const stretch of joined) void this.#upload(stretch).catch(() => undefined);
+    for (const buffer of joined) void this.#upload(buffer).catch(() => undefined);
     const results = await Promise.allSettled(this.#running);
     for (const result of results) if (result.status === "rejected") throw result.reason;
   }
 
-  /** One that failed stays in the list: no later flush of this extent can be believed. */
-  #upload({ offset, length, chunks }: Stretch): Promise<void> {
+  /** A failed upload stays in `#running`, so that all later flushes of this extent fail. */
+  #upload({ offset, length, chunks }: UploadBuffer): Promise<void> {
     const part = { offset, length };
     const running = this.#send(part, chunks).then(() => {
       this.#known.add(part);
@@ -88,13 +87,13 @@ export class PartUploads {
       await this.#bucket.send({ method: "PUT", key, body: encodeBlocks(key, bytes) }, [200]);
     } finally {
       this.#uploads -= 1;
-      this.#inLine.shift()?.();
+      this.#slotQueue.shift()?.();
     }
   }
 
-  /** Resolves when there is room for another upload. */
-  async #turn(): Promise<void> {
-    if (this.#uploads < uploadsAtOnceMax) return;
-    await new Promise<void>((resolve) => this.#inLine.push(resolve));
+  /** Resolves when another upload may start. */
+  async #waitForSlot(): Promise<void> {
+    if (this.#uploads < concurrentUploadsMax) return;
+    await new Promise<void>((resolve) => this.#slotQueue.push(resolve));
   }
 }

@@ -1,12 +1,12 @@
 import type { Bucket } from "./bucket.ts";
 
-/** An object that holds a stretch of an extent. */
+/** A part of an extent, stored as one object. */
 export interface Part {
   readonly offset: number;
   readonly length: number;
 }
 
-/** No part is longer, so whoever looks for a place need not look further back than this. */
+/** Maximum length of a part, and so the distance before an offset in which its part begins. */
 export const partBytesMax = 4 * 1024 * 1024;
 const offsetDigits = 10;
 const lengthDigits = 7;
@@ -19,14 +19,14 @@ export function folderOf(extent: bigint): string {
   return `${extentsFolder}${extent.toString(16).padStart(16, "0")}/`;
 }
 
-/** The next extents beyond `after` of which there are any parts, at most a page of them. */
+/** The next extents after `after` that have parts, at most one page. */
 export async function listExtentFolders(
   bucket: Bucket,
   prefix: string,
   after: bigint,
 ): Promise<readonly bigint[]> {
   const folder = prefix + extentsFolder;
-  // Sorts after everything inside the folder of `after`: whole folders follow.
+  // Sorts after everything in the folder of `after`, so that whole folders follow.
   const startAfter = `${prefix}${folderOf(after).slice(0, -1)}0`;
   const query = { "list-type": "2", prefix: folder, delimiter: "/", "start-after": startAfter };
   const keys = { "max-keys": String(pageKeysMax) };
@@ -35,7 +35,8 @@ export async function listExtentFolders(
   return [...names].map(([, name = ""]) => BigInt(`0x${name}`)).filter((each) => each > after);
 }
 
-/** Names sort as offsets do. Example: `extents/0000000100000000/0000010000-0001000`. */
+/** Object key of a part; keys sort by offset. Example:
+ *  `extents/0000000100000000/0000010000-0001000`. */
 export function partKey(extent: bigint, { offset, length }: Part): string {
   const hex = (count: number, digits: number): string => count.toString(16).padStart(digits, "0");
   return `${folderOf(extent)}${hex(offset, offsetDigits)}-${hex(length, lengthDigits)}`;
@@ -43,11 +44,11 @@ export function partKey(extent: bigint, { offset, length }: Part): string {
 
 interface ListOptions {
   readonly from: number;
-  /** Parts that begin here or later need not be listed. */
+  /** Excluded. */
   readonly to: number;
 }
 
-/** The parts of an extent whose offset lies in `[from, to)`, in order. */
+/** The parts of an extent with an offset in `[from, to)`, in order. */
 export async function listParts(
   bucket: Bucket,
   prefix: string,
@@ -61,7 +62,8 @@ export async function listParts(
     const query = { "list-type": "2", prefix: folder, "start-after": after };
     const keys = { "max-keys": String(pageKeysMax) };
     const { body } = await bucket.send({ method: "GET", query: { ...query, ...keys } }, [200]);
-    // The prefix may be written with entities; the last part of a name is digits.
+    // The prefix may contain XML entities; the last segment of a key consists of hexadecimal
+    // digits.
     const names = [...body.toString("utf8").matchAll(/<Key>[^<]*\/([^</]*)<\/Key>/g)].map(
       ([, name = ""]) => name,
     );
@@ -71,14 +73,14 @@ export async function listParts(
     if (last === undefined || names.length < pageKeysMax || last.offset >= to) return parts;
     after = folder + (names.at(-1) ?? "");
   }
-  throw new Error(`extent ${extent} has too many parts`);
+  throw new Error(`extent ${extent} has more than ${pagesMax * pageKeysMax} parts`);
 }
 
 function parsePart(name: string): Part {
   const [offset, length] = name.split("-");
   const part = { offset: parseInt(offset ?? "", 16), length: parseInt(length ?? "", 16) };
   if (!Number.isSafeInteger(part.offset) || !Number.isSafeInteger(part.length)) {
-    throw new Error(`an object named ${name} lies among the parts of an extent`);
+    throw new Error(`unexpected object ${name} among the parts of an extent`);
   }
   return part;
 }

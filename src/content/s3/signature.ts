@@ -1,6 +1,7 @@
 import { createHash, createHmac } from "node:crypto";
 
-/** docs.aws.amazon.com/AmazonS3/latest/API/sig-v4-header-based-auth.html */
+/** AWS signature version 4.
+ *  docs.aws.amazon.com/AmazonS3/latest/API/sig-v4-header-based-auth.html */
 export interface Credentials {
   readonly accessKeyId: string;
   readonly secretAccessKey: string;
@@ -10,7 +11,7 @@ export interface Credentials {
 export interface UnsignedRequest {
   readonly method: string;
   readonly host: string;
-  /** With its segments already encoded. */
+  /** With percent-encoded segments. */
   readonly path: string;
   readonly query: Readonly<Record<string, string>>;
   readonly headers: Readonly<Record<string, string>>;
@@ -21,7 +22,7 @@ export interface SigningContext {
   readonly credentials: Credentials;
   readonly region: string;
   /** As `20130524T000000Z`. */
-  readonly moment: string;
+  readonly amzDate: string;
 }
 
 const algorithm = "AWS4-HMAC-SHA256";
@@ -31,17 +32,17 @@ export function sha256Hex(bytes: Uint8Array | string): string {
   return createHash("sha256").update(bytes).digest("hex");
 }
 
-/** The headers to send, the signature among them. */
+/** The headers to send, including the signature. */
 export function signedHeaders(
   request: UnsignedRequest,
-  { credentials, region, moment }: SigningContext,
+  { credentials, region, amzDate }: SigningContext,
 ): Readonly<Record<string, string>> {
   const { accessKeyId, secretAccessKey, sessionToken } = credentials;
   const headers: Record<string, string> = {
     ...request.headers,
     host: request.host,
     "x-amz-content-sha256": request.bodyDigest,
-    "x-amz-date": moment,
+    "x-amz-date": amzDate,
     ...(sessionToken === undefined ? {} : { "x-amz-security-token": sessionToken }),
   };
   const names = Object.keys(headers).toSorted();
@@ -54,9 +55,9 @@ export function signedHeaders(
     names.join(";"),
     request.bodyDigest,
   ].join("\n");
-  const day = moment.slice(0, dayLength);
+  const day = amzDate.slice(0, dayLength);
   const scope = `${day}/${region}/s3/aws4_request`;
-  const toSign = [algorithm, moment, scope, sha256Hex(canonical)].join("\n");
+  const toSign = [algorithm, amzDate, scope, sha256Hex(canonical)].join("\n");
   let key: Uint8Array | string = `AWS4${secretAccessKey}`;
   for (const part of [day, region, "s3", "aws4_request"]) key = hmac(key, part);
   const signature = Buffer.from(hmac(key, toSign)).toString("hex");
@@ -75,7 +76,7 @@ export function canonicalQuery(query: Readonly<Record<string, string>>): string 
     .join("&");
 }
 
-/** Everything but letters, digits and `-._~` is encoded. */
+/** Percent-encodes everything but letters, digits and `-._~`. */
 export function encodeStrictly(text: string): string {
   return encodeURIComponent(text).replace(
     /[!'()*]/g,

@@ -1,6 +1,6 @@
 import type { ExtentFile, ExtentFiles } from "../../content/extent-files.ts";
 import { listExtents, type ExtentState } from "../../content/extent-table.ts";
-import type { Stretch } from "../../content/regions.ts";
+import type { ExtentRange } from "../../content/regions.ts";
 import type { Store } from "../../store/store.ts";
 
 /** One piece in memory at a time, or two when they are compared. */
@@ -9,7 +9,7 @@ const pageMax = 256;
 
 export interface ExtentSize {
   readonly extent: bigint;
-  readonly stretches: readonly Stretch[];
+  readonly stretches: readonly ExtentRange[];
   readonly bytes: number;
 }
 
@@ -24,7 +24,7 @@ export async function extentSizes(
     const after = found.at(-1)?.extent ?? 0n;
     page = await store.snapshot((view) => listExtents(view, after, pageMax));
     for (const { extent } of page) {
-      const stretches = (await files.stretches?.(extent)) ?? (await oneStretch(files, extent));
+      const stretches = (await files.ranges?.(extent)) ?? (await oneStretch(files, extent));
       const bytes = stretches.reduce((sum, { length }) => sum + length, 0);
       found.push({ extent, stretches, bytes });
     }
@@ -32,7 +32,7 @@ export async function extentSizes(
   return found;
 }
 
-async function oneStretch(files: ExtentFiles, extent: bigint): Promise<readonly Stretch[]> {
+async function oneStretch(files: ExtentFiles, extent: bigint): Promise<readonly ExtentRange[]> {
   const length = await files.size(extent);
   return length === 0 ? [] : [{ offset: 0, length }];
 }
@@ -85,13 +85,13 @@ export async function isSameExtent(
   }
 }
 
-async function readPiece(file: ExtentFile, { offset, length }: Stretch): Promise<Uint8Array> {
+async function readPiece(file: ExtentFile, { offset, length }: ExtentRange): Promise<Uint8Array> {
   const bytes = Buffer.allocUnsafeSlow(length);
   await file.read(bytes, offset);
   return bytes;
 }
 
-function* pieces(stretches: readonly Stretch[]): Generator<Stretch> {
+function* pieces(stretches: readonly ExtentRange[]): Generator<ExtentRange> {
   for (const { offset, length } of stretches) {
     for (let done = 0; done < length; done += pieceBytesMax) {
       yield { offset: offset + done, length: Math.min(pieceBytesMax, length - done) };

@@ -43,7 +43,7 @@ export async function checkFolder(options: FolderOptions): Promise<FolderReport>
       problemCount += 1;
       if (problems.length < problemsKeptMax) problems.push(problem);
     };
-    const audit = new ContentAudit({ view, files, filesBefore, complain });
+    const audit = new ContentAudit({ view, files, filesBefore, report: complain });
     await audit.begin();
     const records = await new RecordCheck(view, audit, complain).run();
     const figures = await audit.finish();

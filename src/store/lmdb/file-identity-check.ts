@@ -45,7 +45,7 @@ export class FileIdentityCheck {
     }
     if (!this.#isLost) {
       const message =
-        "data file was deleted or replaced; rejecting writes until it is restored or the server restarts";
+        "data file was deleted or replaced; rejecting writes until restored or restarted";
       log?.error({ path }, message);
     }
     this.#isLost = true;

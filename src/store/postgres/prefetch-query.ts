@@ -18,7 +18,8 @@ export type PrefetchRow = [
   value: Buffer | null,
 ];
 
-const headerQuery = `SELECT 0 AS kind, s.sequence AS place, s.ticks AS stamp, ${databaseTicks} AS clock,
+const headerQuery = `SELECT 0 AS kind, s.sequence AS place, s.ticks AS stamp,
+    ${databaseTicks} AS clock,
     NULL::bytea AS head, NULL::bytea AS tail, NULL::bytea AS value FROM state s`;
 const byKey = `SELECT 1, w.place, e.stamp, NULL, NULL, NULL, e.value
     FROM unnest($1::bytea[], $2::bytea[]) WITH ORDINALITY AS w(head, digest, place)

@@ -20,13 +20,13 @@ export function primaryClient(addresses: Addresses): typeof pg.Client {
     }
 
     override connect(): Promise<this>;
-    override connect(callback: Connected): void;
-    override connect(callback?: Connected): Promise<this> | void {
+    override connect(onConnected: Connected): void;
+    override connect(onConnected?: Connected): Promise<this> | void {
       const connecting = this.#connect();
-      if (callback === undefined) return connecting;
+      if (onConnected === undefined) return connecting;
       connecting.then(
-        () => callback(null),
-        (error: unknown) => callback(error instanceof Error ? error : new Error(String(error))),
+        () => onConnected(null),
+        (error: unknown) => onConnected(error instanceof Error ? error : new Error(String(error))),
       );
     }
 

@@ -36,7 +36,7 @@ export interface SliceCipher {
 }
 
 /** A received body: flushed to extents, or small and in memory. No record refers to it yet. */
-export interface Received {
+export interface ReceivedBody {
   readonly length: number;
   readonly md5?: Uint8Array | undefined;
   readonly crc64?: Uint8Array | undefined;

@@ -1,5 +1,5 @@
 import type { Body } from "./body.ts";
-import type { ContentPlan, ContentRef, Received, Slice } from "./content-ref.ts";
+import type { ContentPlan, ContentRef, ReceivedBody, Slice } from "./content-ref.ts";
 import type { Key, Transaction, View } from "../store/store.ts";
 
 export interface ReceiveOptions {
@@ -26,15 +26,15 @@ export interface BodyEncryption {
 export interface ContentStore {
   /** Streams a body to extents with back-pressure; resolves when its bytes are durable. If the body
    *  is cut off this rejects and frees the space. */
-  receive(body: Body, options: ReceiveOptions): Promise<Received>;
+  receive(body: Body, options: ReceiveOptions): Promise<ReceivedBody>;
   /** Ends the request's hold on a body: space that no record refers to is freed. Must be called
    *  once per received body, after its transaction has ended, whether or not that kept the bytes.
    *  Until then the extent stays open. */
-  discard(received: Received): void;
+  discard(received: ReceivedBody): void;
   /** Makes `plan` the content of the record at `owner`, inside its transaction: releases the
    *  references of `before` that `plan` does not use, and adds those that it needs. `undefined` as
    *  plan means that the record is deleted. */
-  settle(
+  applyPlan(
     tx: Transaction,
     owner: Key,
     before: ContentRef | undefined,

@@ -45,17 +45,17 @@ describe("a map of a million ranges", () => {
     expect(ref).toMatchObject({ kind: "tree", length: ranges * 512 });
 
     const shared = await countTouched(fixture, async (tx) => {
-      await fixture.content.settle(tx, testObjects.key("twin"), undefined, share(ref));
+      await fixture.content.applyPlan(tx, testObjects.key("twin"), undefined, share(ref));
     });
     expect(shared.reads + shared.writes).toBeLessThanOrEqual(2);
     const released = await countTouched(fixture, async (tx) => {
-      await fixture.content.settle(tx, testObjects.key("twin"), ref, undefined);
+      await fixture.content.applyPlan(tx, testObjects.key("twin"), ref, undefined);
     });
     expect(released.reads + released.writes).toBeLessThanOrEqual(3);
 
     for (const at of [0, 1, 512 * 500_000, 512 * 999_999 + 100]) {
       const touched = await countTouched(fixture, async (tx) => {
-        const after = await fixture.content.settle(tx, key, ref, write(ref, at, received));
+        const after = await fixture.content.applyPlan(tx, key, ref, write(ref, at, received));
         ref = after as ContentRef;
         tx.put(key, testObjects.codec.encode({ name: "big", content: ref }));
       });
@@ -63,7 +63,7 @@ describe("a map of a million ranges", () => {
       expect(touched.writes).toBeLessThan(20);
     }
     const removed = await countTouched(fixture, async (tx) => {
-      await fixture.content.settle(tx, key, ref, undefined);
+      await fixture.content.applyPlan(tx, key, ref, undefined);
       tx.delete(key);
     });
     expect(removed.reads + removed.writes).toBeLessThan(6);

@@ -1,5 +1,5 @@
 import type { Body } from "./body.ts";
-import type { ContentPlan, ContentRef, Received, Slice } from "./content-ref.ts";
+import type { ContentPlan, ContentRef, ReceivedBody, Slice } from "./content-ref.ts";
 import type { Ticks } from "../base/ticks.ts";
 import type { Clock, Log } from "../base/world.ts";
 import type { Key, Store, Transaction, View } from "../store/store.ts";
@@ -23,7 +23,7 @@ export interface ContentOptions {
   readonly files: ExtentFiles;
   readonly clock: Clock;
   readonly log: Log;
-  readonly pins: HorizonRegistry;
+  readonly horizons: HorizonRegistry;
   /** All tables with a content field: compaction reads and writes their records. */
   readonly contentTables: readonly ContentTable[];
   readonly extentBytes?: number;
@@ -34,9 +34,9 @@ export interface ContentOptions {
 }
 
 export async function openContentStore(options: ContentOptions): Promise<ContentStore> {
-  const { store, files, clock, pins, extentBytes = options.files.extentBytes } = options;
+  const { store, files, clock, horizons, extentBytes = options.files.extentBytes } = options;
   const ids = await IdAllocator.open(store);
-  const writer = new ExtentWriter({ store, files, ids, writer: pins.self, extentBytes });
+  const writer = new ExtentWriter({ store, files, ids, writer: horizons.self, extentBytes });
   const fileCache = new ExtentFileCache(files);
   const pinTracker = new PinTracker(clock, options.viewAgeMax);
   const reclaimer = new SpaceReclaimer({
@@ -79,7 +79,7 @@ class StoredContent implements ContentStore {
     this.#pinnedNodes = (id) => parts.store.snapshot((view) => nodesOf(view)(id));
   }
 
-  receive(body: Body, options: ReceiveOptions): Promise<Received> {
+  receive(body: Body, options: ReceiveOptions): Promise<ReceivedBody> {
     const { writer, inlineBytesMax } = this.#parts;
     // Only whole bodies: parts (blocks) are many and should not fill the key space.
     const isWhole = options.inlineBytesMax >= inlineContentBytesMax;
@@ -87,13 +87,13 @@ class StoredContent implements ContentStore {
     return receive(writer, body, { ...options, inlineBytesMax });
   }
 
-  discard(received: Received): void {
+  discard(received: ReceivedBody): void {
     for (const { source } of received.pieces) {
       if ("extent" in source) this.#parts.writer.releaseHold(source.extent);
     }
   }
 
-  settle(
+  applyPlan(
     tx: Transaction,
     owner: Key,
     before: ContentRef | undefined,

@@ -15,7 +15,7 @@ export interface HorizonRegistry {
 }
 
 /** The registry for a store that only this process has open. */
-export function soloPins(self: string): HorizonRegistry {
+export function soloHorizons(self: string): HorizonRegistry {
   let horizon = 0;
   return {
     self,

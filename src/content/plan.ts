@@ -3,14 +3,14 @@ import type {
   ContentPart,
   ContentPlan,
   ContentRef,
-  Received,
+  ReceivedBody,
   Slice,
 } from "./content-ref.ts";
 
 /** The body as the whole content. Plans are plain values, so that decisions stay pure;
- *  `ContentStore.settle` applies them. */
+ *  `ContentStore.applyPlan` applies them. */
 
-export function whole(received: Received): ContentPlan {
+export function whole(received: ReceivedBody): ContentPlan {
   return compose([asPart(received)]);
 }
 
@@ -27,11 +27,11 @@ export function edit(base: ContentRef, ...edits: readonly ContentEdit[]): Conten
 }
 
 /** A write beyond the end extends the content. */
-export function write(base: ContentRef, at: number, received: Received): ContentPlan {
+export function write(base: ContentRef, at: number, received: ReceivedBody): ContentPlan {
   return edit(base, { edit: "write", at, part: asPart(received) });
 }
 
-export function append(base: ContentRef, received: Received, block?: string): ContentPlan {
+export function append(base: ContentRef, received: ReceivedBody, block?: string): ContentPlan {
   return edit(base, { edit: "write", at: base.length, part: asPart(received, block) });
 }
 
@@ -48,7 +48,7 @@ export function empty(length: number): ContentPlan {
   return edit({ kind: "slices", length: 0, slices: [] }, { edit: "resize", length });
 }
 
-export function asPart(received: Received, block?: string): ContentPart {
+export function asPart(received: ReceivedBody, block?: string): ContentPart {
   return block === undefined ? { pieces: received.pieces } : { pieces: received.pieces, block };
 }
 

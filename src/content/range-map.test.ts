@@ -1,6 +1,6 @@
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
-import type { ContentPlan, ContentRef, Received, SliceSource } from "./content-ref.ts";
+import type { ContentPlan, ContentRef, ReceivedBody, SliceSource } from "./content-ref.ts";
 import { append, clear, compose, empty, resize, share, write, asPart } from "./plan.ts";
 import { openContentFixture, pattern, type ContentFixture } from "./testing.ts";
 
@@ -180,7 +180,7 @@ class Player {
 }
 
 /** A prefix of a body has no checksum: that of the body covers all bytes. */
-function withoutChecksum({ pieces }: Received): SliceSource {
+function withoutChecksum({ pieces }: ReceivedBody): SliceSource {
   const source = pieces[0]?.source;
   if (source === undefined || "bytes" in source) throw new Error("the body should not be inline");
   return { extent: source.extent, offset: source.offset };

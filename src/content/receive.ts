@@ -1,4 +1,4 @@
-import type { Received, SliceSourceOfLength } from "./content-ref.ts";
+import type { ReceivedBody, SliceSourceOfLength } from "./content-ref.ts";
 import type { Body } from "./body.ts";
 import { newBytes } from "../encoding/slabs.ts";
 import { BodyChecksums, md5Of } from "./checksums.ts";
@@ -13,7 +13,7 @@ export async function receive(
   writer: ExtentWriter,
   body: Body,
   options: ReceiveOptions,
-): Promise<Received> {
+): Promise<ReceivedBody> {
   const { length, lengthMax } = options;
   if (length !== undefined && length > lengthMax) throw tooLarge(lengthMax);
   if (length !== undefined && length <= options.inlineBytesMax && !options.encryption) {
@@ -40,7 +40,7 @@ async function receiveSmall(
   body: Body,
   length: number,
   { md5, crc64 }: ReceiveOptions,
-): Promise<Received> {
+): Promise<ReceivedBody> {
   const bytes = await (body.whole?.(length) ?? collect(body, length));
   if (bytes.length !== length) throw new BodyLengthMismatch(bytes.length);
   return {
@@ -79,7 +79,7 @@ function describe(
   length: number,
   pieces: readonly SliceSourceOfLength[],
   checksums: BodyChecksums,
-): Received {
+): ReceivedBody {
   const crc64 = checksums.crc64();
   return {
     length,

@@ -7,7 +7,7 @@ import { decodeCounter } from "../store/counter.ts";
 import { StoreBusy } from "../store/store.ts";
 import { openDiskFiles } from "./disk-files.ts";
 import { memoryFiles } from "./memory-files.ts";
-import { soloPins, type HorizonRegistry } from "./pins.ts";
+import { soloHorizons, type HorizonRegistry } from "./pins.ts";
 import { asPart, compose, share, whole, write } from "./plan.ts";
 import { listExtents } from "./extent-table.ts";
 import {
@@ -127,14 +127,14 @@ describe("compaction", () => {
 
   test("merges the small extents of many short runs", async () => {
     const files = await openDiskFiles(folder);
-    let fixture = await openContentFixture({ files, pins: soloPins("run-0") });
+    let fixture = await openContentFixture({ files, horizons: soloHorizons("run-0") });
     for (let run = 1; run <= 20; run += 1) {
       await putBody(fixture, `object-${run}`, pattern(5000, run));
       await fixture.content.close();
       fixture = await openContentFixture({
         store: fixture.store,
         files,
-        pins: soloPins(`run-${run}`),
+        horizons: soloHorizons(`run-${run}`),
       });
     }
     expect((await readdir(folder)).length).toBe(20);
@@ -245,14 +245,17 @@ describe("a running read", () => {
 });
 
 describe("several processes", () => {
-  function pinsWith(self: string, others: Map<string, number>): HorizonRegistry {
-    const solo = soloPins(self);
+  function horizonsWith(self: string, others: Map<string, number>): HorizonRegistry {
+    const solo = soloHorizons(self);
     return { ...solo, published: async () => new Map([...(await solo.published()), ...others]) };
   }
 
   test("nothing is deleted above another process's read horizon", async () => {
     const others = new Map([["other", 0]]);
-    const fixture = await openContentFixture({ pins: pinsWith("self", others), extentBytes });
+    const fixture = await openContentFixture({
+      horizons: horizonsWith("self", others),
+      extentBytes,
+    });
     await putBody(fixture, "a", pattern(100_000, 1));
     await fixture.remove("a");
     await fixture.content.close();
@@ -278,7 +281,7 @@ describe("several processes", () => {
 
   test("an extent is kept while its writer runs, and reclaimed after it has ended", async () => {
     const files = await openDiskFiles(folder);
-    const first = await openContentFixture({ files, pins: soloPins("first"), extentBytes });
+    const first = await openContentFixture({ files, horizons: soloHorizons("first"), extentBytes });
     // Written and flushed, but the process ends before the record is committed.
     await first.receive(pattern(100_000, 1));
     await putBody(first, "kept", pattern(50_000, 2));
@@ -287,7 +290,7 @@ describe("several processes", () => {
     const second = await openContentFixture({
       store,
       files,
-      pins: pinsWith("second", others),
+      horizons: horizonsWith("second", others),
       extentBytes,
     });
     const sealed = async () =>

@@ -18,7 +18,7 @@ export async function openSharedFixture(
   const store = await openLmdbStore({ location: join(location, "store"), clock, log });
   const ephemeral = join(location, "ephemeral");
   const shared = await openLmdbStore({ location: ephemeral, clock, log, ephemeral: true });
-  const pins = sharedHorizons(await openProcesses({ store: shared }));
+  const horizons = sharedHorizons(await openProcesses({ store: shared }));
   const files = await openDiskFiles(join(location, "extents"));
-  return openContentFixture({ ...options, store, files, pins });
+  return openContentFixture({ ...options, store, files, horizons });
 }

@@ -23,7 +23,7 @@ const smallExtentsMax = 16;
 export interface ReclaimerParts extends CompactionParts {
   readonly files: ExtentFiles;
   readonly ids: IdAllocator;
-  readonly pins: HorizonRegistry;
+  readonly horizons: HorizonRegistry;
   readonly pinTracker: PinTracker;
   readonly clock: Clock;
   readonly extentBytes: number;
@@ -61,12 +61,12 @@ export class SpaceReclaimer {
 
   /** Publishes the read horizon of this process. */
   async publish(): Promise<void> {
-    const { store, pins, pinTracker, ids } = this.#parts;
+    const { store, horizons, pinTracker, ids } = this.#parts;
     const sequence = await store.snapshot(async (view) => {
       await ids.check(view);
       return view.sequence;
     });
-    await pins.publish(pinTracker.horizon(sequence));
+    await horizons.publish(pinTracker.horizon(sequence));
   }
 
   async round(): Promise<boolean> {
@@ -154,12 +154,12 @@ export class SpaceReclaimer {
 
   /** Reads the next page of extents and seals those of ended processes. */
   async sealAbandoned(): Promise<SealedPage> {
-    const { store, pins } = this.#parts;
+    const { store, horizons } = this.#parts;
     const list = (after: bigint): Promise<readonly ExtentState[]> =>
       store.snapshot((view) => listExtents(view, after, extentsPerRoundMax));
     const states = await list(this.#after);
-    const alive = new Set((await pins.published()).keys());
-    const isAnySealed = await sealAbandoned({ ...this.#parts, self: pins.self }, states, alive);
+    const alive = new Set((await horizons.published()).keys());
+    const isAnySealed = await sealAbandoned({ ...this.#parts, self: horizons.self }, states, alive);
     const full = states.length === extentsPerRoundMax;
     this.#after = full ? (states.at(-1)?.extent ?? 0n) : 0n;
     return { states, isAnySealed };
@@ -180,7 +180,7 @@ export class SpaceReclaimer {
 
   async #lowestHorizon(): Promise<number> {
     let lowest = Infinity;
-    for (const sequence of (await this.#parts.pins.published()).values()) {
+    for (const sequence of (await this.#parts.horizons.published()).values()) {
       lowest = Math.min(lowest, sequence);
     }
     return lowest;

@@ -1,6 +1,6 @@
 import { recordCodec } from "../encoding/record.ts";
 import { defineTable } from "../encoding/table.ts";
-import type { ContentPlan, ContentRef, Received } from "./content-ref.ts";
+import type { ContentPlan, ContentRef, ReceivedBody } from "./content-ref.ts";
 import type { Log } from "../base/world.ts";
 import { manualClock, type ManualClock } from "../store/manual-clock.ts";
 import { openMemoryStore } from "../store/memory/open-memory-store.ts";
@@ -9,7 +9,7 @@ import type { ContentStore, ReceiveOptions } from "./content.ts";
 import type { ExtentFiles } from "./extent-files.ts";
 import { memoryFiles } from "./memory-files.ts";
 import { openContentStore, type ContentOptions } from "./open-content.ts";
-import { soloPins } from "./pins.ts";
+import { soloHorizons } from "./pins.ts";
 import { contentBounds } from "./tables.ts";
 
 /** Log of the fixture: a store with content and one table of named objects, for tests. */
@@ -42,7 +42,7 @@ export interface ContentFixture {
   receive(
     body: Uint8Array | AsyncIterable<Uint8Array>,
     options?: Partial<ReceiveOptions>,
-  ): Promise<Received>;
+  ): Promise<ReceivedBody>;
   get(name: string): Promise<ContentRef | undefined>;
   /** Applies the plan to the content of the named object. */
   put(name: string, plan: (before: ContentRef) => ContentPlan): Promise<void>;
@@ -67,7 +67,7 @@ export async function openContentFixture(
   const content = await openContentStore({
     clock,
     log: quietLog,
-    pins: soloPins("test"),
+    horizons: soloHorizons("test"),
     contentTables: [testObjects],
     viewAgeMax: 0n,
     ...options,
@@ -92,7 +92,7 @@ function actions(store: Store, content: ContentStore): Actions {
       const before = await contentAt(tx, name);
       const base = source === undefined ? before : await contentAt(tx, source);
       const made = plan?.(base ?? { kind: "slices", length: 0, slices: [] });
-      const after = await content.settle(tx, key, before, made);
+      const after = await content.applyPlan(tx, key, before, made);
       if (made === undefined) tx.delete(key);
       else tx.put(key, testObjects.codec.encode({ name, content: after }));
     });

@@ -1,5 +1,5 @@
 import { mapAwaitable, type Awaitable } from "../base/awaitable.ts";
-import type { Received } from "../content/content-ref.ts";
+import type { ReceivedBody } from "../content/content-ref.ts";
 import { about, invalidHeader } from "../protocol/faults.ts";
 import type { BodySpec, ContentBody, Operation } from "../operation/operation.ts";
 import { fail, ok, type Result } from "../protocol/result.ts";
@@ -18,7 +18,7 @@ import { ByteLimiter } from "./byte-limiter.ts";
 export interface Body {
   /** What the operation's parser made of a small body. */
   readonly parsed: unknown;
-  readonly received: Received | undefined;
+  readonly received: ReceivedBody | undefined;
 }
 
 export interface Checksums {
@@ -64,7 +64,7 @@ export function needsMd5({ md5 }: Checksums, version: string): boolean {
   return md5 !== undefined || version < crc64Since;
 }
 
-function checksumsOf(bytes: Uint8Array, expected: Checksums, version: string): Received {
+function checksumsOf(bytes: Uint8Array, expected: Checksums, version: string): ReceivedBody {
   const crc64 = crc64Bytes(crc64Of(bytes));
   const base = { length: bytes.length, pieces: [], crc64 };
   return needsMd5(expected, version) ? { ...base, md5: md5Of(bytes) } : base;
@@ -112,7 +112,7 @@ async function receive(
   const lengthMax = spec.lengthMax(version);
   const heldBytes = Math.min(Number(announced ?? streamedBytesMax), streamedBytesMax);
   if (!mayHold(request, heldBytes)) return serverBusy;
-  let received: Received;
+  let received: ReceivedBody;
   try {
     received = await content.receive(request.body, {
       length: announced === undefined ? undefined : Number(announced),
@@ -175,7 +175,7 @@ export async function collect(request: WireRequest, bytesMax: number): Promise<R
 function parseSmall(
   spec: Extract<BodySpec<unknown>, { kind: "xml" | "bytes" }>,
   bytes: Uint8Array,
-  received: Received | undefined,
+  received: ReceivedBody | undefined,
   request: WireRequest,
 ): Awaitable<Result<Body>> {
   const parsed = spec.kind === "xml" ? parseXmlBody(spec, bytes) : parseBytes(spec, bytes, request);
@@ -224,7 +224,7 @@ export function parseChecksums(
   return ok({ md5, crc64 });
 }
 
-export function compare(expected: Checksums, actual: Received): Result<void> {
+export function compare(expected: Checksums, actual: ReceivedBody): Result<void> {
   if (expected.md5 !== undefined && !same(expected.md5, actual.md5)) {
     return mismatch("Md5Mismatch", "Md5", expected.md5, actual.md5);
   }

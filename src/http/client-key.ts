@@ -47,7 +47,7 @@ export function encryptingContent(
       return content.receive(body, { ...options, encryption });
     },
     discard: (received) => content.discard(received),
-    settle: (tx, owner, before, plan) => content.settle(tx, owner, before, plan),
+    applyPlan: (tx, owner, before, plan) => content.applyPlan(tx, owner, before, plan),
     slices: (view, ref, from, length) => content.slices(view, ref, from, length),
     open: (view, ref, opening) => content.open(view, ref, opening),
     reclaim: () => content.reclaim(),

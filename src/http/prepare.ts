@@ -1,5 +1,5 @@
 import type { Awaitable } from "../base/awaitable.ts";
-import type { Received } from "../content/content-ref.ts";
+import type { ReceivedBody } from "../content/content-ref.ts";
 import type { CopySource } from "../operation/source.ts";
 import { noConditions, parseConditions, type Conditions } from "../protocol/conditions.ts";
 import type { Delegate } from "../protocol/delegation.ts";
@@ -126,7 +126,7 @@ const noLeaseId: Result<string | undefined> = ok(undefined);
 interface CallBody {
   /** Result of the operation's body parser; undefined if there is none. */
   readonly parsed: unknown;
-  readonly received: Received | undefined;
+  readonly received: ReceivedBody | undefined;
   readonly source: CopySource | undefined;
 }
 

@@ -200,11 +200,11 @@ async function settleContent(
   const held = (before as Record<string, ContentRef> | undefined)?.[field];
   const wanted = (record as Record<string, ContentRef> | undefined)?.[field];
   if (record === undefined) {
-    if (held !== undefined) await content.settle(tx, key, held, undefined);
+    if (held !== undefined) await content.applyPlan(tx, key, held, undefined);
     return undefined;
   }
   if (plan === undefined && wanted === held) return record;
   const effective: ContentPlan | undefined =
     plan ?? (wanted === undefined ? undefined : { plan: "share", ref: wanted });
-  return { ...record, [field]: await content.settle(tx, key, held, effective) };
+  return { ...record, [field]: await content.applyPlan(tx, key, held, effective) };
 }

@@ -1,4 +1,4 @@
-import type { Received } from "../content/content-ref.ts";
+import type { ReceivedBody } from "../content/content-ref.ts";
 import { noConditions, type Conditions } from "../protocol/conditions.ts";
 import type { CorsRule } from "../protocol/cors.ts";
 import type { Delegate } from "../protocol/delegation.ts";
@@ -54,7 +54,7 @@ export interface Call {
   readonly input: object;
   readonly conditions: Conditions;
   readonly leaseId: string | undefined;
-  readonly received: Received | undefined;
+  readonly received: ReceivedBody | undefined;
   readonly entities?: EntityRange | undefined;
   /** Identifies the client in the contention queues. */
   readonly clientIdentity?: ClientIdentity | undefined;

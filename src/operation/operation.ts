@@ -1,5 +1,5 @@
 import type { Awaitable } from "../base/awaitable.ts";
-import type { Received } from "../content/content-ref.ts";
+import type { ReceivedBody } from "../content/content-ref.ts";
 import type { Delegate } from "../protocol/delegation.ts";
 import type { FaultCode } from "../protocol/faults.ts";
 import type { Features } from "../protocol/features.ts";
@@ -101,7 +101,7 @@ export interface DecisionContext<Scope, Target, Input, A, ReadResult> extends Re
   /** Result of `reads`. */
   readonly readResult: ReadResult;
   /** The stored body of an operation with a `content` body. */
-  readonly received: Received;
+  readonly received: ReceivedBody;
   /** The service URL that the client used, for `ServiceEndpoint` attributes and markers. */
   readonly endpoint: string;
   readonly secondary: boolean;

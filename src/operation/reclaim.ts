@@ -107,7 +107,7 @@ async function removeRecord(
     const value = await tx.get(key);
     const before = value && table.codec.decode(value);
     const held = (before as Record<string, ContentRef> | undefined)?.[table.content ?? ""];
-    if (held !== undefined) await content.settle(tx, key, held, undefined);
+    if (held !== undefined) await content.applyPlan(tx, key, held, undefined);
     updateIndexes(tx, table, { key, before, after: undefined });
   }
   tx.delete(key);

@@ -1,5 +1,5 @@
 import { mapAwaitable, type Awaitable } from "../base/awaitable.ts";
-import type { Received } from "../content/content-ref.ts";
+import type { ReceivedBody } from "../content/content-ref.ts";
 import { nextETag } from "../protocol/etag.ts";
 import type { Encryption } from "../protocol/encryption.ts";
 import type { Effect } from "./effects.ts";
@@ -261,7 +261,7 @@ function groupsOf(headers: Reply<object, string>["headers"]): readonly HeaderGro
   if (headers === undefined) return noHeaders;
   return Array.isArray(headers) ? (headers as readonly HeaderGroup[]) : [headers as HeaderGroup];
 }
-const nothingReceived: Received = { length: 0, pieces: [] };
+const nothingReceived: ReceivedBody = { length: 0, pieces: [] };
 
 function valueOf<T>(result: Result<T>): T {
   if (!result.ok) throw new Error("scope is missing although `check` passed");

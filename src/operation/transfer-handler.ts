@@ -1,4 +1,4 @@
-import type { Received } from "../content/content-ref.ts";
+import type { ReceivedBody } from "../content/content-ref.ts";
 import type { Effect } from "./effects.ts";
 import type { ServiceName } from "../protocol/service-name.ts";
 import type { RecordView } from "./view.ts";
@@ -30,7 +30,7 @@ export interface OtherService {
 }
 
 export type TransferEnd =
-  | { readonly ended: "success"; readonly received: Received }
+  | { readonly ended: "success"; readonly received: ReceivedBody }
   | { readonly ended: "failed"; readonly description: string };
 
 /** Applies a transfer to the records of a service. Both functions run in a transaction of their own

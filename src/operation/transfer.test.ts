@@ -1,7 +1,7 @@
 import { expect, it } from "vitest";
 import { memoryFiles } from "../content/memory-files.ts";
 import { openContentStore } from "../content/open-content.ts";
-import { soloPins } from "../content/pins.ts";
+import { soloHorizons } from "../content/pins.ts";
 import type { TransferEnd, TransferHandler } from "./transfer-handler.ts";
 import { manualClock } from "../store/manual-clock.ts";
 import { openMemoryStore } from "../store/memory/open-memory-store.ts";
@@ -20,8 +20,8 @@ async function setUp() {
   const clock = manualClock();
   const store = openMemoryStore({ clock });
   const files = memoryFiles({ bytesMax: 1024 * 1024 });
-  const pins = soloPins("memory");
-  const parts = { store, files, pins, clock, log: silentLog, contentTables: [] };
+  const horizons = soloHorizons("memory");
+  const parts = { store, files, horizons, clock, log: silentLog, contentTables: [] };
   const content = await openContentStore(parts);
   const ends: TransferEnd[] = [];
   const handler: TransferHandler = {

@@ -23,7 +23,7 @@ export function meteredContent(content: ContentStore, meter: Meter): ContentStor
       };
     },
     discard: (received) => content.discard(received),
-    settle: (tx, owner, before, plan) => content.settle(tx, owner, before, plan),
+    applyPlan: (tx, owner, before, plan) => content.applyPlan(tx, owner, before, plan),
     slices: (view, ref, from, length) => content.slices(view, ref, from, length),
     reclaim: () => content.reclaim(),
     close: () => content.close(),

@@ -4,7 +4,7 @@ import { openDiskFiles } from "../content/disk-files.ts";
 import type { ExtentFiles } from "../content/extent-files.ts";
 import { memoryFiles } from "../content/memory-files.ts";
 import type { ContentOptions } from "../content/open-content.ts";
-import { sharedHorizons, soloPins } from "../content/pins.ts";
+import { sharedHorizons, soloHorizons } from "../content/pins.ts";
 import type { Meter } from "../protocol/meter.ts";
 import type { Clock, Log, Random } from "../base/world.ts";
 import { locks } from "../file/records.ts";
@@ -40,7 +40,7 @@ export interface FoundationOptions extends StorageLocations {
 
 export type Close = () => Promise<void>;
 
-export interface StorageBackend extends Pick<ContentOptions, "store" | "files" | "pins"> {
+export interface StorageBackend extends Pick<ContentOptions, "store" | "files" | "horizons"> {
   /** Whether this process is the one that works in the background at the moment. */
   readonly isLeader: () => Promise<boolean>;
   /** Under which this process holds what lives no longer than a process. */
@@ -77,7 +77,7 @@ export async function openStorageBackend(
     self: owner,
     owners,
   });
-  return { store, files, pins: sharedHorizons(processes), owner, owners, isLeader: isOnDuty };
+  return { store, files, horizons: sharedHorizons(processes), owner, owners, isLeader: isOnDuty };
 }
 
 interface SharedStore {
@@ -94,7 +94,14 @@ function inMemory(options: FoundationOptions, opened: Close[]): StorageBackend {
   const owners = () => Promise.resolve(new Set([soloOwner]));
   const files = memoryFiles({ bytesMax });
   const isOnDuty = () => Promise.resolve(true);
-  return { store, files, pins: soloPins(soloOwner), owner: soloOwner, owners, isLeader: isOnDuty };
+  return {
+    store,
+    files,
+    horizons: soloHorizons(soloOwner),
+    owner: soloOwner,
+    owners,
+    isLeader: isOnDuty,
+  };
 }
 
 async function onDisk(

@@ -9,7 +9,7 @@ import type { Log } from "../../src/base/world.ts";
 import type { ContentStore } from "../../src/content/content.ts";
 import { memoryFiles } from "../../src/content/memory-files.ts";
 import { openContentStore } from "../../src/content/open-content.ts";
-import { soloPins } from "../../src/content/pins.ts";
+import { soloHorizons } from "../../src/content/pins.ts";
 import { Authenticator } from "../../src/http/auth/authenticator.ts";
 import type { HttpService, HttpServiceOptions } from "../../src/http/http-service.ts";
 import { compileRoutes } from "../../src/http/routing.ts";
@@ -73,7 +73,7 @@ export async function simService(
   const store = options.wrapStore?.(realStore) ?? realStore;
   const files = memoryFiles({ bytesMax: contentBytesMax });
   const { contentTables } = service;
-  const pins = soloPins("memory");
+  const pins = soloHorizons("memory");
   const realContent = await openContentStore({ store, files, pins, clock, log, contentTables });
   const content = options.wrapContent?.(realContent) ?? realContent;
   const account = { ...developmentAccount(), ...options.account };

@@ -2,7 +2,7 @@ import { header, integer } from "../../protocol/params.ts";
 import { fail, ok, type Result } from "../../protocol/result.ts";
 import type { BlobRecord } from "../records.ts";
 import { append } from "../../content/plan.ts";
-import type { Received } from "../../content/content-ref.ts";
+import type { ReceivedBody } from "../../content/content-ref.ts";
 import { encryptionHeaderNames, encryptionHeaders } from "../shared/blob-encryption.ts";
 import { bodyChecksum } from "../shared/checksum-headers.ts";
 import { appendedBlocksMax } from "../shared/limits.ts";
@@ -49,7 +49,7 @@ export const appendReplyHeaders = [
 
 interface AppendContext {
   readonly target: BlobRecord;
-  readonly received: Received;
+  readonly received: ReceivedBody;
   readonly input: AppendConditions;
   readonly version: string;
 }

@@ -1,5 +1,5 @@
 import { whole } from "../../content/plan.ts";
-import { emptyContent, type Received } from "../../content/content-ref.ts";
+import { emptyContent, type ReceivedBody } from "../../content/content-ref.ts";
 import { add, put, reclaim, reclaimAt, type Effect } from "../../operation/effects.ts";
 import type { Encryption } from "../../protocol/encryption.ts";
 import { fail } from "../../protocol/result.ts";
@@ -48,7 +48,7 @@ export interface StageBlockContext {
   readonly target: BlobRecord | undefined;
   readonly readResult: StagingState;
   readonly blockId: string;
-  readonly received: Received;
+  readonly received: ReceivedBody;
   readonly scope: Pick<ContainerScope, "container">;
   readonly input: { readonly encryption: Encryption };
   readonly version: string;

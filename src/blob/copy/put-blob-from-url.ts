@@ -1,6 +1,6 @@
 import { whole } from "../../content/plan.ts";
 import { metadata } from "../../operation/common-params.ts";
-import type { Received } from "../../content/content-ref.ts";
+import type { ReceivedBody } from "../../content/content-ref.ts";
 import { encryption } from "../../protocol/encryption.ts";
 import { copySource } from "../../protocol/named-resource.ts";
 import { boolean, header } from "../../protocol/params.ts";
@@ -106,7 +106,7 @@ interface PropertyInput {
 function chooseProperties(
   found: SourceProperties,
   { headers: given, copiesProperties }: PropertyInput,
-  received: Received,
+  received: ReceivedBody,
 ): SourceProperties {
   const copies = copiesProperties !== false;
   const base = copies ? found.headers : {};

@@ -1,5 +1,5 @@
 import { encodeBase64 } from "../../base/base64.ts";
-import type { Received } from "../../content/content-ref.ts";
+import type { ReceivedBody } from "../../content/content-ref.ts";
 import { header, text } from "../../protocol/params.ts";
 import { crc64Since } from "../../protocol/versions.ts";
 import type { CopySource, SourceBody, SourceFound } from "../../operation/source.ts";
@@ -22,7 +22,7 @@ export function wholeSource(lengthMax: (version: string) => number): SourceBody 
 export const sourceMd5 = header("x-ms-source-content-md5", text);
 
 export function sourceChecksumHeader(
-  { md5, crc64 }: Received,
+  { md5, crc64 }: ReceivedBody,
   { asked, version }: { readonly asked: string | undefined; readonly version: string },
 ) {
   return asked === undefined && version >= crc64Since

@@ -1,5 +1,5 @@
 import { clear, write } from "../../content/plan.ts";
-import type { Received } from "../../content/content-ref.ts";
+import type { ReceivedBody } from "../../content/content-ref.ts";
 import { encryption } from "../../protocol/encryption.ts";
 import { bodyTooLarge, invalidHeader } from "../../protocol/faults.ts";
 import { noBody } from "../../operation/operation.ts";
@@ -38,7 +38,7 @@ export function checkPages(
 
 interface PageWrite {
   readonly target: BlobRecord;
-  readonly received: Received;
+  readonly received: ReceivedBody;
   readonly input: { readonly range: Span };
   readonly version: string;
 }

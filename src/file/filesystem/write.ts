@@ -1,4 +1,4 @@
-import { emptyContent, type Received } from "../../content/content-ref.ts";
+import { emptyContent, type ReceivedBody } from "../../content/content-ref.ts";
 import type { Runtime } from "../../operation/execute.ts";
 import type { RecordView } from "../../operation/view.ts";
 import { nextETag } from "../../protocol/etag.ts";
@@ -26,7 +26,7 @@ export interface FileWriteRequest extends ChangeRequest {
   readonly bytes: Uint8Array;
 }
 
-type ReceivedWrite = FileWriteRequest & { readonly received: Received };
+type ReceivedWrite = FileWriteRequest & { readonly received: ReceivedBody };
 type Context<Request> = LoadedContext<Request, LoadedFile>;
 
 const changesFile = {

@@ -1,5 +1,5 @@
 import type { Ticks } from "../../base/ticks.ts";
-import { emptyContent, type ContentPlan, type Received } from "../../content/content-ref.ts";
+import { emptyContent, type ContentPlan, type ReceivedBody } from "../../content/content-ref.ts";
 import { edit, resize, write } from "../../content/plan.ts";
 import type { Span } from "../../protocol/ranges.ts";
 import { fitsQuota } from "../shared/quota.ts";
@@ -22,7 +22,7 @@ export interface RangeWrite extends WriteTime {
   readonly node: NodeRecord;
   /** Position of the first byte; the file grows if the last one lies behind its end. */
   readonly at: number;
-  readonly received: Received;
+  readonly received: ReceivedBody;
   /** Bytes that all files of the share hold. */
   readonly used: bigint;
   /** How many of the bytes in this range were written before: the quota counts each once. */

@@ -1,4 +1,4 @@
-import type { Received } from "../../content/content-ref.ts";
+import type { ReceivedBody } from "../../content/content-ref.ts";
 import { invalidHeader } from "../../protocol/faults.ts";
 import { namesNoETag } from "../../protocol/conditions.ts";
 import { parseETagList } from "../../protocol/etag.ts";
@@ -16,7 +16,7 @@ import { ask, type SourceAnswer, type SourceReader, type SourceRequest } from ".
 import { parseSourceUrl, sourceHeaders } from "./source-url.ts";
 
 export interface Taken {
-  readonly received: Received;
+  readonly received: ReceivedBody;
   readonly source: CopySource;
 }
 
@@ -124,7 +124,7 @@ async function receive(
   { body, headers }: SourceAnswer,
   lengthMax: number,
   { signal, ...options }: ReceiveOptions,
-): Promise<Result<Received>> {
+): Promise<Result<ReceivedBody>> {
   const announced = Number(headers["content-length"] ?? Number.NaN);
   if (announced > lengthMax) return tooLarge(lengthMax);
   const length = Number.isSafeInteger(announced) ? { length: announced } : {};

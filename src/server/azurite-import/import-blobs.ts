@@ -3,7 +3,7 @@ import { isBlockId } from "../../blob/block/block-id.ts";
 import { blobs, generations, type BlobRecord, type ContainerRecord } from "../../blob/records.ts";
 import { inlineBlobBytesMax, inlinePartBytesMax } from "../../blob/shared/limits.ts";
 import { asPart, compose, edit } from "../../content/plan.ts";
-import type { ContentEdit, ContentPlan, Received } from "../../content/content-ref.ts";
+import type { ContentEdit, ContentPlan, ReceivedBody } from "../../content/content-ref.ts";
 import { put, type Effect } from "../../operation/effects.ts";
 import { checkBlobName } from "../../protocol/names.ts";
 import { latestVersion } from "../../protocol/versions.ts";
@@ -147,7 +147,7 @@ async function receiveAll(
   { folder, engines: { content } }: ImportContext,
   chunks: readonly ExtentChunk[],
   inlineBytesMax: number,
-): Promise<readonly Received[]> {
+): Promise<readonly ReceivedBody[]> {
   const settled = await Promise.allSettled(
     chunks.map((chunk) => {
       const sizes = { length: chunk.count, lengthMax: chunk.count, inlineBytesMax };

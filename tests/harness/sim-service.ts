@@ -73,8 +73,8 @@ export async function simService(
   const store = options.wrapStore?.(realStore) ?? realStore;
   const files = memoryFiles({ bytesMax: contentBytesMax });
   const { contentTables } = service;
-  const pins = soloHorizons("memory");
-  const realContent = await openContentStore({ store, files, pins, clock, log, contentTables });
+  const horizons = soloHorizons("memory");
+  const realContent = await openContentStore({ store, files, horizons, clock, log, contentTables });
   const content = options.wrapContent?.(realContent) ?? realContent;
   const account = { ...developmentAccount(), ...options.account };
   await ensureAccountRecords(realStore, [account], random);

@@ -136,6 +136,8 @@ export interface UploadRecord {
 export interface BlockRecord {
   readonly content: ContentRef;
   readonly keySha256?: Uint8Array | undefined;
+  /** Data that was appended and not flushed: where in the file it goes. */
+  readonly position?: number | undefined;
 }
 
 /** Where a blob is stored. On hierarchical accounts `container` is the id of the directory that it

@@ -48,8 +48,6 @@ describe("the command line", () => {
     [["--blobPrt=1"], "--blobPrt: there is no such option; did you mean --blobPort?"],
     [["--silent", "blobs"], "blobs: belongs to no option that takes a value"],
     [["--silent", "blob"], "blob: a command comes first, before all options"],
-    [["--dfsPort", "10004"], "--dfsPort: this release has no Data Lake (dfs) endpoint"],
-    [["--enableHierarchicalNamespace"], "Namespace: this release has no Data Lake (dfs)"],
     [["--silent", "check"], "check: a command comes first, before all options"],
     [["-x"], "-x: there is no such option"],
     [["--toString"], "--toString: there is no such option"],
@@ -62,8 +60,13 @@ describe("the command line", () => {
     expect(problemsOf(...words).join("\n")).toContain(message);
   });
 
-  it("refuses the value of an option for Data Lake along with it", () => {
-    expect(problemsOf("--dfsPort", "10004", "--dfsHost", "0.0.0.0")).toHaveLength(2);
+  it("has the options of the Data Lake endpoint", () => {
+    const words = ["--dfsPort", "10005", "--dfsHost=0.0.0.0", "--enableHierarchicalNamespace"];
+    expect(valuesOf(...words)).toEqual({
+      dfsPort: 10_005,
+      dfsHost: "0.0.0.0",
+      enableHierarchicalNamespace: true,
+    });
   });
 
   it("answers --help and --version before anything else", () => {

@@ -12,14 +12,6 @@ export type Command =
 
 const leftColumns = 37;
 
-/** Options of the Data Lake endpoint, whose port (10004) and names no other option takes. Accepting
- *  them without serving it would be worse than a refusal. */
-const plannedOptions: ReadonlyMap<string, "value" | "switch"> = new Map([
-  ["--dfsHost", "value"],
-  ["--dfsPort", "value"],
-  ["--enableHierarchicalNamespace", "switch"],
-]);
-
 type FlagValue = string | number | boolean;
 
 const all: readonly (readonly [FlagName, Flag])[] = Object.keys(flags)
@@ -39,8 +31,6 @@ export function parseCommandLine(words: readonly string[]): Command {
     const name = flagNamed(spelled);
     if (name === undefined) {
       problems.push(`${spelled}: ${whyUnknown(spelled)}`);
-      const hasValue = attached === undefined && plannedOptions.get(spelled) === "value";
-      if (hasValue && isValue(words[index + 1])) index += 1;
       continue;
     }
     if (values[name] !== undefined) problems.push(`${spelled}: given twice`);
@@ -64,7 +54,6 @@ export function parseCommandLine(words: readonly string[]): Command {
 function whyUnknown(spelled: string): string {
   const isCommand = sideCommands.has(spelled) || serviceModeOf(spelled) !== undefined;
   if (isCommand) return "a command comes first, before all options";
-  if (plannedOptions.has(spelled)) return "this release has no Data Lake (dfs) endpoint";
   if (!spelled.startsWith("-")) return "belongs to no option that takes a value";
   const meant = nearest(
     spelled,

@@ -8,6 +8,7 @@ import {
 import type { AuthorisationTarget } from "../protocol/authorise.ts";
 import { authoriseNamed } from "../protocol/authorise-named.ts";
 import type { Address } from "../operation/operation.ts";
+import type { AccountSettings } from "../account/settings.ts";
 import type { Principal } from "../protocol/principal.ts";
 import { fail, ok, type Result } from "../protocol/result.ts";
 import type { Call } from "../operation/execute.ts";
@@ -25,7 +26,7 @@ export function checkPermission(
   if (location.secondary && operation.effect === "writes") {
     return fail("InsufficientAccountPermissions", { message: "Write operations are not allowed." });
   }
-  const target = authorisationTarget(http, address, version);
+  const target = authorisationTarget(http, address, { version, settings });
   const allowed = authorise(principal, operation.permission, target);
   if (!allowed.ok) return allowed;
   const isFlat = !settings.hierarchicalNamespace;
@@ -47,7 +48,7 @@ export function authoriserOf(
     // `checkPermission` has decided what does not depend on a record.
     const isSettled = need.overwrite !== true && !tagged && names === undefined;
     if (isSettled && !dependsOnRecord(http, principal)) return granted;
-    const target = authorisationTarget(http, address, version);
+    const target = authorisationTarget(http, address, { version, settings });
     const recordAccess = access && {
       publicAccess: access.publicAccess,
       policies: access.policies,
@@ -67,9 +68,10 @@ export function authoriserOf(
 function authorisationTarget(
   { service }: HttpService,
   address: Address,
-  version: string,
+  { version, settings }: { readonly version: string; readonly settings: AccountSettings },
 ): AuthorisationTarget {
-  if (service.name !== "table") return { service: service.name, version };
+  const hierarchical = settings.hierarchicalNamespace;
+  if (service.name !== "table") return { service: service.name, version, hierarchical };
   const { name: table, entity } = service.signedName(address);
   return { service: service.name, version, table, entity };
 }

@@ -1,4 +1,4 @@
-import type { Dialect, IndexedFault } from "../operation/dialect.ts";
+import type { DialectWithTransactions, IndexedFault } from "../operation/dialect.ts";
 import { spend } from "../base/loop-share.ts";
 import { fail, type Failure, type Result } from "../protocol/result.ts";
 import type { TextBytes } from "../encoding/text-bytes.ts";
@@ -200,7 +200,7 @@ export function partOf(
   return renderEmbeddedReply({ status, headers: own, body }, around);
 }
 
-function dialectOf({ service }: HttpService): Dialect {
-  if (service.dialect === undefined) throw new Error(`${service.name} has no dialect`);
-  return service.dialect;
+function dialectOf({ service: { name, dialect } }: HttpService): DialectWithTransactions {
+  if (dialect?.transaction === undefined) throw new Error(`${name} has no transactions`);
+  return { ...dialect, transaction: dialect.transaction };
 }

@@ -72,8 +72,12 @@ function accountOfHost(host: string, { service, isAccount }: LocationOptions): s
   const label = host.slice(0, dot).toLowerCase();
   const account = label.endsWith(secondarySuffix) ? label.slice(0, -secondarySuffix.length) : label;
   const rest = host.slice(dot + 1).toLowerCase();
-  const namesService = rest === service || rest.startsWith(`${service}.`);
+  const namesService = names(rest, service) || (service === "blob" && names(rest, "dfs"));
   return namesService || isAccount(account) ? label : undefined;
+}
+
+function names(rest: string, service: string): boolean {
+  return rest === service || rest.startsWith(`${service}.`);
 }
 
 function isWebHost(host: string): boolean {

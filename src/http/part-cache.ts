@@ -110,6 +110,7 @@ function callAt(call: Call, address: Address, input: object): Required<Call> {
     clientIdentity: call.clientIdentity,
     source: call.source,
     delegate: call.delegate,
+    callerId: call.callerId,
     authorise: call.authorise,
   };
 }

@@ -1,6 +1,6 @@
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
-import type { Dialect } from "../operation/dialect.ts";
+import type { DialectWithTransactions } from "../operation/dialect.ts";
 import { TextBytes } from "../encoding/text-bytes.ts";
 import { PartResponseWriter, type Reply } from "./part-response-writer.ts";
 
@@ -16,7 +16,7 @@ const dialect = {
       name("M", `${answer.method} ${answer.status}`);
     },
   },
-} as unknown as Dialect;
+} as unknown as DialectWithTransactions;
 
 type Group = Record<string, string | undefined>;
 

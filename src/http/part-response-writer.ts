@@ -1,5 +1,5 @@
 import { STATUS_CODES } from "node:http";
-import type { Dialect, PartAnswer } from "../operation/dialect.ts";
+import type { DialectWithTransactions, PartAnswer } from "../operation/dialect.ts";
 import type { HeaderGroup } from "../operation/reply.ts";
 import type { TextBytes } from "../encoding/text-bytes.ts";
 import type { Ticks } from "../base/ticks.ts";
@@ -18,7 +18,7 @@ const noHeaders: HeaderGroup = {};
 export class PartResponseWriter implements PartAnswer {
   method = "";
   status = 0;
-  readonly #dialect: Dialect;
+  readonly #dialect: DialectWithTransactions;
   readonly #out: TextBytes;
   readonly #before: string;
   #groups: readonly HeaderGroup[] = [];
@@ -37,7 +37,7 @@ export class PartResponseWriter implements PartAnswer {
   #lastOther = 0;
 
   /** `before` stands in front of every answer. */
-  constructor(dialect: Dialect, out: TextBytes, before = "") {
+  constructor(dialect: DialectWithTransactions, out: TextBytes, before = "") {
     this.#dialect = dialect;
     this.#out = out;
     this.#before = before;

@@ -3,7 +3,6 @@ import type { ReceivedBody } from "../content/content-ref.ts";
 import type { CopySource } from "../operation/source.ts";
 import { noConditions, parseConditions, type Conditions } from "../protocol/conditions.ts";
 import type { Delegate } from "../protocol/delegation.ts";
-import type { Dialect } from "../operation/dialect.ts";
 import { parseLeaseId } from "../protocol/lease-request.ts";
 import type { LinkedResource } from "../protocol/named-resource.ts";
 import type { Operation } from "../operation/operation.ts";
@@ -83,6 +82,10 @@ function entitiesOf(principal: Principal) {
   return principal.kind === "service-sas" ? principal.entities : undefined;
 }
 
+function callerIdOf(principal: Principal): string | undefined {
+  return principal.kind === "bearer" ? principal.objectId : undefined;
+}
+
 function delegateOf({ principal, settings }: SelectedRequest): Delegate | undefined {
   if (principal.kind !== "bearer") return undefined;
   const { objectId, tenantId } = principal;
@@ -157,6 +160,7 @@ function callOf(
     source,
     clientIdentity: request.connection,
     delegate: delegateOf(selected),
+    callerId: callerIdOf(principal),
     entities: entitiesOf(principal),
     authorise: authoriserOf(http, selected, input),
   };
@@ -164,14 +168,14 @@ function callOf(
 
 const unconditional: Result<Conditions> = ok(noConditions);
 
-function dialectOf({ service }: HttpService): Dialect {
-  if (service.dialect === undefined) throw new Error(`${service.name} has no dialect`);
-  return service.dialect;
+function readMatch({ service: { name, dialect } }: HttpService, reader: ParamReader) {
+  if (dialect?.readMatch === undefined) throw new Error(`${name} has no reader of If-Match`);
+  return dialect.readMatch(reader);
 }
 
 function readConditions(http: HttpService, operation: Operation, reader: ParamReader) {
   if (operation.conditions === "none") return unconditional;
-  if (operation.conditions === "match") return dialectOf(http).readMatch(reader);
+  if (operation.conditions === "match") return readMatch(http, reader);
   return parseConditions(reader, operation.conditions === "tags" ? "blob" : "plain");
 }
 
@@ -189,7 +193,8 @@ function findSource(
   linked: LinkedResource,
 ): Promise<Result<CopySource | undefined>> {
   const { location, principal, version } = selected;
-  const asking = { account: location.account, principal, version, linked };
+  const { account, endpoint } = location;
+  const asking = { account, principal, version, linked, endpoint };
   return resolveSource(namingParts(http), request, asking);
 }
 
@@ -200,6 +205,7 @@ function namingParts(http: HttpService): NamingParts {
     sources,
     locating: locationOptions(http),
     publicAccessPermitted: (account) => accounts.get(account)?.publicAccess === true,
+    isHierarchical: (account) => accounts.get(account)?.hierarchicalNamespace === true,
     authenticate: (request, location) => {
       const address = service.identify(location.path, location.query);
       if (!address.ok) return address;

@@ -129,8 +129,9 @@ function renderNotModified(envelope: Envelope): WireResponse {
   return { status: 304, headers, body: undefined, operation: operationOf(envelope) };
 }
 
-export function renderFault(fault: Fault, envelope: Envelope): WireResponse {
+export function renderFault(found: Fault, envelope: Envelope): WireResponse {
   const { dialect, asked } = envelope;
+  const fault = dialect?.translate?.(found) ?? found;
   if (dialect !== undefined && asked !== undefined) {
     return renderDialectFault(fault, envelope, dialect.renderFault(fault, asked));
   }

@@ -19,18 +19,19 @@ export function renderResponse(http: HttpService, completed: CompletedRequest): 
   return response;
 }
 
-const serverNames: Readonly<Record<ServiceName, string>> = {
+const serverNames: Readonly<Record<ServiceName | "dfs", string>> = {
   blob: "Etagere-Blob/1.0",
   queue: "Etagere-Queue/1.0",
   table: "Etagere-Table/1.0",
   file: "Etagere-File/1.0",
+  dfs: "Etagere-Dfs/1.0",
 };
 
 const clientRequestIdUnitsMax = 1024;
 
 /** Headers and fault details of every response, as far as the context has them. */
 export function envelopeOf(
-  { service: { name, dialect }, clock }: HttpService,
+  { service: { name, api, dialect }, clock }: HttpService,
   { request, requestId, version, operation }: RequestContext,
 ): Envelope {
   const sent = request.headers["x-ms-client-request-id"];
@@ -41,7 +42,7 @@ export function envelopeOf(
     requestId,
     clientRequestId: isEchoed ? sent : undefined,
     version,
-    server: serverNames[name],
+    server: serverNames[api ?? name],
     wallNow,
     head: request.method === "HEAD",
     dialect,

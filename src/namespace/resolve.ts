@@ -46,7 +46,7 @@ const noNames: readonly string[] = [];
 
 /** Whether a move would put a directory into itself. */
 export function isWithin<R>(
-  { directoryId }: Tree<R>,
+  { directoryId }: Pick<Tree<R>, "directoryId">,
   moved: R,
   ancestorsOfTarget: readonly R[],
 ): boolean {

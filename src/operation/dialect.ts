@@ -5,16 +5,21 @@ import type { ParamReader } from "../protocol/params.ts";
 import type { Result } from "../protocol/result.ts";
 import type { Ticks } from "../base/ticks.ts";
 
-/** Wire forms of a service that differ from those of the other services: the table service's. */
+/** Wire forms of a service or API that differ from those of the others. */
 export interface Dialect {
   /** The method, or the one in X-HTTP-Method for clients whose proxies allow only POST. */
   readonly method: (method: string, rawHeaders: readonly string[]) => Result<string>;
-  /** Parses `If-Match` under the `match` policy. */
-  readonly readMatch: (reader: ParamReader) => Result<Conditions>;
+  /** Parses `If-Match` under the `match` policy; undefined if no operation has it. */
+  readonly readMatch?: (reader: ParamReader) => Result<Conditions>;
   readonly etagHeaders: (newETag: Ticks) => Readonly<Record<string, string>>;
   readonly renderFault: (fault: Fault, asked: RequestInfo) => RenderedFault;
-  readonly transaction: TransactionDialect;
+  /** Only if operations have a `transaction` body. */
+  readonly transaction?: TransactionDialect;
+  /** The fault that clients get in place of one of another service's. */
+  readonly translate?: (fault: Fault) => Fault;
 }
+
+export type DialectWithTransactions = Dialect & Required<Pick<Dialect, "transaction">>;
 
 /** The request of a fault, as far as it was parsed. */
 export interface RequestInfo {

@@ -60,6 +60,8 @@ export interface Call {
   readonly clientIdentity?: ClientIdentity | undefined;
   readonly source: CopySource | undefined;
   readonly delegate: Delegate | undefined;
+  /** Object id of a caller with a bearer token. */
+  readonly callerId?: string | undefined;
   /** Checks access once the access policies and the target are loaded. */
   readonly authorise: (
     access: Access | undefined,

@@ -105,6 +105,8 @@ export interface DecisionContext<Scope, Target, Input, A, ReadResult> extends Re
   /** The service URL that the client used, for `ServiceEndpoint` attributes and markers. */
   readonly endpoint: string;
   readonly secondary: boolean;
+  /** Object id of a caller with a bearer token. */
+  readonly callerId: string | undefined;
   /** Derives a user delegation key; undefined without a bearer token. */
   readonly delegate: Delegate | undefined;
   readonly newId: () => bigint;

@@ -219,6 +219,7 @@ function contextOf(
     endpoint: call.endpoint,
     secondary: call.secondary,
     delegate: call.delegate,
+    callerId: call.callerId,
     newId,
     newGuid,
   };

@@ -101,6 +101,8 @@ export interface GuardContext<A = Address> {
 /** A service: everything that listeners do is derived from this. */
 export interface Service {
   readonly name: ServiceName;
+  /** Another API to the records of the service; undefined for its own. */
+  readonly api?: "dfs";
   /** Finds the resource that a decoded path below the account names. */
   readonly identify: (path: string, query: QueryReader) => Result<Address>;
   /** The same for a path of the account's static website. */

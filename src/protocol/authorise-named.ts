@@ -33,11 +33,22 @@ function authoriseCovered<A>(
 ): Result<void> {
   const resource = named(address, input);
   if (resource === undefined) return ok(undefined);
+  const covered = authoriseCoverage(principal, resource);
+  if (!covered.ok) return covered;
+  const allowed = authoriseWithRecord(principal, permission, target, access);
+  return allowed.ok ? ok(undefined) : allowed;
+}
+
+/** Whether a signature is about a resource, whatever it permits there. */
+export function authoriseCoverage(principal: Principal, resource: NamedTarget): Result<void> {
   if (isResourceSas(principal) && !covers(principal.resource, resource)) {
     return refuse(principal, "AuthorizationFailure");
   }
-  const allowed = authoriseWithRecord(principal, permission, target, access);
-  return allowed.ok ? ok(undefined) : allowed;
+  return ok(undefined);
+}
+
+function isBelow(path: string | undefined, directory: string): boolean {
+  return path?.startsWith(`${directory}/`) === true;
 }
 
 function isResourceSas(principal: Principal) {
@@ -59,8 +70,9 @@ function covers({ kind, name, path, moment }: SasResource, named: NamedTarget): 
       return path !== undefined && path === named.path;
     case "snapshot":
       return path === named.path && parseSnapshotTime(moment ?? "") === named.moment;
-    case "version":
     case "directory":
+      return path === undefined || named.path === path || isBelow(named.path, path);
+    case "version":
       return false;
   }
 }

@@ -17,6 +17,8 @@ export interface AuthorisationTarget {
   readonly service: ServiceName;
   /** The x-ms-version; undefined if the request has none. */
   readonly version: string | undefined;
+  /** Whether the account has directories. */
+  readonly hierarchical?: boolean | undefined;
   /** The table of an entity operation, also inside a batch. */
   readonly table?: string | undefined;
   readonly entity?: EntityKeys | undefined;
@@ -162,8 +164,8 @@ function authoriseResourceSas(
   target: AuthorisationTarget,
 ): Result<void> {
   // Directory tokens need a hierarchical namespace.
-  const isDirectory = principal.resource.kind === "directory";
-  if (need.sas !== undefined || isDirectory) return refuse(principal, "AuthorizationFailure");
+  const isMisplaced = principal.resource.kind === "directory" && target.hierarchical !== true;
+  if (need.sas !== undefined || isMisplaced) return refuse(principal, "AuthorizationFailure");
   if (target.table !== undefined && !coversTable(principal, target.table)) {
     return refuse(principal, "AuthorizationFailure");
   }

@@ -4,7 +4,7 @@ export interface FaultEntry {
   readonly message: string;
 }
 
-/** Every error code of the four services with its status and text. Where a code has several texts,
+/** Every error code of the services with its status and text. Where a code has several texts,
  *  this is the most frequent one and `FaultDetail` has the others. Misspellings such as "specifed"
  *  are the service's: clients are known to compare texts. */
 export const faults = {
@@ -653,6 +653,56 @@ export const faults = {
   },
   MediaTypeNotSupported: { status: 415, message: "None of the provided media types are supported" },
   AtomFormatNotSupported: { status: 415, message: "Atom format is not supported." },
+  // Data Lake API.
+  FilesystemNotFound: { status: 404, message: "The specified filesystem does not exist." },
+  FilesystemAlreadyExists: { status: 409, message: "The specified filesystem already exists." },
+  FilesystemBeingDeleted: { status: 409, message: "The specified filesystem is being deleted." },
+  PathNotFound: { status: 404, message: "The specified path does not exist." },
+  PathAlreadyExists: { status: 409, message: "The specified path already exists." },
+  LeaseNotPresent: { status: 412, message: "There is currently no lease on the resource." },
+  InvaldAccessControlList: {
+    status: 400,
+    message: "The access control list value is invalid.",
+  },
+  InvalidPermission: { status: 400, message: "The permission value is invalid." },
+  InvalidPropertyName: { status: 400, message: "A property name cannot be empty." },
+  InvalidFlushPosition: {
+    status: 400,
+    message:
+      "The uploaded data is not contiguous or the position query parameter value is not equal to " +
+      "the length of the file after appending the uploaded data.",
+  },
+  InvalidFlushOperation: {
+    status: 409,
+    message:
+      "The resource was created or modified by the Azure Blob Service API and cannot be written " +
+      "to by the Azure Data Lake Storage Service API.",
+  },
+  InvalidAppendOperation: {
+    status: 409,
+    message:
+      "The resource was created or modified by the Azure Blob Service API and cannot be appended " +
+      "to by the Azure Data Lake Storage Service API.",
+  },
+  SourcePathNotFound: {
+    status: 404,
+    message: "The source path for a rename operation does not exist.",
+  },
+  RenameDestinationParentPathNotFound: {
+    status: 404,
+    message: "The parent directory of the destination path does not exist.",
+  },
+  InvalidRenameSourcePath: {
+    status: 409,
+    message:
+      "The source directory cannot be the same as the destination directory, nor can the " +
+      "destination be a subdirectory of the source directory.",
+  },
+  InvalidSourceOrDestinationResourceType: {
+    status: 409,
+    message: "The source and destination resource type must be identical.",
+  },
+  InvalidSourceUri: { status: 400, message: "The source URI is invalid." },
   // File service.
   CannotDeleteFileOrDirectory: {
     status: 409,

@@ -45,13 +45,19 @@ export function parseLeaseAction(reader: HeaderReader, kind: LeaseKind): Result<
   }
 }
 
+/** The duration that a lease may have; undefined if this is none. */
+export function leaseSeconds(text: string, kind: LeaseKind): number | undefined {
+  const seconds = /^-?\d{1,10}$/.test(text) ? Number(text) : Number.NaN;
+  const finite = seconds >= leaseSecondsMin && seconds <= leaseSecondsMax && kind !== "file";
+  return finite || seconds === infiniteLeaseSeconds ? seconds : undefined;
+}
+
 function parseAcquire(reader: HeaderReader, kind: LeaseKind): Result<LeaseAction> {
   const name = "x-ms-lease-duration";
   const text = reader.header(name);
   if (text === undefined || text === "") return missingHeader(name);
-  const seconds = /^-?\d{1,10}$/.test(text) ? Number(text) : Number.NaN;
-  const finite = seconds >= leaseSecondsMin && seconds <= leaseSecondsMax && kind !== "file";
-  if (seconds !== infiniteLeaseSeconds && !finite) return invalidHeader(name, text);
+  const seconds = leaseSeconds(text, kind);
+  if (seconds === undefined) return invalidHeader(name, text);
   const proposed = parseLeaseId(reader, "x-ms-proposed-lease-id");
   if (!proposed.ok) return proposed;
   const action = { action: "acquire", durationSeconds: seconds } as const;

@@ -14,6 +14,9 @@ export interface LinkedResource {
   /** The header with the URL. */
   readonly parameter: string;
   readonly permission: Permission;
+  /** The header holds a path below the account instead, with or without a signature. Without one the
+   *  credentials of the request must cover it. */
+  readonly below?: "account";
 }
 
 /** Named by a parameter, in the same account: the credentials of the request must cover it. */
@@ -51,4 +54,12 @@ export const renameSource: LinkedResource = {
   kind: "linked",
   parameter: "x-ms-file-rename-source",
   permission: { letters: "w", resourceType: "o" },
+};
+
+/** `/filesystem/path` or `/filesystem/path?signature`. */
+export const pathRenameSource: LinkedResource = {
+  kind: "linked",
+  parameter: "x-ms-rename-source",
+  permission: { letters: "mdw", resourceType: "o" },
+  below: "account",
 };

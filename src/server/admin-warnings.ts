@@ -1,6 +1,6 @@
 import { isLoopback } from "../admin/security/same-origin.ts";
 import { developmentAccountKey, type Accounts } from "../account/settings.ts";
-import type { Log } from "../base/world.ts";
+import type { Log, Random } from "../base/world.ts";
 import type { Options } from "./options.ts";
 
 export interface AdminExposure {
@@ -25,4 +25,11 @@ function hasPublishedKey(accounts: Accounts): boolean {
   const isPublished = (name: string): boolean =>
     accounts.get(name)?.keys.includes(developmentAccountKey) === true;
   return accounts.names().some(isPublished);
+}
+
+const tokenBytes = 32;
+
+/** Lets programs in that can read the data folder. */
+export function newAdminToken(random: Random): string {
+  return Buffer.from(random.bytes(tokenBytes)).toString("hex");
 }

@@ -1,3 +1,6 @@
+import { runInBackground, type Background } from "./background.ts";
+import type { DataStores } from "./data-stores.ts";
+import type { ServerEnvironment } from "./server-environment.ts";
 import type { Runtime } from "../operation/execute.ts";
 import { sweepHandles } from "../file/filesystem/sweep.ts";
 
@@ -19,4 +22,15 @@ export async function sweepDeadHandles(
   const running = await owners();
   const dead = new Set([...holders].filter((owner) => !running.has(owner)));
   return dead.size === 0 ? 0 : sweepHandles(runtime, (owner) => !dead.has(owner));
+}
+
+export function sweepHandlesInBackground(
+  { clock, log, random }: Pick<ServerEnvironment, "clock" | "log" | "random">,
+  { store, content, owners }: Pick<DataStores, "store" | "content" | "owners">,
+): Background {
+  const round = async () => {
+    await sweepDeadHandles({ store, content, random, clock }, owners);
+    return false;
+  };
+  return runInBackground([{ name: "handles", round }], { clock, log });
 }

@@ -18,7 +18,7 @@ export interface StartOptions extends FlagValues {
 }
 
 /** The ports of listeners that Azurite does not have. */
-const ownPorts = ["filePort", "smbPort", "adminPort"] as const;
+const ownPorts = ["filePort", "dfsPort", "smbPort", "adminPort"] as const;
 
 export type OwnPort = (typeof ownPorts)[number];
 
@@ -35,6 +35,16 @@ export type Options = {
      *  with no flags but Azurite's. */
     readonly replaceablePorts: ReadonlySet<OwnPort>;
   };
+
+const freePorts = {
+  blobPort: 0,
+  queuePort: 0,
+  tablePort: 0,
+  filePort: 0,
+  dfsPort: 0,
+  smbPort: 0,
+  adminPort: 0,
+} as const;
 
 const portMax = 65_535;
 const keepAliveSecondsMax = 3600;
@@ -57,8 +67,7 @@ export function resolveOptions(
   if (input.port !== undefined && input.port !== 0) problems.push(`${spell("port")}: only 0 works`);
   if (problems.length > 0) return { ok: false, problems };
   const { port, ...given } = input;
-  const free = { blobPort: 0, queuePort: 0, tablePort: 0, filePort: 0, smbPort: 0, adminPort: 0 };
-  const defaults = port === 0 ? { ...flagDefaults, ...free } : flagDefaults;
+  const defaults = port === 0 ? { ...flagDefaults, ...freePorts } : flagDefaults;
   const replaceablePorts = new Set(ownPorts.filter((name) => given[name] === undefined));
   const computed = { services: given.services ?? allServices, replaceablePorts };
   return { ok: true, value: { ...defaults, ...withoutUndefined(given), ...computed } };

@@ -4,19 +4,19 @@ import { reachable } from "../admin/connection-string.ts";
 import { isLoopback } from "../admin/security/same-origin.ts";
 import type { ServiceName } from "../protocol/service-name.ts";
 import type { Service } from "../operation/service.ts";
-import type { Random } from "../base/world.ts";
 import { resetAccounts } from "../account/account-records.ts";
 import { ensureAccounts, refuseProblems } from "./ensure-accounts.ts";
 import type { ReloadableAccounts } from "./accounts.ts";
 import { openAdmin } from "./admin.ts";
 import { publishAdminAddress } from "./admin-address.ts";
-import { warnOfExposure } from "./admin-warnings.ts";
-import { runInBackground, type Background } from "./background.ts";
+import { newAdminToken, warnOfExposure } from "./admin-warnings.ts";
+import type { Background } from "./background.ts";
 import { readCertificate, type Certificate } from "./certificate.ts";
 import { openDataStores, type DataStores } from "./data-stores.ts";
-import { sweepDeadHandles } from "./handle-sweep.ts";
-import { formatUrl, listen } from "./listener.ts";
-import type { Listener } from "./listener.ts";
+import { dataStoreOptions } from "./data-store-options.ts";
+import { sweepHandlesInBackground } from "./handle-sweep.ts";
+import { listen } from "./listener.ts";
+import type { Handler, Listener } from "./listener.ts";
 import type { WriteAccess } from "../http/access-log.ts";
 import type { HttpService } from "../http/http-service.ts";
 import type { Observer } from "../http/observer.ts";
@@ -29,9 +29,19 @@ import { runTransfers, type Transfers } from "../http/source/transfers.ts";
 import { newMetrics, type Metrics } from "./metrics.ts";
 import { sourceRanges, type Options } from "./options.ts";
 import { newRequestLimits, type RequestLimits } from "./request-limits.ts";
-import { httpServiceOf, handlerOf, services, titleOf } from "./services.ts";
+import {
+  blobApisOf,
+  blobHandlerOf,
+  endpointNames,
+  handlerOf,
+  httpServiceOf,
+  services,
+  type BlobApis,
+  type EndpointName,
+} from "./services.ts";
 import { listenSmb, type SmbEndpoint } from "./smb-endpoint.ts";
 import type { ServerEnvironment } from "./server-environment.ts";
+import { listeningLine, serviceLine, serviceListener, startingLine } from "./service-listener.ts";
 
 export interface RunningServerOptions extends ServerEnvironment {
   readonly options: Options;
@@ -42,12 +52,11 @@ export interface RunningServerOptions extends ServerEnvironment {
 
 /** How long running requests may take to finish when a server stops. */
 const graceMilliseconds = 10_000;
-const bytesPerMegabyte = 1024 * 1024;
 const adminKeepAliveSeconds = 5;
 
 /** Everything that lives between start and stop. */
 export class RunningServer {
-  readonly urls: Partial<Record<ServiceName, string>> = {};
+  readonly urls: Partial<Record<EndpointName, string>> = {};
   adminUrl = "";
   /** Empty if SMB is not served. */
   smbUrl = "";
@@ -59,6 +68,7 @@ export class RunningServer {
   readonly #endpoints = new OwnEndpoints();
   readonly #remote: SourceReader;
   readonly #doors: Partial<Record<ServiceName, HttpService>> = {};
+  #blobApis: BlobApis | undefined;
   #smb: SmbEndpoint | undefined;
   #admin: AdminHandler | undefined;
   #takeAddress: (() => Promise<void>) | undefined;
@@ -79,17 +89,18 @@ export class RunningServer {
   static async open(given: RunningServerOptions): Promise<RunningServer> {
     const certificate = await readCertificate(given.options);
     const metrics = newMetrics();
-    const engines = await openDataStores({ ...engineOptions(given), meter: metrics });
+    const engines = await openDataStores({ ...dataStoreOptions(given), meter: metrics });
     const server = new RunningServer(given, engines, metrics);
     try {
       await refuseProblems(ensureAccounts(engines.store, given.accounts, given.random));
       for (const service of services) {
         if (server.#serves(service.name)) await server.#listen(service, certificate);
       }
+      await server.#listenDfs(certificate);
       if (!given.options.noSmb && server.#serves("file")) await server.#listenSmb();
       await server.#listenAdmin(certificate);
       server.#transfers = server.#runTransfers();
-      server.#sweeping = server.#sweepHandles();
+      server.#sweeping = sweepHandlesInBackground(given, engines);
     } catch (error) {
       await server.stop();
       throw error;
@@ -132,9 +143,8 @@ export class RunningServer {
 
   /** Of those services that were announced to listen. */
   #announceAll(what: string): void {
-    for (const service of services) {
-      if (this.urls[service.name] === undefined) continue;
-      this.#given.announce(`Azurite ${titleOf(service)} service ${what}`);
+    for (const name of endpointNames) {
+      if (this.urls[name] !== undefined) this.#given.announce(serviceLine(name, what));
     }
   }
 
@@ -144,17 +154,6 @@ export class RunningServer {
     const handlers = new Map(services.flatMap(({ transfers = {} }) => Object.entries(transfers)));
     const read = transferSources({ endpoints: this.#endpoints, elsewhere: this.#remote });
     return runTransfers({ store, content, handlers, read, clock, log });
-  }
-
-  #sweepHandles(): Background {
-    const { clock, log, random } = this.#given;
-    const { store, content, owners } = this.#engines;
-    const runtime = { store, content, random, clock };
-    const round = async () => {
-      await sweepDeadHandles(runtime, owners);
-      return false;
-    };
-    return runInBackground([{ name: "handles", round }], { clock, log });
   }
 
   #writeAccess(): WriteAccess {
@@ -173,9 +172,8 @@ export class RunningServer {
   }
 
   async #listen(service: Service, certificate: Certificate | undefined): Promise<void> {
-    const { announce, options } = this.#given;
     const { name } = service;
-    const door = httpServiceOf(service, {
+    const world = {
       ...this.#given,
       engines: this.#engines,
       meter: this.#metrics,
@@ -183,25 +181,37 @@ export class RunningServer {
       memory: this.#limits.memory,
       endpoints: this.#endpoints,
       remote: this.#remote,
-    });
+    };
+    const door = httpServiceOf(service, world);
     this.#doors[name] = door;
-    const title = titleOf(service);
-    const host = options[`${name}Host`];
-    const port = options[`${name}Port`];
-    const starting = formatUrl(certificate !== undefined, host, port);
-    announce(`Azurite ${title} service is starting at ${starting}`);
-    const { url, bound } = await this.#add({
-      title: `${title} service`,
-      host,
-      port,
-      onPortReplaced: this.#onPortReplaced(`${name}Port`),
-      keepAliveSeconds: options[`${name}KeepAliveTimeout`],
-      certificate,
-      handler: handlerOf(door, this.#writeAccess()),
-    });
-    this.#endpoints.listens(name, bound);
+    if (name === "blob") this.#blobApis = blobApisOf(door, world);
+    const handler =
+      this.#blobApis !== undefined && name === "blob"
+        ? blobHandlerOf(this.#blobApis, name, this.#writeAccess())
+        : handlerOf(door, this.#writeAccess());
+    await this.#listenAt(name, name, certificate, handler);
+  }
+
+  async #listenDfs(certificate: Certificate | undefined): Promise<void> {
+    if (this.#blobApis === undefined) return;
+    const handler = blobHandlerOf(this.#blobApis, "dfs", this.#writeAccess());
+    await this.#listenAt("blob", "dfs", certificate, handler);
+  }
+
+  async #listenAt(
+    service: ServiceName,
+    name: EndpointName,
+    certificate: Certificate | undefined,
+    handler: Handler,
+  ): Promise<void> {
+    const { announce, options } = this.#given;
+    const onPortReplaced = this.#onPortReplaced(`${name}Port`);
+    const listening = { ...serviceListener(options, service, name), onPortReplaced };
+    announce(startingLine(name, listening, certificate));
+    const { url, bound } = await this.#add({ ...listening, certificate, handler });
+    this.#endpoints.listens(service, bound);
     this.urls[name] = url;
-    announce(`Azurite ${title} service is successfully listening at ${url}`);
+    announce(listeningLine(name, url));
   }
 
   async #listenSmb(): Promise<void> {
@@ -219,7 +229,7 @@ export class RunningServer {
     const { options, announce, log, location } = this.#given;
     const isAway = !isLoopback(options.adminHost);
     warnOfExposure({ ...this.#given, isEncrypted: certificate !== undefined });
-    const localToken = location === undefined ? undefined : newToken(this.#given.random);
+    const localToken = location === undefined ? undefined : newAdminToken(this.#given.random);
     const admin = this.#openAdmin(localToken);
     this.#admin = admin;
     const { url, bound } = await this.#add({
@@ -278,19 +288,4 @@ export class RunningServer {
     if (this.#state !== "ready") throw new Error(`the server is ${this.#state}`);
     await this.#engines.check();
   }
-}
-
-const tokenBytes = 32;
-
-function newToken(random: Random): string {
-  return Buffer.from(random.bytes(tokenBytes)).toString("hex");
-}
-
-function engineOptions(given: RunningServerOptions) {
-  const { options, location, clock, random, log } = given;
-  const { extentMemoryLimit } = options;
-  const memoryBytesMax =
-    extentMemoryLimit === undefined ? undefined : Math.floor(extentMemoryLimit * bytesPerMegabyte);
-  const places = { location, storeUrl: options.store, contentUrl: options.content, memoryBytesMax };
-  return { ...places, services, clock, random, log };
 }

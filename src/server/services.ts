@@ -1,4 +1,6 @@
 import type { Accounts } from "../account/settings.ts";
+import { dfsService } from "../blob/dfs/service.ts";
+import { isPathRequest, type BlobPort } from "../blob/dfs/which-api.ts";
 import { blobService } from "../blob/service.ts";
 import type { MemoryBudget } from "../base/memory-budget.ts";
 import type { Meter } from "../protocol/meter.ts";
@@ -16,6 +18,7 @@ import type { HttpService } from "../http/http-service.ts";
 import type { Observer } from "../http/observer.ts";
 import { compileRoutes } from "../http/routing.ts";
 import { handleRequest, meterOf, serveRequest } from "../http/pipeline.ts";
+import type { WireRequest } from "../http/wire.ts";
 import type { OwnEndpoints } from "../http/source/own-endpoints.ts";
 import { openSources } from "../http/source/own-source.ts";
 import type { SourceReader } from "../http/source/source-reader.ts";
@@ -44,15 +47,38 @@ export interface World {
   readonly remote: SourceReader;
 }
 
-/** As people call it: "Blob". */
-export function titleOf({ name }: Service): string {
-  return name.slice(0, 1).toUpperCase() + name.slice(1);
-}
+/** The listeners of services; Data Lake is a second one of the blob service. */
+export const endpointNames = ["blob", "queue", "table", "file", "dfs"] as const;
+
+export type EndpointName = (typeof endpointNames)[number];
 
 export function handlerOf(door: HttpService, writeAccess: WriteAccess): Handler {
   const { clock, log, memory } = door;
   const options = { writeAccess, memory, clock, meter: meterOf(door) };
   return nodeHandler((request) => handleRequest(door, request), log, options);
+}
+
+/** The Blob API and the Data Lake API to the same blobs. */
+export interface BlobApis {
+  readonly blob: HttpService;
+  readonly dfs: HttpService;
+}
+
+export function blobApisOf(blob: HttpService, world: World): BlobApis {
+  return { blob, dfs: httpServiceOf(dfsService, world) };
+}
+
+/** Serves both APIs: clients that address a server by IP send both to one port. */
+export function blobHandlerOf(
+  { blob, dfs }: BlobApis,
+  port: BlobPort,
+  writeAccess: WriteAccess,
+): Handler {
+  const { clock, log, memory } = blob;
+  const options = { writeAccess, memory, clock, meter: meterOf(blob) };
+  const serve = (request: WireRequest) =>
+    handleRequest(isPathRequest(request, port) ? dfs : blob, request);
+  return nodeHandler(serve, log, options);
 }
 
 export function httpServiceOf(service: Service, world: World): HttpService {
@@ -84,7 +110,9 @@ export function httpServiceOf(service: Service, world: World): HttpService {
       oauth: options.oauth === undefined ? undefined : ("basic" as const),
     },
   };
-  endpoints.serves(service.name, (request) => serveRequest(door, request));
+  if (service.api === undefined) {
+    endpoints.serves(service.name, (request) => serveRequest(door, request));
+  }
   return door;
 }
 

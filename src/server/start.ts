@@ -1,5 +1,4 @@
 import { resolve } from "node:path";
-import type { ServiceName } from "../protocol/service-name.ts";
 import type { Log } from "../base/world.ts";
 import { openAccounts } from "./accounts.ts";
 import { connectionStringOf } from "../admin/connection-string.ts";
@@ -9,6 +8,7 @@ import { openLog } from "./log.ts";
 import { resolveOptions } from "./options.ts";
 import type { Options, StartOptions } from "./options.ts";
 import { RunningServer } from "./running-server.ts";
+import type { EndpointName } from "./services.ts";
 import { StartRefused } from "./start-refused.ts";
 import type { ServerEnvironment } from "./server-environment.ts";
 
@@ -17,7 +17,7 @@ export interface EtagereServer extends AsyncDisposable {
   /** Of the first account, for any Azure client library. */
   readonly connectionString: string;
   /** Base addresses without the account, e.g. `http://127.0.0.1:10000`. */
-  readonly urls: Readonly<Partial<Record<ServiceName, string>>>;
+  readonly urls: Readonly<Partial<Record<EndpointName, string>>>;
   readonly adminUrl: string;
   /** The address that opens the explorer; where a login is required, with a token that logs in
    *  once within an hour. */

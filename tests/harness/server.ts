@@ -8,6 +8,7 @@ export const freePorts = {
   queuePort: 0,
   tablePort: 0,
   filePort: 0,
+  dfsPort: 0,
   smbPort: 0,
   adminPort: 0,
 } as const;

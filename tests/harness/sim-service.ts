@@ -41,6 +41,7 @@ export interface SimService {
   readonly log: SimLog;
   readonly runtime: Runtime;
   readonly store: Store;
+  readonly http: HttpService;
   /** Adds an account SAS with all permissions to the call. */
   send(call: RawCall): Promise<SimResponse>;
   /** Sends the call with the credentials that it contains, over simulated HTTPS if `secure`. */
@@ -94,12 +95,13 @@ export async function simService(
   const reclaimers = new Map(Object.entries(service.reclaimers));
   const encoding = options.binaryBodies === true ? "latin1" : "utf8";
   const sas = accountSas();
-  const sendAs = (call: RawCall, secure = false) => send(http, call, secure, encoding);
+  const sendAs = (call: RawCall, secure = false) => sendThrough(http, call, secure, encoding);
   return {
     clock,
     log,
     runtime,
     store,
+    http,
     send: (call) => sendAs({ ...call, path: withQuery(call.path, sas) }),
     sendAs,
     async reclaim() {
@@ -111,11 +113,11 @@ export async function simService(
   };
 }
 
-async function send(
+export async function sendThrough(
   http: HttpService,
   { method, path, headers = {}, body = "" }: RawCall,
-  secure: boolean,
-  encoding: BufferEncoding,
+  secure = false,
+  encoding: BufferEncoding = "utf8",
 ): Promise<SimResponse> {
   const bytes = Buffer.from(body);
   const sent: Record<string, string> = {

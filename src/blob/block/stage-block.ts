@@ -93,7 +93,7 @@ interface UploadOptions {
 }
 
 /** The upload the block belongs to, written only when it is new or its week must start anew. */
-function openUpload(key: BlobKey, { stored, live }: UploadLookup, opening: UploadOptions) {
+export function openUpload(key: BlobKey, { stored, live }: UploadLookup, opening: UploadOptions) {
   const { now, newId, blockIdLength } = opening;
   if (live !== undefined) {
     const touched: UploadRecord = { ...live, touched: now };

@@ -5,12 +5,16 @@ import { noBody } from "../../operation/operation.ts";
 import { header, oneOf, required, text } from "../../protocol/params.ts";
 import { ok, type Result } from "../../protocol/result.ts";
 import { ticksMax, ticksPerMillisecond, type Ticks } from "../../base/ticks.ts";
-import type { BlobRecord } from "../records.ts";
 import { operation } from "../resources.ts";
 import { blobKey } from "../shared/overwrite.ts";
 
 const timeHeader = "x-ms-expiry-time";
 type Option = "NeverExpire" | "RelativeToCreation" | "RelativeToNow" | "Absolute";
+
+export const expiryOption = header(
+  "x-ms-expiry-option",
+  oneOf("NeverExpire", "RelativeToCreation", "RelativeToNow", "Absolute"),
+);
 
 /** From its moment on the blob does not exist.
  *  learn.microsoft.com/rest/api/storageservices/set-blob-expiry */
@@ -20,12 +24,7 @@ export const setBlobExpiry = operation({
   route: { method: "PUT", resource: "blob", query: { comp: "expiry" } },
   since: "2020-02-10",
   params: {
-    option: required(
-      header(
-        "x-ms-expiry-option",
-        oneOf("NeverExpire", "RelativeToCreation", "RelativeToNow", "Absolute"),
-      ),
-    ),
+    option: required(expiryOption),
     time: header(timeHeader, text),
   },
   body: noBody,
@@ -40,7 +39,7 @@ export const setBlobExpiry = operation({
   success: { status: 200, headers: [] },
   decide: (context) => {
     const { target, input, now } = context;
-    const moment = expiryOf(input.option, input.time, { target, now });
+    const moment = expiryOf(input.option, input.time, { created: target.created, now });
     if (!moment.ok) return moment;
     const expiresAt = moment.value;
     const put = { ...target, expiresAt };
@@ -51,16 +50,16 @@ export const setBlobExpiry = operation({
 });
 
 /** Relative times count milliseconds. */
-function expiryOf(
+export function expiryOf(
   option: Option,
   given: string | undefined,
-  { target, now }: { readonly target: BlobRecord; readonly now: Ticks },
+  { created, now }: { readonly created: Ticks; readonly now: Ticks },
 ): Result<Ticks | undefined> {
   if (option === "NeverExpire") {
     return given === undefined ? ok(undefined) : invalidHeader(timeHeader, given);
   }
   if (given === undefined) return missingHeader(timeHeader);
-  const start = option === "RelativeToNow" ? now : target.created;
+  const start = option === "RelativeToNow" ? now : created;
   const moment = option === "Absolute" ? parseHttpDate(given) : after(start, given);
   if (moment === undefined || moment <= now || moment > ticksMax) {
     return invalidHeader(timeHeader, given);

@@ -24,7 +24,7 @@ export interface Asker {
 /** The listeners of this server, as far as the sources of copies may lead to them. */
 export class OwnEndpoints {
   readonly #serve = new Map<ServiceName, Serve>();
-  readonly #storage = new Map<ServiceName, Endpoint>();
+  readonly #storage: (readonly [ServiceName, Endpoint])[] = [];
   readonly #admin: Endpoint[] = [];
 
   /** Sources of this service are served without a connection. */
@@ -32,8 +32,9 @@ export class OwnEndpoints {
     this.#serve.set(service, serve);
   }
 
+  /** A service may have several listeners. */
   listens(service: ServiceName, endpoint: Endpoint): void {
-    this.#storage.set(service, endpoint);
+    this.#storage.push([service, endpoint]);
   }
 
   listensForAdmin(endpoint: Endpoint): void {
@@ -58,8 +59,8 @@ export class OwnEndpoints {
   isStorage(address: string, port: number): boolean {
     const direct = directFormOf(address);
     if (direct === undefined) return false;
-    return [...this.#storage.values()].some(
-      (endpoint) => endpoint.port === port && reaches(endpoint, direct),
+    return this.#storage.some(
+      ([, endpoint]) => endpoint.port === port && reaches(endpoint, direct),
     );
   }
 

@@ -4,7 +4,7 @@ import type { Asker } from "./own-endpoints.ts";
 /** Azure's command line makes the address of a source from the account's name alone, as if it were
  *  in the cloud. The account that emulators share never is. */
 const cloudAddress = /^devstoreaccount1\.(\w+)\.core\.windows\.net$/i;
-const hostStyle = /^[^.]+\.(blob|queue|table|file)\.(.+)$/;
+const hostStyle = /^[^.]+\.(blob|dfs|queue|table|file)\.(.+)$/;
 const portsByScheme: Readonly<Record<string, number>> = { "http:": 80, "https:": 443 };
 
 /**
@@ -17,10 +17,15 @@ export function serviceOfName(url: URL, { service, host }: Asker): ServiceName |
   const asked = host.toLowerCase();
   if (name === asked) return service;
   const inCloud = cloudAddress.exec(name)?.[1];
-  if (inCloud !== undefined) return inCloud as ServiceName;
+  if (inCloud !== undefined) return serviceNamed(inCloud);
   const [, named, rest] = hostStyle.exec(name) ?? [];
   const [, , askedRest] = hostStyle.exec(asked) ?? [];
-  return rest !== undefined && rest === askedRest ? (named as ServiceName) : undefined;
+  return rest !== undefined && rest === askedRest ? serviceNamed(named ?? "") : undefined;
+}
+
+/** The dfs endpoint is another way to blobs. */
+function serviceNamed(label: string): ServiceName {
+  return label === "dfs" ? "blob" : (label as ServiceName);
 }
 
 export function hostNameOf(host: string): string {

@@ -1,3 +1,4 @@
+import { authoriseCoverage } from "../../protocol/authorise-named.ts";
 import { authoriseWithRecord } from "../../protocol/authorise.ts";
 import { faultMessage, faultStatus } from "../../protocol/faults.ts";
 import type { LinkedResource } from "../../protocol/named-resource.ts";
@@ -12,13 +13,14 @@ import { clientSignal, requireClient } from "./client-signal.ts";
 import { wireRequestOf } from "./own-source.ts";
 import { sourceFoundIn } from "./source-found.ts";
 import { ask, type SourceRequest, type Sources } from "./source-reader.ts";
-import { parseSourceUrl, sourceHeaders } from "./source-url.ts";
+import { parseSourcePath, parseSourceUrl, sourceHeaders } from "./source-url.ts";
 
 export interface NamingParts {
   readonly service: Service;
   readonly sources: Sources;
   readonly locating: LocationOptions;
   readonly publicAccessPermitted: (account: string) => boolean;
+  readonly isHierarchical: (account: string) => boolean;
   /** Who the credentials in the source's URL, or beside it, prove the caller to be. */
   readonly authenticate: (source: WireRequest, location: Location) => Result<Principal>;
   readonly wallNow: () => Ticks;
@@ -30,6 +32,8 @@ export interface Asking {
   readonly version: string;
   /** As the operation declares it. */
   readonly linked: LinkedResource;
+  /** How the caller reaches the account. */
+  readonly endpoint: string;
 }
 
 /** What `x-ms-copy-source` means: a record of this service, or something to be fetched. */
@@ -38,14 +42,17 @@ export async function resolveSource(
   request: WireRequest,
   asking: Asking,
 ): Promise<Result<CopySource>> {
-  const parsed = parseSourceUrl(request, asking.version, asking.linked.parameter);
+  const isBelowAccount = asking.linked.below === "account";
+  const parsed = isBelowAccount
+    ? parseSourcePath(request, asking.linked.parameter, asking.endpoint)
+    : parseSourceUrl(request, asking.version, asking.linked.parameter);
   if (!parsed.ok) return parsed;
   const url = parsed.value;
   const host = request.headers["host"] ?? "";
   const headers = sourceHeaders(request, asking.version);
   const { remoteAddress, secure } = request;
   const { sources } = parts;
-  const service = sources.serviceOf(url, host);
+  const service = isBelowAccount ? parts.service.name : sources.serviceOf(url, host);
   const signal = clientSignal(request);
   const common = { url, headers, host, remoteAddress, secure, service, signal };
   const asked = { ...common, method: "HEAD" } as const;
@@ -73,13 +80,19 @@ function ownSource(parts: NamingParts, asked: SourceRequest, asking: Asking): Re
   const address = parts.service.identify(path, query);
   if (!address.ok) return address;
   const principal = principalOf(parts, source, location.value, asking);
-  if (!principal.ok) return cannotVerify(principal);
+  if (!principal.ok) return unverified(principal, asking);
   return ok({
     kind: "own",
     url: withoutSignature(asked.url.href),
     account,
     address: address.value,
-    authorise: (access) => authoriseRead(parts, principal.value, access, { ...asking, account }),
+    authorise: (access) => {
+      const { name = "", path: below } = parts.service.signedName(address.value);
+      const isSigned = asking.linked.below !== "account";
+      const covered = isSigned || authoriseCoverage(principal.value, { name, path: below });
+      if (covered !== true && !covered.ok) return covered;
+      return authoriseRead(parts, principal.value, access, { ...asking, account });
+    },
   });
 }
 
@@ -88,26 +101,34 @@ function principalOf(
   { authenticate }: NamingParts,
   source: WireRequest,
   location: Location,
-  { account, principal }: Asking,
+  { account, principal, linked }: Asking,
 ): Result<Principal> {
   const signed = location.query.get("sig") !== undefined;
   if (signed || source.headers["authorization"] !== undefined)
     return authenticate(source, location);
   const holdsAll = principal.kind === "key" || principal.kind === "bearer";
+  if (linked.below === "account") return ok(principal);
   return ok(holdsAll && account === location.account ? principal : anonymousPrincipal);
 }
 
 function authoriseRead(
-  { service, publicAccessPermitted, wallNow }: NamingParts,
+  { service, publicAccessPermitted, isHierarchical, wallNow }: NamingParts,
   principal: Principal,
   access: SourceAccess | undefined,
-  { account, version, linked }: Asking,
+  asking: Asking,
 ): Result<void> {
+  const { account, version, linked } = asking;
   const permitted = publicAccessPermitted(account);
   const record = access && { ...access, publicAccessPermitted: permitted, wallNow: wallNow() };
-  const target = { service: service.name, version };
+  const target = { service: service.name, version, hierarchical: isHierarchical(account) };
   const allowed = authoriseWithRecord(principal, linked.permission, target, record);
-  return allowed.ok ? ok(undefined) : cannotVerify(allowed);
+  return allowed.ok ? ok(undefined) : unverified(allowed, asking);
+}
+
+/** A rename answers why its source is refused as if the source had been asked for. */
+function unverified(failure: Result<unknown>, { linked }: Asking): Result<never> {
+  if (failure.ok) throw new Error("a fault was expected");
+  return linked.below === "account" ? failure : cannotVerify(failure);
 }
 
 function cannotVerify(failure: Result<unknown>): Result<never> {

@@ -1,6 +1,6 @@
 import { invalidHeader, missingHeader } from "../../protocol/faults.ts";
 import { copySource } from "../../protocol/named-resource.ts";
-import { ok, type Result } from "../../protocol/result.ts";
+import { fail, ok, type Result } from "../../protocol/result.ts";
 import type { WireRequest } from "../wire.ts";
 
 const urlUnitsMax = 4096;
@@ -22,6 +22,18 @@ export function parseSourceUrl(
   const url = text.length > urlUnitsMax ? null : URL.parse(whole);
   const known = url?.protocol === "http:" || url?.protocol === "https:";
   return url !== null && known ? ok(url) : invalidHeader(name, text);
+}
+
+/** A path below the account, such as `/filesystem/path?signature`. */
+export function parseSourcePath(
+  { headers }: WireRequest,
+  name: string,
+  endpoint: string,
+): Result<URL> {
+  const text = headers[name] ?? "";
+  if (text === "" || text.length > urlUnitsMax) return fail("InvalidSourceUri");
+  const url = URL.parse(endpoint + (text.startsWith("/") ? text : `/${text}`));
+  return url === null ? fail("InvalidSourceUri") : ok(url);
 }
 
 const conditionNames = ["if-match", "if-none-match", "if-modified-since", "if-unmodified-since"];

@@ -1,0 +1,103 @@
+import { noBody } from "../../operation/operation.ts";
+import { query } from "../../protocol/params.ts";
+import { grants, type AclCaller } from "../../protocol/posix-access.ts";
+import { formatAcl, setMode, type PosixAccess } from "../../protocol/posix-acl.ts";
+import { fail, ok, type Result } from "../../protocol/result.ts";
+import type { BlobRecord } from "../records.ts";
+import { operation } from "../resources.ts";
+import { acl, group, owner, permissions, upn } from "./params.ts";
+import { accessOf, resourceType } from "../tree/path-facts.ts";
+import { accessHeaderNames, accessHeaders, replaceAcl, type RequestedAccess } from "./posix.ts";
+
+/** Works without the client's key on an encrypted path (recorded).
+ *  learn.microsoft.com/rest/api/storageservices/datalakestoragegen2/path/get-properties */
+export const getAccessControl = operation({
+  name: "Get Access Control",
+  ids: [],
+  route: { method: "HEAD", resource: "blob", query: { action: "getAccessControl" } },
+  since: "2018-11-09",
+  params: { upn },
+  body: noBody,
+  permission: { letters: "er", resourceType: "o" },
+  namespace: "hierarchical",
+  target: "must-exist",
+  conditions: "read",
+  lease: "match-if-given",
+  etag: "keep",
+  effect: "reads",
+  success: { status: 200, headers: [...accessHeaderNames, "x-ms-acl"] },
+  decide: ({ target }) => ({
+    headers: { ...accessHeaders(target), "x-ms-acl": formatAcl(accessOf(target)) },
+  }),
+});
+
+const actionBits: Readonly<Record<string, number>> = { r: 4, w: 2, x: 1, "-": 0 };
+
+function parseAction(text: string): number | undefined {
+  if (!/^[r-]?[w-]?[x-]?$/.test(text) || text === "") return undefined;
+  return [...text].reduce((bits, letter) => bits | (actionBits[letter] ?? 0), 0);
+}
+
+/** Callers to whom no list applies may do everything. */
+export const checkAccess = operation({
+  name: "Check Access",
+  ids: [],
+  route: { method: "HEAD", resource: "blob", query: { action: "checkAccess" } },
+  since: "2018-11-09",
+  params: { bits: query("fsAction", parseAction) },
+  body: noBody,
+  permission: { letters: "er", resourceType: "o" },
+  namespace: "hierarchical",
+  target: "must-exist",
+  conditions: "read",
+  lease: "match-if-given",
+  etag: "keep",
+  effect: "reads",
+  success: { status: 200, headers: [] },
+  decide: ({ target, input, callerId }) => {
+    if (callerId === undefined) return {};
+    const caller: AclCaller = { objectId: callerId, groups: [] };
+    const mayDo = grants(accessOf(target), caller, input.bits ?? 0);
+    return mayDo ? {} : fail("AuthorizationPermissionMismatch");
+  },
+});
+
+/** Neither ETag nor Last-Modified changes (recorded).
+ *  learn.microsoft.com/rest/api/storageservices/datalakestoragegen2/path/update */
+export const setAccessControl = operation({
+  name: "Set Access Control",
+  ids: ["Path_SetAccessControl"],
+  route: { method: "PATCH", resource: "blob", query: { action: "setAccessControl" } },
+  since: "2018-11-09",
+  params: { acl, permissions, owner, group },
+  body: noBody,
+  permission: { letters: "po", resourceType: "o" },
+  namespace: "hierarchical",
+  target: "must-exist",
+  conditions: "write",
+  lease: "match-if-given",
+  etag: "keep",
+  effect: "writes",
+  success: { status: 200, headers: ["x-ms-namespace-enabled"] },
+  decide: ({ target, input }) => {
+    const changed = changeAccess(target, input);
+    if (!changed.ok) return changed;
+    return {
+      put: { ...target, posix: changed.value },
+      headers: { "x-ms-namespace-enabled": "true" },
+    };
+  },
+});
+
+function changeAccess(
+  target: BlobRecord,
+  requested: Omit<RequestedAccess, "umask">,
+): Result<PosixAccess> {
+  const present = accessOf(target);
+  const { owner: newOwner = present.owner, group: newGroup = present.group } = requested;
+  const owned: PosixAccess = { ...present, owner: newOwner, group: newGroup };
+  const { acl: entries, permissions: mode } = requested;
+  if (entries !== undefined && mode !== undefined) return fail("InvalidPermission");
+  if (entries !== undefined) return replaceAcl(owned, entries, resourceType(target));
+  return ok(mode === undefined ? owned : setMode(owned, mode));
+}

@@ -1,0 +1,212 @@
+import { whole } from "../../content/plan.ts";
+import { emptyContent, type Received } from "../../content/content-ref.ts";
+import { encodeBase64 } from "../../base/base64.ts";
+import { add, put, type Effect } from "../../operation/effects.ts";
+import type { ContentBody } from "../../operation/operation.ts";
+import type { RecordView } from "../../operation/view.ts";
+import { encryption } from "../../protocol/encryption.ts";
+import { required, type Param } from "../../protocol/params.ts";
+import { fail, ok, type Result } from "../../protocol/result.ts";
+import type { Ticks } from "../../base/ticks.ts";
+import { openUpload } from "../block/stage-block.ts";
+import { blockCounter, findUpload, type Staged } from "../block/uncommitted.ts";
+import { encryptionHeaderNames, encryptionHeaders } from "../encryption/blob-encryption.ts";
+import { blocks, type BlobKey, type BlobRecord } from "../records.ts";
+import { operation } from "../resources.ts";
+import { inlineBlobBytesMax, putBlockBytesMax } from "../shared/limits.ts";
+import { blobKey } from "../shared/overwrite.ts";
+import { appendedId } from "./appended-data.ts";
+import { commitAppended, readAppended } from "./commit-appended.ts";
+import { position } from "./params.ts";
+import { leaseAfterWrite, leaseRenewed, leaseRenewedHeader, writeLease } from "./write-lease.ts";
+
+/** Appends that are not flushed yet, of one file. */
+const appendsMax = 50_000;
+
+const body: ContentBody = {
+  kind: "content",
+  lengthMax: putBlockBytesMax,
+  inlineBytesMax: inlineBlobBytesMax,
+  md5Always: false,
+  nonEmpty: true,
+};
+
+/** Which checksums the request has: the response repeats them. */
+const sentChecksums: Param<{ readonly md5: boolean; readonly crc64: boolean }> = {
+  sources: ["Content-MD5", "x-ms-content-crc64"],
+  parse: (reader) =>
+    ok({
+      md5: reader.header("content-md5") !== undefined,
+      crc64: reader.header("x-ms-content-crc64") !== undefined,
+    }),
+};
+
+const replyHeaders = [
+  "Content-MD5",
+  "x-ms-content-crc64",
+  "x-ms-request-server-encrypted",
+  leaseRenewedHeader,
+  ...encryptionHeaderNames,
+] as const;
+
+/** Stores data beside the file, invisible until it is flushed. Appends to one file do not wait for
+ *  each other.
+ *  learn.microsoft.com/rest/api/storageservices/datalakestoragegen2/path/update */
+export const appendPath = operation({
+  name: "Append Data",
+  ids: ["Path_AppendData"],
+  route: { method: "PATCH", resource: "blob", query: { action: "append" } },
+  since: "2018-11-09",
+  params: {
+    position: required(position),
+    sent: sentChecksums,
+    lease: writeLease(false),
+    encryption,
+  },
+  body,
+  permission: { letters: "aw", resourceType: "o" },
+  target: "must-exist",
+  conditions: "none",
+  lease: "match-if-leased",
+  etag: "none",
+  effect: "writes",
+  success: { status: 202, headers: replyHeaders },
+  reads: async (view, { scope }) => readAppends(view, blobKey({ scope })),
+  decide: (context) => {
+    const { target, input, received, now } = context;
+    const appended = appendData(context, context.readResult);
+    if (!appended.ok) return appended;
+    const leased = leaseAfterWrite(target.lease, input.lease, now);
+    if (!leased.ok) return leased;
+    return {
+      ...(leased.value.lease === target.lease
+        ? {}
+        : { put: { ...target, lease: leased.value.lease } }),
+      effects: appended.value,
+      headers: {
+        ...checksumsOf(received, input.sent),
+        ...leaseRenewed(leased.value),
+        ...encryptionHeaders(target),
+        "x-ms-request-server-encrypted": "true",
+      },
+    };
+  },
+});
+
+/** Commits the data at once. Recorded: the type of the request becomes that of the file. */
+export const appendAndFlush = operation({
+  name: "Append Data And Flush",
+  ids: [],
+  route: { method: "PATCH", resource: "blob", query: { action: "append", flush: "true" } },
+  since: "2018-11-09",
+  params: {
+    position: required(position),
+    sent: sentChecksums,
+    lease: writeLease(true),
+    contentType: {
+      sources: ["Content-Type"],
+      parse: (reader) => ok(reader.header("content-type") || undefined),
+    } satisfies Param<string | undefined>,
+    encryption,
+  },
+  body,
+  permission: { letters: "aw", resourceType: "o" },
+  target: "must-exist",
+  conditions: "none",
+  lease: "match-if-leased",
+  etag: "renew",
+  effect: "writes",
+  success: { status: 202, headers: replyHeaders },
+  reads: async (view, { scope, target }) => ({
+    appends: await readAppends(view, blobKey({ scope })),
+    appended: await readAppended(view, { key: blobKey({ scope }), target }),
+  }),
+  decide: (context) => {
+    const { target, input, received, now, newETag, newId, readResult } = context;
+    const checked = checkAppend(target, readResult.appends);
+    if (!checked.ok) return checked;
+    const leased = leaseAfterWrite(target.lease, input.lease, now);
+    if (!leased.ok) return leased;
+    const data = {
+      id: appendedId(input.position, newETag, newId()),
+      position: input.position,
+      length: received.length,
+      part: { pieces: received.pieces },
+    };
+    const { appended } = readResult;
+    const committed = commitAppended(blobKey(context), {
+      target,
+      appended: { ...appended, data: [...appended.data, data] },
+      length: input.position + received.length,
+      keeps: false,
+    });
+    if (!committed.ok) return committed;
+    const { contentType = target.headers.contentType } = input;
+    return {
+      ...committed.value,
+      put: {
+        ...committed.value.put,
+        headers: { ...committed.value.put.headers, contentType },
+        lease: leased.value.lease,
+      },
+      headers: {
+        ...checksumsOf(received, input.sent),
+        ...leaseRenewed(leased.value),
+        ...encryptionHeaders(target),
+        "x-ms-request-server-encrypted": "true",
+      },
+    };
+  },
+});
+
+interface Appends {
+  readonly staged: Staged;
+  readonly count: bigint;
+}
+
+async function readAppends(view: RecordView, key: BlobKey): Promise<Appends> {
+  const staged = await findUpload(view, key);
+  const { live } = staged;
+  return { staged, count: live === undefined ? 0n : await view.count(blockCounter(live.id)) };
+}
+
+/** Blocks of the Blob API and appended data do not mix. */
+function checkAppend(target: BlobRecord, { staged, count }: Appends): Result<undefined> {
+  if (target.directory !== undefined) return fail("PathConflict");
+  const isOfBlobApi = target.type !== "BlockBlob" || (staged.live?.blockIdLength ?? 0) > 0;
+  if (isOfBlobApi) return fail("InvalidAppendOperation");
+  return count >= BigInt(appendsMax) ? fail("BlockCountExceedsLimit") : ok(undefined);
+}
+
+interface Append {
+  readonly scope: { readonly key: BlobKey };
+  readonly target: BlobRecord;
+  readonly input: { readonly position: number };
+  readonly received: Received;
+  readonly now: Ticks;
+  readonly newETag: Ticks;
+  readonly newId: () => bigint;
+}
+
+function appendData(append: Append, found: Appends): Result<readonly Effect[]> {
+  const { scope, target, input, received, now, newETag, newId } = append;
+  const checked = checkAppend(target, found);
+  if (!checked.ok) return checked;
+  const { key } = scope;
+  const opened = openUpload(key, found.staged, { now, newId, blockIdLength: 0 });
+  const id = appendedId(input.position, newETag, newId());
+  const { keySha256 } = target;
+  const record = { content: emptyContent, keySha256, position: input.position };
+  const block = put(blocks, { upload: opened.upload.id, id }, record, whole(received));
+  return ok([...opened.effects, block, add(blockCounter(opened.upload.id), 1n)]);
+}
+
+function checksumsOf(
+  { md5, crc64 }: Received,
+  sent: { readonly md5: boolean; readonly crc64: boolean },
+) {
+  return {
+    "Content-MD5": sent.md5 ? md5 && encodeBase64(md5) : undefined,
+    "x-ms-content-crc64": sent.crc64 ? crc64 && encodeBase64(crc64) : undefined,
+  };
+}

@@ -1,0 +1,128 @@
+import { bareETag } from "../../protocol/etag.ts";
+import { formatHttpDate } from "../../base/dates.ts";
+import { noBody, type Operation } from "../../operation/operation.ts";
+import { integer, query, text } from "../../protocol/params.ts";
+import { createContainer } from "../container/create-container.ts";
+import { deleteContainer } from "../container/delete-container.ts";
+import { getContainerProperties } from "../container/get-container-properties.ts";
+import { setContainerMetadata } from "../container/set-container-metadata.ts";
+import { containers, type ContainerRecord } from "../records.ts";
+import { operation } from "../resources.ts";
+import { continuation, continuationHeader, continuationOf } from "./continuation.ts";
+import { jsonType } from "./dialect.ts";
+import { formatProperties, newProperties } from "./params.ts";
+
+const since = "2018-11-09";
+const route = (method: "PUT" | "PATCH" | "HEAD" | "DELETE") =>
+  ({ method, resource: "container", query: { resource: "filesystem" } }) as const;
+const namespaceHeader = "x-ms-namespace-enabled";
+
+function withNamespace(
+  of: Operation,
+  more: (target: ContainerRecord) => Record<string, string | undefined>,
+): Operation["decide"] {
+  return (context) => {
+    const decision = of.decide(context);
+    if ("fault" in decision || "wait" in decision) return decision;
+    const enabled = String(context.features.hierarchicalNamespace === true);
+    const found = (context.target ?? decision.put) as ContainerRecord;
+    const headers = { ...decision.headers, [namespaceHeader]: enabled, ...more(found) };
+    return { ...decision, headers };
+  };
+}
+
+/** learn.microsoft.com/rest/api/storageservices/datalakestoragegen2/filesystem/create */
+export const createFilesystem: Operation = {
+  ...createContainer,
+  name: "Create Filesystem",
+  ids: ["FileSystem_Create"],
+  route: route("PUT"),
+  since,
+  params: { ...createContainer.params, metadata: newProperties },
+  success: { ...createContainer.success, headers: [namespaceHeader] },
+  decide: withNamespace(createContainer, () => ({})),
+};
+
+/** learn.microsoft.com/rest/api/storageservices/datalakestoragegen2/filesystem/get-properties */
+export const getFilesystemProperties: Operation = {
+  ...getContainerProperties,
+  name: "Get Filesystem Properties",
+  ids: ["FileSystem_GetProperties"],
+  route: route("HEAD"),
+  since,
+  success: {
+    ...getContainerProperties.success,
+    headers: [...getContainerProperties.success.headers, namespaceHeader, "x-ms-properties"],
+  },
+  decide: withNamespace(getContainerProperties, ({ metadata }) => ({
+    "x-ms-properties": formatProperties(metadata),
+  })),
+};
+
+/** learn.microsoft.com/rest/api/storageservices/datalakestoragegen2/filesystem/set-properties */
+export const setFilesystemProperties: Operation = {
+  ...setContainerMetadata,
+  name: "Set Filesystem Properties",
+  ids: ["FileSystem_SetProperties"],
+  route: route("PATCH"),
+  since,
+  params: { metadata: newProperties },
+};
+
+/** learn.microsoft.com/rest/api/storageservices/datalakestoragegen2/filesystem/delete */
+export const deleteFilesystem: Operation = {
+  ...deleteContainer,
+  name: "Delete Filesystem",
+  ids: ["FileSystem_Delete"],
+  route: route("DELETE"),
+  since,
+};
+
+const filesystemsMax = 5000;
+const resultsMax = 2_147_483_647;
+
+/** learn.microsoft.com/rest/api/storageservices/datalakestoragegen2/filesystem/list */
+export const listFilesystems = operation({
+  name: "List Filesystems",
+  ids: ["Service_ListFileSystems"],
+  route: { method: "GET", resource: "service", query: { resource: "account" } },
+  since,
+  params: {
+    prefix: query("prefix", text),
+    continuation,
+    maxResults: query("maxResults", integer(1, resultsMax)),
+  },
+  body: noBody,
+  permission: { letters: "l", resourceType: "s", sas: "account-only" },
+  target: "must-exist",
+  conditions: "none",
+  lease: "none",
+  etag: "none",
+  effect: "reads",
+  largeResponse: true,
+  success: { status: 200, headers: [continuationHeader] },
+  reads: async (view, { scope, input }) => {
+    const account = scope.account.id;
+    const { prefix = "", continuation: from, maxResults = filesystemsMax } = input;
+    const limit = Math.min(maxResults, filesystemsMax);
+    const { start, end } = containers.range([account], prefix);
+    const first = from === undefined ? start : containers.prefix([account, from]);
+    const bounds = { start: Buffer.compare(first, start) > 0 ? first : start, end };
+    const found: { readonly name: string; readonly record: ContainerRecord }[] = [];
+    for await (const batch of view.scan(containers, { ...bounds, limit: limit + 1 })) {
+      for (const { key, record } of batch) {
+        found.push({ name: containers.parts(key)[1] as string, record });
+      }
+    }
+    return { shown: found.slice(0, limit), next: found[limit]?.name };
+  },
+  decide: ({ readResult: { shown, next } }) => {
+    const filesystems = shown.map(({ name, record: { etag } }) => {
+      return { etag: bareETag(etag), lastModified: formatHttpDate(etag), name };
+    });
+    return {
+      headers: { [continuationHeader]: next === undefined ? undefined : continuationOf(next) },
+      body: { type: jsonType, text: JSON.stringify({ filesystems }) },
+    };
+  },
+});

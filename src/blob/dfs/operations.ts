@@ -1,0 +1,43 @@
+import type { Operation } from "../../operation/operation.ts";
+import { checkAccess, getAccessControl, setAccessControl } from "./access-control.ts";
+import { appendAndFlush, appendPath } from "./append-path.ts";
+import { createDirectory, createFile } from "./create-path.ts";
+import { deletePath } from "./delete-path.ts";
+import {
+  createFilesystem,
+  deleteFilesystem,
+  getFilesystemProperties,
+  listFilesystems,
+  setFilesystemProperties,
+} from "./filesystems.ts";
+import { flushPath } from "./flush-path.ts";
+import { listPaths } from "./list-paths.ts";
+import { getPathProperties, getPathStatus, leasePath, readPath } from "./read-path.ts";
+import { renamePath } from "./rename-path.ts";
+import { setAccessControlRecursive } from "./set-access-recursive.ts";
+import { setPathProperties } from "./set-path-properties.ts";
+
+export const dfsOperations: readonly Operation[] = [
+  listFilesystems,
+  createFilesystem,
+  getFilesystemProperties,
+  setFilesystemProperties,
+  deleteFilesystem,
+  listPaths,
+  createFile,
+  createDirectory,
+  renamePath,
+  appendPath,
+  appendAndFlush,
+  flushPath,
+  readPath,
+  getPathProperties,
+  getPathStatus,
+  setPathProperties,
+  getAccessControl,
+  checkAccess,
+  setAccessControl,
+  setAccessControlRecursive,
+  leasePath,
+  deletePath,
+];

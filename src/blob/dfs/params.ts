@@ -1,0 +1,144 @@
+import { decodeBase64, encodeBase64 } from "../../base/base64.ts";
+import { invalidHeader, missingHeader } from "../../protocol/faults.ts";
+import { isHeaderText } from "../../protocol/header-text.ts";
+import { leaseSeconds, parseLeaseId } from "../../protocol/lease-request.ts";
+import { checkMetadata, type Metadata } from "../../protocol/metadata.ts";
+import { header, integer, query, text, type Param } from "../../protocol/params.ts";
+import { parseAcl, parsePermissions, parseUmask, type AclEntry } from "../../protocol/posix-acl.ts";
+import { fail, ok, type Result } from "../../protocol/result.ts";
+import type { HttpHeaders } from "../records.ts";
+
+/** `name=base64,name=base64`: metadata in one header. Undefined if the header is absent. */
+export const properties: Param<Metadata | undefined> = {
+  sources: ["x-ms-properties"],
+  parse: (reader) => {
+    const given = reader.header("x-ms-properties");
+    if (given === undefined) return ok(undefined);
+    return given.trim() === "" ? ok([]) : parseProperties(given);
+  },
+};
+
+function parseProperties(given: string): Result<Metadata> {
+  const pairs: (readonly [string, string])[] = [];
+  for (const item of given.split(",")) {
+    const equals = item.indexOf("=");
+    const name = (equals < 0 ? item : item.slice(0, equals)).trim();
+    const bytes = equals < 0 ? undefined : decodeBase64(item.slice(equals + 1).trim());
+    // One character for each byte, as in headers of the Blob API.
+    const value = bytes && Buffer.from(bytes).toString("latin1");
+    if (value === undefined || !isHeaderText(value)) return invalidHeader("x-ms-properties", given);
+    pairs.push([name, value]);
+  }
+  return checkMetadata(pairs);
+}
+
+/** The same for containers and new paths, where absent means none. */
+export const newProperties: Param<Metadata> = {
+  sources: properties.sources,
+  parse: (reader) => {
+    const parsed = properties.parse(reader);
+    return parsed.ok ? ok(parsed.value ?? []) : parsed;
+  },
+};
+
+export function formatProperties(metadata: Metadata): string {
+  return metadata
+    .map(([name, value]) => `${name}=${encodeBase64(Buffer.from(value, "latin1"))}`)
+    .join(",");
+}
+
+const headerNames = {
+  contentType: "x-ms-content-type",
+  contentEncoding: "x-ms-content-encoding",
+  contentLanguage: "x-ms-content-language",
+  cacheControl: "x-ms-cache-control",
+  contentDisposition: "x-ms-content-disposition",
+} as const;
+
+const md5Header = "x-ms-content-md5";
+
+/** Those that the request has; the others are absent, not undefined. */
+export const contentHeaders: Param<HttpHeaders> = {
+  sources: [...Object.values(headerNames), md5Header],
+  parse: (reader) => {
+    const given: { -readonly [K in keyof HttpHeaders]: HttpHeaders[K] } = {};
+    for (const [field, name] of Object.entries(headerNames)) {
+      const value = reader.header(name);
+      if (value) given[field as keyof typeof headerNames] = value;
+    }
+    const md5 = reader.header(md5Header);
+    if (!md5) return ok(given);
+    const contentMd5 = decodeBase64(md5);
+    return contentMd5 === undefined ? fail("InvalidMd5") : ok({ ...given, contentMd5 });
+  },
+};
+
+function textHeader<T>(
+  name: string,
+  parse: (value: string) => T | undefined,
+  malformed: (value: string) => Result<never>,
+): Param<T | undefined> {
+  return {
+    sources: [name],
+    parse: (reader) => {
+      const value = reader.header(name);
+      if (value === undefined || value === "") return ok(undefined);
+      const parsed = parse(value);
+      return parsed === undefined ? malformed(value) : ok(parsed);
+    },
+  };
+}
+
+export const permissions = textHeader("x-ms-permissions", parsePermissions, () =>
+  fail("InvalidPermission"),
+);
+export const umask = textHeader("x-ms-umask", parseUmask, (value) =>
+  invalidHeader("x-ms-umask", value),
+);
+export const acl: Param<readonly AclEntry[] | undefined> = textHeader("x-ms-acl", parseAcl, () =>
+  fail("InvaldAccessControlList"),
+);
+
+const principalUnitsMax = 256;
+
+function principalName(value: string): string | undefined {
+  return value.length <= principalUnitsMax && /^[\x21-\x7e]+$/.test(value) ? value : undefined;
+}
+
+export const owner = header("x-ms-owner", principalName);
+export const group = header("x-ms-group", principalName);
+
+/** 8 TiB, more than a file may have. */
+const positionMax = 8 * 1024 ** 4;
+
+export const position = query("position", integer(0, positionMax));
+
+/** The lease that a new path gets. */
+export interface NewLease {
+  readonly id: string;
+  readonly seconds: number;
+}
+
+export const newLease: Param<NewLease | undefined> = {
+  sources: ["x-ms-proposed-lease-id", "x-ms-lease-duration"],
+  parse: (reader) => {
+    const id = parseLeaseId(reader, "x-ms-proposed-lease-id");
+    if (!id.ok) return id;
+    const duration = reader.header("x-ms-lease-duration");
+    if (id.value === undefined && !duration) return ok(undefined);
+    if (id.value === undefined) return missingHeader("x-ms-proposed-lease-id");
+    if (!duration) return missingHeader("x-ms-lease-duration");
+    const seconds = leaseSeconds(duration, "blob");
+    if (seconds === undefined) return invalidHeader("x-ms-lease-duration", duration);
+    return ok({ id: id.value, seconds });
+  },
+};
+
+const encryptionContextUnitsMax = 1024;
+
+export const encryptionContext = header("x-ms-encryption-context", (value) =>
+  value.length <= encryptionContextUnitsMax ? value : undefined,
+);
+
+/** Accepted: names of principals are not looked up. */
+export const upn = query("upn", text);

@@ -1,0 +1,72 @@
+import { splitPath } from "../../namespace/paths.ts";
+import { walk, type DirectoryPage, type PageRequest, type WalkEnd } from "../../namespace/walk.ts";
+import type { RecordView } from "../../operation/view.ts";
+import { blobs, type BlobKey, type BlobRecord } from "../records.ts";
+import { isExpired } from "../shared/expiry.ts";
+import { rootName } from "../tree/find-path.ts";
+
+export interface WalkedPath {
+  readonly path: string;
+  readonly key: BlobKey;
+  readonly record: BlobRecord;
+}
+
+export interface PathWalk {
+  /** The id of the directory whose entries are visited, and its path. */
+  readonly root: bigint;
+  readonly rootPath: string;
+  readonly recursive: boolean;
+  /** The path to start from, relative to the directory; empty for its first entry. */
+  readonly from: string;
+  readonly limit: number;
+}
+
+interface Entry {
+  readonly name: string;
+  readonly directory: bigint | undefined;
+  readonly key: BlobKey;
+  readonly record: BlobRecord;
+}
+
+export interface WalkedPage {
+  readonly paths: readonly WalkedPath[];
+  /** The whole path of the next one. */
+  readonly next: string | undefined;
+}
+
+/** Paths below a directory, depth first, a directory before its entries, names ascending. */
+export async function walkPaths(view: RecordView, options: PathWalk): Promise<WalkedPage> {
+  const paths: WalkedPath[] = [];
+  const end: WalkEnd | undefined = await walk<Entry>({
+    root: options.root,
+    rootPath: options.rootPath,
+    namePrefix: "",
+    recursive: options.recursive,
+    from: splitPath(options.from),
+    limit: options.limit,
+    readPage: (request) => readPage(view, request),
+    visit: (path, { key, record }) => {
+      paths.push({ path, key, record });
+      return undefined;
+    },
+  });
+  return { paths, next: end?.path };
+}
+
+async function readPage(view: RecordView, request: PageRequest): Promise<DirectoryPage<Entry>> {
+  const { directory: container, namePrefix, from, limit } = request;
+  const within = blobs.range([container], namePrefix);
+  const first = from?.[0] === undefined ? undefined : blobs.key({ container, name: from[0] });
+  const start =
+    first !== undefined && Buffer.compare(first, within.start) > 0 ? first : within.start;
+  const entries: Entry[] = [];
+  for await (const batch of view.scan(blobs, { start, end: within.end })) {
+    for (const { key, record } of batch) {
+      const name = blobs.parts(key)[1] as string;
+      if (name === rootName || isExpired(record, view.now)) continue;
+      if (entries.length === limit) return { entries, next: [name] };
+      entries.push({ name, directory: record.directory, key: { container, name }, record });
+    }
+  }
+  return { entries, next: undefined };
+}

@@ -1,0 +1,32 @@
+import { noBody } from "../../operation/operation.ts";
+import { encryption } from "../../protocol/encryption.ts";
+import { operation } from "../resources.ts";
+import { withFolderMark } from "../tree/directory-record.ts";
+import { contentHeaders, properties } from "./params.ts";
+
+/** What the request does not name stays; properties are replaced as a whole.
+ *  learn.microsoft.com/rest/api/storageservices/datalakestoragegen2/path/update */
+export const setPathProperties = operation({
+  name: "Set Path Properties",
+  ids: [],
+  route: { method: "PATCH", resource: "blob", query: { action: "setProperties" } },
+  since: "2018-11-09",
+  params: { properties, headers: contentHeaders, encryption },
+  body: noBody,
+  permission: { letters: "w", resourceType: "o" },
+  target: "must-exist",
+  conditions: "write",
+  lease: "match-if-leased",
+  etag: "renew",
+  effect: "writes",
+  success: { status: 200, headers: ["x-ms-request-server-encrypted"] },
+  decide: ({ target, input }) => {
+    const { properties: given = target.metadata } = input;
+    const metadata = target.directory === undefined ? given : withFolderMark(given);
+    const headers = { ...target.headers, ...input.headers };
+    return {
+      put: { ...target, metadata, headers },
+      headers: { "x-ms-request-server-encrypted": "true" },
+    };
+  },
+});

@@ -1,0 +1,29 @@
+/** Which listener of the blob service a request came to. */
+export type BlobPort = "blob" | "dfs";
+
+interface SentRequest {
+  readonly method: string;
+  /** Path and query. */
+  readonly target: string;
+  /** By lower-case name. */
+  readonly headers: Readonly<Record<string, string | undefined>>;
+}
+
+/** Query parameters that only one of the two APIs has. */
+const blobQuery = /[?&](?:comp|restype)=/i;
+const dfsQuery = /[?&](?:resource|action|recursive|mode)=/i;
+
+/** Whether a request means the Data Lake API. Clients that address a server by IP send requests of
+ *  both APIs to one port, so that the port decides only what the request leaves open. */
+export function isPathRequest(request: SentRequest, port: BlobPort): boolean {
+  const { method, target, headers } = request;
+  const hasQuery = target.includes("?");
+  if (hasQuery && blobQuery.test(target)) return false;
+  if (method === "OPTIONS") return false;
+  if (headers["x-ms-blob-type"] !== undefined) return false;
+  if (headers["x-ms-copy-source"] !== undefined) return false;
+  if (port === "dfs") return true;
+  if (hasQuery && dfsQuery.test(target)) return true;
+  if (method === "PATCH" || headers["x-ms-rename-source"] !== undefined) return true;
+  return headers["x-http-method-override"]?.toUpperCase() === "PATCH";
+}

@@ -1,0 +1,88 @@
+import { invalidHeader, missingHeader } from "../../protocol/faults.ts";
+import { applyLeaseAction } from "../../protocol/lease-action.ts";
+import { startLease, type Lease } from "../../protocol/lease.ts";
+import { leaseSeconds, parseLeaseId } from "../../protocol/lease-request.ts";
+import type { Param } from "../../protocol/params.ts";
+import { ok, type Result } from "../../protocol/result.ts";
+import { ticksFromSeconds, type Ticks } from "../../base/ticks.ts";
+
+/** What an append or a flush does with the lease of its file. */
+export type WriteLease =
+  | { readonly action: "none" | "auto-renew" | "release" }
+  | {
+      readonly action: "acquire" | "acquire-release";
+      readonly proposedId: string;
+      readonly durationSeconds: number;
+    };
+
+const actionHeader = "x-ms-lease-action";
+
+/** `release` and `acquire-release` end the lease when the data is committed. */
+export function writeLease(commits: boolean): Param<WriteLease> {
+  return {
+    sources: [actionHeader, "x-ms-lease-duration", "x-ms-proposed-lease-id"],
+    parse: (reader) => {
+      const text = reader.header(actionHeader);
+      if (text === undefined || text === "") return ok({ action: "none" });
+      const action = text.toLowerCase();
+      if (action === "auto-renew" || (action === "release" && commits)) {
+        if (!reader.header("x-ms-lease-id")) return missingHeader("x-ms-lease-id");
+        return ok({ action });
+      }
+      if (action !== "acquire" && !(action === "acquire-release" && commits)) {
+        return invalidHeader(actionHeader, text);
+      }
+      const id = parseLeaseId(reader, "x-ms-proposed-lease-id");
+      if (!id.ok) return id;
+      if (id.value === undefined) return missingHeader("x-ms-proposed-lease-id");
+      const duration = reader.header("x-ms-lease-duration");
+      if (!duration) return missingHeader("x-ms-lease-duration");
+      const durationSeconds = leaseSeconds(duration, "blob");
+      if (durationSeconds === undefined) return invalidHeader("x-ms-lease-duration", duration);
+      return ok({ action, proposedId: id.value, durationSeconds });
+    },
+  };
+}
+
+export interface LeaseAfterWrite {
+  readonly lease: Lease | undefined;
+  readonly renewed?: boolean;
+}
+
+/** Recorded: right after it was taken a lease of 15 s is renewed, one of 30 s is not. */
+const renewalSecondsMax = 15;
+
+/** The lease after the write. That a given id is the current one was checked before. */
+export function leaseAfterWrite(
+  lease: Lease | undefined,
+  change: WriteLease,
+  now: Ticks,
+): Result<LeaseAfterWrite> {
+  switch (change.action) {
+    case "none":
+      return ok({ lease });
+    case "release":
+      return ok({ lease: undefined });
+    case "auto-renew": {
+      const end = lease?.expiresAt;
+      const isDue = end !== undefined && end - now <= ticksFromSeconds(renewalSecondsMax);
+      if (lease === undefined || !isDue) return ok({ lease, renewed: false });
+      return ok({ lease: startLease(lease.id, lease.durationSeconds, now), renewed: true });
+    }
+    case "acquire":
+    case "acquire-release": {
+      const { proposedId, durationSeconds } = change;
+      const action = { action: "acquire", proposedId, durationSeconds } as const;
+      const moment = { kind: "blob", now, freshId: proposedId } as const;
+      const acquired = applyLeaseAction(lease, action, moment);
+      if (!acquired.ok) return acquired;
+      return ok({ lease: change.action === "acquire" ? acquired.value.lease : undefined });
+    }
+  }
+}
+
+export const leaseRenewedHeader = "x-ms-lease-renewed";
+
+export function leaseRenewed({ renewed }: LeaseAfterWrite) {
+  return { [leaseRenewedHeader]: renewed === undefined ? undefined : String(renewed) };
+}

@@ -1,0 +1,42 @@
+import type { ServiceName } from "../protocol/service-name.ts";
+import type { Certificate } from "./certificate.ts";
+import { formatUrl, type ListenerOptions } from "./listener.ts";
+import type { Options } from "./options.ts";
+import type { EndpointName } from "./services.ts";
+
+type ServiceListener = Pick<ListenerOptions, "title" | "host" | "port" | "keepAliveSeconds">;
+
+export function serviceListener(
+  options: Options,
+  service: ServiceName,
+  name: EndpointName,
+): ServiceListener {
+  return {
+    title: `${titleOf(name)} service`,
+    host: options[`${name}Host`],
+    port: options[`${name}Port`],
+    keepAliveSeconds: options[`${service}KeepAliveTimeout`],
+  };
+}
+
+/** In the form of Azurite's lines, which scripts wait for. */
+export function serviceLine(name: EndpointName, what: string): string {
+  return `Azurite ${titleOf(name)} service ${what}`;
+}
+
+export function startingLine(
+  name: EndpointName,
+  { host, port }: ServiceListener,
+  certificate: Certificate | undefined,
+): string {
+  return serviceLine(name, `is starting at ${formatUrl(certificate !== undefined, host, port)}`);
+}
+
+export function listeningLine(name: EndpointName, url: string): string {
+  return serviceLine(name, `is successfully listening at ${url}`);
+}
+
+/** As people call it: "Blob". */
+function titleOf(name: EndpointName): string {
+  return name.slice(0, 1).toUpperCase() + name.slice(1);
+}

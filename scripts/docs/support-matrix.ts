@@ -2,6 +2,7 @@ import { readFileSync, writeFileSync } from "node:fs";
 import { pathToFileURL } from "node:url";
 import type { Operation } from "../../src/operation/operation.ts";
 import type { Service } from "../../src/operation/service.ts";
+import { dfsService } from "../../src/blob/dfs/service.ts";
 import { services } from "../../src/server/services.ts";
 
 const page = "docs/SUPPORT.md";
@@ -12,15 +13,15 @@ const end = "<!-- support-matrix:end -->";
 export function withSupportMatrix(document: string): string {
   const from = document.indexOf(begin) + begin.length;
   const to = document.indexOf(end);
-  const matrix = services.map(renderService).join("\n");
+  const matrix = [...services, dfsService].map(renderService).join("\n");
   return `${document.slice(0, from)}\n${matrix}\n${document.slice(to)}`;
 }
 
-function renderService({ name, operations }: Service): string {
+function renderService({ name, api, operations }: Service): string {
   const names = [...new Set(operations.map((operation) => operation.name))];
   const title = name.slice(0, 1).toUpperCase() + name.slice(1);
   return [
-    `## ${title} service`,
+    api === undefined ? `## ${title} service` : "## Data Lake endpoint",
     "",
     "| operation | since | conditional headers | lease id | ETag |",
     "|---|---|---|---|---|",
@@ -44,10 +45,9 @@ function rowsOf(name: string, operations: readonly Operation[]): readonly string
   );
 }
 
-/** Accounts have a flat namespace, so operations of the hierarchical one are always rejected. */
 function namespaceText(alike: readonly Operation[]): string {
   const isHierarchical = alike.every(({ namespace }) => namespace === "hierarchical");
-  return isHierarchical ? " (rejected: accounts have a flat namespace)" : "";
+  return isHierarchical ? " (only with a hierarchical namespace)" : "";
 }
 
 function cellsOf({ since, conditions, lease, etag }: Operation): string {

@@ -31,7 +31,6 @@ import { getPageRanges } from "./page/get-page-ranges.ts";
 import { putPageFromUrl } from "./page/put-page-from-url.ts";
 import { clearPages, putPage } from "./page/put-page.ts";
 import { queryBlob } from "./query/query-blob.ts";
-import { getAccessControl } from "./read/get-access-control.ts";
 import { getBlobMetadata } from "./read/get-blob-metadata.ts";
 import { getBlobProperties } from "./read/get-blob-properties.ts";
 import { getBlob } from "./read/get-blob.ts";
@@ -98,7 +97,6 @@ export const operations: readonly Operation[] = [
   incrementalCopyBlob,
   getBlob,
   getBlobProperties,
-  ...getAccessControl,
   setBlobProperties,
   getBlobMetadata,
   setBlobMetadata,

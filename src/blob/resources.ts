@@ -81,13 +81,9 @@ export function identify(asWritten: string, query: QueryReader): Result<BlobAddr
   return valid.ok ? ok({ resource: "blob", ...at, container, blob }) : valid;
 }
 
-/** The Data Lake API says it with an action instead of a resource type. */
 function namesContainer(query: QueryReader): boolean {
-  if (query.get("restype")?.toLowerCase() === "container") return true;
-  return query.get("action")?.toLowerCase() === accessControlAction.toLowerCase();
+  return query.get("restype")?.toLowerCase() === "container";
 }
-
-export const accessControlAction = "getAccessControl";
 
 export function signedName({ container, blob }: BlobAddress): SignedName {
   return { name: container || undefined, path: blob || undefined };

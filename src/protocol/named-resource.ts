@@ -14,7 +14,7 @@ export interface LinkedResource {
   /** The header with the URL. */
   readonly parameter: string;
   readonly permission: Permission;
-  /** The header holds a path below the account instead, with or without a signature. Without one the
+  /** The header holds a path below the account instead. Without a signature of its own, the
    *  credentials of the request must cover it. */
   readonly below?: "account";
 }

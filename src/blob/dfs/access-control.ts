@@ -1,6 +1,12 @@
 import { noBody } from "../../operation/operation.ts";
 import { query } from "../../protocol/params.ts";
-import { grants, type AclCaller } from "../../protocol/posix-access.ts";
+import {
+  executeBit,
+  grants,
+  readBit,
+  writeBit,
+  type AclCaller,
+} from "../../protocol/posix-access.ts";
 import { formatAcl, setMode, type PosixAccess } from "../../protocol/posix-acl.ts";
 import { fail, ok, type Result } from "../../protocol/result.ts";
 import type { BlobRecord } from "../records.ts";
@@ -31,11 +37,11 @@ export const getAccessControl = operation({
   }),
 });
 
-const actionBits: Readonly<Record<string, number>> = { r: 4, w: 2, x: 1, "-": 0 };
-
+/** `r-x` or `rx`. */
 function parseAction(text: string): number | undefined {
   if (!/^[r-]?[w-]?[x-]?$/.test(text) || text === "") return undefined;
-  return [...text].reduce((bits, letter) => bits | (actionBits[letter] ?? 0), 0);
+  const bit = (letter: string, value: number) => (text.includes(letter) ? value : 0);
+  return bit("r", readBit) | bit("w", writeBit) | bit("x", executeBit);
 }
 
 /** Callers to whom no list applies may do everything. */

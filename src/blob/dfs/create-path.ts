@@ -3,19 +3,20 @@ import { reclaimAt } from "../../operation/effects.ts";
 import { noBody } from "../../operation/operation.ts";
 import { encryption } from "../../protocol/encryption.ts";
 import { startLease } from "../../protocol/lease.ts";
-import type { Metadata } from "../../protocol/metadata.ts";
-import { header, text } from "../../protocol/params.ts";
+import { header, text, type InputOf } from "../../protocol/params.ts";
 import type { PathKind } from "../../protocol/posix-access.ts";
-import { fail } from "../../protocol/result.ts";
+import { fail, ok, type Result } from "../../protocol/result.ts";
+import type { Ticks } from "../../base/ticks.ts";
 import {
   chooseSealing,
   encryptionHeaderNames,
   encryptionHeaders,
 } from "../encryption/blob-encryption.ts";
-import { uploads } from "../records.ts";
-import { isHierarchical, operation } from "../resources.ts";
+import { uploads, type BlobRecord } from "../records.ts";
+import { isHierarchical, operation, type ContainerScope } from "../resources.ts";
 import { blobKey, dropUpload } from "../shared/overwrite.ts";
 import { withFolderMark } from "../tree/directory-record.ts";
+import { rootName } from "../tree/find-path.ts";
 import { expiryOf, expiryOption } from "../write/set-blob-expiry.ts";
 import {
   acl,
@@ -72,41 +73,23 @@ function declareCreate(kind: PathKind) {
     },
     reads: (view, { scope }) => view.get(uploads, blobKey({ scope })),
     decide: (context) => {
-      const { scope, target, input, newETag, now, newId, callerId } = context;
+      const { scope, target, input, callerId } = context;
       const key = blobKey(context);
-      if (key.name === "") return fail("InvalidUri");
-      const isDirectory = kind === "directory";
-      const hierarchical = isHierarchical(scope);
-      const isConflict = target !== undefined && (target.directory !== undefined) !== isDirectory;
-      if (hierarchical && isConflict) return fail("PathConflict");
+      if (key.name === rootName) return fail("InvalidUri");
+      const isDirectory = target?.directory !== undefined;
+      const isConflict = target !== undefined && isDirectory !== (kind === "directory");
+      if (isHierarchical(scope) && isConflict) return fail("PathConflict");
       const sealing = chooseSealing(input.encryption, scope.container);
       if (!sealing.ok) return sealing;
-      const parent = scope.ancestors.at(-1);
-      const posix = accessOfNew(input, { kind, parent, callerId });
+      const posix = accessOfNew(input, { kind, parent: scope.ancestors.at(-1), callerId });
       if (!posix.ok) return posix;
-      const { expiryOption: option = "NeverExpire", expiryTime } = input;
-      const expiry = expiryOf(option, expiryTime, { created: now, now });
+      const expiry = expiryOfNew(context);
       if (!expiry.ok) return expiry;
-      if (expiry.value !== undefined && !hierarchical) {
-        return fail("HierarchicalNamespaceNotEnabled");
-      }
-      const { lease } = input;
+      const record = newRecord(kind, context, expiry.value);
       return {
-        put: {
-          etag: newETag,
-          created: target?.created ?? now,
-          type: "BlockBlob" as const,
-          content: emptyContent,
-          headers: input.headers,
-          metadata: metadataOf(input.properties, isDirectory),
-          lease: lease === undefined ? target?.lease : startLease(lease.id, lease.seconds, now),
-          expiresAt: expiry.value,
-          ...(hierarchical && { posix: posix.value }),
-          directory: hierarchical && isDirectory ? (target?.directory ?? newId()) : undefined,
-          encryptionContext: input.encryptionContext,
-          writtenBy: "dfs" as const,
-          ...sealing.value,
-        },
+        put: isHierarchical(scope)
+          ? { ...record, ...sealing.value, posix: posix.value }
+          : { ...record, ...sealing.value, directory: undefined },
         effects: [
           ...dropUpload(key, context.readResult),
           ...(expiry.value === undefined
@@ -122,8 +105,43 @@ function declareCreate(kind: PathKind) {
   });
 }
 
-function metadataOf(pairs: Metadata, isDirectory: boolean): Metadata {
-  return isDirectory ? withFolderMark(pairs) : pairs;
+interface Creation {
+  readonly scope: ContainerScope;
+  readonly target: BlobRecord | undefined;
+  readonly input: InputOf<typeof params>;
+  readonly newETag: Ticks;
+  readonly now: Ticks;
+  readonly newId: () => bigint;
+}
+
+function expiryOfNew({ scope, input, now }: Creation): Result<Ticks | undefined> {
+  const { expiryOption: option, expiryTime } = input;
+  if (option === undefined) return ok(undefined);
+  if (!isHierarchical(scope)) return fail("HierarchicalNamespaceNotEnabled");
+  return expiryOf(option, expiryTime, { created: now, now });
+}
+
+/** A leased path stays leased, and a directory keeps the id that its entries are keyed by. */
+function newRecord(
+  kind: PathKind,
+  { target, input, newETag, now, newId }: Creation,
+  expiresAt: Ticks | undefined,
+): BlobRecord {
+  const { lease } = input;
+  const isDirectory = kind === "directory";
+  return {
+    etag: newETag,
+    created: target?.created ?? now,
+    type: "BlockBlob",
+    content: emptyContent,
+    headers: input.headers,
+    metadata: isDirectory ? withFolderMark(input.properties) : input.properties,
+    lease: lease === undefined ? target?.lease : startLease(lease.id, lease.seconds, now),
+    expiresAt,
+    directory: isDirectory ? (target?.directory ?? newId()) : undefined,
+    encryptionContext: input.encryptionContext,
+    writtenBy: "dfs",
+  };
 }
 
 export const createFile = declareCreate("file");

@@ -10,6 +10,7 @@ import { containers, type ContainerRecord } from "../records.ts";
 import { operation } from "../resources.ts";
 import { continuation, continuationHeader, continuationOf } from "./continuation.ts";
 import { jsonType } from "./dialect.ts";
+import { headerGroups } from "./header-groups.ts";
 import { formatProperties, newProperties } from "./params.ts";
 
 const since = "2018-11-09";
@@ -26,8 +27,8 @@ function withNamespace(
     if ("fault" in decision || "wait" in decision) return decision;
     const enabled = String(context.features.hierarchicalNamespace === true);
     const found = (context.target ?? decision.put) as ContainerRecord;
-    const headers = { ...decision.headers, [namespaceHeader]: enabled, ...more(found) };
-    return { ...decision, headers };
+    const added = { [namespaceHeader]: enabled, ...more(found) };
+    return { ...decision, headers: [...headerGroups(decision), added] };
   };
 }
 

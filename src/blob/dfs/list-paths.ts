@@ -40,7 +40,7 @@ export interface PathSelection {
   readonly limit: number;
 }
 
-/** A directory before what is in it, names ascending; the directory that is asked for is not listed.
+/** A directory before what is in it, names ascending, without the directory that is listed.
  *  learn.microsoft.com/rest/api/storageservices/datalakestoragegen2/path/list */
 export const listPaths = operation({
   name: "List Paths",

@@ -1,10 +1,10 @@
 import { noBody, type Operation } from "../../operation/operation.ts";
-import type { HeaderGroup, Reply } from "../../operation/reply.ts";
 import { getBlobProperties } from "../read/get-blob-properties.ts";
 import { getBlob } from "../read/get-blob.ts";
 import type { BlobRecord } from "../records.ts";
 import { leaseBlob } from "../write/lease-blob.ts";
 import { leaseAction } from "../../operation/common-params.ts";
+import { headerGroups } from "./header-groups.ts";
 import { formatProperties } from "./params.ts";
 
 const since = "2018-11-09";
@@ -17,12 +17,8 @@ function withProperties(operation: Operation): Operation["decide"] {
     if ("fault" in decision || "wait" in decision) return decision;
     const { metadata } = context.target as BlobRecord;
     const properties = { "x-ms-properties": formatProperties(metadata) || undefined };
-    return { ...decision, headers: [...groupsOf(decision), properties] };
+    return { ...decision, headers: [...headerGroups(decision), properties] };
   };
-}
-
-function groupsOf({ headers = [] }: Reply<object, string>): readonly HeaderGroup[] {
-  return Array.isArray(headers) ? (headers as readonly HeaderGroup[]) : [headers as HeaderGroup];
 }
 
 function withHeader({ success }: Operation): Operation["success"] {

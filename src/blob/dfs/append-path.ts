@@ -9,8 +9,8 @@ import { required, type Param } from "../../protocol/params.ts";
 import { fail, ok, type Result } from "../../protocol/result.ts";
 import type { Ticks } from "../../base/ticks.ts";
 import { openUpload } from "../block/stage-block.ts";
-import { blockCounter, findUpload, type Staged } from "../block/uncommitted.ts";
-import { encryptionHeaderNames, encryptionHeaders } from "../encryption/blob-encryption.ts";
+import { blockCounter, findUpload, type UploadLookup } from "../block/read-blocks.ts";
+import { encryptionHeaderNames, encryptionHeaders } from "../shared/blob-encryption.ts";
 import { blocks, type BlobKey, type BlobRecord } from "../records.ts";
 import { operation } from "../resources.ts";
 import { inlineBlobBytesMax, putBlockBytesMax } from "../shared/limits.ts";
@@ -68,6 +68,7 @@ export const appendPath = operation({
   target: "must-exist",
   conditions: "none",
   lease: "match-if-leased",
+  policy: { content: "none", generations: "current", pendingCopy: "reject", clientKey: "match" },
   etag: "none",
   effect: "writes",
   success: { status: 202, headers: replyHeaders },
@@ -114,6 +115,7 @@ export const appendAndFlush = operation({
   target: "must-exist",
   conditions: "none",
   lease: "match-if-leased",
+  policy: { content: "change", generations: "current", pendingCopy: "reject", clientKey: "match" },
   etag: "renew",
   effect: "writes",
   success: { status: 202, headers: replyHeaders },
@@ -160,7 +162,7 @@ export const appendAndFlush = operation({
 });
 
 interface Appends {
-  readonly staged: Staged;
+  readonly staged: UploadLookup;
   readonly count: bigint;
 }
 

@@ -7,15 +7,15 @@ import {
   committedBlocks,
   findUpload,
   piecesOf,
-  type Staged,
-} from "../block/uncommitted.ts";
+  type UploadLookup,
+} from "../block/read-blocks.ts";
 import { blocks, type BlobKey, type BlobRecord, type UploadRecord } from "../records.ts";
 import { dropUpload } from "../shared/overwrite.ts";
 import { planFlush, type AppendedData } from "./appended-data.ts";
 
 /** What a flush finds beside the file. */
 export interface Appended {
-  readonly staged: Staged;
+  readonly staged: UploadLookup;
   readonly data: readonly AppendedData[];
   /** The file was written by blocks of the Blob API. */
   readonly hasBlocks: boolean;

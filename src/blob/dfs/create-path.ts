@@ -8,10 +8,10 @@ import type { PathKind } from "../../protocol/posix-access.ts";
 import { fail, ok, type Result } from "../../protocol/result.ts";
 import type { Ticks } from "../../base/ticks.ts";
 import {
-  chooseSealing,
+  chooseEncryption,
   encryptionHeaderNames,
   encryptionHeaders,
-} from "../encryption/blob-encryption.ts";
+} from "../shared/blob-encryption.ts";
 import { uploads, type BlobRecord } from "../records.ts";
 import { isHierarchical, operation, type ContainerScope } from "../resources.ts";
 import { blobKey, dropUpload } from "../shared/overwrite.ts";
@@ -65,6 +65,12 @@ function declareCreate(kind: PathKind) {
     target: "may-exist",
     conditions: "create",
     lease: "match-if-leased",
+    policy: {
+      content: "replace",
+      generations: "current",
+      pendingCopy: "reject",
+      clientKey: "none",
+    },
     etag: "renew",
     effect: "writes",
     success: {
@@ -79,8 +85,8 @@ function declareCreate(kind: PathKind) {
       const isDirectory = target?.directory !== undefined;
       const isConflict = target !== undefined && isDirectory !== (kind === "directory");
       if (isHierarchical(scope) && isConflict) return fail("PathConflict");
-      const sealing = chooseSealing(input.encryption, scope.container);
-      if (!sealing.ok) return sealing;
+      const encrypted = chooseEncryption(input.encryption, scope.container);
+      if (!encrypted.ok) return encrypted;
       const posix = accessOfNew(input, { kind, parent: scope.ancestors.at(-1), callerId });
       if (!posix.ok) return posix;
       const expiry = expiryOfNew(context);
@@ -88,8 +94,8 @@ function declareCreate(kind: PathKind) {
       const record = newRecord(kind, context, expiry.value);
       return {
         put: isHierarchical(scope)
-          ? { ...record, ...sealing.value, posix: posix.value }
-          : { ...record, ...sealing.value, directory: undefined },
+          ? { ...record, ...encrypted.value, posix: posix.value }
+          : { ...record, ...encrypted.value, directory: undefined },
         effects: [
           ...dropUpload(key, context.readResult),
           ...(expiry.value === undefined
@@ -98,7 +104,7 @@ function declareCreate(kind: PathKind) {
         ],
         headers: {
           "x-ms-request-server-encrypted": "true",
-          ...encryptionHeaders(sealing.value),
+          ...encryptionHeaders(encrypted.value),
         },
       };
     },

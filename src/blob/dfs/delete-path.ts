@@ -30,6 +30,7 @@ export const deletePath = operation({
   target: "must-exist",
   conditions: "write",
   lease: "match-if-leased",
+  policy: { content: "remove", generations: "current", pendingCopy: "reject", clientKey: "none" },
   etag: "none",
   effect: "writes",
   success: { status: 200, headers: ["x-ms-delete-type-permanent", "x-ms-deletion-id"] },

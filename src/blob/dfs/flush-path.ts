@@ -1,9 +1,9 @@
 import { noBody } from "../../operation/operation.ts";
 import { encryption } from "../../protocol/encryption.ts";
 import { boolean, query, required } from "../../protocol/params.ts";
-import { encryptionHeaderNames, encryptionHeaders } from "../encryption/blob-encryption.ts";
+import { encryptionHeaderNames, encryptionHeaders } from "../shared/blob-encryption.ts";
 import { operation } from "../resources.ts";
-import { emptyBody } from "../shared/empty-body.ts";
+import { emptyBody } from "../shared/create-params.ts";
 import { blobKey } from "../shared/overwrite.ts";
 import { commitAppended, readAppended } from "./commit-appended.ts";
 import { contentHeaders, position } from "./params.ts";
@@ -31,6 +31,7 @@ export const flushPath = operation({
   target: "must-exist",
   conditions: "read",
   lease: "match-if-leased",
+  policy: { content: "change", generations: "current", pendingCopy: "reject", clientKey: "match" },
   etag: "renew",
   effect: "writes",
   success: {

@@ -54,6 +54,7 @@ export const renamePath = operation({
   target: "optional",
   conditions: "create",
   lease: "match-if-leased",
+  policy: { content: "replace", generations: "current", pendingCopy: "reject", clientKey: "none" },
   etag: "keep",
   effect: "writes",
   success: { status: 201, headers: [] },

@@ -68,6 +68,7 @@ export const setAccessControlRecursive = operation({
   target: "must-exist",
   conditions: "none",
   lease: "none",
+  policy: { content: "none", generations: "current", pendingCopy: "allow", clientKey: "none" },
   etag: "none",
   effect: "writes",
   success: { status: 200, headers: ["x-ms-namespace-enabled", continuationHeader] },

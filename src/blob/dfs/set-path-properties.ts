@@ -17,6 +17,7 @@ export const setPathProperties = operation({
   target: "must-exist",
   conditions: "write",
   lease: "match-if-leased",
+  policy: { content: "change", generations: "current", pendingCopy: "reject", clientKey: "match" },
   etag: "renew",
   effect: "writes",
   success: { status: 200, headers: ["x-ms-request-server-encrypted"] },

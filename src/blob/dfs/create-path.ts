@@ -1,5 +1,5 @@
 import { emptyContent } from "../../content/content-ref.ts";
-import { reclaimAt } from "../../operation/effects.ts";
+import { reclaimAt, type Effect } from "../../operation/effects.ts";
 import { noBody } from "../../operation/operation.ts";
 import { encryption } from "../../protocol/encryption.ts";
 import { startLease } from "../../protocol/lease.ts";
@@ -12,7 +12,7 @@ import {
   encryptionHeaderNames,
   encryptionHeaders,
 } from "../shared/blob-encryption.ts";
-import { uploads, type BlobRecord } from "../records.ts";
+import { uploads, type BlobKey, type BlobRecord } from "../records.ts";
 import { isHierarchical, operation, type ContainerScope } from "../resources.ts";
 import { blobKey, dropUpload } from "../shared/overwrite.ts";
 import { withFolderMark } from "../tree/directory-record.ts";
@@ -96,12 +96,7 @@ function declareCreate(kind: PathKind) {
         put: isHierarchical(scope)
           ? { ...record, ...encrypted.value, posix: posix.value }
           : { ...record, ...encrypted.value, directory: undefined },
-        effects: [
-          ...dropUpload(key, context.readResult),
-          ...(expiry.value === undefined
-            ? []
-            : [reclaimAt(expiry.value, "blob-expiry", key.container, key.name)]),
-        ],
+        effects: [...dropUpload(key, context.readResult), ...expireAt(key, expiry.value)],
         headers: {
           "x-ms-request-server-encrypted": "true",
           ...encryptionHeaders(encrypted.value),
@@ -109,6 +104,10 @@ function declareCreate(kind: PathKind) {
       };
     },
   });
+}
+
+function expireAt({ container, name }: BlobKey, time: Ticks | undefined): readonly Effect[] {
+  return time === undefined ? [] : [reclaimAt(time, "blob-expiry", container, name)];
 }
 
 interface Creation {

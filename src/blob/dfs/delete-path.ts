@@ -33,6 +33,7 @@ export const deletePath = operation({
   policy: { content: "remove", generations: "current", pendingCopy: "reject", clientKey: "none" },
   etag: "none",
   effect: "writes",
+  removes: true,
   success: { status: 200, headers: ["x-ms-delete-type-permanent", "x-ms-deletion-id"] },
   reads: async (view, { scope, target, input }) => ({
     upload: await view.get(uploads, blobKey({ scope })),

@@ -1,5 +1,5 @@
 import { whole } from "../../content/plan.ts";
-import { emptyContent, type Received } from "../../content/content-ref.ts";
+import { emptyContent, type ReceivedBody } from "../../content/content-ref.ts";
 import { encodeBase64 } from "../../base/base64.ts";
 import { add, put, type Effect } from "../../operation/effects.ts";
 import type { ContentBody } from "../../operation/operation.ts";
@@ -184,7 +184,7 @@ interface Append {
   readonly scope: { readonly key: BlobKey };
   readonly target: BlobRecord;
   readonly input: { readonly position: number };
-  readonly received: Received;
+  readonly received: ReceivedBody;
   readonly now: Ticks;
   readonly newETag: Ticks;
   readonly newId: () => bigint;
@@ -204,7 +204,7 @@ function appendData(append: Append, found: Appends): Result<readonly Effect[]> {
 }
 
 function checksumsOf(
-  { md5, crc64 }: Received,
+  { md5, crc64 }: ReceivedBody,
   sent: { readonly md5: boolean; readonly crc64: boolean },
 ) {
   return {

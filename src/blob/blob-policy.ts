@@ -7,6 +7,7 @@ import { compareKeys } from "./shared/blob-encryption.ts";
 import { checkProtection } from "./protection/protection.ts";
 import type { BlobRecord } from "./records.ts";
 import type { BlobAddress } from "./resources.ts";
+import { checkPath } from "./tree/check-path.ts";
 import { archive } from "./tier/rehydration.ts";
 
 /** Rules that every operation on a blob declares, besides target, lease and conditions. */
@@ -24,6 +25,8 @@ export interface BlobPolicy {
   readonly clientKey: "match" | "none";
   /** Incremental Copy Blob alone may write the blobs it created; clients read their snapshots. */
   readonly incrementalCopy?: true;
+  /** `reject`: not for directories of hierarchical accounts. */
+  readonly directories?: "reject";
 }
 
 type BlobContext = GuardContext<BlobAddress>;
@@ -34,7 +37,12 @@ const passed = ok(undefined);
 export function checkBlobPolicy(context: BlobContext): Result<void> {
   const policy = context.operation.policy as BlobPolicy;
   const addressed = checkGeneration(policy, context.address);
-  if (!addressed.ok || context.target === undefined) return addressed;
+  if (!addressed.ok) return addressed;
+  if (context.features.hierarchicalNamespace === true) {
+    const possible = checkPath(policy, context);
+    if (!possible.ok) return possible;
+  }
+  if (context.target === undefined) return addressed;
   const target = context.target as BlobRecord;
   const copied = checkCopies(policy, target);
   if (!copied.ok) return copied;

@@ -12,6 +12,7 @@ import {
   deletedContainers,
   generations,
   uploads,
+  type BlobRecord,
   type ContainerRecord,
   type GenerationKey,
 } from "./records.ts";
@@ -30,13 +31,15 @@ const reclaimBlocks: ReclaimHandler = async (view, [upload]) => {
   return { removals: [...removals, { key: blockCounter(id) }], done: true };
 };
 
-/** Everything keyed by a container's id, a bounded number of records at a time. */
+/** Everything keyed by the id of a container or directory, a bounded number of records at once. */
 const reclaimContainer: ReclaimHandler = async (view, [container]) => {
   const id = container as bigint;
   const current = await firstBelow(view, blobs, id);
-  if (current.length > 0) return { removals: current, done: false };
+  if (current.length > 0)
+    return { removals: current, jobs: directoryJobs(current, id), done: false };
   const earlier = await firstBelow(view, generations, id);
-  if (earlier.length > 0) return { removals: earlier, done: false };
+  if (earlier.length > 0)
+    return { removals: earlier, jobs: directoryJobs(earlier, id), done: false };
   const staged = await firstBelow(view, uploads, id);
   const jobs = staged.map(({ record }) => ({ kind: "blob-blocks", scope: [record.id] }));
   return { removals: staged, jobs, done: staged.length < removalsMax };
@@ -82,7 +85,8 @@ const expireGeneration: ReclaimHandler = async (view, scope) => {
   if (record?.deleted === undefined) return { done: true };
   const due = retentionEnds(record.deleted);
   if (due > view.now) return { jobs: [{ kind: "blob-generation", scope, due }], done: true };
-  return { removals: [{ table: anyTable(generations), key: generations.key(key) }], done: true };
+  const removals = [{ table: anyTable(generations), key: generations.key(key) }];
+  return { removals, jobs: directoryJobs([{ record }]), done: true };
 };
 
 /** A blob that was given a time to end. */
@@ -97,6 +101,18 @@ const expireBlob: ReclaimHandler = async (view, scope) => {
   }
   return { removals: [{ table: anyTable(blobs), key: blobs.key(key) }], done: true };
 };
+
+/** What is below the directories that are removed; the root directory has its container's id. */
+function directoryJobs(
+  removed: readonly { readonly record: BlobRecord }[],
+  parent?: bigint,
+): readonly ReclaimJob[] {
+  return removed.flatMap(({ record: { directory } }) =>
+    directory === undefined || directory === parent
+      ? []
+      : [{ kind: "blob-directory", scope: [directory] }],
+  );
+}
 
 const reclaimAccount: ReclaimHandler = async (view, [account]) => {
   const id = account as bigint;
@@ -116,6 +132,7 @@ export const reclaimers: Readonly<Record<string, ReclaimHandler>> = {
   "blob-account": reclaimAccount,
   "blob-blocks": reclaimBlocks,
   "blob-container": reclaimContainer,
+  "blob-directory": reclaimContainer,
   "blob-expiry": expireBlob,
   "blob-generation": expireGeneration,
   "blob-deleted-container": expireContainer,

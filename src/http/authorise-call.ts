@@ -29,9 +29,17 @@ export function checkPermission(
   const target = authorisationTarget(http, address, { version, settings });
   const allowed = authorise(principal, operation.permission, target);
   if (!allowed.ok) return allowed;
-  const isFlat = !settings.hierarchicalNamespace;
-  const isUnfit = isFlat && operation.namespace === "hierarchical";
-  return isUnfit ? fail("HierarchicalNamespaceNotEnabled") : granted;
+  if (operation.namespace === undefined) return granted;
+  return checkNamespace(operation.namespace, settings.hierarchicalNamespace);
+}
+
+function checkNamespace(need: "hierarchical" | "flat", isHierarchical: boolean): Result<void> {
+  if ((need === "hierarchical") === isHierarchical) return granted;
+  return fail(
+    isHierarchical
+      ? "FeatureNotYetSupportedForHierarchicalNamespaceAccounts"
+      : "HierarchicalNamespaceNotEnabled",
+  );
 }
 
 /** Returns the check that runs inside the transaction, on the target's access policies and on the

@@ -152,8 +152,9 @@ export interface OperationSpec<
    *  `source`. */
   readonly names?: readonly NamedResource<A, InputOf<P> & BodyInput<B>>[];
   readonly permission: Permission;
-  /** Rejected by accounts with a flat namespace. */
-  readonly namespace?: "hierarchical";
+  /** `hierarchical`: rejected by accounts whose namespace is flat; `flat`: by those whose namespace
+   *  is hierarchical. */
+  readonly namespace?: "hierarchical" | "flat";
   readonly target: T;
   readonly conditions: ConditionsPolicy;
   /** Fault codes of a failed condition instead of ConditionNotMet. `any`: every condition;

@@ -1,7 +1,7 @@
 import { ticksMax, type Ticks } from "../base/ticks.ts";
 
 /** 1601-01-01, the start of Windows file times. */
-const fileTimeStart = 504_911_232_000_000_000n;
+export const fileTimeStart = 504_911_232_000_000_000n;
 
 /** The version id that distinguishes deleted containers or shares of one name:
  *  `01D746BFF6C0BF6C`. */

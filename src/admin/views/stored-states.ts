@@ -28,9 +28,8 @@ export async function storedStates(
   const current = currentState(located.target);
   if (!located.scope.ok) return current;
   if (service === "blob" && address.resource === "blob") {
-    const { container } = located.scope.value as ContainerScope;
-    const { blob } = address as unknown as { readonly blob: string };
-    return [...current, ...(await generationsOf(view, container.id, blob))];
+    const { container, name } = (located.scope.value as ContainerScope).key;
+    return [...current, ...(await generationsOf(view, container, name))];
   }
   if (service === "file" && address.resource === "file") {
     return [...current, ...(await versionsOf(view, located.scope.value as NodeScope))];

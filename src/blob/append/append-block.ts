@@ -29,7 +29,13 @@ export const appendBlock = operation({
   lease: "match-if-leased",
   etag: "renew",
   effect: "writes",
-  policy: { content: "change", generations: "current", pendingCopy: "reject", clientKey: "match" },
+  policy: {
+    content: "change",
+    generations: "current",
+    pendingCopy: "reject",
+    clientKey: "match",
+    directories: "reject",
+  },
   success: { status: 201, headers: appendReplyHeaders },
   decide: (context) => appendReply(context),
 });

@@ -41,7 +41,13 @@ export const createAppendBlob = operation({
   lease: "match-if-leased",
   etag: "renew",
   effect: "writes",
-  policy: { content: "replace", generations: "current", pendingCopy: "reject", clientKey: "none" },
+  policy: {
+    content: "replace",
+    generations: "current",
+    pendingCopy: "reject",
+    clientKey: "none",
+    directories: "reject",
+  },
   success: { status: 201, headers: createReplyHeaders },
   reads: (view, { scope }) => view.get(uploads, blobKey({ scope })),
   decide: (context) => {

@@ -16,7 +16,13 @@ export const sealAppendBlob = operation({
   lease: "match-if-leased",
   etag: "renew",
   effect: "writes",
-  policy: { content: "change", generations: "current", pendingCopy: "reject", clientKey: "none" },
+  policy: {
+    content: "change",
+    generations: "current",
+    pendingCopy: "reject",
+    clientKey: "none",
+    directories: "reject",
+  },
   success: { status: 200, headers: ["x-ms-blob-sealed"] },
   decide: ({ target, input }) => {
     const allowed = checkAppend(target, input, 0);

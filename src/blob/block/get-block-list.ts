@@ -21,7 +21,13 @@ export const getBlockList = operation({
   lease: "match-if-given",
   etag: "keep",
   effect: "reads",
-  policy: { content: "none", generations: "any", pendingCopy: "allow", clientKey: "none" },
+  policy: {
+    content: "none",
+    generations: "any",
+    pendingCopy: "allow",
+    clientKey: "none",
+    directories: "reject",
+  },
   largeResponse: true,
   success: { status: 200, headers: ["x-ms-blob-content-length"] },
   reads: async (view, { scope, address, target, input }) => {

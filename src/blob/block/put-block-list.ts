@@ -64,7 +64,13 @@ export const putBlockList = operation({
   lease: "match-if-leased",
   etag: "renew",
   effect: "writes",
-  policy: { content: "replace", generations: "current", pendingCopy: "reject", clientKey: "none" },
+  policy: {
+    content: "replace",
+    generations: "current",
+    pendingCopy: "reject",
+    clientKey: "none",
+    directories: "reject",
+  },
   success: {
     status: 201,
     headers: [
@@ -85,6 +91,7 @@ export const putBlockList = operation({
   decide: (context) => {
     const { target, input, readResult, newETag, now, received, version } = context;
     if (target !== undefined && target.type !== "BlockBlob") return fail("InvalidBlobType");
+    if (target?.writtenBy === "dfs") return fail("BlobOperationNotSupported");
     const { parts } = readResult;
     if (!parts.ok) return parts;
     const sealing = chooseEncryption(input.encryption, context.scope.container);

@@ -63,6 +63,7 @@ export function stageBlock(
 ) {
   const { received, now, newId, scope, input, version } = staging;
   if (target !== undefined && target.type !== "BlockBlob") return fail("InvalidBlobType");
+  if (target?.writtenBy === "dfs") return fail("BlobOperationNotSupported");
   const idLength = readResult.staged.live?.blockIdLength;
   if (idLength !== undefined && idLength !== blockId.length) return fail("InvalidBlobOrBlock");
   if (!readResult.replaces && readResult.count >= BigInt(uncommittedBlocksMax)) {

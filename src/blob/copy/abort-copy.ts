@@ -25,7 +25,13 @@ export const abortCopyBlob = operation({
   lease: "match-if-leased",
   etag: "none",
   effect: "writes",
-  policy: { content: "none", generations: "current", pendingCopy: "allow", clientKey: "none" },
+  policy: {
+    content: "none",
+    generations: "current",
+    pendingCopy: "allow",
+    clientKey: "none",
+    directories: "reject",
+  },
   success: { status: 204, headers: [] },
   decide: ({ target, input, newETag, now }) => {
     const { copy } = target;

@@ -38,7 +38,13 @@ export const copyBlobFromUrl = operation({
   lease: "match-if-leased",
   etag: "renew",
   effect: "writes",
-  policy: { content: "replace", generations: "current", pendingCopy: "reject", clientKey: "none" },
+  policy: {
+    content: "replace",
+    generations: "current",
+    pendingCopy: "reject",
+    clientKey: "none",
+    directories: "reject",
+  },
   success: {
     status: 202,
     headers: [

@@ -65,7 +65,13 @@ export const copyBlob = operation({
   lease: "match-if-leased",
   etag: "renew",
   effect: "writes",
-  policy: { content: "replace", generations: "current", pendingCopy: "reject", clientKey: "none" },
+  policy: {
+    content: "replace",
+    generations: "current",
+    pendingCopy: "reject",
+    clientKey: "none",
+    directories: "reject",
+  },
   success: { status: 202, headers: ["x-ms-copy-id", "x-ms-copy-status", "x-ms-version-id"] },
   reads: async (view, { scope, source }) => ({
     upload: await view.get(uploads, blobKey({ scope })),

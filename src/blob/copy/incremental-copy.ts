@@ -27,6 +27,7 @@ export const incrementalCopyBlob = operation({
   body: noBody,
   names: [copySource],
   permission: { letters: "cw", resourceType: "o", overwrite: true },
+  namespace: "flat",
   target: "may-exist",
   conditions: "write",
   unmet: { noETag: "TargetConditionNotMet" },

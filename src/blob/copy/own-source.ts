@@ -22,7 +22,9 @@ export async function loadOwnSource(
   const allowed = source.authorise(located.access);
   if (!allowed.ok) return allowed;
   if (!located.scope.ok) return located.scope;
-  return located.target === undefined ? fail("BlobNotFound") : ok(located.target as BlobRecord);
+  const record = located.target as BlobRecord | undefined;
+  if (record?.directory !== undefined) return fail("OperationNotSupportedOnDirectory");
+  return record === undefined ? fail("BlobNotFound") : ok(record);
 }
 
 /** Some copies pass on what their source answered instead of having its code. */

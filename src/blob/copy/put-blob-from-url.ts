@@ -58,7 +58,13 @@ export const putBlobFromUrl = operation({
   lease: "match-if-leased",
   etag: "renew",
   effect: "writes",
-  policy: { content: "replace", generations: "current", pendingCopy: "reject", clientKey: "none" },
+  policy: {
+    content: "replace",
+    generations: "current",
+    pendingCopy: "reject",
+    clientKey: "none",
+    directories: "reject",
+  },
   success: {
     status: 201,
     headers: [

@@ -9,7 +9,8 @@ import { pathElements } from "../tree/path-facts.ts";
 import { copyElements } from "../copy/copy-headers.ts";
 import { protectionHeaders } from "../protection/protection.ts";
 import { lastAccess } from "../read/last-access.ts";
-import type { BlobRecord } from "../records.ts";
+import type { BlobRecord, Deletion } from "../records.ts";
+import { formatDeletionId } from "../tree/delete-path.ts";
 import { defaultContentType } from "../shared/http-headers.ts";
 import { defaultTier } from "../shared/tier.ts";
 import { afterRehydration, tierHeaders } from "../tier/rehydration.ts";
@@ -80,6 +81,7 @@ function renderBlob(entry: Extract<ListEntry, { kind: "blob" }>, options: EntryO
       textElement("IsCurrentVersion", isCurrentVersion(record) ? "true" : undefined) +
       textElement("HasVersionsOnly", versionsOnly === true ? "true" : undefined) +
       textElement("Snapshot", snapshot === undefined ? undefined : formatIso(snapshot)) +
+      (deleted && options.hierarchical ? deletionIdElement(deleted) : "") +
       textElement("Deleted", deleted === undefined ? undefined : "true") +
       element("Properties", renderProperties(record, options)) +
       metadata +
@@ -167,6 +169,10 @@ function renderLease(record: BlobRecord, now: Ticks): string {
     plainElement("LeaseState", lease.state) +
     textElement("LeaseDuration", lease.duration)
   );
+}
+
+function deletionIdElement({ at }: Deletion): string {
+  return plainElement("DeletionId", formatDeletionId(at));
 }
 
 function renderDeletion({ deleted }: BlobRecord, now: Ticks): string {

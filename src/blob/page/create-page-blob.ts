@@ -42,6 +42,7 @@ export const createPageBlob = operation({
   },
   body: noBody,
   permission: { letters: "cw", resourceType: "o", overwrite: true },
+  namespace: "flat",
   target: "may-exist",
   conditions: "create",
   lease: "match-if-leased",

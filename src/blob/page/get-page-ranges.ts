@@ -82,6 +82,7 @@ export const getPageRanges = operation({
   body: noBody,
   names: [previousSnapshot("prevsnapshot"), previousSnapshot("x-ms-previous-snapshot-url")],
   permission: readPermission,
+  namespace: "flat",
   target: "must-exist",
   conditions: "read",
   lease: "match-if-given",

@@ -30,6 +30,7 @@ export const putPageFromUrl = operation({
   },
   names: [copySource],
   permission: { letters: "w", resourceType: "o" },
+  namespace: "flat",
   target: "must-exist",
   conditions: "write",
   unmet: { noETag: "TargetConditionNotMet" },

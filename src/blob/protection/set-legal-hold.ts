@@ -12,6 +12,7 @@ export const setLegalHold = operation({
   params: { legalHold },
   body: noBody,
   permission: { letters: "i", resourceType: "o" },
+  namespace: "flat",
   target: "must-exist",
   conditions: "none",
   lease: "none",

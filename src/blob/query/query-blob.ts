@@ -20,7 +20,13 @@ export const queryBlob = operation({
   lease: "match-if-given",
   etag: "keep",
   effect: "reads",
-  policy: { content: "read", generations: "any", pendingCopy: "allow", clientKey: "match" },
+  policy: {
+    content: "read",
+    generations: "any",
+    pendingCopy: "allow",
+    clientKey: "match",
+    directories: "reject",
+  },
   success: { status: 200, headers: [...blobPropertyNames, "Content-Range"] },
   decide: (context) => {
     const { target, address, input, now, features, newGuid } = context;

@@ -32,7 +32,8 @@ export function blobKey({ scope }: Pick<OverwriteContext, "scope">): BlobKey {
  */
 export function preservePrevious(succession: OverwriteContext): readonly Effect[] {
   const { target, features, newETag, now, scope } = succession;
-  if (target === undefined) return [];
+  // Soft delete of a hierarchical account does not protect against overwrites.
+  if (target === undefined || scope.account.hierarchicalNamespace === true) return [];
   const key = blobKey(succession);
   const previous = { ...target, lease: undefined };
   if (features.versioning || target.versionId !== undefined) {

@@ -12,6 +12,7 @@ export const getBlobTags = operation({
   params: {},
   body: noBody,
   permission: { letters: "t", resourceType: "o" },
+  namespace: "flat",
   target: "must-exist",
   conditions: "tags",
   lease: "match-if-given",

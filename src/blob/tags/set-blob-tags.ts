@@ -12,6 +12,7 @@ export const setBlobTags = operation({
   params: {},
   body: { kind: "xml", bytesMax: tagsBytesMax, parse: parseTagsBody },
   permission: { letters: "t", resourceType: "o" },
+  namespace: "flat",
   target: "must-exist",
   conditions: "tags",
   lease: "match-if-leased",

@@ -33,7 +33,13 @@ export const setBlobTier = operation({
   etag: "none",
   effect: "writes",
   mayBeBatched: true,
-  policy: { content: "none", generations: "any", pendingCopy: "reject", clientKey: "none" },
+  policy: {
+    content: "none",
+    generations: "any",
+    pendingCopy: "reject",
+    clientKey: "none",
+    directories: "reject",
+  },
   success: { status: 200, headers: [] },
   decide: (context) => {
     const { target, input, now, version } = context;

@@ -4,7 +4,8 @@ import { noBody } from "../../operation/operation.ts";
 import { header, oneOf } from "../../protocol/params.ts";
 import { fail } from "../../protocol/result.ts";
 import { generations, uploads, type BlobRecord, type UploadRecord } from "../records.ts";
-import { operation } from "../resources.ts";
+import { isHierarchical, operation } from "../resources.ts";
+import { deletePath, deletionHeaderNames, isDirectoryEmpty } from "../tree/delete-path.ts";
 import { checkProtection } from "../protection/protection.ts";
 import {
   softDelete,
@@ -23,6 +24,8 @@ import {
 interface DeletionReads {
   readonly upload: UploadRecord | undefined;
   readonly kept: readonly Generation[];
+  /** Of a directory: whether something is in it. */
+  readonly isFull?: boolean;
 }
 
 const snapshotsHeader = header("x-ms-delete-snapshots", oneOf("include", "only"));
@@ -61,11 +64,13 @@ export const deleteBlob = operation({
   removes: true,
   mayBeBatched: true,
   policy: { content: "remove", generations: "any", pendingCopy: "reject", clientKey: "none" },
-  success: { status: 202, headers: ["x-ms-delete-type-permanent"] },
-  reads: async (view, { scope, address }): Promise<DeletionReads> => {
+  success: { status: 202, headers: deletionHeaderNames },
+  reads: async (view, { scope, address, target }): Promise<DeletionReads> => {
     if (address.snapshot !== undefined) return { upload: undefined, kept: [] };
     const key = blobKey({ scope });
-    return { upload: await view.get(uploads, key), kept: await generationsOf(view, key) };
+    const seen = { upload: await view.get(uploads, key), kept: await generationsOf(view, key) };
+    if (target?.directory === undefined) return seen;
+    return { ...seen, isFull: !(await isDirectoryEmpty(view, target.directory)) };
   },
   decide: (context) => {
     const { target, address, input, readResult, features, scope } = context;
@@ -73,6 +78,10 @@ export const deleteBlob = operation({
       return target === undefined ? fail("BlobNotFound") : deleteAddressed(context, target);
     }
     const key = blobKey(context);
+    if (target?.directory !== undefined) {
+      if (input.snapshots !== undefined) return fail("OperationNotSupportedOnDirectory");
+      if (readResult.isFull === true) return fail("DirectoryIsNotEmpty");
+    }
     const snapshots = readResult.kept.filter(isLiveSnapshot);
     const orphaned = target === undefined && snapshots.length === 0;
     if (orphaned && readResult.upload === undefined) return fail("BlobNotFound");
@@ -87,6 +96,10 @@ export const deleteBlob = operation({
     if (input.snapshots === "only") return { effects: buried, headers };
     const effects = [...buried, ...dropUpload(key, readResult.upload)];
     if (target === undefined) return { effects, headers };
+    if (isHierarchical(scope)) {
+      const deleted = deletePath({ ...context, target, upload: readResult.upload });
+      return { ...deleted, effects: [...buried, ...deleted.effects] };
+    }
     return { remove: true, preserve: preserveDeleted(context, readResult.kept), effects, headers };
   },
 });

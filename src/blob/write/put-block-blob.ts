@@ -56,7 +56,13 @@ export const putBlockBlob = operation({
   lease: "match-if-leased",
   etag: "renew",
   effect: "writes",
-  policy: { content: "replace", generations: "current", pendingCopy: "reject", clientKey: "none" },
+  policy: {
+    content: "replace",
+    generations: "current",
+    pendingCopy: "reject",
+    clientKey: "none",
+    directories: "reject",
+  },
   success: {
     status: 201,
     headers: [

@@ -33,9 +33,15 @@ export const setBlobExpiry = operation({
   target: "must-exist",
   conditions: "none",
   lease: "match-if-leased",
-  etag: "renew",
+  etag: "keep",
   effect: "writes",
-  policy: { content: "change", generations: "current", pendingCopy: "reject", clientKey: "none" },
+  policy: {
+    content: "change",
+    generations: "current",
+    pendingCopy: "reject",
+    clientKey: "none",
+    directories: "reject",
+  },
   success: { status: 200, headers: [] },
   decide: (context) => {
     const { target, input, now } = context;

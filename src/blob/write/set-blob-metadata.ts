@@ -1,8 +1,11 @@
 import { metadata } from "../../operation/common-params.ts";
 import { encryption } from "../../protocol/encryption.ts";
+import type { Metadata } from "../../protocol/metadata.ts";
 import { noBody } from "../../operation/operation.ts";
 import { encryptionHeaderNames, encryptionHeaders } from "../shared/blob-encryption.ts";
+import type { BlobRecord } from "../records.ts";
 import { operation } from "../resources.ts";
+import { withFolderMark } from "../tree/directory-record.ts";
 import { preservePrevious, nextVersion, versionHeader } from "../shared/overwrite.ts";
 
 /** Replaces every pair. learn.microsoft.com/rest/api/storageservices/set-blob-metadata */
@@ -28,7 +31,7 @@ export const setBlobMetadata = operation({
     const { target, input, features } = context;
     const versionId = nextVersion(context);
     return {
-      put: { ...target, metadata: input.metadata, versionId },
+      put: { ...target, metadata: metadataOf(target, input.metadata), versionId },
       effects: features.versioning ? preservePrevious(context) : [],
       headers: {
         ...encryptionHeaders(target),
@@ -38,3 +41,8 @@ export const setBlobMetadata = operation({
     };
   },
 });
+
+/** A directory keeps the pair that marks it. */
+function metadataOf({ directory }: BlobRecord, given: Metadata): Metadata {
+  return directory === undefined ? given : withFolderMark(given);
+}

@@ -22,7 +22,13 @@ export const snapshotBlob = operation({
   lease: "match-if-given",
   etag: "keep",
   effect: "writes",
-  policy: { content: "none", generations: "current", pendingCopy: "reject", clientKey: "match" },
+  policy: {
+    content: "none",
+    generations: "current",
+    pendingCopy: "reject",
+    clientKey: "match",
+    directories: "reject",
+  },
   success: {
     status: 201,
     headers: ["x-ms-snapshot", "x-ms-request-server-encrypted", "x-ms-version-id"],

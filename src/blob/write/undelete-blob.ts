@@ -2,7 +2,13 @@ import { put, remove, type Effect } from "../../operation/effects.ts";
 import { noBody } from "../../operation/operation.ts";
 import { fail } from "../../protocol/result.ts";
 import { generations } from "../records.ts";
-import { operation } from "../resources.ts";
+import { isHierarchical, operation } from "../resources.ts";
+import {
+  findDeletedPath,
+  undeleteHeaderNames,
+  undeletePath,
+  undeleteSource,
+} from "../tree/undelete-path.ts";
 import { generationsOf, isRestorable, type Generation } from "../shared/soft-delete.ts";
 import { blobKey } from "../shared/overwrite.ts";
 
@@ -13,7 +19,7 @@ export const undeleteBlob = operation({
   ids: ["Blob_Undelete"],
   route: { method: "PUT", resource: "blob", query: { comp: "undelete" } },
   since: "2017-07-29",
-  params: {},
+  params: { source: undeleteSource },
   body: noBody,
   permission: { letters: "w", resourceType: "o" },
   target: "optional",
@@ -22,11 +28,16 @@ export const undeleteBlob = operation({
   etag: "none",
   effect: "writes",
   policy: { content: "none", generations: "current", pendingCopy: "reject", clientKey: "none" },
-  success: { status: 200, headers: [] },
-  reads: (view, { scope }) => generationsOf(view, blobKey({ scope })),
-  decide: ({ target, readResult, now }) => {
-    const waiting = readResult.filter(({ record }) => isRestorable(record, now));
-    const known = readResult.some(({ record }) => record.deleted === undefined);
+  success: { status: 200, headers: undeleteHeaderNames },
+  reads: async (view, { scope, address, input }) => {
+    if (!isHierarchical(scope)) return { kept: await generationsOf(view, blobKey({ scope })) };
+    const path = await findDeletedPath(view, scope, address, input.source);
+    return { kept: [], path };
+  },
+  decide: ({ target, scope, readResult, now }) => {
+    if (isHierarchical(scope)) return undeletePath(scope, target, readResult.path);
+    const waiting = readResult.kept.filter(({ record }) => isRestorable(record, now));
+    const known = readResult.kept.some(({ record }) => record.deleted === undefined);
     if (target === undefined && waiting.length === 0 && !known) return fail("BlobNotFound");
     const last = waiting.findLast(({ key }) => key.kind === "deleted");
     const root = target === undefined ? last : undefined;

@@ -22,6 +22,9 @@ const makers: ReadonlySet<number> = new Set(
   ].map(({ tag }) => tag),
 );
 
+/** Tables whose records may be directories, which have an id. */
+const directoryTables: ReadonlySet<number> = new Set([blob.blobs.tag, blob.generations.tag]);
+
 /** Tables whose keys begin with the id of what they belong to. */
 const belonging: ReadonlySet<number> = new Set(ownedTables.map(({ tag }) => tag));
 
@@ -44,6 +47,7 @@ const takingDown: Readonly<Record<string, number>> = {
   "blob-account": 0,
   "blob-blocks": 0,
   "blob-container": 0,
+  "blob-directory": 0,
   "file-account": 0,
   "file-share": 0,
   "queue-account": 0,
@@ -78,6 +82,8 @@ export class Ownership {
 
   add(tag: number, parts: readonly KeyPart[], record: object, name: () => string): void {
     if (makers.has(tag)) this.#made.add((record as { readonly id: bigint }).id);
+    const { directory } = record as blob.BlobRecord;
+    if (directory !== undefined && directoryTables.has(tag)) this.#made.add(directory);
     const [first] = parts;
     if (!belonging.has(tag) || typeof first !== "bigint" || this.#needed.has(first)) return;
     this.#needed.set(first, name());

@@ -1,0 +1,29 @@
+import type { GuardContext } from "../../operation/service.ts";
+import type { Tags } from "../../protocol/tags.ts";
+import { fail, ok, type Result } from "../../protocol/result.ts";
+import type { BlobPolicy } from "../blob-policy.ts";
+import type { Protection } from "../protection/protection.ts";
+import type { BlobRecord } from "../records.ts";
+import type { BlobAddress } from "../resources.ts";
+
+const passed = ok(undefined);
+
+interface PathInput {
+  readonly tags?: Tags | undefined;
+  readonly protection?: Protection | undefined;
+}
+
+/** What a hierarchical account refuses, beside the operations that it does not have at all. */
+export function checkPath(
+  { content, directories }: BlobPolicy,
+  { input, target }: GuardContext<BlobAddress>,
+): Result<void> {
+  const { tags, protection } = input as PathInput;
+  const isProtected = (protection?.immutability ?? protection?.legalHold) !== undefined;
+  if (tags !== undefined || isProtected) {
+    return fail("FeatureNotYetSupportedForHierarchicalNamespaceAccounts");
+  }
+  const record = target as BlobRecord | undefined;
+  if (record?.directory === undefined || directories !== "reject") return passed;
+  return fail(content === "replace" ? "PathConflict" : "OperationNotSupportedOnDirectory");
+}

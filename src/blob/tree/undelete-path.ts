@@ -1,0 +1,94 @@
+import { formatHttpDate } from "../../base/dates.ts";
+import { reclaimAt, remove } from "../../operation/effects.ts";
+import { invalidHeader } from "../../protocol/faults.ts";
+import type { Param } from "../../protocol/params.ts";
+import { fail, ok, type Failure } from "../../protocol/result.ts";
+import type { RecordView } from "../../operation/view.ts";
+import type { Ticks } from "../../base/ticks.ts";
+import { generations, type BlobRecord, type GenerationKey } from "../records.ts";
+import type { BlobAddress, ContainerScope } from "../resources.ts";
+import { generationsOf, isRestorable } from "../shared/soft-delete.ts";
+import { deletedPathKey, parseDeletionId } from "./delete-path.ts";
+import { resourceType } from "./path-facts.ts";
+
+const sourceHeader = "x-ms-undelete-source";
+const sourceForm = /^([^?]*)\?deletionid=(\d+)$/i;
+
+export interface UndeleteSource {
+  /** As it was called; undefined for the path of the request. */
+  readonly path: string | undefined;
+  readonly at: Ticks;
+}
+
+/** `path?deletionid=132…`, percent-encoded, or without the path. */
+export const undeleteSource: Param<UndeleteSource | undefined> = {
+  sources: [sourceHeader],
+  parse: (reader) => {
+    const text = reader.header(sourceHeader);
+    if (text === undefined || text === "") return ok(undefined);
+    const source = parseSource(text);
+    return source === undefined ? invalidHeader(sourceHeader, text) : ok(source);
+  },
+};
+
+function parseSource(text: string): UndeleteSource | undefined {
+  const [, path = "", id = ""] = sourceForm.exec(text) ?? [];
+  const at = parseDeletionId(id);
+  if (at === undefined) return undefined;
+  try {
+    return { path: path === "" ? undefined : decodeURIComponent(path), at };
+  } catch {
+    return undefined;
+  }
+}
+
+export interface DeletedPath {
+  readonly key: GenerationKey;
+  readonly record: BlobRecord;
+}
+
+/** The deleted state that a request names; without a deletion id the last one of its path. */
+export async function findDeletedPath(
+  view: RecordView,
+  scope: ContainerScope,
+  address: BlobAddress,
+  source: UndeleteSource | undefined,
+): Promise<DeletedPath | undefined> {
+  const path = source?.path ?? address.blob;
+  const key = deletedPathKey(scope, path, source?.at ?? 0n);
+  if (source === undefined) {
+    const kept = await generationsOf(view, key);
+    const found = kept.findLast((each) => each.key.kind === "deleted");
+    return found !== undefined && isRestorable(found.record, view.now) ? found : undefined;
+  }
+  const record = await view.get(generations, key);
+  return record !== undefined && isRestorable(record, view.now) ? { key, record } : undefined;
+}
+
+export const undeleteHeaderNames = ["x-ms-resource-type", "x-ms-creation-time"] as const;
+
+/** Puts a deleted file or directory back, with its ETag and all that is below it. */
+export function undeletePath(
+  { key: to, missingParents }: ContainerScope,
+  target: BlobRecord | undefined,
+  deleted: DeletedPath | undefined,
+): Failure | ReturnType<typeof restored> {
+  if (deleted === undefined || missingParents.length > 0) return fail("BlobNotFound");
+  if (target !== undefined) return fail("BlobAlreadyExists");
+  return restored(to, deleted);
+}
+
+function restored(to: ContainerScope["key"], { key, record }: DeletedPath) {
+  const put = { ...record, deleted: undefined };
+  const { expiresAt } = put;
+  const term =
+    expiresAt === undefined ? [] : [reclaimAt(expiresAt, "blob-expiry", to.container, to.name)];
+  return {
+    put,
+    effects: [remove(generations, key), ...term],
+    headers: {
+      "x-ms-resource-type": resourceType(record),
+      "x-ms-creation-time": formatHttpDate(record.created),
+    },
+  };
+}

@@ -122,7 +122,7 @@ async function append(path: string): Promise<void> {
 }
 
 async function copy(path: string): Promise<void> {
-  const source = "http://127.0.0.1:10000/devstoreaccount1/ccc/source";
+  const source = "http://127.0.0.1/devstoreaccount1/ccc/source";
   expect((await tree.send("PUT", path, { "x-ms-copy-source": source })).status).toBe(202);
 }
 

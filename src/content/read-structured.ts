@@ -24,6 +24,14 @@ export async function* readStructured(
   chunks: AsyncIterable<Uint8Array>,
 ): AsyncGenerator<Uint8Array, void, undefined> {
   const source = new ChunkReader(chunks);
+  try {
+    yield* checkedBytes(source);
+  } finally {
+    await source.close();
+  }
+}
+
+async function* checkedBytes(source: ChunkReader): AsyncGenerator<Uint8Array, void, undefined> {
   const { hasChecksums, segments } = parseHeader(await source.exactly(headerBytes));
   let all = crc64OfNothing;
   for (let number = 1; number <= segments; number += 1) {
@@ -75,6 +83,11 @@ class ChunkReader {
 
   constructor(chunks: AsyncIterable<Uint8Array>) {
     this.#chunks = chunks[Symbol.asyncIterator]();
+  }
+
+  /** Leaves the rest unread, so that the response can be sent while the client still sends it. */
+  async close(): Promise<void> {
+    await this.#chunks.return?.();
   }
 
   /** Returns available bytes, at most `max`. */

@@ -1,4 +1,4 @@
-import { RestError, type ShareClient } from "@azure/storage-file-share";
+import { RestError, type ShareClient, type ShareFileClient } from "@azure/storage-file-share";
 import { Status } from "../../src/smb/status.ts";
 import type { TreeInput, TreeOutput } from "./tree-model.ts";
 import type { Answered, Handle, WireClient } from "./wire-client.ts";
@@ -145,7 +145,7 @@ export function restTreeClient(share: ShareClient): TreeClient {
       case "rename":
         return fileAt(path).rename(input.to);
       case "read":
-        return (await fileAt(path).downloadToBuffer()).toString();
+        return readAtOnce(fileAt(path));
     }
   };
   return async (input) => {
@@ -160,4 +160,12 @@ export function restTreeClient(share: ShareClient): TreeClient {
       return said(saidByRest[code], `${input.kind}: ${code}`);
     }
   };
+}
+
+/** One request: `downloadToBuffer` asks for the length first, and the file may change in between. */
+async function readAtOnce(file: ShareFileClient): Promise<string> {
+  const { readableStreamBody = [] } = await file.download();
+  const chunks: Buffer[] = [];
+  for await (const chunk of readableStreamBody) chunks.push(Buffer.from(chunk));
+  return Buffer.concat(chunks).toString();
 }

@@ -1,7 +1,7 @@
 import { spawn } from "node:child_process";
 import type { ChildProcess } from "node:child_process";
 import { once } from "node:events";
-import { createInterface } from "node:readline";
+import { awaitUrls } from "../harness/startup-lines.ts";
 
 export interface StartedCommand {
   readonly child: ChildProcess;
@@ -38,21 +38,16 @@ export async function startCommand(
     errors += chunk.toString();
   });
   const ended = once(child, "close");
-  await new Promise<void>((resolve, reject) => {
-    createInterface({ input: child.stdout }).on("line", (line) => {
-      lines.push(line);
-      if (line.startsWith("Etagere admin is successfully listening")) resolve();
-    });
-    ended.then(([code]) => reject(new Error(`ended with ${String(code)}: ${errors}`)), reject);
+  const failed = ended.then(([code]) => {
+    throw new Error(`ended with ${String(code)}: ${errors}`);
   });
+  failed.catch(() => {});
+  const urls = await awaitUrls(child, (line) => lines.push(line)).catch(() => failed);
   return {
     child,
     lines,
     errors: () => errors,
-    urlOf(service) {
-      const line = lines.find((one) => one.includes(service) && one.includes("successfully"));
-      return line?.split(" ").at(-1) ?? "";
-    },
+    urlOf: (service) => urls.get(service.toLowerCase()) ?? "",
     async end(signal = "SIGTERM") {
       if (child.pid !== undefined) process.kill(-child.pid, signal);
       const [code] = (await ended) as [number | null];

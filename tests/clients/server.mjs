@@ -1,10 +1,9 @@
 // The server under test, as a user starts it, on free ports.
-import { spawn } from "node:child_process";
 import { once } from "node:events";
 import { createServer } from "node:net";
 import { join } from "node:path";
-import { createInterface } from "node:readline";
 import { root } from "../../scripts/prepare.mjs";
+import { serve } from "../../scripts/serve.mjs";
 
 const freePorts = ["--blobPort", "--queuePort", "--tablePort", "--adminPort"];
 
@@ -12,28 +11,10 @@ const freePorts = ["--blobPort", "--queuePort", "--tablePort", "--adminPort"];
 export async function startServer(location, flags) {
   const ports = freePorts.flatMap((flag) => [flag, "0"]);
   const words = ["--location", location, "--silent", "--noSmb", ...ports, ...flags];
-  const child = spawn(join(root, "bin", "etagere"), words, {
-    stdio: ["ignore", "pipe", "inherit"],
-  });
-  const addresses = {};
-  const ended = once(child, "close");
-  const listening = new Promise((resolve) => {
-    createInterface({ input: child.stdout }).on("line", (line) => {
-      const [, service, address] =
-        / (\w+) (?:service )?is successfully.*\/\/(\S+)$/.exec(line) ?? [];
-      if (service !== undefined) addresses[service.toLowerCase()] = address;
-      if (service === "admin") resolve();
-    });
-  });
-  const isListening = await Promise.race([listening.then(() => true), ended.then(() => false)]);
-  if (!isListening) throw new Error("the server did not start");
-  return {
-    ...addresses,
-    stop: async () => {
-      child.kill("SIGTERM");
-      await ended;
-    },
-  };
+  const command = [join(root, "bin", "etagere"), ...words];
+  const { urls, stop } = await serve({ command, last: /Etagere admin is successfully listening/ });
+  const addresses = Object.entries(urls).map(([name, url]) => [name, url.replace(/^\w+:\/\//, "")]);
+  return { ...Object.fromEntries(addresses), stop };
 }
 
 export async function canListen(port) {

@@ -1,7 +1,7 @@
 import { spawn, type ChildProcess } from "node:child_process";
 import { once } from "node:events";
 import { join } from "node:path";
-import { createInterface } from "node:readline";
+import { awaitUrls } from "./startup-lines.ts";
 
 /** A server in a child process, which tests can kill. */
 export interface ChildServer {
@@ -45,16 +45,16 @@ export async function startAndKill(location: string, milliseconds: number): Prom
 export async function startChild(location: string, flags: readonly string[] = []) {
   const child = spawnServer(location, flags);
   const exited: Promise<Exit> = once(child, "exit").then(([code, signal]) => ({ code, signal }));
-  const urls = await listening(child);
+  const urls = await awaitUrls(child);
   return {
-    blobUrl: urls.get("Blob") ?? "",
-    queueUrl: urls.get("Queue") ?? "",
+    blobUrl: urls.get("blob") ?? "",
+    queueUrl: urls.get("queue") ?? "",
     urls: {
-      blob: urls.get("Blob") ?? "",
-      queue: urls.get("Queue") ?? "",
-      table: urls.get("Table") ?? "",
-      file: urls.get("File") ?? "",
-      smb: urls.get("SMB") ?? "",
+      blob: urls.get("blob") ?? "",
+      queue: urls.get("queue") ?? "",
+      table: urls.get("table") ?? "",
+      file: urls.get("file") ?? "",
+      smb: urls.get("smb") ?? "",
     },
     pid: child.pid ?? 0,
     exited,
@@ -63,19 +63,4 @@ export async function startChild(location: string, flags: readonly string[] = []
       return exited;
     },
   } satisfies ChildServer;
-}
-
-/** The admin line is the last of a start; by then every service listens. */
-export async function listening(child: ChildProcess): Promise<ReadonlyMap<string, string>> {
-  if (child.stdout === null) throw new Error("the child has no standard output");
-  const urls = new Map<string, string>();
-  for await (const line of createInterface({ input: child.stdout })) {
-    const up = /(\w+) (?:service|endpoint) is successfully listening at (\S+)/.exec(line);
-    if (up !== null) urls.set(up[1] ?? "", up[2] ?? "");
-    if (/Etagere admin is successfully listening/.test(line)) {
-      child.stdout.resume();
-      return urls;
-    }
-  }
-  throw new Error("the server ended before it listened");
 }

@@ -3,7 +3,8 @@ import { once } from "node:events";
 import { readFileSync } from "node:fs";
 import type { ServiceUrls } from "../folder/fill.ts";
 import { rawClient, type RawClient } from "../harness/raw-client.ts";
-import { listening, portFlags, program } from "../harness/child-server.ts";
+import { portFlags, program } from "../harness/child-server.ts";
+import { awaitUrls } from "../harness/startup-lines.ts";
 import type { Clients, KillWorkload, State } from "../kill/kill-workload.ts";
 import { WireClient, type Answered } from "../smb-wire/wire-client.ts";
 import { smbAnswerId } from "./smb-answer-id.ts";
@@ -44,7 +45,7 @@ export async function record(
     env: { ...process.env, UV_USE_IO_URING: "0" },
   });
   const exited = once(child, "exit");
-  const found = await listening(child);
+  const found = await awaitUrls(child);
   const urls: ServiceUrls = Object.fromEntries(
     [...found].map(([name, url]) => [name.toLowerCase(), url]),
   );

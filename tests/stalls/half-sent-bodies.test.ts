@@ -29,7 +29,7 @@ const batch = (body: Buffer) =>
 
 /** Sends all but the last byte; resolves when that is sent, or with the response. */
 async function sendHalf(text: Buffer): Promise<string> {
-  const socket = await openSocket(server.urls.Blob);
+  const socket = await openSocket(server.urls.blob);
   sockets.push(socket);
   socket.on("error", () => {});
   return new Promise((resolve) => {

@@ -11,7 +11,7 @@ beforeAll(async () => {
 afterAll(() => server.stop());
 
 it("ignores work of other processes", async () => {
-  const blob = rawClient(server.urls.Blob);
+  const blob = rawClient(server.urls.blob);
   await blob.send({ method: "PUT", path: "/made?restype=container" });
   const stall = await server.measure(async () => {
     const listed = blob.send({ method: "GET", path: "/made?restype=container&comp=list" });

@@ -5,7 +5,8 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import type { Baseline } from "../../scripts/bench/guard/verdict.ts";
 import { yardstick } from "../../scripts/bench/guard/yardstick.ts";
-import { listening, portFlags, program } from "../harness/child-server.ts";
+import { portFlags, program } from "../harness/child-server.ts";
+import { awaitUrls } from "../harness/startup-lines.ts";
 
 /** No single request or disconnect may block the event loop for longer. */
 export const stallMillisecondsMax = 100;
@@ -20,7 +21,7 @@ export interface Stall {
   readonly residentBytes: number;
 }
 
-export type StallService = "Blob" | "Queue" | "Table" | "File" | "SMB";
+export type StallService = "blob" | "queue" | "table" | "file" | "smb";
 
 /** A server in a child process whose event loop is measured. */
 export interface StallServer {
@@ -53,7 +54,7 @@ export async function startStallServer({
   const child = spawn(process.execPath, [...words, ...portFlags, ...flags], {
     stdio: ["ignore", "pipe", "inherit", "ipc"],
   });
-  const urls = await listening(child);
+  const urls = await awaitUrls(child);
   return {
     urls: Object.fromEntries(urls) as StallServer["urls"],
     pid: child.pid ?? 0,

@@ -11,20 +11,21 @@ export interface Crowd {
   readonly share: string;
 }
 
-const channelsMax = 16;
+/** As many as a session may have: opens wait for a commit, so more channels share each one. */
+const channelsMax = 32;
 
 export async function newShare({ urls }: StallServer): Promise<string> {
   const share = freshName("crowd");
-  const made = await rawClient(urls.File).send({ method: "PUT", path: `/${share}?restype=share` });
+  const made = await rawClient(urls.file).send({ method: "PUT", path: `/${share}?restype=share` });
   if (made.status !== 201) throw new Error(`no share: ${made.status}`);
   return share;
 }
 
 export async function gather(server: StallServer, share: string, count = channelsMax) {
-  const first = await WireClient.ready(server.urls.SMB, share);
+  const first = await WireClient.ready(server.urls.smb, share);
   const channels = [first];
   while (channels.length < count) {
-    const next = await WireClient.open(server.urls.SMB);
+    const next = await WireClient.open(server.urls.smb);
     next.clientGuid = first.clientGuid;
     await next.negotiate();
     await next.join(first);

@@ -1,6 +1,6 @@
 import type { ChildProcess } from "node:child_process";
 import { once } from "node:events";
-import { createInterface } from "node:readline";
+import { awaitUrls } from "../harness/startup-lines.ts";
 import { spawnNode } from "./children.ts";
 import { DropProxy } from "./drop-proxy.ts";
 import type { Endpoints } from "./wire.ts";
@@ -45,7 +45,7 @@ export class ServerProcess {
     if (store !== undefined) words.push(`--store=${store}`);
     const child = spawnNode(words, { stdio: ["ignore", "pipe", "inherit"] });
     this.#child = child;
-    const urls = await listening(child);
+    const urls = await awaitUrls(child);
     for (const [name, proxy] of this.#proxies) {
       const url = urls.get(name);
       if (url !== undefined) await proxy.open(url);
@@ -69,19 +69,4 @@ export class ServerProcess {
     const dropped = [...this.#proxies.values()].map((proxy) => proxy.drop(isChosen));
     return dropped.reduce((sum, count) => sum + count, 0);
   }
-}
-
-/** The admin line is the last of a start; by then every service listens. */
-async function listening(child: ChildProcess): Promise<ReadonlyMap<string, string>> {
-  if (child.stdout === null) throw new Error("the server has no standard output");
-  const urls = new Map<string, string>();
-  for await (const line of createInterface({ input: child.stdout })) {
-    const up = /(\w+) (?:service|endpoint) is successfully listening at (\S+)/.exec(line);
-    if (up !== null) urls.set((up[1] ?? "").toLowerCase(), up[2] ?? "");
-    if (/Etagere admin is successfully listening/.test(line)) {
-      child.stdout.resume();
-      return urls;
-    }
-  }
-  throw new Error("the server ended before it listened");
 }

@@ -148,7 +148,7 @@ const connections: readonly AbusiveInput[] = [
       await expectStatus(blob, 201, put("/piped/b"));
       // Warm-up: code that has not run before is several times slower.
       await sendAll(blob, 1000, () => ({ method: "GET", path: "/piped/b" }));
-      const socket = await openSocket(server.urls.Blob);
+      const socket = await openSocket(server.urls.blob);
       const one = requestText({ method: "GET", path: "/piped/b" });
       const all = Buffer.concat(Array.from({ length: 5000 }, () => one));
       return async () => {
@@ -163,7 +163,7 @@ const connections: readonly AbusiveInput[] = [
     name: "5,000 pipelined writes",
     isOnce: true,
     async prepare({ server }) {
-      const socket = await openSocket(server.urls.Blob);
+      const socket = await openSocket(server.urls.blob);
       const all = Buffer.concat(
         Array.from({ length: 5000 }, (_, at) => requestText(put(`/piped/${at}`, "x".repeat(100)))),
       );
@@ -179,7 +179,7 @@ const connections: readonly AbusiveInput[] = [
     name: "5,000 pipelined requests, then a disconnect",
     isOnce: true,
     async prepare({ server }) {
-      const socket = await openSocket(server.urls.Blob);
+      const socket = await openSocket(server.urls.blob);
       const one = requestText({ method: "GET", path: "/piped/b" });
       const all = Buffer.concat(Array.from({ length: 5000 }, () => one));
       return () =>

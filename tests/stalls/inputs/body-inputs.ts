@@ -64,7 +64,7 @@ const blocks: readonly AbusiveInput[] = [
   {
     name: "Copy Blob of 50,000 blocks",
     async prepare({ blob, server }) {
-      const source = new URL(`${server.urls.Blob}/devstoreaccount1/blocks/b`);
+      const source = new URL(`${server.urls.blob}/devstoreaccount1/blocks/b`);
       const headers = { "x-ms-copy-source": source.href };
       const call = { method: "PUT", path: "/blocks/copy", headers };
       return () => blob.send(call);

@@ -38,10 +38,10 @@ export function stallClients(server: StallServer): StallClients {
   const client = (url: string): RawClient =>
     rawClient(url, new Agent({ keepAlive: true, maxSockets: connectionsMax }));
   return {
-    blob: client(server.urls.Blob),
-    queue: client(server.urls.Queue),
-    table: client(server.urls.Table),
-    file: client(server.urls.File),
+    blob: client(server.urls.blob),
+    queue: client(server.urls.queue),
+    table: client(server.urls.table),
+    file: client(server.urls.file),
     server,
   };
 }

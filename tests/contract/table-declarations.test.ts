@@ -46,9 +46,10 @@ describe("4 table", () => {
   });
 
   it("every operation that renews an ETag runs in a transaction", () => {
-    for (const { etag, effect, name } of operations) {
-      if (etag === "renew") expect(effect, name).toBe("writes");
-    }
+    const renewing = operations.filter(({ etag }) => etag === "renew");
+    expect(renewing.length).toBeGreaterThan(4);
+    const others = renewing.filter(({ effect }) => effect !== "writes");
+    expect(others.map(({ name }) => name)).toEqual([]);
   });
 
   it("has every operation of the published interface", () => {

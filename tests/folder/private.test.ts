@@ -30,7 +30,9 @@ async function useFolder(location: string): Promise<void> {
 }
 
 function expectPrivate(location: string): void {
-  for (const name of readdirSync(location, { recursive: true, encoding: "utf8" })) {
+  const names = readdirSync(location, { recursive: true, encoding: "utf8" });
+  expect(names.length).toBeGreaterThan(2);
+  for (const name of names) {
     const path = join(location, name);
     const expected = statSync(path).isDirectory() ? "700" : "600";
     expect([name, modeOf(path)]).toEqual([name, expected]);

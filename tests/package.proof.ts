@@ -1,12 +1,10 @@
 import { execFileSync } from "node:child_process";
-import { mkdtempSync, rmSync } from "node:fs";
-import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { afterAll, expect, it } from "vitest";
+import { expect, it } from "vitest";
+import { temporaryFolder } from "./harness/temporary-folder.ts";
 import { startCommand } from "./cli/start-command.ts";
 
-const folder = mkdtempSync(join(tmpdir(), "etagere-package-"));
-afterAll(() => rmSync(folder, { recursive: true, force: true }));
+const folder = temporaryFolder();
 
 const quiet = { encoding: "utf8", stdio: "pipe" } as const;
 

@@ -1,18 +1,17 @@
 import { spawnSync } from "node:child_process";
-import { mkdtempSync, readFileSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
+import { readFileSync, symlinkSync, writeFileSync } from "node:fs";
 import { createServer } from "node:net";
 import type { AddressInfo } from "node:net";
-import { tmpdir } from "node:os";
 import { join, resolve } from "node:path";
-import { afterAll, describe, expect, it } from "vitest";
+import { describe, expect, it } from "vitest";
+import { temporaryFolder } from "../harness/temporary-folder.ts";
 import { startCommand } from "./start-command.ts";
 
 const command = [process.execPath, resolve("bin/etagere")];
 const freePorts = ["blob", "queue", "table", "file", "smb", "admin"].map(
   (name) => `--${name}Port=0`,
 );
-const folder = mkdtempSync(join(tmpdir(), "etagere-cli-"));
-afterAll(() => rmSync(folder, { recursive: true, force: true }));
+const folder = temporaryFolder();
 
 function run(...words: readonly string[]) {
   const [program = "", ...rest] = [...command, ...words];

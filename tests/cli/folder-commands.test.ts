@@ -1,12 +1,12 @@
 import { spawnSync } from "node:child_process";
-import { mkdtempSync, readdirSync, rmSync, truncateSync } from "node:fs";
-import { tmpdir } from "node:os";
+import { readdirSync, truncateSync } from "node:fs";
 import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { temporaryFolder } from "../harness/temporary-folder.ts";
 import { fill } from "../folder/fill.ts";
 import { program, startChild, type ChildServer } from "../harness/child-server.ts";
 
-const folder = mkdtempSync(join(tmpdir(), "etagere-folders-"));
+const folder = temporaryFolder();
 const location = join(folder, "data");
 const copy = join(folder, "copy");
 let server: ChildServer;
@@ -17,7 +17,6 @@ beforeAll(async () => {
 });
 afterAll(async () => {
   await server.kill("SIGTERM");
-  rmSync(folder, { recursive: true, force: true });
 });
 
 function run(...words: readonly string[]) {

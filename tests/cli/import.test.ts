@@ -1,21 +1,19 @@
 import { spawnSync } from "node:child_process";
-import { mkdtempSync, rmSync } from "node:fs";
-import { tmpdir } from "node:os";
-import { join, resolve } from "node:path";
+import { resolve } from "node:path";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { temporaryFolder } from "../harness/temporary-folder.ts";
 import { azuriteFixture, type AzuriteFixture } from "../import/azurite-fixture.ts";
 import { startCommand } from "./start-command.ts";
 
 const command = [process.execPath, resolve("bin/etagere")];
 const ports = ["blob", "queue", "table", "file", "smb", "admin"].map((name) => `--${name}Port=0`);
-const location = mkdtempSync(join(tmpdir(), "etagere-imported-"));
+const location = temporaryFolder();
 let fixture: AzuriteFixture;
 beforeAll(async () => {
   fixture = await azuriteFixture();
 });
 afterAll(() => {
   fixture.remove();
-  rmSync(location, { recursive: true, force: true });
 });
 
 function run(...words: readonly string[]) {

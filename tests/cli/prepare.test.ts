@@ -1,14 +1,13 @@
 import { spawnSync } from "node:child_process";
-import { chmodSync, cpSync, mkdirSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
-import { tmpdir } from "node:os";
+import { chmodSync, cpSync, mkdirSync, writeFileSync } from "node:fs";
 import { delimiter, join } from "node:path";
 import { pathToFileURL } from "node:url";
-import { afterAll, expect, it } from "vitest";
+import { expect, it } from "vitest";
+import { temporaryFolder } from "../harness/temporary-folder.ts";
 
-const clone = mkdtempSync(join(tmpdir(), "etagere-clone-"));
+const clone = temporaryFolder();
 const scripts = join(clone, "scripts");
 const tools = join(clone, "node_modules", ".bin");
-afterAll(() => rmSync(clone, { recursive: true, force: true }));
 
 /** A tool that prints its name and creates what the real one creates. */
 function pretend(name: string, made: string): void {

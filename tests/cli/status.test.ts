@@ -1,16 +1,14 @@
 import { spawnSync } from "node:child_process";
-import { mkdtempSync, rmSync } from "node:fs";
-import { tmpdir } from "node:os";
 import { join, resolve } from "node:path";
-import { afterAll, expect, it } from "vitest";
+import { expect, it } from "vitest";
+import { temporaryFolder } from "../harness/temporary-folder.ts";
 import { startCommand } from "./start-command.ts";
 
 const command = [process.execPath, resolve("bin/etagere")];
 const freePorts = ["blob", "queue", "table", "file", "smb", "admin"].map(
   (name) => `--${name}Port=0`,
 );
-const folder = mkdtempSync(join(tmpdir(), "etagere-status-"));
-afterAll(() => rmSync(folder, { recursive: true, force: true }));
+const folder = temporaryFolder();
 
 function status(...words: readonly string[]) {
   const [program = "", ...rest] = [...command, "status", ...words];

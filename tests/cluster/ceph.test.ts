@@ -1,7 +1,5 @@
-import { mkdtempSync, rmSync } from "node:fs";
-import { tmpdir } from "node:os";
-import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { temporaryFolder } from "../harness/temporary-folder.ts";
 import { Bucket } from "../../src/content/s3/bucket.ts";
 import { parseBucketLocation } from "../../src/content/s3/bucket-location.ts";
 import { realClock } from "../../src/server/world.ts";
@@ -14,7 +12,7 @@ import { Load } from "./load.ts";
 
 /** Takes minutes and needs Debian's Ceph: `npm run test:cluster`. */
 const isAsked = process.env["ETAGERE_CLUSTER"] === "1";
-const location = mkdtempSync(join(tmpdir(), "etagere-cluster-"));
+const location = temporaryFolder();
 const minutes = 60_000;
 
 describe.skipIf(!isAsked)("content in Ceph", { timeout: 15 * minutes }, () => {
@@ -41,7 +39,6 @@ describe.skipIf(!isAsked)("content in Ceph", { timeout: 15 * minutes }, () => {
     await server?.kill("SIGKILL");
     await balancer?.close();
     await ceph?.stop();
-    rmSync(location, { recursive: true, force: true });
   }, minutes);
 
   it("survives the loss of a storage daemon and of gateways without loss or corruption", async () => {

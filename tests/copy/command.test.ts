@@ -1,16 +1,14 @@
 import { spawn } from "node:child_process";
 import { once } from "node:events";
-import { mkdtempSync, rmSync } from "node:fs";
-import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { text } from "node:stream/consumers";
-import { afterAll, expect, it } from "vitest";
+import { expect, it } from "vitest";
+import { temporaryFolder } from "../harness/temporary-folder.ts";
 import { start } from "../../src/index.ts";
 import { program } from "../harness/child-server.ts";
 import { contentsOf, fill, fillAgain } from "./shelf-contents.ts";
 
-const folder = mkdtempSync(join(tmpdir(), "etagere-copy-"));
-afterAll(() => rmSync(folder, { recursive: true }));
+const folder = temporaryFolder();
 
 const at = (name: string): string => join(folder, name);
 const served = (name: string) => start({ port: 0, noSmb: true, location: at(name) });

@@ -1,7 +1,6 @@
-import { mkdtempSync, rmSync } from "node:fs";
-import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, it, vi } from "vitest";
+import { temporaryFolder } from "../harness/temporary-folder.ts";
 import type { ExtentFiles } from "../../src/content/extent-files.ts";
 import { start } from "../../src/index.ts";
 import { copyData, type Progress } from "../../src/server/data-copy/copy-data.ts";
@@ -11,7 +10,7 @@ import { silentLog } from "../../src/store/silent-log.ts";
 import { openFakeS3, type FakeS3 } from "../harness/fake-s3.ts";
 import { changeAll, contentsOf, fill, fillAgain } from "./shelf-contents.ts";
 
-const folder = mkdtempSync(join(tmpdir(), "etagere-copy-"));
+const folder = temporaryFolder();
 const source: DataLocation = { records: join(folder, "source"), bytes: undefined };
 const world = realSurroundings(silentLog);
 const quiet: Progress = { begin: () => undefined, add: () => undefined };
@@ -34,7 +33,6 @@ beforeAll(async () => {
 afterAll(async () => {
   await bucket.close();
   vi.unstubAllEnvs();
-  rmSync(folder, { recursive: true });
 });
 
 type Wrap = (files: ExtentFiles) => ExtentFiles;

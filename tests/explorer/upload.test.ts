@@ -1,12 +1,12 @@
-import { mkdirSync, mkdtempSync, rmSync, truncateSync, writeFileSync } from "node:fs";
-import { tmpdir } from "node:os";
+import { mkdirSync, truncateSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
-import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { beforeAll, describe, expect, it } from "vitest";
+import { temporaryFolder } from "../harness/temporary-folder.ts";
 import { account, explorer, row, takePicture } from "./explorer.ts";
 import { dropFile, noteCounts, notedCounts } from "./in-page.ts";
 
 const here = explorer();
-const folder = mkdtempSync(join(tmpdir(), "etagere-upload-"));
+const folder = temporaryFolder();
 const fileCount = 200;
 const blockBytes = 4 * 1024 * 1024;
 
@@ -20,7 +20,6 @@ beforeAll(async () => {
     await here.blobs.getContainerClient(name).create();
   }
 });
-afterAll(() => rmSync(folder, { recursive: true, force: true }));
 
 async function namesIn(container: string): Promise<readonly string[]> {
   const names: string[] = [];

@@ -1,12 +1,11 @@
-import { mkdtempSync, renameSync, rmSync } from "node:fs";
-import { tmpdir } from "node:os";
+import { renameSync, rmSync } from "node:fs";
 import { join } from "node:path";
-import { afterAll, expect, it } from "vitest";
+import { expect, it } from "vitest";
+import { temporaryFolder } from "../harness/temporary-folder.ts";
 import { start } from "../../src/server/start.ts";
 import { rawClient } from "../harness/raw-client.ts";
 
-const root = mkdtempSync(join(tmpdir(), "etagere-deleted-"));
-afterAll(() => rmSync(root, { recursive: true }));
+const root = temporaryFolder();
 
 const ports = { blobPort: 0, queuePort: 0, tablePort: 0, filePort: 0, smbPort: 0, adminPort: 0 };
 const headers = { "x-ms-blob-type": "BlockBlob" };

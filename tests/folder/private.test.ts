@@ -1,12 +1,11 @@
-import { chmodSync, mkdirSync, mkdtempSync, readdirSync, rmSync, statSync } from "node:fs";
-import { tmpdir } from "node:os";
+import { chmodSync, mkdirSync, readdirSync, statSync } from "node:fs";
 import { join } from "node:path";
-import { afterAll, describe, expect, it } from "vitest";
+import { describe, expect, it } from "vitest";
+import { temporaryFolder } from "../harness/temporary-folder.ts";
 import { start } from "../../src/server/start.ts";
 import { rawClient } from "../harness/raw-client.ts";
 
-const root = mkdtempSync(join(tmpdir(), "etagere-private-"));
-afterAll(() => rmSync(root, { recursive: true }));
+const root = temporaryFolder();
 
 const ports = { blobPort: 0, queuePort: 0, tablePort: 0, filePort: 0, smbPort: 0, adminPort: 0 };
 const modeOf = (path: string): string => (statSync(path).mode & 0o777).toString(8);

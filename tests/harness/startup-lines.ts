@@ -9,7 +9,7 @@ export interface StartupLine {
 
 /** Parses lines such as `Azurite Blob service is successfully listening at http://127.0.0.1:1`. */
 export function parseStartupLine(line: string): StartupLine | undefined {
-  const match = /(\w+)(?: service| endpoint)? is successfully listening at (\S+)/.exec(line);
+  const match = /^\w+ (\w+)(?: service| endpoint)? is successfully listening at (\S+)$/.exec(line);
   if (match === null) return undefined;
   const [, name = "", url = ""] = match;
   return { service: name.toLowerCase(), url };

@@ -1,13 +1,13 @@
 import { execFileSync } from "node:child_process";
-import { mkdtempSync, readFileSync, rmSync } from "node:fs";
+import { readFileSync } from "node:fs";
 import { request } from "node:https";
-import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { beforeAll, describe, expect, it } from "vitest";
+import { temporaryFolder } from "../harness/temporary-folder.ts";
 import { start } from "../../src/server/start.ts";
 import { StartRefused } from "../../src/server/start-refused.ts";
 
-const folder = mkdtempSync(join(tmpdir(), "etagere-https-"));
+const folder = temporaryFolder();
 const cert = join(folder, "cert.pem");
 const key = join(folder, "key.pem");
 const pfx = join(folder, "cert.pfx");
@@ -21,7 +21,6 @@ beforeAll(() => {
   openssl("req", "-x509", "-days", "2", ...made, ...subject);
   openssl("pkcs12", "-export", "-in", cert, "-inkey", key, "-out", pfx, "-passout", "pass:open");
 });
-afterAll(() => rmSync(folder, { recursive: true, force: true }));
 
 function statusOf(url: string): Promise<number | undefined> {
   return new Promise((resolve, reject) => {

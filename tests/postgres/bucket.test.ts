@@ -1,7 +1,6 @@
-import { mkdtempSync, rmSync } from "node:fs";
-import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, beforeAll, expect, it, vi } from "vitest";
+import { temporaryFolder } from "../harness/temporary-folder.ts";
 import { pattern } from "../../src/content/testing.ts";
 import { start, type EtagereServer } from "../../src/index.ts";
 import { openFakeS3, type FakeS3 } from "../harness/fake-s3.ts";
@@ -9,7 +8,7 @@ import { rawClient, type RawClient } from "../harness/raw-client.ts";
 import { openDatabase, type Database } from "./database.ts";
 
 /** Nodes as in production: records in a database, content in a bucket, nothing local. */
-const folder = mkdtempSync(join(tmpdir(), "etagere-nodes-"));
+const folder = temporaryFolder();
 const lengths = [100, 16_000, 70_000, 5_000_000];
 const body = (length: number): Buffer => Buffer.from(pattern(length, length));
 let database: Database;
@@ -34,7 +33,6 @@ afterAll(async () => {
   await Promise.all(nodes.map(({ server }) => server.stop()));
   await Promise.all([database.stop(), bucket.close()]);
   vi.unstubAllEnvs();
-  rmSync(folder, { recursive: true });
 });
 
 const send = (node: number, method: string, path: string, bytes?: Uint8Array) => {

@@ -1,7 +1,6 @@
-import { mkdtempSync, rmSync } from "node:fs";
-import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, beforeAll, expect, it } from "vitest";
+import { temporaryFolder } from "../harness/temporary-folder.ts";
 import { start } from "../../src/index.ts";
 import { copyData, type Progress } from "../../src/server/data-copy/copy-data.ts";
 import { openDataLocation, type DataLocation } from "../../src/server/data-copy/data-locations.ts";
@@ -10,7 +9,7 @@ import { silentLog } from "../../src/store/silent-log.ts";
 import { changeAll, contentsOf, fill } from "../copy/shelf-contents.ts";
 import { openDatabase, type Database } from "./database.ts";
 
-const folder = mkdtempSync(join(tmpdir(), "etagere-copy-"));
+const folder = temporaryFolder();
 const world = realSurroundings(silentLog);
 const quiet: Progress = { begin: () => undefined, add: () => undefined };
 let database: Database;
@@ -21,7 +20,6 @@ beforeAll(async () => {
 
 afterAll(async () => {
   await database.stop();
-  rmSync(folder, { recursive: true });
 });
 
 async function copy(from: DataLocation, to: DataLocation): Promise<void> {

@@ -1,15 +1,12 @@
 import { createHash } from "node:crypto";
 import { request } from "node:http";
 import { BlobServiceClient } from "@azure/storage-blob";
-import { mkdtempSync, rmSync } from "node:fs";
-import { tmpdir } from "node:os";
-import { join } from "node:path";
-import { afterAll, expect, it } from "vitest";
+import { expect, it } from "vitest";
+import { temporaryFolder } from "../harness/temporary-folder.ts";
 import { testServer } from "../harness/server.ts";
 
-const location = mkdtempSync(join(tmpdir(), "etagere-download-"));
+const location = temporaryFolder();
 const held = testServer({ inMemoryPersistence: false, location });
-afterAll(() => rmSync(location, { recursive: true, force: true }));
 
 const mebibyte = 1024 * 1024;
 

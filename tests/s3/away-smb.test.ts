@@ -1,14 +1,12 @@
-import { mkdtempSync, rmSync } from "node:fs";
-import { tmpdir } from "node:os";
-import { join } from "node:path";
 import { ShareServiceClient } from "@azure/storage-file-share";
 import { afterAll, beforeAll, expect, it, vi } from "vitest";
+import { temporaryFolder } from "../harness/temporary-folder.ts";
 import { start, type EtagereServer } from "../../src/index.ts";
 import { openFakeS3, type FakeS3 } from "../harness/fake-s3.ts";
 import { WireClient } from "../smb-wire/wire-client.ts";
 import { openFile, read, write } from "../smb-wire/wire-messages.ts";
 
-const location = mkdtempSync(join(tmpdir(), "etagere-away-"));
+const location = temporaryFolder();
 const insufficientResources = 0xc000_009a;
 const body = "0123456789".repeat(9000);
 let bucket: FakeS3;
@@ -30,7 +28,6 @@ afterAll(async () => {
   await server.stop();
   await bucket.close();
   vi.unstubAllEnvs();
-  rmSync(location, { recursive: true });
 });
 
 it("fails single requests while the bucket is unavailable, and keeps the connection and its opens", async () => {

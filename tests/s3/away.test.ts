@@ -1,13 +1,11 @@
-import { mkdtempSync, rmSync } from "node:fs";
-import { tmpdir } from "node:os";
-import { join } from "node:path";
 import { afterAll, beforeAll, expect, it, vi } from "vitest";
+import { temporaryFolder } from "../harness/temporary-folder.ts";
 import { pattern } from "../../src/content/testing.ts";
 import { start, type EtagereServer } from "../../src/index.ts";
 import { openFakeS3, type FakeS3 } from "../harness/fake-s3.ts";
 import { rawClient, type RawClient } from "../harness/raw-client.ts";
 
-const location = mkdtempSync(join(tmpdir(), "etagere-away-"));
+const location = temporaryFolder();
 const body = Buffer.from(pattern(300_000, 1));
 let bucket: FakeS3;
 let server: EtagereServer;
@@ -26,7 +24,6 @@ afterAll(async () => {
   await server.stop();
   await bucket.close();
   vi.unstubAllEnvs();
-  rmSync(location, { recursive: true });
 });
 
 const put = (name: string) =>

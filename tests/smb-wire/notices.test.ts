@@ -1,16 +1,13 @@
-import { mkdtempSync, rmSync } from "node:fs";
-import { tmpdir } from "node:os";
-import { join } from "node:path";
 import { ShareServiceClient, type ShareClient } from "@azure/storage-file-share";
-import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { beforeAll, describe, expect, it } from "vitest";
+import { temporaryFolder } from "../harness/temporary-folder.ts";
 import { freshName, testServer } from "../harness/server.ts";
 import { elsewhere } from "./rest-and-smb.ts";
 import { WireClient, type Handle } from "./wire-client.ts";
 import { Access, close, notifyBody, openFile } from "./wire-messages.ts";
 
-const folder = mkdtempSync(join(tmpdir(), "etagere-notices-"));
+const folder = temporaryFolder();
 const held = testServer({ location: folder });
-afterAll(() => rmSync(folder, { recursive: true }));
 
 let shareName = "";
 let share: ShareClient;

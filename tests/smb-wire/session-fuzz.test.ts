@@ -1,17 +1,17 @@
-import { mkdtempSync, readFileSync, rmSync } from "node:fs";
-import { tmpdir } from "node:os";
+import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { setFlagsFromString } from "node:v8";
 import { runInNewContext } from "node:vm";
 import { ShareServiceClient, type ShareClient } from "@azure/storage-file-share";
 import fc from "fast-check";
 import { afterAll, beforeAll, describe, expect, it, vi } from "vitest";
+import { temporaryFolder } from "../harness/temporary-folder.ts";
 import { freshName, testServer } from "../harness/server.ts";
 import { soundMessages, type Sound } from "./sound-messages.ts";
 import { WireClient } from "./wire-client.ts";
 import { close, openFile, read, write } from "./wire-messages.ts";
 
-const folder = mkdtempSync(join(tmpdir(), "etagere-fuzz-"));
+const folder = temporaryFolder();
 const logFile = join(folder, "debug.log");
 const held = testServer({ debug: logFile });
 let share: ShareClient;
@@ -25,7 +25,6 @@ beforeAll(async () => {
 afterAll(() => {
   // An unhandled exception closes the connection, which alone would look like a rejected client.
   expect(readFileSync(logFile, "utf8")).not.toContain("unexpectedly");
-  rmSync(folder, { recursive: true });
 });
 
 const seed = Number(process.env["ETAGERE_FUZZ_SEED"] ?? 20_262);

@@ -1,8 +1,6 @@
-import { mkdtempSync, rmSync } from "node:fs";
-import { tmpdir } from "node:os";
-import { join } from "node:path";
 import type { ShareClient } from "@azure/storage-file-share";
-import { afterAll, describe, expect, it } from "vitest";
+import { describe, expect, it } from "vitest";
+import { temporaryFolder } from "../harness/temporary-folder.ts";
 import { checkLinearizable } from "../verify/linearizability.ts";
 import { randomFrom, type Random } from "../verify/random.ts";
 import type { Operation } from "../verify/history.ts";
@@ -10,9 +8,8 @@ import { restAndSmb, codeOf, elsewhere } from "./rest-and-smb.ts";
 import { restTreeClient, smbTreeClient, type TreeClient } from "./tree-clients.ts";
 import { textOfTree, treeModel, treeOf, type TreeInput, type TreeOutput } from "./tree-model.ts";
 
-const folder = mkdtempSync(join(tmpdir(), "etagere-tree-race-"));
+const folder = temporaryFolder();
 const { share, ready } = restAndSmb({ location: folder });
-afterAll(() => rmSync(folder, { recursive: true }));
 
 const clientsOfEach = 4;
 const turnsEach = 40;

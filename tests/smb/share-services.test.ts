@@ -1,13 +1,13 @@
-import { mkdtempSync, readFileSync, rmSync } from "node:fs";
-import { tmpdir } from "node:os";
+import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { ShareServiceClient, type ShareClient } from "@azure/storage-file-share";
-import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { beforeAll, describe, expect, it } from "vitest";
+import { temporaryFolder } from "../harness/temporary-folder.ts";
 import { freshName, testServer } from "../harness/server.ts";
 import { rpcclient, smbclient } from "./run-smbclient.ts";
 
 const held = testServer();
-const folder = mkdtempSync(join(tmpdir(), "etagere-smb-"));
+const folder = temporaryFolder();
 let share: ShareClient;
 
 beforeAll(async () => {
@@ -15,7 +15,6 @@ beforeAll(async () => {
   share = service.getShareClient(freshName("versions"));
   await share.create();
 });
-afterAll(() => rmSync(folder, { recursive: true }));
 
 const ask = (commands: string) =>
   smbclient({ smbUrl: held.server.smbUrl, share: share.name }, commands);

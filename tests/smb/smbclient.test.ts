@@ -1,14 +1,14 @@
-import { mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
-import { tmpdir } from "node:os";
+import { readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { ShareServiceClient } from "@azure/storage-file-share";
-import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { beforeAll, describe, expect, it } from "vitest";
+import { temporaryFolder } from "../harness/temporary-folder.ts";
 import { developmentAccountKey, developmentAccountName } from "../../src/account/settings.ts";
 import { freshName, testServer } from "../harness/server.ts";
 import { runTool, smbclient as runSmbclient } from "./run-smbclient.ts";
 
 const held = testServer({ smbOldestDialect: true });
-const folder = mkdtempSync(join(tmpdir(), "etagere-smb-"));
+const folder = temporaryFolder();
 const login = `${developmentAccountName}%${developmentAccountKey}`;
 let share = "";
 
@@ -18,7 +18,6 @@ beforeAll(async () => {
   await service.getShareClient(share).create();
   writeFileSync(join(folder, "body"), body);
 });
-afterAll(() => rmSync(folder, { recursive: true }));
 
 const body = Buffer.from(Array.from({ length: 3_000_001 }, (_, index) => (index * 7) & 0xff));
 

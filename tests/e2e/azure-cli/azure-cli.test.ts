@@ -1,15 +1,15 @@
-import { mkdtempSync, rmSync } from "node:fs";
-import { tmpdir } from "node:os";
+import { rmSync } from "node:fs";
 import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { accountSas } from "../../harness/raw-client.ts";
 import { freshName, testServer } from "../../harness/server.ts";
+import { temporaryFolder } from "../../harness/temporary-folder.ts";
 import { makeTree, runProgram, sumsOf } from "../tree.ts";
 
 const held = testServer();
 const tree = makeTree();
-const home = mkdtempSync(join(tmpdir(), "etagere-az-"));
-const back = mkdtempSync(join(tmpdir(), "etagere-back-"));
+const home = temporaryFolder();
+const back = temporaryFolder();
 const container = freshName("azcli");
 let az: (...words: readonly string[]) => Promise<unknown>;
 
@@ -26,9 +26,7 @@ beforeAll(() => {
     return text.trim() === "" ? undefined : JSON.parse(text);
   };
 });
-afterAll(() => {
-  for (const folder of [tree, home, back]) rmSync(folder, { recursive: true, force: true });
-});
+afterAll(() => rmSync(tree, { recursive: true, force: true }));
 
 const large = () => ["--container-name", container, "--name", "large.bin"];
 

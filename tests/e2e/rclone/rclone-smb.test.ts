@@ -1,11 +1,11 @@
 import { execFile } from "node:child_process";
 import { randomBytes } from "node:crypto";
-import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
-import { tmpdir } from "node:os";
+import { mkdirSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { promisify } from "node:util";
 import { ShareServiceClient } from "@azure/storage-file-share";
-import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { beforeAll, describe, expect, it } from "vitest";
+import { temporaryFolder } from "../../harness/temporary-folder.ts";
 import { developmentAccountKey, developmentAccountName } from "../../../src/account/settings.ts";
 import { freshName, testServer } from "../../harness/server.ts";
 import { runProgram, sumsOf } from "../tree.ts";
@@ -13,8 +13,8 @@ import { runProgram, sumsOf } from "../tree.ts";
 const held = testServer();
 const files = 1000;
 const filesPerFolder = 100;
-const tree = mkdtempSync(join(tmpdir(), "etagere-smb-tree-"));
-const back = mkdtempSync(join(tmpdir(), "etagere-smb-back-"));
+const tree = temporaryFolder();
+const back = temporaryFolder();
 let rclone: (...words: readonly string[]) => Promise<string>;
 let share = "";
 
@@ -40,10 +40,6 @@ beforeAll(async () => {
     RCLONE_LOW_LEVEL_RETRIES: "1",
   };
   rclone = (...words) => runProgram({ name: "rclone", environment }, words);
-});
-afterAll(() => {
-  rmSync(tree, { recursive: true });
-  rmSync(back, { recursive: true });
 });
 
 describe("rclone over SMB", () => {

@@ -1,14 +1,14 @@
-import { appendFileSync, mkdtempSync, rmSync, unlinkSync } from "node:fs";
-import { tmpdir } from "node:os";
+import { appendFileSync, rmSync, unlinkSync } from "node:fs";
 import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { temporaryFolder } from "../../harness/temporary-folder.ts";
 import { accountSas } from "../../harness/raw-client.ts";
 import { freshName, testServer } from "../../harness/server.ts";
 import { makeTree, runProgram, sumsOf } from "../tree.ts";
 
 const held = testServer();
 const tree = makeTree();
-const back = mkdtempSync(join(tmpdir(), "etagere-back-"));
+const back = temporaryFolder();
 const container = `remote:${freshName("rclone")}`;
 let rclone: (...words: readonly string[]) => Promise<string>;
 
@@ -24,7 +24,6 @@ beforeAll(() => {
 });
 afterAll(() => {
   rmSync(tree, { recursive: true });
-  rmSync(back, { recursive: true });
 });
 
 /** The form of `rclone` listings: name and MD5, from the server's properties. */

@@ -1,5 +1,7 @@
-/** A value, or a promise of it. Engines in this process return values, PostgreSQL returns promises.
- *  Awaiting an available value costs more than most decisions, so hot paths await only promises. */
+/** A value, or a promise of it. Engines in this process return values, PostgreSQL returns
+ *  promises. Awaiting an available value costs more than most decisions, so hot paths await
+ *  only promises. Among the effective optimisations of docs/bench/README.md, which has no
+ *  separate figure for it. */
 export type Awaitable<T> = T | Promise<T>;
 
 /** Converts a synchronous throw into a rejected promise, so that callers handle local and remote

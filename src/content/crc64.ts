@@ -1,4 +1,5 @@
 import { createCRC64 } from "hash-wasm";
+import { RecentMap } from "../encoding/recent-map.ts";
 
 /** CRC-64/NVME: reflected polynomial, initial and final value inverted. */
 const polynomialHex = "9a6c9329ac4bc9b5";
@@ -43,7 +44,7 @@ export function combineCrc64(first: bigint, second: bigint, secondLength: number
 }
 
 const powers = powersOfTwo();
-const operators = new Map<number, Polynomial>();
+const operators = new RecentMap<Polynomial, number>(operatorsMax);
 
 /** `x^(8 · length)`, cached: bodies arrive in chunks of few different lengths. */
 function operatorFor(length: number): Polynomial {
@@ -55,7 +56,6 @@ function operatorFor(length: number): Polynomial {
     if (rest % 2 === 1) product = multiply(powers[power] ?? product, product);
     rest = Math.floor(rest / 2);
   }
-  if (operators.size >= operatorsMax) operators.clear();
   operators.set(length, product);
   return product;
 }

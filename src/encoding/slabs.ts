@@ -1,5 +1,6 @@
 /** Allocates small byte arrays as parts of shared slabs of 64 KiB: each typed array with its own
- *  buffer is an allocation outside the heap that the garbage collector has to track. Code that
+ *  buffer is an allocation outside the heap that the garbage collector has to track. Among the
+ *  effective optimisations of docs/bench/README.md, which has no separate figure for it. Code that
  *  keeps such bytes for long must copy them again, because a few bytes keep a whole slab alive. */
 const slabBytes = 64 * 1024;
 const pieceBytesMax = 8 * 1024;

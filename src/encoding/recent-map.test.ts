@@ -1,0 +1,69 @@
+import fc from "fast-check";
+import { describe, expect, it } from "vitest";
+import { RecentMap } from "./recent-map.ts";
+
+describe("a map of recent entries", () => {
+  it("returns the last value of a key, or nothing, under any operations", () => {
+    const step = fc.record({
+      kind: fc.constantFrom("set", "get", "delete"),
+      key: fc.constantFrom("a", "b", "c", "d", "e"),
+      value: fc.nat(9),
+    });
+    const property = fc.property(fc.array(step), (steps) => {
+      const map = new RecentMap<{ readonly value: number }>(4);
+      const model = new Map<string, number>();
+      for (const { kind, key, value } of steps) {
+        if (kind === "set") {
+          map.set(key, { value });
+          model.set(key, value);
+        } else if (kind === "delete") {
+          map.delete(key);
+          model.delete(key);
+        } else {
+          const found = map.get(key);
+          if (found !== undefined) expect(found.value).toBe(model.get(key));
+        }
+        expect(map.size).toBeLessThanOrEqual(4);
+      }
+    });
+    fc.assert(property, { numRuns: 500 });
+  });
+
+  it("keeps entries in use and evicts the others", () => {
+    const map = new RecentMap<string>(4);
+    for (const key of ["a", "b", "c"]) map.set(key, key);
+    expect(map.get("a")).toBe("a");
+    map.set("d", "d");
+    expect(["a", "c", "d"].map((key) => map.get(key))).toEqual(["a", "c", "d"]);
+    expect(map.get("b")).toBeUndefined();
+  });
+
+  it("keeps at least the last half of its bound", () => {
+    const map = new RecentMap<number, number>(100);
+    for (let key = 0; key < 1000; key += 1) map.set(key, key);
+    for (let key = 950; key < 1000; key += 1) expect(map.get(key)).toBe(key);
+    expect(map.size).toBeLessThanOrEqual(100);
+  });
+
+  it("bounds the total weight, also when entries are replaced", () => {
+    const map = new RecentMap<string>(100, (key, text) => key.length + text.length);
+    for (let index = 0; index < 200; index += 1) map.set("a", "x".repeat(index % 40));
+    expect(map.get("a")).toHaveLength(39);
+    let weight = 0;
+    const keys = Array.from({ length: 50 }, (_, index) => String(index).padStart(2, "0"));
+    for (const key of keys) map.set(key, "y".repeat(8));
+    for (const key of keys) weight += map.get(key) === undefined ? 0 : 10;
+    expect(weight).toBeGreaterThanOrEqual(50);
+    expect(weight).toBeLessThanOrEqual(100);
+  });
+
+  it("does not keep an entry heavier than a generation, nor the value it replaces", () => {
+    const map = new RecentMap<string>(10, (_key, text) => text.length);
+    map.set("a", "small");
+    map.set("a", "too long");
+    expect(map.get("a")).toBeUndefined();
+    const none = new RecentMap<string>(0, (_key, text) => text.length);
+    none.set("a", "x");
+    expect(none.get("a")).toBeUndefined();
+  });
+});

@@ -1,4 +1,4 @@
-/** What one line of the access log says of a request. */
+/** The fields of one line of the access log. */
 export interface AccessLogEntry {
   readonly remoteAddress: string;
   readonly method: string;
@@ -8,5 +8,5 @@ export interface AccessLogEntry {
   readonly contentLength: string | undefined;
 }
 
-/** Called once per request that has a response; undefined where no log is kept. */
+/** Called once per response; undefined if there is no access log. */
 export type WriteAccess = ((entry: AccessLogEntry) => void) | undefined;

@@ -54,8 +54,8 @@ export function authoriserOf(
     const { permission: need, names } = operation;
     const tagged = usesTags(request);
     // `checkPermission` has decided what does not depend on a record.
-    const isSettled = need.overwrite !== true && !tagged && names === undefined;
-    if (isSettled && !dependsOnRecord(http, principal)) return granted;
+    const isDecided = need.overwrite !== true && !tagged && names === undefined;
+    if (isDecided && !dependsOnRecord(http, principal)) return granted;
     const target = authorisationTarget(http, address, { version, settings });
     const recordAccess = access && {
       publicAccess: access.publicAccess,

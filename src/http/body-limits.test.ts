@@ -97,7 +97,7 @@ async function until(condition: () => boolean): Promise<void> {
 }
 
 describe("bodies in memory", () => {
-  it("are answered with 503 beyond the budget, also while the client is still sending", async () => {
+  it("beyond the budget get 503, also while the client is still sending", async () => {
     const { budget } = running;
     const waiting = await running.send(half(900 * 1024));
     await until(() => budget.usedBytes >= 900 * 1024);
@@ -109,7 +109,7 @@ describe("bodies in memory", () => {
     await until(() => budget.usedBytes === 0);
   });
 
-  it("are counted until their request is over, and then no more", async () => {
+  it("are counted until their request ends", async () => {
     const { budget } = running;
     const whole = await running.send(head(100_000, "Connection: close\r\n") + "x".repeat(100_000));
     expect(await whole.answer).toMatch(/100000$/);
@@ -120,7 +120,7 @@ describe("bodies in memory", () => {
     await until(() => budget.usedBytes === 0);
   });
 
-  it("are counted as announced where they are small", async () => {
+  it("are counted by Content-Length if they are small", async () => {
     const { budget } = running;
     const { socket } = await running.send(head(60_000));
     await until(() => budget.usedBytes === 60_000);
@@ -128,7 +128,7 @@ describe("bodies in memory", () => {
     await until(() => budget.usedBytes === 0);
   });
 
-  it("count what each piece takes besides its bytes", async () => {
+  it("count the overhead of each chunk", async () => {
     const { budget } = running;
     const start = "PUT / HTTP/1.1\r\nHost: a\r\nTransfer-Encoding: chunked\r\n\r\n";
     const { received } = await running.send(start + "1\r\nx\r\n".repeat(20_000));
@@ -156,7 +156,7 @@ describe("bodies that make no progress", () => {
 });
 
 describe("connections beyond the maximum", () => {
-  it("are answered with 503 and closed; the next one is served", async () => {
+  it("get 503 and are closed; the next one is served", async () => {
     const request = "GET / HTTP/1.1\r\nHost: a\r\n\r\n";
     const held = await Promise.all(Array.from({ length: 4 }, () => running.send("")));
     await until(() => running.connections.count === 4);

@@ -14,9 +14,9 @@ import { serverBusy } from "./server-busy.ts";
 import type { WireRequest } from "./wire.ts";
 import { ByteLimiter } from "./byte-limiter.ts";
 
-/** A body as the decision gets it. */
+/** A received body: parsed, or stored as content. */
 export interface Body {
-  /** What the operation's parser made of a small body. */
+  /** Result of the operation's parser. */
   readonly parsed: unknown;
   readonly received: ReceivedBody | undefined;
 }
@@ -30,7 +30,7 @@ const md5Bytes = 16;
 const crc64Length = 8;
 const noBody = ok<Body>({ parsed: undefined, received: undefined });
 
-/** Takes the body the operation declares, checks it against what the client said of it. */
+/** Receives the body that the operation declares and checks its length and checksums. */
 export async function receiveBody(
   request: WireRequest,
   operation: Operation,
@@ -38,7 +38,8 @@ export async function receiveBody(
   content: ContentStore,
 ): Promise<Result<Body>> {
   const spec = operation.body;
-  if (spec.kind === "transaction") throw new Error("a transaction takes its parts in itself");
+  if (spec.kind === "transaction")
+    throw new Error("the body of a transaction is received by runTransaction");
   if (spec.kind === "none" || spec.kind === "source") return noBody;
   const expected = readChecksums(request, spec);
   if (!expected.ok) return expected;
@@ -50,16 +51,16 @@ export async function receiveBody(
     await request.memory.enter(documents, bytes.value.length);
   }
   const { md5, crc64 } = expected.value;
-  // Most that a parser turns into records answer no checksum: only the client's own is looked at.
-  const isAnswered = operation.success.headers.includes("x-ms-content-crc64");
-  const isUnchecked = !isAnswered && md5 === undefined && crc64 === undefined;
+  // Most parsed bodies return no checksum: then only one that the client sent is checked.
+  const isReturned = operation.success.headers.includes("x-ms-content-crc64");
+  const isUnchecked = !isReturned && md5 === undefined && crc64 === undefined;
   if (isUnchecked) return parseSmall(spec, bytes.value, undefined, request);
   const received = checksumsOf(bytes.value, expected.value, version);
   const intact = compare(expected.value, received);
   return intact.ok ? parseSmall(spec, bytes.value, received, request) : intact;
 }
 
-/** Responses tell the MD5 if the client named one, or if its version has no other checksum. */
+/** Responses contain the MD5 if the client sent one, or if its version has no CRC64. */
 export function needsMd5({ md5 }: Checksums, version: string): boolean {
   return md5 !== undefined || version < crc64Since;
 }
@@ -70,7 +71,7 @@ function checksumsOf(bytes: Uint8Array, expected: Checksums, version: string): R
   return needsMd5(expected, version) ? { ...base, md5: md5Of(bytes) } : base;
 }
 
-/** What an unread body would cost: refused by its announced length, before it is asked for. */
+/** Rejects a body by its Content-Length before it is received. */
 export function checkAnnouncedLength(
   request: WireRequest,
   operation: Operation,
@@ -93,8 +94,8 @@ export function checkAnnouncedLength(
 
 const emptyBody = invalidHeader("Content-Length", "0");
 
-/** Comes after the parameters: recorded, a Put Page without range and body misses its range. An
- *  empty body whose length was not announced is refused when it has been received. */
+/** Runs after the parameters are parsed: recorded, a Put Page without range and body lacks its
+ *  range. An empty body without a Content-Length is rejected after it was received. */
 export function checkEmptyBody(request: WireRequest, { body }: Operation): Result<void> {
   const isEmpty = request.headers["content-length"] === "0";
   const isRefused = isEmpty && body.kind === "content" && body.nonEmpty;
@@ -134,25 +135,26 @@ async function receive(
   return intact;
 }
 
-/** Up to here memory is set aside for a body that was only announced. */
+/** Memory for a body is allocated before it arrives up to this length. */
 const wholeBytesMax = 64 * 1024;
 
-/** What a parser makes of a long body is several times as large: so much is worked on at once. */
+/** Bytes of larger documents that are parsed at the same time: the parsed form is several times as
+ *  large. */
 const documentBytesMax = 8 * 1024 * 1024;
 const documents = new ByteLimiter(documentBytesMax);
 
-/** Whether a request may hold so many more bytes until it is over. */
+/** Whether the request may hold this many more bytes until it ends. */
 export function mayHold({ memory }: WireRequest, bytes: number): boolean {
   return memory === undefined || memory.hold(bytes);
 }
 
-/** What a chunk takes besides its bytes, which may be a single one. */
+/** Memory of a chunk besides its bytes, of which it may have only one. */
 const chunkOverheadBytes = 128;
 
-/** A body on its way to the disk is in memory up to this (`content/body-sink.ts`). */
+/** Bytes of a streamed body that are in memory at most (`content/body-sink.ts`). */
 export const streamedBytesMax = 512 * 1024;
 
-/** A small body in one piece. */
+/** Collects a small body. */
 export async function collect(request: WireRequest, bytesMax: number): Promise<Result<Uint8Array>> {
   const { whole } = request;
   if (whole !== undefined) return whole.length > bytesMax ? tooLarge(bytesMax) : ok(whole);
@@ -205,7 +207,7 @@ function readChecksums({ headers }: WireRequest, spec: BodySpec<unknown>): Resul
   const sent = parseChecksums(headers["content-md5"], headers["x-ms-content-crc64"]);
   const own = spec.kind === "content" && spec.md5Header ? headers[spec.md5Header] : undefined;
   if (!own || !sent.ok) return sent;
-  // It names a property of the blob, so that it may stand beside a CRC64 of the body.
+  // The header is a property of the blob, so it may be combined with a CRC64 of the body.
   const named = parseChecksums(own, undefined);
   return named.ok ? ok({ ...sent.value, md5: named.value.md5 }) : named;
 }

@@ -1,7 +1,7 @@
 import { describe, expect, it } from "vitest";
 import { ByteLimiter, waitingBytesMax, waitingMax } from "./byte-limiter.ts";
 
-/** Works that end when they are told to, in a room for ten bytes. */
+/** Work items that end on demand, in a limiter of 10 bytes. */
 function roomForTen() {
   const room = new ByteLimiter(10);
   const running: string[] = [];
@@ -21,8 +21,8 @@ function roomForTen() {
   return { room, running, begin, end };
 }
 
-describe("a room for work", () => {
-  it("lets in as much as fits, and the others in their order", async () => {
+describe("a byte limiter", () => {
+  it("admits bodies up to its limit, the others in FIFO order", async () => {
     const { running, begin, end } = roomForTen();
     const first = begin("first", 6);
     const second = begin("second", 6);
@@ -35,7 +35,7 @@ describe("a room for work", () => {
     expect(running).toEqual([]);
   });
 
-  it("lets in what is larger than all of it, alone", async () => {
+  it("admits a body larger than its limit alone", async () => {
     const { running, begin, end } = roomForTen();
     const small = begin("small", 1);
     const large = begin("large", 11);
@@ -48,7 +48,7 @@ describe("a room for work", () => {
     await end("late", late);
   });
 
-  it("gives room back when the work fails", async () => {
+  it("frees the bytes of failed work", async () => {
     const { room, running, begin, end } = roomForTen();
     await expect(room.within(10, () => Promise.reject(new Error("no")))).rejects.toThrow("no");
     const next = begin("next", 10);
@@ -56,7 +56,7 @@ describe("a room for work", () => {
     await end("next", next);
   });
 
-  it("is full when so many wait, until the next of them are let in", async () => {
+  it("is full while the queue has its maximum length", async () => {
     const { room, begin, end } = roomForTen();
     const first = begin("first", 10);
     for (let count = 0; count < waitingMax; count += 1) {
@@ -68,7 +68,7 @@ describe("a room for work", () => {
     expect(room.isFullFor(10)).toBe(false);
   });
 
-  it("is full when they hold so much, until the next of them are let in", async () => {
+  it("is full while the queue has its maximum of bytes", async () => {
     const { room, begin, end } = roomForTen();
     const half = waitingBytesMax / 2;
     const first = begin("first", waitingBytesMax + 1);
@@ -81,7 +81,7 @@ describe("a room for work", () => {
     expect(room.isFullFor(half + 1)).toBe(true);
   });
 
-  it("is full for nobody who need not wait", () => {
+  it("is not full for a body that need not wait", () => {
     const { room, begin } = roomForTen();
     expect(room.isFullFor(waitingBytesMax + 1)).toBe(false);
     void begin("first", 4);

@@ -1,20 +1,18 @@
-/** How many may wait for room, and with how much: each holds its connection and its body. */
+/** Limits of the queue: each waiting request holds its connection and its body. */
 export const waitingMax = 4096;
 export const waitingBytesMax = 64 * 1024 * 1024;
 
-interface Waiting {
+interface WaitingRequest {
   readonly bytes: number;
   readonly admit: () => void;
 }
 
-/**
- * Bounds how much is being worked on at once, by the bytes of the bodies. What comes of a body in
- * parts is many times its size while it is on its way; when all of a hundred clients' are, the
- * garbage collector spends more time on copying what is alive than the work itself takes.
- */
+/** Limits the total length of the bodies that are processed at the same time. The parsed form of a
+ *  body is many times its size; with 100 clients at once the garbage collector took longer to copy
+ *  live objects than the work itself. */
 export class ByteLimiter {
   readonly #bytesMax: number;
-  readonly #waiting: Waiting[] = [];
+  readonly #waiting: WaitingRequest[] = [];
   #bytesUsed = 0;
   #bytesWaiting = 0;
 
@@ -22,17 +20,17 @@ export class ByteLimiter {
     this.#bytesMax = bytesMax;
   }
 
-  /** Whoever comes with so much now had better come again later. */
+  /** Whether a request of this size must be rejected with ServerBusy because the queue is full. */
   isFullFor(bytes: number): boolean {
     if (!this.#mustWait(bytes)) return false;
     return this.#waiting.length >= waitingMax || this.#bytesWaiting + bytes > waitingBytesMax;
   }
 
-  /** In the order of asking; one that is larger than all the room is let in alone. Not to be asked
-   *  by whom it is full for. */
+  /** Runs `work` when there is room, in FIFO order; a body larger than the limit runs alone. Check
+   *  `isFullFor` first. */
   async within<T>(bytes: number, work: () => Promise<T>): Promise<T> {
-    const entrance = this.enter(bytes);
-    if (entrance !== undefined) await entrance;
+    const admission = this.enter(bytes);
+    if (admission !== undefined) await admission;
     try {
       return await work();
     } finally {
@@ -40,7 +38,8 @@ export class ByteLimiter {
     }
   }
 
-  /** As `within`, for work that ends elsewhere. Undefined if it may begin at once. */
+  /** As `within`, for work that ends elsewhere: call `leave` then. Undefined if it may start at
+   *  once. */
   enter(bytes: number): Promise<void> | undefined {
     if (!this.#mustWait(bytes)) {
       this.#bytesUsed += bytes;
@@ -63,7 +62,7 @@ export class ByteLimiter {
     return this.#bytesUsed === 0 || this.#bytesUsed + bytes <= this.#bytesMax;
   }
 
-  /** Their room is taken before they run, so that nobody can come in between. */
+  /** Their bytes are counted before they run, so that no other request can start in between. */
   #admitMore(): void {
     for (let next = this.#waiting[0]; next !== undefined; next = this.#waiting[0]) {
       if (!this.#fits(next.bytes)) return;

@@ -53,7 +53,7 @@ export async function runChangeSet(
   const calls: Call[] = [];
   const refuse = (failure: IndexedFault): ChangeSetResult => {
     const context = contexts[failure.index] ?? batch;
-    if (http.log.verbose === true) logRefusal(http, context, failure);
+    if (http.log.verbose === true) logRejection(http, context, failure);
     const fault = transaction.fault(failure, parts.length);
     const reply = renderFault(fault, envelopeOf(http, context));
     return { write: writerOf([partOf(http, reply, context.request)]) };
@@ -77,25 +77,25 @@ export async function runChangeSet(
   const outcomes = await executeAll(http.runtime, calls);
   // Kept only while the event feed needs them: referred to by the response, which may be sent
   // late, the parts would survive several collections of the garbage collector's young generation.
-  const seen = http.observer?.watch === undefined ? undefined : { contexts, calls, outcomes };
+  const observed = http.observer?.watch === undefined ? undefined : { contexts, calls, outcomes };
   if (outcomes instanceof TransactionRefused) {
     const { index, outcome } = outcomes;
-    return { ...refuse({ index, fault: faultOf(outcome).fault }), parts: seen };
+    return { ...refuse({ index, fault: faultOf(outcome).fault }), parts: observed };
   }
   const write: WriteParts = (out, boundary) =>
     writeReplies(http, { contexts, outcomes }, out, boundary);
-  return { write, parts: seen };
+  return { write, parts: observed };
 }
 
 /** Logs the rejected part: the response to the whole transaction has status 202. */
-function logRefusal(
+function logRejection(
   http: HttpService,
   { request, requestId }: RequestContext,
   { index, fault }: IndexedFault,
 ): void {
   const { method, target } = request;
   const fields = { requestId, index, method, url: withoutSecrets(target), code: fault.code };
-  http.log.debug({ ...fields, ...diagnose(http, request, fault) }, "transaction refused");
+  http.log.debug({ ...fields, ...diagnose(http, request, fault) }, "transaction rejected");
 }
 
 function writerOf(parts: readonly RenderedPart[]): WriteParts {

@@ -8,19 +8,20 @@ import type { Random } from "../base/world.ts";
 import type { ContentStore } from "../content/content.ts";
 import { newId } from "../operation/identifiers.ts";
 
-/** The key of an operation that takes one. */
+/** The customer-provided key of the request, if the operation accepts one. */
 export function clientKeyOf(input: object): ClientKey | undefined {
   return "encryption" in input ? (input.encryption as Encryption).clientKey : undefined;
 }
 
-/** Holds a client's key against the hash it came with, and its scope against the signature's. */
+/** Checks a customer-provided key against its hash, and the encryption scope against that of the
+ *  SAS. */
 export function checkEncryption(input: object, principal: Principal): Result<object> {
   if (!("encryption" in input)) return ok(input);
   const encryption = input.encryption as Encryption;
   const { clientKey, scope } = encryption;
-  if (clientKey !== undefined && !fits(clientKey)) {
-    const told = Buffer.from(clientKey.sha256).toString("base64");
-    return invalidHeader("x-ms-encryption-key-sha256", told);
+  if (clientKey !== undefined && !hasHash(clientKey)) {
+    const stated = Buffer.from(clientKey.sha256).toString("base64");
+    return invalidHeader("x-ms-encryption-key-sha256", stated);
   }
   const signed = "encryptionScope" in principal ? principal.encryptionScope : undefined;
   if (signed === undefined) return ok(input);
@@ -29,12 +30,12 @@ export function checkEncryption(input: object, principal: Principal): Result<obj
   return ok({ ...input, encryption: { ...encryption, scope: signed } });
 }
 
-function fits({ key, sha256 }: ClientKey): boolean {
+function hasHash({ key, sha256 }: ClientKey): boolean {
   return createHash("sha256").update(key).digest().equals(sha256);
 }
 
-/** Storage that encrypts what it receives with the client's key, under a nonce of its own for
- *  every body. */
+/** A content store that encrypts received bytes with the customer-provided key, with a new nonce
+ *  for each body. */
 export function encryptingContent(
   content: ContentStore,
   key: ClientKey | undefined,

@@ -50,7 +50,7 @@ function bodyOn(connections: Connections): Body {
 }
 
 describe("connections", () => {
-  it("are refused beyond the maximum, closed far beyond it, and counted until they close", () => {
+  it("get 503 beyond the maximum, are closed far beyond it, and count until they close", () => {
     const { connections } = world(100);
     const sockets = Array.from({ length: 200 }, () => {
       const socket = newSocket();
@@ -68,7 +68,7 @@ describe("connections", () => {
   });
 });
 
-it("are refused, too, after a handshake", () => {
+it("beyond the maximum get 503 after a TLS handshake, too", () => {
   const { clock, connections } = world(1);
   const first = newSocket();
   connections.add(newSocket());
@@ -85,7 +85,7 @@ it("are refused, too, after a handshake", () => {
 });
 
 describe("bodies", () => {
-  it("are ended if they bring too little in a period", () => {
+  it("are ended if they bring too few bytes in a period", () => {
     const { clock, connections } = world();
     const silent = bodyOn(connections);
     const slow = bodyOn(connections);
@@ -98,7 +98,7 @@ describe("bodies", () => {
     expect([silent.ended, slow.ended, steady.ended]).toEqual([1, 1, 0]);
   });
 
-  it("get a whole period, whenever they begin", () => {
+  it("get a full period, whenever they start", () => {
     const { clock, connections } = world();
     connections.add(newSocket());
     clock.advance(progressMilliseconds - 1);
@@ -109,7 +109,7 @@ describe("bodies", () => {
     expect(late.ended).toBe(1);
   });
 
-  it("may wait for the server as long as it takes", () => {
+  it("are not ended while they wait for the server", () => {
     const { clock, connections } = world();
     const body = bodyOn(connections);
     for (let period = 0; period < 5; period += 1) {

@@ -1,13 +1,13 @@
 import type { Socket } from "node:net";
 import type { Clock } from "../base/world.ts";
 
-/** What of a request's body is on its way, for the one who looks whether it moves. */
+/** Progress of a request's body, for the check that ends slow ones. */
 export interface BodyProgress {
-  /** Whether the server waits for the client, and not the other way round. */
+  /** Whether the server waits for the client, not the other way round. */
   readonly isWaiting: boolean;
-  /** So far. */
+  /** Bytes received so far. */
   readonly bytes: number;
-  /** Ends it: the client is too slow. */
+  /** Ends the request: the client is too slow. */
   end(): void;
 }
 
@@ -19,26 +19,28 @@ interface WatchedSocket extends Socket {
   [surplus]?: true;
 }
 
-/** Tells which body a connection brings now; undefined when it is over. */
+/** Sets the body that a connection receives; undefined after its end. */
 export function setReading(socket: Socket, body: BodyProgress | undefined): void {
   (socket as WatchedSocket)[reading] = body;
 }
 
-/** Whether the connection came when there were too many: its requests are answered with 503. */
+/** Whether the connection exceeds the maximum: its requests get 503. */
 export function isSurplus(socket: Socket): boolean {
   return (socket as WatchedSocket)[surplus] === true;
 }
 
 export interface ConnectionLimits {
   readonly clock: Clock;
-  /** Of all listeners. */
+  /** Limit for all listeners together. */
   readonly connectionsMax: number;
 }
 
-/** A body brings so much in each period, or its end. Slower ones are ended within two periods. */
+/** Period in which a body must bring `progressBytesMin` or end. Slower ones are ended within two
+ *  periods. */
 export const progressMilliseconds = 30_000;
 export const progressBytesMin = 16 * 1024;
-/** Beyond this part of the maximum, a connection is closed instead of answered. */
+/** Connections beyond the maximum that get 503, as a fraction of it; further ones are closed at
+ *  once. */
 const surplusPart = 0.25;
 const surplusMin = 64;
 
@@ -48,9 +50,9 @@ export class Connections {
   readonly #connectionsMax: number;
   readonly #closedBeyond: number;
   readonly #open = new Set<WatchedSocket>();
-  /** What is made of some of them after the handshake: requests name these. */
+  /** TLS sockets of connections in `#all`: requests refer to these. */
   readonly #secure = new Set<WatchedSocket>();
-  /** What bodies had brought when they were looked at last. */
+  /** Bytes that each body had received at the last check. */
   #seen = new Map<BodyProgress, number>();
   #cancel: (() => void) | undefined;
 
@@ -64,7 +66,7 @@ export class Connections {
     return this.#open.size;
   }
 
-  /** For every new connection. Returns whether it is one of those there is room for. */
+  /** Registers a new connection. Returns whether it is within the maximum. */
   add(socket: Socket): boolean {
     const isRoom = this.#open.size < this.#connectionsMax;
     if (!isRoom) (socket as WatchedSocket)[surplus] = true;
@@ -78,7 +80,7 @@ export class Connections {
     return isRoom;
   }
 
-  /** For a connection that was added and has passed its handshake. */
+  /** Registers the TLS socket of a registered connection after its handshake. */
   addSecure(socket: Socket): void {
     if (this.#open.size > this.#connectionsMax) (socket as WatchedSocket)[surplus] = true;
     this.#secure.add(socket);

@@ -3,10 +3,10 @@ import { fail, ok, type Result } from "../protocol/result.ts";
 import { headerLines, parseHeaders, readLine, type Part, type RenderedPart } from "./multipart.ts";
 import { bufferBody, type WireResponse, type WireRequest } from "./wire.ts";
 
-/** A request inside an `application/http` part: what a batch runs through the pipeline. */
+/** A request inside an `application/http` part of a batch or transaction. */
 export interface EmbeddedRequest {
   readonly method: string;
-  /** As written: a path, or an absolute address. */
+  /** As sent: a path or an absolute URL. */
   readonly target: string;
   readonly headers: Readonly<Record<string, string | undefined>>;
   readonly rawHeaders: readonly string[];
@@ -30,18 +30,19 @@ export function parseEmbeddedRequest(part: Part): Result<EmbeddedRequest> {
   return ok({ method: method.toUpperCase(), target, headers, rawHeaders, body });
 }
 
-/** A stated length ends the body before the line break some clients add; undefined if it lies. */
+/** The body of a part. A Content-Length excludes the line break that some clients add; undefined if
+ *  it exceeds the part. */
 export function bodyWithin(rest: Uint8Array, length: string | undefined): Uint8Array | undefined {
   if (length === undefined) return rest;
   if (!/^\d{1,10}$/.test(length) || Number(length) > rest.length) return undefined;
   return rest.subarray(0, Number(length));
 }
 
-/** The part as the pipeline takes it; what it does not say of itself, the batch says for it. */
+/** The part as a request for the pipeline. What it does not state comes from the batch. */
 export function wireRequestOf(embedded: EmbeddedRequest, batch: WireRequest): WireRequest {
   const { method, target, headers, rawHeaders, body } = embedded;
-  const said = {
-    // Absolute addresses name the host once more; what counts is where the batch was sent.
+  const inherited = {
+    // An absolute URL contains the host again; the batch's own host counts.
     host: batch.headers["host"],
     "x-ms-version": headers["x-ms-version"] ?? batch.headers["x-ms-version"],
     "content-length": String(body.length),
@@ -49,7 +50,7 @@ export function wireRequestOf(embedded: EmbeddedRequest, batch: WireRequest): Wi
   return {
     method,
     target,
-    headers: { ...headers, ...said },
+    headers: { ...headers, ...inherited },
     rawHeaders,
     body: once(body),
     whole: body,
@@ -63,15 +64,16 @@ async function* once(bytes: Uint8Array): AsyncIterable<Uint8Array> {
   if (bytes.length > 0) yield bytes;
 }
 
-/** An answer as an `application/http` part. `headers` are those of the part around it. */
+/** Renders a response as an `application/http` part with these part headers. */
 export function renderEmbeddedReply(
   reply: WireResponse,
   headers: Readonly<Record<string, string>>,
 ): RenderedPart {
-  if (reply.body?.kind === "stream") throw new Error("a batch answers no streams");
+  if (reply.body?.kind === "stream") throw new Error("a sub-response must not be a stream");
   const reason = reply.reason ?? STATUS_CODES[reply.status] ?? "";
   const start = `HTTP/1.1 ${reply.status} ${reason}\r\n${headerLines(reply.headers)}\r\n`;
-  const held = reply.body === undefined ? "" : bufferBody(reply.body);
-  const body = typeof held === "string" ? start + held : Buffer.concat([Buffer.from(start), held]);
+  const content = reply.body === undefined ? "" : bufferBody(reply.body);
+  const body =
+    typeof content === "string" ? start + content : Buffer.concat([Buffer.from(start), content]);
   return { headers, body };
 }

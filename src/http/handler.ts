@@ -7,19 +7,19 @@ import type { Clock, Log } from "../base/world.ts";
 import type { ContentReader } from "../content/content.ts";
 import type { AccessLogEntry, WriteAccess } from "./access-log.ts";
 import { isSurplus } from "./connections.ts";
-import { drain, endAfterBody, maySendMore } from "./early-answer.ts";
+import { drain, endAfterBody, maySendMore } from "./early-response.ts";
 import { boundPipelining } from "./pipelining.ts";
 import { BodyAborted, RequestBody } from "./request-body.ts";
 import { bufferBody, type WireResponse, type WireRequest } from "./wire.ts";
 
 export type Serve = (request: WireRequest) => Promise<WireResponse>;
 
-/** Joins Node's HTTP server to the pipeline. Whatever escapes the pipeline is a bug: it is logged
- *  with its stack, and the client gets a plain 500. */
+/** Connects Node's HTTP server to the pipeline. An exception from `serve` is logged with its stack,
+ *  and the client gets an empty 500. */
 export function nodeHandler(serve: Serve, log: Log, options: HandlerOptions = {}) {
   return (request: IncomingMessage, response: ServerResponse): void => {
     boundPipelining(request, response);
-    void answer(request, response, serve, log, options);
+    void handle(request, response, serve, log, options);
   };
 }
 
@@ -36,7 +36,7 @@ export interface HandlerOptions {
  *  the kernel, or until the connection was closed. */
 export type ResponseMeter = (response: WireResponse, seconds: number) => void;
 
-async function answer(
+async function handle(
   request: IncomingMessage,
   response: ServerResponse,
   serve: Serve,
@@ -54,7 +54,7 @@ async function answer(
       });
     }
     if (writeAccess !== undefined) writeAccess(accessEntry(request, wire, reply));
-    if (!isLong(reply)) await nextFlush();
+    if (!isLarge(reply)) await nextFlush();
     await send(reply, request, response, clock);
   } catch (error) {
     if (error instanceof BodyAborted || (request.destroyed && !request.complete)) return;
@@ -75,18 +75,18 @@ function accessEntry(
   return { remoteAddress, method, url, httpVersion, status, contentLength };
 }
 
-/** What takes up memory leaves at once. */
-const gatheredBytesMax = 64 * 1024;
+/** Larger responses are sent at once, to free their memory. */
+const batchedBytesMax = 64 * 1024;
 
-function isLong({ body }: WireResponse): boolean {
-  if (body?.kind === "paged") return body.paged.length > gatheredBytesMax;
-  return body?.kind === "bytes" && body.bytes.length > gatheredBytesMax;
+function isLarge({ body }: WireResponse): boolean {
+  if (body?.kind === "paged") return body.paged.length > batchedBytesMax;
+  return body?.kind === "bytes" && body.bytes.length > batchedBytesMax;
 }
 
 let pendingFlush: Promise<void> | undefined;
 
-/** Answers of one turn of the event loop leave together. Each that leaves alone finds its reader
- *  asleep again, and waking one costs more than all the rest of a small answer. */
+/** Resolves at the end of the event-loop iteration, so that its small responses are sent together:
+ *  waking the receiver for each costs more than producing it. */
 function nextFlush(): Promise<void> {
   pendingFlush ??= new Promise((resolve) => {
     setImmediate(() => {
@@ -119,7 +119,7 @@ function wireRequest(
   };
 }
 
-/** Whatever happens to the answer, what its bytes come from is let go. */
+/** Sends the response; closes its content reader in any case. */
 async function send(
   reply: WireResponse,
   request: IncomingMessage,
@@ -157,21 +157,22 @@ async function sendHeadAndBody(
     endWith(response, reply.body && bufferBody(reply.body));
   }
   if (isArriving) drain(request);
-  // What is here but was not taken stands in the way of the connection's next request.
+  // Body bytes that were not read would block the next request of the connection.
   else if (!request.readableEnded) request.resume();
 }
 
-/** Behind a length, Node decodes a disposition once more, and then refuses what is not ASCII. */
+/** Puts Content-Disposition first: after a Content-Length, Node decodes it again and rejects what
+ *  is not ASCII. */
 function inOrder(headers: Record<string, string>): Record<string, string> {
   const disposition = headers["Content-Disposition"];
   if (disposition === undefined) return headers;
   return { "Content-Disposition": disposition, ...headers };
 }
 
-/** Up to here a copy is cheaper than a second buffer for the kernel to gather. */
+/** Up to this size a copy is cheaper than a second buffer in the write call. */
 const joinedBytesMax = 16 * 1024;
 
-/** Node joins headers and a body that is a string; one code unit per byte keeps the bytes. */
+/** Node joins headers with a body that is a string; latin1 keeps the bytes. */
 function endWith(response: ServerResponse, body: Uint8Array | string | undefined): void {
   if (body === undefined || typeof body === "string" || body.length > joinedBytesMax) {
     response.end(body);
@@ -181,8 +182,8 @@ function endWith(response: ServerResponse, body: Uint8Array | string | undefined
   }
 }
 
-/** Its pages are free as soon as they have left. An answer that was broken off does not finish: its
- *  pages go the way of all garbage. */
+/** Returns the pages to their pool after they were sent. If the connection breaks, `finish` is not
+ *  emitted and the garbage collector frees them. */
 function endWithPages(response: ServerResponse, paged: PagedText): void {
   response.once("finish", () => paged.release());
   response.cork();
@@ -208,13 +209,13 @@ async function stream(
   response.end();
 }
 
-/** Resolves when the chunk has left our hands: its buffer belongs to a pool. */
+/** Resolves when the chunk was written: its buffer belongs to a pool. */
 function written(response: ServerResponse, chunk: Uint8Array): Promise<void> {
   return new Promise((resolve) => {
-    const gone = () => resolve();
-    response.once("close", gone);
+    const closed = () => resolve();
+    response.once("close", closed);
     response.write(chunk, () => {
-      response.off("close", gone);
+      response.off("close", closed);
       resolve();
     });
   });

@@ -1,13 +1,13 @@
 import { describe, expect, it } from "vitest";
 import {
   LargeResponseLimiter,
-  bulkyAnswersMax,
-  bulkyRunningMax,
-  bulkyWaitingMax,
+  responsesPerRoundMax,
+  responsesRunningMax,
+  responsesWaitingMax,
 } from "./large-response-limiter.ts";
 
-describe("turns of operations with long answers", () => {
-  it("let a few go at a time, in the order they came, and none wait for ever", async () => {
+describe("the limiter of large responses", () => {
+  it("admits a few at a time, in FIFO order, and all in the end", async () => {
     const turns = new LargeResponseLimiter();
     const order: number[] = [];
     let running = 0;
@@ -23,21 +23,21 @@ describe("turns of operations with long answers", () => {
     };
     await Promise.all(Array.from({ length: 30 }, (_, index) => work(index)));
     expect(order).toEqual(Array.from({ length: 30 }, (_, index) => index));
-    expect(runningMax).toBe(bulkyAnswersMax);
+    expect(runningMax).toBe(responsesPerRoundMax);
     for (let turn = 0; turn < 4; turn += 1) await new Promise((resolve) => setImmediate(resolve));
     expect(turns.enter()).toBeUndefined();
   });
 
-  it("are full when so many wait, until the next of them go", async () => {
+  it("is full while the queue has its maximum length", async () => {
     const turns = new LargeResponseLimiter();
     const entered: Promise<void>[] = [];
-    const first = bulkyAnswersMax + bulkyWaitingMax;
+    const first = responsesPerRoundMax + responsesWaitingMax;
     for (let count = 0; count < first; count += 1) {
       expect(turns.isFull).toBe(false);
       entered.push(turns.enter() ?? Promise.resolve());
     }
     expect(turns.isFull).toBe(true);
-    await entered[bulkyAnswersMax];
+    await entered[responsesPerRoundMax];
     expect(turns.isFull).toBe(false);
     for (const entrance of entered) {
       await entrance;
@@ -45,7 +45,7 @@ describe("turns of operations with long answers", () => {
     }
   });
 
-  it("do not begin more than so many that go on for longer", async () => {
+  it("limits the responses in progress", async () => {
     const turns = new LargeResponseLimiter();
     let begun = 0;
     const ends: (() => void)[] = [];
@@ -57,7 +57,7 @@ describe("turns of operations with long answers", () => {
     };
     const all = Promise.all(Array.from({ length: 20 }, work));
     for (let turn = 0; turn < 100; turn += 1) await new Promise((resolve) => setImmediate(resolve));
-    expect(begun).toBe(bulkyRunningMax);
+    expect(begun).toBe(responsesRunningMax);
     for (let ended = 0; ended < 20; ended += 1) {
       ends[ended]?.();
       for (let turn = 0; turn < 4; turn += 1) await new Promise((resolve) => setImmediate(resolve));

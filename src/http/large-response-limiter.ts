@@ -1,29 +1,28 @@
-/** What one turn of the event loop may make at most of answers that can be megabytes long. */
-export const bulkyAnswersMax = 2;
-/** What is under way at most: an answer that is read in pieces takes more turns than others. */
-export const bulkyRunningMax = 4;
-/** How many may wait: each holds a request and its connection, of which nobody else counts how many
- *  there are. At a few turns a pair, those at the end of the line would wait for minutes. */
-export const bulkyWaitingMax = 4096;
-/** One to see a state, one to answer, one for the answer to leave. */
-const turnsNeeded = 3;
+/** Large responses that are built per event-loop iteration. */
+export const responsesPerRoundMax = 2;
+/** Large responses in progress: one that is read in pieces takes several iterations. */
+export const responsesRunningMax = 4;
+/** Longest queue: each entry holds a request and its connection. At a few iterations per pair, the
+ *  last one already waits for minutes. */
+export const responsesWaitingMax = 4096;
+/** Iterations per pair: open a view, build the response, send it. */
+const iterationsPerRound = 3;
 
-/**
- * Lets operations with long answers go a few at a time. Whoever asks in one turn is answered in one
- * turn; of a hundred listings at once all bodies would be in memory before the first byte has left.
- */
+/** Admits operations with large responses a few at a time, in FIFO order. Without it, the bodies of
+ *  100 listings that arrive in one iteration would all be in memory before the first byte is
+ *  sent. */
 export class LargeResponseLimiter {
   readonly #waiting: (() => void)[] = [];
-  /** In the current turns. */
+  /** Admitted in the current iterations. */
   #admitted = 0;
   #running = 0;
 
-  /** Whoever comes now had better come again later. */
+  /** Whether a request must be rejected with ServerBusy. */
   get isFull(): boolean {
-    return this.#waiting.length >= bulkyWaitingMax;
+    return this.#waiting.length >= responsesWaitingMax;
   }
 
-  /** Undefined if it may go on at once. Not to be asked while full. */
+  /** Undefined if the operation may start at once. Check `isFull` first. */
   enter(): Promise<void> | undefined {
     if (!this.#hasRoom || this.#waiting.length > 0) {
       return new Promise((resolve) => this.#waiting.push(resolve));
@@ -32,23 +31,23 @@ export class LargeResponseLimiter {
     return undefined;
   }
 
-  /** For each that entered, when its answer is made. */
+  /** Called for each admitted operation when its response is built. */
   leave(): void {
     this.#running -= 1;
     if (this.#admitted === 0) this.#admitMore();
   }
 
   get #hasRoom(): boolean {
-    return this.#admitted < bulkyAnswersMax && this.#running < bulkyRunningMax;
+    return this.#admitted < responsesPerRoundMax && this.#running < responsesRunningMax;
   }
 
   #admit(): void {
-    if (this.#admitted === 0) afterTurns(turnsNeeded, () => this.#beginTurns());
+    if (this.#admitted === 0) afterIterations(iterationsPerRound, () => this.#beginRound());
     this.#admitted += 1;
     this.#running += 1;
   }
 
-  #beginTurns(): void {
+  #beginRound(): void {
     this.#admitted = 0;
     this.#admitMore();
   }
@@ -63,6 +62,6 @@ export class LargeResponseLimiter {
   }
 }
 
-function afterTurns(turns: number, run: () => void): void {
-  setImmediate(turns === 1 ? run : () => afterTurns(turns - 1, run));
+function afterIterations(iterations: number, run: () => void): void {
+  setImmediate(iterations === 1 ? run : () => afterIterations(iterations - 1, run));
 }

@@ -3,18 +3,19 @@ import { fail, ok, type Result } from "../protocol/result.ts";
 import { parseQuery, type Query } from "./query-string.ts";
 import type { WireRequest } from "./wire.ts";
 
-/** Where a request points: the account, and the path below it. */
+/** The account and path that a request addresses. */
 export interface Location {
   readonly account: string;
   readonly secondary: boolean;
-  /** It points at the account's website: `account.web.localhost` or `/account.web/…`. */
+  /** Whether it addresses the account's static website: `account.web.localhost` or
+   *  `/account.web/…`. */
   readonly website: boolean;
-  /** The whole path as it stands in the request line: what signatures cover. */
+  /** The path exactly as in the request line, which signatures cover. */
   readonly rawPath: string;
   /** The decoded path below the account, without its leading slash. */
   readonly path: string;
   readonly query: Query;
-  /** The address of the service as this caller wrote it, e.g. `http://127.0.0.1:10000/account`. */
+  /** The service URL as the client used it, e.g. `http://127.0.0.1:10000/account`. */
   readonly endpoint: string;
 }
 
@@ -58,7 +59,7 @@ export function locate(request: WireRequest, options: LocationOptions): Result<L
   });
 }
 
-/** Proxies send the absolute form; only its path matters. */
+/** Proxies send an absolute URL; only its path counts. */
 function pathOf(target: string): string {
   if (target.startsWith("/")) return target;
   const match = /^https?:\/\/[^/]*(\/.*)?$/i.exec(target);
@@ -84,8 +85,7 @@ function isWebHost(host: string): boolean {
   return /^[^.]+\.web(?:\.|:|$)/i.test(host);
 }
 
-/** The JavaScript library leaves the account out of the path that it renames to; the source still
- *  has it. */
+/** The JavaScript library omits the account in the path of a rename; the source has it. */
 function accountOfRename(
   { headers }: WireRequest,
   segment: string,
@@ -97,8 +97,8 @@ function accountOfRename(
   return isAccount(account) ? account : undefined;
 }
 
-/** The Java and older Python libraries leave the account out of a part's path:
- *  `DELETE /container/blob` in a batch for `/account?comp=batch`. */
+/** The Java and older Python libraries omit the account in the path of a part: `DELETE
+ *  /container/blob` in a batch for `/account?comp=batch`. */
 function accountOfBatch(
   { batchAccount }: WireRequest,
   segment: string,

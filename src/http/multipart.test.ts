@@ -20,7 +20,7 @@ describe("boundaryOf", () => {
 });
 
 describe("parseMultipart", () => {
-  it("gives back what was rendered, whatever the bytes", () => {
+  it("parses what was rendered, for any bytes", () => {
     fc.assert(
       fc.property(fc.array(fc.uint8Array({ maxLength: 60 }), { maxLength: 8 }), (bodies) => {
         const parts = bodies.map((body) => ({ headers: { "Content-ID": "1" }, body }));
@@ -35,18 +35,18 @@ describe("parseMultipart", () => {
     );
   });
 
-  it("takes the blanks around a header's value away", () => {
+  it("removes blanks around a header's value", () => {
     const parsed = parse("--b\r\nA: \t x \t y \t\r\nB:\r\n\r\n--b--");
     expect(parsed).toMatchObject({ value: [{ headers: { a: "x \t y", b: "" } }] });
   });
 
-  it("stops after so many parts if asked to", () => {
+  it("stops at partsMax on request", () => {
     const limits = { partsMax: 2, stopsAtMax: true } as const;
     const parsed = parseMultipart(Buffer.from("--b\n\n".repeat(9)), "b", limits);
     expect(parsed).toMatchObject({ ok: true, value: { length: 2 } });
   });
 
-  it("takes bare line feeds, a preamble and text that looks like a boundary", () => {
+  it("accepts bare line feeds, a preamble and text that looks like a boundary", () => {
     const parsed = parse("hello\n--b\nA: 1\n\nx --b\n--bee\n--b--");
     expect(parsed).toMatchObject({ ok: true });
     expect(parsed.ok && Buffer.from(parsed.value[0]!.body).toString()).toBe("x --b\n--bee");
@@ -69,7 +69,7 @@ describe("parseMultipart", () => {
     expect(parsed.ok && parsed.value[1]!.body.toString()).toBe("y");
   });
 
-  it("takes a body without parts", () => {
+  it("accepts a body without parts", () => {
     expect(parse("--b--\r\n")).toEqual({ ok: true, value: [] });
   });
 
@@ -88,7 +88,7 @@ describe("embedded requests", () => {
   const embedded = (text: string) =>
     parseEmbeddedRequest(new Part({ headers: {}, rawHeaders: [] }, Buffer.from(text)));
 
-  it("has method, target, headers and the body its length says", () => {
+  it("has method, target, headers and a body of its Content-Length", () => {
     const request = embedded(
       "POST /t?x=1 HTTP/1.1\r\nContent-Length: 2\r\nIf-Match: *\r\n\r\n{}\r\n",
     );
@@ -100,13 +100,13 @@ describe("embedded requests", () => {
   });
 
   it.each(["", "GET /\r\n\r\n", "GET / HTTP/1.1\r\nContent-Length: 9\r\n\r\nx", "x y z\r\n\r\n"])(
-    "refuses %j",
+    "rejects %j",
     (text) => {
       expect(embedded(text)).toMatchObject({ ok: false });
     },
   );
 
-  it("takes headers that nothing follows, not even an empty line", () => {
+  it("accepts headers without an empty line at the end", () => {
     const request = embedded("DELETE /c/b HTTP/1.1\r\nA: 1\r\nB: 2\r\n");
     expect(request).toMatchObject({ ok: true, value: { headers: { a: "1", b: "2" } } });
   });

@@ -1,15 +1,14 @@
 import { fail, ok, type Result } from "../protocol/result.ts";
 import type { TextBytes } from "../encoding/text-bytes.ts";
 
-/** Header lines as they were read. Names are lower case in `headers`. */
+/** Parsed header lines. Names are lower case in `headers`. */
 export interface HeaderLines {
   readonly headers: Readonly<Record<string, string | undefined>>;
   /** Name, value, name, value … in the client's own spelling and order. */
   readonly rawHeaders: readonly string[];
 }
 
-/** One part of a multipart/mixed body: a stretch of it, of which nothing is made before someone
- *  asks. */
+/** One part of a multipart/mixed body: a range of it that is parsed on access. */
 export class Part implements HeaderLines {
   readonly headers: HeaderLines["headers"];
   readonly rawHeaders: HeaderLines["rawHeaders"];
@@ -31,9 +30,9 @@ export class Part implements HeaderLines {
 }
 
 export interface MultipartLimits {
-  /** More parts than this are refused before they are looked at. */
+  /** A body with more parts is rejected. */
   readonly partsMax: number;
-  /** Instead, what follows is not read. */
+  /** Stops at `partsMax` instead of rejecting the body. */
   readonly stopsAtMax?: true;
 }
 
@@ -45,15 +44,15 @@ const lineFeed = 0x0a;
 const carriageReturn = 0x0d;
 const boundaryForm = /^multipart\/mixed\s*;(?:[^"]*;)?\s*boundary=(?:"([^"]+)"|([^\s;"]+))/i;
 
-/** The boundary a `multipart/mixed` content type names; undefined for any other type. */
+/** The boundary of a `multipart/mixed` content type; undefined for other types. */
 export function boundaryOf(contentType: string): string | undefined {
   const match = boundaryForm.exec(contentType.trim());
   const boundary = match?.[1] ?? match?.[2];
   return boundary === undefined || boundary.length > boundaryUnitsMax ? undefined : boundary;
 }
 
-/** Splits a body at its boundary. Strict: a body without a closing delimiter was cut off. Lines
- *  may end in a bare line feed, as some old clients send them. */
+/** Splits a body at its boundary. A body without a closing delimiter is truncated and rejected.
+ *  Lines may end in a bare line feed, as old clients send them. */
 export function parseMultipart(
   bytes: Uint8Array,
   boundary: string,
@@ -78,7 +77,8 @@ export function parseMultipart(
       recent = { block: block.value, bytes: body.subarray(from, from + block.value.after) };
     }
     parts.push(new Part(recent.block, body, from + recent.bytes.length, to));
-    // Only an empty line ends a block whatever follows.
+    // A block can be reused only if an empty line ends it: otherwise it depends on the following
+    // bytes.
     if (!recent.block.isClosed) recent = undefined;
     delimiter = next;
   }
@@ -86,13 +86,13 @@ export function parseMultipart(
 }
 
 interface Delimiter {
-  /** Where the part before it ends: the line break in front belongs to the delimiter. */
+  /** Where the preceding part ends: the line break belongs to the delimiter. */
   readonly before: number;
   readonly after: number;
   readonly closes: boolean;
 }
 
-/** Between two delimiters: lines that only begin like one. */
+/** Limit of lines between two delimiters that only start like one. */
 const falseMarksMax = 65_536;
 
 function nextDelimiter(body: Buffer, mark: Buffer, from: number): Delimiter | undefined {
@@ -112,7 +112,7 @@ function nextDelimiter(body: Buffer, mark: Buffer, from: number): Delimiter | un
   return undefined;
 }
 
-/** The start of the next line, if nothing but blanks is left on this one. */
+/** The start of the next line if only blanks are left on this one. */
 function lineEnd(body: Buffer, from: number): number | undefined {
   let at = from;
   while (body[at] === 0x20 || body[at] === 0x09) at += 1;
@@ -121,14 +121,14 @@ function lineEnd(body: Buffer, from: number): number | undefined {
   return body[at] === lineFeed ? at + 1 : undefined;
 }
 
-/** The parts of one body repeat each other's headers, byte for byte. */
+/** The last parsed header block: the parts of a body usually repeat it byte for byte. */
 interface RecentBlock {
   readonly block: HeaderBlock;
-  /** Up to where the body starts. */
+  /** The bytes up to the start of the body. */
   readonly bytes: Buffer;
 }
 
-/** Whether these bytes stand at this place of a stretch that ends at `to`. */
+/** Whether `body` contains `bytes` at `from`, before `to`. */
 export function holdsAt(body: Buffer, bytes: Buffer, from: number, to: number): boolean {
   const { length } = bytes;
   return from + length <= to && body.compare(bytes, 0, length, from, from + length) === 0;
@@ -137,13 +137,13 @@ export function holdsAt(body: Buffer, bytes: Buffer, from: number, to: number): 
 export interface HeaderBlock extends HeaderLines {
   /** Where the body starts. */
   readonly after: number;
-  /** By an empty line, not by the end of the bytes. */
+  /** Whether an empty line ends the block, not the end of the bytes. */
   readonly isClosed: boolean;
 }
 
 const headerName = /^[!#$%&'*+.^_`|~0-9A-Za-z-]+$/;
 
-/** Header lines up to the empty one; a block that the bytes end in counts as closed. */
+/** Parses header lines up to the empty one; the end of the bytes also ends the block. */
 export function parseHeaders(bytes: Buffer, from: number): Result<HeaderBlock> {
   const { end, after, isClosed } = headerBlock(bytes, from);
   if (end - from > headerBlockBytesMax) return malformed("the headers are too long");
@@ -167,7 +167,8 @@ function parseLines(text: string): Result<HeaderLines> {
   return ok({ headers, rawHeaders });
 }
 
-/** Without the blanks around it. A pattern would look at a run of blanks once for each of them. */
+/** The line without surrounding blanks. A regular expression would take quadratic time for a run of
+ *  blanks. */
 function withoutBlanks(line: string, from: number): string {
   let start = from;
   let end = line.length;
@@ -186,7 +187,7 @@ interface BlockEnd {
   readonly isClosed: boolean;
 }
 
-/** Where the lines end, and where what follows the empty one starts. */
+/** Finds the end of the header lines and the start of the body. */
 function headerBlock(bytes: Buffer, from: number): BlockEnd {
   for (let at = from; at < bytes.length;) {
     const feed = bytes.indexOf(lineFeed, at);
@@ -218,7 +219,7 @@ export interface RenderedPart {
 
 const crlf = "\r\n";
 
-/** Writes the body of a multipart/mixed answer. */
+/** Writes a multipart/mixed body. */
 export function writeMultipart(
   out: TextBytes,
   boundary: string,

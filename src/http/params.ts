@@ -2,7 +2,7 @@ import type { ParamReader } from "../protocol/params.ts";
 import type { Query } from "./query-string.ts";
 import type { WireRequest } from "./wire.ts";
 
-/** Lets parameter parsers look at a request. */
+/** Gives parameter parsers access to a request. */
 export function paramReader(request: WireRequest, query: Query, version: string): ParamReader {
   return {
     version,

@@ -31,7 +31,7 @@ function partOf(headers: string, body: string): Part {
 function found(first: Part, second: Part) {
   const templates = new PartCache();
   const embedded = parseEmbeddedRequest(first);
-  if (!embedded.ok) throw new Error("the part is malformed");
+  if (!embedded.ok) throw new Error("malformed part");
   const call = { operation, input: { kept: 1 }, version: "v" } as unknown as Call;
   const request = wireRequestOf(embedded.value, batch);
   const context = { request, address, operation } as unknown as SelectedRequest;
@@ -39,7 +39,7 @@ function found(first: Part, second: Part) {
   return templates.find(second);
 }
 
-describe("parts with a head that came before", () => {
+describe("parts with a cached head", () => {
   it("differ in their bodies only", () => {
     const seen = found(partOf("", "one"), partOf("", "two"));
     expect(seen?.context.address).toBe(address);
@@ -53,11 +53,11 @@ describe("parts with a head that came before", () => {
     });
   });
 
-  it("fail by their own bodies", () => {
+  it("fail if their own body is invalid", () => {
     expect(found(partOf("", "one"), partOf("", "bad"))?.call).toMatchObject({ ok: false });
   });
 
-  it("end where they say, and are read in full if that cannot be", () => {
+  it("end at their Content-Length, and are parsed in full if it is wrong", () => {
     const length = "Content-Length: 3\r\n";
     const cut = found(partOf(length, "one\r\n"), partOf(length, "two\r\n"));
     expect(cut?.call).toMatchObject({ ok: true, value: { input: { body: "x/y two" } } });
@@ -72,7 +72,7 @@ describe("parts with a head that came before", () => {
     expect(found(partOf(first, "one"), partOf(second, "two"))).toBeUndefined();
   });
 
-  it("are read in full if the head ended before, at a bare line feed", () => {
+  it("are parsed in full if the head ends earlier, at a bare line feed", () => {
     const bare = "\nrest\r\n\r\n";
     expect(found(partOf(bare, "one"), partOf(bare, "two"))).toBeUndefined();
   });

@@ -35,8 +35,8 @@ function written(...replies: readonly Reply[]): string {
 const start = "HTTP/1.1 204 No Content\r\n";
 const end = "M: POST 204\r\n\r\n";
 
-describe("the answers of a transaction", () => {
-  it("say what they share again, and what is their own", () => {
+describe("the responses of a transaction", () => {
+  it("have shared and individual headers", () => {
     const answers = ["1", "1", "1", "2", "2"].map((b) => reply([{ A: "same" }, { B: b }], 7n));
     const expected = ["1", "1", "1", "2", "2"].map(
       (b) => `${start}A: same\r\nB: ${b}\r\nETag: "7"\r\n${end}`,
@@ -44,7 +44,7 @@ describe("the answers of a transaction", () => {
     expect(written(...answers)).toBe(expected.join(""));
   });
 
-  it("may have other headers than the one before, at other places", () => {
+  it("may have other headers than the preceding one, in other positions", () => {
     const answers = [reply([{ A: "x", B: "x" }], 1n), reply([{ B: "x" }], 2n), reply([{ A: "x" }])];
     expect(written(...answers)).toBe(
       [
@@ -55,7 +55,7 @@ describe("the answers of a transaction", () => {
     );
   });
 
-  it("are what they would be without one another", () => {
+  it("do not depend on each other", () => {
     const value = fc.option(fc.constantFrom("1", "2"), { nil: undefined });
     const group = fc.record({ A: value, B: value, C: value });
     const newETag = fc.option(fc.constantFrom(1n, 2n), { nil: undefined });
@@ -68,7 +68,7 @@ describe("the answers of a transaction", () => {
     );
   });
 
-  it("take the last that is said of a header", () => {
+  it("take the last value of a header", () => {
     const groups = [{ A: "early", ETag: undefined }, { A: "late" }, { A: undefined }];
     expect(written(reply(groups, 3n))).toBe(`${start}A: late\r\nETag: "3"\r\n${end}`);
   });

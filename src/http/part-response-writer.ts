@@ -10,11 +10,9 @@ export type Reply = Extract<Outcome, { kind: "reply" }>;
 const crlf = "\r\n";
 const noHeaders: HeaderGroup = {};
 
-/**
- * Writes the answers of a transaction that have no body of their own, without what the answer
- * around them says for all. Each differs from the one before in a line or two: what comes in front
- * of these and after them is kept as one text each.
- */
+/** Writes the responses of a transaction that have no body, without the headers of the whole
+ *  response. Consecutive responses differ in a line or two: the text before and after these lines
+ *  is reused. */
 export class PartResponseWriter implements PartAnswer {
   method = "";
   status = 0;
@@ -24,11 +22,11 @@ export class PartResponseWriter implements PartAnswer {
   #groups: readonly HeaderGroup[] = [];
   #newETag: Ticks | undefined;
   #etagHeaders = noHeaders;
-  /** The lines of this answer, or of the one before. */
+  /** The header lines of the current response or of the preceding one. */
   readonly #names: string[] = [];
   readonly #values: string[] = [];
   #count = 0;
-  /** The lines in front of the first that differs, and those after the last. */
+  /** Number of lines before the first that differs and after the last. */
   #leadCount = 0;
   #lead = "";
   #tailFrom = 0;
@@ -36,7 +34,7 @@ export class PartResponseWriter implements PartAnswer {
   #firstOther = 0;
   #lastOther = 0;
 
-  /** `before` stands in front of every answer. */
+  /** `before` precedes every response. */
   constructor(dialect: DialectWithTransactions, out: TextBytes, before = "") {
     this.#dialect = dialect;
     this.#out = out;
@@ -61,7 +59,7 @@ export class PartResponseWriter implements PartAnswer {
     else this.#writeAll();
   }
 
-  /** A later group replaces what an earlier one says. */
+  /** The value in the last group that has the header. */
   header(name: string): string | undefined {
     const groups = this.#groups;
     for (let index = groups.length - 1; index >= 0; index -= 1) {
@@ -95,7 +93,7 @@ export class PartResponseWriter implements PartAnswer {
     this.#out.append(this.#lead + this.#lines(leadCount, tailFrom) + this.#tail);
   }
 
-  /** What was kept is of another kind of answer. */
+  /** The reused text belongs to another kind of response. */
   #writeAll(): void {
     this.#lead = "";
     this.#tail = "";

@@ -9,7 +9,7 @@ const requests = 5000;
 /** Node reads so much at a time, and all requests in it. */
 const readBytes = 64 * 1024;
 
-it("answers what a client sends ahead in pieces, and in order", async () => {
+it("serves pipelined requests in groups, and in order", async () => {
   let inFlight = 0;
   let inFlightMax = 0;
   const server = createServer((request, response: ServerResponse) => {

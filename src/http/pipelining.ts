@@ -1,9 +1,9 @@
 import type { IncomingMessage, ServerResponse } from "node:http";
 import type { Socket } from "node:net";
 
-/** Requests of one connection that came before the answer to an earlier one has left: so many, and
- *  the connection is not read from until most of them are answered. Node reads and answers all that
- *  a client has sent in one turn of the event loop. */
+/** Limit of pipelined requests of a connection. At this number the connection is not read until
+ *  most of them are answered: Node would read and serve in one event-loop iteration all that a
+ *  client has sent. */
 export const pipelinedMax = 32;
 const pipelinedLow = 8;
 
@@ -14,8 +14,8 @@ interface Pipeline {
 
 const pipeline = Symbol("pipeline");
 
-/** Node's own mark of a connection that is not read from, which it does not publish: without it, it
- *  resumes a socket as soon as a body is read. */
+/** Node's private flag of a paused connection. Without it Node resumes the socket as soon as a body
+ *  is read. */
 const nodePaused = "_paused";
 
 interface PipeliningSocket extends Socket {
@@ -24,15 +24,15 @@ interface PipeliningSocket extends Socket {
   readonly parser?: { resume(): void } | null;
 }
 
-/** For each request, before it is served. */
+/** Called for each request before it is served. */
 export function boundPipelining(request: IncomingMessage, response: ServerResponse): void {
-  // Only an answer that has to wait for an earlier one has no socket yet.
+  // Only a response that must wait for an earlier one has no socket yet.
   if (response.socket !== null) return;
   const socket = request.socket as PipeliningSocket;
   const pending = (socket[pipeline] ??= { count: 0, isPaused: false });
   pending.count += 1;
   response.on("finish", leave);
-  // Node resumes by itself when what was written has left.
+  // Node resumes by itself when the written data was sent.
   if (pending.count < pipelinedMax || socket[nodePaused] === true) return;
   pending.isPaused = true;
   socket[nodePaused] = true;
@@ -42,11 +42,11 @@ export function boundPipelining(request: IncomingMessage, response: ServerRespon
 function leave(this: ServerResponse): void {
   const socket = this.req.socket as PipeliningSocket;
   const pending = socket[pipeline];
-  if (pending === undefined) throw new Error("an answer was not counted");
+  if (pending === undefined) throw new Error("a pipelined response was not counted");
   pending.count -= 1;
   if (pending.count > pipelinedLow || !pending.isPaused) return;
   pending.isPaused = false;
-  // Within this turn Node would go on reading at once.
+  // In this iteration Node would continue reading at once.
   setImmediate(resume, socket);
 }
 

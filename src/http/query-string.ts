@@ -18,7 +18,7 @@ export const queryParametersMax = 128;
 
 const noQuery = ok(new Query(new Map()));
 
-/** A client sends the same parameters, its signature among them, again and again. */
+/** Cache of parsed queries: a client repeats its parameters, including the signature. */
 const recentQueries = new RecentMap<Result<Query>>(1024);
 const recentUnitsMax = 1024;
 

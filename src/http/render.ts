@@ -8,7 +8,7 @@ import type { Outcome } from "../operation/execute.ts";
 import { transformed } from "./transformed.ts";
 import type { WireBody, WireResponse } from "./wire.ts";
 
-/** What every answer to one request carries. */
+/** The parts of a response that do not depend on the outcome. */
 export interface Envelope {
   readonly requestId: string;
   readonly clientRequestId: string | undefined;
@@ -17,7 +17,7 @@ export interface Envelope {
   readonly wallNow: Ticks;
   readonly head: boolean;
   readonly dialect?: Dialect | undefined;
-  /** For the faults of a dialect. */
+  /** For faults in the form of a dialect. */
   readonly asked?: RequestInfo;
 }
 
@@ -57,7 +57,7 @@ function renderReply(
 ): WireResponse {
   const headers = commonHeaders(envelope);
   if (outcome.etag !== undefined) {
-    Object.assign(headers, stampHeaders(outcome.etag, envelope));
+    Object.assign(headers, etagHeaders(outcome.etag, envelope));
   }
   for (const group of outcome.headers) {
     for (const name in group) {
@@ -75,12 +75,12 @@ function renderReply(
   };
 }
 
-function stampHeaders(newETag: Ticks, { dialect }: Envelope): Readonly<Record<string, string>> {
-  if (dialect !== undefined) return dialect.etagHeaders(newETag);
-  return { ETag: formatETag(newETag), "Last-Modified": formatHttpDate(newETag) };
+function etagHeaders(etag: Ticks, { dialect }: Envelope): Readonly<Record<string, string>> {
+  if (dialect !== undefined) return dialect.etagHeaders(etag);
+  return { ETag: formatETag(etag), "Last-Modified": formatHttpDate(etag) };
 }
 
-/** HEAD answers have the headers of their GET and no bytes. */
+/** A response to HEAD has the headers of GET and no body. */
 function withoutBody(body: WireBody | undefined): undefined {
   if (body?.kind === "stream") body.reader.close();
   if (body?.kind === "paged") body.paged.release();
@@ -104,10 +104,10 @@ function bodyOf(
     }
     headers["Content-Length"] = String(body.length);
     if (reader !== undefined) return { kind: "stream", reader, ...span(body) };
-    const held = body.content.kind === "inline" ? body.content.bytes : new Uint8Array(0);
-    return { kind: "bytes", bytes: held.subarray(body.from, body.from + body.length) };
+    const bytes = body.content.kind === "inline" ? body.content.bytes : new Uint8Array(0);
+    return { kind: "bytes", bytes: bytes.subarray(body.from, body.from + body.length) };
   }
-  if ("batch" in body) throw new Error("a batch was not run");
+  if ("batch" in body) throw new Error("the parts of a batch were not executed");
   headers["Content-Type"] = body.type;
   if ("paged" in body) {
     headers["Content-Length"] = String(body.paged.length);
@@ -122,7 +122,7 @@ function span({ from, length }: { from: number; length: number }) {
   return { from, length };
 }
 
-/** Seen on the wire: neither ETag nor Last-Modified, but the error code. */
+/** Recorded: neither ETag nor Last-Modified, but the error code. */
 function renderNotModified(envelope: Envelope): WireResponse {
   const headers = commonHeaders(envelope);
   headers["x-ms-error-code"] = "ConditionNotMet";
@@ -154,8 +154,8 @@ function renderDialectFault(
   envelope: Envelope,
   { headers: own, type, text, bare }: RenderedFault,
 ): WireResponse {
-  const seen = bare ? { ...envelope, version: undefined, clientRequestId: undefined } : envelope;
-  const headers = { ...commonHeaders(seen), ...fault.detail?.headers, ...own };
+  const shown = bare ? { ...envelope, version: undefined, clientRequestId: undefined } : envelope;
+  const headers = { ...commonHeaders(shown), ...fault.detail?.headers, ...own };
   const status = faultStatus(fault);
   const bytes = Buffer.from(text, "utf8");
   headers["Content-Type"] = type;

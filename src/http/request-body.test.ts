@@ -6,8 +6,8 @@ import { BodyAborted, RequestBody } from "./request-body.ts";
 const firstOf = (request: IncomingMessage) =>
   new RequestBody(request)[Symbol.asyncIterator]().next();
 
-describe("a body whose connection is gone", () => {
-  it("fails even if all of it had arrived: nobody will tell its end", async () => {
+describe("a body whose connection is closed", () => {
+  it("fails even if all of it had arrived: its end is not emitted", async () => {
     const request = new IncomingMessage(new Socket());
     request.push("arrived");
     request.push(null);
@@ -16,7 +16,7 @@ describe("a body whose connection is gone", () => {
     await expect(firstOf(request)).rejects.toBeInstanceOf(BodyAborted);
   });
 
-  it("fails as broken off, whatever Node calls it", async () => {
+  it("fails with BodyAborted, whatever error Node emits", async () => {
     const request = new IncomingMessage(new Socket());
     const first = firstOf(request);
     request.destroy(Object.assign(new Error("aborted"), { code: "ECONNRESET" }));

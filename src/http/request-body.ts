@@ -6,22 +6,20 @@ import { setReading, type BodyProgress } from "./connections.ts";
 import type { RequestMemory } from "./wire.ts";
 import type { ByteLimiter } from "./byte-limiter.ts";
 
-/** The client closed the connection before its body had ended. */
+/** The client closed the connection before its body ended. */
 export class BodyAborted extends Error {
-  override readonly name = "BodyBrokenOff";
+  override readonly name = "BodyAborted";
 }
 
-/** The client sends its body too slowly, or no longer. */
+/** The client sends its body too slowly or has stopped sending. */
 export class BodyTooSlow extends Error {
   override readonly name = "BodyTooSlow";
 }
 
 const end: IteratorResult<Uint8Array> = { done: true, value: undefined };
 
-/**
- * A request's body, chunk by chunk and no faster than it is taken. Node's own iterator does the
- * same for any stream, at several times the cost, which a small body would pay as well.
- */
+/** A request's body as chunks, with backpressure. Node's own iterator does the same for any stream
+ *  at several times the cost, also for a small body. */
 export class RequestBody implements Body, BodyProgress, RequestMemory {
   readonly #request: IncomingMessage;
   readonly #budget: MemoryBudget | undefined;
@@ -42,12 +40,12 @@ export class RequestBody implements Body, BodyProgress, RequestMemory {
     return true;
   }
 
-  async enter(room: ByteLimiter, bytes: number): Promise<void> {
-    await room.enter(bytes);
-    this.#leave = () => room.leave(bytes);
+  async enter(limiter: ByteLimiter, bytes: number): Promise<void> {
+    await limiter.enter(bytes);
+    this.#leave = () => limiter.leave(bytes);
   }
 
-  /** When the request is over. */
+  /** Called at the end of the request. */
   release(): void {
     if (this.#heldBytes > 0) this.#budget?.release(this.#heldBytes);
     this.#heldBytes = 0;
@@ -56,7 +54,7 @@ export class RequestBody implements Body, BodyProgress, RequestMemory {
   }
 
   end(): void {
-    this.#fail?.(new BodyTooSlow("the body makes no progress"));
+    this.#fail?.(new BodyTooSlow("the client sends its body too slowly"));
   }
 
   begin(fail: (error: Error) => void): void {
@@ -97,15 +95,15 @@ export class RequestBody implements Body, BodyProgress, RequestMemory {
         resolve(filled < length ? bytes.subarray(0, filled) : bytes);
       });
       request.on("error", (cause) => reject(new BodyAborted(cause.message, { cause })));
-      // Every request closes in the end, and an error is dear to make.
+      // Every request emits `close`; the error is created only if the body has not ended.
       request.on("close", () => {
-        if (!hasEnded) reject(new BodyAborted("the client closed in mid-body"));
+        if (!hasEnded) reject(new BodyAborted("the client closed the connection in mid-body"));
       });
     });
   }
 }
 
-/** What arrived but was never read goes with the connection: no end will follow. */
+/** Unread data is lost with the connection: no `end` event will follow. */
 function isLost(request: IncomingMessage): boolean {
   return request.destroyed && !request.readableEnded;
 }
@@ -116,7 +114,7 @@ class BodyChunks implements AsyncIterator<Uint8Array> {
   readonly #chunks: Uint8Array[] = [];
   #hasEnded = false;
   #failure: Error | undefined;
-  #waiting: Waiting | undefined;
+  #waiting: PendingRead | undefined;
 
   constructor(request: IncomingMessage, body: RequestBody) {
     this.#request = request;
@@ -125,7 +123,7 @@ class BodyChunks implements AsyncIterator<Uint8Array> {
     if (isLost(request)) this.#fail(new BodyAborted("closed"));
     request.on("data", this.#take);
     request.on("end", this.#finish);
-    request.on("error", this.#breakOff);
+    request.on("error", this.#abort);
     request.on("close", this.#close);
   }
 
@@ -141,7 +139,7 @@ class BodyChunks implements AsyncIterator<Uint8Array> {
     });
   }
 
-  /** Whoever stops early leaves the rest where it is. */
+  /** The rest of the body stays unread. */
   return(): Promise<IteratorResult<Uint8Array>> {
     this.#request.off("data", this.#take).off("end", this.#finish).off("close", this.#close);
     this.#request.pause();
@@ -175,16 +173,17 @@ class BodyChunks implements AsyncIterator<Uint8Array> {
     this.#waiting = undefined;
   };
 
-  readonly #breakOff = (cause: Error): void => {
+  readonly #abort = (cause: Error): void => {
     this.#fail(new BodyAborted(cause.message, { cause }));
   };
 
   readonly #close = (): void => {
-    if (!this.#hasEnded) this.#fail(new BodyAborted("the client closed in mid-body"));
+    if (!this.#hasEnded)
+      this.#fail(new BodyAborted("the client closed the connection in mid-body"));
   };
 }
 
-interface Waiting {
+interface PendingRead {
   readonly resolve: (result: IteratorResult<Uint8Array>) => void;
   readonly reject: (reason: Error) => void;
 }

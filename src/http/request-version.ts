@@ -11,14 +11,14 @@ import type { Log } from "../base/world.ts";
 import type { Query } from "./query-string.ts";
 import type { WireRequest } from "./wire.ts";
 
-/** Anonymous readers of public blobs send no version; this one has every header they may need. */
+/** For anonymous requests without a version; it has every header that readers of public blobs
+ *  need. */
 const anonymousVersion = "2014-02-14";
 
-/**
- * `api-version`, then the header, then the version of the signature. A request with credentials
- * and no version has the latest, as in Azurite. Versions compare as text, so that a later one has
- * everything that the newest known one has; the answer repeats it, as client libraries expect.
- */
+/** The version from `api-version`, else from the header, else from the SAS. A request with
+ *  credentials and no version gets the latest, as in Azurite. Versions compare as text, so that a
+ *  later one includes everything of the newest known one; the response repeats it, as client
+ *  libraries expect. */
 export function requestVersion(
   { headers }: WireRequest,
   query: Query,
@@ -34,16 +34,16 @@ export function requestVersion(
   return invalidHeader("x-ms-version", given);
 }
 
-/** A client could send any number of them. */
+/** Bounds the set below: a client could send any number of versions. */
 const warnedVersionsMax = 16;
 const warnedVersions = new WeakMap<Log, Set<string>>();
 
-/** Warns of a version later than the newest known one, once for each. */
+/** Logs a version later than the newest known one, once per version. */
 export function warnOfLaterVersion(log: Log, version: string | undefined): void {
   if (version === undefined || isVersion(version) || !isLaterVersion(version)) return;
   const warned = warnedVersions.get(log) ?? new Set();
   if (warned.size >= warnedVersionsMax || warned.has(version)) return;
   warnedVersions.set(log, warned.add(version));
   const fields = { version, newestKnown: latestVersion };
-  log.warn(fields, "x-ms-version is later than the newest known one, which is used instead");
+  log.warn(fields, "x-ms-version is later than the newest known one; serving it as the newest");
 }

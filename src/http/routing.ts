@@ -3,10 +3,10 @@ import type { Method, Operation } from "../operation/operation.ts";
 import { fail, ok, type Result } from "../protocol/result.ts";
 import type { Query } from "./query-string.ts";
 
-/** Finds the operation a request means; compiled once from the declarations. */
-export type Router = (request: Routed) => Result<Operation>;
+/** Finds the operation of a request; compiled once from the declarations. */
+export type Router = (request: RoutedRequest) => Result<Operation>;
 
-export interface Routed {
+export interface RoutedRequest {
   readonly resource: string;
   readonly method: string;
   readonly version: string;
@@ -30,14 +30,14 @@ export function compileRoutes(operations: readonly Operation[]): Router {
   }
   return (request) => {
     const { resource, method, query } = request;
-    // A preflight repeats the query of the request it asks about.
-    const asked = method === "OPTIONS" ? undefined : query;
-    const comp = asked?.get("comp")?.toLowerCase() ?? "";
-    const restype = asked?.get("restype")?.toLowerCase() ?? "";
+    // A preflight request repeats the query of the request it precedes.
+    const selecting = method === "OPTIONS" ? undefined : query;
+    const comp = selecting?.get("comp")?.toLowerCase() ?? "";
+    const restype = selecting?.get("restype")?.toLowerCase() ?? "";
     const group = groups.get(groupKey(resource, method, comp, restype));
     if (group === undefined) return noRoute(groups, request, comp, restype);
     for (const operation of group) if (selects(operation, request)) return ok(operation);
-    return undecided(group, request);
+    return missingSelector(group, request);
   };
 }
 
@@ -54,13 +54,13 @@ function groupKey(resource: string, method: string, comp: string, restype: strin
   return `${resource} ${method} ${comp} ${restype}`;
 }
 
-/** The more a route asks for, the earlier it is tried. */
+/** Routes with more requirements are tried first. */
 function specificity({ route }: Operation): number {
   const accepts = route.accepts === undefined ? 0 : 1;
   return Object.keys(route.query ?? {}).length + Object.keys(route.headers ?? {}).length + accepts;
 }
 
-function selects({ route, since }: Operation, { query, header, version }: Routed): boolean {
+function selects({ route, since }: Operation, { query, header, version }: RoutedRequest): boolean {
   for (const [name, wanted] of Object.entries(route.query ?? {})) {
     const value = query.get(name);
     if (value === undefined) return false;
@@ -77,7 +77,7 @@ function selects({ route, since }: Operation, { query, header, version }: Routed
   return version >= since && names(header("accept") ?? "", route.accepts);
 }
 
-/** Whether an `Accept` header names a media type. Wildcards do not; `q=0` says the opposite. */
+/** Whether an `Accept` header contains a media type. Wildcards do not count, nor does `q=0`. */
 function names(accept: string, type: string): boolean {
   return accept.split(",").some((part) => {
     const [named = "", ...parameters] = part.toLowerCase().split(";");
@@ -86,8 +86,12 @@ function names(accept: string, type: string): boolean {
   });
 }
 
-/** Operations exist for this method and query, but the header that tells them apart is off. */
-function undecided(group: readonly Operation[], { header }: Routed): Result<Operation> {
+/** Operations exist for this method and query, but the header that distinguishes them is missing or
+ *  invalid. */
+function missingSelector(
+  group: readonly Operation[],
+  { header }: RoutedRequest,
+): Result<Operation> {
   for (const operation of group) {
     for (const [name, wanted] of Object.entries(operation.route.headers ?? {})) {
       if (wanted === false) continue;
@@ -102,7 +106,7 @@ const otherMethods: readonly Method[] = ["GET", "HEAD", "PUT", "POST", "DELETE",
 
 function noRoute(
   groups: ReadonlyMap<string, unknown>,
-  { resource }: Routed,
+  { resource }: RoutedRequest,
   comp: string,
   restype: string,
 ): Result<Operation> {
@@ -110,6 +114,6 @@ function noRoute(
   if (known) return fail("UnsupportedHttpVerb");
   if (comp !== "") return invalidQuery("comp", comp);
   if (restype !== "") return invalidQuery("restype", restype);
-  // Nothing can be meant by the service as a whole without saying what.
+  // A request for the service itself needs `comp`.
   return resource === "service" ? invalidQuery("comp", "", "") : fail("UnsupportedHttpVerb");
 }

@@ -1,4 +1,4 @@
 import { fail } from "../protocol/result.ts";
 
-/** An engine that was away is there again within seconds, or after many more. */
+/** Retry after 1 s: an engine that was unreachable is usually back within seconds. */
 export const serverBusy = fail("ServerBusy", { headers: { "Retry-After": "1" } });

@@ -7,7 +7,7 @@ import type { WireRequest } from "./wire.ts";
 export const structuredHeader = "x-ms-structured-body";
 const lengthHeader = "x-ms-structured-content-length";
 
-/** A request whose body comes with checksums in between, as if it had come without them. */
+/** Removes the checksums of `x-ms-structured-body` from the body while it is read. */
 export function unwrapStructured(request: WireRequest): Result<WireRequest> {
   const form = request.headers[structuredHeader];
   const sends = request.method === "PUT" || request.method === "POST";
@@ -23,7 +23,7 @@ export function unwrapStructured(request: WireRequest): Result<WireRequest> {
   });
 }
 
-/** What a frame that does not hold its promise is answered with; anything else is no such thing. */
+/** The fault of a malformed structured body; undefined for any other error. */
 export function structuredFault(error: unknown): Failure | undefined {
   if (!(error instanceof InvalidStructuredBody)) return undefined;
   return error.checksum ? fail("Crc64Mismatch") : fail("InvalidInput", { message: error.message });

@@ -32,8 +32,8 @@ export async function runTransaction(
   request.proceed();
   const bytes = await collect(request, bytesMax);
   if (!bytes.ok) return rejected(batch, bytes === serverBusy ? serverBusy : bodyTooLarge(bytesMax));
-  if (room.isFullFor(bytes.value.length)) return rejected(batch, serverBusy);
-  return room.within(bytes.value.length, () => runParts(http, batch, bytes.value, boundary));
+  if (limiter.isFullFor(bytes.value.length)) return rejected(batch, serverBusy);
+  return limiter.within(bytes.value.length, () => runParts(http, batch, bytes.value, boundary));
 }
 
 function rejected(context: SelectedRequest, { fault }: Failure): CompletedRequest {
@@ -42,8 +42,8 @@ function rejected(context: SelectedRequest, { fault }: Failure): CompletedReques
 
 /** Bytes of transactions that are processed at the same time: enough to parse some of 100 parts
  *  while others are flushed, and few enough for the garbage collector's young generation. */
-const roomBytes = 640 * 1024;
-const room = new ByteLimiter(roomBytes);
+const transactionBytesMax = 640 * 1024;
+const limiter = new ByteLimiter(transactionBytesMax);
 
 async function runParts(
   http: HttpService,

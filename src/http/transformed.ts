@@ -2,8 +2,8 @@ import type { ContentRef } from "../content/content-ref.ts";
 import type { Transform } from "../operation/reply.ts";
 import type { ContentReader } from "../content/content.ts";
 
-/** A reader of what `through` makes of the bytes. Small contents, which no reader was opened for,
- *  are handed over as they are. */
+/** A reader that passes the bytes through a transformation. Inline content has no reader and is
+ *  passed directly. */
 export function transformed(
   content: ContentRef,
   reader: ContentReader | undefined,
@@ -11,12 +11,13 @@ export function transformed(
 ): ContentReader {
   return {
     length: content.length,
-    read: (from, length) => through(reader?.read(from, length) ?? held(content, from, length)),
+    read: (from, length) =>
+      through(reader?.read(from, length) ?? inlineBytes(content, from, length)),
     close: () => reader?.close(),
   };
 }
 
-async function* held(
+async function* inlineBytes(
   content: ContentRef,
   from: number,
   length: number,

@@ -3,7 +3,7 @@ import type { PagedText } from "../encoding/paged-text.ts";
 import type { ContentReader } from "../content/content.ts";
 import type { ByteLimiter } from "./byte-limiter.ts";
 
-/** A request as it came over the wire, or as a part of a batch. Header names are lower case. */
+/** A request as received, or as a part of a batch. Header names are lower case. */
 export interface WireRequest {
   readonly method: string;
   /** Path and query exactly as sent. */
@@ -12,34 +12,34 @@ export interface WireRequest {
   /** Name, value, name, value … in the client's own spelling and order. */
   readonly rawHeaders: readonly string[];
   readonly body: Body;
-  /** The whole body, where it is here already: a part of a batch. */
+  /** The complete body of a part of a batch; undefined otherwise. */
   readonly whole?: Uint8Array;
   readonly secure: boolean;
   readonly remoteAddress: string;
-  /** What it may hold in memory; without, as much as it wants to. */
+  /** Counts the memory that the request holds; undefined: unlimited. */
   readonly memory?: RequestMemory;
-  /** It came over a connection too many. */
+  /** Its connection exceeds the maximum: it gets 503. */
   readonly isSurplus?: boolean;
   /** Account of the batch that this request is a part of; undefined outside a batch. */
   readonly batchAccount?: string;
-  /** Tells one client from another, where it is known. */
+  /** The client's connection; undefined for requests of this process to itself. */
   readonly connection?: ClientConnection;
-  /** Asks the client for the body it holds back (`Expect: 100-continue`). */
+  /** Sends `100 Continue` if the client waits for it. */
   readonly proceed: () => void;
 }
 
-/** What of a client's socket matters here. */
+/** The used part of a client's socket. */
 export interface ClientConnection {
   readonly destroyed: boolean;
   once(event: "close", listener: () => void): unknown;
 }
 
-/** The memory of one request, given back when the request is over. */
+/** The memory of one request, released when it ends. */
 export interface RequestMemory {
-  /** Returns whether so many more bytes may be held. */
+  /** Returns false if this many more bytes would exceed the budget. */
   hold(bytes: number): boolean;
-  /** Waits for room to work on so many bytes. */
-  enter(room: ByteLimiter, bytes: number): Promise<void>;
+  /** Waits until the limiter admits this many bytes. */
+  enter(limiter: ByteLimiter, bytes: number): Promise<void>;
 }
 
 export interface WireResponse {
@@ -61,7 +61,7 @@ export type WireBody =
       readonly length: number;
     };
 
-/** Of an answer that becomes a part of another, or is looked at here. */
+/** The body in one piece. Releases the pages of a paged body. */
 export function bufferBody(body: Exclude<WireBody, { kind: "stream" }>): Uint8Array | string {
   if (body.kind === "bytes") return body.bytes;
   const { paged } = body;

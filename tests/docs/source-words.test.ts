@@ -12,7 +12,6 @@ const exempt: readonly string[] = [
   "src/blob/",
   "src/cli/",
   "src/file/",
-  "src/http/",
   "src/server/",
   "src/smb/operations/",
   "scripts/",

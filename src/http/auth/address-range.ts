@@ -1,4 +1,4 @@
-/** The IPv4 addresses a token may be used from, as numbers, both ends included. */
+/** The IPv4 addresses that a token may be used from, as numbers, inclusive. */
 export interface AddressRange {
   readonly first: number;
   readonly last: number;
@@ -21,8 +21,8 @@ export function isWithin(range: AddressRange, remoteAddress: string | undefined)
   return address !== undefined && address >= range.first && address <= range.last;
 }
 
-/** A socket that takes both families spells IPv4 peers `::ffff:10.0.0.1`, and a client on the same
- *  machine may come as `::1` although its token says 127.0.0.1. */
+/** A dual-stack socket shows IPv4 clients as `::ffff:10.0.0.1`, and a client on the same machine
+ *  may use `::1` although its token says 127.0.0.1. */
 function asIpv4(address: string): string {
   if (address === "::1") return loopback;
   return address.startsWith("::ffff:") ? address.slice("::ffff:".length) : address;

@@ -14,7 +14,7 @@ import { authenticateSharedKey } from "./shared-key.ts";
 
 const anonymous = ok(anonymousPrincipal);
 
-/** Finds out who asks. It keeps decoded keys and verified tokens, but nothing that decides. */
+/** Authenticates requests. It caches decoded keys and verified tokens, never decisions. */
 export class Authenticator {
   readonly #rings = new KeyRings();
 
@@ -46,7 +46,7 @@ export class Authenticator {
   }
 }
 
-/** Such a token counts only together with a bearer token of the user it names. */
+/** Such a token is valid only together with a bearer token of the user it names. */
 function isUserBound(request: AuthRequest): boolean {
   return request.query.has("skoid") && queryText(request, "sduoid") !== "";
 }

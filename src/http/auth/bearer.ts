@@ -12,8 +12,8 @@ import type { AuthOptions, AuthRequest } from "./request.ts";
 
 const bearerSince = "2017-11-09";
 
-/** Entra ID in its public, national and test clouds; the tenant's id is in the path. Of the first
- *  form Azurite compares the host alone, and tests sign tokens with any path. */
+/** Issuers of Entra ID in its public, national and test clouds, with the tenant id in the path. For
+ *  the first form Azurite compares only the host, and tests use any path. */
 const issuerForms: readonly RegExp[] = [
   /^https:\/\/sts\.(windows\.net|chinacloudapi\.cn|microsoftonline\.de)\//,
   /^https:\/\/sts\.windows-ppe\.net(\/|$)/,
@@ -23,7 +23,7 @@ const issuerForms: readonly RegExp[] = [
 
 const anyAccountAudiences = new Set([
   "https://storage.azure.com",
-  // The storage service's own application id, which newer tokens name.
+  // The application id of Azure Storage, which newer tokens have.
   "e406a681-f3d4-42a8-90b6-c2b029497af1",
 ]);
 
@@ -35,7 +35,7 @@ const audienceClouds = new Set([
   "cloudapi.de",
 ]);
 
-/** Checks the claims only: nothing outside this machine has to be reached to use it. */
+/** Checks only the claims, not the signature: no request to Entra ID is needed. */
 export function authenticateBearer(
   request: AuthRequest,
   token: string,

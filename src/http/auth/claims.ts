@@ -1,4 +1,4 @@
-/** The part of a JSON Web Token that says who it is about and when and where it counts. */
+/** The claims of a JSON Web Token. */
 export interface Claims {
   readonly aud: string | undefined;
   readonly iss: string | undefined;
@@ -11,7 +11,7 @@ export interface Claims {
 
 const tokenForm = /^[\w-]+\.([\w-]+)\.[\w-]*$/;
 
-/** Undefined if the text is not a token at all. */
+/** Undefined if the text is no JSON Web Token. */
 export function readClaims(token: string): Claims | undefined {
   const payload = tokenForm.exec(token)?.[1];
   if (payload === undefined) return undefined;
@@ -33,7 +33,7 @@ function parseObject(text: string): Map<string, unknown> | undefined {
     const isObject = typeof value === "object" && value !== null && !Array.isArray(value);
     return isObject ? new Map(Object.entries(value)) : undefined;
   } catch {
-    // Not JSON: the caller hears that it is no token.
+    // Not JSON, so it is no token.
     return undefined;
   }
 }

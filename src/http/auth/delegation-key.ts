@@ -3,7 +3,7 @@ import { formatIsoSeconds } from "../../base/dates.ts";
 import type { Ticks } from "../../base/ticks.ts";
 import { sign } from "./key-ring.ts";
 
-/** What identifies a user delegation key; its value follows from these and the account's key. */
+/** The fields of a user delegation key; its value is derived from these and the account key. */
 export interface DelegationKeyFields {
   readonly objectId: string;
   readonly tenantId: string;
@@ -12,19 +12,17 @@ export interface DelegationKeyFields {
   /** `b`, `q` or `f`. */
   readonly service: string;
   readonly version: string;
-  /** The tenant of the user the tokens are limited to; empty if there is no such limit. */
+  /** The tenant of the user that tokens are limited to; empty without a limit. */
   readonly delegatedUserTenantId: string;
 }
 
-/** Longer keys are refused by Get User Delegation Key. */
+/** Get User Delegation Key rejects a longer validity. */
 export const delegationKeyDaysMax = 7;
 
-/**
- * The `Value` of a user delegation key, Base64. It is derived instead of stored: no record has to
- * be kept for a key to be recognised later, and replacing the account's first key revokes all.
- */
+/** The `Value` of a user delegation key, Base64. It is derived instead of stored: no record is
+ *  needed to verify a token, and replacing the account's first key revokes all. */
 export function delegationKeyValue(accountKey: KeyObject, fields: DelegationKeyFields): string {
-  // Client libraries give the times back in whole seconds, whatever they were given.
+  // Client libraries return the times in full seconds.
   return sign(
     accountKey,
     [
@@ -40,7 +38,7 @@ export function delegationKeyValue(accountKey: KeyObject, fields: DelegationKeyF
   );
 }
 
-/** The same for a key as the configuration spells it, for Get User Delegation Key. */
+/** As `delegationKeyValue`, for a key in the form of the configuration. */
 export function delegationKeyValueFrom(accountKey: string, fields: DelegationKeyFields): string {
   return delegationKeyValue(createSecretKey(Buffer.from(accountKey, "base64")), fields);
 }

@@ -22,7 +22,8 @@ import { applyVerdict, type SasVerdict } from "./sas-verdict.ts";
 const serviceLetters = { blob: "b", queue: "q", file: "f", table: "t" } as const;
 const mandatoryFields = ["sv", "sp", "se", "skoid", "sktid", "skt", "ske", "sks", "skv"];
 
-/** A token signed with a user delegation key, which the account's first key lets us derive. */
+/** Authenticates a SAS signed with a user delegation key, which is derived from the account's first
+ *  key. */
 export function authenticateDelegationSas(request: AuthRequest, ring: KeyRing): Result<Principal> {
   const located = tokenResource(request);
   if (!located.ok) return located;

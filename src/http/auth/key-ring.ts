@@ -4,21 +4,21 @@ import { RecentMap } from "../../encoding/recent-map.ts";
 import type { AuthRequest } from "./request.ts";
 import type { SasVerdict } from "./sas-verdict.ts";
 
-/** Enough for every token of a busy server; one takes about a kilobyte. */
+/** Cached tokens; each takes about 1 KiB. */
 const verdictsMax = 16_384;
 const ringsMax = 4_096;
 
-/** An account's keys, ready to sign, and what they have already verified. */
+/** An account's decoded keys and the tokens verified with them. */
 export interface KeyRing {
   readonly source: AccountKeys;
   readonly keys: readonly KeyObject[];
   readonly verdicts: RecentMap<SasVerdict>;
-  /** Those of account tokens, which are about nothing but what the query says. */
+  /** Verified account SAS tokens, which depend only on the query. */
   readonly byQuery: WeakMap<AuthRequest["query"], SasVerdict>;
 }
 
-/** Keeps one ring per account. A changed key makes a new ring, so that nothing verified with the
- *  old key outlives it. */
+/** One key ring per account. A changed key creates a new ring, so that no token verified with the
+ *  old key stays valid. */
 export class KeyRings {
   readonly #rings = new Map<string, KeyRing>();
 
@@ -41,13 +41,13 @@ function sameKeys(left: AccountKeys, right: AccountKeys): boolean {
   return left === right || (left[0] === right[0] && left[1] === right[1]);
 }
 
-/** The Base64 form of the HMAC-SHA256 of a text. */
+/** The Base64 HMAC-SHA256 of a text. */
 export function sign(key: KeyObject, text: string): string {
   return createHmac("sha256", key).update(text, "utf8").digest("base64");
 }
 
 export function isSignedBy(key: KeyObject, text: string, signature: string): boolean {
-  // The texts are compared, not the bytes, because Base64 has several spellings of one value.
+  // Compares the Base64 texts, not the bytes: Base64 has several spellings of one value.
   const expected = Buffer.from(sign(key, text), "latin1");
   const given = Buffer.from(signature, "latin1");
   return given.length === expected.length && timingSafeEqual(given, expected);

@@ -3,17 +3,18 @@ import type { SignableRequest } from "../../protocol/signing/request.ts";
 import type { VersionPolicy } from "../../protocol/versions.ts";
 import type { Ticks } from "../../base/ticks.ts";
 
-/** What authentication looks at. A part of a batch and the source of a copy are requests too. */
+/** The parts of a request that authentication reads. A part of a batch and the source of a copy are
+ *  requests, too. */
 export interface AuthRequest extends SignableRequest {
   readonly service: ServiceName;
   readonly resource: AddressedResource;
-  /** Whether it came over TLS. */
+  /** Whether the connection uses TLS. */
   readonly secure: boolean;
   readonly remoteAddress: string | undefined;
   readonly wallNow: Ticks;
 }
 
-/** The path below the account, decoded; both parts are missing at the level of the service. */
+/** The decoded path below the account; both parts are undefined for the service itself. */
 export interface AddressedResource {
   /** The container (also `$root`), share, queue or table. */
   readonly name?: string | undefined;
@@ -25,6 +26,6 @@ export interface AuthOptions {
   readonly sharedKeyAllowed: boolean;
   /** `basic`: the claims of bearer tokens are checked, their signature is not. */
   readonly oauth: "basic" | undefined;
-  /** Of the version that a token names. */
+  /** Which versions a token may name. */
   readonly versions: VersionPolicy;
 }

@@ -18,11 +18,9 @@ const fieldNames = new Set(
 const versionForm = /^\d{4}-\d\d-\d\d$/;
 const controlButTab = /[^\P{Cc}\t]/u;
 
-/**
- * Refuses what could be read in two ways: a field that comes twice, or one with a line break in
- * it, which could pass for two fields of the signed text. No other control character can stand in
- * the headers that some fields become.
- */
+/** Rejects ambiguous fields: one that occurs twice, or one with a line break, which could pass for
+ *  two fields of the string to sign. Other control characters are rejected because some fields
+ *  become headers. */
 export function checkFields(request: AuthRequest, versions: VersionPolicy): Failure | undefined {
   for (const [name, values] of request.query) {
     if (!fieldNames.has(name)) continue;
@@ -41,7 +39,7 @@ export function mandatory(name: string): Failure {
   return authenticationFailed(`${name} is mandatory. Cannot be empty`);
 }
 
-/** What every kind of token has. */
+/** Fields of every kind of token. */
 export interface CommonFields {
   readonly version: string;
   readonly start: Ticks | undefined;
@@ -50,7 +48,7 @@ export interface CommonFields {
   readonly httpsOnly: boolean;
 }
 
-/** Fields that the text of their version does not cover are as good as absent. */
+/** Fields that the string to sign of their version does not cover are ignored. */
 export function commonFields(request: AuthRequest): Result<CommonFields> {
   const version = queryText(request, "sv");
   const start = momentOf(request, "st");
@@ -89,7 +87,7 @@ const overrideHeaders = {
   rsct: "content-type",
 } as const;
 
-/** As headers carry them: one character for each byte of UTF-8. */
+/** Values in header form: one character per byte of UTF-8. */
 export function overridesOf(request: AuthRequest): ResponseOverrides | undefined {
   if (queryText(request, "sv") < "2013-08-15") return undefined;
   let overrides: ResponseOverrides | undefined;
@@ -101,7 +99,7 @@ export function overridesOf(request: AuthRequest): ResponseOverrides | undefined
   return overrides;
 }
 
-/** How many leading segments of the path name the directory that the token is about. */
+/** The directory of the token: the first `depth` segments of the path. */
 export function directoryOf(path: string, depthText: string): Result<string> {
   if (depthText === "") return fail("QueryParameterSasMandatory");
   if (!/^\d{1,3}$/.test(depthText)) return fail("QueryParameterSddInvalid");

@@ -6,11 +6,11 @@ import type { AuthRequest } from "./request.ts";
 import { directoryOf, mandatory, notWellFormed } from "./sas-fields.ts";
 
 export interface TokenResource extends SasResource {
-  /** The snapshot or version id that enters the signed text. */
+  /** The snapshot or version id in the string to sign. */
   readonly moment: string;
 }
 
-/** The resource that the token is about if it is valid: the URL says where, `sr` how much. */
+/** The resource that the token is for: the URL names it, `sr` its kind. */
 export function tokenResource(request: AuthRequest): Result<TokenResource> {
   switch (request.service) {
     case "blob":
@@ -32,7 +32,7 @@ const blobKinds: Readonly<Record<string, SasResourceKind>> = {
   d: "directory",
 };
 
-/** The first `sv` that knows each kind. */
+/** The first `sv` that has each kind. */
 const kindSince: Readonly<Partial<Record<SasResourceKind, string>>> = {
   snapshot: "2018-11-09",
   version: "2019-10-10",
@@ -83,7 +83,7 @@ function queueResource(request: AuthRequest): Result<TokenResource> {
   return ok({ service: request.service, kind: "queue", name, path: undefined, moment: "" });
 }
 
-/** The token names its table itself, because a batch has none in its URL. */
+/** The token itself names its table, because the URL of a batch has none. */
 function tableResource(request: AuthRequest): Result<TokenResource> {
   const name = queryText(request, "tn");
   if (name === "") return mandatory("tn");

@@ -6,11 +6,11 @@ import type { Ticks } from "../../base/ticks.ts";
 import { isWithin, type AddressRange } from "./address-range.ts";
 import type { AuthRequest } from "./request.ts";
 
-/** What a verified token grants, and what has still to be checked for every request. */
+/** A verified token: its permissions, and what must still be checked per request. */
 export interface SasVerdict {
   readonly principal: Principal;
   readonly start: Ticks | undefined;
-  /** Undefined only if a stored policy has to supply it. */
+  /** Undefined only if a stored policy supplies it. */
   readonly expiry: Ticks | undefined;
   readonly addresses: AddressRange | undefined;
   readonly httpsOnly: boolean;

@@ -18,7 +18,8 @@ import {
 import { tokenResource } from "./sas-resource.ts";
 import { applyVerdict, type SasVerdict } from "./sas-verdict.ts";
 
-/** A token that lost its signature must not pass for an anonymous request. */
+/** Whether the query has fields of a SAS. A token without its signature must not count as an
+ *  anonymous request. */
 export function hasSas({ query }: AuthRequest): boolean {
   return query.has("sig") || (query.has("sv") && (query.has("sp") || query.has("si")));
 }
@@ -78,7 +79,7 @@ function authenticateServiceSas(request: AuthRequest, ring: KeyRing): Result<Pri
   const resource = located.value;
   const text = serviceSasText(request, resource);
   const signature = queryText(request, "sig");
-  // Old texts name neither the service nor the kind of resource.
+  // Old strings to sign contain neither the service nor the kind of resource.
   const key = `${resource.service} ${resource.kind}\n${text}\n${signature}`;
   const known = ring.verdicts.get(key);
   if (known !== undefined) return applyVerdict(known, request);
@@ -120,9 +121,10 @@ function hasOverrides({ service }: SasResource): boolean {
   return service === "blob" || service === "file";
 }
 
-/** A row key bounds rows of one partition only, so that it needs a partition key beside it. */
+/** Parses the range of entities. A row key bounds the rows of one partition, so it requires a
+ *  partition key. */
 function entityRange(request: AuthRequest): Result<EntityRange | undefined> {
-  // Older texts do not cover these fields.
+  // Older strings to sign do not cover these fields.
   if (queryText(request, "sv") < "2012-02-12") return ok(undefined);
   const range = {
     startPartitionKey: presentText(request, "spk"),

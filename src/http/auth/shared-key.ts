@@ -21,7 +21,8 @@ const dateSkewMax: Ticks = 15n * 60n * ticksPerSecond;
 
 const accepted = ok(keyPrincipal);
 
-/** `credentials` is what follows the scheme in the Authorization header: `account:signature`. */
+/** Verifies Shared Key. `credentials`: the text after the scheme in the Authorization header,
+ *  `account:signature`. */
 export function authenticateSharedKey(
   request: AuthRequest,
   ring: KeyRing,
@@ -64,14 +65,14 @@ function checkSignature(
   );
 }
 
-/** Old and new versions sign a length of 0 differently. A request that names no version may come
- *  from a client of either kind. */
+/** The variants of the request to verify. Old and new versions sign a length of 0 differently, and
+ *  a request without a version may come from a client of either kind. */
 function signableForms(request: AuthRequest): readonly AuthRequest[] {
   const isVersionNamed = request.header("x-ms-version") !== undefined;
   return isVersionNamed ? [request] : [request, { ...request, version: oldestVersion }];
 }
 
-/** Bounds how long a captured request can be sent again. */
+/** Limits how long a captured request can be replayed. */
 function checkDate(request: AuthRequest): Failure | undefined {
   const text = request.header("x-ms-date") ?? request.header("date");
   if (text === undefined) return authenticationFailed("Request date header not specified");

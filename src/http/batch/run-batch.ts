@@ -16,31 +16,31 @@ const partsAtOnceMax = 16;
 
 export interface BatchRun {
   readonly http: HttpService;
-  /** The request that carried the batch. */
+  /** The request of the whole batch. */
   readonly request: WireRequest;
   readonly envelope: Envelope;
   readonly batch: Batch;
   readonly serve: (http: HttpService, request: WireRequest) => Promise<WireResponse>;
 }
 
-export interface BatchAnswer {
+export interface BatchResponse {
   readonly type: string;
   readonly bytes: Uint8Array;
 }
 
-export async function runBatch(run: BatchRun): Promise<Result<BatchAnswer>> {
+export async function runBatch(run: BatchRun): Promise<Result<BatchResponse>> {
   const { batch } = run;
   const boundary = boundaryOf(batch.contentType);
   if (boundary === undefined) return fail("InvalidInput");
   const parts = parseMultipart(batch.bytes, boundary, {
-    // One more than may be: too many have an answer of their own, however many they are.
+    // One more than allowed: too many parts have their own fault, and further ones are not parsed.
     partsMax: batchPartsMax + 1,
     stopsAtMax: true,
   });
   if (!parts.ok) return parts;
   if (parts.value.length === 0) return fail("InvalidInput");
   if (parts.value.length > batchPartsMax) {
-    return ok(refusalOf(run, "ExceedsMaxBatchRequestCount"));
+    return ok(rejectionOf(run, "ExceedsMaxBatchRequestCount"));
   }
   const location = locate(run.request, locationOptions(run.http));
   if (!location.ok) return location;
@@ -51,7 +51,7 @@ export async function runBatch(run: BatchRun): Promise<Result<BatchAnswer>> {
     requests.push(request.value);
   }
   if (!requests.every((request) => isWithin(run, request))) {
-    return ok(refusalOf(run, "InvalidInput"));
+    return ok(rejectionOf(run, "InvalidInput"));
   }
   const rendered: Uint8Array[] = [];
   const http = serviceOf(run);
@@ -62,7 +62,7 @@ export async function runBatch(run: BatchRun): Promise<Result<BatchAnswer>> {
       rendered.push(renderSubResponse(reply, parts.value[at + index]?.headers["content-id"]));
     }
   }
-  return ok(answerOf(run, rendered));
+  return ok(responseOf(run, rendered));
 }
 
 function requestOf(
@@ -73,7 +73,7 @@ function requestOf(
   const embedded = parseEmbeddedRequest(part);
   if (!embedded.ok) return embedded;
   const wire = wireRequestOf(embedded.value, request);
-  // A part names no version of its own; its signature does not cover the one it inherits.
+  // A part has no version of its own; its signature does not cover the inherited one.
   const headers = { ...wire.headers, "x-ms-version": envelope.version };
   return ok({ ...wire, headers, batchAccount });
 }
@@ -88,8 +88,8 @@ function serviceOf({ http }: BatchRun): HttpService {
   return { ...http, router };
 }
 
-/** Whether a part stays in the container that the batch was sent to. A path that cannot be read is
- *  refused by itself, as in a batch for the account. */
+/** Whether a part addresses the container of the batch. A part with an invalid path is accepted
+ *  here and gets its own fault, as in a batch for the account. */
 function isWithin({ http, batch: { within } }: BatchRun, request: WireRequest): boolean {
   if (within === undefined) return true;
   const location = locate(request, locationOptions(http));
@@ -98,12 +98,12 @@ function isWithin({ http, batch: { within } }: BatchRun, request: WireRequest): 
   return !address.ok || http.service.signedName(address.value).name === within;
 }
 
-/** The one answer, without a Content-ID, to a batch none of whose parts is run. */
-function refusalOf(run: BatchRun, code: FaultCode): BatchAnswer {
-  return answerOf(run, [renderSubResponse(renderFault({ code }, run.envelope), undefined)]);
+/** The only sub-response, without a Content-ID, of a batch that is rejected as a whole. */
+function rejectionOf(run: BatchRun, code: FaultCode): BatchResponse {
+  return responseOf(run, [renderSubResponse(renderFault({ code }, run.envelope), undefined)]);
 }
 
-function answerOf({ http }: BatchRun, parts: readonly Uint8Array[]): BatchAnswer {
+function responseOf({ http }: BatchRun, parts: readonly Uint8Array[]): BatchResponse {
   const boundary = `batchresponse_${newGuid(http.runtime.random)}`;
   return {
     type: `multipart/mixed; boundary=${boundary}`,

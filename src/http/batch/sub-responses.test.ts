@@ -23,8 +23,8 @@ const missing = {
 } as const;
 
 /** Recorded: the order of the headers, the line breaks, and what is left out. */
-describe("the answer to a blob batch", () => {
-  it("is byte for byte what the service sends", () => {
+describe("the response to a blob batch", () => {
+  it("is byte for byte as recorded", () => {
     const parts = [renderSubResponse(deleted, "0"), renderSubResponse(missing, "1")];
     expect(Buffer.from(renderSubResponses("batchresponse_b", parts)).toString()).toBe(
       [
@@ -57,7 +57,7 @@ describe("the answer to a blob batch", () => {
     );
   });
 
-  it("has one part without a Content-ID if none of its parts is run", () => {
+  it("has one part without a Content-ID if the batch is rejected as a whole", () => {
     const text = Buffer.from(renderSubResponse(missing, undefined)).toString();
     expect(text).toMatch(/^Content-Type: application\/http\r\n\r\nHTTP\/1\.1 404 /);
   });

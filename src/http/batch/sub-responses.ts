@@ -15,12 +15,12 @@ const trailingNames = [
   "Server",
 ] as const;
 
-/** One sub-response of a blob batch, without the boundaries around it. It has no date, and no
- *  length if it has no body. */
+/** Renders one sub-response of a blob batch, without boundaries. It has no date, and no length if
+ *  it has no body. */
 export function renderSubResponse(reply: WireResponse, contentId: string | undefined): Uint8Array {
-  if (reply.body?.kind === "stream") throw new Error("a sub-response of a batch is not streamed");
-  const held = reply.body === undefined ? "" : bufferBody(reply.body);
-  const body = withLineBreak(Buffer.from(held));
+  if (reply.body?.kind === "stream") throw new Error("a sub-response must not be a stream");
+  const content = reply.body === undefined ? "" : bufferBody(reply.body);
+  const body = withLineBreak(Buffer.from(content));
   const { Date: _date, "Content-Length": _length, ...rest } = reply.headers;
   const named: Record<string, string> = { ...rest };
   if (body.length > 0) named["Content-Length"] = String(body.length);
@@ -53,9 +53,9 @@ function withLineBreak(body: Buffer): Buffer {
   return Buffer.concat([declaration, Buffer.from("\n"), body.subarray(declaration.length)]);
 }
 
-/** The body of the answer to a batch. The empty line that ends the headers of a sub-response
- *  without a body is the line break in front of the next boundary: the Java library counts the
- *  lines. The last boundary has no line break behind it. */
+/** Renders the body of the response to a batch. The empty line that ends the headers of a
+ *  sub-response without a body is also the line break before the next boundary: the Java library
+ *  counts the lines. There is no line break after the last boundary. */
 export function renderSubResponses(boundary: string, parts: readonly Uint8Array[]): Uint8Array {
   const delimiter = Buffer.from(`--${boundary}${crlf}`);
   const chunks = parts.flatMap((part) => [delimiter, part]);

@@ -8,17 +8,17 @@ import { elementsForLog, withoutSecrets } from "./secrets.ts";
 import { sharedKeyMistakes } from "./shared-key-mistakes.ts";
 import { explainSignature, type SignatureReport } from "./signature-checks.ts";
 
-/** Why a request was refused, for the debug log alone. */
+/** Why a request was rejected; only for the debug log. */
 export interface Diagnosis {
   readonly reason: string;
   /** The property, header, query parameter or XML element that is at fault. */
   readonly about?: string;
   readonly details?: Readonly<Record<string, string>>;
-  /** Of a signature that did not match. */
+  /** Explains a signature that did not match. */
   readonly signature?: SignatureReport;
 }
 
-/** Works from the request anew: nothing is kept for it while no debug log is written. */
+/** Parses the request again: nothing is stored for it while no debug log is written. */
 export function diagnose(http: HttpService, request: WireRequest, fault: Fault): Diagnosis {
   const { elements, unmet, subject = unmet } = fault.detail ?? {};
   const signature = isMismatch(fault) ? signatureReport(http, request) : undefined;

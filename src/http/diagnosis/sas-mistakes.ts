@@ -9,7 +9,7 @@ import type { AuthRequest } from "../auth/request.ts";
 import { tokenResource } from "../auth/sas-resource.ts";
 import type { Mistake } from "./signature-checks.ts";
 
-/** The order in which client libraries write permissions, by the kind of token. */
+/** The order of permission letters in client libraries, by kind of token. */
 const letterOrders = {
   account: "rwdxylacuptfi",
   blob: "racwdxyltmeopi",
@@ -21,7 +21,7 @@ const letterOrders = {
 const signedFields =
   "sp ss srt st se si sip spr sv sr ses rscc rscd rsce rscl rsct spk srk epk erk".split(" ");
 
-/** Values of `sr`, and whether they are for a whole container or share. */
+/** Values of `sr`, and whether they stand for a container or share. */
 const kinds = [
   ["c", true],
   ["b", false],
@@ -36,8 +36,8 @@ export interface SasText {
   readonly mistakes: Iterable<Mistake>;
 }
 
-/** The text that the server signs for a token, and what clients sign by mistake. Undefined for a
- *  token that names no resource, and for one signed with a user delegation key. */
+/** The string to sign of a token, and the strings that clients sign by mistake. Undefined for a
+ *  token without a resource and for one signed with a user delegation key. */
 export function sasTextOf(request: AuthRequest): SasText | undefined {
   if (request.query.has("skoid")) return undefined;
   if (request.query.has("ss") || request.query.has("srt")) {

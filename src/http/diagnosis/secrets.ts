@@ -1,4 +1,4 @@
-/** Headers that nothing may write down. */
+/** Headers that must not be logged. */
 const secretHeaders = [
   "authorization",
   "x-ms-copy-source-authorization",
@@ -8,14 +8,14 @@ const secretHeaders = [
 
 const hidden = "***";
 const loggedUnitsMax = 8 * 1024;
-/** Also in a URL that is a value in another one, where its delimiters are percent-encoded. */
+/** Also matches a URL inside another one, with percent-encoded delimiters. */
 const signatureInUrl = /((?:\b|%26|%3f)sig(?:=|%3d))[^&\s'"]*/gi;
 const signatureLine = /^(sig:).*$/gim;
 const headerLine = new RegExp(`^((?:${secretHeaders.join("|")}):).*$`, "gim");
-/** How the service tells a client which signature it found. */
+/** The service's message with the signature that it received. */
 const foundSignature = /(found in the HTTP request ')[^']*/g;
 
-/** A text for the log: without signatures, tokens and keys, and of bounded length. */
+/** The text without signatures, tokens and keys, and of bounded length. */
 export function withoutSecrets(text: string): string {
   const plain = text
     .replaceAll(signatureInUrl, `$1${hidden}`)
@@ -25,7 +25,7 @@ export function withoutSecrets(text: string): string {
   return plain.length > loggedUnitsMax ? `${plain.slice(0, loggedUnitsMax)}…` : plain;
 }
 
-/** What a fault tells a client of its cause, such as HeaderName and HeaderValue, for the log. */
+/** The XML elements of a fault, such as HeaderName and HeaderValue, for the log. */
 export function elementsForLog(
   elements: Readonly<Record<string, string>>,
 ): Readonly<Record<string, string>> {

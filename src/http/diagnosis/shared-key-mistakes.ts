@@ -11,13 +11,13 @@ import { decoded, type Mistake } from "./signature-checks.ts";
 
 const firstReading = readings[0]!;
 const signedHeader = /^(x-ms-.*|content-.*|date|if-.*|range)$/;
-/** Lines of the full text before the canonical headers. */
+/** Lines of the string to sign before the canonical headers. */
 const headLines = 12;
 const dateLine = 6;
 
 type Text = (request: AuthRequest) => string;
 
-/** The text that the server signs, and what clients sign by mistake. */
+/** The string to sign of the server, and the strings that clients sign by mistake. */
 export function sharedKeyMistakes(request: AuthRequest, scheme: SharedKeyScheme) {
   const text: Text = (changed) => sharedKeyText(changed, request.service, scheme, firstReading);
   return { text: text(request), mistakes: mistakesIn(request, scheme, text) };

@@ -8,7 +8,7 @@ function sign(text: string): string {
   return createHmac("sha256", Buffer.from(key, "base64")).update(text).digest("base64");
 }
 
-it("tries a bounded amount of text, however many headers a request has", () => {
+it("signs a bounded amount of text, however many headers a request has", () => {
   let tried = 0;
   function* mistakes(): Iterable<Mistake> {
     for (tried = 0; tried < 1000; tried += 1) yield ["one of many", "x".repeat(16 * 1024)];
@@ -19,7 +19,7 @@ it("tries a bounded amount of text, however many headers a request has", () => {
   expect(tried).toBeLessThan(40);
 });
 
-it("finds a mistake among those of a usual request", () => {
+it("finds the mistake of a typical request", () => {
   const others = Array.from({ length: 300 }, (_, at): Mistake => [`mistake ${at}`, `text ${at}`]);
   const mistakes: readonly Mistake[] = [...others, ["the last one", "found"]];
   const report = explainSignature("text", mistakes, { keys: [key], signature: sign("found") });

@@ -2,10 +2,10 @@ import { createSecretKey } from "node:crypto";
 import { developmentAccountKey, type AccountKeys } from "../../account/settings.ts";
 import { isSignedBy } from "../auth/key-ring.ts";
 
-/** A way in which clients are known to go wrong, and the text they sign by it. */
+/** A known mistake of clients and the string to sign that results from it. */
 export type Mistake = readonly [difference: string, text: string];
 
-/** What the debug log says of a signature that did not match. Never a signature or a key. */
+/** The report on a signature that did not match. Never contains a signature or a key. */
 export interface SignatureReport {
   readonly stringToSign: string;
   readonly difference: string;
@@ -15,8 +15,8 @@ const unexplained =
   "no common mistake explains the signature: compare the string to sign and the account key with " +
   "those of the client";
 
-/** Characters of the texts that are signed for one report. A request can have a thousand headers,
- *  and for each there is a text with all the others in it. */
+/** Total length of the strings that are signed for one report. A request can have 1,000 headers,
+ *  and for each there is a string with all others. */
 const triedUnitsMax = 512 * 1024;
 
 /** Finds the mistake that reproduces the client's signature. */

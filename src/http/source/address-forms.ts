@@ -4,12 +4,10 @@ const groupsCount = 8;
 const byteMax = 0xff;
 const groupMax = 0xffff;
 
-/**
- * Every address that a connection to this one may end at: the address itself, then each IPv4
- * address that is written into an IPv6 one. A translator or tunnel on the way delivers to the inner
- * address, so a rule about it must also hold for the outer one. Example: `64:ff9b::7f00:1` gives
- * itself and `127.0.0.1`. Empty if the text is no address.
- */
+/** Every address that a connection to this one may reach: the address itself and each IPv4 address
+ *  embedded in an IPv6 one. A translator or tunnel delivers to the inner address, so rules about it
+ *  must hold for the outer one, too. Example: `64:ff9b::7f00:1` gives itself and `127.0.0.1`. Empty
+ *  if the text is no address. */
 export function formsOf(address: string): readonly string[] {
   const bare = address.replace(/^\[|\]$/g, "").replace(/%.*$/, "");
   if (isIP(bare) === 4) return [bare];
@@ -18,8 +16,8 @@ export function formsOf(address: string): readonly string[] {
   return [bare, ...new Set(embeddedIn(groups))];
 }
 
-/** The address that the system itself connects to: `::ffff:127.0.0.1` is `127.0.0.1`, in any
- *  notation. Undefined if the text is no address. */
+/** The address that the system connects to: `::ffff:127.0.0.1` is `127.0.0.1`, in any notation.
+ *  Undefined if the text is no address. */
 export function directFormOf(address: string): string | undefined {
   const [bare, ...embedded] = formsOf(address);
   if (bare === undefined || isIP(bare) === 4) return bare;
@@ -48,7 +46,7 @@ function numbersOf(text: string): number[] {
   return text === "" ? [] : text.split(":").map((group) => Number.parseInt(group, 16));
 }
 
-/** By the prefix that says where the IPv4 address is (RFC 4291, 6052, 8215, 3056, 4380, 5214). */
+/** Embedded IPv4 addresses by their prefix (RFC 4291, 6052, 8215, 3056, 4380, 5214). */
 function* embeddedIn(groups: Groups): Generator<string> {
   const [a = 0, b = 0, c = 0, d = 0, e = 0, f = 0, g = 0, h = 0] = groups;
   const startsWithZeros = [a, b, c, d].every((group) => group === 0);
@@ -57,7 +55,7 @@ function* embeddedIn(groups: Groups): Generator<string> {
   if (isMapped || isCompatible) yield dottedOf(g, h);
   if (a === 0x64 && b === 0xff9b) {
     yield dottedOf(g, h);
-    // A network's own prefix of 48 bits: the address goes on behind a byte of zeros.
+    // A network-specific prefix of 48 bits: the address continues after a zero byte.
     yield dottedOf(d, ((e & byteMax) << 8) | (f >> 8));
   }
   if (a === 0x2002) yield dottedOf(b, c);

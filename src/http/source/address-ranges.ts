@@ -10,7 +10,7 @@ export function isAddressRange(text: string): boolean {
   );
 }
 
-/** Ranges that were checked before. */
+/** Takes validated ranges. */
 export function blockListOf(ranges: readonly string[]): BlockList {
   const list = new BlockList();
   for (const range of ranges) {

@@ -2,11 +2,11 @@ import { setMaxListeners } from "node:events";
 import { BodyAborted } from "../request-body.ts";
 import type { ClientConnection, WireRequest } from "../wire.ts";
 
-/** One per connection, made with its first source: few requests have one, and a connection may
- *  have many requests under way. */
+/** One signal per connection, created with its first source: few requests have one, and a
+ *  connection may have many requests in progress. */
 const signals = new WeakMap<ClientConnection, AbortSignal>();
 
-/** Aborted when the connection of the client closes; undefined where there is none. */
+/** Aborted when the client closes its connection; undefined without a connection. */
 export function clientSignal({ connection }: WireRequest): AbortSignal | undefined {
   if (connection === undefined) return undefined;
   const known = signals.get(connection);
@@ -19,12 +19,12 @@ export function clientSignal({ connection }: WireRequest): AbortSignal | undefin
   return controller.signal;
 }
 
-/** Throws if the client has disconnected: nothing more is read for it, and no answer is sent. */
+/** Throws if the client has disconnected, so that nothing more is read for it. */
 export function requireClient(signal: AbortSignal | undefined): void {
   if (signal?.aborted === true) throw new BodyAborted("the client closed during a source read");
 }
 
-/** The chunks of a source as long as its client is connected. */
+/** Passes the chunks of a source while the client is connected. */
 export async function* whileConnected(
   body: AsyncIterable<Uint8Array>,
   signal: AbortSignal | undefined,

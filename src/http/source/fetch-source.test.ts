@@ -4,7 +4,7 @@ import type { SourceBody } from "../../operation/source.ts";
 import { once, openContentFixture, pattern } from "../../content/testing.ts";
 import { BodyAborted } from "../request-body.ts";
 import type { WireRequest } from "../wire.ts";
-import type { SourceAnswer, SourceReader } from "./source-reader.ts";
+import type { SourceResponse, SourceReader } from "./source-reader.ts";
 import { fetchSource } from "./fetch-source.ts";
 
 const body: SourceBody = {
@@ -31,7 +31,7 @@ const request: WireRequest = {
   proceed: () => undefined,
 };
 
-function answerOf(bytes: AsyncIterable<Uint8Array>): SourceAnswer {
+function answerOf(bytes: AsyncIterable<Uint8Array>): SourceResponse {
   return { status: 200, reason: "", headers: {}, metadata: [], body: bytes, close: () => {} };
 }
 
@@ -40,7 +40,7 @@ async function* breaking(): AsyncGenerator<Uint8Array> {
   throw new Error("the connection broke");
 }
 
-it("lets go of the bytes of a source whose tags cannot be read", async () => {
+it("discards the bytes of a source whose tags cannot be read", async () => {
   const { content } = await openContentFixture();
   const discard = vi.spyOn(content, "discard");
   const receive = vi.spyOn(content, "receive");
@@ -71,7 +71,7 @@ it("stops reading a source of this server when the client disconnects", async ()
   await content.close();
 });
 
-it("reads nothing for a client that is gone already", async () => {
+it("reads nothing for a client that has disconnected", async () => {
   const { content } = await openContentFixture();
   const connection = Object.assign(new EventEmitter(), { destroyed: true });
   const signals: (AbortSignal | undefined)[] = [];

@@ -12,7 +12,12 @@ import type { WireRequest } from "../wire.ts";
 import { clientSignal, requireClient, whileConnected } from "./client-signal.ts";
 import { sourceFoundIn } from "./source-found.ts";
 import { readSourceTags } from "./source-tags.ts";
-import { ask, type SourceAnswer, type SourceReader, type SourceRequest } from "./source-reader.ts";
+import {
+  ask,
+  type SourceResponse,
+  type SourceReader,
+  type SourceRequest,
+} from "./source-reader.ts";
 import { parseSourceUrl, sourceHeaders } from "./source-url.ts";
 
 export interface Taken {
@@ -27,7 +32,7 @@ export interface SourceParts {
 
 const rangeHeader = "x-ms-source-range";
 
-/** Takes the bytes of `x-ms-copy-source` in, as if the client had sent them. */
+/** Receives the bytes of `x-ms-copy-source` as if the client had sent them. */
 export async function fetchSource(
   { read, content }: SourceParts,
   request: WireRequest,
@@ -68,7 +73,7 @@ export async function fetchSource(
       const found = { ...sourceFoundIn(answer), tags };
       return ok({ received: received.value, source: { kind: "elsewhere", url, found } });
     } catch (error) {
-      // The caller never learns of these bytes, so nobody else lets go of them.
+      // The caller does not get these bytes, so they are discarded here.
       content.discard(received.value);
       throw error;
     }
@@ -96,9 +101,9 @@ function sourceRequest(
   return ok({ url: url.value, method: "GET", headers, host, remoteAddress, secure, signal });
 }
 
-/** As recorded: the status of the source, and, but for pages and appends, its own words. */
+/** Recorded: the status of the source and, except for pages and appends, its message. */
 function refusal(
-  { status, reason, headers }: SourceAnswer,
+  { status, reason, headers }: SourceResponse,
   { style }: SourceBody,
   asked: SourceRequest,
 ): Result<never> {
@@ -121,7 +126,7 @@ interface ReceiveOptions {
 
 async function receive(
   content: ContentStore,
-  { body, headers }: SourceAnswer,
+  { body, headers }: SourceResponse,
   lengthMax: number,
   { signal, ...options }: ReceiveOptions,
 ): Promise<Result<ReceivedBody>> {

@@ -8,14 +8,14 @@ const ports = { blob: 10_000, queue: 10_001, table: 10_002, file: 10_003 } as co
 function endpointsAt(host: string, address = host): OwnEndpoints {
   const endpoints = new OwnEndpoints();
   for (const [name, port] of Object.entries(ports)) {
-    endpoints.serves(name as ServiceName, () => Promise.reject(new Error("not asked")));
+    endpoints.serves(name as ServiceName, () => Promise.reject(new Error("must not be called")));
     endpoints.listens(name as ServiceName, { host, address, port });
   }
   endpoints.listensForAdmin({ host, address, port: 10_010 });
   return endpoints;
 }
 
-describe("the service that a URL leads to, for a request of the blob service", () => {
+describe("the service that a URL addresses, for a request to the blob service", () => {
   it.each([
     ["127.0.0.1:10000", "127.0.0.1:10000", "blob"],
     ["LOCALHOST:10000", "localhost:10000", "blob"],
@@ -64,7 +64,7 @@ describe("the admin listener", () => {
     }
   });
 
-  it("is not at the addresses of others", () => {
+  it("is not at other addresses", () => {
     expect(endpointsAt("0.0.0.0").isAdmin("192.0.2.1", 10_010)).toBe(false);
   });
 });

@@ -4,30 +4,30 @@ import type { WireResponse, WireRequest } from "../wire.ts";
 import { directFormOf } from "./address-forms.ts";
 import { hostNameOf, portOf, serviceOfName } from "./own-names.ts";
 
-/** Where a listener of this server is bound. */
+/** The address of a listener of this server. */
 export interface Endpoint {
   /** As configured: a name or an address. */
   readonly host: string;
-  /** The address that the name stands for. */
+  /** The resolved address. */
   readonly address: string;
   readonly port: number;
 }
 
 export type Serve = (request: WireRequest) => Promise<WireResponse>;
 
-/** Whose copy it is: the service that runs it, and the host by which its caller reached it. */
-export interface Asker {
+/** The service that runs the copy and the host that its client used. */
+export interface CopyRequester {
   readonly service: ServiceName;
   readonly host: string;
 }
 
-/** The listeners of this server, as far as the sources of copies may lead to them. */
+/** The listeners of this server, as targets of copy sources. */
 export class OwnEndpoints {
   readonly #serve = new Map<ServiceName, Serve>();
   readonly #storage: (readonly [ServiceName, Endpoint])[] = [];
   readonly #admin: Endpoint[] = [];
 
-  /** Sources of this service are served without a connection. */
+  /** Serves sources of this service without a connection. */
   serves(service: ServiceName, serve: Serve): void {
     this.#serve.set(service, serve);
   }
@@ -45,13 +45,14 @@ export class OwnEndpoints {
     return this.#serve.get(service);
   }
 
-  /** The service of this server that a URL leads to; undefined if it leads elsewhere. */
-  serviceOf(url: URL, asker: Asker): ServiceName | undefined {
-    const named = serviceOfName(url, asker) ?? this.#serviceAt(url, asker.host);
+  /** The service of this server that a URL addresses; undefined for other servers. */
+  serviceOf(url: URL, requester: CopyRequester): ServiceName | undefined {
+    const named = serviceOfName(url, requester) ?? this.#serviceAt(url, requester.host);
     return named !== undefined && this.#serve.has(named) ? named : undefined;
   }
 
-  /** Any address of this machine counts: which of them reach the listener is up to the system. */
+  /** Whether the address and port may reach the admin listener: any address of this machine
+   *  counts. */
   isAdmin(address: string, port: number): boolean {
     return this.#admin.some((admin) => admin.port === port && isOfMachine(address, admin));
   }
@@ -85,12 +86,12 @@ function pointsTo(name: string, endpoint: Endpoint): boolean {
   return address !== undefined && reaches(endpoint, address);
 }
 
-/** Whether a connection to this address of this machine ends at the listener. */
+/** Whether a connection to this local address reaches the listener. */
 function reaches(endpoint: Endpoint, address: string): boolean {
   const bound = directFormOf(endpoint.address) ?? "";
   if (bound === address) return true;
   const isForAll = unspecified.has(bound);
-  // The unspecified address stands for the loopback one when it is connected to.
+  // A connection to the unspecified address reaches the loopback address.
   if (unspecified.has(address)) return isForAll || isLoopbackAddress(bound);
   return isForAll && (isLoopbackAddress(address) || interfaceAddresses().has(address));
 }
@@ -104,7 +105,7 @@ function isLoopbackAddress(address: string): boolean {
   return address === "::1" || address.startsWith("127.");
 }
 
-/** Asked anew each time, since interfaces come and go; only copies from elsewhere ask. */
+/** Read each time, because interfaces change; only copies from remote sources need it. */
 function interfaceAddresses(): ReadonlySet<string> {
   const found = Object.values(networkInterfaces()).flatMap((each) => each ?? []);
   return new Set(found.map(({ address }) => address.replace(/%.*$/, "")));

@@ -1,18 +1,16 @@
 import type { ServiceName } from "../../protocol/service-name.ts";
-import type { Asker } from "./own-endpoints.ts";
+import type { CopyRequester } from "./own-endpoints.ts";
 
-/** Azure's command line makes the address of a source from the account's name alone, as if it were
- *  in the cloud. The account that emulators share never is. */
+/** Azure CLI derives the URL of a source from the account name, as if it were in the cloud. The
+ *  development account never is. */
 const cloudAddress = /^devstoreaccount1\.(\w+)\.core\.windows\.net$/i;
 const hostStyle = /^[^.]+\.(blob|dfs|queue|table|file)\.(.+)$/;
 const portsByScheme: Readonly<Record<string, number>> = { "http:": 80, "https:": 443 };
 
-/**
- * The service that a URL names by its host alone, seen from the host of the request that names it:
- * the same host, or another account or service of it, as in `one.blob.localhost:10000` and
- * `two.blob.localhost:10000`.
- */
-export function serviceOfName(url: URL, { service, host }: Asker): ServiceName | undefined {
+/** The service of this server that a URL names, judged by the host of the copy request: the same
+ *  host, or another account or service of it, as in `one.blob.localhost:10000` and
+ *  `two.blob.localhost:10000`. */
+export function serviceOfName(url: URL, { service, host }: CopyRequester): ServiceName | undefined {
   const name = url.host.toLowerCase();
   const asked = host.toLowerCase();
   if (name === asked) return service;

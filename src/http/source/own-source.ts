@@ -2,7 +2,7 @@ import type { ServiceName } from "../../protocol/service-name.ts";
 import { bufferBody, type WireResponse, type WireRequest } from "../wire.ts";
 import { metadataIn } from "./source-found.ts";
 import type { OwnEndpoints } from "./own-endpoints.ts";
-import type { SourceAnswer, SourceReader, SourceRequest, Sources } from "./source-reader.ts";
+import type { SourceResponse, SourceReader, SourceRequest, Sources } from "./source-reader.ts";
 
 export interface SourceParts {
   readonly service: ServiceName;
@@ -10,14 +10,14 @@ export interface SourceParts {
   readonly elsewhere: SourceReader;
 }
 
-/** Reads a source of this server as its own request, with the source's own credentials, so that
- *  every rule of reading holds; others over the network. */
+/** Reads a source of this server by a request to itself with the source's credentials, so that all
+ *  rules of reading apply; other sources are read over the network. */
 export function openSources({ service, endpoints, elsewhere }: SourceParts): Sources {
   const serviceOf = (url: URL, host: string) => endpoints.serviceOf(url, { service, host });
   return { serviceOf, read: sourceReader(endpoints, serviceOf, elsewhere) };
 }
 
-/** For reads that no service asks for: the transfers of copies that were answered before. */
+/** For transfer jobs: copies that continue after their response. */
 export function transferSources({
   endpoints,
   elsewhere,
@@ -34,7 +34,9 @@ function sourceReader(
   return async (request) => {
     const own = request.service ?? serviceOf(request.url, request.host);
     const serve = own && endpoints.serverOf(own);
-    return serve === undefined ? elsewhere(request) : answerOf(await serve(wireRequestOf(request)));
+    return serve === undefined
+      ? elsewhere(request)
+      : responseOf(await serve(wireRequestOf(request)));
   };
 }
 
@@ -55,7 +57,7 @@ export function wireRequestOf(request: SourceRequest): WireRequest {
 
 async function* nothing(): AsyncGenerator<Uint8Array> {}
 
-function answerOf({ status, reason = "", headers, body }: WireResponse): SourceAnswer {
+function responseOf({ status, reason = "", headers, body }: WireResponse): SourceResponse {
   const lower: Record<string, string> = {};
   for (const [name, value] of Object.entries(headers)) lower[name.toLowerCase()] = value;
   const metadata = metadataIn(Object.entries(headers));

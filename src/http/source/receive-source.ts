@@ -9,12 +9,12 @@ import type { PreparedCall } from "../prepare.ts";
 import type { WireRequest } from "../wire.ts";
 import { fetchSource } from "./fetch-source.ts";
 
-function namesChecksum({ headers }: WireRequest): boolean {
+function hasChecksum({ headers }: WireRequest): boolean {
   const md5 = headers["x-ms-source-content-md5"];
   return (md5 ?? headers["x-ms-source-content-crc64"]) !== undefined;
 }
 
-/** The bytes come from elsewhere, but only if the target would take them. */
+/** Fetches the bytes of a source body, after the checks on the target have passed. */
 export async function receiveSource(
   { runtime, sources }: HttpService,
   request: WireRequest,
@@ -22,11 +22,11 @@ export async function receiveSource(
   body: SourceBody,
 ): Promise<PreparedCall> {
   const refusal = await precheck(runtime, call);
-  // A wrong checksum of the source outranks whatever speaks against the target (recorded).
-  if (refusal !== undefined && !namesChecksum(request)) return { call, outcome: refusal };
+  // Recorded: a wrong checksum of the source takes precedence over faults of the target.
+  if (refusal !== undefined && !hasChecksum(request)) return { call, outcome: refusal };
   if (!mayHold(request, streamedBytesMax)) return serverBusy;
   const content = encryptingContent(runtime.content, clientKeyOf(call.input), runtime.random);
   const parts = { read: sources.read, content };
-  const taken = await fetchSource(parts, request, body, call.version);
-  return taken.ok ? ok({ ...call, ...taken.value }) : taken;
+  const fetched = await fetchSource(parts, request, body, call.version);
+  return fetched.ok ? ok({ ...call, ...fetched.value }) : fetched;
 }

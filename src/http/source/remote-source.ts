@@ -12,16 +12,17 @@ import {
   type SourceRequest,
 } from "./source-reader.ts";
 
-/** Without a byte for this long, a source counts as gone. */
+/** A source that sends no byte for this long counts as unreachable. */
 const idleMilliseconds = 30_000;
 
-/** Reads a source over the network. Redirects are not followed: they could lead anywhere. */
+/** Reads a source over the network. Redirects are not followed: they could lead to a blocked
+ *  address. */
 export function remoteSources(policy: SourcePolicy): SourceReader {
   return (request) =>
     new Promise((settle, refuse) => {
       const { url } = request;
       const host = url.hostname.replace(/^\[|\]$/g, "");
-      // Node looks no address up, so that the hook below would not see it.
+      // Node does not call `lookup` for an address, so it is checked here.
       if (isIP(host) !== 0 && !policy.permits(host, portOf(url))) {
         refuse(blocked(host));
         return;
@@ -35,8 +36,8 @@ export function remoteSources(policy: SourcePolicy): SourceReader {
     });
 }
 
-/** `lookup` runs once, within the connect: the addresses it passes are the ones connected to, and
- *  no later answer of a name server can replace them. */
+/** `lookup` runs once, during the connect: the addresses that it passes on are the ones connected
+ *  to, so that a later DNS response cannot replace them. */
 function requestOptions(
   { url, method, headers, signal }: SourceRequest,
   policy: SourcePolicy,

@@ -21,7 +21,7 @@ export interface NamingParts {
   readonly locating: LocationOptions;
   readonly publicAccessPermitted: (account: string) => boolean;
   readonly isHierarchical: (account: string) => boolean;
-  /** Who the credentials in the source's URL, or beside it, prove the caller to be. */
+  /** Authenticates the credentials in or beside the source's URL. */
   readonly authenticate: (source: WireRequest, location: Location) => Result<Principal>;
   readonly wallNow: () => Ticks;
 }
@@ -30,13 +30,13 @@ export interface Asking {
   readonly account: string;
   readonly principal: Principal;
   readonly version: string;
-  /** As the operation declares it. */
+  /** The declaration of the operation. */
   readonly linked: LinkedResource;
   /** How the caller reaches the account. */
   readonly endpoint: string;
 }
 
-/** What `x-ms-copy-source` means: a record of this service, or something to be fetched. */
+/** Resolves `x-ms-copy-source` to a record of this service or to a source that must be fetched. */
 export async function resolveSource(
   parts: NamingParts,
   request: WireRequest,
@@ -63,10 +63,10 @@ export async function resolveSource(
   const { status, reason } = answer;
   if (status === 412 || status === 304) return fail("SourceConditionNotMet");
   if (status >= 300) {
-    const told = status >= 400 ? status : 409;
-    return fail("CannotVerifyCopySource", { status: told, ...(reason && { message: reason }) });
+    const reported = status >= 400 ? status : 409;
+    return fail("CannotVerifyCopySource", { status: reported, ...(reason && { message: reason }) });
   }
-  // The signature stays: the bytes are still to be fetched with it.
+  // Keeps the signature: the bytes will be fetched with it.
   const own = service && { service, remoteAddress, secure };
   return ok({ kind: "elsewhere", url: url.href, own, found: sourceFoundIn(answer) });
 }
@@ -96,7 +96,7 @@ function ownSource(parts: NamingParts, asked: SourceRequest, asking: Asking): Re
   });
 }
 
-/** Inside one account the key that signs the copy opens its source, too. */
+/** Inside one account the key that signs the copy also permits reading the source. */
 function principalOf(
   { authenticate }: NamingParts,
   source: WireRequest,
@@ -132,7 +132,8 @@ function unverified(failure: Result<unknown>, { linked }: Asking): Result<never>
 }
 
 function cannotVerify(failure: Result<unknown>): Result<never> {
-  if (failure.ok) throw new Error("a fault was expected");
+  if (failure.ok)
+    throw new Error("source conditions passed although the source responded with 304 or 412");
   const { fault } = failure;
   return fail("CannotVerifyCopySource", {
     status: faultStatus(fault),

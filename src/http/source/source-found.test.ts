@@ -1,14 +1,14 @@
 import { describe, expect, it } from "vitest";
 import { metadataBytesMax, type Metadata } from "../../protocol/metadata.ts";
 import { sourceFoundIn } from "./source-found.ts";
-import type { SourceAnswer } from "./source-reader.ts";
+import type { SourceResponse } from "./source-reader.ts";
 
 async function* nothing(): AsyncGenerator<Uint8Array> {}
 
-const found = (headers: SourceAnswer["headers"], metadata: Metadata = []) =>
+const found = (headers: SourceResponse["headers"], metadata: Metadata = []) =>
   sourceFoundIn({ status: 200, reason: "", headers, metadata, body: nothing(), close: () => {} });
 
-describe("what a source says of itself", () => {
+describe("the properties of a source", () => {
   it.each([
     [{ "content-length": "10" }, 10],
     [{ "content-length": "10", "content-range": "bytes 0-9/500" }, 500],
@@ -21,9 +21,9 @@ describe("what a source says of itself", () => {
     expect(found(headers).length).toBe(length);
   });
 
-  it("is kept only where it could have been set here", () => {
+  it("are kept only if they are valid here", () => {
     const long = "x".repeat(metadataBytesMax);
-    const told: Metadata = [
+    const sent: Metadata = [
       ["Colour", "blue"],
       ["colour", "again"],
       ["no-name", "1"],
@@ -31,7 +31,7 @@ describe("what a source says of itself", () => {
       ["long", long],
       ["last", "3"],
     ];
-    const kept = found({}, told).metadata;
+    const kept = found({}, sent).metadata;
     expect(kept).toEqual([
       ["Colour", "blue"],
       ["last", "3"],

@@ -1,9 +1,9 @@
 import { validPairs, metadataPrefix, type Metadata } from "../../protocol/metadata.ts";
 import type { SourceFound } from "../../operation/source.ts";
-import type { SourceAnswer } from "./source-reader.ts";
+import type { SourceResponse } from "./source-reader.ts";
 
-/** What an answer says of the thing it comes from, as far as it can be true. */
-export function sourceFoundIn({ headers, metadata }: SourceAnswer): SourceFound {
+/** The valid properties in a source's response. */
+export function sourceFoundIn({ headers, metadata }: SourceResponse): SourceFound {
   return {
     header: (name) => headers[name],
     metadata: validPairs(metadata),
@@ -11,13 +11,13 @@ export function sourceFoundIn({ headers, metadata }: SourceAnswer): SourceFound 
   };
 }
 
-function totalLength(headers: SourceAnswer["headers"]): number | undefined {
+function totalLength(headers: SourceResponse["headers"]): number | undefined {
   const total = /\/(\d+)$/.exec(headers["content-range"] ?? "")?.[1] ?? headers["content-length"];
   const length = /^\d+$/.test(total ?? "") ? Number(total) : Number.NaN;
   return Number.isSafeInteger(length) ? length : undefined;
 }
 
-/** The pairs among the headers of an answer, in the source's own spelling. */
+/** The metadata in the headers of a response, in the source's spelling. */
 export function metadataIn(headers: Iterable<readonly [string, string]>): Metadata {
   const pairs: (readonly [string, string])[] = [];
   for (const [name, value] of headers) {

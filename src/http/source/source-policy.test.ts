@@ -70,7 +70,7 @@ describe("a source", () => {
     expect(everything.permits(address, port)).toBe(true);
   });
 
-  it("is read from this server's own storage by any name for it, unless that is forbidden", () => {
+  it("is read from this server's storage by any of its names, unless it is forbidden", () => {
     for (const address of ["127.0.0.1", "::ffff:7f00:1", "0.0.0.0"]) {
       expect(policyOf([]).permits(address, storagePort)).toBe(true);
       expect(policyOf([], ["127.0.0.0/8", "0.0.0.0/8"]).permits(address, storagePort)).toBe(false);

@@ -5,16 +5,16 @@ import type { OwnEndpoints } from "./own-endpoints.ts";
 export interface SourceRanges {
   /** Ranges that copies may read although they are blocked by default. */
   readonly allowed: readonly string[];
-  /** Ranges that copies must not read; they outrank `allowed`. */
+  /** Ranges that copies must not read; they take precedence over `allowed`. */
   readonly forbidden: readonly string[];
 }
 
-/** Decides whether the source of a copy may be read from an address, right before connecting. */
+/** Decides whether a copy may read from an address, directly before connecting. */
 export interface SourcePolicy {
   permits(address: string, port: number): boolean;
 }
 
-/** What answers at these addresses trusts every caller on the machine, or gives out its secrets. */
+/** Services at these addresses trust every local client or return secrets. */
 const blockedByDefault = [
   "0.0.0.0/8", // this host; connecting to it reaches the loopback address
   "127.0.0.0/8",
@@ -22,7 +22,7 @@ const blockedByDefault = [
   "::/128",
   "::1/128",
   "fe80::/10",
-  // Metadata services of clouds that are not link-local.
+  // Cloud metadata services that are not link-local.
   "100.100.100.200/32",
   "168.63.129.16/32",
   "fd00:ec2::254/128",
@@ -39,7 +39,7 @@ export function sourcePolicy(
     permits(address, port) {
       const forms = formsOf(address);
       if (forms.length === 0) return false;
-      // First, so that no flag can open the admin listener to copies.
+      // First, so that no option can open the admin listener to copies.
       if (forms.some((form) => endpoints.isAdmin(form, port))) return false;
       if (forms.some((form) => isListed(refused, form))) return false;
       if (endpoints.isStorage(address, port)) return true;

@@ -1,55 +1,55 @@
 import type { Metadata } from "../../protocol/metadata.ts";
 import type { ServiceName } from "../../protocol/service-name.ts";
 
-/** A request for the source of a copy: to this very server, or to any other. */
+/** A request for the source of a copy, to this server or another. */
 export interface SourceRequest {
   readonly url: URL;
   readonly method: "GET" | "HEAD";
-  /** By lower-case name. */
+  /** Headers by lower-case name. */
   readonly headers: Readonly<Record<string, string>>;
-  /** The host by which the caller of this server reached it: the same host is this server. */
+  /** The host that the client of the copy used: the same host is this server. */
   readonly host: string;
-  /** Whom the source is read for: a signature may be limited to an address. */
+  /** The client of the copy: a SAS may be limited to an address. */
   readonly remoteAddress: string;
-  /** Whether that request came over HTTPS, whatever scheme its URL of the source names. */
+  /** Whether the copy request used HTTPS, whatever the scheme of the source's URL. */
   readonly secure: boolean;
-  /** Undefined if it follows from URL and host whether a service of this server is meant. */
+  /** Undefined if URL and host decide whether a service of this server is addressed. */
   readonly service?: ServiceName | undefined;
-  /** Aborted when the result is of no use any more, as after the client has disconnected. */
+  /** Aborted when the result is no longer needed, as after the client has disconnected. */
   readonly signal?: AbortSignal | undefined;
 }
 
-/** Header that every source request over the network carries, and that its client cannot remove.
- *  Admin listeners refuse it, also those of other processes and machines. */
+/** Header of every source request over the network, which its client cannot remove. Admin listeners
+ *  reject it, also those of other processes and machines. */
 export const sourceMarkHeader = "x-etagere-source";
 
-export interface SourceAnswer {
+export interface SourceResponse {
   readonly status: number;
-  /** What it says of the status, e.g. "The specified blob does not exist." */
+  /** The reason phrase, e.g. "The specified blob does not exist." */
   readonly reason: string;
   /** By lower-case name. */
   readonly headers: Readonly<Record<string, string | undefined>>;
-  /** With names as the source spells them. */
+  /** Metadata with the source's spelling of names. */
   readonly metadata: Metadata;
-  /** A chunk is valid until the next one is asked for. */
+  /** A chunk is valid until the next one is requested. */
   readonly body: AsyncIterable<Uint8Array>;
-  /** Gives up on the rest. Also called after everything was read. */
+  /** Stops reading. Also called after everything was read. */
   close(): void;
 }
 
-/** Rejects with `SourceUnreachable` if nobody answers, or nobody that may be asked. */
-export type SourceReader = (request: SourceRequest) => Promise<SourceAnswer>;
+/** Rejects with `SourceUnreachable` if no server responds or the address is blocked. */
+export type SourceReader = (request: SourceRequest) => Promise<SourceResponse>;
 
-/** Where the operations of one service find the sources that they copy. */
+/** How the operations of one service read copy sources. */
 export interface Sources {
   readonly read: SourceReader;
-  /** The service of this server that the URL leads to; undefined if it leads elsewhere. */
+  /** The service of this server that the URL addresses; undefined for other servers. */
   readonly serviceOf: (url: URL, host: string) => ServiceName | undefined;
 }
 
 export class SourceUnreachable extends Error {
   override readonly name = "SourceUnreachable";
-  /** What the client of a copy is told: its URL leads nowhere, or where it must not. */
+  /** The status of the copy: 400 if the source is unreachable, 403 if it is blocked. */
   readonly status: 400 | 403;
 
   constructor(message: string, status: 400 | 403 = 400) {
@@ -58,8 +58,8 @@ export class SourceUnreachable extends Error {
   }
 }
 
-/** A source that cannot be reached answers with what that means to the client. */
-export async function ask(read: SourceReader, request: SourceRequest): Promise<SourceAnswer> {
+/** Reads a source; converts `SourceUnreachable` into a response with its status. */
+export async function ask(read: SourceReader, request: SourceRequest): Promise<SourceResponse> {
   try {
     return await read(request);
   } catch (error) {

@@ -6,8 +6,7 @@ import { ask, type SourceReader, type SourceRequest } from "./source-reader.ts";
 
 const tagsBytesMax = 64 * 1024;
 
-/** The tags of the source, if the request wants them copied. They come in an answer of their
- *  own. */
+/** Reads the tags of the source with a second request, if the copy requests them. */
 export async function readSourceTags(
   read: SourceReader,
   { headers }: WireRequest,

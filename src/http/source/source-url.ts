@@ -5,10 +5,11 @@ import type { WireRequest } from "../wire.ts";
 
 const urlUnitsMax = 4096;
 
-/** From this version on the source of a copy is named by its whole URL. */
+/** Since this version the source is an absolute URL. */
 const absoluteSince = "2012-02-12";
 
-/** An absolute URL, or for renames and in old versions a path, `/account/container/blob`. */
+/** Parses an absolute URL or, for renames and in old versions, a path:
+ *  `/account/container/blob`. */
 export function parseSourceUrl(
   { headers, secure }: WireRequest,
   version: string,
@@ -38,7 +39,7 @@ export function parseSourcePath(
 
 const conditionNames = ["if-match", "if-none-match", "if-modified-since", "if-unmodified-since"];
 
-/** What the request for the source carries: the conditions about it, and its own credentials. */
+/** Headers of the request for the source: source conditions and the source's credentials. */
 export function sourceHeaders({ headers }: WireRequest, version: string): Record<string, string> {
   const sent: Record<string, string> = { "x-ms-version": version };
   for (const name of conditionNames) {

@@ -8,7 +8,7 @@ import {
   type TransferStore,
 } from "../../operation/transfer.ts";
 import { transferJobs, type StoredTransfer } from "../../operation/transfer-jobs.ts";
-import type { SourceAnswer, SourceReader } from "./source-reader.ts";
+import type { SourceResponse, SourceReader } from "./source-reader.ts";
 
 export interface TransferParts extends TransferStore {
   readonly read: SourceReader;
@@ -17,29 +17,29 @@ export interface TransferParts extends TransferStore {
 }
 
 export interface Transfers {
-  /** Breaks off what is running; it goes on where the server starts again. */
+  /** Aborts running transfers; they continue after the next start. */
   stop(): Promise<void>;
 }
 
 const concurrentMax = 4;
 const attemptsMax = 3;
-/** How often claims are renewed, and jobs of a process that died are looked for. */
-const lookMilliseconds = 5000;
+/** Interval in which claims are renewed and jobs of dead processes are claimed. */
+const pollMilliseconds = 5000;
 const progressBytes = 16 * 1024 * 1024;
-/** As large as any blob can be; what a source announces is held against it. */
+/** Largest blob; a source that announces more is rejected. */
 const transferBytesMax = 200 * 1024 ** 4;
 const inlineBytesMax = 4096;
 const sourceFailed = '"Copy failed when reading the source."';
 
-/** The target stopped waiting, or the server stops. */
+/** The target no longer waits for the bytes, or the server stops. */
 class TransferAborted extends Error {
   override readonly name = "BrokenOff";
 }
 
-/** Fetches the bytes that copies are waiting for, a few at a time, until stopped. */
+/** Runs transfer jobs, a few at a time, until stopped. */
 export function runTransfers(parts: TransferParts): Transfers {
   const running = new Map<string, Promise<void>>();
-  const life: Life = { stopped: false, answers: new Set() };
+  const life: TransferState = { stopped: false, answers: new Set() };
   let looking = Promise.resolve();
   let cancel = (): void => {};
   const look = async (): Promise<void> => {
@@ -57,11 +57,11 @@ export function runTransfers(parts: TransferParts): Transfers {
   const wake = (): void => {
     if (life.stopped) return;
     looking = looking.then(look).catch((error: unknown) => {
-      parts.log.warn({ err: error }, "transfers could not be looked at; they will be again");
+      parts.log.warn({ err: error }, "polling for transfer jobs failed; retrying in 5 s");
     });
   };
   const later = (): void => {
-    cancel = parts.clock.after(lookMilliseconds, () => {
+    cancel = parts.clock.after(pollMilliseconds, () => {
       for (const id of running.keys()) void renewClaim(parts, id).catch(() => {});
       wake();
       later();
@@ -82,32 +82,40 @@ export function runTransfers(parts: TransferParts): Transfers {
   };
 }
 
-/** What all transfers of one process share: whether it goes on, and what it is reading. */
-interface Life {
+/** State of the transfers of one process. */
+interface TransferState {
   stopped: boolean;
-  readonly answers: Set<SourceAnswer>;
+  readonly answers: Set<SourceResponse>;
 }
 
-async function carryOut(parts: TransferParts, job: StoredTransfer, life: Life): Promise<void> {
+async function carryOut(
+  parts: TransferParts,
+  job: StoredTransfer,
+  life: TransferState,
+): Promise<void> {
   try {
     await fetchInto(parts, job, life);
   } catch (error) {
     if (error instanceof TransferAborted || life.stopped) {
-      // It was none of the source's fault, so it does not count as an attempt.
+      // The server stops: this does not count as an attempt.
       await releaseTransfer(parts, { ...job, attempts: job.attempts - 1 }).catch(() => {});
       return;
     }
-    parts.log.warn({ err: error, copy: job.id }, "a copy from elsewhere broke off");
+    parts.log.warn({ err: error, copy: job.id }, "fetching a copy source failed; retrying");
     const again = job.attempts < attemptsMax;
     const description = `500 InternalServerError ${sourceFailed}`;
-    const told = again
+    const stored = again
       ? releaseTransfer(parts, job)
       : endTransfer(parts, job, { ended: "failed", description });
-    await told.catch(() => {});
+    await stored.catch(() => {});
   }
 }
 
-async function fetchInto(parts: TransferParts, job: StoredTransfer, life: Life): Promise<void> {
+async function fetchInto(
+  parts: TransferParts,
+  job: StoredTransfer,
+  life: TransferState,
+): Promise<void> {
   const url = new URL(job.url);
   const headers = { ...job.headers };
   const asker = { host: "", remoteAddress: "", secure: false, ...job.own };
@@ -131,7 +139,7 @@ async function fetchInto(parts: TransferParts, job: StoredTransfer, life: Life):
 async function receiveAndEnd(
   parts: TransferParts,
   job: StoredTransfer,
-  answer: SourceAnswer,
+  answer: SourceResponse,
 ): Promise<void> {
   const announced = Number(answer.headers["content-length"] ?? Number.NaN);
   const received = await parts.content.receive(watched(parts, job, answer), {
@@ -151,16 +159,16 @@ async function receiveAndEnd(
 async function* watched(
   parts: TransferParts,
   job: StoredTransfer,
-  { body }: SourceAnswer,
+  { body }: SourceResponse,
 ): AsyncGenerator<Uint8Array> {
   let copied = 0;
-  let told = 0;
+  let reportedBytes = 0;
   for await (const chunk of body) {
     yield chunk;
     copied += chunk.length;
-    if (copied - told < progressBytes) continue;
-    told = copied;
+    if (copied - reportedBytes < progressBytes) continue;
+    reportedBytes = copied;
     if (!(await reportProgress(parts, job, copied)))
-      throw new TransferAborted("nobody waits for it");
+      throw new TransferAborted("the target no longer waits for these bytes");
   }
 }

@@ -2,19 +2,18 @@ import type { IncomingMessage, ServerResponse } from "node:http";
 import type { Clock } from "../base/world.ts";
 import type { WireBody, WireResponse } from "./wire.ts";
 
-/**
- * An answer given before the body has arrived. A connection that is closed while the client sends
- * is reset, and the answer may be lost with it: a little of the body is taken in first.
- */
+/** A response that is sent before the body has arrived. Closing the connection while the client
+ *  sends would reset it, and the client might lose the response: up to 1 MiB or 2 s of the body is
+ *  received first. */
 const drainBytesMax = 1024 * 1024;
 const drainMillisecondsMax = 2000;
 
-/** An answer of known length is complete for the client before it is ended here. */
+/** A response of known length: the client has all of it before the connection is closed. */
 export interface WholeReply extends WireResponse {
   readonly body: Exclude<WireBody, { kind: "stream" }> | undefined;
 }
 
-/** A client that waits for `100 Continue` sends no body after another answer. */
+/** Whether the client may still send its body: not if it waits for `100 Continue`. */
 export function maySendMore(
   { headers, method }: IncomingMessage,
   reply: WireResponse,
@@ -23,8 +22,8 @@ export function maySendMore(
   return reply.headers["Content-Length"] !== undefined && reply.body?.kind !== "stream";
 }
 
-/** Ends the answer, and with it the connection, when the client has stopped sending, has sent a
- *  little more or has had some time. */
+/** Ends the response, and with it the connection, when the client has stopped sending, or has sent
+ *  1 MiB more, or after 2 s. */
 export function endAfterBody(
   request: IncomingMessage,
   response: ServerResponse,
@@ -43,12 +42,12 @@ export function endAfterBody(
   drain(request, end);
 }
 
-/** Takes in what comes, up to a bound. */
+/** Receives and drops up to 1 MiB, then calls `stop`. */
 export function drain(request: IncomingMessage, stop: () => void = () => request.destroy()): void {
-  let taken = 0;
+  let received = 0;
   request.on("data", (chunk: Buffer) => {
-    taken += chunk.length;
-    if (taken > drainBytesMax) stop();
+    received += chunk.length;
+    if (received > drainBytesMax) stop();
   });
   request.on("error", () => {});
   request.resume();

@@ -302,7 +302,7 @@ describe("the debug log names the cause", () => {
     const { body, headers } = batchOf([insert({ RowKey: "a" }), insert(wrong)]);
     const answer = await sim.sendAs(keyed({ method: "POST", path: "/$batch", body, headers }));
     expect(answer.status).toBe(202);
-    const refused = entries.find(({ message }) => message === "transaction refused");
+    const refused = entries.find(({ message }) => message === "transaction rejected");
     expect(refused?.fields).toMatchObject({ index: 1, about: "property Age" });
   });
 

@@ -121,7 +121,7 @@ describe("a later version", () => {
     expect(warnings).toEqual([
       {
         fields: { version: later, newestKnown: latestVersion },
-        message: "x-ms-version is later than the newest known one, which is used instead",
+        message: "x-ms-version is later than the newest known one; serving it as the newest",
       },
     ]);
     for (let year = 3000; year < 3100; year += 1) await ask(`${year}-01-01`);

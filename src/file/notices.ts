@@ -8,7 +8,7 @@ import {
 import type { Ticks } from "../base/ticks.ts";
 import type { NodeKind, NodeRecord } from "./records.ts";
 
-/** Who wants to hear of changes in a share: processes that serve SMB clients who watch it. */
+/** The processes to notify of changes in a share: they serve SMB clients that watch it. */
 export interface WatchedShare {
   readonly owners: readonly string[];
 }
@@ -20,11 +20,11 @@ export const watchedShares = defineTable<{ share: bigint }, WatchedShare>({
   codec: recordCodec<WatchedShare>({ version: 1 }),
 });
 
-/** What can change of a node that stays where it is; `other` is metadata, or bytes whose writer
- *  has kept the time of the last write. */
+/** What a change in place can affect; `other` is metadata, or bytes whose writer kept the last
+ *  write time. */
 export type NodeAspect = "attributes" | "size" | "lastWrite" | "created" | "security" | "other";
 
-/** A change of one name of a directory. */
+/** A change of one directory entry. */
 export interface Notice {
   readonly node: bigint;
   readonly parent: bigint;
@@ -42,7 +42,7 @@ export interface NoticeKey {
   readonly action: string;
 }
 
-/** Letters to those processes, in the order of what happened; each takes its own away. */
+/** Notices per process, in commit order; each process deletes those that it has read. */
 export const notices = defineTable<NoticeKey, Notice>({
   name: "file-notices",
   tag: 0x5d,
@@ -52,7 +52,7 @@ export const notices = defineTable<NoticeKey, Notice>({
 
 const none: IndexEntry[] = [];
 
-/** A share that nobody watches costs one look. */
+/** Notices for a change. A share without watchers costs one read. */
 export async function noticesOf(
   change: RecordChange<NodeRecord> & { readonly share: bigint },
   view: NoticeView,
@@ -80,7 +80,7 @@ export function noticeOf(
   const about = { node: id, parent, name, kind };
   if (before === undefined) return { ...about, action: "added", aspects: [] };
   if (after === undefined) return { ...about, action: "removed", aspects: [] };
-  // Only its times changed, with its entries: those have notices of their own.
+  // Only the times changed, because entries changed: these have notices of their own.
   if (kind === "directory" && before.etag === after.etag) return undefined;
   const aspects = changedAspects(before, after);
   return aspects.length === 0 ? undefined : { ...about, action: "modified", aspects };

@@ -5,16 +5,17 @@ import { successor } from "../encoding/keys.ts";
 import { versionEnds, versions } from "./records.ts";
 import { snapshotsOf } from "./share/snapshots.ts";
 
-const looksMax = 500;
+const entriesMax = 500;
 
 /**
- * A snapshot is gone: the states that only it showed go, too. They were kept while it was the last
- * one to show them, or one that was deleted since, so they lie between it and the next snapshot;
- * those that the snapshot before it shows as well stay. A position in that range is the job's own.
+ * Removes the versions that only a deleted snapshot showed. Each version is stored with the last
+ * snapshot that showed it, or one that was deleted since, so they lie between the deleted snapshot
+ * and the next one. Versions that the previous snapshot shows remain. The scope has the position to
+ * continue from.
  */
 export const reclaimSnapshot: ReclaimHandler = async (view, scope) => {
   const [share, epoch, position] = scope as [bigint, bigint, string?];
-  const { previous, next } = await neighbours(view, share, Number(epoch));
+  const { previous, next } = await adjacentEpochs(view, share, Number(epoch));
   const start =
     position === undefined
       ? versionEnds.prefix([share, Number(epoch)])
@@ -24,7 +25,7 @@ export const reclaimSnapshot: ReclaimHandler = async (view, scope) => {
   const removals: Removal[] = [];
   let last: Uint8Array | undefined;
   let looked = 0;
-  for await (const batch of view.scan(versionEnds, { start, end, limit: looksMax })) {
+  for await (const batch of view.scan(versionEnds, { start, end, limit: entriesMax })) {
     for (const { key } of batch) {
       last = key;
       looked += 1;
@@ -40,13 +41,13 @@ export const reclaimSnapshot: ReclaimHandler = async (view, scope) => {
       removals.push({ key: new Uint8Array(key) });
     }
   }
-  if (looked < looksMax || last === undefined) return { removals, done: true };
+  if (looked < entriesMax || last === undefined) return { removals, done: true };
   const onwards = [share, epoch, Buffer.from(last).toString("hex")];
   return { removals, jobs: [{ kind: "file-snapshot", scope: onwards }], done: true };
 };
 
-/** The epochs of the snapshots before and behind; 0 if there is none before. */
-async function neighbours(view: RecordView, share: bigint, epoch: number) {
+/** The epochs of the previous and the next snapshot; 0 if there is no previous one. */
+async function adjacentEpochs(view: RecordView, share: bigint, epoch: number) {
   let previous = 0;
   let next: number | undefined;
   for (const { epoch: other } of await snapshotsOf(view, share)) {

@@ -38,7 +38,7 @@ const belowShare = [
   notices,
 ];
 
-/** Everything keyed by a share's id, a bounded number of records at a time. */
+/** Removes all records keyed by a share's id. */
 const reclaimShare: ReclaimHandler = async (view, [share]) => {
   const id = share as bigint;
   for (const table of belowShare) {
@@ -48,7 +48,7 @@ const reclaimShare: ReclaimHandler = async (view, [share]) => {
   return { removals: [{ key: usageCounter(id) }], done: true };
 };
 
-/** A deleted share that nobody restored in time. */
+/** Removes a deleted share whose retention ended. */
 const expireShare: ReclaimHandler = async (view, [account, name, version]) => {
   const key = {
     account: account as bigint,

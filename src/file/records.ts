@@ -14,11 +14,11 @@ import type { LockState } from "./locks/lock-state.ts";
 
 export type Protocol = "SMB" | "NFS";
 
-/** What Create Share and Set Share Properties can say, beside quota and metadata. */
+/** Settings of Create Share and Set Share Properties, beside quota and metadata. */
 export interface ShareSettings {
   readonly tier?: string | undefined;
   readonly tierChanged?: Ticks | undefined;
-  /** What it was before; told for a while, as moving takes its time. */
+  /** The previous tier; reported for a while after a change. */
   readonly tierBefore?: string | undefined;
   readonly protocol?: Protocol | undefined;
   readonly rootSquash?: string | undefined;
@@ -32,7 +32,7 @@ export interface ShareSettings {
 }
 
 export interface ShareRecord {
-  /** What everything inside is keyed by: deleting a share touches only this record. */
+  /** Prefix of all keys inside the share: deleting a share changes only this record. */
   readonly id: bigint;
   readonly etag: Ticks;
   readonly lease?: Lease | undefined;
@@ -40,15 +40,15 @@ export interface ShareRecord {
   readonly policies: readonly StoredPolicy[];
   readonly quotaGib: number;
   readonly settings: ShareSettings;
-  /** Counts snapshots, starting at 1; everything written carries the epoch it was written in. */
+  /** Counts snapshots, starting at 1. Every record has the epoch it was written in (`since`). */
   readonly epoch: number;
-  /** The epoch of the newest snapshot there is, 0 without one. What was last written after it is
-   *  seen by no snapshot, and so may be overwritten without keeping it. */
+  /** The epoch of the newest snapshot, 0 without one. No snapshot shows a record that was
+   *  written after it, so that it may be overwritten without a stored version. */
   readonly newestSnapshot: number;
   readonly snapshotCount: number;
 }
 
-/** A share as it was at the end of an epoch: `epoch` is the last one that it shows. */
+/** A share snapshot; `epoch` is the last epoch that it shows. */
 export interface ShareSnapshotRecord extends ShareRecord {
   readonly at: Ticks;
 }
@@ -75,8 +75,8 @@ export interface CopyState {
   readonly completed?: Ticks | undefined;
 }
 
-/** `to` is left out. */
-export interface ClearedStretch {
+/** `to` is exclusive. */
+export interface ClearedRange {
   readonly from: number;
   readonly to: number;
   readonly epoch: number;
@@ -91,43 +91,43 @@ export interface PosixProperties {
 
 export type NodeKind = "file" | "directory" | "symlink";
 
-/** A file or directory, kept under its parent and its folded name. */
+/** A file node: a file, directory or symbolic link, keyed by its parent and folded name. */
 export interface NodeRecord {
-  /** Never changes, whatever it is renamed to: what handles, locks and children refer to. */
+  /** Unchanged by renames: handles, locks and children refer to it. */
   readonly id: bigint;
   readonly parent: bigint;
-  /** In the spelling it was given. */
+  /** As the client spelled it. */
   readonly name: string;
   readonly kind: NodeKind;
   readonly etag: Ticks;
-  /** The epoch of the share in which this state was written. */
+  /** The epoch of the share in which this record was written. */
   readonly since: number;
   readonly created: Ticks;
   readonly lastWrite: Ticks;
   readonly change: Ticks;
-  /** As a client has set it: reading is not recorded. Without it the last write counts. */
+  /** Set by a client only: reads do not update it. Without it, the last write time counts. */
   readonly lastAccess?: Ticks | undefined;
   readonly attributes: number;
   readonly permissionKey?: string | undefined;
   readonly metadata: Metadata;
-  /** Files only, as all that follows. */
+  /** For files only, as all fields below. */
   readonly content?: ContentRef | undefined;
   readonly headers?: HttpHeaders | undefined;
   readonly lease?: Lease | undefined;
-  /** Bytes that were written and not cleared: what counts against the quota. */
+  /** Bytes that were written and not cleared. They count against the quota. */
   readonly allocated?: number | undefined;
   readonly copy?: CopyState | undefined;
-  /** What was cleared since the newest snapshots, to tell it to those who ask for changes. */
-  readonly cleared?: readonly ClearedStretch[] | undefined;
+  /** Ranges that were cleared since the newest snapshots, for List Ranges. */
+  readonly cleared?: readonly ClearedRange[] | undefined;
   readonly posix?: PosixProperties | undefined;
   readonly linkText?: string | undefined;
-  /** Only another name: the id of the file that it stands for. */
+  /** Of a hard link: the id of the file that it refers to. */
   readonly linkTo?: bigint | undefined;
-  /** Where the other names of this file lie. */
+  /** The keys of the other names of this file. */
   readonly links?: readonly NodeLocation[] | undefined;
 }
 
-/** An earlier state of a node that snapshots up to the epoch `until` still show. */
+/** An earlier state of a file node, shown by snapshots up to the epoch `until`. */
 export interface VersionRecord extends NodeRecord {
   readonly until: number;
 }
@@ -138,7 +138,7 @@ export interface NodeKey {
   readonly folded: string;
 }
 
-/** The root directory of a share is the node without a name below the id 0, which is its own. */
+/** The root directory has the id 0, an empty name, and itself as parent. */
 export const rootId = 0n;
 
 export const shares = defineTable<{ account: bigint; name: string }, ShareRecord>({
@@ -157,7 +157,7 @@ export interface ShareName {
   readonly name: string;
 }
 
-/** From the id that nodes and locks are keyed by to the share as it is called. */
+/** Index from a share's id to its account and name. */
 export const shareNames = defineTable<{ id: bigint; name: string }, ShareName>({
   name: "share-names",
   tag: 0x5b,
@@ -204,7 +204,7 @@ function shareOf(key: Uint8Array): bigint {
   return share as bigint;
 }
 
-/** Where a node lies, by its id: handles and locks know nothing else of it. */
+/** The key of a file node by its id, which handles and locks refer to. */
 export const nodeLocations = defineTable<{ share: bigint; id: bigint }, NodeLocation>({
   name: "places",
   tag: 0x54,
@@ -221,7 +221,7 @@ export interface VersionKey extends NodeKey {
   readonly since: number;
 }
 
-/** What snapshots show that is no longer so, oldest first below each name. */
+/** Stored versions for snapshots, oldest first for each name. */
 export const versions = defineTable<VersionKey, VersionRecord>({
   name: "file-versions",
   tag: 0x55,
@@ -230,7 +230,7 @@ export const versions = defineTable<VersionKey, VersionRecord>({
   content: "content",
 });
 
-/** The same versions by the last snapshot that shows them, to find those nobody sees any more. */
+/** Index of the versions by the last snapshot that shows them, to find those to reclaim. */
 export const versionEnds = defineTable<VersionKey & { readonly until: number }, object>({
   name: "file-version-ends",
   tag: 0x56,
@@ -242,7 +242,7 @@ export const locks = defineTable<{ share: bigint; id: bigint }, LockState>({
   name: "file-locks",
   tag: 0x57,
   key: ({ share, id }) => [share, id],
-  // Every READ and WRITE looks at the locks, and 10,000 ranges take milliseconds to decode.
+  // Every READ and WRITE reads the lock state, and 10,000 ranges take milliseconds to decode.
   codec: withDecodeCache(recordCodec<LockState>({ version: 1 }), { slots: 8, bytesMin: 4096 }),
 });
 
@@ -257,7 +257,7 @@ export const permissions = defineTable<{ share: bigint; key: string }, Permissio
   codec: recordCodec<PermissionRecord>({ version: 1 }),
 });
 
-/** A share that was just deleted: deleting it once more is no mistake. */
+/** Marks a share as recently deleted: deleting it again succeeds. */
 export const shareTombstones = defineTable<{ account: bigint; name: string }, ShareTombstone>({
   name: "share-tombstones",
   tag: 0x5a,
@@ -271,7 +271,7 @@ export interface ShareTombstone {
 
 const usageTag = 0x59;
 
-/** Bytes that the files of a share hold now; a counter, so that writers never meet in it. */
+/** Bytes that the files of a share hold; a counter, so that writers do not conflict. */
 export function usageCounter(share: bigint): Uint8Array {
   return encodeTaggedKey(usageTag, [share]);
 }

@@ -36,13 +36,13 @@ import { nodeById, resolvePath, type Alias, type ResolvedPath } from "./share-tr
 export interface FileAddress extends Address {
   readonly resource: "service" | "share" | "directory" | "file" | "entry";
   readonly share: string;
-  /** As it stands in the URL, decoded; how it is read depends on a header. */
+  /** Decoded from the URL; a header decides whether trailing dots are kept. */
   readonly path: string;
   readonly snapshot: Ticks | undefined;
 }
 
 export interface ShareScope extends AccountScope {
-  /** The share itself, also where a snapshot is addressed. */
+  /** The share itself, also if a snapshot is addressed. */
   readonly current: ShareRecord;
 }
 
@@ -50,13 +50,13 @@ export interface NodeScope extends AccountScope {
   readonly share: ShareRecord;
   readonly snapshot: ShareSnapshotRecord | undefined;
   readonly key: NodeKey;
-  /** In the spelling of the request, as it would be stored. */
+  /** The last path component as it would be stored. */
   readonly name: string;
   readonly parent: NodeRecord;
   readonly trail: readonly bigint[];
   readonly components: readonly string[];
   readonly locks: LockState | undefined;
-  /** The address is only another name of the target: that lies at `key`, below `parent`. */
+  /** Set if the address is a hard link: the target is stored at `key`, below `parent`. */
   readonly alias: Alias | undefined;
 }
 
@@ -66,7 +66,7 @@ export interface FileResources {
   readonly share: { scope: Partial<ShareScope> & AccountScope; target: ShareRecord };
   readonly directory: { scope: NodeScope; target: NodeRecord };
   readonly file: { scope: NodeScope; target: NodeRecord };
-  /** A file or a directory, whichever it is. */
+  /** A file or a directory. */
   readonly entry: { scope: NodeScope; target: NodeRecord };
 }
 
@@ -90,7 +90,7 @@ export function operation<
   return spec as unknown as Operation;
 }
 
-/** Operations that do not say, or do not care, which of the two they mean. */
+/** Values of `comp` whose operations accept both a file and a directory. */
 const eitherWords: ReadonlySet<string> = new Set(["listhandles", "forceclosehandles", "rename"]);
 
 /** `/`, `/share?restype=share`, `/share/path?restype=directory`, `/share/path`. */
@@ -141,7 +141,7 @@ async function loadShare(
   return { ...loaded, isNameReserved: await isNameReserved(view, where, deletedName) };
 }
 
-/** How the operation that looks for a file wants its path read. */
+/** Parameters that change how the path is read. */
 interface PathInput {
   readonly keepsTrailingDots?: boolean | undefined;
 }
@@ -164,13 +164,17 @@ async function loadNode(
   const snapshot = await findSnapshot(view, share, address.snapshot);
   if (!snapshot.ok) return missing(snapshot);
   const tree = { share: share.id, epoch: snapshot.value?.epoch };
-  const walked = await resolvePath(view, tree, parsed.value);
-  if (walked.parent === undefined) return missing(fail("ParentNotFound"));
-  const { key, trail, target, alias } = walked;
-  if (target === undefined && mayCreate(where) && (await isGoing(view, share, walked.parent))) {
+  const resolved = await resolvePath(view, tree, parsed.value);
+  if (resolved.parent === undefined) return missing(fail("ParentNotFound"));
+  const { key, trail, target, alias } = resolved;
+  if (
+    target === undefined &&
+    mayCreate(where) &&
+    (await isDeletePending(view, share, resolved.parent))
+  ) {
     return missing(deletePending);
   }
-  const parent = await parentOf(view, share.id, { ...walked, parent: walked.parent });
+  const parent = await parentOf(view, share.id, { ...resolved, parent: resolved.parent });
   const held =
     target === undefined || snapshot.value !== undefined
       ? undefined
@@ -190,12 +194,16 @@ async function loadNode(
   return { access: share, scope: ok(scope), target, cors };
 }
 
-/** Nothing new comes into a directory that an SMB client is about to take away. */
-async function isGoing(view: RecordView, share: ShareRecord, { id }: NodeRecord): Promise<boolean> {
+/** Whether the directory is delete-pending: then no file can be created in it. */
+async function isDeletePending(
+  view: RecordView,
+  share: ShareRecord,
+  { id }: NodeRecord,
+): Promise<boolean> {
   return (await view.get(locks, { share: share.id, id }))?.deletePending === true;
 }
 
-/** Of the file itself, not of another name of it. */
+/** The parent of the file itself, not of a hard link to it. */
 async function parentOf(
   view: RecordView,
   share: bigint,
@@ -215,9 +223,10 @@ async function findSnapshot(
   return record === undefined ? fail("ShareNotFound") : ok(record);
 }
 
-const makers: ReadonlySet<TargetPolicy> = new Set(["may-exist", "must-not-exist"]);
+const creatingPolicies: ReadonlySet<TargetPolicy> = new Set(["may-exist", "must-not-exist"]);
 
-/** A name that is taken by the other kind is neither there nor free. */
+/** Loads a file or a directory. A name of the other kind counts as missing, and cannot be
+ *  created. */
 function loadKind(kind: "file" | "directory") {
   return async (view: RecordView, where: LoadRequest<FileAddress>): Promise<LoadedResource> => {
     const located = await loadNode(view, where);
@@ -235,7 +244,7 @@ function mayCreate(where: LoadRequest<FileAddress>): boolean {
 }
 
 function creates({ operation: asked }: LoadRequest<FileAddress>): boolean {
-  return asked !== undefined && makers.has(asked.target);
+  return asked !== undefined && creatingPolicies.has(asked.target);
 }
 
 const corsOf = corsRulesFor("file");

@@ -3,22 +3,22 @@ import { nodes, nodeLocations, rootId, versions } from "./records.ts";
 import type { NodeKey, NodeRecord } from "./records.ts";
 import { foldName } from "./shared/fold.ts";
 
-/** A tree of one share: as it is now, or as it was at the end of an epoch. */
+/** The directory tree of a share, at present or at the end of an epoch. */
 export interface ShareTree {
   readonly share: bigint;
-  /** Left out for the present. */
+  /** Undefined for the present. */
   readonly epoch?: number | undefined;
 }
 
-/** What a path leads to. */
+/** The result of resolving a path. */
 export interface ResolvedPath {
-  /** The directory that holds, or would hold, what the path names; undefined if there is none. */
+  /** The directory of the last component; undefined if it does not exist. */
   readonly parent: NodeRecord | undefined;
   readonly key: NodeKey;
   readonly target: NodeRecord | undefined;
   /** Ids from the root to the parent. */
   readonly trail: readonly bigint[];
-  /** The name itself, where it is only another one of the target, which lies elsewhere. */
+  /** Set if the last component is a hard link: the link itself. */
   readonly alias?: Alias | undefined;
 }
 
@@ -31,7 +31,7 @@ export function rootKey(share: bigint): NodeKey {
   return { share, parent: rootId, folded: "" };
 }
 
-/** The state of one name: the present one if it is old enough, else the last one that is. */
+/** The record of a name: the present one if it is old enough, else the newest version that is. */
 export async function findNode(
   view: RecordView,
   key: NodeKey,
@@ -78,7 +78,7 @@ export async function resolvePath(
   return at;
 }
 
-/** The file that another name stands for. */
+/** Loads the file of a hard link. */
 export async function follow(
   view: RecordView,
   { share, epoch }: ShareTree,
@@ -90,10 +90,10 @@ export async function follow(
   return { key, target };
 }
 
-/** A directory this deep cannot be named by any path. */
+/** Deeper than any path can name. */
 const depthMax = 256;
 
-/** Where a node lies now, from the root down; undefined if it is gone. */
+/** The present path of a file node; undefined if it was deleted. */
 export async function pathOf(
   view: RecordView,
   share: bigint,

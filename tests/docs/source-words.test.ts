@@ -11,9 +11,7 @@ const exempt: readonly string[] = [
   "src/admin/",
   "src/blob/",
   "src/cli/",
-  "src/file/",
   "src/server/",
-  "src/smb/operations/",
   "scripts/",
   "examples/",
   // Texts of ui/src and a name of src/admin.

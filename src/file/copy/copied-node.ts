@@ -14,25 +14,25 @@ import type { NodeScope } from "../resources.ts";
 import { archiveAttribute } from "../shared/attributes.ts";
 import { defaultContentType } from "../shared/http-headers.ts";
 import type { SmbInput } from "../shared/smb-params.ts";
-import { settleSmb, type SmbProperties } from "../shared/smb-properties.ts";
+import { resolveSmbProperties, type SmbProperties } from "../shared/smb-properties.ts";
 
-/** What a copy takes from its source. */
+/** Properties that a copy takes from its source. */
 export interface Original {
   readonly headers: HttpHeaders;
   readonly metadata: Metadata;
-  /** Of a file of this service; a source elsewhere has none. */
+  /** Of a source in this service; undefined for one elsewhere. */
   readonly smb?: SmbProperties;
   readonly permission?: PermissionRecord | undefined;
 }
 
-export interface CopyWishes {
+export interface CopyOptions {
   readonly metadata: Metadata;
   readonly smb: SmbInput;
   readonly permissionMode: "source" | "override" | undefined;
   readonly setsArchive: boolean | undefined;
 }
 
-interface CopyMoment {
+interface CopyTarget {
   readonly scope: NodeScope;
   readonly target: NodeRecord | undefined;
   readonly newETag: Ticks;
@@ -41,23 +41,23 @@ interface CopyMoment {
   readonly inherited: string | undefined;
 }
 
-/** The target of a copy, but for its content and the state of the copy itself. */
+/** The target of a copy, without its content and copy state. */
 export function copiedNode(
   original: Original,
-  wishes: CopyWishes,
-  { scope, target, newETag, freshId, inherited }: CopyMoment,
+  options: CopyOptions,
+  { scope, target, newETag, freshId, inherited }: CopyTarget,
 ): Result<{ readonly node: NodeRecord; readonly effects: readonly Effect[] }> {
   const { share, parent, name } = scope;
-  const input = fromSource(wishes, original);
+  const input = fromSource(options, original);
   const place = { share, kind: "file", parent, present: undefined, now: newETag } as const;
-  const settled = settleSmb({ ...place, parentSddl: inherited, input });
-  if (!settled.ok) return settled;
-  const { properties, effects } = settled.value;
+  const resolved = resolveSmbProperties({ ...place, parentSddl: inherited, input });
+  if (!resolved.ok) return resolved;
+  const { properties, effects } = resolved.value;
   const archived =
-    wishes.setsArchive === false
+    options.setsArchive === false
       ? properties.attributes & ~archiveAttribute
-      : properties.attributes | (wishes.setsArchive === true ? archiveAttribute : 0);
-  const kept = keptPermission(share.id, properties.permissionKey, wishes, original);
+      : properties.attributes | (options.setsArchive === true ? archiveAttribute : 0);
+  const kept = keptPermission(share.id, properties.permissionKey, options, original);
   return ok({
     effects: [...effects, ...kept],
     node: {
@@ -69,15 +69,15 @@ export function copiedNode(
       since: share.epoch,
       ...properties,
       attributes: archived,
-      metadata: wishes.metadata.length > 0 ? wishes.metadata : original.metadata,
+      metadata: options.metadata.length > 0 ? options.metadata : original.metadata,
       headers: original.headers,
       lease: target?.lease,
     },
   });
 }
 
-/** The word `source` stands for what the source has. */
-function fromSource({ smb, permissionMode }: CopyWishes, original: Original): SmbInput {
+/** Resolves the keyword `source` to the properties of the source. */
+function fromSource({ smb, permissionMode }: CopyOptions, original: Original): SmbInput {
   const source = original.smb;
   if (source === undefined) return smb;
   const key = source.permissionKey;
@@ -96,11 +96,11 @@ function fromSource({ smb, permissionMode }: CopyWishes, original: Original): Sm
   };
 }
 
-/** A permission belongs to its share, so that of another one is taken along. */
+/** Permissions are stored per share, so that of another share is stored again. */
 function keptPermission(
   share: bigint,
   key: string | undefined,
-  { permissionMode }: CopyWishes,
+  { permissionMode }: CopyOptions,
   { permission }: Original,
 ): readonly Effect[] {
   if (permissionMode !== "source" || permission === undefined || key === undefined) return [];
@@ -114,7 +114,7 @@ export function originalOf(node: NodeRecord, permission: PermissionRecord | unde
 
 const md5Bytes = 16;
 
-/** What a source elsewhere tells of itself in the headers of its answer. */
+/** Properties from the response headers of a source elsewhere. */
 export function originalFound({ header, metadata }: SourceFound): Original {
   const md5 = decodeBase64(header("content-md5") ?? "");
   return {

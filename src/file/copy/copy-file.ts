@@ -28,8 +28,8 @@ import {
   setsArchive,
 } from "./copy-params.ts";
 
-/** Inside this server a copy is one more reference to the same bytes, so it is done at once;
- *  from elsewhere it goes on after the answer.
+/** A copy within this server shares the stored bytes and completes at once; from elsewhere the
+ *  bytes are transferred after the response.
  *  learn.microsoft.com/rest/api/storageservices/copy-file */
 export const copyFile = fileOperation({
   name: "Copy File",
@@ -71,7 +71,7 @@ export const copyFile = fileOperation({
     if (readOnly && input.ignoresReadOnly !== true) return fail("ReadOnlyAttribute");
     const id = newGuid();
     const copying = { id, source, now, shareName: address.share, freshId: target?.id ?? newId() };
-    const taken = take(readResult.own, { scope, copying });
+    const taken = copyContent(readResult.own, { scope, copying });
     if ("wait" in taken) return taken;
     if (!taken.ok) return taken;
     const { original, content, copy, allocated, effects } = taken.value;
@@ -120,7 +120,7 @@ interface Copying {
   readonly freshId: bigint;
 }
 
-interface Taken {
+interface CopiedContent {
   readonly original: Original;
   readonly content: ContentPlan;
   readonly copy: CopyState;
@@ -128,14 +128,14 @@ interface Taken {
   readonly effects: readonly Effect[];
 }
 
-function take(own: Own, { scope, copying }: { scope: NodeScope; copying: Copying }) {
+function copyContent(own: Own, { scope, copying }: { scope: NodeScope; copying: Copying }) {
   const { source } = copying;
-  if (source.kind === "elsewhere") return takeLater(scope, copying, source);
+  if (source.kind === "elsewhere") return copyLater(scope, copying, source);
   if (own === undefined) throw new Error("a source of this service is loaded");
-  return own.ok ? takeAtOnce(own.value, copying) : own;
+  return own.ok ? copyWithinServer(own.value, copying) : own;
 }
 
-function takeAtOnce(
+function copyWithinServer(
   { scope, node, permission }: Extract<Own, { ok: true }>["value"],
   { id, source, now }: Copying,
 ) {
@@ -150,7 +150,7 @@ function takeAtOnce(
   });
   if ("stop" in reading) return reading.stop;
   const progress = `${content.length}/${content.length}`;
-  const taken: Taken = {
+  const taken: CopiedContent = {
     original: originalOf(node, permission),
     content: shareContent(content),
     copy: { id, source: source.url, status: "success", progress, completed: now },
@@ -160,12 +160,12 @@ function takeAtOnce(
   return ok(taken);
 }
 
-/** The target is there at once, empty, and nobody writes it until it is full. */
-function takeLater(
+/** The target exists at once, filled with zeros; until the transfer ends it accepts no writes. */
+function copyLater(
   { account, share }: NodeScope,
   { id, shareName, freshId }: Copying,
   { url, own, found }: Extract<CopySource, { kind: "elsewhere" }>,
-): Result<Taken> {
+): Result<CopiedContent> {
   const { length = 0 } = found;
   if (length > fileBytesMax) return fail("RequestBodyTooLarge");
   const etag = found.header("etag");

@@ -14,15 +14,18 @@ import {
 import { keepForSnapshots, useBytes } from "../shared/node-replies.ts";
 import { nodeById, nodeKeyOf } from "../share-tree.ts";
 
-interface Waiting {
+interface PendingCopy {
   readonly share: ShareRecord;
   readonly key: NodeKey;
   readonly node: NodeRecord;
   readonly copy: CopyState;
 }
 
-/** The file that waits for these very bytes, wherever it was renamed to meanwhile. */
-async function findWaiting(view: RecordView, job: TransferJob): Promise<Waiting | undefined> {
+/** Finds the target of a transfer by its id, because it may have been renamed. */
+async function findPendingCopy(
+  view: RecordView,
+  job: TransferJob,
+): Promise<PendingCopy | undefined> {
   const [account, name, id, file] = job.scope as [bigint, string, bigint, bigint];
   const share = await view.get(shares, { account, name });
   if (share?.id !== id) return undefined;
@@ -34,19 +37,19 @@ async function findWaiting(view: RecordView, job: TransferJob): Promise<Waiting 
 
 export const fileCopy: TransferHandler = {
   progress: async (view, job, copiedBytes) => {
-    const waiting = await findWaiting(view, job);
-    if (waiting === undefined) return undefined;
-    const { key, node, copy } = waiting;
+    const pending = await findPendingCopy(view, job);
+    if (pending === undefined) return undefined;
+    const { key, node, copy } = pending;
     const progress = `${copiedBytes}/${job.length ?? copiedBytes}`;
     return [put(nodes, key, { ...node, copy: { ...copy, progress } })];
   },
   finish: async (view, job, end) => {
-    const waiting = await findWaiting(view, job);
-    if (waiting === undefined) return undefined;
-    const { copy } = waiting;
+    const pending = await findPendingCopy(view, job);
+    if (pending === undefined) return undefined;
+    const { copy } = pending;
     const completed = view.now;
     if (end.ended === "failed") {
-      return settle(waiting, { copy: { ...copy, status: "failed", completed }, allocated: 0 });
+      return endCopy(pending, { copy: { ...copy, status: "failed", completed }, allocated: 0 });
     }
     const { length } = end.received;
     const done = {
@@ -55,12 +58,12 @@ export const fileCopy: TransferHandler = {
       progress: `${length}/${length}`,
       completed,
     };
-    return settle(waiting, { copy: done, allocated: length }, whole(end.received));
+    return endCopy(pending, { copy: done, allocated: length }, whole(end.received));
   },
 };
 
-function settle(
-  { share, key, node }: Waiting,
+function endCopy(
+  { share, key, node }: PendingCopy,
   change: { readonly copy: CopyState; readonly allocated: number },
   content = empty(0),
 ): readonly Effect[] {

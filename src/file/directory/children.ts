@@ -8,7 +8,7 @@ export interface ChildrenWanted {
   readonly directory: bigint;
   /** Folded. */
   readonly prefix: string;
-  /** Folded; the first name to show. */
+  /** Folded; the first name to list. */
   readonly from: string;
   readonly limit: number;
 }
@@ -18,7 +18,7 @@ export interface Child {
   readonly node: NodeRecord;
 }
 
-/** Names in a directory, in the order of their folded spelling. */
+/** Names in a directory, ordered by folded name. */
 export async function childrenOf(
   view: RecordView,
   tree: ShareTree,
@@ -30,7 +30,7 @@ export async function childrenOf(
     : earlierChildren(view, { ...tree, epoch }, wanted);
 }
 
-/** The nameless root lies among its own children; it comes first and is stepped over. */
+/** The key of the root directory sorts before its children; it is skipped. */
 function boundsOf<K, R>(
   table: DefinedTable<K, R>,
   { share }: ShareTree,
@@ -45,7 +45,7 @@ function boundsOf<K, R>(
   return { start, end: within.end };
 }
 
-/** Of all names in a directory as it is now. */
+/** Key bounds of the present names in a directory. */
 export function presentBounds(tree: ShareTree, wanted: ChildrenWanted) {
   return boundsOf(nodes, tree, wanted);
 }
@@ -65,8 +65,8 @@ async function presentChildren(
   return found;
 }
 
-/** Goes through present and kept states side by side. What was made or changed since costs a step
- *  each, so a page of an old snapshot costs what changed in that directory. */
+/** Merges present records and stored versions. Entries that were created or changed after the
+ *  epoch are skipped one by one, so a page costs as much as changed in that directory. */
 async function earlierChildren(
   view: RecordView,
   tree: ShareTree & { readonly epoch: number },
@@ -91,7 +91,7 @@ async function earlierChildren(
   return found;
 }
 
-/** In the order of keys, which is not that of JavaScript's strings. */
+/** Compares as encoded keys: JavaScript compares strings by UTF-16 code unit. */
 function comesFirst(left: string, right: string): boolean {
   return compareKeys(encodeKey([left]), encodeKey([right])) <= 0;
 }

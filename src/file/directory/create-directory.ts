@@ -3,7 +3,12 @@ import { noBody } from "../../operation/operation.ts";
 import { fileOperation } from "../file-operation.ts";
 import { putNode } from "../shared/node-replies.ts";
 import { keepsTrailingDots, smbProperties } from "../shared/smb-params.ts";
-import { inheritedFrom, settleSmb, smbHeaderNames, smbHeaders } from "../shared/smb-properties.ts";
+import {
+  inheritedFrom,
+  resolveSmbProperties,
+  smbHeaderNames,
+  smbHeaders,
+} from "../shared/smb-properties.ts";
 
 /** learn.microsoft.com/rest/api/storageservices/create-directory */
 export const createDirectory = fileOperation({
@@ -28,7 +33,7 @@ export const createDirectory = fileOperation({
   reads: (view, { scope, input }) => inheritedFrom(view, scope, input.smb),
   decide: ({ scope, input, newETag, newId, version, readResult }) => {
     const { share, parent } = scope;
-    const settled = settleSmb({
+    const resolved = resolveSmbProperties({
       share,
       kind: "directory",
       parent,
@@ -37,7 +42,7 @@ export const createDirectory = fileOperation({
       present: undefined,
       now: newETag,
     });
-    if (!settled.ok) return settled;
+    if (!resolved.ok) return resolved;
     const next = {
       id: newId(),
       parent: parent.id,
@@ -45,13 +50,13 @@ export const createDirectory = fileOperation({
       kind: "directory" as const,
       etag: newETag,
       since: share.epoch,
-      ...settled.value.properties,
+      ...resolved.value.properties,
       metadata: input.metadata,
     };
     const placed = putNode(scope, { target: undefined, next });
     return {
       ...placed,
-      effects: [...placed.effects, ...settled.value.effects],
+      effects: [...placed.effects, ...resolved.value.effects],
       headers: { ...smbHeaders(next, version), "x-ms-request-server-encrypted": "true" },
     };
   },

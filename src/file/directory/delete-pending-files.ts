@@ -2,12 +2,12 @@ import type { RecordView } from "../../operation/view.ts";
 import { locks } from "../records.ts";
 import type { ShareTree } from "../share-tree.ts";
 
-/** Open files of one share that are looked through. */
+/** Bound of the scan over the open files of a share. */
 const openFilesMax = 100_000;
 const none: ReadonlySet<bigint> = new Set();
 
-/** Files that wait for their last handle to close: they are there, but no longer shown. Costs a
- *  look at every file that is open, and there are few of those. */
+/** Ids of delete-pending files, which listings omit. Scans the lock state of every open file of
+ *  the share; there are few. */
 export async function deletePendingFiles(
   view: RecordView,
   { share, epoch }: ShareTree,

@@ -14,7 +14,7 @@ export interface EntryOptions {
 const details: readonly Detail[] = ["timestamps", "etag", "attributes", "permissionkey"];
 const idsSince = "2020-10-02";
 
-/** One bit for each choice that shows in an entry. */
+/** One bit per listing option that changes the rendered entry. */
 export function formOf({ include, version }: EntryOptions): number {
   const choices = [...details.map((detail) => include.has(detail)), version >= idsSince];
   return choices.reduce((form, choice) => form * 2 + (choice ? 1 : 0), 0);
@@ -37,7 +37,7 @@ export function renderEntry(node: NodeRecord, { include, version }: EntryOptions
   );
 }
 
-/** Reading is not noted anywhere: the last access is the last write, unless a client set it. */
+/** Reads do not update the last access time: it is the last write time unless a client set it. */
 function renderTimes({ created, lastAccess, lastWrite, change, etag }: NodeRecord): string {
   return (
     textElement("CreationTime", formatIso(created)) +

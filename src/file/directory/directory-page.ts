@@ -13,7 +13,7 @@ export interface DirectoryPage {
   readonly next: string | undefined;
 }
 
-/** What a listing shows of a directory. */
+/** One page of a directory listing. */
 export async function directoryPage(
   view: RecordView,
   tree: ShareTree,
@@ -33,7 +33,7 @@ export async function directoryPage(
   return { entries, next: children[wanted.limit]?.folded };
 }
 
-/** As it is now, all of it shown: a node that was rendered before is not even decoded. */
+/** The present directory: an entry that was rendered before is not decoded again. */
 async function presentPage(
   view: RecordView,
   tree: ShareTree,
@@ -55,7 +55,7 @@ async function presentPage(
   return { entries, next: undefined };
 }
 
-/** Nothing for a name that leads to a file elsewhere: that may change on its own. */
+/** Undefined for a hard link: its file may change without the link's record. */
 function renderOwn({ record }: Scanned<NodeRecord>, options: EntryOptions) {
   if (record.linkTo !== undefined) return undefined;
   return { text: renderEntry(record, options), isCacheable: true };

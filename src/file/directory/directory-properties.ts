@@ -4,7 +4,12 @@ import { fileOperation } from "../file-operation.ts";
 import { presenceAccess, writeAccess } from "../locks/file-access.ts";
 import { updateNode } from "../shared/node-replies.ts";
 import { keepsTrailingDots, smbProperties } from "../shared/smb-params.ts";
-import { inheritedFrom, settleSmb, smbHeaderNames, smbHeaders } from "../shared/smb-properties.ts";
+import {
+  inheritedFrom,
+  resolveSmbProperties,
+  smbHeaderNames,
+  smbHeaders,
+} from "../shared/smb-properties.ts";
 
 /** Also of a share's root. learn.microsoft.com/rest/api/storageservices/get-directory-properties */
 export const getDirectoryProperties = fileOperation({
@@ -26,13 +31,13 @@ export const getDirectoryProperties = fileOperation({
     metadata: target.metadata,
     headers: {
       ...smbHeaders(target, version),
-      // Seen on the wire: a share's root is not encrypted.
+      // Recorded: the root of a share is not encrypted.
       "x-ms-server-encrypted": String(target.id !== rootId),
     },
   }),
 });
 
-/** What the request leaves out stays as it is.
+/** Properties that the request leaves out do not change.
  *  learn.microsoft.com/rest/api/storageservices/set-directory-properties */
 export const setDirectoryProperties = fileOperation({
   name: "Set Directory Properties",
@@ -59,7 +64,7 @@ export const setDirectoryProperties = fileOperation({
   reads: (view, { scope, input, target }) => inheritedFrom(view, scope, input.smb, target),
   decide: ({ target, scope, input, newETag, version, readResult }) => {
     const { share, parent } = scope;
-    const settled = settleSmb({
+    const resolved = resolveSmbProperties({
       share,
       kind: "directory",
       parent,
@@ -68,12 +73,12 @@ export const setDirectoryProperties = fileOperation({
       present: target,
       now: newETag,
     });
-    if (!settled.ok) return settled;
-    const next = { ...target, ...settled.value.properties };
+    if (!resolved.ok) return resolved;
+    const next = { ...target, ...resolved.value.properties };
     const revised = updateNode(scope, { target, next });
     return {
       ...revised,
-      effects: [...revised.effects, ...settled.value.effects],
+      effects: [...revised.effects, ...resolved.value.effects],
       headers: { ...smbHeaders(next, version), "x-ms-request-server-encrypted": "true" },
     };
   },

@@ -2,12 +2,12 @@ import type { RecordView } from "../../operation/view.ts";
 import type { LockState } from "../locks/lock-state.ts";
 import { locks, nodeLocations, rootId } from "../records.ts";
 
-/** Open files of one share that are looked through. */
+/** Bound of the scan over the open files of a share. */
 const openFilesMax = 100_000;
-/** A directory this deep cannot be named by any path. */
+/** Deeper than any path can name. */
 const depthMax = 256;
 
-/** As many open files below a directory as are looked at, and asked to be closed, at once. */
+/** Bound of the result: a rename breaks the caching of so many files at once. */
 const openBelowMax = 1000;
 
 /** A file or directory that is open. */
@@ -16,7 +16,7 @@ export interface OpenedFile {
   readonly state: LockState;
 }
 
-/** What is open below a directory. */
+/** The open files below a directory. */
 export async function openBelow(
   view: RecordView,
   share: bigint,
@@ -41,7 +41,8 @@ interface Descent {
   readonly directory: bigint;
 }
 
-/** `elsewhere` collects what is known not to lie below the directory, so that each is read once. */
+/** `elsewhere` collects ids that are known not to lie below the directory, so that each is read
+ *  once. */
 async function isBelow(
   view: RecordView,
   { share, file, directory }: Descent,

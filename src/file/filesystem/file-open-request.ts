@@ -2,7 +2,7 @@ import type { Open } from "../locks/lock-state.ts";
 import type { CacheRequest } from "../locks/caching.ts";
 import type { ShareAddress } from "./file-place.ts";
 
-/** What becomes of a name that is there, and of one that is not ([MS-FSA] 2.1.5.1). */
+/** What each disposition does with a present and with a missing name ([MS-FSA] 2.1.5.1). */
 export const dispositions = {
   supersede: { present: "replace", missing: "create" },
   open: { present: "open", missing: "fail" },
@@ -14,22 +14,22 @@ export const dispositions = {
 
 export type Disposition = keyof typeof dispositions;
 
-/** An open as its door understands it: generic rights resolved, names taken apart. */
+/** A CREATE request after decoding: generic rights are resolved, the path is split. */
 export interface FileOpenRequest {
   readonly share: ShareAddress;
   readonly path: readonly string[];
   readonly disposition: Disposition;
-  /** What the file must be, if it matters. */
+  /** The kind that an existing target must have; undefined: either. */
   readonly wants: "file" | "directory" | undefined;
-  /** Everything that the file allows, and `open.access` at least. */
+  /** MAXIMUM_ALLOWED: all rights that the file allows, at least `open.access`. */
   readonly wantsMaximum: boolean;
   readonly attributes: number;
   readonly sddl: string | undefined;
   readonly open: Omit<Open, "openedAt">;
   readonly cache: CacheRequest | undefined;
-  /** The only file that the cache's key may be used for, because it is in use for it. */
+  /** The file that the lease key is already in use for; any other is an error. */
   readonly cacheFile?: bigint | undefined;
-  /** The last epoch of a snapshot, for a look into the past. */
+  /** The last epoch that a share snapshot shows; undefined for the present. */
   readonly epoch?: number | undefined;
 }
 

@@ -1,7 +1,7 @@
 import { emptyContent, type Slice } from "../../content/content-ref.ts";
 import type { Span } from "../../protocol/ranges.ts";
 import type { Runtime } from "../../operation/execute.ts";
-import { sectorsOf, slicesOf, stretchesOf, type Stretch } from "../range/range-list.ts";
+import { sectorsOf, slicesOf, intervalsOf, type Interval } from "../range/range-list.ts";
 import { executeAtOnce, type LoadedContext } from "./execute-operation.ts";
 import type { FileResult } from "./file-result.ts";
 import { handleOperation, type HandleRequest, type LoadedFile } from "./handle-operation.ts";
@@ -13,7 +13,7 @@ export interface WrittenRangesRequest extends HandleRequest {
 /** Which parts of a span were written and not cleared, in whole sectors, as in List Ranges. */
 export const writtenRangesOperation = handleOperation<
   WrittenRangesRequest,
-  readonly Stretch[],
+  readonly Interval[],
   readonly Slice[]
 >({
   name: "query allocated ranges",
@@ -26,7 +26,7 @@ export const writtenRangesOperation = handleOperation<
     slicesOf(view, context.loaded.node.content ?? emptyContent, spanInside(context)),
   decide: (context) => {
     const { from, length } = spanInside(context);
-    const clipped = stretchesOf(context.readResult).map((range) => ({
+    const clipped = intervalsOf(context.readResult).map((range) => ({
       from: Math.max(range.from, from),
       to: Math.min(range.to, from + length),
     }));
@@ -45,6 +45,6 @@ function spanInside({
 export function writtenRanges(
   runtime: Runtime,
   request: WrittenRangesRequest,
-): Promise<FileResult<readonly Stretch[]>> {
+): Promise<FileResult<readonly Interval[]>> {
   return executeAtOnce(runtime, writtenRangesOperation, request);
 }

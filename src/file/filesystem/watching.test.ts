@@ -7,7 +7,7 @@ import { manualClock } from "../../store/manual-clock.ts";
 import { openMemoryStore } from "../../store/memory/open-memory-store.ts";
 import { noticeOf, notices, watchedShares } from "../notices.ts";
 import { nodes, type NodeRecord } from "../records.ts";
-import { sweepWatchers, takeNotices, unwatchShare, watchShare } from "./watching.ts";
+import { sweepWatchers, readNotices, unwatchShare, watchShare } from "./watching.ts";
 
 const share = 7n;
 const key = { share, parent: 0n, folded: "FILE" };
@@ -27,7 +27,7 @@ const node: NodeRecord = {
 };
 
 /** All contents are empty here. */
-const content = { settle: async () => emptyContent } as unknown as Runtime["content"];
+const content = { applyPlan: async () => emptyContent } as unknown as Runtime["content"];
 
 function newRuntime(): Runtime {
   const clock = manualClock();
@@ -59,14 +59,14 @@ describe("change notices of a share", () => {
     await watchShare(runtime, share, "right");
     await write(runtime, { ...node, attributes: 0x21 }, "right");
     await write(runtime, undefined);
-    const left = await takeNotices(runtime, share, "left");
+    const left = await readNotices(runtime, share, "left");
     expect(left.map(({ action, aspects }) => [action, ...aspects])).toEqual([
       ["modified", "attributes"],
       ["removed"],
     ]);
-    const right = await takeNotices(runtime, share, "right");
+    const right = await readNotices(runtime, share, "right");
     expect(right.map(({ action }) => action)).toEqual(["removed"]);
-    expect(await takeNotices(runtime, share, "left")).toEqual([]);
+    expect(await readNotices(runtime, share, "left")).toEqual([]);
   });
 
   it("are not stored for changes that no client can see", () => {

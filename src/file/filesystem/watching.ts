@@ -26,7 +26,7 @@ export async function unwatchShare(runtime: Runtime, share: bigint, owner: strin
   });
   // No more notices are written, so that the rest is bounded.
   for (let rounds = 0; rounds < roundsMax; rounds += 1) {
-    const taken = await takeNotices(runtime, share, owner);
+    const taken = await readNotices(runtime, share, owner);
     if (taken.length < noticesMax) return;
   }
 }
@@ -45,7 +45,7 @@ const noticesMax = 500;
 const roundsMax = 10_000;
 
 /** Returns the oldest notices and deletes them. */
-export function takeNotices(
+export function readNotices(
   runtime: Runtime,
   share: bigint,
   owner: string,

@@ -11,7 +11,7 @@ import { keepsTrailingDots } from "../shared/smb-params.ts";
 import { closeHandles } from "./close-handles.ts";
 import { openedNodes, type OpenedNode } from "./open-handles.ts";
 
-/** Files whose handles one request closes; the marker leads to the rest. */
+/** Bound of the files whose handles one request closes; the marker continues with the rest. */
 const filesClosedMax = 100;
 
 const handleId = header("x-ms-handle-id", (text): bigint | "all" | undefined => {

@@ -10,7 +10,7 @@ import { presenceAccess } from "../locks/file-access.ts";
 import { keepsTrailingDots } from "../shared/smb-params.ts";
 import { handlesOf, openedNodes, type ListedHandle } from "./open-handles.ts";
 
-/** What SMB clients have open. learn.microsoft.com/rest/api/storageservices/list-handles */
+/** The handles of SMB clients. learn.microsoft.com/rest/api/storageservices/list-handles */
 export const listHandles = fileOperation({
   name: "List Handles",
   ids: ["Directory_ListHandles", "File_ListHandles"],

@@ -4,26 +4,26 @@ import { locks, type NodeRecord } from "../records.ts";
 import type { NodeScope } from "../resources.ts";
 import { nodeById, pathOf } from "../share-tree.ts";
 
-/** One file or directory that somebody has open. */
+/** A file or directory with at least one handle. */
 export interface OpenedNode {
   readonly node: NodeRecord;
   readonly path: readonly string[];
   readonly state: LockState;
 }
 
-export interface HandleWish {
-  /** Also what is open below a directory. */
+export interface HandleScan {
+  /** Whether to include files below a directory. */
   readonly recursive: boolean;
 }
 
-/** Open files of one share that are looked through. */
+/** Bound of the scan over the open files of a share. */
 const openFilesMax = 100_000;
 
 export async function openedNodes(
   view: RecordView,
   scope: NodeScope,
   target: NodeRecord,
-  { recursive }: HandleWish,
+  { recursive }: HandleScan,
 ): Promise<readonly OpenedNode[]> {
   if (scope.snapshot !== undefined) return [];
   if (!recursive || target.kind !== "directory") {
@@ -52,7 +52,7 @@ export interface ListedHandle {
   readonly open: Open;
 }
 
-/** In the order of their ids, which are random: a page ends anywhere and goes on there. */
+/** Ordered by handle id, so that a page continues after the last id of the previous one. */
 export function handlesOf(nodes: readonly OpenedNode[]): readonly ListedHandle[] {
   return nodes
     .flatMap((opened) => opened.state.opens.map((open) => ({ opened, open })))

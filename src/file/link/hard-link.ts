@@ -31,7 +31,7 @@ export const createHardLink = fileOperation({
   since: "2025-05-05",
   params: { linked, keepsTrailingDots },
   body: noBody,
-  // The linked file changes: it counts its names, and the new one leads to its bytes.
+  // The record of the linked file changes, and its content becomes reachable by the new name.
   names: [
     {
       kind: "covered",

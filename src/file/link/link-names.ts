@@ -6,12 +6,10 @@ import type { NodeScope } from "../resources.ts";
 import { keepForSnapshots } from "../shared/node-replies.ts";
 import { follow, type Alias, type ShareTree } from "../share-tree.ts";
 
-/**
- * A file with several names lies under one of them; the others are entries that lead to it by its
- * id, and it knows where they are. NFS shares alone have such files, and few of them.
- */
+/** A file with several names is stored under one of them. The other names are records with its
+ *  id (`linkTo`), and it lists their keys (`links`). Only NFS shares have such files. */
 
-/** The name that the file goes to when the one it lies under is deleted. */
+/** The name that a file is stored under after its present one is deleted. */
 export async function nextName(
   view: RecordView,
   share: bigint,
@@ -24,7 +22,7 @@ export async function nextName(
   return node && { key, node };
 }
 
-/** One of the other names goes; the file stays where it is. */
+/** Deletes a name that the file is not stored under. */
 export function dropName(
   { share, key }: NodeScope,
   target: NodeRecord,
@@ -40,30 +38,30 @@ export function dropName(
   ];
 }
 
-/** The file moves under its next name, and the old one is free. */
-export function passOn(
+/** Stores the file under its next name and frees the present one. */
+export function moveToNextName(
   { share, key }: NodeScope,
   target: NodeRecord,
-  heir: Alias,
+  otherName: Alias,
 ): readonly Effect[] {
-  const { parent, folded } = heir.key;
+  const { parent, folded } = otherName.key;
   const next = {
     ...target,
     parent,
-    name: heir.node.name,
+    name: otherName.node.name,
     links: orNone((target.links ?? []).slice(1)),
     since: share.epoch,
   };
   return [
     ...keepForSnapshots({ share, key }, target),
-    ...keepForSnapshots({ share, key: heir.key }, heir.node),
-    put(nodes, heir.key, next),
+    ...keepForSnapshots({ share, key: otherName.key }, otherName.node),
+    put(nodes, otherName.key, next),
     remove(nodes, key),
     put(nodeLocations, { share: share.id, id: target.id }, { parent, folded }),
   ];
 }
 
-/** Another name of a file moves; the file learns where to. */
+/** Moves a name that the file is not stored under, and updates the file's list of names. */
 export function moveLink(
   { share, key }: NodeScope,
   target: NodeRecord,
@@ -94,7 +92,7 @@ function orNone<T>(list: readonly T[]): readonly T[] | undefined {
   return list.length === 0 ? undefined : list;
 }
 
-/** What a listing shows of another name: the file itself, called by that name. */
+/** The record that a listing shows for a link: the file's, with the name of the link. */
 export function resolveLinks(
   view: RecordView,
   tree: ShareTree,

@@ -7,17 +7,17 @@ import { fileOperation } from "../file-operation.ts";
 import { propertiesAccess } from "../locks/file-access.ts";
 import { putNode } from "../shared/node-replies.ts";
 import { keepsTrailingDots, smbProperties } from "../shared/smb-params.ts";
-import { settleSmb, smbHeaderNames, smbHeaders } from "../shared/smb-properties.ts";
+import { resolveSmbProperties, smbHeaderNames, smbHeaders } from "../shared/smb-properties.ts";
 
 const linkUnitsMax = 4096;
 
-/** Percent-encoded on the wire, as it may hold anything. */
+/** Percent-encoded, because it may contain any character. */
 const linkText = checked(required(header("x-ms-link-text", text)), (value) => {
   try {
     const decoded = decodeURIComponent(value);
     if (decoded.length <= linkUnitsMax) return ok(decoded);
   } catch {
-    // Malformed, as is one that is too long.
+    // Malformed: handled like one that is too long.
   }
   return invalidHeader("x-ms-link-text", value);
 });
@@ -48,7 +48,7 @@ export const createSymbolicLink = fileOperation({
   decide: ({ scope, input, newETag, newId, version }) => {
     const { share, parent, name } = scope;
     if (share.settings.protocol !== "NFS") return invalidQuery("restype", "symboliclink");
-    const settled = settleSmb({
+    const resolved = resolveSmbProperties({
       share,
       kind: "symlink",
       parent,
@@ -56,7 +56,7 @@ export const createSymbolicLink = fileOperation({
       present: undefined,
       now: newETag,
     });
-    if (!settled.ok) return settled;
+    if (!resolved.ok) return resolved;
     const next = {
       id: newId(),
       parent: parent.id,
@@ -64,14 +64,14 @@ export const createSymbolicLink = fileOperation({
       kind: "symlink" as const,
       etag: newETag,
       since: share.epoch,
-      ...settled.value.properties,
+      ...resolved.value.properties,
       metadata: input.metadata,
       linkText: input.linkText,
     };
     const placed = putNode(scope, { target: undefined, next });
     return {
       ...placed,
-      effects: [...placed.effects, ...settled.value.effects],
+      effects: [...placed.effects, ...resolved.value.effects],
       headers: { ...smbHeaders(next, version), "x-ms-request-server-encrypted": "true" },
     };
   },

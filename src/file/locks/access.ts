@@ -1,4 +1,4 @@
-/** Bits of an SMB access mask that locking looks at ([MS-SMB2] 2.2.13.1). */
+/** Bits of an SMB access mask that matter for locks ([MS-SMB2] 2.2.13.1). */
 export const readData = 0x1;
 export const writeData = 0x2;
 export const appendData = 0x4;
@@ -9,13 +9,13 @@ export const deleteAccess = 0x1_0000;
 export const readControl = 0x2_0000;
 export const synchronize = 0x10_0000;
 
-/** What a share mode allows others, and what an access mask means to it. */
+/** Bits of a share mode: the access that other opens may have. */
 export const shareRead = 1;
 export const shareWrite = 2;
 export const shareDelete = 4;
 export const shareAll = shareRead | shareWrite | shareDelete;
 
-/** The part of an access mask that share modes speak of, in the bits of a share mode. */
+/** The data access of an access mask, as the bits of a share mode. */
 export function dataAccess(access: number): number {
   const reads = (access & (readData | executeFile)) !== 0 ? shareRead : 0;
   const writes = (access & (writeData | appendData)) !== 0 ? shareWrite : 0;
@@ -26,12 +26,12 @@ export function dataAccess(access: number): number {
 const attributeBits = readAttributes | writeAttributes | synchronize;
 const statBits = attributeBits | readControl;
 
-/** An open that only looks at attributes breaks nothing and is nobody's business. */
+/** An open without data access: it conflicts with no share mode and breaks no lease. */
 export function isStatOpen(access: number): boolean {
   return (access & ~statBits) === 0;
 }
 
-/** Oplocks are older than leases, and asking who may do what still breaks them. */
+/** Oplocks, unlike leases, are also broken by an open with READ_CONTROL. */
 export function isOplockStatOpen(access: number): boolean {
   return (access & ~attributeBits) === 0;
 }

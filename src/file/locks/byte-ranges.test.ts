@@ -1,11 +1,11 @@
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
-import { isRangeLocked, lockRanges, unlockRanges } from "./byte-ranges.ts";
+import { lockingRanges, lockRanges, unlockRanges } from "./byte-ranges.ts";
 import { noLocks, rangesMax, type LockState } from "./lock-state.ts";
 
 const bytesMax = 24;
 
-/** A bitmap for every lock: what locking means, without a clever comparison. */
+/** Reference model: one bitmap per lock. */
 interface NaiveLock {
   readonly open: bigint;
   readonly bytes: ReadonlySet<number>;
@@ -43,14 +43,14 @@ describe("byte-range locks", () => {
         let state: LockState = noLocks;
         let model: NaiveLock[] = [];
         for (const { what, open, offset, length, exclusive } of steps) {
-          const stretch = { offset: BigInt(offset), length: BigInt(length) };
+          const span = { offset: BigInt(offset), length: BigInt(length) };
           const wanted = naive(open, offset, length, exclusive);
           if (what === "lock") {
             const free = model.every(
               (held) =>
                 !meet(held, wanted) || !(exclusive || (held.exclusive && held.open !== open)),
             );
-            const outcome = lockRanges(state, open, [{ ...stretch, exclusive }]);
+            const outcome = lockRanges(state, open, [{ ...span, exclusive }]);
             expect(outcome.ok).toBe(free);
             state = outcome.state;
             if (free) model.push(wanted);
@@ -58,7 +58,7 @@ describe("byte-range locks", () => {
             const index = model.findIndex(
               (held) => held.open === open && held.offset === offset && held.length === length,
             );
-            const outcome = unlockRanges(state, open, [stretch]);
+            const outcome = unlockRanges(state, open, [span]);
             expect(outcome.ok).toBe(index >= 0);
             state = outcome.state;
             if (index >= 0) model = model.filter((_, at) => at !== index);
@@ -68,7 +68,7 @@ describe("byte-range locks", () => {
               (held) =>
                 length > 0 && meet(held, wanted) && (held.exclusive ? held.open !== open : writes),
             );
-            expect(isRangeLocked(state, stretch, { open, writes })).toBe(blocked);
+            expect(lockingRanges(state, span, { open, writes }).length > 0).toBe(blocked);
           }
         }
       }),
@@ -76,7 +76,7 @@ describe("byte-range locks", () => {
     );
   });
 
-  it("takes all of a request or nothing", () => {
+  it("are granted all or none", () => {
     const first = lockRanges(noLocks, 1n, [{ offset: 10n, length: 5n, exclusive: true }]);
     const both = lockRanges(first.state, 2n, [
       { offset: 0n, length: 5n, exclusive: true },
@@ -85,7 +85,7 @@ describe("byte-range locks", () => {
     expect(both).toEqual({ ok: false, refusal: "lock-not-granted", state: first.state });
   });
 
-  it("grants a list as it would grant its requests one after the other", () => {
+  it("of a list are granted as if requested one after the other", () => {
     const range = fc.record({
       offset: fc.nat(bytesMax).map(BigInt),
       length: fc.nat(4).map(BigInt),
@@ -114,7 +114,7 @@ describe("byte-range locks", () => {
     );
   });
 
-  it("takes back a list as it would take back its ranges one after the other", () => {
+  it("of a list are unlocked as if unlocked one after the other", () => {
     const range = fc.record({ offset: fc.nat(3).map(BigInt), length: fc.nat(2).map(BigInt) });
     const listed = fc.array(range, { minLength: 2, maxLength: 8 });
     fc.assert(
@@ -125,8 +125,8 @@ describe("byte-range locks", () => {
         );
         let state = before;
         let isThere = true;
-        for (const stretch of list) {
-          const outcome = unlockRanges(state, 1n, [stretch]);
+        for (const span of list) {
+          const outcome = unlockRanges(state, 1n, [span]);
           isThere = isThere && outcome.ok;
           if (isThere) state = outcome.state;
         }
@@ -138,7 +138,7 @@ describe("byte-range locks", () => {
     );
   });
 
-  it("are no more than a file may have, however they are asked for", () => {
+  it("are bounded per file", () => {
     const list = Array.from({ length: rangesMax + 1 }, (_, at) => {
       return { offset: BigInt(at), length: 1n, exclusive: true };
     });

@@ -16,16 +16,14 @@ export type RangeOutcome =
   | { readonly ok: true; readonly state: LockState }
   | { readonly ok: false; readonly refusal: RangeRefusal; readonly state: LockState };
 
-/**
- * Whether two stretches touch. An empty one lies between two bytes: it touches what strictly
- * surrounds it, and never another empty one ([MS-FSA] 2.1.4.10).
- */
+/** Whether two spans overlap. An empty one lies between two bytes: it overlaps a span that
+ *  strictly contains its position, and never another empty one ([MS-FSA] 2.1.4.10). */
 export function overlaps(left: ByteSpan, right: ByteSpan): boolean {
   return left.offset < right.offset + right.length && right.offset < left.offset + left.length;
 }
 
-/** Nobody gets an exclusive lock beside another, not even its own open; a shared one stacks upon
- *  shared ones, and upon an exclusive one of the same open. */
+/** An exclusive lock conflicts with every overlapping lock, also of its own open. A shared lock
+ *  may overlap shared locks, and an exclusive one of its own open. */
 function denies(held: RangeLock, wanted: LockRequest, open: bigint): boolean {
   if (!overlaps(held, wanted)) return false;
   return wanted.exclusive || (held.exclusive && held.open !== open);
@@ -61,17 +59,18 @@ function isDenied(
   return isListDenied(requests, { held: ranges, foreign });
 }
 
-/** Exactly the ranges that were locked, one lock each; those before a missing one stay unlocked. */
+/** Unlocks exactly the ranges that were locked, one lock each. Ranges before a missing one stay
+ *  unlocked. */
 export function unlockRanges(
   state: LockState,
   open: bigint,
-  stretches: readonly ByteSpan[],
+  spans: readonly ByteSpan[],
 ): RangeOutcome {
-  const own = stretches.length > 1 ? new OwnRanges(state.ranges, open) : undefined;
+  const own = spans.length > 1 ? new OwnRanges(state.ranges, open) : undefined;
   const unlocked = new Set<RangeLock>();
   let isMissing = false;
-  for (const stretch of stretches) {
-    const range = own === undefined ? findOwn(state.ranges, open, stretch) : own.take(stretch);
+  for (const span of spans) {
+    const range = own === undefined ? findOwn(state.ranges, open, span) : own.take(span);
     isMissing = range === undefined;
     if (range === undefined) break;
     unlocked.add(range);
@@ -96,7 +95,7 @@ class OwnRanges {
   readonly #ranges = new Map<string, RangeLock[]>();
 
   constructor(ranges: readonly RangeLock[], open: bigint) {
-    // Backwards: the first lock of a name is then taken first.
+    // In reverse order, because `take` pops from the end: the first lock is unlocked first.
     for (const range of ranges.toReversed()) {
       if (range.open !== open) continue;
       const name = nameOf(range);
@@ -106,8 +105,8 @@ class OwnRanges {
     }
   }
 
-  take(stretch: ByteSpan): RangeLock | undefined {
-    return this.#ranges.get(nameOf(stretch))?.pop();
+  take(span: ByteSpan): RangeLock | undefined {
+    return this.#ranges.get(nameOf(span))?.pop();
   }
 }
 
@@ -115,29 +114,22 @@ function nameOf({ offset, length }: ByteSpan): string {
   return `${offset}:${length}`;
 }
 
-/**
- * Whether bytes may be read or written past the locks: reading stops at others' exclusive locks,
- * writing also at shared ones, whoever holds them. REST has no open, so every lock is another's.
- */
-export function isRangeLocked(state: LockState, stretch: ByteSpan, toucher: Toucher): boolean {
-  return state.ranges.some((held) => isInTheWay(held, stretch, toucher));
-}
-
-/** The locks that stand in the way. */
+/** The locks that prevent reading or writing a span: exclusive locks of other opens, and for writes
+ *  all shared locks. REST has no open, so every lock counts as another's. */
 export function lockingRanges(
   { ranges }: LockState,
-  stretch: ByteSpan,
-  toucher: Toucher,
+  span: ByteSpan,
+  access: ByteAccess,
 ): readonly RangeLock[] {
-  return ranges.filter((held) => isInTheWay(held, stretch, toucher));
+  return ranges.filter((held) => prevents(held, span, access));
 }
 
-interface Toucher {
+interface ByteAccess {
   readonly open?: bigint;
   readonly writes: boolean;
 }
 
-function isInTheWay(held: RangeLock, stretch: ByteSpan, { open, writes }: Toucher): boolean {
-  if (stretch.length === 0n || !overlaps(held, stretch)) return false;
+function prevents(held: RangeLock, span: ByteSpan, { open, writes }: ByteAccess): boolean {
+  if (span.length === 0n || !overlaps(held, span)) return false;
   return held.exclusive ? held.open !== open : writes;
 }

@@ -10,10 +10,11 @@ import {
 } from "./lock-state.ts";
 import { isOplockKey } from "./oplock-keys.ts";
 
-/** A client that does not answer a break in this time has lost what it held. */
+/** A client that does not acknowledge a break in this time loses the grant. */
 export const breakSecondsMax = 35;
 
-/** What touching a file takes from those who cache it, and what of it must be waited for. */
+/** Which caching rights each kind of access revokes, and for which of them it waits until the
+ *  client has acknowledged. */
 export const breakTriggers = {
   open: { loses: cacheWrite, waitsFor: cacheWrite },
   overwrite: {
@@ -30,13 +31,13 @@ export type BreakTrigger = keyof typeof breakTriggers;
 
 export interface BreakResult {
   readonly state: LockState;
-  /** Keys of caches whose holders must hear of it now. */
+  /** Keys of the grants whose clients must be notified. */
   readonly keysToNotify: readonly string[];
-  /** Since when a holder is being waited for; undefined if nothing stands in the way. */
+  /** When the oldest break started that must be waited for; undefined: none. */
   readonly waitingSince: Ticks | undefined;
 }
 
-/** Starts the breaks that a trigger asks for, except of the cache that belongs to the cause. */
+/** Starts the breaks of a trigger for all grants but the caller's own. */
 export function breakCaches(
   state: LockState,
   trigger: BreakTrigger,
@@ -47,7 +48,7 @@ export function breakCaches(
   let waitingSince: Ticks | undefined;
   const caches = state.caches.map((cache) => {
     if (isSpared(cache, trigger, ownKey) || only?.has(cache.key) === false) return cache;
-    const current = settled(cache, now);
+    const current = expireBreak(cache, now);
     const isStepping = opening.has(trigger) && current.breaking?.further !== undefined;
     if ((current.held & loses) === 0 && !isStepping) return current;
     const next = startBreak(current, { loses, trigger, now });
@@ -61,40 +62,41 @@ export function breakCaches(
   const changed = caches.some((cache, index) => cache !== state.caches[index]);
   return {
     state: changed ? { ...state, caches } : state,
-    keysToNotify: keysToNotify,
+    keysToNotify,
     waitingSince,
   };
 }
 
-/** The cause's own cache stays, but an oplock of level II survives no write, whosever it is. */
+/** The caller's own grant is not broken, except a level II oplock by a write. */
 function isSpared({ key, held }: CachingGrant, trigger: BreakTrigger, ownKey: string | undefined) {
   if (key !== ownKey) return false;
   return trigger !== "write" || held !== cacheRead || !isOplockKey(key);
 }
 
-/** A break that was not answered in time counts as answered with nothing. */
-function settled(cache: CachingGrant, now: Ticks): CachingGrant {
+/** Expires a break that was not acknowledged in time: the client keeps nothing. */
+function expireBreak(cache: CachingGrant, now: Ticks): CachingGrant {
   const { breaking } = cache;
   if (breaking === undefined) return cache;
   const due = breaking.askedAt + ticksFromSeconds(breakSecondsMax);
   return now < due ? cache : { key: cache.key, held: 0, epoch: cache.epoch };
 }
 
-/** Opens wait until a holder has come all the way down that one of them needs. */
+/** Opens wait until all pending steps of a break are acknowledged. */
 const opening: ReadonlySet<BreakTrigger> = new Set(["open", "overwrite"]);
 
-interface BreakWish {
+interface BreakRequest {
   readonly loses: number;
   readonly trigger: BreakTrigger;
   readonly now: Ticks;
 }
 
-/** One break at a time: whoever needs a deeper one asks again after the answer. */
-function startBreak(cache: CachingGrant, { loses, trigger, now }: BreakWish): CachingGrant {
+/** Starts one break at a time. An access that needs a further break starts it after the
+ *  acknowledgement. */
+function startBreak(cache: CachingGrant, { loses, trigger, now }: BreakRequest): CachingGrant {
   if (cache.breaking !== undefined) return trigger === "overwrite" ? deepen(cache, loses) : cache;
-  const to = legal(cache.held & ~loses);
+  const to = validRights(cache.held & ~loses);
   const epoch = cache.epoch + 1;
-  // Whoever only reads has nothing to flush: it is keysToNotify, and nobody waits for an answer.
+  // A client with read caching alone has nothing to flush: it is notified and does not acknowledge.
   if (cache.held === cacheRead) return { key: cache.key, held: to, epoch };
   return { ...cache, breaking: { to, askedAt: now }, epoch };
 }
@@ -103,18 +105,18 @@ function deepen(cache: CachingGrant, loses: number): CachingGrant {
   const { breaking } = cache;
   if (breaking === undefined) return cache;
   const goal = breaking.further ?? breaking.to;
-  const further = legal(goal & ~loses);
+  const further = validRights(goal & ~loses);
   return further === goal ? cache : { ...cache, breaking: { ...breaking, further } };
 }
 
-/** R, RW, RH and RWH exist; without R nothing is left. */
-function legal(bits: number): number {
+/** Valid combinations are R, RW, RH and RWH; without R no right is left. */
+function validRights(bits: number): number {
   return (bits & cacheRead) === 0 ? 0 : bits;
 }
 
 export type Acknowledged = LockState | "no-such-cache" | "not-breaking" | "too-much";
 
-/** A holder's answer to a break: at most what it was asked to come down to. */
+/** Applies a client's acknowledgement: it may keep at most the rights that the break leaves. */
 export function acknowledgeBreak(
   state: LockState,
   { key, kept, now }: { readonly key: string; readonly kept: number; readonly now: Ticks },
@@ -124,29 +126,28 @@ export function acknowledgeBreak(
   if (cache.breaking === undefined) return "not-breaking";
   if ((kept & ~cache.breaking.to) !== 0) return "too-much";
   const { further } = cache.breaking;
-  const answered = stepDown({ key, held: legal(kept), epoch: cache.epoch }, further, now);
+  const answered = stepDown({ key, held: validRights(kept), epoch: cache.epoch }, further, now);
   return { ...state, caches: state.caches.map((each) => (each === cache ? answered : each)) };
 }
 
-/** Handles go before reading does; who only reads is keysToNotify, and not asked. */
+/** Breaks handle caching before read caching. A client with read caching alone is notified and
+ *  does not acknowledge. */
 function stepDown(cache: CachingGrant, further: number | undefined, now: Ticks): CachingGrant {
   if (further === undefined || (cache.held & ~further) === 0) return cache;
   if (cache.held === cacheRead) return { ...cache, held: further };
-  // The steps of one way down count as one change.
+  // All steps of a break share one epoch.
   return { ...cache, breaking: { to: further | cacheRead, askedAt: now, further } };
 }
 
 export interface CacheRequest {
   readonly key: string;
   readonly wanted: number;
-  /** Where the client's count of changes stands; a new cache goes on from there. */
+  /** The client's lease epoch; a new grant continues from it. */
   readonly epoch?: number | undefined;
 }
 
-/**
- * What a newcomer may cache, after its open was entered. A key that holds something already gets
- * more only if that includes all it has, and all that it asks for can be given.
- */
+/** Grants caching to an open that was just entered. A key with a grant gets more only if the new
+ *  rights include the present ones and all of the requested ones can be granted. */
 export function grantCache(state: LockState, { key, wanted, epoch = 0 }: CacheRequest): LockState {
   const held = state.caches.find((cache) => cache.key === key);
   if (held?.breaking !== undefined) return state;
@@ -162,19 +163,19 @@ export function grantCache(state: LockState, { key, wanted, epoch = 0 }: CacheRe
 
 function allowedCache(state: LockState, key: string, wanted: number): number {
   const others = state.caches.filter((cache) => cache.key !== key);
-  // Oplocks and leases that keep handles do not go together: the newcomer gets less.
+  // An oplock and a lease with handle caching exclude each other: the later one gets less.
   const handles = isOplockKey(key)
     ? others.some((cache) => !isOplockKey(cache.key) && (cache.held & cacheHandle) !== 0)
     : others.some((cache) => isOplockKey(cache.key) && cache.held !== 0);
   if (handles && isOplockKey(key)) return 0;
-  // Who only looked at attributes broke nothing, so that somebody may still cache writes.
+  // An open without data access breaks nothing, so that another grant may include write caching.
   if (state.ranges.length > 0 || others.some(hasWrite)) return 0;
   const isAlone =
     others.every(({ held }) => held === 0) && !state.opens.some((open) => isOther(open, key));
-  // An oplock keeps handles only together with writes.
+  // Handle caching by oplock exists only together with write caching (batch).
   const lost = isOplockKey(key) ? cacheWrite | cacheHandle : cacheWrite;
   const shared = isAlone ? wanted : wanted & ~lost;
-  return legal(handles ? shared & ~cacheHandle : shared);
+  return validRights(handles ? shared & ~cacheHandle : shared);
 }
 
 function hasWrite({ held }: CachingGrant): boolean {

@@ -34,7 +34,7 @@ function withLease(wanted: number, more: Partial<Open> = {}): LockState {
 }
 
 describe("leases", () => {
-  /** Held, what the second open is, whether it waits, what the holder comes down to. */
+  /** Rights held, kind of the second open, whether it waits, rights that remain. */
   const cases = [
     [7, { overwrites: false }, true, 3],
     [5, { overwrites: false }, true, 1],
@@ -54,12 +54,12 @@ describe("leases", () => {
     });
   }
 
-  it("are disturbed by nobody who only looks", () => {
+  it("are not broken by an open without data access", () => {
     const asked = { open: open(2n, { access: readAttributes }), ...plain };
     expect(decideOpen(withLease(7), asked)).toMatchObject({ kind: "granted", keysToNotify: [] });
   });
 
-  it("give up a handle before anyone is refused because of it", () => {
+  it("with handle caching are broken before a sharing violation is reported", () => {
     const state = withLease(7, { share: 0 });
     const waiting = decideOpen(state, { ...plain, open: open(2n) });
     if (waiting.kind !== "wait") throw new Error(waiting.kind);
@@ -74,7 +74,7 @@ describe("leases", () => {
     });
   });
 
-  it("come down step by step for an overwrite that came during a break, and all wait", () => {
+  it("are broken in several steps for an overwrite during a break, and all opens wait", () => {
     const first = decideOpen(withLease(7), { ...plain, open: open(2n) });
     if (first.kind !== "wait") throw new Error(first.kind);
     const replacing = { open: open(3n), overwrites: true, now: 2n };
@@ -92,7 +92,7 @@ describe("leases", () => {
     expect(granted(twice, replacing).caches[0]).toMatchObject({ held: 0 });
   });
 
-  it("end for a holder that does not answer", () => {
+  it("end if the client does not acknowledge the break in time", () => {
     const waiting = decideOpen(withLease(7), { ...plain, open: open(2n) });
     if (waiting.kind !== "wait") throw new Error(waiting.kind);
     const now = 1n + ticksFromSeconds(breakSecondsMax);
@@ -111,7 +111,7 @@ describe("leases", () => {
     expect(granted(locked, second).caches).toEqual([{ key: "b", held: 0, epoch: 1 }]);
   });
 
-  it("answer only breaks, and with no more than was left", () => {
+  it("accept acknowledgements only of a break, and only of the rights that it leaves", () => {
     const state = withLease(7);
     expect(acknowledgeBreak(state, { key: "a", kept: 3, now: 3n })).toBe("not-breaking");
     expect(acknowledgeBreak(state, { key: "z", kept: 3, now: 3n })).toBe("no-such-cache");
@@ -120,7 +120,7 @@ describe("leases", () => {
     expect(acknowledgeBreak(waiting.state, { key: "a", kept: 7, now: 3n })).toBe("too-much");
   });
 
-  it("ask a batch oplock before they complain of its share mode", () => {
+  it("are decided after the break of a batch oplock whose share mode conflicts", () => {
     const key = oplockKey(1n);
     const first = open(1n, { share: 0, cacheKey: key });
     const state = granted(noLocks, { ...plain, open: first, cache: { key, wanted: 7 } });
@@ -129,7 +129,7 @@ describe("leases", () => {
 });
 
 describe("closing", () => {
-  it("takes the file away with the last handle once it is marked", () => {
+  it("deletes a delete-pending file with the last handle", () => {
     let state = granted(noLocks, {
       ...plain,
       open: open(1n, { access: deleteAccess, deleteOnClose: true }),
@@ -141,7 +141,7 @@ describe("closing", () => {
     expect(last).toMatchObject({ gone: true, state: { opens: [], deletePending: false } });
   });
 
-  it("lets go of the locks and the cache of that open alone", () => {
+  it("removes the locks and the caching grant of that open alone", () => {
     let state = withLease(3);
     state = granted(state, { ...plain, open: open(2n, { cacheKey: "b" }) });
     const ranges = [1n, 2n].map((id) => ({ open: id, offset: id, length: 1n, exclusive: true }));

@@ -14,7 +14,7 @@ import { checkSharing } from "./share-modes.ts";
 
 export interface OpenRequest {
   readonly open: Open;
-  /** The file's bytes go away with the open: overwrite and supersede. */
+  /** The open discards the file's bytes: overwrite and supersede. */
   readonly overwrites: boolean;
   readonly cache?: CacheRequest | undefined;
   readonly now: Ticks;
@@ -22,10 +22,8 @@ export interface OpenRequest {
 
 export type OpenRefusal = "delete-pending" | "sharing-violation" | "too-many-opens";
 
-/**
- * `wait` is not a refusal: breaks were started. The caller stores `state`, notifies the holders of
- * `keysToNotify`, and asks again when the lock state changes or the break times out.
- */
+/** `wait`: breaks are running. The caller stores `state` and notifies the clients of
+ *  `keysToNotify`, and decides again when the lock state changes or a break expires. */
 export type OpenOutcome =
   | {
       readonly kind: "granted";
@@ -42,7 +40,7 @@ export type OpenOutcome =
 
 const batch = cacheRead | cacheWrite | cacheHandle;
 
-/** The order of [MS-FSA] 2.1.5.1.2: going away, sharing, caches, then the open itself. */
+/** Checks in the order of [MS-FSA] 2.1.5.1.2: delete-pending, share modes, caching grants. */
 export function decideOpen(before: LockState, request: OpenRequest): OpenOutcome {
   const { open, overwrites, now } = request;
   if (before.deletePending) return { kind: "refused", refusal: "delete-pending" };
@@ -82,8 +80,8 @@ function oplocksOf({ caches }: LockState): ReadonlySet<string> {
   return new Set(caches.map(({ key }) => key).filter(isOplockKey));
 }
 
-/** The holder of a batch oplock may have closed its file long ago and kept only the handle: it is
- *  asked before anyone complains of how it shares. */
+/** Breaks batch oplocks before the share-mode check: the client may have closed the file and
+ *  kept only the cached handle, so that a violation may vanish. */
 function breakBatchOplocks(state: LockState, { open, overwrites, now }: OpenRequest) {
   const keys = new Set(
     state.caches
@@ -97,18 +95,18 @@ function breakBatchOplocks(state: LockState, { open, overwrites, now }: OpenRequ
   return breakCaches(state, trigger, { ownKey: open.cacheKey, now, only: keys });
 }
 
-export interface Closed {
+export interface ClosedOpens {
   readonly state: LockState;
-  /** The file was marked and no handle is left: it goes away now. */
+  /** The file is delete-pending and no handle is left: it is to be deleted. */
   readonly gone: boolean;
 }
 
-/** Ends opens with their locks; a cache that no open shares any more ends with them. */
+/** Removes opens with their locks, and caching grants that no open uses any more. */
 export function decideClose(
   before: LockState,
   ids: ReadonlySet<bigint>,
   { mayDelete }: { readonly mayDelete: boolean },
-): Closed {
+): ClosedOpens {
   const closing = before.opens.filter(({ id }) => ids.has(id));
   if (closing.length === 0) return { state: before, gone: false };
   const opens = before.opens.filter(({ id }) => !ids.has(id));

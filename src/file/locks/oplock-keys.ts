@@ -1,6 +1,6 @@
 const oplockPrefix = "oplock:";
 
-/** The key of an open that caches for itself rather than under a lease. */
+/** Key of the caching grant of an open with an oplock. */
 export function oplockKey(open: bigint): string {
   return `${oplockPrefix}${open}`;
 }

@@ -1,13 +1,10 @@
 import type { LockRequest, ByteSpan } from "./byte-ranges.ts";
 
-/**
- * Locks that a list of requests is checked against. One request asks each lock; a list would ask
- * each lock for each request, so it is sorted instead: 10,000 requests beside 10,000 locks take
- * some milliseconds rather than a second.
- */
+/** The locks that a list of requests is checked against. The list is sorted: comparing each of
+ *  10,000 requests with each of 10,000 locks takes a second, this a few milliseconds. */
 export interface HeldRanges {
   readonly held: readonly ByteSpan[];
-  /** The exclusive ones of other opens. */
+  /** Exclusive locks of other opens. */
   readonly foreign: readonly ByteSpan[];
 }
 
@@ -27,18 +24,18 @@ export function isListDenied(requests: readonly LockRequest[], against: HeldRang
 }
 
 interface Indexed extends ByteSpan {
-  /** Its position in the request. */
+  /** Its index in the request. */
   readonly index: number;
 }
 
-/** Empty stretches come before others at the same offset, which they do not touch. */
+/** Empty spans sort before others at the same offset, which they do not overlap. */
 function byPlace(left: ByteSpan, right: ByteSpan): number {
   if (left.offset !== right.offset) return left.offset < right.offset ? -1 : 1;
   if (left.length === right.length) return 0;
   return left.length < right.length ? -1 : 1;
 }
 
-/** Both sorted by place; a list may be compared with itself. */
+/** Both sorted by offset; a list may be compared with itself. */
 function anyOverlap(left: readonly ByteSpan[], right: readonly ByteSpan[]): boolean {
   if (left === right) return touchesItself(left);
   let leftEnd = -1n;
@@ -69,11 +66,9 @@ function touchesItself(sorted: readonly ByteSpan[]): boolean {
   return false;
 }
 
-/**
- * Whether an exclusive request comes after a shared one that it touches. The reverse is granted:
- * shared locks stack upon exclusive ones of the same open. The exclusive requests touch none of
- * each other, so those that a stretch touches lie side by side.
- */
+/** Whether an exclusive request comes after a shared one that it overlaps. The reverse is
+ *  granted: a shared lock may overlap an exclusive one of the same open. The exclusive requests
+ *  do not overlap each other, so those that a span overlaps are adjacent. */
 function isAnyBehind(shared: readonly Indexed[], exclusive: readonly Indexed[]): boolean {
   if (shared.length === 0 || exclusive.length === 0) return false;
   const latest = new RangeMaximum(exclusive.map(({ index }) => index));
@@ -84,7 +79,7 @@ function isAnyBehind(shared: readonly Indexed[], exclusive: readonly Indexed[]):
   });
 }
 
-/** The first element of which the test holds, as it does of all that follow. */
+/** Binary search: the first element for which the test is true. */
 function firstWhere<T>(list: readonly T[], test: (element: T) => boolean): number {
   let [low, high] = [0, list.length];
   while (low < high) {
@@ -95,7 +90,7 @@ function firstWhere<T>(list: readonly T[], test: (element: T) => boolean): numbe
   return low;
 }
 
-/** The greatest number between two places: row `n` holds the greatest of 2^n neighbours. */
+/** Range maximum query: row `n` holds the maximum of 2^n adjacent values. */
 class RangeMaximum {
   readonly #rows: (readonly number[])[];
 

@@ -80,26 +80,26 @@ describe("a REST operation against an SMB open", () => {
     });
   }
 
-  it("never minds one that only lists or looks", () => {
+  it("passes if it only lists names or reads properties", () => {
     for (const operation of [listDirectory, getFileProperties]) {
       const decision = decide(held(everything, 0), operation, { now: 0n });
       expect(decision.kind).toBe("pass");
     }
   });
 
-  it("minds any handle when it deletes, even one that only looks", () => {
+  it("fails for any handle if it deletes, even one without data access", () => {
     const decision = decide(held(readAttributes, 7), deleteFile, { now: 0n });
     expect(decision).toMatchObject({ failure: { fault: { code: "SharingViolation" } } });
   });
 
-  it("is refused whatever it does while the file is going away", () => {
+  it("fails while the file is delete-pending", () => {
     const decision = decide(held(readData, 7, { deletePending: true }), getFile, {
       now: 0n,
     });
     expect(decision).toMatchObject({ failure: { fault: { code: "DeletePending" } } });
   });
 
-  it("lets a lease stand beside readers, not beside writers", () => {
+  it("acquires a lease beside readers, not beside writers", () => {
     const kinds = [readData, writeData, deleteAccess].map(
       (access) => decide(held(access, 7), leaseFile, { now: 0n }).kind,
     );
@@ -165,7 +165,7 @@ describe("the lease actions that exclude other clients", () => {
 });
 
 describe("a REST operation against caches", () => {
-  /** Operation, what is held, whether it waits, what is left after the answer. */
+  /** Operation, rights held, whether it waits, rights that remain. */
   const cases: readonly (readonly [FileOperation, number, boolean, number])[] = [
     [getFile, 7, true, 3],
     [getFile, 3, false, 3],
@@ -180,7 +180,7 @@ describe("a REST operation against caches", () => {
     [deleteFile, 3, true, 1],
   ];
   for (const [operation, bits, waits, left] of cases) {
-    it(`${operation.name} on ${bits} ${waits ? "waits" : "goes on"}, and leaves ${left}`, () => {
+    it(`${operation.name} on ${bits} ${waits ? "waits" : "passes"}, leaves ${left}`, () => {
       const locks = held(readAttributes, 7, { caches: [{ key: "lease", held: bits, epoch: 1 }] });
       const decision = decide(locks, operation, { now: 5n });
       if (decision.kind === "refused") throw new Error("not refused");
@@ -195,7 +195,7 @@ describe("a REST operation against caches", () => {
     });
   }
 
-  it("gives up after half a minute", () => {
+  it("fails after 30 s without an acknowledgement", () => {
     const locks = held(readData, 7, { caches: [{ key: "lease", held: 7, epoch: 1 }] });
     const first = decide(locks, getFile, { now: 0n });
     if (first.kind !== "wait") throw new Error("it waits");

@@ -29,7 +29,7 @@ function open(access: string, share: string, id: bigint): Open {
   };
 }
 
-/** Written from the words of the rule, letter by letter, without a bit. */
+/** The rule as documented, without bit operations. */
 function mayCoexist(
   first: { access: string; share: string },
   second: { access: string; share: string },
@@ -41,7 +41,7 @@ function mayCoexist(
 }
 
 describe("share modes", () => {
-  it("agree with the written rule in all 4,096 combinations", () => {
+  it("agree with the documented rule in all 4,096 combinations", () => {
     let combinations = 0;
     for (const firstAccess of modes) {
       for (const firstShare of modes) {
@@ -64,7 +64,7 @@ describe("share modes", () => {
     expect(combinations).toBe(4096);
   });
 
-  it("let nobody open what is going away", () => {
+  it("of a delete-pending file allow no open", () => {
     const held = { ...noLocks, deletePending: true };
     const asked = { open: open("r", "rwd", 2n), overwrites: false, now: 0n };
     expect(decideOpen(held, asked)).toEqual({ kind: "refused", refusal: "delete-pending" });

@@ -12,7 +12,12 @@ import { defaultContentType, fileHeaders } from "../shared/http-headers.ts";
 import { fileBytesMax } from "../shared/limits.ts";
 import { putNode } from "../shared/node-replies.ts";
 import { keepsTrailingDots, smbProperties } from "../shared/smb-params.ts";
-import { inheritedFrom, settleSmb, smbHeaderNames, smbHeaders } from "../shared/smb-properties.ts";
+import {
+  inheritedFrom,
+  resolveSmbProperties,
+  smbHeaderNames,
+  smbHeaders,
+} from "../shared/smb-properties.ts";
 
 const length = checked(
   required(header("x-ms-content-length", integer(0, Number.MAX_SAFE_INTEGER))),
@@ -22,7 +27,7 @@ const length = checked(
   },
 );
 
-/** A file of zeros, in the place of one that was there.
+/** Creates a file of zeros, or replaces an existing file.
  *  learn.microsoft.com/rest/api/storageservices/create-file */
 export const createFile = fileOperation({
   name: "Create File",
@@ -56,7 +61,7 @@ export const createFile = fileOperation({
   decide: ({ target, scope, input, newETag, newId, version, readResult }) => {
     const { share, parent } = scope;
     if (target !== undefined && isReadOnly(target)) return fail("ReadOnlyAttribute");
-    const settled = settleSmb({
+    const resolved = resolveSmbProperties({
       share,
       kind: "file",
       parent,
@@ -65,7 +70,7 @@ export const createFile = fileOperation({
       present: undefined,
       now: newETag,
     });
-    if (!settled.ok) return settled;
+    if (!resolved.ok) return resolved;
     const { contentType = defaultContentType, ...others } = input.headers ?? {};
     const next = {
       id: target?.id ?? newId(),
@@ -74,7 +79,7 @@ export const createFile = fileOperation({
       kind: "file" as const,
       etag: newETag,
       since: share.epoch,
-      ...settled.value.properties,
+      ...resolved.value.properties,
       metadata: input.metadata,
       headers: { ...others, contentType },
       content: emptyContent,
@@ -84,7 +89,7 @@ export const createFile = fileOperation({
     const placed = putNode(scope, { target, next, content: empty(input.length) });
     return {
       ...placed,
-      effects: [...placed.effects, ...settled.value.effects],
+      effects: [...placed.effects, ...resolved.value.effects],
       headers: { ...smbHeaders(next, version), "x-ms-request-server-encrypted": "true" },
     };
   },

@@ -1,12 +1,12 @@
 import { noBody } from "../../operation/operation.ts";
-import { dropName, nextName, passOn } from "../link/link-names.ts";
+import { dropName, nextName, moveToNextName } from "../link/link-names.ts";
 import { fileOperation } from "../file-operation.ts";
 import { removeAccess } from "../locks/file-access.ts";
 import { deleteFailures, deleteFaultOrder, refuseDelete } from "./delete-rules.ts";
 import { deleteNode } from "../shared/node-replies.ts";
 import { keepsTrailingDots } from "../shared/smb-params.ts";
 
-/** At once: nothing here leaves a file waiting to go away.
+/** Deletes at once: a REST deletion never leaves a delete-pending file.
  *  learn.microsoft.com/rest/api/storageservices/delete-file2 */
 export const deleteFile = fileOperation({
   name: "Delete File",
@@ -25,11 +25,11 @@ export const deleteFile = fileOperation({
   removes: true,
   success: { status: 202, headers: [] },
   reads: (view, { scope, target }) => nextName(view, scope.share.id, target),
-  decide: ({ target, scope, readResult: heir }) => {
+  decide: ({ target, scope, readResult: otherName }) => {
     const fault = refuseDelete({ node: target, hasChildren: false }, deleteFaultOrder.rest);
     if (fault !== undefined) return deleteFailures[fault];
     if (scope.alias !== undefined) return { effects: dropName(scope, target, scope.alias) };
-    if (heir !== undefined) return { effects: passOn(scope, target, heir) };
+    if (otherName !== undefined) return { effects: moveToNextName(scope, target, otherName) };
     return deleteNode(scope, target);
   },
 });

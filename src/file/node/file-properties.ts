@@ -26,7 +26,7 @@ export interface Looked {
   readonly now: Ticks;
 }
 
-/** Headers that Get File and Get File Properties share. A snapshot tells no lease. */
+/** Headers of Get File and Get File Properties. A file in a snapshot has no lease headers. */
 export function fileProperties({ target, address, version, now }: Looked) {
   return {
     ...renderHttpHeaders(target.headers ?? {}),

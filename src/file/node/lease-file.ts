@@ -5,7 +5,7 @@ import { leaseAccess } from "../locks/file-access.ts";
 import { leaseReply, leaseReplyHeaders } from "../../protocol/lease-reply.ts";
 import { keepsTrailingDots } from "../shared/smb-params.ts";
 
-/** Always infinite. learn.microsoft.com/rest/api/storageservices/lease-file */
+/** File leases are always infinite. learn.microsoft.com/rest/api/storageservices/lease-file */
 function declareLease(ids: readonly string[], letters: string, headers: Route["headers"] = {}) {
   return fileOperation({
     name: "Lease File",
@@ -21,7 +21,7 @@ function declareLease(ids: readonly string[], letters: string, headers: Route["h
     etag: "keep",
     fileAccess: {
       ...leaseAccess,
-      // Only an acquired lease excludes others; the other actions never do.
+      // The other actions do not exclude clients that were not excluded before.
       appliesTo: ({ action }) => action.action === "acquire",
     },
     effect: "writes",
@@ -36,7 +36,7 @@ export const leaseFile = declareLease(
   "w",
 );
 
-/** Whoever may delete the file may also break its lease. */
+/** The permission to delete the file includes that to break its lease. */
 export const breakFileLease = declareLease(["File_BreakLease"], "wd", {
   "x-ms-lease-action": "break",
 });

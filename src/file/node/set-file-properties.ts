@@ -12,7 +12,12 @@ import { fileHeaders } from "../shared/http-headers.ts";
 import { fileBytesMax } from "../shared/limits.ts";
 import { updateNode } from "../shared/node-replies.ts";
 import { keepsTrailingDots, smbProperties } from "../shared/smb-params.ts";
-import { inheritedFrom, settleSmb, smbHeaderNames, smbHeaders } from "../shared/smb-properties.ts";
+import {
+  inheritedFrom,
+  resolveSmbProperties,
+  smbHeaderNames,
+  smbHeaders,
+} from "../shared/smb-properties.ts";
 
 const length = checked(
   header("x-ms-content-length", integer(0, Number.MAX_SAFE_INTEGER)),
@@ -22,7 +27,7 @@ const length = checked(
   },
 );
 
-/** Any HTTP header replaces all of them; a length cuts or lengthens the file.
+/** Any HTTP header in the request replaces all of them; a length cuts or extends the file.
  *  learn.microsoft.com/rest/api/storageservices/set-file-properties */
 export const setFileProperties = fileOperation({
   name: "Set File Properties",
@@ -63,7 +68,7 @@ export const setFileProperties = fileOperation({
     if (isReadOnly(target) && staysReadOnly && changesMore) {
       return fail("ReadOnlyAttribute");
     }
-    const settled = settleSmb({
+    const resolved = resolveSmbProperties({
       share,
       kind: target.kind,
       parent,
@@ -72,12 +77,12 @@ export const setFileProperties = fileOperation({
       present: target,
       now: newETag,
     });
-    if (!settled.ok) return settled;
+    if (!resolved.ok) return resolved;
     const { content = emptyContent, headers, allocated = 0 } = target;
     const resized = resizeContent(target, input.length ?? content.length);
     const next = {
       ...target,
-      ...settled.value.properties,
+      ...resolved.value.properties,
       headers: input.headers ?? headers,
       allocated: allocated - readResult.cutOff,
     };
@@ -85,7 +90,7 @@ export const setFileProperties = fileOperation({
     const revised = updateNode(scope, { target, next, ...plan });
     return {
       ...revised,
-      effects: [...revised.effects, ...settled.value.effects],
+      effects: [...revised.effects, ...resolved.value.effects],
       headers: { ...smbHeaders(next, version), "x-ms-request-server-encrypted": "true" },
     };
   },

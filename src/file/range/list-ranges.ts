@@ -16,12 +16,12 @@ import {
   sameBytes,
   sectorsOf,
   slicesOf,
-  stretchesOf,
+  intervalsOf,
   subtract,
-  type Stretch,
+  type Interval,
 } from "./range-list.ts";
 
-/** What was written and not cleared, or what changed of it since a snapshot.
+/** The ranges that were written and not cleared, or those that changed since a snapshot.
  *  learn.microsoft.com/rest/api/storageservices/list-ranges */
 export const listRanges = fileOperation({
   name: "List Ranges",
@@ -73,7 +73,7 @@ export const listRanges = fileOperation({
   decide: ({ target, readResult }) => {
     if (readResult.missing) return fail("ShareNotFound");
     const length = target.content?.length ?? 0;
-    const now = stretchesOf(readResult.present);
+    const now = intervalsOf(readResult.present);
     const held = sectorsOf(now, Infinity);
     if (readResult.previous === undefined) return reply(length, held, []);
     const changed = sectorsOf(
@@ -81,7 +81,7 @@ export const listRanges = fileOperation({
       Infinity,
     );
     const noted = (target.cleared ?? []).filter(({ epoch }) => epoch > readResult.since);
-    const lost = [...stretchesOf(readResult.previous), ...noted];
+    const lost = [...intervalsOf(readResult.previous), ...noted];
     const then = sectorsOf(
       lost.toSorted((left, right) => left.from - right.from),
       Infinity,
@@ -95,11 +95,11 @@ function spanOf(asked: ByteRange | undefined, length: number): Span {
   return asked === undefined ? whole : (clipRange(asked, length) ?? { from: 0, length: 0 });
 }
 
-/** Ranges and cleared ranges in one sequence, by where they lie. */
-function reply(length: number, ranges: readonly Stretch[], cleared: readonly Stretch[]) {
+/** Ranges and cleared ranges, ordered by offset. */
+function reply(length: number, ranges: readonly Interval[], cleared: readonly Interval[]) {
   const all = [
-    ...ranges.map((stretch) => ({ name: "Range", ...stretch })),
-    ...cleared.map((stretch) => ({ name: "ClearRange", ...stretch })),
+    ...ranges.map((interval) => ({ name: "Range", ...interval })),
+    ...cleared.map((interval) => ({ name: "ClearRange", ...interval })),
   ].toSorted((left, right) => left.from - right.from);
   let inner = "";
   for (const { name, from, to } of all) {

@@ -3,27 +3,28 @@ import { versions, type NodeRecord } from "../records.ts";
 import type { NodeScope } from "../resources.ts";
 import { findNode, resolvePath } from "../share-tree.ts";
 
-interface Earlier {
+interface SnapshotQuery {
   readonly epoch: number;
-  /** Look for the file itself rather than for whatever had its name. */
+  /** Find the file by its id, not by its path. */
   readonly followsRenames: boolean;
 }
 
-/** What a snapshot shows of a file: under the same path, or wherever the same file lay. */
+/** The record of a file in a snapshot: found by its path, or by its id. */
 export async function nodeAt(
   view: RecordView,
   { share, components, key }: NodeScope,
   target: NodeRecord,
-  { epoch, followsRenames }: Earlier,
+  { epoch, followsRenames }: SnapshotQuery,
 ): Promise<NodeRecord | undefined> {
-  const walked = await resolvePath(view, { share: share.id, epoch }, components);
-  if (walked.target?.id === target.id || !followsRenames) return walked.target;
+  const resolved = await resolvePath(view, { share: share.id, epoch }, components);
+  if (resolved.target?.id === target.id || !followsRenames) return resolved.target;
   const inPlace = await findNode(view, key, epoch);
   return inPlace?.id === target.id ? inPlace : findById(view, share.id, target.id, epoch);
 }
 
-/** Kept states looked through for one file; renames are rare, and so are those who ask. */
-const lookedMax = 100_000;
+/** Bound of the scan over stored versions; only requests with `x-ms-file-support-rename` need
+ *  it. */
+const versionsScannedMax = 100_000;
 
 async function findById(
   view: RecordView,
@@ -31,7 +32,7 @@ async function findById(
   id: bigint,
   epoch: number,
 ): Promise<NodeRecord | undefined> {
-  const bounds = { ...versions.range([share]), limit: lookedMax };
+  const bounds = { ...versions.range([share]), limit: versionsScannedMax };
   for await (const batch of view.scan(versions, bounds)) {
     for (const { record } of batch) {
       if (record.id === id && record.since <= epoch && record.until >= epoch) return record;

@@ -11,12 +11,12 @@ import { quotaExceeded, usedBytes } from "../shared/quota.ts";
 import { writeRange } from "../shared/range-params.ts";
 import { updateNode } from "../shared/node-replies.ts";
 import { keepsTrailingDots } from "../shared/smb-params.ts";
-import { noteCleared } from "./clear-range.ts";
+import { withCleared } from "./clear-range.ts";
 import { coveredBytes } from "./covered.ts";
 import { checkRange, keepsLastWrite } from "./range-write.ts";
 import { clearBytes, writeBytes } from "./write-rules.ts";
 
-/** Bytes inside the file; it does not grow.
+/** Writes bytes inside the file; the file does not grow.
  *  learn.microsoft.com/rest/api/storageservices/put-range */
 export const putRange = fileOperation({
   name: "Put Range",
@@ -85,7 +85,7 @@ export const putRange = fileOperation({
   },
 });
 
-/** Whole sectors give their space back; what is left at the edges becomes zeros. */
+/** Frees whole sectors and writes zeros at the edges. */
 export const clearRange = fileOperation({
   name: "Put Range",
   ids: ["File_UploadRange"],
@@ -119,7 +119,7 @@ export const clearRange = fileOperation({
     if (range.length <= 0) return fail("InvalidRange");
     const time = { newETag, lastWrite: input.keepsLastWrite };
     const written = clearBytes(target, { span: range, covered, ...time });
-    const next = { ...written.next, cleared: noteCleared(scope.share, target, range) };
+    const next = { ...written.next, cleared: withCleared(scope.share, target, range) };
     return {
       ...updateNode(scope, { target, next, content: written.content }),
       headers: {

@@ -3,13 +3,13 @@ import type { Span } from "../../protocol/ranges.ts";
 import type { RecordView } from "../../operation/view.ts";
 import { sectorBytes } from "../shared/limits.ts";
 
-/** `to` is left out. */
-export interface Stretch {
+/** `to` is exclusive. */
+export interface Interval {
   readonly from: number;
   readonly to: number;
 }
 
-/** What a file holds of a span, slice by slice. */
+/** The slices of a file in a span. */
 export async function slicesOf(
   view: RecordView,
   content: ContentRef,
@@ -21,10 +21,10 @@ export async function slicesOf(
   return found;
 }
 
-/** Whole sectors, touching ones grown together. */
-export function sectorsOf(stretches: readonly Stretch[], end: number): readonly Stretch[] {
-  const merged: Stretch[] = [];
-  for (const { from, to } of stretches) {
+/** Rounds to whole sectors and merges adjacent ranges. */
+export function sectorsOf(intervals: readonly Interval[], end: number): readonly Interval[] {
+  const merged: Interval[] = [];
+  for (const { from, to } of intervals) {
     const start = Math.floor(from / sectorBytes) * sectorBytes;
     const stop = Math.min(Math.ceil(to / sectorBytes) * sectorBytes, end);
     const last = merged.at(-1);
@@ -35,13 +35,16 @@ export function sectorsOf(stretches: readonly Stretch[], end: number): readonly 
   return merged;
 }
 
-export function stretchesOf(slices: readonly Slice[]): readonly Stretch[] {
+export function intervalsOf(slices: readonly Slice[]): readonly Interval[] {
   return slices.map(({ at, length }) => ({ from: at, to: at + length }));
 }
 
-/** What lies in the first list and not in the second; both in order. */
-export function subtract(whole: readonly Stretch[], taken: readonly Stretch[]): readonly Stretch[] {
-  const left: Stretch[] = [];
+/** The parts of the first list that are not in the second; both are ordered. */
+export function subtract(
+  whole: readonly Interval[],
+  taken: readonly Interval[],
+): readonly Interval[] {
+  const left: Interval[] = [];
   let next = 0;
   for (const { from, to } of whole) {
     let at = from;
@@ -56,28 +59,27 @@ export function subtract(whole: readonly Stretch[], taken: readonly Stretch[]): 
   return left;
 }
 
-/**
- * Where two states hold the very same stored bytes at the same offsets. Bytes that were moved
- * meanwhile, to give space back, count as changed: more is told than changed, never less.
- */
+/** Ranges for which two states refer to the same stored bytes at the same offsets. Bytes that
+ *  compaction moved meanwhile count as changed: the result may omit ranges, never include a
+ *  changed one. */
 export function sameBytes(
   present: readonly Slice[],
   previous: readonly Slice[],
-): readonly Stretch[] {
-  const same: Stretch[] = [];
+): readonly Interval[] {
+  const same: Interval[] = [];
   let [left, right] = [0, 0];
   while (left < present.length && right < previous.length) {
     const [now, then] = [present[left]!, previous[right]!];
     const from = Math.max(now.at, then.at);
     const to = Math.min(now.at + now.length, then.at + then.length);
-    if (from < to && isSameStretch(now, then, { from, to })) same.push({ from, to });
+    if (from < to && isSameInterval(now, then, { from, to })) same.push({ from, to });
     if (now.at + now.length <= then.at + then.length) left += 1;
     else right += 1;
   }
   return same;
 }
 
-function isSameStretch(left: Slice, right: Slice, { from, to }: Stretch): boolean {
+function isSameInterval(left: Slice, right: Slice, { from, to }: Interval): boolean {
   const [a, b] = [left.source, right.source];
   if ("extent" in a && "extent" in b) {
     return a.extent === b.extent && a.offset - left.at === b.offset - right.at;

@@ -4,7 +4,7 @@ import { fail, ok, type Result } from "../../protocol/result.ts";
 import type { NodeRecord } from "../records.ts";
 import { isReadOnly } from "../shared/attributes.ts";
 
-/** `preserve` leaves the last write time as it is. */
+/** `preserve` keeps the last write time. */
 export const keepsLastWrite = header("x-ms-file-last-write-time", oneOf("now", "preserve"));
 
 export function checkRange(target: NodeRecord, range: Span, length: number): Result<void> {

@@ -1,5 +1,5 @@
 import { put, remove, type Effect } from "../../operation/effects.ts";
-import { dropName, moveLink, passOn } from "../link/link-names.ts";
+import { dropName, moveLink, moveToNextName } from "../link/link-names.ts";
 import {
   nodes,
   nodeLocations,
@@ -14,47 +14,47 @@ import type { Alias } from "../share-tree.ts";
 
 export interface NameMove {
   readonly own: OwnSource;
-  /** Where to. */
+  /** The scope of the new name. */
   readonly scope: NodeScope;
-  /** The file that the new name means so far. */
+  /** The file that has the new name now. */
   readonly target: NodeRecord | undefined;
-  /** Another name of that file. */
-  readonly heir: Alias | undefined;
+  /** Another name of `target`. */
+  readonly otherName: Alias | undefined;
   readonly next: NodeRecord;
 }
 
-/** A file with several names loses only the one that is taken from it, and only the name moves by
- *  which a file was called. Between two names of one file nothing moves, as on any POSIX system. */
-export function moveName({ own, scope, target, heir, next }: NameMove): readonly Effect[] {
+/** Moves one name of a file. A replaced file with several names loses only this one. Between two
+ *  names of one file nothing changes, as on POSIX systems. */
+export function moveName({ own, scope, target, otherName, next }: NameMove): readonly Effect[] {
   const { share, alias } = scope;
   const to = alias?.key ?? scope.key;
   const from = own.scope.alias?.key ?? own.scope.key;
   const isOwn = target?.id === own.node.id;
   if (isOwn && !isSameKey(from, to)) return [];
-  const cleared = isOwn || target === undefined ? [] : clearName(scope, target, heir);
+  const cleared = isOwn || target === undefined ? [] : clearName(scope, target, otherName);
   const replaced = isOwn || cleared !== undefined ? undefined : target;
   const called = { ...next, parent: to.parent, name: scope.components.at(-1) ?? "" };
   const moved =
     own.scope.alias === undefined
       ? moveNode({ share, from, node: own.node, to, replaced, next: called })
       : [
-          ...(replaced === undefined ? [] : takenAway({ share, key: to }, replaced)),
+          ...(replaced === undefined ? [] : removeReplaced({ share, key: to }, replaced)),
           ...moveLink(own.scope, own.node, { link: own.scope.alias, to, called }),
         ];
   return [...(cleared ?? []), ...moved];
 }
 
-/** Nothing if the file has no other name to go to. */
+/** Undefined if the file has no other name. */
 function clearName(
   scope: NodeScope,
   target: NodeRecord,
-  heir: Alias | undefined,
+  otherName: Alias | undefined,
 ): readonly Effect[] | undefined {
   if (scope.alias !== undefined) return dropName(scope, target, scope.alias);
-  return heir === undefined ? undefined : passOn(scope, target, heir);
+  return otherName === undefined ? undefined : moveToNextName(scope, target, otherName);
 }
 
-function takenAway(place: { share: ShareRecord; key: NodeKey }, node: NodeRecord) {
+function removeReplaced(place: { share: ShareRecord; key: NodeKey }, node: NodeRecord) {
   const { preserve, effects } = deleteNode(place, node);
   return [...preserve, ...effects];
 }
@@ -68,12 +68,12 @@ export interface Move {
   readonly from: NodeKey;
   readonly node: NodeRecord;
   readonly to: NodeKey;
-  /** What it takes the place of. */
+  /** The file that is replaced. */
   readonly replaced: NodeRecord | undefined;
   readonly next: NodeRecord;
 }
 
-/** One key moves, whatever hangs below it. Snapshots keep what both names meant. */
+/** Moves one key, whatever lies below it. Snapshots keep both records. */
 export function moveNode({ share, from, node, to, replaced, next }: Move): readonly Effect[] {
   const staysPut = isSameKey(from, to);
   const other = replaced?.id === node.id ? undefined : replaced;

@@ -9,20 +9,20 @@ import { collisions } from "../locks/share-modes.ts";
 import { rootId, type NodeRecord } from "../records.ts";
 import { isReadOnly } from "../shared/attributes.ts";
 
-/** What a rename looks at, whichever protocol asks for it. */
+/** What the decision about a rename depends on, over REST and SMB. */
 export interface RenameFacts {
   readonly source: NodeRecord;
-  /** What is open below the source. */
+  /** Open files below the source, if that is a directory. */
   readonly openBelow: readonly OpenedFile[];
-  /** Ids from the root to the directory that it moves into. */
+  /** Ids from the root to the new directory. */
   readonly trail: readonly bigint[];
-  /** Of that directory. */
+  /** Lock state of the new directory. */
   readonly parentLocks: LockState | undefined;
-  /** What the new name means so far, unless that is the source. */
+  /** The file that has the new name; undefined if there is none or if it is the source. */
   readonly target: NodeRecord | undefined;
   readonly replaces: boolean;
   readonly ignoresReadOnly: boolean;
-  /** The lease ids that the request carries; SMB has none. */
+  /** Lease ids of the request; undefined for SMB. */
   readonly sourceLease: string | undefined;
   readonly targetLease: string | undefined;
   readonly now: Ticks;
@@ -35,23 +35,23 @@ export type RenameRefusal =
   | { readonly why: "open-below" | "parent-in-use"; readonly opens: readonly Open[] }
   | CachedBelow;
 
-/** Clients may hold what is open below the source only in their caches: they were asked to close
- *  it, and the rename is decided again when one of them has answered. */
+/** Files below the source are open, perhaps only for caching. Breaks were started; the rename is
+ *  decided again after an acknowledgement. */
 export interface CachedBelow {
   readonly why: "cached-below";
   readonly opens: readonly Open[];
   readonly since: Ticks;
-  /** The first of those files; its locks are the ones to wait for. */
+  /** The first of these files; its lock state is the one to watch. */
   readonly file: bigint;
-  /** What changes with the breaks. */
+  /** The files whose lock state changes with the breaks. */
   readonly asked: readonly OpenedFile[];
 }
 
-/** A rename opens the directory that it moves into, as if to delete there. */
+/** A rename counts as an open of the new directory with delete access. */
 const moving = { access: deleteAccess, share: shareRead | shareWrite };
 
-/** Why a rename may not be, leases and handles included. Handles of source and target themselves
- *  are left to their own locks, which may have to be waited for. */
+/** Why a rename is not allowed, leases and handles included; undefined if it is. Handles of
+ *  source and target are checked separately, because they may require waiting. */
 export function refuseRename(facts: RenameFacts): RenameRefusal | undefined {
   const { source, target, trail, replaces, now } = facts;
   if (source.id === rootId) return { why: "root" };
@@ -82,7 +82,8 @@ function refuseForHandles({
   return refuseForOpenBelow(openBelow, now);
 }
 
-/** [MS-FSA] 2.1.4.2: handles below a directory keep it where it is, but caches give theirs up. */
+/** Open handles below a directory prevent its rename, except those that clients close when their
+ *  caching is broken ([MS-FSA] 2.1.4.2). */
 function refuseForOpenBelow(
   openBelow: readonly OpenedFile[],
   now: Ticks,

@@ -18,7 +18,12 @@ import { deletePending, flushSecondsMax, heldBy } from "../locks/rest-access.ts"
 import type { NodeScope } from "../resources.ts";
 import { loadOwnSource, type OwnSource } from "../shared/own-source.ts";
 import { keepsSourceTrailingDots, keepsTrailingDots, smbProperties } from "../shared/smb-params.ts";
-import { inheritedFrom, settleSmb, smbHeaderNames, smbHeaders } from "../shared/smb-properties.ts";
+import {
+  inheritedFrom,
+  resolveSmbProperties,
+  smbHeaderNames,
+  smbHeaders,
+} from "../shared/smb-properties.ts";
 import { moveName } from "./move.ts";
 import { refuseRename, type CachedBelow } from "./rename-rules.ts";
 import type { RenameFacts, RenameRefusal } from "./rename-rules.ts";
@@ -70,14 +75,14 @@ function declareRename(kind: "file" | "directory") {
       const present = own?.ok === true ? own.value.node : undefined;
       return {
         own,
-        heir: target && (await nextName(view, scope.share.id, target)),
+        otherName: target && (await nextName(view, scope.share.id, target)),
         inherited: await inheritedFrom(view, scope, input.smb, present),
-        handles: await handlesInTheWay(view, scope, present),
+        handles: await readHandles(view, scope, present),
       };
     },
     decide: (context) => {
       const { target, scope, input, source, newETag, now, version } = context;
-      const { own: found, heir, inherited, handles } = context.readResult;
+      const { own: found, otherName, inherited, handles } = context.readResult;
       if (found === undefined) return invalidHeader("x-ms-file-rename-source", source?.url ?? "");
       if (!found.ok) return found;
       const own = found.value;
@@ -93,7 +98,7 @@ function declareRename(kind: "file" | "directory") {
       const renamed = renamedNode(own.node, { scope, inherited }, input, newETag);
       if (!renamed.ok) return renamed;
       const { next, effects } = renamed.value;
-      const moved = moveName({ own, scope, target, heir, next });
+      const moved = moveName({ own, scope, target, otherName, next });
       return {
         etag: newETag,
         effects: [...moved, ...effects, ...moving.effects],
@@ -108,7 +113,7 @@ export const renameDirectory = declareRename("directory");
 
 type Input = InputOf<typeof params>;
 
-async function handlesInTheWay(
+async function readHandles(
   view: RecordView,
   { share: { id: share }, key, alias }: NodeScope,
   moved: NodeRecord | undefined,
@@ -121,7 +126,7 @@ async function handlesInTheWay(
   };
 }
 
-/** What it is under its new name: as it was, but for what the request says. */
+/** The record under its new name, with the properties that the request sets. */
 function renamedNode(
   node: NodeRecord,
   { scope, inherited }: { readonly scope: NodeScope; readonly inherited: string | undefined },
@@ -131,20 +136,20 @@ function renamedNode(
   const { share, parent, name } = scope;
   const from = { parent, parentSddl: inherited, present: node };
   const place = { share, kind: node.kind, ...from, now: newETag };
-  const settled = settleSmb({ ...place, input: input.smb });
-  if (!settled.ok) return settled;
+  const resolved = resolveSmbProperties({ ...place, input: input.smb });
+  if (!resolved.ok) return resolved;
   const { contentType } = input;
   const headers = contentType === undefined ? node.headers : { ...node.headers, contentType };
   const next: NodeRecord = {
     ...node,
-    ...settled.value.properties,
+    ...resolved.value.properties,
     etag: newETag,
     parent: parent.id,
     name,
     metadata: input.metadata.length > 0 ? input.metadata : node.metadata,
     headers,
   };
-  return ok({ next, effects: settled.value.effects });
+  return ok({ next, effects: resolved.value.effects });
 }
 
 interface Checked extends Pick<RenameFacts, "parentLocks" | "openBelow" | "now"> {
@@ -155,7 +160,7 @@ interface Checked extends Pick<RenameFacts, "parentLocks" | "openBelow" | "now">
   readonly kind: "file" | "directory";
 }
 
-/** Within one share, and by the rules that SMB has, too. */
+/** Checks that it is one share and one kind, then the rules of both protocols. */
 function checkRename(checked: Checked): Failure | WaitDecision | undefined {
   const { own, scope, target, input, kind, ...handles } = checked;
   const { node: source, scope: from } = own;

@@ -59,8 +59,8 @@ export const listShares = operation({
   },
 });
 
-/** Markers are `/account/name`, with the place among what has that name behind it, of the first
- *  entry of the next page. */
+/** Markers are `/account/name` of the first entry of the next page, followed by its position
+ *  among the entries of that name. */
 function markerName(marker: string | undefined, account: string): string | undefined {
   if (marker === undefined) return "";
   const start = `/${account}/`;

@@ -14,7 +14,7 @@ import { snapshotsOf } from "../share/snapshots.ts";
 export interface ListedShare {
   readonly name: string;
   readonly record: ShareRecord | ShareSnapshotRecord | DeletedShareRecord;
-  /** Sorts what has the same name: deleted ones, snapshots from the oldest, the share itself. */
+  /** Order of entries with the same name: deleted shares, snapshots from the oldest, the share. */
   readonly place: string;
 }
 
@@ -26,7 +26,7 @@ export interface SharesWanted {
   readonly snapshots: boolean;
 }
 
-/** A slash cannot be part of a share's name, so it separates it from what comes behind. */
+/** Separated by a slash, which share names cannot contain. */
 const separator = "/";
 
 export async function scanShares(

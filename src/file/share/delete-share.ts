@@ -18,10 +18,11 @@ import {
 import { operation } from "../resources.ts";
 import { snapshotsOf } from "./snapshots.ts";
 
-/** As long as the service takes to delete a share. */
+/** How long a repeated deletion with `x-ms-delete-snapshots` succeeds: about the time that the
+ *  service takes to delete a share. */
 const deletingSeconds = 30;
 
-/** The name is free at once; what is inside is reclaimed later, or kept for a restore.
+/** The name is free at once. The contents are reclaimed later, or kept for a restore.
  *  learn.microsoft.com/rest/api/storageservices/delete-share */
 export const deleteShare = operation({
   name: "Delete Share",

@@ -91,7 +91,7 @@ function premiumHeaders(share: ShareRecord) {
   };
 }
 
-/** Told only where somebody asked for them. */
+/** Headers of settings that were requested explicitly. */
 function chosenHeaders({ settings }: ShareRecord) {
   return {
     "x-ms-enable-smb-directory-lease": text(settings.directoryLease),

@@ -5,7 +5,7 @@ import { shareSnapshots, type ShareSnapshotRecord } from "../records.ts";
 import { operation } from "../resources.ts";
 import { leaseReply, leaseReplyHeaders } from "../../protocol/lease-reply.ts";
 
-/** Of a share, or of one of its snapshots.
+/** Leases a share or one of its snapshots.
  *  learn.microsoft.com/rest/api/storageservices/lease-share */
 function declareLease(ids: readonly string[], letters: string, headers: Route["headers"] = {}) {
   const query = { restype: "share", comp: "lease" };
@@ -28,10 +28,10 @@ function declareLease(ids: readonly string[], letters: string, headers: Route["h
       const reply = leaseReply({ target, action: input.action, kind: "share", now, newGuid });
       const { snapshot } = address;
       if ("fault" in reply || snapshot === undefined || scope.current === undefined) return reply;
-      const { status, headers: told, put: next } = reply;
+      const { status, headers: replyHeaders, put: next } = reply;
       const key = { share: scope.current.id, at: snapshot };
       const effects = [put(shareSnapshots, key, next as ShareSnapshotRecord)];
-      return { status, headers: told, effects };
+      return { status, headers: replyHeaders, effects };
     },
   });
 }
@@ -41,7 +41,7 @@ export const leaseShare = declareLease(
   "w",
 );
 
-/** Whoever may delete the share may also break its lease. */
+/** The permission to delete the share includes that to break its lease. */
 export const breakShareLease = declareLease(["Share_BreakLease"], "wd", {
   "x-ms-lease-action": "break",
 });

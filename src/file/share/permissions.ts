@@ -9,7 +9,7 @@ import { keepPermission } from "../shared/smb-properties.ts";
 import { sddlFromBinary, sddlToBinary } from "../shared/sddl-binary.ts";
 
 const query = { restype: "share", comp: "filepermission" };
-const format = header("x-ms-file-permission-format", oneOf("sddl", "binary"));
+const formatParam = header("x-ms-file-permission-format", oneOf("sddl", "binary"));
 const permissionBytesMax = 32 * 1024;
 
 /** For permissions too long for a header.
@@ -19,7 +19,7 @@ export const createPermission = operation({
   ids: ["Share_CreatePermission"],
   route: { method: "PUT", resource: "share", query },
   since: "2019-02-02",
-  params: { format },
+  params: { format: formatParam },
   body: { kind: "bytes", bytesMax: permissionBytesMax, parse: parseBody },
   permission: { letters: "w", resourceType: "c" },
   target: "must-exist",
@@ -29,8 +29,8 @@ export const createPermission = operation({
   effect: "writes",
   success: { status: 201, headers: ["x-ms-file-permission-key"] },
   decide: ({ target, input }) => {
-    const { permission, format: told } = input.body;
-    const isBinary = (told ?? input.format) === "binary";
+    const { permission, format = input.format } = input.body;
+    const isBinary = format === "binary";
     const sddl = isBinary ? sddlFromBinary(permission) : permission;
     if (sddl === undefined || !isSddl(sddl)) return fail("FileInvalidPermission");
     const { key, effects } = keepPermission(target.id, sddl);
@@ -47,10 +47,10 @@ function parseBody(bytes: Uint8Array): Result<PermissionBody> {
   try {
     const parsed: unknown = JSON.parse(new TextDecoder("utf-8", { fatal: true }).decode(bytes));
     if (typeof parsed !== "object" || parsed === null) return fail("InvalidInput");
-    const { permission, format: told } = parsed as Record<string, unknown>;
+    const { permission, format } = parsed as Record<string, unknown>;
     if (typeof permission !== "string") return fail("InvalidInput");
     return ok(
-      typeof told === "string" ? { permission, format: told.toLowerCase() } : { permission },
+      typeof format === "string" ? { permission, format: format.toLowerCase() } : { permission },
     );
   } catch {
     return fail("InvalidInput");
@@ -67,7 +67,7 @@ export const getPermission = operation({
   ids: ["Share_GetPermission"],
   route: { method: "GET", resource: "share", query },
   since: "2019-02-02",
-  params: { key, format },
+  params: { key, format: formatParam },
   body: noBody,
   permission: { letters: "r", resourceType: "c" },
   target: "must-exist",
@@ -82,8 +82,8 @@ export const getPermission = operation({
     if (found === undefined) return invalidHeader("x-ms-file-permission-key", input.key);
     const binary = input.format === "binary" ? sddlToBinary(found) : undefined;
     if (input.format === "binary" && binary === undefined) return fail("FileInvalidPermission");
-    const told = input.format === undefined ? {} : { format: input.format };
-    const json = JSON.stringify({ permission: binary ?? found, ...told });
+    const given = input.format === undefined ? {} : { format: input.format };
+    const json = JSON.stringify({ permission: binary ?? found, ...given });
     return { body: { type: "application/json", text: json } };
   },
 });

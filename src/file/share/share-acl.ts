@@ -27,7 +27,7 @@ export const getShareAcl = operation({
   decide: ({ target }) => ({ body: xmlBody(renderAccessPolicies(target.policies)) }),
 });
 
-/** Replaces the policies, for everyone at once.
+/** Replaces all stored access policies.
  *  learn.microsoft.com/rest/api/storageservices/set-share-acl */
 export const setShareAcl = operation({
   name: "Set Share ACL",

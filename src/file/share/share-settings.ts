@@ -26,7 +26,7 @@ const parts = {
   provisionedMibps: header("x-ms-share-provisioned-bandwidth-mibps", integer(0, rateMax)),
 } as const;
 
-/** Only what the request names, so that it can be laid over what was there. */
+/** The settings that the request names, to be merged into the present ones. */
 export const settings: Param<ShareSettings> = {
   sources: Object.values(parts).flatMap(({ sources }) => sources),
   parse: (reader) => {
@@ -50,7 +50,7 @@ export function defaultQuotaGib(share: Settled): number {
   return isPremium(share) ? premiumQuotaGibDefault : quotaGibDefault;
 }
 
-/** What a premium share of this size is given, as documented for provisioned capacity. */
+/** Defaults for a premium share of this size, as documented for provisioned capacity. */
 export function provisioned({ quotaGib, settings: held }: ShareRecord) {
   return {
     iops: held.provisionedIops ?? 3000 + quotaGib,
@@ -62,7 +62,7 @@ export function provisioned({ quotaGib, settings: held }: ShareRecord) {
 
 export const defaultTier = "TransactionOptimized";
 
-/** A premium share can be made smaller a day after it was made or made larger. */
+/** A premium share can be reduced one day after it was created or enlarged. */
 export function nextDowngrade({ etag }: ShareRecord): Ticks {
   return etag + ticksPerDay;
 }

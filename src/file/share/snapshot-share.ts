@@ -8,7 +8,8 @@ import { shareSnapshots, type ShareSnapshotRecord } from "../records.ts";
 import { operation } from "../resources.ts";
 import { shareSnapshotsMax, snapshotsOf } from "./snapshots.ts";
 
-/** Ends an epoch: whoever writes later keeps what was there. Costs the same for any share.
+/** Ends an epoch: later writes store a version of the record they change first. The cost does
+ *  not depend on the size of the share.
  *  learn.microsoft.com/rest/api/storageservices/snapshot-share */
 export const snapshotShare = operation({
   name: "Snapshot Share",
@@ -47,7 +48,7 @@ export const snapshotShare = operation({
   },
 });
 
-/** Snapshots are named by whole seconds, and no two alike. */
+/** Snapshot times are whole seconds, and unique. */
 function nextName(now: Ticks, last: ShareSnapshotRecord | undefined): Ticks {
   const second = truncateToSecond(now);
   return last === undefined || last.at < second ? second : last.at + ticksPerSecond;

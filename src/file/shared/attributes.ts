@@ -1,4 +1,4 @@
-/** File attributes as SMB counts them, in the order REST names them. */
+/** File attributes with their SMB bits, in the order that REST lists them. */
 const names = [
   ["ReadOnly", 0x1],
   ["Hidden", 0x2],

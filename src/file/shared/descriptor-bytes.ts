@@ -21,7 +21,7 @@ export const SecurityPart = { owner: 1, group: 2, access: 4, audit: 8 } as const
 const allParts = 0xf;
 const nothing = new Uint8Array(0);
 
-/** Parts that are not asked for are left out with all their bytes and flags. */
+/** Omits the parts that are not requested, with their flags. */
 export function encodeDescriptor(descriptor: SecurityDescriptor, asked = allParts): Uint8Array {
   const { owner, group, access, audit } = descriptor;
   const has = (part: number): boolean => (asked & part) !== 0;
@@ -103,7 +103,7 @@ export function encodeSid(sid: string): Uint8Array {
   return bytes;
 }
 
-/** Undefined for anything that does not hold together. */
+/** Undefined if the bytes are malformed. */
 export function decodeDescriptor(bytes: Uint8Array): SecurityDescriptor | undefined {
   const view = new DataView(bytes.buffer, bytes.byteOffset, bytes.byteLength);
   try {
@@ -127,7 +127,7 @@ export function decodeDescriptor(bytes: Uint8Array): SecurityDescriptor | undefi
         : undefined,
     };
   } catch (error) {
-    // Reading past the end: the bytes promise more than they hold.
+    // Read past the end: a length in the bytes is wrong.
     if (error instanceof RangeError) return undefined;
     throw error;
   }

@@ -1,7 +1,5 @@
-/**
- * Names that differ only in case are one name. Each code unit is upper-cased by itself, as file
- * systems do, so that folding never changes a name's length and knows no language.
- */
+/** Names that differ only in case are equal. Each code unit is upper-cased by itself, as file
+ *  systems do, so that folding depends on no locale and never changes the length. */
 export function foldName(name: string): string {
   if (plainForm.test(name)) return name.toUpperCase();
   let folded = "";

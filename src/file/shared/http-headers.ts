@@ -16,7 +16,7 @@ export const fileHeaders: Param<HttpHeaders | undefined> = {
   parse: (reader) => {
     const md5Text = reader.header("x-ms-content-md5") || undefined;
     const contentMd5 = md5Text === undefined ? undefined : decodeBase64(md5Text);
-    // Recorded: stored as a property and not checked, so any number of bytes will do.
+    // Recorded: stored as a property without a check, so that any length is accepted.
     if (md5Text !== undefined && contentMd5 === undefined) return fail("InvalidMd5");
     const headers: HttpHeaders = {
       contentType: reader.header("x-ms-content-type"),
@@ -42,7 +42,7 @@ export const httpHeaderNames = [
 
 export const defaultContentType = "application/octet-stream";
 
-/** Empty values are the same as none. */
+/** An empty value counts as absent. */
 export function renderHttpHeaders(headers: HttpHeaders) {
   return {
     "Content-Type": headers.contentType || undefined,

@@ -19,7 +19,7 @@ describe("an inherited permission", () => {
     expect([key, effects.length]).toEqual([keyOfText(ofDirectory), 1]);
   });
 
-  it("is not stored again if it is the parent's, which creates beside it read", () => {
+  it("is not stored again if it is the parent's, which concurrent creates read", () => {
     const { key, effects } = inherited(ofDirectory, "directory");
     expect([key, effects]).toEqual([keyOfText(ofDirectory), []]);
   });

@@ -8,7 +8,7 @@ import { fileInRootPermissionKey, keyOfText, rootPermissionKey, wellKnownSddl } 
 
 export interface NodePermission {
   readonly key: string;
-  /** Stores the text of the key, unless every share knows it. */
+  /** Stores the text of the key; empty for well-known keys. */
   readonly effects: readonly Effect[];
 }
 
@@ -34,10 +34,9 @@ export function parentSddl(
 const fileInRoot: NodePermission = { key: fileInRootPermissionKey, effects: [] };
 const directoryInRoot: NodePermission = { key: rootPermissionKey, effects: [] };
 
-/**
- * What a new file or directory inherits. A parent whose permission is unknown here, or that hands
- * nothing down, is followed to the letter: no recording says what the service does then.
- */
+/** The permission that a new file or directory inherits. If the parent's permission is unknown
+ *  or has no inheritable entry, the child gets the parent's key: no recording shows what the
+ *  service does then. */
 export function inheritPermission(inheritance: Inheritance): NodePermission {
   const { share, parent, kind } = inheritance;
   const parentKey = parent.permissionKey ?? rootPermissionKey;
@@ -59,7 +58,7 @@ interface KeyedText {
   readonly text: string;
 }
 
-/** A folder of a million files has one permission; it is taken apart once. */
+/** Cached: all files of a directory usually inherit one permission. */
 const recentMax = 256;
 const recent = new RecentMap<KeyedText>(recentMax);
 

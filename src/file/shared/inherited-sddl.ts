@@ -1,11 +1,9 @@
 import { formatSddl, parseSddl, type AccessEntry } from "./security-descriptor.ts";
 import { aceFlagWords, sidWords } from "./security-words.ts";
 
-/**
- * What a child inherits from its parent's security descriptor: the rule of [MS-DTYP] 2.5.3.4, but
- * without marking entries as inherited (ID), and with the system as owner and group. Recorded for
- * directories and files in the root; the root's own list handed down to a directory is itself.
- */
+/** Derives a child's security descriptor from its parent's by [MS-DTYP] 2.5.3.4, but without
+ *  marking entries as inherited (ID), and with the system as owner and group. Recorded for
+ *  directories and files in the root; a directory in the root inherits the root's own list. */
 
 const system = bit(sidWords, "SY");
 const creatorOwner = bit(sidWords, "CO");
@@ -29,7 +27,7 @@ const genericRights = [
   [0x8000_0000, 0x12_0089],
 ] as const;
 
-/** Undefined if the text is no descriptor or nothing in it is for this kind of child. */
+/** Undefined if the text is no descriptor or has no entry that this kind of child inherits. */
 export function inheritedSddl(parent: string, kind: "directory" | "file"): string | undefined {
   const descriptor = parseSddl(withoutAudit(parent));
   if (descriptor === undefined) return undefined;
@@ -43,7 +41,7 @@ export function inheritedSddl(parent: string, kind: "directory" | "file"): strin
   });
 }
 
-/** Permissions set by clients end in this; it says that there is no audit list. */
+/** Permissions set by clients end with this marker of an absent audit list. */
 function withoutAudit(sddl: string): string {
   return sddl.replace(/S:NO_ACCESS_CONTROL$/, "");
 }

@@ -10,14 +10,14 @@ import {
   type ShareRecord,
 } from "../records.ts";
 
-interface Place {
+interface NodePlace {
   readonly share: ShareRecord;
   readonly key: NodeKey;
 }
 
-/** Before a node changes: keeps what the newest snapshot shows of it, if it shows it at all. */
+/** Stores a version of a record that is about to change, if the newest snapshot shows it. */
 export function keepForSnapshots(
-  { share, key }: Place,
+  { share, key }: NodePlace,
   target: NodeRecord | undefined,
 ): readonly Effect[] {
   if (target === undefined || target.since > share.newestSnapshot) return nothing;
@@ -29,9 +29,9 @@ export function keepForSnapshots(
 
 const nothing: readonly Effect[] = [];
 
-/** The answer that changes a node in its place. */
+/** The reply that changes a file node in place. */
 export function updateNode(
-  { share, key }: Place,
+  { share, key }: NodePlace,
   { target, next, content }: { target: NodeRecord; next: NodeRecord; content?: ContentPlan },
 ) {
   return {
@@ -42,9 +42,9 @@ export function updateNode(
   };
 }
 
-/** A new node, or one that takes the place of another under the same name. */
+/** The reply that creates a file node, or replaces the one of the same name. */
 export function putNode(
-  { share, key }: Place,
+  { share, key }: NodePlace,
   {
     target,
     next,
@@ -70,8 +70,8 @@ export function putNode(
   };
 }
 
-/** The answer that takes a node away. */
-export function deleteNode({ share, key }: Place, target: NodeRecord) {
+/** The reply that deletes a file node. */
+export function deleteNode({ share, key }: NodePlace, target: NodeRecord) {
   return {
     remove: true as const,
     preserve: keepForSnapshots({ share, key }, target),

@@ -9,8 +9,7 @@ export interface OwnSource {
   readonly node: NodeRecord;
 }
 
-/** What a source of this service names, if the caller may have it; undefined if it lies
- *  elsewhere. */
+/** Loads a source in this service; undefined for a source elsewhere. */
 export async function loadOwnSource(
   view: RecordView,
   source: CopySource | undefined,
@@ -24,7 +23,7 @@ export async function loadOwnSource(
   const allowed = source.authorise(located.access);
   if (!allowed.ok) return allowed;
   if (!located.scope.ok) {
-    // Whatever is missing on the way to it, the source is not there.
+    // A missing share or directory means that the source does not exist.
     const { code } = located.scope.fault;
     return code === "ParentNotFound" ? fail("ResourceNotFound") : located.scope;
   }

@@ -19,7 +19,7 @@ export function isSddl(text: string): boolean {
   return entries.every((entry) => aceForm.test(entry));
 }
 
-/** What has no audit list says so; both ways of writing it are one permission. */
+/** Adds the marker of an absent audit list, so that both spellings have one key. */
 export function normalSddl(text: string): string {
   return text.includes("S:") && /\)?S:[A-Z_(]/.test(text.slice(text.indexOf("D:")))
     ? text
@@ -31,7 +31,7 @@ export const rootSddl =
   "O:SYG:SYD:(A;OICI;FA;;;BA)(A;OICI;FA;;;SY)(A;;0x1200a9;;;BU)(A;OICIIO;GXGR;;;BU)" +
   "(A;OICI;0x1301bf;;;AU)(A;;FA;;;SY)(A;OICIIO;GA;;;CO)";
 
-/** What files in the root inherit from it; the key of every such file. */
+/** The permission that files in the root inherit. */
 export const fileInRootSddl =
   "O:SYG:SYD:(A;;FA;;;BA)(A;;FA;;;SY)(A;;0x1200a9;;;BU)(A;;0x1301bf;;;AU)(A;;FA;;;SY)";
 
@@ -44,12 +44,12 @@ const offsets = [0xcbf2_9ce4_8422_2325n, 0x8422_2325_cbf2_9ce4n] as const;
 const prime = 0x100_0000_01b3n;
 const mask = 0xffff_ffff_ffff_ffffn;
 
-/** The same text has the same key, so that a million files with one permission store it once. */
+/** The key is a hash of the text, so that a permission is stored once per share. */
 export function permissionKeyOf(sddl: string): string {
   return keyOfText(normalSddl(sddl));
 }
 
-/** The key of a text that is stored as it is. */
+/** The key of a text that is already normalised. */
 export function keyOfText(text: string): string {
   return offsets.map((offset) => hash(text, offset)).join("*");
 }
@@ -73,7 +73,7 @@ const wellKnown: ReadonlyMap<string, string> = new Map([
   [permissionKeyOf(formerSddl), formerSddl],
 ]);
 
-/** The text of a permission that every share has without storing it. */
+/** The text of a well-known permission, which shares do not store. */
 export function wellKnownSddl(key: string): string | undefined {
   return wellKnown.get(key);
 }

@@ -13,14 +13,14 @@ const samples = [
 ];
 
 describe("permissions", () => {
-  it("come back from their bytes as they went in", () => {
+  it("are the same after encoding and decoding", () => {
     for (const sample of samples) {
       const binary = sddlToBinary(sample);
       expect(sddlFromBinary(binary ?? "")).toBe(sample);
     }
   });
 
-  it("have the layout that SMB clients know", () => {
+  it("have the layout of [MS-DTYP] 2.4.6", () => {
     const bytes = Buffer.from(sddlToBinary("O:SYG:SYD:(A;;FA;;;WD)") ?? "", "base64");
     expect(bytes.toString("hex")).toBe(
       "010004801400000020000000000000002c000000" +
@@ -31,7 +31,7 @@ describe("permissions", () => {
     );
   });
 
-  it("are refused when they are not", () => {
+  it("are rejected if malformed", () => {
     const bad = ["invalidPermission", "", "O:SYG:SY", "O:SYG:SYD:(A;;FA;;)", "D:(A;;FA;;;SY)"];
     expect(bad.filter((text) => isSddl(text))).toEqual([]);
     expect(samples.every((text) => isSddl(text))).toBe(true);

@@ -1,6 +1,6 @@
 import { aceFlagWords, aceTypeWords, rightWords, sidWords } from "./security-words.ts";
 
-/** A security descriptor taken apart, between its text and its bytes. SIDs are in full. */
+/** A parsed security descriptor, with SIDs written out in full. */
 export interface SecurityDescriptor {
   readonly owner: string;
   readonly group: string;
@@ -21,7 +21,7 @@ export interface AccessEntry {
   readonly sid: string;
 }
 
-/** No SID holds a colon: there is one way to take a text apart. */
+/** Unambiguous, because no SID contains a colon. */
 const descriptorForm =
   /^O:([^:]+?)G:([^:]+?)D:([A-Z_]*)((?:\([^()]*\))*)(?:S:([A-Z_]*)((?:\([^()]*\))*))?$/;
 
@@ -95,7 +95,7 @@ function formatEntry({ type, flags, mask, sid }: AccessEntry): string {
   return `(${kind};${bits};${formatMask(mask)};;;${wordOf(sid)})`;
 }
 
-/** Recorded in this order: `SDGXGWGR`, `GXGR`. Other sums of rights are written as a number. */
+/** Recorded in this order: `SDGXGWGR`, `GXGR`. Other combinations are written as a number. */
 const summedWords = ["SD", "GA", "GX", "GW", "GR"] as const;
 
 function formatMask(mask: number): string {

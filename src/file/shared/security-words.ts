@@ -1,4 +1,5 @@
-/** The two-letter words of the security descriptor definition language ([MS-DTYP] 2.5.1.1). */
+/** The two-letter abbreviations of the security descriptor definition language ([MS-DTYP]
+ *  2.5.1.1). */
 
 export const sidWords: Readonly<Record<string, string>> = {
   SY: "S-1-5-18",

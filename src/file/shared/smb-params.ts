@@ -6,7 +6,7 @@ import type { Ticks } from "../../base/ticks.ts";
 import { parseAttributes } from "./attributes.ts";
 import { isSddl, permissionKeyForm } from "./sddl.ts";
 
-/** What a request says of the properties that SMB clients see. `undefined` leaves it open. */
+/** SMB properties in a request; undefined: not given. */
 export interface SmbInput {
   readonly attributes: number | Word | undefined;
   readonly created: Ticks | Word | undefined;
@@ -30,7 +30,7 @@ export interface PosixInput {
   readonly group: string | undefined;
 }
 
-/** Versions that had these properties, but no defaults for them yet. */
+/** Versions that required these properties because they had no defaults yet. */
 const required = { from: "2019-02-02", before: "2021-06-08" };
 
 const sources = [
@@ -46,7 +46,7 @@ const sources = [
 ];
 
 interface SmbParamOptions {
-  /** Words that may stand for a value. */
+  /** Keywords that are accepted instead of a value. */
   readonly words: readonly Word[];
   readonly requiredOnce: boolean;
 }
@@ -95,7 +95,7 @@ function read<T>(
   return value === undefined ? invalidHeader(name, text) : ok(value);
 }
 
-/** One or the other; each empty value is the same as none. */
+/** At most one of the two; an empty value counts as absent. */
 function readPermission(reader: ParamReader): Result<PermissionInput | undefined> {
   const text = reader.header("x-ms-file-permission") || undefined;
   const key = reader.header("x-ms-file-permission-key") || undefined;
@@ -126,6 +126,6 @@ function readPosix(reader: ParamReader): Result<PosixInput> {
   return ok({ mode: mode?.padStart(4, "0"), owner, group });
 }
 
-/** Every operation on a path takes it: otherwise dots at the end of a name are cut off. */
+/** Accepted by every operation on a path: otherwise trailing dots of names are removed. */
 export const keepsTrailingDots = header("x-ms-allow-trailing-dot", boolean);
 export const keepsSourceTrailingDots = header("x-ms-source-allow-trailing-dot", boolean);

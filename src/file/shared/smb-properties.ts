@@ -18,7 +18,7 @@ import { inheritPermission, parentSddl } from "./inherited-permission.ts";
 import { normalSddl, permissionKeyOf } from "./sddl.ts";
 import type { PermissionInput, PosixInput, SmbInput, Word } from "./smb-params.ts";
 
-/** What SMB clients see of a file or directory, beside its name and bytes. */
+/** The SMB properties of a file or directory. */
 export type SmbProperties = Pick<
   NodeRecord,
   "attributes" | "created" | "lastWrite" | "change" | "permissionKey" | "posix"
@@ -31,9 +31,9 @@ export interface Settling {
   /** What `parentSddl` returned, where the permission may be inherited. */
   readonly parentSddl?: string | undefined;
   readonly input: SmbInput;
-  /** What it was before, or what it is copied from. */
+  /** The record before the change, or the source of a copy. */
   readonly present: SmbProperties | undefined;
-  /** The moment that `now` means, which becomes the ETag, too. */
+  /** The value of the keyword `now`; also the new ETag value. */
   readonly now: Ticks;
 }
 
@@ -42,8 +42,9 @@ export interface SettledProperties {
   readonly effects: readonly Effect[];
 }
 
-/** Fills in what the request leaves open: from what was there, else with the service's defaults. */
-export function settleSmb(settling: Settling): Result<SettledProperties> {
+/** Resolves the properties of a request: missing ones come from the present record, else from
+ *  the service's defaults. */
+export function resolveSmbProperties(settling: Settling): Result<SettledProperties> {
   const { share, kind, input, present, now } = settling;
   const posix = settlePosix(settling);
   if (!posix.ok) return posix;
@@ -61,7 +62,7 @@ export function settleSmb(settling: Settling): Result<SettledProperties> {
   });
 }
 
-/** Reads what `settleSmb` needs of the parent, if the permission will be inherited. */
+/** Reads the parent's permission if it will be inherited. */
 export function inheritedFrom(
   view: RecordView,
   { share, parent }: Pick<Settling, "share" | "parent">,
@@ -72,7 +73,7 @@ export function inheritedFrom(
   return isKept || typeof permission === "object" ? undefined : parentSddl(view, share, parent);
 }
 
-/** Every file is marked for archiving when it is made, and a directory is always one. */
+/** A new file has the archive attribute; a directory always has the directory attribute. */
 function settleAttributes(
   asked: number | Word | undefined,
   kind: NodeKind,
@@ -113,7 +114,7 @@ export function keepPermission(share: bigint, sddl: string) {
   return { key, effects: [put(permissions, { share, key }, { sddl: normalSddl(sddl) })] };
 }
 
-/** Modes and owners are for NFS shares, and only for them. */
+/** Modes and owners are allowed on NFS shares only. */
 function settlePosix({
   share,
   kind,
@@ -156,7 +157,7 @@ export const smbHeaderNames = [
 const firstVersion = "2019-02-02";
 const fileTypes = { file: "Regular", directory: "Directory", symlink: "SymLink" } as const;
 
-/** The root directory tells no permission key; NFS shares tell modes instead of attributes. */
+/** The root directory has no permission key header; NFS shares have modes instead of attributes. */
 export function smbHeaders(node: NodeRecord, version: string) {
   if (version < firstVersion) return {};
   const { posix, kind } = node;

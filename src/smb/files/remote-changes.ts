@@ -1,5 +1,5 @@
 import {
-  takeNotices,
+  readNotices,
   unwatchShare,
   watchShare,
   type DatedNotice,
@@ -78,7 +78,7 @@ export class RemoteChanges {
       try {
         while (subscription.hasMore) {
           subscription.hasMore = false;
-          const received = await takeNotices(runtime, share, this.#server.owner);
+          const received = await readNotices(runtime, share, this.#server.owner);
           if (received.length > 0) subscription.hasMore = true;
           this.#publish(share, changesOf(received));
         }

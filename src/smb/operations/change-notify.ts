@@ -8,7 +8,7 @@ import type { TreeRequest } from "../request.ts";
 import { Status } from "../status.ts";
 import { decodeChangeNotify, encodeDataResponse } from "../wire/query.ts";
 
-/** Waits until something happens in a directory. */
+/** CHANGE_NOTIFY: responds when a directory changes. */
 export async function changeNotify(request: TreeRequest): Promise<SmbResponse> {
   const asked = decodeChangeNotify(request.message);
   if (asked === undefined || asked.outputBytesMax > transactBytesMax) {

@@ -7,7 +7,7 @@ import type { Session } from "../session.ts";
 import { Status, type NtStatus } from "../status.ts";
 import { Dialect, HeaderFlag, SigningAlgorithm } from "../wire/protocol.ts";
 
-/** The channel over which a client joins a session of another connection ([MS-SMB2] 3.3.5.5). */
+/** Binds a channel to a session of another connection ([MS-SMB2] 3.3.5.5). */
 export function joinSession(request: Request): Channel | NtStatus {
   const { connection, header } = request;
   const session = connection.server.sessions.get(header.sessionId);
@@ -25,7 +25,8 @@ export function joinSession(request: Request): Channel | NtStatus {
   return channel;
 }
 
-/** The order is what clients see; a message that is not signed shows no right to join. */
+/** Clients can observe the order of the checks. An unsigned request does not prove the right to
+ *  bind. */
 function checkJoining({ connection, header }: Request, session: Session): NtStatus | undefined {
   const here = connection.negotiated;
   if (here === undefined) return Status.requestNotAccepted;
@@ -40,13 +41,13 @@ function checkJoining({ connection, header }: Request, session: Session): NtStat
   return isSigned && isAlike ? undefined : Status.invalidParameter;
 }
 
-/** What messages are really signed with: only the newest dialect has a choice. */
+/** The signing algorithm in use: only dialect 3.1.1 negotiates it. */
 function algorithmOf({ dialect, signingAlgorithm }: Negotiated): number {
   if (dialect === Dialect.v311) return signingAlgorithm;
   return dialect >= Dialect.v300 ? SigningAlgorithm.aesCmac : SigningAlgorithm.hmacSha256;
 }
 
-/** Only who knows the session's key learns in a signed answer why it is not served here. */
+/** Signs the error response if the request was signed with the session's key. */
 export function signerOfRefusal({ connection, header }: Request): Signer | undefined {
   const isSigned = (header.flags & HeaderFlag.signed) !== 0;
   return isSigned ? connection.signerOf(header.sessionId) : undefined;

@@ -21,7 +21,7 @@ export async function close(request: TreeRequest): Promise<SmbResponse> {
 
 const flushRights = Right.writeData | Right.appendData;
 
-/** Every write was on disk before it was answered, so there is nothing left to do. */
+/** FLUSH has no effect: every write is durable before its response. */
 export function flush(request: TreeRequest): SmbResponse {
   const fileId = decodeFlush(request.message);
   if (fileId === undefined) return errorResponse(Status.invalidParameter);

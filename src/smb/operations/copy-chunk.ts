@@ -12,7 +12,7 @@ import { Reader } from "../wire/reader.ts";
 import { Writer } from "../wire/writer.ts";
 import type { ControlAnswer } from "./ioctl.ts";
 
-/** Copies inside the server ([MS-SMB2] 3.3.5.15.6): the key of a source, then chunks of it. */
+/** Server-side copy ([MS-SMB2] 3.3.5.15.6): the resume key of the source, then chunks. */
 
 const chunksMax = 256;
 const chunkBytesMax = 1024 * 1024;
@@ -80,7 +80,7 @@ async function copyAll(
   for (const chunk of chunks) {
     const status = await copyOne(request, source, target, chunk);
     if (status !== undefined) {
-      // What was copied before stays copied, and the client learns how much that is.
+      // The chunks before the failed one stay copied; the response has their number.
       const body = encodeIoctlResponse(code, fileId, progress(count, total));
       return newResponse(body, status);
     }
@@ -114,7 +114,7 @@ function findSource({ session }: TreeRequest, key: Buffer): FileHandle | undefin
   return isMeant && key.readBigUInt64LE(16) === 0n ? handle : undefined;
 }
 
-/** A client that asked for too much learns what it may ask for. */
+/** Responds with the limits of a copy to a request that exceeds them. */
 function limits({ code, fileId }: IoctlRequest): ControlAnswer {
   const data = new Writer(answerBytes)
     .u32(chunksMax)
@@ -153,9 +153,9 @@ async function copyOne(
   }
   if (available < length) return Status.invalidViewSize;
   const { place, id, keepsTimes } = target;
-  const wish = { place, handle: id.persistent, keepsTimes, at: Number(to), bytes };
+  const request = { place, handle: id.persistent, keepsTimes, at: Number(to), bytes };
   const outcome = await waitForLocks(server, place.share.id, lifetime, () =>
-    writeFile(runtime, wish),
+    writeFile(runtime, request),
   );
   return outcome.kind === "done" ? undefined : statusOfWait(outcome);
 }

@@ -20,7 +20,7 @@ export function isReplayEligible({ isDirectory, access }: FileHandle): boolean {
   return !isDirectory && dataAccess(access) !== 0;
 }
 
-/** Answers a CREATE that was answered before, with the handle of that time. */
+/** Responds to a replayed CREATE with the handle of the first one. */
 export async function replayCreate(
   request: TreeRequest,
   asked: CreateRequest,
@@ -69,10 +69,8 @@ function leaseOf({ oplock, contexts }: CreateRequest): LeaseContext | undefined 
   return context && decodeLease(context.data);
 }
 
-/**
- * A lease as it is now. An oplock as it was requested this time, but never more than is held: a
- * level that was broken meanwhile would let the client cache what others change.
- */
+/** Reports the present lease. An oplock is reported as requested now, but at most as held: a
+ *  level that was broken meanwhile would let the client cache data that other clients change. */
 function replayedCache(
   asked: CreateRequest,
   { cache }: FileHandle,

@@ -61,7 +61,7 @@ export async function create(request: TreeRequest): Promise<SmbResponse> {
   return createFile(request, asked, path, durable);
 }
 
-/** A CREATE with a create GUID runs once, however often it is sent. */
+/** A CREATE with a create GUID is executed once, however often it is sent. */
 async function createOnce(
   request: TreeRequest,
   asked: CreateRequest,
@@ -75,7 +75,7 @@ async function createOnce(
   if (found === "pending") return errorResponse(Status.fileNotAvailable);
   if (found !== undefined) return replayCreate(request, asked, found);
   replays.begin(name);
-  // The client replays it over another channel if this connection is lost, and must then find it.
+  // If this connection is lost, the client replays the request over another channel.
   session.keepPending(lifetime);
   try {
     return await createFile(request, asked, path, durable);
@@ -98,10 +98,10 @@ async function createFile(
   if (typeof cache === "number") return errorResponse(cache);
   const epoch = await epochOf(server.world.runtime, tree, asked, path);
   if (typeof epoch === "object") return errorResponse(epoch.status);
-  const wish = wishOf(request, asked, path, { id: id.persistent, cache, epoch });
-  if (typeof wish === "number") return errorResponse(wish);
+  const openRequest = openRequestOf(request, asked, path, { id: id.persistent, cache, epoch });
+  if (typeof openRequest === "number") return errorResponse(openRequest);
   const outcome = await waitForLocks(server, tree.shareId, request.lifetime, () =>
-    openFile(server.world.runtime, wish),
+    openFile(server.world.runtime, openRequest),
   );
   switch (outcome.kind) {
     case "cancelled":
@@ -112,7 +112,7 @@ async function createFile(
       return errorResponse(statusOf(outcome.refusal));
     case "done":
       if (request.lifetime.isCancelled || !request.session.isValid) {
-        // The client went away while it waited: nobody would ever close this handle.
+        // The client disconnected or cancelled during the wait: no request would close this handle.
         const place = { share: tree.address, file: outcome.value.node.id };
         await closeFile(server.world.runtime, place, [id.persistent]);
         return errorResponse(Status.cancelled);
@@ -127,7 +127,7 @@ interface Chosen {
   readonly epoch: number | undefined;
 }
 
-function wishOf(
+function openRequestOf(
   request: TreeRequest,
   asked: CreateRequest,
   path: ParsedPath,
@@ -207,7 +207,7 @@ function succeed(request: TreeRequest, asked: CreateRequest, success: Success): 
   };
   session.handles.set(id.volatile, handle);
   connection.server.breakNotifier.add(handle, granted.held);
-  tellOthers(connection.server, handle, opened);
+  publishOpen(connection.server, handle, opened);
   const contexts = [...durableContext(handle.durable), ...factContexts(asked, place, node)];
   const body = encodeCreateResponse({
     oplock: granted.level,
@@ -223,7 +223,7 @@ function succeed(request: TreeRequest, asked: CreateRequest, success: Success): 
   return { ...newResponse(body), fileId: id };
 }
 
-function tellOthers(
+function publishOpen(
   { changeDispatcher: changes }: SmbServerState,
   { place }: FileHandle,
   opened: Opened,

@@ -16,7 +16,7 @@ import type { ControlAnswer } from "./ioctl.ts";
 const rangeBytes = 16;
 const snapshotHeadBytes = 12;
 
-/** Previous versions of a share, by the second of their snapshot. */
+/** FSCTL_SRV_ENUMERATE_SNAPSHOTS: the share snapshots, to the second. */
 export async function enumerateSnapshots(
   { connection, tree }: TreeRequest,
   _: FileHandle,

@@ -17,7 +17,7 @@ import { setInfo } from "./set-info.ts";
 import { treeConnect, treeDisconnect } from "./tree-connect.ts";
 import { write } from "./write.ts";
 
-/** What a message needs to be there before it runs. */
+/** What must exist before the handler of a command runs. */
 export type Declaration =
   | { readonly needs: "nothing"; readonly handle: Handler<Request> }
   | { readonly needs: "session"; readonly handle: Handler<SessionRequest> }

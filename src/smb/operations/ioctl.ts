@@ -83,7 +83,7 @@ async function run(request: TreeRequest, asked: IoctlRequest): Promise<ControlAn
 
 const objectIdBytes = 64;
 
-/** Made of the file's own number, so that it need not be kept. */
+/** Derived from the file id, so that it need not be stored. */
 function objectId(
   { tree }: TreeRequest,
   { place }: FileHandle,
@@ -93,7 +93,7 @@ function objectId(
   return new Writer(objectIdBytes).u64(place.file).u64(tree.shareId).zeros(48).finish();
 }
 
-/** A call and its answer in one message. */
+/** FSCTL_PIPE_TRANSCEIVE: a call and its response in one request. */
 async function transceive(request: TreeRequest, asked: IoctlRequest): Promise<ControlAnswer> {
   const handle = findHandle(request, asked.fileId);
   if (isResponse(handle)) return handle;

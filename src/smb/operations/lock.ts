@@ -29,7 +29,7 @@ export async function lock(request: TreeRequest): Promise<SmbResponse> {
   if (handle.isDirectory) return errorResponse(Status.invalidParameter);
   if (!has(handle.access, lockingRights)) return errorResponse(Status.accessDenied);
   const slot = slotOf(request, handle, asked.sequence);
-  // A client that lost the answer asks again, and must not lock twice.
+  // A client that lost the response sends the request again; it must not lock twice.
   if (slot !== undefined && handle.lockNumbers.get(slot) === (asked.sequence & numberBits)) {
     return emptyResponse();
   }
@@ -44,7 +44,7 @@ export async function lock(request: TreeRequest): Promise<SmbResponse> {
 const numberBits = 0xf;
 const slotsMax = 64;
 
-/** Only who may come back, or over another connection, has a reason to ask twice. */
+/** Only clients with a durable handle or several channels resend requests. */
 function slotOf(
   { connection: { negotiated } }: TreeRequest,
   { durable }: FileHandle,
@@ -72,7 +72,7 @@ function requestOf({ offset, length, flags }: LockElement): LockRequest {
   return { offset, length, exclusive: (flags & LockFlag.exclusive) !== 0 };
 }
 
-/** Only a single lock may wait for its turn. */
+/** Only a request with a single lock may wait. */
 function checkElements(elements: readonly LockElement[]): NtStatus | undefined {
   for (const { flags, offset, length } of elements) {
     if (!lockings.has(flags)) return Status.invalidParameter;

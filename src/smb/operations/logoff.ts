@@ -2,7 +2,7 @@ import { emptyResponse, type SmbResponse } from "../response.ts";
 import type { SessionRequest } from "../request.ts";
 import { endSession } from "../session-end.ts";
 
-/** The last message of a session is still signed with its key. Durable handles outlive it. */
+/** The response is still signed with the session's key. Durable handles outlive the session. */
 export async function logoff({ connection, session }: SessionRequest): Promise<SmbResponse> {
   const signer = connection.channels.get(session.id)?.signer;
   await endSession(connection.server, session, "keep-durable");

@@ -60,7 +60,8 @@ export function negotiate(request: Request): SmbResponse {
   return { ...newResponse(body), whenSigned: (whole) => hashInto(connection, whole) };
 }
 
-/** The hash from which 3.1.1 makes its keys covers the negotiation, so nobody can weaken it. */
+/** The preauthentication hash, from which 3.1.1 derives its keys, covers the negotiation: an
+ *  attacker cannot weaken it. */
 function hashInto(connection: Connection, message: Buffer): void {
   connection.preauthHash = extendHash(connection.preauthHash, message);
 }
@@ -158,7 +159,8 @@ function response(
   });
 }
 
-/** An old client is told which dialect comes next; false if it knows none of ours. */
+/** Responds to a multi-protocol negotiation with the dialect to use next; false if none is
+ *  supported. */
 export function answerOldNegotiate(connection: Connection, frame: Buffer): boolean {
   if (connection.negotiated !== undefined || connection.hasSmb1Negotiate) return false;
   const offered = decodeOldNegotiate(frame);

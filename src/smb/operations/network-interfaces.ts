@@ -15,10 +15,8 @@ const internetFamily = 2;
 const internet6Family = 0x17;
 const mappedPrefix = "::ffff:";
 
-/**
- * Where else a client may connect to join its session: at the address that it has found already.
- * Others may not be listened at, so none is promised ([MS-SMB2] 2.2.32.5).
- */
+/** FSCTL_QUERY_NETWORK_INTERFACE_INFO: lists only the address that the client is connected to;
+ *  the server may not listen on others ([MS-SMB2] 2.2.32.5). */
 export function networkInterfaces(
   { connection: { dialect, localAddress } }: TreeRequest,
   { fileId, outputBytesMax }: IoctlRequest,
@@ -47,7 +45,8 @@ function socketAddress(text: string): Buffer {
 
 const groupsMax = 8;
 
-/** The system writes its addresses well; one with a zone is of use to the machine itself alone. */
+/** The address comes from the system and is well-formed. One with a zone is valid on that
+ *  machine only. */
 function bytesOfIPv6(text: string): Buffer {
   const [left = "", right] = text.split("%", 1)[0]!.split("::");
   const groupsOf = (part: string): number[] =>

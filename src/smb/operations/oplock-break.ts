@@ -13,7 +13,7 @@ import {
 } from "../wire/oplock-break.ts";
 import { OplockLevel } from "../wire/protocol.ts";
 
-/** A client's answer to being told that it loses a cache. */
+/** A client's acknowledgement of an oplock or lease break. */
 export async function oplockBreak(request: SessionRequest): Promise<SmbResponse> {
   const asked = decodeBreak(request.message);
   if (asked === undefined) return errorResponse(Status.invalidParameter);
@@ -79,10 +79,10 @@ async function settle(
 ): Promise<NtStatus | undefined> {
   const key = handle.cache?.key ?? "";
   server.replays.remove(handle);
-  const told = server.breakNotifier.beginAcknowledgement(handle, kept);
+  const notified = server.breakNotifier.beginAcknowledgement(handle, kept);
   const acknowledgement = { place: handle.place, key, kept };
   const settled = await acknowledge(server.world.runtime, acknowledgement);
-  server.breakNotifier.finishAcknowledgement(handle, told, settled === "done");
+  server.breakNotifier.finishAcknowledgement(handle, notified, settled === "done");
   if (settled !== "done") return failures[settled];
   return undefined;
 }

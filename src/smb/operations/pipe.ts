@@ -31,7 +31,7 @@ export function openPipe(request: TreeRequest, { name: asked }: CreateRequest): 
   return { ...newResponse(body), fileId: id };
 }
 
-/** Runs the call that a message carries; its answer waits in the pipe. */
+/** Runs the call in the message; the response stays in the pipe until it is read. */
 export async function callPipe(
   { connection, session }: TreeRequest,
   handle: PipeHandle,
@@ -69,7 +69,7 @@ export function readPipe(handle: PipeHandle, length: number): SmbResponse {
   return { status: isCut ? Status.bufferOverflow : Status.success, message };
 }
 
-/** One fragment at a time: a message that does not fit is cut, and the rest comes later. */
+/** Returns one fragment; the rest of a longer response is returned by the next read. */
 export function takeFromPipe(
   handle: PipeHandle,
   lengthMax: number,

@@ -20,7 +20,7 @@ import {
   type QueryDirectoryRequest,
 } from "../wire/query.ts";
 
-/** Names looked at in one step; an answer that is not full takes the next. */
+/** Names per transaction; a response with room left continues with the next ones. */
 const pageEntries = 500;
 const pagesMax = 10_000;
 const alignment = 8;
@@ -60,7 +60,7 @@ async function list(
       if (sheet.isFull) break;
       const named = { name: node.name, node };
       if (!matches(listing.pattern, node.name) || sheet.add(named)) {
-        // The next name is the one right behind this one in the order of keys.
+        // Continue with the next key after this name.
         listing.from = `${folded}\0`;
       }
     }
@@ -80,13 +80,13 @@ function listingOf(handle: FileHandle, { flags, pattern }: QueryDirectoryRequest
   if (isNew || restarts) {
     const wanted = pattern === "" ? (handle.listing?.pattern ?? "*") : pattern;
     handle.listing = newListing(wanted);
-    // A name without wildcards is looked up, not searched for.
+    // A name without wildcards is one read instead of a scan.
     if (!isPattern(wanted)) handle.listing.from = foldName(wanted);
   }
   return handle.listing ?? newListing("*");
 }
 
-/** The directory itself and the one above come first, if the pattern means them. */
+/** `.` and `..` come first, if the pattern matches them. */
 function showDots(listing: Listing, sheet: Sheet, directory: NodeRecord): void {
   for (const [index, name] of [".", ".."].entries()) {
     if (listing.dots !== index || sheet.isFull) continue;
@@ -96,7 +96,7 @@ function showDots(listing: Listing, sheet: Sheet, directory: NodeRecord): void {
   }
 }
 
-/** Entries as they fit into one answer. */
+/** The entries of one response. */
 class Sheet {
   readonly #parts: Buffer[] = [];
   readonly #asked: QueryDirectoryRequest;
@@ -113,7 +113,7 @@ class Sheet {
     return this.#parts.length;
   }
 
-  /** False if there is no room, and then for nothing more. */
+  /** False if the entry does not fit; then no further entry is added. */
   add(named: NamedNode): boolean {
     const entry = encodeEntry(this.#asked.infoClass, named, this.#share);
     const start = Math.ceil(this.#length / alignment) * alignment;

@@ -65,7 +65,7 @@ async function queryFile(
     : withinRoom(data, outputBytesMax);
 }
 
-/** What does not fit is cut, and the client is told so. */
+/** Truncates what does not fit, with STATUS_BUFFER_OVERFLOW. */
 function withinRoom(data: Buffer, bytesMax: number): SmbResponse {
   if (data.length <= bytesMax) return newResponse(encodeDataResponse(data));
   return newResponse(encodeDataResponse(data.subarray(0, bytesMax)), Status.bufferOverflow);
@@ -95,7 +95,7 @@ async function querySecurity(
   { place, id, access }: FileHandle,
   { additional, outputBytesMax }: QueryInfoRequest,
 ): Promise<SmbResponse> {
-  // No part at all needs no right: the descriptor is empty then, as Windows answers it.
+  // A request for no part needs no access right: the descriptor is empty, as on Windows.
   if (additional !== 0 && !has(access, Right.readControl))
     return errorResponse(Status.accessDenied);
   const found = await securityOf(connection.server.world.runtime, {

@@ -35,7 +35,7 @@ async function readBytes(
   handle: FileHandle,
   asked: ReadRequest,
 ): Promise<SmbResponse> {
-  // No file is longer than what a number counts exactly.
+  // Exact: file lengths are below 2^53.
   const from = Number(asked.offset);
   const outcome = await readFile(connection.server.world.runtime, {
     place: handle.place,

@@ -30,13 +30,13 @@ export async function beginSession(
   session.isValid = true;
   channel.isValid = true;
   await replacePrevious(connection, session, asked.previousSessionId);
-  // A client that comes back finds what it lost cleared away.
+  // The handles of its previous session are closed before the client continues.
   await connection.server.backgroundWork.awaitAccount(session.account);
-  // Its connection may have ended meanwhile, and the session with it.
+  // The connection, and with it the session, may have ended meanwhile.
   if (session.isValid) connection.server.sessions.set(session.id, session);
 }
 
-/** Messages are encrypted with the session's keys on every channel; only signatures differ. */
+/** Encryption keys belong to the session, signing keys to each channel. */
 export function finishJoining(channel: Channel, sessionKey: Buffer): void {
   giveKeys(channel, sessionKey);
   channel.isValid = true;
@@ -53,7 +53,7 @@ function giveKeys(channel: Channel, sessionKey: Buffer): SessionKeys {
   return keys;
 }
 
-/** A client that comes back takes its old session's place; others' sessions are not its own. */
+/** Ends the previous session of a client that reconnects, if it is one of the same user. */
 async function replacePrevious(
   { server }: Connection,
   session: Session,

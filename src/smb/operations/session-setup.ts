@@ -25,7 +25,7 @@ export async function sessionSetup(request: Request): Promise<SmbResponse> {
     return { ...errorResponse(channel), signer: signerOfRefusal(request) };
   }
   const { session } = channel;
-  // Whoever logs in again keeps the keys it has.
+  // A reauthentication keeps the present keys.
   const isFirst = !channel.isValid;
   if (isFirst) channel.preauthHash = extendHash(channel.preauthHash, message);
   channel.login ??= newLogin(connection);
@@ -93,7 +93,7 @@ function carryOn(channel: Channel, token: Buffer, isFirst: boolean): SmbResponse
 
 type LastStep = Exclude<LoginStep, { step: "continue" }>;
 
-/** Whoever logs in again, or joins, stays who it was, and an account may insist on encryption. */
+/** A reauthentication or binding must be by the same user. An account may require encryption. */
 function refusalOf({ session, connection, isValid }: Channel, last: LastStep) {
   switch (last.step) {
     case "malformed":
@@ -110,7 +110,7 @@ function refusalOf({ session, connection, isValid }: Channel, last: LastStep) {
   }
 }
 
-/** A login that fails ends the session it was for; one that wanted to join is simply gone. */
+/** A failed login ends its session; a failed binding only the channel. */
 async function drop(channel: Channel): Promise<void> {
   const { session, connection } = channel;
   const isJoining = session.isValid && !channel.isValid;

@@ -30,7 +30,8 @@ import {
   type SetInfoRequest,
 } from "../wire/query.ts";
 
-/** What to do, or what is wrong with asking for it. What is done tells what happened. */
+/** The operation to run, or the status of an invalid request. The operation returns the changes
+ *  to report to directory watches. */
 type Step = NtStatus | ((runtime: Runtime) => Promise<FileResultOrWait<readonly FileChange[]>>);
 type Setter = (handle: FileHandle, data: Buffer, request: TreeRequest) => Step;
 
@@ -95,7 +96,7 @@ function setBasic(handle: FileHandle, data: Buffer): Step {
     changed(setBasicInfo(runtime, { ...targetOf(handle), ...change }), filterOf(change));
 }
 
-/** Only how a client reads and waits may change; what it said of the handle's end stays. */
+/** Only the modes of reading and waiting may change; delete-on-close and the like stay. */
 const changeableModes = 0x36;
 
 function setMode(handle: FileHandle, data: Buffer): Step {
@@ -114,15 +115,18 @@ function filterOf({ created, lastWrite, attributes }: BasicChange): number {
   );
 }
 
-type Tellable = Promise<FileResultOrWait<readonly FileChange[]>>;
+type ChangesOutcome = Promise<FileResultOrWait<readonly FileChange[]>>;
 
-async function changed(work: Promise<FileResultOrWait<NodeRecord>>, filter: number): Tellable {
+async function changed(
+  work: Promise<FileResultOrWait<NodeRecord>>,
+  filter: number,
+): ChangesOutcome {
   const outcome = await work;
   return outcome.kind === "done" ? done([modification(outcome.value, filter)]) : outcome;
 }
 
-/** Within a directory a name changes; from one to another it goes and comes. */
-async function renamed(work: Promise<FileResultOrWait<Renamed>>): Tellable {
+/** Reported as a rename within a directory, as removed and added between two. */
+async function renamed(work: Promise<FileResultOrWait<Renamed>>): ChangesOutcome {
   const outcome = await work;
   if (outcome.kind !== "done") return outcome;
   const { before, after } = outcome.value;
@@ -176,7 +180,8 @@ function setEnd(handle: FileHandle, data: Buffer): Step {
   return (runtime) => changed(resizeFile(runtime, resizing), sizeFilter);
 }
 
-/** Room below the end of the file cuts it; room above is only remembered. */
+/** An allocation size below the end of the file cuts the file; above it only the handle keeps
+ *  it. */
 function setAllocation(handle: FileHandle, data: Buffer): Step {
   const length = decodeLength(handle, data);
   if (typeof length !== "bigint") return length.status;

@@ -10,7 +10,8 @@ import type { ControlAnswer } from "./ioctl.ts";
 const dialectsMax = 64;
 const answerBytes = 24;
 
-/** Under a signature the client repeats what it negotiated; somebody in between may have lied. */
+/** The client repeats its negotiation in a signed message, which reveals an attacker that
+ *  changed it. */
 export function validateNegotiate(
   { connection }: TreeRequest,
   { input, outputBytesMax }: IoctlRequest,

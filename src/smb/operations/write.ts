@@ -15,7 +15,7 @@ import { writePipe } from "./pipe.ts";
 
 const atEnd = 0xffff_ffff_ffff_ffffn;
 const offsetMax = 0x7fff_ffff_ffff_ffffn;
-/** No file of the kind of file system that clients take this for can be longer. */
+/** The largest file of NTFS, which clients assume. */
 const fileEndMax = 0xfff_ffff_0000n;
 
 export async function write(request: TreeRequest): Promise<SmbResponse> {
@@ -47,9 +47,9 @@ async function writeBytes(
   at: number | "end",
 ): Promise<SmbResponse> {
   const { place, keepsTimes, id } = handle;
-  const wish = { place, handle: id.persistent, keepsTimes, at, bytes: data };
+  const writing = { place, handle: id.persistent, keepsTimes, at, bytes: data };
   const outcome = await waitForLocks(server, tree.shareId, lifetime, () =>
-    writeFile(server.world.runtime, wish),
+    writeFile(server.world.runtime, writing),
   );
   if (outcome.kind === "done") {
     server.changeDispatcher.publish(place.share.id, [modification(outcome.value, writeFilter)]);

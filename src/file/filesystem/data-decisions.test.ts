@@ -100,6 +100,13 @@ describe("marking for deletion", () => {
     ["a read-only file", testFile({ attributes: 1 }), false, testLocks([own]), "cannot-delete"],
     ["an empty directory", testDirectory(), false, testLocks([own]), "reply"],
     ["a full directory", testDirectory(), true, testLocks([own]), "directory-not-empty"],
+    [
+      "a full read-only directory",
+      testDirectory({ attributes: 0x11 }),
+      true,
+      testLocks([own]),
+      "cannot-delete",
+    ],
     ["the root", testDirectory({ id: rootId }), true, testLocks([own]), "cannot-delete"],
     ["a file whose handle is cached", testFile(), false, cachedBy(2n, 3), "wait"],
     [

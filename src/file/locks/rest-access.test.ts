@@ -144,7 +144,8 @@ describe("the bytes that an operation declares", () => {
     [setFileMetadata, {}, undefined],
     [deleteFile, {}, undefined],
   ];
-  it.each(cases)("%# $0.name", ({ fileAccess }, input, expected) => {
+  it.each(cases.map((row) => [row[0].name, ...row] as const))("%s, %#", (...row) => {
+    const [, { fileAccess }, input, expected] = row;
     if (fileAccess === "none") throw new Error("the operation declares no access");
     const span = fileAccess.range?.(input, target as unknown as NodeRecord);
     expect(span && [span.offset, span.length]).toEqual(expected);

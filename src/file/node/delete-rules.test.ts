@@ -20,7 +20,7 @@ describe("deleting", () => {
     [readOnlyDirectory, false, "read-only", "read-only"],
     [readOnlyDirectory, true, "not-empty", "read-only"],
     [root, true, "root", "root"],
-  ] as const)("%#: REST and SMB report the same faults", (node, hasChildren, rest, smb) => {
+  ] as const)("case %#", (node, hasChildren, rest, smb) => {
     const facts = { node, hasChildren };
     expect(refuseDelete(facts, deleteFaultOrder.rest)).toBe(rest);
     expect(refuseDelete(facts, deleteFaultOrder.smb)).toBe(smb);

@@ -56,7 +56,7 @@ describe("6 the quota of a share", () => {
     await leave(3n);
     const refused = await putRange(world, "/share/f1", 0, "text");
     expect([refused.status, refused.code]).toEqual([413, "ShareSizeLimitReached"]);
-    expect(await smbWrite("f2")).toEqual({ kind: "refused", refusal: "disk-full" });
+    expect(await smbWrite("f2")).toEqual({ kind: "fault", fault: "disk-full" });
     expect(await used()).toBe(bytesPerGib - 3n);
     expect((await world.send({ method: "GET", path: "/share/f1" })).body).toBe("\0".repeat(4));
     expect((await putRange(world, "/share/f1", 0, "tex")).status).toBe(201);

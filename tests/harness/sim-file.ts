@@ -84,5 +84,5 @@ async function openHandle(
   if (outcome.kind === "done") {
     return { place: { share, file: outcome.value.node.id }, open: id };
   }
-  return outcome.kind === "refused" ? outcome.refusal : outcome.kind;
+  return outcome.kind === "fault" ? outcome.fault : outcome.kind;
 }

@@ -95,6 +95,6 @@ export async function closeFile(
 ): Promise<ClosedFile> {
   const request = { place, handles: new Set(handles) };
   const outcome = await executeAtOnce(runtime, closeOperation, request);
-  if (outcome.kind === "refused") throw new Error("closing a handle cannot fail");
+  if (outcome.kind === "fault") throw new Error("closing a handle cannot fail");
   return outcome.value;
 }

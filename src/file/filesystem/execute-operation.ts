@@ -1,3 +1,4 @@
+import type { Awaitable } from "../../base/awaitable.ts";
 import type { Ticks } from "../../base/ticks.ts";
 import type { ContentReader } from "../../content/content.ts";
 import { applyEffects } from "../../operation/apply.ts";
@@ -7,7 +8,7 @@ import { newId } from "../../operation/identifiers.ts";
 import { Records } from "../../operation/records.ts";
 import type { RecordView } from "../../operation/view.ts";
 import type { Transaction, View } from "../../store/store.ts";
-import type { Done, FaultDecision, FileDecision, FileWait, Refused } from "./file-result.ts";
+import type { Done, FaultDecision, FileDecision, FileWait, Failed } from "./file-result.ts";
 import type { FileWaitDecision } from "./file-result.ts";
 
 /** What the checks and `reads` of an operation see. */
@@ -48,7 +49,7 @@ export interface DoneReading<T> extends Done<T> {
   readonly reader: ContentReader | undefined;
 }
 
-export type OperationOutcome<T> = DoneReading<T> | Refused | FileWait;
+export type OperationOutcome<T> = DoneReading<T> | Failed | FileWait;
 
 /** Runs one operation: load, check, decide and apply on one state, in one transaction. */
 export function executeOperation<Request, Loaded extends object, Seen, Value>(
@@ -69,7 +70,7 @@ export async function executeAtOnce<Request, Loaded extends object, Seen, Value>
   runtime: Runtime,
   operation: SmbOperation<Request, Loaded, Seen, Value>,
   request: Request,
-): Promise<DoneReading<Value> | Refused> {
+): Promise<DoneReading<Value> | Failed> {
   const outcome = await executeOperation(runtime, operation, request);
   if (outcome.kind === "wait") throw new Error(`${operation.name} must not wait`);
   return outcome;
@@ -84,20 +85,22 @@ async function attempt<Request, Loaded extends object, Seen, Value>(
   const { content, random } = runtime;
   const records = new Records(view, content);
   const loaded = await operation.load(records, request);
-  if ("fault" in loaded) return refused(loaded);
+  if ("fault" in loaded) return failed(loaded);
   const context = { now: view.now, request, loaded };
   const checked = operation.check?.(context) ?? noEffects;
-  if ("fault" in checked) return refused(checked);
+  if ("fault" in checked) return failed(checked);
   if ("wait" in checked) return wait(runtime, view, checked);
-  const readResult = (await operation.reads?.(records, context)) as Seen;
+  const { reads } = operation;
+  const readResult = (reads === undefined ? undefined : await reads(records, context)) as Seen;
   const decision = operation.decide({ ...context, readResult, newId: () => newId(random) });
   if ("wait" in decision) return wait(runtime, view, decision);
+  const { effects = noEffects } = decision;
   if ("fault" in decision) {
-    await apply(runtime, view, decision.effects ?? noEffects);
-    return refused(decision);
+    if (effects.length > 0) await apply(runtime, view, effects);
+    return failed(decision);
   }
-  await apply(runtime, view, checked);
-  await apply(runtime, view, decision.effects ?? noEffects);
+  const all = checked.length === 0 ? effects : [...checked, ...effects];
+  if (all.length > 0) await apply(runtime, view, all);
   const reader = decision.content && content.open(view, decision.content);
   return { kind: "done", value: decision.value, reader };
 }
@@ -109,20 +112,19 @@ async function wait(
   view: View | Transaction,
   { wait: { file }, effects }: FileWaitDecision,
 ): Promise<FileWait> {
-  await apply(runtime, view, effects);
+  if (effects.length > 0) await apply(runtime, view, effects);
   return { kind: "wait", file };
 }
 
-function refused({ fault }: FaultDecision): Refused {
-  return { kind: "refused", refusal: fault };
+function failed({ fault }: FaultDecision): Failed {
+  return { kind: "fault", fault };
 }
 
-async function apply(
+function apply(
   { content, origin }: Runtime,
   view: View | Transaction,
   effects: readonly Effect[],
-): Promise<void> {
-  if (effects.length === 0) return;
+): Awaitable<void> {
   if (!("put" in view)) throw new Error("an operation that reads has effects");
-  await applyEffects(content, view, effects, view.now, origin);
+  return applyEffects(content, view, effects, view.now, origin);
 }

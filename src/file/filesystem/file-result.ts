@@ -49,9 +49,9 @@ export interface FileWaitDecision {
   readonly effects: readonly Effect[];
 }
 
-export interface Refused {
-  readonly kind: "refused";
-  readonly refusal: FileFault;
+export interface Failed {
+  readonly kind: "fault";
+  readonly fault: FileFault;
 }
 
 export interface Done<T> {
@@ -70,5 +70,5 @@ export interface FileWait {
   readonly file: bigint;
 }
 
-export type FileResult<T> = Done<T> | Refused;
+export type FileResult<T> = Done<T> | Failed;
 export type FileResultOrWait<T> = FileResult<T> | FileWait;

@@ -109,7 +109,7 @@ export async function acknowledge(
   request: AcknowledgeRequest,
 ): Promise<Acknowledgement> {
   const outcome = await executeAtOnce(runtime, acknowledgeOperation, request);
-  if (outcome.kind === "refused") throw new Error("the lock state of every file can be read");
+  if (outcome.kind === "fault") throw new Error("the lock state of every file can be read");
   return outcome.value;
 }
 
@@ -122,6 +122,6 @@ const lockStateOperation: LockOperation<{ readonly place: FilePlace }, LockState
 
 export async function lockStateOf(runtime: Runtime, place: FilePlace): Promise<LockState> {
   const outcome = await executeAtOnce(runtime, lockStateOperation, { place });
-  if (outcome.kind === "refused") throw new Error("the lock state of every file can be read");
+  if (outcome.kind === "fault") throw new Error("the lock state of every file can be read");
   return outcome.value;
 }

@@ -37,7 +37,7 @@ export async function readFile(
   request: FileReadRequest,
 ): Promise<FileResult<Reading>> {
   const outcome = await executeAtOnce(runtime, readOperation, request);
-  if (outcome.kind === "refused") return outcome;
+  if (outcome.kind === "fault") return outcome;
   const { reader, value } = outcome;
   if (reader === undefined) throw new Error("a successful read has content");
   return done({ reader, length: value.length });

@@ -64,7 +64,7 @@ export async function reconnect(
   const info = await fileInfo(runtime, kept.place, kept.id.persistent);
   // A break may have closed the handle while the file was read.
   if (server.handleCloser.isClosing(kept)) return errorResponse(Status.objectNameNotFound);
-  if (info.kind === "refused") {
+  if (info.kind === "fault") {
     await server.handleCloser.close([kept]);
     return errorResponse(Status.objectNameNotFound);
   }

@@ -20,8 +20,8 @@ export function statusOfWait(
   outcome: Exclude<LockWaitResult<unknown>, { kind: "done" }>,
 ): NtStatus {
   switch (outcome.kind) {
-    case "refused":
-      return statusOf(outcome.refusal);
+    case "fault":
+      return statusOf(outcome.fault);
     case "cancelled":
       return Status.cancelled;
     case "cannot-wait":

@@ -137,8 +137,8 @@ async function copyOne(
     from: Number(from),
     length,
   });
-  if (reading.kind === "refused") {
-    return reading.refusal === "end-of-file" ? Status.invalidViewSize : statusOf(reading.refusal);
+  if (reading.kind === "fault") {
+    return reading.fault === "end-of-file" ? Status.invalidViewSize : statusOf(reading.fault);
   }
   const { reader, length: available } = reading.value;
   const bytes = Buffer.allocUnsafe(available);

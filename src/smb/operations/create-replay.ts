@@ -32,7 +32,7 @@ export async function replayCreate(
   if (refused !== undefined) return errorResponse(refused);
   const { place, id } = handle;
   const info = await fileInfo(connection.server.world.runtime, place, id.persistent);
-  if (info.kind === "refused") return errorResponse(statusOf(info.refusal));
+  if (info.kind === "fault") return errorResponse(statusOf(info.fault));
   if (session.handles.get(id.volatile) !== handle) return errorResponse(Status.fileClosed);
   handle.connection = connection;
   const { node, locks } = info.value;

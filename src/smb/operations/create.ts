@@ -108,8 +108,8 @@ async function createFile(
       return errorResponse(Status.cancelled);
     case "cannot-wait":
       return errorResponse(outcome.status);
-    case "refused":
-      return errorResponse(statusOf(outcome.refusal));
+    case "fault":
+      return errorResponse(statusOf(outcome.fault));
     case "done":
       if (request.lifetime.isCancelled || !request.session.isValid) {
         // The client disconnected or cancelled during the wait: no request would close this handle.

@@ -79,7 +79,7 @@ export async function allocatedRanges(
   const { place, id } = handle;
   const span = { from: Number(from), length: Number(length) };
   const found = await writtenRanges(runtime, { place, handle: id.persistent, span });
-  if (found.kind === "refused") return statusOf(found.refusal);
+  if (found.kind === "fault") return statusOf(found.fault);
   const roomFor = Math.floor(outputBytesMax / rangeBytes);
   const writer = new Writer();
   for (const range of found.value.slice(0, roomFor)) {

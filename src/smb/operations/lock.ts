@@ -93,17 +93,17 @@ async function lockAll(
   const request = { place, handle: id.persistent, ranges };
   const attempt = async (): Promise<FileResultOrWait<undefined>> => {
     const outcome = await lockFile(server.world.runtime, request);
-    const isTaken = outcome.kind === "refused" && outcome.refusal === "lock-not-granted";
+    const isTaken = outcome.kind === "fault" && outcome.fault === "lock-not-granted";
     return waits && isTaken ? { kind: "wait", file: place.file } : outcome;
   };
   const outcome = await waitForLocks(server, tree.shareId, lifetime, attempt);
   switch (outcome.kind) {
     case "done":
       return emptyResponse();
-    case "refused": {
+    case "fault": {
       // The handle or its session was closed while the lock request waited.
-      const isClosed = outcome.refusal === "file-closed" && lifetime.asyncId !== undefined;
-      return errorResponse(isClosed ? Status.rangeNotLocked : statusOf(outcome.refusal));
+      const isClosed = outcome.fault === "file-closed" && lifetime.asyncId !== undefined;
+      return errorResponse(isClosed ? Status.rangeNotLocked : statusOf(outcome.fault));
     }
     case "cancelled":
       return errorResponse(session.isValid ? Status.cancelled : Status.rangeNotLocked);
@@ -122,6 +122,6 @@ async function unlock(
   const ranges = wrong < 0 ? elements : elements.slice(0, wrong);
   const request = { place, handle: id.persistent, ranges };
   const outcome = await unlockFile(server.world.runtime, request);
-  if (outcome.kind === "refused") return errorResponse(statusOf(outcome.refusal));
+  if (outcome.kind === "fault") return errorResponse(statusOf(outcome.fault));
   return wrong < 0 ? emptyResponse() : errorResponse(Status.invalidParameter);
 }

@@ -53,7 +53,7 @@ async function list(
     const limit = isPattern(listing.pattern) ? pageEntries : 1;
     const wanted = { place, handle: id.persistent, from: listing.from, limit };
     const outcome = await listDirectory(request.connection.server.world.runtime, wanted);
-    if (outcome.kind === "refused") return errorResponse(statusOf(outcome.refusal));
+    if (outcome.kind === "fault") return errorResponse(statusOf(outcome.fault));
     const { entries, directory } = outcome.value;
     showDots(listing, sheet, directory);
     for (const { folded, node } of entries) {

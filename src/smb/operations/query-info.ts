@@ -58,7 +58,7 @@ async function queryFile(
   if (outputBytesMax < asked.fixedBytes) return errorResponse(Status.infoLengthMismatch);
   const { runtime } = connection.server.world;
   const info = await fileInfo(runtime, handle.place, handle.id.persistent);
-  if (info.kind === "refused") return errorResponse(statusOf(info.refusal));
+  if (info.kind === "fault") return errorResponse(statusOf(info.fault));
   const data = asked.encode(info.value, handle);
   return data === undefined
     ? errorResponse(Status.objectNameNotFound)
@@ -80,7 +80,7 @@ async function queryVolume(
   if (asked === undefined) return errorResponse(Status.invalidInfoClass);
   if (outputBytesMax < asked.fixedBytes) return errorResponse(Status.infoLengthMismatch);
   const space = await spaceOf(connection.server.world.runtime, place);
-  if (space.kind === "refused") return errorResponse(statusOf(space.refusal));
+  if (space.kind === "fault") return errorResponse(statusOf(space.fault));
   const volume = {
     space: space.value,
     name: tree.shareName,
@@ -102,7 +102,7 @@ async function querySecurity(
     place,
     handle: id.persistent,
   });
-  if (found.kind === "refused") return errorResponse(statusOf(found.refusal));
+  if (found.kind === "fault") return errorResponse(statusOf(found.fault));
   const bytes = descriptorBytes(found.value, additional);
   if (bytes === undefined) return errorResponse(Status.unsuccessful);
   if (bytes.length <= outputBytesMax) return newResponse(encodeDataResponse(bytes));

@@ -43,7 +43,7 @@ async function readBytes(
     from,
     length: asked.length,
   });
-  if (outcome.kind === "refused") return errorResponse(statusOf(outcome.refusal));
+  if (outcome.kind === "fault") return errorResponse(statusOf(outcome.fault));
   const { reader, length } = outcome.value;
   try {
     if (length < asked.minimum) return errorResponse(Status.endOfFile);

@@ -34,9 +34,9 @@ describe("CRC64", () => {
 
 describe("checksums of a body", () => {
   test("do not depend on the chunks", () => {
-    const stretches = fc.array(fc.uint8Array({ minLength: 1, maxLength: 50 }), { maxLength: 6 });
+    const partLists = fc.array(fc.uint8Array({ minLength: 1, maxLength: 50 }), { maxLength: 6 });
     fc.assert(
-      fc.property(stretches, (parts) => {
+      fc.property(partLists, (parts) => {
         const sums = new BodyChecksums({ md5: true, crc64: true });
         parts.forEach((part, index) => sums.update(part, index === parts.length - 1));
         const whole = Buffer.concat(parts);

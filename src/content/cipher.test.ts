@@ -20,9 +20,9 @@ describe("a body cipher", () => {
           }
           const stored = Buffer.concat(parts);
           const from = start % plain.length;
-          const stretch = Uint8Array.from(stored.subarray(from));
-          decryptAt(key, { nonce, at: from }, stretch);
-          expect(stretch).toEqual(plain.slice(from));
+          const range = Uint8Array.from(stored.subarray(from));
+          decryptAt(key, { nonce, at: from }, range);
+          expect(range).toEqual(plain.slice(from));
         },
       ),
     );

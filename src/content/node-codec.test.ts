@@ -80,24 +80,24 @@ describe("cutting by cost", () => {
 
 describe("regions of an extent", () => {
   test("never overlap, and all are freed", () => {
-    const request = fc.record({ take: fc.integer({ min: 1, max: 200 }), giveBack: fc.nat(20) });
+    const request = fc.record({ take: fc.integer({ min: 1, max: 200 }), freedIndex: fc.nat(20) });
     fc.assert(
       fc.property(fc.array(request, { maxLength: 60 }), (requests) => {
         const regions = new RegionAllocator(2000);
-        const taken: { offset: number; length: number }[] = [];
-        for (const { take, giveBack } of requests) {
+        const allocated: { offset: number; length: number }[] = [];
+        for (const { take, freedIndex } of requests) {
           const region = regions.allocate(take);
-          for (const other of region === undefined ? [] : taken) {
+          for (const other of region === undefined ? [] : allocated) {
             const apart =
               other.offset + other.length <= (region?.offset ?? 0) ||
               (region?.offset ?? 0) + take <= other.offset;
             expect(apart).toBe(true);
           }
-          if (region !== undefined) taken.push(region);
-          const [back] = taken.splice(giveBack, 1);
+          if (region !== undefined) allocated.push(region);
+          const [back] = allocated.splice(freedIndex, 1);
           if (back !== undefined) regions.free(back);
         }
-        for (const region of taken) regions.free(region);
+        for (const region of allocated) regions.free(region);
         expect(regions.tail).toBe(0);
       }),
     );

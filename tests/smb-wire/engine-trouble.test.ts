@@ -52,8 +52,14 @@ afterAll(async () => {
 });
 
 it.each<[Error, readonly string[]]>([
-  [new StoreUnavailable("the disk is full"), ["storage unavailable; SMB request failed with INSUFFICIENT_RESOURCES"]],
-  [new StoreBusy("too many wait"), ["storage unavailable; SMB request failed with INSUFFICIENT_RESOURCES"]],
+  [
+    new StoreUnavailable("the disk is full"),
+    ["storage unavailable; SMB request failed with INSUFFICIENT_RESOURCES"],
+  ],
+  [
+    new StoreBusy("too many wait"),
+    ["storage unavailable; SMB request failed with INSUFFICIENT_RESOURCES"],
+  ],
   [new StoreClosed("the store was closed"), []],
 ])("fails a request, not the connection: %s", async (problem, messages) => {
   const client = await WireClient.open(endpoint.url);

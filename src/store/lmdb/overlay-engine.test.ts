@@ -139,11 +139,11 @@ const steps = fc.array(
 describe("volatile keys in flushed and unflushed commits", () => {
   it("always have the last value", async () => {
     await fc.assert(
-      fc.asyncProperty(steps, async (taken) => {
+      fc.asyncProperty(steps, async (script) => {
         const location = newLocation();
         let store = await open(location);
         const expected = new Map<number, string>();
-        for (const [index, { name, puts, flushes, reopens }] of taken.entries()) {
+        for (const [index, { name, puts, flushes, reopens }] of script.entries()) {
           await store.transact(async (tx) => {
             if (puts) tx.put(k("volatile", name), bytes(String(index)));
             else tx.delete(k("volatile", name));

@@ -1,10 +1,11 @@
 // `npm run parity -- FOLDER [--store postgres] [words for replay.mjs]`: replays recordings of the
-// real service against an empty server of our own, once plain, once with versioning and soft delete.
+// real service against an empty server of our own: plain, with versioning and soft delete, and the
+// Data Lake recordings with a hierarchical namespace.
 import { spawnSync } from "node:child_process";
 import { createHmac } from "node:crypto";
-import { existsSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import { existsSync, mkdtempSync, readdirSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
-import { join, parse, resolve } from "node:path";
+import { basename, dirname, join, parse, resolve } from "node:path";
 import { openStore } from "./database.mjs";
 import { ensureBuilt, ensureInstalled, root } from "./prepare.mjs";
 import { serve } from "./serve.mjs";
@@ -19,6 +20,12 @@ const runs = [
     name: "versions",
     accounts: { [account]: retention },
     environment: { REPLAY_VERSIONING: "1", REPLAY_SOFTDELETE: "1" },
+  },
+  {
+    name: "hierarchical",
+    accounts: { [account]: { hierarchicalNamespace: true } },
+    environment: {},
+    recordings: /^dfs-.*\.jsonl\.gz$/,
   },
 ];
 
@@ -37,22 +44,24 @@ const { words, store, stop: stopStore } = await openStore(given);
 for (const run of runs) await replayAgainst(run);
 stopStore();
 
-async function replayAgainst({ name, accounts, environment }) {
+async function replayAgainst({ name, accounts, environment, recordings }) {
+  const files = recordings === undefined ? [] : filesOf(recordings);
+  if (files === undefined) return;
   console.log(`\n== ${name}`);
   const scratch = mkdtempSync(join(tmpdir(), "etagere-parity-"));
   const config = join(scratch, "accounts.json");
   writeFileSync(config, JSON.stringify({ accounts }));
-  const ports = ["blob", "queue", "table", "file", "smb", "admin"].map((port) => `--${port}Port=0`);
+  const ports = ["blob", "queue", "table", "file", "dfs", "smb", "admin"].map((port) => `--${port}Port=0`);
   const place = [`--location=${join(scratch, "data")}`, ...storeFlags(name)];
   const flags = [...ports, ...place, `--config=${config}`, "--silent"];
   const command = [process.execPath, program, ...flags];
   const { urls, stop } = await serve({ command, last: /Etagere admin is successfully listening/ });
   try {
     if (environment.REPLAY_SOFTDELETE !== undefined) await turnSoftDeleteOn(urls.blob);
-    spawnSync(process.execPath, [replay, ...wordsFor(name)], {
+    spawnSync(process.execPath, [replay, ...wordsFor(name), ...files], {
       cwd: callerFolder,
       stdio: "inherit",
-      env: { ...process.env, ...environment, ...endpoints(urls) },
+      env: { ...process.env, ...environment, ...endpoints(urls, recordings !== undefined) },
     });
   } finally {
     await stop();
@@ -67,8 +76,19 @@ function storeFlags(name) {
   return [`--store=${url.href}`];
 }
 
-function endpoints(urls) {
-  const services = ["blob", "queue", "table", "file"].filter((service) => service in urls);
+/** Recordings of one endpoint alone, unless the caller names files; undefined if there are none. */
+function filesOf(recordings) {
+  if (words.some((word) => word.endsWith(".jsonl.gz"))) {
+    return words.some((word) => recordings.test(basename(word))) ? [] : undefined;
+  }
+  const files = readdirSync(dirname(replay)).filter((file) => recordings.test(file));
+  return files.length === 0 ? undefined : files.map((file) => join(dirname(replay), file));
+}
+
+/** Data Lake recordings need an account with a hierarchical namespace. */
+function endpoints(urls, isHierarchical) {
+  const all = isHierarchical ? ["blob", "dfs"] : ["blob", "queue", "table", "file"];
+  const services = all.filter((service) => service in urls);
   return Object.fromEntries(
     services.map((service) => [`REPLAY_${service.toUpperCase()}`, `${urls[service]}/${account}`]),
   );

@@ -91,7 +91,7 @@ function accountOfRename(
   segment: string,
   { isAccount }: LocationOptions,
 ): string | undefined {
-  const source = headers["x-ms-file-rename-source"];
+  const source = headers["x-ms-file-rename-source"] ?? headers["x-ms-rename-source"];
   if (source === undefined || isAccount(segment)) return undefined;
   const account = firstSegment(pathOf(source));
   return isAccount(account) ? account : undefined;

@@ -25,15 +25,19 @@ export function parseSourceUrl(
   return url !== null && known ? ok(url) : invalidHeader(name, text);
 }
 
-/** A path below the account, such as `/filesystem/path?signature`. */
+/** A path below the account, such as `/filesystem/path?signature`. The JavaScript library, which
+ *  leaves the account out of the path that it renames to, has it here instead. */
 export function parseSourcePath(
-  { headers }: WireRequest,
+  { headers, target }: WireRequest,
   name: string,
   endpoint: string,
 ): Result<URL> {
   const text = headers[name] ?? "";
   if (text === "" || text.length > urlUnitsMax) return fail("InvalidSourceUri");
-  const url = URL.parse(endpoint + (text.startsWith("/") ? text : `/${text}`));
+  const account = `${URL.parse(endpoint)?.pathname ?? "/"}/`;
+  const isMoved = !target.startsWith(account) && text.startsWith(account);
+  const path = isMoved ? text.slice(account.length - 1) : text;
+  const url = URL.parse(endpoint + (path.startsWith("/") ? path : `/${path}`));
   return url === null ? fail("InvalidSourceUri") : ok(url);
 }
 

@@ -2,12 +2,11 @@ import { noBody } from "../../operation/operation.ts";
 import type { RecordView } from "../../operation/view.ts";
 import { boolean, query } from "../../protocol/params.ts";
 import { fail } from "../../protocol/result.ts";
-import { blobs, uploads, type BlobRecord } from "../records.ts";
+import { uploads, type BlobRecord } from "../records.ts";
 import { operation } from "../resources.ts";
-import { blobKey, dropUpload } from "../shared/overwrite.ts";
-import { isExpired } from "../shared/expiry.ts";
+import { blobKey } from "../shared/overwrite.ts";
+import { deletePath, deletionHeaderNames, isDirectoryEmpty } from "../tree/delete-path.ts";
 import { rootName } from "../tree/find-path.ts";
-import { reclaimBelow } from "../tree/move-path.ts";
 import { continuation } from "./continuation.ts";
 
 const notEmptyText =
@@ -15,7 +14,7 @@ const notEmptyText =
 
 /** One commit, whatever is below a directory; the space comes back in the background.
  *  learn.microsoft.com/rest/api/storageservices/datalakestoragegen2/path/delete */
-export const deletePath = operation({
+export const deleteAnyPath = operation({
   name: "Delete Path",
   ids: ["Path_Delete"],
   route: { method: "DELETE", resource: "blob" },
@@ -34,32 +33,20 @@ export const deletePath = operation({
   etag: "none",
   effect: "writes",
   removes: true,
-  success: { status: 200, headers: ["x-ms-delete-type-permanent", "x-ms-deletion-id"] },
+  success: { status: 200, headers: deletionHeaderNames },
   reads: async (view, { scope, target, input }) => ({
     upload: await view.get(uploads, blobKey({ scope })),
-    isEmpty: input.recursive === true || (await isEmptyDirectory(view, target)),
+    isEmpty: input.recursive === true || (await isReplaceable(view, target)),
   }),
   decide: (context) => {
-    const { target, readResult } = context;
-    const key = blobKey(context);
-    if (key.name === rootName) return fail("InvalidUri");
+    const { scope, address, target, newETag, readResult } = context;
+    if (scope.key.name === rootName) return fail("InvalidUri");
     if (!readResult.isEmpty) return fail("DirectoryNotEmpty", { message: notEmptyText });
-    return {
-      remove: true,
-      effects: [...dropUpload(key, readResult.upload), ...reclaimBelow(target)],
-      headers: { "x-ms-delete-type-permanent": "true" },
-    };
+    return deletePath({ scope, address, target, newETag, upload: readResult.upload });
   },
 });
 
 /** Whether nothing is below it; files count as empty. */
-export async function isEmptyDirectory(
-  view: RecordView,
-  { directory }: BlobRecord,
-): Promise<boolean> {
-  if (directory === undefined) return true;
-  for await (const batch of view.scan(blobs, blobs.range([directory]))) {
-    if (batch.some(({ record }) => !isExpired(record, view.now))) return false;
-  }
-  return true;
+export async function isReplaceable(view: RecordView, { directory }: BlobRecord): Promise<boolean> {
+  return directory === undefined || isDirectoryEmpty(view, directory);
 }

@@ -2,7 +2,7 @@ import type { Operation } from "../../operation/operation.ts";
 import { checkAccess, getAccessControl, setAccessControl } from "./access-control.ts";
 import { appendAndFlush, appendPath } from "./append-path.ts";
 import { createDirectory, createFile } from "./create-path.ts";
-import { deletePath } from "./delete-path.ts";
+import { deleteAnyPath } from "./delete-path.ts";
 import {
   createFilesystem,
   deleteFilesystem,
@@ -39,5 +39,5 @@ export const dfsOperations: readonly Operation[] = [
   setAccessControl,
   setAccessControlRecursive,
   leasePath,
-  deletePath,
+  deleteAnyPath,
 ];

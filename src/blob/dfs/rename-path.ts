@@ -16,7 +16,7 @@ import { blobKey } from "../shared/overwrite.ts";
 import { withFolderMark } from "../tree/directory-record.ts";
 import { rootName } from "../tree/find-path.ts";
 import { movePath, reclaimBelow } from "../tree/move-path.ts";
-import { isEmptyDirectory } from "./delete-path.ts";
+import { isReplaceable } from "./delete-path.ts";
 import { properties } from "./params.ts";
 
 const sourceConditions: Param<Conditions> = {
@@ -61,17 +61,17 @@ export const renamePath = operation({
   reads: async (view, { scope, target, source }) => ({
     source: await loadSource(view, source),
     replacedUpload: await view.get(uploads, blobKey({ scope })),
-    isReplaceable: target === undefined || (await isEmptyDirectory(view, target)),
+    isFree: target === undefined || (await isReplaceable(view, target)),
   }),
   decide: (context) => {
     const { scope, target, input, now, readResult } = context;
-    const { source: found, replacedUpload, isReplaceable } = readResult;
+    const { source: found, replacedUpload, isFree } = readResult;
     if (!found.ok) return found;
     const source = found.value;
     const { record } = source;
     const checked = checkSource(source, input, now);
     if (!checked.ok) return checked;
-    const placed = checkDestination({ scope, target, source, isReplaceable, now });
+    const placed = checkDestination({ scope, target, source, isFree, now });
     if (!placed.ok) return placed;
     const lease = target !== undefined && isLocked(target.lease, now) ? target.lease : record.lease;
     const { properties: given = record.metadata } = input;
@@ -137,12 +137,13 @@ interface Destination {
   readonly scope: ContainerScope;
   readonly target: BlobRecord | undefined;
   readonly source: RenameSource;
-  readonly isReplaceable: boolean;
+  /** Nothing is there, or a file or an empty directory. */
+  readonly isFree: boolean;
   readonly now: Ticks;
 }
 
 function checkDestination(destination: Destination): Result<undefined> {
-  const { scope, target, source, isReplaceable, now } = destination;
+  const { scope, target, source, isFree, now } = destination;
   const { record } = source;
   if (scope.isParentFile) return fail("PathConflict");
   if (scope.missingParents.length > 0) return fail("RenameDestinationParentPathNotFound");
@@ -153,7 +154,7 @@ function checkDestination(destination: Destination): Result<undefined> {
   if (target === undefined) return ok(undefined);
   const isOfKind = (record.directory === undefined) === (target.directory === undefined);
   if (!isOfKind) return fail("InvalidSourceOrDestinationResourceType");
-  if (!isReplaceable) return fail("PathAlreadyExists");
+  if (!isFree) return fail("PathAlreadyExists");
   const free = checkProtection(target, now);
   return free.ok ? ok(undefined) : free;
 }

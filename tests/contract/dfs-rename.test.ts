@@ -1,0 +1,125 @@
+import { beforeEach, describe, expect, it } from "vitest";
+import { simBlob, type SimBlob } from "../harness/sim-blob.ts";
+
+let sim: SimBlob;
+const leaseId = "11111111-2222-3333-4444-555555555555";
+const otherId = "99999999-2222-3333-4444-555555555555";
+
+beforeEach(async () => {
+  sim = await simBlob({ hierarchicalNamespace: true });
+  for (const name of ["fff", "ggg"]) {
+    await sim.sendToDfs({ method: "PUT", path: `/${name}?resource=filesystem` });
+  }
+});
+
+function create(path: string, kind = "file", headers: Record<string, string> = {}) {
+  return sim.sendToDfs({ method: "PUT", path: `/fff/${path}?resource=${kind}`, headers });
+}
+
+function rename(from: string, to: string, headers: Record<string, string> = {}) {
+  const source = { "x-ms-rename-source": from, ...headers };
+  return sim.sendToDfs({ method: "PUT", path: `${to}?mode=legacy`, headers: source });
+}
+
+async function listed(filesystem = "fff"): Promise<readonly string[]> {
+  const path = `/${filesystem}?resource=filesystem&recursive=true`;
+  const { body } = await sim.sendToDfs({ method: "GET", path });
+  return (JSON.parse(body) as { paths: { name: string }[] }).paths.map(({ name }) => name);
+}
+
+describe("a rename", () => {
+  it("moves a directory with everything below it and keeps its ETag", async () => {
+    await create("dir/sub/file");
+    const created = await create("dir", "directory");
+    const moved = await rename("/fff/dir", "/fff/moved");
+    expect(moved.status).toBe(201);
+    expect(moved.headers["etag"]).toBe(created.headers["etag"]);
+    expect(await listed()).toEqual(["moved", "moved/sub", "moved/sub/file"]);
+    const head = await sim.sendToDfs({ method: "HEAD", path: "/fff/moved" });
+    expect(head.headers["etag"]).toBe(created.headers["etag"]);
+  });
+
+  it("goes to another filesystem, with names escaped or not", async () => {
+    await create("a%20b%2Fc");
+    expect((await rename("/fff/a%20b%2Fc", "/ggg/d")).status).toBe(201);
+    expect(await listed("ggg")).toEqual(["d"]);
+    expect(await listed()).toEqual(["a b"]);
+  });
+
+  it("replaces a file or an empty directory, nothing else", async () => {
+    for (const path of ["one", "two", "full/x"]) await create(path);
+    for (const path of ["dir", "empty"]) await create(path, "directory");
+    expect((await rename("/fff/one", "/fff/two")).status).toBe(201);
+    expect((await rename("/fff/dir", "/fff/empty")).status).toBe(201);
+    const full = await rename("/fff/empty", "/fff/full");
+    expect([full.status, full.code]).toEqual([409, "PathAlreadyExists"]);
+    const kinds = await rename("/fff/two", "/fff/empty");
+    expect(kinds.code).toBe("InvalidSourceOrDestinationResourceType");
+    expect(await listed()).toEqual(["empty", "full", "full/x", "two"]);
+  });
+
+  it("refuses what cannot be, and changes nothing", async () => {
+    await create("dir/file");
+    for (const [from, to, status, code] of [
+      ["/fff/none", "/fff/x", 404, "SourcePathNotFound"],
+      ["/none/file", "/fff/x", 404, "SourcePathNotFound"],
+      ["/fff/dir", "/fff/dir/below", 409, "InvalidRenameSourcePath"],
+      ["/fff/dir", "/fff/dir", 409, "InvalidRenameSourcePath"],
+      ["/fff/dir", "/fff/no/parent", 404, "RenameDestinationParentPathNotFound"],
+      ["/fff/dir", "/none/x", 404, "FilesystemNotFound"],
+      ["/fff", "/fff/x", 409, "InvalidRenameSourcePath"],
+    ] as const) {
+      const refused = await rename(from, to);
+      expect([from, to, refused.status, refused.code]).toEqual([from, to, status, code]);
+    }
+    expect(await listed()).toEqual(["dir", "dir/file"]);
+  });
+
+  it("checks conditions of both ends", async () => {
+    const { headers: source } = await create("source");
+    const { headers: target } = await create("target");
+    const stale = '"0x1"';
+    const attempts = [
+      [{ "if-match": stale }, "ConditionNotMet"],
+      [{ "x-ms-source-if-match": stale }, "SourceConditionNotMet"],
+      [{ "if-none-match": "*" }, "PathAlreadyExists"],
+    ] as const;
+    for (const [headers, code] of attempts) {
+      expect((await rename("/fff/source", "/fff/target", headers)).code).toBe(code);
+    }
+    const fresh = {
+      "if-match": target["etag"] ?? "",
+      "x-ms-source-if-match": source["etag"] ?? "",
+    };
+    expect((await rename("/fff/source", "/fff/target", fresh)).status).toBe(201);
+  });
+
+  it("needs the leases of both ends; the path stays leased", async () => {
+    const leased = (id: string) => ({
+      "x-ms-proposed-lease-id": id,
+      "x-ms-lease-duration": "-1",
+    });
+    await create("source", "file", leased(leaseId));
+    expect((await rename("/fff/source", "/fff/x")).code).toBe("LeaseIdMissing");
+    const held = { "x-ms-source-lease-id": leaseId };
+    expect((await rename("/fff/source", "/fff/x", held)).status).toBe(201);
+    await create("target", "file", leased(otherId));
+    expect((await rename("/fff/x", "/fff/target", held)).code).toBe("LeaseIdMissing");
+    const both = { ...held, "x-ms-lease-id": otherId };
+    expect((await rename("/fff/x", "/fff/target", both)).status).toBe(201);
+    const head = await sim.sendToDfs({ method: "HEAD", path: "/fff/target" });
+    expect(head.headers["x-ms-lease-state"]).toBe("leased");
+    const without = { "x-ms-source-lease-id": leaseId };
+    await create("plain");
+    expect((await rename("/fff/plain", "/fff/y", without)).code).toBe("LeaseNotPresent");
+    expect((await rename("/fff/plain", "/fff/y", { "x-ms-source-lease-id": "" })).status).toBe(201);
+  });
+
+  it("is seen through the Blob API at once", async () => {
+    await create("dir/file");
+    await rename("/fff/dir", "/fff/moved");
+    const at = (path: string) => sim.send({ method: "HEAD", path });
+    expect((await at("/fff/moved/file")).status).toBe(200);
+    expect((await at("/fff/dir/file")).code).toBe("BlobNotFound");
+  });
+});

@@ -1,3 +1,13 @@
+import { invalidHeader } from "../protocol/faults.ts";
+import {
+  isLaterVersion,
+  isVersion,
+  isVersionShaped,
+  latestVersion,
+  type VersionPolicy,
+} from "../protocol/versions.ts";
+import type { Log } from "../base/world.ts";
+import type { Query } from "./query-string.ts";
 import type { AccountSettings } from "../account/settings.ts";
 import { anonymousPrincipal, type Principal } from "../protocol/principal.ts";
 import type { Address } from "../operation/operation.ts";
@@ -5,7 +15,6 @@ import { fail, ok, type Result } from "../protocol/result.ts";
 import type { AuthRequest } from "./auth/request.ts";
 import { locationOptions, type HttpService } from "./http-service.ts";
 import { locate, type Location } from "./location.ts";
-import { requestVersion, warnOfLaterVersion } from "./request-version.ts";
 import type {
   AddressedRequest,
   AuthenticatedRequest,
@@ -109,4 +118,41 @@ export function authRequestOf(
     remoteAddress: request.remoteAddress,
     wallNow: clock.wall(),
   };
+}
+
+/** For anonymous requests without a version; it has every header that readers of public blobs
+ *  need. */
+const anonymousVersion = "2014-02-14";
+
+/** The version from `api-version`, else from the header, else from the SAS. A request with
+ *  credentials and no version gets the latest, as in Azurite. Versions compare as text, so that a
+ *  later one includes everything of the newest known one; the response repeats it, as client
+ *  libraries expect. */
+function requestVersion(
+  { headers }: WireRequest,
+  query: Query,
+  policy: VersionPolicy,
+): Result<string> {
+  const given = query.get("api-version") || headers["x-ms-version"] || query.get("sv");
+  if (given === undefined || given === "") {
+    return ok(headers["authorization"] === undefined ? anonymousVersion : latestVersion);
+  }
+  if (isVersion(given)) return ok(given);
+  if (policy === "any") return ok(isVersionShaped(given) ? given : latestVersion);
+  if (policy === "later" && isLaterVersion(given)) return ok(given);
+  return invalidHeader("x-ms-version", given);
+}
+
+/** Bounds the set below: a client could send any number of versions. */
+const warnedVersionsMax = 16;
+const warnedVersions = new WeakMap<Log, Set<string>>();
+
+/** Logs a version later than the newest known one, once per version. */
+function warnOfLaterVersion(log: Log, version: string | undefined): void {
+  if (version === undefined || isVersion(version) || !isLaterVersion(version)) return;
+  const warned = warnedVersions.get(log) ?? new Set();
+  if (warned.size >= warnedVersionsMax || warned.has(version)) return;
+  warnedVersions.set(log, warned.add(version));
+  const fields = { version, newestKnown: latestVersion };
+  log.warn(fields, "x-ms-version is later than the newest known one; serving it as the newest");
 }

@@ -1,7 +1,7 @@
 import type { Transaction } from "../store/store.ts";
 import type { Call, Outcome, Runtime } from "./execute.ts";
+import { mayUseReserve } from "./operation.ts";
 import { prefetchOptions } from "./prefetch.ts";
-import { mayUseReserve } from "./may-use-reserve.ts";
 import { Records } from "./records.ts";
 import { run, type PreviousOperation } from "./run.ts";
 import { TransactionRefused } from "./transaction-refused.ts";

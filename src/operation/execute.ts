@@ -7,7 +7,7 @@ import type { Lease } from "../protocol/lease.ts";
 import type { Metadata } from "../protocol/metadata.ts";
 import type { EntityRange } from "../protocol/principal.ts";
 import type { Features } from "../protocol/features.ts";
-import type { Address, Operation } from "./operation.ts";
+import { mayUseReserve, type Address, type Operation } from "./operation.ts";
 import type { HeaderGroup, DeferredUpdate, ReplyBody } from "./reply.ts";
 import type { Result } from "../protocol/result.ts";
 import type { Access, Resource } from "./service.ts";
@@ -23,7 +23,6 @@ import type { ClientIdentity, ContentionQueues } from "./contention-queues.ts";
 import { Records } from "./records.ts";
 import type { RenderCache } from "./render-cache.ts";
 import { run } from "./run.ts";
-import { mayUseReserve } from "./may-use-reserve.ts";
 import { isWaitOutcome, runUntilReady } from "./wait.ts";
 
 export interface Runtime {

@@ -3,7 +3,8 @@ import { recordCodec } from "../encoding/record.ts";
 import { defineTable, type IndexEntry } from "../encoding/table.ts";
 import type { BlobRecord } from "./records.ts";
 
-/** What follows from containers and blobs, kept in step by the execution layer. */
+/** Indexes derived from container and blob records. `operation/indexes.ts` updates them with every
+ *  write of a record. */
 
 export interface TagKey {
   readonly container: bigint;
@@ -13,9 +14,9 @@ export interface TagKey {
 }
 
 export type EmptyRecord = Readonly<Record<string, never>>;
-const nothing: EmptyRecord = {};
+const emptyRecord: EmptyRecord = {};
 
-/** The tags of the blobs of one container … */
+/** Tag index by container, for searches in one container. */
 export const containerTags = defineTable<TagKey, EmptyRecord>({
   name: "container-tags",
   tag: 0x27,
@@ -23,7 +24,8 @@ export const containerTags = defineTable<TagKey, EmptyRecord>({
   codec: recordCodec<EmptyRecord>({ version: 1 }),
 });
 
-/** … and of all: a search of an account skips the containers of others. */
+/** Tag index of all containers, for searches in an account. A search skips the containers of other
+ *  accounts. */
 export const allTags = defineTable<TagKey, EmptyRecord>({
   name: "all-tags",
   tag: 0x28,
@@ -36,8 +38,8 @@ export interface ContainerName {
   readonly name: string;
 }
 
-/** From the id that blobs are keyed by to the container as it is called now. A container that was
- *  deleted has none, so that nothing inside it can be found any more. */
+/** Current account and name of a container by its id. A deleted container has no entry, so a search
+ *  does not find its blobs. */
 export const containerNames = defineTable<{ id: bigint; name: string }, ContainerName>({
   name: "container-names",
   tag: 0x29,
@@ -50,7 +52,7 @@ export interface Hold {
   readonly until?: bigint | undefined;
 }
 
-/** What in a container must not be deleted with it. */
+/** Legal holds and immutability policies of the blobs in a container. They prevent its deletion. */
 export const holds = defineTable<{ container: bigint; below: readonly KeyPart[] }, Hold>({
   name: "holds",
   tag: 0x2a,
@@ -58,7 +60,7 @@ export const holds = defineTable<{ container: bigint; below: readonly KeyPart[] 
   codec: recordCodec<Hold>({ version: 1 }),
 });
 
-const empty = containerTags.codec.encode(nothing);
+const encodedEmpty = containerTags.codec.encode(emptyRecord);
 const noEntries: readonly IndexEntry[] = [];
 
 export function tagEntries(
@@ -70,8 +72,8 @@ export function tagEntries(
   return Object.entries(tags).flatMap(([tag, value]) => {
     const key = { container, tag, value, name };
     return [
-      { key: containerTags.key(key), value: empty },
-      { key: allTags.key(key), value: empty },
+      { key: containerTags.key(key), value: encodedEmpty },
+      { key: allTags.key(key), value: encodedEmpty },
     ];
   });
 }

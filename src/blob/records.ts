@@ -14,7 +14,7 @@ export type PublicAccess = "container" | "blob";
 export type BlobType = "BlockBlob" | "AppendBlob" | "PageBlob";
 
 export interface ContainerRecord {
-  /** What the blobs inside are keyed by: deleting or renaming a container touches only this. */
+  /** Part of the keys of its blobs, so that deleting or renaming changes only this record. */
   readonly id: bigint;
   readonly etag: Ticks;
   readonly lease?: Lease | undefined;
@@ -25,7 +25,7 @@ export interface ContainerRecord {
   readonly denyEncryptionScopeOverride?: boolean | undefined;
 }
 
-/** A container that can still be restored, in `deletedContainers`. */
+/** A soft-deleted container. */
 export interface DeletedContainerRecord extends ContainerRecord {
   readonly deletedAt: Ticks;
   readonly retentionDays: number;
@@ -40,7 +40,8 @@ export interface HttpHeaders {
   readonly contentDisposition?: string | undefined;
 }
 
-/** A blob, a snapshot or a version of it: they differ in where they lie and in the marks. */
+/** A blob (in `blobs`), or a snapshot, earlier version or soft-deleted state (in `generations`),
+ *  with `snapshot`, `superseded` or `deleted` set. */
 export interface BlobRecord {
   readonly etag: Ticks;
   readonly created: Ticks;
@@ -52,35 +53,35 @@ export interface BlobRecord {
   readonly tags?: Tags | undefined;
   readonly tier?: string | undefined;
   readonly tierChanged?: Ticks | undefined;
-  /** The version this is, on accounts that keep versions. */
+  /** Version id; undefined without versioning. */
   readonly versionId?: Ticks | undefined;
-  /** A newer version took its place. */
+  /** Set on earlier versions. */
   readonly superseded?: true | undefined;
-  /** When it was snapshotted; only on snapshots. */
+  /** Time of the snapshot; set on snapshots only. */
   readonly snapshot?: Ticks | undefined;
   readonly deleted?: Deletion | undefined;
-  /** Page blobs: what a client may tell its writes apart by; 0 if never set. */
+  /** Page blobs: the sequence number that clients use for conditional writes; undefined means 0. */
   readonly sequenceNumber?: bigint | undefined;
-  /** Page blobs: stays the same from creation on, so that a diff knows a recreated blob. */
+  /** Page blobs: ETag value of the creation. A diff fails if the blob was created anew since. */
   readonly lineage?: Ticks | undefined;
-  /** Append blobs: how many blocks were appended. */
+  /** Append blobs: number of appended blocks. */
   readonly committedBlockCount?: number | undefined;
-  /** An append blob that takes no more blocks. */
+  /** Append blobs: sealed, no further appends. */
   readonly sealed?: true | undefined;
   /** The last copy onto this blob. */
   readonly copy?: CopyState | undefined;
-  /** The target of incremental copies, which only its snapshots can be read of. */
+  /** Target of incremental copies: clients can read only its snapshots. */
   readonly incrementalCopy?: true | undefined;
-  /** When it ceases to exist. */
+  /** Expiry time (Set Blob Expiry). */
   readonly expiresAt?: Ticks | undefined;
   readonly encryptionScope?: string | undefined;
-  /** SHA-256 of the client's own key; the bytes are of no use without that key. */
+  /** SHA-256 of the client's key that the content is encrypted with. */
   readonly keySha256?: Uint8Array | undefined;
-  /** An archived blob on its way back. */
+  /** Pending rehydration of an archived blob. */
   readonly rehydration?: Rehydration | undefined;
   readonly immutability?: ImmutabilityPolicy | undefined;
   readonly legalHold?: boolean | undefined;
-  /** On accounts that track it; refreshed at most once a day. */
+  /** Time of the last read, updated at most once a day; undefined if not tracked. */
   readonly lastAccess?: Ticks | undefined;
   /** Directories of hierarchical accounts: the id that their entries are keyed by. */
   readonly directory?: bigint | undefined;
@@ -95,7 +96,7 @@ export interface BlobRecord {
 
 export interface Rehydration {
   readonly to: string;
-  /** From then on the blob has that tier. */
+  /** Time from which the blob has the tier `to`. */
   readonly due: Ticks;
   readonly priority: "High" | "Standard";
 }
@@ -107,7 +108,7 @@ export interface ImmutabilityPolicy {
 
 export interface CopyState {
   readonly id: string;
-  /** The URL, without its signature. */
+  /** URL without the SAS. */
   readonly source: string;
   readonly status: "pending" | "success" | "aborted" | "failed";
   readonly copiedBytes: number;
@@ -115,7 +116,7 @@ export interface CopyState {
   readonly completed?: Ticks | undefined;
   /** Why it failed. */
   readonly description?: string | undefined;
-  /** Of an incremental copy: the snapshot it made. */
+  /** Incremental copy: the snapshot of the target. */
   readonly destinationSnapshot?: Ticks | undefined;
 }
 
@@ -124,12 +125,12 @@ export interface Deletion {
   readonly retentionDays: number;
 }
 
-/** Blocks that were put and not yet committed: one record for the blob, one for each block. */
+/** The uncommitted blocks of a blob; `blocks` has one record for each. */
 export interface UploadRecord {
   readonly id: bigint;
-  /** All ids of uncommitted blocks have the same length, encoded. */
+  /** Length of each block id in Base64; all ids of an upload must have the same. */
   readonly blockIdLength: number;
-  /** Refreshed at most every hour; a week after it the blocks are forgotten. */
+  /** Time of the last Put Block, to the hour. The blocks expire a week later. */
   readonly touched: Ticks;
 }
 
@@ -161,7 +162,7 @@ const headersShape = {
   contentDisposition: true,
 } as const;
 
-/** What nearly every blob has comes first. */
+/** Fields are stored by position. Fields that nearly every blob has come first. */
 const blobCodec = recordCodec<BlobRecord>({
   version: 2,
   migrate: { 1: (record) => record },
@@ -236,8 +237,8 @@ export const blobs = defineTable<BlobKey, BlobRecord>({
 
 const generationKinds = { version: 0, snapshot: 1, deleted: 2 } as const;
 
-/** Snapshots, earlier versions and soft-deleted states, oldest first below each name. Apart from
- *  `blobs`, so that a plain listing never steps over them. */
+/** Snapshots, earlier versions and soft-deleted states: by name, then oldest first. A table of its
+ *  own, so that a plain listing need not skip them. */
 export const generations = defineTable<GenerationKey, BlobRecord>({
   name: "generations",
   tag: 0x23,

@@ -7,13 +7,13 @@ import { encryptionHeaderNames, encryptionHeaders } from "../shared/blob-encrypt
 import { bodyChecksum } from "../shared/checksum-headers.ts";
 import { appendedBlocksMax } from "../shared/limits.ts";
 
-/** Where the client believes the blob to end. */
+/** The expected length of the blob before the append. */
 export const appendPosition = header(
   "x-ms-blob-condition-appendpos",
   integer(0, Number.MAX_SAFE_INTEGER),
 );
 
-/** How long the blob may become. */
+/** The maximum length of the blob after the append. */
 export const maxSize = header("x-ms-blob-condition-maxsize", integer(0, Number.MAX_SAFE_INTEGER));
 
 export interface AppendConditions {
@@ -21,18 +21,18 @@ export interface AppendConditions {
   readonly maxSize?: number | undefined;
 }
 
-/** Whether `length` more bytes may follow. Both conditions speak of the blob as it is now. */
+/** Checks the append conditions against the current blob, for an append of `length` bytes. */
 export function checkAppend(
   target: BlobRecord,
   conditions: AppendConditions,
   length: number,
 ): Result<undefined> {
   if (target.type !== "AppendBlob") return fail("InvalidBlobType");
-  const present = target.content.length;
-  if (conditions.appendPosition !== undefined && conditions.appendPosition !== present) {
+  const currentLength = target.content.length;
+  if (conditions.appendPosition !== undefined && conditions.appendPosition !== currentLength) {
     return fail("AppendPositionConditionNotMet");
   }
-  if (conditions.maxSize !== undefined && present + length > conditions.maxSize) {
+  if (conditions.maxSize !== undefined && currentLength + length > conditions.maxSize) {
     return fail("MaxBlobSizeConditionNotMet");
   }
   return ok(undefined);
@@ -54,7 +54,7 @@ interface AppendContext {
   readonly version: string;
 }
 
-/** One more block at the end, wherever its bytes came from. */
+/** Decision of Append Block and Append Block From URL. */
 export function appendReply({ target, received, input, version }: AppendContext) {
   const allowed = checkAppend(target, input, received.length);
   if (!allowed.ok) return allowed;

@@ -52,8 +52,8 @@ export const createAppendBlob = operation({
   reads: (view, { scope }) => view.get(uploads, blobKey({ scope })),
   decide: (context) => {
     const { input, target, newETag, now, readResult } = context;
-    const sealing = chooseEncryption(input.encryption, context.scope.container);
-    if (!sealing.ok) return sealing;
+    const encryptedWith = chooseEncryption(input.encryption, context.scope.container);
+    if (!encryptedWith.ok) return encryptedWith;
     const versionId = nextVersion(context);
     return {
       put: {
@@ -68,12 +68,12 @@ export const createAppendBlob = operation({
         committedBlockCount: 0,
         versionId,
         ...input.protection,
-        ...sealing.value,
+        ...encryptedWith.value,
       },
       preserve: preservePrevious(context),
       effects: dropUpload(blobKey(context), readResult),
       headers: {
-        ...encryptionHeaders(sealing.value),
+        ...encryptionHeaders(encryptedWith.value),
         "x-ms-request-server-encrypted": "true",
         "x-ms-version-id": versionHeader(versionId),
       },

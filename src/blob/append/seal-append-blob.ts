@@ -2,7 +2,8 @@ import { noBody } from "../../operation/operation.ts";
 import { operation } from "../resources.ts";
 import { appendPosition, checkAppend } from "./append.ts";
 
-/** Sealing twice is fine. learn.microsoft.com/rest/api/storageservices/append-blob-seal */
+/** Idempotent: sealing a sealed blob succeeds.
+ *  learn.microsoft.com/rest/api/storageservices/append-blob-seal */
 export const sealAppendBlob = operation({
   name: "Append Blob Seal",
   ids: ["AppendBlob_Seal"],

@@ -12,26 +12,26 @@ export interface BlockListEntry {
 
 const sources: ReadonlySet<string> = new Set(["Committed", "Uncommitted", "Latest"]);
 
-/** `<BlockList>` with any mix of `<Committed>`, `<Uncommitted>` and `<Latest>`. */
+/** Parses `<BlockList>` with `<Committed>`, `<Uncommitted>` and `<Latest>` in any order. */
 export const parseBlockList: XmlParser<readonly BlockListEntry[]> = (root) => {
   if (root === undefined || root.name !== "BlockList") return fail("InvalidXmlDocument");
   if (root.children.length > committedBlocksMax) return fail("BlockListTooLong");
   const entries: BlockListEntry[] = [];
-  if (root.children.length > entriesPerTurnMax) return readInTurns(root.children, entries);
+  if (root.children.length > entriesPerIterationMax) return readInSteps(root.children, entries);
   const malformed = readEntries(root.children, entries);
   return malformed ?? ok(entries);
 };
 
-/** Entries that are read in one go: some milliseconds. */
-const entriesPerTurnMax = 4096;
+/** Entries parsed in one event-loop iteration: some milliseconds. */
+const entriesPerIterationMax = 4096;
 
-async function readInTurns(
+async function readInSteps(
   children: readonly XmlElement[],
   entries: BlockListEntry[],
 ): Promise<Result<readonly BlockListEntry[]>> {
-  for (let from = 0; from < children.length; from += entriesPerTurnMax) {
+  for (let from = 0; from < children.length; from += entriesPerIterationMax) {
     await spend(unitsPerIterationMax);
-    const malformed = readEntries(children.slice(from, from + entriesPerTurnMax), entries);
+    const malformed = readEntries(children.slice(from, from + entriesPerIterationMax), entries);
     if (malformed !== undefined) return malformed;
   }
   return ok(entries);

@@ -31,22 +31,22 @@ export const getBlockList = operation({
   largeResponse: true,
   success: { status: 200, headers: ["x-ms-blob-content-length"] },
   reads: async (view, { scope, address, target, input }) => {
-    const { isCommitted, isUncommitted } = chosen(input.type);
+    const { committedOnly, uncommittedOnly } = chosenLists(input.type);
     const isBase = address.snapshot === undefined && address.versionId === undefined;
     const upload = isBase ? (await findUpload(view, blobKey({ scope }))).live : undefined;
     return {
       exists: target !== undefined || upload !== undefined,
-      committed: isUncommitted ? "" : await render(committedBlocks(view, target?.content)),
-      uncommitted: isCommitted ? "" : await render(stagedBlocks(view, upload)),
+      committed: uncommittedOnly ? "" : await render(committedBlocks(view, target?.content)),
+      uncommitted: committedOnly ? "" : await render(stagedBlocks(view, upload)),
     };
   },
   decide: ({ target, readResult, input }) => {
     if (!readResult.exists) return fail("BlobNotFound");
     if (target !== undefined && target.type !== "BlockBlob") return fail("InvalidBlobType");
-    const { isCommitted, isUncommitted } = chosen(input.type);
+    const { committedOnly, uncommittedOnly } = chosenLists(input.type);
     const committed = element("CommittedBlocks", readResult.committed);
     const uncommitted = element("UncommittedBlocks", readResult.uncommitted);
-    const shown = (isUncommitted ? "" : committed) + (isCommitted ? "" : uncommitted);
+    const shown = (uncommittedOnly ? "" : committed) + (committedOnly ? "" : uncommitted);
     const length = target?.content.length;
     return {
       headers: { "x-ms-blob-content-length": length === undefined ? undefined : String(length) },
@@ -55,9 +55,9 @@ export const getBlockList = operation({
   },
 });
 
-/** Whether only one of the two lists is asked for. */
-function chosen(type = "committed") {
-  return { isCommitted: type === "committed", isUncommitted: type === "uncommitted" };
+/** Whether the request is for one of the two lists only; by default for the committed one. */
+function chosenLists(type = "committed") {
+  return { committedOnly: type === "committed", uncommittedOnly: type === "uncommitted" };
 }
 
 interface ListedBlock {
@@ -65,7 +65,8 @@ interface ListedBlock {
   readonly length: number;
 }
 
-/** As they are read: up to 150,000 blocks are much text, and more objects. */
+/** Renders block by block: a list may have 150,000 blocks, whose records would need more memory
+ *  than their text. */
 async function render(batches: AsyncIterable<readonly ListedBlock[]>): Promise<string> {
   let xml = "";
   for await (const blocks of batches) {

@@ -37,7 +37,7 @@ import {
 const blockListBytesMax = 8 * 1024 * 1024;
 
 interface KeyedPart extends ContentPart {
-  /** What the bytes are encrypted with, if the client brought a key. */
+  /** SHA-256 of the client's key that encrypts the bytes; undefined without one. */
   readonly keySha256: Uint8Array | undefined;
 }
 
@@ -82,22 +82,22 @@ export const putBlockList = operation({
     ],
   },
   reads: async (view, { scope, target, input }) => {
-    const staged = await findUpload(view, blobKey({ scope }));
-    const uncommitted = await uncommittedParts(view, staged);
+    const lookup = await findUpload(view, blobKey({ scope }));
+    const uncommitted = await uncommittedParts(view, lookup);
     const committed = await committedParts(view, target);
-    return { staged, parts: await chooseParts(input.body, { uncommitted, committed }) };
+    return { lookup, parts: await chooseParts(input.body, { uncommitted, committed }) };
   },
-  lastModifiedOf: ({ staged }) => staged.live?.touched,
+  lastModifiedOf: ({ lookup }) => lookup.live?.touched,
   decide: (context) => {
     const { target, input, readResult, newETag, now, received, version } = context;
     if (target !== undefined && target.type !== "BlockBlob") return fail("InvalidBlobType");
     if (target?.writtenBy === "dfs") return fail("BlobOperationNotSupported");
     const { parts } = readResult;
     if (!parts.ok) return parts;
-    const sealing = chooseEncryption(input.encryption, context.scope.container);
-    if (!sealing.ok) return sealing;
+    const encryptedWith = chooseEncryption(input.encryption, context.scope.container);
+    if (!encryptedWith.ok) return encryptedWith;
     for (const { keySha256 } of parts.value) {
-      const fits = compareKeys(keySha256, sealing.value.keySha256);
+      const fits = compareKeys(keySha256, encryptedWith.value.keySha256);
       if (!fits.ok) return fits;
     }
     const versionId = nextVersion(context);
@@ -115,14 +115,14 @@ export const putBlockList = operation({
         tierChanged: input.tier === undefined ? undefined : now,
         versionId,
         ...input.protection,
-        ...sealing.value,
+        ...encryptedWith.value,
       },
       content: compose(parts.value),
       preserve: preservePrevious(context),
-      effects: dropUpload(blobKey(context), readResult.staged.stored),
+      effects: dropUpload(blobKey(context), readResult.lookup.stored),
       headers: {
         ...bodyChecksum(received, version),
-        ...encryptionHeaders(sealing.value),
+        ...encryptionHeaders(encryptedWith.value),
         "x-ms-request-server-encrypted": "true",
         "x-ms-version-id": versionHeader(versionId),
       },
@@ -158,21 +158,21 @@ interface AvailableBlocks {
   readonly committed: PartsById;
 }
 
-/** Entries that are looked up in one go: some milliseconds. */
-const entriesPerTurnMax = 4096;
+/** Entries looked up in one event-loop iteration: some milliseconds. */
+const entriesPerIterationMax = 4096;
 
-/** An id may come twice, but only from the same place. */
+/** Finds the block of each entry. An id may be repeated, but only with the same source. */
 async function chooseParts(
   entries: readonly BlockListEntry[],
   { uncommitted, committed }: AvailableBlocks,
 ): Promise<Result<readonly KeyedPart[]>> {
-  const places = new Map<string, string>();
+  const sources = new Map<string, string>();
   const chosen: KeyedPart[] = [];
   for (const { from, id } of entries) {
-    const isStepDone = chosen.length % entriesPerTurnMax === entriesPerTurnMax - 1;
+    const isStepDone = chosen.length % entriesPerIterationMax === entriesPerIterationMax - 1;
     if (isStepDone) await spend(unitsPerIterationMax);
-    if ((places.get(id) ?? from) !== from) return fail("InvalidBlockList");
-    places.set(id, from);
+    if ((sources.get(id) ?? from) !== from) return fail("InvalidBlockList");
+    sources.set(id, from);
     const part =
       (from === "Committed" ? undefined : uncommitted.get(id)) ??
       (from === "Uncommitted" ? undefined : committed.get(id));

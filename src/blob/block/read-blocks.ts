@@ -5,16 +5,17 @@ import type { RecordView } from "../../operation/view.ts";
 import { blocks, uploads, type BlobKey, type UploadRecord } from "../records.ts";
 import { uncommittedLifetimeDays } from "../shared/limits.ts";
 
-const lifetime = BigInt(uncommittedLifetimeDays) * ticksPerDay;
+const uploadLifetime = BigInt(uncommittedLifetimeDays) * ticksPerDay;
 const blockCountTag = 0x26;
 
-/** How many blocks an upload holds, counted without conflicts between parallel Put Blocks. */
+/** Key of the number of blocks of an upload. A counter, so that parallel Put Blocks do not
+ *  conflict. */
 export function blockCounter(upload: bigint): Uint8Array {
   return encodeTaggedKey(blockCountTag, [upload]);
 }
 
 export interface UploadLookup {
-  /** What is there, even if its week is over. */
+  /** The stored record, even if expired. */
   readonly stored: UploadRecord | undefined;
   readonly live: UploadRecord | undefined;
 }
@@ -30,7 +31,7 @@ export function isLive(upload: UploadRecord, now: Ticks): boolean {
 }
 
 export function uploadEnds({ touched }: UploadRecord): Ticks {
-  return touched + lifetime;
+  return touched + uploadLifetime;
 }
 
 export interface StagedBlock {
@@ -40,7 +41,7 @@ export interface StagedBlock {
   readonly keySha256?: Uint8Array | undefined;
 }
 
-/** Sorted by id, as the service lists them; in arrays, as there may be 100,000. */
+/** Reads uncommitted blocks in batches, sorted by id as in the service's listing. */
 export async function* stagedBlocks(
   view: RecordView,
   upload: UploadRecord | undefined,
@@ -65,7 +66,7 @@ interface PartialBlock extends CommittedBlock {
   readonly pieces: SliceSourceOfLength[];
 }
 
-/** In the order of the blob, in arrays; none for a blob that was put whole. */
+/** Reads committed blocks in batches, in blob order. A blob from Put Blob has none. */
 export async function* committedBlocks(
   view: RecordView,
   content: ContentRef | undefined,
@@ -88,7 +89,7 @@ export async function* committedBlocks(
   if (last !== undefined) yield [last];
 }
 
-/** The pieces of a staged block, whatever form its content has. */
+/** Returns the slices of an uncommitted block. */
 export async function piecesOf(
   view: RecordView,
   content: ContentRef,

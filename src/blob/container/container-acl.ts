@@ -9,7 +9,7 @@ import { fail } from "../../protocol/result.ts";
 import { xmlBody } from "../../encoding/xml-body.ts";
 import { operation } from "../resources.ts";
 
-/** Absent means private. */
+/** Undefined if the container is private. */
 export const publicAccess = header("x-ms-blob-public-access", oneOf("container", "blob"));
 
 const query = { restype: "container", comp: "acl" };
@@ -35,7 +35,7 @@ export const getContainerAcl = operation({
   }),
 });
 
-/** Replaces the policies and the public access at once, for everyone at once.
+/** Replaces all stored access policies and the public access.
  *  learn.microsoft.com/rest/api/storageservices/set-container-acl */
 export const setContainerAcl = operation({
   name: "Set Container ACL",

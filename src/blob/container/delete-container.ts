@@ -7,7 +7,8 @@ import { protectionFault } from "../protection/protection.ts";
 import { deletedContainers } from "../records.ts";
 import { operation } from "../resources.ts";
 
-/** The name is free at once; the blobs inside are reclaimed later, or kept for a restore.
+/** The name can be used again at once, unless the account sets `deletedNameSeconds`. A job removes
+ *  the blobs, after the retention time if containers can be restored.
  *  learn.microsoft.com/rest/api/storageservices/delete-container */
 export const deleteContainer = operation({
   name: "Delete Container",
@@ -36,7 +37,7 @@ export const deleteContainer = operation({
     const key = { account: scope.account.id, name: address.container, version: now };
     const record = { ...target, lease: undefined, deletedAt: now, retentionDays };
     const due = now + BigInt(retentionDays) * ticksPerDay;
-    const term = reclaimAt(due, "blob-deleted-container", key.account, key.name, key.version);
-    return { remove: true, effects: [put(deletedContainers, key, record), term, ...reserved] };
+    const expiryJob = reclaimAt(due, "blob-deleted-container", key.account, key.name, key.version);
+    return { remove: true, effects: [put(deletedContainers, key, record), expiryJob, ...reserved] };
   },
 });

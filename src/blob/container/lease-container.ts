@@ -35,7 +35,7 @@ export const leaseContainer = declareLease(
   "w",
 );
 
-/** Whoever may delete the container may also break its lease. */
+/** Breaking needs permission to write or to delete. */
 export const breakContainerLease = declareLease(["Container_BreakLease"], "wd", {
   "x-ms-lease-action": "break",
 });

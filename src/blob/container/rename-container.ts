@@ -8,7 +8,7 @@ import { fail } from "../../protocol/result.ts";
 import { containers } from "../records.ts";
 import { operation } from "../resources.ts";
 
-/** Blobs are kept under the container's id, so only its own record moves.
+/** Moves one record: blobs are keyed by the container's id.
  *  learn.microsoft.com/rest/api/storageservices/rename-container */
 export const renameContainer = operation({
   name: "Rename Container",
@@ -46,7 +46,7 @@ export const renameContainer = operation({
     const id = input.sourceLeaseId;
     const allowed = checkLease(record.lease, id, "match-if-leased", "container", now);
     if (!allowed.ok) return allowed;
-    // The old name goes first: both lead to the same id.
+    // The old record is removed first: both have the same entry in the index of container names.
     return {
       preserve: [remove(containers, key)],
       put: { ...record, etag: newETag, lease: undefined },

@@ -24,7 +24,7 @@ const deletedContainer: CoveredResource<BlobAddress, { readonly name: string }> 
   named: (_, { name }) => ({ name }),
 };
 
-/** Everything inside was only out of reach. Another name will do if the old one is taken.
+/** Restores the record; the blobs were never removed. The new name may differ from the old one.
  *  learn.microsoft.com/rest/api/storageservices/restore-container */
 export const restoreContainer = operation({
   name: "Restore Container",

@@ -2,7 +2,7 @@ import { metadata } from "../../operation/common-params.ts";
 import { noBody } from "../../operation/operation.ts";
 import { operation } from "../resources.ts";
 
-/** Replaces every pair. learn.microsoft.com/rest/api/storageservices/set-container-metadata */
+/** Replaces all metadata. learn.microsoft.com/rest/api/storageservices/set-container-metadata */
 export const setContainerMetadata = operation({
   name: "Set Container Metadata",
   ids: ["Container_SetMetadata"],

@@ -4,7 +4,7 @@ import { remoteSourceProperties } from "./copied-record.ts";
 const found = (headers: Readonly<Record<string, string>>) =>
   remoteSourceProperties({ header: (name) => headers[name], metadata: [], length: undefined });
 
-describe("what a source elsewhere tells of itself", () => {
+describe("properties of a remote source", () => {
   it.each([
     ["12", 12],
     ["50000", 50_000],
@@ -12,8 +12,8 @@ describe("what a source elsewhere tells of itself", () => {
     ["-1", undefined],
     ["1.5", undefined],
     ["many", undefined],
-  ])("is %s blocks, taken for %s", (told, count) => {
-    const { committedBlockCount } = found({ "x-ms-blob-committed-block-count": told });
+  ])("x-ms-blob-committed-block-count %s gives %s", (value, count) => {
+    const { committedBlockCount } = found({ "x-ms-blob-committed-block-count": value });
     expect(committedBlockCount).toBe(count);
   });
 
@@ -21,7 +21,7 @@ describe("what a source elsewhere tells of itself", () => {
     ["1B2M2Y8AsgTpgAmY7PhCfg==", 16],
     ["AAAA", undefined],
     ["no base64", undefined],
-  ])("is the MD5 %s, of which %s bytes are kept", (told, length) => {
-    expect(found({ "content-md5": told }).headers.contentMd5?.length).toBe(length);
+  ])("Content-MD5 %s gives %s bytes", (value, length) => {
+    expect(found({ "content-md5": value }).headers.contentMd5?.length).toBe(length);
   });
 });

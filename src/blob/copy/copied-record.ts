@@ -13,7 +13,7 @@ import { appendedBlocksMax } from "../shared/limits.ts";
 import { pageTiers } from "../shared/tier.ts";
 import { archive, beginRehydration } from "../tier/rehydration.ts";
 
-/** What a copy takes from its source. */
+/** Properties that a copy takes from its source. */
 export interface SourceProperties {
   readonly type: BlobType;
   readonly headers: HttpHeaders;
@@ -42,34 +42,34 @@ export interface CopyContext {
   readonly versionId: Ticks | undefined;
 }
 
-/** The target of a copy, but for its content and the state of the copy itself. */
+/** Returns the new record of a copy's target, without content and `copy`. */
 export function copiedRecord(
-  original: SourceProperties,
-  wishes: CopyOptions,
+  source: SourceProperties,
+  options: CopyOptions,
   { newETag, now, target, versionId }: CopyContext,
 ): Result<BlobRecord> {
-  const { type } = original;
+  const { type } = source;
   if (target !== undefined && target.type !== type) return fail("InvalidBlobType");
-  const tiered = tierOf(original, wishes, now);
-  if (!tiered.ok) return tiered;
-  const copiesTags = wishes.tagOption === "COPY";
-  if (copiesTags && wishes.tags !== undefined) {
+  const tierFields = tierOf(source, options, now);
+  if (!tierFields.ok) return tierFields;
+  const copiesTags = options.tagOption === "COPY";
+  if (copiesTags && options.tags !== undefined) {
     return fail("BothUserTagsAndSourceTagsCopyPresentException");
   }
-  const sealed = wishes.seal ?? original.sealed === true;
+  const sealed = options.seal ?? source.sealed === true;
   return ok({
     etag: newETag,
     created: target?.created ?? now,
     type,
     content: emptyContent,
-    headers: original.headers,
-    metadata: wishes.metadata.length > 0 ? wishes.metadata : original.metadata,
+    headers: source.headers,
+    metadata: options.metadata.length > 0 ? options.metadata : source.metadata,
     lease: target?.lease,
-    tags: copiesTags ? original.tags : wishes.tags,
-    ...tiered.value,
-    sequenceNumber: type === "PageBlob" ? (original.sequenceNumber ?? 0n) : undefined,
+    tags: copiesTags ? source.tags : options.tags,
+    ...tierFields.value,
+    sequenceNumber: type === "PageBlob" ? (source.sequenceNumber ?? 0n) : undefined,
     lineage: type === "PageBlob" ? newETag : undefined,
-    committedBlockCount: type === "AppendBlob" ? (original.committedBlockCount ?? 0) : undefined,
+    committedBlockCount: type === "AppendBlob" ? (source.committedBlockCount ?? 0) : undefined,
     sealed: type === "AppendBlob" && sealed ? true : undefined,
     versionId,
   });
@@ -77,21 +77,21 @@ export function copiedRecord(
 
 type TierFields = Pick<BlobRecord, "tier" | "tierChanged" | "rehydration">;
 
-/** A copy of an archived blob is refused unless it names a tier that is online: then it has to
- *  wait, as if it were rehydrated. */
+/** An archived source can be copied only to an online tier. The copy is then archived until its
+ *  rehydration is complete. */
 function tierOf(
-  { type, tier: present, rehydration: pending }: SourceProperties,
+  { type, tier: sourceTier, rehydration: pending }: SourceProperties,
   { tier, priority }: CopyOptions,
   now: Ticks,
 ): Result<TierFields> {
-  if (present === archive && (tier === undefined || tier === archive)) {
+  if (sourceTier === archive && (tier === undefined || tier === archive)) {
     return fail(pending === undefined ? "BlobArchived" : "BlobBeingRehydrated");
   }
   if (tier === undefined) return ok({});
   const isPageTier = pageTiers.some((each) => each === tier);
   if (type === "BlockBlob" && isPageTier) return invalidHeader("x-ms-access-tier", tier);
   if (type !== "BlockBlob" && !isPageTier) return fail("InvalidBlobTier");
-  if (present !== archive) return ok({ tier, tierChanged: now });
+  if (sourceTier !== archive) return ok({ tier, tierChanged: now });
   const rehydration = beginRehydration(tier, priority ?? "Standard", now);
   return ok({ tier: archive, tierChanged: now, rehydration });
 }
@@ -99,7 +99,7 @@ function tierOf(
 const md5Bytes = 16;
 const parseBlockCount = integer(0, appendedBlocksMax);
 
-/** What a source elsewhere tells of itself in the headers of its answer. */
+/** Reads the properties of a remote source from the headers of its response. */
 export function remoteSourceProperties({ header, metadata, tags }: SourceFound): SourceProperties {
   const type = header("x-ms-blob-type");
   const md5 = decodeBase64(header("content-md5") ?? header("x-ms-blob-content-md5") ?? "");

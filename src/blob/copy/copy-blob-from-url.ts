@@ -18,7 +18,8 @@ import { copiedRecord, remoteSourceProperties } from "./copied-record.ts";
 import { tagOption } from "./copy-params.ts";
 import { remoteSourceOf, sourceMd5, sourceChecksumHeader, wholeSource } from "./source-body.ts";
 
-/** Answers when it is done. learn.microsoft.com/rest/api/storageservices/copy-blob-from-url */
+/** Responds after the copy is complete.
+ *  learn.microsoft.com/rest/api/storageservices/copy-blob-from-url */
 export const copyBlobFromUrl = operation({
   name: "Copy Blob From URL",
   ids: ["Blob_CopyFromURL"],
@@ -76,7 +77,10 @@ export const copyBlobFromUrl = operation({
       preserve: preservePrevious(context),
       effects: dropUpload(blobKey(context), readResult),
       headers: {
-        ...sourceChecksumHeader(received, { asked: input.sourceMd5, version: context.version }),
+        ...sourceChecksumHeader(received, {
+          requestMd5: input.sourceMd5,
+          version: context.version,
+        }),
         "x-ms-copy-id": id,
         "x-ms-copy-status": "success",
         "x-ms-request-server-encrypted": "true",

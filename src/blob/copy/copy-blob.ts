@@ -37,8 +37,8 @@ import {
 } from "./copy-params.ts";
 import { checkOwnSource, loadOwnSource, type SourceRequirements } from "./own-source.ts";
 
-/** Inside this server a copy is one more reference to the same bytes, so it is done at once;
- *  from elsewhere it goes on after the answer.
+/** A copy within the server adds a reference to the same content and is complete with the response.
+ *  A copy from another server continues as a job after the response.
  *  learn.microsoft.com/rest/api/storageservices/copy-blob */
 export const copyBlob = operation({
   name: "Copy Blob",
@@ -79,7 +79,7 @@ export const copyBlob = operation({
   }),
   decide: (context) => {
     const { input, source, readResult, newGuid } = context;
-    if (source === undefined) throw new Error("Copy Blob names a source");
+    if (source === undefined) throw new Error("Copy Blob has no source");
     const id = newGuid();
     const copied = copyFrom(context, { id, source, own: readResult.own, input });
     if (!copied.ok) return copied;
@@ -108,7 +108,7 @@ interface CopyRequest {
 function copyFrom(context: OverwriteContext, copying: CopyRequest) {
   const { own, source } = copying;
   if (source.kind === "own") {
-    if (own === undefined) throw new Error("a source of this service is loaded");
+    if (own === undefined) throw new Error("the source of a copy within the server is not loaded");
     return own.ok ? copyWithinServer(context, copying, own.value) : own;
   }
   return startRemoteCopy(context, copying, source);
@@ -134,7 +134,8 @@ function copyWithinServer(
   });
 }
 
-/** The target is there at once, empty, and can neither be written nor leased until it is full. */
+/** Creates the empty target, with status pending. It can be neither written nor leased until the
+ *  job is complete. */
 function startRemoteCopy(
   context: OverwriteContext,
   { id, input }: CopyRequest,
@@ -145,7 +146,7 @@ function startRemoteCopy(
   if (lease !== undefined && isLocked(lease, now) && !isInfinite(lease)) {
     return fail("InfiniteLeaseDurationRequired");
   }
-  // Elsewhere its bytes cannot be read either, whatever tier the copy is to have.
+  // The bytes of an archived remote blob cannot be read, whatever the tier of the copy.
   if (found.header("x-ms-access-tier") === archive) return fail("BlobArchived");
   const original = remoteSourceProperties(found);
   const totalBytes = found.length ?? 0;
@@ -175,8 +176,12 @@ function startRemoteCopy(
   });
 }
 
-function prepareRecord(context: OverwriteContext, original: SourceProperties, wishes: CopyOptions) {
+function prepareRecord(
+  context: OverwriteContext,
+  original: SourceProperties,
+  options: CopyOptions,
+) {
   const { newETag, now, target } = context;
-  const moment = { newETag, now, target, versionId: nextVersion(context) };
-  return copiedRecord(original, wishes, moment);
+  const copyContext = { newETag, now, target, versionId: nextVersion(context) };
+  return copiedRecord(original, options, copyContext);
 }

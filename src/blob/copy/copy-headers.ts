@@ -13,7 +13,7 @@ export const copyHeaderNames = [
   "x-ms-incremental-copy",
 ] as const;
 
-/** What reads tell of the last copy onto a blob. */
+/** Headers of reads that describe the last copy onto a blob. */
 export function copyHeaders({ copy, incrementalCopy }: BlobRecord) {
   if (copy === undefined) return {};
   const { id, source, status, copiedBytes, totalBytes, completed, description } = copy;
@@ -30,7 +30,7 @@ export function copyHeaders({ copy, incrementalCopy }: BlobRecord) {
   };
 }
 
-/** The same in a listing that asks for it. */
+/** The same as XML elements of List Blobs. */
 export function copyElements({ copy, incrementalCopy }: BlobRecord): string {
   if (copy === undefined) return "";
   const { id, source, status, copiedBytes, totalBytes, completed, description } = copy;

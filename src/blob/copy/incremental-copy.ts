@@ -15,8 +15,8 @@ import { checkOwnSource, loadOwnSource, cannotVerifySource } from "./own-source.
 
 const noOptions = { metadata: [], tags: undefined, tier: undefined };
 
-/** Brings the target up to a snapshot of a page blob, and keeps a snapshot of its own of it. The
- *  bytes are shared, so it is done at once; clients are told to look for the end, as ever.
+/** Copies a snapshot of a page blob to the target and takes a snapshot of the target. The content
+ *  is shared, so the copy is complete at once; the response says `pending`, as the service's does.
  *  learn.microsoft.com/rest/api/storageservices/incremental-copy-blob */
 export const incrementalCopyBlob = operation({
   name: "Incremental Copy Blob",
@@ -47,21 +47,21 @@ export const incrementalCopyBlob = operation({
     const { target, input, source, readResult, newETag, now, newGuid } = context;
     if (source === undefined || readResult === undefined) return fail("CannotVerifyCopySource");
     if (!readResult.ok) return cannotVerifySource(readResult);
-    const original = readResult.value;
-    const allowed = checkOwnSource(original, input, now);
+    const sourceRecord = readResult.value;
+    const allowed = checkOwnSource(sourceRecord, input, now);
     if (!allowed.ok) return allowed;
-    const follows = checkSnapshotOrder(target, original, source);
+    const follows = checkSnapshotOrder(target, sourceRecord, source);
     if (!follows.ok) return follows;
     const versionId = nextVersion(context);
-    const prepared = copiedRecord(original, noOptions, { newETag, now, target, versionId });
+    const prepared = copiedRecord(sourceRecord, noOptions, { newETag, now, target, versionId });
     if (!prepared.ok) return prepared;
     const id = newGuid();
-    const bytes = original.content.length;
+    const bytes = sourceRecord.content.length;
     const state = { id, source: source.url, copiedBytes: bytes, totalBytes: bytes, completed: now };
     const copy = { ...state, status: "success" as const, destinationSnapshot: newETag };
     const lineage = target?.lineage ?? newETag;
     const record = { ...prepared.value, copy, lineage, incrementalCopy: true as const };
-    const content = share(original.content);
+    const content = share(sourceRecord.content);
     const marks = { lease: undefined, versionId: undefined, snapshot: newETag };
     const key = { ...blobKey(context), at: newETag, kind: "snapshot" as const };
     return {
@@ -78,15 +78,15 @@ export const incrementalCopyBlob = operation({
   },
 });
 
-/** Each copy takes a later snapshot of the same blob. */
+/** Each copy must be of the same source blob, and of a snapshot not older than the last one. */
 function checkSnapshotOrder(
   target: BlobRecord | undefined,
-  original: BlobRecord,
+  sourceRecord: BlobRecord,
   source: CopySource,
 ): Result<undefined> {
-  const { snapshot } = original;
+  const { snapshot } = sourceRecord;
   if (snapshot === undefined) return fail("IncrementalCopySourceMustBeSnapshot");
-  if (original.type !== "PageBlob") return fail("InvalidSourceBlobType");
+  if (sourceRecord.type !== "PageBlob") return fail("InvalidSourceBlobType");
   const last = target?.copy;
   if (target === undefined) return ok(undefined);
   if (target.incrementalCopy !== true || last === undefined) {
@@ -95,9 +95,9 @@ function checkSnapshotOrder(
   if (withoutQuery(last.source) !== withoutQuery(source.url))
     return fail("IncrementalCopyBlobMismatch");
   const { address } = source as Extract<CopySource, { kind: "own" }>;
-  const taken = (address as BlobAddress).snapshot ?? snapshot;
-  const lastTaken = snapshotOf(last.source);
-  return lastTaken !== undefined && taken < lastTaken
+  const snapshotTime = (address as BlobAddress).snapshot ?? snapshot;
+  const lastSnapshotTime = snapshotOf(last.source);
+  return lastSnapshotTime !== undefined && snapshotTime < lastSnapshotTime
     ? fail("IncrementalCopyOfEarlierVersionSnapshotNotAllowed")
     : ok(undefined);
 }

@@ -9,8 +9,8 @@ import type { RecordView } from "../../operation/view.ts";
 import type { BlobRecord } from "../records.ts";
 import { resources } from "../resources.ts";
 
-/** The record that a source of this service names, if the caller may read it. Undefined if the
- *  source lies elsewhere. */
+/** Loads a source that is stored in this server, if the caller may read it. Undefined for a remote
+ *  source. */
 export async function loadOwnSource(
   view: RecordView,
   source: CopySource | undefined,
@@ -27,7 +27,7 @@ export async function loadOwnSource(
   return record === undefined ? fail("BlobNotFound") : ok(record);
 }
 
-/** Some copies pass on what their source answered instead of having its code. */
+/** Wraps the fault of the source: some copies return its status and message, but not its code. */
 export function cannotVerifySource({ fault }: Failure): Failure {
   const detail = { status: faultStatus(fault), message: faultMessage(fault) };
   return fail("CannotVerifyCopySource", detail);

@@ -27,7 +27,7 @@ import { copiedRecord, remoteSourceProperties, type SourceProperties } from "./c
 import { tagOption } from "./copy-params.ts";
 import { remoteSourceOf, sourceMd5, sourceChecksumHeader, wholeSource } from "./source-body.ts";
 
-/** As Put Blob, with a body from elsewhere.
+/** Put Blob with a body that is read from a URL.
  *  learn.microsoft.com/rest/api/storageservices/put-blob-from-url */
 export const putBlobFromUrl = operation({
   name: "Put Blob From URL",
@@ -78,24 +78,27 @@ export const putBlobFromUrl = operation({
   reads: (view, { scope }) => view.get(uploads, blobKey({ scope })),
   decide: (context) => {
     const { input, source, received, newETag, now, target, readResult } = context;
-    const sealing = chooseEncryption(input.encryption, context.scope.container);
-    if (!sealing.ok) return sealing;
+    const encryptedWith = chooseEncryption(input.encryption, context.scope.container);
+    if (!encryptedWith.ok) return encryptedWith;
     const versionId = nextVersion(context);
-    const found = remoteSourceProperties(remoteSourceOf(source));
-    const original = chooseProperties(found, input, received);
-    // Unlike a copy it may replace a blob of another type.
+    const sourceProperties = remoteSourceProperties(remoteSourceOf(source));
+    const properties = chooseProperties(sourceProperties, input, received);
+    // Unlike Copy Blob, this may replace a blob of another type.
     const before = target?.type === "BlockBlob" ? target : undefined;
-    const record = copiedRecord(original, input, { newETag, now, target: before, versionId });
+    const record = copiedRecord(properties, input, { newETag, now, target: before, versionId });
     if (!record.ok) return record;
-    const kept = { lease: target?.lease, created: target?.created ?? now };
+    const keptFields = { lease: target?.lease, created: target?.created ?? now };
     return {
-      put: { ...record.value, ...kept, ...input.protection, ...sealing.value },
+      put: { ...record.value, ...keptFields, ...input.protection, ...encryptedWith.value },
       content: whole(received),
       preserve: preservePrevious(context),
       effects: dropUpload(blobKey(context), readResult),
       headers: {
-        ...sourceChecksumHeader(received, { asked: input.sourceMd5, version: context.version }),
-        ...encryptionHeaders(sealing.value),
+        ...sourceChecksumHeader(received, {
+          requestMd5: input.sourceMd5,
+          version: context.version,
+        }),
+        ...encryptionHeaders(encryptedWith.value),
         "x-ms-request-server-encrypted": "true",
         "x-ms-version-id": versionHeader(versionId),
       },
@@ -108,14 +111,14 @@ interface PropertyInput {
   readonly copiesProperties: boolean | undefined;
 }
 
-/** What the request says wins over what the source says. */
+/** Properties in the request take precedence over those of the source. */
 function chooseProperties(
-  found: SourceProperties,
+  sourceProperties: SourceProperties,
   { headers: given, copiesProperties }: PropertyInput,
   received: ReceivedBody,
 ): SourceProperties {
   const copies = copiesProperties !== false;
-  const base = copies ? found.headers : {};
+  const base = copies ? sourceProperties.headers : {};
   const headers: HttpHeaders = {
     contentType: given.contentType ?? base.contentType,
     contentEncoding: given.contentEncoding ?? base.contentEncoding,
@@ -124,6 +127,6 @@ function chooseProperties(
     cacheControl: given.cacheControl ?? base.cacheControl,
     contentDisposition: given.contentDisposition ?? base.contentDisposition,
   };
-  const { tags, metadata: pairs } = found;
+  const { tags, metadata: pairs } = sourceProperties;
   return { type: "BlockBlob", headers, metadata: copies ? pairs : [], tags };
 }

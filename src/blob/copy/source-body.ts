@@ -5,7 +5,7 @@ import { crc64Since } from "../../protocol/versions.ts";
 import type { CopySource, SourceBody, SourceFound } from "../../operation/source.ts";
 import { inlineBlobBytesMax } from "../shared/limits.ts";
 
-/** A whole blob whose bytes are taken from a URL. */
+/** The body of operations that read a whole blob from a URL. */
 export function wholeSource(lengthMax: (version: string) => number): SourceBody {
   return {
     kind: "source",
@@ -17,20 +17,20 @@ export function wholeSource(lengthMax: (version: string) => number): SourceBody 
   };
 }
 
-/** The answer tells the MD5 if the client named one, else the CRC64, which older versions do not
- *  have; stored is the MD5 always. */
+/** With this header the response has the MD5, otherwise the CRC64 (older versions: the MD5). The
+ *  MD5 is stored in any case. */
 export const sourceMd5 = header("x-ms-source-content-md5", text);
 
 export function sourceChecksumHeader(
   { md5, crc64 }: ReceivedBody,
-  { asked, version }: { readonly asked: string | undefined; readonly version: string },
+  { requestMd5, version }: { readonly requestMd5: string | undefined; readonly version: string },
 ) {
-  return asked === undefined && version >= crc64Since
+  return requestMd5 === undefined && version >= crc64Since
     ? { "x-ms-content-crc64": crc64 && encodeBase64(crc64) }
     : { "Content-MD5": md5 && encodeBase64(md5) };
 }
 
 export function remoteSourceOf(source: CopySource | undefined): SourceFound {
-  if (source?.kind !== "elsewhere") throw new Error("the bytes were taken from somewhere");
+  if (source?.kind !== "elsewhere") throw new Error("a body from a URL has no remote source");
   return source.found;
 }

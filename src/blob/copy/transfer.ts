@@ -12,7 +12,7 @@ interface PendingCopy {
   readonly copy: NonNullable<BlobRecord["copy"]>;
 }
 
-/** The blob that waits for these very bytes: it may have been deleted, or its copy aborted. */
+/** Returns the target of the job; undefined if it was deleted, replaced, or its copy aborted. */
 async function findPendingCopy(
   view: RecordView,
   job: TransferJob,
@@ -25,25 +25,27 @@ async function findPendingCopy(
   return { key, record, copy };
 }
 
-/** The source had announced whole pages. */
+/** Description of a failed copy: the length was a multiple of 512 in the headers but
+ *  not in fact. */
 const notPages = '400 BadRequest "The source is no page blob."';
 
 export const blobCopy: TransferHandler = {
   progress: async (view, job, copiedBytes) => {
-    const waiting = await findPendingCopy(view, job);
-    if (waiting === undefined) return undefined;
-    const { key, record, copy } = waiting;
+    const pending = await findPendingCopy(view, job);
+    if (pending === undefined) return undefined;
+    const { key, record, copy } = pending;
     return [put(blobs, key, { ...record, copy: { ...copy, copiedBytes } })];
   },
   finish: async (view, job, end) => {
-    const waiting = await findPendingCopy(view, job);
-    if (waiting === undefined) return undefined;
-    const { key, record, copy } = waiting;
+    const pending = await findPendingCopy(view, job);
+    if (pending === undefined) return undefined;
+    const { key, record, copy } = pending;
     const completed = view.now;
     const etag = nextETag(completed, record.etag);
     const isPages = record.type === "PageBlob";
-    const misfit = end.ended === "success" && isPages && !isPageBlobLength(end.received.length);
-    if (end.ended === "failed" || misfit) {
+    const isMisaligned =
+      end.ended === "success" && isPages && !isPageBlobLength(end.received.length);
+    if (end.ended === "failed" || isMisaligned) {
       const description = end.ended === "failed" ? end.description : notPages;
       const failed = { ...copy, status: "failed" as const, description, completed };
       return [put(blobs, key, { ...record, etag, copy: failed })];

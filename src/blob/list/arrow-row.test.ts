@@ -100,7 +100,7 @@ const entries: Readonly<Record<string, ListEntry>> = {
 };
 
 /** The leaves of the XML form by name; what is empty says nothing. */
-function told(xml: string): Record<string, string> {
+function cellsOfXml(xml: string): Record<string, string> {
   const parsed = parseXml(xml);
   if (!parsed.ok) throw new Error("not XML");
   const leaves: Record<string, string> = {};
@@ -137,18 +137,18 @@ function asText(name: string, value: unknown): string {
   }
 }
 
-it.each(Object.entries(entries))("tells of %s what the XML form tells", (_what, entry) => {
+it.each(Object.entries(entries))("%s has the same values as in XML", (_what, entry) => {
   for (const options of [everything, nothing]) {
     const cells: Record<string, string> = {};
     for (const [name, value] of Object.entries(arrowRow(entry, options))) {
       const text = value === undefined ? "" : asText(name, value);
       if (text !== "") cells[name] = text;
     }
-    expect(cells).toEqual(told(renderEntry(entry, options)));
+    expect(cells).toEqual(cellsOfXml(renderEntry(entry, options)));
   }
 });
 
-it("has no column that nothing can fill", () => {
+it("every column is filled by some entry", () => {
   const filled = new Set<string>();
   for (const entry of Object.values(entries)) {
     for (const [name, value] of Object.entries(arrowRow(entry, everything))) {

@@ -19,8 +19,8 @@ import {
 } from "./derived-properties.ts";
 import type { ListEntry } from "./scan-blobs.ts";
 
-/** Named and typed as the official clients read them; some of them refuse a name that they do not
- *  know, times that are not in seconds, and any other spelling of `blobprefix`. */
+/** Names and types that the official clients expect. Some fail on an unknown name, on times not in
+ *  seconds, and on any other spelling of `blobprefix`. */
 export const blobColumns = {
   Name: "text",
   ResourceType: "text",
@@ -189,7 +189,7 @@ function protectionCells(record: BlobRecord, { immutability, legalHold }: EntryO
   };
 }
 
-/** What is not so is not told, as in the XML form. */
+/** False is written as absent, as in XML. */
 function trueOrAbsent(isSo: boolean): true | undefined {
   return isSo ? true : undefined;
 }

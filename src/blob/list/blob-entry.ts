@@ -51,7 +51,7 @@ export function renderEntry(entry: ListEntry, options: EntryOptions): string {
   }
 }
 
-/** Of the directory that a prefix is on hierarchical accounts. */
+/** Properties of the directory behind a prefix; empty on flat accounts. */
 function propertiesOf({ record }: { readonly record?: BlobRecord }, options: EntryOptions): string {
   return record === undefined ? "" : element("Properties", renderProperties(record, options));
 }
@@ -90,7 +90,7 @@ function renderBlob(entry: Extract<ListEntry, { kind: "blob" }>, options: EntryO
   );
 }
 
-/** In the order the service writes them; absent headers are empty elements. */
+/** In the order of the service; absent headers are empty elements. */
 function renderProperties(record: BlobRecord, options: EntryOptions): string {
   const { now, copy, features } = options;
   const { headers } = record;

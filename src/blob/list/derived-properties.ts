@@ -2,9 +2,7 @@ import { leaseProperties, type LeaseProperties } from "../../protocol/lease.ts";
 import { ticksPerDay, type Ticks } from "../../base/ticks.ts";
 import type { BlobRecord, Deletion } from "../records.ts";
 
-/** What a listing tells of a blob beyond what its record says, whatever the form. */
-
-/** A snapshot is none of the blob's versions. */
+/** Undefined for snapshots: they are not versions. */
 export function versionIdOf({ snapshot, versionId }: BlobRecord): Ticks | undefined {
   return snapshot === undefined ? versionId : undefined;
 }
@@ -14,14 +12,14 @@ export function isCurrentVersion(record: BlobRecord): boolean {
   return versionIdOf(record) !== undefined && superseded !== true && deleted === undefined;
 }
 
-/** Snapshots, versions and deleted entries have no lease to tell of. */
+/** Undefined for snapshots, versions and deleted entries, which are listed without a lease. */
 export function leaseOf(record: BlobRecord, now: Ticks): LeaseProperties | undefined {
   const { snapshot, superseded, deleted } = record;
   if (snapshot !== undefined || superseded === true || deleted !== undefined) return undefined;
   return leaseProperties(record.lease, now);
 }
 
-/** Recorded on append blobs only, sealed or not yet. */
+/** Recorded: only append blobs are listed with `Sealed`. */
 export function isSealed({ type, sealed }: BlobRecord): boolean {
   return type === "AppendBlob" && sealed === true;
 }

@@ -8,11 +8,10 @@ import { arrowRow, blobColumns, type BlobRow } from "./arrow-row.ts";
 import { checkList, entryOptions, listParams, selectionOf } from "./list-request.ts";
 import { scanBlobs, type ListEntry } from "./scan-blobs.ts";
 
-/** The first name not to list any more. */
+/** The first name after the listing (exclusive end). */
 const endBefore = query("endbefore", place);
 
-/** The same page as List Blobs, in columns: what leads to the next page is in the metadata of the
- *  schema, and rolled-up prefixes are rows among the others.
+/** List Blobs in Arrow format. The continuation is in the schema's metadata; prefixes are rows.
  *  learn.microsoft.com/rest/api/storageservices/list-blobs */
 export const listBlobsArrow = operation({
   name: "List Blobs (Apache Arrow)",
@@ -51,8 +50,8 @@ export const listBlobsArrow = operation({
     return writeArrowStream({ columns: blobColumns, required: ["Name"], rows, metadata });
   },
   decide: ({ input, readResult: bytes, scope }) => {
-    const possible = checkList(input, scope);
-    if (!possible.ok) return possible;
+    const allowed = checkList(input, scope);
+    if (!allowed.ok) return allowed;
     return { body: { type: arrowStreamType, bytes } };
   },
 });

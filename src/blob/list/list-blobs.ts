@@ -45,8 +45,8 @@ export const listBlobs = operation({
     return { next, entries };
   },
   decide: ({ input, readResult, endpoint, address, scope }) => {
-    const possible = checkList(input, scope);
-    if (!possible.ok) return possible;
+    const allowed = checkList(input, scope);
+    if (!allowed.ok) return allowed;
     const head =
       textElement("Prefix", input.prefix) +
       textElement("Marker", input.marker && formatMarker(input.marker)) +

@@ -30,31 +30,31 @@ const include = wordSet(
   "permissions",
 );
 
-/** Files and directories are the same without a hierarchy: everything is a file. */
+/** On flat accounts every blob is a file. */
 const showOnly = wordSet("showonly", "deleted", "files", "directories");
 
-/** The first name to list; a marker, which is further on, takes its place. */
+/** The first name to list. Ignored on later pages, which have a marker. */
 const startFrom = query("startfrom", place);
 
-/** What can be asked of a listing of blobs, whatever its form. */
+/** Parameters of List Blobs, as XML and as Arrow. */
 export const listParams = { prefix, delimiter, marker, maxResults, include, showOnly, startFrom };
 
 export type ListInput = InputOf<typeof listParams>;
 
 export function selectionOf(container: bigint, input: ListInput): Selection {
-  const { include: asked, startFrom: start } = input;
+  const { include: included, startFrom: start } = input;
   return {
     container,
     prefix: input.prefix ?? "",
     delimiter: input.delimiter ?? "",
     from: input.marker ?? (start === undefined ? undefined : [start]),
     limit: pageSize(input.maxResults),
-    snapshots: asked?.has("snapshots") ?? false,
-    versions: asked?.has("versions") ?? false,
-    deleted: asked?.has("deleted") ?? false,
-    deletedWithVersions: asked?.has("deletedwithversions") ?? false,
+    snapshots: included?.has("snapshots") ?? false,
+    versions: included?.has("versions") ?? false,
+    deleted: included?.has("deleted") ?? false,
+    deletedWithVersions: included?.has("deletedwithversions") ?? false,
     onlyDeleted: input.showOnly?.has("deleted") ?? false,
-    uncommitted: asked?.has("uncommittedblobs") ?? false,
+    uncommitted: included?.has("uncommittedblobs") ?? false,
     kind: kindOf(input.showOnly),
   };
 }
@@ -65,30 +65,30 @@ function kindOf(shown: ListInput["showOnly"]): Selection["kind"] {
 }
 
 export function entryOptions(
-  { include: asked }: ListInput,
+  { include: included }: ListInput,
   { now, features, scope }: Pick<EntryOptions, "now" | "features"> & { scope: AccountScope },
 ): EntryOptions {
   return {
     now,
     features,
-    metadata: asked?.has("metadata") ?? false,
-    copy: asked?.has("copy") ?? false,
-    tags: asked?.has("tags") ?? false,
-    versions: asked?.has("versions") ?? false,
-    immutability: asked?.has("immutabilitypolicy") ?? false,
-    legalHold: asked?.has("legalhold") ?? false,
+    metadata: included?.has("metadata") ?? false,
+    copy: included?.has("copy") ?? false,
+    tags: included?.has("tags") ?? false,
+    versions: included?.has("versions") ?? false,
+    immutability: included?.has("immutabilitypolicy") ?? false,
+    legalHold: included?.has("legalhold") ?? false,
     hierarchical: isHierarchical(scope),
-    permissions: asked?.has("permissions") ?? false,
+    permissions: included?.has("permissions") ?? false,
   };
 }
 
 /** A rolled-up prefix cannot show the snapshots below it, and directories end with a slash. */
 export function checkList(
-  { delimiter: rolledUpBy, include: asked }: ListInput,
+  { delimiter: rolledUpBy, include: included }: ListInput,
   scope: AccountScope,
 ): Result<void> {
   if (rolledUpBy === undefined) return ok(undefined);
   const endsDirectories = rolledUpBy === "/" || rolledUpBy === "" || !isHierarchical(scope);
-  const isPossible = endsDirectories && asked?.has("snapshots") !== true;
+  const isPossible = endsDirectories && included?.has("snapshots") !== true;
   return isPossible ? ok(undefined) : invalidQuery("delimiter", rolledUpBy);
 }

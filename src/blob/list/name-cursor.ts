@@ -5,7 +5,7 @@ import type { RecordView, Scanned } from "../../operation/view.ts";
 export interface CursorBounds {
   readonly start: Uint8Array;
   readonly end: Uint8Array;
-  /** Records read at once: few at first where jumps are likely, more while none comes. */
+  /** Records per read: starts with `batchMin` and doubles up to `batchMax`; a jump resets it. */
   readonly batchMin: number;
   readonly batchMax: number;
 }
@@ -30,7 +30,7 @@ export class NameCursor<K, R> {
     this.#batch = bounds.batchMin;
   }
 
-  /** Whether there may be more that only `fill` can show. */
+  /** Whether the buffer is used up and `fill` may find more records. */
   get isDrained(): boolean {
     return this.#at >= this.#buffer.length && !this.#exhausted;
   }

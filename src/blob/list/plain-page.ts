@@ -4,16 +4,16 @@ import { isExpired } from "../shared/expiry.ts";
 import { renderEntry, type EntryOptions } from "./blob-entry.ts";
 import { boundsOf, markerOf, keyOfMarker, type Page, type Selection } from "./scan-blobs.ts";
 
-/** Nothing but the blobs themselves, and none of them rolled up: what most listings ask for. */
+/** Whether a listing needs only the table of current blobs, without a delimiter: the usual case. */
 export function isPlainListing(selection: Selection): boolean {
   const { delimiter, snapshots, versions, deleted, uncommitted } = selection;
   const { deletedWithVersions, onlyDeleted } = selection;
-  const more = snapshots || versions || deleted || deletedWithVersions || onlyDeleted;
-  return delimiter === "" && !more && !uncommitted;
+  const hasOthers = snapshots || versions || deleted || deletedWithVersions || onlyDeleted;
+  return delimiter === "" && !hasOthers && !uncommitted;
 }
 
-/** As `scanBlobs`, without merging several tables: an entry that was rendered before is not even
- *  decoded. */
+/** `scanBlobs` for plain listings. Reads one table and uses the render cache, so that an unchanged
+ *  record is not even decoded. */
 export async function plainPage(
   view: RecordView,
   selection: Selection,
@@ -25,7 +25,7 @@ export async function plainPage(
   const first = from === undefined ? start : later(start, keyOfMarker(blobs, container, from));
   const form = renderForm(options);
   let emitted = 0;
-  // Expired blobs are stepped over, so that more may have to be read than the page holds.
+  // No limit: expired blobs are skipped, so a page may read more records than it returns.
   for await (const batch of view.scan(blobs, { start: first, end })) {
     for (const entry of batch) {
       const text = view.renderCached(entry, form, () => render(entry, options));
@@ -50,12 +50,12 @@ function render(entry: Scanned<BlobRecord>, options: EntryOptions) {
   return { text, isCacheable: isTimeless(record) };
 }
 
-/** Whether the entry would read the same at any other time. */
+/** Whether the rendered entry is independent of the time of the request. */
 function isTimeless({ lease, rehydration, expiresAt, deleted }: BlobRecord): boolean {
   return [lease, rehydration, expiresAt, deleted].every((each) => each === undefined);
 }
 
-/** One bit for each choice that shows in an entry. */
+/** Cache key of the options that change the rendered entry, one bit each. */
 function renderForm(options: EntryOptions): number {
   const { metadata, copy, tags, versions, immutability, legalHold, features } = options;
   const tracked = features.lastAccessTracking;

@@ -11,20 +11,20 @@ export interface Selection {
   readonly container: bigint;
   readonly prefix: string;
   readonly delimiter: string;
-  /** Name, and below it the generation, to start from. */
+  /** Marker of the first entry: name and generation (`markerOf`). */
   readonly from: readonly string[] | undefined;
-  /** The first name that is not listed any more. */
+  /** The first name after the listing (exclusive end). */
   readonly endBefore?: string | undefined;
   readonly limit: number;
   readonly snapshots: boolean;
   readonly versions: boolean;
   readonly deleted: boolean;
-  /** Names of which only earlier versions are left, each once. */
+  /** List names that have only earlier versions, one entry each. */
   readonly deletedWithVersions: boolean;
-  /** Nothing but what is deleted. */
+  /** List only soft-deleted entries. */
   readonly onlyDeleted: boolean;
   readonly uncommitted: boolean;
-  /** On hierarchical accounts: nothing but these. */
+  /** List only these; used on hierarchical accounts. */
   readonly kind?: "files" | "directories" | undefined;
 }
 
@@ -33,7 +33,7 @@ export type ListEntry =
       readonly kind: "blob";
       readonly name: string;
       readonly record: BlobRecord;
-      /** It stands for a name without a current version. */
+      /** The entry represents all versions of a name without a current version. */
       readonly versionsOnly?: true;
     }
   | { readonly kind: "uncommitted"; readonly name: string }
@@ -45,15 +45,15 @@ export type ListEntry =
     };
 
 export interface Page {
-  /** Where the next page starts; undefined at the end. */
+  /** Marker of the next page; undefined at the end. */
   readonly next: readonly string[] | undefined;
 }
 
-/** Records that are held at a time: each entry is handed on as soon as it is found. */
+/** Maximum records buffered per table. */
 const batchEntriesMax = 256;
 
-/** One page in the order of names; below each name its earlier states, oldest first, then the
- *  blob itself. The cost is that of the page: a prefix that is rolled up is jumped over. */
+/** Emits one page in name order; for each name first its generations, oldest first, then the blob.
+ *  The cost depends on the page alone: blobs below a prefix are skipped by a seek. */
 export async function scanBlobs(
   view: RecordView,
   selection: Selection,
@@ -68,7 +68,7 @@ export async function scanBlobs(
     if (source === undefined || name === undefined) return { next: undefined };
     const rolled = rolledUp(name, selection);
     const found = rolled ?? source.list();
-    // Only a source that has to look elsewhere makes the scan wait.
+    // Awaits only if the source has to read another table.
     const listed = found instanceof Promise ? await found : found;
     if (listed !== undefined) {
       if (emitted >= selection.limit) {
@@ -85,16 +85,16 @@ export async function scanBlobs(
 interface EntrySource {
   readonly isDrained: () => boolean;
   readonly fill: () => Promise<void>;
-  /** Of the record under the cursor; undefined at the end. */
+  /** Name of the current record; undefined at the end. */
   readonly name: () => string | undefined;
-  /** What a marker must say to start at the record under the cursor. */
+  /** Marker that starts at the current record. */
   readonly marker: () => readonly string[];
   readonly list: () => ListEntry | undefined | Promise<ListEntry | undefined>;
   readonly step: () => void;
   readonly skipPast: (prefix: string) => void;
 }
 
-/** The first in name order; of equal names the source that was opened first. */
+/** Returns the source with the first name; of equal names the one that was opened first. */
 function firstByName(sources: readonly EntrySource[]): EntrySource | undefined {
   let best: EntrySource | undefined;
   let bestName = "";
@@ -107,7 +107,7 @@ function firstByName(sources: readonly EntrySource[]): EntrySource | undefined {
   return best;
 }
 
-/** The order of keys, which is that of UTF-8. */
+/** Compares in key order: by UTF-8 bytes. */
 function comesBefore(left: string, right: string): boolean {
   return left !== right && Buffer.compare(Buffer.from(left), Buffer.from(right)) < 0;
 }
@@ -156,7 +156,7 @@ function isShown(record: BlobRecord, selection: Selection, now: Ticks): boolean 
   return record.snapshot === undefined ? versions : snapshots;
 }
 
-/** The last version of a name that has no current one stands for all of them. */
+/** Returns an entry for the last version of a name without a current version. */
 async function versionsOnly(
   view: RecordView,
   { container }: Selection,
@@ -213,11 +213,11 @@ export function boundsOf<K, R>(
   return { start, end: Buffer.compare(before, start) <= 0 ? start : before };
 }
 
-/** After a jump over a rolled-up prefix another may follow at once. */
+/** First batch after skipping a prefix: another prefix may follow at once. */
 const jumpBatchMin = 32;
 
-/** Generations of a name come before the blob itself, so a marker must say which it means:
- *  the name and then `base`, or the time and kind of a generation. */
+/** A marker is the name and `base`, or the name, time and kind of a generation: generations of a
+ *  name are listed before the blob. */
 export function markerOf<K, R>(table: DefinedTable<K, R>, key: Uint8Array): readonly string[] {
   const [, name, ...generation] = table.parts(key);
   const below = table.tag === generations.tag ? generation.map(String) : ["base"];
@@ -231,7 +231,7 @@ export function keyOfMarker<K, R>(
 ): Uint8Array {
   if (table.tag !== generations.tag || at === undefined) return table.prefix([container, name]);
   if (at === "base") return table.range([container, name]).end;
-  // A marker comes back from the client, who may have made it up.
+  // A marker is client input: it may be malformed.
   const isGeneration = /^\d{1,19}$/.test(at) && BigInt(at) <= ticksMax && /^[012]$/.test(kind);
   if (!isGeneration) return table.prefix([container, name]);
   return table.prefix([container, name, BigInt(at), Number(kind)]);

@@ -23,7 +23,8 @@ import {
 } from "../shared/overwrite.ts";
 import { pageBlobLength, pageTier, sequenceNumber } from "./page-params.ts";
 
-/** All zeros, and none of them stored. learn.microsoft.com/rest/api/storageservices/put-blob */
+/** Creates a page blob of zeros, without stored content.
+ *  learn.microsoft.com/rest/api/storageservices/put-blob */
 export const createPageBlob = operation({
   name: "Put Blob",
   ids: ["PageBlob_Create"],
@@ -53,8 +54,8 @@ export const createPageBlob = operation({
   reads: (view, { scope }) => view.get(uploads, blobKey({ scope })),
   decide: (context) => {
     const { input, target, newETag, now, readResult } = context;
-    const sealing = chooseEncryption(input.encryption, context.scope.container);
-    if (!sealing.ok) return sealing;
+    const encryptedWith = chooseEncryption(input.encryption, context.scope.container);
+    if (!encryptedWith.ok) return encryptedWith;
     const versionId = nextVersion(context);
     return {
       put: {
@@ -72,13 +73,13 @@ export const createPageBlob = operation({
         lineage: newETag,
         versionId,
         ...input.protection,
-        ...sealing.value,
+        ...encryptedWith.value,
       },
       content: empty(input.length),
       preserve: preservePrevious(context),
       effects: dropUpload(blobKey(context), readResult),
       headers: {
-        ...encryptionHeaders(sealing.value),
+        ...encryptionHeaders(encryptedWith.value),
         "x-ms-request-server-encrypted": "true",
         "x-ms-version-id": versionHeader(versionId),
       },

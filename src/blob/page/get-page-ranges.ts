@@ -16,7 +16,7 @@ import { operation, type BlobAddress } from "../resources.ts";
 import { blobKey } from "../shared/overwrite.ts";
 import { changedPages, validPages, type RangePage } from "./page-ranges.ts";
 
-/** More ranges than this come in further pages, also for clients that name no limit. */
+/** Maximum ranges per response, also without `maxresults`. */
 const rangesMax = 10_000;
 
 const range: Param<ByteRange | undefined> = {
@@ -27,7 +27,7 @@ const range: Param<ByteRange | undefined> = {
   },
 };
 
-/** Managed disks name the earlier snapshot by its whole URL. */
+/** The URL of the earlier snapshot; used for managed disks. */
 const previousUrl: Param<Ticks | undefined> = {
   sources: ["x-ms-previous-snapshot-url"],
   parse: (reader) => {
@@ -46,15 +46,18 @@ interface PreviousInput {
   readonly previousUrl: Ticks | undefined;
 }
 
-/** A token for one snapshot tells nothing of another. */
+/** A SAS for one snapshot does not permit reading another: the earlier one needs
+ *  permission, too. */
 function previousSnapshot(parameter: string): CoveredResource<BlobAddress, PreviousInput> {
   const field = parameter === "prevsnapshot" ? "previous" : "previousUrl";
   return {
     kind: "covered",
     parameter,
     permission: readPermission,
-    named: ({ container, blob }, { [field]: moment }) =>
-      moment === undefined ? undefined : { name: container, path: blob, moment },
+    named: ({ container, blob }, { [field]: snapshotTime }) =>
+      snapshotTime === undefined
+        ? undefined
+        : { name: container, path: blob, moment: snapshotTime },
   };
 }
 
@@ -65,7 +68,7 @@ interface PageRangesRead {
   readonly previous: BlobRecord | undefined;
 }
 
-/** With an earlier snapshot: what changed since.
+/** Lists pages with data; with an earlier snapshot, the pages that changed since.
  *  learn.microsoft.com/rest/api/storageservices/get-page-ranges */
 export const getPageRanges = operation({
   name: "Get Page Ranges",
@@ -97,14 +100,14 @@ export const getPageRanges = operation({
     const previous = at === undefined ? undefined : await findPrevious(view, key, at);
     const span = requestedSpan(input.range, target.content.length, input.marker);
     if (span === undefined || target.type !== "PageBlob") return { page: undefined, previous };
-    const asked = { span, rangesMax: Math.min(input.maxResults ?? rangesMax, rangesMax) };
+    const requested = { span, rangesMax: Math.min(input.maxResults ?? rangesMax, rangesMax) };
     if (at === undefined) {
-      return { page: await validPages(view, target.content, asked), previous };
+      return { page: await validPages(view, target.content, requested), previous };
     }
     if (previous === undefined) return { page: undefined, previous };
-    const between = await snapshotsBetween(view, key, { after: at, target });
-    const contents = [previous.content, ...between, target.content];
-    return { page: await changedPages(view, contents, asked), previous };
+    const laterContents = await snapshotsBetween(view, key, { after: at, target });
+    const contents = [previous.content, ...laterContents, target.content];
+    return { page: await changedPages(view, contents, requested), previous };
   },
   decide: ({ target, input, readResult }) => {
     if (target.type !== "PageBlob") return fail("InvalidBlobType");
@@ -133,7 +136,7 @@ async function findPrevious(
   return found?.deleted === undefined ? found : undefined;
 }
 
-/** Of one page blob the service keeps no more snapshots than this either. */
+/** Limit of snapshots compared; the service limits snapshots of a page blob to the same number. */
 const snapshotsMax = 100;
 
 async function snapshotsBetween(
@@ -156,16 +159,16 @@ async function snapshotsBetween(
   return contents;
 }
 
-/** Widened to whole pages; undefined if all of it lies beyond the end. */
+/** The requested range, widened to whole pages. Undefined if it starts beyond the end. */
 function requestedSpan(
-  asked: ByteRange | undefined,
+  requested: ByteRange | undefined,
   length: number,
   start: number | undefined,
 ): Span | undefined {
-  const first = asked?.first ?? 0;
-  if (asked !== undefined && first >= length) return undefined;
+  const first = requested?.first ?? 0;
+  if (requested !== undefined && first >= length) return undefined;
   const from = Math.max(first - (first % pageBytes), start ?? 0);
-  const end = asked?.last === undefined ? length : Math.min(pageEnd(asked.last), length);
+  const end = requested?.last === undefined ? length : Math.min(pageEnd(requested.last), length);
   return { from, length: Math.max(0, end - from) };
 }
 

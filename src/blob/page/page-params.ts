@@ -15,7 +15,7 @@ export const pageTier = header(
 
 const anyLength = integer(0, pageBlobBytesMax);
 
-/** Whole pages, up to 8 TiB. */
+/** A multiple of 512, up to 8 TiB. */
 export const pageBlobLength = header("x-ms-blob-content-length", (text) => {
   const length = anyLength(text);
   return length === undefined || !isPageBlobLength(length) ? undefined : length;
@@ -33,7 +33,7 @@ export function parseSequenceNumber(text: string): bigint | undefined {
   return number <= sequenceNumberMax ? number : undefined;
 }
 
-/** `x-ms-range` wins over `Range`; one of them must be there. */
+/** `x-ms-range` takes precedence over `Range`; one of them is required. */
 export const pageRange: Param<Span> = {
   sources: ["x-ms-range", "Range"],
   parse: (reader) => {
@@ -56,7 +56,7 @@ const sequenceHeaders = {
   equal: "x-ms-if-sequence-number-eq",
 } as const;
 
-/** A negative number has its own code on Put Page, and the usual one with a source (recorded). */
+/** `negative`: the fault of a negative number. Put Page and Put Page From URL differ (recorded). */
 export function sequenceConditions(negative: "InvalidInput" | "InvalidHeaderValue") {
   const param: Param<SequenceConditions> = {
     sources: Object.values(sequenceHeaders),

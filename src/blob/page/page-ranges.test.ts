@@ -33,13 +33,13 @@ const pagesOf = (length: number) =>
   fc.array(fc.integer({ min: 0, max: 3 }), { minLength: length, maxLength: length });
 const whole = { span: { from: 0, length: 12 * page }, rangesMax: 1000 };
 
-/** Which kind each page is told as. */
+/** The kind of each page in the response; empty if absent. */
 function spread(ranges: readonly { kind: string; from: number; length: number }[]): string[] {
-  const told = Array.from({ length: 12 }, () => "");
+  const kinds = Array.from({ length: 12 }, () => "");
   for (const { kind, from, length } of ranges) {
-    for (let at = from; at < from + length; at += page) told[at / page] = kind;
+    for (let at = from; at < from + length; at += page) kinds[at / page] = kind;
   }
-  return told;
+  return kinds;
 }
 
 it("returns exactly the pages that were written", async () => {

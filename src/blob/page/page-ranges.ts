@@ -2,14 +2,14 @@ import type { ContentRef, Slice, SliceSource } from "../../content/content-ref.t
 import type { Span } from "../../protocol/ranges.ts";
 import type { RecordView } from "../../operation/view.ts";
 
-/** Pages that hold data, or, in a diff, pages that were written or cleared since. */
+/** A range of pages with data (`page`) or, in a diff, of cleared pages (`clear`). */
 export interface PageRange extends Span {
   readonly kind: "page" | "clear";
 }
 
 export interface RangePage {
   readonly ranges: readonly PageRange[];
-  /** Where the next page of the answer starts. */
+  /** Offset of the next response; undefined if this is the last one. */
   readonly next: number | undefined;
 }
 
@@ -18,7 +18,7 @@ interface RangeRequest {
   readonly rangesMax: number;
 }
 
-/** Neighbours of one kind are one range. */
+/** Collects ranges up to a limit, joining adjacent ones of the same kind. */
 class Collector {
   readonly ranges: { kind: "page" | "clear"; from: number; length: number }[] = [];
   next: number | undefined;
@@ -28,7 +28,7 @@ class Collector {
     this.#max = max;
   }
 
-  /** Returns whether there is room for more. */
+  /** Returns false if the limit is reached. */
   add(kind: "page" | "clear", from: number, to: number): boolean {
     const last = this.ranges.at(-1);
     if (last !== undefined && last.kind === kind && last.from + last.length === from) {
@@ -44,7 +44,7 @@ class Collector {
   }
 }
 
-/** The pages of a content that were written and not cleared. */
+/** Returns the pages with data. */
 export async function validPages(
   view: RecordView,
   content: ContentRef,
@@ -59,9 +59,9 @@ export async function validPages(
   return collector;
 }
 
-/** What changed from the first content to the last, in the order of offsets: all of them share
- *  the slices that no write has touched. Those in between tell of pages that were written and
- *  cleared again. */
+/** Returns the pages that differ between consecutive contents, in the order of offsets. Contents
+ *  share the slices that were not written in between. Comparing all snapshots, not only the first
+ *  and the last, finds pages that were written and cleared again. */
 export async function changedPages(
   view: RecordView,
   contents: readonly ContentRef[],
@@ -72,26 +72,27 @@ export async function changedPages(
   const end = span.from + span.length;
   let at = span.from;
   while (at < end) {
-    const stretches: PageRangePart[] = [];
-    for (const cursor of cursors) stretches.push(await cursor.at(at));
-    const to = Math.min(end, ...stretches.map((stretch) => stretch.to));
-    const kind = stretches.at(-1)?.slice === undefined ? "clear" : "page";
-    if (isChanged(stretches, at) && !collector.add(kind, at, to)) break;
+    const parts: PageRangePart[] = [];
+    for (const cursor of cursors) parts.push(await cursor.at(at));
+    const to = Math.min(end, ...parts.map((part) => part.to));
+    const kind = parts.at(-1)?.slice === undefined ? "clear" : "page";
+    if (isChanged(parts, at) && !collector.add(kind, at, to)) break;
     at = to;
   }
   return collector;
 }
 
-function isChanged(stretches: readonly PageRangePart[], at: number): boolean {
-  return stretches.some(({ slice: is }, index) => {
-    const was = stretches[index - 1];
+function isChanged(parts: readonly PageRangePart[], at: number): boolean {
+  return parts.some(({ slice: is }, index) => {
+    const was = parts[index - 1];
     if (was === undefined) return false;
     if (is === undefined || was.slice === undefined) return is !== was.slice;
     return !isSame(was.slice, is, at);
   });
 }
 
-/** The same stored bytes; where they were moved, the checksums of whole slices tell. */
+/** Whether two slices are the same stored bytes. Compaction moves slices to other extents; then the
+ *  checksums of whole slices are compared. */
 function isSame(was: Slice, is: Slice, at: number): boolean {
   const left = was.source;
   const right = is.source;
@@ -115,13 +116,13 @@ function inlineBytes(source: SliceSource, from: number, length: number): Uint8Ar
 }
 
 interface PageRangePart {
-  /** Undefined in a hole. */
+  /** Undefined in a range without data. */
   readonly slice: Slice | undefined;
-  /** Where the slice or the hole ends. */
+  /** End of the slice, or of the range without data. */
   readonly to: number;
 }
 
-/** Goes through slices in step with growing offsets. */
+/** Finds the slice at an offset; offsets must increase. */
 class SliceCursor {
   readonly #slices: AsyncIterator<Slice>;
   #current: Slice | undefined;

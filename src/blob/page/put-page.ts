@@ -43,7 +43,7 @@ interface PageWrite {
   readonly version: string;
 }
 
-/** Whole pages in place of those that were there, wherever the bytes came from. */
+/** Reply of Put Page and Put Page From URL: overwrites whole pages. */
 export function pagesReply({ target, received, input, version }: PageWrite) {
   return {
     put: target,
@@ -97,7 +97,7 @@ export const putPage = operation({
   },
 });
 
-/** Pages that were cleared read as zeros and take no space. */
+/** Put Page with `x-ms-page-write: clear`. Cleared pages read as zeros and use no space. */
 export const clearPages = operation({
   name: "Put Page",
   ids: ["PageBlob_ClearPages"],

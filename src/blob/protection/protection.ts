@@ -13,7 +13,7 @@ const modeHeader = "x-ms-immutability-policy-mode";
 const until = header(untilHeader, parseHttpDate);
 const mode = header(modeHeader, oneOf("unlocked", "locked"));
 
-/** A policy as the headers give it; both or neither. */
+/** The immutability policy of the headers. The mode without a date is a fault. */
 const policy: Param<ImmutabilityPolicy | undefined> = {
   sources: [untilHeader, modeHeader],
   parse: (reader) => {
@@ -36,7 +36,7 @@ export interface Protection {
   readonly legalHold: boolean | undefined;
 }
 
-/** What any write that creates a blob may protect it with. */
+/** Immutability policy and legal hold in operations that create a blob. */
 export const protection: Param<Protection> = {
   sources: [...policy.sources, "x-ms-legal-hold"],
   parse: (reader) => {
@@ -63,14 +63,14 @@ export function policyHeaders(immutability: ImmutabilityPolicy | undefined) {
   };
 }
 
-/** Refuses what would change or take away a protected state. */
+/** Fails if a legal hold or an unexpired policy protects the blob. */
 export function checkProtection(record: BlobRecord, now: Ticks): Result<void> {
   if (record.legalHold === true) return fail("BlobImmutableDueToLegalHold");
-  const bound = record.immutability !== undefined && record.immutability.until > now;
-  return bound ? fail("BlobImmutableDueToPolicy") : ok(undefined);
+  const isProtected = record.immutability !== undefined && record.immutability.until > now;
+  return isProtected ? fail("BlobImmutableDueToPolicy") : ok(undefined);
 }
 
-/** Why a container cannot be deleted: something inside is protected, and would go with it. */
+/** Returns the fault of deleting a container that has a protected blob; undefined without one. */
 export async function protectionFault(
   view: RecordView,
   container: bigint,

@@ -9,7 +9,7 @@ import { immutabilityPolicy, policyHeaders, protectionHeaderNames } from "./prot
 
 const query = { comp: "immutabilityPolicies" };
 
-/** A locked policy can only grow longer.
+/** A locked policy can only be extended.
  *  learn.microsoft.com/rest/api/storageservices/set-blob-immutability-policy */
 export const setImmutabilityPolicy = operation({
   name: "Set Blob Immutability Policy",
@@ -29,8 +29,8 @@ export const setImmutabilityPolicy = operation({
   success: { status: 200, headers: protectionHeaderNames },
   decide: (context) => {
     const { target, input } = context;
-    const refusal = refusalOf(target.immutability, input.policy);
-    if (refusal !== undefined) return refusal;
+    const failure = policyFault(target.immutability, input.policy);
+    if (failure !== undefined) return failure;
     const immutability = input.policy;
     return {
       ...putAddressed(context, { ...target, immutability }),
@@ -39,10 +39,10 @@ export const setImmutabilityPolicy = operation({
   },
 });
 
-function refusalOf(present: ImmutabilityPolicy | undefined, next: ImmutabilityPolicy) {
-  if (present?.mode !== "locked") return undefined;
+function policyFault(current: ImmutabilityPolicy | undefined, next: ImmutabilityPolicy) {
+  if (current?.mode !== "locked") return undefined;
   if (next.mode !== "locked") return invalidHeader("x-ms-immutability-policy-mode", next.mode);
-  if (next.until >= present.until) return undefined;
+  if (next.until >= current.until) return undefined;
   return invalidHeader("x-ms-immutability-policy-until-date", formatHttpDate(next.until));
 }
 

@@ -3,20 +3,20 @@ import type { Field } from "./records.ts";
 import type { Aggregate } from "./sql-tree.ts";
 import { numberOf, type SqlValue } from "./values.ts";
 
-/** Sums up records as they pass: a few numbers, however many there are. */
+/** Computes aggregates record by record, in constant memory. */
 export class Aggregation {
-  readonly #tallies: readonly Accumulator[];
+  readonly #accumulators: readonly Accumulator[];
 
   constructor(aggregates: readonly Aggregate[]) {
-    this.#tallies = aggregates.map((aggregate) => new Accumulator(aggregate));
+    this.#accumulators = aggregates.map((aggregate) => new Accumulator(aggregate));
   }
 
   add(lookup: Lookup): void {
-    for (const tally of this.#tallies) tally.add(lookup);
+    for (const accumulator of this.#accumulators) accumulator.add(lookup);
   }
 
   fields(): readonly Field[] {
-    return this.#tallies.map((tally, index) => tally.field(index));
+    return this.#accumulators.map((accumulator, index) => accumulator.field(index));
   }
 }
 
@@ -40,7 +40,7 @@ class Accumulator {
   }
 
   #compare(value: SqlValue, smaller: boolean): void {
-    const candidate = typeof value === "string" ? comparable(value) : numberOf(value);
+    const candidate = typeof value === "string" ? numberIfNumeric(value) : numberOf(value);
     const best = this.#extreme;
     if (best === undefined) this.#extreme = candidate;
     else if (smaller ? candidate < best : candidate > best) this.#extreme = candidate;
@@ -66,8 +66,8 @@ class Accumulator {
   }
 }
 
-/** Columns of delimited text are numbers if they look so. */
-function comparable(text: string): number | string {
+/** Delimited text has no types: a text that looks like a number is compared as one. */
+function numberIfNumeric(text: string): number | string {
   const number = Number(text);
   return text.trim() === "" || Number.isNaN(number) ? text : number;
 }

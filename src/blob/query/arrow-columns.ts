@@ -7,7 +7,7 @@ import { xmlChild, xmlChildText, type XmlElement } from "../../encoding/xml.ts";
 import { FatalQueryError, RecordError, type Field, type FieldValue } from "./records.ts";
 import { cast, invalidConversion, numberOf, textOf } from "./values.ts";
 
-/** A column of results as the caller wants it. */
+/** A column of the result, as requested. */
 export interface ArrowColumn {
   readonly name: string;
   readonly kind: ColumnKind;
@@ -24,7 +24,7 @@ const kinds: Readonly<Record<string, ColumnKind>> = {
   decimal: "decimal",
 };
 const columnsMax = 1024;
-/** What 128 bits hold. */
+/** Decimal digits that fit into 128 bits. */
 const digitsMax = 38;
 
 export function parseArrowColumns(
@@ -90,7 +90,7 @@ export function arrowRows(columns: readonly ArrowColumn[], rows: readonly unknow
 }
 
 function cellOf({ kind, precision, scale }: ArrowColumn, value: FieldValue): unknown {
-  // Delimited text has no other way to leave a number out.
+  // An empty field of delimited text is null, except in a text column.
   if (value === null || (value === "" && kind !== "text")) return undefined;
   switch (kind) {
     case "int64":
@@ -119,7 +119,7 @@ function wholeOf(value: FieldValue): bigint {
   return whole;
 }
 
-/** Seen on the wire: a whole number is taken for the digits themselves, whatever the scale. */
+/** Returns the unscaled decimal. Recorded: a number without a point is already unscaled. */
 function unscaled(value: FieldValue, precision: number, scale: number): bigint {
   const parts = /^\s*([+-]?)(\d*)(?:\.(\d*))?\s*$/.exec(textOf(value));
   const [, sign = "", whole = "", fraction] = parts ?? [];

@@ -1,5 +1,5 @@
-/** The Avro container that results are framed in: a header with the schema, then blocks of records,
- *  each closed by the marker of the file. avro.apache.org/docs/1.11.1/specification */
+/** The Avro object container of results: a header with the schema, then blocks of records, each
+ *  followed by the sync marker. avro.apache.org/docs/1.11.1/specification */
 
 const magic = Uint8Array.of(0x4f, 0x62, 0x6a, 0x01);
 const namespace = "com.microsoft.azure.storage.queryBlobContents";
@@ -32,7 +32,7 @@ export interface QueryError {
   readonly position: number;
 }
 
-/** Writes one result stream. The marker may be anything: nothing else depends on it. */
+/** Writes one result stream. The sync marker may be any 16 bytes. */
 export class AvroWriter {
   readonly #marker: Uint8Array;
 
@@ -62,7 +62,7 @@ export class AvroWriter {
     return this.#block(3, [longOf(totalBytes)]);
   }
 
-  /** One record of the branch of the union. */
+  /** A block of one record; `branch` is its index in the union of the schema. */
   #block(branch: number, parts: readonly Uint8Array[]): Uint8Array {
     const body = Buffer.concat([longOf(branch), ...parts]);
     return Buffer.concat([longOf(1), longOf(body.length), body, this.#marker]);
@@ -74,7 +74,7 @@ function textParts(value: string): readonly Uint8Array[] {
   return [longOf(bytes.length), bytes];
 }
 
-/** Zigzag, seven bits at a time, least significant first. */
+/** Encodes a long: zigzag, 7 bits per byte, least significant first. */
 export function longOf(value: number): Uint8Array {
   let rest = BigInt.asUintN(64, (BigInt(value) << 1n) ^ (BigInt(value) >> 63n));
   const bytes: number[] = [];

@@ -4,7 +4,7 @@ import { callScalar } from "./scalars.ts";
 import type { Arithmetic, CastType, Comparison, Expression } from "./sql-tree.ts";
 import { cast, invalidConversion, numberOf, textOf, type SqlValue } from "./values.ts";
 
-/** How a record gives up a column; absent ones are null. */
+/** Returns the value of a column; null if it is absent. */
 export type Lookup = (path: readonly (string | number)[]) => SqlValue;
 
 export function evaluate(expression: Expression, lookup: Lookup): SqlValue {
@@ -39,7 +39,7 @@ export function evaluate(expression: Expression, lookup: Lookup): SqlValue {
   }
 }
 
-/** Whether a record passes: unknown is no. */
+/** Whether a condition is true; null (unknown) counts as false, as in SQL. */
 export function isTrue(expression: Expression, lookup: Lookup): boolean {
   return truth(evaluate(expression, lookup)) === true;
 }
@@ -63,12 +63,12 @@ function evaluateBinary(
   lookup: Lookup,
 ): SqlValue {
   if (operator === "and" || operator === "or") {
-    const decided = operator === "or";
+    const shortCircuit = operator === "or";
     const first = truth(evaluate(left, lookup));
-    if (first === decided) return decided;
+    if (first === shortCircuit) return shortCircuit;
     const second = truth(evaluate(right, lookup));
-    if (second === decided) return decided;
-    return first === null || second === null ? null : !decided;
+    if (second === shortCircuit) return shortCircuit;
+    return first === null || second === null ? null : !shortCircuit;
   }
   const first = evaluate(left, lookup);
   const second = evaluate(right, lookup);
@@ -81,7 +81,7 @@ function isComparison(operator: Comparison | Arithmetic): operator is Comparison
   return operator === "=" || operator.startsWith("<") || operator.startsWith(">");
 }
 
-/** Texts of a file take the type of what they are compared with. */
+/** A text is converted to the type of the value it is compared with. */
 function compare(operator: Comparison, left: SqlValue, right: SqlValue): boolean | null {
   if (left === null || right === null) return null;
   if (typeof left === "string" && typeof right === "string") return order(operator, left, right);

@@ -1,4 +1,4 @@
-/** A pattern of LIKE, character by character: a literal, any one, or any number of any. */
+/** A parsed LIKE pattern: literal characters, `_` (any character) and `%` (any text). */
 export type LikePattern = readonly (string | typeof anyOne | typeof anyMany)[];
 
 const anyOne = Symbol("_");
@@ -21,8 +21,8 @@ export function parseLike(pattern: string, escape: string): LikePattern {
   return parts;
 }
 
-/** Goes back to the latest `%` only, so that no text and pattern take longer than their product:
- *  a regular expression of the same form would take forever on some. */
+/** Backtracks to the last `%` only, so the time is at most text length × pattern length. A regular
+ *  expression would be exponential for some patterns. */
 export function matchesLike(pattern: LikePattern, text: string): boolean {
   const characters = Array.from(text);
   let at = 0;

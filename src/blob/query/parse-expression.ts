@@ -3,7 +3,7 @@ import { comparisons, scalarNames } from "./sql-tree.ts";
 import type { BinaryOperator, CastType, Expression, ScalarName } from "./sql-tree.ts";
 import { SqlSyntaxError, type TokenReader } from "./token-reader.ts";
 
-/** Operators from the loosest to the tightest. */
+/** Binary operators by increasing precedence. */
 const levels: readonly (readonly BinaryOperator[])[] = [
   ["|"],
   ["&"],
@@ -49,7 +49,7 @@ function parseComparison(reader: TokenReader): Expression {
   if (special !== undefined) {
     return negated ? { kind: "unary", operator: "not", of: special } : special;
   }
-  if (negated) throw new SqlSyntaxError("NOT stands in the wrong place");
+  if (negated) throw new SqlSyntaxError("NOT must be followed by BETWEEN, IN or LIKE here");
   const operator = takeComparison(reader);
   if (operator === undefined) return left;
   return { kind: "binary", operator, left, right: parseLevel(reader, 0) };
@@ -125,7 +125,7 @@ function parseWord(reader: TokenReader, text: string, upper: string): Expression
   if (!reader.isAt("(")) return { kind: "column", path: parsePath(reader, text) };
   if (upper === "CAST") return parseCast(reader);
   const name = scalarNames.find((known) => known === upper);
-  if (name === undefined) throw new SqlSyntaxError(`there is no function ${text}`);
+  if (name === undefined) throw new SqlSyntaxError(`unknown function ${text}`);
   return { kind: "call", name, given: parseArguments(reader, name) };
 }
 
@@ -175,7 +175,7 @@ function parseCast(reader: TokenReader): Expression {
   const of = parseExpression(reader);
   reader.expect("AS");
   const type = castTypes[nameOf(reader).toUpperCase()];
-  if (type === undefined) throw new SqlSyntaxError("there is no such type");
+  if (type === undefined) throw new SqlSyntaxError("unknown type in CAST");
   reader.expect(")");
   return { kind: "cast", of, type };
 }

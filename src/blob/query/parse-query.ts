@@ -9,20 +9,21 @@ import { SqlSyntaxError, TokenReader } from "./token-reader.ts";
 const columnsMax = 1024;
 const table = "BLOBSTORAGE";
 
-/** The SQL of Query Blob Contents: learn.microsoft.com/azure/storage/blobs/
+/** Parses the SQL of Query Blob Contents: learn.microsoft.com/azure/storage/blobs/
  *  query-acceleration-sql-reference */
 export function parseQuery(text: string): Result<Query> {
   const tokens = parseSqlTokens(text);
-  if (tokens === undefined) return refuse(text, "the expression has a character too many");
+  if (tokens === undefined)
+    return expressionFault(text, "the expression has an invalid character or is too long");
   try {
     return ok(readQuery(new TokenReader(tokens)));
   } catch (error) {
-    if (error instanceof SqlSyntaxError) return refuse(text, error.message);
+    if (error instanceof SqlSyntaxError) return expressionFault(text, error.message);
     throw error;
   }
 }
 
-function refuse(text: string, reason: string): Result<never> {
+function expressionFault(text: string, reason: string): Result<never> {
   return invalidXmlNode("Expression", text.slice(0, 256), reason);
 }
 
@@ -35,7 +36,7 @@ function readQuery(reader: TokenReader): Query {
   const where = reader.take("WHERE") ? parseExpression(reader) : undefined;
   const limit = reader.take("LIMIT") ? readLimit(reader) : undefined;
   while (reader.take(";"));
-  if (!reader.isDone) throw new SqlSyntaxError("there is something behind the end");
+  if (!reader.isDone) throw new SqlSyntaxError("unexpected text after the query");
   return withoutAlias({ selection, from, where, limit }, alias);
 }
 
@@ -44,11 +45,11 @@ function readSelection(reader: TokenReader): Selection {
   const items: (Projection | Aggregate)[] = [];
   do {
     items.push(readItem(reader));
-    if (items.length > columnsMax) throw new SqlSyntaxError("there are too many columns");
+    if (items.length > columnsMax) throw new SqlSyntaxError(`more than ${columnsMax} columns`);
   } while (reader.take(","));
   const aggregates = items.filter((item): item is Aggregate => "name" in item);
   if (aggregates.length === items.length) return { kind: "aggregates", aggregates };
-  if (aggregates.length > 0) throw new SqlSyntaxError("columns and aggregates do not mix");
+  if (aggregates.length > 0) throw new SqlSyntaxError("columns and aggregates cannot be mixed");
   return { kind: "columns", columns: items as Projection[] };
 }
 
@@ -101,7 +102,7 @@ function readLimit(reader: TokenReader): number {
 /** `BlobStorage.name` and `alias.name` mean `name`. */
 function withoutAlias(query: Query, alias: string | undefined): Query {
   const known = new Set([table, ...(alias === undefined ? [] : [alias.toUpperCase()])]);
-  const strip = (expression: Expression): Expression => stripped(expression, known);
+  const strip = (expression: Expression): Expression => withoutTable(expression, known);
   const { selection, where } = query;
   return {
     ...query,
@@ -127,8 +128,8 @@ function mapSelection(selection: Selection, map: (of: Expression) => Expression)
   }
 }
 
-function stripped(expression: Expression, tables: ReadonlySet<string>): Expression {
-  const again = (inner: Expression): Expression => stripped(inner, tables);
+function withoutTable(expression: Expression, tables: ReadonlySet<string>): Expression {
+  const strip = (inner: Expression): Expression => withoutTable(inner, tables);
   switch (expression.kind) {
     case "literal":
       return expression;
@@ -138,15 +139,15 @@ function stripped(expression: Expression, tables: ReadonlySet<string>): Expressi
       return named ? { ...expression, path: rest } : expression;
     }
     case "binary":
-      return { ...expression, left: again(expression.left), right: again(expression.right) };
+      return { ...expression, left: strip(expression.left), right: strip(expression.right) };
     case "call":
-      return { ...expression, given: expression.given.map(again) };
+      return { ...expression, given: expression.given.map(strip) };
     case "in":
-      return { ...expression, of: again(expression.of), among: expression.among.map(again) };
+      return { ...expression, of: strip(expression.of), among: expression.among.map(strip) };
     case "unary":
     case "null-test":
     case "cast":
     case "like":
-      return { ...expression, of: again(expression.of) };
+      return { ...expression, of: strip(expression.of) };
   }
 }

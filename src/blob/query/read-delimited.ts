@@ -5,21 +5,21 @@ import type { Field, InputRecord } from "./records.ts";
 
 const longRecordUnits = 64 * 1024;
 
-/** Records of delimited text, one after the other, never more of them in memory than a chunk. */
+/** Reads records of delimited text. Holds at most one chunk and one incomplete record in memory. */
 export async function* readDelimited(
   chunks: AsyncIterable<Uint8Array>,
-  form: Delimited,
+  format: Delimited,
 ): AsyncGenerator<InputRecord, void, undefined> {
   let names: readonly string[] | undefined;
-  for await (const { text, offset } of readLines(chunks, form)) {
+  for await (const { text, offset } of readLines(chunks, format)) {
     checkRecordLength(text.length, offset);
     const isLong = text.length > longRecordUnits;
-    // To find the end of a long record, to split it and to write it takes a turn each.
+    // Finding the end of a long record, splitting and writing it: one event-loop iteration each.
     if (isLong) await spend(unitsPerIterationMax);
-    const fields = splitFields(text, form);
+    const fields = splitFields(text, format);
     if (isLong) await spend(unitsPerIterationMax);
     checkRecordFields(fields.length, offset);
-    if (form.headers && names === undefined) {
+    if (format.headers && names === undefined) {
       names = fields;
       continue;
     }
@@ -34,13 +34,13 @@ interface Line {
 
 async function* readLines(
   chunks: AsyncIterable<Uint8Array>,
-  form: Delimited,
+  format: Delimited,
 ): AsyncGenerator<Line, void, undefined> {
   const decoder = new TextDecoder("utf-8", { ignoreBOM: true });
   let pending = "";
   let offset = 0;
   let scanned = 0;
-  const scan = new QuoteScan(form);
+  const scan = new QuoteScan(format);
   for await (const chunk of chunks) {
     pending += decoder.decode(chunk, { stream: true });
     let start = 0;
@@ -48,9 +48,9 @@ async function* readLines(
       const end = scan.recordEnd(pending, start, scanned);
       if (end < 0) break;
       const text = pending.slice(start, end);
-      yield { text: withoutReturn(text, form), offset };
-      offset += Buffer.byteLength(text) + Buffer.byteLength(form.recordSeparator);
-      start = end + form.recordSeparator.length;
+      yield { text: withoutReturn(text, format), offset };
+      offset += Buffer.byteLength(text) + Buffer.byteLength(format.recordSeparator);
+      start = end + format.recordSeparator.length;
       scanned = start;
     }
     pending = pending.slice(start);
@@ -58,24 +58,24 @@ async function* readLines(
     checkRecordLength(pending.length, offset);
   }
   pending += decoder.decode();
-  if (pending !== "") yield { text: withoutReturn(pending, form), offset };
+  if (pending !== "") yield { text: withoutReturn(pending, format), offset };
 }
 
-/** Finds separators outside quotes, and goes on where it stopped when more text arrives. */
+/** Finds record separators outside quotes. Resumes where it stopped when more text arrives. */
 class QuoteScan {
-  readonly #form: Delimited;
+  readonly #format: Delimited;
   #quoted = false;
-  /** How far the text was looked at. */
+  /** Offset up to which the text was scanned. */
   position = 0;
 
-  constructor(form: Delimited) {
-    this.#form = form;
+  constructor(format: Delimited) {
+    this.#format = format;
   }
 
   recordEnd(text: string, start: number, from: number): number {
-    const { quote, escape, recordSeparator } = this.#form;
+    const { quote, escape, recordSeparator } = this.#format;
     let at = Math.max(start, from);
-    // A separator that may still be arriving is left for the next time.
+    // The end of the text may be an incomplete separator: it is scanned again with the next chunk.
     const last = text.length - recordSeparator.length;
     for (; at <= last; at += 1) {
       const character = text[at];
@@ -91,13 +91,13 @@ class QuoteScan {
   }
 }
 
-/** Lines of other systems end in two characters. */
+/** With separator `\n`, also accepts `\r\n`. */
 function withoutReturn(text: string, { recordSeparator }: Delimited): string {
   return recordSeparator === "\n" && text.endsWith("\r") ? text.slice(0, -1) : text;
 }
 
-export function splitFields(text: string, form: Delimited): readonly string[] {
-  const { columnSeparator, quote, escape } = form;
+export function splitFields(text: string, format: Delimited): readonly string[] {
+  const { columnSeparator, quote, escape } = format;
   const plain =
     (quote === "" || !text.includes(quote)) && (escape === "" || !text.includes(escape));
   if (plain) return text.split(columnSeparator);
@@ -105,7 +105,7 @@ export function splitFields(text: string, form: Delimited): readonly string[] {
   let field = "";
   let quoted = false;
   const isPlainQuoting = escape === "" || escape === quote;
-  /** Where what is not yet in `field` begins: characters are taken in runs, not one by one. */
+  /** Start of the characters not yet appended to `field`: they are appended in runs. */
   let from = 0;
   for (let at = 0; at < text.length; at += 1) {
     const character = text[at]!;
@@ -136,7 +136,7 @@ export function splitFields(text: string, form: Delimited): readonly string[] {
   return fields;
 }
 
-/** Where the quote at `open` is closed; a doubled quote stands for one. */
+/** Offset of the quotation mark that closes the one at `open`; a doubled one is text. */
 function closingQuote(text: string, quote: string, open: number): number {
   let at = text.indexOf(quote, open + 1);
   while (at >= 0 && text[at + 1] === quote) at = text.indexOf(quote, at + 2);
@@ -164,7 +164,7 @@ function fieldAt(fields: readonly string[], index: number): string {
 
 const ordinalForm = /^_([1-9]\d{0,5})$/;
 
-/** `_1` is the first column, whether or not it has a name; names do not heed case. */
+/** `_1` is the first column, also if it has a name. Names are case-insensitive. */
 function columnOf(name: string, names: readonly string[] | undefined, offset: number): number {
   const lower = name.toLowerCase();
   const named = names?.findIndex((known) => known.toLowerCase() === lower) ?? -1;

@@ -3,8 +3,8 @@ import { checkRecordFields, checkRecordLength, FatalQueryError } from "./records
 import type { Field, InputRecord } from "./records.ts";
 import { unexpectedToken, ValueScan } from "./value-scan.ts";
 
-/** JSON values one after the other, with or without anything between them. An array at the top is
- *  never held as a whole: its elements are values like others. */
+/** Reads consecutive JSON values, with any separator or none. The elements of a top-level array are
+ *  values, too, so that the array is never in memory as a whole. */
 export async function* readJson(
   chunks: AsyncIterable<Uint8Array>,
   from: readonly string[],
@@ -13,7 +13,8 @@ export async function* readJson(
   const inArray = step === "*" ? rest : from;
   for await (const { text, offset, isElement } of readValues(chunks)) {
     const value = parseValue(text, offset);
-    for (const below of open(value, isElement ? inArray : from)) yield recordOf(below, offset);
+    for (const record of selectRecords(value, isElement ? inArray : from))
+      yield recordOf(record, offset);
   }
 }
 
@@ -63,19 +64,23 @@ function parseValue(text: string, offset: number): unknown {
   }
 }
 
-/** A top-level array holds records, and `[*]` opens those below. */
-function* open(value: unknown, from: readonly string[]): Generator<unknown, void, undefined> {
+/** Follows the path of FROM. The elements of a top-level array are records; `[*]` iterates over an
+ *  array below. */
+function* selectRecords(
+  value: unknown,
+  from: readonly string[],
+): Generator<unknown, void, undefined> {
   const [step, ...rest] = from;
   if (Array.isArray(value) && (step === undefined || step !== "*")) {
-    for (const one of value) yield* open(one, from);
+    for (const one of value) yield* selectRecords(one, from);
   } else if (step === undefined) {
     yield value;
   } else if (step === "*") {
-    if (Array.isArray(value)) for (const one of value) yield* open(one, rest);
-    else yield* open(value, rest);
+    if (Array.isArray(value)) for (const one of value) yield* selectRecords(one, rest);
+    else yield* selectRecords(value, rest);
   } else {
-    const below = property(value, step);
-    if (below !== undefined) yield* open(below, rest);
+    const record = property(value, step);
+    if (record !== undefined) yield* selectRecords(record, rest);
   }
 }
 

@@ -34,7 +34,7 @@ const row = fc.array(field, { minLength: 2, maxLength: 3 });
 const pieces = fc.integer({ min: 1, max: 7 });
 
 describe("delimited text", () => {
-  it("reads back what was written, wherever it is cut", async () => {
+  it("is equal after writing and reading, with any chunk boundaries", async () => {
     await fc.assert(
       fc.asyncProperty(fc.array(row, { maxLength: 6 }), pieces, async (rows, size) => {
         const lines = rows.map((values) =>
@@ -54,7 +54,7 @@ describe("delimited text", () => {
     );
   });
 
-  it("drops the carriage returns of other systems", async () => {
+  it("accepts CRLF as record separator", async () => {
     const found = await all(readDelimited(cut("a,b\r\nc,d\r\n", 3), form));
     expect(found.map(({ values }) => values)).toEqual([
       ["a", "b"],
@@ -64,7 +64,7 @@ describe("delimited text", () => {
 });
 
 describe("JSON", () => {
-  it("finds every value, whatever lies between them and wherever it is cut", async () => {
+  it("finds every value, with any separators and chunk boundaries", async () => {
     const value = fc.dictionary(fc.string(), fc.oneof(fc.string(), fc.integer(), fc.boolean()));
     const gap = fc.constantFrom("", "\n", " ", ",\n");
     await fc.assert(
@@ -84,7 +84,7 @@ describe("JSON", () => {
     );
   });
 
-  it("reads an array at the top element by element, wherever it is cut", async () => {
+  it("reads a top-level array element by element, with any chunk boundaries", async () => {
     const element = fc.oneof(
       fc.integer(),
       fc.string(),
@@ -109,11 +109,11 @@ describe("JSON", () => {
     );
   });
 
-  it.each(["[1", "[{}", '["a', "[1}", "{]"])("refuses %s", async (text) => {
+  it.each(["[1", "[{}", '["a', "[1}", "{]"])("rejects %s", async (text) => {
     await expect(all(readJson(cut(text, 1), []))).rejects.toThrow(/Unexpected token/);
   });
 
-  it("opens arrays on the way to the records", async () => {
+  it("iterates over arrays on the path of FROM", async () => {
     const text = '{"a":[{"b":1},{"b":2}]}{"a":[{"b":3}]}';
     const found = await all(readJson(cut(text, 4), ["a", "*"]));
     expect(found.map(({ values }) => values)).toEqual([[1], [2], [3]]);

@@ -1,8 +1,8 @@
 import type { Lookup } from "./evaluate.ts";
 
-/** One record of the queried blob, whatever form it came in. */
+/** A record of the queried blob, from delimited text or JSON. */
 export interface InputRecord {
-  /** Where it starts in the blob. */
+  /** Byte offset in the blob. */
   readonly offset: number;
   readonly lookup: Lookup;
   /** For `SELECT *`. */
@@ -16,7 +16,7 @@ export interface Field {
 
 export type FieldValue = string | number | boolean | bigint | null | object;
 
-/** A record that has to be left out; the query goes on without it. */
+/** An error in one record. The record is skipped and the error reported in the result. */
 export class RecordError extends Error {
   override readonly name: string;
 
@@ -26,7 +26,7 @@ export class RecordError extends Error {
   }
 }
 
-/** What ends a query before the end of the blob. */
+/** An error that ends the query. */
 export class FatalQueryError extends Error {
   override readonly name: string;
   readonly position: number;
@@ -38,10 +38,10 @@ export class FatalQueryError extends Error {
   }
 }
 
-/** More than this is no record; nothing longer is ever held. A record is read and written in one
- *  go, so that its length is what a query can hold the server up with. */
+/** Maximum length of a record. Bounds memory, and the time of one event-loop iteration: a record is
+ *  parsed in one. */
 export const recordUnitsMax = 1024 * 1024;
-/** Columns, members and elements. */
+/** Maximum columns, members and elements of a record. */
 export const recordFieldsMax = 16_384;
 
 export function checkRecordLength(units: number, offset: number): void {

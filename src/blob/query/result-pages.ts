@@ -3,30 +3,31 @@ import type { Field } from "./records.ts";
 import type { Arrow, Serialization } from "./serialization.ts";
 import { writeHeaders, writeRecord } from "./write-records.ts";
 
-/** Results that wait to be sent, in the form the caller asked for. */
+/** Buffer of results in the requested format. */
 export interface ResultPage {
-  /** Before all results. */
+  /** Bytes before all results. */
   readonly first: Uint8Array;
-  /** About how long it is. */
+  /** Approximate length, in characters. */
   readonly units: number;
   write(fields: readonly Field[]): void;
-  /** Its bytes, in as many parts as the service sends; it is empty afterwards. */
+  /** Returns the buffered bytes and clears the buffer. Each part becomes one record of the
+   *  response. */
   takeParts(): readonly Uint8Array[];
 }
 
-const nothing = new Uint8Array(0);
+const noBytes = new Uint8Array(0);
 
 export class TextPage implements ResultPage {
-  readonly first = nothing;
-  readonly #form: Serialization;
-  /** The names of the columns, which the service sends by themselves. */
+  readonly first = noBytes;
+  readonly #format: Serialization;
+  /** The header line, which the service sends in a record of its own. */
   #names = "";
   #text = "";
   #headersDue: boolean;
 
-  constructor(form: Serialization) {
-    this.#form = form;
-    this.#headersDue = form.type === "delimited" && form.headers;
+  constructor(format: Serialization) {
+    this.#format = format;
+    this.#headersDue = format.type === "delimited" && format.headers;
   }
 
   get units(): number {
@@ -34,10 +35,10 @@ export class TextPage implements ResultPage {
   }
 
   write(fields: readonly Field[]): void {
-    const form = this.#form;
-    if (this.#headersDue && form.type === "delimited") this.#names = writeHeaders(fields, form);
+    const format = this.#format;
+    if (this.#headersDue && format.type === "delimited") this.#names = writeHeaders(fields, format);
     this.#headersDue = false;
-    this.#text += writeRecord(fields, form);
+    this.#text += writeRecord(fields, format);
   }
 
   takeParts(): readonly Uint8Array[] {
@@ -48,29 +49,29 @@ export class TextPage implements ResultPage {
   }
 }
 
-/** What a cell takes up besides its text. */
+/** Estimated size of a cell without its text. */
 const cellUnits = 16;
 
-/** Recorded: the schema is followed by a batch without rows, and nothing marks the end. */
+/** Recorded: a batch without rows follows the schema, and there is no end-of-stream marker. */
 export class ArrowPage implements ResultPage {
   readonly first: Uint8Array;
   units = 0;
-  readonly #form: Arrow;
+  readonly #format: Arrow;
   #rows: unknown[][] = [];
 
-  constructor(form: Arrow) {
-    this.#form = form;
-    this.first = Buffer.concat([arrowStart(form.columns), arrowRows(form.columns, [])]);
+  constructor(format: Arrow) {
+    this.#format = format;
+    this.first = Buffer.concat([arrowStart(format.columns), arrowRows(format.columns, [])]);
   }
 
   write(fields: readonly Field[]): void {
-    const row = arrowRow(this.#form.columns, fields);
+    const row = arrowRow(this.#format.columns, fields);
     this.#rows.push(row);
     for (const cell of row) this.units += cellUnits + (typeof cell === "string" ? cell.length : 0);
   }
 
   takeParts(): readonly Uint8Array[] {
-    const bytes = arrowRows(this.#form.columns, this.#rows);
+    const bytes = arrowRows(this.#format.columns, this.#rows);
     this.#rows = [];
     this.units = 0;
     return [bytes];

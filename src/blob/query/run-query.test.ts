@@ -56,12 +56,12 @@ const shape = (records: readonly Framed[]) =>
 
 /** The order of records as the service was recorded to send them. */
 describe("a result stream", () => {
-  it("without results has one data record, and that is empty", async () => {
+  it("without results has one empty data record", async () => {
     const records = await ask("1,2\n", "SELECT _1 from BlobStorage WHERE _1 = 9");
     expect(shape(records)).toEqual(["", "progress", "end"]);
   });
 
-  it("has results before the errors between them", async () => {
+  it("has the results of a page before its errors", async () => {
     const records = await ask(
       "100,hello\n200,300\n300,x\n400,900\n",
       "SELECT _1 from BlobStorage WHERE _2 &gt; 250",
@@ -69,7 +69,7 @@ describe("a result stream", () => {
     expect(shape(records)).toEqual(["200\n400\n", "error", "error", "progress", "end"]);
   });
 
-  it("has an empty data record before an error that ends it at once", async () => {
+  it("has an empty data record before a fatal error in the first record", async () => {
     const forms =
       "<InputSerialization><Format><Type>json</Type><JsonTextConfiguration>" +
       "<RecordSeparator>\n</RecordSeparator></JsonTextConfiguration></Format></InputSerialization>";
@@ -77,7 +77,7 @@ describe("a result stream", () => {
     expect(shape(records)).toEqual(["", "error", "progress", "end"]);
   });
 
-  it("has the names of the columns in a data record of their own", async () => {
+  it("has the column names in a separate data record", async () => {
     const form = (name: string) =>
       `<${name}><Format><Type>delimited</Type><DelimitedTextConfiguration>` +
       "<ColumnSeparator>,</ColumnSeparator><RecordSeparator>\n</RecordSeparator>" +
@@ -88,7 +88,7 @@ describe("a result stream", () => {
     expect(shape(records)).toEqual(["a,b\n", "1,2\n", "progress", "end"]);
   });
 
-  it("of Arrow has a batch without rows beside the schema", async () => {
+  it("in Arrow format has a batch without rows after the schema", async () => {
     const forms =
       "<OutputSerialization><Format><Type>arrow</Type><ArrowConfiguration><Schema><Field>" +
       "<Type>string</Type><Name>abc</Name></Field></Schema></ArrowConfiguration></Format>" +

@@ -11,19 +11,21 @@ import { ArrowPage, TextPage, type ResultPage } from "./result-pages.ts";
 
 const resultUnitsMax = 64 * 1024;
 const progressEveryBytes = 4 * 1024 * 1024;
-/** What is read in one turn of the event loop. */
+/** Bytes read in one event-loop iteration. */
 const pieceBytesMax = 64 * 1024;
-/** Units of the loop's share (`base/loop-share.ts`): per record, per character of the query. */
+/** Cost in units of event-loop time (`base/loop-share.ts`): per record, per character
+ *  of the query. */
 const unitsPerRecord = 0.1;
 const unitsPerCharacter = 0.005;
 
 export interface QueriedBlob {
   readonly totalBytes: number;
-  /** Closes every block of the answer. */
+  /** Sync marker of the Avro container. */
   readonly marker: Uint8Array;
 }
 
-/** Runs over the bytes of a blob once, holding a record and a page of results at a time. */
+/** Executes a query in one pass over the blob. Holds one record and one page of results
+ *  in memory. */
 export async function* runQuery(
   chunks: AsyncIterable<Uint8Array>,
   request: QueryRequest,
@@ -32,29 +34,29 @@ export async function* runQuery(
   const avro = new AvroWriter(marker);
   const meter = new Meter(chunks);
   yield avro.header();
-  const pages = new ResultWriter(request);
+  const results = new ResultWriter(request);
   const units = unitsPerRecord + request.expressionUnits * unitsPerCharacter;
-  yield* pages.start(avro);
-  let told = 0;
+  yield* results.start(avro);
+  let reportedBytes = 0;
   try {
     for await (const record of recordsOf(meter, request)) {
-      const problem = pages.take(record);
+      const problem = results.take(record);
       const wait = spend(units);
       if (wait !== undefined) await wait;
-      if (problem !== undefined) pages.addError(problem, record.offset);
-      if (pages.isFull) yield* pages.flush(avro);
-      if (meter.bytes - told >= progressEveryBytes) {
-        told = meter.bytes;
-        yield avro.progress(told, totalBytes);
+      if (problem !== undefined) results.addError(problem, record.offset);
+      if (results.isFull) yield* results.flush(avro);
+      if (meter.bytes - reportedBytes >= progressEveryBytes) {
+        reportedBytes = meter.bytes;
+        yield avro.progress(reportedBytes, totalBytes);
       }
-      if (pages.isDone) break;
+      if (results.isDone) break;
     }
-    const unfit = pages.finish();
-    if (unfit !== undefined) pages.addError(unfit, totalBytes);
-    yield* pages.flush(avro);
+    const problem = results.finish();
+    if (problem !== undefined) results.addError(problem, totalBytes);
+    yield* results.flush(avro);
   } catch (error) {
     if (!(error instanceof FatalQueryError)) throw error;
-    yield* pages.flush(avro);
+    yield* results.flush(avro);
     const { name, message: description, position } = error;
     yield avro.error({ fatal: true, name, description, position });
   }
@@ -88,7 +90,7 @@ class Meter {
   }
 }
 
-const nothing = new Uint8Array(0);
+const noBytes = new Uint8Array(0);
 
 interface RecordProblem {
   readonly name: string;
@@ -97,8 +99,8 @@ interface RecordProblem {
 
 const errorsMax = 256;
 
-/** Turns records into results, and results into pages. What was wrong with records follows the
- *  results of its page, and even a page without results is sent first (recorded). */
+/** Filters records and writes results in pages. The errors of records follow the results of their
+ *  page; the first page is sent even without results (recorded). */
 class ResultWriter {
   readonly #request: QueryRequest;
   #errors: QueryError[] = [];
@@ -124,7 +126,7 @@ class ResultWriter {
     return this.#written >= (this.#request.query.limit ?? Infinity);
   }
 
-  /** What was wrong with the record, if it had to be left out. */
+  /** Returns the error of a record that was skipped. */
   take(record: InputRecord): RecordProblem | undefined {
     const { query } = this.#request;
     if (this.isDone) return undefined;
@@ -154,7 +156,7 @@ class ResultWriter {
     if (this.#page.units > 0) {
       for (const part of this.#page.takeParts()) yield this.#data(avro, part);
     }
-    if (!this.#isStarted) yield this.#data(avro, nothing);
+    if (!this.#isStarted) yield this.#data(avro, noBytes);
     for (const error of this.#errors) yield avro.error(error);
     this.#errors = [];
   }

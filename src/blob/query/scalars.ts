@@ -25,7 +25,7 @@ export function callScalar(name: ScalarName, given: readonly SqlValue[]): SqlVal
   }
 }
 
-/** Counts from one; what lies before the start or behind the end is simply not there. */
+/** Positions start at 1. Positions outside the text are ignored. */
 function substring(text: string, from: SqlValue, length: SqlValue | undefined): SqlValue {
   if (from === null || length === null) return null;
   const start = numberOf(from) - 1;

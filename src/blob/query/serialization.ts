@@ -12,7 +12,7 @@ export interface Delimited {
   readonly type: "delimited";
   readonly columnSeparator: string;
   readonly recordSeparator: string;
-  /** Empty for none. */
+  /** Empty without quoting. */
   readonly quote: string;
   readonly escape: string;
   readonly headers: boolean;
@@ -23,7 +23,7 @@ export interface JsonLines {
   readonly recordSeparator: string;
 }
 
-/** Of results alone. */
+/** A format of results only. */
 export interface Arrow {
   readonly type: "arrow";
   readonly columns: readonly ArrowColumn[];
@@ -33,7 +33,7 @@ export type Serialization = Delimited | JsonLines;
 
 export interface QueryRequest {
   readonly query: Query;
-  /** How long the text of the query is. */
+  /** Length of the query text; determines its cost per record. */
   readonly expressionUnits: number;
   readonly input: Serialization;
   readonly output: Serialization | Arrow;
@@ -48,7 +48,8 @@ const plainDelimited: Delimited = {
   headers: false,
 };
 
-/** The body of Query Blob Contents; without an output form, results look like the input. */
+/** Parses the body of Query Blob Contents. The default output format is that of JSON input, or
+ *  plain delimited text. */
 export function parseQueryRequest(root: XmlElement | undefined): Result<QueryRequest> {
   if (root === undefined) return fail("InvalidXmlDocument");
   if (root.name !== "QueryRequest") return invalidXmlAt(root.start, "");
@@ -64,8 +65,8 @@ export function parseQueryRequest(root: XmlElement | undefined): Result<QueryReq
   const fallback = input.value.type === "json" ? input.value : plainDelimited;
   const output = parseOutput(xmlChild(root, "OutputSerialization"), fallback);
   if (!output.ok) return output;
-  const forms = { input: input.value, output: output.value };
-  return ok({ query: query.value, expressionUnits: expression.length, ...forms });
+  const formats = { input: input.value, output: output.value };
+  return ok({ query: query.value, expressionUnits: expression.length, ...formats });
 }
 
 function parseOutput(
@@ -94,7 +95,7 @@ function parseSerialization(
     case "json":
       return parseJson(xmlChild(format, "JsonTextConfiguration"));
     default:
-      // Parquet among them: what is not understood is refused, never misread.
+      // For example Parquet.
       return invalidXmlNode("Type", type, "The format is not supported.");
   }
 }

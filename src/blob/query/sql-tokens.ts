@@ -1,11 +1,11 @@
-/** One word of a query expression. Names in double quotes keep their spelling. */
+/** A token of the query. Names in double quotes are case-sensitive. */
 export type SqlToken =
   | { readonly kind: "word"; readonly text: string; readonly upper: string }
   | { readonly kind: "name" | "string" | "symbol"; readonly text: string }
   | { readonly kind: "number"; readonly value: number };
 
 export const expressionUnitsMax = 256 * 1024;
-/** Also what keeps a long chain of operators from nesting too deep to evaluate. */
+/** Also bounds the depth of the expression tree: each operator of a chain adds a level. */
 const tokensMax = 4000;
 
 const tokenForm = new RegExp(
@@ -21,7 +21,7 @@ const tokenForm = new RegExp(
   "y",
 );
 
-/** `undefined` for a text with something in it that no expression can have. */
+/** Undefined if the text has an invalid character or is too long. */
 export function parseSqlTokens(text: string): readonly SqlToken[] | undefined {
   const trimmed = text.trimEnd();
   if (trimmed.length > expressionUnitsMax) return undefined;

@@ -1,6 +1,6 @@
 import type { LikePattern } from "./like-pattern.ts";
 
-/** A query as data. */
+/** The syntax tree of a query. */
 
 export type Expression =
   | { readonly kind: "literal"; readonly value: string | number | boolean | null }
@@ -61,7 +61,7 @@ export type Selection =
 
 export interface Query {
   readonly selection: Selection;
-  /** What follows `BlobStorage` in JSON: the records are found below, `[*]` opens arrays. */
+  /** Path to the records in JSON input, after `BlobStorage`; `*` iterates over an array. */
   readonly from: readonly string[];
   readonly where: Expression | undefined;
   readonly limit: number | undefined;

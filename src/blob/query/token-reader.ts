@@ -1,13 +1,13 @@
 import type { SqlToken } from "./sql-tokens.ts";
 
-/** The text is not a query of the grammar. Caught where the parser is called. */
+/** Thrown by the parser, caught in `parseQuery`. The message is part of the response. */
 export class SqlSyntaxError extends Error {
-  override readonly name = "SqlProblem";
+  override readonly name = "SqlSyntaxError";
 }
 
 const depthMax = 200;
 
-/** Walks through tokens; whoever expects something else ends the parse. */
+/** A cursor over the tokens. `next` and `expect` throw if the token is missing. */
 export class TokenReader {
   readonly #tokens: readonly SqlToken[];
   #at = 0;
@@ -32,7 +32,7 @@ export class TokenReader {
     return token;
   }
 
-  /** Takes the word or symbol if it is there. */
+  /** Consumes the word or symbol if it is next. */
   take(text: string): boolean {
     if (!this.isAt(text)) return false;
     this.#at += 1;
@@ -49,7 +49,7 @@ export class TokenReader {
     return token?.kind === "symbol" && token.text === text;
   }
 
-  /** Expressions nest no deeper than this. */
+  /** Parses a nested expression; throws beyond the maximum depth. */
   nested<T>(parse: () => T): T {
     this.#depth += 1;
     if (this.#depth > depthMax) throw new SqlSyntaxError("the expression nests too deep");

@@ -1,6 +1,6 @@
 import { FatalQueryError } from "./records.ts";
 
-/** Arrays and objects within each other. */
+/** Maximum nesting of arrays and objects. */
 const depthMax = 256;
 const between = /[\s,]/;
 const endOfScalar = /[\s,\]]/;
@@ -8,13 +8,13 @@ const endOfScalar = /[\s,\]]/;
 export interface FoundValue {
   readonly from: number;
   readonly to: number;
-  /** Of an array at the top. */
+  /** Whether it is an element of a top-level array. */
   readonly isElement: boolean;
-  /** About how many members and elements it has. */
+  /** Approximate number of members and elements. */
   readonly fields: number;
 }
 
-/** Where the next value starts and ends; remembers how far it looked while the end is missing. */
+/** Finds start and end of the next JSON value. Resumes where it stopped when more text arrives. */
 export class ValueScan {
   #at = 0;
   #from = -1;
@@ -22,7 +22,7 @@ export class ValueScan {
   #fields = 0;
   #quoted = false;
   #isScalar = false;
-  /** Whether what was found last lies in an array at the top that goes on. */
+  /** Whether the scan is inside a top-level array. */
   isInside = false;
 
   /** Whether the end of a value is still missing. */
@@ -41,7 +41,7 @@ export class ValueScan {
     return undefined;
   }
 
-  /** The text in front of `start` was taken away. */
+  /** Call after removing the text before `start`. */
   shift(start: number): void {
     this.#at = Math.max(0, this.#at - start);
     if (this.#from >= 0) this.#from -= start;
@@ -91,7 +91,7 @@ export class ValueScan {
 }
 
 export function unexpectedToken(token: string, byte: number, offset: number): FatalQueryError {
-  const place = `Unexpected token '${token}' at [byte: ${offset + byte}].`;
-  const message = `${place} Expecting tokens '{', or '['.`;
+  const where = `Unexpected token '${token}' at [byte: ${offset + byte}].`;
+  const message = `${where} Expecting tokens '{', or '['.`;
   return new FatalQueryError("ParseError", message, offset);
 }

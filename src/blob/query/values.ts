@@ -2,10 +2,10 @@ import { parseIso } from "../../base/dates.ts";
 import { RecordError } from "./records.ts";
 import type { CastType } from "./sql-tree.ts";
 
-/** A value of a record; dates are ticks. JSON objects and arrays only pass through. */
+/** A value of a record. Timestamps are ticks. JSON objects and arrays can only be returned. */
 export type SqlValue = string | number | boolean | bigint | null | object;
 
-/** A value has not the type that is asked of it. */
+/** Name of the error for a value that cannot be converted. */
 export const invalidConversion = "InvalidTypeConversion";
 
 const numberForm = /^\s*[+-]?(?:\d+(?:\.\d*)?|\.\d+)(?:[eE][+-]?\d+)?\s*$/;

@@ -2,21 +2,21 @@ import { formatIso } from "../../base/dates.ts";
 import type { Field, FieldValue } from "./records.ts";
 import type { Delimited, Serialization } from "./serialization.ts";
 
-/** One result as text, in the form the caller asked for. */
-export function writeRecord(fields: readonly Field[], form: Serialization): string {
-  if (form.type === "json") return writeJson(fields) + form.recordSeparator;
+/** Formats one result, with its separator. */
+export function writeRecord(fields: readonly Field[], format: Serialization): string {
+  if (format.type === "json") return writeJson(fields) + format.recordSeparator;
   return (
-    fields.map(({ value }) => writeField(value, form)).join(form.columnSeparator) +
-    form.recordSeparator
+    fields.map(({ value }) => writeField(value, format)).join(format.columnSeparator) +
+    format.recordSeparator
   );
 }
 
-export function writeHeaders(fields: readonly Field[], form: Delimited): string {
-  const names = fields.map(({ name }) => writeField(name, form));
-  return names.join(form.columnSeparator) + form.recordSeparator;
+export function writeHeaders(fields: readonly Field[], format: Delimited): string {
+  const names = fields.map(({ name }) => writeField(name, format));
+  return names.join(format.columnSeparator) + format.recordSeparator;
 }
 
-/** Values that are absent are left out. */
+/** Leaves out null values. */
 function writeJson(fields: readonly Field[]): string {
   const parts: string[] = [];
   for (const { name, value } of fields) {
@@ -29,13 +29,13 @@ function jsonOf(value: FieldValue): string {
   return typeof value === "bigint" ? JSON.stringify(formatIso(value)) : JSON.stringify(value);
 }
 
-function writeField(value: FieldValue, form: Delimited): string {
+function writeField(value: FieldValue, format: Delimited): string {
   const text = plainText(value);
-  const { quote, columnSeparator, recordSeparator } = form;
+  const { quote, columnSeparator, recordSeparator } = format;
   if (quote === "") return text;
-  const risky =
+  const needsQuotes =
     text.includes(columnSeparator) || text.includes(recordSeparator) || text.includes(quote);
-  return risky ? quote + text.replaceAll(quote, quote + quote) + quote : text;
+  return needsQuotes ? quote + text.replaceAll(quote, quote + quote) + quote : text;
 }
 
 function plainText(value: FieldValue): string {

@@ -19,7 +19,7 @@ export const typeHeaderNames = [
   "x-ms-expiry-time",
 ] as const;
 
-/** What only blobs of one type tell of themselves. */
+/** Headers that depend on the type of the blob. */
 export function typeHeaders(target: BlobRecord) {
   const { type, sequenceNumber = 0n, committedBlockCount = 0, sealed, expiresAt } = target;
   return {
@@ -63,7 +63,7 @@ export interface BlobReadContext {
   readonly features: Features;
 }
 
-/** All but the MD5, which depends on what of the blob is read. */
+/** Property headers without the MD5, whose name depends on whether the whole blob is read. */
 export function blobProperties({ target, address, now, features }: BlobReadContext) {
   const isBase = address.snapshot === undefined && address.versionId === undefined;
   const versionId = address.snapshot === undefined ? target.versionId : undefined;

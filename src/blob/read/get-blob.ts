@@ -19,7 +19,7 @@ import { rangeChecksumBytesMax } from "../shared/limits.ts";
 import { blobProperties, blobPropertyNames } from "./blob-properties.ts";
 import { lastAccessUpdate } from "./last-access.ts";
 
-/** `x-ms-range` wins over `Range`; a malformed one is ignored. */
+/** `x-ms-range` takes precedence over `Range`; a malformed range is ignored. */
 const range: Param<ByteRange | undefined> = {
   sources: ["x-ms-range", "Range"],
   parse: (reader) => {
@@ -62,30 +62,30 @@ export const getBlob = operation({
   decide: (context) => {
     const { target, input } = context;
     const total = target.content.length;
-    const { range: asked, rangeChecksum: checksum, structured } = input;
+    const { range: requested, rangeChecksum: checksum, structured } = input;
     const properties = blobProperties(context);
     const md5 = storedMd5(target.headers);
     const { content, metadata } = target;
-    const noted = lastAccessUpdate(context);
-    if (asked === undefined) {
-      if (checksum !== undefined) return checksumRefused(checksum);
+    const deferred = lastAccessUpdate(context);
+    if (requested === undefined) {
+      if (checksum !== undefined) return checksumFault(checksum);
       const headers = [
         ...properties,
         { "Content-MD5": md5 },
         ...structuredHeaders(structured, total),
       ];
       const body = bodyOf({ content, from: 0, length: total }, structured);
-      return { ...noted, metadata, headers, body };
+      return { ...deferred, metadata, headers, body };
     }
-    const span = clipRange(asked, total);
+    const span = clipRange(requested, total);
     if (span === undefined) {
       return fail("InvalidRange", { headers: { "Content-Range": `bytes */${total}` } });
     }
     const isTooLong = span.length > rangeChecksumBytesMax;
-    if (checksum !== undefined && isTooLong) return checksumRefused(checksum);
+    if (checksum !== undefined && isTooLong) return checksumFault(checksum);
     const last = span.from + span.length - 1;
     return {
-      ...noted,
+      ...deferred,
       status: 206,
       metadata,
       headers: [
@@ -108,12 +108,12 @@ interface ContentSpan {
   readonly checksum?: "md5" | "crc64" | undefined;
 }
 
-/** The bytes as they are, or with checksums in between if the client asked for those. */
-function bodyOf(stretch: ContentSpan, structured: boolean | undefined): ReplyBody {
-  if (structured !== true || stretch.checksum !== undefined) return stretch;
-  const { length } = stretch;
+/** The bytes, or a structured body with checksums if requested. */
+function bodyOf(span: ContentSpan, structured: boolean | undefined): ReplyBody {
+  if (structured !== true || span.checksum !== undefined) return span;
+  const { length } = span;
   return {
-    ...stretch,
+    ...span,
     through: (chunks) => writeStructured(chunks, length),
     lengthThrough: structuredLength(length),
   };
@@ -129,7 +129,7 @@ function structuredHeaders(structured: boolean | undefined, length: number) {
   ];
 }
 
-/** Only a range of at most 4 MiB gets a checksum of its own. */
-function checksumRefused(checksum: "md5" | "crc64") {
+/** A checksum of the response is available only for ranges up to 4 MiB. */
+function checksumFault(checksum: "md5" | "crc64") {
   return invalidHeader(`x-ms-range-get-content-${checksum}`, "true");
 }

@@ -5,8 +5,8 @@ import { ticksPerDay, type Ticks } from "../../base/ticks.ts";
 import { blobs, type BlobRecord } from "../records.ts";
 import type { BlobAddress, ContainerScope } from "../resources.ts";
 
-/** Block blobs of accounts that track it have been accessed when they were last written or read;
- *  reads are noted once a day. */
+/** Time of the last write or read of a block blob; reads are recorded once a day. Undefined if the
+ *  account does not track it. */
 export function lastAccess(record: BlobRecord, features: Features): Ticks | undefined {
   if (features.lastAccessTracking !== true || record.type !== "BlockBlob") return undefined;
   const { lastAccess: read = 0n, etag } = record;
@@ -21,14 +21,14 @@ interface LastAccessContext {
   readonly now: Ticks;
 }
 
-/** The note that a read leaves, if it is the first of the day. */
-export function lastAccessUpdate(reading: LastAccessContext): {
+/** The deferred update of the first read after 24 h. */
+export function lastAccessUpdate(context: LastAccessContext): {
   readonly deferredUpdate?: DeferredUpdate;
 } {
-  const { target, scope, address, features, now } = reading;
-  const known = lastAccess(target, features);
+  const { target, scope, address, features, now } = context;
+  const lastAccessed = lastAccess(target, features);
   const isBase = address.snapshot === undefined && address.versionId === undefined;
-  if (known === undefined || !isBase || now - known < ticksPerDay) return {};
+  if (lastAccessed === undefined || !isBase || now - lastAccessed < ticksPerDay) return {};
   const { key } = scope;
   const change = (record: object) =>
     (record as BlobRecord).etag === target.etag ? { ...record, lastAccess: now } : undefined;

@@ -1,7 +1,7 @@
 import { noBody } from "../../operation/operation.ts";
 import { operation } from "../resources.ts";
 
-/** The same answer on every level.
+/** The same response for account, container and blob.
  *  learn.microsoft.com/rest/api/storageservices/get-account-information */
 function declareAccountInformation(id: string, resource: "service" | "container" | "blob") {
   return operation({

@@ -15,7 +15,7 @@ const body = {
   parse: (bytes: Uint8Array, contentType: string): Result<BatchBody> => ok({ bytes, contentType }),
 } as const;
 
-/** Each part is authorised and decided by itself; the batch is not a transaction.
+/** Each part is authorised and executed by itself; the batch is not a transaction.
  *  learn.microsoft.com/rest/api/storageservices/blob-batch */
 function declareBatch(ids: readonly string[], query: Readonly<Record<string, string>>) {
   return operation({
@@ -39,11 +39,11 @@ function declareBatch(ids: readonly string[], query: Readonly<Record<string, str
 
 export const submitBatch = [
   declareBatch(["Service_SubmitBatch"], { comp: "batch" }),
-  // The JavaScript library takes the account in a path-style address for a container.
+  // With path-style addresses the JavaScript library takes the account name for a container.
   declareBatch([], { restype: "container", comp: "batch" }),
 ];
 
-/** The same, for blobs of one container alone. */
+/** A batch whose parts must address blobs of one container. */
 export const submitContainerBatch = operation({
   name: "Blob Batch",
   ids: ["Container_SubmitBatch"],

@@ -3,7 +3,7 @@ import type { Encryption } from "../../protocol/encryption.ts";
 import { fail, ok, type Result } from "../../protocol/result.ts";
 import type { BlobRecord, ContainerRecord } from "../records.ts";
 
-/** With which key, or under which scope, the bytes of a record are encrypted. */
+/** The client's key or the encryption scope that a record is encrypted with. */
 export type BlobEncryption = Pick<BlobRecord, "keySha256" | "encryptionScope">;
 
 export const encryptionHeaderNames = [
@@ -11,7 +11,7 @@ export const encryptionHeaderNames = [
   "x-ms-encryption-scope",
 ] as const;
 
-/** What the writes answer that create a blob without a body. */
+/** Response headers of operations that create a blob without a body. */
 export const createReplyHeaders = [
   "x-ms-request-server-encrypted",
   "x-ms-version-id",
@@ -25,16 +25,16 @@ export function encryptionHeaders({ keySha256, encryptionScope }: BlobEncryption
   };
 }
 
-/** What a write that creates a blob or a block seals it with: the client's key, the scope it names,
- *  or that of the container, which may insist. */
+/** Chooses the encryption of a new blob or block: the client's key, the scope in the request, or
+ *  the container's default scope, which the container may enforce. */
 export function chooseEncryption(
   { clientKey, scope }: Encryption,
   { defaultEncryptionScope, denyEncryptionScopeOverride }: ContainerRecord,
 ): Result<BlobEncryption> {
-  const insists = denyEncryptionScopeOverride === true && defaultEncryptionScope !== undefined;
-  const deviates =
+  const isEnforced = denyEncryptionScopeOverride === true && defaultEncryptionScope !== undefined;
+  const differs =
     clientKey !== undefined || (scope ?? defaultEncryptionScope) !== defaultEncryptionScope;
-  if (insists && deviates) return fail("RequestForbiddenByContainerEncryptionPolicy");
+  if (isEnforced && differs) return fail("RequestForbiddenByContainerEncryptionPolicy");
   if (clientKey !== undefined) return ok({ keySha256: clientKey.sha256 });
   const encryptionScope = scope ?? defaultEncryptionScope;
   return ok(encryptionScope === undefined ? {} : { encryptionScope });

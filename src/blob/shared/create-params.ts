@@ -4,7 +4,7 @@ import { parseTagsHeader } from "../../protocol/tag-set.ts";
 import type { Tags } from "../../protocol/tags.ts";
 import { invalidHeader } from "../../protocol/faults.ts";
 
-/** `x-ms-tags: name=value&…` on writes that create a blob. */
+/** `x-ms-tags: name=value&…` in operations that create a blob. */
 export const tagsHeader: Param<Tags | undefined> = {
   sources: ["x-ms-tags"],
   parse: (reader) => {
@@ -13,7 +13,7 @@ export const tagsHeader: Param<Tags | undefined> = {
   },
 };
 
-/** Append and page blobs are created empty: bytes sent along would be lost. */
+/** Rejects a body when an append or page blob is created: its bytes would be lost. */
 export const emptyBody: Param<undefined> = {
   sources: ["Content-Length"],
   parse: (reader) => {

@@ -5,7 +5,7 @@ import type { HttpHeaders } from "../records.ts";
 
 const md5Bytes = 16;
 
-/** `x-ms-blob-content-type` and its like. */
+/** The content headers of a blob: `x-ms-blob-content-type` and others. */
 export const blobHeaders: Param<HttpHeaders> = {
   sources: [
     "x-ms-blob-content-type",
@@ -18,38 +18,38 @@ export const blobHeaders: Param<HttpHeaders> = {
   parse: (reader) => parseHeaders(reader, false),
 };
 
-/** As above; on Put Blob the plain headers stand in for those that are missing. */
+/** The same for Put Blob, where the request's own headers are the defaults. */
 export const blobOrRequestHeaders: Param<HttpHeaders> = {
   sources: [...blobHeaders.sources, "Content-Type", "Content-Encoding", "Content-Language"],
   parse: (reader) => parseHeaders(reader, true),
 };
 
-/** Recorded: only Put Blob, which compares it, minds the length of the MD5. */
-function parseHeaders(reader: ParamReader, fallBack: boolean): Result<HttpHeaders> {
-  const pick = (blobName: string, requestName: string) =>
-    reader.header(blobName) ?? (fallBack ? reader.header(requestName) : undefined);
+/** Recorded: only Put Blob, which verifies the MD5, checks its length. */
+function parseHeaders(reader: ParamReader, usesRequestHeaders: boolean): Result<HttpHeaders> {
+  const readHeader = (blobName: string, requestName: string) =>
+    reader.header(blobName) ?? (usesRequestHeaders ? reader.header(requestName) : undefined);
   const md5Text = reader.header("x-ms-blob-content-md5");
   const contentMd5 = md5Text === undefined || md5Text === "" ? undefined : decodeBase64(md5Text);
-  const isMd5 = contentMd5 !== undefined && (!fallBack || contentMd5.length === md5Bytes);
+  const isMd5 = contentMd5 !== undefined && (!usesRequestHeaders || contentMd5.length === md5Bytes);
   if (md5Text !== undefined && md5Text !== "" && !isMd5) return fail("InvalidMd5");
   return ok({
-    contentType: pick("x-ms-blob-content-type", "content-type"),
-    contentEncoding: pick("x-ms-blob-content-encoding", "content-encoding"),
-    contentLanguage: pick("x-ms-blob-content-language", "content-language"),
+    contentType: readHeader("x-ms-blob-content-type", "content-type"),
+    contentEncoding: readHeader("x-ms-blob-content-encoding", "content-encoding"),
+    contentLanguage: readHeader("x-ms-blob-content-language", "content-language"),
     contentMd5,
-    cacheControl: pick("x-ms-blob-cache-control", "cache-control"),
+    cacheControl: readHeader("x-ms-blob-cache-control", "cache-control"),
     contentDisposition: reader.header("x-ms-blob-content-disposition"),
   });
 }
 
 export const defaultContentType = "application/octet-stream";
 
-/** The stored MD5 of the whole content; reads of a part tell it under another name. */
+/** The stored MD5 of the whole content. Range reads return it as `x-ms-blob-content-md5`. */
 export function storedMd5({ contentMd5 }: HttpHeaders): string | undefined {
   return contentMd5 === undefined ? undefined : encodeBase64(contentMd5);
 }
 
-/** Empty values are the same as none. */
+/** Empty values are not returned. */
 export function renderHttpHeaders(headers: HttpHeaders) {
   return {
     "Content-Type": headers.contentType || defaultContentType,

@@ -1,8 +1,8 @@
 const mebibyte = 1024 * 1024;
 
-/** Bodies up to this size live in the blob's record. */
+/** Content up to this size is stored in the blob's record. */
 export const inlineBlobBytesMax = 4096;
-/** A block or an append is one piece of many: only tiny ones are kept out of the extents. */
+/** The same for blocks, appends and pages: smaller, because a blob may have many of them. */
 export const inlinePartBytesMax = 256;
 
 export function putBlobBytesMax(version: string): number {
@@ -28,5 +28,5 @@ export function appendBlockBytesMax(version: string): number {
 export const appendedBlocksMax = 50_000;
 export const pageBlobBytesMax = 8 * mebibyte * mebibyte;
 export const putPageBytesMax = 4 * mebibyte;
-/** Copy Blob From URL answers only when it is done, so it takes no more than this. */
+/** Limit of Copy Blob From URL, which responds after the copy is complete. */
 export const syncCopyBytesMax = 256 * mebibyte;

@@ -10,7 +10,7 @@ import {
   type GenerationKey,
 } from "../records.ts";
 
-/** How long deleted blobs can be brought back; undefined if they cannot. */
+/** Retention of deleted blobs in days; undefined without soft delete. */
 export function retentionDays(account: AccountRecord): number | undefined {
   const policy = account.properties.blob?.deleteRetention;
   return policy?.enabled === true ? policy.days : undefined;
@@ -20,16 +20,17 @@ export function retentionEnds({ at, retentionDays: days }: Deletion): Ticks {
   return at + BigInt(days) * ticksPerDay;
 }
 
-/** Whether a deleted state can still be brought back. Nothing waits for it to be swept away. */
+/** Whether Undelete Blob can restore the state. Depends on the time alone, not on the
+ *  reclaim job. */
 export function isRestorable({ deleted }: BlobRecord, now: Ticks): boolean {
   return deleted !== undefined && now < retentionEnds(deleted);
 }
 
-/** Keeps a state where an undelete finds it, until its days are over. */
+/** Stores a soft-deleted state, and the job that removes it after the retention time. */
 export function softDelete(key: GenerationKey, record: BlobRecord, deleted: Deletion): Effect[] {
   const { container, name, at, kind } = key;
-  const term = reclaimAt(retentionEnds(deleted), "blob-generation", container, name, at, kind);
-  return [put(generations, key, { ...record, lease: undefined, deleted }), term];
+  const expiryJob = reclaimAt(retentionEnds(deleted), "blob-generation", container, name, at, kind);
+  return [put(generations, key, { ...record, lease: undefined, deleted }), expiryJob];
 }
 
 export interface Generation {
@@ -39,7 +40,7 @@ export interface Generation {
 
 const kinds = ["version", "snapshot", "deleted"] as const;
 
-/** Everything that is kept of a blob beside its current state, oldest first. */
+/** Reads all snapshots, versions and soft-deleted states of a blob, oldest first. */
 export async function generationsOf(
   view: RecordView,
   key: BlobKey,

@@ -1,6 +1,6 @@
 import { header, oneOf } from "../../protocol/params.ts";
 
-/** Tiers of block blobs; page blobs have their own, here from small to large. */
+/** Tiers of block blobs, and of page blobs in ascending order. */
 export const blockTiers = ["Hot", "Cool", "Cold", "Archive"] as const;
 export const pageTiers = [
   "P4",

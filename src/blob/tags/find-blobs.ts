@@ -47,7 +47,7 @@ interface SearchScope {
   readonly container: { readonly id: bigint; readonly name: string } | undefined;
 }
 
-const nothing: SearchPage = { blobs: [], next: undefined };
+const noMatches: SearchPage = { blobs: [], next: undefined };
 
 function find(view: RecordView, input: Input, within: SearchScope): Promise<SearchPage> {
   const { where } = input;
@@ -75,7 +75,7 @@ export const findBlobsByTags = operation({
     const name = input.where.container;
     if (name === undefined) return find(view, input, { account: target.id, container: undefined });
     const container = await view.get(containers, { account: target.id, name });
-    if (container === undefined) return nothing;
+    if (container === undefined) return noMatches;
     return find(view, input, { account: target.id, container: { id: container.id, name } });
   },
   decide: ({ input, readResult, endpoint }) => render(input, readResult, endpoint),
@@ -126,7 +126,7 @@ function renderBlob({ name, container, tags }: TaggedBlob): string {
   return element("Blob", place + renderTags(tags));
 }
 
-/** The service spells out both quotation marks here. */
+/** Escapes both quotation marks, as the service does in this element. */
 function quoted(text: string): string {
   return escapeText(text).replaceAll("'", "&apos;").replaceAll('"', "&quot;");
 }

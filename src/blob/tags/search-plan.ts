@@ -1,8 +1,8 @@
 import type { KeyBounds, KeyPart } from "../../encoding/keys.ts";
 import { compareTag, type TagComparison, type Tags } from "../../protocol/tags.ts";
 
-/** How a search walks the index: side by side through tags that must equal a value, or, where none
- *  must, through the values of one tag. Everything else is checked on the blob. */
+/** How a search uses the tag index. `join`: merge join of all `tag = value` terms. `values`: scan
+ *  of the values of one tag, if no term is an equality. Other terms are checked on the blob. */
 export type SearchPlan =
   | { readonly walk: "join"; readonly equals: readonly (readonly [tag: string, value: string])[] }
   | { readonly walk: "values"; readonly tag: string; readonly terms: readonly TagComparison[] };
@@ -23,7 +23,7 @@ export interface ValueRange {
   readonly prefix: (parts: readonly KeyPart[]) => Uint8Array;
 }
 
-/** The part of an index whose values of one tag may satisfy the terms. */
+/** The key range of the values of one tag that can satisfy the terms. */
 export function valueBounds(
   table: ValueRange,
   above: readonly KeyPart[],
@@ -48,7 +48,7 @@ function earlier(left: Uint8Array, right: Uint8Array): Uint8Array {
   return Buffer.compare(left, right) <= 0 ? left : right;
 }
 
-/** The tags that the search speaks of, if all terms hold. */
+/** Returns the tags named in the search; undefined if a term is not satisfied. */
 export function matchedTags(terms: readonly TagComparison[], tags: Tags): Tags | undefined {
   const matched: Record<string, string> = {};
   for (const term of terms) {

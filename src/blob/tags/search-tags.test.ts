@@ -19,7 +19,7 @@ function record(tags: Readonly<Record<string, string>>): BlobRecord {
   return { ...base, type: "BlockBlob", content: emptyContent, tags };
 }
 
-/** Blobs with a tag that all have, and a rare one; the last container is somebody else's. */
+/** Blobs with a tag that all have, and a rare one; the last container is of another account. */
 async function filled(count: number, rareEvery: number): Promise<Store> {
   const store = openMemoryStore({ clock: manualClock() });
   await store.transact(async (tx) => {
@@ -70,14 +70,14 @@ const equal = (name: string, value: string) =>
 function search(store: Store, terms: readonly ReturnType<typeof equal>[]) {
   return store.snapshot(async (state) => {
     const { counting, counter } = counted(new Records(state, {} as ContentStore));
-    const wish = { account, container: undefined, terms, from: undefined, limit: 5000 };
-    const { blobs: found } = await searchTags(counting, wish);
+    const search = { account, container: undefined, terms, from: undefined, limit: 5000 };
+    const { blobs: found } = await searchTags(counting, search);
     return { found: found.length, read: counter.read };
   });
 }
 
-describe("what a search reads", () => {
-  it("follows the matches, not the number of blobs", async () => {
+describe("the number of index entries a search reads", () => {
+  it("depends on the matches, not on the number of blobs", async () => {
     const few = await search(await filled(900, 9), [equal("rare", "yes")]);
     const many = await search(await filled(9000, 90), [equal("rare", "yes")]);
     expect(few.found).toBe(many.found);
@@ -85,13 +85,13 @@ describe("what a search reads", () => {
     expect(many.read).toBeLessThan(400);
   });
 
-  it("skips the containers of other accounts without reading through them", async () => {
+  it("does not include the entries of other accounts' containers", async () => {
     const { found, read } = await search(await filled(9000, 90), [equal("common", "1")]);
     expect(found).toBe(5000);
     expect(read).toBeLessThan(5000 * 2 + 2100);
   });
 
-  it("is led by the rarer of two tags", async () => {
+  it("depends on the rarer of two tags", async () => {
     const terms = [equal("common", "1"), equal("rare", "yes")];
     const { found, read } = await search(await filled(9000, 90), terms);
     expect(found).toBe(100);

@@ -11,10 +11,10 @@ import { TagCursor } from "./tag-cursor.ts";
 
 export interface Search {
   readonly account: bigint;
-  /** Only this container, or all of the account. */
+  /** Undefined for all containers of the account. */
   readonly container: { readonly id: bigint; readonly name: string } | undefined;
   readonly terms: readonly TagComparison[];
-  /** Where the last page stopped: the place in the index, Base64. */
+  /** Continuation: key suffix in the index, in Base64. */
   readonly from: string | undefined;
   readonly limit: number;
 }
@@ -30,7 +30,7 @@ export interface SearchPage {
   readonly next: string | undefined;
 }
 
-/** A page may come out short, but never takes long: then the next one goes on from there. */
+/** Index entries read per page. A page that reaches the limit is short and has a continuation. */
 const examinedMax = 20_000;
 const pastEverything = 0xff;
 type Cursor = TagCursor<TagKey, EmptyRecord>;
@@ -42,17 +42,17 @@ export async function searchTags(view: RecordView, search: Search): Promise<Sear
   for (;;) {
     const suffix = await nextCommonSuffix(cursors);
     if (suffix === undefined) return { blobs, next: undefined };
-    if (blobs.length >= search.limit || examined(cursors) > examinedMax) {
+    if (blobs.length >= search.limit || countExamined(cursors) > examinedMax) {
       return { blobs, next: Buffer.from(suffix).toString("base64") };
     }
-    const place = positionOf(suffix, search);
-    const container = await names.of(place.container);
+    const position = positionOf(suffix, search);
+    const container = await names.of(position.container);
     if (container === undefined) {
-      for (const cursor of cursors) cursor.seek(place.pastContainer);
+      for (const cursor of cursors) cursor.seek(position.pastContainer);
       continue;
     }
-    const found = await matching(view, search, place);
-    if (found !== undefined) blobs.push({ container, name: place.name, tags: found });
+    const found = await matching(view, search, position);
+    if (found !== undefined) blobs.push({ container, name: position.name, tags: found });
     cursors[0]?.step();
   }
 }
@@ -74,7 +74,7 @@ function openCursors(view: RecordView, search: Search): readonly Cursor[] {
   });
 }
 
-/** Brings all cursors to the next blob they share. */
+/** Advances all cursors to the next key suffix that they have in common. */
 async function nextCommonSuffix(cursors: readonly Cursor[]): Promise<Uint8Array | undefined> {
   const [first, ...others] = cursors;
   if (first === undefined) return undefined;
@@ -88,12 +88,12 @@ async function nextCommonSuffix(cursors: readonly Cursor[]): Promise<Uint8Array 
       if (suffix === undefined) return undefined;
       if (Buffer.compare(suffix, farthest) > 0) farthest = suffix;
     }
-    if (farthest === start || examined(cursors) > examinedMax) return farthest;
+    if (farthest === start || countExamined(cursors) > examinedMax) return farthest;
     first.seek(farthest);
   }
 }
 
-function examined(cursors: readonly Cursor[]): number {
+function countExamined(cursors: readonly Cursor[]): number {
   let total = 0;
   for (const cursor of cursors) total += cursor.examined;
   return total;
@@ -102,11 +102,11 @@ function examined(cursors: readonly Cursor[]): number {
 interface IndexPosition {
   readonly container: bigint;
   readonly name: string;
-  /** Behind everything of this container that has the same value. */
+  /** Key suffix after all entries of this container with the same value. */
   readonly pastContainer: Uint8Array;
 }
 
-/** The suffix of a join is `[container,] name`; that of a walk through values has one in front. */
+/** The suffix of a join is `[container,] name`; in a scan of values the value precedes it. */
 function positionOf(suffix: Uint8Array, { container }: Search): IndexPosition {
   const parts = decodeKey(suffix);
   const name = parts.at(-1) as string;
@@ -131,7 +131,7 @@ async function matching(
   return record?.tags === undefined ? undefined : matchedTags(terms, record.tags);
 }
 
-/** Containers by id, each looked up once; one of another account, or deleted, has no name. */
+/** Caches container names by id. Undefined for containers that are deleted or of other accounts. */
 class ContainerNames {
   readonly #view: RecordView;
   readonly #search: Search;

@@ -2,7 +2,7 @@ import { operation } from "../resources.ts";
 import { putAddressed } from "../shared/generation.ts";
 import { parseTagsBody, tagsBytesMax } from "./tags-body.ts";
 
-/** Replaces all tags of a blob or a version; its ETag stays, since the blob itself did not change.
+/** Replaces all tags of a blob or a version. The ETag does not change.
  *  learn.microsoft.com/rest/api/storageservices/set-blob-tags */
 export const setBlobTags = operation({
   name: "Set Blob Tags",

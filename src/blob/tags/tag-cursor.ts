@@ -5,8 +5,8 @@ import type { RecordView } from "../../operation/view.ts";
 const batchMin = 16;
 const batchMax = 1024;
 
-/** A position in a stretch of a tag index. Keys are compared behind `prefix`, so that cursors over
- *  different tags can be brought to the same blob. */
+/** A cursor over a range of a tag index. Compares the key suffixes after `prefix`, so that cursors
+ *  over different tags can be joined. */
 export class TagCursor<K, R> {
   readonly #view: RecordView;
   readonly #table: DefinedTable<K, R>;
@@ -17,7 +17,7 @@ export class TagCursor<K, R> {
   #keys: readonly Uint8Array[] = [];
   #at = 0;
   #exhausted = false;
-  /** How many entries were looked at. */
+  /** Number of entries read. */
   examined = 0;
 
   constructor(
@@ -33,7 +33,7 @@ export class TagCursor<K, R> {
     this.#end = bounds.end;
   }
 
-  /** What follows the prefix in the key under the cursor. */
+  /** Suffix of the current key; undefined at the end. */
   async suffix(): Promise<Uint8Array | undefined> {
     if (this.#at >= this.#keys.length) await this.#fill();
     return this.#keys[this.#at]?.subarray(this.#prefix.length);
@@ -44,7 +44,7 @@ export class TagCursor<K, R> {
     this.examined += 1;
   }
 
-  /** Forward to the first key whose suffix is not below this one; a long way costs one seek. */
+  /** Advances to the first key whose suffix is not smaller. Beyond the buffer this is one seek. */
   seek(suffix: Uint8Array): void {
     const wanted = Buffer.concat([this.#prefix, suffix]);
     this.examined += 1;

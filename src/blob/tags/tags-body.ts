@@ -6,7 +6,7 @@ import { invalidXmlAt, xmlChild, xmlChildText, type XmlElement } from "../../enc
 
 export const tagsBytesMax = 64 * 1024;
 
-/** `<Tags><TagSet><Tag><Key/><Value/></Tag>…</TagSet></Tags>`; an empty set takes all away. */
+/** `<Tags><TagSet><Tag><Key/><Value/></Tag>…</TagSet></Tags>`; an empty set removes all tags. */
 export function parseTagsBody(root: XmlElement | undefined): Result<Tags> {
   if (root === undefined) return fail("InvalidXmlDocument");
   if (root.name !== "Tags") return invalidXmlAt(root.start, "");

@@ -5,7 +5,7 @@ import { defaultTier } from "../shared/tier.ts";
 
 export const archive = "Archive";
 
-/** The service takes up to fifteen hours, under an hour with high priority. */
+/** Maximum durations of the service: 15 h, or 1 h with high priority. */
 const durations = { Standard: 15n * 3600n * ticksPerSecond, High: 3600n * ticksPerSecond };
 
 export function beginRehydration(
@@ -16,7 +16,8 @@ export function beginRehydration(
   return { to, priority, due: now + durations[priority] };
 }
 
-/** A blob whose rehydration is over has its new tier, whether or not anyone wrote that down. */
+/** Returns the record with its new tier once the rehydration is due. Applied when a blob is loaded:
+ *  no job writes the new tier. */
 export function afterRehydration<R extends BlobRecord | undefined>(record: R, now: Ticks): R {
   const rehydration = record?.rehydration;
   if (rehydration === undefined || rehydration.due > now) return record;
@@ -34,7 +35,7 @@ export const tierHeaderNames = [
 
 export type TierHeaders = Partial<Record<(typeof tierHeaderNames)[number], string | undefined>>;
 
-/** A tier that nobody chose is told as inferred, one that somebody chose with the time of it. */
+/** A default tier is returned as inferred, a tier that was set with the time of the change. */
 export function tierHeaders({ type, tier, tierChanged, rehydration }: BlobRecord): TierHeaders {
   if (tier === undefined) {
     if (type !== "BlockBlob") return {};

@@ -13,8 +13,8 @@ type Tier = (typeof blockTiers)[number] | (typeof pageTiers)[number];
 const tierHeader = "x-ms-access-tier";
 const coldSince = "2021-12-02";
 
-/** Leaving the archive takes hours, and snapshots and earlier versions cannot; everything else is
- *  done at once. The ETag stays.
+/** A change from Archive is a rehydration, which takes hours (202) and is not possible for
+ *  snapshots and versions. Other changes take effect at once. The ETag does not change.
  *  learn.microsoft.com/rest/api/storageservices/set-blob-tier */
 export const setBlobTier = operation({
   name: "Set Blob Tier",
@@ -44,20 +44,20 @@ export const setBlobTier = operation({
   decide: (context) => {
     const { target, input, now, version } = context;
     const { tier } = input;
-    const refusal = refusalOf(target, tier, version);
-    if (refusal !== undefined) return refusal;
+    const failure = tierFault(target, tier, version);
+    if (failure !== undefined) return failure;
     const { rehydration } = target;
     if (rehydration !== undefined) {
       if (rehydration.to !== tier) return fail("BlobBeingRehydrated");
       const priority = input.priority ?? rehydration.priority;
-      const hurried = beginRehydration(tier, priority, now);
-      const due = hurried.due < rehydration.due ? hurried.due : rehydration.due;
-      const put = { ...target, rehydration: { ...hurried, due } };
+      const updated = beginRehydration(tier, priority, now);
+      const due = updated.due < rehydration.due ? updated.due : rehydration.due;
+      const put = { ...target, rehydration: { ...updated, due } };
       return { ...putAddressed(context, put), status: 202 };
     }
     if (target.tier === archive && tier !== archive) {
-      const isPast = target.snapshot !== undefined || target.superseded === true;
-      if (isPast) return fail("BlobOperationNotSupported");
+      const isGeneration = target.snapshot !== undefined || target.superseded === true;
+      if (isGeneration) return fail("BlobOperationNotSupported");
       const pending = beginRehydration(tier, input.priority ?? "Standard", now);
       return { ...putAddressed(context, { ...target, rehydration: pending }), status: 202 };
     }
@@ -65,17 +65,17 @@ export const setBlobTier = operation({
   },
 });
 
-function refusalOf(target: BlobRecord, tier: Tier, version: string) {
+function tierFault(target: BlobRecord, tier: Tier, version: string) {
   const pageTier = pageTiers.indexOf(tier as (typeof pageTiers)[number]);
   switch (target.type) {
     case "BlockBlob": {
-      const known = pageTier < 0 && (tier !== "Cold" || version >= coldSince);
-      return known ? undefined : invalidHeader(tierHeader, tier);
+      const isValid = pageTier < 0 && (tier !== "Cold" || version >= coldSince);
+      return isValid ? undefined : invalidHeader(tierHeader, tier);
     }
     case "PageBlob": {
       if (pageTier < 0) return fail("InvalidBlobTier");
-      const present = pageTiers.indexOf(target.tier as (typeof pageTiers)[number]);
-      return pageTier < present ? fail("CannotChangeToLowerTier") : undefined;
+      const current = pageTiers.indexOf(target.tier as (typeof pageTiers)[number]);
+      return pageTier < current ? fail("CannotChangeToLowerTier") : undefined;
     }
     case "AppendBlob":
       return fail("InvalidBlobType");

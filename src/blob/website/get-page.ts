@@ -11,7 +11,7 @@ const range: Param<ByteRange | undefined> = {
   parse: (reader) => ok(parseReadRange(reader.header("range") ?? "")),
 };
 
-/** Any path of the website; whether it exists is found out later. */
+/** Accepts any path; `loadPage` finds the blob. */
 export function identifyPage(path: string): Result<BlobAddress> {
   const at = { snapshot: undefined, versionId: undefined };
   return ok({ resource: "page", container: websiteContainer, blob: path, ...at });

@@ -4,12 +4,12 @@ export const websiteContainer = "$web";
 
 export interface PageCandidate {
   readonly name: string;
-  /** It only stands in for what is not there. */
+  /** The error document, returned with 404. */
   readonly missing: boolean;
 }
 
-/** Which blobs may answer for a path, in this order. A path may name a blob, or a directory whose
- *  index document is meant, with or without the slash. */
+/** Blobs to try for a path, in this order: the path itself, the index document of the directory
+ *  (with or without the slash), the default document, the error document. */
 export function pageCandidates(path: string, site: StaticWebsite): readonly PageCandidate[] {
   const names: string[] = [];
   if (path !== "" && !path.endsWith("/")) names.push(path);

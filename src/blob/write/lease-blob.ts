@@ -31,7 +31,7 @@ export const leaseBlob = declareLease(
   "w",
 );
 
-/** Whoever may delete the blob may also break its lease. */
+/** Breaking needs permission to write or to delete. */
 export const breakBlobLease = declareLease(["Blob_BreakLease"], "wd", {
   "x-ms-lease-action": "break",
 });

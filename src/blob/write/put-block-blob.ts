@@ -78,9 +78,9 @@ export const putBlockBlob = operation({
     const { input, received, target, newETag, now, version, readResult } = context;
     const { headers } = input;
     const md5 = received.md5;
-    if (md5 === undefined) throw new Error("Put Blob always computes the MD5");
-    const sealing = chooseEncryption(input.encryption, context.scope.container);
-    if (!sealing.ok) return sealing;
+    if (md5 === undefined) throw new Error("the body of Put Blob has no MD5 (md5Always)");
+    const encryptedWith = chooseEncryption(input.encryption, context.scope.container);
+    if (!encryptedWith.ok) return encryptedWith;
     const versionId = nextVersion(context);
     const crc64 = version >= crc64Since ? received.crc64 : undefined;
     return {
@@ -97,7 +97,7 @@ export const putBlockBlob = operation({
         tierChanged: input.tier === undefined ? undefined : now,
         versionId,
         ...input.protection,
-        ...sealing.value,
+        ...encryptedWith.value,
       },
       content: whole(received),
       preserve: preservePrevious(context),
@@ -105,7 +105,7 @@ export const putBlockBlob = operation({
       headers: {
         "Content-MD5": encodeBase64(md5),
         "x-ms-content-crc64": crc64 && encodeBase64(crc64),
-        ...encryptionHeaders(sealing.value),
+        ...encryptionHeaders(encryptedWith.value),
         "x-ms-request-server-encrypted": "true",
         "x-ms-version-id": versionHeader(versionId),
       },

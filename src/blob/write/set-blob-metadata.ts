@@ -8,7 +8,7 @@ import { operation } from "../resources.ts";
 import { withFolderMark } from "../tree/directory-record.ts";
 import { preservePrevious, nextVersion, versionHeader } from "../shared/overwrite.ts";
 
-/** Replaces every pair. learn.microsoft.com/rest/api/storageservices/set-blob-metadata */
+/** Replaces all metadata. learn.microsoft.com/rest/api/storageservices/set-blob-metadata */
 export const setBlobMetadata = operation({
   name: "Set Blob Metadata",
   ids: ["Blob_SetMetadata"],

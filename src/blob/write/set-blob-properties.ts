@@ -10,8 +10,8 @@ import { blobHeaders } from "../shared/http-headers.ts";
 
 type SequenceAction = "max" | "update" | "increment";
 
-/** Replaces all six headers, and clears those that are not given, unless the request only resizes
- *  or renumbers a page blob.
+/** Replaces all six content headers; absent ones are cleared. A request that only resizes a page
+ *  blob or changes its sequence number keeps them.
  *  learn.microsoft.com/rest/api/storageservices/set-blob-properties */
 export const setBlobProperties = operation({
   name: "Set Blob Properties",
@@ -36,22 +36,22 @@ export const setBlobProperties = operation({
   decide: ({ target, input }) => {
     const { headers, length, action, number } = input;
     const isPage = target.type === "PageBlob";
-    const aboutPages = length !== undefined || action !== undefined || number !== undefined;
-    if (aboutPages && !isPage) return fail("InvalidBlobType");
+    const hasPageParameters = length !== undefined || action !== undefined || number !== undefined;
+    if (hasPageParameters && !isPage) return fail("InvalidBlobType");
     const next = nextSequenceNumber(target, action, number);
     if (!next.ok) return next;
-    const given = Object.values(headers).some((value) => value !== undefined);
+    const hasHeaders = Object.values(headers).some((value) => value !== undefined);
     const changed = isPage ? { ...target, sequenceNumber: next.value } : target;
     const resized = length === undefined ? undefined : resize(target.content, length);
     return {
-      put: given || !aboutPages ? { ...changed, headers } : changed,
+      put: hasHeaders || !hasPageParameters ? { ...changed, headers } : changed,
       ...(resized === undefined ? {} : { content: resized }),
       headers: { "x-ms-blob-sequence-number": isPage ? String(next.value) : undefined },
     };
   },
 });
 
-/** `increment` takes no number, the others need one. */
+/** `increment` has no number; the other actions require one. */
 function nextSequenceNumber(
   { sequenceNumber: current = 0n }: BlobRecord,
   action: SequenceAction | undefined,

@@ -7,7 +7,7 @@ import { generations } from "../records.ts";
 import { operation } from "../resources.ts";
 import { blobKey, preservePrevious, nextVersion, versionHeader } from "../shared/overwrite.ts";
 
-/** One more reference to the same bytes, whatever their size.
+/** Adds a reference to the same content, in constant time.
  *  learn.microsoft.com/rest/api/storageservices/snapshot-blob */
 export const snapshotBlob = operation({
   name: "Snapshot Blob",
@@ -35,11 +35,11 @@ export const snapshotBlob = operation({
   },
   decide: (context) => {
     const { target, input, newETag, features } = context;
-    const given = input.metadata.length > 0;
-    // Only a snapshot with metadata of its own differs from its base: it gets its own ETag, and
-    // something was written that is encrypted.
-    const etag = given ? newETag : target.etag;
-    const pairs = given ? input.metadata : target.metadata;
+    const hasMetadata = input.metadata.length > 0;
+    // A snapshot with its own metadata differs from its base: it gets its own ETag, and the
+    // response says that encrypted data was written.
+    const etag = hasMetadata ? newETag : target.etag;
+    const pairs = hasMetadata ? input.metadata : target.metadata;
     const marks = { lease: undefined, versionId: undefined, snapshot: newETag };
     const snapshot = { ...target, ...marks, metadata: pairs, etag };
     const versionId = nextVersion(context);
@@ -51,7 +51,7 @@ export const snapshotBlob = operation({
       etag,
       headers: {
         "x-ms-snapshot": formatIso(newETag),
-        "x-ms-request-server-encrypted": String(given),
+        "x-ms-request-server-encrypted": String(hasMetadata),
         "x-ms-version-id": versionHeader(versionId),
       },
     };

@@ -70,8 +70,8 @@ const equal = (name: string, value: string) =>
 function search(store: Store, terms: readonly ReturnType<typeof equal>[]) {
   return store.snapshot(async (state) => {
     const { counting, counter } = counted(new Records(state, {} as ContentStore));
-    const search = { account, container: undefined, terms, from: undefined, limit: 5000 };
-    const { blobs: found } = await searchTags(counting, search);
+    const request = { account, container: undefined, terms, from: undefined, limit: 5000 };
+    const { blobs: found } = await searchTags(counting, request);
     return { found: found.length, read: counter.read };
   });
 }

@@ -1,0 +1,159 @@
+import { describe, expect, it } from "vitest";
+import type { Effect } from "../operation/effects.ts";
+import { decideOn, testNow } from "../operation/testing.ts";
+import type { BlobRecord } from "./records.ts";
+import { blob, blobState, generation, leaseA, leases, type BlobStateOptions } from "./testing.ts";
+import { deleteBlob, deleteBlobVersion } from "./write/delete-blob.ts";
+import { undeleteBlob } from "./write/undelete-blob.ts";
+
+const snapshot = generation("snapshot", 50);
+const version = generation("version", 60, { superseded: true });
+const deletion = { at: testNow - 1000n, retentionDays: 7 };
+
+/** What becomes of each generation: `put` (kept, possibly soft-deleted) or `remove`. */
+function changes(effects: readonly Effect[] | undefined): string[] {
+  return (effects ?? []).flatMap((effect) => {
+    if (effect.effect !== "put" && effect.effect !== "remove") return [];
+    const { kind } = effect.key as { readonly kind: string };
+    if (effect.effect === "remove") return [`remove ${kind}`];
+    const isDeleted = (effect.record as BlobRecord).deleted !== undefined;
+    return [`${isDeleted ? "soft-delete" : "put"} ${kind}`];
+  });
+}
+
+interface Row extends BlobStateOptions {
+  readonly case: string;
+  readonly target?: BlobRecord | undefined;
+  readonly generations?: readonly object[];
+  readonly headers?: Readonly<Record<string, string>>;
+  readonly expected: string | readonly string[];
+}
+
+const include = { "x-ms-delete-snapshots": "include" };
+const only = { "x-ms-delete-snapshots": "only" };
+const leased = { ...blob, lease: leases.leased };
+
+/** learn.microsoft.com/rest/api/storageservices/delete-blob: the code, or whether the blob is
+ *  removed and what becomes of snapshots and versions. */
+const rows: readonly Row[] = [
+  { case: "an absent blob", target: undefined, expected: "BlobNotFound" },
+  { case: "a blob", target: blob, expected: ["remove"] },
+  {
+    case: "a blob with snapshots",
+    target: blob,
+    generations: [snapshot],
+    expected: "SnapshotsPresent",
+  },
+  {
+    case: "a blob, including snapshots",
+    target: blob,
+    generations: [snapshot],
+    headers: include,
+    expected: ["remove", "remove snapshot"],
+  },
+  {
+    case: "only the snapshots",
+    target: blob,
+    generations: [snapshot],
+    headers: only,
+    expected: ["remove snapshot"],
+  },
+  { case: "a blob with versions", target: blob, generations: [version], expected: ["remove"] },
+  {
+    case: "a blob with soft delete",
+    target: blob,
+    softDelete: true,
+    expected: ["remove", "soft-delete deleted"],
+  },
+  {
+    case: "a blob and its snapshots with soft delete",
+    target: blob,
+    generations: [snapshot],
+    headers: include,
+    softDelete: true,
+    expected: ["remove", "soft-delete deleted", "soft-delete snapshot"],
+  },
+  {
+    case: "a blob with versioning",
+    target: blob,
+    versioning: true,
+    expected: ["remove", "put version"],
+  },
+  { case: "a leased blob", target: leased, expected: "LeaseIdMissing" },
+  {
+    case: "a leased blob with its id",
+    target: leased,
+    headers: { "x-ms-lease-id": leaseA },
+    expected: ["remove"],
+  },
+  {
+    case: "a blob with a broken lease",
+    target: { ...blob, lease: leases.broken },
+    expected: ["remove"],
+  },
+  {
+    case: "a blob with a legal hold",
+    target: { ...blob, legalHold: true },
+    expected: "BlobImmutableDueToLegalHold",
+  },
+  {
+    case: "a blob whose snapshot has a legal hold",
+    target: blob,
+    generations: [generation("snapshot", 50, { legalHold: true })],
+    headers: include,
+    expected: "BlobImmutableDueToLegalHold",
+  },
+];
+
+describe("Delete Blob", () => {
+  it.each(rows)("$case", ({ target, generations = [], headers = {}, expected, ...options }) => {
+    const readResult = { upload: undefined, generations };
+    const state = blobState(target, { ...options, readResult });
+    const decision = decideOn(deleteBlob, state, { headers });
+    if (typeof decision === "string") {
+      expect(decision).toBe(expected);
+      return;
+    }
+    const removed = decision.remove === true ? ["remove"] : [];
+    const all = [...removed, ...changes(decision.preserve), ...changes(decision.effects)];
+    expect(all).toEqual(expected);
+  });
+
+  it("deletes an earlier version, but not the current one", () => {
+    const address = { versionId: version.key.at };
+    const earlier = decideOn(deleteBlobVersion, blobState(version.record, { address }));
+    expect(typeof earlier === "string" ? earlier : changes(earlier.effects)).toEqual([
+      "remove version",
+    ]);
+    const current = decideOn(deleteBlobVersion, blobState(blob, { address }));
+    expect(current).toBe("OperationNotAllowedOnRootBlob");
+  });
+});
+
+describe("Undelete Blob", () => {
+  const deleted = generation("deleted", 10, { deleted: deletion });
+  const deletedSnapshot = generation("snapshot", 20, { deleted: deletion });
+  const lapsed = generation("deleted", 10, { deleted: { at: 0n, retentionDays: 7 } });
+  it.each([
+    ["an absent blob", undefined, [], "BlobNotFound"],
+    ["after the retention time", undefined, [lapsed], "BlobNotFound"],
+    ["a deleted blob", undefined, [deleted], ["blob", "remove deleted"]],
+    [
+      "a deleted blob with a deleted snapshot",
+      undefined,
+      [deletedSnapshot, deleted],
+      ["blob", "put snapshot", "remove deleted"],
+    ],
+    ["a deleted snapshot of a blob", blob, [deletedSnapshot], ["put snapshot"]],
+    ["a deleted blob whose name is in use", blob, [deleted], ["put snapshot", "remove deleted"]],
+    ["a blob that is not deleted", blob, [], []],
+  ] as const)("%s", (_case, target, generations, expected) => {
+    const decision = decideOn(undeleteBlob, blobState(target, { readResult: generations }));
+    if (typeof decision === "string") {
+      expect(decision).toBe(expected);
+      return;
+    }
+    const restored = decision.put === undefined ? [] : ["blob"];
+    expect([...restored, ...changes(decision.effects)]).toEqual(expected);
+  });
+});

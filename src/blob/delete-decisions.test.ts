@@ -107,7 +107,7 @@ const rows: readonly Row[] = [
 
 describe("Delete Blob", () => {
   it.each(rows)("$case", ({ target, generations = [], headers = {}, expected, ...options }) => {
-    const readResult = { upload: undefined, generations };
+    const readResult = { upload: undefined, kept: generations };
     const state = blobState(target, { ...options, readResult });
     const decision = decideOn(deleteBlob, state, { headers });
     if (typeof decision === "string") {
@@ -148,7 +148,10 @@ describe("Undelete Blob", () => {
     ["a deleted blob whose name is in use", blob, [deleted], ["put snapshot", "remove deleted"]],
     ["a blob that is not deleted", blob, [], []],
   ] as const)("%s", (_case, target, generations, expected) => {
-    const decision = decideOn(undeleteBlob, blobState(target, { readResult: generations }));
+    const decision = decideOn(
+      undeleteBlob,
+      blobState(target, { readResult: { kept: generations } }),
+    );
     if (typeof decision === "string") {
       expect(decision).toBe(expected);
       return;

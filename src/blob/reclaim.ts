@@ -45,7 +45,7 @@ const reclaimContainer: ReclaimHandler = async (view, [container]) => {
   return { removals: staged, jobs, done: staged.length < removalsMax };
 };
 
-/** Blocks that nobody committed for a week. The week starts anew with every block. */
+/** Removes blocks that were not committed within a week after the last Put Block. */
 const expireUpload: ReclaimHandler = async (view, scope) => {
   const [container, name, id] = scope;
   const key = { container: container as bigint, name: name as string };
@@ -59,7 +59,7 @@ const expireUpload: ReclaimHandler = async (view, scope) => {
   return { removals, jobs: [{ kind: "blob-blocks", scope: [upload.id] }], done: true };
 };
 
-/** A deleted container that nobody restored in time. */
+/** Removes a deleted container after its retention time. */
 const expireContainer: ReclaimHandler = async (view, [account, name, version]) => {
   const key = {
     account: account as bigint,
@@ -72,7 +72,7 @@ const expireContainer: ReclaimHandler = async (view, [account, name, version]) =
   return { removals, jobs: [containerJob(record)], done: true };
 };
 
-/** A deleted state that nobody brought back in time. */
+/** Removes a soft-deleted state after its retention time. */
 const expireGeneration: ReclaimHandler = async (view, scope) => {
   const [container, name, at, kind] = scope;
   const key: GenerationKey = {

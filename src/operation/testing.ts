@@ -71,6 +71,7 @@ export function decideOn(
     target,
     readResult,
     now: testNow,
+    callerId: undefined,
     newETag: nextETag(testNow, tagged?.etag),
     newId: () => 99n,
     newGuid: () => testGuid,

@@ -15,7 +15,7 @@ export interface AppendedData {
   readonly part: ContentPart;
 }
 
-/** Appends at one position are told apart by when they came; a later one wins where they overlap.
+/** Appends at one position are ordered by time of arrival; a later one wins where they overlap.
  *  In the order of ids, positions ascend. */
 export function appendedId(position: number, moment: bigint, unique: bigint): string {
   const hex = (value: bigint | number, digits: number) => value.toString(16).padStart(digits, "0");

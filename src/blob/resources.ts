@@ -24,8 +24,10 @@ import {
 import { isExpired } from "./shared/expiry.ts";
 import { isRestorable } from "./shared/soft-delete.ts";
 import { afterRehydration } from "./tier/rehydration.ts";
-import { createParents } from "./tree/create-parents.ts";
+import { completeAccess, createParents } from "./tree/create-parents.ts";
 import { findPath, type PathScope } from "./tree/find-path.ts";
+import { accessOf as posixAccessOf } from "./tree/path-facts.ts";
+import type { PathAccess } from "../protocol/posix-access.ts";
 import { pageCandidates } from "./website/page-candidates.ts";
 
 export interface BlobAddress extends Address {
@@ -146,11 +148,26 @@ async function loadBlob(
         };
   const { key } = scope;
   const target = afterRehydration(await findBlob(view, key, address), view.now);
-  const located = { access, scope: ok(scope), target, cors };
+  const located = {
+    access:
+      access && isHierarchical(scope)
+        ? { ...access, path: () => pathAccess(scope, target) }
+        : access,
+    scope: ok(scope),
+    target,
+    cors,
+  };
   const at = address.snapshot ?? address.versionId;
   if (target !== undefined || at === undefined) return located;
   const isKept = await isSoftDeleted(view, key, address, at);
   return isKept ? { ...located, missing: softDeleted } : located;
+}
+
+function pathAccess(scope: ContainerScope, target: BlobRecord | undefined): PathAccess {
+  return {
+    ancestors: scope.ancestors.map(posixAccessOf),
+    target: target && posixAccessOf(target),
+  };
 }
 
 const noAncestors: readonly BlobRecord[] = [];
@@ -257,6 +274,7 @@ const blob = defineResource<BlobAddress>({
   table: anyTable(blobs),
   keyOf: (scope) => (scope as ContainerScope).key,
   prepareCreation: createParents,
+  completeRecord: completeAccess,
   missing: "BlobNotFound",
   present: "BlobAlreadyExists",
   leaseKind: "blob",

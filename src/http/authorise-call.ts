@@ -6,6 +6,7 @@ import {
   mayUseTags,
 } from "../protocol/authorise.ts";
 import type { AuthorisationTarget } from "../protocol/authorise.ts";
+import { authoriseByAcl } from "../protocol/authorise-acl.ts";
 import { authoriseNamed } from "../protocol/authorise-named.ts";
 import type { Address } from "../operation/operation.ts";
 import type { AccountSettings } from "../account/settings.ts";
@@ -52,6 +53,8 @@ export function authoriserOf(
   return (access, exists, address) => {
     if (principal.kind === "key") return granted;
     const { permission: need, names } = operation;
+    const listed = authoriseByAcl(principal, need, access?.path?.());
+    if (!listed.ok) return listed;
     const tagged = usesTags(request);
     // `checkPermission` has decided what does not depend on a record.
     const isDecided = need.overwrite !== true && !tagged && names === undefined;

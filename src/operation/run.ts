@@ -105,8 +105,9 @@ function prepareCreation(
   if (effect !== "writes" || (target !== "may-exist" && target !== "must-not-exist")) {
     return undefined;
   }
-  const { address, input, features, now, newETag, newId, scope } = context;
-  const creation = { operation: call.operation, address, input, features, now, newETag, newId };
+  const { address, input, features, now, newETag, newId, scope, callerId } = context;
+  const made = { now, newETag, newId, callerId };
+  const creation = { operation: call.operation, address, input, features, ...made };
   return call.resource.prepareCreation?.(scope, creation);
 }
 
@@ -145,10 +146,21 @@ function decideOn(
   if (tx === undefined) return outcomeOf(execution, loaded, decision, context);
   const writeContext = { call, scope, before: target, newETag, now: view.now };
   const { preparation } = execution;
-  const reply = preparation === undefined ? decision : precededBy(preparation, decision);
+  const completed = completeReply(call, decision, context);
+  const reply = preparation === undefined ? completed : precededBy(preparation, completed);
   const applied = applyReply(runtime.content, tx, writeContext, reply);
   if (!(applied instanceof Promise)) return outcomeOf(execution, loaded, decision, context);
   return outcomeAfter(applied, execution, loaded, decision, context);
+}
+
+function completeReply(
+  { resource: { completeRecord } }: Call,
+  reply: Reply<object, string>,
+  { scope, target: before, callerId }: AnyDecisionContext,
+): Reply<object, string> {
+  if (completeRecord === undefined || reply.put === undefined) return reply;
+  const put = completeRecord(reply.put, { scope, before, callerId });
+  return put === reply.put ? reply : { ...reply, put };
 }
 
 function precededBy(effects: readonly Effect[], reply: Reply<object, string>) {

@@ -8,6 +8,7 @@ import type { LeaseKind } from "../protocol/lease.ts";
 import type { Features } from "../protocol/features.ts";
 import type { Address, Operation } from "./operation.ts";
 import type { ServiceName } from "../protocol/service-name.ts";
+import type { PathAccess } from "../protocol/posix-access.ts";
 import type { StoredPolicy } from "../protocol/permission.ts";
 import type { Result } from "../protocol/result.ts";
 import type { AnyTable } from "../encoding/table.ts";
@@ -19,6 +20,8 @@ import type { RecordView } from "./view.ts";
 export interface Access {
   readonly policies: readonly StoredPolicy[];
   readonly publicAccess?: "container" | "blob";
+  /** The access control lists that apply to the target; undefined if the account has none. */
+  readonly path?: () => PathAccess;
 }
 
 export interface LoadRequest<A = Address> {
@@ -65,6 +68,8 @@ export interface Resource<A = Address> {
     scope: object,
     creation: CreationContext<A>,
   ) => Result<PreparedScope> | undefined;
+  /** Completes every record of the target that a decision puts. */
+  readonly completeRecord?: (record: object, creation: RecordCreation) => object;
   readonly missing: FaultCode;
   readonly present: FaultCode;
   /** Fault of every operation that would create a target with a reserved name. */
@@ -82,6 +87,15 @@ export interface CreationContext<A = Address> {
   readonly now: Ticks;
   readonly newETag: Ticks;
   readonly newId: () => bigint;
+  /** Object id of a caller with a bearer token. */
+  readonly callerId: string | undefined;
+}
+
+export interface RecordCreation {
+  readonly scope: object;
+  readonly before: object | undefined;
+  /** Object id of a caller with a bearer token. */
+  readonly callerId: string | undefined;
 }
 
 export interface PreparedScope {

@@ -1,4 +1,5 @@
 import type { Metadata } from "../protocol/metadata.ts";
+import type { PathAccess } from "../protocol/posix-access.ts";
 import type { StoredPolicy } from "../protocol/permission.ts";
 import type { Result } from "../protocol/result.ts";
 import type { SourceStyle } from "../protocol/source-conditions.ts";
@@ -59,6 +60,7 @@ export type CopySource =
 export interface SourceAccess {
   readonly policies: readonly StoredPolicy[];
   readonly publicAccess?: "container" | "blob";
+  readonly path?: () => PathAccess;
 }
 
 /** The source URL as reads of the target show it: without the signature, which is a secret. */

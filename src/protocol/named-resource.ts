@@ -1,3 +1,4 @@
+import { directoryChange } from "./authorise-acl.ts";
 import type { Permission } from "./permission.ts";
 import type { Ticks } from "../base/ticks.ts";
 
@@ -60,6 +61,6 @@ export const renameSource: LinkedResource = {
 export const pathRenameSource: LinkedResource = {
   kind: "linked",
   parameter: "x-ms-rename-source",
-  permission: { letters: "mdw", resourceType: "o" },
+  permission: { letters: "mdw", resourceType: "o", posix: directoryChange },
   below: "account",
 };

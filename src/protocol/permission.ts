@@ -1,4 +1,5 @@
 import type { Ticks } from "../base/ticks.ts";
+import type { AccessNeed } from "./posix-access.ts";
 
 /**
  * The permission that an operation requires. Account keys and accepted bearer tokens permit
@@ -15,6 +16,9 @@ export interface Permission {
   readonly letters: string;
   /** Requires all letters instead of one: an upsert both adds and updates. */
   readonly every?: true;
+  /** What access control lists must grant a caller with a bearer token on an account with a
+   *  hierarchical namespace; follows from the letters if absent. */
+  readonly posix?: AccessNeed;
   /** Letters of `srt`, of which an account SAS must have one: service, container, object. */
   readonly resourceType: ResourceTypeLetters;
   /** `account-only`: a service SAS is never accepted; `none`: no SAS is. */

@@ -54,6 +54,8 @@ export interface DelegationSasPrincipal {
 export interface BearerPrincipal {
   readonly kind: "bearer";
   readonly objectId: string;
+  /** Object ids of the groups that the token names; undefined for none. */
+  readonly groups?: readonly string[] | undefined;
   readonly tenantId: string;
 }
 

@@ -6,6 +6,7 @@ import { boolean, header, text } from "../../protocol/params.ts";
 import { fail } from "../../protocol/result.ts";
 import { blobs } from "../records.ts";
 import { isHierarchical, operation } from "../resources.ts";
+import { inheritedAccess } from "../tree/create-parents.ts";
 import { newDirectory } from "../tree/directory-record.ts";
 import { rootName } from "../tree/find-path.ts";
 import { publicAccess } from "./container-acl.ts";
@@ -30,7 +31,7 @@ export const createContainer = operation({
   etag: "renew",
   effect: "writes",
   success: { status: 201, headers: [] },
-  decide: ({ input, features, newETag, newId, scope }) => {
+  decide: ({ input, features, newETag, newId, scope, callerId }) => {
     if (input.publicAccess !== undefined && !features.publicAccess) {
       return fail("PublicAccessNotPermitted");
     }
@@ -38,7 +39,7 @@ export const createContainer = operation({
     const { publicAccess: access, defaultEncryptionScope, denyEncryptionScopeOverride } = rest;
     const id = newId();
     return {
-      ...(isHierarchical(scope) ? rootOf(id, newETag) : {}),
+      ...(isHierarchical(scope) ? rootOf(id, newETag, callerId) : {}),
       put: {
         id,
         etag: newETag,
@@ -53,7 +54,8 @@ export const createContainer = operation({
 });
 
 /** The root directory of a hierarchical container is keyed by the container's own id. */
-function rootOf(id: bigint, etag: Ticks) {
-  const root = newDirectory({ id, etag, now: etag });
+function rootOf(id: bigint, etag: Ticks, callerId: string | undefined) {
+  const posix = inheritedAccess("directory", undefined, callerId);
+  const root = newDirectory({ id, etag, now: etag, posix });
   return { effects: [put(blobs, { container: id, name: rootName }, root)] };
 }

@@ -4,6 +4,7 @@ import type { Ticks } from "../../base/ticks.ts";
 import { noBody } from "../../operation/operation.ts";
 import type { RecordView } from "../../operation/view.ts";
 import { boolean, integer, query, required, text } from "../../protocol/params.ts";
+import { executeBit, mayAccess, readBit, type PathAccess } from "../../protocol/posix-access.ts";
 import { formatPermissions } from "../../protocol/posix-acl.ts";
 import { fail } from "../../protocol/result.ts";
 import { blobs, type BlobRecord, type ContainerRecord } from "../records.ts";
@@ -30,6 +31,8 @@ export interface ListedPath {
 export interface PathPage {
   readonly paths: readonly ListedPath[];
   readonly next: string | undefined;
+  /** Of the directory that is listed; undefined on flat accounts. */
+  readonly access?: PathAccess;
 }
 
 export interface PathSelection {
@@ -77,8 +80,9 @@ export const listPaths = operation({
     const selection = { container: target, directory, recursive, from, limit };
     return isHierarchical(scope) ? listTree(view, selection) : listFlat(view, selection);
   },
-  decide: ({ readResult, scope }) => {
+  decide: ({ readResult, scope, callerId }) => {
     if (readResult === undefined) return fail("PathNotFound");
+    if (!mayList(readResult.access, callerId)) return fail("AuthorizationPermissionMismatch");
     const withAccess = isHierarchical(scope);
     const paths = readResult.paths.map((path) => describe(path, withAccess));
     const { next } = readResult;
@@ -89,6 +93,13 @@ export const listPaths = operation({
   },
 });
 
+/** Lists apply to callers with a bearer token alone. */
+function mayList(access: PathAccess | undefined, callerId: string | undefined): boolean {
+  if (access === undefined || callerId === undefined) return true;
+  const need = { target: readBit | executeBit };
+  return mayAccess(access, { objectId: callerId, groups: [] }, need);
+}
+
 function joined(directory: string, name: string): string {
   return directory === "" ? name : `${directory}/${name}`;
 }
@@ -98,7 +109,7 @@ async function listTree(
   view: RecordView,
   { container, directory, recursive, from, limit }: PathSelection,
 ): Promise<PathPage | undefined> {
-  const { key } = await findPath(view, container.id, directory);
+  const { key, ancestors } = await findPath(view, container.id, directory);
   const start = await view.get(blobs, key);
   const root = directory === "" ? container.id : start?.directory;
   const isGone = start !== undefined && isExpired(start, view.now);
@@ -115,7 +126,8 @@ async function listTree(
   const listed = paths.map(({ path, record }) => {
     return { path, record, isDirectory: record.directory !== undefined };
   });
-  return { paths: listed, next };
+  const access = { ancestors: ancestors.map(accessOf), target: start && accessOf(start) };
+  return { paths: listed, next, access };
 }
 
 /** 1601-01-01, from which Windows counts. */

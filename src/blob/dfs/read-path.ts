@@ -43,6 +43,7 @@ export const getPathProperties: Operation = {
   ids: ["Path_GetProperties"],
   route: { method: "HEAD", resource: "blob" },
   since,
+  permission: { ...getBlobProperties.permission, posix: {} },
   success: withHeader(getBlobProperties),
   decide: withProperties(getBlobProperties),
 };
@@ -54,7 +55,7 @@ export const getPathStatus: Operation = {
   ids: [],
   route: { method: "HEAD", resource: "blob", query: { action: "getStatus" } },
   since,
-  permission: { letters: "er", resourceType: "o" },
+  permission: { letters: "er", resourceType: "o", posix: {} },
 };
 
 /** learn.microsoft.com/rest/api/storageservices/datalakestoragegen2/path/lease */

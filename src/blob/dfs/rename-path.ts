@@ -3,6 +3,7 @@ import { isWithin } from "../../namespace/resolve.ts";
 import { noBody } from "../../operation/operation.ts";
 import type { CopySource } from "../../operation/source.ts";
 import type { RecordView } from "../../operation/view.ts";
+import { directoryChange } from "../../protocol/authorise-acl.ts";
 import { checkLease, isLocked } from "../../protocol/lease.ts";
 import { parseLeaseId } from "../../protocol/lease-request.ts";
 import { pathRenameSource } from "../../protocol/named-resource.ts";
@@ -50,7 +51,7 @@ export const renamePath = operation({
   },
   body: noBody,
   names: [pathRenameSource],
-  permission: { letters: "cwm", resourceType: "o" },
+  permission: { letters: "cwm", resourceType: "o", posix: directoryChange },
   target: "optional",
   conditions: "create",
   lease: "match-if-leased",

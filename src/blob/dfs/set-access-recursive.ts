@@ -11,6 +11,7 @@ import {
   type AclName,
   type PosixAccess,
 } from "../../protocol/posix-acl.ts";
+import { faultMessage } from "../../protocol/faults.ts";
 import { fail, ok } from "../../protocol/result.ts";
 import type { RecordView } from "../../operation/view.ts";
 import { blobs, type BlobRecord } from "../records.ts";
@@ -63,7 +64,7 @@ export const setAccessControlRecursive = operation({
     forced: query("forceFlag", boolean),
   },
   body: noBody,
-  permission: { letters: "po", resourceType: "o" },
+  permission: { letters: "po", resourceType: "o", posix: {} },
   namespace: "hierarchical",
   target: "must-exist",
   conditions: "none",
@@ -76,19 +77,21 @@ export const setAccessControlRecursive = operation({
     const limit = Math.min(input.maxRecords ?? recordsMax, recordsMax);
     return pathsFrom(view, { scope, path: address.blob, target }, input.continuation, limit);
   },
-  decide: ({ input, readResult }) => {
+  decide: ({ input, readResult, callerId }) => {
     const change = changes[input.mode];
-    const changed = readResult.paths.map((path) => changePath(path, change, input.entries));
+    const { allowed, refused } = splitByOwner(readResult.paths, callerId, input.forced === true);
+    const changed = allowed.map((path) => changePath(path, change, input.entries));
     const done = changed.filter((each) => each !== undefined);
     if (done.length < changed.length) return fail("InvaldAccessControlList");
     const directories = done.filter(({ record }) => resourceType(record) === "directory").length;
     const result = {
       directoriesSuccessful: directories,
-      failedEntries: [],
-      failureCount: 0,
+      failedEntries: refused.map(failedEntry),
+      failureCount: refused.length,
       filesSuccessful: done.length - directories,
     };
-    const { next } = readResult;
+    const hasStopped = refused.length > 0 && input.forced !== true;
+    const next = hasStopped ? refused[0]?.path : readResult.next;
     return {
       effects: done.map(({ key, record }) => put(blobs, key, record)),
       headers: {
@@ -99,6 +102,24 @@ export const setAccessControlRecursive = operation({
     };
   },
 });
+
+const refusedText = faultMessage({ code: "AuthorizationPermissionMismatch" });
+
+function failedEntry({ path, record }: WalkedPath) {
+  return { errorMessage: refusedText, name: path, type: resourceType(record).toUpperCase() };
+}
+
+/** Only the owner of a path changes its list; keys and signatures bypass that. Without `forced` the
+ *  first refusal is the last path. */
+function splitByOwner(paths: readonly WalkedPath[], callerId: string | undefined, forced: boolean) {
+  const isOwn = ({ record }: WalkedPath) => callerId === accessOf(record).owner;
+  if (callerId === undefined) return { allowed: paths, refused: [] };
+  const first = paths.findIndex((path) => !isOwn(path));
+  if (first >= 0 && !forced) {
+    return { allowed: paths.slice(0, first), refused: paths.slice(first, first + 1) };
+  }
+  return { allowed: paths.filter(isOwn), refused: paths.filter((path) => !isOwn(path)) };
+}
 
 interface Start {
   readonly scope: ContainerScope;

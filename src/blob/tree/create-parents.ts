@@ -2,7 +2,7 @@ import { put, type Effect } from "../../operation/effects.ts";
 import { fail, ok, type Result } from "../../protocol/result.ts";
 import { newPathAccess, type PathKind } from "../../protocol/posix-access.ts";
 import { defaultUmask, superuser, type PosixAccess } from "../../protocol/posix-acl.ts";
-import type { CreationContext, PreparedScope } from "../../operation/service.ts";
+import type { CreationContext, PreparedScope, RecordCreation } from "../../operation/service.ts";
 import { blobs, type BlobKey, type BlobRecord } from "../records.ts";
 import type { ContainerScope } from "../resources.ts";
 import { newDirectory } from "./directory-record.ts";
@@ -11,7 +11,7 @@ import { newDirectory } from "./directory-record.ts";
  *  nothing to create, as always on flat accounts. */
 export function createParents(
   found: object,
-  { newId, newETag, now }: CreationContext,
+  { newId, newETag, now, callerId }: CreationContext,
 ): Result<PreparedScope> | undefined {
   const scope = found as ContainerScope;
   const { missingParents, isParentFile } = scope;
@@ -23,7 +23,7 @@ export function createParents(
   let posix = ancestors.at(-1)?.posix;
   for (const name of missingParents) {
     const id = newId();
-    posix = inheritedAccess("directory", posix);
+    posix = inheritedAccess("directory", posix, callerId);
     const record = newDirectory({ id, etag: newETag, now, posix });
     effects.push(put(blobs, { container: parent, name }, record));
     ancestors.push(record);
@@ -37,8 +37,22 @@ export function createParents(
 export function inheritedAccess(
   kind: PathKind,
   parent: PosixAccess | undefined,
+  callerId: string | undefined,
 ): PosixAccess | undefined {
-  if (parent?.acl === undefined) return undefined;
-  const owners = { owner: superuser, group: superuser };
+  if (parent?.acl === undefined && callerId === undefined) return undefined;
+  const owners = { owner: callerId ?? superuser, group: parent?.group ?? superuser };
   return newPathAccess({ kind, ...owners, mode: undefined, umask: defaultUmask, parent });
+}
+
+/** Gives a new path the access that it inherits, unless the operation has set one. A path that is
+ *  replaced keeps its own. */
+export function completeAccess(put: object, { scope, before, callerId }: RecordCreation): object {
+  const { account, ancestors } = scope as ContainerScope;
+  const record = put as BlobRecord;
+  if (account.hierarchicalNamespace !== true || record.posix !== undefined) return put;
+  const kind = record.directory === undefined ? "file" : "directory";
+  const posix =
+    (before as BlobRecord | undefined)?.posix ??
+    (before === undefined ? inheritedAccess(kind, ancestors.at(-1)?.posix, callerId) : undefined);
+  return posix === undefined ? put : { ...record, posix };
 }

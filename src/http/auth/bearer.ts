@@ -57,7 +57,8 @@ export function authenticateBearer(
   if (request.service === "file" && request.header("x-ms-file-request-intent") !== "backup") {
     return missingHeader("x-ms-file-request-intent");
   }
-  return ok({ kind: "bearer", objectId: claims.oid ?? "", tenantId: claims.tid ?? "" });
+  const { oid: objectId = "", tid: tenantId = "", groups } = claims;
+  return ok({ kind: "bearer", objectId, tenantId, ...(groups && { groups }) });
 }
 
 function objectionTo(claims: Claims, request: AuthRequest): string | undefined {

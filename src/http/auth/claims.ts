@@ -4,6 +4,7 @@ export interface Claims {
   readonly iss: string | undefined;
   readonly oid: string | undefined;
   readonly tid: string | undefined;
+  readonly groups: readonly string[] | undefined;
   /** Unix seconds. */
   readonly nbf: number | undefined;
   readonly exp: number | undefined;
@@ -22,6 +23,7 @@ export function readClaims(token: string): Claims | undefined {
     iss: textOf(claims, "iss"),
     oid: textOf(claims, "oid"),
     tid: textOf(claims, "tid"),
+    groups: textsOf(claims, "groups"),
     nbf: numberOf(claims, "nbf"),
     exp: numberOf(claims, "exp"),
   };
@@ -41,6 +43,15 @@ function parseObject(text: string): Map<string, unknown> | undefined {
 function textOf(claims: ReadonlyMap<string, unknown>, name: string): string | undefined {
   const value = claims.get(name);
   return typeof value === "string" ? value : undefined;
+}
+
+/** Entra ID lists at most 200 groups in a token. */
+const textsMax = 256;
+
+function textsOf(claims: ReadonlyMap<string, unknown>, name: string) {
+  const value = claims.get(name);
+  if (!Array.isArray(value)) return undefined;
+  return value.slice(0, textsMax).filter((each): each is string => typeof each === "string");
 }
 
 function numberOf(claims: ReadonlyMap<string, unknown>, name: string): number | undefined {

@@ -1,3 +1,4 @@
+import { authoriseByAcl } from "../../protocol/authorise-acl.ts";
 import { authoriseCoverage } from "../../protocol/authorise-named.ts";
 import { authoriseWithRecord } from "../../protocol/authorise.ts";
 import { faultMessage, faultStatus } from "../../protocol/faults.ts";
@@ -91,6 +92,8 @@ function ownSource(parts: NamingParts, asked: SourceRequest, asking: Asking): Re
       const isSigned = asking.linked.below !== "account";
       const covered = isSigned || authoriseCoverage(principal.value, { name, path: below });
       if (covered !== true && !covered.ok) return covered;
+      const listed = authoriseByAcl(principal.value, asking.linked.permission, access?.path?.());
+      if (!listed.ok) return unverified(listed, asking);
       return authoriseRead(parts, principal.value, access, { ...asking, account });
     },
   });

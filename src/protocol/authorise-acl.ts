@@ -1,0 +1,30 @@
+import type { Permission } from "./permission.ts";
+import { executeBit, mayAccess, readBit, writeBit } from "./posix-access.ts";
+import type { AccessNeed, PathAccess } from "./posix-access.ts";
+import type { Principal } from "./principal.ts";
+import { fail, ok, type Result } from "./result.ts";
+
+/** What entering or leaving a directory takes. */
+export const directoryChange: AccessNeed = { parent: writeBit | executeBit, removes: true };
+
+/** The bits that an operation needs, which follow from its letters unless it declares them. */
+export function accessNeed({ letters, posix }: Permission, exists: boolean): AccessNeed {
+  if (posix !== undefined) return posix;
+  if (!exists) return { parent: writeBit | executeBit };
+  if (letters.includes("w") || letters.includes("a")) return { target: writeBit };
+  if (letters.includes("d")) return directoryChange;
+  return letters.includes("r") ? { target: readBit } : {};
+}
+
+/** Access control lists apply to callers with a bearer token. Account keys and signatures bypass
+ *  them, as in the service. */
+export function authoriseByAcl(
+  principal: Principal,
+  need: Permission,
+  path: PathAccess | undefined,
+): Result<void> {
+  if (principal.kind !== "bearer" || path === undefined) return ok(undefined);
+  const caller = { objectId: principal.objectId, groups: principal.groups ?? [] };
+  const isAllowed = mayAccess(path, caller, accessNeed(need, path.target !== undefined));
+  return isAllowed ? ok(undefined) : fail("AuthorizationPermissionMismatch");
+}

@@ -46,13 +46,16 @@ export function inheritedAccess(
 
 /** Gives a new path the access that it inherits, unless the operation has set one. A path that is
  *  replaced keeps its own. */
-export function completeAccess(put: object, { scope, before, callerId }: RecordCreation): object {
+export function completeAccess(
+  written: object,
+  { scope, before, callerId }: RecordCreation,
+): object {
   const { account, ancestors } = scope as ContainerScope;
-  const record = put as BlobRecord;
-  if (account.hierarchicalNamespace !== true || record.posix !== undefined) return put;
+  const record = written as BlobRecord;
+  if (account.hierarchicalNamespace !== true || record.posix !== undefined) return written;
   const kind = record.directory === undefined ? "file" : "directory";
   const posix =
     (before as BlobRecord | undefined)?.posix ??
     (before === undefined ? inheritedAccess(kind, ancestors.at(-1)?.posix, callerId) : undefined);
-  return posix === undefined ? put : { ...record, posix };
+  return posix === undefined ? written : { ...record, posix };
 }

@@ -141,7 +141,12 @@ export class StagedResources {
     for (const resource of this.#resources.values()) {
       const value = await view.get(accounts.key(resource.account));
       if (value === undefined) continue;
-      const { id } = accounts.codec.decode(value);
+      const { id, hierarchicalNamespace } = accounts.codec.decode(value);
+      if (resource.kind === "container" && hierarchicalNamespace === true) {
+        problems.push(
+          `${pathOf(resource.kind, resource)}: the account's namespace is hierarchical`,
+        );
+      }
       for (const key of namesOf(resource, id)) {
         if ((await view.get(key)) === undefined) continue;
         problems.push(`${pathOf(resource.kind, resource)} exists already, or is being deleted`);

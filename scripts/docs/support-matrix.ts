@@ -46,8 +46,9 @@ function rowsOf(name: string, operations: readonly Operation[]): readonly string
 }
 
 function namespaceText(alike: readonly Operation[]): string {
-  const isHierarchical = alike.every(({ namespace }) => namespace === "hierarchical");
-  return isHierarchical ? " (only with a hierarchical namespace)" : "";
+  const [{ namespace: first } = {}] = alike;
+  const isCommon = first !== undefined && alike.every(({ namespace }) => namespace === first);
+  return isCommon ? ` (only with a ${first} namespace)` : "";
 }
 
 function cellsOf({ since, conditions, lease, etag }: Operation): string {

@@ -1,5 +1,5 @@
 # docker build -t etagere .
-# docker run -p 10000-10003:10000-10003 -p 10445:10445 -v etagere:/data etagere
+# docker run -p 10000-10004:10000-10004 -p 10445:10445 -v etagere:/data etagere
 FROM node:20-bookworm-slim AS build
 WORKDIR /build
 COPY package.json package-lock.json .npmrc ./
@@ -25,11 +25,11 @@ USER node
 VOLUME /data
 # Without --location the data folder is .etagere in the current folder.
 WORKDIR /data
-# Blob, queue, table, file and SMB. The explorer (10010) listens on the container's loopback
+# Blob, queue, table, file, Data Lake and SMB. The explorer (10010) listens on the container's loopback
 # address unless --adminHost says otherwise.
-EXPOSE 10000 10001 10002 10003 10445
+EXPOSE 10000 10001 10002 10003 10004 10445
 HEALTHCHECK --interval=10s --timeout=5s --start-period=40s --retries=3 \
   CMD ["node", "-e", "fetch('http://127.0.0.1:10010/readyz').then(({ ok }) => process.exit(ok ? 0 : 1), () => process.exit(1))"]
 # Requests that run get ten seconds to finish.
 STOPSIGNAL SIGTERM
-CMD ["etagere", "--location", "/data", "--blobHost", "0.0.0.0", "--queueHost", "0.0.0.0", "--tableHost", "0.0.0.0", "--fileHost", "0.0.0.0", "--smbHost", "0.0.0.0"]
+CMD ["etagere", "--location", "/data", "--blobHost", "0.0.0.0", "--queueHost", "0.0.0.0", "--tableHost", "0.0.0.0", "--fileHost", "0.0.0.0", "--dfsHost", "0.0.0.0", "--smbHost", "0.0.0.0"]

@@ -13,6 +13,7 @@ const ports = [
   flagDefaults.queuePort,
   flagDefaults.tablePort,
   flagDefaults.filePort,
+  flagDefaults.dfsPort,
   flagDefaults.smbPort,
 ];
 

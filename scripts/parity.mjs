@@ -51,7 +51,9 @@ async function replayAgainst({ name, accounts, environment, recordings }) {
   const scratch = mkdtempSync(join(tmpdir(), "etagere-parity-"));
   const config = join(scratch, "accounts.json");
   writeFileSync(config, JSON.stringify({ accounts }));
-  const ports = ["blob", "queue", "table", "file", "dfs", "smb", "admin"].map((port) => `--${port}Port=0`);
+  const ports = ["blob", "queue", "table", "file", "dfs", "smb", "admin"].map(
+    (port) => `--${port}Port=0`,
+  );
   const place = [`--location=${join(scratch, "data")}`, ...storeFlags(name)];
   const flags = [...ports, ...place, `--config=${config}`, "--silent"];
   const command = [process.execPath, program, ...flags];
